@@ -59,7 +59,7 @@ jailed: ## Run the tests of the operations again, with every call in the jail
 	TOOLCELL_TEST_JAIL=1 cargo test --locked --package toolcell-tests --test it operations::
 
 torture: ## Run the long form of the tests of the store: every fault at every point, and 50,000 tools (15 minutes)
-	TOOLCELL_TORTURE=1 cargo test --locked --package toolcell-tests --test it survival
+	TOOLCELL_TORTURE=1 cargo test --locked --package toolcell-tests --test it crash_consistency
 
 soak: ## Let clients do everything to a server at full load, for SOAK_SECONDS (10 minutes), and see what it leaves behind
 	SOAK_SECONDS=$${SOAK_SECONDS:-600} cargo test --release --locked --package toolcell-tests --test soak

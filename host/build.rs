@@ -1,5 +1,5 @@
 //! Compiles the guest ahead of time, once for each kind of machine, so that no process that runs a tool needs a
-//! compiler. See `src/tunables.rs` for what the kinds are.
+//! compiler. See `src/engine_config.rs` for what the kinds are.
 //!
 //! Invariant: what is compiled is the guest whose digest is committed beside it.
 
@@ -11,16 +11,16 @@
     reason = "a build script has no callers; it reads and writes files; and a build that cannot go on ends"
 )]
 
+#[path = "src/engine_config.rs"]
+mod engine_config;
 mod marks;
-#[path = "src/tunables.rs"]
-mod tunables;
 
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use engine_config::ImageKind;
 use lz4::block::CompressionMode;
-use tunables::Kind;
 use wasmparser::{DataKind, Operator, Parser, Payload};
 use wasmtime::{Engine, OptLevel};
 
@@ -32,7 +32,7 @@ const FAST: i32 = 12;
 const SMALL: i32 = 22;
 
 fn main() {
-    println!("cargo::rerun-if-changed=src/tunables.rs");
+    println!("cargo::rerun-if-changed=src/engine_config.rs");
     println!("cargo::rerun-if-changed=../guest/prebuilt/guest.wasm");
     println!("cargo::rerun-if-changed=../guest/prebuilt/guest.wasm.b3");
     println!("cargo::rerun-if-changed=marks.rs");
@@ -58,12 +58,12 @@ fn main() {
         fast(&out, "fresh", &fresh),
     );
     let marked = marks::marked(&guest);
-    for kind in Kind::ALL {
-        let image = compile(kind, &nameless(if kind.is_marked() { &marked } else { &guest }));
+    for kind in ImageKind::ALL {
+        let image = compile(kind, &nameless(if kind.is_instrumented() { &marked } else { &guest }));
         let at = place(&image, &fresh);
         let others = [&image[..at], &image[at + fresh.len()..]].concat();
         // The roomy one starts most processes: it is the one to be unpacked fast.
-        let pack = if kind == Kind::Roomy { fast } else { small };
+        let pack = if kind == ImageKind::Roomy { fast } else { small };
         let built = format!(
             "/// The image `{name}`.\n\
              pub(super) static {}: Built = Built {{\n    \
@@ -193,10 +193,10 @@ fn nameless(guest: &[u8]) -> Vec<u8> {
 }
 
 /// The image of the guest for one kind of machine.
-fn compile(kind: Kind, guest: &[u8]) -> Vec<u8> {
-    let mut config = tunables::config(kind).expect("the settings are valid");
+fn compile(kind: ImageKind, guest: &[u8]) -> Vec<u8> {
+    let mut config = engine_config::config(kind).expect("the settings are valid");
     config.cranelift_opt_level(OptLevel::Speed).cranelift_nan_canonicalization(true);
-    if kind != Kind::Interpreted {
+    if kind != ImageKind::Interpreted {
         // A named target keeps the build machine's CPU out of the image. What is switched on beyond the baseline is
         // x86-64-v2 (every CPU since about 2009); a machine without it gets the interpreter.
         let target = env::var("TARGET").expect("cargo sets it");

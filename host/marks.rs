@@ -11,7 +11,7 @@ use std::ops::Range;
 
 use wasmparser::{BinaryReader, FunctionBody, KnownCustom, Name, Operator, Parser, Payload, TypeRef};
 
-use crate::tunables::{MARKED_CONTEXT, MARKED_PLACE};
+use crate::engine_config::{CONTEXT_GLOBAL, PC_GLOBAL};
 
 /// The function of QuickJS that interprets.
 const INTERPRETER: &str = "JS_CallInternal";
@@ -105,7 +105,7 @@ impl Outline {
     /// The export section's entries for the two globals.
     fn exports(&self) -> Vec<u8> {
         let mut exports = Vec::new();
-        for (name, global) in [(MARKED_CONTEXT, self.globals), (MARKED_PLACE, self.globals + 1)] {
+        for (name, global) in [(CONTEXT_GLOBAL, self.globals), (PC_GLOBAL, self.globals + 1)] {
             number(&mut exports, size(name.bytes()));
             exports.extend(name.bytes());
             exports.push(0x03);

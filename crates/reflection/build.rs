@@ -2,23 +2,23 @@
 
 #![expect(clippy::disallowed_methods, clippy::expect_used, clippy::panic, reason = "a build script has no callers")]
 
-#[path = "src/packed.rs"]
-mod packed;
+#[path = "src/dictionary_format.rs"]
+mod dictionary_format;
 
 use std::env;
 use std::fs;
 use std::path::PathBuf;
 
+use dictionary_format::{AlphabeticDictionary, PackedDictionaries};
 use icu_provider::prelude::*;
 use icu_segmenter::provider::{Baked, DictionaryBreakData, SegmenterDictionaryAutoV2, SegmenterDictionaryExtendedV2};
-use packed::{Alphabetic, Packed};
 
 /// The highest level there is: it takes seconds here, and makes unpacking no slower.
 const LEVEL: i32 = 22;
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
-    println!("cargo::rerun-if-changed=src/packed.rs");
+    println!("cargo::rerun-if-changed=src/dictionary_format.rs");
     let chinese_and_japanese = load::<SegmenterDictionaryAutoV2>("cjdict");
     let DictionaryBreakData::Char16Trie(words) = chinese_and_japanese.get() else { panic!("it is another trie") };
     let alphabetic: Vec<_> = ["burmesedict", "khmerdict", "laodict", "thaidict"]
@@ -27,9 +27,9 @@ fn main() {
         .collect();
     let alphabetic = alphabetic.iter().map(|(name, dictionary)| {
         let DictionaryBreakData::ZeroTrie { alphabet, trie } = dictionary.get() else { panic!("it is another trie") };
-        Alphabetic { name, alphabet: alphabet.get_inversion_list_vec(), trie: trie.store.as_bytes() }
+        AlphabeticDictionary { name, alphabet: alphabet.get_inversion_list_vec(), trie: trie.store.as_bytes() }
     });
-    let packed = Packed { chinese_and_japanese: words.data.as_bytes(), alphabetic: alphabetic.collect() };
+    let packed = PackedDictionaries { chinese_and_japanese: words.data.as_bytes(), alphabetic: alphabetic.collect() };
     let bytes = postcard::to_allocvec(&packed).expect("bytes and numbers can be written");
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
     let packed = zstd::bulk::compress(&bytes, LEVEL).expect("there is memory enough");

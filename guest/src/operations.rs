@@ -7,7 +7,7 @@
 use std::cell::RefCell;
 
 use javy::quickjs::{Ctx, Error, Exception, Function, Object, Persistent, Promise, Result, TypedArray, Value};
-use toolcell_protocol::{Answer, Failure, Operation, Settled};
+use toolcell_protocol::{CompletionRef, HostCall, OperationErrorRef, OperationOutputRef};
 
 use crate::abi;
 use crate::engine::Hooks;
@@ -22,7 +22,7 @@ struct Operations {
     exceeded: bool,
     /// In the order of their numbers.
     waiting: Vec<(u32, Waiting)>,
-    started: Vec<Operation>,
+    started: Vec<HostCall>,
     cancelled: Vec<u32>,
 }
 
@@ -74,7 +74,7 @@ pub(crate) fn exceeded() -> bool {
 }
 
 /// Takes the operations that were started and cancelled since this was last asked.
-pub(crate) fn take() -> (Vec<Operation>, Vec<u32>) {
+pub(crate) fn take() -> (Vec<HostCall>, Vec<u32>) {
     OPERATIONS.with_borrow_mut(|operations| {
         (std::mem::take(&mut operations.started), std::mem::take(&mut operations.cancelled))
     })
@@ -96,7 +96,7 @@ fn begin<'js>(
         operations.last_id += 1;
         let id = operations.last_id;
         let bytes = bytes.map(abi::bytes_of);
-        operations.started.push(Operation { id, kind, payload, bytes });
+        operations.started.push(HostCall { id, kind, payload, bytes });
         operations.waiting.push((id, waiting));
         Some(id)
     });
@@ -157,7 +157,7 @@ pub(crate) fn cancel(id: u32) {
 }
 
 /// Ends one operation. One that was cancelled has ended already.
-pub(crate) fn settle(ctx: &Ctx<'_>, hooks: &Hooks, settled: &Settled<'_>) -> Result<()> {
+pub(crate) fn settle(ctx: &Ctx<'_>, hooks: &Hooks, settled: &CompletionRef<'_>) -> Result<()> {
     match OPERATIONS.with_borrow_mut(|operations| operations.take(settled.id)) {
         None => Ok(()),
         Some(Waiting::Promise(promised)) => promised.settle(ctx, hooks, settled),
@@ -166,7 +166,7 @@ pub(crate) fn settle(ctx: &Ctx<'_>, hooks: &Hooks, settled: &Settled<'_>) -> Res
             match &settled.result {
                 Ok(answer) => settle.call((record, true, value(ctx, answer)?, bytes(ctx, answer)?)),
                 Err(failure) => {
-                    let Failure { name, message, code, effects } = *failure;
+                    let OperationErrorRef { name, message, code, effects } = *failure;
                     let error = Object::new(ctx.clone())?;
                     error.set("name", name)?;
                     error.set("message", message)?;
@@ -180,7 +180,7 @@ pub(crate) fn settle(ctx: &Ctx<'_>, hooks: &Hooks, settled: &Settled<'_>) -> Res
 }
 
 impl Promised {
-    fn settle<'js>(self: Box<Self>, ctx: &Ctx<'js>, hooks: &Hooks, settled: &Settled<'_>) -> Result<()> {
+    fn settle<'js>(self: Box<Self>, ctx: &Ctx<'js>, hooks: &Hooks, settled: &CompletionRef<'_>) -> Result<()> {
         let Self { resolve, reject, read, context, place, kind } = *self;
         let error: Value<'js> = match &settled.result {
             Ok(answer) => {
@@ -204,7 +204,7 @@ impl Promised {
                 }
             }
             Err(failure) => {
-                let Failure { name, message, code, effects } = *failure;
+                let OperationErrorRef { name, message, code, effects } = *failure;
                 hooks.failure.clone().restore(ctx)?.call((name, message, code, effects.name(), place))?
             }
         };
@@ -213,7 +213,7 @@ impl Promised {
 }
 
 /// The value of an answer. One that is no JSON is malformed: it becomes `undefined`, which no kind answers.
-fn value<'js>(ctx: &Ctx<'js>, answer: &Answer<'_>) -> Result<Value<'js>> {
+fn value<'js>(ctx: &Ctx<'js>, answer: &OperationOutputRef<'_>) -> Result<Value<'js>> {
     if answer.json == "null" {
         return Ok(Value::new_null(ctx.clone()));
     }
@@ -226,6 +226,6 @@ fn value<'js>(ctx: &Ctx<'js>, answer: &Answer<'_>) -> Result<Value<'js>> {
     })
 }
 
-fn bytes<'js>(ctx: &Ctx<'js>, answer: &Answer<'_>) -> Result<Option<TypedArray<'js, u8>>> {
+fn bytes<'js>(ctx: &Ctx<'js>, answer: &OperationOutputRef<'_>) -> Result<Option<TypedArray<'js, u8>>> {
     answer.bytes.map(|bytes| TypedArray::new_copy(ctx.clone(), bytes)).transpose()
 }

@@ -9,7 +9,7 @@
 
 use javy::quickjs::object::Filter;
 use javy::quickjs::{Array, Atom, Ctx, Exception, Function, Object, Result, Value};
-use toolcell_protocol::{Exceeded, MAX_DEPTH, Reply, Warning};
+use toolcell_protocol::{LimitExceeded, MAX_DEPTH, Reply, Warning};
 
 use crate::abi;
 use crate::engine::Hooks;
@@ -34,7 +34,7 @@ pub(crate) fn reply<'js>(ctx: &Ctx<'js>, hooks: &Hooks, value: Value<'js>, limit
     };
     let written = writer.write(value)?;
     Ok(match written {
-        Written::TooLong => Reply::Exceeded(Exceeded::ResultBytes),
+        Written::TooLong => Reply::Exceeded(LimitExceeded::ResultBytes),
         Written::Nothing => Reply::Done { value: None, warnings: writer.all_warnings() },
         Written::Value => {
             let warnings = writer.all_warnings();

@@ -8,7 +8,7 @@ use javy::quickjs::{Ctx, Error, Module, Value};
 use toolcell_protocol::Load;
 
 use crate::abi;
-use crate::tool::End;
+use crate::tool::Abort;
 
 /// How a source is compiled.
 #[derive(Clone, Copy)]
@@ -19,20 +19,20 @@ enum Goal {
 
 /// Leaves the better of two errors pending: of a source that compiles neither as a script nor as a module, the one
 /// that the parser met later.
-pub(crate) fn error<'js>(ctx: &Ctx<'js>, request: &Load<'_>, as_script: Value<'js>, as_module: Value<'js>) -> End {
+pub(crate) fn error<'js>(ctx: &Ctx<'js>, request: &Load<'_>, as_script: Value<'js>, as_module: Value<'js>) -> Abort {
     let script = offset(ctx, request, Goal::Script, &as_script);
     let Some(module) = offset(ctx, request, Goal::Module, &as_module) else {
         // It compiles, and fails for another reason: an import that cannot be served.
         ctx.throw(as_module);
-        return End::Thrown;
+        return Abort::Thrown;
     };
     let script = script.unwrap_or(0);
     if module > script {
         ctx.throw(as_module);
-        End::Syntax(module)
+        Abort::Syntax(module)
     } else {
         ctx.throw(as_script);
-        End::Syntax(script)
+        Abort::Syntax(script)
     }
 }
 

@@ -7,18 +7,18 @@ use std::cell::RefCell;
 
 use javy::quickjs::promise::PromiseState;
 use javy::quickjs::{Ctx, Error, Function, Module, Persistent, Promise, Result, Value};
-use toolcell_protocol::{Call, Exceeded, Grant, Load, Reply, Resume, Thrown};
+use toolcell_protocol::{Call, Grant, LimitExceeded, Load, Reply, Resume, Thrown};
 
 use crate::engine::{Engine, Hooks};
 use crate::{abi, operations, result, syntax, thrown, typebox};
 
 thread_local! {
-    static ACTIVITY: RefCell<Activity> = const { RefCell::new(Activity::Nothing) };
+    static ACTIVE: RefCell<ActiveCall> = const { RefCell::new(ActiveCall::Nothing) };
     static SCRIPT_NAME: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
 /// What a promise that is not settled yet belongs to.
-enum Activity {
+enum ActiveCall {
     Nothing,
     /// A call of the tool.
     Calling {
@@ -28,7 +28,7 @@ enum Activity {
 }
 
 /// What ended a request early.
-pub(crate) enum End {
+pub(crate) enum Abort {
     /// The context has a pending exception.
     Thrown,
     /// The context has a pending exception: the source does not compile, and this is the byte where that shows.
@@ -37,7 +37,7 @@ pub(crate) enum End {
     Reply(Reply),
 }
 
-impl From<Error> for End {
+impl From<Error> for Abort {
     fn from(error: Error) -> Self {
         match error {
             Error::Exception => Self::Thrown,
@@ -53,7 +53,7 @@ pub(crate) fn load(engine: &Engine, request: &Load<'_>) -> Reply {
         answer(&ctx, hooks, || {
             grant(&ctx, hooks, &request.grants)?;
             let adopted = match evaluate(&ctx, hooks, request) {
-                Err(End::Syntax(offset)) => {
+                Err(Abort::Syntax(offset)) => {
                     let error = ctx.catch();
                     return Ok(Reply::Threw(thrown::syntax_report(&ctx, hooks, error, request, offset)));
                 }
@@ -103,7 +103,7 @@ pub(crate) fn call(engine: &Engine, request: &Call<'_>) -> Reply {
 pub(crate) fn resume(engine: &Engine, request: &Resume<'_>) -> Reply {
     engine.with(|ctx, hooks| {
         answer(&ctx, hooks, || {
-            let Activity::Calling { promise, result_bytes } = ACTIVITY.replace(Activity::Nothing) else {
+            let ActiveCall::Calling { promise, result_bytes } = ACTIVE.replace(ActiveCall::Nothing) else {
                 return Ok(refused("ProtocolError", "no call is waiting"));
             };
             let promise = promise.restore(&ctx)?;
@@ -135,24 +135,24 @@ fn finish<'js>(
     hooks: &Hooks,
     promise: Promise<'js>,
     result_bytes: usize,
-) -> std::result::Result<Reply, End> {
+) -> std::result::Result<Reply, Abort> {
     match settled(ctx, &promise)? {
         Some(value) => Ok(result::reply(ctx, hooks, value, result_bytes)?),
         None => {
-            ACTIVITY.set(Activity::Calling { promise: Persistent::save(ctx, promise), result_bytes });
+            ACTIVE.set(ActiveCall::Calling { promise: Persistent::save(ctx, promise), result_bytes });
             Ok(waiting())
         }
     }
 }
 
 /// Runs jobs until the promise is settled: its value, or `None` when no job is left.
-fn settled<'js>(ctx: &Ctx<'js>, promise: &Promise<'js>) -> std::result::Result<Option<Value<'js>>, End> {
+fn settled<'js>(ctx: &Ctx<'js>, promise: &Promise<'js>) -> std::result::Result<Option<Value<'js>>, Abort> {
     loop {
         if operations::exceeded() {
-            return Err(End::Reply(Reply::Exceeded(Exceeded::Operations)));
+            return Err(Abort::Reply(Reply::Exceeded(LimitExceeded::Operations)));
         }
         if promise.state() != PromiseState::Pending {
-            return promise.result::<Value<'_>>().transpose().map_err(End::from);
+            return promise.result::<Value<'_>>().transpose().map_err(Abort::from);
         }
         if !ctx.execute_pending_job() {
             return Ok(None);
@@ -179,7 +179,7 @@ fn promised<'js>(
 
 /// Runs the source as what it is: a script, or a module where only a module can be written so. Gives the shape of the
 /// tools that it left, or a promise of it.
-fn evaluate<'js>(ctx: &Ctx<'js>, hooks: &Hooks, request: &Load<'_>) -> std::result::Result<Value<'js>, End> {
+fn evaluate<'js>(ctx: &Ctx<'js>, hooks: &Hooks, request: &Load<'_>) -> std::result::Result<Value<'js>, Abort> {
     let as_script = match abi::compile_script(ctx, request.name, request.source) {
         Ok(script) => {
             abi::run_script(ctx, &script)?;
@@ -208,12 +208,12 @@ fn evaluate<'js>(ctx: &Ctx<'js>, hooks: &Hooks, request: &Load<'_>) -> std::resu
 fn evaluate_module<'js>(
     ctx: &Ctx<'js>,
     module: Module<'js, javy::quickjs::module::Declared>,
-) -> std::result::Result<Value<'js>, End> {
+) -> std::result::Result<Value<'js>, Abort> {
     let (module, promise) = module.eval()?;
     loop {
         match promise.state() {
             PromiseState::Pending if ctx.execute_pending_job() => {}
-            PromiseState::Pending => return Err(End::Reply(waiting())),
+            PromiseState::Pending => return Err(Abort::Reply(waiting())),
             PromiseState::Resolved | PromiseState::Rejected => break,
         }
     }
@@ -231,16 +231,16 @@ fn call_hook<'js, R: javy::quickjs::FromJs<'js>>(
 }
 
 /// Makes a reply of whatever ended the request.
-fn answer<'js>(ctx: &Ctx<'js>, hooks: &Hooks, work: impl FnOnce() -> std::result::Result<Reply, End>) -> Reply {
+fn answer<'js>(ctx: &Ctx<'js>, hooks: &Hooks, work: impl FnOnce() -> std::result::Result<Reply, Abort>) -> Reply {
     let reply = match work() {
-        Ok(reply) | Err(End::Reply(reply)) => reply,
-        Err(End::Thrown) => {
+        Ok(reply) | Err(Abort::Reply(reply)) => reply,
+        Err(Abort::Thrown) => {
             let value = ctx.catch();
             SCRIPT_NAME.with_borrow(|name| Reply::Threw(thrown::report(ctx, hooks, value, name)))
         }
-        Err(End::Syntax(_)) => refused("SyntaxError", "the source does not compile"),
+        Err(Abort::Syntax(_)) => refused("SyntaxError", "the source does not compile"),
     };
-    if operations::exceeded() { Reply::Exceeded(Exceeded::Operations) } else { reply }
+    if operations::exceeded() { Reply::Exceeded(LimitExceeded::Operations) } else { reply }
 }
 
 fn waiting() -> Reply {

@@ -1,12 +1,13 @@
-//! What one call may use.
+//! The resource limits of one call.
 //!
-//! Invariant: every limit has a safe default and a ceiling, and both stand here.
+//! Invariant: every limit has a safe default and a ceiling, and both are defined in this file.
 
 use std::time::Duration;
 
 use crate::error::CallError;
 
-/// The limits of one call. Each ends in a [`Stop`](crate::Stop) of its own.
+/// The resource limits of one call. Exceeding a limit ends the call with its own
+/// [`Stop`](crate::Stop).
 ///
 /// # Examples
 /// ```
@@ -18,39 +19,42 @@ use crate::error::CallError;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Budget {
-    /// Wasm instructions, about; the deterministic limit. A native image burns some 10 billion a second.
-    /// Loading a script has as much again, unless [`FuelCovers`] says that it is one limit. 250 billion by default, at most 10^15.
+    /// Units of fuel, roughly Wasm instructions. This is the deterministic limit. A native image
+    /// burns about 10 billion units a second. Loading a script has a separate limit of the same
+    /// size, unless [`FuelScope`] combines the two. 250 billion by default, at most 10^15.
     pub fuel: u64,
-    /// Wall-clock time, operations of the host included. 30 s by default, at most 600 s.
+    /// Wall-clock time, including the time spent in host calls. 30 s by default, at most 600 s.
     pub deadline: Duration,
-    /// Bytes of the instance's linear memory, the engine's own included (about 6 MiB).
-    /// 64 MiB by default, 8 MiB to 1 GiB.
+    /// Bytes of the instance's linear memory, including the engine's own (about 6 MiB). 64 MiB by
+    /// default, 8 MiB to 1 GiB.
     pub memory: usize,
     /// Bytes of the result's JSON text. 1 MiB by default, at most 64 MiB.
     pub output: usize,
-    /// Bytes of console text. 64 KiB by default, at most 16 MiB. As JSON, with its escapes and the level of each line, it
-    /// may be four times as long.
+    /// Bytes of console text. 64 KiB by default, at most 16 MiB. As JSON, with escapes and a level
+    /// for each line, the console may take four times as many bytes.
     pub console: usize,
-    /// Operations of the host that are pending at once. 64 by default, at most 10,000.
+    /// Host calls that may be pending at once. 64 by default, at most 10,000.
     pub operations: u32,
 }
 
-/// What the limit of fuel is a limit of. What a call burned is told apart from what loading its script burned in any case.
+/// The work that the fuel limit covers. Fuel of the call and fuel of loading its script are
+/// reported separately in either case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
-pub enum FuelCovers {
-    /// The call. Loading the script has a limit of its own, which is as large.
+pub enum FuelScope {
+    /// The limit covers the call. Loading the script has a separate limit of the same size.
     #[default]
     Call,
-    /// Loading the script and the call, whether it was loaded for this call or before.
+    /// The limit covers loading the script and the call together, even when the script was loaded
+    /// earlier.
     LoadingAndCall,
 }
 
 impl Budget {
-    /// Fuel that a call has where loading its script took so much.
-    pub(crate) fn fuel_for_call(&self, covers: FuelCovers, load_fuel: u64) -> u64 {
+    /// Returns the fuel that remains for a call after loading its script burned `load_fuel`.
+    pub(crate) fn fuel_for_call(&self, covers: FuelScope, load_fuel: u64) -> u64 {
         match covers {
-            FuelCovers::Call => self.fuel,
-            FuelCovers::LoadingAndCall => self.fuel.saturating_sub(load_fuel),
+            FuelScope::Call => self.fuel,
+            FuelScope::LoadingAndCall => self.fuel.saturating_sub(load_fuel),
         }
     }
 }
@@ -69,7 +73,7 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// The budget itself, if every limit is in its range.
+    /// Returns the budget itself if every limit is in its range.
     ///
     /// # Errors
     /// `limit-invalid`, naming the first limit that is out of its range.

@@ -1,30 +1,30 @@
-//! What a caller of the sandbox can get wrong, and what can be wrong with the machine or with us.
+//! Errors of the caller, of the machine, and of Toolcell itself.
 //!
-//! Invariant: nothing that a tool does is in here.
+//! Invariant: nothing that a tool does is reported here.
 
-use crate::tunables::Kind;
+use crate::engine_config::ImageKind;
 
-/// No sandbox could be made.
+/// An error that prevents a sandbox from starting.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StartError {
-    /// An image in this binary is not the one it was built with.
+    /// An image in this binary differs from the one it was built with.
     #[error("the {} image of the guest is corrupted: its blake3 is {actual}, {expected} was built in", kind.name())]
     CorruptedImage {
-        /// Which image.
-        kind: Kind,
-        /// The digest that was built in.
+        /// The kind of the corrupted image.
+        kind: ImageKind,
+        /// The blake3 digest that was recorded at build time.
         expected: &'static str,
-        /// The digest of the bytes that are there.
+        /// The blake3 digest of the bytes in this binary.
         actual: String,
     },
-    /// The machine gives none of the images what it needs.
+    /// None of the images works on this machine.
     #[error("no image of the guest works on this machine: {}", reasons(tried))]
     NoImage {
-        /// What was tried, in order, and why it failed.
-        tried: Vec<(Kind, String)>,
+        /// The images in the order in which they were tried, each with the reason for its failure.
+        tried: Vec<(ImageKind, String)>,
     },
-    /// The guest speaks another version of the protocol.
+    /// The guest implements a different version of the protocol.
     #[error("the guest speaks version {guest} of the protocol, this host speaks version {host}")]
     Version {
         /// The guest's version.
@@ -32,21 +32,21 @@ pub enum StartError {
         /// The host's version.
         host: u32,
     },
-    /// Calls were to run in worker processes, and none came up.
+    /// Calls were configured to run in worker processes, and no worker started.
     #[error("calls cannot be jailed: {reason}")]
     NoWorker {
-        /// What went wrong.
+        /// The reason for the failure, in words.
         reason: String,
-        /// What to do next.
+        /// The next step for the user.
         hint: &'static str,
     },
-    /// A sandbox without slots could not run anything.
+    /// The sandbox was configured with zero slots.
     #[error("a sandbox needs at least one slot")]
     NoSlots,
 }
 
 impl StartError {
-    /// The stable code of this error.
+    /// Returns the stable code of this error.
     #[must_use]
     pub const fn code(&self) -> &'static str {
         match self {
@@ -57,7 +57,7 @@ impl StartError {
         }
     }
 
-    /// What to do next.
+    /// Returns the next step for the user.
     #[must_use]
     pub const fn hint(&self) -> &'static str {
         match self {
@@ -69,60 +69,60 @@ impl StartError {
     }
 }
 
-fn reasons(tried: &[(Kind, String)]) -> String {
+fn reasons(tried: &[(ImageKind, String)]) -> String {
     tried.iter().map(|(kind, reason)| format!("{}: {reason}", kind.name())).collect::<Vec<_>>().join("; ")
 }
 
-/// A call did not start.
+/// An error that prevents a call from starting.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CallError {
-    /// A limit is zero, or beyond what the sandbox allows.
+    /// A limit is zero, or outside the range that the sandbox allows.
     #[error("{limit} is {actual}, it must be {least} to {most}")]
     LimitInvalid {
-        /// Which limit, as options name it.
+        /// The name of the limit, as in the options.
         limit: &'static str,
-        /// The value that was given.
+        /// The value that was passed in.
         actual: u64,
         /// The smallest value allowed.
         least: u64,
         /// The largest value allowed.
         most: u64,
     },
-    /// All slots are taken, and the caller did not want to wait.
+    /// All slots are in use, and the caller did not wait or waited until the deadline.
     #[error("all {slots} slots of the sandbox are in use")]
     Busy {
-        /// How many there are.
+        /// The number of slots.
         slots: usize,
     },
-    /// The machine did not give the instance what it needs.
+    /// The machine could not provide the memory or the address space for an instance.
     #[error("no instance could be made: {0}")]
     NoInstance(String),
-    /// A profile was asked for where calls cannot lend their memory: in a worker process.
+    /// A profile was requested for a call in a worker process, whose memory the host cannot read.
     #[error("a call in the jail cannot be profiled")]
-    Unprofiled,
+    ProfileInJail,
 }
 
 impl CallError {
-    /// The stable code of this error.
+    /// Returns the stable code of this error.
     #[must_use]
     pub const fn code(&self) -> &'static str {
         match self {
             Self::LimitInvalid { .. } => "limit-invalid",
             Self::Busy { .. } => "busy",
             Self::NoInstance(_) => "no-instance",
-            Self::Unprofiled => "profile-in-jail",
+            Self::ProfileInJail => "profile-in-jail",
         }
     }
 
-    /// What to do next.
+    /// Returns the next step for the user.
     #[must_use]
     pub const fn hint(&self) -> &'static str {
         match self {
             Self::LimitInvalid { .. } => "choose a limit in that range",
             Self::Busy { .. } => "wait for a slot, or make the sandbox with more",
             Self::NoInstance(_) => "give the process more memory or address space, or the sandbox fewer slots",
-            Self::Unprofiled => "profile it without --jail (TOOLCELL_JAIL): it burns the same fuel there",
+            Self::ProfileInJail => "profile it without --jail (TOOLCELL_JAIL): it burns the same fuel there",
         }
     }
 }

@@ -1,8 +1,8 @@
-//! The guest, compiled ahead of time: three images, of which the process takes the first that works. They are packed, and one
-//! is unpacked when it is tried.
+//! The guest, compiled ahead of time. There are three images, and the process uses the first one
+//! that works. Images are stored compressed and are decompressed when they are tried.
 //!
-//! Invariant: an image is loaded only after the digest of all its bytes was checked, and this is the one place of the host
-//! with `unsafe`.
+//! Invariant: an image is loaded only after the digest of all its bytes was checked. No other file
+//! of this library contains `unsafe`.
 
 use std::os::fd::OwnedFd;
 use std::sync::LazyLock;
@@ -12,51 +12,53 @@ use rustix::io::Errno;
 use rustix::mm::{Advice, madvise};
 use wasmtime::{Engine, InstanceAllocationStrategy, Module, PoolingAllocationConfig};
 
+use crate::call_limiter::MAX_NESTED_CALLS;
+use crate::engine_config::{self, ImageKind};
 use crate::error::StartError;
-use crate::instance::LINE;
-use crate::slots::NESTED;
-use crate::tunables::{self, Kind};
+use crate::instance::BLOCK_BYTES;
 
 mod built {
     include!(concat!(env!("OUT_DIR"), "/images.rs"));
 }
 
-/// blake3 of the guest that all images were compiled from, in hexadecimal.
+/// The blake3 digest of the guest that all images were compiled from, in hexadecimal.
 pub const GUEST_DIGEST: &str = built::GUEST;
 
-/// The memory of a fresh instance from [`FRESH_FROM`] on; below it, and behind its end, all is zero. Each image has it in it.
+/// The initial memory of an instance, from [`FRESH_FROM`] on. Memory below and above it is zero.
+/// Every image contains these bytes.
 pub(crate) static FRESH: LazyLock<Vec<u8>> = LazyLock::new(|| built::FRESH.unpack());
 
-/// Where [`FRESH`] begins.
+/// The offset of [`FRESH`] in linear memory.
 pub(crate) use built::FRESH_FROM;
 
-/// A line of a fresh instance's memory.
-pub(crate) fn fresh_line(at: usize) -> &'static [u8] {
-    let line = at.checked_sub(FRESH_FROM).and_then(|at| FRESH.get(at..at + LINE));
-    // What the image does not reach is zero.
-    line.unwrap_or(&[0; LINE])
+/// Returns a block of a fresh instance's memory.
+pub(crate) fn fresh_block(at: usize) -> &'static [u8] {
+    let line = at.checked_sub(FRESH_FROM).and_then(|at| FRESH.get(at..at + BLOCK_BYTES));
+    // Memory outside of the initial data is zero.
+    line.unwrap_or(&[0; BLOCK_BYTES])
 }
 
-/// Bytes as they lie in the binary: one block behind a mark of `mark` bytes.
+/// Compressed bytes in the binary, after a marker of `mark` bytes.
 struct Packed {
     packing: Packing,
     file: &'static [u8],
     mark: usize,
-    /// How many they are, unpacked.
+    /// The decompressed size in bytes.
     size: usize,
 }
 
-/// How bytes are packed.
+/// The compression of a block.
 #[derive(Clone, Copy)]
 enum Packing {
-    /// LZ4 (its block format): some milliseconds less at each start.
+    /// LZ4 (block format): starts some milliseconds faster.
     Fast,
-    /// Zstandard (RFC 8878): a third less in the binary.
+    /// Zstandard (RFC 8878): takes a third less space in the binary.
     Small,
 }
 
 impl Packed {
-    /// The bytes; all are zero where they cannot be unpacked.
+    /// Returns the decompressed bytes. If decompression fails, all bytes are zero, and the digest
+    /// check fails.
     fn unpack(&self) -> Vec<u8> {
         let mut bytes = vec![0; self.size];
         let packed = &self.file[self.mark..];
@@ -68,76 +70,77 @@ impl Packed {
     }
 }
 
-/// An image in the binary.
+/// An image as it is stored in the binary.
 struct Built {
-    /// All of it but what is [`FRESH`].
+    /// The image without the bytes of [`FRESH`].
     others: Packed,
-    /// Where [`FRESH`] belongs.
+    /// The offset at which [`FRESH`] is inserted.
     fresh_at: usize,
-    /// blake3 of the whole image.
+    /// The blake3 digest of the whole image.
     digest: &'static str,
 }
 
-/// One compiled guest.
+/// A decompressed image.
 pub(crate) struct Image {
-    kind: Kind,
+    kind: ImageKind,
     others: Vec<u8>,
     fresh_at: usize,
     digest: &'static str,
 }
 
 impl Image {
-    /// The image of this kind, unpacked.
-    pub(crate) fn of(kind: Kind) -> Self {
-        Self::unpacked(kind, built(kind))
+    /// Decompresses the image of this kind.
+    pub(crate) fn for_kind(kind: ImageKind) -> Self {
+        Self::from_built(kind, built_image(kind))
     }
 
-    fn unpacked(kind: Kind, built: &Built) -> Self {
+    fn from_built(kind: ImageKind, built: &Built) -> Self {
         Self { kind, others: built.others.unpack(), fresh_at: built.fresh_at, digest: built.digest }
     }
 
-    /// The image's bytes, one part after the other.
+    /// Returns the image's bytes in three consecutive parts.
     fn parts(&self) -> [&[u8]; 3] {
         let (before, behind) = self.others.split_at(self.fresh_at);
         [before, FRESH.as_slice(), behind]
     }
 
-    /// Checks that the bytes are those that were built in.
-    pub(crate) fn verify(&self) -> Result<Verified<'_>, StartError> {
+    /// Checks the digest of the image against the one that was built in.
+    pub(crate) fn verify(&self) -> Result<VerifiedImage<'_>, StartError> {
         let mut hasher = blake3::Hasher::new();
         for part in self.parts() {
             hasher.update(part);
         }
         let actual = hasher.finalize().to_hex();
         if actual.as_str() == self.digest {
-            return Ok(Verified(self));
+            return Ok(VerifiedImage(self));
         }
         let expected = self.digest;
         Err(StartError::CorruptedImage { kind: self.kind, expected, actual: actual.to_string() })
     }
 }
 
-fn built(kind: Kind) -> &'static Built {
+fn built_image(kind: ImageKind) -> &'static Built {
     match kind {
-        Kind::Roomy => &built::ROOMY,
-        Kind::Bounded => &built::BOUNDED,
-        Kind::Interpreted => &built::INTERPRETED,
+        ImageKind::Roomy => &built::ROOMY,
+        ImageKind::Bounded => &built::BOUNDED,
+        ImageKind::Interpreted => &built::INTERPRETED,
     }
 }
 
 /// An image whose digest was checked.
-pub(crate) struct Verified<'a>(&'a Image);
+pub(crate) struct VerifiedImage<'a>(&'a Image);
 
-impl Verified<'_> {
-    /// An engine for this image, with the pool that `pool` describes, and the module in it.
+impl VerifiedImage<'_> {
+    /// Creates an engine for this image with an allocation strategy, and loads the module into it.
     pub(crate) fn load(&self, strategy: InstanceAllocationStrategy) -> wasmtime::Result<(Engine, Module)> {
-        let mut config = tunables::config(self.0.kind)?;
+        let mut config = engine_config::config(self.0.kind)?;
         config.allocation_strategy(strategy);
         let engine = Engine::new(&config)?;
-        let module = match self.file() {
-            // SAFETY: what is in the file is what Wasmtime's compiler made in this crate's build script: the digest of these
-            // bytes, taken there, has just been checked. The file has no name, and it is sealed: the kernel lets nobody write to
-            // it, not even this process. Wasmtime itself checks version, settings and CPU features.
+        let module = match self.sealed_memfd() {
+            // SAFETY: the file contains the output of Wasmtime's compiler in this crate's build
+            // script: the digest of these bytes, taken there, has just been checked. The file has
+            // no name, and it is sealed: the kernel lets no process write to it, not even this one.
+            // Wasmtime itself checks version, settings and CPU features.
             #[expect(unsafe_code, reason = "loading machine code that we compiled ourselves")]
             Ok(file) => unsafe { Module::deserialize_open_file(&engine, file.into())? },
             // SAFETY: as above.
@@ -147,13 +150,14 @@ impl Verified<'_> {
         Ok((engine, module))
     }
 
-    /// The image in a sealed file in memory (`memfd_create(2)`), which is mapped as it is: instances share its pages, and nothing
-    /// is copied again.
+    /// Copies the image into a sealed file in memory (`memfd_create(2)`). Wasmtime maps this file
+    /// directly, so instances share its pages and nothing is copied again.
     ///
-    /// Wasmtime keeps the descriptor, because each slot of the pool maps its memory from it. The seals make it read-only for good:
-    /// without them, a shared mapping of it could change the machine code behind the executable mapping. A kernel that does not
-    /// seal gets no file, and the image is loaded from a copy.
-    fn file(&self) -> Result<OwnedFd, Errno> {
+    /// Wasmtime keeps the descriptor, because each slot of the pool maps its memory from it. The
+    /// seals make the file permanently read-only: without them, a shared mapping could change the
+    /// machine code behind the executable mapping. If the kernel does not support seals, this fails
+    /// and the image is loaded from a copy.
+    fn sealed_memfd(&self) -> Result<OwnedFd, Errno> {
         let file = memfd_create("guest", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
         for part in self.0.parts() {
             let mut rest = part;
@@ -169,52 +173,57 @@ impl Verified<'_> {
     }
 }
 
-/// Gives whole pages of an ended instance's memory back to the kernel: they are the image's again.
-pub(crate) fn give_back(pages: &mut [u8]) {
-    // Those that it does not take stay as they are.
-    // SAFETY: we alone have these pages, which are mapped privately: afterwards they read as the file they are mapped from, or as
-    // zero where there is none, and any bytes are a valid `[u8]`. Wasmtime expects nothing of the memory of an ended instance, and
-    // puts it in order before it is used again.
+/// Returns whole pages of an ended instance's memory to the kernel. They read as the image's again.
+pub(crate) fn discard_pages(pages: &mut [u8]) {
+    // Pages that the kernel does not take stay as they are.
+    // SAFETY: this function has exclusive access to these pages, which are mapped privately:
+    // afterwards they read as the file they are mapped from, or as zero if there is none, and any
+    // bytes are a valid `[u8]`. Wasmtime expects nothing of the memory of an ended instance, and
+    // resets it before it is used again.
     #[expect(unsafe_code, reason = "the kernel takes pages back by their addresses")]
     let _ = unsafe { madvise(pages.as_mut_ptr().cast(), pages.len(), Advice::LinuxDontNeed) };
 }
 
-/// How much of a memory has pages of the usual size: no more than most calls touch.
-const SMALL_PAGES: usize = 8 << 20;
+/// The part of a memory that keeps pages of the usual size, in bytes: no more than most calls
+/// touch.
+const SMALL_PAGE_BYTES: usize = 8 << 20;
 
-/// The size and the alignment of a huge page, as on x86-64, and on arm64 with pages of 4 KiB.
-const HUGE_PAGE: usize = 2 << 20;
+/// The size and the alignment of a huge page in bytes, on x86-64, and on arm64 with pages of 4 KiB.
+const HUGE_PAGE_BYTES: usize = 2 << 20;
 
-/// Asks the kernel for huge pages where a memory grows large. A call that ends gives its pages back before it is answered, which takes
-/// 0.1 ms for each MiB of small pages, and next to nothing for huge ones.
+/// Asks the kernel for huge pages when a memory grows large. The end of a call releases its pages
+/// before the call is answered; this takes 0.1 ms per MiB of small pages, and next to nothing for
+/// huge pages.
 ///
-/// `begin` is the memory's address, `before` and `after` are its sizes in bytes before and after it grows. What grows in steps of less
-/// than a huge page stays in small ones: to have the kernel put those together (`MADV_COLLAPSE`) made growing 2.5 times as slow.
+/// `begin` is the memory's address, `before` and `after` are its sizes in bytes before and after it
+/// grows. Memory that grows in steps smaller than a huge page keeps small pages: merging them
+/// (`MADV_COLLAPSE`) made growing 2.5 times as slow.
 pub(crate) fn prefer_huge_pages(begin: usize, before: usize, after: usize) {
-    let from = (begin + before.max(SMALL_PAGES)) & !(HUGE_PAGE - 1);
+    let from = (begin + before.max(SMALL_PAGE_BYTES)) & !(HUGE_PAGE_BYTES - 1);
     let to = begin + after;
-    if after <= SMALL_PAGES || from >= to {
+    if after <= SMALL_PAGE_BYTES || from >= to {
         return;
     }
-    // A kernel without huge pages says so, and all is as it was.
-    // SAFETY: the range lies in address space that the pool reserved for this memory. What its bytes are, and who may use them, stays.
+    // A kernel without huge pages returns an error, which changes nothing.
+    // SAFETY: the range lies in address space that the pool reserved for this memory. The contents
+    // of the pages and the access rights to them stay the same.
     #[expect(unsafe_code, reason = "the kernel is told about pages by their addresses")]
     let _ = unsafe { madvise(std::ptr::without_provenance_mut(from), to - from, Advice::LinuxHugepage) };
 }
 
-/// Whether memories and stacks are kept ready for the instances of an image.
-pub(crate) const fn is_pooled(kind: Kind) -> bool {
-    matches!(kind, Kind::Roomy)
+/// Returns whether instances of an image take their memories and stacks from a pool.
+pub(crate) const fn is_pooled(kind: ImageKind) -> bool {
+    matches!(kind, ImageKind::Roomy)
 }
 
-/// Where the instances of an image come from.
-pub(crate) fn strategy(kind: Kind, slots: usize) -> InstanceAllocationStrategy {
+/// Returns the allocation strategy for instances of an image.
+pub(crate) fn allocation_strategy(kind: ImageKind, slots: usize) -> InstanceAllocationStrategy {
     if !is_pooled(kind) {
         return InstanceAllocationStrategy::OnDemand;
     }
     let slots = u32::try_from(slots).unwrap_or(u32::MAX);
-    // Each slot is a chain of calls, of which the last one runs and the others wait.
-    let all = slots.saturating_mul(1 + NESTED);
+    // Each slot holds a chain of nested calls, of which the last one runs and the others wait.
+    let all = slots.saturating_mul(1 + MAX_NESTED_CALLS);
     let mut pool = PoolingAllocationConfig::new();
     pool.total_core_instances(all)
         .total_memories(all)
@@ -222,7 +231,7 @@ pub(crate) fn strategy(kind: Kind, slots: usize) -> InstanceAllocationStrategy {
         .total_stacks(all)
         .max_memory_size(1 << 30)
         .max_unused_warm_slots(slots)
-        // What a call touches stays in memory and is put back in order by copying, which is cheaper than new pages.
+        // Touched pages stay resident and are reset by copying, which is cheaper than fresh pages.
         .linear_memory_keep_resident(1 << 20)
         .table_keep_resident(64 << 10)
         .pagemap_scan(wasmtime::Enabled::Auto);
@@ -233,7 +242,7 @@ pub(crate) fn strategy(kind: Kind, slots: usize) -> InstanceAllocationStrategy {
 mod tests {
     use super::*;
 
-    /// The flags of the mapping that an address lies in (`VmFlags` of `/proc/self/smaps`).
+    /// Returns the flags of the mapping that contains an address (`VmFlags` of `/proc/self/smaps`).
     #[expect(clippy::disallowed_methods, reason = "the kernel tells this through a file")]
     fn flags(address: usize) -> String {
         let smaps = std::fs::read_to_string("/proc/self/smaps").unwrap();
@@ -251,12 +260,12 @@ mod tests {
             return;
         }
         let memory = vec![0_u8; 64 << 20];
-        let begin = memory.as_ptr().addr().next_multiple_of(HUGE_PAGE);
-        prefer_huge_pages(begin, 4 << 20, SMALL_PAGES);
+        let begin = memory.as_ptr().addr().next_multiple_of(HUGE_PAGE_BYTES);
+        prefer_huge_pages(begin, 4 << 20, SMALL_PAGE_BYTES);
         assert!(!flags(begin + (4 << 20)).contains(" hg "));
         prefer_huge_pages(begin, 4 << 20, 32 << 20);
         for (at, is_huge) in
-            [(0, false), (SMALL_PAGES - 1, false), (SMALL_PAGES, true), (31 << 20, true), (33 << 20, false)]
+            [(0, false), (SMALL_PAGE_BYTES - 1, false), (SMALL_PAGE_BYTES, true), (31 << 20, true), (33 << 20, false)]
         {
             assert_eq!(flags(begin + at).contains(" hg "), is_huge, "{at}");
         }
@@ -264,15 +273,15 @@ mod tests {
 
     #[test]
     fn every_image_is_the_one_that_was_built_in() {
-        for kind in Kind::ALL {
-            assert!(Image::of(kind).verify().is_ok(), "{kind:?}");
+        for kind in ImageKind::ALL {
+            assert!(Image::for_kind(kind).verify().is_ok(), "{kind:?}");
         }
     }
 
     #[test]
     fn one_flipped_bit_is_an_integrity_error_that_names_the_image() {
-        for kind in Kind::ALL {
-            let mut image = Image::of(kind);
+        for kind in ImageKind::ALL {
+            let mut image = Image::for_kind(kind);
             let middle = image.others.len() / 2;
             image.others[middle] ^= 1;
             refused(&image);
@@ -281,13 +290,13 @@ mod tests {
 
     #[test]
     fn an_image_that_is_damaged_anywhere_is_refused() {
-        for kind in Kind::ALL {
-            let Built { others, fresh_at, digest } = built(kind);
+        for kind in ImageKind::ALL {
+            let Built { others, fresh_at, digest } = built_image(kind);
             let damaged = |file: &[u8]| {
                 let others = Packed { file: file.to_vec().leak(), ..*others };
-                refused(&Image::unpacked(kind, &Built { others, fresh_at: *fresh_at, digest }));
+                refused(&Image::from_built(kind, &Built { others, fresh_at: *fresh_at, digest }));
             };
-            // Ends of the block, sizes inside of it, and bytes that stand for themselves.
+            // The ends of the block, lengths inside of it, and literal bytes.
             let bytes = others.file.len() - others.mark;
             for at in [0, 1, 2, bytes / 3, bytes / 2, bytes / 2 + 1, bytes - 1] {
                 let mut file = others.file.to_vec();
@@ -305,16 +314,17 @@ mod tests {
         use rustix::fs::{fcntl_add_seals, fcntl_get_seals, ftruncate};
         use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
-        let image = Image::of(Kind::Roomy);
+        let image = Image::for_kind(ImageKind::Roomy);
         let verified = image.verify().unwrap_or_else(|error| panic!("{error}"));
-        let file = verified.file().unwrap();
+        let file = verified.sealed_memfd().unwrap();
         let all = SealFlags::WRITE | SealFlags::GROW | SealFlags::SHRINK | SealFlags::SEAL;
         assert_eq!(fcntl_get_seals(&file), Ok(all));
         assert_eq!(rustix::io::pwrite(&file, b"a", 0), Err(Errno::PERM));
         assert_eq!(ftruncate(&file, 0), Err(Errno::PERM));
         assert_eq!(fcntl_add_seals(&file, SealFlags::FUTURE_WRITE), Err(Errno::PERM));
         let map = |flags| {
-            // SAFETY: the kernel chooses where, and whatever is mapped is given back unread.
+            // SAFETY: the kernel chooses the address, and a successful mapping is unmapped without
+            // being read.
             #[expect(unsafe_code, reason = "what must fail has to be tried")]
             unsafe {
                 let at = mmap(std::ptr::null_mut(), 4096, ProtFlags::READ | ProtFlags::WRITE, flags, &file, 0)?;
@@ -322,15 +332,15 @@ mod tests {
             }
         };
         assert_eq!(map(MapFlags::SHARED), Err(Errno::PERM));
-        // This is how the memory of an instance is mapped.
+        // The memory of an instance is mapped like this.
         assert_eq!(map(MapFlags::PRIVATE), Ok(()));
     }
 
     #[test]
     fn an_image_loads_without_a_file_as_well() {
-        for kind in Kind::ALL {
-            let image = Image::of(kind);
-            let engine = Engine::new(&tunables::config(kind).unwrap()).unwrap();
+        for kind in ImageKind::ALL {
+            let image = Image::for_kind(kind);
+            let engine = Engine::new(&engine_config::config(kind).unwrap()).unwrap();
             // SAFETY: these are the bytes that were built in.
             #[expect(unsafe_code, reason = "loading machine code that we compiled ourselves")]
             let module = unsafe { Module::deserialize(&engine, image.parts().concat()) };

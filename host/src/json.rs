@@ -1,18 +1,18 @@
-//! JSON text that was checked, and nothing else: RFC 8259, read without recursion.
+//! Validated JSON text (RFC 8259), parsed without recursion.
 //!
-//! Invariant: a [`Json`] is one well-formed JSON value, nested at most [`MAX_DEPTH`](toolcell_protocol::MAX_DEPTH)
-//! levels. Its text is never
-//! changed: numbers beyond what a double holds and escapes of lone surrogates stay as they were written, which is why
-//! this is a reader of our own. (`serde_json` refuses both, and stops at 128 levels.)
+//! Invariant: a [`Json`] is one well-formed JSON value, nested at most
+//! [`MAX_DEPTH`](toolcell_protocol::MAX_DEPTH) levels. Its text is never changed: numbers beyond
+//! the range of a double and escapes of lone surrogates are preserved. This is why the crate has
+//! its own validator: `serde_json` refuses both, and stops at 128 levels.
 
-mod kept;
 mod params;
 mod pretty;
-mod reader;
+mod serde;
+mod validate;
 
 pub use params::Params;
 
-use reader::Reader;
+use validate::Validator;
 
 /// The text of one JSON value.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -22,11 +22,13 @@ impl Json {
     /// `null`
     pub const NULL: Self = Self(std::borrow::Cow::Borrowed("null"));
 
-    /// The manifest of a script whose tool is a function.
-    pub(crate) const MANIFEST_OF_A_FUNCTION: Self =
-        Self(std::borrow::Cow::Borrowed(r#"{"shape":"function","tools":[{}]}"#));
+    /// The manifest of a script whose tool is a single function.
+    pub(crate) const FUNCTION_MANIFEST: Self = Self(std::borrow::Cow::Borrowed(r#"{"shape":"function","tools":[{}]}"#));
 
-    /// Checks a text.
+    /// Validates a text.
+    ///
+    /// # Errors
+    /// [`JsonError`] with the position of the first error.
     ///
     /// # Errors
     /// [`JsonError`] with the place of the first fault.
@@ -41,17 +43,18 @@ impl Json {
     /// ```
     pub fn parse(text: impl Into<String>) -> Result<Self, JsonError> {
         let text = text.into();
-        Reader::new(&text).read(&mut |_, _| {})?;
+        Validator::new(&text).validate(&mut |_, _| {})?;
         Ok(Self(text.into()))
     }
 
-    /// The text.
+    /// Returns the text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The value as a person reads it: a string as it is, anything else indented by two spaces.
+    /// Formats the value for a person: a string without quotes and escapes, anything else indented
+    /// by two spaces.
     ///
     /// # Examples
     /// ```
@@ -63,10 +66,10 @@ impl Json {
     /// ```
     #[must_use]
     pub fn to_text(&self) -> String {
-        pretty::text(&self.0)
+        pretty::format_text(&self.0)
     }
 
-    /// The text, owned.
+    /// Returns the owned text.
     #[must_use]
     pub fn into_string(self) -> String {
         self.0.into_owned()
@@ -79,7 +82,7 @@ impl std::fmt::Display for Json {
     }
 }
 
-/// What is wrong with a text that should be JSON.
+/// A syntax error in a JSON text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{what} at line {line}, column {column}")]
 pub struct JsonError {
@@ -89,7 +92,7 @@ pub struct JsonError {
 }
 
 impl JsonError {
-    /// The stable code of this error.
+    /// Returns the stable code of this error.
     #[must_use]
     pub const fn code(&self) -> &'static str {
         "parameters-invalid"

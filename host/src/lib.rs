@@ -1,54 +1,58 @@
-//! The sandbox: one call, one instance, within a budget.
+//! The sandbox: runs each call of a tool in its own instance, within a budget.
 //!
-//! A [`Sandbox`] takes JavaScript, [prepares](Sandbox::prepare) it once, and [calls](Sandbox::call) it any number of
-//! times. Each call runs in a fresh instance of QuickJS compiled to WebAssembly, metered by fuel, ended by a deadline,
-//! with no capability that the caller did not hand in.
+//! A [`Sandbox`] [prepares](Sandbox::prepare) JavaScript once and [calls](Sandbox::call) it any
+//! number of times. Each call runs in a fresh instance of QuickJS compiled to WebAssembly. The
+//! instance is metered by fuel, stopped at a deadline, and has no capability that the caller did
+//! not pass in.
 //!
-//! Reading order: [`Budget`] is what a call may use, [`Outcome`] how it ends, [`Sandbox`] what happens in between.
+//! Reading order: [`Budget`] limits a call, [`Outcome`] says how it ended, [`Sandbox`] does the
+//! work in between.
 //!
-//! Invariants: this crate knows nothing of the analysis of tools, so isolation never leans on it; no type of Wasmtime
-//! is in a signature; nothing that a tool does is an `Err`, a panic, or a log line at `error`.
+//! Invariants: this crate does not depend on static analysis, so isolation never relies on it. No
+//! public signature names a type of Wasmtime. Nothing that a tool does causes an `Err`, a panic, or
+//! a log line at level `error`.
 
-mod asleep;
 mod budget;
-mod conversation;
+mod call_limiter;
+mod call_loop;
+mod deadline;
+mod dirty_pages;
+mod engine_config;
 mod error;
+mod host_calls;
 mod image;
+mod imports;
 mod instance;
 mod json;
-mod link;
 mod machine;
-mod operations;
 mod outcome;
-mod place;
 mod profile;
 mod sandbox;
-mod slots;
+mod stack_trace;
+mod suspend;
 mod ticker;
-mod touched;
-mod tunables;
-mod until;
 mod wasi;
 
-pub use asleep::{Asleep, Called, WakeError};
-pub use budget::{Budget, FuelCovers};
+pub use budget::{Budget, FuelScope};
+pub use call_limiter::{AcquireError, CallLimiter, CallPermit, MAX_NESTED_CALLS, OnOverload};
+pub use deadline::{CallDeadline, CancelToken, Notifier};
+pub use engine_config::ImageKind;
 pub use error::{CallError, StartError};
-pub use image::GUEST_DIGEST;
-pub use json::{Json, JsonError, Params};
-pub use link::{PartialSink, RealClock};
-pub use machine::pagemap_scan;
-pub use operations::{
-    Effects, Ended, Grant, Left, NoOperations, Operation, OperationAnswer, OperationFailure, Operations,
-    OperationsOfCall, Rest, Timers, Waited,
+pub use host_calls::{
+    Completion, Effects, Grant, HostCall, HostCallDriver, HostCalls, NoHostCalls, OperationError, OperationOutput,
+    Remaining, Timers, WaitOutcome, WaitResult,
 };
-pub use outcome::{LogLine, Outcome, Place, Reading, Report, Stop, Thrown, Usage, Warning};
-pub use profile::{Frame, Function, Home, Profile, ProfileSlot, Stack};
-pub use sandbox::{Loaded, Prepared, Run, Sandbox, SandboxConfig, Script};
-pub use slots::{NESTED, NoSlot, Slot, Slots, WhenFull};
+pub use image::GUEST_DIGEST;
+pub use imports::{PartialResultSink, WallClock};
+pub use json::{Json, JsonError, Params};
+pub use machine::pagemap_scan;
+pub use outcome::{ClockReading, LogLine, Outcome, Report, Stop, Thrown, Usage, ValueSide, Warning};
+pub use profile::{CallProfile, Frame, FrameOrigin, ProfileSlot, ProfiledFunction, Stack};
+pub use sandbox::{CallContext, PrepareResult, Prepared, Sandbox, SandboxConfig, Script};
+pub use suspend::{CallStatus, ResumeError, SuspendedCall};
 pub use ticker::Interruption;
 pub use toolcell_protocol::Level;
-pub use tunables::Kind;
-pub use until::{Bell, CancelToken, Until};
 
-/// The version of Wasmtime that counts the fuel.
+/// The version of Wasmtime that counts the fuel. Fuel figures are comparable only within one
+/// version.
 pub const ENGINE_VERSION: &str = env!("TOOLCELL_ENGINE_VERSION");

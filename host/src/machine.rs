@@ -1,11 +1,12 @@
-//! What the machine gives to a sandbox, beyond what an image needs.
+//! Optional features of the machine that make a sandbox faster.
 //!
-//! Invariant: looking changes nothing, and never fails.
+//! Invariant: detection has no side effects and never fails.
 
 use wasmtime::PoolingAllocationConfig;
 
-/// Whether the kernel says which pages a cell has written (`PAGEMAP_SCAN`, Linux 6.7, through `/proc/self/pagemap`), so that
-/// only those are put back in order after a call. Only the roomy image makes use of it.
+/// Returns whether the kernel can report the pages that a cell has written (`PAGEMAP_SCAN`, Linux
+/// 6.7, through `/proc/self/pagemap`), so that only those are reset after a call. Only the roomy
+/// image uses this.
 ///
 /// # Examples
 /// ```

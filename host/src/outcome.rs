@@ -1,4 +1,4 @@
-//! How a call ended, and what it used.
+//! The result of a call: its outcome, its logs, and the resources it used.
 //!
 //! Invariant: everything that a tool can do ends in one of these values.
 
@@ -9,87 +9,89 @@ use toolcell_protocol::Level;
 
 use crate::json::Json;
 
-/// How a call ended.
+/// The way a call ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Outcome {
     /// The tool returned: JSON text, or `None` for `undefined`.
     Returned(Option<Json>),
     /// The tool threw, or its promise was rejected.
     Threw(Thrown),
-    /// The tool was ended.
+    /// The sandbox stopped the tool.
     Stopped(Stop),
 }
 
-/// What a tool threw.
+/// An exception that a tool threw.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Thrown {
     /// The error's name, such as `TypeError`.
     pub name: String,
-    /// The error's message, cut at 16 KiB.
+    /// The error's message, truncated to 16 KiB.
     pub message: String,
     /// Line in the author's text, counted from 1.
     pub line: Option<u32>,
     /// Column in the author's text in UTF-16 units, counted from 1.
     pub column: Option<u32>,
-    /// The stack, a frame a line, without frames of the guest itself.
+    /// The stack trace, one frame per line, without frames of the guest's own code.
     pub stack: String,
 }
 
-/// Why a tool was ended.
+/// The reason why the sandbox stopped a tool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Stop {
-    /// It burned all its fuel.
+    /// The call burned all its fuel.
     OutOfFuel {
-        /// The limit.
+        /// The limit in units of fuel.
         limit: u64,
     },
-    /// Its time was up.
+    /// The call reached its deadline.
     Deadline {
-        /// The limit.
+        /// The limit in wall-clock time.
         limit: Duration,
     },
-    /// It asked for more memory than it may have, whatever it made of the refusal.
+    /// The tool requested more memory than its limit, even if it handled the failed allocation.
     OutOfMemory {
         /// The limit in bytes.
         limit: usize,
     },
-    /// Its machine stack was used up in native code of the engine. (Recursion of JavaScript is a `RangeError`.)
+    /// The tool exhausted the native stack inside the engine. (Deep recursion in JavaScript throws
+    /// a `RangeError` instead.)
     StackOverflow,
-    /// Its result is too long.
+    /// The result exceeds the output limit.
     OutputTooLarge {
         /// The limit in bytes.
         limit: usize,
     },
-    /// It wrote too much to the console.
+    /// The console output exceeds its limit.
     ConsoleTooLarge {
         /// The limit in bytes.
         limit: usize,
     },
-    /// It had too many operations pending at once.
+    /// The tool had too many host calls pending at once.
     TooManyOperations {
-        /// The limit.
+        /// The limit in pending host calls.
         limit: u32,
     },
-    /// Its promise cannot be settled any more: no job is left and no operation is pending.
+    /// The tool's promise can no longer settle: no job is queued and no host call is pending.
     Stalled,
-    /// The host cancelled it.
+    /// The host cancelled the call.
     Cancelled,
-    /// The engine inside the cell failed. The cell is gone, the process is not affected; it is a fault of ours.
+    /// The engine inside the cell failed, which is a bug of Toolcell. The cell is discarded; the
+    /// process is not affected.
     Crashed {
-        /// What the engine's machine said.
+        /// The engine's panic message, or the trap.
         detail: String,
     },
-    /// The process that ran it ended. What the tool used and logged until then is not known; what the host did for it is. The
-    /// next call has a new process.
+    /// The worker process that ran the call ended. What the tool used and logged until then is
+    /// lost; the effects of its host calls are known. The next call runs in a new process.
     WorkerDied {
-        /// How it ended.
+        /// The exit status or the signal, in words.
         detail: String,
     },
 }
 
 impl Stop {
-    /// The stable code of this stop.
+    /// Returns the stable code of this stop.
     #[must_use]
     pub const fn code(&self) -> &'static str {
         match self {
@@ -126,101 +128,104 @@ impl std::fmt::Display for Stop {
     }
 }
 
-/// Everything about a call that ended.
+/// The full report of a call that ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Report {
-    /// How it ended.
+    /// The way the call ended.
     pub outcome: Outcome,
-    /// What it wrote to the console, in order; kept also where it was stopped.
+    /// Console lines in order. They are present even if the tool was stopped.
     pub logs: Vec<LogLine>,
-    /// What was not exact on the way in or out.
+    /// Values that were converted inexactly in the parameters or in the result.
     pub warnings: Vec<Warning>,
-    /// What the real clock said to it, in order; nothing where it ran on the virtual one.
-    pub readings: Vec<Reading>,
-    /// What it used.
+    /// Values that the wall clock returned to the tool, in order. Empty if the call ran on the
+    /// virtual clock.
+    pub readings: Vec<ClockReading>,
+    /// The resources that the call used.
     pub usage: Usage,
 }
 
-/// What the real clock said to a tool, until it said something else.
+/// A value of the wall clock, and how often the tool read it in a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Reading {
+pub struct ClockReading {
     /// The time since 1970, in whole milliseconds.
     pub at: Duration,
-    /// How often it said so.
+    /// The number of consecutive reads that returned this value.
     pub times: u64,
 }
 
-/// One console call.
+/// One call of a console function.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogLine {
-    /// Which of the console's functions.
+    /// The console function, such as `console.warn`.
     pub level: Level,
-    /// The text, control characters and all: whoever prints it must escape it.
+    /// The raw text, which may contain control characters: escape it before display.
     pub text: String,
 }
 
 impl LogLine {
-    /// How many times as long as its limit the console may be as JSON.
-    pub(crate) const JSON_TIMES: usize = 4;
-    /// What a line takes in an answer beside its text: `{"level":"debug","text":""},`.
-    const FRAME: usize = 28;
+    /// The maximum ratio between the console's size as JSON and its limit.
+    pub(crate) const MAX_JSON_EXPANSION: usize = 4;
+    /// Bytes of a line as JSON besides its text: `{"level":"debug","text":""},`.
+    const JSON_OVERHEAD: usize = 28;
 
     pub(crate) fn json_bytes(&self) -> usize {
-        Self::FRAME + json_bytes(&self.text)
+        Self::JSON_OVERHEAD + json_bytes(&self.text)
     }
 }
 
-/// A value that could not be kept exactly.
+/// A value that could not be converted exactly.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Warning {
-    /// On the way in or on the way out.
-    pub place: Place,
-    /// Where in the parameters or the result: a JSON Pointer (RFC 6901), `""` for all of it. A long one is cut, and ends
-    /// with `…`.
+    /// Whether the value was in the parameters or in the result.
+    pub place: ValueSide,
+    /// The location in the parameters or the result: a JSON Pointer (RFC 6901), `""` for the whole
+    /// value. A long path is truncated and ends with `…`.
     pub path: String,
-    /// What was there and what it became.
+    /// The original value, and the value it became.
     pub message: String,
 }
 
 impl Warning {
-    /// The longest path that is kept, in characters. A longer one is cut, and ends with `…`.
-    const PATH_LIMIT: usize = 500;
-    /// What a warning takes in an answer beside its texts, in bytes of JSON.
-    const FRAME: usize = 48;
+    /// The maximum length of a path or a message, in characters. A longer one is truncated and ends
+    /// with `…`.
+    const MAX_PATH_CHARS: usize = 500;
+    /// Bytes of a warning as JSON besides its texts.
+    const JSON_OVERHEAD: usize = 48;
 
-    pub(crate) fn new(place: Place, path: String, message: String) -> Self {
-        Self { place, path: cut(path, Self::PATH_LIMIT), message: cut(message, Self::PATH_LIMIT) }
+    pub(crate) fn new(place: ValueSide, path: String, message: String) -> Self {
+        Self { place, path: truncate(path, Self::MAX_PATH_CHARS), message: truncate(message, Self::MAX_PATH_CHARS) }
     }
 
-    /// The warnings that an answer has room for; the last one counts those that are left out.
-    pub(crate) fn fitting(warnings: Vec<Self>, room: usize) -> Vec<Self> {
+    /// Drops the warnings that do not fit into `room` bytes. If any are dropped, the last warning
+    /// says how many.
+    pub(crate) fn fit_to(warnings: Vec<Self>, room: usize) -> Vec<Self> {
         let mut left = room;
         let count = warnings.len();
         let fits = |warning: &Self| {
-            let bytes = Self::FRAME + json_bytes(&warning.path) + json_bytes(&warning.message);
+            let bytes = Self::JSON_OVERHEAD + json_bytes(&warning.path) + json_bytes(&warning.message);
             let fits = bytes <= left;
             left = left.saturating_sub(bytes);
             fits
         };
         let mut kept: Vec<Self> = warnings.into_iter().take_while(fits).collect();
         if kept.len() < count {
-            // The note takes the place of the last one.
+            // The summary replaces the last warning, so that it fits.
             kept.pop();
             let message = format!("at least {} more values were converted", count - kept.len());
-            kept.push(Self { place: Place::Result, path: String::new(), message });
+            kept.push(Self { place: ValueSide::Result, path: String::new(), message });
         }
         kept
     }
 }
 
-fn cut(text: String, limit: usize) -> String {
+fn truncate(text: String, limit: usize) -> String {
     match text.char_indices().nth(limit) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text,
     }
 }
 
-/// The length of a text in JSON, without its quotes.
+/// Returns the length in bytes of a text as a JSON string, without its quotes.
 pub(crate) fn json_bytes(text: &str) -> usize {
     let escaped = text.bytes().map(|byte| match byte {
         b'"' | b'\\' | b'\n' | b'\r' | b'\t' | 0x08 | 0x0c => 2,
@@ -230,27 +235,27 @@ pub(crate) fn json_bytes(text: &str) -> usize {
     escaped.sum()
 }
 
-/// What a warning is about.
+/// The side of a call that a value belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Place {
+pub enum ValueSide {
     /// The parameters of the call.
     Params,
     /// The result of the call.
     Result,
 }
 
-/// What a call used.
+/// The resources that a call used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Usage {
-    /// Fuel of the call. It means something only together with the guest's digest and the engine's version.
+    /// Fuel of the call. Figures are comparable only for the same guest digest and engine version.
     pub fuel: u64,
     /// Fuel of loading the script.
     pub load_fuel: u64,
-    /// The most bytes of linear memory that it had; memory never shrinks.
+    /// Peak linear memory in bytes; linear memory never shrinks.
     pub memory: usize,
-    /// Wall-clock time, from the start of the call to its outcome.
+    /// Wall-clock time from the start of the call to its outcome.
     pub duration: Duration,
-    /// How much of that it waited for operations.
+    /// The part of [`Self::duration`] that was spent waiting for host calls.
     pub waited: Duration,
     /// Bytes of the result's JSON text.
     pub output: usize,
@@ -264,13 +269,13 @@ mod tests {
 
     #[test]
     fn warnings_take_no_more_than_there_is_room_for() {
-        let long = Warning::new(Place::Result, "/x".repeat(25_000), "NaN became null".to_owned());
-        assert_eq!(long.path.chars().count(), Warning::PATH_LIMIT + 1);
-        let kept = Warning::fitting(vec![long.clone(); 99], 2_000);
+        let long = Warning::new(ValueSide::Result, "/x".repeat(25_000), "NaN became null".to_owned());
+        assert_eq!(long.path.chars().count(), Warning::MAX_PATH_CHARS + 1);
+        let kept = Warning::fit_to(vec![long.clone(); 99], 2_000);
         assert_eq!(kept.len(), 3);
         assert_eq!(kept[2].message, "at least 97 more values were converted");
-        assert_eq!(Warning::fitting(vec![long.clone()], 2_000), [long]);
-        assert_eq!(Warning::fitting(Vec::new(), 0), []);
+        assert_eq!(Warning::fit_to(vec![long.clone()], 2_000), [long]);
+        assert_eq!(Warning::fit_to(Vec::new(), 0), []);
     }
 
     #[test]

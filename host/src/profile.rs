@@ -1,14 +1,15 @@
-//! Where the fuel of a call goes: samples of what is on the guest's stack, taken after slices of fuel.
+//! A fuel profiler: samples the guest's stack after slices of fuel.
 //!
-//! A call that is profiled runs in an image whose guest says where it is (`marks.rs`) and lends its memory to the host between
-//! slices. Fuel that is burned in a slice is charged to the functions that are on the stack when it ends. Slices
-//! are short at first, grow with the run, and vary in length, by numbers that are the same in every run.
+//! A profiled call runs in an image whose guest is instrumented to record its position
+//! (`marks.rs`), and hands its memory to the host between slices. The fuel of a slice is charged to
+//! the functions that are on the stack at its end. Slices are short at first, grow with the run,
+//! and vary in length by a pseudorandom sequence that is the same in every run.
 //!
-//! Invariant: a call that is profiled returns what it returns otherwise and burns the same fuel, to the unit; and all of that fuel is
-//! in the profile.
+//! Invariant: profiling changes neither the result of a call nor its fuel, to the unit, and the
+//! profile accounts for all of that fuel.
 
-mod cell;
-mod engine;
+mod call;
+mod quickjs;
 mod sampler;
 
 use std::sync::{Mutex, PoisonError};
@@ -16,70 +17,71 @@ use std::time::Instant;
 
 use wasmtime::InstanceAllocationStrategy;
 
-use crate::asleep::{CallSoFar, Rested};
 use crate::budget::Budget;
-use crate::conversation::Awake;
+use crate::call_loop::NeverSuspend;
+use crate::engine_config::ImageKind;
 use crate::error::CallError;
 use crate::image::Image;
-use crate::instance::{Guest, Unusable};
+use crate::instance::{GuestModule, ImageError};
 use crate::json::Params;
 use crate::outcome::Report;
-use crate::sandbox::{Prepared, Run, Sandbox};
-use crate::tunables::Kind;
+use crate::sandbox::{CallContext, Prepared, Sandbox};
+use crate::suspend::{CallInProgress, SuspendableStatus};
 
 pub(crate) use sampler::Sampler;
 
-/// Where the fuel of a call went.
+/// The distribution of a call's fuel over functions.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Profile {
-    /// Fuel of the call: the sum of the stacks and of the three below.
+pub struct CallProfile {
+    /// Fuel of the call: the sum of the stacks and of the next three fields.
     pub fuel: u64,
-    /// Fuel while no function was running: parameters are read, jobs are taken up, the result is written.
+    /// Fuel while no function was running: reading parameters, starting jobs, writing the result.
     pub engine: u64,
-    /// Fuel that other tools burned, which this one called.
+    /// Fuel of other tools that this one called.
     pub other_tools: u64,
-    /// Fuel that was burned after the last sample: less than a slice, or all of it where the call did not last for one.
+    /// Fuel after the last sample: less than a slice, or all fuel of a call that is shorter than
+    /// one slice.
     pub unattributed: u64,
-    /// How many samples were taken.
+    /// The number of samples.
     pub samples: u64,
-    /// The functions that were running, in the order in which they were seen first.
-    pub functions: Vec<Function>,
-    /// What was on the stack, each once, in order.
+    /// The functions that were running, in order of first appearance.
+    pub functions: Vec<ProfiledFunction>,
+    /// The distinct call stacks, sorted.
     pub stacks: Vec<Stack>,
 }
 
 /// A function that was running.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Function {
-    /// Its name.
+pub struct ProfiledFunction {
+    /// The name in stack traces.
     pub name: String,
-    /// Whose it is.
-    pub home: Home,
-    /// The line where it begins, from 1; 0 for one of the engine.
+    /// The part of the program that defines the function.
+    pub origin: FrameOrigin,
+    /// The line where the function starts, counted from 1; 0 for a function of the engine.
     pub line: u32,
-    /// The column there.
+    /// The column where the function starts; 0 for a function of the engine.
     pub column: u32,
 }
 
-impl Function {
+impl ProfiledFunction {
     fn engine(name: &str) -> Self {
-        Self { name: name.to_owned(), home: Home::Engine, line: 0, column: 0 }
+        Self { name: name.to_owned(), origin: FrameOrigin::Engine, line: 0, column: 0 }
     }
 }
 
-/// Whose a function is.
+/// The part of the program that defines a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Home {
-    /// The tool's.
+pub enum FrameOrigin {
+    /// The tool.
     Tool,
-    /// A part of the guest that is written in JavaScript: web APIs, capabilities, `TypeBox`.
+    /// A part of the guest written in JavaScript: web APIs, capabilities, `TypeBox`.
     Library,
-    /// A part of the engine: `JSON.parse`, `Array.prototype.sort`.
+    /// The engine, such as `JSON.parse` or `Array.prototype.sort`.
     Engine,
 }
 
-impl Home {
-    /// Its name in messages and files.
+impl FrameOrigin {
+    /// Returns the name used in messages and files.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -90,94 +92,96 @@ impl Home {
     }
 }
 
-/// What was on the stack, and the fuel that was charged to it.
+/// A call stack, and the fuel that was charged to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stack {
-    /// The outermost first.
+    /// The frames, the outermost first.
     pub frames: Vec<Frame>,
-    /// Fuel.
+    /// Units of fuel.
     pub fuel: u64,
 }
 
-/// A place in a function.
+/// A position in a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Frame {
-    /// Which of [`Profile::functions`].
+    /// The index of the function in [`CallProfile::functions`].
     pub function: usize,
-    /// The line, from 1; 0 in a function of the engine.
+    /// The line, counted from 1; 0 in a function of the engine.
     pub line: u32,
-    /// The column of what is noted there, from 1; 0 likewise.
+    /// The column of the nearest recorded position, counted from 1; 0 in a function of the engine.
     pub column: u32,
 }
 
-/// Gets the profile of a call: of the last one that it was handed to.
+/// A slot that receives the profile of the last call it was passed to.
 #[derive(Debug, Default)]
-pub struct ProfileSlot(Mutex<Option<Profile>>);
+pub struct ProfileSlot(Mutex<Option<CallProfile>>);
 
 impl ProfileSlot {
-    /// The profile, if a call was profiled since this was last asked.
-    pub fn take(&self) -> Option<Profile> {
+    /// Takes the profile, if a call has stored one.
+    pub fn take(&self) -> Option<CallProfile> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// Changes the profile that is in there, if one is.
-    pub fn revise(&self, revise: impl FnOnce(&mut Profile)) {
+    /// Modifies the stored profile, if there is one.
+    pub fn revise(&self, revise: impl FnOnce(&mut CallProfile)) {
         if let Some(profile) = &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner) {
             revise(profile);
         }
     }
 
-    fn put(&self, profile: Profile) {
+    fn put(&self, profile: CallProfile) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(profile);
     }
 }
 
 impl Sandbox {
-    /// Calls a tool in an image for profiles, which is loaded when it is needed first.
+    /// Calls a tool in the instrumented image, which is loaded on first use.
     pub(crate) fn call_profiled(
         &self,
         prepared: &Prepared,
         params: &Params,
         budget: &Budget,
-        run: &Run<'_>,
+        run: &CallContext<'_>,
         slot: &ProfileSlot,
     ) -> Result<Report, CallError> {
         let guest = self.profiling().map_err(|error| CallError::NoInstance(error.to_owned()))?;
         let started = Instant::now();
-        let attempt = match self.attempt(budget, run)? {
+        let attempt = match self.acquire_slot(budget, run)? {
             Ok(attempt) => attempt,
-            Err(stop) => return Ok(crate::sandbox::never_began(stop, started)),
+            Err(stop) => return Ok(crate::sandbox::not_started(stop, started)),
         };
-        let (mut cell, ended, fuel) = Self::begin(guest, prepared, budget, run, &attempt)?;
-        cell.profile(prepared.script().name).map_err(|error| CallError::NoInstance(format!("{error:#}")))?;
-        let turn =
-            ended.and_then(|()| crate::conversation::converse::<Awake>(&mut cell, params, budget, run, &attempt.until));
-        if let Some(profile) = cell.profiled() {
+        let (mut cell, ended, fuel) = Self::instantiate_prepared(guest, prepared, budget, run, &attempt)?;
+        cell.start_profile(prepared.script().name).map_err(|error| CallError::NoInstance(format!("{error:#}")))?;
+        let turn = ended.and_then(|()| {
+            crate::call_loop::run_call::<NeverSuspend>(&mut cell, params, budget, run, &attempt.deadline)
+        });
+        if let Some(profile) = cell.take_profile() {
             slot.put(profile);
         }
-        let so_far = CallSoFar::of(prepared, params, budget, fuel, started);
-        match so_far.rest(cell, turn, &attempt.until)? {
-            Rested::Ended(report) => Ok(report),
-            Rested::Asleep(_, never) => match never {},
+        let so_far = CallInProgress::new(prepared, params, budget, fuel, started);
+        match so_far.into_status(cell, turn, &attempt.deadline)? {
+            SuspendableStatus::Finished(report) => Ok(report),
+            SuspendableStatus::Suspended(_, never) => match never {},
         }
     }
 
-    /// The guest that profiles are taken with: the one in use if it has marks, or that of the next image that has them.
-    fn profiling(&self) -> Result<&Guest, &str> {
-        if self.image().is_marked() {
+    /// Returns the instrumented guest: the one in use if it is instrumented, or that of the bounded
+    /// image.
+    fn profiling(&self) -> Result<&GuestModule, &str> {
+        if self.image().is_instrumented() {
             return Ok(&self.guest);
         }
         let loaded = self.profiling.get_or_init(|| {
-            let (image, interruption) = (Image::of(Kind::Bounded), self.guest.interruption);
+            let (image, interruption) = (Image::for_kind(ImageKind::Bounded), self.guest.interruption);
             let verified = image.verify().map_err(|error| error.to_string())?;
-            let guest = verified.load(InstanceAllocationStrategy::OnDemand).map_err(Unusable::Here);
+            let guest = verified.load(InstanceAllocationStrategy::OnDemand).map_err(ImageError::Unsupported);
             drop(image);
-            guest.and_then(|(engine, module)| Guest::new(Kind::Bounded, interruption, engine, &module)).map_err(
-                |error| match error {
-                    Unusable::Here(error) => format!("{error:#}"),
-                    Unusable::Refused(error) => error.to_string(),
-                },
-            )
+            guest
+                .and_then(|(engine, module)| GuestModule::new(ImageKind::Bounded, interruption, engine, &module))
+                .map_err(|error| match error {
+                    ImageError::Unsupported(error) => format!("{error:#}"),
+                    ImageError::Rejected(error) => error.to_string(),
+                })
         });
         loaded.as_ref().map_err(String::as_str)
     }

@@ -1,129 +1,131 @@
-//! The sandbox: scripts are prepared once and called any number of times, each call in an instance of its own.
+//! The sandbox: prepares scripts once and calls them any number of times, each call in its own
+//! instance.
 //!
-//! Invariant: what a call returns depends on the script, the parameters, the budget and the [`Run`] alone; nothing is
-//! left of it in the sandbox but free slots.
+//! Invariant: the result of a call depends only on the script, the parameters, the budget and the
+//! [`CallContext`]. A call leaves no state behind in the sandbox.
 
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use crate::asleep::{CallSoFar, Rested};
-use crate::budget::{Budget, FuelCovers};
-use crate::conversation::{Awake, End, Patience, Shape, Turn, converse, describe, load};
+use crate::budget::{Budget, FuelScope};
+use crate::call_limiter::{AcquireError, CallLimiter, OnOverload};
+use crate::call_loop::{CallStep, EarlyExit, NeverSuspend, SuspendMode, ToolShape, describe, load, run_call};
+use crate::deadline::{CallDeadline, CancelToken};
+use crate::dirty_pages;
+use crate::engine_config::ImageKind;
 use crate::error::{CallError, StartError};
-use crate::image::{Image, strategy};
-use crate::instance::{Cell, Changes, Guest, Unusable};
+use crate::host_calls::{HostCalls, NoHostCalls};
+use crate::image::{Image, allocation_strategy};
+use crate::imports::{HostState, PartialResultSink, WallClock};
+use crate::instance::{GuestInstance, GuestModule, ImageError, MemoryDelta};
 use crate::json::{Json, Params};
-use crate::link::{Inside, PartialSink, RealClock};
-use crate::operations::{NoOperations, Operations};
 use crate::outcome::{Outcome, Report, Stop, Usage};
 use crate::profile::ProfileSlot;
-use crate::slots::{NoSlot, Slots, WhenFull};
+use crate::suspend::{CallInProgress, SuspendableStatus};
 use crate::ticker::Interruption;
-use crate::touched;
-use crate::tunables::Kind;
-use crate::until::{CancelToken, Until};
 
-/// What a sandbox is made with.
+/// The configuration of a sandbox.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SandboxConfig {
-    /// Which images may be used, in the order in which they are tried.
-    pub images: Vec<Kind>,
-    /// How many calls run at once; further ones wait or are refused ([`WhenFull`]).
+    /// The images that may be used, in order of preference.
+    pub images: Vec<ImageKind>,
+    /// The maximum number of concurrent calls; further calls wait or are refused ([`OnOverload`]).
     pub slots: usize,
 }
 
 impl Default for SandboxConfig {
-    /// Whatever works, and twice as many calls as the machine has cores.
+    /// Allows all images, and two calls per core.
     fn default() -> Self {
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        Self { images: Kind::ALL.to_vec(), slots: cores * 2 }
+        Self { images: ImageKind::ALL.to_vec(), slots: cores * 2 }
     }
 }
 
-/// Runs tools, each call alone in its own instance of the guest.
+/// A sandbox that runs each call in its own instance of the guest.
 ///
 /// # Examples
 /// ```
-/// use toolcell_host::{Budget, Loaded, Outcome, Params, Run, Sandbox, SandboxConfig, Script};
+/// use toolcell_host::{Budget, PrepareResult, Outcome, Params, CallContext, Sandbox, SandboxConfig, Script};
 ///
 /// let sandbox = Sandbox::new(&SandboxConfig::default())?;
 /// let script = Script { name: "twice.js", source: "const execute = ({ n }) => 2 * n" };
-/// let Loaded::Ready(twice) = sandbox.prepare(&script, &Budget::default(), &Run::default())? else {
+/// let PrepareResult::Ready(twice) = sandbox.prepare(&script, &Budget::default(), &CallContext::default())? else {
 ///     panic!("the script loads");
 /// };
-/// let report = sandbox.call(&twice, &Params::parse(r#"{"n": 21}"#)?, &Budget::default(), &Run::default())?;
+/// let report = sandbox.call(&twice, &Params::parse(r#"{"n": 21}"#)?, &Budget::default(), &CallContext::default())?;
 /// let Outcome::Returned(Some(value)) = report.outcome else { panic!("it returns") };
 /// assert_eq!(value.as_str(), "42");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Sandbox {
-    pub(crate) guest: Guest,
-    /// The guest that profiles are taken with, or why there is none.
-    pub(crate) profiling: OnceLock<Result<Guest, String>>,
-    kind: Kind,
-    passed_over: Vec<(Kind, String)>,
-    slots: Slots,
+    pub(crate) guest: GuestModule,
+    /// The guest for profiled calls, or the reason why none can be loaded. Loaded on first use.
+    pub(crate) profiling: OnceLock<Result<GuestModule, String>>,
+    kind: ImageKind,
+    rejected_images: Vec<(ImageKind, String)>,
+    slots: CallLimiter,
 }
 
-/// JavaScript, and what to call it.
+/// JavaScript source with a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Script<'a> {
-    /// The name that stack traces show, usually a file's.
+    /// The name in stack traces, usually a file name.
     pub name: &'a str,
-    /// A script or a module that has a tool in it.
+    /// The source of a script or a module that defines a tool.
     pub source: &'a str,
 }
 
-/// What one call is given besides its parameters and its budget.
+/// The inputs of one call besides its parameters and its budget.
 #[derive(Clone, Copy)]
-pub struct Run<'a> {
-    /// Which tool, where a factory made several.
+pub struct CallContext<'a> {
+    /// The name of the tool, if a factory made several.
     pub tool: Option<&'a str>,
-    /// What a factory's tool gets as its `toolCallId`.
+    /// The `toolCallId` that a factory's tool receives.
     pub call_id: &'a str,
     /// The seed of `Math.random()`.
     pub seed: u64,
-    /// Where the virtual clock starts, since 1970. From there it moves on with the fuel that is burned.
+    /// The start of the virtual clock, as time since 1970. The clock advances with the fuel that is
+    /// burned.
     pub started_at: Duration,
-    /// What the tool sees in place of the virtual clock. What it says is in the [`Report`].
-    pub clock: Option<&'a RealClock>,
-    /// What the host does for the tool.
-    pub operations: &'a dyn Operations,
-    /// Ends the call from another thread.
+    /// A wall clock that replaces the virtual clock. Its readings are recorded in the [`Report`].
+    pub wall_clock: Option<&'a WallClock>,
+    /// The implementation of the host calls, which also decides on the grants.
+    pub host_calls: &'a dyn HostCalls,
+    /// Cancels the call from another thread.
     pub cancel: Option<&'a CancelToken>,
-    /// Gets partial results, as JSON text, while the tool runs.
-    pub partial: Option<&'a PartialSink>,
-    /// What to do where all slots are taken.
-    pub when_full: WhenFull,
-    /// Gets where the fuel of the call goes. Calls that may be put to sleep are not profiled.
+    /// Receives partial results as JSON text while the tool runs.
+    pub partial_sink: Option<&'a PartialResultSink>,
+    /// The behaviour when all slots are in use.
+    pub on_overload: OnOverload,
+    /// Receives a fuel profile of the call. Suspendable calls are not profiled.
     pub profile: Option<&'a ProfileSlot>,
-    /// How much time it has, where that is less than its budget's, because it began elsewhere.
-    pub time: Option<Duration>,
-    /// What the limit of fuel is a limit of.
-    pub fuel_covers: FuelCovers,
+    /// A time limit that is shorter than the budget's, for a call that started elsewhere.
+    pub time_limit: Option<Duration>,
+    /// The work that the fuel limit covers.
+    pub fuel_scope: FuelScope,
 }
 
-impl Default for Run<'_> {
-    /// Nothing granted, seed 0, at the start of 1970: the same result every time.
+impl Default for CallContext<'_> {
+    /// Grants nothing, with seed 0 and the clock at the start of 1970: the same result every time.
     fn default() -> Self {
         Self {
             tool: None,
             call_id: "1",
             seed: 0,
             started_at: Duration::ZERO,
-            clock: None,
-            operations: &NoOperations,
+            wall_clock: None,
+            host_calls: &NoHostCalls,
             cancel: None,
-            partial: None,
-            when_full: WhenFull::Wait,
+            partial_sink: None,
+            on_overload: OnOverload::Wait,
             profile: None,
-            time: None,
-            fuel_covers: FuelCovers::Call,
+            time_limit: None,
+            fuel_scope: FuelScope::Call,
         }
     }
 }
 
-/// A script that was evaluated once: calls start where its top level ended.
+/// A script that was evaluated once. Calls start from the state after its top level.
 pub struct Prepared {
     name: String,
     source: String,
@@ -133,9 +135,10 @@ pub struct Prepared {
 }
 
 enum State {
-    /// What evaluating it changed in memory.
-    Snapshot(Changes),
-    /// Its top level read the clock or a random number, which belong to one run: it is evaluated in each call.
+    /// The changes that evaluating the script made to memory.
+    Snapshot(MemoryDelta),
+    /// The script is evaluated again in each call, because its top level read the clock or a random
+    /// number, which belong to one run, or wrote to the console.
     Script,
 }
 
@@ -144,154 +147,170 @@ impl Prepared {
         Script { name: &self.name, source: &self.source }
     }
 
-    /// A script that is evaluated in each call, as one is whose top level reads the clock. Nothing is known of its tools.
+    /// Wraps a script that is evaluated in each call, without loading it now. Its manifest is
+    /// `null`.
     #[must_use]
-    pub fn each_call(script: &Script<'_>) -> Self {
+    pub fn without_snapshot(script: &Script<'_>) -> Self {
         let (name, source) = (script.name.to_owned(), script.source.to_owned());
         Self { name, source, state: State::Script, load_fuel: 0, manifest: Json::NULL }
     }
 
-    /// Fuel that evaluating the script burned.
+    /// Returns the fuel that evaluating the script burned.
     #[must_use]
     pub fn load_fuel(&self) -> u64 {
         self.load_fuel
     }
 
-    /// How many bytes keeping this takes.
+    /// Returns the approximate heap size of this value in bytes.
     #[must_use]
-    pub fn size(&self) -> usize {
+    pub fn held_bytes(&self) -> usize {
         let state = match &self.state {
-            State::Snapshot(changes) => changes.size(),
+            State::Snapshot(changes) => changes.held_bytes(),
             State::Script => 0,
         };
         size_of::<Self>() + self.name.len() + self.source.len() + state + self.manifest.as_str().len()
     }
 
-    /// Whether calls start from a snapshot of the evaluated script, rather than evaluate it again.
+    /// Returns whether calls start from a snapshot of the evaluated script instead of evaluating it
+    /// again.
     #[must_use]
     pub fn is_snapshot(&self) -> bool {
         matches!(self.state, State::Snapshot(_))
     }
 
-    /// What the script says of its tools: `{"shape", "tools": [{"name", "label", "description", "parameters"}]}`.
+    /// Returns the script's description of its tools: `{"shape", "tools": [{"name", "label",
+    /// "description", "parameters"}]}`.
     #[must_use]
     pub fn manifest(&self) -> &Json {
         &self.manifest
     }
 }
 
-/// What came of loading a script.
-pub enum Loaded {
-    /// It can be called.
+/// The result of loading a script.
+pub enum PrepareResult {
+    /// The script can be called.
     Ready(Prepared),
-    /// It did not load: a syntax error, something thrown at the top level, a limit that was hit, no tool found.
-    Ended(Report),
+    /// The script did not load: it has a syntax error, threw at the top level, hit a limit, or
+    /// defines no tool.
+    Failed(Report),
 }
 
 impl Sandbox {
-    /// A sandbox with the first image that works on this machine.
+    /// Creates a sandbox with the first image that works on this machine.
     ///
     /// # Errors
-    /// `integrity` where an image is not the one that was built in, `no-image` where none works, `limit-invalid` for
-    /// a sandbox without slots.
+    /// `integrity` if an image differs from the one that was built in, `no-image` if none works,
+    /// `limit-invalid` for a sandbox without slots.
     pub fn new(config: &SandboxConfig) -> Result<Self, StartError> {
-        Self::with(config, Interruption::Epochs)
+        Self::with_interruption(config, Interruption::Epochs)
     }
 
-    /// The same for a process that must not start a thread: a call looks whether it has to end after each slice of fuel.
+    /// Creates a sandbox for a process that must not start threads: a call checks its deadline
+    /// after each slice of fuel.
     ///
     /// # Errors
     /// Those of [`Self::new`].
     pub fn single_threaded(config: &SandboxConfig) -> Result<Self, StartError> {
-        Self::with(config, Interruption::FuelSlices)
+        Self::with_interruption(config, Interruption::FuelSlices)
     }
 
-    fn with(config: &SandboxConfig, interruption: Interruption) -> Result<Self, StartError> {
+    fn with_interruption(config: &SandboxConfig, interruption: Interruption) -> Result<Self, StartError> {
         if config.slots == 0 {
             return Err(StartError::NoSlots);
         }
-        touched::open();
+        dirty_pages::init();
         let mut tried = Vec::new();
         for kind in &config.images {
-            // An image that was unpacked is given back here: a machine with few addresses needs them for the guest.
-            let loaded = Image::of(*kind).verify()?.load(strategy(*kind, config.slots)).map_err(Unusable::Here);
-            match loaded.and_then(|(engine, module)| Guest::new(*kind, interruption, engine, &module)) {
+            // The unpacked image is freed here: a machine with little address space needs the room
+            // for the guest.
+            let loaded = Image::for_kind(*kind)
+                .verify()?
+                .load(allocation_strategy(*kind, config.slots))
+                .map_err(ImageError::Unsupported);
+            match loaded.and_then(|(engine, module)| GuestModule::new(*kind, interruption, engine, &module)) {
                 Ok(guest) => {
-                    let slots = Slots::new(config.slots);
+                    let slots = CallLimiter::new(config.slots);
                     tracing::debug!(image = kind.name(), slots = config.slots, "sandbox started");
                     let profiling = OnceLock::new();
-                    return Ok(Self { guest, profiling, kind: *kind, passed_over: tried, slots });
+                    return Ok(Self { guest, profiling, kind: *kind, rejected_images: tried, slots });
                 }
-                Err(Unusable::Here(error)) => tried.push((*kind, format!("{error:#}"))),
-                Err(Unusable::Refused(error)) => return Err(error),
+                Err(ImageError::Unsupported(error)) => tried.push((*kind, format!("{error:#}"))),
+                Err(ImageError::Rejected(error)) => return Err(error),
             }
         }
         Err(StartError::NoImage { tried })
     }
 
-    /// The image that is in use.
+    /// Returns the image in use.
     #[must_use]
-    pub fn image(&self) -> Kind {
+    pub fn image(&self) -> ImageKind {
         self.kind
     }
 
-    /// The images that were tried before, and why they do not work here.
+    /// Returns the images that were tried before, each with the reason for its failure.
     #[must_use]
-    pub fn passed_over(&self) -> &[(Kind, String)] {
-        &self.passed_over
+    pub fn rejected_images(&self) -> &[(ImageKind, String)] {
+        &self.rejected_images
     }
 
-    /// How calls are ended at their deadline, and when they are cancelled. This starts the thread that it takes, or tries to.
+    /// Returns the mechanism that stops calls at their deadline and on cancellation. This starts
+    /// the ticker thread if it is needed and not running.
     #[must_use]
     pub fn interruption(&self) -> Interruption {
         self.guest.interruption()
     }
 
-    /// How many calls run at once.
+    /// Returns the maximum number of concurrent calls.
     #[must_use]
     pub fn slots(&self) -> usize {
-        self.slots.total()
+        self.slots.capacity()
     }
 
     /// Evaluates a script once.
     ///
-    /// The capabilities that `run` grants exist while it is evaluated and in its calls; operations are done in calls
-    /// only.
+    /// The capabilities granted by `run` exist during evaluation and in the calls; host calls are
+    /// served only in calls.
     ///
     /// # Errors
-    /// `limit-invalid`, `busy`, `no-instance`. What the script does is a [`Loaded`].
-    pub fn prepare(&self, script: &Script<'_>, budget: &Budget, run: &Run<'_>) -> Result<Loaded, CallError> {
+    /// `limit-invalid`, `busy`, `no-instance`. Faults of the script are reported as a
+    /// [`PrepareResult`].
+    pub fn prepare(
+        &self,
+        script: &Script<'_>,
+        budget: &Budget,
+        run: &CallContext<'_>,
+    ) -> Result<PrepareResult, CallError> {
         let started = Instant::now();
-        let attempt = match self.attempt(budget, run)? {
+        let attempt = match self.acquire_slot(budget, run)? {
             Ok(attempt) => attempt,
-            Err(stop) => return Ok(Loaded::Ended(never_began(stop, started))),
+            Err(stop) => return Ok(PrepareResult::Failed(not_started(stop, started))),
         };
-        let _slot = &attempt.slot;
-        let mut cell = self.guest.instantiate(Inside::of(budget, run, &attempt.until))?;
+        let _slot = &attempt.permit;
+        let mut cell = self.guest.instantiate(HostState::for_run(budget, run, &attempt.deadline))?;
         cell.refuel(budget.fuel)?;
 
         let loaded = load(&mut cell, script, budget, run);
-        self.guest.evaluated();
+        self.guest.note_evaluation();
         let load_fuel = budget.fuel - cell.fuel_left();
-        let ended = |end: End, cell: Cell<'_>| {
-            let outcome = end.outcome(script, &attempt.until, budget);
+        let ended = |end: EarlyExit, cell: GuestInstance<'_>| {
+            let outcome = end.into_outcome(script, &attempt.deadline, budget);
             let usage = Usage { load_fuel, memory: cell.memory_bytes(), ..Usage::default() };
-            Ok(Loaded::Ended(report(outcome, cell.into_inside(), usage, started)))
+            Ok(PrepareResult::Failed(build_report(outcome, cell.into_state(), usage, started)))
         };
         let shape = match loaded {
             Ok(shape) => shape,
             Err(end) => return ended(end, cell),
         };
-        let state = if cell.inside().observed_run || !cell.inside().logs.is_empty() {
+        let state = if cell.state().is_run_specific || !cell.state().logs.is_empty() {
             State::Script
         } else {
-            State::Snapshot(cell.changes().map_err(|error| CallError::NoInstance(error.to_string()))?)
+            State::Snapshot(cell.memory_delta().map_err(|error| CallError::NoInstance(error.to_string()))?)
         };
         let manifest = match shape {
-            Shape::Function => Json::MANIFEST_OF_A_FUNCTION,
-            // Tools are asked after the snapshot was taken and the fuel was read: calls, which do not ask, start from the same
-            // state and burn the same.
-            Shape::Described => {
+            ToolShape::Function => Json::FUNCTION_MANIFEST,
+            // The guest describes its tools after the snapshot was taken and the fuel was read.
+            // Calls skip this step, so they start from the same state and burn the same fuel.
+            ToolShape::Described => {
                 cell.refuel(budget.fuel)?;
                 match describe(&mut cell) {
                     Ok(manifest) => manifest,
@@ -300,68 +319,70 @@ impl Sandbox {
             }
         };
         let (name, source) = (script.name.to_owned(), script.source.to_owned());
-        Ok(Loaded::Ready(Prepared { name, source, state, load_fuel, manifest }))
+        Ok(PrepareResult::Ready(Prepared { name, source, state, load_fuel, manifest }))
     }
 
-    /// Calls a prepared tool in an instance of its own. Where [`Run::profile`] asks for it, the call is profiled: it returns the
-    /// same, burns the same fuel, and takes longer.
+    /// Calls a prepared tool in its own instance. With [`CallContext::profile`] the call is
+    /// profiled: it returns the same result and burns the same fuel, but takes longer.
     ///
     /// # Errors
-    /// `limit-invalid`, `busy`, `no-instance`. What the tool does is in the [`Report`].
+    /// `limit-invalid`, `busy`, `no-instance`. Faults of the tool are reported in the [`Report`].
     pub fn call(
         &self,
         prepared: &Prepared,
         params: &Params,
         budget: &Budget,
-        run: &Run<'_>,
+        run: &CallContext<'_>,
     ) -> Result<Report, CallError> {
         if let Some(slot) = run.profile {
             return self.call_profiled(prepared, params, budget, run, slot);
         }
-        match self.enter::<Awake>(prepared, params, budget, run)? {
-            Rested::Ended(report) => Ok(report),
-            Rested::Asleep(_, never) => match never {},
+        match self.call_inner::<NeverSuspend>(prepared, params, budget, run)? {
+            SuspendableStatus::Finished(report) => Ok(report),
+            SuspendableStatus::Suspended(_, never) => match never {},
         }
     }
 
-    pub(crate) fn enter<P: Patience>(
+    pub(crate) fn call_inner<P: SuspendMode>(
         &self,
         prepared: &Prepared,
         params: &Params,
         budget: &Budget,
-        run: &Run<'_>,
-    ) -> Result<Rested<P::Sleep>, CallError> {
+        run: &CallContext<'_>,
+    ) -> Result<SuspendableStatus<P::Suspension>, CallError> {
         let started = Instant::now();
-        let attempt = match self.attempt(budget, run)? {
+        let attempt = match self.acquire_slot(budget, run)? {
             Ok(attempt) => attempt,
-            Err(stop) => return Ok(Rested::Ended(never_began(stop, started))),
+            Err(stop) => return Ok(SuspendableStatus::Finished(not_started(stop, started))),
         };
-        let (mut cell, ended, fuel) = Self::begin(&self.guest, prepared, budget, run, &attempt)?;
-        let turn = ended.and_then(|()| converse::<P>(&mut cell, params, budget, run, &attempt.until));
-        if !matches!(turn, Ok(Turn::Sleeps(_))) {
-            self.guest.called(&mut cell);
+        let (mut cell, ended, fuel) = Self::instantiate_prepared(&self.guest, prepared, budget, run, &attempt)?;
+        let turn = ended.and_then(|()| run_call::<P>(&mut cell, params, budget, run, &attempt.deadline));
+        if !matches!(turn, Ok(CallStep::Suspends(_))) {
+            self.guest.reclaim_after_call(&mut cell);
         }
-        CallSoFar::of(prepared, params, budget, fuel, started).rest(cell, turn, &attempt.until)
+        CallInProgress::new(prepared, params, budget, fuel, started).into_status(cell, turn, &attempt.deadline)
     }
 
-    /// An instance in which the script is evaluated, or why that ended, and the fuel of the call.
-    pub(crate) fn begin<'a>(
-        guest: &'a Guest,
+    /// Creates an instance with the evaluated script. Returns it with the result of loading and the
+    /// fuel of the call.
+    pub(crate) fn instantiate_prepared<'a>(
+        guest: &'a GuestModule,
         prepared: &Prepared,
         budget: &Budget,
-        run: &Run<'_>,
-        attempt: &Attempt<'_>,
-    ) -> Result<(Cell<'a>, Result<(), End>, FuelOfCall), CallError> {
-        let mut cell = guest.instantiate(Inside::of(budget, run, &attempt.until))?;
+        run: &CallContext<'_>,
+        attempt: &CallSlot<'_>,
+    ) -> Result<(GuestInstance<'a>, Result<(), EarlyExit>, CallFuel), CallError> {
+        let mut cell = guest.instantiate(HostState::for_run(budget, run, &attempt.deadline))?;
         cell.refuel(budget.fuel)?;
 
         let mut load_fuel = prepared.load_fuel;
         let ended = match &prepared.state {
-            // What evaluating the script took counts, also where it was evaluated under a larger budget.
+            // The fuel of evaluating the script counts even if it was evaluated under a larger
+            // budget.
             State::Snapshot(_) if prepared.load_fuel > budget.fuel => {
                 Err(Stop::OutOfFuel { limit: budget.fuel }.into())
             }
-            State::Snapshot(changes) if changes.memory() > budget.memory => {
+            State::Snapshot(changes) if changes.memory_size() > budget.memory => {
                 Err(Stop::OutOfMemory { limit: budget.memory }.into())
             }
             State::Snapshot(changes) => {
@@ -374,55 +395,60 @@ impl Sandbox {
                 loaded
             }
         };
-        let limit = budget.fuel_for_call(run.fuel_covers, load_fuel);
+        let limit = budget.fuel_for_call(run.fuel_scope, load_fuel);
         cell.refuel(limit)?;
-        Ok((cell, ended, FuelOfCall { limit, load_fuel }))
+        Ok((cell, ended, CallFuel { limit, load_fuel }))
     }
 
-    /// Checks the budget and takes a slot; one that somebody ends while it waits is stopped, and was not refused.
-    pub(crate) fn attempt(&self, budget: &Budget, run: &Run<'_>) -> Result<Result<Attempt<'_>, Stop>, CallError> {
-        self.attempt_within(budget, run.time.unwrap_or(budget.deadline), run)
+    /// Checks the budget and acquires a slot. A call that is cancelled while it waits ends with a
+    /// [`Stop`], not with an error.
+    pub(crate) fn acquire_slot(
+        &self,
+        budget: &Budget,
+        run: &CallContext<'_>,
+    ) -> Result<Result<CallSlot<'_>, Stop>, CallError> {
+        self.acquire_slot_within(budget, run.time_limit.unwrap_or(budget.deadline), run)
     }
 
-    /// The same with so much time.
-    pub(crate) fn attempt_within(
+    /// Does the same with an explicit time limit.
+    pub(crate) fn acquire_slot_within(
         &self,
         budget: &Budget,
         time: Duration,
-        run: &Run<'_>,
-    ) -> Result<Result<Attempt<'_>, Stop>, CallError> {
+        run: &CallContext<'_>,
+    ) -> Result<Result<CallSlot<'_>, Stop>, CallError> {
         budget.check()?;
-        let until = Until::new(Instant::now() + time.min(budget.deadline), run.cancel.cloned());
-        match self.slots.take(run.when_full, &until) {
-            Ok(slot) => Ok(Ok(Attempt { slot, until })),
-            Err(NoSlot::Cancelled) => Ok(Err(Stop::Cancelled)),
-            Err(NoSlot::Full) => Err(CallError::Busy { slots: self.slots.total() }),
+        let until = CallDeadline::new(Instant::now() + time.min(budget.deadline), run.cancel.cloned());
+        match self.slots.acquire(run.on_overload, &until) {
+            Ok(slot) => Ok(Ok(CallSlot { permit: slot, deadline: until })),
+            Err(AcquireError::Cancelled) => Ok(Err(Stop::Cancelled)),
+            Err(AcquireError::Full) => Err(CallError::Busy { slots: self.slots.capacity() }),
         }
     }
 }
 
-/// The fuel of a call.
+/// The fuel limits of a call.
 #[derive(Clone, Copy)]
-pub(crate) struct FuelOfCall {
-    /// How much it has.
+pub(crate) struct CallFuel {
+    /// Fuel that the call starts with.
     pub(crate) limit: u64,
-    /// How much loading its script took.
+    /// Fuel that loading its script burned.
     pub(crate) load_fuel: u64,
 }
 
-pub(crate) struct Attempt<'a> {
-    pub(crate) slot: crate::slots::Slot<'a>,
-    pub(crate) until: Until,
+pub(crate) struct CallSlot<'a> {
+    pub(crate) permit: crate::call_limiter::CallPermit<'a>,
+    pub(crate) deadline: CallDeadline,
 }
 
-/// The report of a call that was ended before it had a slot.
-pub(crate) fn never_began(stop: Stop, started: Instant) -> Report {
+/// Returns the report of a call that was stopped before it had a slot.
+pub(crate) fn not_started(stop: Stop, started: Instant) -> Report {
     let usage = Usage { duration: started.elapsed(), ..Usage::default() };
     let outcome = Outcome::Stopped(stop);
     Report { outcome, logs: Vec::new(), warnings: Vec::new(), readings: Vec::new(), usage }
 }
 
-pub(crate) fn report(outcome: Outcome, inside: Inside, usage: Usage, started: Instant) -> Report {
+pub(crate) fn build_report(outcome: Outcome, inside: HostState, usage: Usage, started: Instant) -> Report {
     let output = match &outcome {
         Outcome::Returned(Some(value)) => value.as_str().len(),
         _ => 0,

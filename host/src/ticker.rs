@@ -1,11 +1,13 @@
-//! The ticker: a thread that ends an epoch of each engine that runs a long call, about every millisecond.
+//! The ticker: a thread that increments the epoch of every engine with a long-running call, about
+//! once a millisecond.
 //!
-//! The images are compiled with checks of the engine's epoch (Wasmtime's *epoch interruption*). When one has ended, the guest lends its
-//! store to the host, which looks whether the call has reached its deadline or was cancelled. The thread starts with the first call
-//! that outlasts a slice of fuel, ticks while there are such calls, and parks soon after the last of them.
+//! The images are compiled with Wasmtime's *epoch interruption*. At the end of an epoch the guest
+//! hands its store to the host, which checks the deadline and the cancellation of the call. The
+//! thread starts with the first call that outlasts a slice of fuel, ticks while there are such
+//! calls, and parks soon after the last one.
 //!
-//! Invariant: nothing wakes up while nothing is watched, and a thread that cannot be started is no error: whoever asks is told, and
-//! looks after each slice of fuel instead.
+//! Invariant: the thread does not wake while no call is watched. A thread that cannot be started is
+//! not an error: the call is told, and checks its deadline after each slice of fuel instead.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -13,26 +15,28 @@ use std::time::{Duration, Instant};
 
 use wasmtime::Engine;
 
-/// How long an epoch is.
-const TICK: Duration = Duration::from_millis(1);
-/// How many epochs pass without a watched call before the thread parks: calls that follow each other need not wake it.
-const LINGER: u32 = 32;
-/// How long a thread that could not be started is not tried again.
-const RETRY: Duration = Duration::from_secs(1);
-/// Bytes of the thread's stack. It calls nothing that needs more than a page.
-const STACK: usize = 64 << 10;
+/// The length of an epoch.
+const EPOCH: Duration = Duration::from_millis(1);
+/// The number of epochs without a watched call after which the thread parks. Calls in quick
+/// succession do not have to wake it.
+const IDLE_EPOCHS_BEFORE_PARK: u32 = 32;
+/// The delay before another attempt to start a thread that could not be started.
+const RETRY_DELAY: Duration = Duration::from_secs(1);
+/// The size of the thread's stack in bytes. Its code needs less than a page.
+const STACK_BYTES: usize = 64 << 10;
 
-/// How a sandbox ends calls at their deadline, and when they are cancelled.
+/// The mechanism that stops calls at their deadline and on cancellation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Interruption {
-    /// By epoch interruption: a thread ticks about every millisecond while calls run.
+    /// Epoch interruption: a thread ticks about once a millisecond while calls run.
     Epochs,
-    /// By slices of fuel: a call pauses about every 0.1 ms of native code, and looks. This is so where no thread can be started.
+    /// Slices of fuel: a call pauses about every 0.1 ms of native code and checks its deadline.
+    /// Used where no thread can be started.
     FuelSlices,
 }
 
 impl Interruption {
-    /// Its name in messages.
+    /// Returns the name used in messages.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -42,41 +46,41 @@ impl Interruption {
     }
 }
 
-/// The one of this process.
+/// The ticker of this process.
 static TICKER: Ticker = Ticker::new();
 
 struct Ticker {
     state: Mutex<State>,
-    wakes: Condvar,
+    unparked: Condvar,
 }
 
 struct State {
     thread: Thread,
-    /// The engines that run watched calls, and how many each runs.
+    /// The engines with watched calls, each with the number of its calls.
     watched: Vec<(Engine, usize)>,
 }
 
 enum Thread {
-    /// There is none. Where it could not be started, this is when.
+    /// The thread does not exist. If starting it failed, this is the time of the last attempt.
     Missing(Option<Instant>),
-    /// It ticks.
-    Ticks,
-    /// It waits to be woken.
+    /// The thread is ticking.
+    Ticking,
+    /// The thread is parked until a call wakes it.
     Parked,
 }
 
-/// A call that is watched, until this is dropped.
+/// A guard that keeps a call watched until it is dropped.
 pub(crate) struct Watch {
     ticker: &'static Ticker,
     engine: Engine,
 }
 
-/// Ends the epochs of this engine from now on, if there is a thread that does.
+/// Starts watching a call of this engine. Returns `None` if there is no ticker thread.
 pub(crate) fn watch(engine: &Engine) -> Option<Watch> {
     TICKER.watch(engine)
 }
 
-/// Whether there is a thread, or one can be started.
+/// Returns whether the ticker thread runs or can be started.
 pub(crate) fn interruption() -> Interruption {
     if TICKER.start(&mut TICKER.lock()) { Interruption::Epochs } else { Interruption::FuelSlices }
 }
@@ -84,7 +88,7 @@ pub(crate) fn interruption() -> Interruption {
 impl Ticker {
     const fn new() -> Self {
         let state = State { thread: Thread::Missing(None), watched: Vec::new() };
-        Self { state: Mutex::new(state), wakes: Condvar::new() }
+        Self { state: Mutex::new(state), unparked: Condvar::new() }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -101,22 +105,23 @@ impl Ticker {
             None => state.watched.push((engine.clone(), 1)),
         }
         if let Thread::Parked = state.thread {
-            state.thread = Thread::Ticks;
-            self.wakes.notify_one();
+            state.thread = Thread::Ticking;
+            self.unparked.notify_one();
         }
         Some(Watch { ticker: self, engine: engine.clone() })
     }
 
-    /// Starts the thread where there is none, unless that failed just now.
+    /// Starts the thread if it does not exist, unless an attempt failed less than [`RETRY_DELAY`]
+    /// ago.
     fn start(&'static self, state: &mut State) -> bool {
         let Thread::Missing(failed) = state.thread else { return true };
-        if failed.is_some_and(|failed| failed.elapsed() < RETRY) {
+        if failed.is_some_and(|failed| failed.elapsed() < RETRY_DELAY) {
             return false;
         }
         let started =
-            thread::Builder::new().name("toolcell-ticker".to_owned()).stack_size(STACK).spawn(move || self.run());
+            thread::Builder::new().name("toolcell-ticker".to_owned()).stack_size(STACK_BYTES).spawn(move || self.run());
         state.thread = match &started {
-            Ok(_) => Thread::Ticks,
+            Ok(_) => Thread::Ticking,
             Err(error) => {
                 tracing::debug!(%error, "no thread for epochs: calls look at their deadline after slices of fuel");
                 Thread::Missing(Some(Instant::now()))
@@ -125,16 +130,16 @@ impl Ticker {
         started.is_ok()
     }
 
-    /// Ticks and parks, for as long as the process lives.
+    /// Ticks and parks for the lifetime of the process.
     fn run(&self) {
         let mut idle = 0;
         loop {
             let mut state = self.lock();
             idle = if state.watched.is_empty() { idle + 1 } else { 0 };
-            if idle > LINGER {
+            if idle > IDLE_EPOCHS_BEFORE_PARK {
                 state.thread = Thread::Parked;
                 while let Thread::Parked = state.thread {
-                    state = self.wakes.wait(state).unwrap_or_else(PoisonError::into_inner);
+                    state = self.unparked.wait(state).unwrap_or_else(PoisonError::into_inner);
                 }
                 idle = 0;
             }
@@ -142,7 +147,7 @@ impl Ticker {
                 engine.increment_epoch();
             }
             drop(state);
-            thread::sleep(TICK);
+            thread::sleep(EPOCH);
         }
     }
 }
@@ -162,15 +167,15 @@ impl Drop for Watch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tunables::{self, Kind};
+    use crate::engine_config::{self, ImageKind};
 
-    /// One of its own, which no other test's calls wake.
+    /// A separate ticker, which the calls of other tests do not wake.
     fn ticker() -> &'static Ticker {
         Box::leak(Box::new(Ticker::new()))
     }
 
     fn engine() -> Engine {
-        Engine::new(&tunables::config(Kind::Interpreted).unwrap()).unwrap()
+        Engine::new(&engine_config::config(ImageKind::Interpreted).unwrap()).unwrap()
     }
 
     #[track_caller]
@@ -193,13 +198,13 @@ mod tests {
         for _ in 0..2 {
             let first = ticker.watch(&engine).unwrap();
             let second = ticker.watch(&engine).unwrap();
-            assert!(matches!(ticker.lock().thread, Thread::Ticks));
+            assert!(matches!(ticker.lock().thread, Thread::Ticking));
             drop(first);
             assert_eq!(ticker.lock().watched.len(), 1);
             assert!(!is_parked(ticker));
             drop(second);
             assert!(ticker.lock().watched.is_empty());
-            // It waits without a timeout then: nothing wakes it but the next call.
+            // It waits without a timeout now: only the next call wakes it.
             soon(|| is_parked(ticker));
         }
     }
@@ -221,7 +226,7 @@ mod tests {
         failed(Duration::ZERO);
         assert!(ticker.watch(&engine).is_none());
         assert!(ticker.lock().watched.is_empty());
-        failed(RETRY);
+        failed(RETRY_DELAY);
         assert!(ticker.watch(&engine).is_some());
     }
 }

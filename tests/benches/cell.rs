@@ -1,6 +1,7 @@
-//! What a small call costs, measured by criterion: in the sandbox, and in QuickJS itself.
+//! Criterion benchmarks of a small call, in the sandbox and in native QuickJS.
 //!
-//! `ratios` has the figures that the project promises; this is for finding out what a change did.
+//! `ratios` measures the figures that the project promises; this benchmark shows the effect of a
+//! change.
 
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot run has nothing to say")]
 

@@ -1,8 +1,9 @@
-//! A clerk works on a store as it is told: an order is a line of JSON, and so is the answer, which is given only after
-//! the store has returned. Tests tell it what to do in a process of its own, and kill it there.
+//! A worker that applies orders to a store. An order is a line of JSON, and so is its reply, which
+//! is sent only after the store has returned. Crash-consistency tests run the worker in its own
+//! process and kill it there.
 //!
-//! Invariant: orders and samples decide everything. A clerk looks at no clock, and what it stores can be told from the
-//! order alone.
+//! Invariant: the orders decide everything. A worker reads no clock, and what it stores follows
+//! from the order alone.
 #![expect(clippy::missing_panics_doc, clippy::unwrap_used, reason = "a test may fail")]
 
 mod order;
@@ -11,8 +12,8 @@ mod sample;
 mod state;
 mod work;
 
-pub use order::{Answer, Order, Verb};
-pub use runs::{Ended, Noted};
-pub use sample::{SCORE, Sample};
-pub use state::{Past, Said, State, Tool};
-pub use work::{Clerk, Keeping};
+pub use order::{StoreAction, StoreOrder, StoreReply};
+pub use runs::{RunEnd, StartedRun};
+pub use sample::{INITIAL_CONFIDENCE, SampleTool};
+pub use state::{HistoryStep, RecordedDecision, StoreState, ToolState};
+pub use work::{StoreWorker, SyncMode};

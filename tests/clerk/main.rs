@@ -1,7 +1,8 @@
-//! A clerk in a process of its own: `clerk DIR synced|unsynced [UID]`.
+//! A store worker in its own process: `clerk DIR synced|unsynced [UID]`.
 //!
-//! It reads orders, a line of JSON each, and answers each with a line once the store has returned. With the number of a
-//! user it becomes that user first, because no permission binds root.
+//! It reads orders from standard input, one line of JSON each, and replies with a line once the
+//! store has returned. With a UID it switches to that user first, because root bypasses file
+//! permissions.
 #![expect(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -11,7 +12,7 @@
 
 use std::io::BufRead as _;
 
-use clerk::{Clerk, Keeping, Order};
+use clerk::{StoreOrder, StoreWorker, SyncMode};
 use nix::unistd::{Gid, Uid, setgid, setuid};
 
 fn main() {
@@ -22,10 +23,10 @@ fn main() {
         setgid(Gid::from_raw(user)).unwrap();
         setuid(Uid::from_raw(user)).unwrap();
     }
-    let known = [Keeping::Synced, Keeping::Unsynced].into_iter().find(|known| known.name() == keeping);
-    let mut clerk = Clerk::new(path, known.unwrap());
+    let known = [SyncMode::Synced, SyncMode::Unsynced].into_iter().find(|known| known.name() == keeping);
+    let mut clerk = StoreWorker::new(path, known.unwrap());
     for line in std::io::stdin().lock().lines() {
-        let order: Order = serde_json::from_str(&line.unwrap()).unwrap();
+        let order: StoreOrder = serde_json::from_str(&line.unwrap()).unwrap();
         println!("{}", serde_json::to_string(&clerk.perform(&order)).unwrap());
     }
 }

@@ -1,57 +1,57 @@
-//! What a clerk is told, and what it says.
+//! Orders of a store worker, and its replies.
 
 use serde::{Deserialize, Serialize};
 use toolcell_tool::Status;
 
-use crate::sample::Sample;
-use crate::state::State;
+use crate::sample::SampleTool;
+use crate::state::StoreState;
 
-/// Something to do, and when.
+/// An action with its time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Order {
-    /// The time, in milliseconds since 1970.
+pub struct StoreOrder {
+    /// Milliseconds since the Unix epoch.
     pub at: i64,
-    /// What to do.
-    pub verb: Verb,
+    /// The action.
+    pub verb: StoreAction,
 }
 
-/// Something to do with a store. Tools are told by their names.
+/// An action on a store. Tools are given by their names.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Verb {
-    /// Store a tool under a name that is free.
-    Put(Sample),
-    /// Store a tool, whatever its name leads to.
-    Replace(Sample),
-    /// Take a name away.
+pub enum StoreAction {
+    /// Insert a tool under a free name.
+    Put(SampleTool),
+    /// Insert a tool, replacing the one of the same name.
+    Replace(SampleTool),
+    /// Delete a name.
     Delete(String),
-    /// Give a name back.
+    /// Undelete a name.
     Undelete(String),
-    /// Let a name lead to where it led at the step with this number.
+    /// Roll a name back to the step with this number.
     RollBack(String, u64),
-    /// Record a run, and the code of its failure.
+    /// Record a run, with the code of its failure.
     Use(String, Option<String>),
-    /// Give a tool a status.
+    /// Set the status of a tool.
     Become(String, Status),
-    /// Approve a tool with some grants.
+    /// Approve a tool with these grants.
     Approve(String, String),
-    /// Refuse a tool some grants.
+    /// Refuse a tool these grants.
     Refuse(String, String),
-    /// Take back all that was said to a tool.
+    /// Revoke all decisions on a tool.
     Revoke(String),
-    /// Keep a record with this body.
+    /// Insert a record with this body.
     Record(String, String),
-    /// Begin a run.
+    /// Start a run.
     Begin(String),
-    /// End the run that was begun last and not ended yet.
+    /// Finish the run that was started last and is not finished, with the code of its failure.
     End(String, Option<String>),
-    /// Close the runs that were interrupted.
+    /// Close interrupted runs.
     Close,
-    /// Look at everything that these names ever led to.
+    /// Read the state of these names.
     Look(Vec<String>),
 }
 
-impl Verb {
-    /// The names of tools that it is about.
+impl StoreAction {
+    /// Returns the tool names in the action.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
         match self {
@@ -73,29 +73,29 @@ impl Verb {
     }
 }
 
-/// What the store said.
+/// The reply to an order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Answer {
-    /// It is done.
+pub enum StoreReply {
+    /// The order was carried out.
     Done,
-    /// It is not, and why.
+    /// The order failed.
     Refused {
         /// The stable code.
         code: String,
-        /// What people read.
+        /// The message for people.
         message: String,
     },
-    /// What is there.
+    /// The state of the store.
     Seen {
-        /// Whether the store can be written.
+        /// Whether the store is writable.
         writable: bool,
-        /// What is in it.
-        state: State,
+        /// The state.
+        state: StoreState,
     },
 }
 
-impl Answer {
-    /// The code of a refusal.
+impl StoreReply {
+    /// Returns the code of a failure.
     #[must_use]
     pub fn code(&self) -> Option<&str> {
         match self {

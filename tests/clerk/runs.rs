@@ -1,89 +1,90 @@
-//! What a clerk does with runs, and what is found of them.
+//! Runs of a store worker, and what the store keeps of them.
 //!
-//! Invariant: a record and a line of a run tell of the same order. What was begun says which order that was, so whoever
-//! closes it needs to know nothing else.
+//! Invariant: the record and the audit line of a run describe the same order. The payload of a
+//! started run identifies that order, so closing the run needs no other knowledge.
 
 use std::time::Duration;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use toolcell_store::audit::{Action, Attempt, Failure, Filter, Line, Order};
-use toolcell_store::{Begun, Entry, Fault, RUN, Record, RecordError, RunEnd, Store, UsageEvent};
+use toolcell_store::audit::{Action, AuditEvent, AuditFilter, AuditLine, AuditOrder, EventFailure};
+use toolcell_store::{ActiveRun, Entry, Fault, FinishedRun, RUN_KIND, Record, RecordError, Store, UsageEvent};
 use toolcell_tool::ToolId;
 
-/// What is noted when a run is begun.
+/// The journal payload of a started run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Noted {
-    /// The time of an order.
+pub struct StartedRun {
+    /// The time of the order, in milliseconds since the Unix epoch.
     pub at: i64,
-    /// The tool.
+    /// The tool's identifier.
     pub tool: String,
 }
 
-/// What is found of a run, in a record or in a line.
+/// A finished run, from its record or its audit line.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Ended {
-    /// The time of the order that ended it, or that began it where it was interrupted.
+pub struct RunEnd {
+    /// The time of the order that finished it, or that started it if it was interrupted, in
+    /// milliseconds since the Unix epoch.
     pub at: i64,
-    /// Its identifier.
+    /// The run's identifier.
     pub run: String,
-    /// How it ended: `returned`, `interrupted` or a code.
+    /// The outcome: `returned`, `interrupted` or an error code.
     pub outcome: String,
 }
 
-impl Ended {
-    /// What the records of a tool say, and what the lines of the log say, in order.
+impl RunEnd {
+    /// Returns the runs in a tool's records, and the runs in the audit log, both sorted.
     ///
     /// # Errors
     /// Those of the disk.
     pub fn all(store: &Store, tool: ToolId) -> Result<(Vec<Self>, Vec<Self>), Fault> {
-        let records = store.records_of_kind(tool, RUN, usize::MAX)?;
+        let records = store.records_of_kind(tool, RUN_KIND, usize::MAX)?;
         let mut kept: Vec<Self> =
             records.iter().map(|(_, record)| serde_json::from_slice(&record.body).unwrap()).collect();
-        let lines = store.audit().query(Filter::default(), Order::OldestFirst)?;
-        let mut appended = lines.map(|line| line.map(|line| Self::said(&line))).collect::<Result<Vec<_>, _>>()?;
+        let lines = store.audit().query(AuditFilter::default(), AuditOrder::OldestFirst)?;
+        let mut appended = lines.map(|line| line.map(|line| Self::from_line(&line))).collect::<Result<Vec<_>, _>>()?;
         kept.sort();
         appended.sort();
         Ok((kept, appended))
     }
 
-    fn said(line: &Line) -> Self {
+    fn from_line(line: &AuditLine) -> Self {
         let run = line.details["run"].as_str().unwrap().to_owned();
         let outcome = line.error.clone().unwrap_or_else(|| "returned".to_owned());
         Self { at: line.at.as_millisecond(), run, outcome }
     }
 }
 
-pub(crate) fn begin(store: &Store, entry: &Entry, at: i64) -> Result<Begun, Fault> {
-    let noted = Noted { at, tool: entry.id.to_string() };
-    store.begin_run(|_| serde_json::to_vec(&noted).unwrap())
+pub(crate) fn start(store: &Store, entry: &Entry, at: i64) -> Result<ActiveRun, Fault> {
+    let noted = StartedRun { at, tool: entry.id.to_string() };
+    store.start_run(|_| serde_json::to_vec(&noted).unwrap())
 }
 
-/// Ends a run with an outcome. The order is known from what is noted.
-pub(crate) fn end(store: &Store, begun: Begun, noted: &Noted, outcome: &str) -> Result<(), RecordError> {
+/// Finishes a run with an outcome. The payload identifies the order.
+pub(crate) fn finish(store: &Store, begun: ActiveRun, noted: &StartedRun, outcome: &str) -> Result<(), RecordError> {
     let tool: ToolId = noted.tool.parse().unwrap();
     let at = Timestamp::from_millisecond(noted.at).unwrap();
     let code = ["timeout", "interrupted"].into_iter().find(|code| *code == outcome);
-    let ended = Ended { at: noted.at, run: begun.run().to_string(), outcome: outcome.to_owned() };
-    let record = Record { kind: RUN.to_owned(), tool: Some(tool), at, body: serde_json::to_vec(&ended).unwrap() };
-    let result = code.map_or(Ok(()), |code| Err(Failure { code, message: None }));
-    let attempt = Attempt { tool: Some(tool), result, ..Attempt::new(Action::RunDynamicTool, at) };
+    let ended = RunEnd { at: noted.at, run: begun.run().to_string(), outcome: outcome.to_owned() };
+    let record = Record { kind: RUN_KIND.to_owned(), tool: Some(tool), at, body: serde_json::to_vec(&ended).unwrap() };
+    let result = code.map_or(Ok(()), |code| Err(EventFailure { code, message: None }));
+    let attempt = AuditEvent { tool: Some(tool), result, ..AuditEvent::new(Action::RunDynamicTool, at) };
     let failure = code.map(str::to_owned);
     let usage = UsageEvent { tool, at, failure, fuel: 1_000, duration: Duration::from_millis(20), tokens_saved: None };
-    store.end_run(begun, RunEnd { usage: Some(usage), record, attempt }).map(|_| ())
+    store.finish_run(begun, FinishedRun { usage: Some(usage), record, audit_event: attempt }).map(|_| ())
 }
 
-/// Closes what was interrupted: as it ended, where that is known.
-pub(crate) fn close(store: &Store) -> Result<(), RecordError> {
+/// Closes interrupted runs, with their known outcome if a record or a line has it.
+pub(crate) fn close_interrupted(store: &Store) -> Result<(), RecordError> {
     for interrupted in store.interrupted_runs()? {
-        let mut noted: Noted = serde_json::from_slice(&interrupted.payload).unwrap();
-        let kept = interrupted.kept.map(|kept| serde_json::from_slice::<Ended>(&kept.body).unwrap());
-        let ended = kept.or_else(|| interrupted.appended.as_ref().map(Ended::said));
+        let mut noted: StartedRun = serde_json::from_slice(&interrupted.payload).unwrap();
+        let kept = interrupted.record.map(|kept| serde_json::from_slice::<RunEnd>(&kept.body).unwrap());
+        let ended = kept.or_else(|| interrupted.audit_line.as_ref().map(RunEnd::from_line));
         let mut outcome = "interrupted".to_owned();
         if let Some(ended) = ended {
             (noted.at, outcome) = (ended.at, ended.outcome);
         }
-        end(store, interrupted.begun, &noted, &outcome)?;
+        finish(store, interrupted.active, &noted, &outcome)?;
     }
     Ok(())
 }

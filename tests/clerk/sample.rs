@@ -1,38 +1,38 @@
-//! Tools that are told from one another by their names and numbers.
+//! Sample tools, which differ by name and number.
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use toolcell_store::Scores;
-use toolcell_tool::{Draft, Notes, ToolName, ToolSpec};
+use toolcell_tool::{Draft, ToolMetadata, ToolName, ToolSpec};
 
-/// The scores of every sample, in ten-thousandths: what the confidence in it begins with.
-pub const SCORE: i64 = 8_000;
+/// The confidence in a new sample, which follows from its scores, in ten-thousandths.
+pub const INITIAL_CONFIDENCE: i64 = 8_000;
 
-/// A tool that follows from these three.
+/// A tool that is generated from these fields.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Sample {
-    /// Its name.
+pub struct SampleTool {
+    /// The tool's name.
     pub name: String,
-    /// Which of the tools with that name.
+    /// Distinguishes tools with the same name.
     pub number: u32,
-    /// How much longer its source is than it would have to be.
+    /// Number of padding bytes in the source.
     pub padding: usize,
 }
 
-impl Sample {
-    /// A short one.
+impl SampleTool {
+    /// Creates a sample with a short source.
     #[must_use]
     pub fn new(name: impl Into<String>, number: u32) -> Self {
         Self { name: name.into(), number, padding: 0 }
     }
 
-    /// One with a long source.
+    /// Creates a sample with a source of about 20,000 bytes.
     #[must_use]
     pub fn long(name: impl Into<String>, number: u32) -> Self {
         Self { padding: 20_000, ..Self::new(name, number) }
     }
 
-    /// What decides how it behaves.
+    /// Returns the specification: what decides the behavior.
     #[must_use]
     pub fn spec(&self) -> ToolSpec {
         let Self { name, number, padding } = self;
@@ -42,14 +42,14 @@ impl Sample {
         ToolSpec::new(ToolName::parse(name).unwrap(), &draft, parameters, json!(["net"])).unwrap()
     }
 
-    /// What is said about it.
+    /// Returns the metadata.
     #[must_use]
-    pub fn notes(&self) -> Notes {
-        let notes = Notes::new(format!("says {} {}", self.name, self.number)).unwrap();
+    pub fn notes(&self) -> ToolMetadata {
+        let notes = ToolMetadata::new(format!("says {} {}", self.name, self.number)).unwrap();
         notes.with_tags(["sample".to_owned(), format!("number {}", self.number)]).unwrap()
     }
 
-    /// What the analysis says of it.
+    /// Returns the scores, as if from the analysis.
     #[must_use]
     pub fn scores() -> Scores {
         Scores { safety: 0.9, quality: 0.8 }

@@ -1,7 +1,7 @@
-//! All that a store says about some names, as one value.
+//! The complete state of a store for some names, as one value.
 //!
-//! Invariant: two stores with the same state cannot be told apart through the tools of these names. Whatever can be
-//! asked in several ways was asked in all of them, and got the same answer.
+//! Invariant: two stores with equal states are indistinguishable through these names. Whatever can
+//! be read in several ways was read in all of them, with the same result.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,74 +9,74 @@ use serde::{Deserialize, Serialize};
 use toolcell_store::{Decision, Entry, Filter, PAGE_LIMIT, Store, ToolRef};
 use toolcell_tool::{IdPrefix, Status, ToolId, ToolName};
 
-/// What is in a store.
+/// The state of a store.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct State {
-    /// The identifiers of the tools that names lead to, the newest first.
+pub struct StoreState {
+    /// The identifiers of the current tools, newest first.
     pub listed: Vec<String>,
-    /// Every tool that one of the names ever led to, by its identifier.
-    pub tools: BTreeMap<String, Tool>,
-    /// The history of each name that has one, by the name without its case.
-    pub names: BTreeMap<String, Vec<Past>>,
+    /// Every tool that one of the names ever resolved to, by identifier.
+    pub tools: BTreeMap<String, ToolState>,
+    /// The history of each name that has one, by case-folded name.
+    pub names: BTreeMap<String, Vec<HistoryStep>>,
 }
 
 /// A step in the history of a name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Past {
-    /// What happened.
+pub struct HistoryStep {
+    /// The event.
     pub event: String,
-    /// The identifier of the tool that it happened with.
+    /// The identifier of its tool.
     pub tool: String,
-    /// When.
+    /// Milliseconds since the Unix epoch.
     pub at: i64,
 }
 
-/// What is known of a tool.
+/// The state of a tool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Tool {
-    /// Its name.
+pub struct ToolState {
+    /// The tool's name.
     pub name: String,
-    /// Whether the name leads to it.
+    /// Whether the name resolves to this tool.
     pub current: bool,
-    /// Its source.
+    /// The source.
     pub source: String,
-    /// What is said about it.
+    /// The description.
     pub description: String,
-    /// Its tags.
+    /// The tags.
     pub tags: Vec<String>,
-    /// How far it is trusted.
+    /// The verification status.
     pub status: Status,
-    /// In ten-thousandths.
+    /// The confidence, in ten-thousandths.
     pub confidence: i64,
-    /// When it was first stored.
+    /// When the tool was first stored, in milliseconds since the Unix epoch.
     pub created_at: i64,
-    /// When something was last said about it.
+    /// When its metadata last changed, in milliseconds since the Unix epoch.
     pub updated_at: i64,
-    /// How often it ran.
+    /// Number of runs.
     pub runs: u64,
-    /// How often that went well.
+    /// Number of successful runs.
     pub successes: u64,
-    /// How often it did not, by code.
+    /// Number of failed runs, by code.
     pub failures: BTreeMap<String, u64>,
-    /// When it last ran.
+    /// Time of the last run, in milliseconds since the Unix epoch.
     pub last_used_at: Option<i64>,
-    /// What was said to it, by the grants it was about.
-    pub approvals: BTreeMap<String, Said>,
-    /// The bodies of its records, the newest first.
+    /// The decisions on the tool, by the grants they are about.
+    pub approvals: BTreeMap<String, RecordedDecision>,
+    /// The bodies of its records, newest first.
     pub records: Vec<String>,
 }
 
-/// What somebody said to a tool.
+/// A decision on a tool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Said {
-    /// Whether it was yes.
+pub struct RecordedDecision {
+    /// Whether it is an approval.
     pub approved: bool,
-    /// When.
+    /// Milliseconds since the Unix epoch.
     pub at: i64,
 }
 
-/// What could not be read, and its code.
-type Unreadable = (String, String);
+/// The code and the message of a failed read.
+type ReadFailure = (String, String);
 
 macro_rules! asked {
     ($answer:expr) => {
@@ -84,12 +84,12 @@ macro_rules! asked {
     };
 }
 
-impl State {
-    /// Reads everything that these names ever led to.
+impl StoreState {
+    /// Reads the state of these names.
     ///
     /// # Errors
-    /// The code and the message of what could not be read.
-    pub fn of(store: &Store, names: &[String]) -> Result<Self, Unreadable> {
+    /// The code and the message of the first failed read.
+    pub fn read(store: &Store, names: &[String]) -> Result<Self, ReadFailure> {
         let listed = listed(store)?;
         let mut state = Self { listed: listed.iter().map(|entry| entry.id.to_string()).collect(), ..Self::default() };
         let mut ids: BTreeSet<ToolId> = listed.iter().map(|entry| entry.id).collect();
@@ -100,13 +100,13 @@ impl State {
                 assert_eq!(past.number, index as u64 + 1, "the history of {name} has a gap");
                 ids.insert(past.id);
             }
-            let past = history.iter().map(|past| Past {
+            let past = history.iter().map(|past| HistoryStep {
                 event: past.event.name().to_owned(),
                 tool: past.id.to_string(),
                 at: past.at.as_millisecond(),
             });
             if !history.is_empty() {
-                state.names.insert(name.folded(), past.collect());
+                state.names.insert(name.case_folded(), past.collect());
             }
         }
         for id in ids {
@@ -121,8 +121,8 @@ impl State {
     }
 }
 
-impl State {
-    /// What is in one of two states and not in the other, for people.
+impl StoreState {
+    /// Describes the differences of two states.
     #[must_use]
     pub fn differences(&self, other: &Self) -> String {
         let mut differences = Vec::new();
@@ -145,8 +145,8 @@ fn differ<T: PartialEq + std::fmt::Debug>(
     differences.extend(differing.map(|key| format!("{key} is {:?} and not {:?}", one.get(key), other.get(key))));
 }
 
-/// All tools that names lead to, read page by page.
-fn listed(store: &Store) -> Result<Vec<Entry>, Unreadable> {
+/// Returns all current tools, read page by page.
+fn listed(store: &Store) -> Result<Vec<Entry>, ReadFailure> {
     let mut filter = Filter { limit: PAGE_LIMIT, ..Filter::default() };
     let mut listed = Vec::new();
     loop {
@@ -160,9 +160,9 @@ fn listed(store: &Store) -> Result<Vec<Entry>, Unreadable> {
     }
 }
 
-fn tool(store: &Store, entry: &Entry) -> Result<Tool, Unreadable> {
+fn tool(store: &Store, entry: &Entry) -> Result<ToolState, ReadFailure> {
     let spec = asked!(store.spec(entry));
-    let notes = asked!(store.notes(entry));
+    let notes = asked!(store.metadata(entry));
     let usage = asked!(store.usage(entry));
     assert_eq!((spec.id(), spec.name()), (entry.id, &entry.name), "what is read is what was asked for");
     assert_eq!(notes.description(), entry.description, "the object and the index say the same");
@@ -174,12 +174,13 @@ fn tool(store: &Store, entry: &Entry) -> Result<Tool, Unreadable> {
         records.push(String::from_utf8(record.body).unwrap());
     }
     let approvals = asked!(store.approvals(entry.id)).into_iter().map(|approval| {
-        let said = Said { approved: approval.decision == Decision::Approved, at: approval.at.as_millisecond() };
+        let said =
+            RecordedDecision { approved: approval.decision == Decision::Approved, at: approval.at.as_millisecond() };
         (approval.grants.to_string(), said)
     });
     #[expect(clippy::cast_possible_truncation, reason = "it is at most 10,000")]
     let confidence = (entry.confidence * 1e4).round() as i64;
-    Ok(Tool {
+    Ok(ToolState {
         name: entry.name.to_string(),
         current: entry.current,
         source: spec.source().to_owned(),

@@ -1,31 +1,31 @@
-//! How orders are carried out.
+//! Applies orders to a store.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use jiff::Timestamp;
 use toolcell_store::{
-    Access, Approval, Begun, Decision, Durability, Entry, FindError, NameStepError, OpenError, Record, Registration,
-    Settings, Settled, Store, ToolRef, UsageEvent, WhenTaken,
+    ActiveRun, Approval, Decision, DecisionOutcome, Durability, Entry, FindError, HistoryError, NewTool, OnConflict,
+    OpenError, Record, Settings, Store, StoreAccess, ToolRef, UsageEvent,
 };
 use toolcell_tool::{Status, ToolName};
 
-use crate::order::{Answer, Order, Verb};
-use crate::runs::{self, Noted};
-use crate::sample::Sample;
-use crate::state::State;
+use crate::order::{StoreAction, StoreOrder, StoreReply};
+use crate::runs::{self, StartedRun};
+use crate::sample::SampleTool;
+use crate::state::StoreState;
 
-/// What acknowledged changes outlast.
+/// What acknowledged writes survive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Keeping {
-    /// A loss of power.
+pub enum SyncMode {
+    /// A power failure.
     Synced,
     /// The end of the process.
     Unsynced,
 }
 
-impl Keeping {
-    /// Its name on the command line.
+impl SyncMode {
+    /// Returns its name on the command line.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -35,27 +35,27 @@ impl Keeping {
     }
 }
 
-/// Somebody who works on a store.
-pub struct Clerk {
+/// Applies orders to a store.
+pub struct StoreWorker {
     path: PathBuf,
     settings: Settings,
     store: Option<Store>,
-    begun: Vec<Begun>,
+    begun: Vec<ActiveRun>,
 }
 
-impl Clerk {
-    /// A clerk for the store in a directory.
+impl StoreWorker {
+    /// Creates a worker for the store in a directory.
     #[must_use]
-    pub fn new(path: impl Into<PathBuf>, keeping: Keeping) -> Self {
+    pub fn new(path: impl Into<PathBuf>, keeping: SyncMode) -> Self {
         let durability = match keeping {
-            Keeping::Synced => Durability::Synced,
-            Keeping::Unsynced => Durability::Unsynced,
+            SyncMode::Synced => Durability::Synced,
+            SyncMode::Unsynced => Durability::Unsynced,
         };
         let settings = Settings { durability, ..Settings::default() };
         Self { path: path.into(), settings, store: None, begun: Vec::new() }
     }
 
-    /// The store, which is opened once something is to be done with it, and again where that went wrong.
+    /// Returns the store, which is opened on first use, and again after a failure.
     ///
     /// # Errors
     /// As [`Store::open`]
@@ -66,24 +66,24 @@ impl Clerk {
         Ok(self.store.as_ref().unwrap())
     }
 
-    /// Does what it is told.
-    pub fn perform(&mut self, order: &Order) -> Answer {
-        // What it has begun is put back.
+    /// Carries out an order.
+    pub fn perform(&mut self, order: &StoreOrder) -> StoreReply {
+        // The started runs are put back below.
         let mut begun = std::mem::take(&mut self.begun);
-        let answer = self.store().map_err(Refusal::from).and_then(|store| work(store, &mut begun, order));
+        let answer = self.store().map_err(WorkError::from).and_then(|store| work(store, &mut begun, order));
         self.begun = begun;
-        answer.unwrap_or_else(|Refusal { code, message }| Answer::Refused { code, message })
+        answer.unwrap_or_else(|WorkError { code, message }| StoreReply::Refused { code, message })
     }
 }
 
-struct Refusal {
+struct WorkError {
     code: String,
     message: String,
 }
 
-macro_rules! refusals {
+macro_rules! work_errors {
     ($($error:ty),*) => {
-        $(impl From<$error> for Refusal {
+        $(impl From<$error> for WorkError {
             fn from(error: $error) -> Self {
                 Self { code: error.code().to_owned(), message: error.to_string() }
             }
@@ -91,70 +91,71 @@ macro_rules! refusals {
     };
 }
 
-refusals!(
+work_errors!(
     OpenError,
     FindError,
-    NameStepError,
+    HistoryError,
     toolcell_store::Fault,
     toolcell_store::RecordError,
     toolcell_store::StatusError
 );
 
-fn work(store: &Store, begun: &mut Vec<Begun>, order: &Order) -> Result<Answer, Refusal> {
+fn work(store: &Store, begun: &mut Vec<ActiveRun>, order: &StoreOrder) -> Result<StoreReply, WorkError> {
     let at = Timestamp::from_millisecond(order.at).unwrap();
     let found = |name: &String| store.find(&reference(name));
     match &order.verb {
-        Verb::Put(sample) => put(store, sample, at, WhenTaken::Refuse)?,
-        Verb::Replace(sample) => put(store, sample, at, WhenTaken::Replace)?,
-        Verb::Delete(name) => drop(store.delete(&reference(name), at)?),
-        Verb::Undelete(name) => drop(store.undelete(&reference(name), at)?),
-        Verb::RollBack(name, number) => drop(store.roll_back(&ToolName::parse(name).unwrap(), *number, at)?),
-        Verb::Use(name, failure) => run(store, &found(name)?, failure.clone(), at)?,
-        Verb::Become(name, status) => drop::<Status>(store.set_status(found(name)?.id, *status)?),
-        Verb::Approve(name, grants) => decide(store, &found(name)?, grants, Decision::Approved, at)?,
-        Verb::Refuse(name, grants) => decide(store, &found(name)?, grants, Decision::Refused, at)?,
-        Verb::Revoke(name) => drop::<usize>(store.revoke(found(name)?.id)?),
-        Verb::Record(name, body) => {
+        StoreAction::Put(sample) => put(store, sample, at, OnConflict::Refuse)?,
+        StoreAction::Replace(sample) => put(store, sample, at, OnConflict::Replace)?,
+        StoreAction::Delete(name) => drop(store.delete(&reference(name), at)?),
+        StoreAction::Undelete(name) => drop(store.undelete(&reference(name), at)?),
+        StoreAction::RollBack(name, number) => drop(store.roll_back(&ToolName::parse(name).unwrap(), *number, at)?),
+        StoreAction::Use(name, failure) => run(store, &found(name)?, failure.clone(), at)?,
+        StoreAction::Become(name, status) => drop::<Status>(store.set_status(found(name)?.id, *status)?),
+        StoreAction::Approve(name, grants) => decide(store, &found(name)?, grants, Decision::Approved, at)?,
+        StoreAction::Refuse(name, grants) => decide(store, &found(name)?, grants, Decision::Refused, at)?,
+        StoreAction::Revoke(name) => drop::<usize>(store.revoke(found(name)?.id)?),
+        StoreAction::Record(name, body) => {
             let (tool, body) = (found(name)?.id, body.clone().into_bytes());
-            store.keep_record(&Record { kind: "run".to_owned(), tool: Some(tool), at, body })?;
+            store.insert_record(&Record { kind: "run".to_owned(), tool: Some(tool), at, body })?;
         }
-        Verb::Begin(name) => begun.push(runs::begin(store, &found(name)?, order.at)?),
-        Verb::End(name, failure) => {
+        StoreAction::Begin(name) => begun.push(runs::start(store, &found(name)?, order.at)?),
+        StoreAction::End(name, failure) => {
             let Some(last) = begun.pop() else {
-                return Ok(Answer::Refused { code: "nothing-begun".to_owned(), message: String::new() });
+                return Ok(StoreReply::Refused { code: "nothing-begun".to_owned(), message: String::new() });
             };
-            let noted = Noted { at: order.at, tool: found(name)?.id.to_string() };
-            runs::end(store, last, &noted, failure.as_deref().unwrap_or("returned"))?;
+            let noted = StartedRun { at: order.at, tool: found(name)?.id.to_string() };
+            runs::finish(store, last, &noted, failure.as_deref().unwrap_or("returned"))?;
         }
-        Verb::Close => runs::close(store)?,
-        Verb::Look(names) => {
-            let state = State::of(store, names).map_err(|(code, message)| Refusal { code, message })?;
-            return Ok(Answer::Seen { writable: store.access() == Access::Full, state });
+        StoreAction::Close => runs::close_interrupted(store)?,
+        StoreAction::Look(names) => {
+            let state = StoreState::read(store, names).map_err(|(code, message)| WorkError { code, message })?;
+            return Ok(StoreReply::Seen { writable: store.access() == StoreAccess::Full, state });
         }
     }
-    Ok(Answer::Done)
+    Ok(StoreReply::Done)
 }
 
 fn reference(name: &str) -> ToolRef {
     ToolRef::parse(name).unwrap()
 }
 
-fn put(store: &Store, sample: &Sample, at: Timestamp, when_taken: WhenTaken) -> Result<(), NameStepError> {
+fn put(store: &Store, sample: &SampleTool, at: Timestamp, when_taken: OnConflict) -> Result<(), HistoryError> {
     let (spec, notes) = (sample.spec(), sample.notes());
-    let step = store.put(&Registration { spec: &spec, notes: &notes, scores: Sample::scores(), at }, when_taken)?;
+    let step =
+        store.insert(&NewTool { spec: &spec, metadata: &notes, scores: SampleTool::scores(), at }, when_taken)?;
     assert_eq!((step.id, &step.name), (spec.id(), spec.name()));
     Ok(())
 }
 
-fn run(store: &Store, entry: &Entry, failure: Option<String>, at: Timestamp) -> Result<(), Refusal> {
+fn run(store: &Store, entry: &Entry, failure: Option<String>, at: Timestamp) -> Result<(), WorkError> {
     let duration = Duration::from_millis(20);
     Ok(store.record_usage(UsageEvent { tool: entry.id, at, failure, fuel: 1_000, duration, tokens_saved: None })?)
 }
 
-fn decide(store: &Store, entry: &Entry, grants: &str, decision: Decision, at: Timestamp) -> Result<(), Refusal> {
+fn decide(store: &Store, entry: &Entry, grants: &str, decision: Decision, at: Timestamp) -> Result<(), WorkError> {
     let grants = serde_json::Value::String(grants.to_owned());
-    match store.decide(&Approval { tool: entry.id, grants, decision, by: "clerk".to_owned(), at })? {
-        Settled::Kept => Ok(()),
-        Settled::Gone => Err(FindError::Unknown(entry.name.to_string()).into()),
+    match store.set_decision(&Approval { tool: entry.id, grants, decision, by: "clerk".to_owned(), at })? {
+        DecisionOutcome::Stored => Ok(()),
+        DecisionOutcome::ToolGone => Err(FindError::Unknown(entry.name.to_string()).into()),
     }
 }

@@ -1,4 +1,4 @@
-//! A client over HTTP/1.1: a server, and connections to it.
+//! An HTTP/1.1 client: a server process, and connections to it.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -6,19 +6,19 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use super::message::{Era, Message};
-use super::process::end;
+use super::process::terminate;
 
-/// How long an answer may take.
-const PATIENCE: Duration = Duration::from_mins(1);
+/// Timeout of a reply.
+const TIMEOUT: Duration = Duration::from_mins(1);
 
-/// A server that listens.
-pub(crate) struct Http {
+/// A server process that listens on a port.
+pub(crate) struct HttpServerProcess {
     child: Child,
     address: SocketAddr,
 }
 
-impl Http {
-    /// Starts a server on a port that is free.
+impl HttpServerProcess {
+    /// Starts a server on a free port.
     pub(crate) fn start(mut command: Command) -> Self {
         let command = command.args(["--http", "127.0.0.1:0"]).stdin(Stdio::null()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
@@ -27,7 +27,7 @@ impl Http {
         said.read_line(&mut line).unwrap();
         let address = line.trim().strip_prefix("listening on http://").and_then(|rest| rest.strip_suffix("/mcp"));
         let address = address.unwrap_or_else(|| unreachable!("the server does not listen: {line}")).parse().unwrap();
-        // What it says later is shown: nobody may let its standard error run full.
+        // Later output is forwarded, so that the pipe never fills up.
         std::thread::spawn(move || io::copy(&mut said, &mut io::stderr()));
         Self { child, address }
     }
@@ -39,7 +39,7 @@ impl Http {
     pub(crate) fn connect(&self, token: Option<&str>) -> Connection {
         let stream = TcpStream::connect(self.address).unwrap();
         stream.set_nodelay(true).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_read_timeout(Some(TIMEOUT)).unwrap();
         let token = token.map(|token| format!("Authorization: Bearer {token}\r\n")).unwrap_or_default();
         Connection {
             stream: BufReader::new(stream),
@@ -49,31 +49,31 @@ impl Http {
     }
 }
 
-impl Drop for Http {
+impl Drop for HttpServerProcess {
     fn drop(&mut self) {
-        end(self.child.id());
+        terminate(self.child.id());
         let _ = self.child.wait();
     }
 }
 
-/// One connection, which is kept, and the session that is spoken of over it.
+/// A persistent connection, and its MCP session.
 pub(crate) struct Connection {
     stream: BufReader<TcpStream>,
-    /// Headers of all requests.
+    /// Headers of every request.
     common: String,
     pub(crate) session: Option<String>,
 }
 
-/// An answer.
+/// A reply.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct HttpReply {
     pub(crate) status: u16,
     pub(crate) body: String,
     session: Option<String>,
 }
 
-impl Answer {
-    /// The message in it; of a stream of events, the last one.
+impl HttpReply {
+    /// Returns the message in the body; of an event stream, the last one.
     pub(crate) fn message(&self) -> &str {
         let events =
             self.body.lines().rev().find_map(|line| line.strip_prefix("data: ").filter(|data| !data.is_empty()));
@@ -82,16 +82,16 @@ impl Answer {
 }
 
 impl Connection {
-    /// Begins a session, as clients of 2025-11-25 do.
-    pub(crate) fn begin(&mut self) {
+    /// Starts a session, as clients of revision 2025-11-25 do.
+    pub(crate) fn start_session(&mut self) {
         let answer = self.ask(&Message::initialize()).unwrap();
         assert!(answer.message().contains("serverInfo"), "{answer:?}");
         self.session = answer.session;
         assert_eq!(self.ask(&Message::initialized()).unwrap().status, 202);
     }
 
-    /// A request as it goes over the wire.
-    pub(crate) fn written(&self, message: &Message) -> Vec<u8> {
+    /// Encodes a request.
+    pub(crate) fn encode(&self, message: &Message) -> Vec<u8> {
         let mut headers = self.headers(message.era);
         if message.era == Era::Stateless {
             headers += &header("Mcp-Method", message.method);
@@ -115,20 +115,20 @@ impl Connection {
         headers
     }
 
-    /// Asks, and waits for the whole answer.
-    pub(crate) fn ask(&mut self, message: &Message) -> io::Result<Answer> {
-        let bytes = self.written(message);
+    /// Sends a request and reads the whole reply.
+    pub(crate) fn ask(&mut self, message: &Message) -> io::Result<HttpReply> {
+        let bytes = self.encode(message);
         self.exchange(&bytes)
     }
 
-    /// Sends what is written already, and waits for the whole answer.
-    pub(crate) fn exchange(&mut self, bytes: &[u8]) -> io::Result<Answer> {
+    /// Sends an encoded request and reads the whole reply.
+    pub(crate) fn exchange(&mut self, bytes: &[u8]) -> io::Result<HttpReply> {
         self.send(bytes)?;
-        self.answer()
+        self.read_reply()
     }
 
-    /// Another request of the session: one that listens (`GET`), or that ends it (`DELETE`).
-    pub(crate) fn of_session(&mut self, verb: &str) -> io::Result<()> {
+    /// Sends another request of the session: `GET` to listen, or `DELETE` to end it.
+    pub(crate) fn send_session_request(&mut self, verb: &str) -> io::Result<()> {
         let request = format!("{verb} /mcp HTTP/1.1\r\n{}\r\n", self.headers(Era::Session));
         self.send(request.as_bytes())
     }
@@ -137,25 +137,25 @@ impl Connection {
         self.stream.get_mut().write_all(bytes)
     }
 
-    /// The next answer, to its end.
-    pub(crate) fn answer(&mut self) -> io::Result<Answer> {
-        let head = self.head()?;
+    /// Reads the next reply.
+    pub(crate) fn read_reply(&mut self) -> io::Result<HttpReply> {
+        let head = self.read_head()?;
         let mut bytes = Vec::new();
         match head.length {
             Some(length) => {
                 bytes.resize(length, 0);
                 self.stream.read_exact(&mut bytes)?;
             }
-            None if head.chunked => while self.chunk(&mut bytes)? {},
+            None if head.chunked => while self.read_chunk(&mut bytes)? {},
             None => {}
         }
         let body = String::from_utf8(bytes).map_err(io::Error::other)?;
-        Ok(Answer { status: head.status, body, session: head.session })
+        Ok(HttpReply { status: head.status, body, session: head.session })
     }
 
-    /// The head of the next answer.
-    pub(crate) fn head(&mut self) -> io::Result<Head> {
-        let mut head = Head { status: 0, length: None, chunked: false, session: None };
+    /// Reads the head of the next reply.
+    pub(crate) fn read_head(&mut self) -> io::Result<HttpHead> {
+        let mut head = HttpHead { status: 0, length: None, chunked: false, session: None };
         let mut line = String::new();
         loop {
             line.clear();
@@ -179,8 +179,8 @@ impl Connection {
         }
     }
 
-    /// The next chunk; whether there was one.
-    fn chunk(&mut self, bytes: &mut Vec<u8>) -> io::Result<bool> {
+    /// Reads the next chunk, and returns whether there was one.
+    fn read_chunk(&mut self, bytes: &mut Vec<u8>) -> io::Result<bool> {
         let mut line = String::new();
         self.stream.read_line(&mut line)?;
         let length = usize::from_str_radix(line.trim_end(), 16).map_err(io::Error::other)?;
@@ -192,8 +192,8 @@ impl Connection {
     }
 }
 
-/// What stands before the body of an answer.
-pub(crate) struct Head {
+/// The status and headers of a reply.
+pub(crate) struct HttpHead {
     pub(crate) status: u16,
     length: Option<usize>,
     chunked: bool,

@@ -7,32 +7,32 @@ use std::process::{Child, Command, Stdio};
 
 use super::message::Message;
 
-/// What standard input and output are.
+/// The kind of standard input and output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Way {
-    /// As most programs start others.
+pub(crate) enum StdioKind {
+    /// Pipes, as most programs use.
     Pipes,
-    /// As Node does.
+    /// Sockets, as Node uses.
     Sockets,
 }
 
-/// A server, and its standard input and output.
-pub(crate) struct Lines {
+/// A server process with its standard input and output.
+pub(crate) struct StdioClient {
     child: Child,
     input: Option<Box<dyn Write + Send>>,
     output: BufReader<Box<dyn Read + Send>>,
     line: String,
 }
 
-impl Lines {
-    pub(crate) fn start(mut command: Command, way: Way) -> Self {
+impl StdioClient {
+    pub(crate) fn start(mut command: Command, way: StdioKind) -> Self {
         let (child, input, output): (_, Box<dyn Write + Send>, Box<dyn Read + Send>) = match way {
-            Way::Pipes => {
+            StdioKind::Pipes => {
                 let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
                 let (input, output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
                 (child, Box::new(input), Box::new(output))
             }
-            Way::Sockets => {
+            StdioKind::Sockets => {
                 let (input, of_input) = UnixStream::pair().unwrap();
                 let (output, of_output) = UnixStream::pair().unwrap();
                 command.stdin(OwnedFd::from(of_input)).stdout(OwnedFd::from(of_output));
@@ -46,35 +46,35 @@ impl Lines {
         self.child.id()
     }
 
-    /// Begins a session, as clients of 2025-11-25 do.
-    pub(crate) fn begin(&mut self) {
+    /// Starts a session, as clients of revision 2025-11-25 do.
+    pub(crate) fn start_session(&mut self) {
         assert!(self.ask(&Message::initialize()).contains("serverInfo"));
-        self.say(&Message::initialized());
+        self.send(&Message::initialized());
     }
 
-    /// Asks, and gives the next line that comes.
+    /// Sends a message and returns the next line.
     pub(crate) fn ask(&mut self, message: &Message) -> &str {
-        self.say(message);
-        self.hear()
+        self.send(message);
+        self.read_line()
     }
 
-    pub(crate) fn say(&mut self, message: &Message) {
+    pub(crate) fn send(&mut self, message: &Message) {
         let input = self.input.as_mut().unwrap();
         let line = format!("{}\n", message.text);
         input.write_all(line.as_bytes()).unwrap();
         input.flush().unwrap();
     }
 
-    /// The next line.
-    pub(crate) fn hear(&mut self) -> &str {
+    /// Reads the next line.
+    pub(crate) fn read_line(&mut self) -> &str {
         self.line.clear();
         assert!(self.output.read_line(&mut self.line).unwrap() > 0, "the server ended");
         &self.line
     }
 }
 
-impl Drop for Lines {
-    /// It ends when it is asked no more.
+impl Drop for StdioClient {
+    /// The server exits when its standard input closes.
     fn drop(&mut self) {
         drop(self.input.take());
         let _ = self.child.wait();

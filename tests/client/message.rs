@@ -1,13 +1,13 @@
-//! Messages of the protocol, as both eras have them.
+//! Protocol messages, in both revisions.
 
 use serde_json::{Value, json};
 
-/// Which revision of the protocol a client speaks.
+/// The protocol revision of a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Era {
-    /// 2026-07-28: each request says everything that belongs to it.
+    /// 2026-07-28: each request is self-contained.
     Stateless,
-    /// 2025-11-25: a session is begun first.
+    /// 2025-11-25: requests belong to a session.
     Session,
 }
 
@@ -20,18 +20,18 @@ impl Era {
     }
 }
 
-/// A request or a notice, and what HTTP says of it in headers.
+/// A request or a notification, with the fields that HTTP repeats in headers.
 #[derive(Debug, Clone)]
 pub(crate) struct Message {
     pub(crate) era: Era,
     pub(crate) method: &'static str,
-    /// What the request is about: a tool or a resource.
+    /// The tool or resource that the request names.
     pub(crate) name: Option<String>,
     pub(crate) text: String,
 }
 
 impl Message {
-    /// A request. `params` is an object.
+    /// Creates a request. `params` must be an object.
     pub(crate) fn request(era: Era, id: u64, method: &'static str, mut params: Value) -> Self {
         if era == Era::Stateless {
             params["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!(era.revision());
@@ -43,29 +43,29 @@ impl Message {
         Self { era, method, name, text }
     }
 
-    /// A call of one of the operations.
+    /// Creates a call of a built-in tool.
     pub(crate) fn call(era: Era, id: u64, operation: &str, arguments: &Value) -> Self {
         Self::request(era, id, "tools/call", json!({"name": operation, "arguments": arguments}))
     }
 
-    /// A run of a stored tool.
+    /// Creates a request to run a stored tool.
     pub(crate) fn run(era: Era, id: u64, tool: &str, parameters: &Value) -> Self {
         Self::call(era, id, "run_dynamic_tool", &json!({"tool_name": tool, "parameters": parameters}))
     }
 
-    /// What begins a session.
+    /// Creates the request that starts a session.
     pub(crate) fn initialize() -> Self {
         let client = json!({"name": "measure", "version": "0.0.0"});
         let params = json!({"protocolVersion": Era::Session.revision(), "capabilities": {}, "clientInfo": client});
         Self::request(Era::Session, 0, "initialize", params)
     }
 
-    /// What a client says when a session has begun.
+    /// Creates the notification that a session was started.
     pub(crate) fn initialized() -> Self {
         Self::notice("notifications/initialized", &json!({}))
     }
 
-    /// A notice, which nobody answers.
+    /// Creates a notification.
     pub(crate) fn notice(method: &'static str, params: &Value) -> Self {
         let text = json!({"jsonrpc": "2.0", "method": method, "params": params}).to_string();
         Self { era: Era::Session, method, name: None, text }

@@ -1,15 +1,15 @@
-//! Clients of the server for programs that measure it: messages of both eras, lines over pipes or sockets, and HTTP.
+//! MCP clients for benchmarks and soak tests: messages of both revisions, over stdio and HTTP.
 //!
-//! They are written by hand, so that what is timed is the server and not a client's library.
+//! They are written by hand, so that measurements cover the server and not a client library.
 //!
-//! Invariant: a server that is started here is ended when its client is dropped.
+//! Invariant: dropping a client stops the server that it started.
 
 mod http;
 mod lines;
 mod message;
 pub(crate) mod process;
 
-pub(crate) use http::{Connection, Http};
-pub(crate) use lines::{Lines, Way};
+pub(crate) use http::{Connection, HttpServerProcess};
+pub(crate) use lines::{StdioClient, StdioKind};
 pub(crate) use message::{Era, Message};
-pub(crate) use process::{rss_kib, toolcell};
+pub(crate) use process::{rss_kib, serve_command};

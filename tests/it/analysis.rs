@@ -1,7 +1,8 @@
-//! The labelled set: what the analysis says of programs whose danger, or harmlessness, is known.
+//! The labelled set: the analysis of programs that are known to be dangerous or harmless.
 //!
-//! The rules are tuned on one part, which was written before they were. The other part was written by others, who knew
-//! what the rules are about and not how they work, after them; it is what they are judged by.
+//! The rules were tuned on one part, which was written before them. The other part was written
+//! afterwards, by authors who knew the purpose of the rules but not their implementation. It is the
+//! test set.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -13,15 +14,15 @@ use toolcell_tool::Language;
 use crate::world::{files, stem};
 
 /// A labelled program.
-struct Labelled {
+struct LabelledProgram {
     path: PathBuf,
     source: String,
-    /// The rules that must find something; none for a benign program.
+    /// The rules that must report a finding; empty for a benign program.
     finds: BTreeSet<String>,
     declared: Option<Capabilities>,
 }
 
-impl Labelled {
+impl LabelledProgram {
     fn read(path: &Path) -> Self {
         let source = std::fs::read_to_string(path).unwrap();
         let directive = |name: &str| {
@@ -34,14 +35,15 @@ impl Labelled {
         for rule in &finds {
             assert!(rule_names().contains(&rule.as_str()), "{}: there is no rule `{rule}`", path.display());
         }
-        let declared = directive("capabilities")
-            .map(|names| Capabilities::these(names.split_whitespace().map(|name| Capability::named(name).unwrap())));
+        let declared = directive("capabilities").map(|names| {
+            Capabilities::unscoped(names.split_whitespace().map(|name| Capability::from_name(name).unwrap()))
+        });
         Self { path: path.to_owned(), source, finds, declared }
     }
 
-    /// The rules that find something that matters.
+    /// Returns the rules with a relevant finding.
     fn found(&self) -> BTreeSet<String> {
-        let language = Language::of_name(&self.path.to_string_lossy());
+        let language = Language::from_file_name(&self.path.to_string_lossy());
         let analysis = analyze(&self.source, language, self.declared.as_ref())
             .unwrap_or_else(|rejection| panic!("{}: {rejection}", self.path.display()));
         let issues = analysis.safety.issues.iter().filter(|issue| issue.severity >= Severity::Medium);
@@ -49,21 +51,21 @@ impl Labelled {
     }
 }
 
-/// Programs of both kinds, judged.
+/// The results for the programs of one part of the set.
 #[derive(Default)]
-struct Judged {
+struct ClassifierCounts {
     benign: usize,
     right: usize,
     missed: usize,
     false_alarms: usize,
-    /// Labels, not programs: how many of the rules that must find something did.
+    /// The number of labels of all programs: rules that must report a finding.
     labels: usize,
     labels_found: usize,
     notes: String,
 }
 
-impl Judged {
-    fn add(&mut self, program: &Labelled) {
+impl ClassifierCounts {
+    fn add(&mut self, program: &LabelledProgram) {
         let found = program.found();
         let name = stem(&program.path);
         if program.finds.is_empty() {
@@ -101,13 +103,13 @@ fn share(right: usize, wrong: usize) -> f64 {
     right as f64 / (right + wrong) as f64
 }
 
-/// The programs of one part of the set, judged.
-fn judged(part: &str) -> Judged {
-    let mut judged = Judged::default();
+/// Evaluates the programs of one part of the set.
+fn classify_programs(part: &str) -> ClassifierCounts {
+    let mut judged = ClassifierCounts::default();
     for kind in ["dangerous", "benign"] {
         for ending in ["js", "ts"] {
             for path in files(&format!("fixtures/analysis/{part}/{kind}"), ending) {
-                let program = Labelled::read(&path);
+                let program = LabelledProgram::read(&path);
                 assert_eq!(program.finds.is_empty(), kind == "benign", "{}", path.display());
                 judged.add(&program);
             }
@@ -119,7 +121,7 @@ fn judged(part: &str) -> Judged {
 #[test]
 #[expect(clippy::print_stdout, reason = "the figures are what the set is for")]
 fn the_labelled_set_is_told_apart() {
-    let parts = ["tuning", "checking"].map(|part| (part, judged(part)));
+    let parts = ["tuning", "checking"].map(|part| (part, classify_programs(part)));
     for (part, judged) in &parts {
         println!(
             "{part}: {} dangerous, {} benign; precision {:.3}, recall {:.3} ({} of {} labels found)",

@@ -1,7 +1,9 @@
-//! The worst texts that a model, a tool or a tenant hands in, each to a process with a limit of CPU time and of memory.
+//! Worst-case inputs of models, tools and tenants, each run in a process with limits of CPU time
+//! and memory.
 //!
-//! `docs/bounds.md` says what bounds each of them. A limit here is ten times what an optimised build needs, because tests
-//! run unoptimised and on busy machines: it is CPU time, so that waiting for a processor does not count.
+//! `docs/bounds.md` names the bound of each input. A limit here is ten times what an optimised
+//! build needs, because tests run unoptimised and on busy machines. Limits are CPU time, so waiting
+//! for a processor does not count.
 
 use std::fmt::Write as _;
 use std::io::{Read, Write as _};
@@ -11,14 +13,14 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
-/// A text, the command that reads it, and how the command ends.
+/// An input, the command that reads it, and the expected end of the command.
 struct Case {
     name: &'static str,
     words: Vec<String>,
     input: Vec<u8>,
-    /// The exit statuses that are answers.
+    /// The accepted exit statuses.
     ends: &'static [i32],
-    /// What the answer says.
+    /// A text that the output must contain.
     says: &'static str,
     limits: Limits,
 }
@@ -29,9 +31,10 @@ struct Limits {
     mebibytes: u64,
 }
 
-/// An analysis: 200 ms and 64 MiB in an optimised build, beside the process itself, which has some 40 MiB.
+/// Limits of an analysis. An optimised build takes 200 ms and 64 MiB, on top of the 40 MiB of the
+/// process itself.
 const ANALYSIS: Limits = Limits { cpu_seconds: 2, mebibytes: 112 };
-/// What enters the cell as well.
+/// Limits of a command that also runs a cell.
 const CALL: Limits = Limits { cpu_seconds: 10, mebibytes: 400 };
 
 impl Case {
@@ -44,18 +47,18 @@ impl Case {
         Self { ends, says, ..self }
     }
 
-    /// What is wrong with how it ends; nothing where it ends as it should.
+    /// Runs the command, and returns an error if it does not end as expected.
     fn run(self, dir: &Path) -> Result<(), String> {
         let Limits { cpu_seconds, mebibytes } = self.limits;
         let mut shell = Command::new("sh");
-        shell.arg("-c").arg(format!("ulimit -t {cpu_seconds}; exec \"$0\" \"$@\"")).arg(crate::mcp::home::binary());
+        shell.arg("-c").arg(format!("ulimit -t {cpu_seconds}; exec \"$0\" \"$@\"")).arg(crate::mcp::server::binary());
         shell.args(["--lang", "en", "--config", "/dev/null", "--no-project", "--dir"]).arg(dir).args(&self.words);
         let mut child = shell.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let (mut to, mut out, mut err) =
             (child.stdin.take().unwrap(), child.stdout.take().unwrap(), child.stderr.take().unwrap());
         let input = self.input;
         let feed = std::thread::spawn(move || {
-            // A command that refuses what it is given need not read all of it.
+            // A command that rejects its input need not read all of it.
             let _ = to.write_all(&input);
         });
         let read = std::thread::spawn(move || {
@@ -95,9 +98,9 @@ impl Case {
     }
 }
 
-/// The most memory that a process had so far, in KiB; 0 where it has ended.
+/// Returns the peak resident memory of a process, in KiB; 0 if it has ended.
 fn resident(process: u32) -> u64 {
-    // A process that has just been started may have the memory of the one that started it for a moment more.
+    // Between fork and exec a process has the memory of its parent.
     let program = |process: &str| std::fs::read_link(format!("/proc/{process}/exe")).ok();
     if program(&process.to_string()) == program("self") {
         return 0;
@@ -113,7 +116,7 @@ fn all(cases: Vec<Case>, dir: &Path) {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// As much of a text as a source may have, again and again.
+/// Repeats a text up to the maximum size of a source.
 fn again(text: &str) -> String {
     text.repeat(60_000 / text.len())
 }
@@ -139,7 +142,8 @@ fn numbered_up_to(bytes: usize, line: impl Fn(usize) -> String) -> String {
     all
 }
 
-/// As many short names as fit into so many bytes: `a`, `b`, and from there on `_` with what base 36 has for each number.
+/// Returns short distinct names, separated by `between`, up to a total size: `a`, then `_` followed
+/// by digits in base 36.
 fn names(bytes: usize, between: &str) -> String {
     let digit = |at: usize| char::from(b"0123456789abcdefghijklmnopqrstuvwxyz"[at % 36]);
     let name = |at: usize| match at {
@@ -151,7 +155,7 @@ fn names(bytes: usize, between: &str) -> String {
     all.trim_end_matches(between).to_owned()
 }
 
-/// Constants, each of which is ten times as long as the one before it.
+/// Returns declarations of constants, each ten times as long as the previous one.
 fn doubled() -> String {
     (b'b'..b'j').fold(String::new(), |constants, at| {
         let before = char::from(at - 1).to_string();
@@ -159,7 +163,7 @@ fn doubled() -> String {
     })
 }
 
-/// Sources of up to 64 KiB that take long to compile to JavaScript.
+/// Sources of up to 64 KiB that are slow to compile to JavaScript.
 fn sources_to_compile() -> Vec<(&'static str, String)> {
     vec![
         ("decorators", format!("{} class B{{}}", "@a".repeat(16_000))),
@@ -238,7 +242,7 @@ fn sources_to_compile() -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Sources of up to 64 KiB that take long to parse or to judge.
+/// Sources of up to 64 KiB that are slow to parse or to analyse.
 #[expect(clippy::too_many_lines, reason = "it is a list")]
 fn sources() -> Vec<(&'static str, String)> {
     vec![
@@ -398,7 +402,7 @@ fn the_worst_declarations_are_refused_or_compiled_within_a_limit_of_cpu_time_and
             .ends(&[1], "the result is longer than 262144 bytes"),
     ];
     for case in cases {
-        // Each in a store of its own, where the name is free.
+        // Each case has its own store, in which the name is free.
         let dir = tempfile::tempdir().unwrap();
         all(vec![case], dir.path());
     }
@@ -471,7 +475,7 @@ fn the_worst_parameters_are_checked_within_a_limit_of_cpu_time_and_memory() {
 fn numbers_and_names_before_any_schema_are_read_within_a_limit_of_cpu_time_and_memory() {
     let dir = tempfile::tempdir().unwrap();
     let made = Case::new("a tool", &["create", "-"], draft(&json!(null)), CALL).ends(&[0], "");
-    // What the cell takes is bounded by itself.
+    // The cell enforces its own limits.
     let run = |name, params: String| {
         Case::new(name, &["run", "worst", "-", "--timeout-ms", "500"], params, CALL).ends(&[0, 1, 4, 5], "")
     };
@@ -543,7 +547,7 @@ fn the_worst_files_are_read_within_a_limit_of_cpu_time_and_memory() {
             "the rest is not compared",
         ),
     ] {
-        // A file of tests is called as its tool is.
+        // A test file is named after its tool.
         let path = at(&format!("{tool}.test.toml"), &text);
         let one = Case::new(name, &["test", &path], "", CALL).ends(&[1, 2, 3], says);
         all(vec![one], dir.path());

@@ -1,32 +1,38 @@
-//! What the host hands in exists, and works through operations; nothing else does.
+//! Host functions: a granted capability exists and works through host calls; nothing else exists.
 #![expect(clippy::unnecessary_wraps, reason = "who answers does so in the form of who may fail, or not answer")]
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use toolcell_host::{
-    CancelToken, Effects, Ended, Grant, Json, Left, Operation, OperationFailure, Operations, OperationsOfCall, Outcome,
-    PartialSink, Reading, RealClock, Stop, Timers, Waited,
+    CancelToken, ClockReading, Completion, Effects, Grant, HostCall, HostCallDriver, HostCalls, Json, OperationError,
+    Outcome, PartialResultSink, Remaining, Stop, Timers, WaitResult, WallClock,
 };
 
-use crate::world::{NOTHING, World, returned};
+use crate::world::{NO_HOST_CALLS, SandboxFixture, returned};
 
-mod kept;
+mod mock_host;
 mod net;
-mod others;
-mod told;
+mod secrets_and_tools;
+mod storage;
 
 #[test]
 fn a_granted_timer_exists_and_fires() {
     let source = "async function execute() { const before = Date.now(); await new Promise((done) => setTimeout(done, 20, 'x')); \
         return Date.now() - before >= 20; }";
-    assert_eq!(World::new().script(source).operations(&Timers).returns(), "true");
-    assert!(World::new().script(source).operations(&NOTHING).throws().contains("it needs the grant `timers`"));
+    assert_eq!(SandboxFixture::new().script(source).operations(&Timers).returns(), "true");
+    assert!(
+        SandboxFixture::new()
+            .script(source)
+            .operations(&NO_HOST_CALLS)
+            .throws()
+            .contains("it needs the grant `timers`")
+    );
 }
 
 #[test]
 fn timers_fire_in_the_order_of_their_times() {
-    let world = World::new().operations(&Timers).script(
+    let world = SandboxFixture::new().operations(&Timers).script(
         "function execute() { const seen = []; return new Promise((done) => { \
            setTimeout(() => { seen.push('c'); done(seen) }, 30); setTimeout((x) => seen.push(x), 1, 'a'); \
            const never = setTimeout(() => seen.push('never'), 5); clearTimeout(never); \
@@ -37,7 +43,7 @@ fn timers_fire_in_the_order_of_their_times() {
 
 #[test]
 fn an_abort_signal_follows_a_timer() {
-    let world = World::new().operations(&Timers).script(
+    let world = SandboxFixture::new().operations(&Timers).script(
         "async function execute() { const controller = new AbortController(); const timer = setTimeout(() => controller.abort(), 5); \
          try { await new Promise((_, fail) => controller.signal.addEventListener('abort', () => fail(controller.signal.reason))); } \
          catch (error) { return error.name; } finally { clearTimeout(timer); } }",
@@ -48,11 +54,11 @@ fn an_abort_signal_follows_a_timer() {
 #[test]
 fn the_deadline_and_a_cancellation_end_a_wait() {
     let source = "const execute = () => new Promise((done) => setTimeout(done, 100_000))";
-    let world = World::new().script(source).operations(&Timers).timeout(50);
+    let world = SandboxFixture::new().script(source).operations(&Timers).timeout(50);
     assert_eq!(world.stops(), Stop::Deadline { limit: Duration::from_millis(50) });
 
     let token = CancelToken::new();
-    let world = World::new().script(source).operations(&Timers).cancelled_by(&token);
+    let world = SandboxFixture::new().script(source).operations(&Timers).cancelled_by(&token);
     let prepared = world.prepare().unwrap();
     std::thread::scope(|scope| {
         let canceller = token.clone();
@@ -61,45 +67,45 @@ fn the_deadline_and_a_cancellation_end_a_wait() {
     });
 }
 
-/// Answers every timer at once, the last one first, with a failure for the odd ones.
+/// Completes all timers at once, the last one first; those with an odd number fail.
 struct Backwards;
 
 #[derive(Default)]
-struct BackwardsCall(Vec<Operation>);
+struct BackwardsCall(Vec<HostCall>);
 
-impl Operations for Backwards {
+impl HostCalls for Backwards {
     fn grants(&self) -> Vec<Grant> {
         vec![Grant::Timers]
     }
 
-    fn start(&self) -> Box<dyn OperationsOfCall + '_> {
+    fn start(&self) -> Box<dyn HostCallDriver + '_> {
         Box::new(BackwardsCall::default())
     }
 }
 
-impl OperationsOfCall for BackwardsCall {
-    fn begin(&mut self, started: Vec<Operation>, _: &[u32]) {
+impl HostCallDriver for BackwardsCall {
+    fn submit(&mut self, started: Vec<HostCall>, _: &[u32]) {
         self.0.extend(started);
     }
 
-    fn wait(&mut self, _: &Left<'_>) -> Waited {
+    fn wait(&mut self, _: &Remaining<'_>) -> WaitResult {
         let began = Instant::now();
-        let ended = self.0.drain(..).rev().map(|operation| Ended {
+        let ended = self.0.drain(..).rev().map(|operation| Completion {
             id: operation.id,
             result: if operation.id % 2 == 0 {
                 Ok(Json::NULL.into())
             } else {
                 let (name, code) = ("Odd".to_owned(), "odd".into());
-                Err(OperationFailure { name, message: operation.payload, code, effects: Effects::None })
+                Err(OperationError { name, message: operation.payload, code, effects: Effects::None })
             },
         });
-        Waited::since(began, ended.collect())
+        WaitResult::since(began, ended.collect())
     }
 }
 
 #[test]
 fn results_are_seen_in_the_order_in_which_the_host_gives_them() {
-    let world = World::new().operations(&Backwards).script(
+    let world = SandboxFixture::new().operations(&Backwards).script(
         "function execute() { const seen = []; return new Promise((done) => { for (let i = 1; i <= 4; i++) \
            setTimeout(() => { seen.push(i); if (seen.length === 2) done(seen) }, i) }) }",
     );
@@ -110,11 +116,11 @@ fn results_are_seen_in_the_order_in_which_the_host_gives_them() {
 fn partial_results_stream_while_the_tool_runs() {
     let seen: Arc<Mutex<Vec<String>>> = Arc::default();
     let writer = Arc::clone(&seen);
-    let sink: PartialSink = Arc::new(move |json: &str| writer.lock().unwrap().push(json.to_owned()));
-    let mut world = World::new().script(
+    let sink: PartialResultSink = Arc::new(move |json: &str| writer.lock().unwrap().push(json.to_owned()));
+    let mut world = SandboxFixture::new().script(
         "export default (pi) => ({ name: 'slow', execute(id, params, onUpdate) { for (let i = 0; i < 3; i++) onUpdate({ i }); return id } })",
     );
-    world.run.partial = Some(&sink);
+    world.run.partial_sink = Some(&sink);
     world.run.call_id = "call-7";
     assert_eq!(world.returns(), r#""call-7""#);
     assert_eq!(*seen.lock().unwrap(), [r#"{"i":0}"#, r#"{"i":1}"#, r#"{"i":2}"#]);
@@ -129,9 +135,9 @@ fn a_factory_gets_no_processes_and_nobody_to_ask() {
         ("pi.registerTool", "return the tool from the factory"),
     ] {
         let source = format!("export default (pi) => {{ {use_of}; return {{ name: 'x', execute() {{}} }} }}");
-        assert!(World::new().script(source).throws().contains(reason));
+        assert!(SandboxFixture::new().script(source).throws().contains(reason));
     }
-    let cwd = World::new().script(
+    let cwd = SandboxFixture::new().script(
         "export default (pi) => ({ name: 'x', execute: (a, b, c, ctx) => [pi.cwd, pi.hasUI, ctx.cwd, ctx.hasUI] })",
     );
     assert_eq!(returned(&cwd.run_text("{}")), r#"["/",false,"/",false]"#);
@@ -140,21 +146,22 @@ fn a_factory_gets_no_processes_and_nobody_to_ask() {
 #[test]
 fn a_real_clock_is_read_anew_and_does_not_go_back() {
     let told = Mutex::new([1_000_400, 1_002_900, 1_000_000, 5_000_000].into_iter());
-    let clock: RealClock = Arc::new(move || Duration::from_micros(told.lock().unwrap().next().unwrap_or(9_000_000)));
-    let mut world = World::new()
+    let clock: WallClock = Arc::new(move || Duration::from_micros(told.lock().unwrap().next().unwrap_or(9_000_000)));
+    let mut world = SandboxFixture::new()
         .script("const execute = () => [Date.now(), Date.now(), Date.now(), new Date().getTime(), Date.now()]");
-    world.run.clock = Some(&clock);
+    world.run.wall_clock = Some(&clock);
     let report = world.run_text("{}");
     assert_eq!(returned(&report), "[1000,1002,1002,5000,9000]");
-    let said: Vec<(u128, u64)> = report.readings.iter().map(|Reading { at, times }| (at.as_millis(), *times)).collect();
+    let said: Vec<(u128, u64)> =
+        report.readings.iter().map(|ClockReading { at, times }| (at.as_millis(), *times)).collect();
     assert_eq!(said, [(1000, 1), (1002, 2), (5000, 1), (9000, 1)]);
 }
 
 #[test]
 fn a_clock_that_is_read_at_the_top_level_is_read_in_each_call() {
-    let clock: RealClock = Arc::new(|| Duration::from_secs(7));
-    let mut world = World::new().script("const at = Date.now(); const execute = () => at");
-    world.run.clock = Some(&clock);
+    let clock: WallClock = Arc::new(|| Duration::from_secs(7));
+    let mut world = SandboxFixture::new().script("const at = Date.now(); const execute = () => at");
+    world.run.wall_clock = Some(&clock);
     let prepared = world.prepare().unwrap();
     assert!(!prepared.is_snapshot());
     let report = world.call(&prepared, "{}");

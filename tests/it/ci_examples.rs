@@ -1,4 +1,5 @@
-//! The examples for CI (`fixtures/ci/`) are well formed, say what the command line understands, and install one file.
+//! The CI examples (`fixtures/ci/`) are well-formed, use commands that exist, and install a single
+//! file.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +8,7 @@ use saphyr::{LoadableYamlNode as _, Yaml};
 use crate::command_line::toolcell;
 use crate::world::read;
 
-/// Every line of a script, wherever it stands.
+/// Collects the lines of all scripts in a document.
 fn lines(node: &Yaml<'_>, found: &mut Vec<String>) {
     if let Some(text) = node.as_str() {
         found.extend(text.lines().map(|line| line.trim().to_owned()));

@@ -1,4 +1,4 @@
-//! Budgets of fuel: held to the unit, measured anew, learned from runs.
+//! Fuel budgets: enforced to the unit, measured again, and learned from runs.
 
 use std::fs;
 
@@ -7,11 +7,11 @@ use toolcell_testing::model;
 
 use crate::command_line::{toolcell, toolcell_with_input};
 use crate::command_line_testing::{TESTS, desk, on, said};
-use crate::desk::Desk;
+use crate::desk::CliFixture;
 use crate::world::{files, root};
 
-/// The fuel that the first test of a file takes.
-fn fuel(desk: &Desk) -> u64 {
+/// Returns the fuel that the first test case of a file takes.
+fn fuel(desk: &CliFixture) -> u64 {
     on(desk, &["--json", "test", ".", "--no-budgets"]).json()["tests"][0]["fuel"].as_u64().unwrap()
 }
 
@@ -79,7 +79,7 @@ fn a_budget_of_another_model_is_refused_and_measured_anew() {
 
 #[test]
 fn a_regression_by_a_tenth_in_a_fixture_fails_its_tests() {
-    let desk = Desk::new();
+    let desk = CliFixture::new();
     let fixture =
         |ending: &str| fs::read_to_string(root().join(format!("fixtures/tools/group_anagrams.{ending}"))).unwrap();
     let source = fixture("js");
@@ -88,7 +88,7 @@ fn a_regression_by_a_tenth_in_a_fixture_fails_its_tests() {
     assert_eq!(on(&desk, &["test", ".", "--max-regression", "5%"]).status, 0);
     let before = fuel(&desk);
 
-    // As many turns of a loop as burn a tenth of what the tool took.
+    // The number of loop iterations that cost a tenth of the tool's fuel.
     let planted = |turns: u64| {
         let work =
             format!("\nfunction planted() {{ let n = 0; for (let i = 0; i < {turns}; i++) n += i; return n; }}\n");
@@ -137,7 +137,7 @@ fn limits_are_learned_from_runs_on_standard_input() {
 
 #[test]
 fn limits_are_learned_from_the_runs_of_a_tool() {
-    let desk = Desk::with_mean();
+    let desk = CliFixture::with_mean();
     let few = on(&desk, &["budget", "learn", "mean"]);
     assert_eq!(few.status, 2);
     assert!(few.err.contains("there are 0 runs that count, and a limit needs at least 30"), "{}", few.err);

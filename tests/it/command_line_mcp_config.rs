@@ -1,4 +1,4 @@
-//! `mcp config`: what clients are told to start, in files that belong to somebody else.
+//! `mcp config`: registering the server in the config files of MCP clients.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -7,9 +7,9 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::command_line::{Done, toolcell};
+use crate::command_line::{CommandOutput, toolcell};
 
-/// A project without anything in it.
+/// An empty project.
 struct Project(TempDir);
 
 impl Project {
@@ -25,13 +25,13 @@ impl Project {
         fs::read_to_string(self.path(below)).unwrap()
     }
 
-    fn on(&self, client: &str, words: &[&str]) -> Done {
+    fn on(&self, client: &str, words: &[&str]) -> CommandOutput {
         let project = self.0.path().to_str().unwrap();
         let words = [&["mcp", "config", "--client", client, "--project", project, "--dir", "/data"], words].concat();
         toolcell(&words)
     }
 
-    /// A file of Cursor's with this text.
+    /// Creates a project with this text as Cursor's config file.
     fn with(text: &str) -> Self {
         let project = Self::new();
         fs::create_dir(project.path(".cursor")).unwrap();
@@ -56,18 +56,18 @@ const FILES: [(&str, &str, &str); 7] = [
     ("pi", ".pi/mcp.json", "/mcpServers"),
 ];
 
-/// The tests are this program here.
+/// The path of the running program, which in a test is the test binary.
 fn program() -> String {
     std::env::current_exe().unwrap().to_str().unwrap().to_owned()
 }
 
 #[track_caller]
-fn says(done: &Done, status: u8, out: &str) {
+fn assert_output(done: &CommandOutput, status: u8, out: &str) {
     assert_eq!((done.status, done.out.as_str()), (status, out), "{}", done.err);
 }
 
 #[track_caller]
-fn fails(done: &Done, status: u8, told: &str) {
+fn assert_error(done: &CommandOutput, status: u8, told: &str) {
     assert_eq!((done.status, done.out.as_str()), (status, ""), "{}", done.err);
     assert!(done.err.contains(told) && done.err.contains("\nhint: "), "{}", done.err);
 }
@@ -87,19 +87,23 @@ fn each_client_gets_its_file_and_loses_it_again() {
             assert_eq!((&entry["command"], &entry["args"]), (&json!(program()), &json!(["mcp", "--dir", "/data"])));
         }
 
-        says(&project.on(client, &["--write"]), 0, &format!("put `toolcell` into {shown}\n"));
+        assert_output(&project.on(client, &["--write"]), 0, &format!("put `toolcell` into {shown}\n"));
         assert_eq!(project.text(file), snippet.out);
-        says(&project.on(client, &["--write"]), 0, &format!("{shown} has `toolcell` already; nothing was changed\n"));
+        assert_output(
+            &project.on(client, &["--write"]),
+            0,
+            &format!("{shown} has `toolcell` already; nothing was changed\n"),
+        );
         let other = project.on(client, &["--write", "--publish", "5", "--name", "more", "--json"]);
         let said = other.json();
         assert_eq!((&said["client"], &said["file"], &said["changed"]), (&json!(client), &json!(path), &json!(true)));
         assert!(said["snippet"].as_str().unwrap().contains(r#""--publish", "5""#), "{said}");
         project.on(client, &["--remove", "--name", "more"]);
         assert_eq!(project.text(file), snippet.out);
-        says(&project.on(client, &["--remove"]), 0, &format!("took `toolcell` out of {shown}\n"));
+        assert_output(&project.on(client, &["--remove"]), 0, &format!("took `toolcell` out of {shown}\n"));
         assert!(!path.exists(), "{client}");
         let done = project.on(client, &["--remove"]);
-        says(&done, 0, &format!("nothing to remove: there is no `toolcell` in {shown}\n"));
+        assert_output(&done, 0, &format!("nothing to remove: there is no `toolcell` in {shown}\n"));
         assert_eq!(project.on(client, &["--remove", "--json"]).json()["changed"], false);
     }
 }
@@ -128,13 +132,13 @@ fn links_are_followed_and_stay() {
     assert!(project.path(CURSOR).is_symlink() && project.text("real.json").contains("\"mcp\""));
     project.on("cursor", &["--remove"]);
     assert_eq!(project.text("real.json"), "{}\n");
-    // Also where there is nothing at the end yet.
+    // The same for a symlink whose target does not exist yet.
     fs::remove_file(project.path("real.json")).unwrap();
     project.on("cursor", &["--write"]);
     assert!(project.path(CURSOR).is_symlink() && project.text("real.json").contains("\"mcp\""));
     fs::remove_file(project.path(CURSOR)).unwrap();
     symlink("mcp.json", project.path(CURSOR)).unwrap();
-    fails(&project.on("cursor", &["--write"]), 2, "more symbolic links than can be followed");
+    assert_error(&project.on("cursor", &["--write"]), 2, "more symbolic links than can be followed");
 }
 
 #[test]
@@ -149,7 +153,7 @@ fn what_is_not_understood_or_not_ours_is_left_as_it_is() {
     ] {
         let project = Project::with(text);
         for option in ["--write", "--remove"] {
-            fails(&project.on("cursor", &[option]), status, told);
+            assert_error(&project.on("cursor", &[option]), status, told);
         }
         assert_eq!(project.text(CURSOR), text);
         assert_eq!(project.files(".cursor"), ["mcp.json"]);
@@ -168,18 +172,22 @@ fn what_is_not_understood_or_not_ours_is_left_as_it_is() {
 #[test]
 fn a_file_that_cannot_be_read_or_written_is_an_error_that_says_so() {
     let project = Project::with(&format!("{{\"a\": \"{}\"}}", "x".repeat(4 << 20)));
-    fails(&project.on("cursor", &["--write"]), 2, "mcp.json is longer than 4194304 bytes");
+    assert_error(&project.on("cursor", &["--write"]), 2, "mcp.json is longer than 4194304 bytes");
     fs::write(project.path(CURSOR), b"{\"a\": \"\xff\"}").unwrap();
-    fails(&project.on("cursor", &["--write"]), 2, "is not UTF-8");
+    assert_error(&project.on("cursor", &["--write"]), 2, "is not UTF-8");
     fs::remove_file(project.path(CURSOR)).unwrap();
     fs::create_dir(project.path(CURSOR)).unwrap();
-    fails(&project.on("cursor", &["--write"]), 2, "mcp.json cannot be read: is not a file");
+    assert_error(&project.on("cursor", &["--write"]), 2, "mcp.json cannot be read: is not a file");
     fs::write(project.path("plain"), "").unwrap();
     let below = project.path("plain/mcp.json");
-    fails(&project.on("cursor", &["--write", "--file", below.to_str().unwrap()]), 2, "a part of the path is no folder");
-    // Nobody may make a file there, not even who may do everything.
+    assert_error(
+        &project.on("cursor", &["--write", "--file", below.to_str().unwrap()]),
+        2,
+        "a part of the path is no folder",
+    );
+    // Not even root can create a file there.
     let done = project.on("cursor", &["--write", "--file", "/proc/self/toolcell/mcp.json"]);
-    fails(&done, 2, "/proc/self/toolcell cannot be written: ");
+    assert_error(&done, 2, "/proc/self/toolcell cannot be written: ");
     assert_eq!(project.on("cursor", &["--file", below.to_str().unwrap()]).status, 0, "to print it needs no file");
 }
 
@@ -191,12 +199,12 @@ fn a_file_of_a_client_has_four_mebibytes_at_most_before_and_after() {
     let project = Project::with(&of(LIMIT));
     let done = project.on("cursor", &["--remove"]);
     let path = project.path(CURSOR);
-    says(&done, 0, &format!("nothing to remove: there is no `toolcell` in {}\n", path.display()));
-    fails(&project.on("cursor", &["--write"]), 2, told);
+    assert_output(&done, 0, &format!("nothing to remove: there is no `toolcell` in {}\n", path.display()));
+    assert_error(&project.on("cursor", &["--write"]), 2, told);
     assert!(project.text(CURSOR) == of(LIMIT), "the file stays as it is");
     fs::write(&path, of(LIMIT + 1)).unwrap();
     for option in ["--write", "--remove"] {
-        fails(&project.on("cursor", &[option]), 2, told);
+        assert_error(&project.on("cursor", &[option]), 2, told);
     }
     assert!(project.text(CURSOR) == of(LIMIT + 1), "the file stays as it is");
     assert_eq!(project.files(".cursor"), ["mcp.json"]);
@@ -228,7 +236,7 @@ fn what_is_typed_is_understood_or_refused() {
         done.err
     );
     assert_eq!(project.files("."), [""; 0]);
-    // A file elsewhere, and a name of one's own.
+    // A file at another path, and a custom server name.
     let file = project.path("elsewhere.toml");
     let words = ["--write", "--file", file.to_str().unwrap(), "--name", "my_tools", "--http", "http://127.0.0.1:1/mcp"];
     project.on("codex", &words);

@@ -1,4 +1,4 @@
-//! What is held of a run is listed whole, and an approval is of one line that was listed, used up by it.
+//! Dry runs: a plan lists every held effect, and an approval is for one listed effect and one use.
 
 use std::path::PathBuf;
 
@@ -6,20 +6,20 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use toolcell::{CreateTool, Toolbox, ToolboxConfig};
 
-use crate::command_line::{Done, toolcell};
+use crate::command_line::{CommandOutput, toolcell};
 
 const POLICY: &str =
     "[approval]\nmode = 'auto'\n[grants.default]\ntools = 'any'\n[grants.default.kv]\nspace = 'notes'\n";
-/// Puts what it is told to, one after the other, and goes on where one is not put.
+/// Sets the given keys one after the other, and continues if one is refused.
 const PUT: &str = "const execute = async ({ puts }) => { const said = []; for (const [key, value] of puts) { \
     try { await kv.set(key, value); said.push('done') } catch (error) { said.push(error.code) } } return said }";
-/// The same at once.
+/// Sets the given keys concurrently.
 const PUT_ALL: &str = "const execute = async ({ puts }) => (await Promise.allSettled(puts.map(([key, value]) => kv.set(key, value))))\
     .map(({ reason }) => reason?.code ?? 'done')";
 
-struct Desk(TempDir);
+struct PlanFixture(TempDir);
 
-impl Desk {
+impl PlanFixture {
     fn new() -> Self {
         let desk = Self(tempfile::tempdir().unwrap());
         std::fs::write(desk.path("user.toml"), POLICY).unwrap();
@@ -38,14 +38,14 @@ impl Desk {
         self.0.path().join(below)
     }
 
-    fn on(&self, words: &[&str]) -> Done {
+    fn on(&self, words: &[&str]) -> CommandOutput {
         let (user, store) = (self.path("user.toml"), self.path("store"));
         let own = ["--config", user.to_str().unwrap(), "--dir", store.to_str().unwrap()];
         toolcell(&[&own[..], words].concat())
     }
 
-    /// Runs a tool with these puts.
-    fn run(&self, tool: &str, puts: &Value, words: &[&str]) -> Done {
+    /// Runs a tool with these key-value pairs.
+    fn run(&self, tool: &str, puts: &Value, words: &[&str]) -> CommandOutput {
         self.on(&[&["run", tool, &json!({ "puts": puts }).to_string()][..], words].concat())
     }
 
@@ -60,7 +60,7 @@ fn digest(line: &Value) -> &str {
 
 #[test]
 fn an_approved_line_happens_once_and_nothing_else_that_looks_like_it() {
-    let desk = Desk::new();
+    let desk = PlanFixture::new();
     let puts = json!([["a", 1], ["a", 1], ["a", 1]]);
     let plan = desk.plan("put", &puts);
     let lines = plan["plan"].as_array().unwrap();
@@ -74,7 +74,7 @@ fn an_approved_line_happens_once_and_nothing_else_that_looks_like_it() {
     assert!(lines.iter().all(|line| digest(line).len() == 64 && line["approved"] == false && line["id"].is_string()));
     let done = desk.run("put", &puts, &["--approve", digest(&lines[1]), "--json"]).json();
     assert_eq!(done["value"], json!(["effect-not-approved", "done", "effect-not-approved"]), "{done}");
-    // For other parameters, or another tool, it stands for nothing, and that is said.
+    // The approval does not apply to other parameters or to another tool, and a note says so.
     for (tool, puts) in [("put", json!([["b", 1], ["a", 1]])), ("put_all", puts)] {
         let done = desk.run(tool, &puts, &["--approve", digest(&lines[1])]);
         assert!(!done.out.contains("\"done\""), "{}", done.out);
@@ -84,7 +84,7 @@ fn an_approved_line_happens_once_and_nothing_else_that_looks_like_it() {
 
 #[test]
 fn what_tools_call_is_in_the_plan_of_the_run_and_approved_line_by_line() {
-    let desk = Desk::new();
+    let desk = PlanFixture::new();
     let puts = json!([["a", 1]]);
     let plan = desk.plan("twice", &puts);
     let lines = plan["plan"].as_array().unwrap();
@@ -96,7 +96,7 @@ fn what_tools_call_is_in_the_plan_of_the_run_and_approved_line_by_line() {
 
 #[test]
 fn all_of_a_plan_is_approved_by_its_digest_and_what_differs_is_held_again() {
-    let desk = Desk::new();
+    let desk = PlanFixture::new();
     let puts = json!([["a", 1], ["b", 2]]);
     for tool in ["put", "put_all"] {
         let listed = desk.run(tool, &puts, &["--plan"]);
@@ -124,17 +124,17 @@ fn all_of_a_plan_is_approved_by_its_digest_and_what_differs_is_held_again() {
 
 #[test]
 fn a_run_that_sleeps_does_what_was_listed_and_holds_what_comes_after() {
-    let desk = Desk::new();
+    let desk = PlanFixture::new();
     let puts = json!([["a", 1], ["b", 2]]);
     let asleep = desk.run("put", &puts, &["--sleep", "--json"]).json();
     let (run, plan) = (asleep["run"].as_str().unwrap(), asleep["plan"].as_array().unwrap());
     assert_eq!((plan.len(), &plan[0]["about"]), (1, &json!("a")));
-    // Who looks at it again sees the same line.
+    // Resuming without a decision shows the same line again.
     let again = desk.on(&["resume", run, "--json"]).json();
     assert_eq!((digest(&again["plan"][0]), &again["plan_digest"]), (digest(&plan[0]), &asleep["plan_digest"]));
     let all = format!("all:{}", asleep["plan_digest"].as_str().unwrap());
     let next = desk.on(&["resume", run, "--approve", &all, "--json"]).json();
-    // What was not listed is held, though all was approved.
+    // Effects that were not listed are held, even if the whole plan was approved.
     assert_eq!(next["outcome"], "asleep", "{next}");
     let held: Vec<(&str, bool)> = next["plan"]
         .as_array()
@@ -143,7 +143,7 @@ fn a_run_that_sleeps_does_what_was_listed_and_holds_what_comes_after() {
         .map(|line| (line["about"].as_str().unwrap(), line["approved"].as_bool().unwrap()))
         .collect();
     assert_eq!(held, [("a", true), ("b", false)]);
-    // The approval is used up: the same again approves nothing.
+    // An approval is for one use: repeating it approves nothing.
     let same = desk.on(&["resume", run, "--approve", &all, "--json"]).json();
     assert_eq!((&same["outcome"], &same["plan"][0]["approved"]), (&json!("asleep"), &json!(false)));
     let done = desk.on(&["resume", run, "--approve", digest(&same["plan"][0]), "--json"]).json();
@@ -152,7 +152,7 @@ fn a_run_that_sleeps_does_what_was_listed_and_holds_what_comes_after() {
 
 #[test]
 fn what_goes_along_with_a_line_is_shown_on_request_and_what_is_cut_is_said() {
-    let desk = Desk::new();
+    let desk = PlanFixture::new();
     let long = "x".repeat(10_000);
     let puts = json!([["a", "to: mallory\u{202e}"], ["b", long]]);
     let plain = desk.run("put", &puts, &["--plan"]);

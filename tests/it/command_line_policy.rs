@@ -1,4 +1,4 @@
-//! The commands about the rules under which tools run: policy files, gates that are trusted, and approvals.
+//! The commands about policies: policy files, trusted hooks, and approvals.
 
 use std::fs;
 use std::io::Cursor;
@@ -13,26 +13,26 @@ use toolcell::{
 };
 use toolcell_cli::Streams;
 
-use crate::command_line::{Done, toolcell, toolcell_with_input};
-use crate::mcp::home::Home;
+use crate::command_line::{CommandOutput, toolcell, toolcell_with_input};
+use crate::mcp::server::BinaryFixture;
 
 const SOURCE: &str = "const execute = ({ n }) => 2 * n";
-/// A gate that has no objection.
+/// A hook that has no objection.
 const OPEN: &str = "[[gates]]\nname = 'open'\ncommand = ['/bin/sh', '-c', 'cat > /dev/null; echo {}']\n";
-/// A gate that denies.
+/// A hook that denies.
 const SHUT: &str =
     "[[gates]]\nname = 'shut'\ncommand = ['/bin/sh', '-c', 'echo \"{\\\"permissionDecision\\\": \\\"deny\\\"}\"']\n";
 
-/// A home, a project in it, and a store.
-pub(crate) struct Place {
+/// A home directory with a project and a store.
+pub(crate) struct PolicyFixture {
     folder: TempDir,
-    /// The policy of the user.
+    /// The file name of the user's policy.
     user: &'static str,
-    /// The folder from which the policy of the project is looked for.
+    /// The folder where the search for the project's policy starts.
     stands_in: &'static str,
 }
 
-impl Place {
+impl PolicyFixture {
     pub(crate) fn new(user: &str, project: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let place = Self { folder, user: "user.toml", stands_in: "project/deep/er" };
@@ -57,18 +57,18 @@ impl Place {
         options.iter().chain([&store]).flat_map(|(option, below)| [(*option).to_owned(), self.text(below)]).collect()
     }
 
-    fn on(&self, words: &[&str]) -> Done {
+    fn on(&self, words: &[&str]) -> CommandOutput {
         self.with_input(words, b"")
     }
 
-    fn with_input(&self, words: &[&str], input: &[u8]) -> Done {
+    fn with_input(&self, words: &[&str], input: &[u8]) -> CommandOutput {
         let own = self.words();
         let own: Vec<&str> = own.iter().map(String::as_str).collect();
         toolcell_with_input(&[&own, words].concat(), input)
     }
 
     /// Runs a draft.
-    fn exec(&self) -> Done {
+    fn exec(&self) -> CommandOutput {
         self.on(&["exec", &self.text("twice.js"), r#"{"n": 21}"#])
     }
 
@@ -76,7 +76,7 @@ impl Place {
         Toolbox::open(&self.path("store"), ToolboxConfig::default()).unwrap()
     }
 
-    /// Makes a tool that waits for an approval, and gives its short identifier.
+    /// Creates a tool that waits for an approval, and returns its short identifier.
     pub(crate) fn waiting(&self, name: &str) -> String {
         let code = "const execute = ({ ms }) => { setTimeout(() => {}, ms) }";
         let request = CreateTool {
@@ -88,21 +88,21 @@ impl Place {
         self.toolbox().create(&request).unwrap().id.short()
     }
 
-    /// Whether a stored tool is let run: the code of the refusal, if not.
+    /// Runs a stored tool, and returns the error code if it is refused.
     fn admits(&self, tool: &str) -> Result<(), &'static str> {
-        let request = RunTool::of(tool, Params::default());
+        let request = RunTool::new(tool, Params::default());
         self.toolbox().run(&request, &RunOptions::default()).map(|_| ()).map_err(|error| error.code())
     }
 }
 
 #[track_caller]
-fn says(done: &Done, status: u8, out: &str, err: &str) {
+fn assert_output(done: &CommandOutput, status: u8, out: &str, err: &str) {
     assert_eq!((done.status, done.out.as_str(), done.err.as_str()), (status, out, err));
 }
 
 #[test]
 fn config_show_says_what_counts_and_where_it_comes_from() {
-    let place = Place::new(
+    let place = PolicyFixture::new(
         "[limits]\nfuel = 5_000\n[grants.default]\ntimers = true\n",
         "[limits]\nfuel = 9_000\ntimeout_ms = 200\n[approval]\nmode = 'ask'\n",
     );
@@ -135,11 +135,11 @@ fn config_show_says_what_counts_and_where_it_comes_from() {
 
 #[test]
 fn config_check_names_the_line_of_what_is_wrong() {
-    let place = Place::new("", "language = 'ja'\n");
+    let place = PolicyFixture::new("", "language = 'ja'\n");
     let (user, project) = (place.text("user.toml"), place.text("project/toolcell.toml"));
-    says(&place.on(&["config", "check"]), 0, &format!("{user}: sound\n{project}: sound\n"), "");
-    says(&place.on(&["config", "check", &project]), 0, &format!("{project}: sound\n"), "");
-    says(&place.with_input(&["config", "check", "-"], b"[limits]\nfuel = 1\n"), 0, "stdin: sound\n", "");
+    assert_output(&place.on(&["config", "check"]), 0, &format!("{user}: sound\n{project}: sound\n"), "");
+    assert_output(&place.on(&["config", "check", &project]), 0, &format!("{project}: sound\n"), "");
+    assert_output(&place.with_input(&["config", "check", "-"], b"[limits]\nfuel = 1\n"), 0, "stdin: sound\n", "");
 
     let wrong = b"[limits]\nfule = 1\n[approval]\nmode = 'always'\n";
     let done = place.with_input(&["config", "check", "-"], wrong);
@@ -160,12 +160,12 @@ fn config_check_names_the_line_of_what_is_wrong() {
 
 #[test]
 fn nothing_runs_under_rules_that_are_not_understood() {
-    let place = Place::new("", "[limits]\nfule = 1\n");
+    let place = PolicyFixture::new("", "[limits]\nfule = 1\n");
     let done = place.exec();
     assert!(done.status == 2 && done.err.contains("/project/toolcell.toml:2:1: "), "{}", done.err);
     assert_eq!(place.on(&["batch"]).status, 2);
     assert_eq!(place.on(&["approvals"]).status, 2);
-    // What needs no rules works.
+    // Commands that need no policy work.
     assert_eq!(place.on(&["check", &place.text("twice.js")]).status, 0);
     assert_eq!(toolcell(&["--config", "/no/such/file", "batch"]).status, 4);
     fs::remove_file(place.path("project/toolcell.toml")).unwrap();
@@ -175,7 +175,8 @@ fn nothing_runs_under_rules_that_are_not_understood() {
 
 #[test]
 fn a_projects_file_is_found_upwards_and_may_only_narrow() {
-    let place = Place::new("[ceilings]\ntimeout_ms = 5_000\n", "[ceilings]\ntimeout_ms = 9_000\nfuel = 1_000\n");
+    let place =
+        PolicyFixture::new("[ceilings]\ntimeout_ms = 5_000\n", "[ceilings]\ntimeout_ms = 9_000\nfuel = 1_000\n");
     let file = place.text("twice.js");
     let done = place.on(&["exec", &file, r#"{"n": 1}"#, "--timeout-ms", "6000"]);
     let told = format!("timeout_ms is 6000, it must be 1 to 5000 (ceiling of user {}:2)", place.text("user.toml"));
@@ -186,13 +187,13 @@ fn a_projects_file_is_found_upwards_and_may_only_narrow() {
         "{}",
         done.err
     );
-    // What is not said is cut down to the ceiling.
+    // Default limits are lowered to the ceiling.
     assert_eq!(place.exec().status, 5);
     let line = br#"{"id": 1, "op": "run", "source": "const execute = () => 1", "limits": {"fuel": 1001}}"#;
     assert_eq!(place.with_input(&["batch"], line).json()["error"]["code"], "limit-invalid");
-    // The nearest counts, and a user's own is not a project's as well.
+    // The nearest file applies. The user's own policy does not count as a project's as well.
     fs::write(place.path("project/deep/toolcell.toml"), "").unwrap();
-    says(&place.exec(), 0, "42\n", "");
+    assert_output(&place.exec(), 0, "42\n", "");
     let words = ["--config", &place.text("user.toml"), "--project", &place.text("project"), "config", "show", "--json"];
     fs::copy(place.path("user.toml"), place.path("project/toolcell.toml")).unwrap();
     assert_eq!(toolcell(&words).json()["files"].as_array().unwrap().len(), 2);
@@ -203,9 +204,9 @@ fn a_projects_file_is_found_upwards_and_may_only_narrow() {
 
 #[test]
 fn the_gates_of_a_project_run_only_where_exactly_its_file_is_trusted() {
-    let place = Place::new("", OPEN);
+    let place = PolicyFixture::new("", OPEN);
     let file = place.text("project/toolcell.toml");
-    let denied = |done: &Done| {
+    let denied = |done: &CommandOutput| {
         let hint = format!("look at it, and then: toolcell config trust {file}");
         assert!(done.status == 3 && done.err.contains(&hint), "{}", done.err);
     };
@@ -223,25 +224,25 @@ fn the_gates_of_a_project_run_only_where_exactly_its_file_is_trusted() {
     );
     let list = fs::metadata(place.path("state/trusted")).unwrap();
     assert_eq!(list.mode() & 0o777, 0o600);
-    says(&place.exec(), 0, "42\n", "");
+    assert_output(&place.exec(), 0, "42\n", "");
     assert_eq!(place.on(&["config", "show", "--json"]).json()["files"][1]["trusted"], true);
 
-    // Another text, or the same elsewhere, is another file.
+    // Another text, or the same text at another path, is not trusted.
     fs::write(place.path("project/toolcell.toml"), format!("{OPEN}# changed\n")).unwrap();
     denied(&place.exec());
     fs::write(place.path("project/toolcell.toml"), OPEN).unwrap();
     fs::write(place.path("project/deep/toolcell.toml"), OPEN).unwrap();
     assert_eq!(place.exec().status, 3);
     fs::remove_file(place.path("project/deep/toolcell.toml")).unwrap();
-    says(&place.exec(), 0, "42\n", "");
+    assert_output(&place.exec(), 0, "42\n", "");
 
-    // A list that others can write counts for nothing.
+    // A list of trusted files that others can write is ignored.
     fs::set_permissions(place.path("state/trusted"), fs::Permissions::from_mode(0o622)).unwrap();
     let done = place.exec();
     assert!(done.status == 3 && done.err.contains("state/trusted can be written by others"), "{}", done.err);
     fs::set_permissions(place.path("state/trusted"), fs::Permissions::from_mode(0o600)).unwrap();
 
-    says(&place.on(&["config", "untrust", &file]), 0, &format!("{file} is not trusted any longer\n"), "");
+    assert_output(&place.on(&["config", "untrust", &file]), 0, &format!("{file} is not trusted any longer\n"), "");
     denied(&place.exec());
     assert_eq!(place.on(&["config", "untrust", &file]).status, 4);
     assert_eq!(place.on(&["config", "trust", &file, "--json"]).json()["gates"][0]["name"], "open");
@@ -253,14 +254,14 @@ fn the_gates_of_a_project_run_only_where_exactly_its_file_is_trusted() {
 #[test]
 fn a_list_of_trusted_files_that_is_not_read_whole_is_refused_and_stays() {
     const LIMIT: usize = 16 << 20;
-    let place = Place::new("", OPEN);
+    let place = PolicyFixture::new("", OPEN);
     place.on(&["config", "trust"]);
     let list = place.path("state/trusted");
     let trusted = fs::read_to_string(&list).unwrap();
-    // What is trusted stands at the end, after a comment.
+    // The entries are at the end, after a comment.
     let of = |bytes: usize| format!("#{}\n{trusted}", "x".repeat(bytes - trusted.len() - 2));
     fs::write(&list, of(LIMIT)).unwrap();
-    says(&place.exec(), 0, "42\n", "");
+    assert_output(&place.exec(), 0, "42\n", "");
     fs::write(&list, of(LIMIT + 1)).unwrap();
     for done in [place.exec(), place.on(&["config", "trust"])] {
         assert!(done.status == 2 && done.err.contains("state/trusted is longer than 16777216 bytes"), "{}", done.err);
@@ -275,7 +276,7 @@ fn a_list_of_trusted_files_that_is_not_read_whole_is_refused_and_stays() {
 
 #[test]
 fn the_gates_of_a_user_are_asked_about_drafts_too() {
-    let place = Place::new(SHUT, "");
+    let place = PolicyFixture::new(SHUT, "");
     let done = place.exec();
     assert!(done.status == 3 && done.err.contains("gate `shut`"), "{}", done.err);
     let answer = place.on(&["exec", &place.text("twice.js"), "--json"]).json();
@@ -284,7 +285,7 @@ fn the_gates_of_a_user_are_asked_about_drafts_too() {
 
 #[test]
 fn stored_tools_are_made_and_run_under_the_same_rules() {
-    let place = Place::new("[names]\nreserved = ['bash']\n[store]\ntools = 1\n", OPEN);
+    let place = PolicyFixture::new("[names]\nreserved = ['bash']\n[store]\ntools = 1\n", OPEN);
     let file = place.text("twice.js");
     let create = |name: &str| place.on(&["create", &file, "--name", name, "--description", "Doubles", "--json"]).json();
     assert_eq!(create("bash")["error"]["code"], "name-reserved");
@@ -294,41 +295,41 @@ fn stored_tools_are_made_and_run_under_the_same_rules() {
     let done = run();
     assert!(done.status == 3 && done.err.contains("toolcell config trust "), "{}", done.err);
     place.on(&["config", "trust"]);
-    says(&run(), 0, "42\n", "");
+    assert_output(&run(), 0, "42\n", "");
     fs::write(place.path("user.toml"), "[approval]\nmode = 'ask'\n").unwrap();
     let done = run();
     assert!(done.status == 3 && done.err.contains("toolcell approvals grant dt_"), "{}", done.err);
     place.on(&["approvals", "grant", "twice"]);
-    says(&run(), 0, "42\n", "");
+    assert_output(&run(), 0, "42\n", "");
     fs::write(place.path("user.toml"), SHUT).unwrap();
     assert!(run().err.contains("gate `shut`"), "{}", run().err);
 }
 
 #[test]
 fn drafts_are_recorded_where_there_is_a_store_and_none_is_made_for_them() {
-    let place = Place::new("", "");
-    says(&place.exec(), 0, "42\n", "");
+    let place = PolicyFixture::new("", "");
+    assert_output(&place.exec(), 0, "42\n", "");
     assert!(!place.path("store").exists());
     fs::create_dir(place.path("store")).unwrap();
-    says(&place.exec(), 0, "42\n", "");
+    assert_output(&place.exec(), 0, "42\n", "");
     assert_eq!(fs::read_dir(place.path("store")).unwrap().count(), 0);
 
     drop(place.toolbox());
-    says(&place.exec(), 0, "42\n", "");
+    assert_output(&place.exec(), 0, "42\n", "");
     place.with_input(&["batch"], br#"{"id": 1, "op": "run", "source": "const execute = () => 1"}"#);
     let lines = place.on(&["audit", "--action", "exec"]).out;
     assert_eq!(lines.lines().count(), 2, "{lines}");
-    // What cannot be recorded does not run, unless the user says otherwise.
+    // A run that cannot be recorded is refused, unless the user's policy allows it.
     fs::write(place.path("store/toolcell-store"), "toolcell store, format 9\n").unwrap();
     assert_eq!(place.on(&["exec", &place.text("twice.js"), "--json"]).json()["error"]["code"], "store-newer");
     fs::write(place.path("user.toml"), "[audit]\nrequired = false\n").unwrap();
-    says(&place.exec(), 0, "42\n", "");
+    assert_output(&place.exec(), 0, "42\n", "");
 }
 
 #[test]
 fn the_language_of_the_policy_is_spoken_where_nothing_else_is_said() {
-    let (ja, zh) = (Place::new("language = 'ja'\n", ""), Place::new("language = 'zh'\n", ""));
-    let exec = |place: &Place, options: &[&str]| {
+    let (ja, zh) = (PolicyFixture::new("language = 'ja'\n", ""), PolicyFixture::new("language = 'zh'\n", ""));
+    let exec = |place: &PolicyFixture, options: &[&str]| {
         let (mut input, mut out, mut err) = (Cursor::new(b"function execute() { null.x }"), Vec::new(), Vec::new());
         let streams = Streams {
             input: &mut input,
@@ -353,13 +354,13 @@ fn the_language_of_the_policy_is_spoken_where_nothing_else_is_said() {
 
 #[test]
 fn init_writes_a_file_to_begin_with_and_overwrites_nothing() {
-    let place = Place::new("", "");
+    let place = PolicyFixture::new("", "");
     fs::remove_file(place.path("user.toml")).unwrap();
     let (folder, file) = (place.text("project/deep"), place.text("project/deep/toolcell.toml"));
     let done = toolcell(&["init", &folder]);
     assert_eq!((done.status, done.out), (0, format!("wrote {file}; it changes nothing yet\n")));
     assert!(done.err.starts_with("next: toolcell config show --origin"), "{}", done.err);
-    says(&toolcell(&["config", "check", &file]), 0, &format!("{file}: sound\n"), "");
+    assert_output(&toolcell(&["config", "check", &file]), 0, &format!("{file}: sound\n"), "");
     fs::write(&file, "# mine\n").unwrap();
     let done = toolcell(&["init", &folder]);
     assert!(done.status == 4 && done.err.contains("is there already"), "{}", done.err);
@@ -367,7 +368,7 @@ fn init_writes_a_file_to_begin_with_and_overwrites_nothing() {
 
     let user = place.text("new/user.toml");
     let done = toolcell(&["--config", &user, "init", "--user", "--json"]);
-    // The file that is asked for need not be there to be made.
+    // `init` creates the file that `--config` names.
     assert_eq!(done.json(), json!({ "path": user, "layer": "user" }));
     assert_eq!(fs::metadata(&user).unwrap().mode() & 0o777, 0o600);
     assert_eq!(toolcell(&["--config", &user, "config", "check"]).status, 0);
@@ -376,15 +377,15 @@ fn init_writes_a_file_to_begin_with_and_overwrites_nothing() {
 
 #[test]
 fn approvals_are_listed_granted_refused_and_taken_back() {
-    let place = Place::new("[grants.default]\ntimers = true\n", "");
+    let place = PolicyFixture::new("[grants.default]\ntimers = true\n", "");
     let id = place.waiting("later");
     let other = place.waiting("sooner");
     assert_eq!(place.admits("later"), Err("permission-denied"));
     let done = place.on(&["approvals"]);
     assert_eq!((done.status, done.out.matches("pending ").count()), (0, 2));
-    // What somebody has to know who decides is there: what it asks for, and its source.
+    // The requested capabilities and the source, which the decision depends on, are shown.
     assert!(done.out.contains("asks for: timers") && done.out.contains("  1 | "), "{}", done.out);
-    // They were asked about without the rules of this place, under which they are granted something.
+    // The tools were created without this policy, which grants them something.
     assert!(
         done.out.contains(&format!("pending   later ({id}) with no grants, asked by create, since ")),
         "{}",
@@ -402,7 +403,7 @@ fn approvals_are_listed_granted_refused_and_taken_back() {
     assert_eq!((pending["pending"].as_array().unwrap().len(), &pending["decided"]), (2, &json!([])));
     assert_eq!(pending["pending"][0]["asks"], json!(["timers"]));
 
-    // The grants are those that the policy gives now: without it, there are none.
+    // The grants are computed from the current policy: without a policy, there are none.
     let plain = ["--dir", &place.text("store")];
     let done = toolcell(&[&plain[..], &["approvals", "grant", "later", "--shown", shown]].concat());
     assert_eq!((done.status, done.out.as_str()), (4, ""));
@@ -410,7 +411,7 @@ fn approvals_are_listed_granted_refused_and_taken_back() {
     assert_eq!(place.admits("later"), Err("permission-denied"));
     let done = toolcell(&[&plain[..], &["approvals", "grant", "later"]].concat());
     assert_eq!((done.status, done.out.as_str()), (0, &*format!("approved later ({id}) with no grants\n")));
-    // What is approved is said before it is, also to who asks nothing.
+    // The facts are printed before the approval, also without a prompt.
     let facts = format!("  id: {full}\n  asks for: timers\n  is granted: nothing\n");
     assert!(done.err.contains(&facts), "{}", done.err);
     assert_eq!(place.admits("later"), Ok(()));
@@ -429,7 +430,12 @@ fn approvals_are_listed_granted_refused_and_taken_back() {
         "{listed}"
     );
 
-    says(&place.on(&["approvals", "revoke", "later"]), 0, &format!("took back what was said to later ({id})\n"), "");
+    assert_output(
+        &place.on(&["approvals", "revoke", "later"]),
+        0,
+        &format!("took back what was said to later ({id})\n"),
+        "",
+    );
     assert_eq!(place.on(&["approvals", "revoke", "later", "--json"]).json()["revoked"], 0);
     assert_eq!(place.admits("later"), Err("permission-denied"));
 
@@ -442,21 +448,21 @@ fn approvals_are_listed_granted_refused_and_taken_back() {
 
 #[test]
 fn the_mode_of_approval_that_is_typed_goes_before_the_files() {
-    let place = Place::new("[approval]\nmode = \"never\"\n", "");
+    let place = PolicyFixture::new("[approval]\nmode = \"never\"\n", "");
     place.waiting("later");
     assert_eq!(place.on(&["--approval", "ask", "run", "later"]).status, 3);
-    // It runs, and fails for want of timers.
+    // The tool runs, and fails because it has no timers.
     assert_eq!(place.on(&["--approval", "auto", "run", "later"]).status, 1);
     assert_eq!(place.on(&["--approval", "none", "run", "later"]).status, 2);
 }
 
 #[test]
 fn approvals_of_what_is_not_there_are_refused_and_leave_a_line() {
-    let place = Place::new("", "");
+    let place = PolicyFixture::new("", "");
     assert_eq!(place.on(&["approvals"]).status, 4);
     assert!(!place.path("store").exists());
     drop(place.toolbox());
-    says(&place.on(&["approvals"]), 0, "nothing waits for an approval, and nothing was decided\n", "");
+    assert_output(&place.on(&["approvals"]), 0, "nothing waits for an approval, and nothing was decided\n", "");
     for verb in ["grant", "refuse", "revoke"] {
         let done = place.on(&["approvals", verb, "nobody", "--json"]);
         assert_eq!((done.status, &done.json()["error"]["code"]), (4, &json!("tool-not-found")), "{verb}");
@@ -466,16 +472,16 @@ fn approvals_of_what_is_not_there_are_refused_and_leave_a_line() {
     assert_eq!(place.on(&["approvals", "grant"]).status, 2);
 }
 
-/// Writes a script by another process: a file that was written in this one could still be open for writing in a child of another
-/// test, and then it does not start.
+/// Writes a script in another process. If this process wrote it, a child of a concurrent test could
+/// still hold it open for writing, and executing it would fail (ETXTBSY).
 fn write_script(path: &str, text: &str) {
     let words = ["-c", r#"printf %s "$1" > "$2""#, "sh", text, path];
     assert!(std::process::Command::new("sh").args(words).status().unwrap().success());
 }
 
-/// A project whose gate is a script, and an interpreter with another one.
-fn with_scripts() -> Place {
-    let place = Place::new("", "");
+/// Creates a project with a script as a hook, and an interpreter with a script as well.
+fn with_scripts() -> PolicyFixture {
+    let place = PolicyFixture::new("", "");
     fs::create_dir(place.path("project/gates")).unwrap();
     for name in ["check", "rules.sh"] {
         write_script(&place.text(&format!("project/gates/{name}")), "#!/bin/sh\ncat > /dev/null; echo {}\n");
@@ -497,7 +503,7 @@ fn trust_covers_the_programs_that_a_policy_names() {
     for covered in ["project/./gates/check", "project/gates/rules.sh"] {
         assert!(done.out.contains(&format!("  covered: {} (", place.text(covered))), "{}", done.out);
     }
-    says(&place.exec(), 0, "42\n", "");
+    assert_output(&place.exec(), 0, "42\n", "");
     for changed in ["project/gates/check", "project/gates/rules.sh"] {
         let before = fs::read_to_string(place.path(changed)).unwrap();
         write_script(&place.text(changed), "#!/bin/sh\ntouch \"$0.ran\"; echo {}\n");
@@ -506,7 +512,7 @@ fn trust_covers_the_programs_that_a_policy_names() {
         assert!(done.err.contains(&format!("toolcell config trust {}", place.text("project/toolcell.toml"))));
         assert!(!place.path(&format!("{changed}.ran")).exists());
         write_script(&place.text(changed), &before);
-        says(&place.exec(), 0, "42\n", "");
+        assert_output(&place.exec(), 0, "42\n", "");
     }
     fs::remove_file(place.path("project/gates/check")).unwrap();
     assert_eq!(place.exec().status, 3);
@@ -523,12 +529,12 @@ fn a_list_of_an_older_format_covers_no_programs() {
     let done = place.exec();
     assert!(done.status == 3 && done.err.contains("was not covered when"), "{}", done.err);
     place.on(&["config", "trust"]);
-    says(&place.exec(), 0, "42\n", "");
+    assert_output(&place.exec(), 0, "42\n", "");
 }
 
 #[test]
 fn a_trusted_policy_does_not_go_away_unnoticed() {
-    let place = Place::new("", OPEN);
+    let place = PolicyFixture::new("", OPEN);
     let file = place.text("project/toolcell.toml");
     let denied = |why: &str| {
         let done = place.exec();
@@ -536,7 +542,7 @@ fn a_trusted_policy_does_not_go_away_unnoticed() {
         assert!(place.on(&["config", "show"]).err.contains(why));
     };
     place.on(&["config", "trust"]);
-    // It is emptied, gone, or another one stands in front of it.
+    // The file is emptied, deleted, or hidden by a nearer one.
     fs::write(&file, "").unwrap();
     denied(&format!("{file} has changed since it was trusted"));
     fs::remove_file(&file).unwrap();
@@ -544,42 +550,42 @@ fn a_trusted_policy_does_not_go_away_unnoticed() {
         "{file} was trusted, and it is gone; put it back, or say that it may go: toolcell config untrust {file}"
     ));
     fs::write(&file, OPEN).unwrap();
-    says(&place.exec(), 0, "42\n", "");
+    assert_output(&place.exec(), 0, "42\n", "");
     let front = place.text("project/deep/toolcell.toml");
     fs::write(&front, "").unwrap();
     denied(&format!("{front} stands in front of {file}, which is trusted"));
     place.on(&["config", "trust", &front]);
-    says(&place.exec(), 0, "42\n", "");
-    // Who says that it may go is not kept up.
+    assert_output(&place.exec(), 0, "42\n", "");
+    // A file that was untrusted is not reported as missing.
     fs::remove_file(&front).unwrap();
     fs::remove_file(&file).unwrap();
     place.on(&["config", "untrust", &front]);
     denied("is gone");
     place.on(&["config", "untrust", &file]);
-    says(&place.exec(), 0, "42\n", "");
+    assert_output(&place.exec(), 0, "42\n", "");
 }
 
-/// A tool that writes what it is given.
+/// A tool that writes a given text to a given path.
 const PUT: &str = "const execute = async ({ path, text }) => files.write(path, text)";
 
-/// A policy that grants the tool `put` this folder for writing.
-fn granting(folder: &str) -> String {
+/// Returns a policy that grants the tool `put` write access to this folder.
+fn policy_with_files(folder: &str) -> String {
     format!(
         "[approval]\nmode = 'auto'\n[[grants.tools.put.files]]\nname = 'all'\npath = '{folder}'\naccess = 'write'\n"
     )
 }
 
-/// Makes a tool that writes what it is given, in a project whose user grants it this folder.
-fn writing(place: &Place, folder: &str) -> Done {
-    fs::write(place.path(place.user), granting(folder)).unwrap();
+/// Creates the tool `put` in a project whose user grants it this folder.
+fn writing(place: &PolicyFixture, folder: &str) -> CommandOutput {
+    fs::write(place.path(place.user), policy_with_files(folder)).unwrap();
     fs::write(place.path("put.js"), PUT).unwrap();
     let words = ["create", &place.text("put.js"), "--name", "put", "--description", "Writes", "--json"];
     place.on(&words)
 }
 
-/// The policy is refused, and the message says this.
+/// Asserts that the command is refused with this message.
 #[track_caller]
-fn is_not_granted(done: &Done, what: &str) {
+fn assert_protected(done: &CommandOutput, what: &str) {
     let told = done.json()["error"]["message"].as_str().unwrap().to_owned();
     assert!(done.status == 2 && told.contains(what), "{what}: {told}");
 }
@@ -587,7 +593,8 @@ fn is_not_granted(done: &Done, what: &str) {
 #[test]
 fn a_tool_that_may_write_reaches_nothing_that_confines_it() {
     for (folder, what) in [
-        // The folder of a trusted gate, the project around it, the list of what is trusted, all of it by a symlink, the store.
+        // The folder of a trusted hook, the project around it, the list of trusted files, all of
+        // these through a symlink, and the store.
         ("project/gates", "gates/check) is in it"),
         ("project", "toolcell.toml) is in it"),
         ("state", "the list of trusted files"),
@@ -600,7 +607,7 @@ fn a_tool_that_may_write_reaches_nothing_that_confines_it() {
         fs::create_dir_all(place.path("store")).unwrap();
         drop(place.toolbox());
         symlink(place.path(""), place.path("link-to-home")).unwrap();
-        is_not_granted(&writing(&place, &place.text(folder)), what);
+        assert_protected(&writing(&place, &place.text(folder)), what);
     }
     let place = with_scripts();
     place.on(&["config", "trust"]);
@@ -608,7 +615,7 @@ fn a_tool_that_may_write_reaches_nothing_that_confines_it() {
     assert_eq!(writing(&place, &place.text("project/src")).status, 0);
     let put = |path: &str| place.on(&["run", "put", &json!({ "path": path, "text": "#!/bin/sh\nid" }).to_string()]);
     assert_eq!(put("all/main.rs").status, 0);
-    // The way leads elsewhere only after the policy was read: by another name of the script, and by a folder that came in.
+    // The hook's script gets another name, a hard link, after the policy was read.
     fs::hard_link(place.path("project/gates/check"), place.path("project/src/check")).unwrap();
     let done = put("all/check");
     assert!(done.status == 1 && done.err.contains("it decides what tools may do"), "{}", done.err);
@@ -617,12 +624,12 @@ fn a_tool_that_may_write_reaches_nothing_that_confines_it() {
 
 #[test]
 fn a_symlink_to_the_folder_of_the_users_policy_is_not_granted() {
-    let place = Place { user: "conf/toolcell.toml", ..Place::new("", "") };
+    let place = PolicyFixture { user: "conf/toolcell.toml", ..PolicyFixture::new("", "") };
     let (conf, link) = (place.path("conf"), place.path("project/link"));
     fs::create_dir(&conf).unwrap();
     symlink(&conf, &link).unwrap();
-    is_not_granted(&writing(&place, &place.text("project/link")), "the policy of the user (");
-    // It becomes a symlink only after the tool was made.
+    assert_protected(&writing(&place, &place.text("project/link")), "the policy of the user (");
+    // The folder becomes a symlink after the tool was created.
     fs::remove_file(&link).unwrap();
     fs::create_dir(&link).unwrap();
     assert_eq!(writing(&place, &place.text("project/link")).status, 0);
@@ -630,7 +637,7 @@ fn a_symlink_to_the_folder_of_the_users_policy_is_not_granted() {
     symlink(&conf, &link).unwrap();
     let before = fs::read_to_string(place.path(place.user)).unwrap();
     let params = json!({ "path": "all/toolcell.toml", "text": "[[grants.default.net]]\nhost = 'any'\n" }).to_string();
-    is_not_granted(&place.on(&["run", "put", &params, "--json"]), "the policy of the user (");
+    assert_protected(&place.on(&["run", "put", &params, "--json"]), "the policy of the user (");
     assert_eq!(fs::read_to_string(place.path(place.user)).unwrap(), before);
 }
 
@@ -638,21 +645,21 @@ fn a_symlink_to_the_folder_of_the_users_policy_is_not_granted() {
 fn the_folder_of_the_program_that_runs_tools_is_not_granted() {
     let program = std::env::current_exe().unwrap();
     let folder = program.parent().unwrap().to_str().unwrap();
-    is_not_granted(&writing(&Place::new("", ""), folder), "the program that runs tools (");
+    assert_protected(&writing(&PolicyFixture::new("", ""), folder), "the program that runs tools (");
 }
 
 #[test]
 fn a_folder_in_which_hooks_look_for_programs_is_not_granted_where_there_are_hooks() {
     for (gates, status) in [(OPEN, 2), ("", 0)] {
-        let home = Home::new("");
+        let home = BinaryFixture::new("");
         let (folder, source) = (home.path("bin"), home.path("put.js"));
         let (folder, source) = (folder.to_str().unwrap(), source.to_str().unwrap());
         fs::create_dir(folder).unwrap();
         fs::write(source, PUT).unwrap();
-        fs::write(home.path("policy.toml"), granting(folder) + gates).unwrap();
+        fs::write(home.path("policy.toml"), policy_with_files(folder) + gates).unwrap();
         let words = ["create", source, "--name", "put", "--description", "Writes", "--json"];
         let path = format!("{folder}:{}", std::env::var("PATH").unwrap());
-        let output = home.command_with(&words, &[("PATH", &*path)]);
+        let output = home.run_with_env(&words, &[("PATH", &*path)]);
         let told = String::from_utf8_lossy(&output.stdout);
         let is_refused = told.contains("a folder in which hooks look for programs (");
         assert_eq!((output.status.code(), is_refused), (Some(status), status == 2), "{told}");
@@ -661,11 +668,11 @@ fn a_folder_in_which_hooks_look_for_programs_is_not_granted_where_there_are_hook
 
 #[test]
 fn what_another_trusted_project_leans_on_is_not_granted() {
-    let place = Place { stands_in: "elsewhere", ..with_scripts() };
+    let place = PolicyFixture { stands_in: "elsewhere", ..with_scripts() };
     fs::create_dir(place.path("elsewhere")).unwrap();
     assert_eq!(place.on(&["config", "trust", &place.text("project/toolcell.toml")]).status, 0);
-    is_not_granted(&writing(&place, &place.text("project")), "a policy that is trusted (");
-    is_not_granted(&writing(&place, &place.text("project/gates")), "a program that is trusted (");
+    assert_protected(&writing(&place, &place.text("project")), "a policy that is trusted (");
+    assert_protected(&writing(&place, &place.text("project/gates")), "a program that is trusted (");
 }
 
 #[test]
@@ -673,9 +680,9 @@ fn the_folder_of_the_trusted_certificates_is_not_granted() {
     let folder = tempfile::tempdir().unwrap();
     let certificates = folder.path().join("certificates");
     fs::create_dir(&certificates).unwrap();
-    let text = granting(certificates.to_str().unwrap());
+    let text = policy_with_files(certificates.to_str().unwrap());
     let file = PolicyFile::parse(Layer::User, &text, Path::new("toolcell.toml")).unwrap();
-    let policy = Policy::layered([file]).unwrap();
+    let policy = Policy::from_layers([file]).unwrap();
     let roots = Roots::File(certificates.join("roots.pem"));
     let config = ToolboxConfig { policy, roots, ..ToolboxConfig::default() };
     let error = Toolbox::open(&folder.path().join("store"), config).err().unwrap();
@@ -685,7 +692,7 @@ fn the_folder_of_the_trusted_certificates_is_not_granted() {
 
 #[test]
 fn the_interpreter_of_a_script_is_covered_by_trust_and_protected_from_tools() {
-    let place = Place::new("", "");
+    let place = PolicyFixture::new("", "");
     fs::create_dir(place.path("interpreters")).unwrap();
     let (interpreter, script) = (place.text("interpreters/run"), place.text("project/check"));
     let harmless = "#!/bin/sh\ncat > /dev/null; echo {}\n";
@@ -700,29 +707,29 @@ fn the_interpreter_of_a_script_is_covered_by_trust_and_protected_from_tools() {
     for covered in [&*interpreter, "/bin/sh"] {
         assert!(done.out.contains(&format!("  covered: {covered} (")), "{}", done.out);
     }
-    says(&place.exec(), 0, "42\n", "");
-    // No tool is granted a folder with it.
-    is_not_granted(&writing(&place, &place.text("interpreters")), &format!("({interpreter}) is in it"));
+    assert_output(&place.exec(), 0, "42\n", "");
+    // A folder that contains the interpreter cannot be granted.
+    assert_protected(&writing(&place, &place.text("interpreters")), &format!("({interpreter}) is in it"));
     fs::write(place.path("user.toml"), "").unwrap();
-    // Another one in its place does not run.
+    // A replaced interpreter is not executed.
     write_script(&interpreter, "#!/bin/sh\ntouch \"$0.ran\"; echo {}\n");
     let done = place.exec();
     let changed = format!("`{interpreter}` has changed since");
     assert!(done.status == 3 && done.err.contains(&changed), "{}", done.err);
     assert!(!place.path("interpreters/run.ran").exists());
-    // A FIFO in its place is not waited for.
+    // A FIFO in its place does not block.
     fs::remove_file(&interpreter).unwrap();
     assert!(std::process::Command::new("mkfifo").arg(&interpreter).status().unwrap().success());
     assert_eq!(place.exec().status, 3);
     fs::remove_file(&interpreter).unwrap();
     write_script(&interpreter, harmless);
     fs::set_permissions(&interpreter, fs::Permissions::from_mode(0o755)).unwrap();
-    says(&place.exec(), 0, "42\n", "");
+    assert_output(&place.exec(), 0, "42\n", "");
 }
 
 #[test]
 fn what_trust_says_is_a_line_each_whatever_a_command_contains() {
-    let place = Place::new("", "");
+    let place = PolicyFixture::new("", "");
     let gate = "[[gates]]\nname = 'forger'\ncommand = ['/bin/sh', '-c', \"cat\\n  covered: /etc/passwd (0)\"]\n";
     fs::write(place.path("project/toolcell.toml"), gate).unwrap();
     let done = place.on(&["config", "trust"]);

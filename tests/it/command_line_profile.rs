@@ -1,30 +1,30 @@
-//! The commands about profiles: what they print, what they draw, and their exit statuses.
+//! The commands about profiles: output, flame graphs, and exit statuses.
 
 use std::fs;
 
 use serde_json::{Value, json};
 use toolcell::Profile;
 
-use crate::command_line::{Done, toolcell, toolcell_with_input};
-use crate::desk::{Desk, refused};
+use crate::command_line::{CommandOutput, toolcell, toolcell_with_input};
+use crate::desk::{CliFixture, assert_refused};
 
 const COUNT: &str = "interface Params { times: number }\n\
 function work(times: number): number {\n  let sum = 0;\n  for (let i = 0; i < times; i++) {\n    sum ^= i * 3 + times;\n  }\n  return sum;\n}\n\
 const execute = ({ times }: Params) => work(times);\n";
 
-fn desk() -> Desk {
-    let desk = Desk::new();
+fn desk() -> CliFixture {
+    let desk = CliFixture::new();
     desk.file("count.ts", COUNT);
     desk.file("policy.toml", "[approval]\nmode = \"auto\"\n[grants.default]\ntools = \"any\"\n");
     desk
 }
 
-fn on(desk: &Desk, words: &[&str]) -> Done {
+fn on(desk: &CliFixture, words: &[&str]) -> CommandOutput {
     desk.run(&[&["--no-project", "--config", "$policy.toml"], words].concat())
 }
 
-/// The profile that was printed.
-fn profile(done: &Done) -> Profile {
+/// Parses the printed profile.
+fn profile(done: &CommandOutput) -> Profile {
     assert_eq!((done.status, &*done.err), (0, ""), "{}", done.out);
     Profile::parse(&done.out).unwrap()
 }
@@ -53,7 +53,7 @@ fn a_draft_is_profiled_by_function_and_by_line() {
     assert!(listed[4].ends_with("     5      sum ^= i * 3 + times;") && listed[4].contains('%'), "{}", listed[4]);
     assert!(listed.last().unwrap().ends_with(" outside of the lines"));
 
-    let desk = Desk { lang: "ja", ..desk };
+    let desk = CliFixture { lang: "ja", ..desk };
     let japanese = on(&desk, &["profile", "$count.ts", "{\"times\": 5}"]);
     assert!(japanese.out.contains("関数\t行\t燃料\t割合\t呼び出し込み"), "{}", japanese.out);
 }
@@ -67,8 +67,9 @@ fn the_json_of_a_profile_adds_up_and_is_the_same_on_another_image() {
     let burned = on(&desk, &["exec", "$count.ts", "{\"times\": 20000}", "--json"]).json();
     assert_eq!(json!([taken.fuel, taken.load_fuel]), json!([burned["fuel"], burned["load_fuel"]]));
     let of_lines: u64 = taken.lines.iter().map(|line| line.own).sum();
-    assert_eq!(of_lines + taken.outside_of_lines(), taken.fuel);
-    let folded: u64 = taken.folded().iter().map(|line| line.rsplit_once(' ').unwrap().1.parse::<u64>().unwrap()).sum();
+    assert_eq!(of_lines + taken.fuel_outside_lines(), taken.fuel);
+    let folded: u64 =
+        taken.folded_stacks().iter().map(|line| line.rsplit_once(' ').unwrap().1.parse::<u64>().unwrap()).sum();
     assert_eq!(folded, taken.fuel);
     for image in ["bounded", "interpreted"] {
         assert_eq!(on(&desk, &[&words[..], &["--image", image]].concat()).out, first.out, "{image}");
@@ -86,7 +87,7 @@ fn a_tool_that_is_kept_is_profiled_in_a_run_that_is_recorded() {
     let taken = profile(&on(&desk, &["profile", "count", "times=20000", "--json"]));
     assert_eq!((&*taken.tool, &*taken.functions[0].name), ("count", "work"));
     let calls = profile(&on(&desk, &["profile", "caller", "--json"]));
-    // What the other tool burned is told in one sum, and is what it burns by itself, loading included where it is counted.
+    // The fuel of a called tool is one total. It includes the tool's loading if that is counted.
     assert!(calls.outside.other_tools >= taken.fuel, "{:?} {}", calls.outside, taken.fuel);
     assert!(calls.functions.iter().all(|function| function.name != "work"), "{:?}", calls.functions);
     let runs = on(&desk, &["audit", "--json"]).out.matches("run_dynamic_tool").count();
@@ -110,14 +111,14 @@ fn a_flame_graph_is_drawn_into_a_file() {
     let parts = fs::read_dir(desk.folder.path()).unwrap();
     assert!(parts.into_iter().all(|file| !file.unwrap().file_name().to_string_lossy().contains(".part")));
 
-    // A name that no XML holds as it is.
+    // A name with characters that XML cannot contain.
     desk.file("odd.js", "const o = { ['<&\\u0001\\uffff;'](n) { for (let i = 0; i < n; i++); } }; const execute = () => o['<&\\u0001\\uffff;'](9999);");
     assert_eq!(on(&desk, &["profile", "$odd.js", "--svg", "$odd.svg"]).status, 0);
     let odd = fs::read_to_string(desk.folder.path().join("odd.svg")).unwrap();
     assert!(odd.contains("&lt;&amp;") && !odd.contains(['\u{1}', '\u{ffff}']), "{odd}");
 
     let nowhere = on(&desk, &["profile", "$count.ts", "--svg", "$there/is/none.svg", "--json"]);
-    refused(&nowhere, 4, "file-not-found");
+    assert_refused(&nowhere, 4, "file-not-found");
 }
 
 #[test]
@@ -126,9 +127,9 @@ fn a_flame_graph_takes_the_place_of_nothing_but_a_plain_file() {
     let link = desk.folder.path().join("link.svg");
     std::os::unix::fs::symlink("/dev/stdout", &link).unwrap();
     let done = on(&desk, &["profile", "$count.ts", "{\"times\": 5}", "--svg", "$link.svg", "--json"]);
-    refused(&done, 4, "file-exists");
+    assert_refused(&done, 4, "file-exists");
     assert!(link.is_symlink());
-    refused(&on(&desk, &["profile", "$count.ts", "{\"times\": 5}", "--svg", "-", "--json"]), 2, "usage");
+    assert_refused(&on(&desk, &["profile", "$count.ts", "{\"times\": 5}", "--svg", "-", "--json"]), 2, "usage");
 }
 
 #[test]
@@ -163,7 +164,7 @@ fn two_profiles_are_compared() {
     let of = |what: &str| lines.iter().find(|line| line["what"] == what).unwrap();
     assert_eq!(of("sum ^= i * 3 + times;")["after"], 0);
     assert_eq!(of("sum = [sum, i, times].length;")["before"], 0);
-    // A line that moved is the same line.
+    // A line that moved is recognized as the same line.
     let moved = of("for (let i = 0; i < times; i++) {");
     assert_eq!((&moved["line_before"], &moved["line_after"]), (&json!(4), &json!(5)));
 
@@ -205,10 +206,10 @@ fn what_is_no_profile_or_cannot_be_compared_is_said() {
     }
     desk.file("other.json", &with(&|profile| profile["model"]["engine"] = json!("47.0.0")));
     let done = on(&desk, &["profile", "diff", "$good.json", "$other.json", "--json"]);
-    refused(&done, 2, "profile-model-mismatch");
+    assert_refused(&done, 2, "profile-model-mismatch");
     assert!(done.out.contains("under Wasmtime 47.0.0"), "{}", done.out);
-    refused(&on(&desk, &["profile", "diff", "$good.json", "$none.json", "--json"]), 4, "file-not-found");
-    refused(&toolcell(&["profile", "diff", "-", "-", "--json"]), 2, "usage");
+    assert_refused(&on(&desk, &["profile", "diff", "$good.json", "$none.json", "--json"]), 4, "file-not-found");
+    assert_refused(&toolcell(&["profile", "diff", "-", "-", "--json"]), 2, "usage");
     assert_eq!(toolcell(&["profile"]).status, 2);
     assert_eq!(toolcell(&["profile", "diff", "a.json"]).status, 2);
 }
@@ -225,19 +226,19 @@ fn a_tool_that_fails_is_profiled_and_the_status_says_so() {
         assert_eq!(Profile::parse(&done.out).unwrap().outcome, outcome);
         assert!(done.err.starts_with("error: "), "{}", done.err);
     }
-    // One that does not load burns nothing in a call, and nothing is drawn of it.
+    // A tool that fails to load takes no fuel in a call, and has no flame graph.
     let desk = desk();
     desk.file("load.js", "throw new Error('early'); const execute = () => 1;");
     let done = on(&desk, &["profile", "$load.js", "--json"]);
     let taken = Profile::parse(&done.out).unwrap();
     assert_eq!((done.status, taken.fuel, &*taken.outcome), (1, 0, "threw"));
     assert!(taken.load_fuel > 0);
-    refused(&on(&desk, &["profile", "$load.js", "--svg", "$load.svg", "--json"]), 2, "profile-empty");
-    refused(&on(&desk, &["profile", "$none.js", "--json"]), 4, "file-not-found");
-    refused(&toolcell_with_input(&["profile", "-", "-", "--json"], b""), 2, "usage");
-    refused(&on(&desk, &["profile", "$count.ts", "a=1", "b=2", "--json"]), 2, "usage");
+    assert_refused(&on(&desk, &["profile", "$load.js", "--svg", "$load.svg", "--json"]), 2, "profile-empty");
+    assert_refused(&on(&desk, &["profile", "$none.js", "--json"]), 4, "file-not-found");
+    assert_refused(&toolcell_with_input(&["profile", "-", "-", "--json"], b""), 2, "usage");
+    assert_refused(&on(&desk, &["profile", "$count.ts", "a=1", "b=2", "--json"]), 2, "usage");
     assert_eq!(on(&desk, &["create", "$count.ts", "--description", "Counts"]).status, 0);
-    refused(&on(&desk, &["profile", "nothing", "--json"]), 4, "tool-not-found");
+    assert_refused(&on(&desk, &["profile", "nothing", "--json"]), 4, "tool-not-found");
 }
 
 #[test]

@@ -1,11 +1,11 @@
-//! The commands that say which tool to make, and prove it: what they say, to people and to programs, and their exit statuses.
+//! The commands that suggest and verify tools: text output, JSON output, and exit statuses.
 
 use serde_json::{Value, json};
 use toolcell::CancelToken;
 
-use crate::desk::{Desk, check, refused};
+use crate::desk::{CliFixture, assert_output, assert_refused};
 
-/// A tool that throws on an empty list, and is not asked about one.
+/// A tool that throws on an empty list, which its examples do not cover.
 const FIRST: &str = r#"{"name": "first", "description": "The first of some numbers, with a digit behind the point",
     "code": "const execute = ({ items }) => items[0].toFixed(1)",
     "parameters": {"items": {"type": "array", "items": {"type": "number"}, "description": "numbers", "required": true}},
@@ -13,7 +13,7 @@ const FIRST: &str = r#"{"name": "first", "description": "The first of some numbe
 
 #[test]
 fn what_reflect_proposes_goes_into_create_and_passes() {
-    let mut desk = Desk::new();
+    let mut desk = CliFixture::new();
     desk.lang = "en";
     let proposed = desk.run(&["reflect", "Sum the sales by region", "--proposal"]);
     assert_eq!((proposed.status, &*proposed.err), (0, ""));
@@ -39,7 +39,7 @@ fn what_reflect_proposes_goes_into_create_and_passes() {
 
 #[test]
 fn verify_shows_the_input_that_speaks_against_a_tool() {
-    let mut desk = Desk::new();
+    let mut desk = CliFixture::new();
     desk.file("first.json", FIRST);
     assert_eq!(desk.run(&["create", "$first.json"]).status, 0);
     let end = "- challenger: failed (it throws TypeError: cannot read property 'toFixed' of undefined)\n\n\
@@ -62,7 +62,7 @@ fn verify_shows_the_input_that_speaks_against_a_tool() {
 
 #[test]
 fn verify_all_tells_of_each_tool_and_its_status_is_the_worst() {
-    let desk = Desk::with_mean();
+    let desk = CliFixture::with_mean();
     desk.file("first.json", FIRST);
     assert_eq!(desk.run(&["create", "$first.json"]).status, 0);
     let done = desk.run(&["verify", "--all"]);
@@ -74,17 +74,17 @@ fn verify_all_tells_of_each_tool_and_its_status_is_the_worst() {
     let verdicts: Vec<&Value> = tools["tools"].as_array().unwrap().iter().map(|tool| &tool["verdict"]).collect();
     assert_eq!(verdicts, [&json!("failed"), &json!("failed")]);
     assert_eq!(desk.run(&["verify"]).status, 2);
-    refused(&desk.run(&["--json", "verify", "no_such_tool"]), 4, "tool-not-found");
+    assert_refused(&desk.run(&["--json", "verify", "no_such_tool"]), 4, "tool-not-found");
 }
 
 #[test]
 fn what_cannot_be_reflected_on_is_refused_by_what_is_wrong() {
-    let desk = Desk::new();
+    let desk = CliFixture::new();
     let reflect = |words: &[&str]| desk.run(&[&["reflect"], words].concat());
-    refused(&reflect(&["--json", "x", "--failed-attempts", "-1"]), 2, "request-invalid");
-    refused(&reflect(&["--json", "x", "--failed-attempts", "many"]), 2, "request-invalid");
-    refused(&reflect(&["--json", " "]), 2, "request-invalid");
-    refused(&reflect(&["--json", "-", "--history", "-"]), 2, "usage");
+    assert_refused(&reflect(&["--json", "x", "--failed-attempts", "-1"]), 2, "request-invalid");
+    assert_refused(&reflect(&["--json", "x", "--failed-attempts", "many"]), 2, "request-invalid");
+    assert_refused(&reflect(&["--json", " "]), 2, "request-invalid");
+    assert_refused(&reflect(&["--json", "-", "--history", "-"]), 2, "usage");
     desk.file("long.txt", &"a".repeat((128 << 20) + 1));
     let done = reflect(&["@$long.txt"]);
     assert!(
@@ -112,7 +112,7 @@ fn what_cannot_be_reflected_on_is_refused_by_what_is_wrong() {
 
 #[test]
 fn a_batch_reflects_as_the_command_does() {
-    let desk = Desk::new();
+    let desk = CliFixture::new();
     let lines = [
         json!({ "id": 1, "op": "reflect", "task_description": "Convert the CSV files to JSON", "last_tool_result": "done" }),
         json!({ "id": 2, "op": "reflect", "task_description": "Thank Bob", "last_tool_result": "", "lang": "ja" }),
@@ -122,7 +122,7 @@ fn a_batch_reflects_as_the_command_does() {
     ];
     let input = lines.map(|line| line.to_string()).join("\n");
     let done = desk.run_with(&["batch"], input.as_bytes(), &CancelToken::new());
-    check(&done, 0, &done.out, "");
+    assert_output(&done, 0, &done.out, "");
     let answers: Vec<Value> = done.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let outcomes: Vec<&str> = answers.iter().map(|answer| answer["outcome"].as_str().unwrap()).collect();
     assert_eq!(outcomes, ["reflected", "reflected", "refused", "refused", "refused"]);
@@ -138,7 +138,7 @@ fn a_batch_reflects_as_the_command_does() {
 
 #[test]
 fn create_tells_which_tool_does_the_same() {
-    let desk = Desk::new();
+    let desk = CliFixture::new();
     let words = |name: &str, code: &str, parameter: &str| {
         json!({ "name": name, "description": "Doubles a number", "code": code,
             "parameters": { parameter: { "type": "number", "description": "a number", "required": true } } })

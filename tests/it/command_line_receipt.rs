@@ -1,4 +1,4 @@
-//! The commands about receipts: what they write, what they say, and their exit statuses.
+//! The commands about receipts: files, output, and exit statuses.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -6,16 +6,16 @@ use std::os::unix::fs::PermissionsExt as _;
 use serde_json::json;
 use toolcell::CancelToken;
 
-use crate::command_line::Done;
-use crate::desk::{Desk, check, refused};
+use crate::command_line::CommandOutput;
+use crate::desk::{CliFixture, assert_output, assert_refused};
 
 const POLICY: &str = "[approval]\nmode = \"auto\"\n[grants.default]\ntimers = true\nclock = true\nrandom = true\n";
 const DICE: &str = "const execute = async ({ sides }) => { await new Promise((done) => setTimeout(done, 2)); \
     return [Date.now() > 1e12, Math.floor(Math.random() * sides)] }\n";
 
-/// A desk with a tool that rolls dice, and that may.
-fn desk() -> Desk {
-    let desk = Desk::new();
+/// Creates a CLI fixture with a tool that uses random numbers, and a policy that grants them.
+fn desk() -> CliFixture {
+    let desk = CliFixture::new();
     desk.file("policy.toml", POLICY);
     desk.file("dice.js", DICE);
     let asked = ["--capabilities", "timers,clock,random"];
@@ -24,20 +24,20 @@ fn desk() -> Desk {
     desk
 }
 
-/// Runs a command under the policy of the desk.
-fn on(desk: &Desk, words: &[&str]) -> Done {
+/// Runs a command under the policy of the fixture.
+fn on(desk: &CliFixture, words: &[&str]) -> CommandOutput {
     desk.run(&[&["--no-project", "--config", "$policy.toml"], words].concat())
 }
 
-/// A receipt in the folder of the desk, and what was printed when it was written.
-fn written(desk: &Desk, name: &str) -> (String, Done) {
+/// Writes a receipt, and returns its text and the output of the command.
+fn written(desk: &CliFixture, name: &str) -> (String, CommandOutput) {
     let done = on(desk, &["run", "dice", "sides=1000", "--receipt", &format!("${name}")]);
     assert_eq!((done.status, &*done.err), (0, ""), "{}", done.out);
     (fs::read_to_string(desk.folder.path().join(name)).unwrap(), done)
 }
 
-/// The files of the desk, but for its store.
-fn files(desk: &Desk) -> Vec<String> {
+/// Returns the files of the fixture's folder, except for the store.
+fn files(desk: &CliFixture) -> Vec<String> {
     let names = fs::read_dir(desk.folder.path()).unwrap();
     let mut names: Vec<String> = names.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     names.retain(|name| name != "store");
@@ -55,14 +55,14 @@ fn a_run_writes_a_receipt_that_replays_to_the_same() {
     let said: serde_json::Value = serde_json::from_str(&text).unwrap();
     let (fuel, key) = (&said["run"]["result"]["fuel"], said["signature"]["key"].as_str().unwrap());
     let reproduced = format!("reproduced: output and fuel ({fuel} units), signed by {}\n", &key[..16]);
-    check(&on(&desk, &["replay", "$dice.receipt"]), 0, &reproduced, "");
-    check(&on(&desk, &["replay", "$dice.receipt", "--image", "interpreted"]), 0, &reproduced, "");
+    assert_output(&on(&desk, &["replay", "$dice.receipt"]), 0, &reproduced, "");
+    assert_output(&on(&desk, &["replay", "$dice.receipt", "--image", "interpreted"]), 0, &reproduced, "");
 
-    // On another desk there is another key, or none.
+    // Another store has another key, or none.
     let note = format!("note: signed by {}, which is not this store's key\n", &key[..16]);
-    let elsewhere = Desk::new();
+    let elsewhere = CliFixture::new();
     let from_input = elsewhere.run_with(&["replay", "-"], text.as_bytes(), &CancelToken::new());
-    check(&from_input, 0, &reproduced, &note);
+    assert_output(&from_input, 0, &reproduced, &note);
     assert_eq!(files(&elsewhere), [""; 0]);
     let answer = elsewhere.run_with(&["replay", "-", "--json"], text.as_bytes(), &CancelToken::new()).json();
     assert_eq!(answer["value_json"], said["run"]["result"]["outcome"]["returned"]);
@@ -86,15 +86,15 @@ fn no_receipt_takes_the_place_of_a_file() {
     let desk = desk();
     desk.file("taken", "mine");
     let done = on(&desk, &["--json", "run", "dice", "sides=2", "--receipt", "$taken"]);
-    refused(&done, 4, "file-exists");
+    assert_refused(&done, 4, "file-exists");
     assert_eq!(fs::read_to_string(desk.folder.path().join("taken")).unwrap(), "mine");
     let nowhere = on(&desk, &["--json", "run", "dice", "sides=2", "--receipt", "$none/receipt"]);
-    refused(&nowhere, 4, "file-not-found");
+    assert_refused(&nowhere, 4, "file-not-found");
     let said = nowhere.out.clone() + &nowhere.err;
     assert!(said.contains("there is no such folder"), "{said}");
-    // Nothing ran, and nothing is left.
+    // The tool did not run, and no file was created.
     assert!(!on(&desk, &["audit", "--action", "run_dynamic_tool"]).out.contains("dice"));
-    refused(&on(&desk, &["--json", "run", "nobody", "--receipt", "$receipt"]), 4, "tool-not-found");
+    assert_refused(&on(&desk, &["--json", "run", "nobody", "--receipt", "$receipt"]), 4, "tool-not-found");
     assert_eq!(files(&desk), ["dice.js", "policy.toml", "taken"]);
     assert_eq!(on(&desk, &["run", "dice", "--receipt", "$receipt", "--explain"]).status, 2);
 }
@@ -110,12 +110,12 @@ fn a_receipt_that_was_changed_is_refused_with_the_place() {
     let done = on(&desk, &["replay", "$changed"]);
     let says = "error: the receipt was changed after it was signed: the parameters\n\
                 hint: believe nothing of it, and get it again from who ran the tool\n";
-    check(&done, 6, "", says);
-    refused(&on(&desk, &["--json", "replay", "$changed"]), 6, "receipt-changed");
+    assert_output(&done, 6, "", says);
+    assert_refused(&on(&desk, &["--json", "replay", "$changed"]), 6, "receipt-changed");
 
     desk.file("short", &text[..text.len() / 2]);
-    refused(&on(&desk, &["--json", "replay", "$short"]), 2, "receipt-invalid");
-    refused(&on(&desk, &["--json", "replay", "$none"]), 4, "file-not-found");
+    assert_refused(&on(&desk, &["--json", "replay", "$short"]), 2, "receipt-invalid");
+    assert_refused(&on(&desk, &["--json", "replay", "$none"]), 4, "file-not-found");
 }
 
 #[test]

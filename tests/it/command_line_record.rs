@@ -1,18 +1,18 @@
-//! `audit record`: what is kept of a run, for people and for programs.
+//! `audit record`: the stored record of a run, as text and as JSON.
 
 use serde_json::{Value, json};
 
-use crate::command_line::Done;
-use crate::desk::{Desk, refused};
+use crate::command_line::CommandOutput;
+use crate::desk::{CliFixture, assert_refused};
 
 const POLICY: &str =
     "[approval]\nmode = \"auto\"\n[grants.default]\ntimers = true\n[grants.default.kv]\nspace = \"notes\"\n";
 const NOTES: &str = "const execute = async ({ times }) => { for (let n = 0; n < times; n++) await kv.get('note'); \
     await sleep(2); await kv.set('note', times); await kv.set('', 1) }\n";
 
-/// A desk with a tool that keeps notes, and what a run of it said.
-fn desk(times: u32) -> (Desk, Value) {
-    let desk = Desk::new();
+/// Creates a CLI fixture with a tool that writes notes, and returns the output of a run.
+fn desk(times: u32) -> (CliFixture, Value) {
+    let desk = CliFixture::new();
     desk.file("policy.toml", POLICY);
     desk.file("notes.js", NOTES);
     let made = on(&desk, &["create", "$notes.js", "--description", "Keeps notes", "--capabilities", "kv,timers"]);
@@ -23,12 +23,12 @@ fn desk(times: u32) -> (Desk, Value) {
     (desk, ran)
 }
 
-fn on(desk: &Desk, words: &[&str]) -> Done {
+fn on(desk: &CliFixture, words: &[&str]) -> CommandOutput {
     desk.run(&[&["--no-project", "--config", "$policy.toml"], words].concat())
 }
 
-/// The run that the log tells of last.
-fn last_run(desk: &Desk) -> String {
+/// Returns the identifier of the last run in the audit log.
+fn last_run(desk: &CliFixture) -> String {
     let line = on(desk, &["audit", "--limit", "1", "--json"]).json();
     line["details"]["run"].as_str().unwrap().to_owned()
 }
@@ -48,7 +48,7 @@ fn the_record_of_a_run_says_what_was_done_for_it() {
         effect["id"] = json!(effect["id"].as_u64().unwrap() - first);
     }
     assert_eq!(done, expect);
-    // It wrote its note before it failed.
+    // The note was written before the failure.
     assert_eq!((&ran["error"]["code"], &ran["error"]["effects"]), (&json!("tool-failed"), &json!("committed")));
     let run = last_run(&desk);
     let record = on(&desk, &["audit", "record", &run, "--json"]).json();
@@ -96,10 +96,10 @@ fn an_error_of_a_run_says_how_far_it_changed_the_world() {
 fn a_record_that_is_not_there_is_not_shown() {
     let (desk, _) = desk(0);
     for which in ["r_00c0ffee00c0ffee-1", &"0".repeat(64), "notes", "\u{1b}[2J"] {
-        refused(&on(&desk, &["audit", "record", which, "--json"]), 4, "record-not-found");
+        assert_refused(&on(&desk, &["audit", "record", which, "--json"]), 4, "record-not-found");
     }
-    let empty = Desk::with_mean();
-    refused(&empty.run(&["audit", "record", "--json"]), 4, "record-not-found");
+    let empty = CliFixture::with_mean();
+    assert_refused(&empty.run(&["audit", "record", "--json"]), 4, "record-not-found");
     let said = on(&desk, &["audit", "record", "notes"]);
     assert_eq!(said.err, "error: there is no record of `notes`\nhint: `toolcell audit` says which runs there were\n");
 }

@@ -1,24 +1,24 @@
-//! A person at a terminal sees what they decide about, row by row, and no row is forged.
+//! Prompts on a terminal: the facts of a decision stay visible, and a tool cannot forge rows.
 
 use serde_json::{Value, json};
 
-use crate::mcp::home::Home;
+use crate::mcp::server::BinaryFixture;
 use crate::terminal::Terminal;
 
-/// What a tool would have a row say.
+/// The row that a tool tries to forge.
 const FORGED: &str = "  is granted: nothing";
 const POLICY: &str = "[grants.default]\ntimers = true\n";
 
-/// A home with a tool that waits for an approval.
-fn home(source: &str) -> Home {
-    let home = Home::new(POLICY);
+/// A home directory with a tool that waits for an approval.
+fn home(source: &str) -> BinaryFixture {
+    let home = BinaryFixture::new(POLICY);
     std::fs::write(home.path("forger.js"), source).unwrap();
     let file = home.path("forger.js");
-    home.prints(&["create", file.to_str().unwrap(), "--name", "forger", "--description", "Waits"]);
+    home.stdout_of(&["create", file.to_str().unwrap(), "--name", "forger", "--description", "Waits"]);
     home
 }
 
-/// A tool whose source would begin rows of its own, were it for the terminal to break lines.
+/// Returns a source that would forge rows if the terminal wrapped its lines.
 fn forging() -> String {
     let mut source = String::from("const execute = ({ ms }) => { setTimeout(() => {}, ms) }\n");
     for pad in [" ", "x", "\u{2800}", "実", "\u{a0}x", "\u{3000}", "e\u{301}", "→", "\t"] {
@@ -29,24 +29,24 @@ fn forging() -> String {
     source
 }
 
-/// The rows of each page up to the last question. Each is asked about; all but the last are gone on from.
+/// Reads the rows of each page up to the last prompt, and confirms every page but the last.
 fn pages(terminal: &mut Terminal, last: &str) -> Vec<Vec<String>> {
     let mut pages = Vec::new();
     loop {
         let next = format!("Page {} of ", pages.len() + 1);
-        let rows = terminal.asked(&[&next, last]);
+        let rows = terminal.wait_for_prompt(&[&next, last]);
         let is_last = rows.iter().any(|row| row.starts_with(&format!("? {last}")));
-        // What a short page leaves of the one before it ends with the answer there.
+        // Rows that remain of a longer previous page end with the answer of its prompt.
         let start = rows.iter().rposition(|row| row.ends_with("Go on? Yes")).map_or(0, |at| at + 1);
         pages.push(rows[start..].to_vec());
         if is_last {
             return pages;
         }
-        terminal.types("\r");
+        terminal.type_keys("\r");
     }
 }
 
-/// The rows that a person takes for a fact.
+/// Returns the rows that look like a grant.
 fn granted(rows: &[String]) -> Vec<&str> {
     rows.iter().map(String::as_str).filter(|row| row.trim_start().starts_with("is granted")).collect()
 }
@@ -58,7 +58,7 @@ fn the_facts_stay_on_the_screen_and_no_source_forges_a_row() {
     let mut terminal = Terminal::start(&home, &["approvals", "grant", "forger"]);
     let pages = pages(&mut terminal, "May `forger` run with these grants, now and from now on?");
     assert!(pages.len() > 2, "{pages:#?}");
-    // On the first page and on the last, above the question.
+    // On the first and on the last page, above the prompt.
     for page in [&pages[0], &pages[pages.len() - 1]] {
         assert!(page.contains(&format!("  id: {id}")) && page.contains(&"  asks for: timers".to_owned()), "{page:#?}");
         assert_eq!(granted(page), ["  is granted: timers"], "{page:#?}");
@@ -66,12 +66,12 @@ fn the_facts_stay_on_the_screen_and_no_source_forges_a_row() {
     for page in &pages {
         assert!(granted(page).iter().all(|row| *row == "  is granted: timers"), "{page:#?}");
     }
-    // All that is shown of the source was on one of them.
+    // Every shown line of the source was on some page.
     let all = pages.concat();
     assert!((1..=40).all(|line| all.iter().any(|row| row.starts_with(&format!("{line:>3} | ")))), "{all:#?}");
     assert_eq!(terminal.wrapped(), 0);
-    terminal.types("y\r");
-    let (status, out) = terminal.ends();
+    terminal.type_keys("y\r");
+    let (status, out) = terminal.wait_for_exit();
     assert_eq!(status, Some(0), "{out}");
     assert!(out.starts_with("approved forger"), "{out}");
 }
@@ -104,8 +104,8 @@ fn all_arguments_of_a_call_are_shown_whole_before_it_is_asked_about() {
     assert_eq!(keys, long.len());
     assert!(granted(&pages[0]).len() == 1 && granted(&pages[pages.len() - 1]).len() == 1, "{pages:#?}");
     assert_eq!(terminal.wrapped(), 0);
-    terminal.types("n\r");
-    assert_eq!(terminal.ends().0, Some(3));
+    terminal.type_keys("n\r");
+    assert_eq!(terminal.wait_for_exit().0, Some(3));
 }
 
 #[test]
@@ -113,19 +113,19 @@ fn a_no_on_any_page_refuses_and_ctrl_c_interrupts() {
     let home = home(&forging());
     for (keys, status) in [("n\r", 3), ("\u{1b}", 3), ("\u{3}", 130)] {
         let mut terminal = Terminal::start(&home, &["approvals", "grant", "forger"]);
-        terminal.asked(&["Page 1 of "]);
-        terminal.types(keys);
-        let (ended, out) = terminal.ends();
+        terminal.wait_for_prompt(&["Page 1 of "]);
+        terminal.type_keys(keys);
+        let (ended, out) = terminal.wait_for_exit();
         assert_eq!((ended, &*out), (Some(status), ""), "{keys:?}");
         assert_eq!(waiting(&home)["name"], "forger");
     }
-    // On the second page as well.
+    // Declining works on the second page too.
     let mut terminal = Terminal::start(&home, &["approvals", "grant", "forger"]);
-    terminal.asked(&["Page 1 of "]);
-    terminal.types("\r");
-    terminal.asked(&["Page 2 of "]);
-    terminal.types("n\r");
-    assert_eq!(terminal.ends().0, Some(3));
+    terminal.wait_for_prompt(&["Page 1 of "]);
+    terminal.type_keys("\r");
+    terminal.wait_for_prompt(&["Page 2 of "]);
+    terminal.type_keys("n\r");
+    assert_eq!(terminal.wait_for_exit().0, Some(3));
     assert_eq!(waiting(&home)["name"], "forger");
 }
 
@@ -133,36 +133,36 @@ fn a_no_on_any_page_refuses_and_ctrl_c_interrupts() {
 fn a_question_that_fits_is_asked_at_once_and_enter_is_no() {
     let home = home("const execute = ({ ms }) => { setTimeout(() => {}, ms) }");
     let mut terminal = Terminal::start(&home, &["approvals", "grant", "forger"]);
-    let page = terminal.asked(&["May `forger` run with these grants, now and from now on?"]);
+    let page = terminal.wait_for_prompt(&["May `forger` run with these grants, now and from now on?"]);
     assert_eq!(granted(&page), ["  is granted: timers"]);
-    terminal.types("\r");
-    assert_eq!(terminal.ends().0, Some(3));
+    terminal.type_keys("\r");
+    assert_eq!(terminal.wait_for_exit().0, Some(3));
 }
 
 /// A policy that grants any host to tools with the tag `free`.
 const TAGGED: &str = "[[grants.tags.free.net]]\nhost = 'any'\n";
-/// What is asked about the tool of [`make_asking`].
+/// The prompt for the tool of [`make_asking`].
 const MAY_ASKING_RUN: &str = "May `asking` run with these grants, now and from now on?";
 
-/// Makes a tool that asks for `net`. With tags it is the same tool, and may be granted something else.
-fn make_asking(home: &Home, more: &[&str]) {
+/// Creates a tool that requests `net`. Tags do not change its identity, but may change its grants.
+fn make_asking(home: &BinaryFixture, more: &[&str]) {
     let file = home.path("asking.js");
     std::fs::write(&file, "const execute = () => 1").unwrap();
     let words = ["create", file.to_str().unwrap(), "--description", "Asks", "--capabilities", "net"];
-    home.prints(&[&words[..], more].concat());
+    home.stdout_of(&[&words[..], more].concat());
 }
 
 #[test]
 fn grants_that_change_at_the_prompt_are_not_approved() {
-    let home = Home::new(TAGGED);
+    let home = BinaryFixture::new(TAGGED);
     make_asking(&home, &[]);
     let mut terminal = Terminal::start(&home, &["approvals", "grant", "asking"]);
-    let page = terminal.asked(&[MAY_ASKING_RUN]);
+    let page = terminal.wait_for_prompt(&[MAY_ASKING_RUN]);
     assert_eq!(granted(&page), ["  is granted: nothing"]);
-    // While the person thinks, the same code is made again with a tag that is granted any host.
+    // While the prompt is open, the same code is created again with a tag that is granted any host.
     make_asking(&home, &["--tags", "free", "--replace"]);
-    terminal.types("y\r");
-    let (status, out) = terminal.ends();
+    terminal.type_keys("y\r");
+    let (status, out) = terminal.wait_for_exit();
     assert_eq!((status, &*out), (Some(4), ""));
     let listed = listed(&home);
     assert_eq!((&listed["pending"][0]["name"], &listed["decided"]), (&json!("asking"), &json!([])));
@@ -170,42 +170,43 @@ fn grants_that_change_at_the_prompt_are_not_approved() {
 
 #[test]
 fn a_run_that_is_approved_at_the_prompt_is_approved_with_the_grants_that_were_shown() {
-    let home = Home::new(TAGGED);
+    let home = BinaryFixture::new(TAGGED);
     make_asking(&home, &[]);
     let mut terminal = Terminal::start(&home, &["run", "asking"]);
-    let page = terminal.asked(&[MAY_ASKING_RUN]);
+    let page = terminal.wait_for_prompt(&[MAY_ASKING_RUN]);
     assert_eq!(granted(&page), ["  is granted: nothing"]);
     make_asking(&home, &["--tags", "free", "--replace"]);
-    terminal.types("y\r");
-    let (status, out) = terminal.ends();
+    terminal.type_keys("y\r");
+    let (status, out) = terminal.wait_for_exit();
     assert_eq!((status, out.trim()), (Some(0), "1"));
     let listed = listed(&home);
     assert_eq!(listed["decided"].as_array().unwrap().len(), 1);
     assert_eq!(listed["decided"][0]["grants"], json!({}));
-    // With the grants that it has by now it waits again.
-    assert_eq!(home.command(&["run", "asking"]).status.code(), Some(3));
+    // With its current grants the tool waits for an approval again.
+    assert_eq!(home.run(&["run", "asking"]).status.code(), Some(3));
 }
 
 #[test]
 fn what_is_held_is_shown_whole_and_chosen_by_its_number() {
-    let home = Home::new("[approval]\nmode = 'auto'\n[grants.default]\n[grants.default.kv]\nspace = 'notes'\n");
+    let home =
+        BinaryFixture::new("[approval]\nmode = 'auto'\n[grants.default]\n[grants.default.kv]\nspace = 'notes'\n");
     let source = "const execute = async ({ keys }) => (await Promise.allSettled(keys.map(key => kv.set(key, 1))))\
         .map(({ reason }) => reason?.code ?? 'done')";
     std::fs::write(home.path("put.js"), source).unwrap();
     let file = home.path("put.js");
-    home.prints(&["create", file.to_str().unwrap(), "--name", "put", "--description", "Puts"]);
+    home.stdout_of(&["create", file.to_str().unwrap(), "--name", "put", "--description", "Puts"]);
     let keys: Vec<String> = (0..3).map(|at| format!("{}{at}. put: kv.commit harmless", "x".repeat(60 + at))).collect();
     let args = json!({ "keys": keys }).to_string();
     let mut terminal = Terminal::start(&home, &["run", "put", &args, "--plan"]);
-    let page = terminal.asked(&["Which of these shall happen?"]);
+    let page = terminal.wait_for_prompt(&["Which of these shall happen?"]);
     for number in 1..=3 {
         let rows: Vec<&String> = page.iter().filter(|row| row.starts_with(&format!("{number}. put: kv."))).collect();
         assert_eq!(rows.len(), 1, "{page:#?}");
     }
     assert!(page.iter().filter(|row| row.ends_with('…')).count() == 3, "{page:#?}");
     assert_eq!(terminal.wrapped(), 0);
-    terminal.types("\u{1b}[B \r");
-    let (status, out) = terminal.ends();
+    terminal.type_keys("\u{1b}[B \r");
+    let (status, out) = terminal.wait_for_exit();
     assert_eq!(status, Some(0), "{out}");
     assert_eq!(
         serde_json::from_str::<Value>(&out).unwrap(),
@@ -213,12 +214,12 @@ fn what_is_held_is_shown_whole_and_chosen_by_its_number() {
     );
 }
 
-/// What waits for an approval, and what was decided.
-fn listed(home: &Home) -> Value {
-    serde_json::from_str(&home.prints(&["approvals", "list", "--json"])).unwrap()
+/// Returns the pending and the decided approvals.
+fn listed(home: &BinaryFixture) -> Value {
+    serde_json::from_str(&home.stdout_of(&["approvals", "list", "--json"])).unwrap()
 }
 
-/// What waits for an approval.
-fn waiting(home: &Home) -> Value {
+/// Returns the pending approval.
+fn waiting(home: &BinaryFixture) -> Value {
     listed(home)["pending"][0].clone()
 }

@@ -1,15 +1,15 @@
-//! What the command line gives to the shell: completions and manual pages.
+//! Shell integration: completions and manual pages.
 
 use std::fs;
 
 use crate::command_line::toolcell;
-use crate::command_line_policy::Place;
+use crate::command_line_policy::PolicyFixture;
 #[cfg(target_os = "linux")]
-use crate::mcp::home::Home;
+use crate::mcp::server::BinaryFixture;
 
 #[test]
 fn shells_complete_commands_options_and_the_names_of_tools() {
-    let place = Place::new("", "");
+    let place = PolicyFixture::new("", "");
     place.waiting("json-to-csv");
     place.waiting("average");
     let store = place.text("store");
@@ -45,18 +45,18 @@ fn man_prints_the_main_page_or_writes_all() {
 #[test]
 #[cfg(target_os = "linux")]
 fn output_on_a_full_disk_is_an_error_that_says_what_has_happened() {
-    let home = Home::new("");
+    let home = BinaryFixture::new("");
     fs::write(home.path("one.js"), "const execute = () => 'x'.repeat(10)\n").unwrap();
     let source = home.path("one.js");
     let source = source.to_str().unwrap();
     let full = || fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
     for words in [&["create", source, "--description", "d"][..], &["run", "one"], &["--json", "run", "one"], &["list"]]
     {
-        let output = home.writing_to(words, full());
+        let output = home.run_with_stdout(words, full());
         let errors = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(5), "{words:?}: {errors}");
         assert!(errors.contains("standard output cannot be written: no space is left"), "{words:?}: {errors}");
         assert!(errors.contains("has happened"), "{words:?}: {errors}");
     }
-    assert!(home.prints(&["list"]).contains("one"));
+    assert!(home.stdout_of(&["list"]).contains("one"));
 }

@@ -1,27 +1,27 @@
-//! The commands that look after a store: what they say, to people and to programs, and their exit statuses.
+//! The commands that maintain a store: text output, JSON output, and exit statuses.
 
 use std::fs;
 
 use serde_json::{Value, json};
-use toolcell::store::{History, WhenTaken};
+use toolcell::store::{HistoryScope, OnConflict};
 
-use crate::command_line::{Done, toolcell, toolcell_with_input};
+use crate::command_line::{CommandOutput, toolcell, toolcell_with_input};
 use crate::rebuild::with_an_older_index;
-use crate::shelf::{Shelf, made, overwrite, returns};
+use crate::shelf::{StoreFixture, overwrite, returns, sample_tool};
 
 /// Runs a command on a store.
-fn on(shelf: &Shelf, words: &[&str]) -> Done {
+fn on(shelf: &StoreFixture, words: &[&str]) -> CommandOutput {
     toolcell(&[&["--dir", shelf.dir()], words].concat())
 }
 
 #[track_caller]
-fn check(done: &Done, status: u8, out: &str, err: &str) {
+fn assert_output(done: &CommandOutput, status: u8, out: &str, err: &str) {
     assert_eq!((done.status, done.out.as_str(), done.err.as_str()), (status, out, err));
 }
 
-/// A store with `sum` in it, and a name that was deleted in 1970.
-fn shelf() -> Shelf {
-    let shelf = Shelf::new();
+/// Creates a store with the tool `sum`, and a name that was deleted in 1970.
+fn shelf() -> StoreFixture {
+    let shelf = StoreFixture::new();
     shelf.tool("sum", &returns(1));
     shelf.tool("gone", &returns(2));
     shelf.delete("gone").unwrap();
@@ -38,7 +38,7 @@ fn fsck_names_what_is_wrong_and_what_was_done() {
     let looked = on(&shelf, &["fsck", "--json"]).json();
     assert_eq!((&looked["good"], &looked["tools"], &looked["problems"]), (&json!(true), &json!(1), &json!([])));
 
-    let id = made("sum", &returns(1)).id().short();
+    let id = sample_tool("sum", &returns(1)).id().short();
     overwrite(&shelf.source_object(&returns(1)), b"const execute = () => 2");
     let hash = blake3::hash(returns(1).as_bytes()).to_hex();
     let actual = &blake3::hash(b"const execute = () => 2").to_hex()[..16];
@@ -79,7 +79,7 @@ fn fsck_names_steps_that_the_index_does_not_know_and_takes_in_those_that_are_nam
 #[test]
 fn gc_says_what_it_would_collect_and_what_it_did() {
     let shelf = shelf();
-    let gone = made("gone", &returns(2)).id();
+    let gone = sample_tool("gone", &returns(2)).id();
     let done = on(&shelf, &["gc", "--dry-run"]);
     let told = format!("would collect gone ({})\n3 objects, ", gone.short());
     assert!(done.out.starts_with(&told), "{}", done.out);
@@ -91,7 +91,7 @@ fn gc_says_what_it_would_collect_and_what_it_did() {
     let collected = on(&shelf, &["gc", "--json"]).json();
     assert_eq!((&collected["dry_run"], &collected["objects"]), (&json!(false), &json!(3)));
     assert_eq!(collected["bytes"], planned["bytes"]);
-    check(
+    assert_output(
         &on(&shelf, &["gc"]),
         0,
         "0 objects, 0 bytes, 0 run records, 0 expired values, 0 runs that were asleep, and 0 unfinished files are collected\n",
@@ -106,19 +106,19 @@ fn gc_says_what_it_would_collect_and_what_it_did() {
 #[test]
 fn export_writes_tools_where_it_is_told() {
     let shelf = shelf();
-    let bundle = String::from_utf8(shelf.export(History::Last)).unwrap();
-    check(&on(&shelf, &["export"]), 0, &bundle, "");
+    let bundle = String::from_utf8(shelf.export(HistoryScope::Latest)).unwrap();
+    assert_output(&on(&shelf, &["export"]), 0, &bundle, "");
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("tools.bundle").to_str().unwrap().to_owned();
-    let id = made("sum", &returns(1)).id().short();
-    check(&on(&shelf, &["export", "SUM", &id, "-o", &file]), 0, &format!("1 tools in {file}\n"), "");
+    let id = sample_tool("sum", &returns(1)).id().short();
+    assert_output(&on(&shelf, &["export", "SUM", &id, "-o", &file]), 0, &format!("1 tools in {file}\n"), "");
     assert_eq!(fs::read_to_string(&file).unwrap(), bundle);
     let done = on(&shelf, &["export", "--history", "-o", &file, "--json"]).json();
     assert_eq!(done, json!({"tools": 1, "bytes": bundle.len(), "file": file, "signed": false}));
 
     let unknown =
         "error: tool not found: there is no tool `gone`\nhint: `toolcell list` shows all tools that there are\n";
-    check(&on(&shelf, &["export", "gone", "-o", &file]), 4, "", unknown);
+    assert_output(&on(&shelf, &["export", "gone", "-o", &file]), 4, "", unknown);
     assert_eq!(fs::read_to_string(&file).unwrap(), bundle);
     assert_eq!(on(&shelf, &["export", "../x"]).status, 2);
     assert_eq!(on(&shelf, &["export", "--sign", "key"]).status, 2);
@@ -138,20 +138,20 @@ fn export_writes_tools_where_it_is_told() {
 fn import_says_what_came_of_each_tool() {
     let from = shelf();
     from.replace("sum", &returns(3));
-    let bundle = from.export(History::Last);
-    let (sum, new) = (made("sum", &returns(1)).id().short(), made("sum", &returns(3)).id().short());
-    let into = Shelf::new();
+    let bundle = from.export(HistoryScope::Latest);
+    let (sum, new) = (sample_tool("sum", &returns(1)).id().short(), sample_tool("sum", &returns(3)).id().short());
+    let into = StoreFixture::new();
     let import = |words: &[&str], bundle: &[u8]| {
         toolcell_with_input(&[&["--dir", into.dir(), "import", "-"], words].concat(), bundle)
     };
     let nobody = "nobody vouches for them\n";
     let added = format!("added sum ({new})\n1 added, 0 replaced, 0 unchanged; {nobody}");
-    check(&import(&[], &bundle), 0, &added, "");
-    check(&import(&[], &bundle), 0, &format!("0 added, 0 replaced, 1 unchanged; {nobody}"), "");
+    assert_output(&import(&[], &bundle), 0, &added, "");
+    assert_output(&import(&[], &bundle), 0, &format!("0 added, 0 replaced, 1 unchanged; {nobody}"), "");
     into.replace("sum", &returns(1));
     let hint = "hint: --replace makes them new versions; nothing was taken in\n";
     let taken = format!("error: names are taken by other tools: `sum` leads to {sum}\n{hint}");
-    check(&import(&[], &bundle), 4, "", &taken);
+    assert_output(&import(&[], &bundle), 4, "", &taken);
     assert_eq!(import(&["--json"], &bundle).json()["error"]["code"], "name-taken");
     let answer = import(&["--replace", "--json"], &bundle).json();
     assert_eq!(
@@ -159,18 +159,18 @@ fn import_says_what_came_of_each_tool() {
         (&json!("sum"), &json!(0), &Value::Null)
     );
 
-    let critical = Shelf::new();
-    critical.put(&made("bad", "const execute = () => eval('1')"), WhenTaken::Refuse).unwrap();
+    let critical = StoreFixture::new();
+    critical.insert(&sample_tool("bad", "const execute = () => eval('1')"), OnConflict::Refuse).unwrap();
     let header = |kind: &str| format!("{{\"tools\":1,\"type\":\"{kind}\"}}\n");
     for (bundle, status, code) in [
-        (critical.export(History::Last), 3, "critical-risk"),
+        (critical.export(HistoryScope::Latest), 3, "critical-risk"),
         (header("toolcell.bundle.v1").into_bytes(), 6, "bundle-invalid"),
         (header("toolcell.bundle.v9").into_bytes(), 2, "bundle-unknown"),
         (b"PK\x03\x04".to_vec(), 2, "bundle-unknown"),
     ] {
         let done = import(&["--json"], &bundle);
         assert_eq!((done.status, &done.json()["error"]["code"]), (status, &json!(code)));
-        // What is refused was tried as well.
+        // A rejected import is logged as well.
         let last = on(&into, &["audit", "--limit", "1"]).out;
         assert!(last.ends_with(&format!("  import  failed: {code}\n")), "{last}");
     }
@@ -206,7 +206,12 @@ fn audit_shows_what_is_asked_for() {
 #[test]
 fn audit_verify_proves_that_nothing_was_changed() {
     let shelf = shelf();
-    check(&on(&shelf, &["audit", "verify"]), 0, "0 lines in 0 files, as they were written; the log is empty\n", "");
+    assert_output(
+        &on(&shelf, &["audit", "verify"]),
+        0,
+        "0 lines in 0 files, as they were written; the log is empty\n",
+        "",
+    );
     on(&shelf, &["export"]);
     let early = on(&shelf, &["audit", "verify", "--json"]).json();
     let head = early["head"].as_str().unwrap().to_owned();
@@ -231,7 +236,7 @@ fn audit_verify_proves_that_nothing_was_changed() {
 #[test]
 fn doctor_looks_at_the_store_as_well() {
     let mut shelf = shelf();
-    let doctor = |shelf: &Shelf| on(shelf, &["doctor", "--image", "bounded"]);
+    let doctor = |shelf: &StoreFixture| on(shelf, &["doctor", "--image", "bounded"]);
     let done = doctor(&shelf);
     let told = format!("store          {} (read and write)\n               1 tools, 5 objects, ", shelf.dir());
     assert!(done.status == 0 && done.out.contains(&told) && done.out.ends_with("\nworks\n"), "{}", done.out);
@@ -262,7 +267,7 @@ fn a_store_that_is_not_there_is_not_made_by_looking_at_it() {
         assert!(done.status == 4 && done.err.starts_with(&said), "{words:?}: {}", done.err);
         assert!(!folder.path().join("none").exists());
     }
-    // A folder that is something else is left alone as well.
+    // A folder that is not a store is left unchanged.
     fs::create_dir(folder.path().join("none")).unwrap();
     fs::write(folder.path().join("none/diary"), "mine").unwrap();
     let done = toolcell(&["--dir", &dir, "fsck", "--repair"]);

@@ -1,4 +1,4 @@
-//! Tests of tools, as commands.
+//! The commands that test tools.
 
 use std::fs;
 use std::io::{Cursor, Write};
@@ -11,30 +11,30 @@ use toolcell::CancelToken;
 use toolcell_cli::Streams;
 use toolcell_testing::model;
 
-use crate::command_line::{Done, toolcell};
-use crate::desk::{Desk, refused};
+use crate::command_line::{CommandOutput, toolcell};
+use crate::desk::{CliFixture, assert_refused};
 use crate::world::root;
 
 const MEAN: &str = "export const execute = ({ numbers }: { numbers: number[] }) => numbers.reduce((a, b) => a + b, 0) / numbers.length;\n";
 pub(crate) const TESTS: &str = "[[case]]\nname = \"a mean\"\nparams = { numbers = [1, 2, 6] }\nreturns = 3\n\n\
     [[case]]\nname = \"of one\"\nparams = { numbers = [4] }\nwhere = { \"$\" = { at_least = 4 } }\n";
 
-/// A folder with a tool and its tests.
-pub(crate) fn desk(tests: &str) -> Desk {
-    let desk = Desk::new();
+/// Creates a folder with a tool and its tests.
+pub(crate) fn desk(tests: &str) -> CliFixture {
+    let desk = CliFixture::new();
     desk.file("mean.ts", MEAN);
     desk.file("mean.test.toml", tests);
     desk
 }
 
-/// Runs a command; `.` is the folder of the desk.
-pub(crate) fn on(desk: &Desk, words: &[&str]) -> Done {
+/// Runs a command; `.` stands for the folder of the fixture.
+pub(crate) fn on(desk: &CliFixture, words: &[&str]) -> CommandOutput {
     let words: Vec<&str> = words.iter().map(|word| if *word == "." { "$" } else { *word }).collect();
     desk.run(&words)
 }
 
-/// What is said, without where the folder is.
-pub(crate) fn said(desk: &Desk, text: &str) -> String {
+/// Removes the path of the folder from a text.
+pub(crate) fn said(desk: &CliFixture, text: &str) -> String {
     text.replace(&format!("{}/", desk.folder.path().display()), "")
 }
 
@@ -90,7 +90,7 @@ fn what_keeps_tests_from_running_is_all_told_with_its_place() {
 
 #[test]
 fn a_tool_that_passes_only_without_the_analysis_is_named_with_its_finding() {
-    let desk = Desk::new();
+    let desk = CliFixture::new();
     desk.file("evil.js", "// looks fine\nconst execute = () => eval(\"1\")\n");
     desk.file("evil.test.toml", "[[case]]\nname = \"a\"\nreturns = 1\n\n[[case]]\nname = \"b\"\nreturns = 1\n");
     let done = on(&desk, &["test", "."]);
@@ -107,19 +107,19 @@ fn a_tool_that_passes_only_without_the_analysis_is_named_with_its_finding() {
 
 #[test]
 fn where_there_are_no_tests_that_is_said() {
-    let desk = Desk::new();
+    let desk = CliFixture::new();
     desk.file("mean.ts", MEAN);
     assert_eq!(on(&desk, &["test", "."]).status, 4);
     assert_eq!(on(&desk, &["test", "$none"]).status, 4);
     assert_eq!(on(&desk, &["test"]).status, 2);
     assert_eq!(on(&desk, &["test", ".", "--max-regression", "much"]).status, 2);
-    refused(&on(&desk, &["--json", "test", "-"]), 4, "file-not-found");
+    assert_refused(&on(&desk, &["--json", "test", "-"]), 4, "file-not-found");
 }
 
 #[test]
 fn a_word_that_is_in_no_name_is_told() {
     let desk = desk(TESTS);
-    refused(&on(&desk, &["--json", "test", ".", "--filter", "meen"]), 4, "test-not-found");
+    assert_refused(&on(&desk, &["--json", "test", ".", "--filter", "meen"]), 4, "test-not-found");
 }
 
 #[test]
@@ -191,7 +191,7 @@ fn an_update_is_shown_and_written_only_if_somebody_says_so() {
 
 #[test]
 fn a_recorded_run_comes_out_the_same_or_says_what_does_not() {
-    let desk = Desk::with_mean();
+    let desk = CliFixture::with_mean();
     let done = on(&desk, &["run", "mean", "numbers=[1, 2]", "--receipt", "$mean.receipt", "--approval", "auto"]);
     assert_eq!(done.status, 0, "{}", done.err);
     let tests = |lines: &str| {
@@ -217,10 +217,10 @@ fn a_recorded_run_comes_out_the_same_or_says_what_does_not() {
     assert!(done.status == 1 && done.out.contains("is of another source than mean.js"), "{}", done.out);
 }
 
-/// A stream whose other end gets what is written.
-struct Told(Sender<String>);
+/// A stream that sends what is written to a channel.
+struct LineSender(Sender<String>);
 
-impl Write for Told {
+impl Write for LineSender {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         let _ = self.0.send(String::from_utf8_lossy(bytes).into_owned());
         Ok(bytes.len())
@@ -231,8 +231,8 @@ impl Write for Told {
     }
 }
 
-/// Reads until something is said.
-fn until(told: &Receiver<String>, words: &str) -> String {
+/// Reads until the output contains these words.
+fn wait_for_line(told: &Receiver<String>, words: &str) -> String {
     let mut text = String::new();
     while !text.contains(words) {
         text += &told.recv_timeout(Duration::from_mins(1)).unwrap_or_else(|_| panic!("nobody said {words}: {text}"));
@@ -249,7 +249,8 @@ fn tests_that_are_watched_run_again_when_a_file_changes() {
     let watching = std::thread::spawn({
         let cancel = cancel.clone();
         move || {
-            let (mut input, mut output, mut errors) = (Cursor::new(Vec::new()), Told(sender.clone()), Told(sender));
+            let (mut input, mut output, mut errors) =
+                (Cursor::new(Vec::new()), LineSender(sender.clone()), LineSender(sender));
             let streams = Streams {
                 input: &mut input,
                 output: &mut output,
@@ -261,21 +262,21 @@ fn tests_that_are_watched_run_again_when_a_file_changes() {
             toolcell_cli::run(["toolcell", "--lang", "en", "test", &folder, "--watch"], streams, &cancel).status()
         }
     });
-    until(&told, "2 passed, 0 failed");
+    wait_for_line(&told, "2 passed, 0 failed");
     desk.file("mean.ts", &MEAN.replace("a + b", "a - b"));
-    assert!(until(&told, "failed (").contains("it returns -3, expected 3"));
+    assert!(wait_for_line(&told, "failed (").contains("it returns -3, expected 3"));
     desk.file("mean.test.toml", "[[case]]\nnam = 1\n");
-    until(&told, "did you mean `name`?");
+    wait_for_line(&told, "did you mean `name`?");
     desk.file("mean.ts", MEAN);
     desk.file("mean.test.toml", TESTS);
-    until(&told, "2 passed, 0 failed");
+    wait_for_line(&told, "2 passed, 0 failed");
     cancel.cancel();
     assert_eq!(watching.join().unwrap(), 130);
 }
 
 #[test]
 fn what_is_broken_off_is_said_by_the_exit_status() {
-    let desk = Desk::new();
+    let desk = CliFixture::new();
     desk.file("forever.js", "const execute = () => { for (;;); }\n");
     desk.file("forever.test.toml", "[[case]]\nname = \"a\"\nstops = \"timeout\"\ntime = \"600 s\"\n");
     let cancel = CancelToken::new();

@@ -1,4 +1,4 @@
-//! The commands that make, run, list, show and delete tools: what they say, to people and to programs, and their exit
+//! The commands that create, run, list, show and delete tools: text output, JSON output, and exit
 //! statuses.
 
 use std::fs;
@@ -6,12 +6,12 @@ use std::fs;
 use serde_json::{Value, json};
 use toolcell::CancelToken;
 
-use crate::desk::{Desk, MEAN, PARAMETERS, check, refused};
+use crate::desk::{CliFixture, MEAN, PARAMETERS, assert_output, assert_refused};
 use crate::world::root;
 
 #[test]
 fn create_says_what_it_made_in_the_words_of_the_contract() {
-    let mut desk = Desk::new();
+    let mut desk = CliFixture::new();
     desk.file("mean.js", MEAN);
     let words = ["create", "$mean.js", "--description", "平均値を計算します", "--parameters", PARAMETERS];
     desk.lang = "ja";
@@ -29,7 +29,7 @@ fn create_says_what_it_made_in_the_words_of_the_contract() {
 
 #[test]
 fn create_takes_a_source_a_request_and_standard_input() {
-    let desk = Desk::new();
+    let desk = CliFixture::new();
     desk.file("mean.ts", MEAN);
     let beside = json!({"description": "Takes a mean", "tags": ["math"], "capabilities": ["net"], "expect": 1,
         "examples": [{"parameters": {"numbers": [1]}}], "parameters": serde_json::from_str::<Value>(PARAMETERS).unwrap()});
@@ -44,7 +44,7 @@ fn create_takes_a_source_a_request_and_standard_input() {
     let shown = desk.run(&["show", "mean", "--json"]).json();
     assert_eq!((&shown["tags"], &shown["examples"]), (&json!(["math"]), &json!([{"parameters": {"numbers": [1]}}])));
 
-    // What is typed counts more, and a new version says what it replaces.
+    // Options override the file, and a new version names the one it replaces.
     let words =
         ["create", "$mean.ts", "--replace", "--capabilities", "", "--tags", "a,b", "--generated-from", "a task"];
     let done = desk.run(
@@ -55,7 +55,7 @@ fn create_takes_a_source_a_request_and_standard_input() {
     desk.file("example.json", r#"{"parameters": {"numbers": [2]}}"#);
     let done = desk.run(&[&words[..], &["--example", "@$example.json", "--parameters", "@$p.json"]].concat());
     let old = &created["id"].as_str().unwrap()[..15];
-    check(&done, 0, &done.out, &format!("note: it replaces {old}: `toolcell rollback mean 1` goes back\n"));
+    assert_output(&done, 0, &done.out, &format!("note: it replaces {old}: `toolcell rollback mean 1` goes back\n"));
     let shown = desk.run(&["show", "mean", "--json"]).json();
     assert_eq!((&shown["tags"], &shown["generatedFrom"]), (&json!(["a", "b"]), &json!("a task")));
     assert_eq!(shown["examples"], json!([{"parameters": {"numbers": [2]}}]));
@@ -70,41 +70,41 @@ fn create_takes_a_source_a_request_and_standard_input() {
     };
     let named = stdin(&["--name", "thrice"], &format!("\n {request}"));
     assert_eq!(named.json()["identicalTo"][0]["name"], "twice");
-    // A source may begin with a brace as well.
+    // A source may also begin with a brace.
     let block = stdin(&["--name", "block", "--description", "d"], "{ let a }\nfunction execute() {}");
     assert_eq!(block.status, 0, "{}", block.out);
-    refused(&stdin(&[], r#"{"name": "x", "description": "d", "cod": ""}"#), 2, "request-invalid");
-    refused(&stdin(&["--description", "d"], "const execute = () => 1"), 2, "name-required");
-    refused(&stdin(&["--parameters", "-"], ""), 2, "usage");
+    assert_refused(&stdin(&[], r#"{"name": "x", "description": "d", "cod": ""}"#), 2, "request-invalid");
+    assert_refused(&stdin(&["--description", "d"], "const execute = () => 1"), 2, "name-required");
+    assert_refused(&stdin(&["--parameters", "-"], ""), 2, "usage");
 }
 
 #[test]
 fn create_says_why_it_made_nothing() {
-    let desk = Desk::with_mean();
+    let desk = CliFixture::with_mean();
     let undescribed = "error: the request is not understood: `description` is required\nhint: say what it does with \
         --description, or with `description` in the .json file beside it\n";
-    check(&desk.run(&["create", "$mean.js", "--name", "other"]), 2, "", undescribed);
+    assert_output(&desk.run(&["create", "$mean.js", "--name", "other"]), 2, "", undescribed);
     let source = |source: &str, words: &[&str]| {
         let words = [&["create", "-", "--name", "x", "--description", "d", "--json"], words].concat();
         desk.run_with(&words, source.as_bytes(), &CancelToken::new())
     };
     let done = source("const execute = ({ s }) => eval(s)", &[]);
-    refused(&done, 3, "critical-risk");
+    assert_refused(&done, 3, "critical-risk");
     assert_eq!((&done.json()["error"]["line"], &done.json()["error"]["column"]), (&json!(1), &json!(28)));
-    refused(&source("function execute( {", &[]), 3, "syntax-error");
-    refused(&source("const x = 1", &[]), 3, "tool-missing");
-    refused(&source(" ", &[]), 2, "request-invalid");
-    refused(&source("\0", &[]), 2, "source-invalid");
+    assert_refused(&source("function execute( {", &[]), 3, "syntax-error");
+    assert_refused(&source("const x = 1", &[]), 3, "tool-missing");
+    assert_refused(&source(" ", &[]), 2, "request-invalid");
+    assert_refused(&source("\0", &[]), 2, "source-invalid");
     let good = "const execute = () => 1";
-    refused(&source(good, &["--parameters", "{\"n\": {\"type\": \"odd\"}}"]), 2, "parameters-invalid");
-    refused(&source(good, &["--parameters", "{n: 1}"]), 2, "usage");
-    refused(&source(good, &["--example", "]"]), 2, "usage");
-    refused(&source(good, &["--example", "@/no/such/file"]), 4, "file-not-found");
-    refused(&source(good, &["--returns", "@/no/such/file"]), 4, "file-not-found");
-    refused(&source(good, &["--capabilities", "teleport"]), 2, "capabilities-invalid");
-    refused(&desk.run(&["create", "/no/such/file", "--json"]), 4, "file-not-found");
+    assert_refused(&source(good, &["--parameters", "{\"n\": {\"type\": \"odd\"}}"]), 2, "parameters-invalid");
+    assert_refused(&source(good, &["--parameters", "{n: 1}"]), 2, "usage");
+    assert_refused(&source(good, &["--example", "]"]), 2, "usage");
+    assert_refused(&source(good, &["--example", "@/no/such/file"]), 4, "file-not-found");
+    assert_refused(&source(good, &["--returns", "@/no/such/file"]), 4, "file-not-found");
+    assert_refused(&source(good, &["--capabilities", "teleport"]), 2, "capabilities-invalid");
+    assert_refused(&desk.run(&["create", "/no/such/file", "--json"]), 4, "file-not-found");
     desk.file("2x.js", good);
-    refused(&desk.run(&["create", "$2x.js", "--description", "d", "--json"]), 2, "name-invalid");
+    assert_refused(&desk.run(&["create", "$2x.js", "--description", "d", "--json"]), 2, "name-invalid");
     desk.file("odd.js", good);
     desk.file("odd.json", "{ \"description\": 3 }");
     let done = desk.run(&["create", "$odd.js"]);
@@ -113,24 +113,25 @@ fn create_says_why_it_made_nothing() {
     let id = desk.run(&["show", "mean", "--json"]).json()["id"].as_str().unwrap().to_owned();
     let hint = "hint: take another name, or replace the tool: its old version stays in its history\n";
     let taken = format!("error: the tool `mean` exists already: `Mean` is taken: `mean` leads to {id}\n{hint}");
-    check(&desk.run(&["create", "$mean.js", "--name", "Mean", "--description", "d"]), 4, "", &taken);
+    assert_output(&desk.run(&["create", "$mean.js", "--name", "Mean", "--description", "d"]), 4, "", &taken);
 }
 
 #[test]
 fn run_prints_the_result_and_nothing_else_on_standard_output() {
-    let desk = Desk::with_mean();
+    let desk = CliFixture::with_mean();
     let mean = |words: &[&str]| desk.run(&[&["run", "mean"], words].concat());
-    check(&mean(&[r#"{"numbers": [1, 2, 4.5]}"#]), 0, "2.5\n", "");
-    check(&mean(&["numbers=[1,2]"]), 0, "1.5\n", "");
-    // A text that is declared is one, whatever it looks like; what is typed by itself counts more.
-    check(&mean(&[r#"{"numbers": [4], "unit": "m"}"#, "unit=10"]), 0, "410\n", "");
-    check(&mean(&["numbers=[1]", "unit:=\"s\""]), 0, "1s\n", "");
+    assert_output(&mean(&[r#"{"numbers": [1, 2, 4.5]}"#]), 0, "2.5\n", "");
+    assert_output(&mean(&["numbers=[1,2]"]), 0, "1.5\n", "");
+    // A parameter that is declared as text is not parsed as JSON. Single parameters override the
+    // JSON object.
+    assert_output(&mean(&[r#"{"numbers": [4], "unit": "m"}"#, "unit=10"]), 0, "410\n", "");
+    assert_output(&mean(&["numbers=[1]", "unit:=\"s\""]), 0, "1s\n", "");
     desk.file("params.json", "{\"numbers\": [3]}");
-    check(&mean(&["@$params.json"]), 0, "3\n", "");
+    assert_output(&mean(&["@$params.json"]), 0, "3\n", "");
     let stdin = desk.run_with(&["run", "mean", "-"], b"{\"numbers\": [7]}", &CancelToken::new());
-    check(&stdin, 0, "7\n", "");
+    assert_output(&stdin, 0, "7\n", "");
     let id = desk.run(&["show", "mean", "--json"]).json()["id"].as_str().unwrap().to_owned();
-    check(&desk.run(&["run", &id[..11], "numbers=[8]"]), 0, "8\n", "");
+    assert_output(&desk.run(&["run", &id[..11], "numbers=[8]"]), 0, "8\n", "");
 
     let text = mean(&["numbers=[1,2]", "--text"]).out;
     assert!(text.starts_with("Ran the tool `mean`.\n\nTime: ") && text.ends_with("ms\n\nResult:\n1.5\n"), "{text}");
@@ -147,20 +148,20 @@ fn run_prints_the_result_and_nothing_else_on_standard_output() {
 
 #[test]
 fn run_says_why_a_tool_did_not_run_or_failed() {
-    let desk = Desk::with_mean();
+    let desk = CliFixture::with_mean();
     let missing = "error: required parameters are missing: `numbers`\nhint: call the tool again with these as well\n";
-    check(&desk.run(&["run", "mean"]), 2, "", missing);
+    assert_output(&desk.run(&["run", "mean"]), 2, "", missing);
     let nearly = "error: tool not found: there is no tool `meen`; did you mean `mean`?\nhint: `toolcell list` shows all \
         tools that there are\n";
-    check(&desk.run(&["run", "meen"]), 4, "", nearly);
+    assert_output(&desk.run(&["run", "meen"]), 4, "", nearly);
     let run = |words: &[&str]| desk.run(&[&["run", "mean", "--json"], words].concat());
-    refused(&run(&["nubers=[]", "numbers=[]"]), 2, "parameters-invalid");
-    refused(&run(&["[1]"]), 2, "parameters-invalid");
-    refused(&run(&["{}", "{}"]), 2, "usage");
-    refused(&run(&["numbers:=[1"]), 2, "usage");
-    refused(&run(&["=1"]), 2, "usage");
-    refused(&run(&["unit=1", "unit=2"]), 2, "usage");
-    refused(&run(&["numbers=[1]", "--timeout-ms", "0"]), 2, "limit-invalid");
+    assert_refused(&run(&["nubers=[]", "numbers=[]"]), 2, "parameters-invalid");
+    assert_refused(&run(&["[1]"]), 2, "parameters-invalid");
+    assert_refused(&run(&["{}", "{}"]), 2, "usage");
+    assert_refused(&run(&["numbers:=[1"]), 2, "usage");
+    assert_refused(&run(&["=1"]), 2, "usage");
+    assert_refused(&run(&["unit=1", "unit=2"]), 2, "usage");
+    assert_refused(&run(&["numbers=[1]", "--timeout-ms", "0"]), 2, "limit-invalid");
     assert_eq!(run(&["numbers=[1]", "--fuel", "1000"]).json()["stop"], "out-of-fuel");
     assert_eq!(run(&["numbers=[1]", "--fuel", "1000"]).status, 5);
     let failed = desk.run(&["run", "mean", "numbers:=[]", "unit:=null"]);
@@ -170,7 +171,7 @@ fn run_says_why_a_tool_did_not_run_or_failed() {
     assert_eq!(desk.run(&["create", "$bad.js", "--description", "Throws"]).status, 0);
     let done = desk.run(&["run", "bad"]);
     let thrown = "hm\\u{1b}[31m\nerror: the tool failed: TypeError: cannot read property 'x' of null\n    at execute (bad:1:56)\n";
-    check(&done, 1, "", thrown);
+    assert_output(&done, 1, "", thrown);
     assert_eq!(desk.run(&["run", "bad", "--json"]).json()["error"]["code"], "tool-failed");
 
     let cancel = CancelToken::new();
@@ -178,24 +179,24 @@ fn run_says_why_a_tool_did_not_run_or_failed() {
     assert_eq!(desk.run_with(&["run", "mean", "numbers=[1]"], b"", &cancel).status, 130);
     let last = desk.run(&["audit", "--limit", "1"]).out;
     assert!(last.contains("  run_dynamic_tool  mean ") && last.contains("failed: cancelled"), "{last}");
-    assert_eq!(Desk::new().run(&["run", "mean"]).status, 4);
+    assert_eq!(CliFixture::new().run(&["run", "mean"]).status, 4);
 }
 
 #[test]
 fn what_nobody_approved_does_not_run_where_nobody_can_be_asked() {
-    let desk = Desk::new();
+    let desk = CliFixture::new();
     let fixture = root().join("fixtures/tools/fetch_json.js").to_string_lossy().into_owned();
     let done = desk.run(&["create", &fixture, "--name", "fetch", "--description", "Fetches"]);
     let id = desk.run(&["show", "fetch", "--json"]).json()["id"].as_str().unwrap()[..15].to_owned();
     let hint =
         format!("hint: look at it with `toolcell show {id}`, and approve it with `toolcell approvals grant {id}`\n");
     let why = "it asks for `net`, `timers`";
-    check(&done, 0, &done.out, &format!("note: somebody has to approve it before it runs: {why}\n{hint}"));
+    assert_output(&done, 0, &done.out, &format!("note: somebody has to approve it before it runs: {why}\n{hint}"));
     let done = desk.run(&["run", "fetch", "url=https://example.com/"]);
     let lines = "`[[grants.tools.fetch.net]] host = \"…\"` and `[grants.tools.fetch] timers = true`";
     let hint = format!("{}; what it asks for and is not granted comes with {lines} in the policy\n", hint.trim_end());
-    check(&done, 3, "", &format!("error: permission denied: nobody approved `fetch` ({id}): {why}\n{hint}"));
-    refused(&desk.run(&["run", "fetch", "--json"]), 3, "permission-denied");
+    assert_output(&done, 3, "", &format!("error: permission denied: nobody approved `fetch` ({id}): {why}\n{hint}"));
+    assert_refused(&desk.run(&["run", "fetch", "--json"]), 3, "permission-denied");
 
     let done = desk.run(&["run", "fetch", "--explain"]);
     assert!(done.out.starts_with("stage\tverdict\trule\treason\ntool\tfound\tfetch\t"), "{}", done.out);
@@ -211,7 +212,7 @@ fn what_nobody_approved_does_not_run_where_nobody_can_be_asked() {
 
 #[test]
 fn list_is_a_table_for_people_and_tabs_or_json_for_programs() {
-    let desk = Desk::new();
+    let desk = CliFixture::new();
     let none = desk.run(&["list"]);
     assert!(none.status == 0 && none.err.ends_with(" yet; `toolcell create` makes one\n"), "{}", none.err);
     assert_eq!(desk.run(&["list", "--json"]).json(), json!({"tools": [], "total": 0, "more": 0, "next": null}));
@@ -229,7 +230,7 @@ fn list_is_a_table_for_people_and_tabs_or_json_for_programs() {
         confidence("one"),
         confidence("two")
     );
-    check(&done, 0, &told, "");
+    assert_output(&done, 0, &told, "");
     let answer = desk.run(&["list", "--json", "--sort", "usage", "--limit", "1"]).json();
     assert_eq!((&answer["tools"][0]["name"], &answer["total"], &answer["more"]), (&json!("one"), &json!(2), &json!(1)));
     let next = answer["next"].as_str().unwrap().to_owned();
@@ -250,10 +251,10 @@ fn list_is_a_table_for_people_and_tabs_or_json_for_programs() {
             answer["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
         assert_eq!(names.join(" "), expect, "{words:?}");
     }
-    refused(&desk.run(&["list", "--limit", "0", "--json"]), 2, "filter-invalid");
-    refused(&desk.run(&["list", "--status", "odd", "--json"]), 2, "filter-invalid");
-    refused(&desk.run(&["list", "--cursor", "x", "--json"]), 2, "cursor-invalid");
-    check(
+    assert_refused(&desk.run(&["list", "--limit", "0", "--json"]), 2, "filter-invalid");
+    assert_refused(&desk.run(&["list", "--status", "odd", "--json"]), 2, "filter-invalid");
+    assert_refused(&desk.run(&["list", "--cursor", "x", "--json"]), 2, "cursor-invalid");
+    assert_output(
         &desk.run(&["list", "--name", "zzz"]),
         0,
         desk.run(&["list", "--name", "zzz"]).out.as_str(),
@@ -263,13 +264,13 @@ fn list_is_a_table_for_people_and_tabs_or_json_for_programs() {
 
 #[test]
 fn japanese_is_aligned_on_a_terminal_and_control_characters_do_not_reach_it() {
-    let mut desk = Desk::new();
+    let mut desk = CliFixture::new();
     desk.tool("kana", "ひらがなをカタカナに変換します", &["--tags", "変換"]);
     desk.tool("plain", "Turns one\u{1b}[31m thing into another, and says how it did that at some length", &[]);
     (desk.lang, desk.terminal) = ("ja", true);
     let done = desk.run(&["list"]);
     assert!(!done.out.contains('\u{1b}') && done.out.starts_with("名前"), "{}", done.out);
-    // Each id begins in the same column, counting wide characters as two.
+    // All identifiers start in the same column. Wide characters count as two columns.
     let columns: Vec<usize> = done
         .out
         .lines()
@@ -295,7 +296,7 @@ fn japanese_is_aligned_on_a_terminal_and_control_characters_do_not_reach_it() {
 
 #[test]
 fn show_tells_all_that_is_known_of_a_tool() {
-    let desk = Desk::with_mean();
+    let desk = CliFixture::with_mean();
     desk.run(&["run", "mean", "numbers=[1]"]);
     desk.file("new.js", "const execute = ({ n }) => {\n  if (n.unit == 0) { while (true) { n.go() } }\n  return fetch('https://api.example.com/v1/' + n)\n}");
     let replaced = desk.run(&["create", "$new.js", "--name", "mean", "--description", "Fetches", "--replace"]);
@@ -323,7 +324,7 @@ fn show_tells_all_that_is_known_of_a_tool() {
         old.contains("approval  not needed\n") && old.contains("\nparameter  type    default     description\n"),
         "{old}"
     );
-    check(&desk.run(&["show", "mean", "--version", "1", "--source"]), 0, MEAN, "");
+    assert_output(&desk.run(&["show", "mean", "--version", "1", "--source"]), 0, MEAN, "");
     let answer = desk.run(&["show", "mean", "--version", "1", "--json"]).json();
     assert_eq!((&answer["current"], &answer["approval"]["state"]), (&json!(false), &json!("free")));
     assert_eq!((&answer["usage"]["runs"], &answer["source"]), (&json!(1), &json!(MEAN)));
@@ -335,36 +336,41 @@ fn show_tells_all_that_is_known_of_a_tool() {
         (&answer["findings"][0]["endColumn"], &answer["history"][1]["event"]),
         (&answer["findings"][0]["endColumn"], &json!("replaced"))
     );
-    refused(&desk.run(&["show", "mean", "--version", "9", "--json"]), 4, "version-not-found");
-    refused(&desk.run(&["show", "meen", "--version", "1", "--json"]), 4, "tool-not-found");
-    refused(&desk.run(&["show", "nothing", "--json"]), 4, "tool-not-found");
+    assert_refused(&desk.run(&["show", "mean", "--version", "9", "--json"]), 4, "version-not-found");
+    assert_refused(&desk.run(&["show", "meen", "--version", "1", "--json"]), 4, "tool-not-found");
+    assert_refused(&desk.run(&["show", "nothing", "--json"]), 4, "tool-not-found");
 }
 
 #[test]
 fn a_name_is_deleted_given_back_and_rolled_back() {
-    let mut desk = Desk::with_mean();
+    let mut desk = CliFixture::with_mean();
     let id = desk.run(&["show", "mean", "--json"]).json()["id"].as_str().unwrap().to_owned();
     let short = &id[..15];
     let unconfirmed = "error: to delete, say confirm: true\nhint: say `confirm: true` (--confirm); it can be undeleted \
         until it is collected\n";
-    check(&desk.run(&["delete", "mean"]), 2, "", unconfirmed);
-    refused(&desk.run(&["delete", "mean", "--json"]), 2, "confirm-required");
+    assert_output(&desk.run(&["delete", "mean"]), 2, "", unconfirmed);
+    assert_refused(&desk.run(&["delete", "mean", "--json"]), 2, "confirm-required");
     assert_eq!(desk.run(&["run", "mean", "numbers=[1]"]).status, 0);
     let hint = "hint: `toolcell undelete mean` brings it back, until `toolcell gc` collects it\n";
-    check(&desk.run(&["delete", short, "--confirm"]), 0, &format!("Deleted the tool `mean` ({short}).\n"), hint);
+    assert_output(
+        &desk.run(&["delete", short, "--confirm"]),
+        0,
+        &format!("Deleted the tool `mean` ({short}).\n"),
+        hint,
+    );
     let gone = "error: tool not found: there is no tool `mean`; `mean` was deleted, and comes back with `toolcell \
         undelete mean`\nhint: `toolcell list` shows all tools that there are\n";
-    check(&desk.run(&["delete", "mean", "--confirm"]), 4, "", gone);
-    check(&desk.run(&["undelete", "mean"]), 0, &format!("Brought the tool `mean` ({short}) back.\n"), "");
-    refused(&desk.run(&["undelete", "mean", "--json"]), 4, "not-deleted");
+    assert_output(&desk.run(&["delete", "mean", "--confirm"]), 4, "", gone);
+    assert_output(&desk.run(&["undelete", "mean"]), 0, &format!("Brought the tool `mean` ({short}) back.\n"), "");
+    assert_refused(&desk.run(&["undelete", "mean", "--json"]), 4, "not-deleted");
     desk.file("mean.js", "const execute = () => 'new'");
     assert_eq!(desk.run(&["create", "$mean.js", "--description", "d", "--replace"]).status, 0);
     assert_eq!(desk.run(&["run", "mean"]).out, "new\n");
     let answer = desk.run(&["rollback", "mean", "1", "--json"]).json();
     assert_eq!(answer, json!({"id": id, "name": "mean", "version": 5}));
     assert_eq!(desk.run(&["run", "mean", "numbers=[1]"]).out, "1\n");
-    refused(&desk.run(&["rollback", "mean", "77", "--json"]), 4, "version-not-found");
-    refused(&desk.run(&["rollback", "2x", "1", "--json"]), 2, "name-invalid");
+    assert_refused(&desk.run(&["rollback", "mean", "77", "--json"]), 4, "version-not-found");
+    assert_refused(&desk.run(&["rollback", "2x", "1", "--json"]), 2, "name-invalid");
     let answer = desk.run(&["delete", "mean", "--confirm", "--json"]).json();
     assert_eq!(answer, json!({"id": id, "name": "mean", "version": 6}));
     desk.lang = "ja";
@@ -379,7 +385,7 @@ fn a_name_is_deleted_given_back_and_rolled_back() {
 
 #[test]
 fn nothing_is_made_by_looking_for_it() {
-    let desk = Desk::new();
+    let desk = CliFixture::new();
     for words in
         [&["run", "x"][..], &["show", "x"], &["delete", "x", "--confirm"], &["undelete", "x"], &["rollback", "x", "1"]]
     {

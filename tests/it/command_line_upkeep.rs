@@ -1,12 +1,12 @@
-//! The commands that find tools, say what they cost and gave, and retire those of no use.
+//! The commands that search tools, report their costs, and retire useless ones.
 
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, check, refused};
+use crate::desk::{CliFixture, assert_output, assert_refused};
 
-/// A desk with four tools, one of them a copy of another under its own name.
-fn desk() -> Desk {
-    let desk = Desk::new();
+/// Creates a CLI fixture with four tools, one of them a copy of another under its own name.
+fn desk() -> CliFixture {
+    let desk = CliFixture::new();
     desk.tool("csv_to_json", "Converts tables to objects", &["--tags", "data", "--cost", "1200"]);
     desk.tool("kana", "ひらがなをカタカナに変換する", &[]);
     desk.file("same.js", "const execute = ({ n }) => { if (n < 0) throw new Error('no'); return n }");
@@ -17,7 +17,7 @@ fn desk() -> Desk {
     desk
 }
 
-fn id(desk: &Desk, tool: &str) -> String {
+fn id(desk: &CliFixture, tool: &str) -> String {
     desk.run(&["show", tool, "--json"]).json()["id"].as_str().unwrap()[..15].to_owned()
 }
 
@@ -33,20 +33,20 @@ fn search_finds_tools_by_what_they_are_about() {
     let table = format!(
         "name\tid\tcovered\tstatus\tdescription\ncsv_to_json\t{csv}\t100%\tunverified\tConverts tables to objects\n"
     );
-    check(&desk.run(&["search", "tables"]), 0, &table, "");
+    assert_output(&desk.run(&["search", "tables"]), 0, &table, "");
     let answer = desk.run(&["search", "カタカナ", "tables", "--json"]).json();
     assert_eq!(names(&answer).split(' ').count(), 2);
     let first = &answer["tools"][0];
     assert!(first["score"].as_f64().unwrap() > 0.0 && first["covered"].as_f64().unwrap() < 1.0, "{first}");
     assert!(first["usageCount"] == 0 && first.get("successor").is_none(), "{first}");
     assert_eq!(names(&desk.run(&["search", "カタカナ tables", "--limit", "1", "--json"]).json()).split(' ').count(), 1);
-    // That nothing is found is an answer.
-    check(&desk.run(&["search", "weather"]), 0, "", "note: there is no such tool\n");
+    // An empty result is not an error.
+    assert_output(&desk.run(&["search", "weather"]), 0, "", "note: there is no such tool\n");
     assert_eq!(desk.run(&["search", "weather", "--json"]).json(), json!({"tools": []}));
     assert_eq!(desk.run(&["search", "\"", "NEAR(", "*"]).status, 0);
-    refused(&desk.run(&["search", "csv", "--limit", "0", "--json"]), 2, "filter-invalid");
+    assert_refused(&desk.run(&["search", "csv", "--limit", "0", "--json"]), 2, "filter-invalid");
     assert_eq!(desk.run(&["search"]).status, 2);
-    let none = Desk::new().run(&["search", "csv"]);
+    let none = CliFixture::new().run(&["search", "csv"]);
     assert!(none.status == 0 && none.err.ends_with(" yet; `toolcell create` makes one\n"), "{}", none.err);
     (desk.lang, desk.terminal) = ("ja", true);
     let shown = desk.run(&["search", "変換"]).out;
@@ -77,7 +77,7 @@ fn the_ledger_has_a_line_for_each_tool_and_one_for_all() {
     assert_eq!(lines[1], "csv_to_json\tunverified\t0\t0\t0.000000s\t-\t1200\t-1200\t-");
     assert!(lines[3].starts_with("first\tunverified\t3\t1\t0.") && lines[3].contains("s\t900\t-\t+900\t20"), "{out}");
     assert!(lines[5].starts_with("(total)\t\t3\t1\t0.") && lines[5].ends_with("s\t900\t1200\t-300\t"), "{out}");
-    let none = Desk::new().run(&["ledger", "--json"]).json();
+    let none = CliFixture::new().run(&["ledger", "--json"]).json();
     assert_eq!((&none["tools"], &none["total"]["usageCount"]), (&json!([]), &json!(0)));
 }
 
@@ -86,9 +86,9 @@ fn a_deprecated_tool_names_its_successor_wherever_it_is_seen() {
     let mut desk = desk();
     let (csv, kana) = (id(&desk, "csv_to_json"), id(&desk, "kana"));
     let done = format!("Deprecated the tool `kana` ({kana}) in favour of `csv_to_json`.\n");
-    check(&desk.run(&["deprecate", "kana", "--successor", "csv_to_json"]), 0, &done, "");
+    assert_output(&desk.run(&["deprecate", "kana", "--successor", "csv_to_json"]), 0, &done, "");
     let note = "note: the tool `kana` is deprecated; use `csv_to_json` in its place\n";
-    check(&desk.run(&["run", "kana"]), 0, "kana\n", note);
+    assert_output(&desk.run(&["run", "kana"]), 0, "kana\n", note);
     assert_eq!(desk.run(&["run", "kana", "--json"]).json()["deprecated"], json!({"successor": "csv_to_json"}));
     assert!(desk.run(&["run", "first", "n=1", "--json"]).json().get("deprecated").is_none());
     assert!(
@@ -113,17 +113,17 @@ fn a_deprecated_tool_names_its_successor_wherever_it_is_seen() {
         (&["copy", "--successor", "kana"], "successor-invalid"),
         (&["csv_to_json", "--successor", "kana"], "successor-invalid"),
     ] {
-        refused(&desk.run(&[&["deprecate", "--json"], words].concat()), 4, code);
+        assert_refused(&desk.run(&[&["deprecate", "--json"], words].concat()), 4, code);
     }
     let error = "error: `copy` cannot be its own successor\nhint: name another tool that is in use, or none: `toolcell \
         list` shows what there is\n";
-    check(&desk.run(&["deprecate", "copy", "--successor", "copy"]), 4, "", error);
+    assert_output(&desk.run(&["deprecate", "copy", "--successor", "copy"]), 4, "", error);
     let last = desk.run(&["audit", "--limit", "1"]).out;
     assert!(last.contains("  status  copy ") && last.contains("failed: successor-invalid"), "{last}");
     desk.lang = "ja";
     let done = format!("ツール「kana」({kana})を非推奨にしました。\n");
-    check(&desk.run(&["deprecate", "kana"]), 0, &done, "");
-    check(&desk.run(&["run", "kana"]), 0, "kana\n", "補足: ツール「kana」は非推奨です\n");
+    assert_output(&desk.run(&["deprecate", "kana"]), 0, &done, "");
+    assert_output(&desk.run(&["run", "kana"]), 0, "kana\n", "補足: ツール「kana」は非推奨です\n");
 }
 
 #[test]
@@ -141,7 +141,7 @@ fn retire_proposes_and_waits_for_a_word() {
          kana\t{kana}\tdeprecated\tcsv_to_json\t`csv_to_json` took its place\n"
     );
     let hint = "hint: `toolcell retire --confirm` deprecates them; they go on to work\n";
-    check(&desk.run(&["retire", "--dry-run"]), 0, &told, hint);
+    assert_output(&desk.run(&["retire", "--dry-run"]), 0, &told, hint);
     let answer = desk.run(&["retire", "--dry-run", "--json"]).json();
     let reasons = &answer["tools"][0]["reasons"];
     assert_eq!((&answer["dryRun"], names(&answer).as_str()), (&json!(true), "copy kana"));
@@ -151,24 +151,24 @@ fn retire_proposes_and_waits_for_a_word() {
 
     let unconfirmed = "error: to retire 1 tools, say confirm: true\nhint: look at them with --dry-run, then say `confirm: \
         true` (--confirm)\n";
-    check(&desk.run(&["retire"]), 2, "", unconfirmed);
-    refused(&desk.run(&["retire", "--json"]), 2, "confirm-required");
+    assert_output(&desk.run(&["retire"]), 2, "", unconfirmed);
+    assert_refused(&desk.run(&["retire", "--json"]), 2, "confirm-required");
     assert_eq!(desk.run(&["retire", "--dry-run", "--confirm"]).status, 2);
     assert_eq!(desk.run(&["retire", "--unused", "yesterday"]).status, 2);
     let done = desk.run(&["retire", "--confirm"]);
     let gone = "hint: `kana` is superseded: `toolcell delete kana` takes its name away\n";
-    check(&done, 0, &format!("Deprecated the tool `copy` ({copy}) in favour of `first`.\n"), gone);
+    assert_output(&done, 0, &format!("Deprecated the tool `copy` ({copy}) in favour of `first`.\n"), gone);
     assert_eq!(desk.run(&["list", "--status", "deprecated", "--sort", "name", "--json"]).json()["total"], 2);
     assert_eq!(
         desk.run(&["run", "copy", "n=1"]).err,
         "note: the tool `copy` is deprecated; use `first` in its place\n"
     );
 
-    // Nothing is left to be confirmed.
+    // Nothing is left to confirm.
     for tool in ["kana", "copy"] {
         assert_eq!(desk.run(&["delete", tool, "--confirm"]).status, 0);
     }
-    check(&desk.run(&["retire"]), 0, "", "note: there is nothing to retire\n");
+    assert_output(&desk.run(&["retire"]), 0, "", "note: there is nothing to retire\n");
     let json = json!({"dryRun": false, "tools": []});
     assert_eq!(desk.run(&["retire", "--json"]).json(), json);
     desk.lang = "ja";
@@ -186,5 +186,5 @@ fn what_nobody_used_for_a_while_is_listed() {
     }
     assert_eq!(unused("0s"), "copy csv_to_json first kana");
     assert_eq!(desk.run(&["list", "--unused", "-1d"]).status, 2);
-    refused(&desk.run(&["list", "--unused", "400000d", "--json"]), 2, "filter-invalid");
+    assert_refused(&desk.run(&["list", "--unused", "400000d", "--json"]), 2, "filter-invalid");
 }

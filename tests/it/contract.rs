@@ -1,4 +1,5 @@
-//! The contract in its own words: what it says is read from `fixtures/contract`, and a real operation has to say the same.
+//! The wording of the contract: expected texts are read from `fixtures/contract`, and real
+//! operations must produce them.
 
 mod answers;
 mod documents;
@@ -8,42 +9,45 @@ use toolcell::Lang;
 
 use crate::world::read;
 
-/// All languages. Their files end in their names; the words of the contract are the Japanese ones.
+/// All languages. Fixture files end in the name of their language; the original text of the
+/// contract is Japanese.
 const LANGUAGES: [Lang; 3] = [Lang::Ja, Lang::En, Lang::Zh];
 
-/// An answer of the contract: text with `{placeholders}`.
+/// A text of the contract with `{placeholders}`.
 #[derive(Clone)]
 struct Template(String);
 
 impl Template {
-    /// The answer of this name.
-    fn named(name: &str, lang: Lang) -> Self {
+    /// Returns the template of this name.
+    fn load(name: &str, lang: Lang) -> Self {
         let found = templates(lang).into_iter().find(|(known, _)| known == name);
         found.unwrap_or_else(|| panic!("no template is called {name}")).1
     }
 
-    /// Without the block that begins with the line before this text: the contract leaves it out where there is none.
+    /// Removes the block that contains this text. The contract omits optional blocks that would be
+    /// empty.
     fn without_block_of(self, inside: &str) -> Self {
         let blocks: Vec<&str> = self.0.split("\n\n").filter(|block| !block.contains(inside)).collect();
         assert_eq!(blocks.len() + 1, self.0.split("\n\n").count(), "there is no block with {inside}");
         Self(blocks.join("\n\n"))
     }
 
-    /// What stands between braces, in order. `{ /* ... */ }` and the like are text.
+    /// Returns the names of the placeholders, in order. Other text in braces, such as `{ /* ... */
+    /// }`, is not a placeholder.
     fn placeholders(&self) -> Vec<String> {
         let mut names = Vec::new();
-        self.each(|name| {
+        self.replace_each(|name| {
             names.push(name.to_owned());
             String::new()
         });
         names
     }
 
-    /// The answer with these values, each for the placeholder whose turn it is.
+    /// Fills in the placeholders, in order, and checks their names.
     #[track_caller]
-    fn filled(&self, values: &[(&str, &str)]) -> String {
+    fn fill(&self, values: &[(&str, &str)]) -> String {
         let mut left = values.iter();
-        let text = self.each(|placeholder| match left.next() {
+        let text = self.replace_each(|placeholder| match left.next() {
             Some((name, value)) if *name == placeholder => (*value).to_owned(),
             other => panic!("it is the turn of {placeholder}, and the test has {other:?}"),
         });
@@ -51,7 +55,7 @@ impl Template {
         text
     }
 
-    fn each(&self, mut value: impl FnMut(&str) -> String) -> String {
+    fn replace_each(&self, mut value: impl FnMut(&str) -> String) -> String {
         let (mut text, mut rest) = (String::new(), self.0.as_str());
         while let Some((before, after)) = rest.split_once('{') {
             text.push_str(before);
@@ -74,7 +78,7 @@ fn is_placeholder(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|char| char.is_ascii_alphanumeric() || "_|".contains(char))
 }
 
-/// The answers of the contract in a language, by name.
+/// Returns the templates of the contract in a language, by name.
 fn templates(lang: Lang) -> Vec<(String, Template)> {
     let text = read(format!("fixtures/contract/answers.{}.txt", lang.name()));
     let blocks = text.split("=== ").skip(1).map(|block| block.split_once('\n').unwrap());

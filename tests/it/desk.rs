@@ -1,4 +1,5 @@
-//! The sentence that tests of the commands about tools are written in: `Desk::with_mean().run(&["run", "mean", "numbers=[1]"])`.
+//! The fixture of CLI tests about tools: `CliFixture::with_mean().run(&["run", "mean",
+//! "numbers=[1]"])`.
 
 use std::fs;
 use std::io::Cursor;
@@ -8,7 +9,7 @@ use tempfile::TempDir;
 use toolcell::CancelToken;
 use toolcell_cli::Streams;
 
-use crate::command_line::Done;
+use crate::command_line::CommandOutput;
 
 pub(crate) const MEAN: &str = "const execute = ({ numbers, unit }) => \
     numbers.reduce((a, b) => a + b, 0) / numbers.length + (unit ?? 0)\n";
@@ -17,20 +18,20 @@ pub(crate) const PARAMETERS: &str = r#"{
     "unit": {"type": "string", "description": "what it is in"}
 }"#;
 
-/// A folder with a store in it that is made when it is needed, and files beside that.
-pub(crate) struct Desk {
+/// A temporary folder with files and with a store that is created on first use.
+pub(crate) struct CliFixture {
     pub(crate) folder: TempDir,
     pub(crate) lang: &'static str,
-    /// Whether a terminal is looked at.
+    /// Whether standard output is a terminal.
     pub(crate) terminal: bool,
 }
 
-impl Desk {
+impl CliFixture {
     pub(crate) fn new() -> Self {
         Self { folder: tempfile::tempdir().unwrap(), lang: "en", terminal: false }
     }
 
-    /// One with `mean` in its store.
+    /// Creates a fixture whose store contains the tool `mean`.
     pub(crate) fn with_mean() -> Self {
         let desk = Self::new();
         desk.file("mean.js", MEAN);
@@ -45,12 +46,12 @@ impl Desk {
         path.to_str().unwrap().to_owned()
     }
 
-    pub(crate) fn run(&self, words: &[&str]) -> Done {
+    pub(crate) fn run(&self, words: &[&str]) -> CommandOutput {
         self.run_with(words, b"", &CancelToken::new())
     }
 
-    /// `$` stands for the folder.
-    pub(crate) fn run_with(&self, words: &[&str], input: &[u8], cancel: &CancelToken) -> Done {
+    /// Runs a command; `$` in its words stands for the folder.
+    pub(crate) fn run_with(&self, words: &[&str], input: &[u8], cancel: &CancelToken) -> CommandOutput {
         let folder = self.folder.path().to_str().unwrap();
         let dir = format!("{folder}/store");
         let words = words.iter().map(|word| match word.strip_prefix("@$").or(word.strip_prefix('$')) {
@@ -70,10 +71,14 @@ impl Desk {
             input_is_terminal: false,
         };
         let exit = toolcell_cli::run(words, streams, cancel);
-        Done { status: exit.status(), out: String::from_utf8(out).unwrap(), err: String::from_utf8(err).unwrap() }
+        CommandOutput {
+            status: exit.status(),
+            out: String::from_utf8(out).unwrap(),
+            err: String::from_utf8(err).unwrap(),
+        }
     }
 
-    /// Makes a tool that returns nothing much.
+    /// Creates a tool with a trivial body.
     pub(crate) fn tool(&self, name: &str, description: &str, words: &[&str]) -> Value {
         let first = ["create", "-", "--json", "--name", name, "--description", description];
         let source = format!("const execute = () => '{name}'");
@@ -84,13 +89,13 @@ impl Desk {
 }
 
 #[track_caller]
-pub(crate) fn check(done: &Done, status: u8, out: &str, err: &str) {
+pub(crate) fn assert_output(done: &CommandOutput, status: u8, out: &str, err: &str) {
     assert_eq!((done.status, done.out.as_str(), done.err.as_str()), (status, out, err));
 }
 
-/// What an error is called, and the exit status.
+/// Asserts the exit status and the error code.
 #[track_caller]
-pub(crate) fn refused(done: &Done, status: u8, code: &str) {
+pub(crate) fn assert_refused(done: &CommandOutput, status: u8, code: &str) {
     let answer = done.json();
     assert_eq!((done.status, &answer["outcome"], &answer["error"]["code"]), (status, &json!("refused"), &json!(code)));
     assert!(answer["error"]["message"].as_str().is_some_and(|message| !message.is_empty()), "{}", done.out);

@@ -1,14 +1,14 @@
-//! The same call gives the same result and the same fuel, on every image and in every run.
+//! Equal calls have equal results and take equal fuel, on every image and in every run.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
-use toolcell_host::{Interruption, Kind, Outcome, Report};
+use toolcell_host::{ImageKind, Interruption, Outcome, Report};
 
 use crate::command_line::toolcell;
-use crate::world::{World, files, read, returned, root, stem, without_ticker};
+use crate::world::{SandboxFixture, files, read, returned, root, sandbox_without_ticker, stem};
 
-/// What must be the same: everything but the time it took.
+/// Returns everything that must be equal: the report without its duration.
 fn facts(mut report: Report) -> Report {
     report.usage.duration = Duration::ZERO;
     report
@@ -19,11 +19,18 @@ fn result_and_fuel_are_equal_on_all_images_and_in_every_run() {
     let tools = files("fixtures/tools", "js");
     for path in &tools {
         let case: serde_json::Value = serde_json::from_str(&read(path.with_extension("json"))).unwrap();
-        let run = |kind: Kind| {
-            facts(World::new().file(path).on(kind).seed(7).started_at(1_700_000_000_000).run(&case["params"]))
+        let run = |kind: ImageKind| {
+            facts(
+                SandboxFixture::new()
+                    .file(path)
+                    .on_image(kind)
+                    .seed(7)
+                    .started_at(1_700_000_000_000)
+                    .run(&case["params"]),
+            )
         };
-        let first = run(Kind::Roomy);
-        for kind in [Kind::Roomy, Kind::Bounded, Kind::Interpreted] {
+        let first = run(ImageKind::Roomy);
+        for kind in [ImageKind::Roomy, ImageKind::Bounded, ImageKind::Interpreted] {
             assert_eq!(run(kind), first, "{} on {kind:?}", path.display());
         }
     }
@@ -32,18 +39,22 @@ fn result_and_fuel_are_equal_on_all_images_and_in_every_run() {
 
 #[test]
 fn epochs_and_slices_of_fuel_burn_the_same() {
-    // Some epochs long, so that both end calls of the same engine where they should not.
+    // Runs for several epochs, so that interruptions would show if they fell at different places.
     let busy =
         "const execute = () => { let n = 0; for (let i = 0; i < 3_000_000; i++) n = (n * 31 + i) % 65_537; return n }";
-    for kind in [Kind::Roomy, Kind::Bounded] {
-        let (epochs, slices) = (World::new().script(busy).on(kind), World::new().script(busy).on_slices(kind));
+    for kind in [ImageKind::Roomy, ImageKind::Bounded] {
+        let (epochs, slices) = (
+            SandboxFixture::new().script(busy).on_image(kind),
+            SandboxFixture::new().script(busy).on_image_without_ticker(kind),
+        );
         assert_eq!(facts(slices.run_text("{}")), facts(epochs.run_text("{}")), "{kind:?}");
     }
-    assert_eq!(without_ticker(Kind::Roomy).interruption(), Interruption::FuelSlices);
+    assert_eq!(sandbox_without_ticker(ImageKind::Roomy).interruption(), Interruption::FuelSlices);
     for path in files("fixtures/tools", "js") {
         let case: serde_json::Value = serde_json::from_str(&read(path.with_extension("json"))).unwrap();
-        let epochs = facts(World::new().file(&path).on(Kind::Roomy).run(&case["params"]));
-        let slices = facts(World::new().file(&path).on_slices(Kind::Roomy).run(&case["params"]));
+        let epochs = facts(SandboxFixture::new().file(&path).on_image(ImageKind::Roomy).run(&case["params"]));
+        let slices =
+            facts(SandboxFixture::new().file(&path).on_image_without_ticker(ImageKind::Roomy).run(&case["params"]));
         assert_eq!(slices, epochs, "{}", path.display());
     }
 }
@@ -79,14 +90,14 @@ fn limits_are_hit_at_the_same_place_on_all_images() {
         "const execute = () => { const a = []; for (;;) a.push('x'.repeat(10_000) + a.length) }",
         "function execute() { let depth = 0; const f = () => { depth++; f() }; try { f() } catch { return depth } }",
     ] {
-        let run = |kind: Kind| {
-            let mut world = World::new().script(source).on(kind).fuel(50_000_000);
+        let run = |kind: ImageKind| {
+            let mut world = SandboxFixture::new().script(source).on_image(kind).fuel(50_000_000);
             world.budget.memory = 16 << 20;
             facts(world.run_text("{}"))
         };
-        let first = run(Kind::Roomy);
-        assert_eq!(run(Kind::Bounded), first, "{source}");
-        assert_eq!(run(Kind::Interpreted), first, "{source}");
+        let first = run(ImageKind::Roomy);
+        assert_eq!(run(ImageKind::Bounded), first, "{source}");
+        assert_eq!(run(ImageKind::Interpreted), first, "{source}");
     }
 }
 
@@ -94,18 +105,18 @@ fn limits_are_hit_at_the_same_place_on_all_images() {
 fn the_clock_starts_at_the_runs_time_and_moves_on_with_fuel() {
     let source =
         "function execute() { const a = Date.now(); for (let i = 0; i < 1_000_000; i++); return [a, Date.now() - a] }";
-    let world = World::new().script(source).started_at(1_234_567_890_123);
+    let world = SandboxFixture::new().script(source).started_at(1_234_567_890_123);
     let first = world.returns();
     let (start, spent) = first.trim_matches(['[', ']']).split_once(',').unwrap();
     assert_eq!(start, "1234567890123");
     assert!((1..1000).contains(&spent.parse::<u32>().unwrap()), "{spent}");
     assert_eq!(world.returns(), first);
-    assert_eq!(World::new().script("const execute = () => new Date().getTimezoneOffset()").returns(), "0");
+    assert_eq!(SandboxFixture::new().script("const execute = () => new Date().getTimezoneOffset()").returns(), "0");
 }
 
 #[test]
 fn random_numbers_come_from_the_seed() {
-    let world = |seed| World::new().script("const execute = () => [Math.random(), Math.random()]").seed(seed);
+    let world = |seed| SandboxFixture::new().script("const execute = () => [Math.random(), Math.random()]").seed(seed);
     let first = world(1).returns();
     assert_eq!(world(1).returns(), first);
     assert_ne!(world(2).returns(), first);
@@ -120,10 +131,10 @@ fn time_and_chance_at_the_top_level_belong_to_each_run() {
         ("const at = Math.random(); const execute = () => at", false),
         ("const at = 5; const execute = () => at", true),
     ] {
-        let world = World::new().script(source).seed(1).started_at(1000);
+        let world = SandboxFixture::new().script(source).seed(1).started_at(1000);
         let prepared = world.prepare().unwrap();
         assert_eq!(prepared.is_snapshot(), snapshot, "{source}");
-        let later = World::new().seed(2).started_at(2000);
+        let later = SandboxFixture::new().seed(2).started_at(2000);
         let (first, second) = (returned(&world.call(&prepared, "{}")), returned(&later.call(&prepared, "{}")));
         assert_eq!(first == second, snapshot, "{source}: {first} {second}");
         assert_eq!(returned(&world.call(&prepared, "{}")), first);
@@ -132,7 +143,7 @@ fn time_and_chance_at_the_top_level_belong_to_each_run() {
 
 #[test]
 fn not_a_number_has_one_bit_pattern() {
-    let bits = World::new().script(
+    let bits = SandboxFixture::new().script(
         "function execute() { const view = new DataView(new ArrayBuffer(8)); return [0 / 0, Infinity - Infinity, Math.sqrt(-1), \
          parseFloat('x'), -NaN, Math.fround(NaN)].map((n) => { view.setFloat64(0, n); return view.getBigUint64(0).toString(16) }) }",
     );
@@ -141,7 +152,7 @@ fn not_a_number_has_one_bit_pattern() {
 
 #[test]
 fn attacks_burn_the_same_fuel_on_all_images() {
-    // Those of a small budget: the interpreter is 30 times slower.
+    // Only attacks with a small budget: the interpreter is 30 times slower.
     let small: Vec<PathBuf> = files("fixtures/hostile", "js")
         .into_iter()
         .filter(|path| read(path).starts_with("// expect: returned") && !read(path).contains("\n// params"))
@@ -149,9 +160,9 @@ fn attacks_burn_the_same_fuel_on_all_images() {
         .collect();
     assert!(small.len() >= 10);
     for path in small {
-        let run = |kind: Kind| facts(World::new().file(&path).on(kind).run_text("{}"));
-        let first = run(Kind::Roomy);
+        let run = |kind: ImageKind| facts(SandboxFixture::new().file(&path).on_image(kind).run_text("{}"));
+        let first = run(ImageKind::Roomy);
         assert!(!matches!(first.outcome, Outcome::Stopped(_)), "{}: {first:?}", path.display());
-        assert_eq!(run(Kind::Interpreted), first, "{}", path.display());
+        assert_eq!(run(ImageKind::Interpreted), first, "{}", path.display());
     }
 }

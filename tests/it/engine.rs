@@ -1,20 +1,21 @@
-//! The engine gives the language's results where QuickJS-ng did not, or does so only with our patches (`docs/engine.md`).
+//! The engine conforms to the language where QuickJS-ng did not, or conforms only with our patches
+//! (`docs/engine.md`).
 
-use toolcell_host::{Kind, Outcome, Report};
+use toolcell_host::{ImageKind, Outcome, Report};
 
-use crate::attacks::Fixture;
-use crate::world::{World, eval, files, returned};
+use crate::hostile::HostileFixture;
+use crate::world::{SandboxFixture, eval, files, returned};
 
-/// Runs a fixture on each image: it meets its fate, and burns the same fuel on all of them.
+/// Runs a fixture on each image: it must meet its fate and take the same fuel on all of them.
 fn holds(name: &str) {
     let path = crate::world::root().join(format!("fixtures/engine/{name}.js"));
     let mut fuel = None;
-    for kind in Kind::ALL {
-        let mut fixture = Fixture::read(&path);
-        fixture.world = fixture.world.on(kind).fuel(2_000_000_000);
+    for kind in ImageKind::ALL {
+        let mut fixture = HostileFixture::read(&path);
+        fixture.world = fixture.world.on_image(kind).fuel(2_000_000_000);
         let report = fixture.world.run_text(&fixture.params);
         let burned = (report.usage.fuel, report.usage.load_fuel);
-        assert!(fixture.is_met_by(&fate_of(&report)), "{name} on {kind:?}: {}", fate_of(&report));
+        assert!(fixture.matches(&fate_of(&report)), "{name} on {kind:?}: {}", fate_of(&report));
         assert_eq!(*fuel.get_or_insert(burned), burned, "{name} on {kind:?}");
     }
 }
@@ -72,7 +73,7 @@ fn every_engine_fixture_has_a_test() {
 #[test]
 fn an_integer_of_the_parameters_is_as_cheap_as_one_of_the_source() {
     let loops = "let sum = 0; for (let i = 0; i < n; i++) sum = (sum + i) | 0; return sum";
-    let fuel = |source: &str| World::new().script(source).run_text(r#"{"n": 20000}"#).usage.fuel;
+    let fuel = |source: &str| SandboxFixture::new().script(source).run_text(r#"{"n": 20000}"#).usage.fuel;
     let given = fuel(&format!("function execute({{ n }}) {{ {loops} }}"));
     let written = fuel(&format!("function execute() {{ const n = 20000; {loops} }}"));
     assert!(given < written + written / 50, "{given} against {written}");
@@ -97,22 +98,22 @@ fn a_tool_is_found_by_its_name_however_it_is_declared() {
         "Object.prototype.default = () => 'inherited'; const execute = () => 'found'",
         "const typeof_ = 1; const execute = () => 'found'; Object.prototype.toString = () => 'poisoned'",
     ] {
-        assert_eq!(World::new().script(source).returns(), r#""found""#, "{source}");
+        assert_eq!(SandboxFixture::new().script(source).returns(), r#""found""#, "{source}");
     }
     for source in ["class execute {}", "const execute = class {}"] {
-        assert!(World::new().script(source).throws().contains("constructor"), "{source}");
+        assert!(SandboxFixture::new().script(source).throws().contains("constructor"), "{source}");
     }
     for source in ["{ const execute = () => 1 }", "const execute = 5", "(function () { function execute() {} })()"] {
-        assert!(World::new().script(source).throws().contains("no tool found"), "{source}");
+        assert!(SandboxFixture::new().script(source).throws().contains("no tool found"), "{source}");
     }
     let source = "Object.defineProperty(this, 'execute', { get() { throw new RangeError('mine') } })";
-    assert_eq!(World::new().script(source).throws(), "RangeError: mine");
+    assert_eq!(SandboxFixture::new().script(source).throws(), "RangeError: mine");
 }
 
 #[test]
 fn a_small_script_loads_for_little_fuel() {
-    let prepared = World::new().script("const execute = () => 1").prepare().unwrap();
-    // With a second compilation and a manifest it was 114,000 and 47,000 more.
+    let prepared = SandboxFixture::new().script("const execute = () => 1").prepare().unwrap();
+    // A second compilation cost 114,000 more, and a manifest 47,000.
     assert!(prepared.load_fuel() < 60_000, "{}", prepared.load_fuel());
 }
 
@@ -120,17 +121,17 @@ fn a_small_script_loads_for_little_fuel() {
 fn the_manifest_is_no_part_of_a_call() {
     let source = |body: &str| format!("const at = Date.now(); export default {{ description: 'd', {body} }}");
     let described = source("get parameters() { console.log('asked'); return {} }, execute: () => at");
-    let world = World::new().script(described);
+    let world = SandboxFixture::new().script(described);
     let prepared = world.prepare().unwrap();
     assert!(!prepared.is_snapshot());
     assert_eq!(prepared.manifest().as_str(), r#"{"shape":"object","tools":[{"description":"d","parameters":{}}]}"#);
     let report = world.call(&prepared, "{}");
     assert_eq!((report.usage.load_fuel, returned(&report).as_str()), (prepared.load_fuel(), "0"));
-    let plain = World::new().script("const execute = () => 1").prepare().unwrap();
+    let plain = SandboxFixture::new().script("const execute = () => 1").prepare().unwrap();
     assert_eq!(plain.manifest().as_str(), r#"{"shape":"function","tools":[{}]}"#);
 }
 
-/// Ways to change what arrays and objects inherit, each of which notes what it is handed.
+/// Modifications of the prototypes of arrays and objects that record the values they are given.
 const POISONS: &[&str] = &[
     "Object.defineProperty(Array.prototype, '0', { get() { return 1 } })",
     "Object.defineProperty(Array.prototype, '0', { get() { return 1 }, set(v) { seen.push(v) } })",
@@ -148,21 +149,21 @@ const POISONS: &[&str] = &[
 #[test]
 fn a_poisoned_prototype_neither_stops_loading_nor_sees_the_manifest() {
     for poison in POISONS {
-        // `seen` notes without what is poisoned.
+        // `seen` records without using the modified prototypes.
         let head = format!("const seen = {{ n: 0, push() {{ this.n++ }} }}; {poison};");
-        let world = World::new().script(format!("{head} function execute() {{ return 'ok ' + seen.n }}"));
+        let world = SandboxFixture::new().script(format!("{head} function execute() {{ return 'ok ' + seen.n }}"));
         assert_eq!(world.returns(), r#""ok 0""#, "{poison}");
         let prepared = world.prepare().unwrap();
         assert_eq!(prepared.manifest().as_str(), r#"{"shape":"function","tools":[{}]}"#, "{poison}");
 
         let object = format!("{head} export default {{ description: 'd', execute: () => 'ok ' + seen.n }}");
-        let world = World::new().script(object);
+        let world = SandboxFixture::new().script(object);
         assert_eq!(world.returns(), r#""ok 0""#, "{poison}");
         let manifest = world.prepare().unwrap().manifest().as_str().to_owned();
         assert_eq!(manifest, r#"{"shape":"object","tools":[{"description":"d"}]}"#, "{poison}");
 
         let tools = "[{ name: 'a', execute: () => seen.n }, { name: 'b', execute: () => seen.n }]";
-        let mut world = World::new().script(format!("{head} export default (pi) => {tools}"));
+        let mut world = SandboxFixture::new().script(format!("{head} export default (pi) => {tools}"));
         world.run.tool = Some("b");
         assert_eq!(world.returns(), "0", "{poison}");
         let manifest = world.prepare().unwrap().manifest().as_str().to_owned();
@@ -182,7 +183,7 @@ fn a_syntax_error_at_a_character_of_several_bytes_is_told() {
         ("😀", 1, 1),
         ("\u{2028}€", 1, 2),
     ] {
-        let report = World::new().script(source).fuel(50_000_000).run_text("{}");
+        let report = SandboxFixture::new().script(source).fuel(50_000_000).run_text("{}");
         let Outcome::Threw(thrown) = report.outcome else { panic!("{source:?}: {:?}", report.outcome) };
         assert_eq!(thrown.name, "SyntaxError", "{source:?}");
         assert_eq!((thrown.line, thrown.column), (Some(line), Some(column)), "{source:?}: {}", thrown.message);

@@ -1,11 +1,12 @@
-//! What a tool throws reaches the host with the author's own line and column, and nothing of the guest.
+//! Errors that a tool throws reach the host with the author's line and column, and without frames
+//! of the guest.
 
 use toolcell_host::{Outcome, Thrown};
 
-use crate::world::World;
+use crate::world::SandboxFixture;
 
 fn thrown(source: &str) -> Thrown {
-    match World::new().script(source).run_text("{}").outcome {
+    match SandboxFixture::new().script(source).run_text("{}").outcome {
         Outcome::Threw(thrown) => thrown,
         other => panic!("expected it to throw: {other:?}"),
     }

@@ -1,19 +1,20 @@
-//! Damaged objects: each is found, mended as far as it can be, and costs nobody else anything.
+//! Damaged objects: each is reported and repaired as far as possible, without affecting other
+//! tools.
 
 use std::fs;
 use std::path::Path;
 
 use toolcell::Status;
-use toolcell::store::{Health, History, Import, Settings, WhenTaken};
+use toolcell::store::{FsckReport, HistoryScope, Import, OnConflict, Settings};
 
-use crate::shelf::{Shelf, files_below, made, overwrite, returns};
+use crate::shelf::{StoreFixture, files_below, overwrite, returns, sample_tool};
 
 pub(crate) const NAMES: [&str; 4] = ["hit", "other", "gone", "shared"];
 
-/// A store that nobody has open, in which `hit` is what the damage is done to. Its name has a history, and so has that
-/// of `other`; `gone` was deleted, and `shared` has the source of `other`.
-pub(crate) fn shelf() -> Shelf {
-    let mut shelf = Shelf::new();
+/// Creates a closed store. The damage is done to `hit`. `hit` and `other` have histories, `gone`
+/// was deleted, and `shared` has the same source as `other`.
+pub(crate) fn shelf() -> StoreFixture {
+    let mut shelf = StoreFixture::new();
     shelf.tool("hit", &returns(1));
     shelf.tool("other", &returns(2));
     shelf.tool("gone", &returns(3));
@@ -28,44 +29,44 @@ pub(crate) fn shelf() -> Shelf {
     shelf
 }
 
-/// What is known of all names but `hit`.
-fn others(shelf: &Shelf) -> Vec<String> {
+/// Returns the state of all names but `hit`.
+fn others(shelf: &StoreFixture) -> Vec<String> {
     shelf.state(NAMES.into_iter().skip(1))
 }
 
-fn told(health: &Health) -> String {
+fn told(health: &FsckReport) -> String {
     let problems = health.problems.iter().map(|problem| format!("{}: {}", problem.what, problem.wrong));
     problems.collect::<Vec<_>>().join("\n")
 }
 
-/// The names and the bytes of all files, but for the log.
+/// Returns the names and bytes of all files, except for the log.
 fn contents(folder: &Path) -> Vec<(std::path::PathBuf, Vec<u8>)> {
     files_below(folder).into_iter().map(|path| (path.clone(), fs::read(path).unwrap())).collect()
 }
 
-/// Does damage, and expects it to be told with these words, mended, and to be no more. What is left of `hit` is for the
-/// test to say.
+/// Damages the store, and asserts that the problem is reported with these words, repaired, and gone
+/// afterwards. The test checks the state of `hit`.
 #[track_caller]
-pub(crate) fn mended(damage: impl FnOnce(&Shelf), words: &str) -> Shelf {
+pub(crate) fn mended(damage: impl FnOnce(&StoreFixture), words: &str) -> StoreFixture {
     let mut shelf = shelf();
     shelf.reopen();
     let before = others(&shelf);
     shelf.close();
     damage(&shelf);
     let files = contents(&shelf.path().join("objects"));
-    let health = shelf.look();
-    assert!(!health.is_good() && told(&health).contains(words), "{}", told(&health));
+    let health = shelf.check();
+    assert!(!health.is_healthy() && told(&health).contains(words), "{}", told(&health));
     assert_eq!(contents(&shelf.path().join("objects")), files, "looking changed something");
     let health = shelf.repair();
-    assert!(health.is_good() && told(&health).contains(words), "{:#?}", health.problems);
-    let health = shelf.look();
+    assert!(health.is_healthy() && told(&health).contains(words), "{:#?}", health.problems);
+    let health = shelf.check();
     assert!(health.problems.is_empty(), "{:#?}", health.problems);
     shelf.reopen();
     assert_eq!(others(&shelf), before);
     shelf
 }
 
-/// Changes one bit in the middle.
+/// Flips one bit in the middle of a file.
 fn flip(path: &Path) {
     let mut bytes = fs::read(path).unwrap();
     let middle = bytes.len() / 2;
@@ -73,7 +74,7 @@ fn flip(path: &Path) {
     overwrite(path, &bytes);
 }
 
-/// Leaves the first half.
+/// Truncates a file to its first half.
 pub(crate) fn cut(path: &Path) {
     let bytes = fs::read(path).unwrap();
     overwrite(path, &bytes[..bytes.len() / 2]);
@@ -92,9 +93,9 @@ const DAMAGES: [fn(&Path); 4] = [flip, cut, empty, delete];
 #[test]
 fn a_store_that_is_whole_is_good() {
     let shelf = shelf();
-    let health = shelf.look();
-    assert!(health.is_good());
-    // Four sources that are different, and a version for each of nine steps.
+    let health = shelf.check();
+    assert!(health.is_healthy());
+    // Five distinct sources, and a version for each of nine steps.
     assert_eq!((health.tools, health.objects, health.unreferenced, health.quarantined), (3, 14, 0, 0));
     assert_eq!(shelf.repair(), health);
 }
@@ -107,9 +108,9 @@ fn a_tool_whose_source_is_damaged_is_quarantined_until_it_is_created_again() {
         assert_eq!((entry.status, entry.runs), (Status::Quarantined, 1));
         assert!(shelf.source("hit").starts_with("integrity: "), "{}", shelf.source("hit"));
         assert!(shelf.quarantined().len() == 1 || !shelf.source_object(&returns(5)).exists());
-        // The rest goes elsewhere without it.
-        assert_eq!(Import::read(&shelf.export(History::Last)).unwrap().newcomers().len(), 2);
-        shelf.put(&made("hit", &returns(5)), WhenTaken::Refuse).unwrap();
+        // An export contains the other tools without it.
+        assert_eq!(Import::read(&shelf.export(HistoryScope::Latest)).unwrap().tools().len(), 2);
+        shelf.insert(&sample_tool("hit", &returns(5)), OnConflict::Refuse).unwrap();
         assert_eq!(shelf.source("hit"), returns(5));
         assert_eq!(shelf.find("hit").unwrap().status, Status::Unverified);
     }
@@ -119,7 +120,7 @@ fn a_tool_whose_source_is_damaged_is_quarantined_until_it_is_created_again() {
 fn a_tool_whose_source_is_damaged_comes_back_with_an_import() {
     let mut shelf = shelf();
     shelf.reopen();
-    let bundle = shelf.export(History::Last);
+    let bundle = shelf.export(HistoryScope::Latest);
     shelf.close();
     delete(&shelf.source_object(&returns(5)));
     shelf.repair();
@@ -134,11 +135,11 @@ fn a_name_whose_last_version_is_damaged_is_free_until_it_is_created_again() {
     for damage in DAMAGES {
         let shelf = mended(|shelf| damage(&shelf.version_object("hit", "replaced")), "what is known of it is lost");
         assert_eq!(shelf.source("hit"), "tool-not-found");
-        shelf.put(&made("hit", &returns(5)), WhenTaken::Refuse).unwrap();
+        shelf.insert(&sample_tool("hit", &returns(5)), OnConflict::Refuse).unwrap();
         assert_eq!(shelf.source("hit"), returns(5));
         let entry = shelf.find("hit").unwrap();
         assert_eq!((entry.status, entry.runs), (Status::Unverified, 1));
-        assert!(shelf.look().problems.is_empty());
+        assert!(shelf.check().problems.is_empty());
     }
 }
 
@@ -153,8 +154,8 @@ fn a_step_that_is_lost_from_a_history_is_told_and_the_others_stay() {
         let before = others(&shelf);
         shelf.close();
         delete(&shelf.path().join("index.sqlite"));
-        assert!(shelf.repair().is_good());
-        assert!(shelf.look().problems.is_empty());
+        assert!(shelf.repair().is_healthy());
+        assert!(shelf.check().problems.is_empty());
         shelf.reopen();
         assert_eq!((shelf.source("hit"), others(&shelf)), (returns(5), before));
     }
@@ -163,18 +164,18 @@ fn a_step_that_is_lost_from_a_history_is_told_and_the_others_stay() {
 #[test]
 fn what_the_index_keeps_until_the_next_sync_is_made_again() {
     for damage in DAMAGES {
-        let mut shelf = Shelf::kept(Settings::default());
+        let mut shelf = StoreFixture::with_settings(Settings::default());
         shelf.tool("hit", &returns(1));
         shelf.close();
         let version = shelf.version_object("hit", "created");
         damage(&shelf.source_object(&returns(1)));
         damage(&version);
         shelf.repair();
-        assert!(shelf.look().problems.is_empty());
+        assert!(shelf.check().problems.is_empty());
         shelf.reopen();
         assert_eq!((shelf.source("hit"), shelf.find("hit").unwrap().status), (returns(1), Status::Unverified));
         shelf.close();
-        // Reading alone does it as well.
+        // Reading the tool restores the object too.
         delete(&shelf.source_object(&returns(1)));
         shelf.reopen();
         assert_eq!(shelf.source("hit"), returns(1));
@@ -186,7 +187,7 @@ fn what_the_index_keeps_until_the_next_sync_is_made_again() {
 fn what_does_not_belong_there_is_put_aside() {
     let strangers = ["x", "ab/x", "zz/y", "AB/cd", "ab/0123", "objects/ab/cd"];
     for stranger in strangers {
-        let plant = |shelf: &Shelf| {
+        let plant = |shelf: &StoreFixture| {
             let path = shelf.path().join("objects").join(stranger);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, "mine").unwrap();
@@ -218,9 +219,12 @@ fn what_nobody_finished_writing_harms_nobody() {
     for name in ["1.0", "index.sqlite", "index.sqlite-journal", "toolcell-store.7"] {
         fs::write(shelf.path().join("tmp").join(name), "half").unwrap();
     }
-    assert!(shelf.look().is_good());
+    assert!(shelf.check().is_healthy());
     delete(&shelf.path().join("index.sqlite"));
-    assert!(shelf.repair().is_good());
+    assert!(shelf.repair().is_healthy());
     shelf.reopen();
-    assert_eq!((shelf.source("hit"), shelf.tool("new", &returns(9))), (returns(5), made("new", &returns(9)).id()));
+    assert_eq!(
+        (shelf.source("hit"), shelf.tool("new", &returns(9))),
+        (returns(5), sample_tool("new", &returns(9)).id())
+    );
 }

@@ -1,8 +1,8 @@
-//! What a tool sees, and what it does not.
+//! The global environment of tools.
 
-use crate::world::{World, eval};
+use crate::world::{SandboxFixture, eval};
 
-/// Every name on the global object. A new one is a decision: it belongs into the contract first.
+/// Every name on the global object. A new one is a decision, which is made in the contract first.
 const GLOBALS: &str = "AbortController AbortSignal AggregateError Array ArrayBuffer AsyncDisposableStack BigInt \
     BigInt64Array BigUint64Array Boolean Buffer DOMException DataView Date DisposableStack Error EvalError Event \
     EventTarget FinalizationRegistry Float16Array Float32Array Float64Array Function Infinity Int16Array Int32Array \
@@ -14,7 +14,7 @@ const GLOBALS: &str = "AbortController AbortSignal AggregateError Array ArrayBuf
 
 #[test]
 fn the_global_object_has_these_names_and_no_other() {
-    let names = World::new()
+    let names = SandboxFixture::new()
         .script("function execute() { return Object.getOwnPropertyNames(this).sort().join(' '); }")
         .returns();
     let expected: Vec<&str> = GLOBALS.split_whitespace().collect();
@@ -91,9 +91,9 @@ fn the_use_of_what_is_missing_says_why() {
         ("globalThis.x", "a cell hands out no global object"),
         ("eval('1')", "code from strings is not available"),
     ] {
-        let thrown = World::new().script(format!("function execute() {{ return {expression}; }}")).throws();
+        let thrown = SandboxFixture::new().script(format!("function execute() {{ return {expression}; }}")).throws();
         assert!(thrown.starts_with("ReferenceError: ") && thrown.contains(reason), "{expression}: {thrown}");
-        // Also where the tool catches the error and passes its message on.
+        // Also if the tool catches the error and returns its message.
         let caught = eval(&format!("(() => {{ try {{ {expression} }} catch (e) {{ return e.message }} }})()"));
         assert!(caught.contains(reason), "{expression}: {caught}");
     }
@@ -122,7 +122,7 @@ fn code_from_strings_is_refused_by_every_road() {
         "URL.constructor('return 1')",
         "console.log.constructor('return 1')",
     ] {
-        let thrown = World::new().script(format!("function execute() {{ return {road}; }}")).throws();
+        let thrown = SandboxFixture::new().script(format!("function execute() {{ return {road}; }}")).throws();
         assert!(thrown.contains("code from strings is not available"), "{road}: {thrown}");
     }
     assert_eq!(eval("(() => {}) instanceof Function && execute.constructor === Function"), "true");
@@ -132,16 +132,18 @@ fn code_from_strings_is_refused_by_every_road() {
 fn modules_are_not_loaded() {
     for name in ["fs", "node:fs", "std", "os", "qjs:os", "./x.js", "https://example.com/x.js", "data:text/javascript,1"]
     {
-        let thrown = World::new().script(format!("async function execute() {{ return import('{name}'); }}")).throws();
+        let thrown =
+            SandboxFixture::new().script(format!("async function execute() {{ return import('{name}'); }}")).throws();
         assert!(thrown.contains("modules are not available"), "{name}: {thrown}");
-        let report =
-            World::new().script(format!("import x from '{name}'; export const execute = () => x")).run_text("{}");
+        let report = SandboxFixture::new()
+            .script(format!("import x from '{name}'; export const execute = () => x"))
+            .run_text("{}");
         assert!(format!("{:?}", report.outcome).contains("modules are not available"), "{name}: {report:?}");
     }
-    // The module of the engine itself may be found by its name, and has nothing in it.
+    // The internal module of the engine may be importable by name, but it exports nothing.
     let names =
         "async function execute() { return import('toolcell:prelude').then(Object.getOwnPropertyNames, () => []); }";
-    assert_eq!(World::new().script(names).returns(), "[]");
+    assert_eq!(SandboxFixture::new().script(names).returns(), "[]");
 }
 
 #[test]
@@ -166,7 +168,7 @@ fn the_web_apis_work() {
     ] {
         assert_eq!(eval(expression), expect, "{expression}");
     }
-    let order = World::new().script(
+    let order = SandboxFixture::new().script(
         "async function execute() { const seen = []; queueMicrotask(() => seen.push('micro')); seen.push('sync'); \
          await null; return seen; }",
     );
@@ -175,7 +177,7 @@ fn the_web_apis_work() {
 
 #[test]
 fn the_console_is_captured() {
-    let report = World::new()
+    let report = SandboxFixture::new()
         .script("function execute() { console.log('%s is %d', 'x', 1, { a: [1] }); console.error(new Map([[1, 2]])); console.log(); }")
         .run_text("{}");
     let lines: Vec<(&str, &str)> = report
@@ -189,7 +191,7 @@ fn the_console_is_captured() {
 
 #[test]
 fn nothing_of_one_call_is_seen_by_the_next() {
-    let world = World::new().script(
+    let world = SandboxFixture::new().script(
         "let calls = 0; function execute() { calls++; Object.prototype.left = 1; this.behind = 1; Array.prototype.push = null; \
          return [calls, typeof behind]; }",
     );
@@ -218,7 +220,7 @@ fn every_shape_of_a_tool_is_found() {
         "const k = await Promise.resolve(1); export const execute = ({ n }) => n + k",
         "const text = `\nexport const no = 1\n`; function execute({ n }) { return n + 1 }",
     ] {
-        let report = World::new().script(source).run_text(r#"{"n": 41}"#);
+        let report = SandboxFixture::new().script(source).run_text(r#"{"n": 41}"#);
         assert_eq!(crate::world::returned(&report), "42", "{source}");
     }
 }
@@ -226,16 +228,16 @@ fn every_shape_of_a_tool_is_found() {
 #[test]
 fn a_script_without_a_tool_says_what_to_write() {
     for source in ["let x = 1", "export const x = 1", "export default 5", "const execute = 5"] {
-        let thrown = World::new().script(source).throws();
+        let thrown = SandboxFixture::new().script(source).throws();
         assert!(thrown.contains("no tool found: declare `function execute(params)`"), "{source}: {thrown}");
     }
     let several = "export default (pi) => [{ name: 'a', execute: () => 1 }, { name: 'b', execute: () => 2 }]";
-    assert!(World::new().script(several).throws().contains("name one of: a, b"));
-    let mut named = World::new().script(several);
+    assert!(SandboxFixture::new().script(several).throws().contains("name one of: a, b"));
+    let mut named = SandboxFixture::new().script(several);
     named.run.tool = Some("b");
     assert_eq!(named.returns(), "2");
     assert_eq!(
-        World::new().script(several).prepare().unwrap().manifest().as_str(),
+        SandboxFixture::new().script(several).prepare().unwrap().manifest().as_str(),
         r#"{"shape":"factory","tools":[{"name":"a"},{"name":"b"}]}"#
     );
 }

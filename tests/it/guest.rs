@@ -1,4 +1,4 @@
-//! The guest that runs is the one that was reviewed: its digest, its version, and everything it may ask the host.
+//! The guest binary is the reviewed one: its digest, its version, and its imports.
 
 use toolcell_host::GUEST_DIGEST;
 use wasmparser::{ExternalKind, Parser, Payload, TypeRef};
@@ -17,7 +17,8 @@ fn the_guest_is_the_one_that_is_pinned() {
     assert!(read("guest/prebuilt/PROVENANCE.md").contains(&digest), "PROVENANCE.md names another guest");
 }
 
-/// The attack surface: what the guest can ask the host. A new line is a decision; `host/src/link.rs` answers it.
+/// The attack surface: all imports of the guest. A new one is a decision; `host/src/imports.rs`
+/// implements them.
 const IMPORTS: &[&str] = &[
     "toolcell.log",
     "toolcell.partial",

@@ -1,4 +1,5 @@
-//! The jail: what runs in it comes to what it comes to without, nothing leads out of it, and it mends itself.
+//! The jail: calls have the same results inside as outside, nothing escapes from it, and it
+//! recovers from failures.
 
 mod processes;
 mod same;
@@ -10,32 +11,32 @@ use std::time::Duration;
 
 use serde_json::json;
 use toolcell::{CancelToken, Outcome, Stop};
-use toolcell_host::{Kind, PartialSink, SandboxConfig};
+use toolcell_host::{ImageKind, PartialResultSink, SandboxConfig};
 use toolcell_jail::{Jail, Program};
 
 use self::processes::{status, threads};
-use crate::mcp::home::binary;
-use crate::operations::{Host, value};
-use crate::world::{World, returned};
+use crate::mcp::server::binary;
+use crate::operations::{ToolboxFixture, returned_value};
+use crate::world::{SandboxFixture, returned};
 
-fn jail_of(images: &[Kind], slots: usize) -> Jail {
+fn jail_of(images: &[ImageKind], slots: usize) -> Jail {
     Jail::new(&SandboxConfig { images: images.to_vec(), slots }, Program::Other(binary())).unwrap()
 }
 
-/// A jail with one worker.
+/// Creates a jail with one worker.
 fn jail() -> Jail {
-    jail_of(&Kind::ALL, 1)
+    jail_of(&ImageKind::ALL, 1)
 }
 
-/// A jail with one image alone, for all tests.
-fn jail_with(kind: Kind) -> &'static Jail {
+/// Returns a jail with only this image, which all tests share.
+fn jail_with(kind: ImageKind) -> &'static Jail {
     static JAILS: [OnceLock<Jail>; 3] = [const { OnceLock::new() }; 3];
-    let index = Kind::ALL.iter().position(|other| *other == kind).unwrap();
+    let index = ImageKind::ALL.iter().position(|other| *other == kind).unwrap();
     JAILS[index].get_or_init(|| jail_of(&[kind], 2))
 }
 
-fn sum() -> World<'static> {
-    World::new().script("const execute = ({ a, b }) => a + b")
+fn sum() -> SandboxFixture<'static> {
+    SandboxFixture::new().script("const execute = ({ a, b }) => a + b")
 }
 
 const SUM: (&str, &str) = (r#"{"a":40,"b":2}"#, "42");
@@ -45,7 +46,7 @@ fn works(jail: &Jail) {
     assert_eq!(returned(&sum().run_in(jail, SUM.0)), SUM.1);
 }
 
-/// The one worker, which has nothing to do.
+/// Returns the process of the only worker, which is idle.
 #[track_caller]
 fn worker(jail: &Jail) -> u32 {
     let workers = jail.idle_workers();
@@ -53,18 +54,19 @@ fn worker(jail: &Jail) -> u32 {
     workers[0]
 }
 
-/// Says that it began, and never ends.
+/// A tool that reports progress and then never returns.
 const BEGINS: &str = "export default () => ({ name: 'begins', description: 'd', parameters: {}, \
     execute(id, params, onUpdate) { console.log('a'); onUpdate('began'); for (;;) ; } })";
 
-/// How such a call ends where somebody does something to it when it began.
-fn begins(jail: &Jail, timeout: u64, then: impl Fn() + Send + Sync + 'static, cancel: &CancelToken) -> Outcome {
-    let sink: PartialSink = std::sync::Arc::new(move |json: &str| {
+/// Runs such a tool, acts on it when it reports progress, and returns the outcome.
+fn run_begins(jail: &Jail, timeout: u64, then: impl Fn() + Send + Sync + 'static, cancel: &CancelToken) -> Outcome {
+    let sink: PartialResultSink = std::sync::Arc::new(move |json: &str| {
         assert_eq!(json, "\"began\"");
         then();
     });
-    let mut world = World::new().script(BEGINS).fuel(1_000_000_000_000_000).timeout(timeout).cancelled_by(cancel);
-    world.run.partial = Some(&sink);
+    let mut world =
+        SandboxFixture::new().script(BEGINS).fuel(1_000_000_000_000_000).timeout(timeout).cancelled_by(cancel);
+    world.run.partial_sink = Some(&sink);
     world.run_in(jail, "{}").outcome
 }
 
@@ -73,13 +75,13 @@ fn kill(process: u32, signal: nix::sys::signal::Signal) {
     nix::sys::signal::kill(process, signal).unwrap();
 }
 
-/// Says what a test leaves out, and why.
+/// Prints what a test skips, and why.
 #[expect(clippy::print_stderr, reason = "a test that looks at nothing says so")]
-fn left_out(what: &str, why: &str) {
+fn note_skipped(what: &str, why: &str) {
     eprintln!("left out: {what}, because {why}");
 }
 
-/// Why a test does not look into a worker.
+/// The reason for skipping the inspection of a worker.
 const CLOSED: &str = "the system does not let this user look into the process of a worker (root may)";
 
 #[test]
@@ -89,7 +91,8 @@ fn a_worker_has_nothing_but_the_pipe() {
     let status = status(worker);
     assert_eq!((&*status["Seccomp"], &*status["NoNewPrivs"], &*status["Threads"]), ("2", "1", "1"));
     let proc = format!("/proc/{worker}");
-    // It is not interrupted with its host, which says itself what becomes of its calls.
+    // The worker leads its own process group, so an interrupt of the host does not reach it. The
+    // host itself ends its calls.
     let stat = std::fs::read_to_string(format!("{proc}/stat")).unwrap();
     assert_eq!(stat.rsplit_once(") ").unwrap().1.split(' ').nth(2), Some(&*worker.to_string()), "{stat}");
     let limits = std::fs::read_to_string(format!("{proc}/limits")).unwrap();
@@ -97,18 +100,18 @@ fn a_worker_has_nothing_but_the_pipe() {
         let line = limits.lines().find(|line| line.starts_with(limit)).unwrap();
         assert_eq!(line[limit.len()..].split_whitespace().next(), Some("0"), "{line}");
     }
-    // None of root's, and none that it could get back.
+    // No capabilities, and none that could be regained.
     for set in ["CapInh", "CapPrm", "CapEff", "CapAmb"] {
         assert_eq!(u64::from_str_radix(&status[set], 16), Ok(0), "{set}");
     }
     if nix::unistd::geteuid().is_root() {
         assert_eq!(u64::from_str_radix(&status["CapBnd"], 16), Ok(0), "CapBnd");
     } else {
-        left_out("the bounding set of a worker", "only root can empty it");
+        note_skipped("the bounding set of a worker", "only root can empty it");
     }
     let most = limits.lines().find(|line| line.starts_with("Max address space")).unwrap();
     let most: u64 = most["Max address space".len()..].split_whitespace().next().unwrap().parse().unwrap();
-    // What the pool of one slot takes, and a call at its limit of 1 GiB beside it.
+    // Room for a pool of one instance and for a call at its memory limit of 1 GiB.
     assert!((2 << 30..100 << 30).contains(&most), "{most}");
     match std::fs::read_dir(format!("{proc}/fd")) {
         Ok(entries) => {
@@ -120,23 +123,23 @@ fn a_worker_has_nothing_but_the_pipe() {
             assert_eq!(std::fs::read(format!("{proc}/environ")).unwrap(), b"");
             assert_eq!(std::fs::read_link(format!("{proc}/cwd")).unwrap(), Path::new("/"));
         }
-        // Only who may do anything looks into it.
+        // Only a privileged user can inspect a worker.
         Err(error) => {
             assert_eq!(error.kind(), std::io::ErrorKind::PermissionDenied);
-            left_out("the descriptors, the environment and the current directory of a worker", CLOSED);
+            note_skipped("the descriptors, the environment and the current directory of a worker", CLOSED);
         }
     }
 }
 
 #[test]
 fn no_memory_of_a_worker_can_be_written_and_run() {
-    let jail = jail_with(Kind::Roomy);
+    let jail = jail_with(ImageKind::Roomy);
     works(jail);
     let worker = jail.idle_workers()[0];
-    // Who may not look into it is told nothing here, and the filter is tested by itself.
+    // An unprivileged user cannot read the mappings. The seccomp filter has tests of its own.
     let maps = std::fs::read_to_string(format!("/proc/{worker}/maps")).unwrap_or_default();
     if maps.is_empty() {
-        return left_out("the mappings of a worker", CLOSED);
+        return note_skipped("the mappings of a worker", CLOSED);
     }
     let both: Vec<&str> = maps.lines().filter(|line| line.contains("rwx")).collect();
     assert_eq!(both, Vec::<&str>::new());
@@ -144,12 +147,13 @@ fn no_memory_of_a_worker_can_be_written_and_run() {
 
 #[test]
 fn the_code_of_a_worker_cannot_be_written_through_its_file() {
-    let jail = jail_with(Kind::Roomy);
+    let jail = jail_with(ImageKind::Roomy);
     works(jail);
     let worker = jail.idle_workers()[0];
-    // Only who may do anything looks into it; the seals are tested by themselves in the host.
+    // Only a privileged user can inspect a worker. The seals of memory files have host tests of
+    // their own.
     let Ok(open) = std::fs::read_dir(format!("/proc/{worker}/fd")) else {
-        return left_out("the files of the images of a worker", CLOSED);
+        return note_skipped("the files of the images of a worker", CLOSED);
     };
     let images = open
         .map(|entry| entry.unwrap().path())
@@ -176,9 +180,9 @@ fn the_code_of_a_worker_cannot_be_written_through_its_file() {
 fn a_call_at_the_limit_of_memory_fits_into_the_address_space_of_a_worker() {
     let source = "const execute = ({ n }) => { const all = []; for (let i = 0; i < n; i++) all.push(new Uint8Array(1 << 20).fill(1)); \
         return all.length }";
-    // Where memory moves as it grows, all of it is copied each time.
-    for (kind, mebibytes) in [(Kind::Roomy, 900), (Kind::Bounded, 150)] {
-        let mut world = World::new().script(source);
+    // On the bounds-checked image, memory moves as it grows and is copied each time.
+    for (kind, mebibytes) in [(ImageKind::Roomy, 900), (ImageKind::Bounded, 150)] {
+        let mut world = SandboxFixture::new().script(source);
         world.budget.memory = 1 << 30;
         let report = world.run_in(jail_with(kind), &format!("{{\"n\":{mebibytes}}}"));
         assert_eq!(returned(&report), mebibytes.to_string(), "{kind:?}");
@@ -189,7 +193,7 @@ fn a_call_at_the_limit_of_memory_fits_into_the_address_space_of_a_worker() {
 fn a_worker_that_is_killed_in_a_call_is_replaced() {
     let jail = jail();
     let first = worker(&jail);
-    let outcome = begins(&jail, 30_000, move || kill(first, nix::sys::signal::SIGKILL), &CancelToken::new());
+    let outcome = run_begins(&jail, 30_000, move || kill(first, nix::sys::signal::SIGKILL), &CancelToken::new());
     let detail = "signal 9 (SIGKILL) ended it".to_owned();
     assert_eq!(outcome, Outcome::Stopped(Stop::WorkerDied { detail }));
     works(&jail);
@@ -210,7 +214,7 @@ fn a_worker_that_died_while_it_had_nothing_to_do_is_not_missed() {
 fn a_worker_that_does_not_answer_is_ended() {
     let jail = jail();
     let first = worker(&jail);
-    let outcome = begins(&jail, 100, move || kill(first, nix::sys::signal::SIGSTOP), &CancelToken::new());
+    let outcome = run_begins(&jail, 100, move || kill(first, nix::sys::signal::SIGSTOP), &CancelToken::new());
     assert_eq!(outcome, Outcome::Stopped(Stop::Deadline { limit: Duration::from_millis(100) }));
     works(&jail);
     assert_ne!(worker(&jail), first);
@@ -222,10 +226,10 @@ fn a_call_that_is_over_ends_by_itself_and_its_worker_has_the_next() {
     let first = worker(&jail);
     let cancel = CancelToken::new();
     let cancelling = cancel.clone();
-    assert_eq!(begins(&jail, 30_000, move || cancelling.cancel(), &cancel), Outcome::Stopped(Stop::Cancelled));
+    assert_eq!(run_begins(&jail, 30_000, move || cancelling.cancel(), &cancel), Outcome::Stopped(Stop::Cancelled));
     works(&jail);
     let deadline = Stop::Deadline { limit: Duration::from_millis(50) };
-    assert_eq!(begins(&jail, 50, || (), &CancelToken::new()), Outcome::Stopped(deadline));
+    assert_eq!(run_begins(&jail, 50, || (), &CancelToken::new()), Outcome::Stopped(deadline));
     works(&jail);
     assert_eq!(worker(&jail), first);
 }
@@ -236,8 +240,8 @@ fn what_is_kept_in_one_worker_is_evaluated_in_another() {
     for source in
         ["const at = 1; const execute = () => [at, 1]", "const at = Date.now(); const execute = () => [at, 1]"]
     {
-        let world = World::new().script(source);
-        let toolcell_jail::Loaded::Ready(prepared) = world.prepare_in(&jail) else { panic!("it loads") };
+        let world = SandboxFixture::new().script(source);
+        let toolcell_jail::JailPrepareResult::Ready(prepared) = world.prepare_in(&jail) else { panic!("it loads") };
         let call = || {
             let params = toolcell_host::Params::default();
             jail.call(&prepared, &params, &world.budget, &world.run).unwrap()
@@ -281,11 +285,11 @@ fn a_program_that_does_not_serve_is_no_worker() {
 
 #[test]
 fn a_wait_ends_at_the_deadline_that_the_host_measures() {
-    let jail = jail_with(Kind::Roomy);
-    // A worker that has to read so many parameters first begins to count its time later than the host.
+    let jail = jail_with(ImageKind::Roomy);
+    // A worker that must first read so many parameters starts its clock later than the host.
     let params = json!({ "text": "a".repeat(4 << 20) }).to_string();
     let waits = "const execute = () => new Promise((done) => setTimeout(done, 1e6))";
-    let world = World::new().script(waits).operations(&toolcell_host::Timers).timeout(100);
+    let world = SandboxFixture::new().script(waits).operations(&toolcell_host::Timers).timeout(100);
     for _ in 0..5 {
         assert_eq!(
             world.run_in(jail, &params).outcome,
@@ -297,7 +301,7 @@ fn a_wait_ends_at_the_deadline_that_the_host_measures() {
 #[test]
 fn a_program_that_says_what_no_worker_says_is_not_believed() {
     let folder = tempfile::tempdir().unwrap();
-    // Its streams are the pipe, and twice nothing.
+    // The worker's standard input is the channel; its other streams are `/dev/null`.
     for (says, expect) in [
         (r"\377\377\377\377", "it is about to say 4294967295 bytes, where 65536 is the most"),
         (r"\001\000\000\000\143", "it says what is no frame"),
@@ -314,11 +318,11 @@ fn a_program_that_says_what_no_worker_says_is_not_believed() {
 
 #[test]
 fn a_toolbox_in_a_jail_says_what_is_around_it() {
-    let host = Host::under("[approval]\nmode = \"auto\"").jailed();
-    assert!(host.toolbox().walls().is_some());
+    let host = ToolboxFixture::with_policy("[approval]\nmode = \"auto\"").in_jail();
+    assert!(host.toolbox().confinement().is_some());
     host.create(&json!({ "name": "sum", "description": "a tool", "code": "const execute = ({ a, b }) => a + b" }))
         .unwrap();
-    assert_eq!(value(&host.run("sum", &json!({ "a": 1, "b": 2 })).unwrap()), json!(3));
+    assert_eq!(returned_value(&host.run("sum", &json!({ "a": 1, "b": 2 })).unwrap()), json!(3));
 }
 
 #[test]

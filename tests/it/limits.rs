@@ -1,21 +1,22 @@
-//! Each limit ends in a stop of its own, exactly where it is.
+//! Each limit stops a call with its own reason, exactly at the limit.
 
 use std::time::Duration;
 
 use toolcell_host::{
-    Budget, CallError, CancelToken, FuelCovers, Kind, Outcome, Params, PartialSink, Run, SandboxConfig, Stop, Timers,
+    Budget, CallContext, CallError, CancelToken, FuelScope, ImageKind, Outcome, Params, PartialResultSink,
+    SandboxConfig, Stop, Timers,
 };
 use toolcell_jail::{Jail, Program};
 
-use crate::mcp::home::binary;
-use crate::world::{World, eval, returned, sandbox};
+use crate::mcp::server::binary;
+use crate::world::{SandboxFixture, eval, returned, sandbox};
 
 const FOREVER: &str = "const execute = () => { for (;;); }";
 
 #[test]
 fn an_endless_loop_runs_out_of_fuel() {
-    assert_eq!(World::new().script(FOREVER).fuel(1_000_000).stops(), Stop::OutOfFuel { limit: 1_000_000 });
-    let at_load = World::new().script("for (;;); function execute() {}").fuel(1_000_000);
+    assert_eq!(SandboxFixture::new().script(FOREVER).fuel(1_000_000).stops(), Stop::OutOfFuel { limit: 1_000_000 });
+    let at_load = SandboxFixture::new().script("for (;;); function execute() {}").fuel(1_000_000);
     assert_eq!(at_load.stops(), Stop::OutOfFuel { limit: 1_000_000 });
 }
 
@@ -24,7 +25,9 @@ fn a_call_with_much_memory_has_it_in_huge_pages() {
     if !std::path::Path::new("/sys/kernel/mm/transparent_hugepage").exists() {
         return;
     }
-    let at_once = World::new().on(Kind::Roomy).script("const execute = () => new Uint8Array(32 << 20).fill(1).length");
+    let at_once = SandboxFixture::new()
+        .on_image(ImageKind::Roomy)
+        .script("const execute = () => new Uint8Array(32 << 20).fill(1).length");
     assert_eq!(at_once.returns(), "33554432");
     let smaps = std::fs::read_to_string("/proc/self/smaps").unwrap();
     assert!(smaps.lines().any(|line| line.starts_with("VmFlags:") && line.contains(" hg")), "{smaps}");
@@ -32,22 +35,22 @@ fn a_call_with_much_memory_has_it_in_huge_pages() {
 
 #[test]
 fn fuel_that_was_measured_is_enough_and_less_is_not() {
-    let world =
-        World::new().script("const execute = () => { let n = 0; for (let i = 0; i < 100_000; i++) n += i; return n }");
+    let world = SandboxFixture::new()
+        .script("const execute = () => { let n = 0; for (let i = 0; i < 100_000; i++) n += i; return n }");
     let report = world.run_text("{}");
     let needed = report.usage.fuel;
     assert!(report.usage.load_fuel < needed);
     let prepared = world.prepare().unwrap();
-    let exact = World::new().script(FOREVER).fuel(needed);
+    let exact = SandboxFixture::new().script(FOREVER).fuel(needed);
     assert_eq!(returned(&exact.call(&prepared, "{}")), "4999950000");
-    // Fuel is checked at loops and calls, so the last few instructions may overdraw it.
-    let short = World::new().script(FOREVER).fuel(needed - 1000);
+    // Fuel is checked at loops and calls, so the last few instructions may exceed it.
+    let short = SandboxFixture::new().script(FOREVER).fuel(needed - 1000);
     assert_eq!(short.call(&prepared, "{}").outcome, Outcome::Stopped(Stop::OutOfFuel { limit: needed - 1000 }));
 }
 
 #[test]
 fn the_deadline_ends_what_fuel_would_let_go_on() {
-    let world = World::new().script(FOREVER).fuel(1_000_000_000_000).timeout(50);
+    let world = SandboxFixture::new().script(FOREVER).fuel(1_000_000_000_000).timeout(50);
     assert_eq!(world.stops(), Stop::Deadline { limit: Duration::from_millis(50) });
 }
 
@@ -55,42 +58,46 @@ fn the_deadline_ends_what_fuel_would_let_go_on() {
 fn the_deadline_ends_every_loop_of_the_engine_with_epochs_and_without() {
     for source in [
         FOREVER,
-        // Loops of the engine itself, which run without an instruction of the tool.
+        // Loops inside of the engine, which execute no instruction of the tool.
         "const execute = () => { const a = new Array(4_000_000).fill(1); for (;;) a.indexOf(2) }",
         "const execute = () => { const a = 'x'.repeat(8_000_000); for (;;) a.lastIndexOf('xy') }",
         "const execute = () => { const a = new Uint8Array(16 << 20); for (;;) a.fill(1).copyWithin(1, 0) }",
         "const execute = () => { let a = 3n; for (;;) a = a * a }",
         "const execute = () => /^(a+)+$/.test('a'.repeat(40) + 'b')",
     ] {
-        let ended = |world: World<'_>| {
+        let ended = |world: SandboxFixture<'_>| {
             let mut world = world.script(source).fuel(1_000_000_000_000_000).timeout(50);
             world.budget.memory = 256 << 20;
             assert_eq!(world.stops(), Stop::Deadline { limit: Duration::from_millis(50) }, "{source}");
         };
-        ended(World::new());
-        ended(World::new().on_slices(Kind::Roomy));
-        ended(World::new().on(Kind::Interpreted));
+        ended(SandboxFixture::new());
+        ended(SandboxFixture::new().on_image_without_ticker(ImageKind::Roomy));
+        ended(SandboxFixture::new().on_image(ImageKind::Interpreted));
     }
 }
 
 #[test]
 fn a_call_that_is_cancelled_while_it_is_busy_ends_with_epochs_and_without() {
-    for world in [World::new(), World::new().on_slices(Kind::Roomy), World::new().on(Kind::Interpreted)] {
+    for world in [
+        SandboxFixture::new(),
+        SandboxFixture::new().on_image_without_ticker(ImageKind::Roomy),
+        SandboxFixture::new().on_image(ImageKind::Interpreted),
+    ] {
         let token = CancelToken::new();
-        // Cancelled from within, when the call is known to run.
+        // Cancelled by a progress callback, when the call is known to be running.
         let cancelling = token.clone();
-        let sink: PartialSink = std::sync::Arc::new(move |_: &str| cancelling.cancel());
+        let sink: PartialResultSink = std::sync::Arc::new(move |_: &str| cancelling.cancel());
         let source = "export default () => ({ name: 'a', description: 'd', parameters: {}, \
             execute(id, params, onUpdate) { onUpdate(1); for (;;) ; } })";
         let mut world = world.script(source).fuel(1_000_000_000_000_000).cancelled_by(&token);
-        world.run.partial = Some(&sink);
+        world.run.partial_sink = Some(&sink);
         assert_eq!(world.stops(), Stop::Cancelled);
     }
 }
 
 #[test]
 fn memory_that_was_refused_is_reported_even_if_the_tool_swallows_it() {
-    let mut world = World::new().script(
+    let mut world = SandboxFixture::new().script(
         "function execute() { try { const a = []; for (;;) a.push(new Uint8Array(1 << 20)); } catch { return 'fine'; } }",
     );
     world.budget.memory = 16 << 20;
@@ -101,7 +108,7 @@ fn memory_that_was_refused_is_reported_even_if_the_tool_swallows_it() {
 
 #[test]
 fn garbage_in_cycles_is_collected() {
-    let mut world = World::new().script(
+    let mut world = SandboxFixture::new().script(
         "function execute() { for (let i = 0; i < 200; i++) { const a = { data: new Uint8Array(1 << 20) }; a.self = a; } return 'done' }",
     );
     world.budget.memory = 32 << 20;
@@ -111,8 +118,8 @@ fn garbage_in_cycles_is_collected() {
 #[test]
 fn recursion_of_5000_frames_works_and_endless_recursion_is_a_range_error() {
     let depth = "function down(n) { return n === 0 ? 0 : 1 + down(n - 1) }";
-    assert_eq!(World::new().script(format!("{depth} const execute = () => down(5000)")).returns(), "5000");
-    let endless = World::new().script(
+    assert_eq!(SandboxFixture::new().script(format!("{depth} const execute = () => down(5000)")).returns(), "5000");
+    let endless = SandboxFixture::new().script(
         "function execute() { let depth = 0; const down = () => { depth++; down(); }; \
          try { down(); } catch (error) { return [error.name, error instanceof RangeError, depth > 5000]; } }",
     );
@@ -121,20 +128,20 @@ fn recursion_of_5000_frames_works_and_endless_recursion_is_a_range_error() {
 
 #[test]
 fn the_console_is_bounded_and_what_was_written_is_kept() {
-    let mut world = World::new().script("function execute() { for (;;) console.log('0123456789'); }");
+    let mut world = SandboxFixture::new().script("function execute() { for (;;) console.log('0123456789'); }");
     world.budget.console = 1000;
     let report = world.run_text("{}");
     assert_eq!(report.outcome, Outcome::Stopped(Stop::ConsoleTooLarge { limit: 1000 }));
     let written: usize = report.logs.iter().map(|log| log.text.len()).sum();
     assert!((900..=1000).contains(&written), "{written}");
-    let mut empty = World::new().script("function execute() { for (;;) console.log(); }");
+    let mut empty = SandboxFixture::new().script("function execute() { for (;;) console.log(); }");
     empty.budget.console = 1000;
     assert_eq!(empty.stops(), Stop::ConsoleTooLarge { limit: 1000 });
 }
 
 #[test]
 fn pending_operations_are_bounded() {
-    let mut world = World::new()
+    let mut world = SandboxFixture::new()
         .script(
             "function execute() { for (let i = 0; i < 9; i++) { try { setTimeout(() => {}, 1) } catch {} } return 1 }",
         )
@@ -147,9 +154,9 @@ fn pending_operations_are_bounded() {
 
 #[test]
 fn a_promise_that_nothing_can_settle_is_stalled_at_once() {
-    let world = World::new().script("const execute = () => new Promise(() => {})").timeout(600_000);
+    let world = SandboxFixture::new().script("const execute = () => new Promise(() => {})").timeout(600_000);
     assert_eq!(world.stops(), Stop::Stalled);
-    let at_load = World::new().script("await new Promise(() => {}); export const execute = () => 1");
+    let at_load = SandboxFixture::new().script("await new Promise(() => {}); export const execute = () => 1");
     assert_eq!(at_load.stops(), Stop::Stalled);
 }
 
@@ -157,11 +164,12 @@ fn a_promise_that_nothing_can_settle_is_stalled_at_once() {
 fn a_call_is_cancelled_from_another_thread() {
     let token = CancelToken::new();
     let canceller = token.clone();
-    let world = World::new().script(FOREVER).fuel(1_000_000_000_000).cancelled_by(&token);
+    let world = SandboxFixture::new().script(FOREVER).fuel(1_000_000_000_000).cancelled_by(&token);
     let prepared = world.prepare().unwrap();
     std::thread::scope(|scope| {
         scope.spawn(move || {
-            // The call below may not have begun: a token that is cancelled early ends it as well.
+            // The call below may not have started yet: a token that is cancelled early also ends
+            // it.
             canceller.cancel();
         });
         assert_eq!(world.call(&prepared, "{}").outcome, Outcome::Stopped(Stop::Cancelled));
@@ -171,7 +179,7 @@ fn a_call_is_cancelled_from_another_thread() {
 
 #[test]
 fn limits_out_of_range_are_refused_by_name() {
-    let prepared = World::new().script("const execute = () => 1").prepare().unwrap();
+    let prepared = SandboxFixture::new().script("const execute = () => 1").prepare().unwrap();
     let standard = Budget::default();
     for (budget, name) in [
         (Budget { fuel: 0, ..standard }, "fuel is 0, it must be 1 to 1000000000000000"),
@@ -184,7 +192,8 @@ fn limits_out_of_range_are_refused_by_name() {
         (Budget { console: 0, ..standard }, "console_bytes is 0"),
         (Budget { operations: 0, ..standard }, "operations is 0"),
     ] {
-        let error = sandbox().call(&prepared, &Params::parse("{}").unwrap(), &budget, &Run::default()).unwrap_err();
+        let error =
+            sandbox().call(&prepared, &Params::parse("{}").unwrap(), &budget, &CallContext::default()).unwrap_err();
         assert!(matches!(error, CallError::LimitInvalid { .. }));
         assert!(error.to_string().starts_with(name), "{error}");
     }
@@ -196,7 +205,7 @@ fn the_manifest_of_a_factory_is_bounded_here_and_in_a_jail() {
     let rest = r#"{"shape":"factory","tools":[{"name":"a","description":""}]}"#.len();
     let describing = |bytes: usize| {
         let source = "export default (pi) => ({ name: 'a', description: 'd'.repeat(COUNT), execute: () => 1 })";
-        World::new().script(source.replace("COUNT", &(bytes - rest).to_string()))
+        SandboxFixture::new().script(source.replace("COUNT", &(bytes - rest).to_string()))
     };
     assert_eq!(describing(LIMIT).prepare().unwrap().manifest().as_str().len(), LIMIT);
     assert_eq!(describing(LIMIT + 1).stops(), Stop::OutputTooLarge { limit: LIMIT });
@@ -206,25 +215,25 @@ fn the_manifest_of_a_factory_is_bounded_here_and_in_a_jail() {
     assert_eq!(ended, Outcome::Stopped(Stop::OutputTooLarge { limit: LIMIT }));
 }
 
-/// Loads in a while, and then takes as long again.
+/// A tool whose loading takes about as much fuel as its call.
 const TWICE: &str = "let n = 0; for (let i = 0; i < 300_000; i++) n += i; \
     const execute = () => { for (let i = 0; i < 300_000; i++) n += i; return n }";
 
 #[test]
 fn one_limit_of_fuel_covers_loading_and_the_call_where_it_is_said() {
     for source in [TWICE.to_owned(), format!("const at = Date.now(); {TWICE}")] {
-        let mut world = World::new().script(&*source);
+        let mut world = SandboxFixture::new().script(&*source);
         let prepared = world.prepare().unwrap();
         let usage = world.call(&prepared, "{}").usage;
         let both = usage.load_fuel + usage.fuel;
         for (covers, fuel, enough) in [
-            (FuelCovers::Call, usage.fuel.max(usage.load_fuel), true),
-            (FuelCovers::LoadingAndCall, both, true),
-            // Fuel is checked at loops and calls, so the last few instructions may overdraw it.
-            (FuelCovers::LoadingAndCall, both - 1000, false),
-            (FuelCovers::LoadingAndCall, usage.load_fuel, false),
+            (FuelScope::Call, usage.fuel.max(usage.load_fuel), true),
+            (FuelScope::LoadingAndCall, both, true),
+            // Fuel is checked at loops and calls, so the last few instructions may exceed it.
+            (FuelScope::LoadingAndCall, both - 1000, false),
+            (FuelScope::LoadingAndCall, usage.load_fuel, false),
         ] {
-            (world.budget.fuel, world.run.fuel_covers) = (fuel, covers);
+            (world.budget.fuel, world.run.fuel_scope) = (fuel, covers);
             let report = world.call(&prepared, "{}");
             if enough {
                 assert_eq!((report.usage.fuel, report.usage.load_fuel), (usage.fuel, usage.load_fuel), "{covers:?}");
@@ -240,9 +249,10 @@ fn one_limit_of_fuel_covers_loading_and_the_call_where_it_is_said() {
 
 #[test]
 fn what_loading_took_counts_under_any_budget() {
-    let world = World::new().script("let n = 0; for (let i = 0; i < 100_000; i++) n += i; const execute = () => n");
+    let world =
+        SandboxFixture::new().script("let n = 0; for (let i = 0; i < 100_000; i++) n += i; const execute = () => n");
     let prepared = world.prepare().unwrap();
     assert!(prepared.is_snapshot());
-    let small = World::new().fuel(prepared.load_fuel() - 1);
+    let small = SandboxFixture::new().fuel(prepared.load_fuel() - 1);
     assert!(matches!(small.call(&prepared, "{}").outcome, Outcome::Stopped(Stop::OutOfFuel { .. })));
 }

@@ -1,19 +1,19 @@
-//! The list of tools: what is found, in which order, and page by page.
+//! Listing tools: filters, order, and pages.
 
 use std::collections::BTreeSet;
 
 use toolcell::Status;
-use toolcell::store::{Cursor, Filter, Order, Page, WhenTaken};
+use toolcell::store::{Cursor, Filter, OnConflict, Order, Page};
 
-use crate::shelf::{Shelf, made, returns};
+use crate::shelf::{StoreFixture, returns, sample_tool};
 
 fn names(page: &Page) -> Vec<&str> {
     page.entries.iter().map(|entry| entry.name.as_str()).collect()
 }
 
-/// The names that a filter finds, in order of the alphabet.
+/// Asserts the names that a filter finds, in alphabetical order.
 #[track_caller]
-fn check(shelf: &Shelf, filter: Filter, expect: &[&str]) {
+fn check(shelf: &StoreFixture, filter: Filter, expect: &[&str]) {
     let page = shelf.store().list(&Filter { order: Order::Name, ..filter }).unwrap();
     assert_eq!(names(&page), expect);
     assert_eq!((page.total, page.next), (expect.len() as u64, None));
@@ -29,7 +29,7 @@ fn tags(tags: &[&str]) -> Vec<String> {
 
 #[test]
 fn a_part_of_a_name_is_found_in_any_case_and_as_it_is_written() {
-    let shelf = Shelf::new();
+    let shelf = StoreFixture::new();
     for tool in ["json_to_csv", "JSON-parse", "average"] {
         shelf.tool(tool, &returns(1));
     }
@@ -46,10 +46,10 @@ fn a_part_of_a_name_is_found_in_any_case_and_as_it_is_written() {
 
 #[test]
 fn tags_are_found_whole() {
-    let shelf = Shelf::new();
+    let shelf = StoreFixture::new();
     for (tool, tags) in [("one", &["math", "a b"][..]), ("two", &["mathematics", "統計"]), ("three", &["math", "統計"])]
     {
-        shelf.put(&made(tool, &returns(1)).tags(tags), WhenTaken::Refuse).unwrap();
+        shelf.insert(&sample_tool(tool, &returns(1)).tags(tags), OnConflict::Refuse).unwrap();
     }
     shelf.tool("none", &returns(1));
     let any = |these: &[&str]| Filter { any_tag: tags(these), ..Filter::default() };
@@ -58,7 +58,7 @@ fn tags_are_found_whole() {
     check(&shelf, any(&["mathematics", "a b"]), &["one", "two"]);
     check(&shelf, all(&["math", "統計"]), &["three"]);
     check(&shelf, Filter { all_tags: tags(&["統計"]), ..any(&["mathematics", "nothing"]) }, &["two"]);
-    // Parts of tags, and tags with what is between them, are none.
+    // Substrings of tags, and tags joined by separators, do not match.
     for nothing in ["mat", "a", "", "\n", "a b\nmath", "math\n", "Math"] {
         check(&shelf, any(&[nothing]), &[]);
         check(&shelf, all(&[nothing]), &[]);
@@ -67,9 +67,9 @@ fn tags_are_found_whole() {
 
 #[test]
 fn scores_and_status_are_compared() {
-    let shelf = Shelf::new();
+    let shelf = StoreFixture::new();
     for (tool, safety) in [("low", 0.3), ("middle", 0.7), ("high", 1.0)] {
-        shelf.put(&made(tool, &returns(1)).scores(safety, 0.2), WhenTaken::Refuse).unwrap();
+        shelf.insert(&sample_tool(tool, &returns(1)).scores(safety, 0.2), OnConflict::Refuse).unwrap();
     }
     let safe = |least| Filter { min_safety: Some(least), ..Filter::default() };
     check(&shelf, safe(0.7), &["high", "middle"]);
@@ -83,7 +83,7 @@ fn scores_and_status_are_compared() {
 
 #[test]
 fn a_filter_that_is_too_large_is_refused() {
-    let shelf = Shelf::new();
+    let shelf = StoreFixture::new();
     let many: Vec<String> = (0..100_000).map(|number| number.to_string()).collect();
     let filters = [
         (Filter { any_tag: many.clone(), ..Filter::default() }, "100000 tags of which any fits, the limit is 64"),
@@ -97,12 +97,13 @@ fn a_filter_that_is_too_large_is_refused() {
     assert_eq!(shelf.store().list(&most).unwrap().total, 0);
 }
 
-/// A hundred tools that differ in everything that a list can be ordered by, often by nothing.
-fn hundred() -> Shelf {
-    let shelf = Shelf::new();
+/// Creates a hundred tools that differ in every sort key, with many ties.
+fn hundred() -> StoreFixture {
+    let shelf = StoreFixture::new();
     for number in 0..100_u64 {
-        let tool = made(&format!("t{:02}", number * 37 % 100), &returns(number)).scores(0.5, 0.5);
-        let id = shelf.at(1_000 + i64::try_from(number).unwrap() / 10).put(&tool, WhenTaken::Refuse).unwrap().id;
+        let tool = sample_tool(&format!("t{:02}", number * 37 % 100), &returns(number)).scores(0.5, 0.5);
+        let id =
+            shelf.set_clock(1_000 + i64::try_from(number).unwrap() / 10).insert(&tool, OnConflict::Refuse).unwrap().id;
         for run in 0..number % 3 {
             shelf.run(id, (run > 0).then_some("timeout"), 1, 1);
         }
@@ -110,13 +111,13 @@ fn hundred() -> Shelf {
     shelf
 }
 
-/// What comes first by this order: the greater of these comes earlier, but for names.
+/// Returns the sort key of an order. Greater keys come first, except for names.
 fn key(order: Order, entry: &toolcell::store::Entry) -> String {
     let seconds = |at: Option<jiff::Timestamp>| at.map_or(0, jiff::Timestamp::as_second);
     match order {
         Order::Created => format!("{:020}", seconds(Some(entry.created_at))),
         Order::Updated => format!("{:020}", seconds(Some(entry.updated_at))),
-        Order::Name => entry.name.folded(),
+        Order::Name => entry.name.case_folded(),
         Order::Usage => format!("{:020}", entry.runs),
         Order::LastUsed => format!("{:020}", seconds(entry.last_used_at)),
         Order::Confidence => format!("{:.4}", entry.confidence),
@@ -154,7 +155,7 @@ fn pages_hold_while_tools_come_and_go() {
         for number in 0_u64.. {
             let page = shelf.store().list(&filter).unwrap();
             shown.extend(page.entries.iter().map(|entry| entry.name.to_string()));
-            // The last one that was shown is what the cursor names.
+            // The cursor refers to the last entry of the page.
             let last = page.entries.last().unwrap().name.to_string();
             shelf.delete(&last).unwrap();
             let another = format!("t{:02}", (number * 13 + 5) % 100);
@@ -189,7 +190,7 @@ fn a_cursor_is_of_one_list_only() {
     {
         assert_eq!(Cursor::parse(garbage).unwrap_err().code(), "cursor-invalid", "{garbage}");
     }
-    // What reads as a cursor and is none of ours is somewhere in the list, or at its end.
+    // A well-formed cursor that was never issued points somewhere in the list, or to its end.
     for forged in ["name.1.'; DROP TABLE tool", "name.-1.", "usage.9223372036854775807.-9223372036854775808"] {
         let after = Some(Cursor::parse(forged).unwrap());
         let order = if forged.starts_with('n') { Order::Name } else { Order::Usage };

@@ -1,6 +1,7 @@
-//! Machines that give less: what `doctor` says of them, and the profile of system calls that Toolcell works under.
+//! Restricted machines: the report of `doctor`, and the profile of system calls that Toolcell
+//! needs.
 //!
-//! What only root can take away is taken away by `.ci/lockdown`.
+//! Restrictions that only root can apply are tested by `.ci/lockdown`.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,7 +13,7 @@ use serde_json::{Value, json};
 use crate::command_line::toolcell;
 use crate::world::root;
 
-/// All that is needed to run tools, in the order of the alphabet.
+/// The system calls that running tools needs, in alphabetical order.
 const CALLS: &str = "access arch_prctl brk clock_getres clock_gettime clock_nanosleep clone clone3 close copy_file_range dup dup2 dup3 \
     epoll_create1 epoll_ctl epoll_pwait epoll_wait eventfd2 execve exit exit_group faccessat faccessat2 fadvise64 fallocate fchmod fchmodat \
     fchown fcntl fdatasync flock fstat fstatfs fsync ftruncate futex getcwd getdents64 getegid geteuid getgid getpid getrandom gettid \
@@ -31,7 +32,7 @@ fn names(profile: &Value) -> BTreeSet<&str> {
     rules.iter().flat_map(|rule| rule["names"].as_array().unwrap()).map(|name| name.as_str().unwrap()).collect()
 }
 
-/// Runs a command of a real process, with what the launcher takes away.
+/// Runs a command in a process of its own, with restrictions of the launcher.
 fn locked(taken: &[&str], words: &[&str], input: &str) -> Output {
     let folder = std::path::Path::new(env!("CARGO_BIN_EXE_clerk")).parent().unwrap();
     let mut launcher = Command::new(env!("CARGO_BIN_EXE_lockdown"));
@@ -42,7 +43,7 @@ fn locked(taken: &[&str], words: &[&str], input: &str) -> Output {
     child.wait_with_output().unwrap()
 }
 
-fn said(output: &Output) -> String {
+fn describe_output(output: &Output) -> String {
     String::from_utf8_lossy(&[&*output.stdout, &*output.stderr].concat()).into_owned()
 }
 
@@ -76,19 +77,19 @@ fn under_the_profile_tools_run_and_nothing_else_does() {
     let strict = ["--seccomp", file.to_str().unwrap()];
     let store = folder.path().join("store").to_string_lossy().into_owned();
     let create = ["--dir", &store, "create", "fixtures/tools/string_reverse.js", "--description", "Reverses"];
-    assert!(said(&locked(&strict, &create, "")).starts_with("Created the tool"));
-    assert_eq!(said(&locked(&strict, &["--dir", &store, "run", "string_reverse", "text=abc"], "")), "cba\n");
-    let doctor = said(&locked(&strict, &["--dir", &store, "doctor", "--json"], ""));
+    assert!(describe_output(&locked(&strict, &create, "")).starts_with("Created the tool"));
+    assert_eq!(describe_output(&locked(&strict, &["--dir", &store, "run", "string_reverse", "text=abc"], "")), "cba\n");
+    let doctor = describe_output(&locked(&strict, &["--dir", &store, "doctor", "--json"], ""));
     let doctor: Value = serde_json::from_str(&doctor).unwrap();
     assert_eq!(
         [&doctor["works"], &doctor["seccomp"], &doctor["no_new_privileges"], &doctor["network"]],
         [&json!(true), &json!("filter"), &json!(true), &json!(false)]
     );
 
-    // The interpreter itself, which a script may stand before.
+    // The real interpreter: `python3` may be a wrapper script.
     let python = Command::new("python3").args(["-c", "import sys; print(sys.executable)"]).output().unwrap();
-    let python = said(&python).trim().to_owned();
-    // What is not a tool has no process, no socket, and nobody else's memory.
+    let python = describe_output(&python).trim().to_owned();
+    // Other programs cannot start processes, open sockets, or access the memory of other processes.
     let foreign = |call: &str| {
         format!("import ctypes; c = ctypes.CDLL(None, use_errno=True); assert c.{call} >= 0, ctypes.get_errno()")
     };
@@ -99,14 +100,14 @@ fn under_the_profile_tools_run_and_nothing_else_does() {
         ("import os; os.chroot('/')".to_owned(), "PermissionError"),
         (foreign("ptrace(0, 0, 0, 0)"), "AssertionError: 1"),
         (foreign("unshare(0x10000000)"), "AssertionError: 1"),
-        // io_uring_setup, which has no name in the C library.
+        // io_uring_setup, which has no wrapper in the C library.
         (foreign("syscall(425, 8, 0)"), "AssertionError: 1"),
         (foreign("process_vm_readv(1, 0, 0, 0, 0, 0)"), "AssertionError: 1"),
         (foreign("mount(0, 0, 0, 0, 0)"), "AssertionError: 1"),
     ] {
         let mut launcher = Command::new(env!("CARGO_BIN_EXE_lockdown"));
         let done = launcher.args(strict).args(["--", &python, "-I", "-S", "-c", &program]).output().unwrap();
-        let said = said(&done);
+        let said = describe_output(&done);
         assert!(!done.status.success() && said.contains(refused), "{program}: {said}");
     }
 }
@@ -125,7 +126,7 @@ fn gates_that_are_commands_need_processes() {
         launcher.arg("--seccomp").arg(&file).arg("--").arg(binaries.join("toolcell"));
         launcher.args(["--no-project", "--config"]).arg(&policy).args(["exec", "fixtures/tools/string_reverse.js"]);
         let done = launcher.arg(r#"{"text": "abc"}"#).current_dir(root()).output().unwrap();
-        assert_eq!(done.status.code(), Some(status), "{allow:?}: {}", said(&done));
+        assert_eq!(done.status.code(), Some(status), "{allow:?}: {}", describe_output(&done));
     }
 }
 
@@ -150,13 +151,14 @@ fn without_executable_pages_the_same_comes_out_and_doctor_says_what_that_costs()
 fn without_threads_deadlines_are_looked_at_after_slices_of_fuel_and_doctor_says_so() {
     let findings = |taken: &[&str]| {
         let done = locked(taken, &["--dir", "none", "doctor", "--json"], "");
-        let doctor: Value = serde_json::from_slice(&done.stdout).unwrap_or_else(|_| panic!("{}", said(&done)));
+        let doctor: Value =
+            serde_json::from_slice(&done.stdout).unwrap_or_else(|_| panic!("{}", describe_output(&done)));
         let missing = doctor["missing"].as_array().unwrap().iter().any(|missing| missing["what"] == "threads");
         (doctor["interruption"].clone(), missing)
     };
     assert_eq!(findings(&[]), (json!("epochs"), false));
     assert_eq!(findings(&["--no-threads"]), (json!("fuel-slices"), true));
-    let text = said(&locked(&["--no-threads"], &["--dir", "none", "doctor"], ""));
+    let text = describe_output(&locked(&["--no-threads"], &["--dir", "none", "doctor"], ""));
     assert!(text.contains("deadlines      by slices of fuel: no thread can be started"), "{text}");
 }
 
@@ -164,14 +166,14 @@ fn without_threads_deadlines_are_looked_at_after_slices_of_fuel_and_doctor_says_
 fn a_call_that_the_machine_has_no_room_for_is_the_machines_fault() {
     let toolcell = std::path::Path::new(env!("CARGO_BIN_EXE_clerk")).parent().unwrap().join("toolcell");
     let mut ends = BTreeSet::new();
-    // Below that, the program itself has hardly room.
+    // With less, the program itself can hardly start.
     for kibibytes in (100_000..=300_000).step_by(10_000) {
         let mut shell = Command::new("bash");
         shell.arg("-c").arg(format!("ulimit -v {kibibytes}; exec \"$0\" --lang en exec -")).arg(&toolcell);
         let mut child = shell.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         child.stdin.take().unwrap().write_all(b"export const execute = () => 42;").unwrap();
         let done = child.wait_with_output().unwrap();
-        let text = said(&done);
+        let text = describe_output(&done);
         let end = match done.status.code() {
             Some(0) if text == "42\n" => "works",
             Some(_) if text.contains("no image of the guest works") && text.contains("`ulimit -v`") => "no image",
@@ -197,8 +199,8 @@ fn doctor_says_what_is_missing_whatever_is_missing() {
         let mut shell = Command::new("bash");
         shell.arg("-c").arg(format!("{limits}; exec \"$0\" --lang en doctor")).arg(&toolcell);
         let done = shell.env("TOOLCELL_DIR", "/dev/null/none").output().unwrap();
-        assert_eq!(done.status.code(), Some(status), "{limits}: {}", said(&done));
-        let text = said(&done);
+        assert_eq!(done.status.code(), Some(status), "{limits}: {}", describe_output(&done));
+        let text = describe_output(&done);
         assert!(text.contains(said_so) && text.contains("\nkernel         "), "{limits}: {text}");
         let works = text.contains("\nworks\n");
         assert_eq!(works, status == 0, "{limits}: {text}");

@@ -1,4 +1,5 @@
-//! What the product promises. Each module is one promise; [`world`] is the sentence that the tests are written in.
+//! The product's promises as tests, one module per promise. [`world`] is the fixture that most of
+//! them use.
 #![expect(clippy::unwrap_used, clippy::panic, clippy::disallowed_methods, reason = "a test may fail")]
 
 mod desk;
@@ -8,10 +9,10 @@ mod shelf;
 mod terminal;
 mod world;
 
-mod alike_bounds;
 mod analysis;
-mod attacks;
+mod approvals;
 mod bounds;
+mod bundles;
 mod capabilities;
 mod ci_examples;
 mod command_line;
@@ -31,14 +32,16 @@ mod command_line_testing;
 mod command_line_tools;
 mod command_line_upkeep;
 mod contract;
+mod crash_consistency;
 mod determinism;
 mod engine;
+mod equivalence_bounds;
 mod errors;
-mod exchange;
 mod fsck;
 mod gc;
 mod globals;
 mod guest;
+mod hostile;
 mod jail;
 mod ledger;
 mod limits;
@@ -46,18 +49,16 @@ mod list;
 mod lockdown;
 mod many_calls;
 mod mcp;
-mod model;
+mod model_based;
 mod profile;
 mod protocol;
 mod readme;
 mod rebuild;
 mod results;
 mod search;
-mod signed;
+mod signatures;
 mod store;
-mod survival;
 mod tidy;
 mod tools;
-mod trust;
 mod typescript;
 mod web_apis;

@@ -1,16 +1,18 @@
-//! Many calls from many threads: each is alone, and a sandbox that is full waits or says so.
+//! Concurrent calls: calls on many threads are isolated, and a full sandbox queues or refuses
+//! calls.
 
 use std::time::Duration;
 
 use toolcell_host::{
-    Budget, CallError, CancelToken, Loaded, Outcome, Params, Run, Sandbox, SandboxConfig, Script, Stop, WhenFull,
+    Budget, CallContext, CallError, CancelToken, OnOverload, Outcome, Params, PrepareResult, Sandbox, SandboxConfig,
+    Script, Stop,
 };
 
-use crate::world::{World, returned};
+use crate::world::{SandboxFixture, returned};
 
 #[test]
 fn calls_from_many_threads_do_not_see_each_other() {
-    let world = World::new()
+    let world = SandboxFixture::new()
         .script("let mine; function execute({ n }) { const before = mine; mine = n; return [before ?? null, mine] }");
     let prepared = world.prepare().unwrap();
     std::thread::scope(|scope| {
@@ -34,18 +36,18 @@ fn a_full_sandbox_waits_or_says_so() {
         name: "t.js",
         source: "const execute = ({ ms }) => { const end = Date.now() + ms; while (Date.now() < end); return ms }",
     };
-    let Loaded::Ready(prepared) = sandbox.prepare(&script, &budget, &Run::default()).unwrap() else {
+    let PrepareResult::Ready(prepared) = sandbox.prepare(&script, &budget, &CallContext::default()).unwrap() else {
         panic!("the script loads")
     };
     let call = |ms: u32, when_full| {
         let params = Params::parse(format!(r#"{{"ms": {ms}}}"#)).unwrap();
-        sandbox.call(&prepared, &params, &budget, &Run { when_full, ..Run::default() })
+        sandbox.call(&prepared, &params, &budget, &CallContext { on_overload: when_full, ..CallContext::default() })
     };
     let (refused, waited) = std::thread::scope(|scope| {
-        let busy = scope.spawn(|| call(300, WhenFull::Wait).unwrap());
-        // The first call may not have begun; ask until it has.
-        let refused = (0..100_000).find_map(|_| call(0, WhenFull::Refuse).err());
-        let waited = call(1, WhenFull::Wait).unwrap();
+        let busy = scope.spawn(|| call(300, OnOverload::Wait).unwrap());
+        // The first call may not have started yet, so retry.
+        let refused = (0..100_000).find_map(|_| call(0, OnOverload::Refuse).err());
+        let waited = call(1, OnOverload::Wait).unwrap();
         assert!(matches!(busy.join().unwrap().outcome, Outcome::Returned(_)));
         (refused, waited)
     });
@@ -58,23 +60,30 @@ fn a_call_that_is_cancelled_while_it_waits_was_cancelled_and_not_refused() {
     let sandbox = Sandbox::new(&SandboxConfig { slots: 1, ..SandboxConfig::default() }).unwrap();
     let budget = Budget { fuel: 1_000_000_000_000, deadline: Duration::from_mins(1), ..Budget::default() };
     let script = Script { name: "t.js", source: "const execute = ({ ends }) => { while (!ends); }" };
-    let Loaded::Ready(prepared) = sandbox.prepare(&script, &budget, &Run::default()).unwrap() else {
+    let PrepareResult::Ready(prepared) = sandbox.prepare(&script, &budget, &CallContext::default()).unwrap() else {
         panic!("the script loads")
     };
     let call = |params: &str, when_full, cancel: &CancelToken| {
         let params = Params::parse(params).unwrap();
-        sandbox.call(&prepared, &params, &budget, &Run { when_full, cancel: Some(cancel), ..Run::default() })
+        sandbox.call(
+            &prepared,
+            &params,
+            &budget,
+            &CallContext { on_overload: when_full, cancel: Some(cancel), ..CallContext::default() },
+        )
     };
     let (endless, cancelled) = (CancelToken::new(), CancelToken::new());
     cancelled.cancel();
     std::thread::scope(|scope| {
-        let busy = scope.spawn(|| call("{}", WhenFull::Wait, &endless).unwrap());
-        // It may not have begun; ask until it has.
-        while call(r#"{"ends": true}"#, WhenFull::Refuse, &CancelToken::new()).is_ok() {}
-        let waited = call("{}", WhenFull::Wait, &cancelled).unwrap();
-        let loaded = sandbox.prepare(&script, &budget, &Run { cancel: Some(&cancelled), ..Run::default() }).unwrap();
+        let busy = scope.spawn(|| call("{}", OnOverload::Wait, &endless).unwrap());
+        // The first call may not have started yet, so retry.
+        while call(r#"{"ends": true}"#, OnOverload::Refuse, &CancelToken::new()).is_ok() {}
+        let waited = call("{}", OnOverload::Wait, &cancelled).unwrap();
+        let loaded = sandbox
+            .prepare(&script, &budget, &CallContext { cancel: Some(&cancelled), ..CallContext::default() })
+            .unwrap();
         endless.cancel();
-        let Loaded::Ended(loaded) = loaded else { panic!("there was a slot") };
+        let PrepareResult::Failed(loaded) = loaded else { panic!("there was a slot") };
         for report in [busy.join().unwrap(), waited, loaded] {
             assert!(matches!(report.outcome, Outcome::Stopped(Stop::Cancelled)), "{report:?}");
         }
@@ -91,11 +100,11 @@ fn a_sandbox_without_slots_is_refused() {
 fn a_thousand_prepared_tools_take_at_most_200_kib_each() {
     let sizes: Vec<usize> = (0..20)
         .map(|n| {
-            World::new().script(format!(
+            SandboxFixture::new().script(format!(
                 "const k = {n}; function execute({{ text }}) {{ return text.split('').reverse().join('') + k }}"
             ))
         })
-        .map(|world| world.prepare().unwrap().size())
+        .map(|world| world.prepare().unwrap().held_bytes())
         .collect();
     let largest = sizes.iter().max().unwrap();
     assert!(*largest <= 200 << 10, "{largest} bytes");
@@ -103,7 +112,7 @@ fn a_thousand_prepared_tools_take_at_most_200_kib_each() {
 
 #[test]
 fn five_thousand_calls_leave_no_thread_and_no_file_behind() {
-    let world = World::new().script("const execute = ({ n }) => n * 2");
+    let world = SandboxFixture::new().script("const execute = ({ n }) => n * 2");
     let prepared = world.prepare().unwrap();
     let count = |what: &str| std::fs::read_dir(format!("/proc/self/{what}")).unwrap().count();
     let run = || assert_eq!(returned(&world.call(&prepared, r#"{"n": 21}"#)), "42");
@@ -112,7 +121,7 @@ fn five_thousand_calls_leave_no_thread_and_no_file_behind() {
     for _ in 0..5000 {
         run();
     }
-    // Other tests of this process open and close files meanwhile; a leak would be thousands.
+    // Concurrent tests of this process open and close files too; a leak would be thousands.
     assert!(count("fd") < files + 100, "{files} {}", count("fd"));
     assert!(count("task") < 200);
 }

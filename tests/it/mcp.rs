@@ -1,42 +1,44 @@
-//! `toolcell mcp` keeps its promises, over pipes and over HTTP, with sessions and without.
+//! `toolcell mcp` over stdio and over HTTP, with sessions and stateless.
 //!
-//! Reading order: [`home`] is where a server is started, [`peer`] is the other side of it, [`web`] is that side over HTTP; the
-//! other modules are what a peer finds.
+//! Reading order: [`server`] starts a server, [`raw_client`] is its client, and [`raw_http`] is
+//! that client's HTTP transport; the other modules are the tests.
 //!
-//! Invariant: the server is the binary, and the peer knows nothing of how it is made.
+//! Invariant: the server is the binary, and the client shares no code with it.
 #![expect(clippy::needless_pass_by_value, reason = "what is said to a server is written where it is said")]
 
-pub(crate) mod home;
-mod peer;
+mod raw_client;
+mod raw_http;
 mod reply;
-mod web;
+pub(crate) mod server;
 
 mod approvals;
-mod ends;
-mod frames;
+mod concurrency;
+mod framing;
 mod hostile;
 mod operations;
 mod progress;
 mod published;
+mod request_state;
 mod resources;
-mod states;
+mod shutdown;
 mod tasks;
 mod telemetry;
 mod tenants;
-mod together;
 
-use self::home::Home;
-use self::peer::Peer;
+use self::raw_client::RawClient;
+use self::server::BinaryFixture;
 
-/// Says that it began, and never ends. The analysis does not see that, so nobody has to approve it.
+/// A tool that reports progress and then loops forever. The analysis does not detect the loop, so
+/// the tool needs no approval.
 const BEGINS: &str = "export default () => ({ name: 'begins', description: 'd', parameters: {}, \
     execute(id, params, onUpdate) { onUpdate('began'); let n = 1; while (n >= 0) n = (n + 1) % 7 } })";
 
-/// Peers of each era over each way in, of two servers on one store.
-fn peers(home: &Home, capabilities: &serde_json::Value, check: impl Fn(Peer)) {
-    check(home.piped(&[]).in_session(capabilities.clone()));
-    check(home.piped(&[]).stateless(capabilities.clone()));
-    let web = home.web(&[]);
-    check(web.peer().in_session(capabilities.clone()));
-    check(web.peer().stateless(capabilities.clone()));
+/// Runs a check with a client of each revision over each transport, on two servers that share a
+/// store.
+fn for_each_client(home: &BinaryFixture, capabilities: &serde_json::Value, check: impl Fn(RawClient)) {
+    check(home.start_stdio(&[]).in_session(capabilities.clone()));
+    check(home.start_stdio(&[]).stateless(capabilities.clone()));
+    let web = home.start_http(&[]);
+    check(web.client().in_session(capabilities.clone()));
+    check(web.client().stateless(capabilities.clone()));
 }

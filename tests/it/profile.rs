@@ -1,15 +1,15 @@
-//! Where the fuel of a call goes: all of it is told, and that is the same on every machine.
+//! Fuel profiles: they account for all fuel of a call, and are the same on every machine.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use toolcell_host::{CancelToken, Home, Kind, Outcome, Profile, ProfileSlot, Report, Stack, Stop};
+use toolcell_host::{CallProfile, CancelToken, FrameOrigin, ImageKind, Outcome, ProfileSlot, Report, Stack, Stop};
 
-use crate::world::{World, files, read};
+use crate::world::{SandboxFixture, files, read};
 
-/// A call of a script that is profiled, and is the same as one that is not.
-fn profiled(world: World<'_>, params: &str) -> (Profile, Report) {
+/// Profiles a call, and asserts that its report equals that of a call without profiling.
+fn profiled(world: SandboxFixture<'_>, params: &str) -> (CallProfile, Report) {
     let slot = ProfileSlot::default();
     let facts = |mut report: Report| {
         report.usage.duration = Duration::ZERO;
@@ -27,29 +27,29 @@ fn profiled(world: World<'_>, params: &str) -> (Profile, Report) {
     (profile, report)
 }
 
-fn of(source: &str) -> (Profile, Report) {
-    profiled(World::new().script(source), "{}")
+fn of(source: &str) -> (CallProfile, Report) {
+    profiled(SandboxFixture::new().script(source), "{}")
 }
 
-/// Fuel of the stacks that are as said.
-fn charged(profile: &Profile, is: impl Fn(&Stack) -> bool) -> u64 {
+/// Sums the fuel of the stacks that match.
+fn charged(profile: &CallProfile, is: impl Fn(&Stack) -> bool) -> u64 {
     profile.stacks.iter().filter(|stack| is(stack)).map(|stack| stack.fuel).sum()
 }
 
-/// Fuel while functions of this name were running themselves, and while they were on the stack.
-fn fuel_of(profile: &Profile, name: &str) -> (u64, u64) {
+/// Returns the fuel of functions of this name: their own, and including callees.
+fn fuel_of(profile: &CallProfile, name: &str) -> (u64, u64) {
     let is_called = |frame: &toolcell_host::Frame| profile.functions[frame.function].name == name;
     let own = charged(profile, |stack| stack.frames.last().is_some_and(is_called));
     (own, charged(profile, |stack| stack.frames.iter().any(is_called)))
 }
 
-/// Fuel while this line of the tool was the innermost.
-fn fuel_of_line(profile: &Profile, line: u32) -> u64 {
-    let is_of_tool = |frame: &&toolcell_host::Frame| profile.functions[frame.function].home == Home::Tool;
+/// Returns the fuel of samples whose innermost line is this one.
+fn fuel_of_line(profile: &CallProfile, line: u32) -> u64 {
+    let is_of_tool = |frame: &&toolcell_host::Frame| profile.functions[frame.function].origin == FrameOrigin::Tool;
     charged(profile, |stack| stack.frames.iter().rfind(is_of_tool).is_some_and(|frame| frame.line == line))
 }
 
-/// Whether a part is so many per cent of the whole, give or take some.
+/// Asserts that a part is this percentage of the whole, within a tolerance.
 #[track_caller]
 fn is_about(part: u64, whole: u64, percent: u64, give_or_take: u64) {
     let actual = part * 100 / whole;
@@ -62,9 +62,9 @@ fn what_is_profiled_returns_the_same_and_burns_the_same_on_all_images() {
     for path in &tools {
         let case: serde_json::Value = serde_json::from_str(&read(path.with_extension("json"))).unwrap();
         let params = case["params"].to_string();
-        let on = |kind: Kind| profiled(World::new().file(path).on(kind).seed(7), &params);
-        let first = on(Kind::Roomy);
-        for kind in [Kind::Bounded, Kind::Interpreted] {
+        let on = |kind: ImageKind| profiled(SandboxFixture::new().file(path).on_image(kind).seed(7), &params);
+        let first = on(ImageKind::Roomy);
+        for kind in [ImageKind::Bounded, ImageKind::Interpreted] {
             assert_eq!(on(kind), first, "{} on {kind:?}", path.display());
         }
     }
@@ -86,7 +86,7 @@ fn functions_and_lines_are_told_by_what_they_burn() {
     assert_eq!((twice.0, once.0), (twice.1, once.1), "they call nothing");
     is_about(fuel_of(&profile, "execute").1, fuel, 100, 1);
     is_about(fuel_of(&profile, "execute").0, fuel, 0, 1);
-    // The condition and the body burn what they burn, and the lines around them nothing.
+    // The loop's lines account for its fuel, and the lines around them for none.
     is_about(fuel_of_line(&profile, 3) + fuel_of_line(&profile, 4), fuel, 67, 2);
     is_about(fuel_of_line(&profile, 10) + fuel_of_line(&profile, 11), fuel, 33, 2);
     assert!(fuel_of_line(&profile, 4) > fuel / 10 && fuel_of_line(&profile, 3) > fuel / 10);
@@ -106,7 +106,7 @@ fn functions_of_the_engine_have_their_names_and_are_charged_to_the_line_that_cal
     for name in ["stringify", "parse", "sort", "test"] {
         assert!(fuel_of(&profile, name).1 > 0, "{name}");
         let function = profile.functions.iter().find(|function| function.name == name).unwrap();
-        assert_eq!((function.home, function.line, function.column), (Home::Engine, 0, 0), "{name}");
+        assert_eq!((function.origin, function.line, function.column), (FrameOrigin::Engine, 0, 0), "{name}");
     }
     for (line, name) in [(3, "stringify"), (4, "parse"), (7, "test")] {
         assert!(fuel_of_line(&profile, line) >= fuel_of(&profile, name).1, "{name}");
@@ -161,7 +161,7 @@ fn a_run_that_fails_or_is_stopped_is_told_as_well() {
 
     let endless = "const execute = () => {\n  for (let i = 0;; i++);\n};";
     for fuel in [1_000, 30_000, 1_000_003] {
-        let (profile, report) = profiled(World::new().script(endless).fuel(fuel + 2_000_000), "{}");
+        let (profile, report) = profiled(SandboxFixture::new().script(endless).fuel(fuel + 2_000_000), "{}");
         assert!(matches!(report.outcome, Outcome::Stopped(Stop::OutOfFuel { .. })), "{report:?}");
         assert_eq!(profile.fuel, fuel + 2_000_000);
         is_about(fuel_of_line(&profile, 2), profile.fuel, 99, 1);
@@ -171,23 +171,23 @@ fn a_run_that_fails_or_is_stopped_is_told_as_well() {
 #[test]
 fn the_deadline_and_a_token_end_what_is_profiled() {
     let endless = "const execute = () => { for (;;); }";
-    for kind in Kind::ALL {
-        let prepared = World::new().script(endless).on(kind).prepare().unwrap();
-        let ends = |world: World<'_>| {
+    for kind in ImageKind::ALL {
+        let prepared = SandboxFixture::new().script(endless).on_image(kind).prepare().unwrap();
+        let ends = |world: SandboxFixture<'_>| {
             let slot = ProfileSlot::default();
-            let mut world = world.on(kind).fuel(250_000_000_000);
+            let mut world = world.on_image(kind).fuel(250_000_000_000);
             world.run.profile = Some(&slot);
             let outcome = world.call(&prepared, "{}").outcome;
             (outcome, slot.take().unwrap().samples)
         };
-        let (outcome, _) = ends(World::new().timeout(50));
+        let (outcome, _) = ends(SandboxFixture::new().timeout(50));
         assert_eq!(outcome, Outcome::Stopped(Stop::Deadline { limit: Duration::from_millis(50) }), "{kind:?}");
 
         let looks = Arc::new(AtomicU64::new(0));
-        let token = CancelToken::looking(move || looks.fetch_add(1, Ordering::Relaxed) >= 20);
-        let (outcome, samples) = ends(World::new().cancelled_by(&token));
+        let token = CancelToken::with_poll(move || looks.fetch_add(1, Ordering::Relaxed) >= 20);
+        let (outcome, samples) = ends(SandboxFixture::new().cancelled_by(&token));
         assert_eq!(outcome, Outcome::Stopped(Stop::Cancelled), "{kind:?}");
-        // It looks after about half a million of fuel.
+        // A sample is taken about every half a million units of fuel.
         assert!((1_000..=3_000).contains(&samples), "{kind:?}: {samples}");
     }
 }
@@ -196,11 +196,11 @@ fn the_deadline_and_a_token_end_what_is_profiled() {
 fn samples_are_further_apart_the_longer_a_run_lasts() {
     let source =
         "const execute = ({ turns }) => { let s = 0; for (let i = 0; i < turns; i++) s = (s * 31 + i) | 0; return s }";
-    // A sample stands for an amount of fuel, so a guest whose loop takes less fuel gives fewer.
+    // Samples are taken by fuel, so a guest that needs less fuel for the loop yields fewer.
     for (turns, samples) in
         [(0, 20..=100), (50, 100..=160), (500, 200..=300), (5_000, 700..=1_200), (500_000, 8_000..=16_000)]
     {
-        let (profile, _) = profiled(World::new().script(source), &format!("{{\"turns\":{turns}}}"));
+        let (profile, _) = profiled(SandboxFixture::new().script(source), &format!("{{\"turns\":{turns}}}"));
         assert!(samples.contains(&profile.samples), "{turns} turns: {} samples in {}", profile.samples, profile.fuel);
         assert!(profile.unattributed <= profile.fuel / 20, "{turns} turns: {}", profile.unattributed);
     }
@@ -208,11 +208,11 @@ fn samples_are_further_apart_the_longer_a_run_lasts() {
 
 #[test]
 fn of_a_call_that_cannot_even_begin_nothing_is_charged() {
-    let world = World::new()
+    let world = SandboxFixture::new()
         .script("const table = Array.from({ length: 1e5 }, (_, i) => i); const execute = () => table.length");
     let prepared = world.prepare().unwrap();
     let slot = ProfileSlot::default();
-    let mut poor = World::new().fuel(1_000);
+    let mut poor = SandboxFixture::new().fuel(1_000);
     poor.run.profile = Some(&slot);
     let report = poor.call(&prepared, "{}");
     assert_eq!(report.outcome, Outcome::Stopped(Stop::OutOfFuel { limit: 1_000 }));

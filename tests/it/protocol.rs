@@ -1,16 +1,16 @@
-//! The frames of this version of the protocol, byte for byte.
+//! Golden frames: the encoding of this protocol version, byte for byte.
 
 use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
 use toolcell_protocol::{
-    ABI_VERSION, Answer, Call, Effects, Exceeded, Failure, Grant, Load, Operation, Reply, Resume, Settled, Thrown,
-    Warning, decode, encode,
+    ABI_VERSION, Call, CompletionRef, Effects, Grant, HostCall, LimitExceeded, Load, OperationErrorRef,
+    OperationOutputRef, Reply, Resume, Thrown, Warning, decode, encode,
 };
 
 use crate::world::read;
 
-/// Appends one frame, after reading it back.
+/// Appends a frame, after asserting that it decodes to the same value.
 fn frame<'a, T: Serialize + Deserialize<'a> + PartialEq + std::fmt::Debug>(text: &mut String, name: &str, value: &T) {
     let bytes: &'static [u8] = encode(value).unwrap().leak();
     assert_eq!(&decode::<T>(bytes).unwrap(), value, "{name}");
@@ -21,13 +21,13 @@ fn frame<'a, T: Serialize + Deserialize<'a> + PartialEq + std::fmt::Debug>(text:
     writeln!(text, "{name} {hex}").unwrap();
 }
 
-/// One of each.
+/// Returns one grant of each kind.
 fn grants() -> Vec<Grant> {
     let secrets = Grant::Secrets { names: vec!["TOKEN".to_owned()] };
     vec![Grant::Timers, Grant::Net, Grant::Kv, Grant::Files, secrets, Grant::Tools]
 }
 
-/// Frame by frame: the name, and the bytes in hexadecimal. A frame that is not read back as it was fails.
+/// Returns every frame as its name and its bytes in hexadecimal.
 fn golden() -> String {
     let mut text = format!("# Frames of version {ABI_VERSION} of the protocol: name, bytes in hexadecimal.\n");
     let text_of = &mut text;
@@ -37,12 +37,12 @@ fn golden() -> String {
         "call",
         &Call { tool: Some("a"), call_id: "7", params: r#"{"日":1}"#, result_bytes: 1 << 20, operations: 64 },
     );
-    let failure = Failure { name: "TypeError", message: "no", code: "net-broken", effects: Effects::Started };
-    let piece = Answer { json: r#"{"done":false}"#, bytes: Some(b"\0\xff") };
+    let failure = OperationErrorRef { name: "TypeError", message: "no", code: "net-broken", effects: Effects::Started };
+    let piece = OperationOutputRef { json: r#"{"done":false}"#, bytes: Some(b"\0\xff") };
     let settled = vec![
-        Settled { id: 1, result: Ok(Answer { json: "null", bytes: None }) },
-        Settled { id: 2, result: Ok(piece) },
-        Settled { id: 300, result: Err(failure) },
+        CompletionRef { id: 1, result: Ok(OperationOutputRef { json: "null", bytes: None }) },
+        CompletionRef { id: 2, result: Ok(piece) },
+        CompletionRef { id: 300, result: Err(failure) },
     ];
     frame(text_of, "resume", &Resume { settled });
     let warning = Warning { path: "/a".into(), message: "NaN became null".into() };
@@ -51,18 +51,18 @@ fn golden() -> String {
     let thrown =
         Thrown { name: "E".into(), message: "m".into(), line: Some(3), column: None, stack: "    at f\n".into() };
     frame(text_of, "reply-threw", &Reply::Threw(thrown));
-    let timer = Operation { id: 1, kind: "timer".into(), payload: r#"{"ms":5}"#.into(), bytes: None };
-    let write = Operation { id: 3, kind: "files.write".into(), payload: "{}".into(), bytes: Some(vec![0, 0xff]) };
+    let timer = HostCall { id: 1, kind: "timer".into(), payload: r#"{"ms":5}"#.into(), bytes: None };
+    let write = HostCall { id: 3, kind: "files.write".into(), payload: "{}".into(), bytes: Some(vec![0, 0xff]) };
     frame(text_of, "reply-pending", &Reply::Pending { started: vec![timer, write], cancelled: vec![2] });
-    frame(text_of, "reply-exceeded-result", &Reply::Exceeded(Exceeded::ResultBytes));
-    frame(text_of, "reply-exceeded-operations", &Reply::Exceeded(Exceeded::Operations));
+    frame(text_of, "reply-exceeded-result", &Reply::Exceeded(LimitExceeded::ResultBytes));
+    frame(text_of, "reply-exceeded-operations", &Reply::Exceeded(LimitExceeded::Operations));
     text
 }
 
 #[test]
 fn the_frames_are_those_of_this_version() {
-    // Other bytes under the same number would make a guest and a host misunderstand each other: change ABI_VERSION,
-    // and write the golden frames of the new one.
+    // Different bytes under the same version would break the protocol between guest and host:
+    // increment ABI_VERSION and add golden frames for the new version.
     assert_eq!(read(format!("fixtures/protocol/version-{ABI_VERSION}.txt")), golden());
 }
 
@@ -75,7 +75,8 @@ fn bytes_that_are_no_frame_are_an_error_and_never_a_panic() {
     let mut trailing = reply.clone();
     trailing.push(0);
     assert!(decode::<Reply>(&trailing).is_err());
-    // Every byte replaced by every value: an error or some frame, but no panic and no huge allocation.
+    // Every byte replaced by every value decodes to an error or to some frame, without a panic or a
+    // huge allocation.
     for at in 0..reply.len().min(16) {
         for byte in 0..=255 {
             let mut forged = reply.clone();

@@ -1,4 +1,4 @@
-//! The commands of README.md come out as it says.
+//! Runs the commands of README.md and compares their output.
 #![expect(clippy::disallowed_types, reason = "a free port is found by listening on one")]
 
 use std::fmt::Write as _;
@@ -13,8 +13,8 @@ use nix::unistd::Pid;
 
 use crate::world::{read, root};
 
-/// A block of commands: what is typed, and what is said to that.
-fn block(section: &str) -> Vec<(String, String)> {
+/// Returns the commands of a section, each with its expected output.
+fn blocks(section: &str) -> Vec<(String, String)> {
     let text = read("README.md");
     let section = text.split_once(&format!("\n## {section}\n")).unwrap().1;
     let block = section.split_once("```console\n").unwrap().1.split_once("```").unwrap().0;
@@ -31,8 +31,8 @@ fn block(section: &str) -> Vec<(String, String)> {
     commands
 }
 
-/// Whether what was said is what is expected, where `…` stands for anything.
-fn is(said: &str, expected: &str) -> bool {
+/// Whether the output matches; `…` stands for any text.
+fn is_match(said: &str, expected: &str) -> bool {
     let mut rest = said;
     for (at, part) in expected.split('…').enumerate() {
         match rest.find(part) {
@@ -46,17 +46,17 @@ fn is(said: &str, expected: &str) -> bool {
 
 #[test]
 fn what_stands_for_anything_is_told_from_what_does_not() {
-    assert!(is("a\nb\n", "a\nb\n") && is("a\nb\n", "a\n…\n") && is("abc\n", "a…c\n"));
-    assert!(!is("a\nb\n", "a\n") && !is("xa\n", "a\n") && !is("abd\n", "a…c\n"));
+    assert!(is_match("a\nb\n", "a\nb\n") && is_match("a\nb\n", "a\n…\n") && is_match("abc\n", "a…c\n"));
+    assert!(!is_match("a\nb\n", "a\n") && !is_match("xa\n", "a\n") && !is_match("abd\n", "a…c\n"));
 }
 
-/// The port that README.md writes; each run of a block has a free one in its place.
+/// The port in README.md, which each run replaces with a free one.
 const README_PORT: &str = "8765";
 
-/// How long the commands of one block may take together.
+/// Timeout of all commands of a block together.
 const BLOCK_TIMEOUT: Duration = Duration::from_mins(4);
 
-/// Names what a block of commands needs and this machine does not have.
+/// Panics with the names of the programs that this machine lacks.
 fn check_requirements() {
     for program in ["bash", "python3"] {
         let found = Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
@@ -64,12 +64,12 @@ fn check_requirements() {
     }
 }
 
-/// A TCP port of this machine that was free a moment ago.
+/// Returns a TCP port that was free a moment ago.
 fn free_port() -> String {
     TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap().port().to_string()
 }
 
-/// A shell in a process group of its own, which ends with this value, whatever the test does.
+/// A shell in its own process group, which is killed when dropped.
 struct Shell {
     group: Pid,
     ended: Receiver<()>,
@@ -90,16 +90,16 @@ impl Shell {
 
 impl Drop for Shell {
     fn drop(&mut self) {
-        // Fails where the whole group has ended already.
+        // Fails if the whole group has exited.
         let _ = killpg(self.group, Signal::SIGKILL);
     }
 }
 
-/// Runs a block in one shell, and compares what each command prints on both streams.
-fn runs(section: &str) {
+/// Runs the commands of a section in one shell, and compares the output of each on both streams.
+fn run_section(section: &str) {
     check_requirements();
     let port = free_port();
-    let commands: Vec<(String, String)> = block(section)
+    let commands: Vec<(String, String)> = blocks(section)
         .into_iter()
         .map(|(command, expected)| (command.replace(README_PORT, &port), expected.replace(README_PORT, &port)))
         .collect();
@@ -124,37 +124,37 @@ fn runs(section: &str) {
             panic!("$ {command}\nwas not reached within {BLOCK_TIMEOUT:?}");
         };
         let said = out + &std::fs::read_to_string(folder.path().join(format!("said.{at}.err"))).unwrap();
-        assert!(is(&said, expected), "$ {command}\n{said}\nexpected:\n{expected}");
+        assert!(is_match(&said, expected), "$ {command}\n{said}\nexpected:\n{expected}");
     }
     assert!(!timed_out, "the last command did not end within {BLOCK_TIMEOUT:?}");
 }
 
 #[test]
 fn what_a_tool_does_outside_of_its_cell() {
-    runs("What a tool does outside of its cell");
+    run_section("What a tool does outside of its cell");
 }
 
 #[test]
 fn testing_tools() {
-    runs("Testing tools");
+    run_section("Testing tools");
 }
 
 #[test]
 fn defence_in_depth() {
-    runs("Defence in depth");
+    run_section("Defence in depth");
 }
 
 #[test]
 fn receipts() {
-    runs("Receipts");
+    run_section("Receipts");
 }
 
 #[test]
 fn where_the_fuel_goes() {
-    runs("Where the fuel goes");
+    run_section("Where the fuel goes");
 }
 
 #[test]
 fn on_a_locked_down_runner() {
-    runs("On a locked-down runner");
+    run_section("On a locked-down runner");
 }

@@ -1,14 +1,14 @@
-//! What a tool returns reaches the host as it is, or with a warning that names what changed.
+//! Results reach the host unchanged, or with a warning that names what changed.
 
-use toolcell_host::{Outcome, Place, Report, Stop};
+use toolcell_host::{Outcome, Report, Stop, ValueSide};
 
-use crate::world::{World, eval, returned};
+use crate::world::{SandboxFixture, eval, returned};
 
 fn run(expression: &str) -> Report {
-    World::new().script(format!("function execute() {{ return ({expression}); }}")).run_text("{}")
+    SandboxFixture::new().script(format!("function execute() {{ return ({expression}); }}")).run_text("{}")
 }
 
-/// The value, and the path of each warning.
+/// Returns the value, and the path of each warning.
 fn converted(expression: &str) -> (String, Vec<String>) {
     let report = run(expression);
     let paths = report.warnings.iter().map(|warning| warning.path.clone()).collect();
@@ -70,7 +70,8 @@ fn what_json_cannot_hold_is_converted_with_its_path() {
 
 #[test]
 fn a_cycle_is_refused_with_the_path_to_it() {
-    let thrown = World::new().script("function execute() { const a = { b: [] }; a.b.push(a); return a; }").throws();
+    let thrown =
+        SandboxFixture::new().script("function execute() { const a = { b: [] }; a.b.push(a); return a; }").throws();
     assert_eq!(thrown, "TypeError: the result contains a cycle: /b/0 is the result itself");
     assert_eq!(eval("(() => { const shared = { x: 1 }; return [shared, shared]; })()"), r#"[{"x":1},{"x":1}]"#);
 }
@@ -78,7 +79,7 @@ fn a_cycle_is_refused_with_the_path_to_it() {
 #[test]
 fn nesting_beyond_512_levels_is_refused() {
     let nested = |levels: u32| {
-        World::new().script(format!(
+        SandboxFixture::new().script(format!(
             "function execute() {{ let a = 1; for (let i = 0; i < {levels}; i++) a = [a]; return a; }}"
         ))
     };
@@ -90,7 +91,7 @@ fn nesting_beyond_512_levels_is_refused() {
 
 #[test]
 fn the_output_limit_counts_bytes_of_json() {
-    let mut world = World::new().script("const execute = ({ n }) => 'x'.repeat(n)");
+    let mut world = SandboxFixture::new().script("const execute = ({ n }) => 'x'.repeat(n)");
     world.budget.output = 100;
     let prepared = world.prepare().unwrap();
     assert_eq!(returned(&world.call(&prepared, r#"{"n": 98}"#)).len(), 100);
@@ -101,18 +102,18 @@ fn the_output_limit_counts_bytes_of_json() {
 #[test]
 fn thenables_are_awaited_and_promises_need_no_then() {
     assert_eq!(eval("{ then(resolve) { resolve(7) } }"), "7");
-    let poisoned = World::new().script("Promise.prototype.then = null; async function execute() { return 7 }");
+    let poisoned = SandboxFixture::new().script("Promise.prototype.then = null; async function execute() { return 7 }");
     assert_eq!(poisoned.returns(), "7");
 }
 
 #[test]
 fn numbers_that_javascript_cannot_hold_are_told_on_the_way_in() {
-    let report = World::new()
+    let report = SandboxFixture::new()
         .script("const execute = (params) => params")
         .run_text(r#"{"a": 9007199254740993, "b": [1e400], "c": -0, "d": 0.1}"#);
     assert_eq!(returned(&report), r#"{"a":9007199254740992,"b":[null],"c":-0,"d":0.1}"#);
-    let told: Vec<(Place, &str)> = report.warnings.iter().map(|warning| (warning.place, &*warning.path)).collect();
-    assert_eq!(told, [(Place::Params, "/a"), (Place::Params, "/b/0"), (Place::Result, "/b/0")]);
+    let told: Vec<(ValueSide, &str)> = report.warnings.iter().map(|warning| (warning.place, &*warning.path)).collect();
+    assert_eq!(told, [(ValueSide::Params, "/a"), (ValueSide::Params, "/b/0"), (ValueSide::Result, "/b/0")]);
 }
 
 #[test]
@@ -124,7 +125,7 @@ fn parameters_arrive_as_they_are_written() {
         r#"{"a":{"b":[1,2.5,-3e-7,true,false,null]}}"#,
         "{}",
     ] {
-        let report = World::new().script("const execute = (params) => params").run_text(params);
+        let report = SandboxFixture::new().script("const execute = (params) => params").run_text(params);
         assert_eq!(returned(&report), params);
     }
     assert_eq!(eval("({}).x"), "");

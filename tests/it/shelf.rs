@@ -1,5 +1,6 @@
-//! The sentence that tests of the store are written in: a store in a folder of its own, with a clock that a test moves.
-//! `shelf.tool("sum", "const execute = ({ a, b }) => a + b")` puts a tool there, and each step is a second later.
+//! The fixture of store tests: a store in a temporary folder, with a manual clock. Example:
+//! `StoreFixture::new().tool("sum", "const execute = ({ a, b }) => a + b")`; each step takes one
+//! second.
 
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
@@ -8,13 +9,13 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use toolcell::store::{
-    Durability, Entry, FindError, Health, History, ImportError, Imported, Mending, NameStepError, Past, Registration,
-    Scores, Settings, Step, Store, ToolRef, UsageEvent, WhenTaken, fsck,
+    Durability, Entry, FindError, FsckReport, HistoryEntry, HistoryError, HistoryScope, ImportError, ImportReport,
+    NewTool, OnConflict, RepairMode, Scores, Settings, Store, ToolRef, UsageEvent, VersionCommit, fsck,
 };
-use toolcell::{Bundle, Draft, Notes, ToolId, ToolName, ToolSpec};
+use toolcell::{Draft, ExportSelection, ToolId, ToolMetadata, ToolName, ToolSpec};
 
-/// A store, and what time it is there.
-pub(crate) struct Shelf {
+/// A store with a manual clock.
+pub(crate) struct StoreFixture {
     folder: TempDir,
     settings: Settings,
     store: Option<Store>,
@@ -23,9 +24,9 @@ pub(crate) struct Shelf {
 
 /// A tool that is not stored yet.
 #[derive(Clone)]
-pub(crate) struct Made {
+pub(crate) struct ToolFixture {
     pub(crate) spec: ToolSpec,
-    pub(crate) notes: Notes,
+    pub(crate) notes: ToolMetadata,
     pub(crate) scores: Scores,
 }
 
@@ -37,30 +38,30 @@ pub(crate) fn reference(text: &str) -> ToolRef {
     ToolRef::parse(text).unwrap()
 }
 
-/// A script that returns a number.
+/// Returns a script that returns a number.
 pub(crate) fn returns(number: u64) -> String {
     format!("const execute = () => {number}")
 }
 
-/// A tool with this name and source, and nothing else said about it.
-pub(crate) fn made(tool: &str, source: &str) -> Made {
-    made_with(tool, source, Value::Null, Value::Null)
+/// Creates a tool with this name and source and default metadata.
+pub(crate) fn sample_tool(tool: &str, source: &str) -> ToolFixture {
+    sample_tool_with(tool, source, Value::Null, Value::Null)
 }
 
-pub(crate) fn made_with(tool: &str, source: &str, parameters: Value, capabilities: Value) -> Made {
+pub(crate) fn sample_tool_with(tool: &str, source: &str, parameters: Value, capabilities: Value) -> ToolFixture {
     let draft = Draft::from_bytes(tool, source.as_bytes()).unwrap();
     let spec = ToolSpec::new(name(tool), &draft, parameters, capabilities).unwrap();
-    Made { spec, notes: Notes::default(), scores: Scores { safety: 1.0, quality: 0.9 } }
+    ToolFixture { spec, notes: ToolMetadata::default(), scores: Scores { safety: 1.0, quality: 0.9 } }
 }
 
-impl Made {
+impl ToolFixture {
     pub(crate) fn tags(mut self, tags: &[&str]) -> Self {
         self.notes = self.notes.with_tags(tags.iter().copied()).unwrap();
         self
     }
 
     pub(crate) fn described(mut self, description: &str) -> Self {
-        self.notes = Notes::new(description).unwrap().with_tags(self.notes.tags().to_vec()).unwrap();
+        self.notes = ToolMetadata::new(description).unwrap().with_tags(self.notes.tags().to_vec()).unwrap();
         self
     }
 
@@ -74,14 +75,15 @@ impl Made {
     }
 }
 
-impl Shelf {
-    /// An empty store. Objects are in their files alone, so that a damaged one is lost.
+impl StoreFixture {
+    /// Creates an empty store that keeps objects only in their files, so that a damaged object is
+    /// lost.
     pub(crate) fn new() -> Self {
-        Self::kept(Settings { durability: Durability::Unsynced, ..Settings::default() })
+        Self::with_settings(Settings { durability: Durability::Unsynced, ..Settings::default() })
     }
 
-    /// An empty store that is kept so.
-    pub(crate) fn kept(settings: Settings) -> Self {
+    /// Creates an empty store with these settings.
+    pub(crate) fn with_settings(settings: Settings) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let store = Some(Store::open(folder.path(), &settings).unwrap());
         Self { folder, settings, store, seconds: Cell::new(1_000) }
@@ -108,7 +110,7 @@ impl Shelf {
         self.store = Some(Store::open_existing(self.folder.path(), &self.settings).unwrap());
     }
 
-    /// A copy of the files, which nobody has open.
+    /// Copies the files of the closed store.
     pub(crate) fn copy(&self) -> Self {
         assert!(self.store.is_none(), "somebody may be writing");
         let folder = tempfile::tempdir().unwrap();
@@ -116,43 +118,43 @@ impl Shelf {
         Self { folder, settings: self.settings.clone(), store: None, seconds: self.seconds.clone() }
     }
 
-    /// Sets the clock.
-    pub(crate) fn at(&self, seconds: i64) -> &Self {
+    /// Sets the clock, in seconds.
+    pub(crate) fn set_clock(&self, seconds: i64) -> &Self {
         self.seconds.set(seconds);
         self
     }
 
-    /// What time it is; a second later each time.
+    /// Returns the time, and advances it by a second.
     pub(crate) fn now(&self) -> Timestamp {
         let seconds = self.seconds.get();
         self.seconds.set(seconds + 1);
         Timestamp::from_second(seconds).unwrap()
     }
 
-    pub(crate) fn put(&self, made: &Made, when_taken: WhenTaken) -> Result<Step, NameStepError> {
-        let Made { spec, notes, scores } = made;
-        self.store().put(&Registration { spec, notes, scores: *scores, at: self.now() }, when_taken)
+    pub(crate) fn insert(&self, made: &ToolFixture, when_taken: OnConflict) -> Result<VersionCommit, HistoryError> {
+        let ToolFixture { spec, notes, scores } = made;
+        self.store().insert(&NewTool { spec, metadata: notes, scores: *scores, at: self.now() }, when_taken)
     }
 
-    /// Puts a tool under a free name.
+    /// Inserts a tool under a free name.
     pub(crate) fn tool(&self, tool: &str, source: &str) -> ToolId {
-        self.put(&made(tool, source), WhenTaken::Refuse).unwrap().id
+        self.insert(&sample_tool(tool, source), OnConflict::Refuse).unwrap().id
     }
 
-    /// Puts a tool under a name, whatever that leads to.
+    /// Inserts a tool, replacing the one of the same name.
     pub(crate) fn replace(&self, tool: &str, source: &str) -> ToolId {
-        self.put(&made(tool, source), WhenTaken::Replace).unwrap().id
+        self.insert(&sample_tool(tool, source), OnConflict::Replace).unwrap().id
     }
 
-    pub(crate) fn delete(&self, tool: &str) -> Result<Step, NameStepError> {
+    pub(crate) fn delete(&self, tool: &str) -> Result<VersionCommit, HistoryError> {
         self.store().delete(&reference(tool), self.now())
     }
 
-    pub(crate) fn undelete(&self, tool: &str) -> Result<Step, NameStepError> {
+    pub(crate) fn undelete(&self, tool: &str) -> Result<VersionCommit, HistoryError> {
         self.store().undelete(&reference(tool), self.now())
     }
 
-    pub(crate) fn roll_back(&self, tool: &str, number: u64) -> Result<Step, NameStepError> {
+    pub(crate) fn roll_back(&self, tool: &str, number: u64) -> Result<VersionCommit, HistoryError> {
         self.store().roll_back(&name(tool), number, self.now())
     }
 
@@ -160,7 +162,7 @@ impl Shelf {
         self.store().find(&reference(tool))
     }
 
-    /// Where a name leads: a source, or what is wrong.
+    /// Returns the source that a name resolves to, or the error code.
     pub(crate) fn source(&self, tool: &str) -> String {
         match self.find(tool) {
             Ok(entry) => self
@@ -171,14 +173,15 @@ impl Shelf {
         }
     }
 
-    /// The history of a name as a sentence: `created dt_0123…, deleted dt_0123…`.
+    /// Returns the history of a name as text: `created dt_0123… at 1000, deleted dt_0123… at 1001`.
     pub(crate) fn history(&self, tool: &str) -> String {
         let past = self.store().history(&name(tool)).unwrap();
-        let step = |past: &Past| format!("{} {} at {}", past.event.name(), past.id.short(), past.at.as_second());
+        let step =
+            |past: &HistoryEntry| format!("{} {} at {}", past.event.name(), past.id.short(), past.at.as_second());
         past.iter().map(step).collect::<Vec<_>>().join(", ")
     }
 
-    /// What is known of names: where each leads, and its history.
+    /// Returns the source and the history of each name.
     pub(crate) fn state<'a>(&self, tools: impl IntoIterator<Item = &'a str>) -> Vec<String> {
         tools.into_iter().map(|tool| format!("{tool}: {} ← {}", self.source(tool), self.history(tool))).collect()
     }
@@ -192,42 +195,42 @@ impl Shelf {
             .unwrap();
     }
 
-    /// Everything in one file.
-    pub(crate) fn export(&self, history: History) -> Vec<u8> {
+    /// Exports all tools to a bundle.
+    pub(crate) fn export(&self, history: HistoryScope) -> Vec<u8> {
         let mut bundle = Vec::new();
-        toolcell::export(self.store(), Bundle::All, history, &mut bundle, self.now()).unwrap();
+        toolcell::export(self.store(), ExportSelection::All, history, &mut bundle, self.now()).unwrap();
         bundle
     }
 
-    /// Takes in a bundle under free names.
-    pub(crate) fn import(&self, bundle: &[u8]) -> Result<Imported, ImportError> {
-        self.import_with(bundle, WhenTaken::Refuse)
+    /// Imports a bundle; the names must be free.
+    pub(crate) fn import(&self, bundle: &[u8]) -> Result<ImportReport, ImportError> {
+        self.import_with(bundle, OnConflict::Refuse)
     }
 
-    pub(crate) fn import_with(&self, bundle: &[u8], when_taken: WhenTaken) -> Result<Imported, ImportError> {
+    pub(crate) fn import_with(&self, bundle: &[u8], when_taken: OnConflict) -> Result<ImportReport, ImportError> {
         toolcell::import(self.store(), bundle, when_taken, self.now())
     }
 
-    pub(crate) fn look(&self) -> Health {
-        fsck(self.path(), Mending::Look).unwrap()
+    pub(crate) fn check(&self) -> FsckReport {
+        fsck(self.path(), RepairMode::Check).unwrap()
     }
 
-    pub(crate) fn repair(&self) -> Health {
+    pub(crate) fn repair(&self) -> FsckReport {
         assert!(self.store.is_none(), "nobody may have the store open");
-        fsck(self.path(), Mending::Repair).unwrap()
+        fsck(self.path(), RepairMode::Repair).unwrap()
     }
 
-    /// The file of an object.
+    /// Returns the path of an object.
     pub(crate) fn object(&self, hash: &str) -> PathBuf {
         self.path().join("objects").join(&hash[..2]).join(&hash[2..])
     }
 
-    /// The file of a source.
+    /// Returns the path of a source's object.
     pub(crate) fn source_object(&self, source: &str) -> PathBuf {
         self.object(blake3::hash(source.as_bytes()).to_hex().as_str())
     }
 
-    /// The file of a step in the history of a name.
+    /// Returns the path of the object of a step in a name's history.
     pub(crate) fn version_object(&self, tool: &str, event: &str) -> PathBuf {
         let (tool, event) = (json!(tool), json!(event));
         let is_it = |path: &PathBuf| {
@@ -237,18 +240,18 @@ impl Shelf {
         self.objects().into_iter().find(is_it).unwrap()
     }
 
-    /// The files of all objects, in order.
+    /// Returns the paths of all objects, sorted.
     pub(crate) fn objects(&self) -> Vec<PathBuf> {
         files_below(&self.path().join("objects"))
     }
 
-    /// How many files are in the quarantine.
+    /// Returns the paths of all quarantined files, sorted.
     pub(crate) fn quarantined(&self) -> Vec<PathBuf> {
         files_below(&self.path().join("quarantine"))
     }
 }
 
-/// The files in a folder and in those in it, in order.
+/// Returns the files in a folder and its subfolders, sorted.
 pub(crate) fn files_below(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap() {
@@ -259,7 +262,7 @@ pub(crate) fn files_below(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Writes a file anew, also one that is read-only.
+/// Replaces a file, even a read-only one.
 pub(crate) fn overwrite(path: &Path, bytes: &[u8]) {
     let _ = std::fs::remove_file(path);
     std::fs::write(path, bytes).unwrap();

@@ -1,36 +1,36 @@
-//! What names lead to, and where they led before.
+//! Names and their history.
 
 use serde_json::json;
-use toolcell::store::{FindError, Settings, Step, WhenTaken};
-use toolcell::{IdPrefix, Notes, ToolId, ToolName, ToolSpec};
+use toolcell::store::{FindError, OnConflict, Settings, VersionCommit};
+use toolcell::{IdPrefix, ToolId, ToolMetadata, ToolName, ToolSpec};
 use toolcell_tool::Draft;
 
-use crate::shelf::{Shelf, made, made_with, name, reference, returns};
+use crate::shelf::{StoreFixture, name, reference, returns, sample_tool, sample_tool_with};
 
-/// The code of an error, or what was done.
-fn code(done: Result<Step, toolcell::store::NameStepError>) -> &'static str {
+/// Returns the error code, or what was done.
+fn code(done: Result<VersionCommit, toolcell::store::HistoryError>) -> &'static str {
     done.map_or_else(|error| error.code(), |_| "done")
 }
 
 #[test]
 fn a_tool_is_read_back_as_it_was_stored() {
-    let mut shelf = Shelf::new();
+    let mut shelf = StoreFixture::new();
     let source = "// 統計\r\nconst execute = ({ 数 }) => `${数}\u{2028}`\n";
     let deep = (0..60).fold(json!({"minimum": -1.5e-7}), |inner, _| json!([inner]));
     let parameters = json!({"数": {"type": "number", "default": 0.1, "description": "\u{0} \" \\ 😀"}, "deep": deep});
-    let tool = made_with("Average-of", source, parameters, json!({"net": ["example.org"]}));
-    let notes = Notes::new("Tabs\tand\nlines").unwrap().with_tags(["統計", "a b"]).unwrap();
+    let tool = sample_tool_with("Average-of", source, parameters, json!({"net": ["example.org"]}));
+    let notes = ToolMetadata::new("Tabs\tand\nlines").unwrap().with_tags(["統計", "a b"]).unwrap();
     let notes = notes.with_examples(vec![json!({"parameters": {"数": 1}, "result": "1"})]).unwrap();
     let notes = notes.with_generated_from("平均を取る").unwrap();
-    let tool = crate::shelf::Made { notes: notes.clone(), ..tool.scores(0.123_44, 1.0) };
-    let step = shelf.at(77).put(&tool, WhenTaken::Refuse).unwrap();
+    let tool = crate::shelf::ToolFixture { notes: notes.clone(), ..tool.scores(0.123_44, 1.0) };
+    let step = shelf.set_clock(77).insert(&tool, OnConflict::Refuse).unwrap();
     assert_eq!((step.id, step.name.as_str(), step.number), (tool.id(), "Average-of", 1));
     shelf.reopen();
     for called in ["Average-of", "average_OF", &tool.id().to_string(), &tool.id().short()] {
         let entry = shelf.find(called).unwrap();
         assert_eq!((entry.id, entry.name.as_str(), entry.current), (tool.id(), "Average-of", true), "{called}");
         assert_eq!(shelf.store().spec(&entry).unwrap(), tool.spec);
-        assert_eq!(shelf.store().notes(&entry).unwrap(), notes);
+        assert_eq!(shelf.store().metadata(&entry).unwrap(), notes);
         assert_eq!((entry.description.as_str(), entry.tags.as_slice()), ("Tabs\tand\nlines", notes.tags()));
         assert_eq!((entry.scores.safety, entry.scores.quality, entry.confidence), (0.1234, 1.0, 0.1234));
         assert_eq!((entry.created_at.as_second(), entry.last_used_at), (77, None));
@@ -45,13 +45,13 @@ fn what_could_not_be_read_back_is_refused() {
     assert_eq!(refusal.to_string(), "the parameters cannot be kept: they are nested more than 64 deep");
     let refusal = ToolSpec::new(name("deep"), &draft, json!(null), deep.clone()).unwrap_err();
     assert_eq!(refusal.code(), "capabilities-invalid");
-    let refusal = Notes::new("").unwrap().with_examples(vec![deep]).unwrap_err();
+    let refusal = ToolMetadata::new("").unwrap().with_examples(vec![deep]).unwrap_err();
     assert_eq!(refusal.code(), "notes-invalid");
 }
 
 #[test]
 fn the_same_source_is_stored_once() {
-    let shelf = Shelf::new();
+    let shelf = StoreFixture::new();
     let (one, other) = (shelf.tool("one", &returns(1)), shelf.tool("other", &returns(1)));
     assert_ne!(one, other);
     assert_eq!(shelf.objects().len(), 3);
@@ -60,16 +60,16 @@ fn the_same_source_is_stored_once() {
     shelf.replace("one", &returns(1));
     assert_eq!(shelf.objects().iter().filter(|path| **path == shelf.source_object(&returns(1))).count(), 1);
     assert_eq!(shelf.objects().len(), 6);
-    let same = shelf.store().with_same_source(&made("one", &returns(1)).spec).unwrap();
+    let same = shelf.store().find_same_source(&sample_tool("one", &returns(1)).spec).unwrap();
     assert_eq!(same.iter().map(|entry| entry.id).collect::<Vec<_>>(), [other]);
 }
 
 #[test]
 fn what_is_said_about_a_tool_changes_and_the_tool_does_not() {
-    let shelf = Shelf::new();
+    let shelf = StoreFixture::new();
     let id = shelf.tool("sum", &returns(1));
-    let said = made("sum", &returns(1)).tags(&["math"]).described("Adds");
-    assert_eq!(shelf.put(&said, WhenTaken::Replace).unwrap().id, id);
+    let said = sample_tool("sum", &returns(1)).tags(&["math"]).described("Adds");
+    assert_eq!(shelf.insert(&said, OnConflict::Replace).unwrap().id, id);
     let entry = shelf.find("sum").unwrap();
     assert_eq!((entry.description.as_str(), entry.tags), ("Adds", vec!["math".to_owned()]));
     shelf.roll_back("sum", 1).unwrap();
@@ -79,10 +79,10 @@ fn what_is_said_about_a_tool_changes_and_the_tool_does_not() {
 
 #[test]
 fn a_name_that_is_taken_stays_with_its_tool() {
-    let shelf = Shelf::new();
+    let shelf = StoreFixture::new();
     let id = shelf.tool("read_all", &returns(1));
     for twin in ["read_all", "READ_ALL", "read-all", "Read-ALL"] {
-        let error = shelf.put(&made(twin, &returns(2)), WhenTaken::Refuse).unwrap_err();
+        let error = shelf.insert(&sample_tool(twin, &returns(2)), OnConflict::Refuse).unwrap_err();
         assert_eq!(
             (error.code(), error.to_string()),
             ("name-taken", format!("`{twin}` is taken: `read_all` leads to {id}"))
@@ -118,7 +118,7 @@ fn what_is_no_name_or_identifier_finds_nothing() {
         assert!(ToolRef::parse(text).is_err(), "{text}");
     }
     assert!(ToolRef::parse(&"a".repeat(1 << 20)).unwrap_err().to_string().len() < 200);
-    let shelf = Shelf::new();
+    let shelf = StoreFixture::new();
     shelf.tool("average", &returns(1));
     for absent in ["avera", "averages", "dt_00000000", &format!("dt_{}", "f".repeat(64))] {
         assert_eq!(shelf.find(absent).unwrap_err().code(), "tool-not-found", "{absent}");
@@ -127,8 +127,8 @@ fn what_is_no_name_or_identifier_finds_nothing() {
 
 #[test]
 fn a_deleted_name_comes_back() {
-    let shelf = Shelf::new();
-    let id = shelf.at(1).tool("sum", &returns(1)).short();
+    let shelf = StoreFixture::new();
+    let id = shelf.set_clock(1).tool("sum", &returns(1)).short();
     shelf.delete(&id).unwrap();
     assert_eq!((shelf.source("sum").as_str(), code(shelf.delete("sum"))), ("tool-not-found", "tool-not-found"));
     let step = shelf.undelete("SUM").unwrap();
@@ -140,14 +140,14 @@ fn a_deleted_name_comes_back() {
 
 #[test]
 fn a_name_that_was_taken_again_is_not_given_back() {
-    let shelf = Shelf::new();
+    let shelf = StoreFixture::new();
     let first = shelf.tool("sum", &returns(1)).short();
     shelf.delete("sum").unwrap();
     let second = shelf.tool("Sum", &returns(2)).short();
     assert_eq!((code(shelf.undelete("sum")), code(shelf.undelete(&first))), ("not-deleted", "not-deleted"));
     assert_eq!(shelf.source("sum"), returns(2));
     shelf.delete("sum").unwrap();
-    // The name comes back with what it led to last; the tool before is an earlier version.
+    // A name is undeleted with its last tool; the tool before is an earlier version.
     assert_eq!(code(shelf.undelete(&first)), "not-deleted");
     assert_eq!(shelf.undelete(&second).unwrap().name.as_str(), "Sum");
     assert_eq!(code(shelf.roll_back("sum", 1)), "done");
@@ -156,7 +156,7 @@ fn a_name_that_was_taken_again_is_not_given_back() {
 
 #[test]
 fn a_name_goes_back_to_each_version_that_it_led_to() {
-    let shelf = Shelf::new();
+    let shelf = StoreFixture::new();
     shelf.tool("sum", &returns(1));
     shelf.replace("sum", &returns(2));
     shelf.delete("sum").unwrap();
@@ -175,12 +175,12 @@ fn a_name_goes_back_to_each_version_that_it_led_to() {
 
 #[test]
 fn a_tool_that_is_created_again_is_the_one_it_was() {
-    let shelf = Shelf::new();
-    let id = shelf.at(10).tool("sum", &returns(1));
+    let shelf = StoreFixture::new();
+    let id = shelf.set_clock(10).tool("sum", &returns(1));
     shelf.run(id, None, 7, 7);
     shelf.delete("sum").unwrap();
     shelf.run(id, Some("timeout"), 7, 7);
-    assert_eq!(shelf.at(20).tool("sum", &returns(1)), id);
+    assert_eq!(shelf.set_clock(20).tool("sum", &returns(1)), id);
     let entry = shelf.find("sum").unwrap();
     assert_eq!((entry.runs, entry.successes, entry.created_at.as_second()), (2, 1, 10));
     assert_eq!(entry.updated_at.as_second(), 20);
@@ -188,10 +188,10 @@ fn a_tool_that_is_created_again_is_the_one_it_was() {
 
 #[test]
 fn no_more_tools_have_names_than_may() {
-    let shelf = Shelf::kept(Settings { tool_limit: Some(2), ..Settings::default() });
+    let shelf = StoreFixture::with_settings(Settings { tool_limit: Some(2), ..Settings::default() });
     shelf.tool("one", &returns(1));
     shelf.tool("two", &returns(2));
-    let error = shelf.put(&made("three", &returns(3)), WhenTaken::Refuse).unwrap_err();
+    let error = shelf.insert(&sample_tool("three", &returns(3)), OnConflict::Refuse).unwrap_err();
     assert_eq!(
         (error.code(), error.to_string().as_str()),
         ("tool-limit-reached", "there are 2 tools, which is the limit")
@@ -205,7 +205,8 @@ fn no_more_tools_have_names_than_may() {
     assert_eq!((code(shelf.undelete("one")), shelf.source("one")), ("done", returns(4)));
 }
 
-/// Two tools whose identifiers begin with the same eight digits: among some hundred thousand there are such.
+/// Returns two sources whose tools have identifiers with the same first eight digits. A search over
+/// some hundred thousand finds such a pair.
 fn twins() -> (String, String) {
     let mut seen = std::collections::HashMap::new();
     let draft = Draft::from_bytes("t.js", returns(1).as_bytes()).unwrap();
@@ -222,7 +223,7 @@ fn twins() -> (String, String) {
 
 #[test]
 fn a_prefix_that_fits_two_tools_names_both() {
-    let shelf = Shelf::new();
+    let shelf = StoreFixture::new();
     let (one, other) = twins();
     let mut ids: Vec<(ToolId, &String)> = [&one, &other].map(|tool| (shelf.tool(tool, &returns(1)), tool)).into();
     ids.sort();
@@ -237,7 +238,7 @@ fn a_prefix_that_fits_two_tools_names_both() {
     let longer = ids.iter().map(|(id, _)| shelf.find(&id.to_string()).unwrap().id).collect::<Vec<_>>();
     assert_eq!(longer, [*first, *second]);
 
-    // A name that is taken away makes room: what is left is meant.
+    // Once the other tool is deleted, the prefix is unambiguous.
     shelf.delete(&one).unwrap();
     assert_eq!(shelf.store().find(&reference(prefix)).unwrap().name.as_str(), other);
     assert_eq!(code(shelf.undelete(prefix)), "id-ambiguous");

@@ -1,6 +1,7 @@
-//! A terminal of 80 columns and 24 rows, and what is on it.
+//! A terminal emulator of 80 columns and 24 rows.
 //!
-//! Invariant: what is on the screen is what a person sees: text is placed, wrapped and scrolled as a VT100 does it.
+//! Invariant: the screen is what a user would see: text is placed, wrapped and scrolled as by a
+//! VT100.
 #![expect(clippy::disallowed_types, reason = "a terminal is a file")]
 
 use std::fs::File;
@@ -12,12 +13,12 @@ use std::sync::{Arc, Mutex};
 use nix::pty::{Winsize, openpty};
 use unicode_width::UnicodeWidthChar as _;
 
-use crate::mcp::home::{Home, until};
+use crate::mcp::server::{BinaryFixture, poll};
 
 const COLUMNS: usize = 80;
 const ROWS: usize = 24;
 
-/// A command at a terminal, and the person's side of it.
+/// A command on a terminal, with its keyboard and screen.
 pub(crate) struct Terminal {
     keyboard: File,
     screen: Arc<Mutex<Screen>>,
@@ -25,10 +26,10 @@ pub(crate) struct Terminal {
 }
 
 impl Terminal {
-    pub(crate) fn start(home: &Home, words: &[&str]) -> Self {
+    pub(crate) fn start(home: &BinaryFixture, words: &[&str]) -> Self {
         let size = Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
         let ends = openpty(&size, None).unwrap();
-        let child = home.at_terminal(words, &ends.slave);
+        let child = home.spawn_at_terminal(words, &ends.slave);
         drop(ends.slave);
         let keyboard = File::from(ends.master.try_clone().unwrap());
         let screen = Arc::new(Mutex::new(Screen::default()));
@@ -37,32 +38,33 @@ impl Terminal {
         Self { keyboard, screen, child }
     }
 
-    /// Waits until a prompt is on the screen that begins like one of these, and gives the rows of the screen.
+    /// Waits for a prompt that starts with one of these questions, and returns the rows of the
+    /// screen.
     #[track_caller]
-    pub(crate) fn asked(&self, questions: &[&str]) -> Vec<String> {
-        let found = until(|| {
+    pub(crate) fn wait_for_prompt(&self, questions: &[&str]) -> Vec<String> {
+        let found = poll(|| {
             let screen = self.screen.lock().unwrap();
-            let rows = screen.shown();
+            let rows = screen.rows_text();
             let prompt = rows.get(screen.row).filter(|_| !screen.is_hidden)?.strip_prefix("? ")?;
             questions.iter().any(|question| prompt.starts_with(question)).then_some(rows)
         });
-        found.unwrap_or_else(|| panic!("it does not ask {questions:?}: {:#?}", self.screen.lock().unwrap().shown()))
+        found.unwrap_or_else(|| panic!("it does not ask {questions:?}: {:#?}", self.screen.lock().unwrap().rows_text()))
     }
 
-    /// How many rows the terminal itself has broken until now.
+    /// Returns how many rows the terminal itself has wrapped so far.
     pub(crate) fn wrapped(&self) -> usize {
         self.screen.lock().unwrap().wrapped
     }
 
-    pub(crate) fn types(&mut self, keys: &str) {
+    pub(crate) fn type_keys(&mut self, keys: &str) {
         self.keyboard.write_all(keys.as_bytes()).unwrap();
     }
 
-    /// Waits for the end: the exit status and standard output.
+    /// Waits for the command to exit, and returns its exit status and standard output.
     #[track_caller]
-    pub(crate) fn ends(mut self) -> (Option<i32>, String) {
-        let status = until(|| self.child.try_wait().unwrap());
-        let status = status.unwrap_or_else(|| panic!("it goes on: {:#?}", self.screen.lock().unwrap().shown()));
+    pub(crate) fn wait_for_exit(mut self) -> (Option<i32>, String) {
+        let status = poll(|| self.child.try_wait().unwrap());
+        let status = status.unwrap_or_else(|| panic!("it goes on: {:#?}", self.screen.lock().unwrap().rows_text()));
         let mut out = String::new();
         self.child.stdout.take().unwrap().read_to_string(&mut out).unwrap();
         (status.code(), out)
@@ -71,13 +73,13 @@ impl Terminal {
 
 impl Drop for Terminal {
     fn drop(&mut self) {
-        // It may have ended.
+        // The command may have exited already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// Draws what comes, until the other end is closed.
+/// Draws the command's output until it closes the terminal.
 fn draw(master: OwnedFd, screen: &Mutex<Screen>) {
     let mut master = File::from(master);
     let (mut bytes, mut buffer) = (Vec::new(), [0; 4096]);
@@ -93,23 +95,23 @@ fn draw(master: OwnedFd, screen: &Mutex<Screen>) {
     }
 }
 
-/// What a terminal shows.
+/// The content of the screen.
 #[derive(Debug, Default)]
 struct Screen {
-    /// The rows, from the top of the screen; those of wide characters have an empty cell behind them.
+    /// The rows from the top. A wide character is followed by an empty cell.
     rows: Vec<Vec<String>>,
     row: usize,
     column: usize,
-    /// An escape sequence that is not complete.
+    /// An incomplete escape sequence.
     escape: Option<String>,
-    /// Whether the cursor is hidden, which it is while a prompt is drawn.
+    /// Whether the cursor is hidden, as it is while a prompt is drawn.
     is_hidden: bool,
-    /// How many rows the terminal has begun by itself, for a character that did not fit into the one before.
+    /// How many rows the terminal has started because a character did not fit into the row before.
     wrapped: usize,
 }
 
 impl Screen {
-    fn shown(&self) -> Vec<String> {
+    fn rows_text(&self) -> Vec<String> {
         self.rows.iter().map(|row| row.concat().trim_end().to_owned()).collect()
     }
 
@@ -118,7 +120,7 @@ impl Screen {
             escape.push(char);
             let is_sequence = escape.starts_with('[');
             if !is_sequence || escape.len() > 1 && ('@'..='~').contains(&char) {
-                self.obey(&escape);
+                self.apply_sequence(&escape);
             } else {
                 self.escape = Some(escape);
             }
@@ -127,7 +129,7 @@ impl Screen {
         match char {
             '\u{1b}' => self.escape = Some(String::new()),
             '\r' => self.column = 0,
-            '\n' => self.feed(),
+            '\n' => self.line_feed(),
             '\u{8}' => self.column = self.column.saturating_sub(1),
             '\t' => self.column = ((self.column / 8 + 1) * 8).min(COLUMNS - 1),
             char if char.is_control() => {}
@@ -135,7 +137,7 @@ impl Screen {
         }
     }
 
-    fn feed(&mut self) {
+    fn line_feed(&mut self) {
         if self.row + 1 == ROWS {
             self.row_at(self.row);
             self.rows.remove(0);
@@ -157,7 +159,7 @@ impl Screen {
         if self.column + width > COLUMNS {
             self.wrapped += 1;
             self.column = 0;
-            self.feed();
+            self.line_feed();
         }
         let (row, column) = (self.row, self.column);
         let cells = self.row_at(row);
@@ -178,8 +180,8 @@ impl Screen {
         self.column += width;
     }
 
-    /// The control sequences that prompts use (ECMA-48).
-    fn obey(&mut self, escape: &str) {
+    /// Applies the control sequences that prompts use (ECMA-48).
+    fn apply_sequence(&mut self, escape: &str) {
         let Some(sequence) = escape.strip_prefix('[') else { return };
         let (numbers, action) = sequence.split_at(sequence.len() - 1);
         let mut numbers = numbers.trim_start_matches('?').split(';').map(|number| number.parse::<usize>().ok());

@@ -1,12 +1,12 @@
-//! The rules of the project that no compiler checks.
+//! Rules of the project that no compiler checks.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use crate::attacks::CLASSES;
+use crate::hostile::CLASSES;
 use crate::world::{files, read, root, stem};
 
-/// Who may use whom: the picture in DESIGN.md and README.md.
+/// The allowed dependencies between crates.
 const ARROWS: &[(&str, &[&str])] = &[
     ("crates/protocol", &[]),
     ("crates/tool", &[]),
@@ -111,8 +111,8 @@ fn unsafe_is_in_three_places_only() {
         });
     }
     unsafe_files.sort();
-    // The build script chooses a CPU level for the images; it is part of how an image comes to be loaded.
-    assert_eq!(unsafe_files, ["crates/cli/src/heap.rs", "guest/src/abi.rs", "host/build.rs", "host/src/image.rs"]);
+    // The build script selects a CPU level for the images, which is part of loading an image.
+    assert_eq!(unsafe_files, ["crates/cli/src/malloc.rs", "guest/src/abi.rs", "host/build.rs", "host/src/image.rs"]);
 }
 
 #[test]
@@ -202,7 +202,7 @@ fn the_tests_that_the_documents_name_are_there() {
     assert!(named > 200, "{named}");
 }
 
-/// Every source file below a folder.
+/// Visits every source file below a folder.
 fn walk(folder: &Path, visit: &mut dyn FnMut(&Path)) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();

@@ -1,9 +1,9 @@
-//! The good citizens: tools of the kind that models write run as they stand.
+//! Ordinary tools, as models write them, run unchanged.
 
 use serde_json::Value;
 use toolcell_host::Outcome;
 
-use crate::world::{World, files, read, stem};
+use crate::world::{SandboxFixture, files, read, stem};
 
 #[test]
 fn every_good_tool_does_what_its_author_expects() {
@@ -11,7 +11,7 @@ fn every_good_tool_does_what_its_author_expects() {
     for path in files("fixtures/tools", "js") {
         let name = stem(&path);
         let case: Value = serde_json::from_str(&read(path.with_extension("json"))).unwrap();
-        let report = World::new().file(&path).run(&case["params"]);
+        let report = SandboxFixture::new().file(&path).run(&case["params"]);
         let expect = &case["expect"];
         let right = match &report.outcome {
             Outcome::Returned(None) => expect["returned"].is_null(),

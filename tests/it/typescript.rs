@@ -1,24 +1,24 @@
-//! Any TypeScript that a model writes runs, and what it throws is told at the author's own line.
+//! TypeScript as models write it runs, and errors have the positions of the original source.
 
 use std::fmt::Write as _;
 
-use toolcell_analysis::{Rejection, analyze, translate};
+use toolcell_analysis::{AnalysisError, analyze, transpile};
 use toolcell_tool::Language;
 
 use crate::command_line::{exec, toolcell, toolcell_with_input};
-use crate::world::{World, files, root};
+use crate::world::{SandboxFixture, files, root};
 
-/// What a TypeScript tool returns.
+/// Returns the result of a TypeScript tool.
 fn returns(source: &str) -> String {
-    let script = translate(source, Language::TypeScript).unwrap_or_else(|error| panic!("{error}:\n{source}"));
-    World::new().script(script.code()).returns()
+    let script = transpile(source, Language::TypeScript).unwrap_or_else(|error| panic!("{error}:\n{source}"));
+    SandboxFixture::new().script(script.code()).returns()
 }
 
 #[test]
 fn types_are_blanked_out_where_they_stand() {
     let source = "interface P<T> { a: T }\nfunction execute<T extends number>({ a }: P<T>): number { return (a as number)! * 2 satisfies number }";
-    let script = translate(source, Language::TypeScript).unwrap();
-    assert!(!script.is_compiled());
+    let script = transpile(source, Language::TypeScript).unwrap();
+    assert!(!script.has_position_map());
     assert_eq!(script.code().chars().count(), source.chars().count());
     assert_eq!(script.code().find("return"), source.find("return"));
 }
@@ -92,7 +92,7 @@ fn what_does_not_run_here_is_refused_with_what_to_write_instead() {
         ("export * from './x'; export const execute = () => 1", "syntax-unsupported", "`./x` cannot be imported"),
         ("const execute = () => { return 1", "syntax-error", ""),
     ] {
-        let rejection = translate(source, Language::TypeScript).unwrap_err();
+        let rejection = transpile(source, Language::TypeScript).unwrap_err();
         assert_eq!(rejection.code(), code, "{source}");
         assert!(rejection.to_string().contains(said), "{source}: {rejection}");
     }
@@ -101,8 +101,8 @@ fn what_does_not_run_here_is_refused_with_what_to_write_instead() {
 #[test]
 fn an_import_that_javascript_would_run_is_not_dropped() {
     let source = "import { Foo } from './foo'; export const execute = () => 1";
-    assert_eq!(translate(source, Language::JavaScript).unwrap_err().code(), "syntax-unsupported");
-    assert!(translate(source, Language::TypeScript).is_ok());
+    assert_eq!(transpile(source, Language::JavaScript).unwrap_err().code(), "syntax-unsupported");
+    assert!(transpile(source, Language::TypeScript).is_ok());
 }
 
 #[test]
@@ -110,8 +110,8 @@ fn the_builder_of_schemas_is_served_to_imports_and_to_factories() {
     let schema = r#"{"type":"object","required":["city","unit"],"properties":{"city":{"minLength":1,"type":"string"},"unit":{"anyOf":[{"const":"C","type":"string"},{"const":"F","type":"string"}]},"days":{"default":3,"type":"integer"}}}"#;
     let object = "Type.Object({ city: Type.String({ minLength: 1 }), unit: Type.Union([Type.Literal('C'), Type.Literal('F')]), days: Type.Optional(Type.Integer({ default: 3 })) })";
     let manifest = |source: &str| {
-        let script = translate(source, Language::TypeScript).unwrap_or_else(|error| panic!("{error}:\n{source}"));
-        World::new().script(script.code()).prepare().unwrap().manifest().as_str().to_owned()
+        let script = transpile(source, Language::TypeScript).unwrap_or_else(|error| panic!("{error}:\n{source}"));
+        SandboxFixture::new().script(script.code()).prepare().unwrap().manifest().as_str().to_owned()
     };
     let imported = format!(
         "import {{ Static, Type, type TSchema }} from '@sinclair/typebox';\nconst parameters = {object};\nexport default {{ name: 'w', parameters, execute: (p: Static<typeof parameters>) => p as TSchema }};"
@@ -123,7 +123,7 @@ fn the_builder_of_schemas_is_served_to_imports_and_to_factories() {
     );
     assert_eq!(manifest(&made), format!(r#"{{"shape":"factory","tools":[{{"name":"w","parameters":{schema}}}]}}"#));
     let broken = "delete Object.keys; export default (pi) => ({ name: 'w', parameters: pi.typebox.Type.Object({ a: pi.typebox.Type.String() }), execute: () => 1 })";
-    assert!(World::new().script(broken).throws().contains("not a function"));
+    assert!(SandboxFixture::new().script(broken).throws().contains("not a function"));
 }
 
 #[test]
@@ -142,9 +142,9 @@ fn the_shape_that_the_analysis_sees_is_the_one_that_the_sandbox_finds() {
         ("const make = (pi) => ({ name: 'a', execute: () => 1 }); export default make", "factory"),
         ("export default function make({ cwd }) { return { name: 'a', async execute() {} } }", "factory"),
     ] {
-        let seen = analyze(source, Language::Unsaid, None).unwrap().shape;
+        let seen = analyze(source, Language::Unknown, None).unwrap().entry_point;
         assert_eq!(serde_json::to_value(seen).unwrap(), shape, "{source}");
-        let manifest = World::new().script(source).prepare().unwrap().manifest().as_str().to_owned();
+        let manifest = SandboxFixture::new().script(source).prepare().unwrap().manifest().as_str().to_owned();
         let found = match shape {
             "script" | "export" | "default" => "function",
             other => other,
@@ -156,10 +156,10 @@ fn the_shape_that_the_analysis_sees_is_the_one_that_the_sandbox_finds() {
 #[test]
 fn several_syntax_errors_are_told_in_one_go() {
     let source = "function execute() {\n  const a = 1;\n  const b;\n  const c = 1;\n  const d;\n}\n";
-    let Err(Rejection::Syntax(problems)) = analyze(source, Language::JavaScript, None) else { panic!("it parses") };
+    let Err(AnalysisError::Syntax(problems)) = analyze(source, Language::JavaScript, None) else { panic!("it parses") };
     let lines: Vec<u32> = problems.iter().map(|problem| problem.location.line).collect();
     assert_eq!(lines, [3, 5]);
-    assert_eq!(problems[0].text, "  const b;");
+    assert_eq!(problems[0].snippet, "  const b;");
 }
 
 #[test]
@@ -167,13 +167,13 @@ fn of_a_hundred_problems_twenty_are_told_each_with_a_part_of_its_line() {
     for (before, each, after) in
         [("", "export*from'x';", ""), ("", "x = <a/>;", ""), ("class A {", "m(@a x) {}", "}"), ("", "const a;", "")]
     {
-        // All of them in one line, and in a line each.
+        // All of them on one line, and on a line each.
         for end in ["", "\n"] {
             let source = format!("{before}{}{after}", [each, end].concat().repeat(100));
-            let rejection = translate(&source, Language::TypeScript).unwrap_err();
-            let problems = rejection.problems();
+            let rejection = transpile(&source, Language::TypeScript).unwrap_err();
+            let problems = rejection.diagnostics();
             assert_eq!(problems.len(), 20, "{each}: {rejection}");
-            assert!(problems.iter().all(|problem| problem.text.len() <= 260), "{problems:?}");
+            assert!(problems.iter().all(|problem| problem.snippet.len() <= 260), "{problems:?}");
         }
     }
 }
@@ -204,8 +204,8 @@ fn positions_lead_back_through_each_construct_that_is_compiled() {
         let source = format!(
             "// 日本語のコメント\n{before}\nexport function execute(params: {{ 値: number }}): number {{\n  const 名: string = 'a'; /* 😀 */ if (params) {{ return (params as any).値.missing.deeper; }}\n  return 0;\n}}\n"
         );
-        let script = translate(&source, Language::TypeScript).unwrap_or_else(|error| panic!("{error}:\n{source}"));
-        assert!(script.is_compiled(), "{source}");
+        let script = transpile(&source, Language::TypeScript).unwrap_or_else(|error| panic!("{error}:\n{source}"));
+        assert!(script.has_position_map(), "{source}");
         let answer = exec(&source, &["{\"値\": 3}", "--json", "--lang", "en"]).json();
         let line = source.lines().position(|line| line.contains("deeper")).unwrap();
         let text: Vec<u16> = source.lines().nth(line).unwrap().encode_utf16().collect();
@@ -240,7 +240,7 @@ fn standard_decorators_run_on_every_kind_of_member() {
             "eval a|eval b|eval c|eval d|d: method s true false has,get function|b: method m false false has,get function|a: method m false false has,get function|c: field x false false has,get,set undefined|init d function|init b object|init a object|init c object",
         ),
     ] {
-        // Compiled by itself, and with what TypeScript compiles.
+        // Compiled alone, and together with constructs that TypeScript compiles.
         for before in ["", "namespace N { export const x = 1 }\n"] {
             let source =
                 format!("{before}{log}class A {{ {members} }}\nnew A();\nconst execute = () => said.join('|')");
@@ -249,7 +249,7 @@ fn standard_decorators_run_on_every_kind_of_member() {
     }
 }
 
-/// As `docs/engine.md` says; an update of the parser may take these.
+/// The limitations listed in `docs/engine.md`; an update of the parser may lift them.
 #[test]
 fn what_the_parser_does_not_take_is_refused_at_its_place() {
     for (statement, place) in [
@@ -264,7 +264,7 @@ fn what_the_parser_does_not_take_is_refused_at_its_place() {
     }
 }
 
-/// `(target, key, descriptor)` of the old signature is `(value, context)`.
+/// The legacy decorator signature `(target, key, descriptor)` receives `(value, context)`.
 #[test]
 fn decorators_of_the_old_signature_are_handed_what_the_standard_says() {
     for (class, call, expect) in [
@@ -405,7 +405,8 @@ fn errors_in_a_tool_with_decorators_are_told_at_the_authors_lines() {
         assert_eq!(answer["error"]["line"], 2 + shift, "{answer}");
         let done = exec(&source, &[]);
         assert!(done.err.contains(&format!("at execute (stdin:{}:", 11 + shift)), "{}", done.err);
-        // What is thrown while a class is made names its line, and no frame is one that the author did not write.
+        // An exception during class evaluation names its line, and every frame is in the author's
+        // source.
         let thrown = format!(
             "{before}const fails = () => {{\n  throw new TypeError('no');\n}};\nclass A {{\n  @fails m() {{}}\n}}\nconst execute = () => 1\n"
         );
@@ -485,7 +486,7 @@ fn a_draft_with_a_critical_finding_does_not_run_unless_it_is_asked_to() {
     let said = "error: safety check failed: runs text as code: `eval` (eval-usage) at 1:23\nhint: write the code out";
     assert!(refused.err.starts_with(said), "{}", refused.err);
     assert_eq!(exec(source, &["--json"]).json()["error"]["code"], "safety-check-failed");
-    // The cell is the guard: there is no `eval` in it either.
+    // The sandbox is the protection: `eval` does not exist there either.
     assert_eq!(exec(source, &["--no-analysis"]).status, 1);
 }
 
@@ -568,7 +569,7 @@ fn a_finding_is_shown_with_its_line_and_help() {
     }
 }
 
-fn exec_check(source: &str) -> crate::command_line::Done {
+fn exec_check(source: &str) -> crate::command_line::CommandOutput {
     toolcell_with_input(&["check", "-"], source.as_bytes())
 }
 
@@ -579,7 +580,7 @@ fn deep_nesting_of_any_shape_ends_in_an_answer() {
         let times = size / (open.len() + close.len());
         format!("const execute = () => {}1{}", open.repeat(times), close.repeat(times))
     };
-    // Folded without a limit, this would be as long as 2 to the power of 1,999.
+    // Unlimited constant folding would produce 2^1999 characters.
     let mut doubling = "const a0 = 'a';".to_owned();
     for i in 1..2_000 {
         write!(doubling, "const a{i} = a{} + a{};", i - 1, i - 1).unwrap();
@@ -614,7 +615,7 @@ fn deep_nesting_of_any_shape_ends_in_an_answer() {
     for shape in shapes {
         match analyze(&shape, Language::TypeScript, None) {
             Ok(analysis) => assert!(analysis.findings.len() < 100, "{}", &shape[..200]),
-            Err(rejection) => assert!(!rejection.problems().is_empty(), "{rejection}"),
+            Err(rejection) => assert!(!rejection.diagnostics().is_empty(), "{rejection}"),
         }
     }
 }
@@ -624,7 +625,7 @@ fn what_could_be_worked_out_for_ever_ends_in_an_answer() {
     let each = |times: usize, line: &dyn Fn(usize) -> String| (1..times).map(line).collect::<String>();
     let called = |what: &str, times: usize| format!("function execute() {{ return [{}] }}", what.repeat(times));
     let shapes = [
-        // Lists, texts and calls that double at each step.
+        // Arrays, strings and calls that double at each step.
         format!("const a0 = [1, 2];{}", each(1_400, &|i| format!("const a{i} = [...a{0}, ...a{0}];", i - 1))),
         format!(
             "const a0 = [1, 2];{}const s = `${{a1999}}`;",
@@ -640,7 +641,7 @@ fn what_could_be_worked_out_for_ever_ends_in_an_answer() {
             "class C {{ {} }} new C().a0;",
             each(900, &|i| format!("get a{}() {{ return this.a{i} + this.a{i} }}", i - 1))
         ),
-        // Functions that never return, and decoders that are called again and again.
+        // Functions that never return, and decoders called repeatedly.
         format!("function d() {{ while (true) {{}} }} {}", called("d(),", 5_000)),
         format!("const f = (x) => f(x + 'a'); {}", called("f('a'),", 5_000)),
         format!(
@@ -652,7 +653,7 @@ fn what_could_be_worked_out_for_ever_ends_in_an_answer() {
     ];
     for shape in shapes {
         assert!(shape.len() < 65_536, "{}", shape.len());
-        if let Ok(analysis) = analyze(&shape, Language::Unsaid, None) {
+        if let Ok(analysis) = analyze(&shape, Language::Unknown, None) {
             assert!(analysis.findings.len() < 100, "{}", &shape[..200]);
         }
     }
@@ -660,7 +661,7 @@ fn what_could_be_worked_out_for_ever_ends_in_an_answer() {
 
 #[test]
 fn hostile_fixtures_that_can_be_seen_are_seen() {
-    // Code from strings, modules and the process's surroundings are visible in the text.
+    // Code from strings, modules and the process environment must be visible in the source.
     let mut unseen = Vec::new();
     for path in files("fixtures/hostile", "js") {
         let source = std::fs::read_to_string(&path).unwrap();

@@ -1,13 +1,13 @@
-//! The web and Node APIs in the engine that tools meet. What they answer is held to Node.js' own classes by the tests of
-//! `guest/js`; here is what only the engine and the Rust side of the guest can show.
+//! The web and Node APIs, tested in the engine. The tests in `guest/js` compare their results with
+//! Node.js; these tests cover what only the engine and the Rust side of the guest can show.
 
-use crate::world::{World, eval};
+use crate::world::{SandboxFixture, eval};
 
 fn thrown(expression: &str) -> String {
-    World::new().script(format!("function execute() {{ return {expression}; }}")).throws()
+    SandboxFixture::new().script(format!("function execute() {{ return {expression}; }}")).throws()
 }
 
-/// The `href` after a setter.
+/// Returns the `href` after a setter.
 fn set(href: &str, part: &str, value: &str) -> String {
     eval(&format!("(() => {{ const u = new URL({href:?}); u.{part} = {value:?}; return u.href; }})()"))
 }

@@ -1,5 +1,5 @@
-//! The sentence that tests are written in:
-//! `World::new().script("const execute = ({ a, b }) => a + b").fuel(50_000).run(json!({ "a": 1, "b": 2 }))`.
+//! The fixture of sandbox tests. Example: `SandboxFixture::new().script("const execute = ({ a, b })
+//! => a + b").fuel(50_000).run(json!({ "a": 1, "b": 2 }))`.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -7,23 +7,23 @@ use std::time::Duration;
 
 use serde_json::Value;
 use toolcell_host::{
-    Budget, CancelToken, Kind, Loaded, NoOperations, Operations, Outcome, Params, Prepared, Report, Run, Sandbox,
-    SandboxConfig, Script, Stop,
+    Budget, CallContext, CancelToken, HostCalls, ImageKind, NoHostCalls, Outcome, Params, PrepareResult, Prepared,
+    Report, Sandbox, SandboxConfig, Script, Stop,
 };
 use toolcell_jail::Jail;
 
-/// The folder of the project.
+/// Returns the root folder of the repository.
 pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
 }
 
-/// A file of the project, as text.
+/// Reads a file of the repository.
 pub(crate) fn read(path: impl AsRef<Path>) -> String {
     let path = root().join(path);
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The files below a folder of the project with this ending, in order.
+/// Returns the files of a folder of the repository with this extension, sorted.
 pub(crate) fn files(folder: &str, ending: &str) -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = std::fs::read_dir(root().join(folder))
         .unwrap_or_else(|error| panic!("{folder}: {error}"))
@@ -34,50 +34,59 @@ pub(crate) fn files(folder: &str, ending: &str) -> Vec<PathBuf> {
     files
 }
 
-/// The name of a file without its ending.
+/// Returns the name of a file without its extension.
 pub(crate) fn stem(path: &Path) -> String {
     path.file_stem().unwrap().to_string_lossy().into_owned()
 }
 
-/// One sandbox for all tests of this process: what one of them leaves behind would be seen by the next.
+/// Returns the sandbox that all tests of this process share, so that state leaking from one call
+/// would show in the next.
 pub(crate) fn sandbox() -> &'static Sandbox {
     static SANDBOX: OnceLock<Sandbox> = OnceLock::new();
     SANDBOX.get_or_init(|| Sandbox::new(&SandboxConfig { slots: 8, ..SandboxConfig::default() }).unwrap())
 }
 
-/// A sandbox with one image alone.
-pub(crate) fn sandbox_with(kind: Kind) -> &'static Sandbox {
+/// Returns a shared sandbox with one image.
+pub(crate) fn sandbox_with(kind: ImageKind) -> &'static Sandbox {
     static SANDBOXES: [OnceLock<Sandbox>; 3] = [const { OnceLock::new() }; 3];
-    let index = Kind::ALL.iter().position(|other| *other == kind).unwrap();
+    let index = ImageKind::ALL.iter().position(|other| *other == kind).unwrap();
     SANDBOXES[index].get_or_init(|| Sandbox::new(&SandboxConfig { images: vec![kind], slots: 2 }).unwrap())
 }
 
-/// The same without a thread that ends epochs: calls look at their deadline after slices of fuel.
-pub(crate) fn without_ticker(kind: Kind) -> &'static Sandbox {
+/// Returns a shared sandbox with one image and no epoch thread: calls check their deadline after
+/// fuel slices.
+pub(crate) fn sandbox_without_ticker(kind: ImageKind) -> &'static Sandbox {
     static SANDBOXES: [OnceLock<Sandbox>; 3] = [const { OnceLock::new() }; 3];
-    let index = Kind::ALL.iter().position(|other| *other == kind).unwrap();
+    let index = ImageKind::ALL.iter().position(|other| *other == kind).unwrap();
     let config = SandboxConfig { images: vec![kind], slots: 2 };
     SANDBOXES[index].get_or_init(|| Sandbox::single_threaded(&config).unwrap())
 }
 
-/// A script that is about to run.
-pub(crate) struct World<'a> {
+/// A script to run.
+pub(crate) struct SandboxFixture<'a> {
     sandbox: &'a Sandbox,
     name: String,
     source: String,
     pub(crate) budget: Budget,
-    pub(crate) run: Run<'a>,
+    pub(crate) run: CallContext<'a>,
 }
 
-impl World<'static> {
-    /// Nothing granted, the default budget, in the sandbox that all tests share.
+impl SandboxFixture<'static> {
+    /// Creates a fixture with the shared sandbox, 20 billion units of fuel, the other default
+    /// limits, and no grants.
     pub(crate) fn new() -> Self {
         let budget = Budget { fuel: 20_000_000_000, ..Budget::default() };
-        Self { sandbox: sandbox(), name: "tool.js".to_owned(), source: String::new(), budget, run: Run::default() }
+        Self {
+            sandbox: sandbox(),
+            name: "tool.js".to_owned(),
+            source: String::new(),
+            budget,
+            run: CallContext::default(),
+        }
     }
 }
 
-impl<'a> World<'a> {
+impl<'a> SandboxFixture<'a> {
     pub(crate) fn script(mut self, source: impl Into<String>) -> Self {
         self.source = source.into();
         self
@@ -89,13 +98,13 @@ impl<'a> World<'a> {
         self
     }
 
-    pub(crate) fn on(mut self, kind: Kind) -> Self {
+    pub(crate) fn on_image(mut self, kind: ImageKind) -> Self {
         self.sandbox = sandbox_with(kind);
         self
     }
 
-    pub(crate) fn on_slices(mut self, kind: Kind) -> Self {
-        self.sandbox = without_ticker(kind);
+    pub(crate) fn on_image_without_ticker(mut self, kind: ImageKind) -> Self {
+        self.sandbox = sandbox_without_ticker(kind);
         self
     }
 
@@ -119,8 +128,8 @@ impl<'a> World<'a> {
         self
     }
 
-    pub(crate) fn operations(mut self, operations: &'a dyn Operations) -> Self {
-        self.run.operations = operations;
+    pub(crate) fn operations(mut self, operations: &'a dyn HostCalls) -> Self {
+        self.run.host_calls = operations;
         self
     }
 
@@ -132,8 +141,8 @@ impl<'a> World<'a> {
     pub(crate) fn prepare(&self) -> Result<Prepared, Box<Report>> {
         let script = Script { name: &self.name, source: &self.source };
         match self.sandbox.prepare(&script, &self.budget, &self.run).unwrap() {
-            Loaded::Ready(prepared) => Ok(prepared),
-            Loaded::Ended(report) => Err(Box::new(report)),
+            PrepareResult::Ready(prepared) => Ok(prepared),
+            PrepareResult::Failed(report) => Err(Box::new(report)),
         }
     }
 
@@ -142,7 +151,7 @@ impl<'a> World<'a> {
         self.sandbox.call(prepared, &params, &self.budget, &self.run).unwrap()
     }
 
-    /// Prepares and calls once, with parameters as they are written.
+    /// Prepares the script and calls it once, with raw JSON parameters.
     pub(crate) fn run_text(&self, params: &str) -> Report {
         match self.prepare() {
             Ok(prepared) => self.call(&prepared, params),
@@ -150,32 +159,32 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Prepares and calls once.
+    /// Prepares the script and calls it once.
     pub(crate) fn run(&self, params: &Value) -> Report {
         self.run_text(&params.to_string())
     }
 
-    pub(crate) fn prepare_in(&self, jail: &Jail) -> toolcell_jail::Loaded {
+    pub(crate) fn prepare_in(&self, jail: &Jail) -> toolcell_jail::JailPrepareResult {
         let script = Script { name: &self.name, source: &self.source };
         jail.prepare(&script, &self.budget, &self.run).unwrap()
     }
 
-    /// Prepares and calls once in a jail.
+    /// Prepares the script and calls it once in the jail.
     pub(crate) fn run_in(&self, jail: &Jail, params: &str) -> Report {
         match self.prepare_in(jail) {
-            toolcell_jail::Loaded::Ready(prepared) => {
+            toolcell_jail::JailPrepareResult::Ready(prepared) => {
                 jail.call(&prepared, &Params::parse(params).unwrap(), &self.budget, &self.run).unwrap()
             }
-            toolcell_jail::Loaded::Ended(report) => report,
+            toolcell_jail::JailPrepareResult::Failed(report) => report,
         }
     }
 
-    /// Runs without parameters and gives the text of what it returned.
+    /// Runs without parameters, and returns the result as JSON text.
     pub(crate) fn returns(&self) -> String {
         returned(&self.run_text("{}"))
     }
 
-    /// Runs without parameters and gives `NAME: MESSAGE` of what it threw.
+    /// Runs without parameters, and returns the exception as `NAME: MESSAGE`.
     pub(crate) fn throws(&self) -> String {
         match self.run_text("{}").outcome {
             Outcome::Threw(thrown) => format!("{}: {}", thrown.name, thrown.message),
@@ -183,7 +192,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Runs without parameters and gives why it was stopped.
+    /// Runs without parameters, and returns why the run was stopped.
     pub(crate) fn stops(&self) -> Stop {
         match self.run_text("{}").outcome {
             Outcome::Stopped(stop) => stop,
@@ -192,7 +201,7 @@ impl<'a> World<'a> {
     }
 }
 
-/// The text of what a tool returned; empty for `undefined`.
+/// Returns the result as JSON text; empty for `undefined`.
 pub(crate) fn returned(report: &Report) -> String {
     match &report.outcome {
         Outcome::Returned(value) => value.as_ref().map(ToString::to_string).unwrap_or_default(),
@@ -200,10 +209,10 @@ pub(crate) fn returned(report: &Report) -> String {
     }
 }
 
-/// What a script with this expression as its tool's value returns.
+/// Evaluates an expression in a tool, and returns its value as JSON text.
 pub(crate) fn eval(expression: &str) -> String {
-    World::new().script(format!("function execute() {{ return ({expression}); }}")).returns()
+    SandboxFixture::new().script(format!("function execute() {{ return ({expression}); }}")).returns()
 }
 
-/// Granting nothing, for runs that say so.
-pub(crate) static NOTHING: NoOperations = NoOperations;
+/// Host calls that grant nothing.
+pub(crate) static NO_HOST_CALLS: NoHostCalls = NoHostCalls;

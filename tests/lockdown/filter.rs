@@ -1,28 +1,28 @@
-//! Filters of system calls: from a profile, one against executable pages, and one against threads.
+//! Seccomp filters: from an OCI profile, one against executable pages, and one against threads.
 //!
-//! Invariant: a rule of a profile that is not understood is no rule: the launcher ends.
+//! Invariant: a profile rule that is not understood makes the launcher exit.
 
 use std::collections::BTreeMap;
 
 use seccompiler::{BpfProgram, TargetArch, compile_from_json};
 use serde_json::{Value, json};
 
-/// `EACCES`, as kernels answer that take away executable pages.
+/// `EACCES`, the error of kernels that forbid executable pages.
 const NOT_ALLOWED: u32 = 13;
 
-/// The filters that a profile means. One filter has one answer, so each answer of the profile has a filter of its own;
-/// the strictest answer of all filters counts. The last of them allows no further ones.
-pub(crate) fn of_profile(profile: &Value) -> Vec<BpfProgram> {
+/// Compiles a profile. A filter has a single action, so each action of the profile becomes a
+/// filter; the strictest result of all filters counts. The last filter forbids further ones.
+pub(crate) fn from_profile(profile: &Value) -> Vec<BpfProgram> {
     assert_eq!(profile["defaultAction"], "SCMP_ACT_ERRNO", "what is not named is refused");
-    let mut passed = Rules::default();
-    let mut refused: BTreeMap<u32, Rules> = BTreeMap::new();
+    let mut passed = FilterRules::default();
+    let mut refused: BTreeMap<u32, FilterRules> = BTreeMap::new();
     for rule in profile["syscalls"].as_array().unwrap() {
         let action = rule["action"].as_str().unwrap();
         for name in rule["names"].as_array().unwrap() {
             let name = name.as_str().unwrap();
             match action {
                 "SCMP_ACT_ALLOW" => passed.add(name, rule),
-                // It passes the filter of what is allowed, and is refused by the one with its answer.
+                // The call passes the allowing filter and is refused by the filter of its action.
                 "SCMP_ACT_ERRNO" => {
                     passed.add(name, &Value::Null);
                     refused.entry(number(&rule["errnoRet"])).or_default().add(name, rule);
@@ -36,8 +36,8 @@ pub(crate) fn of_profile(profile: &Value) -> Vec<BpfProgram> {
     refused.chain([passed.compiled(&json!({ "errno": default }), &json!("allow"))]).collect()
 }
 
-/// No page that was written becomes executable, and no page is made executable out of nothing. Pages of files may be
-/// mapped as they are: that is how a program is loaded.
+/// Forbids making a written page executable, and mapping anonymous executable pages. Files may be
+/// mapped executable: programs are loaded that way.
 pub(crate) fn no_executable_pages() -> BpfProgram {
     let set =
         |index: u8, mask: u32| json!({ "index": index, "type": "dword", "op": { "masked_eq": mask }, "val": mask });
@@ -50,41 +50,43 @@ pub(crate) fn no_executable_pages() -> BpfProgram {
     compile(&rules, &json!("allow"), &json!({ "errno": NOT_ALLOWED })).expect("the filter is well formed")
 }
 
-/// No thread is started, as where the limit of processes is reached (`ulimit -u`, `pids.max`). Processes are.
+/// Makes thread creation fail, as at a process limit (`ulimit -u`, `pids.max`). Processes can be
+/// started.
 pub(crate) fn no_threads() -> [BpfProgram; 2] {
     let (thread, none_left, unknown) = (nix::libc::CLONE_THREAD, nix::libc::EAGAIN, nix::libc::ENOSYS);
     let of_clone = json!({ "index": 0, "type": "dword", "op": { "masked_eq": thread }, "val": thread });
     let clone = json!([{ "syscall": "clone", "args": [of_clone] }]);
-    // No filter can see what clone3 is asked for. Where it is said not to exist, C libraries use clone.
+    // No filter can inspect the arguments of clone3. If it does not exist, C libraries use clone.
     [(clone, none_left), (json!([{ "syscall": "clone3" }]), unknown)].map(|(rules, errno)| {
         compile(&rules, &json!("allow"), &json!({ "errno": errno })).expect("the filter is well formed")
     })
 }
 
-/// Which calls a filter is about: with none but these arguments, or, where there are none, with any.
+/// The calls that a filter matches: with one of these argument conditions, or, if there are none,
+/// with any arguments.
 #[derive(Default)]
-struct Rules(BTreeMap<String, Vec<Value>>);
+struct FilterRules(BTreeMap<String, Vec<Value>>);
 
-impl Rules {
+impl FilterRules {
     fn add(&mut self, name: &str, rule: &Value) {
         self.0.entry(name.to_owned()).or_default().push(conditions(&rule["args"]));
     }
 
     fn compiled(&self, mismatch: &Value, matched: &Value) -> BpfProgram {
-        let rules: Vec<Value> = self.0.iter().filter(|(name, _)| is_known(name)).flat_map(of_call).collect();
+        let rules: Vec<Value> = self.0.iter().filter(|(name, _)| is_known(name)).flat_map(call_rules).collect();
         compile(&json!(rules), mismatch, matched).unwrap()
     }
 }
 
-/// The rules of one call. One without conditions makes the others pointless.
-fn of_call((name, all): (&String, &Vec<Value>)) -> Vec<Value> {
+/// Returns the rules of one call. A rule without conditions makes the others redundant.
+fn call_rules((name, all): (&String, &Vec<Value>)) -> Vec<Value> {
     if all.iter().any(Value::is_null) {
         return vec![json!({ "syscall": name })];
     }
     all.iter().map(|args| json!({ "syscall": name, "args": args })).collect()
 }
 
-/// Conditions in the form of the compiler.
+/// Converts conditions to the compiler's format.
 fn conditions(args: &Value) -> Value {
     let Some(args) = args.as_array() else { return Value::Null };
     let converted = args.iter().map(|arg| {
@@ -93,13 +95,13 @@ fn conditions(args: &Value) -> Value {
             "SCMP_CMP_MASKED_EQ" => (json!({ "masked_eq": arg["value"] }), &arg["valueTwo"]),
             other => panic!("the comparison {other} is not known"),
         };
-        // Requests and options are integers of 32 bits; what is above them is not looked at by the kernel either.
+        // Requests and options are 32-bit integers; the kernel ignores the upper half too.
         json!({ "index": arg["index"], "type": "dword", "op": op, "val": value })
     });
     converted.collect()
 }
 
-/// Whether this architecture has a call of this name. Where it has none, there is nothing to allow.
+/// Whether this architecture has a system call of this name. One that does not exist needs no rule.
 fn is_known(name: &str) -> bool {
     compile(&json!([{ "syscall": name }]), &json!("allow"), &json!("trap")).is_some()
 }

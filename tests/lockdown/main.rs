@@ -1,8 +1,9 @@
-//! Starts a program with less than this process may do:
-//! `lockdown [--seccomp FILE] [--no-executable-pages] [--no-threads] -- PROGRAM [ARGUMENT…]`.
+//! Starts a program with reduced permissions: `lockdown [--seccomp FILE] [--no-executable-pages]
+//! [--no-threads] -- PROGRAM [ARGUMENT…]`.
 //!
-//! Invariant: the program starts with all that was asked for taken away, or not at all. What FILE says is what a container
-//! runtime would make of it (the OCI runtime specification, `linux.seccomp`), so what is shipped is what is tested.
+//! Invariant: the program starts with every requested restriction, or not at all. FILE is applied
+//! as a container runtime would (OCI runtime specification, `linux.seccomp`), so the shipped
+//! profile is what is tested.
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -17,7 +18,7 @@ mod filter;
 use std::os::unix::process::CommandExt as _;
 use std::process::{Command, ExitCode};
 
-/// What the launcher ends with where it could not do its work.
+/// Exit status of a launcher that failed.
 const NOT_STARTED: u8 = 77;
 
 fn main() -> ExitCode {
@@ -28,9 +29,9 @@ fn main() -> ExitCode {
             Some("--seccomp") => {
                 let file = words.next().expect("--seccomp takes a file");
                 let text = std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{file}: {error}"));
-                filters.extend(filter::of_profile(&serde_json::from_str(&text).unwrap()));
+                filters.extend(filter::from_profile(&serde_json::from_str(&text).unwrap()));
             }
-            // Before a profile, which allows no further filters.
+            // This filter comes before a profile, which forbids further filters.
             Some("--no-executable-pages") => filters.insert(0, filter::no_executable_pages()),
             Some("--no-threads") => drop(filters.splice(0..0, filter::no_threads())),
             Some("--") => break,

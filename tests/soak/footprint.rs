@@ -1,21 +1,22 @@
-//! What a process has, second by second, and whether it comes to more and more.
+//! The resources of a process, sampled every second, and whether they grow.
 //!
-//! Invariant: flat means that a line through the second half, drawn out to the whole, rises by less than 5 % or 8 MiB, and
-//! that the last quarter has no more threads and files than the second one.
+//! Invariant: memory is flat if a line fitted to the second half, extrapolated to the whole, rises
+//! by less than 5 % or 8 MiB; threads and files are flat if the last quarter has no more of them
+//! than the second quarter.
 
 use std::fmt;
 use std::path::Path;
 
-/// What memory may rise by, whatever it was.
+/// The allowed rise of memory in KiB, whatever its level.
 const RISE_KIB: f64 = 8.0 * 1024.0;
-/// The part of it that it may rise by where that is more.
+/// The allowed rise of memory relative to its level, if that is more.
 const RISE: f64 = 0.05;
-/// Threads that come and go with load.
+/// Number of threads that vary with load.
 const THREADS: f64 = 4.0;
-/// Connections that come and go with load.
+/// Number of connections that vary with load.
 const FILES: f64 = 32.0;
 
-/// What a process has at one moment.
+/// The resources of a process at one moment.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Footprint {
     kib: f64,
@@ -24,7 +25,7 @@ pub(crate) struct Footprint {
 }
 
 impl Footprint {
-    pub(crate) fn of(pid: u32) -> Self {
+    pub(crate) fn measure(pid: u32) -> Self {
         let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
         let threads = status.lines().find_map(|line| line.strip_prefix("Threads:")).unwrap();
         let files = std::fs::read_dir(format!("/proc/{pid}/fd")).unwrap().count();
@@ -33,15 +34,15 @@ impl Footprint {
     }
 }
 
-/// A process, and what it had each second.
-pub(crate) struct Track {
+/// The samples of a process.
+pub(crate) struct FootprintTrack {
     pub(crate) pid: u32,
     name: &'static str,
     pub(crate) samples: Vec<Footprint>,
 }
 
-impl Track {
-    pub(crate) fn of(pid: u32, name: &'static str) -> Self {
+impl FootprintTrack {
+    pub(crate) fn new(pid: u32, name: &'static str) -> Self {
         Self { pid, name, samples: Vec::new() }
     }
 
@@ -53,7 +54,7 @@ impl Track {
             && more(|at| at.files) <= FILES
     }
 
-    /// What a line through the second half rises by, drawn out to the whole.
+    /// Returns the rise of a line fitted to the second half, extrapolated to the whole, in KiB.
     fn rise_kib(&self) -> f64 {
         let half = self.part(2, 4);
         #[expect(clippy::cast_precision_loss, reason = "these are seconds")]
@@ -67,14 +68,14 @@ impl Track {
         whole * over / under
     }
 
-    /// Some quarters of the samples.
+    /// Returns a range of quarters of the samples.
     fn part(&self, from: usize, to: usize) -> &[Footprint] {
         let length = self.samples.len();
         &self.samples[from * length / 4..to * length / 4]
     }
 }
 
-impl fmt::Display for Track {
+impl fmt::Display for FootprintTrack {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let at = |index: usize| self.samples[index.min(self.samples.len() - 1)];
         let times = [at(0), at(self.samples.len() / 2), at(usize::MAX)];
@@ -94,14 +95,14 @@ fn median(samples: &[Footprint], of: fn(&Footprint) -> f64) -> f64 {
     values[values.len() / 2]
 }
 
-/// What a store takes on the disk.
+/// Returns the disk space of a store, in MiB.
 pub(crate) fn store_mib(folder: &Path) -> f64 {
     fn bytes(folder: &Path) -> u64 {
         let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
         entries
             .map(|entry| match entry.metadata() {
                 Ok(about) if about.is_dir() => bytes(&entry.path()),
-                // What is gone by now takes nothing.
+                // A file that has been removed meanwhile counts as empty.
                 about => about.map_or(0, |about| about.len()),
             })
             .sum()

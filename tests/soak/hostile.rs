@@ -1,4 +1,4 @@
-//! What clients do to a server over HTTP that they should not, and what they may but seldom do.
+//! Misbehavior of HTTP clients, and legitimate but rare behavior.
 
 use std::sync::atomic::Ordering;
 use std::thread;
@@ -7,16 +7,17 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use crate::Soak;
-use crate::client::{Connection, Era, Http, Message};
+use crate::client::{Connection, Era, HttpServerProcess, Message};
 use crate::over_http::Tokens;
-use crate::work::{Agent, Peer as _};
+use crate::work::{Agent, SoakClient as _};
 
-/// How often somebody vanishes out of a session: what it ran goes on for 10 s, in case that it comes back.
+/// Interval at which a client abandons a session; its run continues for 10 s in case it reconnects.
 const VANISHES: Duration = Duration::from_mins(1);
-/// One of so many connections is closed in the middle of a run: that goes on for 2 s, in case that it is half closed.
+/// One in this many connections is closed during a run, which continues for 2 s in case the
+/// connection is half-closed.
 const SELDOM: u64 = 20;
 
-pub(crate) fn work(agent: &mut Agent, http: &Http, token: &str, connection: &mut Connection, era: Era) {
+pub(crate) fn work(agent: &mut Agent, http: &HttpServerProcess, token: &str, connection: &mut Connection, era: Era) {
     let small = Message::request(Era::Stateless, 1, "tools/list", json!({}));
     match agent.random.below(10) {
         0 if era == Era::Session => cancel(agent, http, token, connection),
@@ -42,60 +43,60 @@ pub(crate) fn work(agent: &mut Agent, http: &Http, token: &str, connection: &mut
             agent.tally.count("a body that is no message", &["body-invalid"], &answer);
         }
         6 => {
-            // Half a request.
+            // An incomplete request.
             let mut gone = http.connect(Some(token));
-            let written = gone.written(&small);
+            let written = gone.encode(&small);
             gone.send(&written[..written.len() / 2]).unwrap();
         }
         7 => {
             let filter = json!({"notifications": {"resourcesListChanged": true}});
             let mut gone = http.connect(Some(token));
-            let written = gone.written(&Message::request(Era::Stateless, 1, "subscriptions/listen", filter));
+            let written = gone.encode(&Message::request(Era::Stateless, 1, "subscriptions/listen", filter));
             gone.send(&written).unwrap();
-            let status = gone.head().map_or(0, |head| head.status);
+            let status = gone.read_head().map_or(0, |head| head.status);
             agent.tally.count("listen, and go", &["ok"], &status_message(status, 200));
         }
         8 => {
             let mut session = http.connect(Some(token));
-            session.begin();
-            session.of_session("DELETE").unwrap();
-            let status = session.answer().map_or(0, |answer| answer.status);
+            session.start_session();
+            session.send_session_request("DELETE").unwrap();
+            let status = session.read_reply().map_or(0, |answer| answer.status);
             agent.tally.count("begin a session and end it", &["ok"], &status_message(status, 202));
         }
-        _ => http.connect(Some(token)).begin(),
+        _ => http.connect(Some(token)).start_session(),
     }
 }
 
-/// A run in a session that a notice ends, sometimes before it began.
-fn cancel(agent: &mut Agent, http: &Http, token: &str, connection: &mut Connection) {
+/// Cancels a run in a session with a notification, sometimes before it started.
+fn cancel(agent: &mut Agent, http: &HttpServerProcess, token: &str, connection: &mut Connection) {
     let id = agent.next();
     let mut other = http.connect(Some(token));
     other.session.clone_from(&connection.session);
-    let written = other.written(&Message::run(Era::Session, id, &agent.own("endless"), &json!({})));
+    let written = other.encode(&Message::run(Era::Session, id, &agent.own("endless"), &json!({})));
     other.send(&written).unwrap();
-    // What is cancelled before it came would run for as long as it may.
-    let begun = other.head().map_or(0, |head| head.status);
+    // A run that is cancelled before it arrives would use its whole time limit.
+    let begun = other.read_head().map_or(0, |head| head.status);
     agent.tally.count("begin a run", &["ok"], &status_message(begun, 200));
     let notice = Message::notice("notifications/cancelled", &json!({"requestId": id, "reason": "enough"}));
     let answer = connection.reply(id, &notice);
     agent.tally.count("cancel", &["nothing"], &answer);
 }
 
-/// A run that nobody waits for: its connection is closed.
-fn give_up(agent: &mut Agent, http: &Http, token: &str) {
+/// Closes the connection during a run.
+fn give_up(agent: &mut Agent, http: &HttpServerProcess, token: &str) {
     let id = agent.next();
     let mut gone = http.connect(Some(token));
-    let written = gone.written(&Message::run(Era::Stateless, id, &agent.own("endless"), &json!({})));
+    let written = gone.encode(&Message::run(Era::Stateless, id, &agent.own("endless"), &json!({})));
     gone.send(&written).unwrap();
     thread::sleep(Duration::from_millis(agent.random.below(10)));
     agent.tally.count("vanish in the middle of a run", &["ok"], "{}");
 }
 
-/// Clients that begin a run in a session and never come back.
-pub(crate) fn vanish(soak: &Soak, http: &Http) {
+/// Starts clients that begin a run in a session and never return.
+pub(crate) fn vanish(soak: &Soak, http: &HttpServerProcess) {
     let mut agent = Agent::new("ghost".to_owned(), Era::Session, 99);
     let mut first = http.connect(Some(Tokens::GHOST));
-    first.begin();
+    first.start_session();
     agent.settle(&mut first);
     soak.settled.fetch_add(1, Ordering::Relaxed);
     let mut vanished: Option<Instant> = None;
@@ -103,8 +104,8 @@ pub(crate) fn vanish(soak: &Soak, http: &Http) {
         if vanished.is_none_or(|vanished| vanished.elapsed() > VANISHES) {
             vanished = Some(Instant::now());
             let mut gone = http.connect(Some(Tokens::GHOST));
-            gone.begin();
-            let written = gone.written(&Message::run(Era::Session, 1, &agent.own("endless"), &json!({})));
+            gone.start_session();
+            let written = gone.encode(&Message::run(Era::Session, 1, &agent.own("endless"), &json!({})));
             gone.send(&written).unwrap();
             soak.answered.fetch_add(1, Ordering::Relaxed);
         }
@@ -113,12 +114,12 @@ pub(crate) fn vanish(soak: &Soak, http: &Http) {
     soak.add(&agent.tally);
 }
 
-/// What comes over a connection that is used once.
+/// Sends a message over a connection that is used once, and returns the reply.
 fn sent(mut connection: Connection, message: &Message) -> String {
     connection.reply(1, message)
 }
 
-/// A status as a message.
+/// Formats an HTTP status as a message.
 fn status_message(status: u16, wanted: u16) -> String {
     if status == wanted { "{}".to_owned() } else { json!({"code": format!("status {status}")}).to_string() }
 }

@@ -1,14 +1,15 @@
-//! A day of real traffic in a few minutes: whatever agents do to a server, at full load, and what it leaves behind.
+//! Soak test: a day of real traffic in a few minutes, at full load.
 //!
 //! ```text
 //! SOAK_SECONDS=600 cargo test --release --package toolcell-tests --test soak
 //! ```
 //!
-//! Three servers on one store, one for each way in, answer clients that make tools, run them, break them, give up, come with
-//! wrong tokens and vanish. This program is the server as well: it is the binary where it is started under its name.
+//! Three servers on one store, one per transport, serve clients that create tools, run them, break
+//! them, cancel runs, send wrong tokens and vanish. This program is the server as well: started
+//! under its name, it acts as the binary.
 //!
-//! Invariant: what an answer has to be is known before the request is sent, and anything else fails the soak. One of five
-//! minutes and more fails as well where memory grows.
+//! Invariant: the acceptable replies are known before a request is sent, and any other reply fails
+//! the soak. A soak of five minutes or more also fails if memory grows.
 
 #![expect(clippy::unwrap_used, reason = "a soak that cannot run has nothing to say")]
 #![expect(clippy::print_stdout, reason = "the figures are what this program is for")]
@@ -34,27 +35,28 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use client::{Era, Http, Lines, Way};
-use footprint::{Footprint, Track, store_mib};
+use client::{Era, HttpServerProcess, StdioClient, StdioKind};
+use footprint::{Footprint, FootprintTrack, store_mib};
 use over_http::Tokens;
 use tally::Tally;
 
-/// How long it takes where nobody says anything: short, to be part of the tests.
+/// Default duration in seconds: short, to be part of the tests.
 const SECONDS: u64 = 20;
-/// Clients over HTTP at once.
+/// Number of concurrent HTTP clients.
 const CLIENTS: usize = 6;
-/// From how long on memory has to be flat as well: by then all is filled that is kept, sessions above all.
+/// Minimum duration for which memory must be flat: by then all caches and the session table are
+/// full.
 const LONG: Duration = Duration::from_mins(5);
-/// All clients: those, two over standard input and output, and one that vanishes.
+/// Number of all clients: those over HTTP, two over stdio, and one that vanishes.
 const ALL: usize = CLIENTS + 3;
-/// For how long no request may be answered at all.
+/// Maximum time without any reply.
 const SILENCE: Duration = Duration::from_mins(1);
 
-/// What all clients share.
+/// State shared by all clients.
 #[derive(Default)]
 struct Soak {
     over: AtomicBool,
-    /// The clients that have made what they need.
+    /// Number of clients that have finished their setup.
     settled: AtomicUsize,
     answered: AtomicU64,
     tally: Mutex<Tally>,
@@ -65,7 +67,7 @@ impl Soak {
         self.over.load(Ordering::Relaxed)
     }
 
-    /// Takes over what a client counted.
+    /// Adds a client's counts.
     fn add(&self, tally: &Tally) {
         self.tally.lock().unwrap().add(tally);
     }
@@ -80,7 +82,7 @@ fn main() -> ExitCode {
         println!("soak: test");
         return ExitCode::SUCCESS;
     }
-    // `cargo test NAME` is about other tests.
+    // `cargo test NAME` selects other tests.
     let named: Vec<&String> = words.iter().skip(1).filter(|word| !word.starts_with('-')).collect();
     if !named.is_empty() && !named.iter().any(|name| "soak".contains(name.as_str())) {
         return ExitCode::SUCCESS;
@@ -89,20 +91,20 @@ fn main() -> ExitCode {
     if soak(Duration::from_secs(seconds)) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Soaks servers, and says whether they are as they were.
+/// Soaks the servers, and returns whether they passed.
 fn soak(lasts: Duration) -> bool {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let (store, tokens) = (folder.path().join("store"), Tokens::write(folder.path()));
     let mut command = server(&store);
     command.arg("--tokens").arg(&tokens.file).args(["--share", "2"]);
-    let http = Http::start(command);
-    let [stateless, session] = [(Era::Stateless, Way::Pipes), (Era::Session, Way::Sockets)]
-        .map(|(era, way)| (era, Lines::start(server(&store), way)));
+    let http = HttpServerProcess::start(command);
+    let [stateless, session] = [(Era::Stateless, StdioKind::Pipes), (Era::Session, StdioKind::Sockets)]
+        .map(|(era, way)| (era, StdioClient::start(server(&store), way)));
     let names = ["HTTP, both eras", "stdio, 2026-07-28", "stdio, 2025-11-25"];
-    let mut tracks: Vec<Track> = [http.pid(), stateless.1.pid(), session.1.pid()]
+    let mut tracks: Vec<FootprintTrack> = [http.pid(), stateless.1.pid(), session.1.pid()]
         .into_iter()
         .zip(names)
-        .map(|(pid, name)| Track::of(pid, name))
+        .map(|(pid, name)| FootprintTrack::new(pid, name))
         .collect();
 
     let soak = Soak::default();
@@ -124,17 +126,17 @@ fn soak(lasts: Duration) -> bool {
     let answered = soak.answered.into_inner();
     report(&tally, &tracks, answered, lasts, sizes);
     drop(http);
-    // In less time than it takes to fill what is kept, memory says nothing; the answers do.
-    tally.is_expected() && (lasts < LONG || tracks.iter().all(Track::is_flat))
+    // Before the caches are full, memory says nothing; the replies do.
+    tally.is_expected() && (lasts < LONG || tracks.iter().all(FootprintTrack::is_flat))
 }
 
 fn server(store: &Path) -> Command {
-    client::toolcell(&std::env::current_exe().unwrap(), store)
+    client::serve_command(&std::env::current_exe().unwrap(), store)
 }
 
-/// Looks at the servers each second. Gives the MiB of the store at the beginning and at the end.
-fn watch(soak: &Soak, tracks: &mut [Track], store: &Path, lasts: Duration) -> (f64, f64) {
-    // What is made once is made first: caches fill, and as many sessions are there as may be.
+/// Samples the servers every second. Returns the MiB of the store at the start and at the end.
+fn watch(soak: &Soak, tracks: &mut [FootprintTrack], store: &Path, lasts: Duration) -> (f64, f64) {
+    // First the setup: caches fill, and the session table reaches its limit.
     let begun = Instant::now();
     while soak.settled.load(Ordering::Relaxed) < ALL && begun.elapsed() < SILENCE {
         thread::sleep(Duration::from_millis(100));
@@ -145,7 +147,7 @@ fn watch(soak: &Soak, tracks: &mut [Track], store: &Path, lasts: Duration) -> (f
     while started.elapsed() < lasts {
         thread::sleep(Duration::from_secs(1));
         for track in &mut *tracks {
-            track.samples.push(Footprint::of(track.pid));
+            track.samples.push(Footprint::measure(track.pid));
         }
         let answered = soak.answered.load(Ordering::Relaxed);
         if answered > last {
@@ -154,7 +156,7 @@ fn watch(soak: &Soak, tracks: &mut [Track], store: &Path, lasts: Duration) -> (f
         if heard.elapsed() > SILENCE {
             println!("nothing was answered for {} s, so the servers are ended", SILENCE.as_secs());
             for track in &*tracks {
-                client::process::end(track.pid);
+                client::process::terminate(track.pid);
             }
             break;
         }
@@ -162,7 +164,7 @@ fn watch(soak: &Soak, tracks: &mut [Track], store: &Path, lasts: Duration) -> (f
     (begun, store_mib(store))
 }
 
-fn report(tally: &Tally, tracks: &[Track], answered: u64, lasts: Duration, (begun, ended): (f64, f64)) {
+fn report(tally: &Tally, tracks: &[FootprintTrack], answered: u64, lasts: Duration, (begun, ended): (f64, f64)) {
     let hours = answered / 3600;
     println!(
         "soak: {} s, {answered} requests: {hours} hours of an agent that makes one each second\n",

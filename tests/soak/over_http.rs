@@ -1,17 +1,17 @@
-//! An agent over HTTP: it keeps its connection, and now and then does what one should not.
+//! An agent over HTTP, with a persistent connection and occasional misbehavior.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
-use crate::client::{Connection, Era, Http, Message};
-use crate::work::{Agent, Peer};
+use crate::client::{Connection, Era, HttpServerProcess, Message};
+use crate::work::{Agent, SoakClient};
 use crate::{CLIENTS, Soak, hostile};
 
-/// How many sessions there may be.
+/// Maximum number of sessions.
 const SESSIONS: usize = 512;
 
-/// Who may come in.
+/// The accepted tokens.
 pub(crate) struct Tokens {
     pub(crate) file: PathBuf,
 }
@@ -31,16 +31,16 @@ impl Tokens {
     }
 }
 
-pub(crate) fn soak(soak: &Soak, http: &Http, number: usize) {
+pub(crate) fn soak(soak: &Soak, http: &HttpServerProcess, number: usize) {
     let era = if number.is_multiple_of(2) { Era::Stateless } else { Era::Session };
     let token = Tokens::ALL[number * 2 / CLIENTS];
     if number == 0 {
-        // Sessions that nobody comes back to, as many as may be.
-        (0..SESSIONS).for_each(|_| http.connect(Some(token)).begin());
+        // Abandoned sessions, up to the limit.
+        (0..SESSIONS).for_each(|_| http.connect(Some(token)).start_session());
     }
     let mut connection = http.connect(Some(token));
     if era == Era::Session {
-        connection.begin();
+        connection.start_session();
     }
     let mut agent = Agent::new(format!("http_{number}"), era, u64::try_from(number).unwrap());
     agent.settle(&mut connection);
@@ -56,11 +56,11 @@ pub(crate) fn soak(soak: &Soak, http: &Http, number: usize) {
     soak.add(&agent.tally);
 }
 
-impl Peer for Connection {
+impl SoakClient for Connection {
     fn reply(&mut self, _: u64, message: &Message) -> String {
         match self.ask(message) {
             Ok(answer) => answer.message().to_owned(),
-            // Nothing is what it counts as, and that is never right.
+            // An empty reply is never expected, so it counts as wrong.
             Err(_) => String::new(),
         }
     }

@@ -1,14 +1,14 @@
-//! What was asked, what came of it, and what should not have.
+//! Counts replies by request, and collects unexpected ones.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use serde_json::Value;
 
-/// How many answers are shown that should not have come.
+/// Number of unexpected replies that are printed.
 const SHOWN: usize = 5;
 
-/// How often each thing came of each thing that was asked.
+/// How often each request got each code.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     came: BTreeMap<(&'static str, String), u64>,
@@ -17,7 +17,7 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// Counts an answer, which should have one of these codes.
+    /// Counts a reply, which must have one of these codes.
     pub(crate) fn count(&mut self, what: &'static str, expected: &[&str], answer: &str) {
         let code = code(answer);
         if !expected.contains(&code.as_str()) {
@@ -44,14 +44,14 @@ impl Tally {
     }
 }
 
-/// The code of what came: `ok`, that of a failure, or what the protocol says.
+/// Returns the code of a reply: `ok`, an operation's error code, or a protocol error code.
 pub(crate) fn code(answer: &str) -> String {
     if answer.is_empty() {
         return "nothing".to_owned();
     }
     let Ok(message) = serde_json::from_str::<Value>(answer) else { return "no JSON".to_owned() };
     let failure = &message["result"]["_meta"]["toolcell/error"]["code"];
-    // A refusal over HTTP has a code of its own, and may hold a message of the protocol, which has another.
+    // An HTTP error has a code of its own, and may contain a protocol message with another one.
     let known = [failure, &message["code"], &message["error"]["data"]["code"]].into_iter().find_map(Value::as_str);
     match known {
         Some(code) => code.to_owned(),

@@ -1,4 +1,4 @@
-//! What an agent does all day, over whatever way in.
+//! The ordinary work of an agent, over any transport.
 
 use std::collections::VecDeque;
 
@@ -7,26 +7,27 @@ use serde_json::{Value, json};
 use crate::client::{Era, Message};
 use crate::tally::Tally;
 
-/// How many tools an agent keeps at most of those it made.
+/// Maximum number of its own tools that an agent keeps.
 const KEPT: usize = 20;
-/// How many different ones it makes: what was deleted is made again, so that what a server keeps ready has an end.
+/// Number of distinct tools that it creates: deleted ones are created again, so that the server's
+/// caches stop growing.
 const MADE: u64 = 40;
 
-/// Someone who answers messages: a server at the end of a connection.
-pub(crate) trait Peer {
-    /// The answer to a request, as a message.
+/// A connection to a server.
+pub(crate) trait SoakClient {
+    /// Sends a request and returns the reply as a message.
     fn reply(&mut self, id: u64, message: &Message) -> String;
 }
 
-/// Numbers that look random and are the same each time (splitmix64).
-pub(crate) struct Random(u64);
+/// A deterministic pseudorandom generator (splitmix64).
+pub(crate) struct SoakRng(u64);
 
-impl Random {
+impl SoakRng {
     pub(crate) const fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// A number below another.
+    /// Returns a number below `end`.
     pub(crate) const fn below(&mut self, end: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -35,13 +36,13 @@ impl Random {
     }
 }
 
-/// An agent: what it asks next, and what it knows.
+/// An agent: its next request, and what it knows.
 pub(crate) struct Agent {
     name: String,
     era: Era,
-    pub(crate) random: Random,
+    pub(crate) random: SoakRng,
     pub(crate) tally: Tally,
-    /// The tools that it made, the oldest first.
+    /// The tools that it created, oldest first.
     made: VecDeque<String>,
     creations: u64,
     asked: u64,
@@ -52,23 +53,23 @@ pub(crate) struct Agent {
 
 impl Agent {
     pub(crate) fn new(name: String, era: Era, seed: u64) -> Self {
-        let (random, tally, made) = (Random::new(seed), Tally::default(), VecDeque::new());
+        let (random, tally, made) = (SoakRng::new(seed), Tally::default(), VecDeque::new());
         Self { name, era, random, tally, made, creations: 0, asked: 0, tool: String::new(), record: None }
     }
 
-    /// The number of the next request.
+    /// Returns the identifier of the next request.
     pub(crate) fn next(&mut self) -> u64 {
         self.asked += 1;
         self.asked
     }
 
-    /// The name of a tool of its own.
+    /// Returns the name of one of its own tools.
     pub(crate) fn own(&self, tool: &str) -> String {
         format!("{}_{tool}", self.name)
     }
 
-    /// Makes the tools that it needs all day, and each other one once.
-    pub(crate) fn settle(&mut self, peer: &mut impl Peer) {
+    /// Creates the tools that it needs throughout, and each other tool once.
+    pub(crate) fn settle(&mut self, peer: &mut impl SoakClient) {
         for (name, source) in [
             ("reverse", "const execute = ({ text }) => [...text].reverse().join('');"),
             ("broken", "function execute() { console.log('no frame'); throw new TypeError('it is broken'); }"),
@@ -86,15 +87,15 @@ impl Agent {
                 self.tool = value(&answer, "id").unwrap_or_default();
             }
         }
-        // Where it keeps no more, every second step deletes.
+        // At the limit, every second step deletes a tool.
         for _ in 0..2 * MADE {
             self.make_or_delete(peer);
             self.run_made(peer);
         }
     }
 
-    /// Does one thing of those that agents do.
-    pub(crate) fn work(&mut self, peer: &mut impl Peer) {
+    /// Performs one random operation.
+    pub(crate) fn work(&mut self, peer: &mut impl SoakClient) {
         match self.random.below(100) {
             0..50 => self.run_small(peer),
             50..58 => self.make_or_delete(peer),
@@ -145,7 +146,7 @@ impl Agent {
         }
     }
 
-    fn run_small(&mut self, peer: &mut impl Peer) {
+    fn run_small(&mut self, peer: &mut impl SoakClient) {
         let arguments =
             json!({"tool_name": self.own("reverse"), "parameters": {"text": format!("Hello {}", self.asked)}});
         let message = Message::call(self.era, self.next(), "run_dynamic_tool", &arguments);
@@ -153,7 +154,7 @@ impl Agent {
         self.record = value(&answer, "record").or_else(|| self.record.take());
     }
 
-    fn make_or_delete(&mut self, peer: &mut impl Peer) {
+    fn make_or_delete(&mut self, peer: &mut impl SoakClient) {
         if self.made.len() < KEPT {
             self.creations += 1;
             let name = self.own(&format!("t{}", self.creations % MADE));
@@ -166,13 +167,13 @@ impl Agent {
         }
     }
 
-    fn run_made(&mut self, peer: &mut impl Peer) {
+    fn run_made(&mut self, peer: &mut impl SoakClient) {
         let Some(newest) = self.made.back() else { return };
         let arguments = json!({"tool_name": newest, "parameters": {"text": "of"}});
         self.operation(peer, "run a tool just made", "run_dynamic_tool", &arguments, &["ok"]);
     }
 
-    fn read(&mut self, peer: &mut impl Peer) {
+    fn read(&mut self, peer: &mut impl SoakClient) {
         let uri = match (self.random.below(4), &self.record) {
             (0, _) => return self.request(peer, "resources/list", json!({})),
             (1, Some(record)) => format!("toolcell://receipts/{record}"),
@@ -183,7 +184,7 @@ impl Agent {
         self.request(peer, "resources/read", json!({"uri": uri}));
     }
 
-    fn run_with_progress(&mut self, peer: &mut impl Peer) {
+    fn run_with_progress(&mut self, peer: &mut impl SoakClient) {
         let arguments = json!({"tool_name": self.own("steps"), "parameters": {}});
         let id = self.next();
         let params = json!({"name": "run_dynamic_tool", "arguments": arguments, "_meta": {"progressToken": id}});
@@ -191,14 +192,21 @@ impl Agent {
         self.ask(peer, "run with progress", &message, &["ok"]);
     }
 
-    fn run(&mut self, peer: &mut impl Peer, what: &'static str, tool: &str, parameters: &Value, expected: &[&str]) {
+    fn run(
+        &mut self,
+        peer: &mut impl SoakClient,
+        what: &'static str,
+        tool: &str,
+        parameters: &Value,
+        expected: &[&str],
+    ) {
         let arguments = json!({"tool_name": self.own(tool), "parameters": parameters});
         self.operation(peer, what, "run_dynamic_tool", &arguments, expected);
     }
 
     fn create(
         &mut self,
-        peer: &mut impl Peer,
+        peer: &mut impl SoakClient,
         name: &str,
         code: &str,
         what: &'static str,
@@ -215,7 +223,7 @@ impl Agent {
 
     fn operation(
         &mut self,
-        peer: &mut impl Peer,
+        peer: &mut impl SoakClient,
         what: &'static str,
         name: &str,
         arguments: &Value,
@@ -225,19 +233,19 @@ impl Agent {
         self.ask(peer, what, &message, expected);
     }
 
-    fn request(&mut self, peer: &mut impl Peer, method: &'static str, params: Value) {
+    fn request(&mut self, peer: &mut impl SoakClient, method: &'static str, params: Value) {
         let message = Message::request(self.era, self.next(), method, params);
         self.ask(peer, method, &message, &["ok"]);
     }
 
-    fn ask(&mut self, peer: &mut impl Peer, what: &'static str, message: &Message, expected: &[&str]) -> String {
+    fn ask(&mut self, peer: &mut impl SoakClient, what: &'static str, message: &Message, expected: &[&str]) -> String {
         let answer = peer.reply(self.asked, message);
         self.tally.count(what, expected, &answer);
         answer
     }
 }
 
-/// A field of the structured content of an answer.
+/// Returns a field of a reply's structured content.
 fn value(answer: &str, field: &str) -> Option<String> {
     let message: Value = serde_json::from_str(answer).ok()?;
     message["result"]["structuredContent"][field].as_str().map(str::to_owned)

@@ -1,7 +1,9 @@
-//! Starts a program some of whose system calls stop for a tracer: `traced NUMBERS PROGRAM [ARGUMENT…]`.
+//! Starts a program with some system calls stopping for a tracer: `traced NUMBERS PROGRAM
+//! [ARGUMENT…]`.
 //!
-//! NUMBERS are those of the calls, with commas between them. It waits for a byte on standard input, because the tracer must have
-//! attached by then: without one, these calls fail with `ENOSYS` (`seccomp(2)`, `SECCOMP_RET_TRACE`). What follows is the program's.
+//! NUMBERS are system call numbers, separated by commas. The launcher waits for a byte on standard
+//! input, because the tracer must have attached by then: without one, these calls fail with
+//! `ENOSYS` (`seccomp(2)`, `SECCOMP_RET_TRACE`). The rest of standard input belongs to the program.
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -26,7 +28,7 @@ fn main() {
     panic!("{}: {}", program.display(), Command::new(&program).args(words).exec());
 }
 
-/// Lets these calls stop for the tracer, with any arguments, and all others pass.
+/// Returns a filter that stops at these calls, with any arguments, and allows all others.
 fn filter(calls: BTreeMap<i64, Vec<seccompiler::SeccompRule>>) -> BpfProgram {
     let arch = std::env::consts::ARCH.try_into().unwrap();
     SeccompFilter::new(calls, SeccompAction::Allow, SeccompAction::Trace(0), arch).unwrap().try_into().unwrap()

@@ -1,10 +1,12 @@
 //! Bounds the work and memory of the TypeScript compiler before it runs.
 //!
-//! Some passes take more than linear time: hygiene compares all variables of one name with each other and keeps the names of each
-//! scope, each `enum` declaration is compared with the members of all `enum`s, and constants and field initializers are copied (for
-//! each operator, for each `super()` call). The steps are counted first.
+//! Some passes take more than linear time: hygiene compares all variables of one name with each
+//! other and keeps the names of each scope, each `enum` declaration is compared with the members of
+//! all `enum`s, and constants and field initializers are copied (for each operator, for each
+//! `super()` call). The steps are counted first.
 //!
-//! Invariant: all counts are made in one visit of the tree, and each is at least a fixed fraction of the real work.
+//! Invariant: all counts are made in one visit of the tree, and each is at least a fixed fraction
+//! of the real work.
 
 use rustc_hash::FxHashMap;
 use swc_atoms::Atom;
@@ -18,44 +20,48 @@ use swc_ecma_ast::{
 };
 use swc_ecma_visit::{Visit, VisitWith};
 
-/// The most names of all scopes together, with those of the scopes in them. The compiler keeps some 30 bytes for each.
+/// The maximum number of names, summed over all scopes, each with the names of the scopes in it.
+/// The compiler keeps some 30 bytes for each.
 const MAX_SCOPE_NAMES: u64 = 500_000;
 
-/// The most comparisons of a variable with others that have the same name.
+/// The maximum number of comparisons between variables of the same name.
 const MAX_RENAME_COMPARISONS: u64 = 8_000_000;
 
-/// What it takes to try a name such as `a1`, in comparisons.
+/// The cost of trying a name such as `a1`, in comparisons.
 const COMPARISONS_PER_CANDIDATE: u64 = 12;
 
-/// The longest number at the end of a name that is tried, in digits: there are no more names than bytes in a source.
+/// The maximum length of a numeric suffix that is tried, in digits: a source has no more names than
+/// bytes.
 const MAX_SUFFIX_DIGITS: usize = 6;
 
-/// The most comparisons of parts of `enum`s with members of any.
+/// The maximum number of comparisons between `enum` declarations and members of any `enum`.
 const MAX_MEMBER_COMPARISONS: u64 = 10_000_000;
 
-/// What it takes to copy a member of the same `enum`, in comparisons.
+/// The cost of copying a member of the same `enum`, in comparisons.
 const COMPARISONS_PER_MEMBER_COPY: u64 = 6;
 
-/// The most nodes of the tree that are copied. Each has some hundred bytes.
+/// The maximum number of copied nodes. Each takes some hundred bytes.
 const MAX_COPIED_NODES: u64 = 250_000;
 
-/// What gives a field its value, in nodes beside the value.
+/// The number of nodes that assign a field its value, beside the value.
 const NODES_PER_FIELD: u64 = 6;
 
-/// The maximum number of characters that the source map walks to find the columns of values that the compiler moved.
+/// The maximum number of characters that the source map walks to find the columns of values that
+/// the compiler moved.
 const MAX_COLUMN_STEPS: u64 = 50_000_000;
 
-/// The hint that ends each of these messages.
+/// The hint that ends each message.
 const FALLBACK_HINT: &str =
     "or write plain objects in place of `enum`s, `namespace`s and parameter properties, so that nothing is compiled";
 
-/// What takes too long, what to write instead, and where.
+/// A message about what takes too long and what to write instead, with its location.
 pub(crate) type Excess = (String, Span);
 
-/// Checks that a source is within the limits of the compiler. The tree must not be deeper than the compiler takes.
+/// Checks that a source is within the limits of the compiler. The tree must be no deeper than the
+/// compiler accepts.
 ///
 /// # Errors
-/// The first limit that is exceeded.
+/// Returns the first limit that is exceeded.
 pub(crate) fn check(source: &str, program: &Program) -> Result<(), Excess> {
     let mut budget = Budget::default();
     budget.scope(|budget| program.visit_with(budget));
@@ -82,39 +88,39 @@ struct Variables {
     span: Span,
 }
 
-/// A class.
+/// The costs of a class.
 #[derive(Default)]
 struct Fields {
     has_parameters: bool,
-    /// The size of what its constructor gives values, in nodes.
+    /// The size of the fields that its constructor initializes, in nodes.
     values: u64,
-    /// How often `super` is called.
+    /// The number of `super` calls.
     supers: u64,
 }
 
 #[derive(Default)]
 struct Budget {
-    /// Counts scopes and names, in the order of the source.
+    /// A clock that counts scopes and names, in source order.
     clock: u32,
-    /// When each scope around was entered.
+    /// The clock values at which the enclosing scopes were entered.
     scopes: Vec<u32>,
-    /// When the function around was entered.
+    /// The clock value at which the enclosing function was entered.
     function: u32,
     is_var: bool,
-    /// Whether names in patterns are given values, not declared.
+    /// Whether names in patterns are assigned, not declared.
     is_assigned: bool,
     variables: FxHashMap<Atom, Variables>,
     names: u64,
     classes: Vec<Fields>,
-    /// Whether an expression is part of a value that the compiler works out.
+    /// Whether the expression is part of a value that the compiler folds.
     is_folded: bool,
-    /// Nodes so far, with their copies.
+    /// The number of nodes so far, with their copies.
     nodes: u64,
     copies: u64,
     parts: u64,
     members: u64,
     last_part: Span,
-    /// Values that the compiler moves away from their place in the source.
+    /// The number of values that the compiler moves away from their place in the source.
     moved_values: u64,
     enum_values: u32,
     excess: Option<Excess>,
@@ -158,7 +164,8 @@ impl Budget {
         }
     }
 
-    /// Notes a use of a name. It is new in the scopes that were entered since it was there last.
+    /// Records a use of a name. It is new in the scopes that were entered since its last
+    /// occurrence.
     fn reference(&mut self, name: &Ident) {
         let now = self.tick();
         let seen = std::mem::replace(&mut self.variables.entry(name.sym.clone()).or_default().seen, now);
@@ -169,7 +176,7 @@ impl Budget {
         }
     }
 
-    /// Notes a declaration. Each has a variable of its own, which is new in all scopes around.
+    /// Records a declaration. Each has a variable of its own, which is new in all enclosing scopes.
     fn declare(&mut self, name: &Ident) {
         let now = self.tick();
         let scope = if self.is_var { self.function } else { self.scopes.last().copied().unwrap_or(0) };
@@ -182,7 +189,7 @@ impl Budget {
         self.add_names(self.scopes.len(), name.span);
     }
 
-    /// Notes that a part of the tree is copied so often.
+    /// Records that a part of the tree is copied `times` times.
     fn copy(&mut self, nodes: u64, times: u64, span: Span, message: &'static str) {
         self.copies = self.copies.saturating_add(nodes.saturating_mul(times));
         if self.copies > MAX_COPIED_NODES {
@@ -190,14 +197,15 @@ impl Budget {
         }
     }
 
-    /// The variable whose renaming takes too long: all of its name are compared with each other, and names such as `a1`
-    /// that the source has are tried for `a`.
+    /// Returns an error if renaming takes too long: all variables of a name are compared with each
+    /// other, and names such as `a1` that the source has are tried for `a`. The error names the
+    /// most expensive variable.
     fn renames(&self) -> Option<Excess> {
         let mut others: FxHashMap<&str, (u64, u64)> = FxHashMap::default();
         for (name, variables) in &self.variables {
             let digits = name.bytes().rev().take(MAX_SUFFIX_DIGITS).take_while(u8::is_ascii_digit).count();
             for at in name.len() - digits..name.len() {
-                // Numbers are tried without zeros before them.
+                // Numbers without leading zeros are tried.
                 if at > 0 && !name[at..].starts_with('0') {
                     let (names, scopes) = others.entry(&name[..at]).or_default();
                     *names += 1;
@@ -225,7 +233,8 @@ impl Budget {
         Some((message, *span))
     }
 
-    /// Whether there are too many parts of `enum`s, each of which is compared with the members of all.
+    /// Returns an error if there are too many `enum` declarations: each is compared with the
+    /// members of all.
     fn members(&self) -> Option<Excess> {
         let own = self.variables.values().map(|one| one.parts * one.members).fold(0, u64::saturating_add);
         let steps = (self.parts * self.members).saturating_add(COMPARISONS_PER_MEMBER_COPY.saturating_mul(own));
@@ -239,7 +248,7 @@ impl Budget {
         })
     }
 
-    /// Whether there are too many values that the compiler moves, in a source with characters of several bytes.
+    /// Returns an error if too many values are moved in a source with multi-byte characters.
     fn columns(&self, source: &str) -> Option<Excess> {
         let reads = self.variables.values().filter(|one| one.parts > 0).map(|one| one.reads).sum::<u64>();
         let values = reads + self.moved_values;
@@ -420,7 +429,7 @@ impl Visit for Budget {
                            compile: call it once";
             let before = self.copies;
             self.copy(values, supers, class.span, message);
-            // A class around copies the copies as well.
+            // An enclosing class copies the copies as well.
             self.nodes = self.nodes.saturating_add(self.copies - before);
             self.moved_values += supers;
         }
@@ -487,7 +496,7 @@ impl Visit for Budget {
         self.parts += 1;
         self.members += members;
         self.last_part = declaration.span;
-        // It becomes a function with the `enum` as its parameter.
+        // The `enum` becomes a function with the `enum` as its parameter.
         self.function(|budget| {
             budget.reference(&declaration.id);
             declaration.members.visit_with(budget);
@@ -522,7 +531,7 @@ impl Visit for Budget {
         });
     }
 
-    // Types have no variables, but they are copied with what has them.
+    // Types have no variables, but they are copied with the nodes around them.
     fn visit_ts_type(&mut self, node: &TsType) {
         self.nodes += 1;
         Size(self).visit_ts_type(node);
@@ -562,7 +571,7 @@ impl Visit for Size<'_> {
 mod tests {
     use toolcell_tool::Language;
 
-    use crate::translate;
+    use crate::transpile;
 
     fn numbered(count: usize, one: impl Fn(usize) -> String) -> String {
         (0..count).map(one).collect()
@@ -617,7 +626,7 @@ mod tests {
                 "calls `super` so often",
             ),
             (
-                // Copies of what has copies in it.
+                // Nested copies.
                 format!(
                     "{0} {0} x = [{1}] }} }}",
                     format!("x = class extends B {{ constructor(public a) {{ {} }}", "super();".repeat(60)),
@@ -630,7 +639,7 @@ mod tests {
                 "reads members of `enum`s 4000 times beside 15000 characters",
             ),
         ] {
-            let refused = translate(&source, Language::TypeScript).unwrap_err();
+            let refused = transpile(&source, Language::TypeScript).unwrap_err();
             assert_eq!(refused.code(), "syntax-unsupported");
             assert!(refused.to_string().starts_with(says), "{says}: {refused}");
             assert!(refused.to_string().contains("write plain objects"), "{refused}");
@@ -640,8 +649,8 @@ mod tests {
     #[test]
     fn the_place_of_what_is_refused_is_where_it_is_declared() {
         let source = format!("enum A {{ x }}\n{}\nfunction execute() {{}}", "a => 1;".repeat(5_000));
-        let refused = translate(&source, Language::TypeScript).unwrap_err();
-        let location = refused.problems()[0].location;
+        let refused = transpile(&source, Language::TypeScript).unwrap_err();
+        let location = refused.diagnostics()[0].location;
         assert_eq!((location.line, location.column), (2, 34_994), "{refused}");
     }
 
@@ -660,7 +669,7 @@ mod tests {
         let class = format!("class A extends Object {{ constructor({fields}) {{ super(); }} y = [1, 2]; }}\n");
         let source = format!("let a1 = 1, list: any[] = [];\n{enums}{namespaces}{arrows}{text}{class}");
         assert!(source.len() > 45_000 && source.len() < 65_536, "{}", source.len());
-        let script = translate(&source, Language::TypeScript).map_err(|refused| refused.to_string()).unwrap();
-        assert!(script.is_compiled());
+        let script = transpile(&source, Language::TypeScript).map_err(|refused| refused.to_string()).unwrap();
+        assert!(script.has_position_map());
     }
 }

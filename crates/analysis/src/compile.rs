@@ -1,6 +1,8 @@
-//! The JavaScript of what TypeScript has beside types: `enum`, `namespace`, parameter properties.
+//! Compilation of TypeScript syntax that is not only types: `enum`, `namespace`, parameter
+//! properties.
 //!
-//! Invariant: a source has no more compiled text than [`COMPILED_BYTES`], and no pass of the compiler ends the process.
+//! Invariant: the compiled text is at most [`MAX_COMPILED_BYTES`] long, and no pass of the compiler
+//! ends the process.
 
 use std::io::{self, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -23,89 +25,90 @@ use swc_ecma_transforms_base::resolver;
 use swc_ecma_transforms_typescript::typescript::{Config as TypeScript, typescript};
 use swc_ecma_visit::{Visit, VisitMut, VisitMutWith, VisitWith};
 
+use crate::bindings::peel_parens;
 use crate::budget;
-use crate::error::Problem;
-use crate::names::bare;
+use crate::error::Diagnostic;
 use crate::namespaces;
-use crate::parse::{Read, problem, range, read, syntax_of_typescript};
-use crate::position::Lines;
+use crate::parse::{SyntaxTree, byte_range, diagnostic, parse_as, typescript_syntax};
+use crate::position::LineIndex;
 
-/// The longest text that compiling may give, in bytes.
-const COMPILED_BYTES: usize = 1 << 20;
+/// The maximum length of the compiled text, in bytes.
+const MAX_COMPILED_BYTES: usize = 1 << 20;
 
-/// JavaScript, and the map that leads its positions back where text moved.
-pub(crate) struct Compiled {
+/// JavaScript, with a source map if it was compiled.
+pub(crate) struct CompiledSource {
     pub(crate) code: String,
     pub(crate) map: Option<swc_sourcemap::SourceMap>,
-    /// What the keys of private methods with decorators begin with, which are printed as public ones.
-    pub(crate) private_methods: String,
+    /// The prefix of the keys of decorated private methods, which are printed as public ones.
+    pub(crate) private_method_prefix: String,
 }
 
-impl Compiled {
-    /// A text in which nothing moved.
-    pub(crate) fn untouched(code: String) -> Self {
-        Self { code, map: None, private_methods: String::new() }
+impl CompiledSource {
+    /// Creates a result whose positions are those of the source.
+    pub(crate) fn unchanged(code: String) -> Self {
+        Self { code, map: None, private_method_prefix: String::new() }
     }
 }
 
 /// Compiles TypeScript. Decorators and `accessor` fields stay.
 ///
 /// # Errors
-/// What is wrong with it, or that it gives more text than may be.
-pub(crate) fn compile(source: &str) -> Result<Compiled, Vec<Problem>> {
-    let whole = |message: String| vec![problem(&Lines::of(source), (0, 0), message)];
-    let mut tree = read(source, syntax_of_typescript())?;
+/// Returns the diagnostics of the source, or one that the compiled text is too long.
+pub(crate) fn compile(source: &str) -> Result<CompiledSource, Vec<Diagnostic>> {
+    let whole = |message: String| vec![diagnostic(&LineIndex::new(source), (0, 0), message)];
+    let mut tree = parse_as(source, typescript_syntax())?;
     budget::check(source, &tree.program)
-        .map_err(|(message, span)| vec![problem(&Lines::of(source), range(span), message)])?;
-    // The passes are not ours, and some panic on trees that TypeScript refuses.
+        .map_err(|(message, span)| vec![diagnostic(&LineIndex::new(source), byte_range(span), message)])?;
+    // The passes are third-party code, and some panic on trees that TypeScript refuses.
     let passed = catch_unwind(AssertUnwindSafe(|| {
         let helpers = Helpers::new(false);
-        HELPERS.set(&helpers, || pass(&mut tree))
+        HELPERS.set(&helpers, || run_passes(&mut tree))
     }));
     let private_methods = match passed {
         Ok(Ok(private_methods)) => private_methods,
         Ok(Err(message)) => return Err(whole(message)),
         Err(_) => return Err(whole("has something in it that is not compiled".to_owned())),
     };
-    print(&tree, private_methods).map_err(|_| whole(format!("is more than {COMPILED_BYTES} bytes when it is compiled")))
+    print(&tree, private_methods)
+        .map_err(|_| whole(format!("is more than {MAX_COMPILED_BYTES} bytes when it is compiled")))
 }
 
-/// Runs the passes: names, namespaces, types, names that collide, brackets. Gives what the keys of private methods with
-/// decorators begin with.
-fn pass(tree: &mut Read) -> Result<String, String> {
-    let Read { program, comments, .. } = tree;
+/// Runs the passes: names, namespaces, types, name collisions, parentheses. Returns the prefix of
+/// the keys of decorated private methods.
+fn run_passes(tree: &mut SyntaxTree) -> Result<String, String> {
+    let SyntaxTree { program, comments, .. } = tree;
     let (unresolved, top_level) = (Mark::new(), Mark::new());
     program.mutate(&mut resolver(unresolved, top_level, true));
-    namespaces::join(program)?;
-    program.visit_mut_with(&mut Enums);
+    namespaces::qualify_merged_names(program)?;
+    program.visit_mut_with(&mut EnumLowering);
     let config = TypeScript { no_empty_export: true, ..TypeScript::default() };
     program.mutate(&mut typescript(config, unresolved, top_level));
     program.mutate(&mut inject_helpers(unresolved));
     program.mutate(&mut hygiene());
     program.mutate(&mut fixer(Some(&*comments)));
-    let private_methods = marker(program);
-    program.visit_mut_with(&mut Brackets { private_methods: &private_methods });
+    let private_methods = unused_private_prefix(program);
+    program.visit_mut_with(&mut ParenFixer { private_method_prefix: &private_methods });
     Ok(private_methods)
 }
 
-/// What no key of a method in the source begins with.
-fn marker(program: &Program) -> String {
-    let mut taken = Taken::default();
+/// Returns a prefix that no method key of the source has.
+fn unused_private_prefix(program: &Program) -> String {
+    let mut taken = UsedPrefixNumbers::default();
     program.visit_with(&mut taken);
     let free = (0..=taken.0.len()).find(|number| !taken.0.contains(number)).unwrap_or_default();
-    format!("{PRIVATE}{free} #")
+    format!("{PRIVATE_METHOD_PREFIX}{free} #")
 }
 
-const PRIVATE: &str = "private method ";
+const PRIVATE_METHOD_PREFIX: &str = "private method ";
 
-/// The numbers that keys of methods have behind [`PRIVATE`].
+/// Collects the numbers that follow [`PRIVATE_METHOD_PREFIX`] in method keys.
 #[derive(Default)]
-struct Taken(FxHashSet<usize>);
+struct UsedPrefixNumbers(FxHashSet<usize>);
 
-impl Visit for Taken {
+impl Visit for UsedPrefixNumbers {
     fn visit_class_method(&mut self, method: &ClassMethod) {
         if let PropName::Str(key) = &method.key
-            && let Some(rest) = key.value.as_str().and_then(|key| key.strip_prefix(PRIVATE))
+            && let Some(rest) = key.value.as_str().and_then(|key| key.strip_prefix(PRIVATE_METHOD_PREFIX))
             && let Some(number) = rest.split(' ').next().and_then(|number| number.parse().ok())
         {
             self.0.insert(number);
@@ -114,12 +117,14 @@ impl Visit for Taken {
     }
 }
 
-/// Makes each `enum` an object with a value for each member, as TypeScript does where it compiles files one by one.
+/// Gives each `enum` an object with a value for each member, as TypeScript does when it compiles
+/// files one by one.
 ///
-/// The pass drops a `const enum`, and gives `undefined` to a member that follows one whose value it does not work out.
-struct Enums;
+/// The TypeScript pass drops a `const enum`, and sets a member that follows an unfolded value to
+/// `undefined`.
+struct EnumLowering;
 
-impl VisitMut for Enums {
+impl VisitMut for EnumLowering {
     fn visit_mut_ts_enum_decl(&mut self, declaration: &mut TsEnumDecl) {
         if declaration.declare {
             return;
@@ -131,12 +136,12 @@ impl VisitMut for Enums {
             follows = match &mut member.init {
                 Some(init) => {
                     init.visit_mut_with(self);
-                    is_read(init)
+                    reads_name(init)
                 }
                 None => follows,
             };
             if let Some(before) = before.take().filter(|_| follows && member.init.is_none()) {
-                member.init = Some(Box::new(one_more(&declaration.id, before, member.span)));
+                member.init = Some(Box::new(plus_one(&declaration.id, before, member.span)));
             }
             before = Some(member.id.clone());
         }
@@ -149,15 +154,15 @@ impl VisitMut for Enums {
     }
 }
 
-/// Whether a value is, or is worked out of, one that another name stands for.
-fn is_read(mut value: &Expr) -> bool {
+/// Returns whether a value is, or is computed from, a name or a member.
+fn reads_name(mut value: &Expr) -> bool {
     loop {
         value = match value {
             Expr::Ident(_) | Expr::Member(_) => return true,
             Expr::Unary(inner) => &inner.arg,
-            Expr::Bin(both) if is_read(&both.right) => return true,
+            Expr::Bin(both) if reads_name(&both.right) => return true,
             Expr::Bin(both) => &both.left,
-            value => match bare(value) {
+            value => match peel_parens(value) {
                 inner if std::ptr::eq(inner, value) => return false,
                 inner => inner,
             },
@@ -165,8 +170,9 @@ fn is_read(mut value: &Expr) -> bool {
     }
 }
 
-/// One more than a member of an `enum`. It is a subtraction, which never makes a text.
-fn one_more(name: &Ident, member: TsEnumMemberId, span: Span) -> Expr {
+/// Returns the previous member of an `enum` plus one, written as a subtraction, which never
+/// concatenates text.
+fn plus_one(name: &Ident, member: TsEnumMemberId, span: Span) -> Expr {
     let prop = match member {
         TsEnumMemberId::Ident(name) => MemberProp::Ident(name.into()),
         TsEnumMemberId::Str(text) => {
@@ -179,16 +185,16 @@ fn one_more(name: &Ident, member: TsEnumMemberId, span: Span) -> Expr {
     Expr::Bin(BinExpr { span, op: BinaryOp::Sub, left, right })
 }
 
-/// Makes up for what the pass for brackets, and the printer, leave out of decorators and `accessor` fields.
-struct Brackets<'a> {
-    private_methods: &'a str,
+/// Adds what the parenthesis pass and the printer omit from decorators and `accessor` fields.
+struct ParenFixer<'a> {
+    private_method_prefix: &'a str,
 }
 
-impl VisitMut for Brackets<'_> {
+impl VisitMut for ParenFixer<'_> {
     fn visit_mut_decorator(&mut self, decorator: &mut Decorator) {
         decorator.visit_mut_children_with(self);
-        if !is_plain(&decorator.expr) {
-            within_brackets(&mut decorator.expr);
+        if !is_simple_path(&decorator.expr) {
+            parenthesize(&mut decorator.expr);
         }
     }
 
@@ -199,17 +205,17 @@ impl VisitMut for Brackets<'_> {
             first = &member.obj;
         }
         if first.is_new() {
-            within_brackets(&mut new.callee);
+            parenthesize(&mut new.callee);
         }
     }
 
     fn visit_mut_class_member(&mut self, member: &mut ClassMember) {
         member.visit_mut_children_with(self);
-        // The printer leaves out the decorators of private methods.
+        // The printer omits the decorators of private methods.
         if let ClassMember::PrivateMethod(method) = member
             && !method.function.decorators.is_empty()
         {
-            let value = format!("{}{}", self.private_methods, method.key.name).into();
+            let value = format!("{}{}", self.private_method_prefix, method.key.name).into();
             let key = Str { span: method.key.span, value, raw: None };
             *member = ClassMember::Method(ClassMethod {
                 span: method.span,
@@ -228,13 +234,13 @@ impl VisitMut for Brackets<'_> {
     fn visit_mut_auto_accessor(&mut self, accessor: &mut AutoAccessor) {
         accessor.visit_mut_children_with(self);
         if let Some(value) = accessor.value.as_mut().filter(|value| value.is_seq()) {
-            within_brackets(value);
+            parenthesize(value);
         }
     }
 }
 
-/// Whether a decorator needs no brackets: it is a name, or a member of such by name.
-fn is_plain(mut decorator: &Expr) -> bool {
+/// Returns whether a decorator needs no parentheses: it is a name, or a chain of members of a name.
+fn is_simple_path(mut decorator: &Expr) -> bool {
     while let Expr::Member(MemberExpr { obj, prop: MemberProp::Ident(_) | MemberProp::PrivateName(_), .. }) = decorator
     {
         decorator = obj;
@@ -242,15 +248,15 @@ fn is_plain(mut decorator: &Expr) -> bool {
     decorator.is_ident()
 }
 
-fn within_brackets(expr: &mut Box<Expr>) {
+fn parenthesize(expr: &mut Box<Expr>) {
     let span = expr.span();
     let inner = std::mem::replace(expr, Box::new(Expr::Invalid(Invalid { span })));
     **expr = Expr::Paren(ParenExpr { span, expr: inner });
 }
 
-fn print(tree: &Read, private_methods: String) -> io::Result<Compiled> {
-    let Read { program, comments, map } = tree;
-    let mut text = Bounded(Vec::new());
+fn print(tree: &SyntaxTree, private_methods: String) -> io::Result<CompiledSource> {
+    let SyntaxTree { program, comments, map } = tree;
+    let mut text = SizeLimitedWriter(Vec::new());
     let mut marks = Vec::new();
     let mut emitter = Emitter {
         cfg: Config::default(),
@@ -261,7 +267,7 @@ fn print(tree: &Read, private_methods: String) -> io::Result<Compiled> {
     emit(&mut emitter, program)?;
     let code = String::from_utf8(text.0).map_err(io::Error::other)?;
     let map = Some(map.build_source_map(&marks, None, DefaultSourceMapGenConfig));
-    Ok(Compiled { code, map, private_methods })
+    Ok(CompiledSource { code, map, private_method_prefix: private_methods })
 }
 
 fn emit<W: swc_ecma_codegen::text_writer::WriteJs>(
@@ -271,12 +277,12 @@ fn emit<W: swc_ecma_codegen::text_writer::WriteJs>(
     emitter.emit_program(program)
 }
 
-/// A text that does not get longer than it may.
-struct Bounded(Vec<u8>);
+/// A buffer that refuses to grow beyond [`MAX_COMPILED_BYTES`].
+struct SizeLimitedWriter(Vec<u8>);
 
-impl Write for Bounded {
+impl Write for SizeLimitedWriter {
     fn write(&mut self, more: &[u8]) -> io::Result<usize> {
-        if self.0.len() + more.len() > COMPILED_BYTES {
+        if self.0.len() + more.len() > MAX_COMPILED_BYTES {
             return Err(io::Error::other("the compiled text is too long"));
         }
         self.0.write(more)
@@ -291,11 +297,11 @@ impl Write for Bounded {
 mod tests {
     use toolcell_tool::Language;
 
-    use crate::translate;
+    use crate::transpile;
 
-    /// The JavaScript of a source, in one line, with one kind of quotes.
+    /// Compiles a source to one line with one kind of quotes.
     fn compiled(source: &str) -> String {
-        let script = translate(source, Language::TypeScript).unwrap_or_else(|error| panic!("{source}: {error}"));
+        let script = transpile(source, Language::TypeScript).unwrap_or_else(|error| panic!("{source}: {error}"));
         script.code().split_whitespace().collect::<Vec<_>>().join(" ").replace('\'', "\"")
     }
 
@@ -312,7 +318,7 @@ mod tests {
             ),
             ("namespace N { export const k = 3 } enum F { X = -(N.k as number) + 1, Y }", &["F[\"Y\"] = F.X - -1"]),
             ("namespace N { export const k = 3 } namespace N { enum F { X = k, Y } F }", &["F[\"Y\"] = F.X - -1"]),
-            // Where the compiler knows the value, it stays a number.
+            // A value that the compiler folds stays a number.
             ("enum E { A = 2, B = A, C } enum F { X = E.C, Y }", &["E[\"C\"] = 3", "F[\"Y\"] = 4"]),
             ("enum F { X = 7, Y }", &["F[\"Y\"] = 8"]),
         ] {
@@ -353,7 +359,7 @@ mod tests {
                 let source = format!("{head}{source}");
                 let code = compiled(&source);
                 assert!(code.contains(says), "{source}: {code}");
-                assert!(crate::parse::read(&code, crate::parse::syntax_of_javascript()).is_ok(), "{source}: {code}");
+                assert!(crate::parse::parse_as(&code, crate::parse::javascript_syntax()).is_ok(), "{source}: {code}");
             }
         }
     }

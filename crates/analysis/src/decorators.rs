@@ -1,14 +1,16 @@
-//! Decorators and `accessor` fields.
+//! Compilation of decorators and `accessor` fields.
 //!
-//! They are compiled as the proposal has them (TC39, November 2023, <https://github.com/tc39/proposal-decorators>), also
-//! where they are written for the older `experimentalDecorators` of TypeScript. Its decorators of parameters have no
-//! counterpart and are refused.
+//! The semantics are those of the proposal (TC39, November 2023,
+//! <https://github.com/tc39/proposal-decorators>), even for code written for TypeScript's older
+//! `experimentalDecorators`. The parameter decorators of the latter have no counterpart and are
+//! refused.
 //!
-//! Text is put in between where decorators stand, so each part of a class is evaluated where it is written: decorators of
-//! a member become the computed key of a method before it, which is taken away again; an `accessor` field becomes a
-//! private field, a getter and a setter. What they call is appended to the source.
+//! Code is inserted where decorators stand, so each part of a class is evaluated in place:
+//! decorators of a member become the computed key of a temporary method before it, and an
+//! `accessor` field becomes a private field, a getter and a setter. The helper that they call is
+//! appended to the source.
 //!
-//! Invariant: no line moves, and a source without decorators and `accessor` fields is left as it is.
+//! Invariant: no line moves, and a source without decorators and `accessor` fields is unchanged.
 
 mod edits;
 mod lower;
@@ -16,32 +18,33 @@ mod lower;
 use swc_ecma_ast::{AutoAccessor, Decorator, Program};
 use swc_ecma_visit::{Visit, VisitWith};
 
-use crate::error::Problem;
-pub(crate) use edits::Shifts;
-pub(crate) use lower::{Printed, lower};
+use crate::error::Diagnostic;
+pub(crate) use edits::ColumnMap;
+pub(crate) use lower::{Provenance, lower};
 
-/// The most decorators and `accessor` fields of a source together: each becomes up to some hundred bytes.
-pub(crate) const DECORATORS: usize = 2_000;
+/// The maximum number of decorators and `accessor` fields of a source, taken together: each expands
+/// to up to some hundred bytes.
+pub(crate) const MAX_DECORATORS: usize = 2_000;
 
-/// A source without decorators, and where its text stood before.
-pub(crate) struct Lowered {
+/// A source without decorators, with a map of its shifted columns.
+pub(crate) struct LoweredSource {
     pub(crate) code: String,
-    pub(crate) shifts: Shifts,
+    pub(crate) column_map: ColumnMap,
 }
 
-/// What is wrong with a decorator.
-pub(crate) type Lowering = Result<Lowered, Vec<Problem>>;
+/// A lowered source, or the diagnostics of its decorators.
+pub(crate) type LoweringResult = Result<LoweredSource, Vec<Diagnostic>>;
 
-/// How many decorators and `accessor` fields a program has.
+/// Returns the number of decorators and `accessor` fields of a program.
 pub(crate) fn count(program: &Program) -> usize {
-    let mut count = Count(0);
+    let mut count = DecoratorCounter(0);
     program.visit_with(&mut count);
     count.0
 }
 
-struct Count(usize);
+struct DecoratorCounter(usize);
 
-impl Visit for Count {
+impl Visit for DecoratorCounter {
     fn visit_decorator(&mut self, decorator: &Decorator) {
         self.0 += 1;
         decorator.visit_children_with(self);
@@ -57,13 +60,13 @@ impl Visit for Count {
 mod tests {
     use toolcell_tool::Language;
 
-    use super::DECORATORS;
-    use crate::{Severity, analyze, translate};
+    use super::MAX_DECORATORS;
+    use crate::{Severity, analyze, transpile};
 
     #[test]
     fn a_source_without_decorators_keeps_its_bytes() {
         for source in ["class A { x = 1; static { this.y = 2 } }", "const a = '@b'; class A { accessor() {} }"] {
-            assert_eq!(translate(source, Language::JavaScript).unwrap().code(), source);
+            assert_eq!(transpile(source, Language::JavaScript).unwrap().code(), source);
         }
     }
 
@@ -73,7 +76,7 @@ mod tests {
             let source = format!(
                 "{head}@a @b.c(1)\nclass A {{\n  @d /* 日本 */ m() {{ const 名 = '😀'; throw x; }}\n  accessor y = z;\n}}\n"
             );
-            let script = translate(&source, Language::TypeScript).unwrap();
+            let script = transpile(&source, Language::TypeScript).unwrap();
             for word in ["throw x", "= z"] {
                 let line_of = |text: &str| text.lines().position(|line| line.contains(word)).unwrap();
                 let column_of = |text: &str| {
@@ -81,12 +84,12 @@ mod tests {
                     u32::try_from(line[..line.find(word).unwrap()].encode_utf16().count()).unwrap() + 1
                 };
                 let line = u32::try_from(line_of(script.code())).unwrap() + 1;
-                let place = script.original(line, column_of(script.code())).unwrap();
+                let place = script.map_back(line, column_of(script.code())).unwrap();
                 assert_eq!(place.0, u32::try_from(line_of(&source)).unwrap() + 1, "{word}");
                 assert!(place.1.abs_diff(column_of(&source)) <= 2, "{word}: {place:?} {}", column_of(&source));
             }
             let last = u32::try_from(script.code().lines().count()).unwrap();
-            assert_eq!(script.original(last, 1), None, "the helper is not the author's");
+            assert_eq!(script.map_back(last, 1), None, "the helper is not the author's");
         }
     }
 
@@ -106,14 +109,14 @@ mod tests {
             for tail in ["", "\nenum E { X }"] {
                 let source =
                     format!("{class}\nfunction dec(v, c) {{}}\nconst execute = () => A[Symbol.metadata];{tail}");
-                let code = translate(&source, Language::TypeScript).unwrap().code().to_owned();
+                let code = transpile(&source, Language::TypeScript).unwrap().code().to_owned();
                 let (before, behind) = code.split_once("Symbol.metadata??").expect(&source);
                 let is_first = before.lines().all(|line| {
                     let line = line.trim();
                     line.is_empty() || line.starts_with(['/', '\'', '"'])
                 });
                 assert!(is_first && behind.contains("$d"), "{source}: {code}");
-                let read = crate::parse::read(&code, crate::parse::syntax_of_javascript());
+                let read = crate::parse::parse_as(&code, crate::parse::javascript_syntax());
                 assert!(read.is_ok(), "{source}: {code}");
             }
         }
@@ -129,7 +132,7 @@ mod tests {
             ("const { x = @d class {} } = {}", "x"),
             ("export default (@d class {})", "default"),
         ] {
-            let code = translate(source, Language::TypeScript).unwrap().code().to_owned();
+            let code = transpile(source, Language::TypeScript).unwrap().code().to_owned();
             assert!(code.contains(&format!("=>({{[\"{name}\"]:")), "{source}: {code}");
         }
     }
@@ -144,7 +147,7 @@ mod tests {
             ("abstract class A { @a abstract x }", "decorates a declaration that makes nothing"),
             ("function* f() { @a class A { @(yield) m() {} } }", "a decorator that yields is not supported"),
         ] {
-            let refused = translate(source, Language::TypeScript).unwrap_err();
+            let refused = transpile(source, Language::TypeScript).unwrap_err();
             assert_eq!(refused.code(), "syntax-unsupported", "{source}");
             assert!(refused.to_string().contains(says), "{source}: {refused}");
         }
@@ -173,7 +176,7 @@ mod tests {
             "class A { @d constructor() {} }",
         ] {
             for head in ["", "const a = '@b' /* @c */; // @d\n"] {
-                let refused = translate(&format!("{head}{decorated}"), Language::TypeScript).unwrap_err();
+                let refused = transpile(&format!("{head}{decorated}"), Language::TypeScript).unwrap_err();
                 assert_eq!(refused.code(), "syntax-unsupported", "{decorated}");
                 assert!(
                     refused.to_string().starts_with("a decorator is only allowed on a class"),
@@ -189,15 +192,15 @@ mod tests {
             "namespace N { @d export class A {} function f() { @d class B {} } }",
             "switch (x) { case 1: @d class A {} }",
         ] {
-            assert!(translate(decorated, Language::TypeScript).is_ok(), "{decorated}");
+            assert!(transpile(decorated, Language::TypeScript).is_ok(), "{decorated}");
         }
     }
 
     #[test]
     fn more_decorators_than_may_be_are_refused_by_their_number() {
-        let row = format!("{}class A {{}}", "@a ".repeat(DECORATORS));
-        assert!(translate(&row, Language::TypeScript).is_ok());
-        let refused = translate(&format!("@a {row}"), Language::TypeScript).unwrap_err();
+        let row = format!("{}class A {{}}", "@a ".repeat(MAX_DECORATORS));
+        assert!(transpile(&row, Language::TypeScript).is_ok());
+        let refused = transpile(&format!("@a {row}"), Language::TypeScript).unwrap_err();
         assert!(
             refused.to_string().starts_with("has 2001 decorators and `accessor` fields, the limit is 2000"),
             "{refused}"

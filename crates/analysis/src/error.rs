@@ -1,85 +1,88 @@
-//! Why a source could not be analysed or translated at all.
+//! Errors of sources that can be neither analysed nor transpiled.
 //!
-//! Invariant: what is said of a source that parses is a [`Finding`](crate::Finding), never in here.
+//! Invariant: issues of a source that parses and runs here are [`Finding`](crate::Finding)s, not
+//! errors.
 
 use crate::position::Location;
 
-/// Something that the author has to change before the source means anything.
+/// An error at a location of the source, which its author has to correct.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem {
-    /// What is wrong, and what to write instead.
+pub struct Diagnostic {
+    /// The error, and what to write instead.
     pub message: String,
-    /// Where.
+    /// The location of the error.
     pub location: Location,
-    /// The line of the source it begins in; of a long one, what is around it.
-    pub text: String,
+    /// The source line in which the error starts; of a long line, the part around the error.
+    pub snippet: String,
 }
 
-/// A source was not analysed.
+/// The reason why a source cannot be analysed or transpiled.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Rejection {
-    /// It does not parse.
-    #[error("{}", said(.0))]
-    Syntax(Vec<Problem>),
-    /// It parses, but has something in it that does not run here.
-    #[error("{}", said(.0))]
-    Unsupported(Vec<Problem>),
-    /// It nests deeper than it is parsed.
-    #[error("{}", said(.0))]
-    TooDeep(Vec<Problem>),
+pub enum AnalysisError {
+    /// The source does not parse.
+    #[error("{}", summarize(.0))]
+    Syntax(Vec<Diagnostic>),
+    /// The source parses, but uses syntax that does not run here.
+    #[error("{}", summarize(.0))]
+    Unsupported(Vec<Diagnostic>),
+    /// The source is nested too deeply to be parsed safely.
+    #[error("{}", summarize(.0))]
+    TooDeep(Vec<Diagnostic>),
     /// The machine has too little address space to analyse a source of this size safely.
     #[error("this machine gives too little stack to analyse a source of more than {limit} bytes")]
-    NoRoom {
-        /// The longest source that can be tried, in bytes.
+    InsufficientAddressSpace {
+        /// The maximum size of a source that can be tried, in bytes.
         limit: usize,
     },
-    /// The machine gives no thread to analyse a source on.
+    /// The machine cannot start a thread for the analysis.
     #[error("no thread can be started to analyse the source: {cause}")]
     NoThread {
-        /// What the system said.
+        /// The error of the operating system.
         cause: String,
     },
 }
 
-impl Rejection {
-    /// The stable code.
+impl AnalysisError {
+    /// Returns the stable error code.
     #[must_use]
     pub const fn code(&self) -> &'static str {
         match self {
             Self::Syntax(_) => "syntax-error",
             Self::Unsupported(_) => "syntax-unsupported",
             Self::TooDeep(_) => "source-too-deep",
-            Self::NoRoom { .. } => "source-too-large",
+            Self::InsufficientAddressSpace { .. } => "source-too-large",
             Self::NoThread { .. } => "no-threads",
         }
     }
 
-    /// What to do next.
+    /// Returns what to do next.
     #[must_use]
     pub const fn hint(&self) -> &'static str {
         match self {
             Self::Syntax(_) => "correct the source at this place",
             Self::Unsupported(_) => "write it as the message says",
             Self::TooDeep(_) => "write lists, functions and statements of their own in place of what is nested",
-            Self::NoRoom { .. } => "raise the limit on address space (`ulimit -v`), or split the tool",
+            Self::InsufficientAddressSpace { .. } => {
+                "raise the limit on address space (`ulimit -v`), or split the tool"
+            }
             Self::NoThread { .. } => {
                 "raise the limit on processes and threads (`ulimit -u`, `pids.max` of the control group), or end other processes"
             }
         }
     }
 
-    /// All that is wrong with the source.
+    /// Returns the diagnostics of the source; empty if the machine is at fault.
     #[must_use]
-    pub fn problems(&self) -> &[Problem] {
+    pub fn diagnostics(&self) -> &[Diagnostic] {
         match self {
             Self::Syntax(problems) | Self::Unsupported(problems) | Self::TooDeep(problems) => problems,
-            Self::NoRoom { .. } | Self::NoThread { .. } => &[],
+            Self::InsufficientAddressSpace { .. } | Self::NoThread { .. } => &[],
         }
     }
 }
 
-fn said(problems: &[Problem]) -> String {
+fn summarize(problems: &[Diagnostic]) -> String {
     let Some(first) = problems.first() else { return "the source does not parse".to_owned() };
     let more = problems.len() - 1;
     let also = if more > 0 { format!(" (and {more} more)") } else { String::new() };

@@ -1,7 +1,8 @@
-//! Which exports are left when the types are gone.
+//! Removal of type exports.
 //!
-//! As TypeScript has it: a name in an export list that is a type alone is left out of the list, and so is a type that is
-//! exported by default. Nothing else is: a name that nothing declares stays, and does not run.
+//! As in TypeScript, a name in an export list is removed if it is only a type, and so is a type
+//! that is exported by default. Everything else stays: an export of an undeclared name remains, and
+//! fails at run time.
 
 use rustc_hash::FxHashSet;
 use swc_atoms::Atom;
@@ -12,33 +13,33 @@ use swc_ecma_ast::{
 };
 use swc_ecma_visit::{Visit, VisitWith};
 
-use crate::imports::Blank;
-use crate::names::bare;
-use crate::parse::range;
+use crate::bindings::peel_parens;
+use crate::imports::ErasedRange;
+use crate::parse::byte_range;
 
-/// Takes the types out of the exports of a program, and gives their places.
-pub(crate) fn take_types(source: &str, program: &mut Program) -> Vec<Blank> {
+/// Removes the exported types of a program, and returns their ranges.
+pub(crate) fn remove_type_exports(source: &str, program: &mut Program) -> Vec<ErasedRange> {
     let Program::Module(module) = program else { return Vec::new() };
     if !module.body.iter().any(may_export_a_type) {
         return Vec::new();
     }
-    let types = types(module);
+    let types = type_only_names(module);
     if types.is_empty() {
         return Vec::new();
     }
     let mut places = Vec::new();
     module.body.retain_mut(|item| match item {
         ModuleItem::ModuleDecl(ModuleDecl::ExportNamed(export)) if export.src.is_none() && !export.type_only => {
-            let is_kept = take_from(source, export, &types, &mut places);
+            let is_kept = remove_from_list(source, export, &types, &mut places);
             if !is_kept {
-                places.push(Blank::statement(range(export.span)));
+                places.push(ErasedRange::statement(byte_range(export.span)));
             }
             is_kept
         }
         ModuleItem::ModuleDecl(ModuleDecl::ExportDefaultExpr(export)) => {
-            let is_type = bare(&export.expr).as_ident().is_some_and(|ident| types.contains(&ident.sym));
+            let is_type = peel_parens(&export.expr).as_ident().is_some_and(|ident| types.contains(&ident.sym));
             if is_type {
-                places.push(Blank::statement(range(export.span)));
+                places.push(ErasedRange::statement(byte_range(export.span)));
             }
             !is_type
         }
@@ -50,13 +51,18 @@ pub(crate) fn take_types(source: &str, program: &mut Program) -> Vec<Blank> {
 fn may_export_a_type(item: &ModuleItem) -> bool {
     match item {
         ModuleItem::ModuleDecl(ModuleDecl::ExportNamed(export)) => export.src.is_none() && !export.type_only,
-        ModuleItem::ModuleDecl(ModuleDecl::ExportDefaultExpr(export)) => bare(&export.expr).is_ident(),
+        ModuleItem::ModuleDecl(ModuleDecl::ExportDefaultExpr(export)) => peel_parens(&export.expr).is_ident(),
         _ => false,
     }
 }
 
-/// Takes the types from one list; false where nothing but types is in it.
-fn take_from(source: &str, export: &mut NamedExport, types: &FxHashSet<Atom>, places: &mut Vec<Blank>) -> bool {
+/// Removes the types from one list; returns false if the list has only types.
+fn remove_from_list(
+    source: &str,
+    export: &mut NamedExport,
+    types: &FxHashSet<Atom>,
+    places: &mut Vec<ErasedRange>,
+) -> bool {
     let is_type = |specifier: &ExportSpecifier| match specifier {
         ExportSpecifier::Named(named) => {
             matches!(&named.orig, ModuleExportName::Ident(name) if !named.is_type_only && types.contains(&name.sym))
@@ -69,21 +75,21 @@ fn take_from(source: &str, export: &mut NamedExport, types: &FxHashSet<Atom>, pl
     }
     for (index, specifier) in export.specifiers.iter().enumerate() {
         if is_type(specifier) {
-            let next = export.specifiers.get(index + 1).map(|next| range(next.span()).0);
-            places.push(Blank::item(source, range(specifier.span()), next));
+            let next = export.specifiers.get(index + 1).map(|next| byte_range(next.span()).0);
+            places.push(ErasedRange::item(source, byte_range(specifier.span()), next));
         }
     }
     export.specifiers.retain(|specifier| !is_type(specifier));
     true
 }
 
-/// The names of a module that are types and no values.
-fn types(module: &Module) -> FxHashSet<Atom> {
-    let mut names = Names::default();
+/// Returns the names of a module that are types and not values.
+fn type_only_names(module: &Module) -> FxHashSet<Atom> {
+    let mut names = DeclaredNames::default();
     for item in &module.body {
         match item {
-            ModuleItem::Stmt(Stmt::Decl(decl)) => names.declaration(decl),
-            ModuleItem::ModuleDecl(ModuleDecl::ExportDecl(export)) => names.declaration(&export.decl),
+            ModuleItem::Stmt(Stmt::Decl(decl)) => names.add_declaration(decl),
+            ModuleItem::ModuleDecl(ModuleDecl::ExportDecl(export)) => names.add_declaration(&export.decl),
             ModuleItem::ModuleDecl(ModuleDecl::ExportDefaultDecl(export)) => match &export.decl {
                 DefaultDecl::Class(class) => names.values.extend(class.ident.iter().map(|name| name.sym.clone())),
                 DefaultDecl::Fn(function) => names.values.extend(function.ident.iter().map(|name| name.sym.clone())),
@@ -91,7 +97,7 @@ fn types(module: &Module) -> FxHashSet<Atom> {
                     names.types.insert(declaration.id.sym.clone());
                 }
             },
-            ModuleItem::ModuleDecl(ModuleDecl::Import(import)) => names.import(import),
+            ModuleItem::ModuleDecl(ModuleDecl::Import(import)) => names.add_import(import),
             ModuleItem::ModuleDecl(ModuleDecl::TsImportEquals(import)) => {
                 let is_type = import.is_type_only;
                 let to = if is_type { &mut names.types } else { &mut names.values };
@@ -101,30 +107,30 @@ fn types(module: &Module) -> FxHashSet<Atom> {
         }
     }
     if !names.imported.is_empty() {
-        let mut used = Used::default();
+        let mut used = NameUses::default();
         module.visit_with(&mut used);
-        // What is imported and used as a type alone is no import, and then it is no export either. What the tool is
-        // made of is asked for by its name.
-        let Names { types, imported, .. } = &mut names;
+        // An import that is used only as a type is elided, and with it its export. An export under
+        // a name of the tool's entry point counts as a value.
+        let DeclaredNames { types, imported, .. } = &mut names;
         let is_type =
-            |name: &Atom| used.types.contains(name) && !used.values.contains(name) && !used.tools.contains(name);
+            |name: &Atom| used.types.contains(name) && !used.values.contains(name) && !used.tool_exports.contains(name);
         types.extend(imported.drain().filter(is_type));
     }
-    let Names { mut types, values, .. } = names;
+    let DeclaredNames { mut types, values, .. } = names;
     types.retain(|name| !values.contains(name));
     types
 }
 
 #[derive(Default)]
-struct Names {
+struct DeclaredNames {
     types: FxHashSet<Atom>,
     values: FxHashSet<Atom>,
-    /// Imported without being called a type.
+    /// Names that are imported without `type`.
     imported: FxHashSet<Atom>,
 }
 
-impl Names {
-    fn declaration(&mut self, decl: &Decl) {
+impl DeclaredNames {
+    fn add_declaration(&mut self, decl: &Decl) {
         match decl {
             Decl::TsInterface(declaration) => {
                 self.types.insert(declaration.id.sym.clone());
@@ -149,23 +155,23 @@ impl Names {
             }
             Decl::Var(variables) => {
                 for declarator in &variables.decls {
-                    self.pattern(&declarator.name);
+                    self.add_pattern(&declarator.name);
                 }
             }
             Decl::Using(using) => {
                 for declarator in &using.decls {
-                    self.pattern(&declarator.name);
+                    self.add_pattern(&declarator.name);
                 }
             }
         }
     }
 
-    fn pattern(&mut self, pat: &Pat) {
-        let mut bound = Bound(&mut self.values);
+    fn add_pattern(&mut self, pat: &Pat) {
+        let mut bound = PatternNames(&mut self.values);
         pat.visit_with(&mut bound);
     }
 
-    fn import(&mut self, import: &ImportDecl) {
+    fn add_import(&mut self, import: &ImportDecl) {
         for specifier in &import.specifiers {
             let name = specifier.local().sym.clone();
             let is_type = import.type_only || matches!(specifier, ImportSpecifier::Named(named) if named.is_type_only);
@@ -178,19 +184,19 @@ impl Names {
     }
 }
 
-/// Whether a namespace is an object when the types are gone.
+/// Returns whether a namespace is an object at run time.
 pub(crate) fn is_instantiated(module: &TsModuleDecl) -> bool {
     let mut body = module.body.as_ref();
     while let Some(within) = body {
         match within {
-            TsNamespaceBody::TsModuleBlock(block) => return block.body.iter().any(is_value),
+            TsNamespaceBody::TsModuleBlock(block) => return block.body.iter().any(declares_value),
             TsNamespaceBody::TsNamespaceDecl(inner) => body = Some(&inner.body),
         }
     }
     false
 }
 
-fn is_value(item: &ModuleItem) -> bool {
+fn declares_value(item: &ModuleItem) -> bool {
     let decl = match item {
         ModuleItem::Stmt(Stmt::Decl(decl)) => decl,
         ModuleItem::ModuleDecl(ModuleDecl::ExportDecl(export)) => &export.decl,
@@ -209,10 +215,10 @@ fn is_value(item: &ModuleItem) -> bool {
     }
 }
 
-/// The names that a pattern declares.
-struct Bound<'a>(&'a mut FxHashSet<Atom>);
+/// Collects the names that a pattern declares.
+struct PatternNames<'a>(&'a mut FxHashSet<Atom>);
 
-impl Visit for Bound<'_> {
+impl Visit for PatternNames<'_> {
     fn visit_binding_ident(&mut self, ident: &swc_ecma_ast::BindingIdent) {
         self.0.insert(ident.sym.clone());
     }
@@ -224,16 +230,16 @@ impl Visit for Bound<'_> {
     fn visit_expr(&mut self, _: &Expr) {}
 }
 
-/// How names are used outside of imports and of export lists.
+/// The uses of names outside of imports and of export lists.
 #[derive(Default)]
-struct Used {
+struct NameUses {
     types: FxHashSet<Atom>,
     values: FxHashSet<Atom>,
-    /// Exported as what a tool is made of.
-    tools: FxHashSet<Atom>,
+    /// Names that are exported as `execute` or `default`.
+    tool_exports: FxHashSet<Atom>,
 }
 
-impl Visit for Used {
+impl Visit for NameUses {
     fn visit_ident(&mut self, ident: &Ident) {
         self.values.insert(ident.sym.clone());
     }
@@ -246,7 +252,7 @@ impl Visit for Used {
                 && let ModuleExportName::Ident(name) = &named.orig
                 && matches!(&**named.exported.as_ref().unwrap_or(&named.orig).atom(), "execute" | "default")
             {
-                self.tools.insert(name.sym.clone());
+                self.tool_exports.insert(name.sym.clone());
             }
         }
     }
@@ -273,7 +279,7 @@ impl Visit for Used {
     }
 
     fn visit_ts_expr_with_type_args(&mut self, heritage: &swc_ecma_ast::TsExprWithTypeArgs) {
-        if let Expr::Ident(ident) = bare(&heritage.expr) {
+        if let Expr::Ident(ident) = peel_parens(&heritage.expr) {
             self.types.insert(ident.sym.clone());
         }
         heritage.type_args.visit_with(self);
@@ -284,7 +290,7 @@ impl Visit for Used {
 mod tests {
     use toolcell_tool::Language;
 
-    use crate::{Shape, analyze, translate};
+    use crate::{EntryPoint, analyze, transpile};
 
     #[test]
     fn a_type_in_an_export_list_is_left_out() {
@@ -320,20 +326,20 @@ mod tests {
                 "const P = 1; function execute() {} export { execute, P }",
             ),
         ] {
-            let script = translate(source, Language::TypeScript).unwrap_or_else(|error| panic!("{source}: {error}"));
+            let script = transpile(source, Language::TypeScript).unwrap_or_else(|error| panic!("{source}: {error}"));
             let said = script.code().split_whitespace().collect::<Vec<_>>().join(" ");
             assert_eq!(said.trim_start_matches("; "), code, "{source}");
             assert_eq!(script.code().len(), source.len(), "{source}");
         }
         let analysis =
             analyze("type P = 1; function execute() {} export { P as default, execute }", Language::TypeScript, None);
-        assert_eq!(analysis.unwrap().shape, Some(Shape::Script));
+        assert_eq!(analysis.unwrap().entry_point, Some(EntryPoint::Script));
     }
 
     #[test]
     fn what_a_tool_is_made_of_is_no_type() {
         let refused =
-            translate("import { execute } from './x'; let f: execute; export { execute }", Language::TypeScript);
+            transpile("import { execute } from './x'; let f: execute; export { execute }", Language::TypeScript);
         assert!(refused.unwrap_err().to_string().contains("cannot be imported"));
     }
 }

@@ -1,12 +1,13 @@
-//! What the analysis says of a source, one thing at a time.
+//! Findings: what the rules report about a source.
 //!
-//! Invariant: names, severities and weights are those of the seed system (`safety.ts`), so that scores can be compared.
+//! Invariant: names, severities and weights are those of the seed system (`safety.ts`), so scores
+//! are comparable.
 
 use serde::{Serialize, Serializer};
 
 use crate::position::Location;
 
-/// How bad something is.
+/// The severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
@@ -14,14 +15,14 @@ pub enum Severity {
     Low,
     /// Lowers the score.
     Medium,
-    /// Not safe.
+    /// Makes the source unsafe.
     High,
-    /// Never runs.
+    /// Prevents the source from running.
     Critical,
 }
 
 impl Severity {
-    /// What it takes from the score of 1.0.
+    /// Returns how much a finding subtracts from the score of 1.0.
     #[must_use]
     pub const fn weight(self) -> f64 {
         match self {
@@ -32,7 +33,7 @@ impl Severity {
         }
     }
 
-    /// Its name.
+    /// Returns the name in lower case.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -44,12 +45,12 @@ impl Severity {
     }
 }
 
-/// A rule of the analysis, by its name.
+/// The identifier of an analysis rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RuleId(pub(crate) &'static str);
 
 impl RuleId {
-    /// The name: the `type` of an issue, and the page that explains it.
+    /// Returns the name of the rule: the `type` of an issue, and the key of its documentation.
     #[must_use]
     pub const fn name(self) -> &'static str {
         self.0
@@ -62,19 +63,19 @@ impl Serialize for RuleId {
     }
 }
 
-/// One thing that a rule has found.
+/// An issue that a rule reports.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// Which rule.
+    /// The rule that reported it.
     pub rule: RuleId,
-    /// How bad it is.
+    /// The severity, which determines the weight in the score.
     pub severity: Severity,
-    /// What the source does.
+    /// The issue, as a predicate of the source: "reads files".
     pub message: String,
-    /// What to write instead.
+    /// The suggested replacement.
     pub suggestion: &'static str,
-    /// Where.
+    /// The location of the issue.
     pub location: Location,
-    /// The line of the source that it begins in; of a long one, what is around it.
-    pub text: String,
+    /// The source line in which the issue starts; of a long line, the part around it.
+    pub snippet: String,
 }

@@ -1,7 +1,8 @@
-//! Which imports are left when the types are gone.
+//! Import elision.
 //!
-//! As TypeScript has it (its handbook, "Import Elision"): what is used as a type alone is no import. Of what is left,
-//! the sandbox serves one module, the builder of schemas; anything else is refused by name.
+//! As in TypeScript (handbook, "Import Elision"), an import that is used only as a type is elided.
+//! Of the remaining ones, the sandbox provides one module, the schema builder; any other is refused
+//! by name.
 
 use std::borrow::Cow;
 
@@ -13,32 +14,32 @@ use swc_ecma_ast::{
 };
 use swc_ecma_visit::{Visit, VisitWith};
 
-use crate::parse::{next_token, range};
+use crate::parse::{byte_range, next_token};
 
-/// The module that the sandbox serves, in the version that it bundles.
-const SERVED: &str = "@sinclair/typebox";
+/// The module that the sandbox provides, in its bundled version.
+const BUILTIN_MODULE: &str = "@sinclair/typebox";
 
-/// What is left of the imports of a program.
+/// The imports of a program.
 pub(crate) struct Imports {
-    /// The names that are used as values; `None` where everything that is imported counts as used.
-    used: Option<FxHashSet<String>>,
+    /// The names that are used as values; `None` if every import counts as used.
+    used_values: Option<FxHashSet<String>>,
 }
 
-/// A place in the source that is blanked out, in bytes.
+/// A byte range of the source that is erased.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Blank {
+pub(crate) struct ErasedRange {
     start: usize,
     end: usize,
     is_statement: bool,
 }
 
-impl Blank {
-    /// A whole statement.
+impl ErasedRange {
+    /// Creates the range of a whole statement.
     pub(crate) fn statement((start, end): (usize, usize)) -> Self {
         Self { start, end, is_statement: true }
     }
 
-    /// An item of a list, with the comma behind it, which the last one need not have.
+    /// Creates the range of a list item, with the comma after it, if there is one.
     pub(crate) fn item(source: &str, (start, end): (usize, usize), next: Option<usize>) -> Self {
         let end = next.unwrap_or_else(|| {
             let token = next_token(source, end);
@@ -48,37 +49,37 @@ impl Blank {
     }
 }
 
-/// What becomes of an import.
+/// The kind of an import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fate {
-    /// It imports types, and goes with them.
-    Dropped,
-    /// The sandbox has the module.
-    Served,
-    /// There is no such module here.
-    Refused,
+pub(crate) enum ImportKind {
+    /// Imports only types, and is elided.
+    TypeOnly,
+    /// Imports the module that the sandbox provides.
+    Builtin,
+    /// Imports a module that does not exist here.
+    Unsupported,
 }
 
 impl Imports {
-    /// Looks at how what is imported is used. In JavaScript, each import is one.
-    pub(crate) fn of(program: &Program, typescript: bool) -> Self {
+    /// Collects how imports are used. In JavaScript, no import is elided.
+    pub(crate) fn new(program: &Program, typescript: bool) -> Self {
         if !typescript || !imports(program).any(|import| !import.type_only) {
-            return Self { used: None };
+            return Self { used_values: None };
         }
-        let mut used = Used(FxHashSet::default());
+        let mut used = UsedValues(FxHashSet::default());
         program.visit_with(&mut used);
-        Self { used: Some(used.0) }
+        Self { used_values: Some(used.0) }
     }
 
-    /// What becomes of an import.
-    pub(crate) fn fate(&self, import: &ImportDecl) -> Fate {
+    /// Returns the kind of an import.
+    pub(crate) fn kind(&self, import: &ImportDecl) -> ImportKind {
         let types = !import.specifiers.is_empty() && import.specifiers.iter().all(|specifier| self.is_type(specifier));
         if import.type_only || types {
-            Fate::Dropped
-        } else if import.src.value.as_str() == Some(SERVED) {
-            Fate::Served
+            ImportKind::TypeOnly
+        } else if import.src.value.as_str() == Some(BUILTIN_MODULE) {
+            ImportKind::Builtin
         } else {
-            Fate::Refused
+            ImportKind::Unsupported
         }
     }
 
@@ -88,17 +89,17 @@ impl Imports {
         {
             return true;
         }
-        self.used.as_ref().is_some_and(|used| !used.contains(&*specifier.local().sym))
+        self.used_values.as_ref().is_some_and(|used| !used.contains(&*specifier.local().sym))
     }
 
-    /// The source with the imports of types, and with what else is given, blanked out; no line and no column moves.
-    pub(crate) fn blanked<'a>(&self, source: &'a str, program: &Program, exports: &[Blank]) -> Cow<'a, str> {
+    /// Erases the type imports and the given ranges of a source; no line and no column moves.
+    pub(crate) fn erase_types<'a>(&self, source: &'a str, program: &Program, exports: &[ErasedRange]) -> Cow<'a, str> {
         let mut blanks = exports.to_vec();
         for import in imports(program).filter(|import| !import.type_only) {
-            match self.fate(import) {
-                Fate::Dropped => blanks.push(Blank::statement(range(import.span))),
-                Fate::Served => blanks.extend(self.types_of(source, import)),
-                Fate::Refused => {}
+            match self.kind(import) {
+                ImportKind::TypeOnly => blanks.push(ErasedRange::statement(byte_range(import.span))),
+                ImportKind::Builtin => blanks.extend(self.erased_specifiers(source, import)),
+                ImportKind::Unsupported => {}
             }
         }
         if blanks.is_empty() {
@@ -107,9 +108,9 @@ impl Imports {
         blanks.sort_unstable();
         let mut blanked = String::with_capacity(source.len());
         let mut done = 0;
-        for Blank { start, end, is_statement } in blanks {
+        for ErasedRange { start, end, is_statement } in blanks {
             blanked.push_str(&source[done..start]);
-            // What is before a statement ends, and does not go on with what is behind it.
+            // The semicolon keeps the previous statement from continuing with the next one.
             let mut separator = is_statement.then_some(';');
             for letter in source[start..end].chars() {
                 match letter {
@@ -126,14 +127,14 @@ impl Imports {
         Cow::Owned(blanked)
     }
 
-    /// The named types of an import that stays.
-    fn types_of(&self, source: &str, import: &ImportDecl) -> Vec<Blank> {
+    /// Returns the ranges of the type specifiers of an import that stays.
+    fn erased_specifiers(&self, source: &str, import: &ImportDecl) -> Vec<ErasedRange> {
         let named = |specifier: &ImportSpecifier| matches!(specifier, ImportSpecifier::Named(_));
         let mut blanks = Vec::new();
         for (index, specifier) in import.specifiers.iter().enumerate() {
             if named(specifier) && self.is_type(specifier) {
-                let next = import.specifiers.get(index + 1).map(|next| range(next.span()).0);
-                blanks.push(Blank::item(source, range(specifier.span()), next));
+                let next = import.specifiers.get(index + 1).map(|next| byte_range(next.span()).0);
+                blanks.push(ErasedRange::item(source, byte_range(specifier.span()), next));
             }
         }
         blanks
@@ -151,10 +152,10 @@ fn imports(program: &Program) -> impl Iterator<Item = &ImportDecl> {
     })
 }
 
-/// The names that are used as values.
-struct Used(FxHashSet<String>);
+/// Collects the names that are used as values.
+struct UsedValues(FxHashSet<String>);
 
-impl Visit for Used {
+impl Visit for UsedValues {
     fn visit_ident(&mut self, ident: &Ident) {
         self.0.insert(ident.sym.to_string());
     }
@@ -185,10 +186,10 @@ impl Visit for Used {
 mod tests {
     use toolcell_tool::Language;
 
-    use crate::translate;
+    use crate::transpile;
 
     fn code(source: &str) -> String {
-        translate(source, Language::TypeScript).unwrap_or_else(|error| panic!("{source}: {error}")).code().to_owned()
+        transpile(source, Language::TypeScript).unwrap_or_else(|error| panic!("{source}: {error}")).code().to_owned()
     }
 
     #[test]
@@ -205,7 +206,7 @@ mod tests {
             assert_eq!(code.len(), source.len(), "{source}");
             let said = code.split_whitespace().collect::<Vec<_>>().join(" ");
             assert!(said.starts_with(&format!("import {left} from")), "{source}: {code}");
-            assert!(crate::parse::read(&code, crate::parse::syntax_of_javascript()).is_ok(), "{source}: {code}");
+            assert!(crate::parse::parse_as(&code, crate::parse::javascript_syntax()).is_ok(), "{source}: {code}");
         }
     }
 

@@ -1,100 +1,104 @@
-//! What a tool would do, said before it runs, and the JavaScript that it runs as.
+//! Static analysis of a tool's source, and its translation to the JavaScript that runs.
 //!
-//! [`translate`] makes the [`Script`] of a source: types are blanked out where they stand. [`analyze`] says how safe
-//! and how well written it is, and what it needs from its host. [`quick_check`] is the moment before a run: critical
-//! rules alone.
+//! [`transpile`] produces the [`Script`] of a source; types are erased in place. [`analyze`]
+//! reports how safe and how well written the source is, and which capabilities it needs.
+//! [`quick_check`] runs the critical rules alone, right before a run.
 //!
-//! Invariants: rules look at the tree, with names resolved and constants folded, never at the text; no type of the
-//! parser is in a signature; no source, however hostile, ends the process. Isolation never leans on any of this.
+//! Invariants: rules inspect the syntax tree, with names resolved and constants folded (only
+//! `hidden-text` and `obfuscation` look at characters); no type of the parser appears in a
+//! signature; no source, however hostile, ends the process. Isolation never depends on this crate.
 
+mod bindings;
 mod budget;
 mod capability;
 mod compile;
+mod constant_lengths;
 mod decorators;
+mod depth;
+mod entry_point;
 mod error;
 mod exports;
 mod facts;
 mod finding;
 mod fold;
-mod folding;
 mod imports;
-mod names;
 mod namespaces;
-mod nesting;
 mod parse;
 mod position;
 mod quality;
 mod redos;
-mod room;
 mod rules;
 mod safety;
 mod scan;
 mod script;
-mod shape;
+mod stack;
 mod value;
-mod walk;
+mod visit;
 
 use serde::Serialize;
 use toolcell_tool::Language;
 
+use bindings::Bindings;
+use entry_point::EntryPointSearch;
 use facts::Facts;
-use names::Names;
-use parse::{Parsed, parse, range, with_globals};
-use position::Lines;
-use room::{with_room, with_room_beside};
-use shape::Found;
+use parse::{ParsedSource, byte_range, parse, with_globals};
+use position::LineIndex;
+use stack::{join_on_large_stack, on_large_stack};
 
-pub use capability::{Capabilities, Need};
-pub use error::{Problem, Rejection};
+pub use capability::{Capabilities, CapabilityNeed};
+pub use entry_point::EntryPoint;
+pub use error::{AnalysisError, Diagnostic};
 pub use finding::{Finding, RuleId, Severity};
 pub use position::Location;
 pub use quality::{CategoryScores, QualityAssessment, QualityIssue};
 pub use safety::{SafetyAnalysisIssue, SafetyAnalysisResult};
-pub use script::{Script, translate};
-pub use shape::Shape;
+pub use script::{Script, transpile};
 pub use toolcell_tool::Capability;
 
-/// Deeper than this, a source is not a tool that anybody wrote, and only its depth is told.
-const DEPTH: usize = 400;
+/// The maximum nesting depth of a source that is analysed. A deeper source gets one finding, about
+/// its depth.
+const MAX_DEPTH: usize = 400;
 
-/// From this size on, in bytes, a source's script is made on a thread of its own: for a shorter one the other thread
-/// would take longer to start.
-const BESIDE: usize = 8 << 10;
+/// The minimum size of a source, in bytes, whose script is produced on a second thread. For a
+/// shorter source, starting the thread takes longer than the work.
+const MIN_PARALLEL_BYTES: usize = 8 << 10;
 
-/// Everything that is said of a source.
+/// The result of analysing a source.
 #[derive(Debug, Clone)]
 pub struct Analysis {
-    /// In which shape it is a tool; `None` where no tool is found.
-    pub shape: Option<Shape>,
-    /// How safe it is.
+    /// The form in which the source defines a tool; `None` if it defines none, or more than one.
+    pub entry_point: Option<EntryPoint>,
+    /// The safety score and its issues.
     pub safety: SafetyAnalysisResult,
-    /// How well it is written.
+    /// The quality score and its issues.
     pub quality: QualityAssessment,
-    /// What it needs from its host.
+    /// The capabilities that the source uses.
     pub capabilities: Capabilities,
-    /// How that compares with what it asks for.
-    pub comparison: Comparison,
-    /// What was found, in the order of the source.
+    /// The difference between the capabilities used and those declared; empty if no declaration was
+    /// given.
+    pub capability_diff: CapabilityDiff,
+    /// The findings, in source order.
     pub findings: Vec<Finding>,
-    /// What it runs as; a rejection where it does not run here.
-    pub script: Result<Script, Rejection>,
+    /// The script that the source runs as, or the reason why it cannot run here.
+    pub script: Result<Script, AnalysisError>,
 }
 
-/// What a source needs beside what it asks for.
+/// The difference between the capabilities that a source uses and those that it declares.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
-pub struct Comparison {
-    /// Used, and not asked for.
+pub struct CapabilityDiff {
+    /// Capabilities that are used but not declared.
     pub missing: Vec<Capability>,
-    /// Asked for, and not used.
+    /// Capabilities that are declared but not used.
     pub unused: Vec<Capability>,
-    /// Asked for with more than is used.
+    /// Capabilities that are declared with more names than the source uses.
     pub too_wide: Vec<Capability>,
 }
 
-/// Analyses a source. `declared` is what it asks to be granted, where that is known.
+/// Analyses a source. `declared` holds the capabilities that it requests, if they are known.
 ///
 /// # Errors
-/// `syntax-error`, `source-too-deep`, `source-too-large` (where the machine has too little address space to parse it safely).
+/// `syntax-error`, `source-too-deep`, `source-too-large` (the machine has too little address space
+/// to parse it safely), `no-threads`.
 ///
 /// # Examples
 /// ```
@@ -105,44 +109,46 @@ pub struct Comparison {
 /// let analysis = analyze(source, Language::JavaScript, None)?;
 /// assert!(analysis.capabilities.has(Capability::Net));
 /// assert_eq!(analysis.safety.issues[0].kind.name(), "network-access");
-/// # Ok::<(), toolcell_analysis::Rejection>(())
+/// # Ok::<(), toolcell_analysis::AnalysisError>(())
 /// ```
-pub fn analyze(source: &str, language: Language, declared: Option<&Capabilities>) -> Result<Analysis, Rejection> {
-    with_room(source.len(), || {
+pub fn analyze(source: &str, language: Language, declared: Option<&Capabilities>) -> Result<Analysis, AnalysisError> {
+    on_large_stack(source.len(), || {
         with_globals(|| {
             let mut parsed = parse(source, language)?;
-            let untyped = script::Untyped::of(source, &parsed);
-            let script = || with_globals(|| untyped.as_ref().map_err(Clone::clone).and_then(script::Untyped::script));
-            let (script, judged) = if source.len() >= BESIDE {
-                with_room_beside(source.len(), script, || judge(source, &mut parsed, declared))
+            let untyped = script::TranspileJob::new(source, &parsed);
+            let script =
+                || with_globals(|| untyped.as_ref().map_err(Clone::clone).and_then(script::TranspileJob::transpile));
+            let (script, judged) = if source.len() >= MIN_PARALLEL_BYTES {
+                join_on_large_stack(source.len(), script, || assess(source, &mut parsed, declared))
             } else {
-                (script(), judge(source, &mut parsed, declared))
+                (script(), assess(source, &mut parsed, declared))
             };
             Ok(Analysis { script, ..judged })
         })
     })?
 }
 
-/// The critical findings alone, for the moment before a run, and what the source runs as.
+/// Returns the script of a source and its critical findings, for the check right before a run.
 ///
 /// # Errors
-/// As [`translate`].
-pub fn quick_check(source: &str, language: Language) -> Result<(Script, Vec<Finding>), Rejection> {
-    with_room(source.len(), || {
+/// As [`transpile`].
+pub fn quick_check(source: &str, language: Language) -> Result<(Script, Vec<Finding>), AnalysisError> {
+    on_large_stack(source.len(), || {
         with_globals(|| {
             let mut parsed = parse(source, language)?;
-            let lines = Lines::of(source);
-            let findings = if parsed.depth > DEPTH {
+            let lines = LineIndex::new(source);
+            let findings = if parsed.depth > MAX_DEPTH {
                 Vec::new()
             } else {
                 let unresolved = parsed.resolve();
-                let names = Names::of(&parsed.program, unresolved);
-                let facts = Facts::of(&parsed.program, &parsed.imports, &names);
-                let looked_at = rules::Source::new(source, &parsed.program, &names, &facts);
+                let names = Bindings::collect(&parsed.program, unresolved);
+                let facts = Facts::collect(&parsed.program, &parsed.imports, &names);
+                let looked_at = rules::RuleContext::new(source, &parsed.program, &names, &facts);
                 rules::check(&looked_at, &lines, Severity::Critical)
             };
-            // What a critical rule refuses, such as an import, needs no second reason.
-            match script::of(source, &parsed) {
+            // A syntax that does not run here, such as an import, is reported as the rejection
+            // alone.
+            match script::transpile_parsed(source, &parsed) {
                 Ok(script) => Ok((script, findings)),
                 Err(rejection) => Err(rejection),
             }
@@ -150,66 +156,67 @@ pub fn quick_check(source: &str, language: Language) -> Result<(Script, Vec<Find
     })?
 }
 
-/// The page of a rule: what it is about, why, and what passes and fails, in Markdown.
+/// Returns the documentation of a rule, in Markdown: its subject, its reason, and examples that
+/// pass and fail.
 #[must_use]
-pub fn page(rule: &str) -> Option<&'static str> {
-    rules::RULES.iter().find(|known| known.id.name() == rule).map(|known| known.page)
+pub fn rule_docs(rule: &str) -> Option<&'static str> {
+    rules::RULES.iter().find(|known| known.id.name() == rule).map(|known| known.docs)
 }
 
-/// The names of all rules.
+/// Returns the names of all rules.
 #[must_use]
 pub fn rule_names() -> Vec<&'static str> {
     rules::RULES.iter().map(|rule| rule.id.name()).collect()
 }
 
-/// Everything but the script, which is made at the same time.
-fn judge(source: &str, parsed: &mut Parsed, declared: Option<&Capabilities>) -> Analysis {
-    let lines = Lines::of(source);
-    if parsed.depth > DEPTH {
-        return too_deep(parsed, &lines);
+/// Runs every part of the analysis except the script, which is produced in parallel.
+fn assess(source: &str, parsed: &mut ParsedSource, declared: Option<&Capabilities>) -> Analysis {
+    let lines = LineIndex::new(source);
+    if parsed.depth > MAX_DEPTH {
+        return too_deep_analysis(parsed, &lines);
     }
     let unresolved = parsed.resolve();
-    let names = Names::of(&parsed.program, unresolved);
-    let facts = Facts::of(&parsed.program, &parsed.imports, &names);
-    let looked_at = rules::Source::new(source, &parsed.program, &names, &facts);
+    let names = Bindings::collect(&parsed.program, unresolved);
+    let facts = Facts::collect(&parsed.program, &parsed.imports, &names);
+    let looked_at = rules::RuleContext::new(source, &parsed.program, &names, &facts);
     let mut findings = rules::check(&looked_at, &lines, Severity::Low);
-    let found = shape::of(&parsed.program);
-    findings.extend(no_tool(&found, &lines));
-    let capabilities = Capabilities::of(&facts);
-    let comparison = declared.map_or_else(Comparison::default, |declared| Comparison {
+    let found = entry_point::find_entry_point(&parsed.program);
+    findings.extend(entry_point_finding(&found, &lines));
+    let capabilities = Capabilities::from_facts(&facts);
+    let comparison = declared.map_or_else(CapabilityDiff::default, |declared| CapabilityDiff {
         missing: capabilities.missing_from(declared),
-        unused: capabilities.unused_of(declared),
-        too_wide: capabilities.too_wide(declared),
+        unused: capabilities.unused_in(declared),
+        too_wide: capabilities.over_broad(declared),
     });
     let uncertain = capabilities.iter().any(|(_, need)| need.unknown);
-    let quality = QualityAssessment::of(&quality::Subject {
+    let quality = QualityAssessment::assess(&quality::QualityInput {
         program: &parsed.program,
         comments: &parsed.comments,
         names: &names,
         facts: &facts,
         lines: &lines,
-        found: &found,
+        entry_point: &found,
         findings: &findings,
     });
     Analysis {
-        shape: if let Found::Tool(shape) = found { Some(shape) } else { None },
-        safety: SafetyAnalysisResult::of(&findings, declared, uncertain),
+        entry_point: if let EntryPointSearch::Found(shape) = found { Some(shape) } else { None },
+        safety: SafetyAnalysisResult::from_findings(&findings, declared, uncertain),
         quality,
         capabilities,
-        comparison,
+        capability_diff: comparison,
         findings,
-        script: Err(Rejection::Unsupported(Vec::new())),
+        script: Err(AnalysisError::Unsupported(Vec::new())),
     }
 }
 
-/// The finding of a source in which no tool, or more than one, is found.
-fn no_tool(found: &Found, lines: &Lines<'_>) -> Option<Finding> {
+/// Returns the finding for a source that defines no tool, or more than one.
+fn entry_point_finding(found: &EntryPointSearch, lines: &LineIndex<'_>) -> Option<Finding> {
     let (message, suggestion, span) = match found {
-        Found::Tool(_) => return None,
-        Found::Missing => ("declares no tool", "declare `function execute(params)`, or export it", None),
-        Found::Twice(span) => ("declares `execute` twice", "keep one of them", Some(*span)),
+        EntryPointSearch::Found(_) => return None,
+        EntryPointSearch::Missing => ("declares no tool", "declare `function execute(params)`, or export it", None),
+        EntryPointSearch::Ambiguous(span) => ("declares `execute` twice", "keep one of them", Some(*span)),
     };
-    let (start, end) = span.map_or((0, 0), range);
+    let (start, end) = span.map_or((0, 0), byte_range);
     let location = lines.locate(start, end);
     Some(Finding {
         rule: RuleId("no-tool"),
@@ -217,25 +224,25 @@ fn no_tool(found: &Found, lines: &Lines<'_>) -> Option<Finding> {
         message: message.to_owned(),
         suggestion,
         location,
-        text: lines.shown(&location),
+        snippet: lines.snippet(&location),
     })
 }
 
-/// What is said of a source that nests deeper than any tool does.
-fn too_deep(parsed: &Parsed, lines: &Lines<'_>) -> Analysis {
+/// Returns the analysis of a source that is nested deeper than [`MAX_DEPTH`].
+fn too_deep_analysis(parsed: &ParsedSource, lines: &LineIndex<'_>) -> Analysis {
     let location = lines.locate(0, 0);
     let finding = Finding {
         rule: RuleId("deep-nesting"),
         severity: Severity::High,
-        message: format!("is nested {} deep, more than {DEPTH}: what it does is not looked at", parsed.depth),
+        message: format!("is nested {} deep, more than {MAX_DEPTH}: what it does is not looked at", parsed.depth),
         suggestion: "write lists and functions instead of nesting",
         location,
-        text: lines.shown(&location),
+        snippet: lines.snippet(&location),
     };
     let findings = vec![finding];
     Analysis {
-        shape: None,
-        safety: SafetyAnalysisResult::of(&findings, None, true),
+        entry_point: None,
+        safety: SafetyAnalysisResult::from_findings(&findings, None, true),
         quality: QualityAssessment {
             score: 0.0,
             category_scores: CategoryScores::default(),
@@ -244,8 +251,8 @@ fn too_deep(parsed: &Parsed, lines: &Lines<'_>) -> Analysis {
             confidence: 0.95,
         },
         capabilities: Capabilities::default(),
-        comparison: Comparison::default(),
+        capability_diff: CapabilityDiff::default(),
         findings,
-        script: Err(Rejection::Unsupported(Vec::new())),
+        script: Err(AnalysisError::Unsupported(Vec::new())),
     }
 }

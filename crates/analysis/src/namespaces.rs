@@ -1,13 +1,14 @@
-//! What the parts of one namespace, and of one `enum`, see of each other.
+//! Merging of namespaces and of `enum`s.
 //!
-//! TypeScript merges the parts (its handbook, "Declaration Merging"): what one of them exports is a name in all of them,
-//! unless something that stands nearer has the name. The compiler makes a function of each part, in which the names of the
-//! others are not known; so a name that another part exports becomes a member of the namespace first.
+//! TypeScript merges the declarations of a namespace (handbook, "Declaration Merging"): an export
+//! of one is visible in all of them, unless it is shadowed. The compiler turns each declaration
+//! (here: part) into a function that does not see the names of the others, so a name that another
+//! part exports is rewritten to a member of the namespace first.
 //!
-//! The compiler does the same for what the part itself exports, but for the right side of `import X = …` and for the
-//! patterns of declarations; there it is done here.
+//! The compiler rewrites the exports of the part itself, except on the right side of `import X = …`
+//! and in declaration patterns; those are rewritten here.
 //!
-//! Invariant: a program without namespaces, in which no `enum` is opened again, is left as it is.
+//! Invariant: a program without namespaces and without a merged `enum` is unchanged.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use swc_atoms::Atom;
@@ -23,109 +24,113 @@ use swc_ecma_visit::{Visit, VisitMut, VisitMutWith, VisitWith};
 
 use crate::exports::is_instantiated;
 
-/// How many steps through namespaces that are opened again the names of a source may take.
-const STEPS: u32 = 1_000_000;
+/// The maximum number of steps through merged namespaces that resolving the names of a source
+/// takes.
+const MAX_STEPS: u32 = 1_000_000;
 
-/// What is said where that is not enough.
-const TOO_MANY: &str = "opens namespaces again within so many others that it is not compiled: write them side by side";
+/// The message for a source that exceeds [`MAX_STEPS`].
+const TOO_MANY_STEPS: &str =
+    "opens namespaces again within so many others that it is not compiled: write them side by side";
 
-/// Makes names that another part of a namespace or of an `enum` exports members of it. Names have to be resolved.
+/// Rewrites names that another part of a namespace or of an `enum` exports to members of it.
+/// Requires resolved names.
 ///
 /// # Errors
-/// A message where that takes more steps than it may.
-pub(crate) fn join(program: &mut Program) -> Result<(), String> {
-    rewrite(program, Rewrite::Members)
+/// Returns a message if [`MAX_STEPS`] is exceeded.
+pub(crate) fn qualify_merged_names(program: &mut Program) -> Result<(), String> {
+    rewrite(program, RewriteMode::Members)
 }
 
-/// Makes names that another part of a namespace exports the names that are declared there.
+/// Resolves names that another part of a namespace exports to their declaration.
 ///
 /// # Errors
-/// As [`join`].
-pub(crate) fn link(program: &mut Program) -> Result<(), String> {
-    rewrite(program, Rewrite::Names)
+/// As [`qualify_merged_names`].
+pub(crate) fn resolve_merged_names(program: &mut Program) -> Result<(), String> {
+    rewrite(program, RewriteMode::Names)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Rewrite {
+enum RewriteMode {
     Members,
     Names,
 }
 
-fn rewrite(program: &mut Program, rewrite: Rewrite) -> Result<(), String> {
-    let mut found = Found::default();
+fn rewrite(program: &mut Program, rewrite: RewriteMode) -> Result<(), String> {
+    let mut found = Declarations::default();
     program.visit_with(&mut found);
-    let is_opened_again = found.is_opened_again();
-    if !is_opened_again && (rewrite == Rewrite::Names || found.members.is_empty()) {
+    let is_opened_again = found.has_reopened();
+    if !is_opened_again && (rewrite == RewriteMode::Names || found.compiled_members.is_empty()) {
         return Ok(());
     }
-    let mut join = Join {
-        found,
+    let mut join = NamespaceRewriter {
+        declarations: found,
         rewrite,
-        is_opened_again,
-        is_left_out: false,
-        within: Vec::new(),
+        has_reopened: is_opened_again,
+        is_skipped_by_compiler: false,
+        enclosing: Vec::new(),
         parts: 0,
         enums: 0,
-        members: None,
+        current_enum: None,
         steps: 0,
     };
     program.visit_mut_with(&mut join);
-    if join.steps > STEPS { Err(TOO_MANY.to_owned()) } else { Ok(()) }
+    if join.steps > MAX_STEPS { Err(TOO_MANY_STEPS.to_owned()) } else { Ok(()) }
 }
 
-/// A namespace, of as many parts as it has.
+/// A namespace, with all of its parts.
 #[derive(Default)]
-struct Space {
-    /// The values that it exports, as they are declared.
+struct Namespace {
+    /// The values that it exports, with the syntax context of their declaration.
     exports: FxHashMap<Atom, SyntaxContext>,
     namespaces: FxHashMap<Atom, usize>,
     enums: FxHashMap<Atom, usize>,
     parts: u32,
 }
 
-/// All that is declared.
+/// The namespaces, `enum`s and declarations of a program.
 #[derive(Default)]
-struct Found {
-    spaces: Vec<Space>,
-    /// Namespaces that none exports.
-    outer: FxHashMap<Id, usize>,
-    /// The members of each `enum`, and in how many parts.
+struct Declarations {
+    namespaces: Vec<Namespace>,
+    /// Namespaces that no other namespace exports.
+    top_level: FxHashMap<Id, usize>,
+    /// The members of each `enum`, and its number of parts.
     enums: Vec<(FxHashSet<Atom>, u32)>,
-    outer_enums: FxHashMap<Id, usize>,
-    /// The namespace of each part, in the order of the source.
+    top_level_enums: FxHashMap<Id, usize>,
+    /// The namespace of each part, in source order.
     parts: Vec<usize>,
-    /// The `enum` of each part, in the order of the source.
-    parts_of_enums: Vec<usize>,
-    /// In which part each name is declared.
+    /// The `enum` of each part, in source order.
+    enum_parts: Vec<usize>,
+    /// The part in which each name is declared.
     declared: FxHashMap<Id, usize>,
-    /// What the compiler makes a member of its namespace: exported variables, enums, namespaces and `import`s.
-    members: FxHashSet<Id>,
-    /// The parts that this is in, from the outside in.
-    within: Vec<usize>,
+    /// Names that the compiler rewrites to members of their namespace: exported variables, enums,
+    /// namespaces and `import`s.
+    compiled_members: FxHashSet<Id>,
+    /// The enclosing parts, from the outside in.
+    enclosing: Vec<usize>,
     is_ambient: bool,
-    /// Whether names in patterns are given values, not declared.
+    /// Whether names in patterns are assigned, not declared.
     is_assigned: bool,
 }
 
-impl Found {
-    fn is_opened_again(&self) -> bool {
-        self.spaces.iter().any(|space| space.parts > 1) || self.enums.iter().any(|(_, parts)| *parts > 1)
+impl Declarations {
+    fn has_reopened(&self) -> bool {
+        self.namespaces.iter().any(|space| space.parts > 1) || self.enums.iter().any(|(_, parts)| *parts > 1)
     }
 
     fn declare(&mut self, ident: &Ident) {
-        if let Some(part) = self.within.last() {
+        if let Some(part) = self.enclosing.last() {
             self.declared.insert(ident.to_id(), *part);
         }
     }
 
-    /// The namespace around, where it exports.
-    fn around(&self, is_exported: bool) -> Option<usize> {
-        self.within.last().filter(|_| is_exported || self.is_ambient).map(|part| self.parts[*part])
+    /// Returns the enclosing namespace, if it exports the declaration.
+    fn exporting_namespace(&self, is_exported: bool) -> Option<usize> {
+        self.enclosing.last().filter(|_| is_exported || self.is_ambient).map(|part| self.parts[*part])
     }
 
     fn module(&mut self, module: &TsModuleDecl, is_exported: bool) {
         let (Some(name), Some(body)) = (module.id.as_ident(), &module.body) else { return };
-        let around = self.around(is_exported);
+        let around = self.exporting_namespace(is_exported);
         self.declare(name);
         let was_ambient = self.is_ambient;
         self.is_ambient |= module.declare;
@@ -134,46 +139,46 @@ impl Found {
     }
 
     fn part(&mut self, name: &Ident, around: Option<usize>, body: &TsNamespaceBody) {
-        let next = self.spaces.len();
+        let next = self.namespaces.len();
         let space = match around {
-            Some(around) => *self.spaces[around].namespaces.entry(name.sym.clone()).or_insert(next),
-            None => *self.outer.entry(name.to_id()).or_insert(next),
+            Some(around) => *self.namespaces[around].namespaces.entry(name.sym.clone()).or_insert(next),
+            None => *self.top_level.entry(name.to_id()).or_insert(next),
         };
         if space == next {
-            self.spaces.push(Space::default());
+            self.namespaces.push(Namespace::default());
         }
-        self.spaces[space].parts += 1;
-        self.within.push(self.parts.len());
+        self.namespaces[space].parts += 1;
+        self.enclosing.push(self.parts.len());
         self.parts.push(space);
         match body {
             TsNamespaceBody::TsModuleBlock(block) => {
                 for item in &block.body {
-                    self.exported(space, item);
+                    self.note_exports(space, item);
                     item.visit_with(self);
                 }
             }
             TsNamespaceBody::TsNamespaceDecl(inner) => {
                 self.declare(&inner.id);
-                self.spaces[space].exports.insert(inner.id.sym.clone(), inner.id.ctxt);
+                self.namespaces[space].exports.insert(inner.id.sym.clone(), inner.id.ctxt);
                 self.part(&inner.id, Some(space), &inner.body);
             }
         }
-        self.within.pop();
+        self.enclosing.pop();
     }
 
-    /// Notes what an item of a namespace exports.
-    fn exported(&mut self, space: usize, item: &ModuleItem) {
+    /// Records what an item of a namespace exports.
+    fn note_exports(&mut self, space: usize, item: &ModuleItem) {
         let decl = match item {
             ModuleItem::ModuleDecl(ModuleDecl::ExportDecl(export)) => &export.decl,
             ModuleItem::Stmt(Stmt::Decl(decl)) if self.is_ambient => decl,
             ModuleItem::ModuleDecl(ModuleDecl::TsImportEquals(import)) if import.is_export && !import.is_type_only => {
-                self.spaces[space].exports.insert(import.id.sym.clone(), import.id.ctxt);
-                self.members.insert(import.id.to_id());
+                self.namespaces[space].exports.insert(import.id.sym.clone(), import.id.ctxt);
+                self.compiled_members.insert(import.id.to_id());
                 return;
             }
             _ => return,
         };
-        let mut names = Exported(Vec::new());
+        let mut names = ExportedNames(Vec::new());
         let is_declared_elsewhere = match decl {
             Decl::Class(class) => {
                 names.note(&class.ident);
@@ -204,9 +209,9 @@ impl Found {
             Decl::TsModule(_) | Decl::TsInterface(_) | Decl::TsTypeAlias(_) => return,
         };
         for name in names.0 {
-            self.spaces[space].exports.insert(name.0.clone(), name.1);
+            self.namespaces[space].exports.insert(name.0.clone(), name.1);
             if !is_declared_elsewhere && !self.is_ambient {
-                self.members.insert(name);
+                self.compiled_members.insert(name);
             }
         }
     }
@@ -214,14 +219,14 @@ impl Found {
     fn enumeration(&mut self, declaration: &TsEnumDecl, is_exported: bool) {
         self.declare(&declaration.id);
         let next = self.enums.len();
-        let number = match self.around(is_exported) {
-            Some(space) => *self.spaces[space].enums.entry(declaration.id.sym.clone()).or_insert(next),
-            None => *self.outer_enums.entry(declaration.id.to_id()).or_insert(next),
+        let number = match self.exporting_namespace(is_exported) {
+            Some(space) => *self.namespaces[space].enums.entry(declaration.id.sym.clone()).or_insert(next),
+            None => *self.top_level_enums.entry(declaration.id.to_id()).or_insert(next),
         };
         if number == next {
             self.enums.push((FxHashSet::default(), 0));
         }
-        self.parts_of_enums.push(number);
+        self.enum_parts.push(number);
         let (members, parts) = &mut self.enums[number];
         *parts += 1;
         members.extend(declaration.members.iter().filter_map(|member| member_name(&member.id)));
@@ -244,16 +249,16 @@ fn member_name(id: &TsEnumMemberId) -> Option<Atom> {
     }
 }
 
-/// The names that a pattern of an export declares.
-struct Exported(Vec<Id>);
+/// Collects the names that an exported pattern declares.
+struct ExportedNames(Vec<Id>);
 
-impl Exported {
+impl ExportedNames {
     fn note(&mut self, ident: &Ident) {
         self.0.push(ident.to_id());
     }
 }
 
-impl Visit for Exported {
+impl Visit for ExportedNames {
     fn visit_binding_ident(&mut self, ident: &BindingIdent) {
         self.note(ident);
     }
@@ -265,7 +270,7 @@ impl Visit for Exported {
     fn visit_expr(&mut self, _: &Expr) {}
 }
 
-impl Visit for Found {
+impl Visit for Declarations {
     fn visit_export_decl(&mut self, export: &ExportDecl) {
         match &export.decl {
             Decl::TsModule(module) => self.module(module, true),
@@ -338,97 +343,101 @@ impl Visit for Found {
     fn visit_ts_type_param_instantiation(&mut self, _: &TsTypeParamInstantiation) {}
 }
 
-/// A part that this is in.
-struct Within {
+/// An enclosing part.
+struct EnclosingPart {
     part: usize,
-    space: usize,
+    namespace: usize,
     name: Ident,
 }
 
-/// Rewrites the names.
-struct Join {
-    found: Found,
-    rewrite: Rewrite,
-    is_opened_again: bool,
-    /// Whether this is in what the compiler leaves out when it makes names members: the patterns of declarations.
-    is_left_out: bool,
-    within: Vec<Within>,
+/// The rewriter of merged names.
+struct NamespaceRewriter {
+    declarations: Declarations,
+    rewrite: RewriteMode,
+    has_reopened: bool,
+    /// Whether the node is one that the compiler skips when it rewrites exports: a declaration
+    /// pattern, or an import alias.
+    is_skipped_by_compiler: bool,
+    enclosing: Vec<EnclosingPart>,
     parts: usize,
-    /// How many parts of an `enum` were there.
+    /// The number of `enum` parts visited so far.
     enums: usize,
-    members: Option<Members>,
+    current_enum: Option<CurrentEnum>,
     steps: u32,
 }
 
-/// The `enum` that this is in.
-struct Members {
+/// The enclosing `enum`.
+struct CurrentEnum {
     name: Ident,
-    /// The members of this part, which are the compiler's matter.
+    /// The members of this part, which the compiler rewrites.
     own: FxHashSet<Atom>,
-    /// Which one it is, if it has other parts.
+    /// The number of the `enum`, if it has other parts.
     number: Option<usize>,
 }
 
-impl Join {
-    /// What a name is a member of that the part that declares it exports.
+impl NamespaceRewriter {
+    /// Returns the namespace of a name, if its own part exports it and the compiler skips the name.
     fn owner_in_part(&self, ident: &Ident) -> Option<(Ident, SyntaxContext)> {
         let id = ident.to_id();
-        let part = self.found.declared.get(&id).filter(|_| self.found.members.contains(&id))?;
+        let part = self.declarations.declared.get(&id).filter(|_| self.declarations.compiled_members.contains(&id))?;
         // Parts are numbered from the outside in.
-        let at = self.within.binary_search_by_key(part, |within| within.part).ok()?;
-        Some((self.within[at].name.clone(), ident.ctxt))
+        let at = self.enclosing.binary_search_by_key(part, |within| within.part).ok()?;
+        Some((self.enclosing[at].name.clone(), ident.ctxt))
     }
 
-    /// What a name is a member of, if another part exports it.
+    /// Returns the namespace or `enum` that a name is a member of, if another part exports it.
     fn owner(&mut self, ident: &Ident) -> Option<(Ident, SyntaxContext)> {
-        if self.is_left_out
-            && self.rewrite == Rewrite::Members
+        if self.is_skipped_by_compiler
+            && self.rewrite == RewriteMode::Members
             && let Some(owner) = self.owner_in_part(ident)
         {
             return Some(owner);
         }
-        if !self.is_opened_again {
+        if !self.has_reopened {
             return None;
         }
-        match &self.members {
+        match &self.current_enum {
             Some(members) if members.own.contains(&ident.sym) => return None,
-            Some(Members { name, number: Some(number), .. }) if self.found.enums[*number].0.contains(&ident.sym) => {
+            Some(CurrentEnum { name, number: Some(number), .. })
+                if self.declarations.enums[*number].0.contains(&ident.sym) =>
+            {
                 return Some((name.clone(), ident.ctxt));
             }
             _ => {}
         }
-        if self.within.is_empty() {
+        if self.enclosing.is_empty() {
             return None;
         }
-        let declared = self.found.declared.get(&ident.to_id()).copied();
-        for within in self.within.iter().rev() {
+        let declared = self.declarations.declared.get(&ident.to_id()).copied();
+        for within in self.enclosing.iter().rev() {
             self.steps += 1;
-            if declared == Some(within.part) || self.steps > STEPS {
+            if declared == Some(within.part) || self.steps > MAX_STEPS {
                 return None;
             }
-            if let Some(ctxt) = self.found.spaces[within.space].exports.get(&ident.sym) {
+            if let Some(ctxt) = self.declarations.namespaces[within.namespace].exports.get(&ident.sym) {
                 return Some((within.name.clone(), *ctxt));
             }
         }
         None
     }
 
-    fn left_out(&mut self, visit: impl FnOnce(&mut Self)) {
-        let before = std::mem::replace(&mut self.is_left_out, true);
+    fn with_skipped_by_compiler(&mut self, visit: impl FnOnce(&mut Self)) {
+        let before = std::mem::replace(&mut self.is_skipped_by_compiler, true);
         visit(self);
-        self.is_left_out = before;
+        self.is_skipped_by_compiler = before;
     }
 
-    /// The member that a name becomes; nothing where it stays, which it does with another context for [`Rewrite::Names`].
+    /// Returns the member expression that replaces a name. In mode [`RewriteMode::Names`], changes
+    /// the syntax context of the name instead, and returns `None`.
     fn member(&mut self, ident: &mut Ident) -> Option<MemberExpr> {
         let (owner, ctxt) = self.owner(ident)?;
         match self.rewrite {
-            Rewrite::Members => Some(MemberExpr {
+            RewriteMode::Members => Some(MemberExpr {
                 span: ident.span,
                 obj: Box::new(Expr::Ident(Ident { span: ident.span, ..owner })),
                 prop: MemberProp::Ident(ident.clone().into()),
             }),
-            Rewrite::Names => {
+            RewriteMode::Names => {
                 ident.ctxt = ctxt;
                 None
             }
@@ -438,7 +447,7 @@ impl Join {
     fn part(&mut self, name: &Ident, body: &mut TsNamespaceBody) {
         let part = self.parts;
         self.parts += 1;
-        self.within.push(Within { part, space: self.found.parts[part], name: name.clone() });
+        self.enclosing.push(EnclosingPart { part, namespace: self.declarations.parts[part], name: name.clone() });
         match body {
             TsNamespaceBody::TsModuleBlock(block) => block.body.visit_mut_with(self),
             TsNamespaceBody::TsNamespaceDecl(inner) => {
@@ -446,22 +455,22 @@ impl Join {
                 self.part(&name, &mut inner.body);
             }
         }
-        self.within.pop();
+        self.enclosing.pop();
     }
 
-    fn entity(&mut self, name: &mut TsEntityName) {
+    fn rewrite_entity(&mut self, name: &mut TsEntityName) {
         match name {
-            TsEntityName::TsQualifiedName(qualified) => self.entity(&mut qualified.left),
+            TsEntityName::TsQualifiedName(qualified) => self.rewrite_entity(&mut qualified.left),
             TsEntityName::Ident(ident) => {
                 if let Some((owner, ctxt)) = self.owner(ident) {
                     match self.rewrite {
-                        Rewrite::Members => {
+                        RewriteMode::Members => {
                             let owner = Ident { span: ident.span, ..owner };
                             let (span, right) = (ident.span, ident.clone().into());
                             let qualified = TsQualifiedName { span, left: TsEntityName::Ident(owner), right };
                             *name = TsEntityName::TsQualifiedName(Box::new(qualified));
                         }
-                        Rewrite::Names => ident.ctxt = ctxt,
+                        RewriteMode::Names => ident.ctxt = ctxt,
                     }
                 }
             }
@@ -469,7 +478,7 @@ impl Join {
     }
 }
 
-impl VisitMut for Join {
+impl VisitMut for NamespaceRewriter {
     fn visit_mut_ts_module_decl(&mut self, module: &mut TsModuleDecl) {
         let (Some(name), Some(body)) = (module.id.as_ident(), &mut module.body) else { return };
         let name = name.clone();
@@ -477,26 +486,26 @@ impl VisitMut for Join {
     }
 
     fn visit_mut_ts_enum_decl(&mut self, declaration: &mut TsEnumDecl) {
-        let number = self.found.parts_of_enums[self.enums];
+        let number = self.declarations.enum_parts[self.enums];
         self.enums += 1;
-        let number = Some(number).filter(|number| self.found.enums[*number].1 > 1);
+        let number = Some(number).filter(|number| self.declarations.enums[*number].1 > 1);
         let own: FxHashSet<Atom> = declaration.members.iter().filter_map(|member| member_name(&member.id)).collect();
-        let before = self.members.replace(Members { name: declaration.id.clone(), own, number });
+        let before = self.current_enum.replace(CurrentEnum { name: declaration.id.clone(), own, number });
         for init in declaration.members.iter_mut().filter_map(|member| member.init.as_mut()) {
             init.visit_mut_with(self);
         }
-        self.members = before;
+        self.current_enum = before;
     }
 
     fn visit_mut_ts_import_equals_decl(&mut self, import: &mut TsImportEqualsDecl) {
         if let TsModuleRef::TsEntityName(name) = &mut import.module_ref {
-            self.left_out(|join| join.entity(name));
+            self.with_skipped_by_compiler(|join| join.rewrite_entity(name));
         }
     }
 
     fn visit_mut_export_decl(&mut self, export: &mut ExportDecl) {
         match &mut export.decl {
-            // What is exported becomes members, and so do the names in its patterns.
+            // The compiler turns exported variables into members, with the names in their patterns.
             Decl::Var(variables) => variables.decls.visit_mut_children_with(self),
             decl => decl.visit_mut_with(self),
         }
@@ -504,7 +513,7 @@ impl VisitMut for Join {
 
     fn visit_mut_var_declarators(&mut self, declarators: &mut Vec<VarDeclarator>) {
         for declarator in declarators {
-            self.left_out(|join| declarator.name.visit_mut_with(join));
+            self.with_skipped_by_compiler(|join| declarator.name.visit_mut_with(join));
             declarator.init.visit_mut_with(self);
         }
     }
@@ -580,11 +589,11 @@ impl VisitMut for Join {
 mod tests {
     use toolcell_tool::Language;
 
-    use crate::translate;
+    use crate::transpile;
 
-    /// The JavaScript of a source, in one line.
+    /// Compiles a source to one line.
     fn compiled(source: &str) -> String {
-        let script = translate(source, Language::TypeScript).unwrap();
+        let script = transpile(source, Language::TypeScript).unwrap();
         script.code().split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
@@ -695,7 +704,7 @@ mod tests {
             "y;".repeat(14_000),
             "}".repeat(150)
         );
-        let refused = translate(&source, Language::TypeScript).unwrap_err();
+        let refused = transpile(&source, Language::TypeScript).unwrap_err();
         assert!(refused.to_string().starts_with("opens namespaces again"), "{refused}");
     }
 }

@@ -1,7 +1,8 @@
-//! From text to a tree, and what is wrong where there is none.
+//! Parsing, and the diagnostics of sources that do not parse.
 //!
-//! Invariant: a tree is only made, used and dropped inside of [`with_room`](crate::room::with_room); rules see it with
-//! every name resolved, so that a local `process` is never taken for the global one.
+//! Invariant: a tree is created, used and dropped only inside of
+//! [`on_large_stack`](crate::stack::on_large_stack). Rules see it with all names resolved, so a
+//! local `process` is never taken for the global one.
 
 use swc_common::comments::SingleThreadedComments;
 use swc_common::sync::Lrc;
@@ -13,42 +14,43 @@ use swc_ecma_transforms_base::resolver;
 use swc_ecma_visit::VisitMutWith;
 use toolcell_tool::Language;
 
-use crate::error::{Problem, Rejection};
-use crate::imports::{Blank, Imports};
-use crate::nesting::TooLong;
-use crate::position::{Lines, cut};
+use crate::depth::ResolutionTooCostly;
+use crate::error::{AnalysisError, Diagnostic};
+use crate::imports::{ErasedRange, Imports};
+use crate::position::{LineIndex, truncate_message};
 use crate::scan;
-use crate::{exports, namespaces, nesting};
+use crate::{depth, exports, namespaces};
 
-/// At most this many problems of one source are told.
-pub(crate) const PROBLEMS: usize = 20;
+/// The maximum number of diagnostics of one source.
+pub(crate) const MAX_DIAGNOSTICS: usize = 20;
 
-/// What is said of JSX.
-pub(crate) const JSX: &str = "JSX is not supported: build strings or plain objects instead";
+/// The message for JSX.
+pub(crate) const JSX_UNSUPPORTED: &str = "JSX is not supported: build strings or plain objects instead";
 
-/// The most tags of JSX in a source that is read so that they can be refused by their name.
-const TAGS: usize = 500;
+/// The maximum number of JSX tags in a source that is parsed with JSX, only to name JSX in the
+/// error.
+const MAX_JSX_TAGS: usize = 500;
 
 /// A parsed source.
-pub(crate) struct Parsed {
+pub(crate) struct ParsedSource {
     pub(crate) program: Program,
     pub(crate) comments: SingleThreadedComments,
-    /// How deep it is nested.
+    /// The nesting depth.
     pub(crate) depth: usize,
-    /// Whether there may be types in it.
-    pub(crate) typescript: bool,
+    /// Whether the source was parsed as TypeScript.
+    pub(crate) is_typescript: bool,
     pub(crate) imports: Imports,
-    /// Where types are exported by name. The tree no longer has them.
-    pub(crate) exported_types: Vec<Blank>,
+    /// The exports of types, which were removed from the tree.
+    pub(crate) type_exports: Vec<ErasedRange>,
 }
 
-/// Where a span begins and ends in the source, in bytes.
-pub(crate) fn range(span: Span) -> (usize, usize) {
+/// Returns the start and end of a span, as byte offsets.
+pub(crate) fn byte_range(span: Span) -> (usize, usize) {
     let at = |position: BytePos| (position.0 as usize).saturating_sub(1);
     (at(span.lo), at(span.hi))
 }
 
-/// Where the next token of a source is, behind white space and comments.
+/// Returns the offset of the next token, after white space and comments.
 pub(crate) fn next_token(source: &str, mut from: usize) -> usize {
     loop {
         let rest = &source[from..];
@@ -65,21 +67,24 @@ pub(crate) fn next_token(source: &str, mut from: usize) -> usize {
     }
 }
 
-/// Runs `work` with what the parser keeps beside the trees.
+/// Runs `work` with the thread-local data that the parser keeps beside the trees.
 pub(crate) fn with_globals<T>(work: impl FnOnce() -> T) -> T {
     GLOBALS.set(&Globals::new(), work)
 }
 
-impl Parsed {
-    /// Resolves the names, and gives the mark of those that nothing in the source declares.
+impl ParsedSource {
+    /// Resolves the names, and returns the syntax context of those that the source does not
+    /// declare.
     ///
-    /// Only for sources that are not deep: it looks through each block once more for each block around it.
+    /// Requires a shallow source: the resolver visits each block once more for each block around
+    /// it.
     pub(crate) fn resolve(&mut self) -> SyntaxContext {
         let (unresolved, top_level) = (Mark::new(), Mark::new());
-        self.program.visit_mut_with(&mut resolver(unresolved, top_level, self.typescript));
-        if self.typescript {
-            // Where that takes too long the source is refused, whatever its names stand for.
-            let _ = namespaces::link(&mut self.program);
+        self.program.visit_mut_with(&mut resolver(unresolved, top_level, self.is_typescript));
+        if self.is_typescript {
+            // A source that takes too many steps is refused when it is compiled, so the result does
+            // not matter here.
+            let _ = namespaces::resolve_merged_names(&mut self.program);
         }
         SyntaxContext::empty().apply_mark(unresolved)
     }
@@ -87,72 +92,82 @@ impl Parsed {
 
 /// Parses a source.
 ///
-/// JavaScript is read as such first: `a < b > (c)` is a comparison there and a call in TypeScript. Where that fails,
-/// and where nothing says what it is, it is read as TypeScript.
-pub(crate) fn parse(source: &str, language: Language) -> Result<Parsed, Rejection> {
-    if let Some(at) = scan::too_deep(source) {
-        // Tags in each other look like casts in each other.
+/// JavaScript is tried first for JavaScript sources, because `a < b > (c)` is a comparison there
+/// and a call in TypeScript. If that fails, or if the language is unknown, the source is parsed as
+/// TypeScript.
+pub(crate) fn parse(source: &str, language: Language) -> Result<ParsedSource, AnalysisError> {
+    if let Some(at) = scan::find_too_deep(source) {
+        // Nested tags look like nested casts.
         let rest = &source.as_bytes()[at..];
         let is_tag = rest.first() == Some(&b'<') && rest.windows(2).any(|two| two == b"</" || two == b"/>");
-        let told = |message: &str| vec![problem(&Lines::of(source), (at, at + 1), message.to_owned())];
+        let told = |message: &str| vec![diagnostic(&LineIndex::new(source), (at, at + 1), message.to_owned())];
         return Err(if is_tag {
-            Rejection::Unsupported(told(JSX))
+            AnalysisError::Unsupported(told(JSX_UNSUPPORTED))
         } else {
-            Rejection::TooDeep(told("nests deeper than any tool does"))
+            AnalysisError::TooDeep(told("nests deeper than any tool does"))
         });
     }
-    let (typescript, javascript) = (syntax_of_typescript(), syntax_of_javascript());
-    // Nothing with JSX runs here; it is read so that it can be refused by its name.
+    let (typescript, javascript) = (typescript_syntax(), javascript_syntax());
+    // JSX never runs; it is parsed so that the error can name it.
     let jsx = Syntax::Typescript(TsSyntax { decorators: true, tsx: true, ..TsSyntax::default() });
     let order: &[Syntax] = match language {
         Language::TypeScript => &[typescript, jsx],
         Language::JavaScript => &[javascript, typescript, jsx],
-        Language::Unsaid => &[typescript, javascript, jsx],
+        Language::Unknown => &[typescript, javascript, jsx],
     };
     let mut first_problems = None;
     for syntax in order {
         if *syntax == jsx && !may_be_jsx(source) {
             break;
         }
-        match read(source, *syntax) {
-            Ok(Read { mut program, comments, .. }) => {
-                let depth = nesting::depth(&program).map_err(|TooLong { message, at }| {
-                    let place = at.map_or((0, 0), range);
-                    Rejection::TooDeep(vec![problem(&Lines::of(source), place, message.to_owned())])
+        match parse_as(source, *syntax) {
+            Ok(SyntaxTree { mut program, comments, .. }) => {
+                let depth = depth::nesting_depth(&program).map_err(|ResolutionTooCostly { message, at }| {
+                    let place = at.map_or((0, 0), byte_range);
+                    AnalysisError::TooDeep(vec![diagnostic(&LineIndex::new(source), place, message.to_owned())])
                 })?;
                 let typescript = syntax.typescript();
-                let exported_types = if typescript { exports::take_types(source, &mut program) } else { Vec::new() };
-                let imports = Imports::of(&program, typescript);
-                return Ok(Parsed { program, comments, depth, typescript, imports, exported_types });
+                let exported_types =
+                    if typescript { exports::remove_type_exports(source, &mut program) } else { Vec::new() };
+                let imports = Imports::new(&program, typescript);
+                return Ok(ParsedSource {
+                    program,
+                    comments,
+                    depth,
+                    is_typescript: typescript,
+                    imports,
+                    type_exports: exported_types,
+                });
             }
-            // Of two readings, the problems of the one that was meant are told.
+            // If no syntax fits, the diagnostics of the first one are reported.
             Err(problems) => first_problems = first_problems.or(Some(problems)),
         }
     }
-    Err(Rejection::Syntax(first_problems.unwrap_or_default()))
+    Err(AnalysisError::Syntax(first_problems.unwrap_or_default()))
 }
 
-/// Whether it is worth reading a source with JSX: it has a tag, and not so many that reading takes long.
+/// Returns whether to parse a source with JSX: it has tags, but not so many that parsing takes
+/// long.
 fn may_be_jsx(source: &str) -> bool {
     let tags =
         source.as_bytes().windows(2).filter(|two| two[0] == b'<' && (two[1].is_ascii_alphabetic() || two[1] == b'>'));
-    (1..=TAGS).contains(&tags.count()) && !scan::too_deep_as_text(source)
+    (1..=MAX_JSX_TAGS).contains(&tags.count()) && !scan::is_too_deep_as_text(source)
 }
 
-/// A tree, with what is kept beside it.
-pub(crate) struct Read {
+/// A syntax tree with its comments and source map.
+pub(crate) struct SyntaxTree {
     pub(crate) program: Program,
     pub(crate) comments: SingleThreadedComments,
     pub(crate) map: Lrc<SourceMap>,
 }
 
-/// TypeScript without JSX.
-pub(crate) fn syntax_of_typescript() -> Syntax {
+/// Returns the syntax of TypeScript without JSX.
+pub(crate) fn typescript_syntax() -> Syntax {
     Syntax::Typescript(TsSyntax { decorators: true, ..TsSyntax::default() })
 }
 
-/// JavaScript with what is about to become part of it.
-pub(crate) fn syntax_of_javascript() -> Syntax {
+/// Returns the syntax of JavaScript with proposals that are about to be standardised.
+pub(crate) fn javascript_syntax() -> Syntax {
     Syntax::Es(EsSyntax {
         decorators: true,
         decorators_before_export: true,
@@ -166,8 +181,8 @@ pub(crate) fn syntax_of_javascript() -> Syntax {
 /// Parses a source in one syntax.
 ///
 /// # Errors
-/// What is wrong with it.
-pub(crate) fn read(source: &str, syntax: Syntax) -> Result<Read, Vec<Problem>> {
+/// Returns the diagnostics of the source.
+pub(crate) fn parse_as(source: &str, syntax: Syntax) -> Result<SyntaxTree, Vec<Diagnostic>> {
     let map: Lrc<SourceMap> = Lrc::default();
     let file = map.new_source_file(FileName::Anon.into(), source.to_owned());
     let comments = SingleThreadedComments::default();
@@ -176,7 +191,7 @@ pub(crate) fn read(source: &str, syntax: Syntax) -> Result<Read, Vec<Problem>> {
     let parsed = parser.parse_program();
     let mut errors = parser.take_errors();
     let program = match parsed {
-        Ok(program) if errors.is_empty() => return Ok(Read { program, comments, map }),
+        Ok(program) if errors.is_empty() => return Ok(SyntaxTree { program, comments, map }),
         Ok(program) => Some(program),
         Err(error) => {
             errors.push(error);
@@ -184,26 +199,26 @@ pub(crate) fn read(source: &str, syntax: Syntax) -> Result<Read, Vec<Problem>> {
         }
     };
     drop(program);
-    // The parser may stumble over every token.
+    // The parser may report an error for every token.
     errors.sort_by_key(Spanned::span_lo);
-    errors.truncate(PROBLEMS * 4);
+    errors.truncate(MAX_DIAGNOSTICS * 4);
     let mut told: Vec<_> =
-        errors.into_iter().map(|error| (range(error.span()), sentence(&error.kind().msg()))).collect();
+        errors.into_iter().map(|error| (byte_range(error.span()), normalize_message(&error.kind().msg()))).collect();
     told.sort();
     told.dedup();
-    told.truncate(PROBLEMS);
-    let lines = Lines::of(source);
-    Err(told.into_iter().map(|(place, message)| problem(&lines, place, message)).collect())
+    told.truncate(MAX_DIAGNOSTICS);
+    let lines = LineIndex::new(source);
+    Err(told.into_iter().map(|(place, message)| diagnostic(&lines, place, message)).collect())
 }
 
-/// A problem at some bytes of the source.
-pub(crate) fn problem(lines: &Lines<'_>, (start, end): (usize, usize), message: String) -> Problem {
+/// Creates a diagnostic for a byte range of the source.
+pub(crate) fn diagnostic(lines: &LineIndex<'_>, (start, end): (usize, usize), message: String) -> Diagnostic {
     let location = lines.locate(start, end);
-    Problem { message: cut(message), location, text: lines.shown(&location) }
+    Diagnostic { message: truncate_message(message), location, snippet: lines.snippet(&location) }
 }
 
-/// The parser's message in the style of ours: it begins with a small letter and ends without a full stop.
-fn sentence(message: &str) -> String {
+/// Adapts a message of the parser to our style: a lower-case start and no full stop.
+fn normalize_message(message: &str) -> String {
     let message = message.trim_end_matches('.');
     let mut letters = message.chars();
     match (letters.next(), letters.next()) {

@@ -1,8 +1,9 @@
-//! Where something stands in the author's text.
+//! Positions in the author's text.
 //!
-//! Invariant: lines and columns are counted from 1, columns in UTF-16 units, as editors and stack traces count them.
+//! Invariant: lines and columns are counted from 1, columns in UTF-16 units, as in editors and
+//! stack traces.
 
-/// A stretch of the source.
+/// A range of the source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Location {
     /// Line of the first character.
@@ -11,40 +12,40 @@ pub struct Location {
     pub column: u32,
     /// Line of the end.
     pub end_line: u32,
-    /// Column behind the last character.
+    /// Column after the last character.
     pub end_column: u32,
-    /// Where it begins, in bytes.
+    /// Start of the range, as a byte offset.
     pub start: usize,
-    /// Where it ends, in bytes.
+    /// End of the range, as a byte offset.
     pub end: usize,
 }
 
-/// The longest part of a line that is shown, in bytes.
-const SHOWN: usize = 240;
+/// The maximum length of a source snippet, in bytes.
+const MAX_SNIPPET_BYTES: usize = 240;
 
-/// The longest message, in bytes.
-const MESSAGE: usize = 500;
+/// The maximum length of a message, in bytes.
+const MAX_MESSAGE_BYTES: usize = 500;
 
-/// Where each line of a text begins.
-pub(crate) struct Lines<'a> {
+/// The byte offset of each line start of a text.
+pub(crate) struct LineIndex<'a> {
     source: &'a str,
     starts: Vec<usize>,
 }
 
-impl<'a> Lines<'a> {
-    pub(crate) fn of(source: &'a str) -> Self {
+impl<'a> LineIndex<'a> {
+    pub(crate) fn new(source: &'a str) -> Self {
         let breaks = source.match_indices('\n').map(|(at, _)| at + 1);
         Self { source, starts: std::iter::once(0).chain(breaks).collect() }
     }
 
-    /// The place of some bytes; what lies outside of the text is moved to its end.
+    /// Returns the location of a byte range, clamped to the text.
     pub(crate) fn locate(&self, start: usize, end: usize) -> Location {
-        let (start, end) = (self.boundary(start), self.boundary(end.max(start)));
-        let ((line, column), (end_line, end_column)) = (self.place(start), self.place(end));
+        let (start, end) = (self.floor_to_char(start), self.floor_to_char(end.max(start)));
+        let ((line, column), (end_line, end_column)) = (self.line_and_column(start), self.line_and_column(end));
         Location { line, column, end_line, end_column, start, end }
     }
 
-    /// A line without its end, counted from 1.
+    /// Returns a line without its line break; lines are counted from 1.
     pub(crate) fn text(&self, line: u32) -> &'a str {
         let index = (line as usize).saturating_sub(1);
         let Some(start) = self.starts.get(index) else { return "" };
@@ -52,51 +53,54 @@ impl<'a> Lines<'a> {
         self.source[*start..end].trim_end_matches(['\n', '\r'])
     }
 
-    /// The line of a byte, counted from 1.
-    pub(crate) fn line(&self, at: usize) -> u32 {
-        number(self.starts.partition_point(|start| *start <= at.min(self.source.len())))
+    /// Returns the line of a byte, counted from 1.
+    pub(crate) fn line_of_byte(&self, at: usize) -> u32 {
+        to_u32(self.starts.partition_point(|start| *start <= at.min(self.source.len())))
     }
 
-    /// A line as it is shown: of a long one, what is around a column.
-    pub(crate) fn shown(&self, location: &Location) -> String {
+    /// Returns the line in which a location starts; of a long line, the part around its column.
+    pub(crate) fn snippet(&self, location: &Location) -> String {
         let text = self.text(location.line);
-        if text.len() <= SHOWN {
+        if text.len() <= MAX_SNIPPET_BYTES {
             return text.to_owned();
         }
         let start = self.starts.get((location.line as usize).saturating_sub(1)).copied().unwrap_or(0);
         let at = location.start.saturating_sub(start).min(text.len());
-        let (from, to) = (floor(text, at.saturating_sub(SHOWN / 3)), floor(text, at.saturating_add(SHOWN / 3 * 2)));
+        let (from, to) = (
+            floor_char_boundary(text, at.saturating_sub(MAX_SNIPPET_BYTES / 3)),
+            floor_char_boundary(text, at.saturating_add(MAX_SNIPPET_BYTES / 3 * 2)),
+        );
         let (before, after) = (if from > 0 { "…" } else { "" }, if to < text.len() { "…" } else { "" });
         format!("{before}{}{after}", &text[from..to])
     }
 
-    /// How many lines there are.
+    /// Returns the number of lines.
     pub(crate) fn count(&self) -> usize {
         self.starts.len()
     }
 
-    fn boundary(&self, at: usize) -> usize {
-        floor(self.source, at)
+    fn floor_to_char(&self, at: usize) -> usize {
+        floor_char_boundary(self.source, at)
     }
 
-    fn place(&self, at: usize) -> (u32, u32) {
+    fn line_and_column(&self, at: usize) -> (u32, u32) {
         let line = self.starts.partition_point(|start| *start <= at);
         let before = &self.source[self.starts[line - 1]..at];
         let column = before.chars().map(char::len_utf16).sum::<usize>() + 1;
-        (number(line), number(column))
+        (to_u32(line), to_u32(column))
     }
 }
 
-/// A message, cut where something in it is long.
-pub(crate) fn cut(message: String) -> String {
-    if message.len() <= MESSAGE {
+/// Truncates a message to [`MAX_MESSAGE_BYTES`].
+pub(crate) fn truncate_message(message: String) -> String {
+    if message.len() <= MAX_MESSAGE_BYTES {
         return message;
     }
-    format!("{}…", &message[..floor(&message, MESSAGE)])
+    format!("{}…", &message[..floor_char_boundary(&message, MAX_MESSAGE_BYTES)])
 }
 
-/// The start of the character at a byte, or the end of the text.
-fn floor(text: &str, at: usize) -> usize {
+/// Returns the largest character boundary that is not after a byte offset.
+fn floor_char_boundary(text: &str, at: usize) -> usize {
     let mut at = at.min(text.len());
     while !text.is_char_boundary(at) {
         at -= 1;
@@ -104,7 +108,7 @@ fn floor(text: &str, at: usize) -> usize {
     at
 }
 
-fn number(value: usize) -> u32 {
+fn to_u32(value: usize) -> u32 {
     u32::try_from(value).unwrap_or(u32::MAX)
 }
 
@@ -114,7 +118,7 @@ mod tests {
 
     #[test]
     fn columns_are_counted_in_utf16_units() {
-        let lines = Lines::of("a\r\n名前 = 😀x\n");
+        let lines = LineIndex::new("a\r\n名前 = 😀x\n");
         let at = "a\r\n名前 = 😀".len();
         let place = lines.locate(at, at + 1);
         assert_eq!((place.line, place.column, place.end_column), (2, 8, 9));
@@ -125,14 +129,14 @@ mod tests {
     #[test]
     fn of_a_long_line_what_is_around_the_place_is_shown() {
         let source = format!("short\n{}here{}\n", "日".repeat(1_000), "a".repeat(1_000));
-        let lines = Lines::of(&source);
+        let lines = LineIndex::new(&source);
         let at = source.find("here").unwrap();
-        let shown = lines.shown(&lines.locate(at, at + 4));
+        let shown = lines.snippet(&lines.locate(at, at + 4));
         assert!(
             shown.len() < 260 && shown.contains("日here") && shown.starts_with('…') && shown.ends_with('…'),
             "{shown}"
         );
-        assert_eq!(lines.shown(&lines.locate(0, 1)), "short");
-        assert_eq!((lines.line(0), lines.line(6), lines.line(9_999)), (1, 2, 3));
+        assert_eq!(lines.snippet(&lines.locate(0, 1)), "short");
+        assert_eq!((lines.line_of_byte(0), lines.line_of_byte(6), lines.line_of_byte(9_999)), (1, 2, 3));
     }
 }

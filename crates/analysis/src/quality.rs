@@ -1,10 +1,11 @@
-//! How well a tool is written: six categories, each from what is in the tree.
+//! The code quality of a tool, in six categories, measured on its syntax tree.
 //!
-//! Categories and weights are those of the seed system (`quality.ts`); what each measures is not, because that one
-//! took `===` for a loose comparison and gave 0.47 to an empty program. Each category starts at what plain, correct code
-//! deserves, loses for each kind of defect, and gains for what was done beyond that.
+//! Categories and weights are those of the seed system (`quality.ts`). The measurements differ,
+//! because the seed system took `===` for a loose comparison and gave an empty program 0.47. Each
+//! category starts at the score of plain, correct code, loses for each kind of defect, and gains
+//! for good practice.
 //!
-//! Invariant: a source with no tool in it scores 0.
+//! Invariant: a source without a tool scores 0.
 
 mod defects;
 
@@ -15,59 +16,59 @@ use swc_common::comments::{Comment, CommentKind, SingleThreadedComments};
 use swc_ecma_ast::Program;
 use swc_ecma_visit::VisitWith;
 
+use crate::bindings::Bindings;
+use crate::entry_point::EntryPointSearch;
 use crate::facts::Facts;
 use crate::finding::{Finding, Severity};
-use crate::names::Names;
-use crate::parse::range;
-use crate::position::Lines;
-use crate::shape::Found;
+use crate::parse::byte_range;
+use crate::position::LineIndex;
 
 /// The scores of the six categories, 0.0 to 1.0 each.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CategoryScores {
-    /// How easily it is read.
+    /// How easily the source is read.
     pub readability: f64,
-    /// What it does with wrong input and failures.
+    /// How the source handles wrong input and failures.
     pub error_handling: f64,
-    /// Whether it says what it does.
+    /// Whether the source documents what it does.
     pub documentation: f64,
     /// Whether the same input gives the same output.
     pub testability: f64,
-    /// Whether it does more work than it needs.
+    /// Whether the source avoids unnecessary work.
     pub performance: f64,
-    /// Whether it is careful.
+    /// Whether the source avoids unsafe operations and checks its input.
     pub security_awareness: f64,
 }
 
-/// One defect.
+/// A defect of the source.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct QualityIssue {
-    /// Which category it is in.
+    /// The category of the defect, by its JSON name.
     pub category: &'static str,
-    /// How bad it is.
+    /// The severity, which determines the weight in the score.
     pub severity: Severity,
     /// Line, counted from 1.
     pub line: u32,
-    /// What it is.
+    /// The defect, as a noun phrase.
     pub description: String,
-    /// What to write instead.
+    /// The suggested replacement.
     pub suggestion: &'static str,
 }
 
-/// How well a tool is written, in the form of the contract.
+/// The quality of a tool, in the format of the contract.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct QualityAssessment {
-    /// 0.0 to 1.0: the categories, weighed.
+    /// The weighted mean of the categories, 0.0 to 1.0.
     pub score: f64,
-    /// Each category.
+    /// The score of each category.
     pub category_scores: CategoryScores,
-    /// What is to be improved.
+    /// The defects, by line.
     pub issues: Vec<QualityIssue>,
-    /// What to do first, in sentences.
+    /// Suggestions, one for each category below 0.7.
     pub improvements: Vec<String>,
-    /// How certain this is, 0.0 to 1.0.
+    /// The confidence of this result, 0.0 to 1.0.
     pub confidence: f64,
 }
 
@@ -78,20 +79,20 @@ const TESTABILITY: &str = "testability";
 const PERFORMANCE: &str = "performance";
 const SECURITY: &str = "securityAwareness";
 
-/// What is looked at.
-pub(crate) struct Subject<'a> {
+/// The input of the quality assessment.
+pub(crate) struct QualityInput<'a> {
     pub(crate) program: &'a Program,
     pub(crate) comments: &'a SingleThreadedComments,
-    pub(crate) names: &'a Names<'a>,
+    pub(crate) names: &'a Bindings<'a>,
     pub(crate) facts: &'a Facts,
-    pub(crate) lines: &'a Lines<'a>,
-    pub(crate) found: &'a Found,
+    pub(crate) lines: &'a LineIndex<'a>,
+    pub(crate) entry_point: &'a EntryPointSearch,
     pub(crate) findings: &'a [Finding],
 }
 
 impl QualityAssessment {
-    pub(crate) fn of(subject: &Subject<'_>) -> Self {
-        if !matches!(subject.found, Found::Tool(_)) {
+    pub(crate) fn assess(subject: &QualityInput<'_>) -> Self {
+        if !matches!(subject.entry_point, EntryPointSearch::Found(_)) {
             return Self {
                 score: 0.0,
                 category_scores: CategoryScores::default(),
@@ -100,9 +101,9 @@ impl QualityAssessment {
                 confidence: 0.95,
             };
         }
-        let mut walk = Walk::new(subject);
+        let mut walk = QualityVisitor::new(subject);
         subject.program.visit_with(&mut walk);
-        walk.look_at_text(subject);
+        walk.check_lines(subject);
         let scores = walk.scores(subject);
         let weighed = scores.readability * 0.2
             + scores.error_handling * 0.2
@@ -119,23 +120,23 @@ impl QualityAssessment {
             + 0.1 * f64::from(u8::from(lines >= 50))
             + if issues.is_empty() { 0.2 } else { 0.1 };
         Self {
-            score: round(weighed),
+            score: round_score(weighed),
             category_scores: CategoryScores {
-                readability: round(scores.readability),
-                error_handling: round(scores.error_handling),
-                documentation: round(scores.documentation),
-                testability: round(scores.testability),
-                performance: round(scores.performance),
-                security_awareness: round(scores.security_awareness),
+                readability: round_score(scores.readability),
+                error_handling: round_score(scores.error_handling),
+                documentation: round_score(scores.documentation),
+                testability: round_score(scores.testability),
+                performance: round_score(scores.performance),
+                security_awareness: round_score(scores.security_awareness),
             },
             issues,
             improvements,
-            confidence: round(confidence),
+            confidence: round_score(confidence),
         }
     }
 }
 
-fn round(value: f64) -> f64 {
+fn round_score(value: f64) -> f64 {
     (value.clamp(0.0, 1.0) * 100.0).round() / 100.0
 }
 
@@ -154,44 +155,45 @@ fn improvements(scores: &CategoryScores) -> Vec<String> {
     .collect()
 }
 
-/// So many defects of one kind are told: they take all that a category has to lose.
-const MOST: usize = 40;
+/// The maximum number of reported defects of one kind: together they cost a category all of its
+/// score.
+const MAX_ISSUES_PER_KIND: usize = 40;
 
-struct Walk<'a> {
-    names: &'a Names<'a>,
-    lines: &'a Lines<'a>,
+struct QualityVisitor<'a> {
+    names: &'a Bindings<'a>,
+    lines: &'a LineIndex<'a>,
     issues: Vec<QualityIssue>,
-    /// How often each suggestion was made.
-    told: FxHashMap<&'static str, usize>,
-    /// Loops around what is visited.
-    loops: usize,
-    deepest_loops: usize,
-    nesting: usize,
-    /// Something looks at the input before it is used.
-    checks: usize,
-    handled: usize,
-    typed: usize,
+    /// The number of times that each suggestion was made.
+    suggestion_counts: FxHashMap<&'static str, usize>,
+    /// The number of loops around the current node.
+    loop_depth: usize,
+    max_loop_depth: usize,
+    nesting_depth: usize,
+    /// The number of places where the input is checked.
+    input_checks: usize,
+    error_handlers: usize,
+    type_annotations: usize,
     can_fail: bool,
 }
 
-impl<'a> Walk<'a> {
-    fn new(subject: &Subject<'a>) -> Self {
+impl<'a> QualityVisitor<'a> {
+    fn new(subject: &QualityInput<'a>) -> Self {
         Self {
             names: subject.names,
             lines: subject.lines,
             issues: Vec::new(),
-            told: FxHashMap::default(),
-            loops: 0,
-            deepest_loops: 0,
-            nesting: 0,
-            checks: 0,
-            handled: 0,
-            typed: 0,
+            suggestion_counts: FxHashMap::default(),
+            loop_depth: 0,
+            max_loop_depth: 0,
+            nesting_depth: 0,
+            input_checks: 0,
+            error_handlers: 0,
+            type_annotations: 0,
             can_fail: false,
         }
     }
 
-    fn issue(
+    fn add_issue(
         &mut self,
         category: &'static str,
         severity: Severity,
@@ -199,20 +201,21 @@ impl<'a> Walk<'a> {
         description: impl Into<String>,
         suggestion: &'static str,
     ) {
-        let line = self.lines.line(range(span).0);
-        self.push(QualityIssue { category, severity, line, description: description.into(), suggestion });
+        let line = self.lines.line_of_byte(byte_range(span).0);
+        self.push_issue(QualityIssue { category, severity, line, description: description.into(), suggestion });
     }
 
-    fn push(&mut self, issue: QualityIssue) {
-        let told = self.told.entry(issue.suggestion).or_insert(0);
+    fn push_issue(&mut self, issue: QualityIssue) {
+        let told = self.suggestion_counts.entry(issue.suggestion).or_insert(0);
         *told += 1;
-        if *told <= MOST {
+        if *told <= MAX_ISSUES_PER_KIND {
             self.issues.push(issue);
         }
     }
 
-    /// What a category loses: each kind of defect counts fully once, and a little for each further one.
-    fn loss(&self, category: &str) -> f64 {
+    /// Returns what a category loses: the full weight for the first defect of each kind, and a
+    /// quarter for each further one.
+    fn penalty(&self, category: &str) -> f64 {
         let mut seen: Vec<&str> = Vec::new();
         let mut loss = 0.0;
         for issue in self.issues.iter().filter(|issue| issue.category == category) {
@@ -231,30 +234,30 @@ impl<'a> Walk<'a> {
         loss
     }
 
-    fn scores(&self, subject: &Subject<'_>) -> CategoryScores {
-        let documentation = documentation(subject, self.typed > 0);
-        let checked = f64::from(u8::from(self.checks > 0));
-        let handled = f64::from(u8::from(self.handled > 0));
-        // Where nothing can fail there is nothing to handle.
+    fn scores(&self, subject: &QualityInput<'_>) -> CategoryScores {
+        let documentation = documentation_score(subject, self.type_annotations > 0);
+        let checked = f64::from(u8::from(self.input_checks > 0));
+        let handled = f64::from(u8::from(self.error_handlers > 0));
+        // Code that cannot fail has nothing to handle.
         let errors = if self.can_fail { 0.4 + 0.3 * checked + 0.3 * handled } else { 0.6 + 0.4 * checked.max(handled) };
         let unsafe_findings: f64 = subject.findings.iter().map(|finding| finding.severity.weight()).sum::<f64>();
         CategoryScores {
-            readability: (1.0 - self.loss(READABILITY)).max(0.0),
-            error_handling: (errors - self.loss(ERRORS)).max(0.0),
+            readability: (1.0 - self.penalty(READABILITY)).max(0.0),
+            error_handling: (errors - self.penalty(ERRORS)).max(0.0),
             documentation,
-            testability: (1.0 - self.loss(TESTABILITY)).max(0.0),
-            performance: (1.0 - self.loss(PERFORMANCE)).max(0.0),
-            security_awareness: (0.75 + 0.25 * checked - unsafe_findings - self.loss(SECURITY)).max(0.0),
+            testability: (1.0 - self.penalty(TESTABILITY)).max(0.0),
+            performance: (1.0 - self.penalty(PERFORMANCE)).max(0.0),
+            security_awareness: (0.75 + 0.25 * checked - unsafe_findings - self.penalty(SECURITY)).max(0.0),
         }
     }
 
-    /// What is in the lines rather than in the tree.
-    fn look_at_text(&mut self, subject: &Subject<'_>) {
+    /// Adds the defects that are measured on lines, facts and comments.
+    fn check_lines(&mut self, subject: &QualityInput<'_>) {
         for line in 1..=u32::try_from(subject.lines.count()).unwrap_or(u32::MAX) {
             let text = subject.lines.text(line);
-            // There are no more characters than bytes, and most lines have fewer of these.
+            // A line has no more characters than bytes, so most lines need no count.
             if text.len() > 120 && text.chars().count() > 120 {
-                self.push(QualityIssue {
+                self.push_issue(QualityIssue {
                     category: READABILITY,
                     severity: Severity::Low,
                     line,
@@ -264,58 +267,65 @@ impl<'a> Walk<'a> {
             }
         }
         for (path, what) in [(&["Math", "random"] as &[&str], "`Math.random()`"), (&["Date", "now"], "`Date.now()`")] {
-            if let Some(used) = subject.facts.globals(path).next() {
+            if let Some(used) = subject.facts.uses_of_global(path).next() {
                 let description = format!("{what} makes the result vary");
-                self.issue(TESTABILITY, Severity::Medium, used.span, description, "take it as a parameter");
+                self.add_issue(TESTABILITY, Severity::Medium, used.span, description, "take it as a parameter");
             }
         }
-        if documentation(subject, self.typed > 0) <= 0.5 {
+        if documentation_score(subject, self.type_annotations > 0) <= 0.5 {
             let description = "says nothing of what the tool does";
-            self.issue(DOCUMENTATION, Severity::Low, swc_common::DUMMY_SP, description, "a comment above `execute`");
+            self.add_issue(
+                DOCUMENTATION,
+                Severity::Low,
+                swc_common::DUMMY_SP,
+                description,
+                "a comment above `execute`",
+            );
         }
         for write in &subject.facts.writes {
-            let dom = write.target.as_thing().and_then(|thing| thing.last()) == Some("innerHTML");
+            let dom = write.target.as_path().and_then(|thing| thing.last_name()) == Some("innerHTML");
             if dom {
                 let description = "text becomes HTML without being escaped";
-                self.issue(SECURITY, Severity::Medium, write.span, description, "set `textContent`");
+                self.add_issue(SECURITY, Severity::Medium, write.span, description, "set `textContent`");
             }
         }
     }
 
-    fn function(&mut self, span: Span, body: impl FnOnce(&mut Self)) {
-        let (start, end) = range(span);
-        let length = self.lines.line(end) - self.lines.line(start) + 1;
+    fn in_function(&mut self, span: Span, body: impl FnOnce(&mut Self)) {
+        let (start, end) = byte_range(span);
+        let length = self.lines.line_of_byte(end) - self.lines.line_of_byte(start) + 1;
         if length > 50 {
             let severity = if length > 100 { Severity::High } else { Severity::Medium };
-            self.issue(READABILITY, severity, span, format!("a function of {length} lines"), "split the function");
+            self.add_issue(READABILITY, severity, span, format!("a function of {length} lines"), "split the function");
         }
-        let (loops, nesting) = (std::mem::take(&mut self.loops), std::mem::take(&mut self.nesting));
+        let (loops, nesting) = (std::mem::take(&mut self.loop_depth), std::mem::take(&mut self.nesting_depth));
         body(self);
-        (self.loops, self.nesting) = (loops, nesting);
+        (self.loop_depth, self.nesting_depth) = (loops, nesting);
     }
 
-    fn nested(&mut self, span: Span, visit: impl FnOnce(&mut Self)) {
-        self.nesting += 1;
-        if self.nesting == 5 {
-            self.issue(READABILITY, Severity::Low, span, "blocks nested five deep", "return early, or name a step");
+    fn in_block(&mut self, span: Span, visit: impl FnOnce(&mut Self)) {
+        self.nesting_depth += 1;
+        if self.nesting_depth == 5 {
+            self.add_issue(READABILITY, Severity::Low, span, "blocks nested five deep", "return early, or name a step");
         }
         visit(self);
-        self.nesting -= 1;
+        self.nesting_depth -= 1;
     }
 
     fn in_loop(&mut self, span: Span, visit: impl FnOnce(&mut Self)) {
-        self.loops += 1;
-        self.deepest_loops = self.deepest_loops.max(self.loops);
-        if self.loops == 4 {
-            self.issue(PERFORMANCE, Severity::Medium, span, "loops nested four deep", "look things up in a Map");
+        self.loop_depth += 1;
+        self.max_loop_depth = self.max_loop_depth.max(self.loop_depth);
+        if self.loop_depth == 4 {
+            self.add_issue(PERFORMANCE, Severity::Medium, span, "loops nested four deep", "look things up in a Map");
         }
-        self.nested(span, visit);
-        self.loops -= 1;
+        self.in_block(span, visit);
+        self.loop_depth -= 1;
     }
 }
 
-/// Documentation: a comment above a function, what it says of parameters and result, types.
-fn documentation(subject: &Subject<'_>, typed: bool) -> f64 {
+/// Returns the documentation score: for a doc comment or another comment, and for tags or type
+/// annotations.
+fn documentation_score(subject: &QualityInput<'_>, typed: bool) -> f64 {
     let (leading, trailing) = subject.comments.borrow_all();
     let all: Vec<&Comment> = leading.values().chain(trailing.values()).flatten().collect();
     let said = |comment: &&Comment| comment.text.trim().chars().count() >= 8;

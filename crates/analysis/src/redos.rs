@@ -1,17 +1,18 @@
-//! Regular expressions that some text makes slow: a check for `ReDoS`.
+//! Detection of `ReDoS`: regular expressions that some text makes slow.
 //!
-//! In three stages: the pattern becomes an automaton with a path for each way to match (`parser`, `construction`); where
-//! the number of paths grows without bound, a word shows it (`ambiguity`); and that word is made into an attack, and
-//! tried on a backtracking engine that counts its steps (`attack`, `slowness`, `engine`).
-//! Invariant: nothing is called risky that has not been slow, and every stage has a limit. A pattern beyond one of them
-//! is unknown, and never taken to be safe.
+//! The check has three stages. The pattern becomes an automaton with a path for each way to match
+//! (`parser`, `construction`). Where the number of paths grows without bound, a word demonstrates
+//! it (`ambiguity`). That word becomes an attack, which is run on a backtracking engine that counts
+//! its steps (`attack`, `measure`, `engine`). Invariant: a pattern is called risky only after it
+//! was measured to be slow, and every stage has a limit. A pattern beyond a limit is unknown, never
+//! safe.
 
-mod allowance;
 mod alphabet;
 mod ambiguity;
 mod attack;
 mod automaton;
 mod boundary;
+mod budget;
 mod charset;
 mod classes;
 mod construction;
@@ -19,9 +20,9 @@ mod context;
 mod engine;
 mod exploration;
 mod flags;
+mod measure;
 mod parser;
 mod program;
-mod slowness;
 mod suffix;
 mod syntax;
 mod unicode;
@@ -29,52 +30,52 @@ mod unicode;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use allowance::Allowance;
+pub(crate) use budget::StepBudget;
 
 use alphabet::Alphabet;
-use ambiguity::{Ambiguity, Kind, MAX_CANDIDATES};
+use ambiguity::{Ambiguity, CandidateKind, MAX_CANDIDATES};
 use attack::{Prover, Pumps};
 use construction::Part;
 use engine::Search;
 use flags::Flags;
+use measure::AttackRunner;
 use program::Program;
-use slowness::Trials;
-use syntax::{Direction, Reject};
+use syntax::{Direction, PatternError};
 
-/// What the check says of a pattern.
+/// The verdict on a pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// No text was found that makes it slow.
     Safe,
     /// A text makes it slow.
     Risky(Risk),
-    /// It is too large, or nested too deep, to say.
+    /// It is too large, or nested too deeply, to be decided.
     Unknown,
     /// It is not a regular expression.
     Invalid,
 }
 
-/// What a backtracking engine can be made to do with a pattern.
+/// The growth of a backtracking engine's time on a pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Risk {
-    /// One more repetition doubles the time, or worse.
+    /// Each repetition doubles the time, or worse.
     Exponential {
-        /// A text that shows it.
+        /// A text that demonstrates it.
         attack: Attack,
     },
-    /// The time grows with the length of the text to this power.
+    /// The time grows with a power of the text length.
     Polynomial {
-        /// What was measured: a lower bound where it is high.
+        /// The measured degree; a lower bound if it is high.
         degree: u32,
-        /// Each single attempt at a match is fast; it is that the search tries again from each place of the text. This
-        /// is looked for only where a loop begins the pattern.
+        /// Whether each attempt at a match is fast, and only the search, which starts again at each
+        /// offset of the text, is slow. This is checked only for patterns that start with a loop.
         by_search: bool,
-        /// A text that shows it.
+        /// A text that demonstrates it.
         attack: Attack,
     },
 }
 
-/// A text that makes a pattern slow: the prefix, then the pump again and again, then the suffix.
+/// A text that makes a pattern slow: the prefix, then the repeated pump, then the suffix.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Attack {
     pub(crate) prefix: String,
@@ -82,92 +83,94 @@ pub(crate) struct Attack {
     pub(crate) suffix: String,
 }
 
-/// The longest pattern that is looked at, in bytes.
-const MAX_LENGTH: usize = 64 << 10;
+/// The maximum length of a pattern, in bytes.
+const MAX_PATTERN_BYTES: usize = 64 << 10;
 
-/// How many parts of a pattern are looked at for themselves: the whole, and lookarounds that read the other way.
+/// The maximum number of separately analysed parts of a pattern: the whole, and lookarounds that
+/// read in the other direction.
 const MAX_PARTS: usize = 16;
 
-/// How long a text can be made of a candidate: this many characters, if it is repeated as often as is needed.
-const MAX_TEXT: usize = 10_000;
+/// The maximum length of the text of a candidate, in characters, with its pump repeated as often as
+/// needed.
+const MAX_TEXT_CHARS: usize = 10_000;
 
-/// How many steps a range of characters takes, to be read and told from others.
-const RANGE: usize = 20;
+/// The cost of a character range, in steps: reading it, and telling it apart from others.
+const STEPS_PER_RANGE: usize = 20;
 
-/// How many steps the search for candidates takes.
-const MAX_EXPLORED: u32 = 100_000;
+/// The maximum number of steps of the search for candidates.
+const MAX_SEARCH_STEPS: u32 = 100_000;
 
-/// How many steps the engine takes.
-const MAX_RUN: u32 = 1_000_000;
+/// The maximum number of steps of the engine.
+const MAX_ENGINE_STEPS: u32 = 1_000_000;
 
-/// Whether some text makes a pattern slow. All patterns of a source share an allowance, and have no more than a part of
-/// it each.
-pub(crate) fn check(pattern: &str, flags: &str, allowance: &Allowance) -> Verdict {
-    let Some(flags) = Flags::of(flags) else { return Verdict::Invalid };
-    if pattern.len() > MAX_LENGTH || allowance.left() == 0 {
+/// Checks whether some text makes a pattern slow. All patterns of a source share a budget, and each
+/// gets at most a part of it.
+pub(crate) fn check(pattern: &str, flags: &str, allowance: &StepBudget) -> Verdict {
+    let Some(flags) = Flags::parse(flags) else { return Verdict::Invalid };
+    if pattern.len() > MAX_PATTERN_BYTES || allowance.remaining() == 0 {
         return Verdict::Unknown;
     }
     match examine(pattern, flags, allowance) {
         Ok(verdict) => verdict,
-        Err(Reject::Invalid) => Verdict::Invalid,
-        Err(Reject::TooLarge) => Verdict::Unknown,
+        Err(PatternError::Invalid) => Verdict::Invalid,
+        Err(PatternError::TooLarge) => Verdict::Unknown,
     }
 }
 
-fn examine(pattern: &str, flags: Flags, allowance: &Allowance) -> Result<Verdict, Reject> {
+fn examine(pattern: &str, flags: Flags, allowance: &StepBudget) -> Result<Verdict, PatternError> {
     let pattern = parser::parse(pattern, flags)?;
-    if !pattern.root.repeats() {
+    if !pattern.root.has_repeated_choice() {
         return Ok(Verdict::Safe);
     }
-    let alphabet = Alphabet::of(&pattern.sets, pattern.last_character())?;
+    let alphabet = Alphabet::new(&pattern.sets, pattern.last_character())?;
     let bodies = pattern.bodies();
-    let program = Program::of(&pattern);
+    let program = Program::compile(&pattern);
     let ranges: usize = pattern.sets.iter().map(|set| set.ranges().len()).sum();
-    allowance.take(RANGE * ranges);
-    let (explored, run) = (allowance.part(MAX_EXPLORED), allowance.part(MAX_RUN));
-    let trials = Trials { pattern: &pattern, alphabet: &alphabet, program: &program, allowance: &run };
+    allowance.take(STEPS_PER_RANGE * ranges);
+    let (explored, run) = (allowance.split_off(MAX_SEARCH_STEPS), allowance.split_off(MAX_ENGINE_STEPS));
+    let trials = AttackRunner { pattern: &pattern, alphabet: &alphabet, program: &program, budget: &run };
     let contexts = if pattern.sticky { Vec::new() } else { context::contexts(&pattern, &alphabet) };
-    let mut worst = Worst::default();
+    let mut worst = WorstRisk::default();
     let mut parts = vec![Part { node: &pattern.root, direction: Direction::Forward }];
     for _ in 0..MAX_PARTS {
         let Some(part) = parts.pop() else { break };
         let Ok((automaton, inner)) = construction::construct(part, &bodies, &alphabet, allowance) else {
-            worst.left_out = true;
+            worst.is_incomplete = true;
             break;
         };
         parts.extend(inner);
-        let prover = Prover { trials, contexts: &contexts, automaton: &automaton, direction: part.direction };
-        worst.look_at(&prover, &Ambiguity::new(&automaton, &explored));
+        let prover = Prover { runner: trials, contexts: &contexts, automaton: &automaton, direction: part.direction };
+        worst.assess(&prover, &Ambiguity::new(&automaton, &explored));
         if worst.is_exponential() {
             break;
         }
     }
-    worst.left_out |= !parts.is_empty() || explored.left() == 0 || run.left() == 0;
-    worst.search(trials);
+    worst.is_incomplete |= !parts.is_empty() || explored.remaining() == 0 || run.remaining() == 0;
+    worst.measure_search(trials);
     allowance.give_back(explored);
     allowance.give_back(run);
     Ok(worst.verdict())
 }
 
-/// The worst risk so far.
+/// The worst risk found so far.
 #[derive(Debug, Default)]
-struct Worst {
+struct WorstRisk {
     risk: Option<Risk>,
-    /// There was more to look at.
-    left_out: bool,
+    /// Whether the search was incomplete.
+    is_incomplete: bool,
 }
 
-impl Worst {
-    fn look_at(&mut self, prover: &Prover<'_>, ambiguity: &Ambiguity<'_>) {
+impl WorstRisk {
+    fn assess(&mut self, prover: &Prover<'_>, ambiguity: &Ambiguity<'_>) {
         for find in [Ambiguity::doublings, Ambiguity::splittings, Ambiguity::restarts] {
             if self.is_exponential() {
                 return;
             }
             let mut candidates = find(ambiguity);
             let all = candidates.len();
-            candidates.retain(|candidate| candidate.prefix.len() + 20 * candidate.pump.len() <= MAX_TEXT);
-            // If there are as many as there may be, there are likely more.
-            self.left_out |= all == MAX_CANDIDATES || candidates.len() < all;
+            candidates.retain(|candidate| candidate.prefix.len() + 20 * candidate.pump.len() <= MAX_TEXT_CHARS);
+            // If the number of candidates reaches its limit, there are likely more.
+            self.is_incomplete |= all == MAX_CANDIDATES || candidates.len() < all;
             for tried in [Pumps::Plain, Pumps::Variants] {
                 for candidate in &candidates {
                     if self.could_be_worse(candidate.kind, tried) {
@@ -192,19 +195,19 @@ impl Worst {
         matches!(self.risk, Some(Risk::Exponential { .. }))
     }
 
-    /// Whether to try a candidate, after what was found. If attempts are slow, so are searches, and the variants of a
-    /// pump are as slow as the pump.
-    fn could_be_worse(&self, kind: Kind, tried: Pumps) -> bool {
+    /// Returns whether a candidate can be worse than what was found. If attempts are slow, so are
+    /// searches, and the variants of a pump are as slow as the pump.
+    fn could_be_worse(&self, kind: CandidateKind, tried: Pumps) -> bool {
         let attempts_are_slow = self.rank().is_some_and(|(in_attempt, _)| in_attempt);
         match kind {
-            Kind::Doubling => !self.is_exponential(),
-            Kind::Splitting => !self.is_exponential() && (tried == Pumps::Plain || !attempts_are_slow),
-            Kind::Restarting => !attempts_are_slow,
+            CandidateKind::Doubling => !self.is_exponential(),
+            CandidateKind::Splitting => !self.is_exponential() && (tried == Pumps::Plain || !attempts_are_slow),
+            CandidateKind::Restarting => !attempts_are_slow,
         }
     }
 
-    /// A search tries again from each place, which may add to the degree.
-    fn search(&mut self, trials: Trials<'_>) {
+    /// Measures the search as well: it starts again at each offset, which may add to the degree.
+    fn measure_search(&mut self, trials: AttackRunner<'_>) {
         if let Some(Risk::Polynomial { degree, by_search: false, attack }) = &mut self.risk
             && !trials.pattern.sticky
         {
@@ -212,18 +215,19 @@ impl Worst {
         }
     }
 
-    /// What is only slow by search says nothing of what was left out.
+    /// Returns the verdict. A pattern that is slow only by search remains unknown if the search for
+    /// candidates was incomplete.
     fn verdict(self) -> Verdict {
         match self.risk {
-            Some(risk) if !self.left_out || risk.rank().0 => Verdict::Risky(risk),
-            _ if self.left_out => Verdict::Unknown,
+            Some(risk) if !self.is_incomplete || risk.rank().0 => Verdict::Risky(risk),
+            _ if self.is_incomplete => Verdict::Unknown,
             _ => Verdict::Safe,
         }
     }
 }
 
 impl Risk {
-    /// Larger for what is worse: whether it is in a single attempt, and how much.
+    /// Returns a rank, larger for a worse risk: whether a single attempt is slow, and the degree.
     fn rank(&self) -> (bool, u32) {
         match self {
             Self::Exponential { .. } => (true, u32::MAX),

@@ -1,18 +1,19 @@
-//! The rules: each is one file, and beside it one page that says what, why, and what passes and fails.
+//! The analysis rules. Each is one file, with a page of documentation beside it: subject, reason,
+//! and examples that pass and fail.
 //!
-//! Invariant: a rule looks at the tree and at what its names stand for, never at the text.
+//! Invariant: a rule inspects the syntax tree and the values of names, not the text; only
+//! `hidden-text` and `obfuscation` look at characters.
 
-#[cfg(test)]
-mod cases;
 mod data_exfiltration;
+mod dataflow;
 mod environment_access;
 mod eval_usage;
 mod file_system;
-mod flow;
-mod functions;
 mod global_escape;
 mod hidden_text;
 mod module_loading;
+mod mutation;
+mod named_functions;
 mod network_access;
 mod obfuscation;
 mod process_spawn;
@@ -20,34 +21,35 @@ mod prototype_pollution;
 mod quickjs;
 mod resource_exhaustion;
 mod sensitive_data;
+#[cfg(test)]
+mod testdata;
 mod unbounded_operation;
 mod unsafe_regex;
-mod uses;
 
 use std::cell::OnceCell;
 
 use swc_common::Span;
 use swc_ecma_ast::Program;
 
+use crate::bindings::Bindings;
 use crate::facts::Facts;
 use crate::finding::{Finding, RuleId, Severity};
-use crate::names::Names;
-use crate::parse::range;
-use crate::position::{Lines, cut};
-use flow::Flow;
-use uses::Uses;
+use crate::parse::byte_range;
+use crate::position::{LineIndex, truncate_message};
+use dataflow::DataFlow;
+use mutation::Mutations;
 
-/// A rule.
+/// An analysis rule.
 pub(crate) struct Rule {
     pub(crate) id: RuleId,
-    /// The worst that it says.
-    pub(crate) worst: Severity,
-    /// What it is about, why, and examples, in Markdown.
-    pub(crate) page: &'static str,
-    check: fn(&Source<'_>, &mut Findings<'_>),
+    /// The maximum severity that it reports.
+    pub(crate) max_severity: Severity,
+    /// Its documentation, in Markdown.
+    pub(crate) docs: &'static str,
+    check: fn(&RuleContext<'_>, &mut Findings<'_>),
 }
 
-/// All of them.
+/// All rules, in the order in which they run.
 pub(crate) const RULES: [&Rule; 17] = [
     &process_spawn::RULE,
     &file_system::DELETE,
@@ -68,47 +70,55 @@ pub(crate) const RULES: [&Rule; 17] = [
     &hidden_text::RULE,
 ];
 
-/// What a rule looks at.
-pub(crate) struct Source<'a> {
+/// The input of a rule.
+pub(crate) struct RuleContext<'a> {
     pub(crate) text: &'a str,
     pub(crate) program: &'a Program,
-    pub(crate) names: &'a Names<'a>,
+    pub(crate) names: &'a Bindings<'a>,
     pub(crate) facts: &'a Facts,
-    flow: OnceCell<Flow<'a>>,
-    uses: OnceCell<Uses>,
-    /// The parts of the source that are gone through for ever, as byte positions of its tree.
-    endless: OnceCell<Vec<(u32, u32)>>,
+    dataflow: OnceCell<DataFlow<'a>>,
+    mutations: OnceCell<Mutations>,
+    /// The endless parts of the source, as byte positions of its tree.
+    endless_ranges: OnceCell<Vec<(u32, u32)>>,
 }
 
-impl<'a> Source<'a> {
-    pub(crate) fn new(text: &'a str, program: &'a Program, names: &'a Names<'a>, facts: &'a Facts) -> Self {
-        Self { text, program, names, facts, flow: OnceCell::new(), uses: OnceCell::new(), endless: OnceCell::new() }
+impl<'a> RuleContext<'a> {
+    pub(crate) fn new(text: &'a str, program: &'a Program, names: &'a Bindings<'a>, facts: &'a Facts) -> Self {
+        Self {
+            text,
+            program,
+            names,
+            facts,
+            dataflow: OnceCell::new(),
+            mutations: OnceCell::new(),
+            endless_ranges: OnceCell::new(),
+        }
     }
 
-    /// Where values go, for the rules that ask for it.
-    fn flow(&self) -> &Flow<'a> {
-        self.flow.get_or_init(|| Flow::of(self.program, self.names))
+    /// Returns the data flow graph, built on first use.
+    fn dataflow(&self) -> &DataFlow<'a> {
+        self.dataflow.get_or_init(|| DataFlow::lower(self.program, self.names))
     }
 
-    /// Every use of every name, for the rules that ask for it.
-    fn uses(&self) -> &Uses {
-        self.uses.get_or_init(|| Uses::of(self.program, self.names))
+    /// Returns the mutations of all names, collected on first use.
+    fn mutations(&self) -> &Mutations {
+        self.mutations.get_or_init(|| Mutations::collect(self.program, self.names))
     }
 }
 
-/// So many findings of one rule are told: nobody reads more, and each is compared with those before it.
-const MOST: usize = 50;
+/// The maximum number of findings of one rule; each new one is compared with the earlier ones.
+const MAX_FINDINGS_PER_RULE: usize = 50;
 
-/// What one rule has found.
+/// The findings of one rule.
 pub(crate) struct Findings<'a> {
     rule: &'a Rule,
-    lines: &'a Lines<'a>,
+    lines: &'a LineIndex<'a>,
     found: &'a mut Vec<Finding>,
 }
 
 impl Findings<'_> {
     pub(crate) fn add(&mut self, severity: Severity, span: Span, message: String, suggestion: &'static str) {
-        self.add_at(severity, range(span), message, suggestion);
+        self.add_at(severity, byte_range(span), message, suggestion);
     }
 
     pub(crate) fn add_at(
@@ -118,22 +128,22 @@ impl Findings<'_> {
         message: String,
         suggestion: &'static str,
     ) {
-        let message = cut(message);
-        // The same thing twice is one finding: what is said once is not worse for being written in two places.
+        let message = truncate_message(message);
+        // Duplicates are one finding: an operation is not worse for occurring in two places.
         let mut own = self.found.iter().filter(|finding| finding.rule == self.rule.id);
-        if own.clone().count() >= MOST || own.any(|finding| finding.message == message) {
+        if own.clone().count() >= MAX_FINDINGS_PER_RULE || own.any(|finding| finding.message == message) {
             return;
         }
         let location = self.lines.locate(start, end);
-        let text = self.lines.shown(&location);
-        self.found.push(Finding { rule: self.rule.id, severity, message, suggestion, location, text });
+        let text = self.lines.snippet(&location);
+        self.found.push(Finding { rule: self.rule.id, severity, message, suggestion, location, snippet: text });
     }
 }
 
-/// Runs the rules that can say something as bad as `least`.
-pub(crate) fn check(source: &Source<'_>, lines: &Lines<'_>, least: Severity) -> Vec<Finding> {
+/// Runs the rules that can report a severity of `least` or more.
+pub(crate) fn check(source: &RuleContext<'_>, lines: &LineIndex<'_>, least: Severity) -> Vec<Finding> {
     let mut found = Vec::new();
-    for rule in RULES.iter().filter(|rule| rule.worst >= least) {
+    for rule in RULES.iter().filter(|rule| rule.max_severity >= least) {
         (rule.check)(source, &mut Findings { rule, lines, found: &mut found });
     }
     found.retain(|finding| finding.severity >= least);
@@ -141,12 +151,12 @@ pub(crate) fn check(source: &Source<'_>, lines: &Lines<'_>, least: Severity) -> 
     found
 }
 
-/// The end of a path, as a rule names it in a message.
-fn shown(span: &crate::facts::Use) -> String {
-    span.thing.shown()
+/// Returns the path of a use, as rules name it in messages.
+fn display_path(span: &crate::facts::Use) -> String {
+    span.path.to_source()
 }
 
-/// The globals that reach the network, for whoever asks what a source needs.
+/// The globals that reach the network, for the capability analysis.
 pub(crate) use network_access::GLOBALS as NETWORK;
 
 #[cfg(test)]
@@ -155,7 +165,7 @@ mod tests {
 
     use super::*;
 
-    /// The code blocks below a heading of a page.
+    /// Returns the code blocks below a heading of a page.
     fn blocks<'a>(page: &'a str, heading: &str) -> Vec<(&'a str, Language)> {
         let below = page.split("\n## ").find_map(|part| part.strip_prefix(heading)).unwrap_or_default();
         let fences: Vec<&str> = below.split("```").skip(1).step_by(2).collect();
@@ -168,7 +178,7 @@ mod tests {
             .collect()
     }
 
-    /// The rules that find something of medium severity or worse.
+    /// Returns the rules that report medium severity or worse.
     fn found(source: &str, language: Language) -> Vec<String> {
         let analysis = crate::analyze(source, language, None).unwrap_or_else(|error| panic!("{error}:\n{source}"));
         let worse = analysis.findings.iter().filter(|finding| finding.severity >= Severity::Medium);
@@ -180,8 +190,8 @@ mod tests {
         let mut wrong = Vec::new();
         for rule in RULES {
             let name = rule.id.name();
-            assert!(rule.page.starts_with(&format!("# {name}\n")), "the page of {name} has another title");
-            let (pass, fail) = (blocks(rule.page, "Pass"), blocks(rule.page, "Fail"));
+            assert!(rule.docs.starts_with(&format!("# {name}\n")), "the page of {name} has another title");
+            let (pass, fail) = (blocks(rule.docs, "Pass"), blocks(rule.docs, "Fail"));
             if pass.len() < 2 || fail.len() < 2 {
                 wrong.push(format!("{name}: {} blocks pass and {} fail", pass.len(), fail.len()));
             }

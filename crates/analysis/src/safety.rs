@@ -1,8 +1,8 @@
-//! How safe a source is: the findings, weighed.
+//! The safety score of a source, computed from its findings.
 //!
-//! The scale is the seed system's: 1.0, less 0.5 for each critical finding, 0.25 for a high, 0.1 for a medium and 0.05
-//! for a low one; the same thing found twice counts once. A source is safe where the score is at least 0.5 and no
-//! finding is high or critical.
+//! The scale is that of the seed system: 1.0, less 0.5 for each critical finding, 0.25 for each
+//! high one, 0.1 for each medium one and 0.05 for each low one; duplicates count once. A source is
+//! safe if its score is at least 0.5 and it has no high or critical finding.
 
 use serde::Serialize;
 use toolcell_tool::Capability;
@@ -10,55 +10,55 @@ use toolcell_tool::Capability;
 use crate::capability::Capabilities;
 use crate::finding::{Finding, RuleId, Severity};
 
-/// The least score of a safe source.
-const SAFE: f64 = 0.5;
+/// The minimum score of a safe source.
+const MIN_SAFE_SCORE: f64 = 0.5;
 
-/// One thing that was found, in the form of the contract.
+/// A safety issue, in the format of the contract.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SafetyAnalysisIssue {
-    /// How bad it is.
+    /// The severity, which determines the weight in the score.
     pub severity: Severity,
-    /// What kind of thing it is: the name of the rule.
+    /// The name of the rule that reported it.
     #[serde(rename = "type")]
     pub kind: RuleId,
-    /// What the source does.
+    /// The issue, as a predicate of the source: "reads files".
     pub description: String,
-    /// Line, counted from 1.
+    /// Start line, counted from 1.
     pub line: u32,
-    /// Column, counted from 1 in UTF-16 units.
+    /// Start column, counted from 1 in UTF-16 units.
     pub column: u32,
-    /// Line of the end.
+    /// End line, counted from 1.
     pub end_line: u32,
-    /// Column behind the end.
+    /// End column, exclusive.
     pub end_column: u32,
-    /// The line of the source, without the blanks around it.
+    /// The source line in which the issue starts, trimmed.
     pub code: String,
-    /// What to write instead.
+    /// The suggested replacement.
     pub suggestion: String,
 }
 
-/// How safe a source is, in the form of the contract.
+/// The safety of a source, in the format of the contract.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SafetyAnalysisResult {
-    /// 0.0 to 1.0.
+    /// The safety score, 0.0 to 1.0.
     pub score: f64,
-    /// What was found.
+    /// The issues, without those that a declared capability allows.
     pub issues: Vec<SafetyAnalysisIssue>,
-    /// What the source may do, because it was asked for and can be granted.
+    /// Operations of the source that a declared capability allows.
     pub allowed_operations: Vec<String>,
-    /// What the source does and may not.
+    /// Operations of the source with a high or critical issue.
     pub blocked_operations: Vec<String>,
-    /// What to do about it.
+    /// The numbers of critical and of high issues, and each suggestion once.
     pub recommendations: Vec<String>,
-    /// Whether the score is at least 0.5, and nothing is high or critical.
+    /// Whether the score is at least 0.5 and no issue is high or critical.
     pub is_safe: bool,
-    /// How certain this is, 0.0 to 1.0.
+    /// The confidence of this result, 0.0 to 1.0.
     pub confidence: f64,
 }
 
-/// The capability that makes what a rule finds allowed.
+/// Returns the capability that allows what a rule reports.
 fn allowed_by(finding: &Finding) -> Option<Capability> {
     match finding.rule.name() {
         "network-access" => Some(Capability::Net),
@@ -67,8 +67,9 @@ fn allowed_by(finding: &Finding) -> Option<Capability> {
 }
 
 impl SafetyAnalysisResult {
-    /// Weighs findings; what the tool asks to be granted is allowed, and whether it is granted is the host's matter.
-    pub(crate) fn of(findings: &[Finding], declared: Option<&Capabilities>, uncertain: bool) -> Self {
+    /// Computes the score of some findings. A declared capability allows its operations; whether it
+    /// is granted is decided by the host.
+    pub(crate) fn from_findings(findings: &[Finding], declared: Option<&Capabilities>, uncertain: bool) -> Self {
         let asked = |finding: &&Finding| {
             allowed_by(finding).is_some_and(|needed| declared.is_some_and(|declared| declared.has(needed)))
         };
@@ -84,7 +85,7 @@ impl SafetyAnalysisResult {
         };
         Self {
             score,
-            issues: issues.iter().map(|finding| issue(finding)).collect(),
+            issues: issues.iter().map(|finding| to_issue(finding)).collect(),
             allowed_operations: allowed.iter().map(|finding| finding.message.clone()).collect(),
             blocked_operations: issues
                 .iter()
@@ -92,13 +93,13 @@ impl SafetyAnalysisResult {
                 .map(|finding| finding.message.clone())
                 .collect(),
             recommendations: recommendations(&issues),
-            is_safe: score >= SAFE && worst < Some(Severity::High),
+            is_safe: score >= MIN_SAFE_SCORE && worst < Some(Severity::High),
             confidence,
         }
     }
 }
 
-fn issue(finding: &Finding) -> SafetyAnalysisIssue {
+fn to_issue(finding: &Finding) -> SafetyAnalysisIssue {
     SafetyAnalysisIssue {
         severity: finding.severity,
         kind: finding.rule,
@@ -107,12 +108,12 @@ fn issue(finding: &Finding) -> SafetyAnalysisIssue {
         column: finding.location.column,
         end_line: finding.location.end_line,
         end_column: finding.location.end_column,
-        code: finding.text.trim().to_owned(),
+        code: finding.snippet.trim().to_owned(),
         suggestion: finding.suggestion.to_owned(),
     }
 }
 
-/// How many are critical and high, and each suggestion once.
+/// Returns the number of critical and of high issues, and each suggestion once.
 fn recommendations(issues: &[&Finding]) -> Vec<String> {
     let mut lines = Vec::new();
     for severity in [Severity::Critical, Severity::High] {

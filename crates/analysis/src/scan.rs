@@ -1,26 +1,29 @@
-//! How deep a source may nest, told from its tokens before it is parsed.
+//! An upper bound of the nesting depth of a source, computed from its tokens before it is parsed.
 //!
-//! A parser recurses, and its author can make it: what is counted here is at least the depth to which it does. Each level
-//! of a tree takes a token of its own that is not closed, or separated from the next level, before the level begins: so
-//! tokens are counted since the last separator, in all open brackets together.
+//! A parser recurses, and the source decides how deeply. The count is at least that depth: each
+//! level of a tree takes a token of its own that is neither closed nor separated from the next
+//! level before that level starts. So the tokens since the last separator are counted, summed over
+//! all open brackets.
 //!
-//! Invariant: a source that passes is parsed, visited and dropped with a bounded stack. Where it is not clear whether a
-//! slash begins a regular expression, strings are no longer skipped, and more is counted than there is.
+//! Invariant: a source that passes is parsed, visited and dropped with a bounded stack. If a slash
+//! may start a regular expression or divide, strings are no longer skipped, so the count can only
+//! be too high.
 
-/// The most tokens that may stand open.
-const OPEN: usize = 3_000;
-/// The most angle brackets that may stand open: a comma does not separate what is between them.
-const ANGLES: usize = 100;
-/// The most that may stand open where no operand is before them: they begin a cast, the parameters of a generic arrow or a
-/// tag, and the parser tries one after the other, each with all that follows.
-const HEADS_OPEN: usize = 4;
-/// How deep angle brackets, and colons, are nested, added up over the source: of some, the parser looks at all that are
-/// around.
-const NESTED: usize = 20_000;
-const COLONS: usize = 100_000;
+/// The maximum number of open tokens.
+const MAX_OPEN_TOKENS: usize = 3_000;
+/// The maximum number of open angle brackets: commas do not separate what is between them.
+const MAX_OPEN_ANGLES: usize = 100;
+/// The maximum number of open angle brackets without an operand before them. They start a cast, the
+/// parameters of a generic arrow or a tag; the parser tries one after the other, each with
+/// everything that follows.
+const MAX_OPEN_HEADS: usize = 4;
+/// The maximum sums of the depths of all angle brackets, and of all colons: for some of them, the
+/// parser inspects all enclosing ones.
+const MAX_ANGLE_DEPTH_SUM: usize = 20_000;
+const MAX_COLON_DEPTH_SUM: usize = 100_000;
 
-/// Words that an operand does not end with: what follows belongs to them.
-const OPERATORS: [&[u8]; 33] = [
+/// Words that do not end an operand: what follows belongs to them.
+const OPERATOR_WORDS: [&[u8]; 33] = [
     b"abstract",
     b"as",
     b"asserts",
@@ -55,42 +58,43 @@ const OPERATORS: [&[u8]; 33] = [
     b"while",
     b"with",
 ];
-/// Words whose brackets are followed by a statement.
-const HEADS: [&[u8]; 4] = [b"for", b"if", b"while", b"with"];
-/// Words that go on with the statement before them.
-const CONTINUES: [&[u8]; 11] =
+/// Words whose parentheses are followed by a statement.
+const HEAD_WORDS: [&[u8]; 4] = [b"for", b"if", b"while", b"with"];
+/// Words that continue the previous statement.
+const CONTINUATION_WORDS: [&[u8]; 11] =
     [b"as", b"catch", b"else", b"extends", b"finally", b"implements", b"in", b"instanceof", b"is", b"of", b"satisfies"];
-/// Words after which a slash may begin a regular expression or divide, by what they are in their place.
-const EITHER: [&[u8]; 6] = [b"async", b"await", b"is", b"of", b"static", b"yield"];
+/// Words after which a slash may either start a regular expression or divide.
+const AMBIGUOUS_WORDS: [&[u8]; 6] = [b"async", b"await", b"is", b"of", b"static", b"yield"];
 
-/// Where a source nests deeper than it may, in bytes.
-pub(crate) fn too_deep(source: &str) -> Option<usize> {
-    Scan::new(source.as_bytes(), true).run()
+/// Returns the byte offset at which a source is nested too deeply.
+pub(crate) fn find_too_deep(source: &str) -> Option<usize> {
+    Scanner::new(source.as_bytes(), true).run()
 }
 
-/// The same where nothing in it is taken for a string or a comment, as within the text of JSX.
-pub(crate) fn too_deep_as_text(source: &str) -> bool {
-    Scan::new(source.as_bytes(), false).run().is_some()
+/// Returns whether a source is nested too deeply if nothing in it is a string or a comment, as in
+/// the text of JSX.
+pub(crate) fn is_too_deep_as_text(source: &str) -> bool {
+    Scanner::new(source.as_bytes(), false).run().is_some()
 }
 
 /// The last token, as far as the next one depends on it.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Last {
-    /// Something that a value ends with.
+enum LastToken {
+    /// The end of a value.
     Operand,
-    /// An operator, or a word that is one.
+    /// An operator, or an operator word.
     Operator,
-    /// What ends a value or a statement, or begins one.
-    Either,
+    /// The end of a value or a statement, or the start of one.
+    Ambiguous,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum LevelKind {
     Bracket,
-    /// The brackets of `if`, `for`, `while` and `with`.
+    /// The parentheses of `if`, `for`, `while` and `with`.
     Head,
     Brace,
-    /// What is between `${` and `}`.
+    /// The part between `${` and `}`.
     Template,
 }
 
@@ -101,9 +105,9 @@ enum Separator {
     Brace,
 }
 
-/// Whether a token goes on with what is before a separator.
+/// Whether a token continues what is before a separator.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Continues {
+enum Continuation {
     Never,
     AfterBrace,
     Always,
@@ -111,90 +115,90 @@ enum Continues {
 
 #[derive(Clone, Copy, Default)]
 struct Counts {
-    /// Tokens.
+    /// The number of open tokens.
     open: usize,
     colons: usize,
-    /// Angle brackets without an operand before them.
+    /// The number of open angle brackets without an operand before them.
     heads: usize,
 }
 
 struct Level {
-    kind: Kind,
+    kind: LevelKind,
     counts: Counts,
     angles: usize,
-    row: Option<Row>,
+    decorator_row: Option<DecoratorRow>,
 }
 
 impl Level {
-    fn new(kind: Kind) -> Self {
-        Self { kind, counts: Counts::default(), angles: 0, row: None }
+    fn new(kind: LevelKind) -> Self {
+        Self { kind, counts: Counts::default(), angles: 0, decorator_row: None }
     }
 }
 
-/// Decorators in a row, which do not stand in each other: the parser reads one after the other.
+/// A row of decorators, which are not nested: the parser reads one after the other.
 #[derive(Clone, Copy)]
-struct Row {
-    /// What stood open before the first of them.
+struct DecoratorRow {
+    /// The counts before the first of them.
     before: Counts,
-    last: Decorated,
+    last: DecoratorEnd,
 }
 
 /// The last token of a decorator.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Decorated {
+enum DecoratorEnd {
     At,
     Dot,
-    /// A name, or what closes brackets: it may end here.
-    Whole,
+    /// A name or a closing parenthesis: the decorator may end here.
+    Complete,
 }
 
 #[expect(clippy::struct_excessive_bools, reason = "each says one thing of the last token, in any combination")]
-struct Scan<'a> {
+struct Scanner<'a> {
     bytes: &'a [u8],
     at: usize,
     levels: Vec<Level>,
-    /// What stands open in all levels together.
+    /// The open tokens of all levels together.
     counts: Counts,
     angles: usize,
-    /// The depths of all angle brackets, and of all colons.
-    nested: usize,
-    colons: usize,
-    last: Last,
-    /// A statement may end after the last token, where a line does.
-    ended: bool,
-    /// The last token was a word of [`HEADS`].
+    /// The sums of the depths of all angle brackets, and of all colons.
+    angle_depth_sum: usize,
+    colon_depth_sum: usize,
+    last: LastToken,
+    /// Whether a line break after the last token may end a statement.
+    may_end_statement: bool,
+    /// Whether the last token was one of [`HEAD_WORDS`].
     after_head: bool,
-    /// The last token was a dot: what follows is a name, whatever word it is.
+    /// Whether the last token was a dot: the next word is a name.
     after_dot: bool,
-    /// A separator was there, unless the next token goes on with what is before it.
-    separated: Option<Separator>,
-    /// A line ended since the last token.
+    /// A separator that takes effect unless the next token continues what is before it.
+    pending_separator: Option<Separator>,
+    /// Whether there was a line break since the last token.
     new_line: bool,
-    /// Strings, comments and regular expressions are skipped.
-    skips: bool,
+    /// Whether strings, comments and regular expressions are skipped.
+    skips_text: bool,
 }
 
-impl<'a> Scan<'a> {
+impl<'a> Scanner<'a> {
     fn new(bytes: &'a [u8], skips: bool) -> Self {
         Self {
             bytes,
             at: 0,
-            levels: vec![Level::new(Kind::Brace)],
+            levels: vec![Level::new(LevelKind::Brace)],
             counts: Counts::default(),
             angles: 0,
-            nested: 0,
-            colons: 0,
-            last: Last::Operator,
-            ended: false,
+            angle_depth_sum: 0,
+            colon_depth_sum: 0,
+            last: LastToken::Operator,
+            may_end_statement: false,
             after_head: false,
             after_dot: false,
-            separated: None,
+            pending_separator: None,
             new_line: false,
-            skips,
+            skips_text: skips,
         }
     }
 
-    /// Where there is more than may be.
+    /// Returns the offset at which a limit is exceeded.
     fn run(mut self) -> Option<usize> {
         while let Some(byte) = self.bytes.get(self.at).copied() {
             let start = self.at;
@@ -204,74 +208,76 @@ impl<'a> Scan<'a> {
                     self.at += 1;
                 }
                 b' ' | b'\t' => self.at += 1,
-                b'/' if self.skips && self.slash() => {}
-                b'"' | b'\'' if self.skips => self.string(byte),
-                b'`' if self.skips => {
-                    self.token(Last::Operand, Continues::Never);
+                b'/' if self.skips_text && self.slash() => {}
+                b'"' | b'\'' if self.skips_text => self.string(byte),
+                b'`' if self.skips_text => {
+                    self.token(LastToken::Operand, Continuation::Never);
                     self.at += 1;
                     self.template();
                 }
-                b'(' | b'[' | b'{' => self.opens(byte),
-                b')' | b']' | b'}' => self.closes(byte),
+                b'(' | b'[' | b'{' => self.open_bracket(byte),
+                b')' | b']' | b'}' => self.close_bracket(byte),
                 b';' | b',' => {
                     self.at += 1;
-                    self.last = Last::Operator;
-                    self.ended = false;
+                    self.last = LastToken::Operator;
+                    self.may_end_statement = false;
                     if let Some(level) = self.levels.last_mut() {
-                        level.row = None;
+                        level.decorator_row = None;
                     }
                     if byte == b',' {
                         self.separate();
                     } else if let Some(level) = self.levels.last_mut() {
                         self.angles -= std::mem::take(&mut level.angles);
-                        self.separated = Some(Separator::Semicolon);
+                        self.pending_separator = Some(Separator::Semicolon);
                     }
                 }
                 byte if is_word(byte) => self.word(),
-                _ => self.sign(byte),
+                _ => self.punctuation(byte),
             }
-            let is_deep = self.counts.open > OPEN || self.angles > ANGLES || self.counts.heads > HEADS_OPEN;
-            if is_deep || self.nested > NESTED || self.colons > COLONS {
+            let is_deep = self.counts.open > MAX_OPEN_TOKENS
+                || self.angles > MAX_OPEN_ANGLES
+                || self.counts.heads > MAX_OPEN_HEADS;
+            if is_deep || self.angle_depth_sum > MAX_ANGLE_DEPTH_SUM || self.colon_depth_sum > MAX_COLON_DEPTH_SUM {
                 return Some(start);
             }
         }
         None
     }
 
-    /// Counts a token; a separator that was held back counts now, unless it goes on with what was before.
-    /// A row of decorators ends, unless its token goes on with it.
-    fn token(&mut self, last: Last, continues: Continues) -> Option<Row> {
-        match self.separated.take() {
+    /// Counts a token. A pending separator takes effect, unless the token continues what is before
+    /// it. Ends the row of decorators, and returns it so that the caller can continue it.
+    fn token(&mut self, last: LastToken, continues: Continuation) -> Option<DecoratorRow> {
+        match self.pending_separator.take() {
             None => {}
-            Some(_) if continues == Continues::Always => {}
-            Some(Separator::Brace) if continues == Continues::AfterBrace => {}
+            Some(_) if continues == Continuation::Always => {}
+            Some(Separator::Brace) if continues == Continuation::AfterBrace => {}
             Some(_) => self.separate(),
         }
         let mut row = None;
         if let Some(level) = self.levels.last_mut() {
             level.counts.open += 1;
             self.counts.open += 1;
-            row = level.row.take();
+            row = level.decorator_row.take();
         }
         self.last = last;
-        self.ended = last == Last::Operand;
+        self.may_end_statement = last == LastToken::Operand;
         self.after_head = false;
         self.after_dot = false;
         self.new_line = false;
         row
     }
 
-    /// Goes on with a row of decorators.
-    fn decorated(&mut self, row: Option<Row>, last: Decorated) {
+    /// Continues a row of decorators.
+    fn continue_decorators(&mut self, row: Option<DecoratorRow>, last: DecoratorEnd) {
         if let (Some(level), Some(row)) = (self.levels.last_mut(), row) {
-            level.row = Some(Row { last, ..row });
+            level.decorator_row = Some(DecoratorRow { last, ..row });
         }
     }
 
-    /// What the decorator before this one opened is closed.
-    fn next_decorator(&mut self) -> Option<Row> {
+    /// Starts the next decorator of a row: the tokens of the previous one are closed.
+    fn start_decorator(&mut self) -> Option<DecoratorRow> {
         let level = self.levels.last_mut()?;
-        let row = level.row.filter(|row| row.last == Decorated::Whole)?;
+        let row = level.decorator_row.filter(|row| row.last == DecoratorEnd::Complete)?;
         let all = std::mem::replace(&mut level.counts, row.before);
         self.counts.open -= all.open - row.before.open;
         self.counts.colons -= all.colons - row.before.colons;
@@ -279,51 +285,52 @@ impl<'a> Scan<'a> {
         Some(row)
     }
 
-    /// Nothing of this level stands open any more.
+    /// Closes all tokens of the current level.
     fn separate(&mut self) {
         if let Some(level) = self.levels.last_mut() {
-            level.row = None;
+            level.decorator_row = None;
             let counts = std::mem::take(&mut level.counts);
-            self.leave(counts);
+            self.subtract(counts);
         }
     }
 
-    fn leave(&mut self, counts: Counts) {
+    fn subtract(&mut self, counts: Counts) {
         self.counts.open -= counts.open;
         self.counts.colons -= counts.colons;
         self.counts.heads -= counts.heads;
     }
 
-    fn opens(&mut self, byte: u8) {
+    fn open_bracket(&mut self, byte: u8) {
         let is_head = self.after_head && byte == b'(';
-        // `a` on a line and `(b)` on the next is a call: it goes on.
-        let row = self.token(Last::Operator, if byte == b'{' { Continues::Never } else { Continues::AfterBrace });
+        // `a` on one line and `(b)` on the next is a call, so it continues.
+        let row =
+            self.token(LastToken::Operator, if byte == b'{' { Continuation::Never } else { Continuation::AfterBrace });
         if byte == b'(' {
-            // What is in the brackets is a level of its own, and behind them the decorator may end.
-            self.decorated(row.filter(|row| row.last != Decorated::Dot), Decorated::Whole);
+            // The arguments are a level of their own; after them the decorator may end.
+            self.continue_decorators(row.filter(|row| row.last != DecoratorEnd::Dot), DecoratorEnd::Complete);
         }
         let kind = match byte {
-            b'{' => Kind::Brace,
-            _ if is_head => Kind::Head,
-            _ => Kind::Bracket,
+            b'{' => LevelKind::Brace,
+            _ if is_head => LevelKind::Head,
+            _ => LevelKind::Bracket,
         };
         self.levels.push(Level::new(kind));
         self.at += 1;
     }
 
-    fn closes(&mut self, byte: u8) {
+    fn close_bracket(&mut self, byte: u8) {
         self.at += 1;
         if self.levels.len() == 1 {
             return;
         }
         let Some(level) = self.levels.pop() else { return };
-        self.leave(level.counts);
+        self.subtract(level.counts);
         self.angles -= level.angles;
-        (self.new_line, self.separated, self.ended) = (false, None, level.kind != Kind::Head);
+        (self.new_line, self.pending_separator, self.may_end_statement) = (false, None, level.kind != LevelKind::Head);
         (self.after_head, self.after_dot) = (false, false);
         match (byte, level.kind) {
-            (b'}', Kind::Template) if self.skips => {
-                // The expressions of one template do not stand in each other.
+            (b'}', LevelKind::Template) if self.skips_text => {
+                // The expressions of one template are not nested.
                 if let Some(around) = self.levels.last_mut() {
                     let one = usize::from(around.counts.open > 0);
                     around.counts.open -= one;
@@ -332,11 +339,11 @@ impl<'a> Scan<'a> {
                 self.template();
             }
             (b'}', _) => {
-                self.last = Last::Either;
-                self.separated = Some(Separator::Brace);
+                self.last = LastToken::Ambiguous;
+                self.pending_separator = Some(Separator::Brace);
             }
-            (_, Kind::Head) => self.last = Last::Operator,
-            _ => self.last = Last::Operand,
+            (_, LevelKind::Head) => self.last = LastToken::Operator,
+            _ => self.last = LastToken::Operand,
         }
     }
 
@@ -347,46 +354,51 @@ impl<'a> Scan<'a> {
         }
         let word = &self.bytes[start..self.at];
         let is_name = self.after_dot;
-        // `for await (`
-        let is_head = !is_name && (HEADS.contains(&word) || self.after_head && word == b"await");
-        let continues = CONTINUES.contains(&word);
-        let is_operator = !is_name && OPERATORS.contains(&word);
-        // A line ends a statement where one value would follow another.
-        let ends = self.new_line && self.ended && !continues;
+        // `for await (`.
+        let is_head = !is_name && (HEAD_WORDS.contains(&word) || self.after_head && word == b"await");
+        let continues = CONTINUATION_WORDS.contains(&word);
+        let is_operator = !is_name && OPERATOR_WORDS.contains(&word);
+        // A line break ends a statement if one value would follow another.
+        let ends = self.new_line && self.may_end_statement && !continues;
         if ends || word == b"case" {
             self.separate();
         }
         let last = match word {
-            word if !is_name && EITHER.contains(&word) => Last::Either,
-            _ if is_operator => Last::Operator,
-            _ => Last::Operand,
+            word if !is_name && AMBIGUOUS_WORDS.contains(&word) => LastToken::Ambiguous,
+            _ if is_operator => LastToken::Operator,
+            _ => LastToken::Operand,
         };
-        let row = self.token(last, if continues { Continues::Always } else { Continues::Never });
-        self.decorated(row.filter(|row| row.last != Decorated::Whole), Decorated::Whole);
+        let row = self.token(last, if continues { Continuation::Always } else { Continuation::Never });
+        self.continue_decorators(row.filter(|row| row.last != DecoratorEnd::Complete), DecoratorEnd::Complete);
         self.after_head = is_head;
     }
 
-    fn sign(&mut self, byte: u8) {
-        let is_head = byte == b'<' && self.last == Last::Operator;
+    fn punctuation(&mut self, byte: u8) {
+        let is_head = byte == b'<' && self.last == LastToken::Operator;
         let arrow = byte == b'>' && self.at > 0 && self.bytes[self.at - 1] == b'=';
         let twice = matches!(byte, b'+' | b'-') && self.bytes.get(self.at + 1) == Some(&byte);
-        // What is after a block is a statement, but what begins with an operator goes on with a value.
-        let continues = if matches!(byte, b'@' | b'#') { Continues::Never } else { Continues::AfterBrace };
-        let before = if byte == b'@' { self.next_decorator() } else { None };
-        let row = self.token(if twice { Last::Either } else { Last::Operator }, continues);
+        // A statement follows a block, but an operator continues a value.
+        let continues = if matches!(byte, b'@' | b'#') { Continuation::Never } else { Continuation::AfterBrace };
+        let before = if byte == b'@' { self.start_decorator() } else { None };
+        let row = self.token(if twice { LastToken::Ambiguous } else { LastToken::Operator }, continues);
         match (byte, self.levels.last()) {
             (b'@', Some(level)) => {
                 let first = Counts { open: level.counts.open - 1, ..level.counts };
-                self.decorated(Some(before.unwrap_or(Row { before: first, last: Decorated::At })), Decorated::At);
+                self.continue_decorators(
+                    Some(before.unwrap_or(DecoratorRow { before: first, last: DecoratorEnd::At })),
+                    DecoratorEnd::At,
+                );
             }
-            (b'.', _) => self.decorated(row.filter(|row| row.last == Decorated::Whole), Decorated::Dot),
+            (b'.', _) => {
+                self.continue_decorators(row.filter(|row| row.last == DecoratorEnd::Complete), DecoratorEnd::Dot);
+            }
             _ => {}
         }
         if let Some(level) = self.levels.last_mut() {
             if byte == b'<' {
                 level.angles += 1;
                 self.angles += 1;
-                self.nested += self.angles;
+                self.angle_depth_sum += self.angles;
                 if is_head {
                     level.counts.heads += 1;
                     self.counts.heads += 1;
@@ -394,7 +406,7 @@ impl<'a> Scan<'a> {
             } else if byte == b':' {
                 level.counts.colons += 1;
                 self.counts.colons += 1;
-                self.colons += self.counts.colons;
+                self.colon_depth_sum += self.counts.colons;
             } else if byte == b'>' && !arrow && level.angles > 0 {
                 level.angles -= 1;
                 self.angles -= 1;
@@ -404,7 +416,7 @@ impl<'a> Scan<'a> {
         self.at += 1 + usize::from(twice);
     }
 
-    /// Skips a comment or a regular expression; false for a slash that divides.
+    /// Skips a comment or a regular expression; returns false if the slash divides.
     fn slash(&mut self) -> bool {
         match self.bytes.get(self.at + 1) {
             Some(b'/') => {
@@ -421,12 +433,13 @@ impl<'a> Scan<'a> {
                 true
             }
             _ => match self.last {
-                Last::Operand => false,
-                Last::Operator => self.regex(),
-                Last::Either => {
-                    // If it is one, what is in it is no string; if it is none, what follows may be.
+                LastToken::Operand => false,
+                LastToken::Operator => self.regex(),
+                LastToken::Ambiguous => {
+                    // If it is a regular expression, quotes in it start no string; if it divides,
+                    // quotes after it may start one.
                     let line = self.bytes[self.at..].split(|byte| *byte == b'\n').next().unwrap_or_default();
-                    self.skips &= !line.iter().any(|byte| matches!(byte, b'"' | b'\'' | b'`'))
+                    self.skips_text &= !line.iter().any(|byte| matches!(byte, b'"' | b'\'' | b'`'))
                         && !line.windows(2).any(|two| two == b"/*" || two == b"//");
                     false
                 }
@@ -445,14 +458,14 @@ impl<'a> Scan<'a> {
                 b']' => in_class = false,
                 b'/' if !in_class => {
                     self.at = at + 1;
-                    self.token(Last::Operand, Continues::Never);
+                    self.token(LastToken::Operand, Continuation::Never);
                     return true;
                 }
                 _ => {}
             }
             at += 1;
         }
-        self.skips = false;
+        self.skips_text = false;
         false
     }
 
@@ -463,10 +476,10 @@ impl<'a> Scan<'a> {
                 b'\\' => at += 1,
                 b'\n' => break,
                 byte if *byte == quote => {
-                    if self.new_line && self.ended {
+                    if self.new_line && self.may_end_statement {
                         self.separate();
                     }
-                    self.token(Last::Operand, Continues::Never);
+                    self.token(LastToken::Operand, Continuation::Never);
                     self.at = at + 1;
                     return;
                 }
@@ -474,25 +487,25 @@ impl<'a> Scan<'a> {
             }
             at += 1;
         }
-        // It has no end: nobody knows what the rest is.
-        self.skips = false;
-        self.token(Last::Operand, Continues::Never);
+        // An unterminated string: the rest is unknown.
+        self.skips_text = false;
+        self.token(LastToken::Operand, Continuation::Never);
         self.at += 1;
     }
 
-    /// Skips the text of a template up to its end, or to the next expression in it.
+    /// Skips the text of a template up to its end, or to its next expression.
     fn template(&mut self) {
         while let Some(byte) = self.bytes.get(self.at) {
             match byte {
                 b'\\' => self.at += 1,
                 b'`' => {
                     self.at += 1;
-                    self.last = Last::Operand;
+                    self.last = LastToken::Operand;
                     return;
                 }
                 b'$' if self.bytes.get(self.at + 1) == Some(&b'{') => {
-                    self.token(Last::Operator, Continues::Always);
-                    self.levels.push(Level::new(Kind::Template));
+                    self.token(LastToken::Operator, Continuation::Always);
+                    self.levels.push(Level::new(LevelKind::Template));
                     self.at += 2;
                     return;
                 }
@@ -551,10 +564,10 @@ mod tests {
             ("'\\''+", ""),
         ] {
             let source = format!("{}x{}", open.repeat(3_100), close.repeat(3_100));
-            assert!(too_deep(&source).is_some(), "{open}");
+            assert!(find_too_deep(&source).is_some(), "{open}");
             let hidden = format!("{{}}\n/'/; {source} '");
             assert!(
-                open.contains("/*") || too_deep(&hidden).is_some(),
+                open.contains("/*") || find_too_deep(&hidden).is_some(),
                 "{open} after what may be a regular expression"
             );
         }
@@ -587,9 +600,9 @@ mod tests {
         ] {
             let source =
                 if flat.starts_with('M') { format!("x = '{}'", flat.repeat(5_000)) } else { flat.repeat(4_000) };
-            assert_eq!(too_deep(&source), None, "{flat}");
+            assert_eq!(find_too_deep(&source), None, "{flat}");
         }
-        assert!(!too_deep_as_text("x = <a>don't</a>"));
-        assert!(too_deep_as_text(&format!("<a>'{}'</a>", "{(".repeat(2_000))));
+        assert!(!is_too_deep_as_text("x = <a>don't</a>"));
+        assert!(is_too_deep_as_text(&format!("<a>'{}'</a>", "{(".repeat(2_000))));
     }
 }

@@ -1,11 +1,12 @@
-//! What an expression stands for, as far as it can be known without running it.
+//! Constant values of expressions, as far as they are known without running the source.
 //!
-//! A value is a constant, or a thing with a path: `fs["r" + "m"]` is the member `rm` of the module `fs`, whatever it is
-//! written as. Constant folding is that of ECMA-262 for strings and small numbers.
+//! A value is a constant, or an access path: `fs["r" + "m"]` is the member `rm` of the module `fs`,
+//! in whatever form it is written. Constant folding follows ECMA-262 for strings and small numbers.
 //!
-//! Invariant: what is not certain is [`Value::Unknown`]; a thing's path never claims a member that is not there.
+//! Invariant: an uncertain value is [`Value::Unknown`]; an access path never has a key that the
+//! source does not read.
 
-mod thing;
+mod access_path;
 
 use std::cell::RefCell;
 use std::fmt::Write as _;
@@ -13,19 +14,19 @@ use std::rc::Rc;
 
 use swc_atoms::Atom;
 
-use thing::RESULT;
-pub(crate) use thing::{Key, Known, Literal, Made, Path, Root, Thing, below};
+use access_path::CALL_STEP;
+pub(crate) use access_path::{AccessPath, Allocation, EvaluatedObject, Key, KeyPath, Literal, Root, append_key};
 
-/// The longest text that is folded, in bytes.
-const TEXT: usize = 8 << 10;
+/// The maximum length of a folded text, in bytes.
+const MAX_TEXT_BYTES: usize = 8 << 10;
 
-/// The longest list that is followed.
-const LIST: usize = 2000;
+/// The maximum length of a list that is tracked.
+const MAX_LIST_LEN: usize = 2000;
 
-/// The most parts, in lists within lists, that a text is made of.
-const PARTS: u32 = 4096;
+/// The maximum number of parts, in nested lists, of a text.
+const MAX_TEXT_PARTS: u32 = 4096;
 
-/// What an expression stands for.
+/// The value of an expression.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Value {
     Unknown,
@@ -34,60 +35,64 @@ pub(crate) enum Value {
     Bool(bool),
     Null,
     Undefined,
-    /// A regular expression: its pattern and flags.
+    /// A regular expression: pattern and flags.
     Pattern(Atom, Atom),
-    /// A list whose members are known.
+    /// A list with known elements.
     List(Rc<[Value]>),
-    Thing(Rc<Thing>),
+    Path(Rc<AccessPath>),
 }
 
 impl Value {
     pub(crate) fn text(text: &str) -> Self {
-        if text.len() > TEXT { Self::Unknown } else { Self::Text(text.into()) }
+        if text.len() > MAX_TEXT_BYTES { Self::Unknown } else { Self::Text(text.into()) }
     }
 
-    /// A name or text of the source.
+    /// Creates a text from an interned name or text of the source.
     pub(crate) fn name(name: &Atom) -> Self {
-        if name.len() > TEXT { Self::Unknown } else { Self::Text(name.clone()) }
+        if name.len() > MAX_TEXT_BYTES { Self::Unknown } else { Self::Text(name.clone()) }
     }
 
-    pub(crate) fn thing(root: Root, path: Path) -> Self {
-        Self::Thing(Rc::new(Thing { root, path, known: None }))
+    pub(crate) fn path(root: Root, path: KeyPath) -> Self {
+        Self::Path(Rc::new(AccessPath { root, keys: path, allocation: None }))
     }
 
-    /// What paths start at.
+    /// Creates a path without keys.
     pub(crate) fn root(root: Root) -> Self {
-        Self::thing(root, Path::new())
+        Self::path(root, KeyPath::new())
     }
 
-    /// Something that the source makes.
-    pub(crate) fn known(literal: Literal, known: Known) -> Self {
-        Self::Thing(Rc::new(Thing { root: Root::Literal(literal), path: Path::new(), known: Some(known) }))
+    /// Creates a value that the source allocates.
+    pub(crate) fn allocated(literal: Literal, known: Allocation) -> Self {
+        Self::Path(Rc::new(AccessPath { root: Root::Literal(literal), keys: KeyPath::new(), allocation: Some(known) }))
     }
 
-    /// An object with these properties.
-    pub(crate) fn made(props: Vec<(Atom, Self)>) -> Self {
-        Self::known(Literal::Object, Known::Made(Rc::new(Made { class: None, props: RefCell::new(props) })))
+    /// Creates an object with properties.
+    pub(crate) fn from_props(props: Vec<(Atom, Self)>) -> Self {
+        Self::allocated(
+            Literal::Object,
+            Allocation::Evaluated(Rc::new(EvaluatedObject { class: None, props: RefCell::new(props) })),
+        )
     }
 
-    /// What the source makes, if this is it and no member of it.
-    pub(crate) fn as_known(&self) -> Option<&Known> {
-        self.as_thing().filter(|thing| thing.path.is_empty()).and_then(|thing| thing.known.as_ref())
+    /// Returns what the source allocated, if this is the allocation itself and not a member of it.
+    pub(crate) fn as_allocation(&self) -> Option<&Allocation> {
+        self.as_path().filter(|thing| thing.keys.is_empty()).and_then(|thing| thing.allocation.as_ref())
     }
 
-    /// Whether anything is known of it that a function could make something of.
+    /// Returns whether enough is known of the value for a function to compute something with it.
     pub(crate) fn is_known(&self) -> bool {
         match self {
             Self::Unknown | Self::Undefined => false,
-            Self::Thing(thing) => matches!(thing.root, Root::Global | Root::Module(_)) || thing.known.is_some(),
+            Self::Path(thing) => matches!(thing.root, Root::Global | Root::Module(_)) || thing.allocation.is_some(),
             _ => true,
         }
     }
 
-    /// Of a value that may be another one, what matters is whether it may be a global or a module.
-    pub(crate) fn reached(self) -> Self {
+    /// Returns the value if it is rooted at a global or a module, else [`Value::Unknown`]. Used for
+    /// values that are only possible.
+    pub(crate) fn external_or_unknown(self) -> Self {
         match self {
-            Self::Thing(thing) if matches!(thing.root, Root::Global | Root::Module(_)) => Self::Thing(thing),
+            Self::Path(thing) if matches!(thing.root, Root::Global | Root::Module(_)) => Self::Path(thing),
             _ => Self::Unknown,
         }
     }
@@ -97,36 +102,36 @@ impl Value {
             "undefined" => Self::Undefined,
             "NaN" => Self::Number(f64::NAN),
             "Infinity" => Self::Number(f64::INFINITY),
-            // The names by which the global object is reached.
+            // The names of the global object.
             "globalThis" | "window" | "self" | "global" | "frames" => Self::root(Root::Global),
-            _ => Self::thing(Root::Global, Path::from_iter([Key::Name(name.into())])),
+            _ => Self::path(Root::Global, KeyPath::from_iter([Key::Name(name.into())])),
         }
     }
 
-    /// What a module gives. Some are globals by another name.
-    pub(crate) fn module(name: &str, path: Path) -> Self {
+    /// Creates the value of a module's export. Some modules are globals under another name.
+    pub(crate) fn module(name: &str, path: KeyPath) -> Self {
         let global = match name.strip_prefix("node:").unwrap_or(name) {
             "bun" => "Bun",
             "process" => "process",
-            _ => return Self::thing(Root::Module(name.into()), path),
+            _ => return Self::path(Root::Module(name.into()), path),
         };
         let path = path.into_iter().filter(|key| key.name() != Some("default"));
-        Self::thing(Root::Global, std::iter::once(Key::Name(global.into())).chain(path).collect())
+        Self::path(Root::Global, std::iter::once(Key::Name(global.into())).chain(path).collect())
     }
 
-    /// What a call of this thing gives: a file, a connection.
-    pub(crate) fn result(&self) -> Self {
+    /// Returns the result of a call of this value: a file, a connection.
+    pub(crate) fn call_result(&self) -> Self {
         match self {
-            Self::Thing(thing) if thing.root != Root::Somewhere && thing.path.len() < 16 => {
-                Self::thing(thing.root.clone(), below(&thing.path, Key::Name(RESULT.into())))
+            Self::Path(thing) if thing.root != Root::Unknown && thing.keys.len() < 16 => {
+                Self::path(thing.root.clone(), append_key(&thing.keys, Key::Name(CALL_STEP.into())))
             }
-            _ => Self::root(Root::Somewhere),
+            _ => Self::root(Root::Unknown),
         }
     }
 
-    pub(crate) fn as_thing(&self) -> Option<&Thing> {
+    pub(crate) fn as_path(&self) -> Option<&AccessPath> {
         match self {
-            Self::Thing(thing) => Some(thing),
+            Self::Path(thing) => Some(thing),
             _ => None,
         }
     }
@@ -152,8 +157,8 @@ impl Value {
         }
     }
 
-    /// Whether a condition with this value holds.
-    pub(crate) fn truth(&self) -> Option<bool> {
+    /// Converts the value to a boolean (ECMA-262 `ToBoolean`).
+    pub(crate) fn to_boolean(&self) -> Option<bool> {
         match self {
             Self::Unknown => None,
             Self::Text(text) => Some(!text.is_empty()),
@@ -161,44 +166,44 @@ impl Value {
             Self::Bool(value) => Some(*value),
             Self::Null | Self::Undefined => Some(false),
             Self::Pattern(..) | Self::List(_) => Some(true),
-            Self::Thing(thing) => match &thing.root {
-                Root::Literal(_) if thing.path.is_empty() => Some(true),
+            Self::Path(thing) => match &thing.root {
+                Root::Literal(_) if thing.keys.is_empty() => Some(true),
                 _ => None,
             },
         }
     }
 
-    /// A list, unless it is so long that it is data.
+    /// Creates a list; a very long one is data, and becomes an opaque literal.
     pub(crate) fn list(list: Vec<Self>) -> Self {
-        if list.len() > LIST { Self::root(Root::Literal(Literal::Other)) } else { Self::List(list.into()) }
+        if list.len() > MAX_LIST_LEN { Self::root(Root::Literal(Literal::Other)) } else { Self::List(list.into()) }
     }
 
-    /// The text that `String(value)` gives.
-    pub(crate) fn string(&self) -> Option<String> {
+    /// Converts the value to text, as `String(value)`.
+    pub(crate) fn to_js_string(&self) -> Option<String> {
         match self {
             Self::Text(text) => Some(text.to_string()),
             value => {
                 let mut text = String::new();
-                value.write(&mut text, ",", &mut PARTS.clone()).map(|()| text)
+                value.write_js_string(&mut text, ",", &mut MAX_TEXT_PARTS.clone()).map(|()| text)
             }
         }
     }
 
-    /// The key of the member that `object[value]` is.
+    /// Returns the key of `object[value]`.
     pub(crate) fn as_key(&self) -> Key {
         match self {
-            // As the parser interned it.
+            // The text as interned by the parser.
             Self::Text(name) => Key::Name(name.clone()),
-            value => value.string().map_or(Key::Dynamic, |name| Key::Name(name.into())),
+            value => value.to_js_string().map_or(Key::Dynamic, |name| Key::Name(name.into())),
         }
     }
 
-    /// Appends the text of this value; lists within lists are as long as they are written out.
-    fn write(&self, text: &mut String, between: &str, parts: &mut u32) -> Option<()> {
+    /// Appends the text of the value; nested lists are flattened.
+    fn write_js_string(&self, text: &mut String, between: &str, parts: &mut u32) -> Option<()> {
         *parts = parts.checked_sub(1)?;
         match self {
             Self::Text(more) => text.push_str(more),
-            Self::Number(number) => text.push_str(&number_text(*number)?),
+            Self::Number(number) => text.push_str(&number_to_string(*number)?),
             Self::Bool(value) => text.push_str(if *value { "true" } else { "false" }),
             Self::Null => text.push_str("null"),
             Self::Undefined => text.push_str("undefined"),
@@ -208,13 +213,13 @@ impl Value {
                         text.push_str(between);
                     }
                     if !matches!(value, Self::Null | Self::Undefined) {
-                        value.write(text, ",", parts)?;
+                        value.write_js_string(text, ",", parts)?;
                     }
                 }
             }
-            Self::Thing(thing) => match (&thing.root, thing.path.as_slice()) {
+            Self::Path(thing) => match (&thing.root, thing.keys.as_slice()) {
                 (Root::Literal(Literal::Object), []) => text.push_str("[object Object]"),
-                // A method of a list or a text, as every engine begins to write it.
+                // A method of a list or a text, with the start that every engine prints.
                 (Root::Literal(Literal::Other), [Key::Name(name)]) => {
                     let _ = write!(text, "function {name}() {{ [native code] }}");
                 }
@@ -222,11 +227,11 @@ impl Value {
             },
             Self::Unknown | Self::Pattern(..) => return None,
         }
-        (text.len() <= TEXT).then_some(())
+        (text.len() <= MAX_TEXT_BYTES).then_some(())
     }
 
-    /// The number that `Number(value)` gives.
-    pub(crate) fn number(&self) -> Option<f64> {
+    /// Converts the value to a number, as `Number(value)`.
+    pub(crate) fn to_number(&self) -> Option<f64> {
         match self {
             Self::Number(number) => Some(*number),
             Self::Bool(value) => Some(f64::from(u8::from(*value))),
@@ -238,88 +243,88 @@ impl Value {
             }
             Self::List(list) => match &**list {
                 [] => Some(0.0),
-                [one] => one.number(),
+                [one] => one.to_number(),
                 _ => Some(f64::NAN),
             },
             _ => None,
         }
     }
 
-    /// `left + right`.
+    /// Evaluates `self + right`.
     pub(crate) fn plus(&self, right: &Self) -> Self {
-        let texts = |value: &Self| matches!(value, Self::Text(_) | Self::List(_) | Self::Thing(_));
+        let texts = |value: &Self| matches!(value, Self::Text(_) | Self::List(_) | Self::Path(_));
         if texts(self) || texts(right) {
-            return match (self.string(), right.string()) {
+            return match (self.to_js_string(), right.to_js_string()) {
                 (Some(left), Some(right)) => Self::text(&(left + &right)),
                 _ => Self::Unknown,
             };
         }
-        match (self.number(), right.number()) {
+        match (self.to_number(), right.to_number()) {
             (Some(left), Some(right)) => Self::Number(left + right),
             _ => Self::Unknown,
         }
     }
 
-    /// `self[key]`.
+    /// Evaluates `self[key]`.
     pub(crate) fn member(&self, key: &Self) -> Self {
         match self {
             Self::List(list) => match key {
                 Self::Number(index) => {
-                    whole(*index).map_or(Self::Unknown, |index| list.get(index).cloned().unwrap_or(Self::Undefined))
+                    as_index(*index).map_or(Self::Unknown, |index| list.get(index).cloned().unwrap_or(Self::Undefined))
                 }
-                Self::Text(name) if &**name == "length" => Self::Number(length(list.len())),
+                Self::Text(name) if &**name == "length" => Self::Number(len_to_number(list.len())),
                 Self::Text(name) => match name.parse::<usize>() {
                     Ok(index) => list.get(index).cloned().unwrap_or(Self::Undefined),
                     Err(_) if name.is_empty() => Self::Undefined,
                     Err(_) => Self::member_of(Root::Literal(Literal::Other), key),
                 },
-                Self::Unknown | Self::Thing(_) => Self::Unknown,
-                key => match key.string() {
+                Self::Unknown | Self::Path(_) => Self::Unknown,
+                key => match key.to_js_string() {
                     Some(name) => self.member(&Self::text(&name)),
                     None => Self::Unknown,
                 },
             },
             Self::Text(text) => match key {
-                Self::Number(index) => whole(*index)
+                Self::Number(index) => as_index(*index)
                     .and_then(|index| text.chars().nth(index))
                     .map_or(Self::Undefined, |letter| Self::text(letter.encode_utf8(&mut [0; 4]))),
-                Self::Text(name) if &**name == "length" => Self::Number(length(text.encode_utf16().count())),
+                Self::Text(name) if &**name == "length" => Self::Number(len_to_number(text.encode_utf16().count())),
                 _ => Self::member_of(Root::Literal(Literal::Other), key),
             },
             Self::Number(_) | Self::Bool(_) | Self::Pattern(..) => Self::member_of(Root::Literal(Literal::Other), key),
-            Self::Thing(_) => self.step(key),
-            Self::Unknown => Self::member_of(Root::Somewhere, key),
+            Self::Path(_) => self.append_key(key),
+            Self::Unknown => Self::member_of(Root::Unknown, key),
             Self::Null | Self::Undefined => Self::Unknown,
         }
     }
 
     fn member_of(root: Root, key: &Self) -> Self {
-        Self::thing(root, Path::from_iter([key.as_key()]))
+        Self::path(root, KeyPath::from_iter([key.as_key()]))
     }
 
-    fn step(&self, key: &Self) -> Self {
-        let Some(thing) = self.as_thing() else { return Self::Unknown };
+    fn append_key(&self, key: &Self) -> Self {
+        let Some(thing) = self.as_path() else { return Self::Unknown };
         let key = key.as_key();
         // `globalThis.window` is the global object again.
-        if thing.root == Root::Global && thing.path.is_empty() && key != Key::Dynamic {
+        if thing.root == Root::Global && thing.keys.is_empty() && key != Key::Dynamic {
             return Self::global(key.name().unwrap_or_default());
         }
-        if thing.path.len() >= 16 {
+        if thing.keys.len() >= 16 {
             return Self::Unknown;
         }
-        let path = below(&thing.path, key);
-        Self::Thing(Rc::new(Thing { root: thing.root.clone(), path, known: thing.known.clone() }))
+        let path = append_key(&thing.keys, key);
+        Self::Path(Rc::new(AccessPath { root: thing.root.clone(), keys: path, allocation: thing.allocation.clone() }))
     }
 }
 
-/// The members as text with something between them.
-pub(crate) fn joined(list: &Rc<[Value]>, between: &str) -> Option<String> {
+/// Joins the texts of the elements.
+pub(crate) fn join_list(list: &Rc<[Value]>, between: &str) -> Option<String> {
     let mut text = String::new();
-    Value::List(Rc::clone(list)).write(&mut text, between, &mut PARTS.clone()).map(|()| text)
+    Value::List(Rc::clone(list)).write_js_string(&mut text, between, &mut MAX_TEXT_PARTS.clone()).map(|()| text)
 }
 
-/// A number as JavaScript writes it, for whole numbers.
-fn number_text(number: f64) -> Option<String> {
+/// Returns a number as JavaScript prints it, if it is below 1e21.
+fn number_to_string(number: f64) -> Option<String> {
     if number.is_nan() {
         return Some("NaN".to_owned());
     }
@@ -329,13 +334,13 @@ fn number_text(number: f64) -> Option<String> {
     (number.abs() < 1e21).then(|| number.to_string())
 }
 
-/// A whole number that can be an index.
-pub(crate) fn whole(number: f64) -> Option<usize> {
+/// Returns a number as an index, if it is a whole number of at most 1e6.
+pub(crate) fn as_index(number: f64) -> Option<usize> {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in range, as was just checked")]
     ((0.0..=1e6).contains(&number) && number.fract() == 0.0).then_some(number as usize)
 }
 
-pub(crate) fn length(len: usize) -> f64 {
+pub(crate) fn len_to_number(len: usize) -> f64 {
     f64::from(u32::try_from(len).unwrap_or(u32::MAX))
 }
 
@@ -356,6 +361,6 @@ mod tests {
     fn the_global_object_is_one_whatever_it_is_called() {
         let fetch = Value::global("globalThis").member(&Value::text("window")).member(&Value::text("fetch"));
         assert_eq!(fetch, Value::global("fetch"));
-        assert_eq!(fetch.as_thing().unwrap().shown(), "fetch");
+        assert_eq!(fetch.as_path().unwrap().to_source(), "fetch");
     }
 }

@@ -1,16 +1,17 @@
-//! Files in granted folders, for one run of a tool.
+//! File access in granted folders, for one run of a tool.
 //!
-//! Invariant: a folder is opened once, and all that is done is done below what was opened: no path leads out of it, no link is
-//! followed out of it, and nothing is written through a link. What a run reads and writes is counted before it happens, so
-//! calls at the same time never pass a quota together. Only regular files are read, and nobody waits at a pipe.
+//! Invariant: a granted folder is opened once, and every operation is relative to that handle. No
+//! path and no symlink leads out of it, and nothing is written through a symlink. Bytes are counted
+//! against the quotas before they are read or written, so concurrent calls cannot exceed a quota
+//! together. Only regular files are read, and opening a pipe never blocks.
 
+mod dir;
 mod error;
-mod folder;
-mod make;
-mod place;
+mod path;
 mod protected;
 mod quota;
 mod read;
+mod remove;
 mod write;
 
 use std::collections::BTreeMap;
@@ -21,30 +22,31 @@ use cap_std::fs::Dir;
 use serde::{Deserialize, Serialize};
 use toolcell_tool::{Access, FilesGrant};
 
-use crate::failure::Failure;
+use crate::error::CapabilityError;
 use crate::meters::Meters;
-use folder::Folder;
-use place::Place;
-use protected::Guard;
+use dir::GrantedDir;
+use path::ToolPath;
+use protected::ProtectedSet;
 
 pub use error::FolderError;
-pub use place::PATH_LIMIT;
-pub use protected::Protected;
+pub use path::PATH_LIMIT;
+pub use protected::ProtectedPath;
 pub use read::{FILE_LIMIT, LIST_LIMIT};
 
-/// What is to be done where a file is there already, or not.
+/// The mode of a write: how it treats an existing or a missing file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum WriteMode {
-    /// It has this content from then on, made or replaced in one step: who reads it meanwhile sees the old or the new one.
+    /// Creates the file or replaces its content atomically: a concurrent reader sees either the old
+    /// or the new content.
     Replace,
-    /// It is made in one step, and must not be there.
+    /// Creates the file atomically. Fails if it exists.
     Create,
-    /// The content comes after what is in it; it is made where it is not there.
+    /// Appends to the file, or creates it if it does not exist.
     Append,
 }
 
-/// What there is at a path.
+/// The type of a file-system entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FileKind {
@@ -52,48 +54,48 @@ pub enum FileKind {
     File,
     /// A folder.
     Folder,
-    /// A link, a pipe, a socket, a device, or what has a name that no path can say.
+    /// A symlink, pipe, socket or device, or an entry whose name cannot appear in a tool's path.
     Other,
 }
 
-/// What is in a folder under a name.
+/// An entry of a folder.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Listed {
+pub struct DirEntry {
     /// The name.
     pub name: String,
-    /// What it is; a link is not followed.
+    /// The type. Symlinks are not followed.
     pub kind: FileKind,
 }
 
-/// What is known of a path.
+/// The metadata of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Stat {
-    /// What is there; a link that stays in the folder is followed.
+    /// The type. A symlink that stays in the folder is followed.
     pub kind: FileKind,
-    /// How many bytes a file has; 0 for what is no file.
+    /// The size of a regular file, in bytes; 0 for other types.
     pub size: u64,
-    /// When it was changed last, in milliseconds since 1970.
+    /// The time of the last modification, in milliseconds since the Unix epoch.
     pub modified_ms: i64,
 }
 
-/// The granted folders of one run, and what it has read and written so far. Its calls block, and many threads may make some
-/// at once.
+/// The granted folders of a run, with the bytes it has read and written so far. The methods block
+/// and may be called from several threads at once.
 ///
-/// A path is `FOLDER/rest/of/path`: the name of a granted folder, and what is below of it. No part of it is empty, `.` or
-/// `..`, and no NUL and no backslash is in it.
+/// A path is `FOLDER/rest/of/path`: the name of a granted folder, then a relative path in it. Its
+/// components are not empty, `.` or `..`, and contain no NUL and no backslash.
 ///
 /// # Examples
 /// ```
-/// use toolcell_capabilities::{Files, RunFiles, WriteMode};
+/// use toolcell_capabilities::{Files, FilesConfig, WriteMode};
 /// use toolcell_tool::{Access, FilesGrant, FolderName};
 ///
 /// let folder = tempfile::tempdir()?;
 /// let grant = FilesGrant {
 ///     access: Access::Write,
 ///     bytes: 10,
-///     ..FilesGrant::to(FolderName::parse("notes")?, folder.path().to_owned())
+///     ..FilesGrant::new(FolderName::parse("notes")?, folder.path().to_owned())
 /// };
-/// let files = Files::open(&RunFiles { grants: &[grant], ..RunFiles::default() })?;
+/// let files = Files::open(&FilesConfig { grants: &[grant], ..FilesConfig::default() })?;
 /// files.write("notes/today", b"rain", WriteMode::Create)?;
 /// files.write("notes/today", b", sun", WriteMode::Append)?;
 /// assert_eq!(files.read("notes/today")?, b"rain, sun");
@@ -104,119 +106,128 @@ pub struct Stat {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Files {
-    /// By their names.
-    folders: BTreeMap<String, Folder>,
+    /// The folders by name.
+    folders: BTreeMap<String, GrantedDir>,
 }
 
-/// The folders of one run.
+/// The configuration of the file access of a run.
 #[derive(Clone, Default)]
-pub struct RunFiles<'a> {
-    /// Which tool this is: what is counted by, with all of its runs in the same tree.
+pub struct FilesConfig<'a> {
+    /// The identifier of the tool. All runs of a tool in the same run tree share their counters.
     pub tool: &'a str,
-    /// The folders.
+    /// The granted folders.
     pub grants: &'a [FilesGrant],
-    /// What no tool may change, whatever is granted.
-    pub protected: &'a [Protected],
-    /// The counters of the tree of runs.
+    /// The paths that no tool may change, regardless of its grants.
+    pub protected: &'a [ProtectedPath],
+    /// The usage counters of the run tree.
     pub meters: Meters,
-    /// The folders of the run that it is called within.
+    /// The folders of the calling run, if this run is nested.
     pub caller: Option<&'a Files>,
 }
 
-/// Why a folder would not be granted: something protected that is in it, or that it is in. Nothing where it would be, or does not
-/// open.
+/// Returns why a folder would not be granted: it contains a protected path or is inside one.
+/// Returns `None` if it would be granted or cannot be opened.
 ///
 /// # Errors
-/// What the system says where that cannot be told.
-pub fn refused_folder(path: &Path, access: Access, protected: &[Protected]) -> std::io::Result<Option<String>> {
+/// The operating system's error, if the identity of a protected path or of the folder cannot be
+/// determined.
+pub fn folder_refusal(path: &Path, access: Access, protected: &[ProtectedPath]) -> std::io::Result<Option<String>> {
     let Ok(dir) = Dir::open_ambient_dir(path, cap_std::ambient_authority()) else { return Ok(None) };
-    Guard::new(protected)?.refuses(&dir, access)
+    ProtectedSet::new(protected)?.refusal(&dir, access)
 }
 
 impl Files {
-    /// Opens the granted folders. Each is looked at as it was opened: where something protected is in a folder that may be changed,
-    /// or around it, no folder is opened.
+    /// Opens the granted folders. The check for protected paths examines the opened handles. If any
+    /// folder contains a protected path or is inside one, no folder is opened; for folders that are
+    /// granted for reading, only hidden paths count.
     ///
     /// # Errors
-    /// `files-missing` where a folder is not there or is none, `files-denied` where it cannot be opened, `files-protected` where
-    /// something protected is in it, or around it.
-    pub fn open(run: &RunFiles<'_>) -> Result<Self, FolderError> {
+    /// `files-missing` if a path does not exist or is not a folder, `files-denied` if it cannot be
+    /// opened, `files-protected` if it contains a protected path or is inside one.
+    pub fn open(run: &FilesConfig<'_>) -> Result<Self, FolderError> {
         let Some(first) = run.grants.first() else { return Ok(Self { folders: BTreeMap::new() }) };
-        let guard = Arc::new(Guard::new(run.protected).map_err(|source| FolderError::of(first, source))?);
-        let meter = run.meters.of(run.tool);
+        let guard = Arc::new(ProtectedSet::new(run.protected).map_err(|source| FolderError::from_io(first, source))?);
+        let meter = run.meters.for_tool(run.tool);
         let opened = run.grants.iter().map(|grant| {
             let name = grant.name.as_str();
             let caller = run.caller.and_then(|caller| caller.folders.get(name));
-            Ok((name.to_owned(), Folder::open(grant, &guard, &meter, caller)?))
+            Ok((name.to_owned(), GrantedDir::open(grant, &guard, &meter, caller)?))
         });
         Ok(Self { folders: opened.collect::<Result<_, _>>()? })
     }
 
-    /// The content of a file.
+    /// Reads a file.
     ///
     /// # Errors
-    /// `files-path`, `files-not-granted`, `files-missing`, `files-kind` where it is no regular file, `files-too-large` where it
-    /// is larger than all that a run may read, `files-quota` where it is larger than what is left of that, `files-denied`,
+    /// `files-path`, `files-not-granted`, `files-missing`, `files-kind` if it is not a regular
+    /// file, `files-too-large` if it exceeds the total read quota of a run, `files-quota` if it
+    /// exceeds the rest of the quota, `files-protected` if it holds secrets, `files-denied`,
     /// `files-disk`.
-    pub fn read(&self, path: &str) -> Result<Vec<u8>, Failure> {
-        let (folder, place) = self.at(path)?;
+    pub fn read(&self, path: &str) -> Result<Vec<u8>, CapabilityError> {
+        let (folder, place) = self.resolve(path)?;
         folder.read(&place)
     }
 
-    /// Writes a file. The folder that it is in must be there.
+    /// Writes a file. Its parent folder must exist.
     ///
     /// # Errors
-    /// As [`Files::read`], with what a run may write; `files-not-granted` also where a folder is granted for reading only,
-    /// `files-denied` also where a link is on the way, `files-exists` where a file is to be made that is there. The effects are
-    /// `started` where something may have been appended, and `committed` where the file has its content and only that it
-    /// outlasts a loss of power is not known.
-    pub fn write(&self, path: &str, content: &[u8], mode: WriteMode) -> Result<(), Failure> {
-        let (folder, place) = self.at(path)?;
+    /// As for [`Files::read`], with the write quota. Also `files-not-granted` if the folder is
+    /// granted for reading only, `files-denied` if a component of the path is a symlink,
+    /// `files-protected` if the file is a protected path, and `files-exists` if the mode is
+    /// [`WriteMode::Create`] and the file exists. The effects are `started` if a part may have been
+    /// appended, and `committed` if the content is in place but may not survive a power failure.
+    pub fn write(&self, path: &str, content: &[u8], mode: WriteMode) -> Result<(), CapabilityError> {
+        let (folder, place) = self.resolve(path)?;
         folder.write(&place, content, mode)
     }
 
-    /// What is in a folder, in the order of the names' bytes. Files that are being written are not in it.
+    /// Lists a folder, sorted by the bytes of the names. Temporary files of unfinished writes are
+    /// left out.
     ///
     /// # Errors
-    /// `files-path`, `files-not-granted`, `files-missing`, `files-kind` where it is no folder, `files-too-large` where more than
-    /// [`LIST_LIMIT`] names are in it, `files-denied`, `files-disk`.
-    pub fn list(&self, path: &str) -> Result<Vec<Listed>, Failure> {
-        let (folder, place) = self.at(path)?;
+    /// `files-path`, `files-not-granted`, `files-missing`, `files-kind` if it is not a folder,
+    /// `files-too-large` if it has more than [`LIST_LIMIT`] entries, `files-denied`, `files-disk`.
+    pub fn list(&self, path: &str) -> Result<Vec<DirEntry>, CapabilityError> {
+        let (folder, place) = self.resolve(path)?;
         folder.list(&place)
     }
 
-    /// What is known of a path; nothing where nothing is there.
+    /// Returns the metadata of a path, or `None` if it does not exist.
     ///
     /// # Errors
     /// `files-path`, `files-not-granted`, `files-denied`, `files-disk`.
-    pub fn stat(&self, path: &str) -> Result<Option<Stat>, Failure> {
-        let (folder, place) = self.at(path)?;
+    pub fn stat(&self, path: &str) -> Result<Option<Stat>, CapabilityError> {
+        let (folder, place) = self.resolve(path)?;
         folder.stat(&place)
     }
 
-    /// Removes a file, or an empty folder.
+    /// Removes a file or an empty folder.
     ///
     /// # Errors
-    /// `files-path`, `files-not-granted`, `files-missing`, `files-kind` where it is neither, or a folder with something in it,
-    /// `files-denied` also where a link is on the way, `files-disk`.
-    pub fn remove(&self, path: &str) -> Result<(), Failure> {
-        let (folder, place) = self.at(path)?;
+    /// `files-path`, `files-not-granted`, `files-missing`, `files-kind` if it is neither a file nor
+    /// an empty folder, `files-denied` if a component of the path is a symlink or the system denies
+    /// it, `files-protected`, `files-disk`.
+    pub fn remove(&self, path: &str) -> Result<(), CapabilityError> {
+        let (folder, place) = self.resolve(path)?;
         folder.remove(&place)
     }
 
-    /// Makes a folder, and those that it is in. That it is there already is fine.
+    /// Creates a folder and its missing parents. Succeeds if the folder exists.
     ///
     /// # Errors
-    /// `files-path`, `files-not-granted`, `files-kind` where something else has the name, `files-denied` also where a link is
-    /// on the way, `files-disk`. The effects are `started` where some of the folders were made.
-    pub fn make_folder(&self, path: &str) -> Result<(), Failure> {
-        let (folder, place) = self.at(path)?;
+    /// `files-path`, `files-not-granted`, `files-kind` if something else has the name,
+    /// `files-denied` if a component of the path is a symlink or the system denies it,
+    /// `files-protected`, `files-disk`. The effects are `started` if some of the folders were
+    /// created.
+    pub fn make_folder(&self, path: &str) -> Result<(), CapabilityError> {
+        let (folder, place) = self.resolve(path)?;
         folder.make_folder(&place)
     }
 
-    fn at<'a>(&self, path: &'a str) -> Result<(&Folder, Place<'a>), Failure> {
-        let place = Place::parse(path)?;
-        let folder = self.folders.get(place.folder).ok_or_else(|| error::no_folder(&place, self.folders.keys()))?;
+    fn resolve<'a>(&self, path: &'a str) -> Result<(&GrantedDir, ToolPath<'a>), CapabilityError> {
+        let place = ToolPath::parse(path)?;
+        let folder =
+            self.folders.get(place.folder).ok_or_else(|| error::folder_not_granted(&place, self.folders.keys()))?;
         Ok((folder, place))
     }
 }

@@ -1,19 +1,20 @@
-//! What Toolcell does for a tool outside of its cell: requests to other machines, and files in granted folders.
+//! Host operations on behalf of tools: HTTP requests, and files in granted folders.
 //!
-//! Invariant: nothing is done that a grant does not name, and every failure says whether something happened all the same.
+//! Invariant: nothing happens that a grant does not name, and every error reports whether the
+//! operation took effect.
 
-mod failure;
+mod error;
 mod files;
 mod meters;
 mod net;
 
-pub use failure::{Effects, Failure};
+pub use error::{CapabilityError, Effects};
 pub use files::{
-    FILE_LIMIT, FileKind, Files, FolderError, LIST_LIMIT, Listed, PATH_LIMIT, Protected, RunFiles, Stat, WriteMode,
-    refused_folder,
+    DirEntry, FILE_LIMIT, FileKind, Files, FilesConfig, FolderError, LIST_LIMIT, PATH_LIMIT, ProtectedPath, Stat,
+    WriteMode, folder_refusal,
 };
 pub use meters::Meters;
 pub use net::{
-    Body, Net, NetConfig, NetRun, Redirect, Request, Resolve, Response, Roots, RootsError, RunNet, Secret, SecretError,
-    SystemResolver,
+    Body, Net, NetConfig, NetSession, NetSessionConfig, Redirect, Request, Resolve, Response, Roots, RootsError,
+    Secret, SecretError, SystemResolver,
 };

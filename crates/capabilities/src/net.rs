@@ -1,28 +1,30 @@
-//! Requests to other machines.
+//! HTTP requests of tools.
 //!
-//! Invariant: a request goes out only if one grant allows all of it, to an address that was checked, with no more of a secret
-//! than its own grant allows; what comes back is searched for values. Each hop of a redirect is a request of its own.
+//! Invariant: a request is sent only if a single grant allows all of it, only to an address that
+//! passed the SSRF check, and only with the secrets that their own grants allow for it. Secret
+//! values in responses are redacted. Each hop of a redirect is authorized like a request of its
+//! own.
 
-mod address;
-mod client;
-mod fault;
-mod field;
+mod authorize;
+mod decompress;
+mod dns;
+mod error;
 #[cfg(test)]
 mod fuzz;
-mod grants;
+mod header;
 mod hop;
+mod origin_limiter;
 mod placeholder;
-mod rate;
+mod pool;
+mod rate_limit;
 mod redact;
 mod redirect;
 mod request;
-mod resolve;
 mod response;
-mod run;
 mod secret;
+mod session;
+mod ssrf;
 mod tls;
-mod turns;
-mod unpack;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -31,30 +33,31 @@ use toolcell_tool::{NetGrant, SecretGrant};
 
 use crate::meters::Meters;
 
-use rate::Rates;
+use rate_limit::RateLimits;
 use tls::Tls;
 
+pub use dns::{Resolve, SystemResolver};
 pub use request::{Redirect, Request};
-pub use resolve::{Resolve, SystemResolver};
 pub use response::{Body, Response};
-pub use run::NetRun;
 pub use secret::{Secret, SecretError};
+pub use session::NetSession;
 pub use tls::RootsError;
 
-/// What all runs of a process share: whom to trust, who resolves names, and how often tools have asked. Cheap to clone.
+/// The network state that all runs of a process share: TLS roots, the DNS resolver, and the rate
+/// limits. Cheap to clone.
 ///
 /// # Examples
 /// ```
-/// use toolcell_capabilities::{Effects, Meters, Net, NetConfig, Redirect, Request, RunNet};
+/// use toolcell_capabilities::{Effects, Meters, Net, NetConfig, Redirect, Request, NetSessionConfig};
 /// use toolcell_tool::{HostPattern, NetGrant, Scheme};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let net = Net::new(NetConfig::default())?;
-/// let grants = vec![NetGrant::to(HostPattern::parse("127.0.0.1")?, Scheme::Http)];
+/// let grants = vec![NetGrant::new(HostPattern::parse("127.0.0.1")?, Scheme::Http)];
 /// let (secrets, other_secrets, meters) = (Vec::new(), Vec::new(), Meters::default());
 /// let (tool, run) = ("weather".into(), "run-1".into());
-/// let run = net.start(RunNet { tool, run, grants, secrets, other_secrets, meters, caller: None });
+/// let run = net.start(NetSessionConfig { tool, run, grants, secrets, other_secrets, meters, caller: None });
 ///
 /// let url = "http://2130706433/".to_owned();
 /// let request = Request { url, method: "GET".into(), headers: Vec::new(), redirect: Redirect::Follow, body: None };
@@ -66,18 +69,18 @@ pub use tls::RootsError;
 #[derive(Clone)]
 pub struct Net(Arc<Shared>);
 
-/// What runs share.
+/// The shared state.
 struct Shared {
     tls: Tls,
     resolver: Arc<dyn Resolve>,
-    rates: Rates,
+    rates: RateLimits,
 }
 
-/// How requests are made.
+/// The configuration of network access.
 pub struct NetConfig {
-    /// Whose certificates are trusted; the system's unless said.
+    /// The trusted root certificates; default the system's.
     pub roots: Roots,
-    /// Who resolves names; the system unless said.
+    /// The DNS resolver; default the system's.
     pub resolver: Arc<dyn Resolve>,
 }
 
@@ -87,49 +90,50 @@ impl Default for NetConfig {
     }
 }
 
-/// Whose certificates are trusted.
+/// The source of the trusted root certificates.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Roots {
-    /// Those that this machine trusts, or that its `SSL_CERT_FILE` and `SSL_CERT_DIR` name. They are read when they are first
-    /// needed; that there are none is an error of each request by https.
+    /// The system's certificates, or those that `SSL_CERT_FILE` and `SSL_CERT_DIR` name. They are
+    /// loaded on first use. If there are none, each https request fails.
     System,
-    /// Those in a file, in PEM.
+    /// The certificates in a PEM file.
     File(PathBuf),
 }
 
-/// What one run may do.
+/// The configuration of the network access of one run.
 #[derive(Debug)]
-pub struct RunNet {
-    /// Which tool this is: what `per_minute` counts by, in all runs.
+pub struct NetSessionConfig {
+    /// The identifier of the tool. `per_minute` limits are counted per tool, over all its runs.
     pub tool: String,
-    /// Which run this is: what idempotency keys are made of. No two runs have the same.
+    /// The unique identifier of the run, from which idempotency keys are derived.
     pub run: String,
-    /// The requests that it may make.
+    /// The requests that the run may make.
     pub grants: Vec<NetGrant>,
-    /// The secrets that may be put into them.
+    /// The secrets that the run may send.
     pub secrets: Vec<(SecretGrant, Secret)>,
-    /// The secrets that other tools may send somewhere, with all hosts to which any of them may: what those hosts answer is searched
-    /// for them as well.
+    /// The secrets that other tools may send, with all hosts that any of them may send to.
+    /// Responses of those hosts are searched for them as well.
     pub other_secrets: Vec<(SecretGrant, Secret)>,
-    /// The counters of the tree of runs.
+    /// The usage counters of the run tree.
     pub meters: Meters,
-    /// The requests of the run that it is called within.
-    pub caller: Option<Arc<NetRun>>,
+    /// The network session of the calling run, if this run is nested.
+    pub caller: Option<Arc<NetSession>>,
 }
 
 impl Net {
-    /// What runs will share.
+    /// Creates the shared network state.
     ///
     /// # Errors
-    /// `roots-unreadable`, `roots-invalid`: the file of trusted certificates.
+    /// `roots-unreadable`, `roots-invalid`: the PEM file of trusted certificates.
+    /// `tls-unsupported`: TLS cannot be set up.
     pub fn new(config: NetConfig) -> Result<Self, RootsError> {
         let NetConfig { roots, resolver } = config;
-        Ok(Self(Arc::new(Shared { tls: Tls::new(roots)?, resolver, rates: Rates::default() })))
+        Ok(Self(Arc::new(Shared { tls: Tls::new(roots)?, resolver, rates: RateLimits::default() })))
     }
 
-    /// What one run makes its requests by. It opens no connection before the first of them.
+    /// Creates the network session of a run. No connection is opened before its first request.
     #[must_use]
-    pub fn start(&self, run: RunNet) -> NetRun {
-        NetRun::new(self.0.clone(), run)
+    pub fn start(&self, run: NetSessionConfig) -> NetSession {
+        NetSession::new(self.0.clone(), run)
     }
 }

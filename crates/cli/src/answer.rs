@@ -1,16 +1,18 @@
-//! What is printed of a run: one JSON object, or text for a person.
+//! Renders a run as one JSON object, or as text for a person.
 //!
-//! Invariant: the JSON is one line, and the value in it is the text that the guest made, byte for byte.
+//! Invariant: the JSON is one line, and the value in it is the guest's JSON text, byte for byte.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 use serde_json::value::RawValue;
-use toolcell::{Effects, Lang, LogBody, Outcome, Report, Stop, Thrown, UsageBody, WarningBody, headline};
+use toolcell::{
+    Effects, Lang, LogLineResponse, Outcome, Report, Stop, Thrown, UsageResponse, WarningResponse, title_of_code,
+};
 
-/// The answer to one request.
+/// The JSON response to one request.
 #[derive(Debug, Serialize)]
-pub(crate) struct Answer {
+pub(crate) struct CommandResponse {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) id: Option<Box<RawValue>>,
     outcome: &'static str,
@@ -21,16 +23,16 @@ pub(crate) struct Answer {
     #[serde(skip_serializing_if = "Option::is_none")]
     value_json: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<ErrorBody>,
+    error: Option<ErrorResponse>,
     #[serde(flatten)]
-    run: Option<RunBody>,
+    run: Option<RunReport>,
     #[serde(flatten)]
     analysis: Option<BTreeMap<String, Box<RawValue>>>,
 }
 
-/// What went wrong.
+/// The `error` object of a response.
 #[derive(Debug, Serialize)]
-pub(crate) struct ErrorBody {
+pub(crate) struct ErrorResponse {
     code: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<String>,
@@ -43,44 +45,44 @@ pub(crate) struct ErrorBody {
     stack: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     hint: Option<String>,
-    /// How far a stored tool changed the world all the same.
+    /// How far a stored tool that failed has changed the outside world.
     #[serde(skip_serializing_if = "Option::is_none")]
     effects: Option<Effects>,
 }
 
-/// What a run left behind, however it ended.
+/// Logs, warnings and resource usage of a run, whatever its outcome.
 #[derive(Debug, Serialize)]
-struct RunBody {
-    logs: Vec<LogBody>,
-    warnings: Vec<WarningBody>,
+struct RunReport {
+    logs: Vec<LogLineResponse>,
+    warnings: Vec<WarningResponse>,
     #[serde(flatten)]
-    usage: UsageBody,
+    usage: UsageResponse,
 }
 
-impl ErrorBody {
-    /// A request that was not run.
-    pub(crate) fn refusal(code: &'static str, message: String, hint: Option<&str>) -> Self {
+impl ErrorResponse {
+    /// Creates the error of a request that was not run.
+    pub(crate) fn new(code: &'static str, message: String, hint: Option<&str>) -> Self {
         let hint = hint.map(str::to_owned);
         Self { code, name: None, message, line: None, column: None, stack: None, hint, effects: None }
     }
 
-    /// What is said of it.
+    /// Returns the error message.
     pub(crate) fn message(&self) -> &str {
         &self.message
     }
 
-    /// The same of a stored tool that was to run.
+    /// Adds the effects of a stored tool's run.
     pub(crate) fn with_effects(self, effects: Effects) -> Self {
         Self { effects: Some(effects), ..self }
     }
 
-    /// The same with a line and a column of the source.
-    pub(crate) fn at(self, place: Option<(u32, u32)>) -> Self {
+    /// Adds a line and a column of the source.
+    pub(crate) fn with_position(self, place: Option<(u32, u32)>) -> Self {
         Self { line: place.map(|(line, _)| line), column: place.map(|(_, column)| column), ..self }
     }
 
-    fn thrown(thrown: Thrown) -> Self {
-        let code = code_of(&thrown);
+    fn from_thrown(thrown: Thrown) -> Self {
+        let code = thrown_code(&thrown);
         Self {
             code,
             name: Some(thrown.name),
@@ -94,14 +96,15 @@ impl ErrorBody {
     }
 }
 
-/// The code of something that was thrown: a syntax error has no frame of a function that ran.
-fn code_of(thrown: &Thrown) -> &'static str {
+/// Returns the error code of an exception. A syntax error is told by its stack, which has no frame
+/// of a function that ran.
+fn thrown_code(thrown: &Thrown) -> &'static str {
     if thrown.name == "SyntaxError" && !thrown.stack.contains('(') { "syntax-error" } else { "tool-failed" }
 }
 
-impl Answer {
-    /// The answer to a request that was not run.
-    pub(crate) fn refused(id: Option<Box<RawValue>>, error: ErrorBody) -> Self {
+impl CommandResponse {
+    /// Creates the response to a request that was not run.
+    pub(crate) fn for_error(id: Option<Box<RawValue>>, error: ErrorResponse) -> Self {
         Self {
             id,
             outcome: "refused",
@@ -114,23 +117,25 @@ impl Answer {
         }
     }
 
-    /// The answer to a request for an analysis, whose fields become the answer's.
-    pub(crate) fn analyzed(id: Option<Box<RawValue>>, body: &RawValue) -> Self {
+    /// Creates the response to an analysis request; the fields of `body` become fields of the
+    /// response.
+    pub(crate) fn from_analysis(id: Option<Box<RawValue>>, body: &RawValue) -> Self {
         let analysis = serde_json::from_str(body.get()).ok();
         Self { id, outcome: "analyzed", stop: None, value: None, value_json: None, error: None, run: None, analysis }
     }
 
-    /// The answer to a request for a reflection, whose fields become the answer's.
-    pub(crate) fn reflected(id: Option<Box<RawValue>>, body: &RawValue) -> Self {
-        Self { outcome: "reflected", ..Self::analyzed(id, body) }
+    /// Creates the response to a reflection request; the fields of `body` become fields of the
+    /// response.
+    pub(crate) fn from_reflection(id: Option<Box<RawValue>>, body: &RawValue) -> Self {
+        Self { outcome: "reflected", ..Self::from_analysis(id, body) }
     }
 
-    /// The answer to a request that was run.
-    pub(crate) fn of(id: Option<Box<RawValue>>, report: Report) -> Self {
-        let run = RunBody {
-            logs: report.logs.into_iter().map(LogBody::from).collect(),
-            warnings: report.warnings.into_iter().map(WarningBody::from).collect(),
-            usage: UsageBody::from(&report.usage),
+    /// Creates the response to a request that was run.
+    pub(crate) fn from_report(id: Option<Box<RawValue>>, report: Report) -> Self {
+        let run = RunReport {
+            logs: report.logs.into_iter().map(LogLineResponse::from).collect(),
+            warnings: report.warnings.into_iter().map(WarningResponse::from).collect(),
+            usage: UsageResponse::from(&report.usage),
         };
         let mut answer = Self {
             id,
@@ -145,37 +150,37 @@ impl Answer {
         match report.outcome {
             Outcome::Returned(value) => {
                 answer.value_json = value.map(toolcell::Json::into_string);
-                // The sandbox has checked the text; serde_json takes it as it is.
+                // The sandbox has validated the text, so serde_json passes it through unchanged.
                 answer.value = answer.value_json.clone().and_then(|text| RawValue::from_string(text).ok());
             }
             Outcome::Threw(thrown) => {
                 answer.outcome = "threw";
-                answer.error = Some(ErrorBody::thrown(thrown));
+                answer.error = Some(ErrorResponse::from_thrown(thrown));
             }
             Outcome::Stopped(stop) => {
                 answer.outcome = "stopped";
                 answer.stop = Some(stop.code());
-                answer.error = Some(ErrorBody::refusal(stop.code(), stop.to_string(), hint(&stop)));
+                answer.error = Some(ErrorResponse::new(stop.code(), stop.to_string(), hint(&stop)));
             }
         }
         answer
     }
 
-    /// The same of a stored tool.
+    /// Adds the effects of a stored tool's run to the error, if there is one.
     pub(crate) fn with_effects(mut self, effects: Effects) -> Self {
         self.error = self.error.map(|error| error.with_effects(effects));
         self
     }
 
-    /// One line of JSON.
+    /// Serializes the response to one line of JSON.
     pub(crate) fn to_json(&self) -> String {
-        // Text, numbers and checked JSON: there is nothing in it that cannot be written.
+        // Serialization cannot fail: the fields are text, numbers and validated JSON.
         serde_json::to_string(self)
             .unwrap_or_else(|error| format!(r#"{{"outcome":"refused","error":{{"code":"bug","message":"{error}"}}}}"#))
     }
 }
 
-/// How a limit is raised.
+/// Returns a hint on how to raise the limit that stopped a run.
 fn hint(stop: &Stop) -> Option<&'static str> {
     Some(match stop {
         Stop::OutOfFuel { .. } => "raise it with --fuel (limits.fuel in a batch request)",
@@ -192,8 +197,8 @@ fn hint(stop: &Stop) -> Option<&'static str> {
     })
 }
 
-/// What a person reads where a tool did not return, a line each.
-pub(crate) fn lines(outcome: &Outcome, lang: Lang) -> Vec<String> {
+/// Returns the lines that tell a person why a tool did not return.
+pub(crate) fn error_lines(outcome: &Outcome, lang: Lang) -> Vec<String> {
     let (error, see) = match lang {
         Lang::En => ("error", "hint"),
         Lang::Ja => ("エラー", "ヒント"),
@@ -203,13 +208,13 @@ pub(crate) fn lines(outcome: &Outcome, lang: Lang) -> Vec<String> {
     match outcome {
         Outcome::Returned(_) => Vec::new(),
         Outcome::Threw(thrown) => {
-            let headline = headline(code_of(thrown), lang).unwrap_or_default();
+            let headline = title_of_code(thrown_code(thrown), lang).unwrap_or_default();
             let mut lines = vec![format!("{error}{colon}{headline}{colon}{}: {}", thrown.name, thrown.message)];
             lines.extend(thrown.stack.lines().map(str::to_owned));
             lines
         }
         Outcome::Stopped(stop) => {
-            let headline = headline(stop.code(), lang).unwrap_or_default();
+            let headline = title_of_code(stop.code(), lang).unwrap_or_default();
             let mut lines = vec![format!("{error}{colon}{headline}{colon}{stop}")];
             lines.extend(hint(stop).map(|hint| format!("{see}{colon}{hint}")));
             lines

@@ -1,47 +1,55 @@
-//! `approvals`: what waits for somebody's yes, and what was said.
+//! `approvals`: lists pending approvals and past decisions, and makes decisions.
 //!
-//! Invariant: what is approved is what was shown before, the same tool with the same grants: on a terminal before the person is asked,
-//! elsewhere before the decision is kept.
+//! Invariant: the tool and the grants that are approved are exactly those that were shown: on a
+//! terminal before the prompt, elsewhere before the decision is stored.
 
 use std::path::Path;
 
 use serde_json::{Value, json};
 use toolcell::policy::Grants;
 use toolcell::store::{Approval, Decision, Entry};
-use toolcell::{Answer, CancelToken, Decided, Lang, Pending, Person as _, Toolbox, fact, visible};
+use toolcell::{
+    ApprovalAnswer, ApprovalResult, Approver as _, CancelToken, Lang, PendingTool, Toolbox, escape_control_chars,
+    single_line_for_display,
+};
 
 use crate::Streams;
 use crate::args::{ApprovalsArgs, ApprovalsCommand, SandboxArgs};
+use crate::error::CliError;
 use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::open;
-use crate::person::AtTerminal;
-use crate::rules::Rules;
+use crate::policy_files::PolicyFiles;
+use crate::prompt::TerminalApprover;
+use crate::toolbox;
 
-/// How many are listed of each kind.
-const LISTED: usize = 1000;
-/// How much of a reason is kept, in characters.
-const REASON: usize = 200;
+/// Maximum number of pending approvals, and of decisions, in the list.
+const MAX_LISTED: usize = 1000;
+/// Maximum length of a stored reason, in characters.
+const MAX_REASON_CHARS: usize = 200;
 
 pub(crate) fn run(
     args: &ApprovalsArgs,
-    rules: &Rules,
+    rules: &PolicyFiles,
     dir: &Path,
     json: bool,
     lang: Lang,
     streams: &mut Streams<'_>,
-) -> Result<Exit, Failure> {
-    let toolbox = open::existing(dir, SandboxArgs::one_call(), rules)?;
+) -> Result<Exit, CliError> {
+    let toolbox = toolbox::open_existing(dir, SandboxArgs::single_call_config(), rules)?;
     match args.command.as_ref().unwrap_or(&ApprovalsCommand::List) {
         ApprovalsCommand::List => list(&toolbox, json, lang, streams),
         ApprovalsCommand::Grant { tool, yes, shown } => {
             let cancel = CancelToken::new();
-            let at_terminal = AtTerminal { lang, cancel, progress: None };
-            let person = (!yes && streams.somebody_is_there()).then_some(at_terminal);
-            grant(&toolbox, &Grant { tool, shown: shown.as_deref(), person, lang }, json, streams)
+            let at_terminal = TerminalApprover { lang, cancel, progress: None };
+            let person = (!yes && streams.is_interactive()).then_some(at_terminal);
+            grant(
+                &toolbox,
+                &GrantRequest { tool, expected_digest: shown.as_deref(), approver: person, lang },
+                json,
+                streams,
+            )
         }
         ApprovalsCommand::Refuse { tool, reason } => {
-            let reason = reason.iter().map(|reason| reason.chars().take(REASON).collect::<String>());
+            let reason = reason.iter().map(|reason| reason.chars().take(MAX_REASON_CHARS).collect::<String>());
             let by = ["command-line".to_owned()].into_iter().chain(reason).collect::<Vec<_>>().join(": ");
             print(&toolbox.refuse(tool, &by)?, Decision::Refused, &by, json, streams)
         }
@@ -49,26 +57,27 @@ pub(crate) fn run(
     }
 }
 
-fn list(toolbox: &Toolbox, json: bool, lang: Lang, streams: &mut Streams<'_>) -> Result<Exit, Failure> {
-    let (pending, decided) = (toolbox.pending(LISTED)?, toolbox.decisions(LISTED)?);
+fn list(toolbox: &Toolbox, json: bool, lang: Lang, streams: &mut Streams<'_>) -> Result<Exit, CliError> {
+    let (pending, decided) = (toolbox.pending_approvals(MAX_LISTED)?, toolbox.decisions(MAX_LISTED)?);
     if json {
-        let pending: Vec<Value> = pending.iter().map(|one| pending_in_json(toolbox, one)).collect();
-        let decided: Vec<Value> = decided.iter().map(|(tool, said)| decided_in_json(tool, said)).collect();
+        let pending: Vec<Value> = pending.iter().map(|one| pending_to_json(toolbox, one)).collect();
+        let decided: Vec<Value> = decided.iter().map(|(tool, said)| decision_to_json(tool, said)).collect();
         writeln!(streams.output, "{}", json!({ "pending": pending, "decided": decided }))?;
         return Ok(Exit::Done);
     }
-    for Pending { tool, question } in &pending {
-        let (name, id, grants, by) = (&tool.name, tool.id.short(), granted(&question.grants), fact(&question.by));
+    for PendingTool { tool, approval: question } in &pending {
+        let (name, id, grants, by) =
+            (&tool.name, tool.id.short(), describe_grants(&question.grants), single_line_for_display(&question.by));
         let line = format!("pending   {name} ({id}) with {grants}, asked by {by}, since {}", question.at);
-        let rows = streams.output_rows(&line);
+        let rows = streams.wrap_for_output(&line);
         writeln!(streams.output, "{rows}")?;
-        match toolbox.question(&tool.id.to_string()) {
+        match toolbox.approval_prompt(&tool.id.to_string()) {
             Ok(question) => {
-                for line in question.told(lang) {
-                    let rows = streams.output_rows(&line);
+                for line in question.lines(lang) {
+                    let rows = streams.wrap_for_output(&line);
                     writeln!(streams.output, "{rows}")?;
                 }
-                if let Some(approving) = &question.approving {
+                if let Some(approving) = &question.tool_approval {
                     writeln!(
                         streams.output,
                         "  toolcell approvals grant {} --shown {}\n",
@@ -77,21 +86,21 @@ fn list(toolbox: &Toolbox, json: bool, lang: Lang, streams: &mut Streams<'_>) ->
                     )?;
                 }
             }
-            // It cannot be approved as it is, and that is what somebody should know.
+            // The tool cannot be approved in its current state; the list says why.
             Err(error) => {
-                let rows = streams.output_rows(&format!("  {}", visible(&error.to_string())));
+                let rows = streams.wrap_for_output(&format!("  {}", escape_control_chars(&error.to_string())));
                 writeln!(streams.output, "{rows}\n")?;
             }
         }
     }
     for (tool, said) in &decided {
-        let (name, id, grants) = (&tool.name, tool.id.short(), granted(&said.grants));
-        let (word, by) = (word(said.decision), visible(&said.by));
+        let (name, id, grants) = (&tool.name, tool.id.short(), describe_grants(&said.grants));
+        let (word, by) = (decision_name(said.decision), escape_control_chars(&said.by));
         let with = match said.decision {
             Decision::Approved => format!("with {grants}"),
             Decision::Refused => "whatever it is granted".to_owned(),
         };
-        let rows = streams.output_rows(&format!("{word:<9} {name} ({id}) {with}, by {by}, {}", said.at));
+        let rows = streams.wrap_for_output(&format!("{word:<9} {name} ({id}) {with}, by {by}, {}", said.at));
         writeln!(streams.output, "{rows}")?;
     }
     if pending.is_empty() && decided.is_empty() {
@@ -104,19 +113,19 @@ fn list(toolbox: &Toolbox, json: bool, lang: Lang, streams: &mut Streams<'_>) ->
     Ok(Exit::Done)
 }
 
-fn pending_in_json(toolbox: &Toolbox, Pending { tool, question }: &Pending) -> Value {
-    let known = toolbox.question(&tool.id.to_string());
-    let approving = known.as_ref().ok().and_then(|known| known.approving.as_deref());
+fn pending_to_json(toolbox: &Toolbox, PendingTool { tool, approval: question }: &PendingTool) -> Value {
+    let known = toolbox.approval_prompt(&tool.id.to_string());
+    let approving = known.as_ref().ok().and_then(|known| known.tool_approval.as_deref());
     let finding = |finding: &toolcell::Finding| {
         json!({"rule": finding.rule.name(), "severity": finding.severity.name(), "message": finding.message,
             "line": finding.location.line, "column": finding.location.column})
     };
     json!({
-        "asks": approving.map(|known| known.asked.iter().map(|(asked, _)| asked.name()).collect::<Vec<_>>()),
+        "asks": approving.map(|known| known.requested.iter().map(|(asked, _)| asked.name()).collect::<Vec<_>>()),
         "findings": approving.map(|known| known.findings.iter().map(finding).collect::<Vec<_>>()),
         "source": approving.map(|known| known.source.as_str()),
         "granted": approving.map(|known| known.grants.to_value()),
-        "shown": approving.map(toolcell::gate::Approving::digest),
+        "shown": approving.map(toolcell::hook::ToolApproval::digest),
         "error": known.as_ref().err().map(ToString::to_string),
         "tool": tool.id.to_string(),
         "name": tool.name.as_str(),
@@ -126,88 +135,94 @@ fn pending_in_json(toolbox: &Toolbox, Pending { tool, question }: &Pending) -> V
     })
 }
 
-fn decided_in_json(tool: &Entry, said: &Approval) -> Value {
+fn decision_to_json(tool: &Entry, said: &Approval) -> Value {
     json!({
         "tool": tool.id.to_string(),
         "name": tool.name.as_str(),
-        "decision": word(said.decision),
+        "decision": decision_name(said.decision),
         "grants": said.grants,
         "by": said.by,
         "at": said.at.to_string(),
     })
 }
 
-fn word(decision: Decision) -> &'static str {
+fn decision_name(decision: Decision) -> &'static str {
     match decision {
         Decision::Approved => "approved",
         Decision::Refused => "refused",
     }
 }
 
-/// What is granted.
-fn granted(grants: &Value) -> String {
+/// Describes the granted capabilities of a stored decision.
+fn describe_grants(grants: &Value) -> String {
     match serde_json::from_value::<Grants>(grants.clone()) {
         Ok(grants) if grants.is_empty() => "no grants".to_owned(),
-        Ok(grants) => visible(&grants.to_string()),
-        // Another version wrote it.
-        Err(_) => visible(&grants.to_string()),
+        Ok(grants) => escape_control_chars(&grants.to_string()),
+        // Written by another version of Toolcell.
+        Err(_) => escape_control_chars(&grants.to_string()),
     }
 }
 
-/// What is to be approved, and how.
-struct Grant<'a> {
+/// A request to approve one tool.
+struct GrantRequest<'a> {
     tool: &'a str,
-    /// The digest of what was shown, where that is typed.
-    shown: Option<&'a str>,
-    /// Who is asked.
-    person: Option<AtTerminal>,
+    /// The digest given with `--shown`, which the tool and its grants must match.
+    expected_digest: Option<&'a str>,
+    /// The prompt to use, if the user is asked.
+    approver: Option<TerminalApprover>,
     lang: Lang,
 }
 
-/// Approves a tool, after asking whoever is there, and with what was shown.
-fn grant(toolbox: &Toolbox, grant: &Grant<'_>, json: bool, streams: &mut Streams<'_>) -> Result<Exit, Failure> {
-    let question = toolbox.question(grant.tool)?;
-    let digest = question.approving.as_ref().map(|approving| approving.digest());
-    if let Some(shown) = grant.shown
+/// Approves a tool, after prompting if an approver is set.
+fn grant(toolbox: &Toolbox, grant: &GrantRequest<'_>, json: bool, streams: &mut Streams<'_>) -> Result<Exit, CliError> {
+    let question = toolbox.approval_prompt(grant.tool)?;
+    let digest = question.tool_approval.as_ref().map(|approving| approving.digest());
+    if let Some(shown) = grant.expected_digest
         && digest.as_deref() != Some(shown)
     {
-        let message = format!("`{}` is not, or is not granted, what was shown as {}", fact(grant.tool), fact(shown));
+        let message = format!(
+            "`{}` is not, or is not granted, what was shown as {}",
+            single_line_for_display(grant.tool),
+            single_line_for_display(shown)
+        );
         let hint = "look at it again with `toolcell approvals`, and decide about what is shown there";
-        return Err(Failure::said("approval-changed", message, hint));
+        return Err(CliError::coded("approval-changed", message, hint));
     }
-    let by = match &grant.person {
+    let by = match &grant.approver {
         None => {
-            // Nobody is asked; what is approved is said all the same, before it is.
+            // Without a prompt, print what is approved before storing the decision.
             for line in question.facts(grant.lang) {
-                let rows = streams.error_rows(&line);
+                let rows = streams.wrap_for_errors(&line);
                 writeln!(streams.errors, "{rows}")?;
             }
             "command-line"
         }
         Some(person) => match person.ask(&question) {
-            Answer::Yes => "person",
-            Answer::No { .. } | Answer::Later | Answer::NotShown { .. } if person.cancel.is_cancelled() => {
-                return Err(Failure::Interrupted);
+            ApprovalAnswer::Approve => "person",
+            ApprovalAnswer::Refuse { .. } | ApprovalAnswer::Defer | ApprovalAnswer::NotShown { .. }
+                if person.cancel.is_cancelled() =>
+            {
+                return Err(CliError::Interrupted);
             }
-            Answer::No { .. } | Answer::Later | Answer::NotShown { .. } => {
+            ApprovalAnswer::Refuse { .. } | ApprovalAnswer::Defer | ApprovalAnswer::NotShown { .. } => {
                 let message = format!("`{}` is not approved", question.call.tool_name);
                 let hint = "it is asked about again; to end that: toolcell approvals refuse";
-                return Err(Failure::said("not-approved", message, hint));
+                return Err(CliError::coded("not-approved", message, hint));
             }
         },
     };
     print(&toolbox.approve(&question, by)?, Decision::Approved, by, json, streams)
 }
 
-/// Says what was decided.
+/// Prints a decision.
 fn print(
-    decided: &Decided,
+    decided: &ApprovalResult,
     decision: Decision,
     by: &str,
     json: bool,
     streams: &mut Streams<'_>,
-) -> Result<Exit, Failure> {
-    let (word, name, grants) = (word(decision), &decided.name, decided.grants.to_value());
+) -> Result<Exit, CliError> {
+    let (word, name, grants) = (decision_name(decision), &decided.name, decided.grants.to_value());
     if json {
         let (tool, name) = (decided.tool.to_string(), name.as_str());
         let said = json!({ "tool": tool, "name": name, "decision": word, "grants": grants, "by": by });
@@ -216,13 +231,13 @@ fn print(
     }
     let id = decided.tool.short();
     match decision {
-        Decision::Approved => writeln!(streams.output, "{word} {name} ({id}) with {}", granted(&grants))?,
+        Decision::Approved => writeln!(streams.output, "{word} {name} ({id}) with {}", describe_grants(&grants))?,
         Decision::Refused => writeln!(streams.output, "{word} {name} ({id}), whatever it is granted")?,
     }
     Ok(Exit::Done)
 }
 
-fn revoke(toolbox: &Toolbox, tool: &str, json: bool, streams: &mut Streams<'_>) -> Result<Exit, Failure> {
+fn revoke(toolbox: &Toolbox, tool: &str, json: bool, streams: &mut Streams<'_>) -> Result<Exit, CliError> {
     let (tool, count) = toolbox.revoke(tool, "command-line")?;
     if json {
         let said = json!({ "tool": tool.id.to_string(), "name": tool.name.as_str(), "revoked": count });

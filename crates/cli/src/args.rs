@@ -1,6 +1,7 @@
-//! What can be typed.
+//! The command-line arguments, as clap types.
 
 mod doctor;
+mod maintenance;
 mod mcp;
 mod policy;
 mod profile;
@@ -8,20 +9,20 @@ mod receipt;
 mod store;
 mod testing;
 mod tools;
-mod upkeep;
 
 use std::path::{Path, PathBuf};
 
 use clap::{Parser, Subcommand, ValueEnum};
 use etcetera::BaseStrategy as _;
 use toolcell::jail::Program;
-use toolcell::{Kind, Lang, SandboxConfig};
+use toolcell::{ImageKind, Lang, SandboxConfig};
 
 use crate::Streams;
+use crate::error::CliError;
 use crate::exit::Exit;
-use crate::failure::Failure;
 
 pub(crate) use doctor::DoctorArgs;
+pub(crate) use maintenance::{DeprecateArgs, RetireArgs, SearchArgs, days};
 pub(crate) use mcp::{McpArgs, McpCommand, McpConfigArgs, McpServeArgs};
 pub(crate) use policy::{
     ApprovalsArgs, ApprovalsCommand, CompletionsArgs, ConfigArgs, ConfigCommand, InitArgs, ManArgs, PolicyArgs,
@@ -34,9 +35,8 @@ pub(crate) use tools::{
     CreateArgs, DeleteArgs, ListArgs, ReflectArgs, ResumeArgs, RollBackArgs, RunArgs, ShowArgs, UndeleteArgs,
     VerifyArgs,
 };
-pub(crate) use upkeep::{DeprecateArgs, RetireArgs, SearchArgs, days};
 
-/// Runs the tools that an agent writes, each call in a sealed cell.
+/// Runs tools written by AI agents, each call in its own WebAssembly sandbox
 #[derive(Debug, Parser)]
 #[command(name = "toolcell", version, max_term_width = 100)]
 pub(crate) struct Args {
@@ -44,11 +44,12 @@ pub(crate) struct Args {
     #[arg(long, global = true)]
     pub(crate) json: bool,
 
-    /// Language of messages [default: `TOOLCELL_LANG`, else that of the policy, else the locale, else en]
+    /// Language of messages [default: `TOOLCELL_LANG`, else the policy's, else the locale's, else
+    /// en]
     #[arg(long, global = true, value_name = "LANG")]
     lang: Option<LangName>,
 
-    /// Directory of the store [default: `TOOLCELL_DIR`, else `toolcell` in the user's data directory]
+    /// Store directory [default: `TOOLCELL_DIR`, else `toolcell` in the user's data directory]
     #[arg(long, global = true, value_name = "DIR")]
     dir: Option<PathBuf>,
 
@@ -60,22 +61,23 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// The directory of the store: the option, else `TOOLCELL_DIR`, else one in the user's data directory (the XDG Base
-    /// Directory Specification).
-    pub(crate) fn dir(&self) -> Result<PathBuf, Failure> {
-        dir(self.dir.as_deref())
+    /// Returns the store directory: `--dir`, else `TOOLCELL_DIR`, else `toolcell` in the user's
+    /// data directory (XDG Base Directory Specification).
+    pub(crate) fn store_dir(&self) -> Result<PathBuf, CliError> {
+        resolve_store_dir(self.dir.as_deref())
     }
 
-    /// The directory of the store, where an option says it.
-    pub(crate) fn said_dir(&self) -> Option<&Path> {
+    /// Returns the value of `--dir`, if given.
+    pub(crate) fn dir_option(&self) -> Option<&Path> {
         self.dir.as_deref()
     }
 
-    /// The language: the option, else `TOOLCELL_LANG`, else that of the policy, else the locale.
+    /// Returns the language: `--lang`, else `TOOLCELL_LANG`, else the policy's, else the locale's,
+    /// else English.
     pub(crate) fn lang(&self, of_policy: Option<Lang>) -> Lang {
         let named = |names: &[&str]| {
             let set = names.iter().find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()));
-            set.map(|name| Lang::of_locale(&name))
+            set.map(|name| Lang::from_locale(&name))
         };
         match self.lang {
             Some(LangName::En) => Lang::En,
@@ -89,14 +91,15 @@ impl Args {
     }
 }
 
-/// The directory of the store: what is said, else `TOOLCELL_DIR`, else one in the user's data directory.
-pub(crate) fn dir(said: Option<&Path>) -> Result<PathBuf, Failure> {
+/// Resolves the store directory: the given path, else `TOOLCELL_DIR`, else `toolcell` in the user's
+/// data directory.
+pub(crate) fn resolve_store_dir(said: Option<&Path>) -> Result<PathBuf, CliError> {
     let said = said.map(PathBuf::from).or_else(|| std::env::var_os("TOOLCELL_DIR").map(PathBuf::from));
     match said.filter(|dir| !dir.as_os_str().is_empty()) {
         Some(dir) => Ok(dir),
         None => match etcetera::base_strategy::Xdg::new() {
             Ok(base) => Ok(base.data_dir().join("toolcell")),
-            Err(_) => Err(Failure::NoHome),
+            Err(_) => Err(CliError::NoHome),
         },
     }
 }
@@ -110,74 +113,74 @@ enum LangName {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Make a tool of a source, and keep it
+    /// Create a tool from source and store it
     Create(CreateArgs),
-    /// Run a tool that is kept
+    /// Run a stored tool
     Run(RunArgs),
-    /// Do a run again, from its receipt, and say whether it comes out the same
+    /// Re-execute a receipt and compare
     Replay(ReplayArgs),
-    /// Wake a run that was put to sleep, and decide about what it waits for
+    /// Resume a suspended run, and decide on its held effects
     Resume(ResumeArgs),
-    /// List the runs that are asleep
+    /// List suspended runs
     Asleep,
-    /// Prove a tool: run its examples, and look for inputs that it does not bear
+    /// Verify a tool: examples, determinism, generated inputs
     Verify(VerifyArgs),
-    /// List the tools that there are
+    /// List the stored tools
     List(ListArgs),
-    /// Say whether a tool is worth making for a task, and which one
+    /// Suggest whether to create a tool for a task
     Reflect(ReflectArgs),
-    /// Find tools by what they are about
+    /// Search tools by name, tags, description and parameters
     Search(SearchArgs),
-    /// Show all that is known of a tool
+    /// Show a tool's metadata, findings, permissions, history and source
     Show(ShowArgs),
-    /// Take the name of a tool away
+    /// Delete a tool (can be undone)
     Delete(DeleteArgs),
-    /// Give a name back that was deleted
+    /// Undo a deletion
     Undelete(UndeleteArgs),
-    /// Let a name lead to an earlier tool again
+    /// Go back to an earlier version of a tool
     #[command(name = "rollback")]
     RollBack(RollBackArgs),
-    /// Let a tool name another one that is to be used in its place
+    /// Mark a tool as deprecated, with its successor
     Deprecate(DeprecateArgs),
-    /// Show what tools cost and gave
+    /// Show the cost and savings of each tool
     Ledger,
-    /// Deprecate tools that are of no use any more: unused, failing, superseded, or there twice
+    /// Deprecate unused, failing, superseded and duplicate tools
     Retire(RetireArgs),
-    /// Run a draft once and store nothing
+    /// Run a source file once, without storing it
     Exec(ExecArgs),
-    /// Run a tool once, and say where its fuel goes: by function and by line
+    /// Run a tool once and show its fuel use by function and by line
     Profile(ProfileArgs),
-    /// Say what sources would do and how well they are written, without running them
+    /// Analyze sources for safety, quality and required capabilities, without running them
     Check(CheckArgs),
-    /// Run the tests beside tools, and hold them to their budgets
+    /// Run tool tests and check their fuel budgets
     Test(TestArgs),
-    /// Measure budgets anew, or learn them from runs
+    /// Rebase test budgets, or derive limits from recorded runs
     Budget(BudgetArgs),
-    /// Answer requests, one JSON object a line, from standard input
+    /// JSON-lines server on standard input (run, analyze, reflect)
     Batch(SandboxArgs),
-    /// Serve the operations over MCP, and put the server into the configuration of a client
+    /// Run the MCP server, or configure a client to use it
     Mcp(McpArgs),
-    /// Say what this machine gives, whether Toolcell works here, and how its store is
+    /// Check what this machine supports, that a call works, and the state of the store
     Doctor(DoctorArgs),
-    /// Look at everything in the store, and mend it
+    /// Check the store, and repair it
     Fsck(FsckArgs),
-    /// Collect what was deleted a while ago, what nothing refers to, and what has expired
+    /// Delete old tools, unreferenced objects and expired data
     Gc(GcArgs),
-    /// Write tools into one file
+    /// Export tools to a bundle file
     Export(ExportArgs),
-    /// Take in the tools of such a file
+    /// Import tools from a bundle file
     Import(ImportArgs),
-    /// Show what was tried, or verify the log of it
+    /// Query the audit log, or verify its integrity
     Audit(AuditArgs),
-    /// Show which tools wait for somebody's yes, and say it
+    /// Review and decide pending approvals
     Approvals(ApprovalsArgs),
-    /// Show, check and trust the rules under which tools run
+    /// Show, check and trust policy files
     Config(ConfigArgs),
-    /// Write a policy file to begin with
+    /// Create a policy file from a template
     Init(InitArgs),
-    /// Print what makes a shell complete commands and the names of tools
+    /// Print a shell completion script, which also completes tool names
     Completions(CompletionsArgs),
-    /// Print the manual
+    /// Print the manual pages
     Man(ManArgs),
 }
 
@@ -188,18 +191,18 @@ pub(crate) enum Command {
     Exit status: 0 done, 1 the tool failed, 2 usage, 3 refused by the analysis, 4 no such file, 5 a limit was hit, 6 integrity, 70 a bug, \
     130 interrupted")]
 pub(crate) struct ExecArgs {
-    /// A file of TypeScript or JavaScript, or - for standard input
+    /// A TypeScript or JavaScript file, or - for standard input
     pub(crate) file: String,
 
     /// Parameters: a JSON object, @FILE, or - for standard input
     #[arg(default_value = "{}")]
     pub(crate) params: String,
 
-    /// Which tool, where a factory makes several
+    /// The tool to run, if the source is a factory of several
     #[arg(long, value_name = "NAME")]
     pub(crate) tool: Option<String>,
 
-    /// Run it also where it has a critical finding: the cell is the guard, not the analysis
+    /// Run it even with a critical finding: the sandbox is the protection, not the analysis
     #[arg(long)]
     pub(crate) no_analysis: bool,
 
@@ -224,33 +227,33 @@ pub(crate) struct CheckArgs {
     #[arg(required = true)]
     pub(crate) paths: Vec<String>,
 
-    /// How to print what was found
+    /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(crate) format: Format,
 
-    /// What the tools ask to be granted: net, timers, clock, random, kv, files, secrets, tools
+    /// Capabilities that the tools request: net, timers, clock, random, kv, files, secrets, tools
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     capabilities: Option<Vec<String>>,
 
-    /// Print only what refuses a tool, and the last line
+    /// Print only what rejects a tool, and the summary line
     #[arg(long)]
     pub(crate) quiet: bool,
 }
 
 impl CheckArgs {
-    /// What the tools ask for, where that is said.
-    pub(crate) fn capabilities(&self) -> Result<Option<toolcell::Capabilities>, Failure> {
+    /// Returns the capabilities given with `--capabilities`, if any.
+    pub(crate) fn capabilities(&self) -> Result<Option<toolcell::Capabilities>, CliError> {
         let names = self.capabilities.as_deref().map(|names| names.iter().map(String::as_str).collect::<Vec<_>>());
-        names.map(|names| crate::check::named(&names)).transpose()
+        names.map(|names| crate::check::parse_capabilities(&names)).transpose()
     }
 }
 
-/// How findings are printed.
+/// The output format of findings.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum Format {
-    /// With the line of the source
+    /// Human-readable, with source lines
     Text,
-    /// One object a source
+    /// One JSON object per source
     Json,
     /// SARIF 2.1.0, for code hosts and editors
     Sarif,
@@ -259,82 +262,84 @@ pub(crate) enum Format {
 #[derive(Debug, Clone, Copy, clap::Args)]
 #[command(next_help_heading = "Limits")]
 pub(crate) struct LimitArgs {
-    /// Fuel: about one a Wasm instruction [default: 250000000000]
+    /// Fuel limit: about one unit per Wasm instruction [default: 250000000000]
     #[arg(long, value_name = "N")]
     fuel: Option<u64>,
 
-    /// Wall-clock time in milliseconds [default: 30000]
+    /// Deadline in milliseconds of wall-clock time [default: 30000]
     #[arg(long, value_name = "MS")]
     timeout_ms: Option<u64>,
 
-    /// Memory in MiB [default: 64]
+    /// Memory limit in MiB [default: 64]
     #[arg(long, value_name = "MIB")]
     memory_mb: Option<u64>,
 
-    /// Bytes of the result [default: 1048576]
+    /// Result limit in bytes [default: 1048576]
     #[arg(long, value_name = "BYTES")]
     output_bytes: Option<u64>,
 
-    /// Bytes of console text [default: 65536]
+    /// Console output limit in bytes [default: 65536]
     #[arg(long, value_name = "BYTES")]
     console_bytes: Option<u64>,
 }
 
 impl LimitArgs {
-    /// The limits that are asked for. What is not said is the policy's to say.
-    pub(crate) const fn wanted(self) -> toolcell::Wanted {
+    /// Returns the limits given on the command line. The policy supplies the others.
+    pub(crate) const fn overrides(self) -> toolcell::LimitOverrides {
         let Self { fuel, timeout_ms, memory_mb, output_bytes, console_bytes } = self;
-        toolcell::Wanted { fuel, timeout_ms, memory_mb, output_bytes, console_bytes, operations: None }
+        toolcell::LimitOverrides { fuel, timeout_ms, memory_mb, output_bytes, console_bytes, operations: None }
     }
 }
 
 #[derive(Debug, Clone, Copy, clap::Args)]
 #[command(next_help_heading = "Sandbox")]
 pub(crate) struct SandboxArgs {
-    /// Which image of the guest to use
+    /// Guest image to use
     #[arg(long, value_name = "IMAGE", default_value = "auto")]
     image: ImageName,
 
-    /// Run calls in worker processes that are locked in, as a wall behind that of the cell [default: whether `TOOLCELL_JAIL` is 1]
+    /// Run calls in confined worker processes (seccomp, Landlock), as a second layer around the
+    /// sandbox [default: true if `TOOLCELL_JAIL` is 1]
     #[arg(long)]
     jail: bool,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum ImageName {
-    /// The first of the others that works here
+    /// The first of the others that works on this machine
     Auto,
-    /// Fastest; 4 GiB of address space a call
+    /// Fastest; reserves 4 GiB of address space per call
     Roomy,
-    /// With bounds checks; as much address space as memory
+    /// Bounds-checked; reserves no more address space than memory
     Bounded,
     /// No executable pages; about 30 times slower
     Interpreted,
 }
 
 impl SandboxArgs {
-    /// A sandbox for this process, which runs one call at a time.
+    /// Returns a sandbox configuration with one call slot.
     pub(crate) fn config(self) -> SandboxConfig {
         let images = match self.image {
-            ImageName::Auto => Kind::ALL.to_vec(),
-            ImageName::Roomy => vec![Kind::Roomy],
-            ImageName::Bounded => vec![Kind::Bounded],
-            ImageName::Interpreted => vec![Kind::Interpreted],
+            ImageName::Auto => ImageKind::ALL.to_vec(),
+            ImageName::Roomy => vec![ImageKind::Roomy],
+            ImageName::Bounded => vec![ImageKind::Bounded],
+            ImageName::Interpreted => vec![ImageKind::Interpreted],
         };
         let jailed = self.jail || std::env::var_os("TOOLCELL_JAIL").is_some_and(|value| value == "1");
         SandboxConfig { images, slots: 1, jail: jailed.then_some(Program::This) }
     }
 
-    /// A sandbox for commands that run no tool.
-    pub(crate) fn one_call() -> SandboxConfig {
+    /// Returns a one-slot sandbox configuration for commands that run no tool.
+    pub(crate) fn single_call_config() -> SandboxConfig {
         SandboxConfig { slots: 1, ..SandboxConfig::default() }
     }
 }
 
-/// Says what is wrong with the words, or helps.
-pub(crate) fn explain(error: &clap::Error, streams: &mut Streams<'_>) -> Exit {
+/// Prints a usage error to standard error, or `--help` and `--version` to standard output, and
+/// returns the exit status.
+pub(crate) fn print_usage_error(error: &clap::Error, streams: &mut Streams<'_>) -> Exit {
     let text = error.render();
-    // Where even this cannot be written, the exit status still says it.
+    // A failed write is still visible in the exit status.
     if error.use_stderr() {
         let _ = write!(streams.errors, "{text}");
         Exit::Usage

@@ -1,22 +1,22 @@
-//! `audit`: shows what was tried, what is kept of a run, and whether the log is as it was written.
+//! `audit`: queries the audit log, shows the record of a run, and verifies the log's hash chain.
 
 mod record;
 
 use std::path::Path;
 
 use serde_json::{Value, json};
-use toolcell::store::audit::{Head, Line, Verdict};
+use toolcell::store::audit::{AuditLine, AuditReport, Head};
 use toolcell::store::{Settings, Store};
 
-use toolcell::visible;
+use toolcell::escape_control_chars;
 
 use crate::Streams;
 use crate::args::{AuditArgs, AuditCommand};
+use crate::error::CliError;
 use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::progress::during;
+use crate::progress::with_progress;
 
-pub(crate) fn run(args: &AuditArgs, dir: &Path, json: bool, streams: &mut Streams<'_>) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &AuditArgs, dir: &Path, json: bool, streams: &mut Streams<'_>) -> Result<Exit, CliError> {
     let store = Store::open_existing(dir, &Settings::default())?;
     match &args.command {
         Some(AuditCommand::Record { run }) => record::show(&store, run.as_deref(), json, streams),
@@ -25,14 +25,14 @@ pub(crate) fn run(args: &AuditArgs, dir: &Path, json: bool, streams: &mut Stream
     }
 }
 
-fn show(store: &Store, args: &AuditArgs, json: bool, streams: &mut Streams<'_>) -> Result<Exit, Failure> {
+fn show(store: &Store, args: &AuditArgs, json: bool, streams: &mut Streams<'_>) -> Result<Exit, CliError> {
     let mut lines = store.audit().query(args.filter(), args.order())?;
     for line in lines.by_ref() {
         let line = line?;
         if json {
             writeln!(streams.output, "{}", line.to_value())?;
         } else {
-            writeln!(streams.output, "{}", in_text(&line))?;
+            writeln!(streams.output, "{}", line_to_text(&line))?;
         }
     }
     if lines.skipped() > 0 {
@@ -42,7 +42,7 @@ fn show(store: &Store, args: &AuditArgs, json: bool, streams: &mut Streams<'_>) 
 }
 
 /// `2026-11-21T12:00:00Z  import  average dt_0123456789ab  failed: name-taken  {"count":3}`
-fn in_text(line: &Line) -> String {
+fn line_to_text(line: &AuditLine) -> String {
     let tool = [line.name.clone(), line.tool.map(|id| id.short())].into_iter().flatten().collect::<Vec<_>>().join(" ");
     let went = match (&line.error, line.success) {
         (_, true) => "done".to_owned(),
@@ -51,40 +51,40 @@ fn in_text(line: &Line) -> String {
     };
     let details = if line.details.is_empty() { String::new() } else { Value::Object(line.details.clone()).to_string() };
     let columns = [line.at.to_string(), line.action.clone(), tool, went, details];
-    visible(&columns.into_iter().filter(|column| !column.is_empty()).collect::<Vec<_>>().join("  "))
+    escape_control_chars(&columns.into_iter().filter(|column| !column.is_empty()).collect::<Vec<_>>().join("  "))
 }
 
-fn verify(store: &Store, kept: Option<&Head>, json: bool, streams: &mut Streams<'_>) -> Result<Exit, Failure> {
-    let verdict = during("verifying", streams, || store.audit().verify(kept))?;
+fn verify(store: &Store, kept: Option<&Head>, json: bool, streams: &mut Streams<'_>) -> Result<Exit, CliError> {
+    let verdict = with_progress("verifying", streams, || store.audit().verify(kept))?;
     let clean = verdict.is_clean();
     if json {
-        writeln!(streams.output, "{}", verdict_in_json(&verdict))?;
+        writeln!(streams.output, "{}", report_to_json(&verdict))?;
     } else {
         for problem in &verdict.problems {
-            writeln!(streams.output, "wrong: {}", visible(&problem.to_string()))?;
+            writeln!(streams.output, "wrong: {}", escape_control_chars(&problem.to_string()))?;
         }
-        if verdict.more > 0 {
-            writeln!(streams.output, "wrong: {} more", verdict.more)?;
+        if verdict.omitted > 0 {
+            writeln!(streams.output, "wrong: {} more", verdict.omitted)?;
         }
         let end = verdict.head.map_or_else(|| "the log is empty".to_owned(), |head| format!("head {head}"));
         let found = if clean {
             "as they were written".to_owned()
         } else {
-            format!("{} wrong", verdict.problems.len() as u64 + verdict.more)
+            format!("{} wrong", verdict.problems.len() as u64 + verdict.omitted)
         };
         writeln!(streams.output, "{} lines in {} files, {found}; {end}", verdict.lines, verdict.files)?;
     }
     Ok(if clean { Exit::Done } else { Exit::Integrity })
 }
 
-fn verdict_in_json(verdict: &Verdict) -> Value {
-    let problem = |problem: &toolcell::store::audit::Problem| {
-        json!({"file": problem.file, "line": problem.line, "seq": problem.seq, "code": problem.what.code(),
-            "message": problem.what.to_string()})
+fn report_to_json(verdict: &AuditReport) -> Value {
+    let problem = |problem: &toolcell::store::audit::ChainProblem| {
+        json!({"file": problem.file, "line": problem.line, "seq": problem.seq, "code": problem.kind.code(),
+            "message": problem.kind.to_string()})
     };
     json!({
         "clean": verdict.is_clean(), "lines": verdict.lines, "files": verdict.files,
         "head": verdict.head.map(|head| head.to_string()),
-        "problems": verdict.problems.iter().map(problem).collect::<Vec<_>>(), "more": verdict.more,
+        "problems": verdict.problems.iter().map(problem).collect::<Vec<_>>(), "more": verdict.omitted,
     })
 }

@@ -1,7 +1,7 @@
-//! `batch`: one JSON request a line in, one answer a line out, in one process.
+//! `batch`: a JSON-lines server on standard input, in one process.
 //!
-//! Invariant: every line gets exactly one answer, in the order of the lines, whatever is on it; no request ends the
-//! process.
+//! Invariant: every line gets exactly one response, in order, whatever its content; no request ends
+//! the process.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
@@ -9,23 +9,23 @@ use std::path::Path;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use toolcell::{
-    CancelToken, Draft, ExecError, Lang, Params, Precheck, ReflectError, ReflectOnTask, Report, Run, Toolbox, Wanted,
-    analyze, read_request,
+    CallContext, CancelToken, Draft, ExecError, Lang, LimitOverrides, Params, Precheck, ReflectError, ReflectOnTask,
+    Report, Toolbox, analyze, read_request,
 };
 
 use crate::Streams;
-use crate::answer::{Answer, ErrorBody};
+use crate::answer::{CommandResponse, ErrorResponse};
 use crate::args::SandboxArgs;
-use crate::check::AnalysisBody;
+use crate::check::AnalysisResponse;
+use crate::error::CliError;
 use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::rules::Rules;
-use crate::{input, open, reflect};
+use crate::policy_files::PolicyFiles;
+use crate::{input, reflect, toolbox};
 
-/// The longest line, in bytes. What is longer is read past and refused.
-const LINE_LIMIT: u64 = 128 << 20;
+/// Maximum length of a request line, in bytes. A longer line is skipped and refused.
+const MAX_LINE_BYTES: u64 = 128 << 20;
 
-/// One line.
+/// A request line.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Request {
@@ -57,47 +57,47 @@ struct Limits {
 }
 
 impl Limits {
-    fn wanted(&self) -> Wanted {
+    fn overrides(&self) -> LimitOverrides {
         let Self { fuel, timeout_ms, memory_mb, output_bytes, console_bytes } = *self;
-        Wanted { fuel, timeout_ms, memory_mb, output_bytes, console_bytes, operations: None }
+        LimitOverrides { fuel, timeout_ms, memory_mb, output_bytes, console_bytes, operations: None }
     }
 }
 
-/// As much of a line as can be understood where the rest cannot.
+/// The identifier of a request that could not be parsed otherwise.
 #[derive(Debug, Deserialize)]
-struct JustId {
+struct IdOnly {
     id: Option<Box<RawValue>>,
 }
 
 pub(crate) fn run(
     args: SandboxArgs,
-    rules: &Rules,
+    rules: &PolicyFiles,
     dir: Option<&Path>,
     lang: Lang,
     streams: &mut Streams<'_>,
     cancel: &CancelToken,
-) -> Result<Exit, Failure> {
-    let toolbox = open::for_drafts(dir, args.config(), rules)?;
+) -> Result<Exit, CliError> {
+    let toolbox = toolbox::open_for_drafts(dir, args.config(), rules)?;
     let mut input = BufReader::with_capacity(64 << 10, &mut *streams.input);
     let mut line = Vec::new();
     loop {
         line.clear();
-        let read = input.by_ref().take(LINE_LIMIT + 1).read_until(b'\n', &mut line)?;
+        let read = input.by_ref().take(MAX_LINE_BYTES + 1).read_until(b'\n', &mut line)?;
         if read == 0 {
             return Ok(Exit::Done);
         }
         if line.ends_with(b"\n") {
             line.pop();
-        } else if read as u64 > LINE_LIMIT {
+        } else if read as u64 > MAX_LINE_BYTES {
             skip_line(&mut input)?;
         }
         if line.trim_ascii().is_empty() {
             continue;
         }
-        let answer = if line.len() as u64 > LINE_LIMIT {
-            refused(None, "request-invalid", format!("the line is longer than {LINE_LIMIT} bytes"))
+        let answer = if line.len() as u64 > MAX_LINE_BYTES {
+            error_response(None, "request-invalid", format!("the line is longer than {MAX_LINE_BYTES} bytes"))
         } else {
-            answer(&toolbox, &line, lang, cancel)
+            respond(&toolbox, &line, lang, cancel)
         };
         writeln!(streams.output, "{}", answer.to_json())?;
         streams.output.flush()?;
@@ -107,7 +107,7 @@ pub(crate) fn run(
     }
 }
 
-/// Reads up to the end of a line that is too long to keep.
+/// Skips the rest of a line that is too long.
 fn skip_line(input: &mut impl BufRead) -> std::io::Result<()> {
     loop {
         let chunk = input.fill_buf()?;
@@ -125,81 +125,90 @@ fn skip_line(input: &mut impl BufRead) -> std::io::Result<()> {
     }
 }
 
-/// The answer to one line.
-fn answer(toolbox: &Toolbox, line: &[u8], lang: Lang, cancel: &CancelToken) -> Answer {
+/// Handles one line and returns its response.
+fn respond(toolbox: &Toolbox, line: &[u8], lang: Lang, cancel: &CancelToken) -> CommandResponse {
     let Ok(text) = std::str::from_utf8(line) else {
-        return refused(None, "request-invalid", "the line is not UTF-8".to_owned());
+        return error_response(None, "request-invalid", "the line is not UTF-8".to_owned());
     };
     let request: Request = match serde_json::from_str(text) {
         Ok(request) => request,
         Err(error) => {
-            let id = serde_json::from_str(text).ok().and_then(|JustId { id }| id);
-            return refused(id, "request-invalid", format!("the line is no request: {error}"));
+            let id = serde_json::from_str(text).ok().and_then(|IdOnly { id }| id);
+            return error_response(id, "request-invalid", format!("the line is no request: {error}"));
         }
     };
     let id = request.id.clone();
     match request.op.as_str() {
         "run" => match run_request(toolbox, request, cancel) {
-            Ok(report) => Answer::of(Some(id_or_null(id)), report),
-            Err(Refusal::Failure(failure)) => Answer::refused(Some(id_or_null(id)), failure.body()),
-            Err(Refusal::Request(message)) => refused(id, "request-invalid", message),
+            Ok(report) => CommandResponse::from_report(Some(id_or_null(id)), report),
+            Err(BatchError::Failure(failure)) => {
+                CommandResponse::for_error(Some(id_or_null(id)), failure.to_response())
+            }
+            Err(BatchError::Request(message)) => error_response(id, "request-invalid", message),
         },
         "analyze" => match analyze_request(&request) {
             Ok(answer) => answer,
-            Err(Refusal::Failure(failure)) => Answer::refused(Some(id_or_null(id)), failure.body()),
-            Err(Refusal::Request(message)) => refused(id, "request-invalid", message),
+            Err(BatchError::Failure(failure)) => {
+                CommandResponse::for_error(Some(id_or_null(id)), failure.to_response())
+            }
+            Err(BatchError::Request(message)) => error_response(id, "request-invalid", message),
         },
         "reflect" => match reflect_request(toolbox, request, lang) {
             Ok(answer) => answer,
-            Err(Refusal::Failure(failure)) => Answer::refused(Some(id_or_null(id)), failure.body()),
-            Err(Refusal::Request(message)) => refused(id, "request-invalid", message),
+            Err(BatchError::Failure(failure)) => {
+                CommandResponse::for_error(Some(id_or_null(id)), failure.to_response())
+            }
+            Err(BatchError::Request(message)) => error_response(id, "request-invalid", message),
         },
-        other => {
-            refused(id, "request-invalid", format!("unknown op `{other}`, there are `run`, `analyze` and `reflect`"))
-        }
+        other => error_response(
+            id,
+            "request-invalid",
+            format!("unknown op `{other}`, there are `run`, `analyze` and `reflect`"),
+        ),
     }
 }
 
-/// Why a request was not run.
-enum Refusal {
-    Failure(Failure),
+/// The reason that a request was not run.
+enum BatchError {
+    Failure(CliError),
     Request(String),
 }
 
-impl<E: Into<Failure>> From<E> for Refusal {
+impl<E: Into<CliError>> From<E> for BatchError {
     fn from(error: E) -> Self {
         Self::Failure(error.into())
     }
 }
 
-fn run_request(toolbox: &Toolbox, request: Request, cancel: &CancelToken) -> Result<Report, Refusal> {
+fn run_request(toolbox: &Toolbox, request: Request, cancel: &CancelToken) -> Result<Report, BatchError> {
     let Some(source) = &request.source else {
-        return Err(Refusal::Request("`run` needs `source`".to_owned()));
+        return Err(BatchError::Request("`run` needs `source`".to_owned()));
     };
     if let Some(lang) = request.lang.as_deref().filter(|lang| !matches!(*lang, "js" | "ts")) {
-        return Err(Refusal::Request(format!("unknown lang `{lang}`, there is `js` and `ts`")));
+        return Err(BatchError::Request(format!("unknown lang `{lang}`, there is `js` and `ts`")));
     }
     if let Some(analysis) = request.analysis.as_deref().filter(|analysis| !matches!(*analysis, "on" | "off")) {
-        return Err(Refusal::Request(format!("unknown analysis `{analysis}`, there is `on` and `off`")));
+        return Err(BatchError::Request(format!("unknown analysis `{analysis}`, there is `on` and `off`")));
     }
     let params = match (request.params, request.params_json) {
         (Some(_), Some(_)) => {
-            return Err(Refusal::Request("give `params` or `params_json`, not both".to_owned()));
+            return Err(BatchError::Request("give `params` or `params_json`, not both".to_owned()));
         }
         (Some(params), None) => params.get().to_owned(),
         (None, Some(params)) => params,
         (None, None) => "{}".to_owned(),
     };
-    let draft = Draft::from_bytes(name_for(request.lang.as_deref()), source.as_bytes())?;
+    let draft = Draft::from_bytes(source_name(request.lang.as_deref()), source.as_bytes())?;
     let params = Params::parse(params)?;
-    let budget = toolbox.policy().budget(&request.limits.wanted()).map_err(ExecError::from)?;
-    let run = Run { seed: request.seed, started_at: input::now(), cancel: Some(cancel), ..Run::default() };
+    let budget = toolbox.policy().budget(&request.limits.overrides()).map_err(ExecError::from)?;
+    let run =
+        CallContext { seed: request.seed, started_at: input::now(), cancel: Some(cancel), ..CallContext::default() };
     let precheck = if request.analysis.as_deref() == Some("off") { Precheck::Off } else { Precheck::Critical };
     Ok(toolbox.exec(&draft, &params, &budget, &run, precheck)?)
 }
 
-/// What a source is called in stack traces; its ending says what it is written in.
-fn name_for(lang: Option<&str>) -> &'static str {
+/// Returns the source's file name in stack traces; its extension selects the language.
+fn source_name(lang: Option<&str>) -> &'static str {
     match lang {
         Some("ts") => "tool.ts",
         Some("js") => "tool.js",
@@ -207,28 +216,29 @@ fn name_for(lang: Option<&str>) -> &'static str {
     }
 }
 
-fn analyze_request(request: &Request) -> Result<Answer, Refusal> {
+fn analyze_request(request: &Request) -> Result<CommandResponse, BatchError> {
     let Some(source) = &request.source else {
-        return Err(Refusal::Request("`analyze` needs `source`".to_owned()));
+        return Err(BatchError::Request("`analyze` needs `source`".to_owned()));
     };
     if let Some(lang) = request.lang.as_deref().filter(|lang| !matches!(*lang, "js" | "ts")) {
-        return Err(Refusal::Request(format!("unknown lang `{lang}`, there is `js` and `ts`")));
+        return Err(BatchError::Request(format!("unknown lang `{lang}`, there is `js` and `ts`")));
     }
-    let draft = Draft::from_bytes(name_for(request.lang.as_deref()), source.as_bytes())?;
+    let draft = Draft::from_bytes(source_name(request.lang.as_deref()), source.as_bytes())?;
     let analysis = analyze(draft.source(), draft.language(), None).map_err(ExecError::Source)?;
-    let body = serde_json::value::to_raw_value(&AnalysisBody::of(&analysis));
-    let body = body.map_err(|error| Refusal::Request(error.to_string()))?;
-    Ok(Answer::analyzed(Some(id_or_null(request.id.clone())), &body))
+    let body = serde_json::value::to_raw_value(&AnalysisResponse::from_analysis(&analysis));
+    let body = body.map_err(|error| BatchError::Request(error.to_string()))?;
+    Ok(CommandResponse::from_analysis(Some(id_or_null(request.id.clone())), &body))
 }
 
-/// The fields of a reflection are those of the operation; the language is that of the process, or `lang` says another one.
-fn reflect_request(toolbox: &Toolbox, request: Request, lang: Lang) -> Result<Answer, Refusal> {
+/// Handles a `reflect` request. Its fields are those of the `tool_reflection` operation; `lang`
+/// overrides the language of the process.
+fn reflect_request(toolbox: &Toolbox, request: Request, lang: Lang) -> Result<CommandResponse, BatchError> {
     let lang = match request.lang.as_deref() {
         None => lang,
         Some(name) => Lang::ALL
             .into_iter()
             .find(|known| known.name() == name)
-            .ok_or_else(|| Refusal::Request(format!("unknown lang `{name}`, there are `en`, `ja` and `zh`")))?,
+            .ok_or_else(|| BatchError::Request(format!("unknown lang `{name}`, there are `en`, `ja` and `zh`")))?,
     };
     let fields = [
         ("task_description", request.task_description),
@@ -240,16 +250,16 @@ fn reflect_request(toolbox: &Toolbox, request: Request, lang: Lang) -> Result<An
     let text = format!("{{{}}}", fields.collect::<Vec<_>>().join(","));
     let reflect: ReflectOnTask = read_request(&text).map_err(ReflectError::from)?;
     let reflected = toolbox.reflect(&reflect)?;
-    let body = serde_json::value::to_raw_value(&reflect::Body::of(&reflected, lang));
-    let body = body.map_err(|error| Refusal::Request(error.to_string()))?;
-    Ok(Answer::reflected(Some(id_or_null(request.id)), &body))
+    let body = serde_json::value::to_raw_value(&reflect::ReflectionOutput::from_result(&reflected, lang));
+    let body = body.map_err(|error| BatchError::Request(error.to_string()))?;
+    Ok(CommandResponse::from_reflection(Some(id_or_null(request.id)), &body))
 }
 
-fn refused(id: Option<Box<RawValue>>, code: &'static str, message: String) -> Answer {
-    Answer::refused(Some(id_or_null(id)), ErrorBody::refusal(code, message, None))
+fn error_response(id: Option<Box<RawValue>>, code: &'static str, message: String) -> CommandResponse {
+    CommandResponse::for_error(Some(id_or_null(id)), ErrorResponse::new(code, message, None))
 }
 
-/// An answer always has an id, so that whoever reads it need not ask.
+/// Returns the identifier, or `null`, so that every response has an `id` field.
 fn id_or_null(id: Option<Box<RawValue>>) -> Box<RawValue> {
     id.unwrap_or_else(|| RawValue::NULL.to_owned())
 }

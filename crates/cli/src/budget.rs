@@ -1,71 +1,73 @@
-//! `budget`: what tools may cost, measured anew or learned from their runs.
+//! `budget`: rebases the budgets of tests, and derives limits from recorded runs.
 //!
-//! Invariant: fuel that was counted under another model counts for nothing.
+//! Invariant: fuel measured under another fuel model is ignored.
 
 use std::path::Path;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use toolcell::store::{RUN, Record};
-use toolcell::{CancelToken, Lang, RunRecord, ShowError, visible};
+use toolcell::store::{RUN_KIND, Record};
+use toolcell::{CancelToken, Lang, RunRecord, ShowError, escape_control_chars};
 use toolcell_testing::report;
 use toolcell_testing::{
-    Budgets, Learned, Limit, Method, RunCost, RunOptions, Suite, Tested, learn, model, rebase, run as run_suites,
+    BudgetPolicy, LearnedLimit, LearnedLimits, LimitMethod, RunCost, Suite, TestOptions, TestReport, learn_limits,
+    model, rebase, run_suites,
 };
 
 use crate::args::{BudgetArgs, BudgetCommand, LearnArgs, RebaseArgs, SandboxArgs};
+use crate::error::CliError;
 use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::output::unwritable;
-use crate::rules::Rules;
-use crate::test::{exit, read, tell_in_text, toolbox, visible_lines};
-use crate::{Streams, input, open};
+use crate::fs::write_error;
+use crate::policy_files::PolicyFiles;
+use crate::test::{escape_lines, exit_for_report, print_text_report, read_suites, test_toolbox};
+use crate::{Streams, input, toolbox};
 
-/// The most runs of a tool that are looked at, the newest.
-const RUNS: usize = 100_000;
-/// The longest file of runs, in bytes.
-const RUNS_LIMIT: u64 = 256 << 20;
+/// Maximum number of recorded runs read for a tool, newest first.
+const MAX_RUNS: usize = 100_000;
+/// Maximum size of a file of runs, in bytes.
+const MAX_RUNS_BYTES: u64 = 256 << 20;
 
 pub(crate) fn run(
     args: &BudgetArgs,
-    rules: Result<Rules, Failure>,
-    dir: Result<std::path::PathBuf, Failure>,
+    rules: Result<PolicyFiles, CliError>,
+    dir: Result<std::path::PathBuf, CliError>,
     json: bool,
     lang: Lang,
     streams: &mut Streams<'_>,
     cancel: &CancelToken,
-) -> Result<Exit, Failure> {
+) -> Result<Exit, CliError> {
     match &args.command {
-        BudgetCommand::Rebase(args) => rebased(args, json, lang, streams, cancel),
+        BudgetCommand::Rebase(args) => rebase_budgets(args, json, lang, streams, cancel),
         BudgetCommand::Learn(args) => {
             let (costs, passed_over) = match (&args.runs, &args.tool) {
-                (Some(path), _) => in_file(path, streams)?,
-                (None, tool) => in_store(tool.as_deref().unwrap_or_default(), &rules?, &dir?)?,
+                (Some(path), _) => costs_from_file(path, streams)?,
+                (None, tool) => costs_from_store(tool.as_deref().unwrap_or_default(), &rules?, &dir?)?,
             };
-            learned(args, &costs, passed_over, json, streams)
+            learn_from_runs(args, &costs, passed_over, json, streams)
         }
     }
 }
 
-/// Measures, and writes what was measured.
-fn rebased(
+/// Measures the budgets of test files again, and rewrites the files.
+fn rebase_budgets(
     args: &RebaseArgs,
     json: bool,
     lang: Lang,
     streams: &mut Streams<'_>,
     cancel: &CancelToken,
-) -> Result<Exit, Failure> {
-    let (suites, problems) = read(&args.paths, Suite::read_outdated)?;
-    let options = RunOptions { budgets: Budgets::Ignored, cancel: Some(cancel.clone()), ..RunOptions::default() };
+) -> Result<Exit, CliError> {
+    let (suites, problems) = read_suites(&args.paths, Suite::read_outdated)?;
+    let options =
+        TestOptions { budgets: BudgetPolicy::Ignored, cancel: Some(cancel.clone()), ..TestOptions::default() };
     let tested = if problems.is_empty() {
-        run_suites(&suites, &toolbox(args.sandbox.config(), 0)?, &options)
+        run_suites(&suites, &test_toolbox(args.sandbox.config(), 0)?, &options)
     } else {
-        Tested { problems, ..Tested::default() }
+        TestReport { problems, ..TestReport::default() }
     };
-    let files = if tested.cancelled || !tested.problems.is_empty() { Vec::new() } else { rebase(&suites, &tested) };
+    let files = if tested.is_cancelled || !tested.problems.is_empty() { Vec::new() } else { rebase(&suites, &tested) };
     for file in files.iter().filter(|_| !args.dry_run) {
-        file.write().map_err(unwritable(&file.path))?;
+        file.write().map_err(write_error(&file.path))?;
     }
     if json {
         let paths: Vec<String> = files.iter().map(|file| file.path.display().to_string()).collect();
@@ -74,14 +76,14 @@ fn rebased(
         writeln!(streams.output, "{body}")?;
     } else {
         for file in &files {
-            write!(streams.output, "{}", visible_lines(&file.diff()))?;
+            write!(streams.output, "{}", escape_lines(&file.diff()))?;
         }
-        if !tested.is_good() {
-            tell_in_text(&tested, lang, streams)?;
+        if !tested.is_success() {
+            print_text_report(&tested, lang, streams)?;
         }
-        // Where a file is wrong, none is measured.
+        // One invalid file stops all measurements.
         if !tested.problems.is_empty() {
-            return Ok(exit(&tested));
+            return Ok(exit_for_report(&tested));
         }
         let word = match (lang, args.dry_run) {
             (Lang::En, true) => "to be rewritten",
@@ -94,21 +96,21 @@ fn rebased(
         writeln!(streams.output, "{}: {word} {} / {}", model(), files.len(), suites.len())?;
     }
     streams.output.flush()?;
-    Ok(exit(&tested))
+    Ok(exit_for_report(&tested))
 }
 
-/// The runs of a stored tool that count, and how many do not.
-fn in_store(tool: &str, rules: &Rules, dir: &Path) -> Result<(Vec<RunCost>, usize), Failure> {
-    let toolbox = open::existing(dir, SandboxArgs::one_call(), rules)?;
+/// Returns the costs of a stored tool's runs, and how many runs were ignored.
+fn costs_from_store(tool: &str, rules: &PolicyFiles, dir: &Path) -> Result<(Vec<RunCost>, usize), CliError> {
+    let toolbox = toolbox::open_existing(dir, SandboxArgs::single_call_config(), rules)?;
     let entry = toolbox.find(tool).map_err(ShowError::from)?;
     let Some(store) = toolbox.store() else { return Ok((Vec::new(), 0)) };
-    let records = store.records_of_kind(entry.id, RUN, RUNS)?;
+    let records = store.records_of_kind(entry.id, RUN_KIND, MAX_RUNS)?;
     let costs: Vec<RunCost> = records.iter().filter_map(|(_, record)| cost_of_record(record)).collect();
     let passed_over = records.len() - costs.len();
     Ok((costs, passed_over))
 }
 
-/// What a run took that ended by itself and was counted under this model.
+/// Returns the cost of a run that finished by itself under this fuel model.
 fn cost_of_record(record: &Record) -> Option<RunCost> {
     let record: RunRecord = serde_json::from_slice(&record.body).ok()?;
     let used = record.used.filter(|_| matches!(record.outcome.as_str(), "returned" | "threw"))?;
@@ -116,19 +118,19 @@ fn cost_of_record(record: &Record) -> Option<RunCost> {
     (counted_under == model()).then_some(RunCost { fuel: used.fuel, memory: used.memory_bytes, micros: used.micros })
 }
 
-/// The runs in a file, one a line.
-fn in_file(path: &Path, streams: &mut Streams<'_>) -> Result<(Vec<RunCost>, usize), Failure> {
+/// Returns the costs of the runs in a JSON-lines file, and how many were ignored.
+fn costs_from_file(path: &Path, streams: &mut Streams<'_>) -> Result<(Vec<RunCost>, usize), CliError> {
     let text = match path.to_str() {
-        Some("-") => input::said("-", RUNS_LIMIT, streams)?,
-        _ => input::file(path, RUNS_LIMIT)?,
+        Some("-") => input::read_text_argument("-", MAX_RUNS_BYTES, streams)?,
+        _ => input::read_file(path, MAX_RUNS_BYTES)?,
     };
     let (mut costs, mut passed_over) = (Vec::new(), 0);
     for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        let run: RawRun<'_> = serde_json::from_str(line).map_err(|error| Failure::Typed {
+        let run: RawRun<'_> = serde_json::from_str(line).map_err(|error| CliError::Usage {
             message: format!("{}:{}: no run: {error}", path.display(), number + 1),
             hint: "hand in runs as `toolcell exec --json` prints them, one a line",
         })?;
-        match cost_of(&run) {
+        match cost_of_run(&run) {
             Some(cost) => costs.push(cost),
             None => passed_over += 1,
         }
@@ -136,7 +138,8 @@ fn in_file(path: &Path, streams: &mut Streams<'_>) -> Result<(Vec<RunCost>, usiz
     Ok((costs, passed_over))
 }
 
-/// What counts of a run, as it is written: results of any length stand beside it.
+/// The fields of a run that its cost needs, as raw JSON text: results beside them may be of any
+/// size.
 #[derive(Deserialize)]
 struct RawRun<'a> {
     #[serde(borrow)]
@@ -149,7 +152,7 @@ struct RawRun<'a> {
     memory_bytes: Option<&'a RawValue>,
 }
 
-fn cost_of(run: &RawRun<'_>) -> Option<RunCost> {
+fn cost_of_run(run: &RawRun<'_>) -> Option<RunCost> {
     if !matches!(run.outcome?.get(), "\"returned\"" | "\"threw\"") {
         return None;
     }
@@ -159,16 +162,16 @@ fn cost_of(run: &RawRun<'_>) -> Option<RunCost> {
     Some(RunCost { fuel: run.fuel?.get().parse().ok()?, memory: run.memory_bytes?.get().parse().ok()?, micros })
 }
 
-fn learned(
+fn learn_from_runs(
     args: &LearnArgs,
     costs: &[RunCost],
     passed_over: usize,
     json: bool,
     streams: &mut Streams<'_>,
-) -> Result<Exit, Failure> {
-    let learned = learn(costs).map_err(|error| {
+) -> Result<Exit, CliError> {
+    let learned = learn_limits(costs).map_err(|error| {
         let message = format!("{error}; {passed_over} do not count: of another fuel model, or stopped");
-        Failure::Typed { message, hint: "run it more often, or hand in more runs" }
+        CliError::Usage { message, hint: "run it more often, or hand in more runs" }
     })?;
     if json {
         let about = args.tool.as_deref();
@@ -176,14 +179,19 @@ fn learned(
         writeln!(streams.output, "{body}")?;
         return Ok(Exit::Done);
     }
-    let Learned { runs, fuel, memory_bytes, timeout_ms } = &learned;
+    let LearnedLimits { runs, fuel, memory_bytes, timeout_ms } = &learned;
     writeln!(streams.output, "# from {runs} runs ({passed_over} passed over), under the model {}", model())?;
     for (name, limit, margin) in [
         ("fuel", fuel, "a tenth on top"),
         ("memory_bytes", memory_bytes, "a tenth on top, in whole pages"),
         ("timeout_ms", timeout_ms, "ten times as much: machines differ"),
     ] {
-        writeln!(streams.output, "{name} = {}  # {}", limit.limit, visible(&told(limit, margin)))?;
+        writeln!(
+            streams.output,
+            "{name} = {}  # {}",
+            limit.limit,
+            escape_control_chars(&describe_limit(limit, margin))
+        )?;
     }
     if !fuel.stops_doubling {
         writeln!(streams.errors, "warning: a run of twice the median fuel is not stopped: the runs differ too much")?;
@@ -191,11 +199,11 @@ fn learned(
     Ok(Exit::Done)
 }
 
-/// What a limit is made by, in a sentence.
-fn told(limit: &Limit, margin: &str) -> String {
+/// Describes in a sentence how a limit was derived.
+fn describe_limit(limit: &LearnedLimit, margin: &str) -> String {
     let method = match limit.method {
-        Method::DistributionFree => "it admits 999 of the next 1,000 runs, whatever their distribution",
-        Method::LogNormal => "it admits 999 of the next 1,000 runs where they are log-normal",
+        LimitMethod::DistributionFree => "it admits 999 of the next 1,000 runs, whatever their distribution",
+        LimitMethod::LogNormal => "it admits 999 of the next 1,000 runs where they are log-normal",
     };
     format!("median {}, largest {}; {method}, with 95 % confidence; {margin}", limit.median, limit.largest)
 }

@@ -1,4 +1,4 @@
-//! `export` and `import`: takes tools elsewhere, and takes them in.
+//! `export` and `import`: writes tools to a bundle file, and reads them from one.
 
 use std::fs::{self, File};
 use std::io::Write as _;
@@ -6,44 +6,44 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 use toolcell::store::{
-    self, BUNDLE_LIMIT, History, PublicKey, SecretKey, Settings, Signature, Store, ToolRef, WhenTaken,
+    self, BUNDLE_LIMIT, HistoryScope, OnConflict, PublicKey, SecretKey, Settings, Signature, Store, ToolRef,
 };
-use toolcell::{Bundle, export, now};
+use toolcell::{ExportSelection, export, now};
 
 use crate::Streams;
 use crate::args::{ExportArgs, ImportArgs, SandboxArgs};
+use crate::error::CliError;
 use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::input::read;
-use crate::open;
-use crate::output::{replaceable, unwritable};
-use crate::progress::during;
-use crate::rules::Rules;
+use crate::fs::{check_replaceable, write_error};
+use crate::input::read_up_to;
+use crate::policy_files::PolicyFiles;
+use crate::progress::with_progress;
+use crate::toolbox;
 
-/// The largest file of a key or a signature.
-const KEY_LIMIT: u64 = 4096;
+/// Maximum size of a key file or signature file, in bytes.
+const MAX_KEY_BYTES: u64 = 4096;
 
 pub(crate) fn export_tools(
     args: &ExportArgs,
     dir: &Path,
     json: bool,
     streams: &mut Streams<'_>,
-) -> Result<Exit, Failure> {
+) -> Result<Exit, CliError> {
     let store = Store::open_existing(dir, &Settings::default())?;
     let references: Vec<ToolRef> = args.tools.iter().map(|text| ToolRef::parse(text)).collect::<Result<_, _>>()?;
-    let what = if references.is_empty() { Bundle::All } else { Bundle::Of(&references) };
-    let history = if args.history { History::All } else { History::Last };
-    let key = args.sign.as_deref().map(secret_key).transpose()?;
+    let what = if references.is_empty() { ExportSelection::All } else { ExportSelection::Only(&references) };
+    let history = if args.history { HistoryScope::All } else { HistoryScope::Latest };
+    let key = args.sign.as_deref().map(read_secret_key).transpose()?;
     let Some(path) = &args.output else {
         export(&store, what, history, streams.output, now())?;
         return Ok(Exit::Done);
     };
     let mut bundle = Vec::new();
-    let count = during("exporting", streams, || export(&store, what, history, &mut bundle, now()))?;
+    let count = with_progress("exporting", streams, || export(&store, what, history, &mut bundle, now()))?;
     let signature = key.map(|key| key.sign(&bundle)).transpose()?;
-    replace(path, &bundle)?;
+    replace_file(path, &bundle)?;
     if let Some(signature) = &signature {
-        replace(&beside(path), signature.to_string().as_bytes())?;
+        replace_file(&signature_path(path), signature.to_string().as_bytes())?;
     }
     if json {
         let text = json!({"tools": count, "bytes": bundle.len(), "file": path.display().to_string(), "signed": signature.is_some()});
@@ -57,34 +57,36 @@ pub(crate) fn export_tools(
 
 pub(crate) fn import_tools(
     args: &ImportArgs,
-    rules: &Rules,
+    rules: &PolicyFiles,
     dir: &Path,
     json: bool,
     streams: &mut Streams<'_>,
-) -> Result<Exit, Failure> {
-    // One byte more than allowed tells a bundle that is too large.
+) -> Result<Exit, CliError> {
+    // Reading one byte past the limit detects a bundle that is too large.
     let bytes = if args.file == "-" {
-        read(&mut *streams.input, BUNDLE_LIMIT + 1)?
+        read_up_to(&mut *streams.input, BUNDLE_LIMIT + 1)?
     } else {
-        file(Path::new(&args.file), BUNDLE_LIMIT + 1)?
+        read_file(Path::new(&args.file), BUNDLE_LIMIT + 1)?
     };
-    let toolbox = open::toolbox(dir, SandboxArgs::one_call(), rules)?;
+    let toolbox = toolbox::open(dir, SandboxArgs::single_call_config(), rules)?;
     let store = toolbox.store().ok_or_else(|| store::Fault::ReadOnly { path: dir.display().to_string() })?;
     let mut trusted = store.trusted_keys()?;
     for path in &args.key {
-        trusted.push(PublicKey::parse(&text(path)?)?);
+        trusted.push(PublicKey::parse(&read_text(path)?)?);
     }
     let signature = match &args.file {
-        file if file != "-" && beside(Path::new(file)).exists() => Some(text(&beside(Path::new(file)))?),
+        file if file != "-" && signature_path(Path::new(file)).exists() => {
+            Some(read_text(&signature_path(Path::new(file)))?)
+        }
         _ => None,
     };
     if signature.is_none() && args.signed {
-        return Err(Failure::NotSigned { path: args.file.clone() });
+        return Err(CliError::Unsigned { path: args.file.clone() });
     }
     let signer = match signature {
-        Some(text) => match Signature::parse(&text)?.signer(&bytes, &trusted) {
+        Some(text) => match Signature::parse(&text)?.verify(&bytes, &trusted) {
             Ok(signer) => Some(signer),
-            // Nobody asked for a signature, and nothing is believed because of one.
+            // No signature was required, and an untrusted one grants nothing.
             Err(error) if error.code() == "signature-untrusted" && !args.signed => {
                 writeln!(streams.errors, "warning: {error}")?;
                 None
@@ -93,8 +95,8 @@ pub(crate) fn import_tools(
         },
         None => None,
     };
-    let when_taken = if args.replace { WhenTaken::Replace } else { WhenTaken::Refuse };
-    let imported = during("importing", streams, || toolbox.import(&bytes, when_taken))?;
+    let when_taken = if args.replace { OnConflict::Replace } else { OnConflict::Refuse };
+    let imported = with_progress("importing", streams, || toolbox.import(&bytes, when_taken))?;
     if json {
         let tools = |tools: &[(toolcell::ToolName, toolcell::ToolId)]| -> Vec<serde_json::Value> {
             tools.iter().map(|(name, id)| json!({"name": name.as_str(), "id": id.to_string()})).collect()
@@ -118,30 +120,30 @@ pub(crate) fn import_tools(
     Ok(Exit::Done)
 }
 
-/// Where the signature of a bundle is.
-fn beside(path: &Path) -> PathBuf {
+/// Returns the path of a bundle's signature file.
+fn signature_path(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".minisig");
     PathBuf::from(name)
 }
 
-fn secret_key(path: &Path) -> Result<SecretKey, Failure> {
+fn read_secret_key(path: &Path) -> Result<SecretKey, CliError> {
     let password = std::env::var("TOOLCELL_KEY_PASSWORD").ok();
-    Ok(SecretKey::parse(&text(path)?, password)?)
+    Ok(SecretKey::parse(&read_text(path)?, password)?)
 }
 
-fn file(path: &Path, most: u64) -> Result<Vec<u8>, Failure> {
-    File::open(path).and_then(|file| read(file, most)).map_err(failed(path))
+fn read_file(path: &Path, most: u64) -> Result<Vec<u8>, CliError> {
+    File::open(path).and_then(|file| read_up_to(file, most)).map_err(file_error(path))
 }
 
-fn text(path: &Path) -> Result<String, Failure> {
-    let bytes = file(path, KEY_LIMIT)?;
-    String::from_utf8(bytes).map_err(|error| failed(path)(std::io::Error::other(error)))
+fn read_text(path: &Path) -> Result<String, CliError> {
+    let bytes = read_file(path, MAX_KEY_BYTES)?;
+    String::from_utf8(bytes).map_err(|error| file_error(path)(std::io::Error::other(error)))
 }
 
-/// Writes a file whole, or leaves what was there.
-fn replace(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    replaceable(path)?;
+/// Replaces a file atomically, or leaves the old one.
+fn replace_file(path: &Path, bytes: &[u8]) -> Result<(), CliError> {
+    check_replaceable(path)?;
     let mut part = path.as_os_str().to_owned();
     part.push(".part");
     let part = PathBuf::from(part);
@@ -149,13 +151,13 @@ fn replace(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
         .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
         .and_then(|()| fs::rename(&part, path));
     written.map_err(|error| {
-        // What could not be finished is of no use to anybody.
+        // An unfinished file is of no use.
         let _ = fs::remove_file(&part);
-        unwritable(path)(error)
+        write_error(path)(error)
     })
 }
 
-fn failed(path: &Path) -> impl Fn(std::io::Error) -> Failure {
+fn file_error(path: &Path) -> impl Fn(std::io::Error) -> CliError {
     let path = path.display().to_string();
-    move |error| Failure::File { path: path.clone(), error }
+    move |error| CliError::File { path: path.clone(), error }
 }

@@ -1,4 +1,4 @@
-//! `check`: says of sources what they would do and how well they are written, without running them.
+//! `check`: analyzes sources for safety, quality and required capabilities, without running them.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,91 +8,93 @@ use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use serde::Serialize;
 use serde_json::Value;
 use toolcell::{
-    Analysis, Capabilities, Capability, Draft, Finding, Lang, Problem, Rejection, Severity, analyze, visible,
+    Analysis, AnalysisError, Capabilities, Capability, Diagnostic, Draft, Finding, Lang, Severity, analyze,
+    escape_control_chars,
 };
 
 use crate::Streams;
 use crate::args::{CheckArgs, Format};
+use crate::error::CliError;
 use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::{input, sarif};
 
-/// How deep folders are looked through.
-const FOLDERS: usize = 16;
+/// Maximum depth of the search for sources in folders.
+const MAX_FOLDER_DEPTH: usize = 16;
 
-/// One source and what is said of it.
-pub(crate) struct Checked {
+/// A source and the result of its analysis.
+pub(crate) struct CheckedFile {
     pub(crate) path: String,
     pub(crate) source: String,
-    pub(crate) said: Result<Analysis, Said>,
+    pub(crate) analysis: Result<Analysis, CheckFailure>,
 }
 
-/// Why there is no analysis.
-pub(crate) enum Said {
-    /// It is no source.
-    NoDraft(toolcell::DraftError),
-    /// It does not parse.
-    Rejected(Rejection),
+/// The reason that there is no analysis.
+pub(crate) enum CheckFailure {
+    /// The input is not a source: too large, or not UTF-8.
+    InvalidDraft(toolcell::DraftError),
+    /// The source does not parse.
+    Rejected(AnalysisError),
 }
 
-impl Checked {
-    /// Whether it may run: it parses, translates, is safe, and is a tool.
+impl CheckedFile {
+    /// Whether the tool may run: it parses, has an entry point, is safe, and requests every
+    /// capability that it uses.
     pub(crate) fn passes(&self) -> bool {
-        self.said.as_ref().is_ok_and(|analysis| {
-            let asked_for = analysis.comparison.missing.is_empty();
-            analysis.shape.is_some() && analysis.safety.is_safe && analysis.script.is_ok() && asked_for
+        self.analysis.as_ref().is_ok_and(|analysis| {
+            let asked_for = analysis.capability_diff.missing.is_empty();
+            analysis.entry_point.is_some() && analysis.safety.is_safe && analysis.script.is_ok() && asked_for
         })
     }
 
-    /// What is wrong with its syntax, or with what it uses of the language.
-    pub(crate) fn rejection(&self) -> Option<&Rejection> {
-        match &self.said {
+    /// Returns the syntax errors and unsupported syntax of the source, if any.
+    pub(crate) fn rejection(&self) -> Option<&AnalysisError> {
+        match &self.analysis {
             Ok(analysis) => analysis.script.as_ref().err(),
-            Err(Said::Rejected(rejection)) => Some(rejection),
-            Err(Said::NoDraft(_)) => None,
+            Err(CheckFailure::Rejected(rejection)) => Some(rejection),
+            Err(CheckFailure::InvalidDraft(_)) => None,
         }
     }
 }
 
-pub(crate) fn run(args: &CheckArgs, json: bool, lang: Lang, streams: &mut Streams<'_>) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &CheckArgs, json: bool, lang: Lang, streams: &mut Streams<'_>) -> Result<Exit, CliError> {
     let declared = args.capabilities()?;
-    let paths = sources(&args.paths)?;
+    let paths = expand_paths(&args.paths)?;
     let progress = streams.errors_are_terminal.then(|| Progress::start("checking"));
     let checked = paths.iter().map(|path| {
         if let Some(progress) = &progress {
-            progress.say(path);
+            progress.set_message(path);
         }
-        check(path, declared.as_ref(), streams)
+        check_file(path, declared.as_ref(), streams)
     });
-    let checked: Result<Vec<Checked>, Failure> = checked.collect();
+    let checked: Result<Vec<CheckedFile>, CliError> = checked.collect();
     if let Some(progress) = progress {
-        progress.end();
+        progress.finish();
     }
     let checked = checked?;
     let format = if json { Format::Json } else { args.format };
     match format {
         Format::Json => {
             for one in &checked {
-                writeln!(streams.output, "{}", in_json(one))?;
+                writeln!(streams.output, "{}", to_json_line(one))?;
             }
         }
-        Format::Sarif => writeln!(streams.output, "{}", sarif::of(&checked))?,
+        Format::Sarif => writeln!(streams.output, "{}", sarif::report(&checked))?,
         Format::Text => print_text(&checked, args.quiet, lang, streams)?,
     }
     streams.output.flush()?;
-    Ok(if checked.iter().all(Checked::passes) { Exit::Done } else { Exit::Refused })
+    Ok(if checked.iter().all(CheckedFile::passes) { Exit::Done } else { Exit::Refused })
 }
 
-/// The files that paths name: folders stand for the sources in them.
-fn sources(paths: &[String]) -> Result<Vec<String>, Failure> {
+/// Expands folders to the sources in them.
+fn expand_paths(paths: &[String]) -> Result<Vec<String>, CliError> {
     let mut found = Vec::new();
     for path in paths {
         if path != "-" && Path::new(path).is_dir() {
             let before = found.len();
-            walk(Path::new(path), FOLDERS, &mut found)?;
+            walk(Path::new(path), MAX_FOLDER_DEPTH, &mut found)?;
             if found.len() == before {
-                return Err(Failure::NoSources { path: path.clone() });
+                return Err(CliError::NoSources { path: path.clone() });
             }
         } else {
             found.push(path.clone());
@@ -101,8 +103,8 @@ fn sources(paths: &[String]) -> Result<Vec<String>, Failure> {
     Ok(found)
 }
 
-fn walk(folder: &Path, depth: usize, found: &mut Vec<String>) -> Result<(), Failure> {
-    let failed = |error| Failure::File { path: folder.display().to_string(), error };
+fn walk(folder: &Path, depth: usize, found: &mut Vec<String>) -> Result<(), CliError> {
+    let failed = |error| CliError::File { path: folder.display().to_string(), error };
     let mut entries = Vec::new();
     for entry in fs::read_dir(folder).map_err(failed)? {
         entries.push(entry.map_err(failed)?.path());
@@ -122,24 +124,25 @@ fn walk(folder: &Path, depth: usize, found: &mut Vec<String>) -> Result<(), Fail
     Ok(())
 }
 
-/// Analyses one file. What a tool asks for stands in the file of the same name that ends in `.json`.
-fn check(path: &str, declared: Option<&Capabilities>, streams: &mut Streams<'_>) -> Result<Checked, Failure> {
-    let bytes = input::source(path, streams)?;
+/// Analyzes one file. The requested capabilities are read from the JSON file of the same name
+/// beside it, unless `declared` has them.
+fn check_file(path: &str, declared: Option<&Capabilities>, streams: &mut Streams<'_>) -> Result<CheckedFile, CliError> {
+    let bytes = input::read_source(path, streams)?;
     let name = if path == "-" { "stdin" } else { path.rsplit('/').next().unwrap_or(path) };
     let draft = match Draft::from_bytes(name, &bytes) {
         Ok(draft) => draft,
         Err(error) => {
             let source = String::from_utf8_lossy(&bytes).into_owned();
-            return Ok(Checked { path: path.to_owned(), source, said: Err(Said::NoDraft(error)) });
+            return Ok(CheckedFile { path: path.to_owned(), source, analysis: Err(CheckFailure::InvalidDraft(error)) });
         }
     };
-    let beside = if declared.is_none() && path != "-" { declared_beside(path)? } else { None };
-    let said = analyze(draft.source(), draft.language(), declared.or(beside.as_ref())).map_err(Said::Rejected);
-    Ok(Checked { path: path.to_owned(), source: draft.source().to_owned(), said })
+    let beside = if declared.is_none() && path != "-" { read_declared_capabilities(path)? } else { None };
+    let said = analyze(draft.source(), draft.language(), declared.or(beside.as_ref())).map_err(CheckFailure::Rejected);
+    Ok(CheckedFile { path: path.to_owned(), source: draft.source().to_owned(), analysis: said })
 }
 
-/// The `capabilities` of the JSON file beside a source.
-fn declared_beside(path: &str) -> Result<Option<Capabilities>, Failure> {
+/// Reads the `capabilities` of the JSON file beside a source.
+fn read_declared_capabilities(path: &str) -> Result<Option<Capabilities>, CliError> {
     let beside = Path::new(path).with_extension("json");
     let Ok(text) = fs::read_to_string(&beside) else { return Ok(None) };
     let Ok(Value::Object(manifest)) = serde_json::from_str::<Value>(&text) else { return Ok(None) };
@@ -148,41 +151,41 @@ fn declared_beside(path: &str) -> Result<Option<Capabilities>, Failure> {
         Some(Value::Object(names)) => names.keys().map(String::as_str).collect(),
         _ => return Ok(None),
     };
-    named(&names).map(Some)
+    parse_capabilities(&names).map(Some)
 }
 
-/// Capabilities by their names.
-pub(crate) fn named(names: &[&str]) -> Result<Capabilities, Failure> {
-    let found: Result<Vec<Capability>, Failure> = names
+/// Parses the names of capabilities.
+pub(crate) fn parse_capabilities(names: &[&str]) -> Result<Capabilities, CliError> {
+    let found: Result<Vec<Capability>, CliError> = names
         .iter()
-        .map(|name| Capability::named(name).ok_or_else(|| Failure::UnknownCapability { name: (*name).to_owned() }))
+        .map(|name| Capability::from_name(name).ok_or_else(|| CliError::UnknownCapability { name: (*name).to_owned() }))
         .collect();
-    found.map(Capabilities::these)
+    found.map(Capabilities::unscoped)
 }
 
-/// An analysis, as `batch` answers it as well.
+/// An analysis in JSON, as `check` and `batch` print it.
 #[derive(Serialize)]
-pub(crate) struct AnalysisBody<'a> {
-    shape: Option<toolcell::Shape>,
+pub(crate) struct AnalysisResponse<'a> {
+    shape: Option<toolcell::EntryPoint>,
     safety: &'a toolcell::SafetyAnalysisResult,
     quality: &'a toolcell::QualityAssessment,
-    capabilities: Vec<CapabilityBody<'a>>,
+    capabilities: Vec<CapabilityResponse<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    comparison: Option<&'a toolcell::Comparison>,
+    comparison: Option<&'a toolcell::CapabilityDiff>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    errors: Vec<ProblemBody>,
+    errors: Vec<ProblemResponse>,
 }
 
 #[derive(Serialize)]
-struct CapabilityBody<'a> {
+struct CapabilityResponse<'a> {
     name: &'static str,
     #[serde(flatten)]
-    need: &'a toolcell::Need,
+    need: &'a toolcell::CapabilityNeed,
 }
 
-/// Something that keeps a source from running.
+/// A problem that keeps a source from running.
 #[derive(Serialize)]
-pub(crate) struct ProblemBody {
+pub(crate) struct ProblemResponse {
     code: &'static str,
     message: String,
     line: u32,
@@ -190,43 +193,43 @@ pub(crate) struct ProblemBody {
     text: String,
 }
 
-/// The problems of a rejection.
-pub(crate) fn problems(rejection: &Rejection) -> Vec<ProblemBody> {
-    let problem = |problem: &Problem| ProblemBody {
+/// Converts the problems of a rejection to JSON.
+pub(crate) fn problem_responses(rejection: &AnalysisError) -> Vec<ProblemResponse> {
+    let problem = |problem: &Diagnostic| ProblemResponse {
         code: rejection.code(),
         message: problem.message.clone(),
         line: problem.location.line,
         column: problem.location.column,
-        text: problem.text.clone(),
+        text: problem.snippet.clone(),
     };
-    rejection.problems().iter().map(problem).collect()
+    rejection.diagnostics().iter().map(problem).collect()
 }
 
-impl<'a> AnalysisBody<'a> {
-    pub(crate) fn of(analysis: &'a Analysis) -> Self {
+impl<'a> AnalysisResponse<'a> {
+    pub(crate) fn from_analysis(analysis: &'a Analysis) -> Self {
         let comparison =
-            Some(&analysis.comparison).filter(|comparison| **comparison != toolcell::Comparison::default());
+            Some(&analysis.capability_diff).filter(|comparison| **comparison != toolcell::CapabilityDiff::default());
         Self {
-            shape: analysis.shape,
+            shape: analysis.entry_point,
             safety: &analysis.safety,
             quality: &analysis.quality,
             capabilities: analysis
                 .capabilities
                 .iter()
-                .map(|(capability, need)| CapabilityBody { name: capability.name(), need })
+                .map(|(capability, need)| CapabilityResponse { name: capability.name(), need })
                 .collect(),
             comparison,
-            errors: analysis.script.as_ref().err().map(problems).unwrap_or_default(),
+            errors: analysis.script.as_ref().err().map(problem_responses).unwrap_or_default(),
         }
     }
 }
 
-/// One line of JSON for one source.
-fn in_json(checked: &Checked) -> String {
-    let mut body = match &checked.said {
-        Ok(analysis) => serde_json::to_value(AnalysisBody::of(analysis)).unwrap_or_default(),
-        Err(Said::Rejected(rejection)) => serde_json::json!({ "errors": problems(rejection) }),
-        Err(Said::NoDraft(error)) => {
+/// Formats the result of one source as a line of JSON.
+fn to_json_line(checked: &CheckedFile) -> String {
+    let mut body = match &checked.analysis {
+        Ok(analysis) => serde_json::to_value(AnalysisResponse::from_analysis(analysis)).unwrap_or_default(),
+        Err(CheckFailure::Rejected(rejection)) => serde_json::json!({ "errors": problem_responses(rejection) }),
+        Err(CheckFailure::InvalidDraft(error)) => {
             serde_json::json!({ "errors": [{ "code": error.code(), "message": error.to_string() }] })
         }
     };
@@ -237,15 +240,15 @@ fn in_json(checked: &Checked) -> String {
     body.to_string()
 }
 
-fn print_text(checked: &[Checked], quiet: bool, lang: Lang, streams: &mut Streams<'_>) -> std::io::Result<()> {
+fn print_text(checked: &[CheckedFile], quiet: bool, lang: Lang, streams: &mut Streams<'_>) -> std::io::Result<()> {
     let renderer = renderer(streams);
     let mut counts: BTreeMap<Severity, usize> = BTreeMap::new();
     for one in checked {
-        match &one.said {
-            Err(Said::NoDraft(error)) => {
+        match &one.analysis {
+            Err(CheckFailure::InvalidDraft(error)) => {
                 writeln!(streams.output, "error: {}: {error}\nhint: {}\n", one.path, error.hint())?;
             }
-            Err(Said::Rejected(_)) => {}
+            Err(CheckFailure::Rejected(_)) => {}
             Ok(analysis) => {
                 for finding in &analysis.findings {
                     let allowed = analysis.safety.allowed_operations.contains(&finding.message);
@@ -253,10 +256,10 @@ fn print_text(checked: &[Checked], quiet: bool, lang: Lang, streams: &mut Stream
                         *counts.entry(finding.severity).or_default() += 1;
                     }
                     if !(allowed || quiet && finding.severity < Severity::High) {
-                        writeln!(streams.output, "{}\n", shown(&renderer, one, finding))?;
+                        writeln!(streams.output, "{}\n", render_finding(&renderer, one, finding))?;
                     }
                 }
-                for missing in &analysis.comparison.missing {
+                for missing in &analysis.capability_diff.missing {
                     writeln!(
                         streams.output,
                         "error: {}: uses `{}` and does not ask for it\n",
@@ -265,7 +268,7 @@ fn print_text(checked: &[Checked], quiet: bool, lang: Lang, streams: &mut Stream
                     )?;
                 }
                 if !quiet {
-                    for unused in &analysis.comparison.unused {
+                    for unused in &analysis.capability_diff.unused {
                         let name = unused.name();
                         writeln!(streams.output, "warning: {}: asks for `{name}` and does not use it\n", one.path)?;
                     }
@@ -273,17 +276,17 @@ fn print_text(checked: &[Checked], quiet: bool, lang: Lang, streams: &mut Stream
             }
         }
         if let Some(rejection) = one.rejection() {
-            if rejection.problems().is_empty() {
+            if rejection.diagnostics().is_empty() {
                 writeln!(streams.output, "error: {}: {rejection}\nhint: {}\n", one.path, rejection.hint())?;
             }
-            for problem in rejection.problems() {
-                writeln!(streams.output, "{}\n", problem_shown(&renderer, one, problem, rejection.code()))?;
+            for problem in rejection.diagnostics() {
+                writeln!(streams.output, "{}\n", render_problem(&renderer, one, problem, rejection.code()))?;
             }
         }
     }
     if !quiet {
         for one in checked {
-            if let Ok(analysis) = &one.said {
+            if let Ok(analysis) = &one.analysis {
                 writeln!(streams.output, "{}", summary(one, analysis, lang))?;
             }
         }
@@ -291,7 +294,7 @@ fn print_text(checked: &[Checked], quiet: bool, lang: Lang, streams: &mut Stream
     let refused = checked.iter().filter(|one| !one.passes()).count();
     let mut found: Vec<String> =
         counts.iter().rev().map(|(severity, count)| format!("{count} {}", severity.name())).collect();
-    let unread = checked.iter().filter(|one| one.said.is_err() || one.rejection().is_some()).count();
+    let unread = checked.iter().filter(|one| one.analysis.is_err() || one.rejection().is_some()).count();
     if unread > 0 {
         found.insert(0, format!("{unread} that do not run here"));
     }
@@ -299,7 +302,7 @@ fn print_text(checked: &[Checked], quiet: bool, lang: Lang, streams: &mut Stream
     writeln!(streams.output, "{} checked, {refused} refused: {found}", checked.len())
 }
 
-/// Colours are for terminals, and for people who want them.
+/// Returns a renderer that uses colors only on a terminal, and only if `NO_COLOR` is not set.
 pub(crate) fn renderer(streams: &Streams<'_>) -> Renderer {
     if streams.output_is_terminal && std::env::var_os("NO_COLOR").is_none() {
         Renderer::styled()
@@ -308,8 +311,8 @@ pub(crate) fn renderer(streams: &Streams<'_>) -> Renderer {
     }
 }
 
-/// One line about one source: its scores, and what it needs.
-fn summary(checked: &Checked, analysis: &Analysis, lang: Lang) -> String {
+/// Formats the scores and required capabilities of one source as a line.
+fn summary(checked: &CheckedFile, analysis: &Analysis, lang: Lang) -> String {
     let (safety, quality) = (analysis.safety.score, analysis.quality.score);
     let scores = match lang {
         Lang::En => format!("safety {safety:.2}, quality {quality:.2}"),
@@ -332,36 +335,36 @@ fn summary(checked: &Checked, analysis: &Analysis, lang: Lang) -> String {
         })
         .collect();
     let needs = if needs.is_empty() { String::new() } else { format!("  needs {}", needs.join(", ")) };
-    format!("{}: {scores}{needs}", visible(&checked.path))
+    format!("{}: {scores}{needs}", escape_control_chars(&checked.path))
 }
 
-/// A finding with the line it is in.
-pub(crate) fn shown(renderer: &Renderer, checked: &Checked, finding: &Finding) -> String {
+/// Renders a finding with its source line.
+pub(crate) fn render_finding(renderer: &Renderer, checked: &CheckedFile, finding: &Finding) -> String {
     let level = match finding.severity {
         Severity::Critical | Severity::High => Level::ERROR,
         Severity::Medium => Level::WARNING,
         Severity::Low => Level::NOTE,
     };
-    let title = format!("{}: {}", finding.severity.name(), visible(&finding.message));
+    let title = format!("{}: {}", finding.severity.name(), escape_control_chars(&finding.message));
     let place = (finding.location.start, finding.location.end);
-    render(renderer, checked, level, finding.rule.name(), &title, place, finding.suggestion)
+    render_snippet(renderer, checked, level, finding.rule.name(), &title, place, finding.suggestion)
 }
 
-pub(crate) fn problem_shown(renderer: &Renderer, checked: &Checked, problem: &Problem, code: &str) -> String {
+pub(crate) fn render_problem(renderer: &Renderer, checked: &CheckedFile, problem: &Diagnostic, code: &str) -> String {
     let place = (problem.location.start, problem.location.end);
-    render(renderer, checked, Level::ERROR, code, &visible(&problem.message), place, "")
+    render_snippet(renderer, checked, Level::ERROR, code, &escape_control_chars(&problem.message), place, "")
 }
 
-fn render(
+fn render_snippet(
     renderer: &Renderer,
-    checked: &Checked,
+    checked: &CheckedFile,
     level: Level<'_>,
     id: &str,
     title: &str,
     (start, end): (usize, usize),
     help: &str,
 ) -> String {
-    // Of a long stretch, its first line says where to look.
+    // A range over several lines is cut to its first line.
     let first_line = checked.source[start..].find('\n').map_or(checked.source.len(), |at| start + at);
     let end = end.min(first_line).max(start);
     let annotation = AnnotationKind::Primary.span(start..end);

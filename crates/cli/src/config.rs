@@ -1,28 +1,29 @@
-//! `config`: shows the rules under which tools run, checks the files that they stand in, and says whose gates may run.
+//! `config`: shows the effective policy, validates policy files, and manages the trust in their
+//! hooks.
 
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use toolcell::gate::ProgramFiles;
-use toolcell::policy::{GateCommand, Layer, Origin, PolicyError, Setting};
-use toolcell::{Policy, PolicyFile, unmasked, visible};
+use toolcell::hook::ProgramFiles;
+use toolcell::policy::{HookCommand, Layer, Origin, PolicyError, Setting};
+use toolcell::{Policy, PolicyFile, escape_control_chars, escape_for_display};
 
 use crate::Streams;
 use crate::args::{ConfigCommand, PolicyArgs};
+use crate::error::CliError;
 use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::rules::{self, Rules};
-use crate::trusted::{Trusted, TrustedFile, TrustedProgram, settled};
+use crate::policy_files::{self, PolicyFiles};
+use crate::trust_list::{TrustList, TrustedFile, TrustedProgram, stable_path};
 
 pub(crate) fn run(
     command: &ConfigCommand,
     places: &PolicyArgs,
     json: bool,
     streams: &mut Streams<'_>,
-) -> Result<Exit, Failure> {
+) -> Result<Exit, CliError> {
     match command {
         ConfigCommand::Show { origin } => {
-            let rules = Rules::find(places)?;
+            let rules = PolicyFiles::find(places)?;
             if json { show_json(&rules, streams) } else { show(&rules, *origin, streams) }
         }
         ConfigCommand::Check { file } => check(file.as_deref(), places, json, streams),
@@ -35,69 +36,77 @@ pub(crate) fn run(
     }
 }
 
-/// The values that count, as a file would state them.
-fn show(rules: &Rules, with_origin: bool, streams: &mut Streams<'_>) -> Result<Exit, Failure> {
-    let settings = rules.policy().origins();
+/// Prints the effective values in the syntax of a policy file.
+fn show(rules: &PolicyFiles, with_origin: bool, streams: &mut Streams<'_>) -> Result<Exit, CliError> {
+    let settings = rules.policy().settings();
     if with_origin {
         for file in [&rules.user, &rules.project].into_iter().flatten() {
-            writeln!(streams.output, "# {} {}", file.layer(), visible(&file.path().display().to_string()))?;
+            writeln!(
+                streams.output,
+                "# {} {}",
+                file.layer(),
+                escape_control_chars(&file.path().display().to_string())
+            )?;
         }
     }
     let said = |setting: &Setting| format!("{} = {}", setting.key, setting.value);
     let width = settings.iter().map(|setting| said(setting).chars().count()).max().unwrap_or_default().min(60);
     for setting in &settings {
-        let line = visible(&said(setting));
+        let line = escape_control_chars(&said(setting));
         if with_origin {
-            writeln!(streams.output, "{line:width$}  # {}", visible(&origins(setting)))?;
+            writeln!(streams.output, "{line:width$}  # {}", escape_control_chars(&describe_origins(setting)))?;
         } else {
             writeln!(streams.output, "{line}")?;
         }
     }
-    if let (Some(file), Some(false)) = (&rules.project, rules.trusts_project()?) {
-        let path = visible(&file.path().display().to_string());
+    if let (Some(file), Some(false)) = (&rules.project, rules.is_project_trusted()?) {
+        let path = escape_control_chars(&file.path().display().to_string());
         writeln!(streams.errors, "warning: the gates of {path} do not run, and deny, because nobody trusted it")?;
         writeln!(streams.errors, "hint: look at it, and then: toolcell config trust {path}")?;
     }
-    if let Some(reason) = rules.lost_trust()? {
-        writeln!(streams.errors, "warning: nothing runs here: {}", visible(&reason))?;
+    if let Some(reason) = rules.trust_problem()? {
+        writeln!(streams.errors, "warning: nothing runs here: {}", escape_control_chars(&reason))?;
     }
     Ok(Exit::Done)
 }
 
-/// Where a value comes from, and what a project asked for in vain.
-fn origins(setting: &Setting) -> String {
+/// Describes where a value comes from, and which values of the project were rejected.
+fn describe_origins(setting: &Setting) -> String {
     let mut text = setting.origin.to_string();
-    for (value, origin) in &setting.beyond {
+    for (value, origin) in &setting.ignored {
         text = format!("{text}; {value} does not count ({origin})");
     }
     text
 }
 
-fn show_json(rules: &Rules, streams: &mut Streams<'_>) -> Result<Exit, Failure> {
-    let trusted = rules.trusts_project()?;
+fn show_json(rules: &PolicyFiles, streams: &mut Streams<'_>) -> Result<Exit, CliError> {
+    let trusted = rules.is_project_trusted()?;
     let file = |file: &PolicyFile| {
-        let mut said = about(file);
+        let mut said = file_to_json(file);
         said["trusted"] = json!(if file.layer() == Layer::User { Some(true) } else { trusted });
         said
     };
     let setting = |setting: &Setting| {
-        let beyond = setting.beyond.iter().map(|(asked, of)| json!({"value": value(asked), "origin": origin(of)}));
+        let beyond = setting
+            .ignored
+            .iter()
+            .map(|(asked, of)| json!({"value": value_to_json(asked), "origin": origin_to_json(of)}));
         json!({
             "key": setting.key,
-            "value": value(&setting.value),
-            "origin": origin(&setting.origin),
+            "value": value_to_json(&setting.value),
+            "origin": origin_to_json(&setting.origin),
             "beyond": beyond.collect::<Vec<_>>(),
         })
     };
     let files: Vec<Value> = rules.user.iter().chain(&rules.project).map(file).collect();
-    let settings: Vec<Value> = rules.policy().origins().iter().map(setting).collect();
+    let settings: Vec<Value> = rules.policy().settings().iter().map(setting).collect();
     writeln!(streams.output, "{}", json!({ "files": files, "settings": settings }))?;
     Ok(Exit::Done)
 }
 
-fn about(file: &PolicyFile) -> Value {
+fn file_to_json(file: &PolicyFile) -> Value {
     let gates: Vec<Value> =
-        file.gates().iter().map(|gate| json!({ "name": gate.name, "command": gate.command })).collect();
+        file.hooks().iter().map(|gate| json!({ "name": gate.name, "command": gate.command })).collect();
     json!({
         "layer": file.layer().to_string(),
         "path": file.path().display().to_string(),
@@ -106,12 +115,12 @@ fn about(file: &PolicyFile) -> Value {
     })
 }
 
-/// What stands in a file for numbers, texts and lists of them is JSON as well.
-fn value(text: &str) -> Value {
+/// Converts a TOML value to JSON. Numbers, strings and arrays of them have the same syntax in both.
+fn value_to_json(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|_| Value::from(text))
 }
 
-fn origin(origin: &Origin) -> Value {
+fn origin_to_json(origin: &Origin) -> Value {
     match origin {
         Origin::File { layer, path, line } => {
             json!({ "from": layer.to_string(), "path": path.display().to_string(), "line": line })
@@ -120,48 +129,49 @@ fn origin(origin: &Origin) -> Value {
     }
 }
 
-fn check(file: Option<&str>, places: &PolicyArgs, json: bool, streams: &mut Streams<'_>) -> Result<Exit, Failure> {
-    match checked(file, places, streams) {
+fn check(file: Option<&str>, places: &PolicyArgs, json: bool, streams: &mut Streams<'_>) -> Result<Exit, CliError> {
+    match read_files(file, places, streams) {
         Ok(files) if json => {
-            let files: Vec<Value> = files.iter().map(about).collect();
+            let files: Vec<Value> = files.iter().map(file_to_json).collect();
             writeln!(streams.output, "{}", json!({ "good": true, "files": files, "problems": [] }))?;
             Ok(Exit::Done)
         }
         Ok(files) => {
             for file in &files {
-                writeln!(streams.output, "{}: sound", visible(&file.path().display().to_string()))?;
+                writeln!(streams.output, "{}: sound", escape_control_chars(&file.path().display().to_string()))?;
             }
             if files.is_empty() {
                 writeln!(streams.output, "no policy file holds here; `toolcell init` writes one")?;
             }
             Ok(Exit::Done)
         }
-        Err(Failure::Policy(error)) if json => {
-            let problems: Vec<Value> = problems(&error).collect();
+        Err(CliError::Policy(error)) if json => {
+            let problems: Vec<Value> = problems_to_json(&error).collect();
             writeln!(streams.output, "{}", json!({ "good": false, "files": [], "problems": problems }))?;
-            Ok(Failure::Policy(error).exit())
+            Ok(CliError::Policy(error).exit())
         }
         Err(failure) => Err(failure),
     }
 }
 
-/// The files that are asked for, if they are sound alone and together.
-fn checked(file: Option<&str>, places: &PolicyArgs, streams: &mut Streams<'_>) -> Result<Vec<PolicyFile>, Failure> {
+/// Reads the given file, or those in effect. Fails if one of them is invalid, alone or combined
+/// with the other.
+fn read_files(file: Option<&str>, places: &PolicyArgs, streams: &mut Streams<'_>) -> Result<Vec<PolicyFile>, CliError> {
     match file {
-        Some("-") => Ok(vec![rules::read_from(Layer::Project, &mut *streams.input, Path::new("stdin"))?]),
+        Some("-") => Ok(vec![policy_files::read_from(Layer::Project, &mut *streams.input, Path::new("stdin"))?]),
         Some(path) => {
             let path = Path::new(path);
-            let of_user = rules::user_path(places).is_some_and(|user| rules::same(&user, path));
-            Ok(vec![rules::read(if of_user { Layer::User } else { Layer::Project }, path)?])
+            let of_user = policy_files::user_path(places).is_some_and(|user| policy_files::is_same_file(&user, path));
+            Ok(vec![policy_files::read(if of_user { Layer::User } else { Layer::Project }, path)?])
         }
         None => {
-            let rules = Rules::find(places)?;
+            let rules = PolicyFiles::find(places)?;
             Ok(rules.user.into_iter().chain(rules.project).collect())
         }
     }
 }
 
-fn problems(error: &PolicyError) -> impl Iterator<Item = Value> {
+fn problems_to_json(error: &PolicyError) -> impl Iterator<Item = Value> {
     error.problems().iter().map(|problem| {
         json!({
             "path": problem.path.display().to_string(),
@@ -172,83 +182,87 @@ fn problems(error: &PolicyError) -> impl Iterator<Item = Value> {
     })
 }
 
-fn trust(file: Option<&Path>, places: &PolicyArgs, json: bool, streams: &mut Streams<'_>) -> Result<Exit, Failure> {
+fn trust(file: Option<&Path>, places: &PolicyArgs, json: bool, streams: &mut Streams<'_>) -> Result<Exit, CliError> {
     let path: PathBuf = match file {
-        Some(path) => settled(path)?,
-        None => rules::project_path(places)?.ok_or_else(|| {
+        Some(path) => stable_path(path)?,
+        None => policy_files::project_path(places)?.ok_or_else(|| {
             let message = "no project's policy file is found from here".to_owned();
-            Failure::said("file-not-found", message, "name it: toolcell config trust FILE")
+            CliError::coded("file-not-found", message, "name it: toolcell config trust FILE")
         })?,
     };
-    let file = rules::read(Layer::Project, &path)?;
-    let of = |gate: &GateCommand| ProgramFiles::of(&gate.command, &gate.folder);
+    let file = policy_files::read(Layer::Project, &path)?;
+    let of = |gate: &HookCommand| ProgramFiles::for_command(&gate.command, &gate.folder);
     let mut programs: Vec<TrustedProgram> = Vec::new();
-    for path in file.gates().iter().flat_map(|gate| of(gate).files) {
-        // What is not there yet is not trusted: the gate denies until the file is trusted anew.
-        let now = TrustedProgram::now(&path).ok();
+    for path in file.hooks().iter().flat_map(|gate| of(gate).files) {
+        // A missing program is not trusted: the hook denies until the file is trusted again.
+        let now = TrustedProgram::from_file(&path).ok();
         programs.extend(now.filter(|now| !programs.contains(now)));
     }
     let (hash, listed) = (file.hash().to_string(), file.path().to_owned());
-    Trusted::at(places).add(TrustedFile { hash, path: listed, programs: programs.clone() })?;
+    TrustList::locate(places).add(TrustedFile { hash, path: listed, programs: programs.clone() })?;
     if json {
-        let mut said = about(&file);
+        let mut said = file_to_json(&file);
         let covered = programs.iter().map(|one| json!({ "path": one.path.display().to_string(), "hash": one.hash }));
         said["covers"] = covered.collect();
         writeln!(streams.output, "{said}")?;
         return Ok(Exit::Done);
     }
-    let mut lines = vec![format!("trusted {} ({})", shown(&path), short(&file.hash().to_hex()))];
-    for gate in file.gates() {
-        let words: Vec<String> = gate.command.iter().map(|word| in_one_line(word)).collect();
-        lines.push(format!("its gate `{}` runs {}", in_one_line(&gate.name), words.join(" ")));
+    let mut lines = vec![format!("trusted {} ({})", display_path(&path), short_hash(&file.hash().to_hex()))];
+    for gate in file.hooks() {
+        let words: Vec<String> = gate.command.iter().map(|word| quote_if_multiline(word)).collect();
+        lines.push(format!("its gate `{}` runs {}", quote_if_multiline(&gate.name), words.join(" ")));
         if !gate.env.is_empty() {
-            lines.push(format!("  it gets the variables {}", in_one_line(&gate.env.join(", "))));
+            lines.push(format!("  it gets the variables {}", quote_if_multiline(&gate.env.join(", "))));
         }
         let ProgramFiles { files, folders } = of(gate);
         for path in files {
             lines.push(match programs.iter().find(|program| program.path == path) {
-                Some(program) => format!("  covered: {} ({})", shown(&path), short(&program.hash)),
-                None => format!("  not covered, since it cannot be read: {}", shown(&path)),
+                Some(program) => format!("  covered: {} ({})", display_path(&path), short_hash(&program.hash)),
+                None => format!("  not covered, since it cannot be read: {}", display_path(&path)),
             });
         }
-        let folders = folders.iter().map(|path| format!("  not covered, since it is a folder: {}", shown(path)));
+        let folders = folders.iter().map(|path| format!("  not covered, since it is a folder: {}", display_path(path)));
         lines.extend(folders);
     }
     let what =
-        if file.gates().is_empty() { "it has no gates; until" } else { "what these files load is not covered; until" };
+        if file.hooks().is_empty() { "it has no gates; until" } else { "what these files load is not covered; until" };
     lines.push(format!("{what} `toolcell config untrust`, nothing runs here where the file has changed or is gone"));
     for line in lines {
-        let rows = streams.output_rows(&line);
+        let rows = streams.wrap_for_output(&line);
         writeln!(streams.output, "{rows}")?;
     }
     Ok(Exit::Done)
 }
 
-fn shown(path: &Path) -> String {
-    in_one_line(&path.display().to_string())
+fn display_path(path: &Path) -> String {
+    quote_if_multiline(&path.display().to_string())
 }
 
-/// Text as it is, or in quotes and escaped where it would not be one line.
-fn in_one_line(text: &str) -> String {
-    if text.chars().any(char::is_control) { unmasked(&Value::from(text).to_string()) } else { unmasked(text) }
+/// Returns the text for display: escaped, and quoted if it contains control characters.
+fn quote_if_multiline(text: &str) -> String {
+    if text.chars().any(char::is_control) {
+        escape_for_display(&Value::from(text).to_string())
+    } else {
+        escape_for_display(text)
+    }
 }
 
-/// The beginning of a hash: a file that changes is to be trusted anew.
-fn short(hash: &str) -> &str {
+/// Returns the first 16 hexadecimal digits of a hash.
+fn short_hash(hash: &str) -> &str {
     hash.get(..16).unwrap_or(hash)
 }
 
-fn untrust(file: &Path, places: &PolicyArgs, json: bool, streams: &mut Streams<'_>) -> Result<Exit, Failure> {
-    let path = settled(file)?;
+fn untrust(file: &Path, places: &PolicyArgs, json: bool, streams: &mut Streams<'_>) -> Result<Exit, CliError> {
+    let path = stable_path(file)?;
     let shown = path.display().to_string();
-    if !Trusted::at(places).remove(&path)? {
+    if !TrustList::locate(places).remove(&path)? {
         let hint = "`toolcell config show --origin` names the files that hold here";
-        return Err(Failure::said("not-trusted", format!("{shown} was not trusted"), hint));
+        return Err(CliError::coded("not-trusted", format!("{shown} was not trusted"), hint));
     }
     if json {
         writeln!(streams.output, "{}", json!({ "path": shown, "trusted": false }))?;
     } else {
-        writeln!(streams.output, "{} is not trusted any longer", visible(&shown))?;
+        writeln!(streams.output, "{} is not trusted any longer", escape_control_chars(&shown))?;
     }
     Ok(Exit::Done)
 }

@@ -1,24 +1,25 @@
-//! `create`: makes a tool of a source and of what is said about it, and keeps it.
+//! `create`: creates a tool from a source and its metadata, and stores it.
 //!
-//! What is typed counts more than what a request says, and that more than the file beside a source.
+//! Options override the fields of a request, and those override the file beside the source.
 
 use std::path::Path;
 
 use serde_json::{Map, Value};
 use toolcell::policy::ApprovalMode;
-use toolcell::{CreateTool, Created, Lang, Toolbox, line, read_request};
+use toolcell::{CreateResult, CreateTool, Lang, Toolbox, read_request, single_line};
 
 use crate::args::CreateArgs;
+use crate::command_error::CommandError;
+use crate::error::CliError;
 use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::operation::Operation;
-use crate::rules::Rules;
-use crate::{Streams, input, open};
+use crate::policy_files::PolicyFiles;
+use crate::{Streams, input, toolbox};
 
-/// The longest request, in bytes: a source, each of whose characters may be escaped, and what is said about it.
-const REQUEST_LIMIT: u64 = 4 << 20;
-/// What a file beside a source may say.
-const BESIDE: [&str; 10] = [
+/// Maximum size of a request, in bytes: room for a source with every character escaped, and its
+/// metadata.
+const MAX_REQUEST_BYTES: u64 = 4 << 20;
+/// The request fields that the JSON file beside a source may set.
+const SIDECAR_FIELDS: [&str; 10] = [
     "name",
     "description",
     "parameters",
@@ -33,65 +34,68 @@ const BESIDE: [&str; 10] = [
 
 pub(crate) fn run(
     args: &CreateArgs,
-    rules: &Rules,
+    rules: &PolicyFiles,
     dir: &Path,
     json: bool,
     lang: Lang,
     streams: &mut Streams<'_>,
-) -> Result<Exit, Failure> {
-    let mut request = request(args, streams)?;
-    overrule(&mut request, args, streams)?;
-    let toolbox = open::toolbox(dir, args.sandbox.config(), rules)?;
+) -> Result<Exit, CliError> {
+    let mut request = build_request(args, streams)?;
+    apply_options(&mut request, args, streams)?;
+    let toolbox = toolbox::open(dir, args.sandbox.config(), rules)?;
     let created = toolbox.create(&request).map_err(|error| match error.code() {
-        "request-invalid" if request.description.trim().is_empty() => Failure::Operation(Operation::Undescribed(error)),
+        "request-invalid" if request.description.trim().is_empty() => {
+            CliError::Command(CommandError::CreateUndescribed(error))
+        }
         _ => error.into(),
     })?;
     if json {
-        let text = serde_json::to_string(&created.body()).map_err(std::io::Error::from)?;
+        let text = serde_json::to_string(&created.response()).map_err(std::io::Error::from)?;
         writeln!(streams.output, "{text}")?;
     } else {
-        let text = streams.shown(&created.to_text(lang));
+        let text = streams.escape_for_output(&created.to_text(lang));
         writeln!(streams.output, "{text}")?;
-        say_what_follows(&created, &toolbox, streams)?;
+        print_notes(&created, &toolbox, streams)?;
     }
     Ok(Exit::Done)
 }
 
-/// The request that is in a file, or that a source is.
-fn request(args: &CreateArgs, streams: &mut Streams<'_>) -> Result<CreateTool, Failure> {
+/// Builds the request from a request file, or from a source and the file beside it.
+fn build_request(args: &CreateArgs, streams: &mut Streams<'_>) -> Result<CreateTool, CliError> {
     let path = Path::new(&args.file);
     if args.file == "-" {
-        let text = input::said("-", REQUEST_LIMIT, streams)?;
+        let text = input::read_text_argument("-", MAX_REQUEST_BYTES, streams)?;
         let is_request =
             text.trim_start().starts_with('{') && serde_json::from_str::<Map<String, Value>>(&text).is_ok();
-        return if is_request { parsed(&text) } else { Ok(CreateTool { code: text, ..CreateTool::default() }) };
+        return if is_request { parse_request(&text) } else { Ok(CreateTool { code: text, ..CreateTool::default() }) };
     }
     if path.extension().is_some_and(|ending| ending == "json") {
-        return parsed(&input::file(path, REQUEST_LIMIT)?);
+        return parse_request(&input::read_file(path, MAX_REQUEST_BYTES)?);
     }
-    let code = input::text(input::source(&args.file, streams)?, &args.file)?;
+    let code = input::decode_utf8(input::read_source(&args.file, streams)?, &args.file)?;
     let beside = path.with_extension("json");
-    let mut request = if beside.exists() { said_beside(&beside)? } else { CreateTool::default() };
+    let mut request = if beside.exists() { read_sidecar(&beside)? } else { CreateTool::default() };
     if request.name.is_empty() {
         request.name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
     }
     Ok(CreateTool { code, ..request })
 }
 
-/// What the file beside a source says. What it says beyond that is for others.
-fn said_beside(path: &Path) -> Result<CreateTool, Failure> {
-    let wrong = |what: String| Failure::Typed {
+/// Reads the JSON file beside a source. Unknown fields are ignored, because other programs may use
+/// them.
+fn read_sidecar(path: &Path) -> Result<CreateTool, CliError> {
+    let wrong = |what: String| CliError::Usage {
         message: format!("{}: {what}", path.display()),
         hint: "the file beside a source is a JSON object with fields of a request, such as `description`",
     };
-    let text = input::file(path, REQUEST_LIMIT)?;
+    let text = input::read_file(path, MAX_REQUEST_BYTES)?;
     let mut said: Map<String, Value> = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
-    said.retain(|key, _| BESIDE.contains(&key.as_str()));
+    said.retain(|key, _| SIDECAR_FIELDS.contains(&key.as_str()));
     read_request(&Value::Object(said).to_string()).map_err(|error| wrong(error.to_string()))
 }
 
-/// Takes what was typed for what was read.
-fn overrule(request: &mut CreateTool, args: &CreateArgs, streams: &mut Streams<'_>) -> Result<(), Failure> {
+/// Overrides fields of the request with the options.
+fn apply_options(request: &mut CreateTool, args: &CreateArgs, streams: &mut Streams<'_>) -> Result<(), CliError> {
     request.name = args.name.clone().unwrap_or_else(|| std::mem::take(&mut request.name));
     request.description = args.description.clone().unwrap_or_else(|| std::mem::take(&mut request.description));
     if let Some(tags) = &args.tags {
@@ -106,15 +110,16 @@ fn overrule(request: &mut CreateTool, args: &CreateArgs, streams: &mut Streams<'
     }
     if let Some(word) = &args.parameters {
         if word == "-" && args.file == "-" {
-            return Err(Failure::OneInput);
+            return Err(CliError::StdinUsedTwice);
         }
-        request.parameters = value("--parameters", &input::said(word, REQUEST_LIMIT, streams)?)?;
+        request.parameters = parse_json("--parameters", &input::read_text_argument(word, MAX_REQUEST_BYTES, streams)?)?;
     }
     if !args.example.is_empty() {
-        request.examples = args.example.iter().map(|word| json("--example", word)).collect::<Result<_, _>>()?;
+        request.examples =
+            args.example.iter().map(|word| parse_json_option("--example", word)).collect::<Result<_, _>>()?;
     }
     if let Some(schema) = &args.returns {
-        request.returns = Some(json("--returns", schema)?);
+        request.returns = Some(parse_json_option("--returns", schema)?);
     }
     request.idempotent = args.idempotent.clone().or_else(|| request.idempotent.take());
     request.cost = args.cost.or(request.cost);
@@ -122,32 +127,32 @@ fn overrule(request: &mut CreateTool, args: &CreateArgs, streams: &mut Streams<'
     Ok(())
 }
 
-/// JSON as it was typed, or of `@FILE`.
-fn json(option: &str, word: &str) -> Result<Value, Failure> {
+/// Parses an option's JSON value, given inline or as `@FILE`.
+fn parse_json_option(option: &str, word: &str) -> Result<Value, CliError> {
     match word.strip_prefix('@') {
-        Some(path) => value(option, &input::file(Path::new(path), REQUEST_LIMIT)?),
-        None => value(option, word),
+        Some(path) => parse_json(option, &input::read_file(Path::new(path), MAX_REQUEST_BYTES)?),
+        None => parse_json(option, word),
     }
 }
 
-fn value(option: &str, text: &str) -> Result<Value, Failure> {
-    serde_json::from_str(text).map_err(|error| Failure::Typed {
+fn parse_json(option: &str, text: &str) -> Result<Value, CliError> {
+    serde_json::from_str(text).map_err(|error| CliError::Usage {
         message: format!("{option} is no JSON: {error}"),
         hint: "quote it for the shell, as in '{\"n\": {\"type\": \"number\"}}', or hand it in as @FILE",
     })
 }
 
-fn parsed(text: &str) -> Result<CreateTool, Failure> {
+fn parse_request(text: &str) -> Result<CreateTool, CliError> {
     read_request(text).map_err(|error| toolcell::CreateError::from(error).into())
 }
 
-/// What whoever made a tool should know before running it.
-fn say_what_follows(created: &Created, toolbox: &Toolbox, streams: &mut Streams<'_>) -> std::io::Result<()> {
+/// Prints notes on the new tool: duplicates, the replaced version, and whether it needs approval.
+fn print_notes(created: &CreateResult, toolbox: &Toolbox, streams: &mut Streams<'_>) -> std::io::Result<()> {
     let id = created.id.short();
     for (name, id) in &created.identical_to {
         writeln!(streams.errors, "note: `{name}` ({}) has the same source", id.short())?;
     }
-    for toolcell::Alike { entry, inputs, .. } in &created.alike {
+    for toolcell::EquivalentTool { entry, inputs, .. } in &created.equivalent {
         let (name, id) = (&entry.name, entry.id.short());
         writeln!(streams.errors, "note: `{name}` ({id}) gives the same answers to {inputs} inputs")?;
     }
@@ -161,7 +166,7 @@ fn say_what_follows(created: &Created, toolbox: &Toolbox, streams: &mut Streams<
         )?;
     }
     let Some(why) = &created.needs_approval else { return Ok(()) };
-    let why = line(why);
+    let why = single_line(why);
     if toolbox.policy().approval().0 == ApprovalMode::Never {
         writeln!(streams.errors, "note: it does not run, unless somebody approves it: {why}")?;
     } else {

@@ -1,30 +1,30 @@
-//! `delete`, `undelete` and `rollback`: where names lead.
+//! `delete`, `undelete` and `rollback`: changes which version a name resolves to.
 
 use std::path::Path;
 
-use toolcell::store::{Entry, Step, ToolRef};
-use toolcell::{DeleteTool, DeletedBody, IdPrefix, Lang, ToolName, deleted_text};
+use toolcell::store::{Entry, ToolRef, VersionCommit};
+use toolcell::{DeleteResponse, DeleteTool, IdPrefix, Lang, ToolName, deleted_text};
 
 use crate::args::{DeleteArgs, RollBackArgs, SandboxArgs, UndeleteArgs};
+use crate::error::CliError;
 use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::rules::Rules;
-use crate::{Streams, open, person};
+use crate::policy_files::PolicyFiles;
+use crate::{Streams, prompt, toolbox};
 
 pub(crate) fn run(
     args: &DeleteArgs,
-    rules: &Rules,
+    rules: &PolicyFiles,
     dir: &Path,
     json: bool,
     lang: Lang,
     streams: &mut Streams<'_>,
-) -> Result<Exit, Failure> {
-    let toolbox = open::existing(dir, SandboxArgs::one_call(), rules)?;
-    let mut request = request(args);
-    if !request.confirm && streams.somebody_is_there() {
-        // Where there is none to ask about, deleting says so.
+) -> Result<Exit, CliError> {
+    let toolbox = toolbox::open_existing(dir, SandboxArgs::single_call_config(), rules)?;
+    let mut request = build_request(args);
+    if !request.confirm && streams.is_interactive() {
+        // If there is no such tool, `delete` below reports it.
         if let Ok(entry) = toolbox.find(&args.tool) {
-            request.confirm = person::confirms(&[], &question(&entry, lang), lang)?;
+            request.confirm = prompt::confirm(&[], &confirm_question(&entry, lang), lang)?;
         }
     }
     let step = toolbox.delete(&request)?;
@@ -39,7 +39,7 @@ pub(crate) fn run(
     Ok(Exit::Done)
 }
 
-fn question(entry: &Entry, lang: Lang) -> String {
+fn confirm_question(entry: &Entry, lang: Lang) -> String {
     let (name, id) = (&entry.name, entry.id.short());
     match lang {
         Lang::En => format!("Delete `{name}` ({id})?"),
@@ -48,7 +48,7 @@ fn question(entry: &Entry, lang: Lang) -> String {
     }
 }
 
-fn request(args: &DeleteArgs) -> DeleteTool {
+fn build_request(args: &DeleteArgs) -> DeleteTool {
     let is_id = IdPrefix::parse(&args.tool).is_ok();
     let said = Some(args.tool.clone());
     let (tool_id, tool_name) = if is_id { (said, None) } else { (None, said) };
@@ -57,14 +57,14 @@ fn request(args: &DeleteArgs) -> DeleteTool {
 
 pub(crate) fn undelete(
     args: &UndeleteArgs,
-    rules: &Rules,
+    rules: &PolicyFiles,
     dir: &Path,
     json: bool,
     lang: Lang,
     streams: &mut Streams<'_>,
-) -> Result<Exit, Failure> {
+) -> Result<Exit, CliError> {
     let reference = ToolRef::parse(&args.tool)?;
-    let toolbox = open::existing(dir, SandboxArgs::one_call(), rules)?;
+    let toolbox = toolbox::open_existing(dir, SandboxArgs::single_call_config(), rules)?;
     let step = toolbox.undelete(&reference)?;
     let (name, id) = (&step.name, step.id.short());
     let text = match lang {
@@ -77,14 +77,14 @@ pub(crate) fn undelete(
 
 pub(crate) fn roll_back(
     args: &RollBackArgs,
-    rules: &Rules,
+    rules: &PolicyFiles,
     dir: &Path,
     json: bool,
     lang: Lang,
     streams: &mut Streams<'_>,
-) -> Result<Exit, Failure> {
+) -> Result<Exit, CliError> {
     let name = ToolName::parse(&args.name)?;
-    let toolbox = open::existing(dir, SandboxArgs::one_call(), rules)?;
+    let toolbox = toolbox::open_existing(dir, SandboxArgs::single_call_config(), rules)?;
     let step = toolbox.roll_back(&name, args.version)?;
     let (name, id, version) = (&step.name, step.id.short(), args.version);
     let text = match lang {
@@ -95,9 +95,9 @@ pub(crate) fn roll_back(
     print(&step, &text, json, streams)
 }
 
-fn print(step: &Step, text: &str, json: bool, streams: &mut Streams<'_>) -> Result<Exit, Failure> {
+fn print(step: &VersionCommit, text: &str, json: bool, streams: &mut Streams<'_>) -> Result<Exit, CliError> {
     if json {
-        let text = serde_json::to_string(&DeletedBody::from(step)).map_err(std::io::Error::from)?;
+        let text = serde_json::to_string(&DeleteResponse::from(step)).map_err(std::io::Error::from)?;
         writeln!(streams.output, "{text}")?;
     } else {
         writeln!(streams.output, "{text}")?;

@@ -1,9 +1,11 @@
-//! `doctor`: says what this machine gives, and proves with one call whether Toolcell works on it.
+//! `doctor`: reports what this machine supports, and proves with one call that Toolcell works on
+//! it.
 //!
-//! [`machine`] is what was found, [`missing`] what each thing that is not there costs, [`store`] how the store is, and
-//! [`seccomp`] the profile that a machine may be locked down with.
+//! [`machine`] probes the system, [`missing`] explains the cost of each missing feature, [`store`]
+//! checks the store, and [`seccomp`] prints a profile for locking the process down.
 //!
-//! Invariant: whatever is missing, what was found is said. The exit status says whether tools can run.
+//! Invariant: the report is printed whatever is missing. The exit status says whether tools can
+//! run.
 
 mod machine;
 mod missing;
@@ -14,24 +16,24 @@ use std::path::Path;
 
 use serde::Serialize;
 use toolcell::{
-    Budget, Draft, ENGINE_VERSION, GUEST_DIGEST, Interruption, Kind, Lang, Outcome, Params, Precheck, Report, Run,
-    Toolbox, visible,
+    Budget, CallContext, Draft, ENGINE_VERSION, GUEST_DIGEST, ImageKind, Interruption, Lang, Outcome, Params, Precheck,
+    Report, Toolbox, escape_control_chars,
 };
 
 use crate::Streams;
-use crate::answer::ErrorBody;
+use crate::answer::ErrorResponse;
 use crate::args::{DoctorArgs, SandboxArgs};
+use crate::error::CliError;
 use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::jail::JailFindings;
-use crate::progress::during;
+use crate::progress::with_progress;
 use machine::Machine;
-use missing::{Missing, missing};
+use missing::{MissingFeature, find_missing};
 use store::StoreFindings;
 
-pub(crate) use seccomp::Besides;
+pub(crate) use seccomp::ExtraSyscalls;
 
-/// What was found.
+/// The whole report.
 #[derive(Debug, Serialize)]
 struct Findings {
     works: bool,
@@ -44,50 +46,50 @@ struct Findings {
     machine: Machine,
     jail: JailFindings,
     store: StoreFindings,
-    missing: Vec<Missing>,
+    missing: Vec<MissingFeature>,
 }
 
-/// What came of starting a sandbox, and of the first call in it.
+/// The result of starting a sandbox and making a call in it.
 #[derive(Debug, Default, Serialize)]
 struct SandboxFindings {
     image: Option<&'static str>,
-    passed_over: Vec<PassedOver>,
-    /// How calls are ended at their deadline: `epochs` or `fuel-slices`.
+    passed_over: Vec<RejectedImage>,
+    /// How deadlines interrupt calls: `epochs` or `fuel-slices`.
     interruption: Option<&'static str>,
     fuel: Option<u64>,
     load_fuel: Option<u64>,
     first_call_ms: Option<f64>,
-    /// Why there was no first call, or no end of it.
-    error: Option<ErrorBody>,
+    /// Why the call did not start, or why it was stopped.
+    error: Option<ErrorResponse>,
     #[serde(skip)]
-    kind: Option<Kind>,
+    kind: Option<ImageKind>,
     #[serde(skip)]
     deadlines: Option<Deadlines>,
     #[serde(skip)]
-    end: End,
+    first_call: FirstCall,
 }
 
-/// How calls are ended at their deadline.
+/// How deadlines interrupt calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Deadlines {
     /// By epoch interruption.
     Epochs,
-    /// By slices of fuel, because a worker of the jail has one thread.
+    /// By fuel slices, because a worker of the jail has only one thread.
     SlicesInJail,
-    /// By slices of fuel, because this machine starts no thread.
+    /// By fuel slices, because this process cannot start a thread.
     SlicesWithoutThread,
 }
 
 impl Deadlines {
-    fn of(toolbox: &Toolbox) -> Self {
-        match (toolbox.interruption(), toolbox.walls()) {
+    fn from_toolbox(toolbox: &Toolbox) -> Self {
+        match (toolbox.interruption(), toolbox.confinement()) {
             (Interruption::Epochs, _) => Self::Epochs,
             (Interruption::FuelSlices, Some(_)) => Self::SlicesInJail,
             (Interruption::FuelSlices, None) => Self::SlicesWithoutThread,
         }
     }
 
-    fn text(self) -> &'static str {
+    fn description(self) -> &'static str {
         match self {
             Self::Epochs => "by epoch interruption: a thread ticks every millisecond while calls run",
             Self::SlicesInJail => "by slices of fuel: a worker of the jail has one thread",
@@ -96,67 +98,72 @@ impl Deadlines {
     }
 }
 
-/// Whether tools can run.
+/// The result of the first call.
 #[derive(Debug, Default)]
-enum End {
-    /// The first call gave the right answer.
+enum FirstCall {
+    /// It returned the correct value.
     #[default]
-    Works,
-    /// It gave a wrong one.
-    Wrong,
-    /// It was ended.
-    Ended(Exit),
-    /// There was none.
-    None(Failure),
+    Passed,
+    /// It returned a wrong value.
+    WrongResult,
+    /// It was stopped, with this exit status.
+    Stopped(Exit),
+    /// It did not start.
+    NotStarted(CliError),
 }
 
 #[derive(Debug, Serialize)]
-struct PassedOver {
+struct RejectedImage {
     image: &'static str,
     reason: String,
 }
 
 impl SandboxFindings {
-    fn look(args: SandboxArgs) -> Self {
+    fn probe(args: SandboxArgs) -> Self {
         let toolbox = match Toolbox::new(&args.config()) {
             Ok(toolbox) => toolbox,
-            Err(error) => return Self::default().failed(error.into()),
+            Err(error) => return Self::default().with_failure(error.into()),
         };
-        let passed_over = toolbox.passed_over().iter();
-        let passed_over = passed_over.map(|(kind, reason)| PassedOver { image: kind.name(), reason: reason.clone() });
+        let passed_over = toolbox.rejected_images().iter();
+        let passed_over =
+            passed_over.map(|(kind, reason)| RejectedImage { image: kind.name(), reason: reason.clone() });
         let (image, kind) = (Some(toolbox.image().name()), Some(toolbox.image()));
-        let (interruption, deadlines) = (Some(toolbox.interruption().name()), Some(Deadlines::of(&toolbox)));
+        let (interruption, deadlines) = (Some(toolbox.interruption().name()), Some(Deadlines::from_toolbox(&toolbox)));
         let passed_over = passed_over.collect();
         let found = Self { image, passed_over, interruption, kind, deadlines, ..Self::default() };
         match first_call(&toolbox) {
-            Err(failure) => found.failed(failure),
+            Err(failure) => found.with_failure(failure),
             Ok(Report { outcome: Outcome::Stopped(stop), .. }) => {
                 let (code, message) = (stop.code(), format!("the first call was ended: {stop}"));
-                let error = ErrorBody::refusal(code, message, Some("give it more of what it lacks: memory, or time"));
-                Self { error: Some(error), end: End::Ended(Exit::of(&Outcome::Stopped(stop))), ..found }
+                let error = ErrorResponse::new(code, message, Some("give it more of what it lacks: memory, or time"));
+                Self {
+                    error: Some(error),
+                    first_call: FirstCall::Stopped(Exit::from_outcome(&Outcome::Stopped(stop))),
+                    ..found
+                }
             }
             Ok(report) => Self {
                 fuel: Some(report.usage.fuel),
                 load_fuel: Some(report.usage.load_fuel),
                 first_call_ms: Some((report.usage.duration.as_secs_f64() * 1e6).round() / 1e3),
-                end: if is_right(&report) { End::Works } else { End::Wrong },
+                first_call: if is_correct(&report) { FirstCall::Passed } else { FirstCall::WrongResult },
                 ..found
             },
         }
     }
 
-    fn failed(self, failure: Failure) -> Self {
-        Self { error: Some(failure.body()), end: End::None(failure), ..self }
+    fn with_failure(self, failure: CliError) -> Self {
+        Self { error: Some(failure.to_response()), first_call: FirstCall::NotStarted(failure), ..self }
     }
 }
 
-fn first_call(toolbox: &Toolbox) -> Result<Report, Failure> {
+fn first_call(toolbox: &Toolbox) -> Result<Report, CliError> {
     let draft = Draft::from_bytes("doctor.js", b"const execute = ({ numbers }) => numbers.reduce((a, b) => a + b)")?;
     let params = Params::parse(r#"{"numbers": [1, 2, 3]}"#)?;
-    Ok(toolbox.exec(&draft, &params, &Budget::default(), &Run::default(), Precheck::Off)?)
+    Ok(toolbox.exec(&draft, &params, &Budget::default(), &CallContext::default(), Precheck::Off)?)
 }
 
-fn is_right(report: &Report) -> bool {
+fn is_correct(report: &Report) -> bool {
     matches!(&report.outcome, Outcome::Returned(Some(value)) if value.as_str() == "6")
 }
 
@@ -166,23 +173,23 @@ pub(crate) fn run(
     json: bool,
     lang: Lang,
     streams: &mut Streams<'_>,
-) -> Result<Exit, Failure> {
+) -> Result<Exit, CliError> {
     if args.seccomp {
         return seccomp::print(&args.allow, streams);
     }
-    let sandbox = SandboxFindings::look(args.sandbox);
-    let machine = Machine::look();
-    let store = during("looking", streams, || StoreFindings::look(dir));
-    let found_out = sandbox.kind.filter(|kind| *kind == Kind::Roomy || !sandbox.passed_over.is_empty());
-    let missing = missing(found_out, sandbox.deadlines, &machine, &store);
+    let sandbox = SandboxFindings::probe(args.sandbox);
+    let machine = Machine::probe();
+    let store = with_progress("looking", streams, || StoreFindings::probe(dir));
+    let found_out = sandbox.kind.filter(|kind| *kind == ImageKind::Roomy || !sandbox.passed_over.is_empty());
+    let missing = find_missing(found_out, sandbox.deadlines, &machine, &store);
     let findings = Findings {
-        works: matches!(sandbox.end, End::Works),
+        works: matches!(sandbox.first_call, FirstCall::Passed),
         version: env!("CARGO_PKG_VERSION"),
         engine: format!("wasmtime {ENGINE_VERSION}"),
         guest: GUEST_DIGEST,
         sandbox,
         machine,
-        jail: JailFindings::look(args.sandbox.config()),
+        jail: JailFindings::probe(args.sandbox.config()),
         store,
         missing,
     };
@@ -192,14 +199,14 @@ pub(crate) fn run(
     } else {
         print_text(&findings, streams)?;
     }
-    Ok(match &findings.sandbox.end {
-        End::Works if findings.store.is_busy() && findings.store.is_good() => Exit::Limit,
-        End::Works if findings.store.is_good() => Exit::Done,
-        End::Works => Exit::Integrity,
-        End::Wrong => Exit::Bug,
-        End::Ended(exit) => *exit,
-        End::None(failure) if json => failure.exit(),
-        End::None(failure) => failure.print(json, lang, streams),
+    Ok(match &findings.sandbox.first_call {
+        FirstCall::Passed if findings.store.is_busy() && findings.store.is_healthy() => Exit::Limit,
+        FirstCall::Passed if findings.store.is_healthy() => Exit::Done,
+        FirstCall::Passed => Exit::Integrity,
+        FirstCall::WrongResult => Exit::Bug,
+        FirstCall::Stopped(exit) => *exit,
+        FirstCall::NotStarted(failure) if json => failure.exit(),
+        FirstCall::NotStarted(failure) => failure.print(json, lang, streams),
     })
 }
 
@@ -210,37 +217,37 @@ fn print_text(findings: &Findings, streams: &mut Streams<'_>) -> std::io::Result
     writeln!(out, "guest          {}", &findings.guest[..16])?;
     if let Some(kind) = findings.sandbox.kind {
         let what = match kind {
-            Kind::Roomy => "native code, no bounds checks, 4 GiB of address space a call",
-            Kind::Bounded => "native code with bounds checks, as much address space as memory",
-            Kind::Interpreted => "interpreter, no executable pages, about 30 times slower",
+            ImageKind::Roomy => "native code, no bounds checks, 4 GiB of address space a call",
+            ImageKind::Bounded => "native code with bounds checks, as much address space as memory",
+            ImageKind::Interpreted => "interpreter, no executable pages, about 30 times slower",
         };
         writeln!(out, "image          {} ({what})", kind.name())?;
     }
     for passed_over in &findings.sandbox.passed_over {
-        writeln!(out, "  not {:<9} {}", passed_over.image, visible(&passed_over.reason))?;
+        writeln!(out, "  not {:<9} {}", passed_over.image, escape_control_chars(&passed_over.reason))?;
     }
     if let Some(deadlines) = findings.sandbox.deadlines {
-        writeln!(out, "deadlines      {}", deadlines.text())?;
+        writeln!(out, "deadlines      {}", deadlines.description())?;
     }
     print_machine(&findings.machine, streams)?;
     let out = &mut *streams.output;
     if let (Some(ms), Some(fuel)) = (findings.sandbox.first_call_ms, findings.sandbox.fuel) {
         writeln!(out, "first call     {ms} ms, {fuel} fuel")?;
     }
-    writeln!(out, "jail           {}", findings.jail.text())?;
+    writeln!(out, "jail           {}", findings.jail.description())?;
     findings.store.print(streams)?;
     let out = &mut *streams.output;
     for missing in &findings.missing {
         writeln!(out, "missing        {}: {}", missing.what, missing.cost)?;
     }
-    match &findings.sandbox.end {
-        End::Works => writeln!(out, "works"),
-        End::Wrong => writeln!(out, "does not work: the first call gave a wrong answer"),
-        End::Ended(_) => {
-            let message = findings.sandbox.error.as_ref().map_or("", ErrorBody::message);
-            writeln!(out, "does not work: {}", visible(message))
+    match &findings.sandbox.first_call {
+        FirstCall::Passed => writeln!(out, "works"),
+        FirstCall::WrongResult => writeln!(out, "does not work: the first call gave a wrong answer"),
+        FirstCall::Stopped(_) => {
+            let message = findings.sandbox.error.as_ref().map_or("", ErrorResponse::message);
+            writeln!(out, "does not work: {}", escape_control_chars(message))
         }
-        End::None(_) => writeln!(out, "does not work"),
+        FirstCall::NotStarted(_) => writeln!(out, "does not work"),
     }
 }
 
@@ -251,7 +258,7 @@ fn print_machine(machine: &Machine, streams: &mut Streams<'_>) -> std::io::Resul
     let privileges =
         machine.no_new_privileges.map_or("unknown", |none| if none { "none new" } else { "may be gained" });
     let out = &mut *streams.output;
-    writeln!(out, "kernel         {}", visible(&machine.kernel))?;
+    writeln!(out, "kernel         {}", escape_control_chars(&machine.kernel))?;
     writeln!(out, "user           {}, home: {}", machine.user, yes(machine.home))?;
     writeln!(out, "address space  {}", mib(machine.address_space_bytes))?;
     writeln!(out, "memory         {}", mib(machine.memory_bytes))?;

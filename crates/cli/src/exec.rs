@@ -1,46 +1,46 @@
-//! `exec`: runs a draft once and stores nothing.
+//! `exec`: runs a source once, without storing it.
 
 use std::path::Path;
 
-use toolcell::{CancelToken, ExecError, Lang, Outcome, Precheck, Report, Run, visible};
+use toolcell::{CallContext, CancelToken, ExecError, Lang, Outcome, Precheck, Report, escape_control_chars};
 
 use crate::Streams;
-use crate::answer::{Answer, lines};
+use crate::answer::{CommandResponse, error_lines};
 use crate::args::ExecArgs;
+use crate::error::CliError;
 use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::progress::during;
-use crate::rules::Rules;
-use crate::{input, open};
+use crate::policy_files::PolicyFiles;
+use crate::progress::with_progress;
+use crate::{input, toolbox};
 
 pub(crate) fn run(
     args: &ExecArgs,
-    rules: &Rules,
+    rules: &PolicyFiles,
     dir: Option<&Path>,
     json: bool,
     lang: Lang,
     streams: &mut Streams<'_>,
     cancel: &CancelToken,
-) -> Result<Exit, Failure> {
+) -> Result<Exit, CliError> {
     if args.file == "-" && args.params == "-" {
-        return Err(Failure::OneInput);
+        return Err(CliError::StdinUsedTwice);
     }
-    let draft = input::draft(&args.file, streams)?;
-    let params = input::params(&args.params, streams)?;
-    let toolbox = open::for_drafts(dir, args.sandbox.config(), rules)?;
-    let budget = toolbox.policy().budget(&args.limits.wanted()).map_err(ExecError::from)?;
+    let draft = input::read_draft(&args.file, streams)?;
+    let params = input::read_params(&args.params, streams)?;
+    let toolbox = toolbox::open_for_drafts(dir, args.sandbox.config(), rules)?;
+    let budget = toolbox.policy().budget(&args.limits.overrides()).map_err(ExecError::from)?;
     let precheck = if args.no_analysis { Precheck::Off } else { Precheck::Critical };
-    let run = Run {
+    let run = CallContext {
         tool: args.tool.as_deref(),
         seed: args.seed,
         started_at: input::now(),
         cancel: Some(cancel),
-        ..Run::default()
+        ..CallContext::default()
     };
-    let report = during(draft.name(), streams, || toolbox.exec(&draft, &params, &budget, &run, precheck))?;
-    let exit = Exit::of(&report.outcome);
+    let report = with_progress(draft.name(), streams, || toolbox.exec(&draft, &params, &budget, &run, precheck))?;
+    let exit = Exit::from_outcome(&report.outcome);
     if json {
-        writeln!(streams.output, "{}", Answer::of(None, report).to_json())?;
+        writeln!(streams.output, "{}", CommandResponse::from_report(None, report).to_json())?;
     } else {
         print_text(&report, lang, streams)?;
     }
@@ -48,23 +48,23 @@ pub(crate) fn run(
     Ok(exit)
 }
 
-/// The result on standard output, everything else on standard error.
+/// Prints the result to standard output, and everything else to standard error.
 pub(crate) fn print_text(report: &Report, lang: Lang, streams: &mut Streams<'_>) -> std::io::Result<()> {
-    print_aside(report, lang, streams)?;
+    print_logs_and_warnings(report, lang, streams)?;
     if let Outcome::Returned(Some(value)) = &report.outcome {
-        let text = streams.shown(&value.to_text());
+        let text = streams.escape_for_output(&value.to_text());
         writeln!(streams.output, "{text}")?;
     }
-    for line in lines(&report.outcome, lang) {
-        writeln!(streams.errors, "{}", visible(&line))?;
+    for line in error_lines(&report.outcome, lang) {
+        writeln!(streams.errors, "{}", escape_control_chars(&line))?;
     }
     Ok(())
 }
 
-/// What a tool wrote to its console, and what JSON could not hold.
-pub(crate) fn print_aside(report: &Report, lang: Lang, streams: &mut Streams<'_>) -> std::io::Result<()> {
+/// Prints the tool's console output, and warnings on values that JSON cannot represent.
+pub(crate) fn print_logs_and_warnings(report: &Report, lang: Lang, streams: &mut Streams<'_>) -> std::io::Result<()> {
     for log in &report.logs {
-        writeln!(streams.errors, "{}", visible(&log.text))?;
+        writeln!(streams.errors, "{}", escape_control_chars(&log.text))?;
     }
     for warning in &report.warnings {
         let word = match lang {
@@ -73,7 +73,12 @@ pub(crate) fn print_aside(report: &Report, lang: Lang, streams: &mut Streams<'_>
         };
         let path = if warning.path.is_empty() { "/" } else { &warning.path };
         let colon = lang.colon();
-        writeln!(streams.errors, "{word}{colon}{}{colon}{}", visible(path), visible(&warning.message))?;
+        writeln!(
+            streams.errors,
+            "{word}{colon}{}{colon}{}",
+            escape_control_chars(path),
+            escape_control_chars(&warning.message)
+        )?;
     }
     Ok(())
 }

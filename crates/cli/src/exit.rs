@@ -4,31 +4,31 @@ use std::process::ExitCode;
 
 use toolcell::{Outcome, Stop};
 
-/// How the process ends.
+/// The exit status of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
-    /// 0: it is done.
+    /// 0: success.
     Done,
-    /// 1: the tool ran and failed.
+    /// 1: the tool failed.
     ToolFailed,
-    /// 2: the command was not understood, or what it was given cannot be used.
+    /// 2: invalid arguments or input.
     Usage,
-    /// 3: the analysis or a policy refuses it.
+    /// 3: refused by the analysis or a policy.
     Refused,
-    /// 4: something that was named is not there.
+    /// 4: not found, or a conflict with what exists.
     NotFound,
     /// 5: a limit was hit.
     Limit,
-    /// 6: something is not what its hash says.
+    /// 6: an integrity check failed.
     Integrity,
-    /// 70: a bug of ours.
+    /// 70: a bug in Toolcell.
     Bug,
     /// 130: interrupted.
     Interrupted,
 }
 
 impl Exit {
-    /// The number.
+    /// Returns the status as a number.
     #[must_use]
     pub const fn status(self) -> u8 {
         match self {
@@ -44,9 +44,9 @@ impl Exit {
         }
     }
 
-    /// What the end of a call means for the process.
+    /// Returns the status for the outcome of a call.
     #[must_use]
-    pub fn of(outcome: &Outcome) -> Self {
+    pub fn from_outcome(outcome: &Outcome) -> Self {
         match outcome {
             Outcome::Returned(_) => Self::Done,
             Outcome::Threw(_) | Outcome::Stopped(Stop::Stalled) => Self::ToolFailed,

@@ -1,35 +1,35 @@
-//! `fsck` and `gc`: looks after the store.
+//! `fsck` and `gc`: checks and repairs the store, and collects garbage.
 
 use std::path::Path;
 
 use jiff::Timestamp;
 use serde::Serialize;
-use toolcell::store::{Collected, Health, Mending, Mode, Settings, Store, UnknownStep, fsck};
-use toolcell::{collect, now, repair_adopting, visible};
+use toolcell::store::{FsckReport, GcMode, GcReport, RepairMode, Settings, Store, UnknownStep, fsck};
+use toolcell::{collect, escape_control_chars, now, repair_adopting};
 
 use crate::Streams;
 use crate::args::{FsckArgs, GcArgs};
+use crate::error::CliError;
 use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::progress::during;
+use crate::progress::with_progress;
 
-/// `fsck`, in JSON.
+/// The JSON output of `fsck`.
 #[derive(Serialize)]
-struct Looked<'a> {
+struct FsckOutput<'a> {
     good: bool,
     #[serde(flatten)]
-    health: &'a Health,
+    health: &'a FsckReport,
 }
 
-pub(crate) fn run(args: &FsckArgs, dir: &Path, json: bool, streams: &mut Streams<'_>) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &FsckArgs, dir: &Path, json: bool, streams: &mut Streams<'_>) -> Result<Exit, CliError> {
     let health = if args.repair {
-        during("mending", streams, || repair_adopting(dir, &Settings::default(), &args.adopt, now()))?
+        with_progress("mending", streams, || repair_adopting(dir, &Settings::default(), &args.adopt, now()))?
     } else {
-        during("looking", streams, || fsck(dir, Mending::Look))?
+        with_progress("looking", streams, || fsck(dir, RepairMode::Check))?
     };
-    let good = health.is_good() && health.unknown_steps == 0;
+    let good = health.is_healthy() && health.unknown_steps == 0;
     if json {
-        let text = serde_json::to_string(&Looked { good, health: &health }).map_err(std::io::Error::from)?;
+        let text = serde_json::to_string(&FsckOutput { good, health: &health }).map_err(std::io::Error::from)?;
         writeln!(streams.output, "{text}")?;
     } else {
         print_problems(&health, streams)?;
@@ -45,13 +45,13 @@ pub(crate) fn run(args: &FsckArgs, dir: &Path, json: bool, streams: &mut Streams
     Ok(if good { Exit::Done } else { Exit::Integrity })
 }
 
-/// A line for each thing that is wrong.
-pub(crate) fn print_problems(health: &Health, streams: &mut Streams<'_>) -> std::io::Result<()> {
+/// Prints each problem on a line.
+pub(crate) fn print_problems(health: &FsckReport, streams: &mut Streams<'_>) -> std::io::Result<()> {
     for problem in &health.problems {
-        let (what, wrong) = (visible(&problem.what), visible(&problem.wrong));
+        let (what, wrong) = (escape_control_chars(&problem.what), escape_control_chars(&problem.wrong));
         match &problem.mended {
             None => writeln!(streams.output, "wrong: {what}: {wrong}")?,
-            Some(mended) => writeln!(streams.output, "mended: {what}: {wrong}; {}", visible(mended))?,
+            Some(mended) => writeln!(streams.output, "mended: {what}: {wrong}; {}", escape_control_chars(mended))?,
         }
     }
     if health.untold > 0 {
@@ -59,7 +59,7 @@ pub(crate) fn print_problems(health: &Health, streams: &mut Streams<'_>) -> std:
     }
     for step in &health.unknown {
         let UnknownStep { name, event, at, tool, .. } = step;
-        let (name, hash) = (visible(name), &step.step[..16]);
+        let (name, hash) = (escape_control_chars(name), &step.step[..16]);
         writeln!(streams.output, "unknown: {name} ({}): {event} at {at}, step {hash}", tool.short())?;
     }
     match health.unknown_steps.saturating_sub(health.unknown.len() as u64) {
@@ -68,9 +68,10 @@ pub(crate) fn print_problems(health: &Health, streams: &mut Streams<'_>) -> std:
     }
 }
 
-/// What is there, in a line.
-pub(crate) fn summary(health: &Health) -> String {
-    let mut parts = vec![format!("{} tools", health.tools), format!("{} objects", health.objects), size(health.bytes)];
+/// Returns a one-line summary of the store's content and problems.
+pub(crate) fn summary(health: &FsckReport) -> String {
+    let mut parts =
+        vec![format!("{} tools", health.tools), format!("{} objects", health.objects), format_bytes(health.bytes)];
     let counted = [
         (health.unreferenced, "that nothing refers to"),
         (health.unknown_steps, "steps among them that the index does not know"),
@@ -90,8 +91,8 @@ pub(crate) fn summary(health: &Health) -> String {
     }
 }
 
-/// Bytes, as people read them.
-pub(crate) fn size(bytes: u64) -> String {
+/// Formats a size in bytes, KiB or MiB.
+pub(crate) fn format_bytes(bytes: u64) -> String {
     match bytes {
         0..1024 => format!("{bytes} bytes"),
         1024..0x10_0000 => format!("{} KiB", bytes >> 10),
@@ -99,11 +100,11 @@ pub(crate) fn size(bytes: u64) -> String {
     }
 }
 
-/// `gc`, in JSON.
+/// The JSON output of `gc`.
 #[derive(Serialize)]
-struct Gone {
+struct GcOutput {
     dry_run: bool,
-    names: Vec<GoneName>,
+    names: Vec<CollectedName>,
     objects: u64,
     bytes: u64,
     unfinished: u64,
@@ -115,45 +116,46 @@ struct Gone {
 }
 
 #[derive(Serialize)]
-struct GoneName {
+struct CollectedName {
     name: String,
     id: String,
 }
 
-pub(crate) fn gc(args: &GcArgs, dir: &Path, json: bool, streams: &mut Streams<'_>) -> Result<Exit, Failure> {
+pub(crate) fn gc(args: &GcArgs, dir: &Path, json: bool, streams: &mut Streams<'_>) -> Result<Exit, CliError> {
     let store = Store::open_existing(dir, &Settings::default())?;
     let now = now();
-    // An age from before the calendar collects nothing.
+    // If the age reaches before the calendar's start, nothing is collected.
     let before = now.checked_sub(args.older_than).unwrap_or(Timestamp::MIN);
-    let collected = during("collecting", streams, || {
-        if args.dry_run { store.collect(before, now, Mode::Plan) } else { collect(&store, before, now) }
+    let collected = with_progress("collecting", streams, || {
+        if args.dry_run { store.collect(before, now, GcMode::DryRun) } else { collect(&store, before, now) }
     })?;
     if json {
-        let name = |(name, id): &(toolcell::ToolName, toolcell::ToolId)| GoneName {
+        let name = |(name, id): &(toolcell::ToolName, toolcell::ToolId)| CollectedName {
             name: name.to_string(),
             id: id.to_string(),
         };
         let names = collected.names.iter().map(name).collect();
-        let Collected { objects, bytes, unfinished, records, expired, sleeping, ref trouble, .. } = collected;
+        let GcReport { objects, bytes, unfinished, records, expired, suspended: sleeping, error: ref trouble, .. } =
+            collected;
         let (dry_run, trouble) = (args.dry_run, trouble.clone());
-        let gone = Gone { dry_run, names, objects, bytes, unfinished, records, expired, sleeping, trouble };
+        let gone = GcOutput { dry_run, names, objects, bytes, unfinished, records, expired, sleeping, trouble };
         writeln!(streams.output, "{}", serde_json::to_string(&gone).map_err(std::io::Error::from)?)?;
     } else {
         let (would, have) = if args.dry_run { ("would collect", "would be") } else { ("collected", "are") };
         for (name, id) in &collected.names {
             writeln!(streams.output, "{would} {name} ({})", id.short())?;
         }
-        let (objects, bytes) = (collected.objects, size(collected.bytes));
+        let (objects, bytes) = (collected.objects, format_bytes(collected.bytes));
         writeln!(
             streams.output,
             "{objects} objects, {bytes}, {} run records, {} expired values, {} runs that were asleep, and {} unfinished files {have} collected",
-            collected.records, collected.expired, collected.sleeping, collected.unfinished
+            collected.records, collected.expired, collected.suspended, collected.unfinished
         )?;
     }
-    match &collected.trouble {
+    match &collected.error {
         None => Ok(Exit::Done),
         Some(trouble) => {
-            writeln!(streams.errors, "error: some files stay until the next `gc`: {}", visible(trouble))?;
+            writeln!(streams.errors, "error: some files stay until the next `gc`: {}", escape_control_chars(trouble))?;
             Ok(Exit::Usage)
         }
     }

@@ -1,6 +1,6 @@
-//! `init`: writes a policy file to begin with.
+//! `init`: creates a policy file from a template.
 //!
-//! Invariant: nothing is overwritten, and what is written changes nothing until somebody edits it.
+//! Invariant: no file is overwritten, and the template has no effect until it is edited.
 
 use std::fs::{DirBuilder, OpenOptions};
 use std::io::{ErrorKind, Write as _};
@@ -8,38 +8,42 @@ use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
-use toolcell::visible;
+use toolcell::escape_control_chars;
 
 use crate::Streams;
 use crate::args::{InitArgs, PolicyArgs};
+use crate::error::CliError;
 use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::output::unwritable;
-use crate::rules;
+use crate::fs::write_error;
+use crate::policy_files;
 
-const USER: &str = include_str!("init/user.toml");
-const PROJECT: &str = include_str!("init/project.toml");
+const USER_TEMPLATE: &str = include_str!("init/user.toml");
+const PROJECT_TEMPLATE: &str = include_str!("init/project.toml");
 
 pub(crate) fn run(
     args: &InitArgs,
     places: &PolicyArgs,
     json: bool,
     streams: &mut Streams<'_>,
-) -> Result<Exit, Failure> {
+) -> Result<Exit, CliError> {
     let (path, text, mode) = if args.user {
-        (rules::user_path(places).ok_or(Failure::NoHome)?, USER, 0o600)
+        (policy_files::user_path(places).ok_or(CliError::NoHome)?, USER_TEMPLATE, 0o600)
     } else {
         let here = args.folder == Path::new(".");
-        (if here { rules::FILE.into() } else { args.folder.join(rules::FILE) }, PROJECT, 0o644)
+        (
+            if here { policy_files::FILE_NAME.into() } else { args.folder.join(policy_files::FILE_NAME) },
+            PROJECT_TEMPLATE,
+            0o644,
+        )
     };
-    write(&path, text, mode)?;
+    create_file(&path, text, mode)?;
     let shown = path.display().to_string();
     if json {
         let layer = if args.user { "user" } else { "project" };
         writeln!(streams.output, "{}", json!({ "path": shown, "layer": layer }))?;
         return Ok(Exit::Done);
     }
-    writeln!(streams.output, "wrote {}; it changes nothing yet", visible(&shown))?;
+    writeln!(streams.output, "wrote {}; it changes nothing yet", escape_control_chars(&shown))?;
     for (command, what) in [
         ("toolcell config show --origin", "what holds, and why"),
         ("toolcell create FILE", "makes a tool"),
@@ -50,9 +54,9 @@ pub(crate) fn run(
     Ok(Exit::Done)
 }
 
-/// Writes a new file, and the folder of it.
-fn write(path: &Path, text: &str, mode: u32) -> Result<(), Failure> {
-    let failed = unwritable(path);
+/// Creates a new file, and its folder if needed.
+fn create_file(path: &Path, text: &str, mode: u32) -> Result<(), CliError> {
+    let failed = write_error(path);
     if let Some(folder) = path.parent().filter(|folder| *folder != PathBuf::new()) {
         DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(&failed)?;
     }
@@ -60,7 +64,7 @@ fn write(path: &Path, text: &str, mode: u32) -> Result<(), Failure> {
     let mut file = match opened {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
             let message = format!("{} is there already", path.display());
-            return Err(Failure::said(
+            return Err(CliError::coded(
                 "file-exists",
                 message,
                 "edit it; `toolcell config check` says whether it is sound",
@@ -69,7 +73,7 @@ fn write(path: &Path, text: &str, mode: u32) -> Result<(), Failure> {
         other => other.map_err(&failed)?,
     };
     file.write_all(text.as_bytes()).map_err(|error| {
-        // Half a policy is none.
+        // A partial policy file would be invalid.
         let _ = std::fs::remove_file(path);
         failed(error)
     })
@@ -82,22 +86,22 @@ mod tests {
 
     use super::*;
 
-    /// The file with its examples.
-    fn with_examples(text: &str) -> String {
+    /// Returns the template with its example lines uncommented.
+    fn uncomment_examples(text: &str) -> String {
         let example = |line: &str| line.starts_with("# ") && (line.contains(" = ") || line.starts_with("# ["));
         text.lines().map(|line| if example(line) { &line[2..] } else { line }).collect::<Vec<_>>().join("\n")
     }
 
     #[test]
     fn what_init_writes_is_sound_with_its_examples_and_changes_nothing_without() {
-        for (layer, text) in [(Layer::User, USER), (Layer::Project, PROJECT)] {
+        for (layer, text) in [(Layer::User, USER_TEMPLATE), (Layer::Project, PROJECT_TEMPLATE)] {
             let parse = |text: &str| PolicyFile::parse(layer, text, Path::new("toolcell.toml")).unwrap();
-            let as_written = Policy::layered([parse(text)]).unwrap();
+            let as_written = Policy::from_layers([parse(text)]).unwrap();
             let value = |setting: &toolcell::policy::Setting| (setting.key.clone(), setting.value.clone());
-            let values = |policy: &Policy| policy.origins().iter().map(value).collect::<Vec<_>>();
+            let values = |policy: &Policy| policy.settings().iter().map(value).collect::<Vec<_>>();
             assert_eq!(values(&as_written), values(&Policy::default()), "{layer}");
-            let edited = Policy::layered([parse(&with_examples(text))]).unwrap();
-            assert_eq!(edited.gates().len(), 1, "{layer}");
+            let edited = Policy::from_layers([parse(&uncomment_examples(text))]).unwrap();
+            assert_eq!(edited.hooks().len(), 1, "{layer}");
         }
     }
 }

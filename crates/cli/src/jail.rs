@@ -1,50 +1,52 @@
-//! What `doctor` says of the jail.
+//! The jail section of `doctor`.
 //!
-//! Invariant: that there can be none is a finding and no failure: calls need no jail.
+//! Invariant: a machine without support for the jail is a finding, not an error: calls do not
+//! require the jail.
 
 use serde::Serialize;
 use toolcell::jail::{Landlock, Program};
-use toolcell::{Budget, Draft, Outcome, Params, Precheck, Run, SandboxConfig, Toolbox, visible};
+use toolcell::{Budget, CallContext, Draft, Outcome, Params, Precheck, SandboxConfig, Toolbox, escape_control_chars};
 
-/// Whether calls can run in a jail here.
+/// Whether calls can run in the jail on this machine.
 #[derive(Debug, Serialize)]
 pub(crate) struct JailFindings {
     works: bool,
-    /// How far Landlock holds: `full`, `part` or `missing`. The filter of system calls holds in any case.
+    /// How much of Landlock the kernel enforces: `full`, `part` or `missing`. The seccomp filter is
+    /// always enforced.
     landlock: Option<&'static str>,
-    /// Why there can be none.
+    /// Why the jail does not work.
     error: Option<String>,
 }
 
 impl JailFindings {
-    /// Makes a call in a jail.
-    pub(crate) fn look(sandbox: SandboxConfig) -> Self {
-        match call(sandbox) {
+    /// Makes a test call in the jail.
+    pub(crate) fn probe(sandbox: SandboxConfig) -> Self {
+        match probe_call(sandbox) {
             Ok(landlock) => Self { works: true, landlock: Some(landlock.name()), error: None },
             Err(error) => Self { works: false, landlock: None, error: Some(error) },
         }
     }
 
-    /// The same in a line.
-    pub(crate) fn text(&self) -> String {
+    /// Describes the result in one line.
+    pub(crate) fn description(&self) -> String {
         match (&self.error, self.landlock) {
             (None, Some("full")) => "works (system calls are filtered, Landlock forbids the rest)".to_owned(),
             (None, Some("part")) => {
                 "works (system calls are filtered; of Landlock, this kernel knows a part)".to_owned()
             }
             (None, _) => "works (system calls are filtered; this kernel has no Landlock)".to_owned(),
-            (Some(error), _) => format!("does not work: {}", visible(error)),
+            (Some(error), _) => format!("does not work: {}", escape_control_chars(error)),
         }
     }
 }
 
-fn call(sandbox: SandboxConfig) -> Result<Landlock, String> {
+fn probe_call(sandbox: SandboxConfig) -> Result<Landlock, String> {
     let said = |error: &dyn std::fmt::Display| error.to_string();
     let toolbox =
         Toolbox::new(&SandboxConfig { jail: Some(Program::This), ..sandbox }).map_err(|error| said(&error))?;
     let draft = Draft::from_bytes("doctor.js", b"const execute = () => 6").map_err(|error| said(&error))?;
-    let report = toolbox.exec(&draft, &Params::default(), &Budget::default(), &Run::default(), Precheck::Off);
-    match (report.map_err(|error| said(&error))?.outcome, toolbox.walls()) {
+    let report = toolbox.exec(&draft, &Params::default(), &Budget::default(), &CallContext::default(), Precheck::Off);
+    match (report.map_err(|error| said(&error))?.outcome, toolbox.confinement()) {
         (Outcome::Returned(Some(value)), Some(walls)) if value.as_str() == "6" => Ok(walls.landlock),
         (Outcome::Stopped(stop), _) => Err(stop.to_string()),
         _ => Err("the first call gave a wrong answer".to_owned()),

@@ -1,61 +1,75 @@
-//! `ledger`: what tools cost and gave.
+//! `ledger`: shows the cost and savings of each tool.
 
 use std::path::Path;
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
-use toolcell::{Lang, LedgerLine, Sums};
+use toolcell::{CostReportLine, CostTotals, Lang};
 
 use crate::args::SandboxArgs;
+use crate::error::CliError;
 use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::list::{entry, say_that_there_is_none, used};
-use crate::rules::Rules;
-use crate::table::{Column, Fit, Table, TooLong};
-use crate::{Streams, open};
+use crate::list::{entry_to_json, last_used_text, print_no_tools};
+use crate::policy_files::PolicyFiles;
+use crate::table::{Column, Fit, Overflow, Table};
+use crate::{Streams, toolbox};
 
-/// What the last line is about. No tool can be called so.
-const TOTAL: &str = "(total)";
+/// The label of the total row. It is not a valid tool name.
+const TOTAL_NAME: &str = "(total)";
 
 pub(crate) fn run(
-    rules: &Rules,
+    rules: &PolicyFiles,
     dir: &Path,
     json: bool,
     lang: Lang,
     streams: &mut Streams<'_>,
-) -> Result<Exit, Failure> {
-    let lines = if dir.exists() { open::existing(dir, SandboxArgs::one_call(), rules)?.ledger()? } else { Vec::new() };
-    let total = Sums::of(&lines);
+) -> Result<Exit, CliError> {
+    let lines = if dir.exists() {
+        toolbox::open_existing(dir, SandboxArgs::single_call_config(), rules)?.cost_report()?
+    } else {
+        Vec::new()
+    };
+    let total = CostTotals::from_lines(&lines);
     if json {
-        let tools: Vec<Value> = lines.iter().map(in_json).collect();
-        writeln!(streams.output, "{}", json!({ "tools": tools, "total": sums(&total) }))?;
+        let tools: Vec<Value> = lines.iter().map(line_to_json).collect();
+        writeln!(streams.output, "{}", json!({ "tools": tools, "total": sums_to_fields(&total) }))?;
     } else if lines.is_empty() {
-        say_that_there_is_none(dir, streams)?;
+        print_no_tools(dir, streams)?;
     } else {
         let now = toolcell::now();
         let mut table = Table::new(columns(lang));
-        for LedgerLine { tool, sums } in &lines {
+        for CostReportLine { tool, totals: sums } in &lines {
             let [runs, failures, time, saved, cost, balance] = cells(sums, streams.output_is_terminal);
             let (name, status) = (tool.name.to_string(), tool.status.to_string());
-            table.row([name, status, runs, failures, time, saved, cost, balance, used(tool, now, streams)]);
+            table.add_row([
+                name,
+                status,
+                runs,
+                failures,
+                time,
+                saved,
+                cost,
+                balance,
+                last_used_text(tool, now, streams),
+            ]);
         }
         let [runs, failures, time, saved, cost, balance] = cells(&total, streams.output_is_terminal);
-        let total = TOTAL.to_owned();
-        table.row([total, String::new(), runs, failures, time, saved, cost, balance, String::new()]);
-        table.print(TooLong::Cut, "toolcell ledger --json", streams)?;
+        let total = TOTAL_NAME.to_owned();
+        table.add_row([total, String::new(), runs, failures, time, saved, cost, balance, String::new()]);
+        table.print(Overflow::Truncate, "toolcell ledger --json", streams)?;
     }
     Ok(Exit::Done)
 }
 
-fn in_json(LedgerLine { tool, sums: of_tool }: &LedgerLine) -> Value {
-    let mut fields = entry(tool, None);
+fn line_to_json(CostReportLine { tool, totals: of_tool }: &CostReportLine) -> Value {
+    let mut fields = entry_to_json(tool, None);
     if let Value::Object(fields) = &mut fields {
-        fields.extend(sums(of_tool));
+        fields.extend(sums_to_fields(of_tool));
     }
     fields
 }
 
-fn sums(sums: &Sums) -> Map<String, Value> {
+fn sums_to_fields(sums: &CostTotals) -> Map<String, Value> {
     let micros = u64::try_from(sums.time.as_micros()).unwrap_or(u64::MAX);
     let fields = [
         ("usageCount", sums.runs.into()),
@@ -68,9 +82,9 @@ fn sums(sums: &Sums) -> Map<String, Value> {
     fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-fn cells(sums: &Sums, for_people: bool) -> [String; 6] {
+fn cells(sums: &CostTotals, for_people: bool) -> [String; 6] {
     let or_dash = |number: Option<String>| number.unwrap_or_else(|| "-".to_owned());
-    let time = if for_people { took(sums.time) } else { format!("{:.6}s", sums.time.as_secs_f64()) };
+    let time = if for_people { format_duration(sums.time) } else { format!("{:.6}s", sums.time.as_secs_f64()) };
     [
         sums.runs.to_string(),
         sums.failures.to_string(),
@@ -81,8 +95,8 @@ fn cells(sums: &Sums, for_people: bool) -> [String; 6] {
     ]
 }
 
-/// How long something took, in the unit that fits.
-fn took(time: Duration) -> String {
+/// Formats a duration in the largest unit that fits.
+fn format_duration(time: Duration) -> String {
     let seconds = time.as_secs();
     match seconds {
         0 => format!("{:.1}ms", time.as_secs_f64() * 1e3),
@@ -109,7 +123,7 @@ fn columns(lang: Lang) -> Vec<Column> {
         (Fit::Number, 0),
         (Fit::Number, 5),
     ];
-    titles.into_iter().zip(fits).map(|(title, (fit, spare))| Column { title, fit, spare }).collect()
+    titles.into_iter().zip(fits).map(|(title, (fit, spare))| Column { title, fit, drop_order: spare }).collect()
 }
 
 #[cfg(test)]
@@ -118,7 +132,7 @@ mod tests {
 
     #[test]
     fn times_are_said_in_the_unit_that_fits() {
-        let check = |millis, expect: &str| assert_eq!(took(Duration::from_millis(millis)), expect);
+        let check = |millis, expect: &str| assert_eq!(format_duration(Duration::from_millis(millis)), expect);
         check(0, "0.0ms");
         check(999, "999.0ms");
         check(1_250, "1.2s");

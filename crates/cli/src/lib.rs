@@ -1,15 +1,19 @@
-//! The operations as commands: turns words into verbs, and outcomes into exit codes.
+//! The command line: parses arguments, runs commands and maps outcomes to exit statuses.
 //!
-//! Reading order: [`args`] is what can be typed; for tools [`create`], [`mod@run`] ([`receipt`], [`replay`], [`sleep`]), [`list`],
-//! [`mod@reflect`], [`search`], [`show`], [`verify`], [`delete`], [`retire`] and [`ledger`]; [`exec`], [`profile`], [`check`], [`mod@test`], [`budget`], [`batch`], [`doctor`], and for the store [`fsck`],
-//! [`bundle`] and [`audit`], are the commands; [`answer`] is what they print of a run, [`failure`] what they print where there was none, and [`exit`] the exit status.
+//! Reading order: [`args`] defines the arguments. The commands on tools are [`create`], [`mod@run`]
+//! (with [`receipt`], [`replay`] and [`resume`]), [`list`], [`mod@reflect`], [`search`], [`show`],
+//! [`verify`], [`delete`], [`retire`] and [`ledger`]; those without a stored tool are [`exec`],
+//! [`profile`], [`check`], [`mod@test`], [`budget`], [`batch`] and [`doctor`]; those on the whole
+//! store are [`fsck`], [`bundle`] and [`audit`]. [`answer`] renders a run, [`error`] renders a
+//! command that failed before one, and [`exit`] defines the exit status.
 //!
-//! [`rules`] is what holds here, [`trusted`] whose gates may run, and [`open`] the one way to a toolbox; [`config`], [`init`] and
-//! [`approvals`] are the commands about them. [`mcp`] leads clients to the server. [`completions`] and [`man`] are made of
-//! what can be typed.
+//! [`policy_files`] finds the policy in effect, [`trust_list`] records whose hooks may run, and
+//! [`toolbox`] is the only module that opens a toolbox; [`config`], [`init`] and [`approvals`] are
+//! the commands on them. [`mcp`] runs the server and configures its clients. [`completions`] and
+//! [`man`] are generated from the arguments.
 //!
-//! Invariant: this is the only crate that knows arguments, streams and exit codes. Results go to stdout, everything
-//! else to stderr.
+//! Invariant: this is the only crate that knows arguments, streams and exit statuses. Results go to
+//! standard output, everything else to standard error.
 #![expect(
     clippy::disallowed_methods,
     clippy::disallowed_types,
@@ -24,44 +28,44 @@ mod batch;
 mod budget;
 mod bundle;
 mod check;
+mod command_error;
 mod completions;
 mod config;
 mod create;
 mod delete;
 mod doctor;
+mod error;
 mod exec;
 mod exit;
-mod failure;
+mod fs;
 mod fsck;
-mod heap;
+mod held_effects;
 mod init;
 mod input;
 mod jail;
 mod ledger;
 mod list;
+mod malloc;
 mod man;
 mod mcp;
-mod open;
-mod operation;
-mod output;
-mod person;
-mod plan;
+mod policy_files;
 mod profile;
 mod progress;
+mod prompt;
 mod receipt;
 mod reflect;
 mod replay;
+mod resume;
 mod retire;
-mod rules;
 mod run;
 mod sarif;
 mod screen;
 mod search;
 mod show;
-mod sleep;
 mod table;
 mod test;
-mod trusted;
+mod toolbox;
+mod trust_list;
 mod verify;
 
 use std::io::{IsTerminal, Read, Write};
@@ -75,17 +79,17 @@ use toolcell::CancelToken;
 use toolcell::store::Notice;
 
 use args::{Args, Command, McpArgs, ProfileArgs, ProfileCommand};
+use error::CliError;
 use exit::Exit;
-use failure::Failure;
-use rules::Rules;
+use policy_files::PolicyFiles;
 use screen::Screen;
 
 pub use completions::complete;
 
-/// How long a call that was cancelled has to end and to be told of, before the process ends.
-const GRACE: Duration = Duration::from_millis(500);
+/// How long a cancelled call may take to finish and report before the process exits.
+const CANCEL_GRACE: Duration = Duration::from_millis(500);
 
-/// What a command reads and writes.
+/// The standard streams of a command.
 pub struct Streams<'a> {
     /// Standard input.
     pub input: &'a mut dyn Read,
@@ -93,49 +97,59 @@ pub struct Streams<'a> {
     pub output: &'a mut dyn Write,
     /// Standard error: everything else.
     pub errors: &'a mut dyn Write,
-    /// Whether a person looks at the output, so that control characters must not reach it.
+    /// Whether standard output is a terminal, where control characters must be escaped.
     pub output_is_terminal: bool,
-    /// Whether a person looks at what goes to standard error, so that progress may be shown there.
+    /// Whether standard error is a terminal, where progress may be drawn.
     pub errors_are_terminal: bool,
-    /// Whether a person types at standard input. Where that and standard error are a terminal, somebody can be asked.
+    /// Whether standard input is a terminal. If standard error is one too, the user can be
+    /// prompted.
     pub input_is_terminal: bool,
 }
 
 impl Streams<'_> {
-    /// Whether somebody is there who can be asked.
-    pub(crate) fn somebody_is_there(&self) -> bool {
+    /// Whether the user can be prompted.
+    pub(crate) fn is_interactive(&self) -> bool {
         self.input_is_terminal && self.errors_are_terminal
     }
 
-    /// Text as it may be printed: on a terminal its control characters are made visible.
-    pub(crate) fn shown(&self, text: &str) -> String {
-        if self.output_is_terminal { toolcell::visible(text) } else { text.to_owned() }
+    /// Returns text for standard output. On a terminal, control characters are escaped.
+    pub(crate) fn escape_for_output(&self, text: &str) -> String {
+        if self.output_is_terminal { toolcell::escape_control_chars(text) } else { text.to_owned() }
     }
 
-    /// A line that is made of facts, as it may be printed: on a terminal as rows that it does not break.
-    pub(crate) fn output_rows(&self, line: &str) -> String {
-        if self.output_is_terminal { Screen::from_terminal(std::io::stdout()).rows_of(line) } else { line.to_owned() }
+    /// Returns a line for standard output. On a terminal, it is wrapped to rows so that the
+    /// terminal itself never wraps it.
+    pub(crate) fn wrap_for_output(&self, line: &str) -> String {
+        if self.output_is_terminal {
+            Screen::from_terminal(std::io::stdout()).wrap_to_text(line)
+        } else {
+            line.to_owned()
+        }
     }
 
-    /// The same for standard error.
-    pub(crate) fn error_rows(&self, line: &str) -> String {
-        if self.errors_are_terminal { Screen::from_terminal(std::io::stderr()).rows_of(line) } else { line.to_owned() }
+    /// Returns a line for standard error, wrapped like [`Streams::wrap_for_output`].
+    pub(crate) fn wrap_for_errors(&self, line: &str) -> String {
+        if self.errors_are_terminal {
+            Screen::from_terminal(std::io::stderr()).wrap_to_text(line)
+        } else {
+            line.to_owned()
+        }
     }
 }
 
-/// Runs the command of this process.
+/// Runs this process's command. The entry point of the binary.
 #[must_use]
 pub fn main() -> ExitCode {
     toolcell::jail::serve_if_worker();
-    heap::share_where_space_is_short();
-    if completions::answered() {
+    malloc::limit_arenas();
+    if completions::handle_request() {
         return ExitCode::SUCCESS;
     }
-    // It is heard once for each process, and this is its beginning.
-    let _ = toolcell::store::hear_notices(tell);
+    // The handler can be set once per process; this is the start of the process.
+    let _ = toolcell::store::set_notice_handler(print_notice);
     let cancel = CancelToken::new();
     let handler = cancel.clone();
-    // Without a handler, Ctrl-C ends the process at once, which is right as well.
+    // Without a handler, Ctrl-C terminates the process at once, which is acceptable too.
     let _ = ctrlc::set_handler(move || interrupt(&handler));
     let (mut input, mut output, mut errors) = (std::io::stdin(), std::io::stdout(), std::io::stderr());
     let (output_is_terminal, errors_are_terminal) = (output.is_terminal(), errors.is_terminal());
@@ -145,54 +159,56 @@ pub fn main() -> ExitCode {
     run(std::env::args_os(), streams, &cancel).into()
 }
 
-/// Tells of something beside the results. That one waits is for people only.
-fn tell(notice: &Notice<'_>) {
+/// Prints a notice of the store to standard error. A notice about waiting is printed only on a
+/// terminal.
+fn print_notice(notice: &Notice<'_>) {
     let mut errors = std::io::stderr();
     if !matches!(notice, Notice::Waiting { .. }) || errors.is_terminal() {
-        // Where even this cannot be written, nobody can be told.
-        let _ = writeln!(errors, "warning: {}", toolcell::visible(&notice.to_string()));
+        // If this write fails, there is no other stream to report to.
+        let _ = writeln!(errors, "warning: {}", toolcell::escape_control_chars(&notice.to_string()));
     }
 }
 
-/// Whether what runs ends by itself when it is interrupted, and how often it was.
-static ENDING: AtomicU32 = AtomicU32::new(0);
-/// What [`ENDING`] begins with where what runs ends by itself.
-const ENDS_BY_ITSELF: u32 = 1;
+/// Number of interrupts so far if the running command handles them itself; 0 if it does not.
+static INTERRUPTS: AtomicU32 = AtomicU32::new(0);
+/// Initial value of [`INTERRUPTS`] when the running command handles interrupts itself.
+const HANDLES_INTERRUPTS: u32 = 1;
 
-/// Says that what runs now hears signals by itself, and ends by itself, unless somebody insists.
-pub(crate) fn ends_by_itself() {
-    ENDING.store(ENDS_BY_ITSELF, Ordering::Relaxed);
+/// Declares that the running command handles signals and shuts down by itself. A second interrupt
+/// still ends the process.
+pub(crate) fn set_handles_interrupts() {
+    INTERRUPTS.store(HANDLES_INTERRUPTS, Ordering::Relaxed);
 }
 
-/// Stops the call that runs, and then what does not end of itself: who waits for input, or works on a store, where
-/// whatever was acknowledged is kept.
+/// Cancels the running call. If the process is still there after the grace period, for example
+/// waiting for input or working on a store, exits; acknowledged writes are kept.
 fn interrupt(cancel: &CancelToken) {
     cancel.cancel();
-    let heard = ENDING.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |often| (often > 0).then(|| often + 1));
-    if heard == Ok(ENDS_BY_ITSELF) {
+    let heard = INTERRUPTS.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |often| (often > 0).then(|| often + 1));
+    if heard == Ok(HANDLES_INTERRUPTS) {
         return;
     }
-    std::thread::sleep(GRACE);
-    // Where even this cannot be written, the exit status still says it.
+    std::thread::sleep(CANCEL_GRACE);
+    // If this write fails, the exit status still reports the interrupt.
     let _ = writeln!(std::io::stderr(), "error: interrupted; what was acknowledged is kept");
     std::process::exit(Exit::Interrupted.status().into());
 }
 
-/// Runs one command: `words` are the arguments, the program's name first.
+/// Runs one command. `words` are the arguments, starting with the program's name.
 pub fn run<W>(words: impl IntoIterator<Item = W>, mut streams: Streams<'_>, cancel: &CancelToken) -> Exit
 where
     W: Into<std::ffi::OsString> + Clone,
 {
     let args = match Args::try_parse_from(words) {
         Ok(args) => args,
-        Err(error) => return args::explain(&error, &mut streams),
+        Err(error) => return args::print_usage_error(&error, &mut streams),
     };
-    // What needs no rules works also where they are broken.
-    let rules = Rules::find(&args.policy);
-    let lang = args.lang(rules.as_ref().ok().and_then(Rules::language));
+    // Commands that need no policy must work even if a policy file is invalid.
+    let rules = PolicyFiles::find(&args.policy);
+    let lang = args.lang(rules.as_ref().ok().and_then(PolicyFiles::language));
     let json = args.json;
-    let said_dir = args.said_dir().map(Path::to_owned);
-    let dir = args.dir();
+    let said_dir = args.dir_option().map(Path::to_owned);
+    let dir = args.store_dir();
     let places = args.policy;
     let done = match args.command {
         Command::Create(create) => {
@@ -203,9 +219,9 @@ where
         }
         Command::Replay(words) => replay::run(&words, dir.ok().as_deref(), json, lang, &mut streams, cancel),
         Command::Resume(words) => {
-            rules.and_then(|rules| sleep::resume(&words, &rules, &dir?, json, lang, &mut streams, cancel))
+            rules.and_then(|rules| resume::resume(&words, &rules, &dir?, json, lang, &mut streams, cancel))
         }
-        Command::Asleep => rules.and_then(|rules| sleep::list(&rules, &dir?, json, lang, &mut streams)),
+        Command::Asleep => rules.and_then(|rules| resume::list(&rules, &dir?, json, lang, &mut streams)),
         Command::Verify(words) => {
             rules.and_then(|rules| verify::run(&words, &rules, &dir?, json, lang, &mut streams, cancel))
         }
@@ -266,12 +282,12 @@ where
         Command::Completions(completions) => completions::run(&completions, &mut streams),
         Command::Man(man) => man::run(&man, &mut streams),
     };
-    // What is still in a buffer would be lost at the end without a word.
-    let written = |exit| streams.output.flush().map(|()| exit).map_err(Failure::Stream);
+    // Output still in a buffer would be lost silently at exit.
+    let written = |exit| streams.output.flush().map(|()| exit).map_err(CliError::Stream);
     done.and_then(written).unwrap_or_else(|failure| failure.print(json, lang, &mut streams))
 }
 
-impl From<std::io::Error> for Failure {
+impl From<std::io::Error> for CliError {
     fn from(error: std::io::Error) -> Self {
         Self::Stream(error)
     }

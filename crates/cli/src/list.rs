@@ -1,4 +1,4 @@
-//! `list`: the tools that names lead to.
+//! `list`: lists the stored tools.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -6,54 +6,54 @@ use std::path::Path;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use toolcell::store::{Entry, PAGE_LIMIT};
-use toolcell::{Lang, ListTools, Listed, ToolBody, ToolName, Toolbox};
+use toolcell::{Lang, ListTools, ToolList, ToolName, ToolResponse, Toolbox};
 
 use crate::args::{ListArgs, SandboxArgs, days};
+use crate::error::CliError;
 use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::rules::Rules;
-use crate::table::{Column, Fit, Table, TooLong};
-use crate::{Streams, open};
+use crate::policy_files::PolicyFiles;
+use crate::table::{Column, Fit, Overflow, Table};
+use crate::{Streams, toolbox};
 
 pub(crate) fn run(
     args: &ListArgs,
-    rules: &Rules,
+    rules: &PolicyFiles,
     dir: &Path,
     json: bool,
     lang: Lang,
     streams: &mut Streams<'_>,
-) -> Result<Exit, Failure> {
+) -> Result<Exit, CliError> {
     let listed = if dir.exists() {
-        listed(args, &open::existing(dir, SandboxArgs::one_call(), rules)?)?
+        fetch_tools(args, &toolbox::open_existing(dir, SandboxArgs::single_call_config(), rules)?)?
     } else {
-        // A store that nobody made yet has nothing in it.
-        Listed { tools: Vec::new(), total: 0, more: 0, next: None, successors: BTreeMap::new() }
+        // A store that does not exist yet is empty.
+        ToolList { tools: Vec::new(), total: 0, remaining: 0, next_cursor: None, successors: BTreeMap::new() }
     };
     if json {
-        let in_json = |tool: &Entry| entry(tool, listed.successors.get(&tool.id));
+        let in_json = |tool: &Entry| entry_to_json(tool, listed.successors.get(&tool.id));
         let tools: Vec<Value> = listed.tools.iter().map(in_json).collect();
-        let next = listed.next.as_ref().map(ToString::to_string);
+        let next = listed.next_cursor.as_ref().map(ToString::to_string);
         writeln!(
             streams.output,
             "{}",
-            json!({"tools": tools, "total": listed.total, "more": listed.more, "next": next})
+            json!({"tools": tools, "total": listed.total, "more": listed.remaining, "next": next})
         )?;
         return Ok(Exit::Done);
     }
     if args.text {
-        let text = streams.shown(&listed.to_text(lang));
+        let text = streams.escape_for_output(&listed.to_text(lang));
         writeln!(streams.output, "{text}")?;
         return Ok(Exit::Done);
     }
     if listed.tools.is_empty() {
-        say_that_there_is_none(dir, streams)?;
+        print_no_tools(dir, streams)?;
         return Ok(Exit::Done);
     }
     print(&listed, lang, streams)?;
     Ok(Exit::Done)
 }
 
-fn listed(args: &ListArgs, toolbox: &Toolbox) -> Result<Listed, Failure> {
+fn fetch_tools(args: &ListArgs, toolbox: &Toolbox) -> Result<ToolList, CliError> {
     let mut request = ListTools {
         name: args.name.clone(),
         tags: args.tags.clone(),
@@ -65,17 +65,17 @@ fn listed(args: &ListArgs, toolbox: &Toolbox) -> Result<Listed, Failure> {
         sort: Some(args.sort.name().to_owned()),
     };
     let mut listed = toolbox.list(&request)?;
-    while let Some(next) = listed.next.as_ref().filter(|_| args.all) {
+    while let Some(next) = listed.next_cursor.as_ref().filter(|_| args.all) {
         request.cursor = Some(next.to_string());
         let page = toolbox.list(&request)?;
         listed.tools.extend(page.tools);
         listed.successors.extend(page.successors);
-        (listed.more, listed.next) = (page.more, page.next);
+        (listed.remaining, listed.next_cursor) = (page.remaining, page.next_cursor);
     }
     Ok(listed)
 }
 
-pub(crate) fn say_that_there_is_none(dir: &Path, streams: &mut Streams<'_>) -> std::io::Result<()> {
+pub(crate) fn print_no_tools(dir: &Path, streams: &mut Streams<'_>) -> std::io::Result<()> {
     if dir.exists() {
         writeln!(streams.errors, "note: there is no such tool")
     } else {
@@ -83,41 +83,41 @@ pub(crate) fn say_that_there_is_none(dir: &Path, streams: &mut Streams<'_>) -> s
     }
 }
 
-/// The table, and what it does not show.
-fn print(listed: &Listed, lang: Lang, streams: &mut Streams<'_>) -> std::io::Result<()> {
+/// Prints the table, and a note on further pages.
+fn print(listed: &ToolList, lang: Lang, streams: &mut Streams<'_>) -> std::io::Result<()> {
     let now = toolcell::now();
     let mut table = Table::new(columns(lang));
     for entry in &listed.tools {
-        table.row([
+        table.add_row([
             entry.name.to_string(),
             entry.id.short(),
-            status(entry, listed.successors.get(&entry.id)),
+            status_text(entry, listed.successors.get(&entry.id)),
             format!("{:.2}", entry.scores.safety),
             format!("{:.2}", entry.confidence),
             entry.runs.to_string(),
-            used(entry, now, streams),
+            last_used_text(entry, now, streams),
             entry.tags.join(","),
             entry.description.clone(),
         ]);
     }
-    table.print(TooLong::Cut, "toolcell list --text", streams)?;
-    if let Some(next) = &listed.next {
-        let more = listed.more;
+    table.print(Overflow::Truncate, "toolcell list --text", streams)?;
+    if let Some(next) = &listed.next_cursor {
+        let more = listed.remaining;
         writeln!(streams.errors, "note: {more} more: go on with `--cursor {next}`, or print all with `--all`")?;
     }
     Ok(())
 }
 
-/// The status of a tool, with what is to be used in its place.
-pub(crate) fn status(entry: &Entry, successor: Option<&ToolName>) -> String {
+/// Returns the status of a tool, with its successor if it has one.
+pub(crate) fn status_text(entry: &Entry, successor: Option<&ToolName>) -> String {
     successor.map_or_else(|| entry.status.to_string(), |name| format!("{}: use {name}", entry.status))
 }
 
-/// When a tool was used last.
-pub(crate) fn used(entry: &Entry, now: Timestamp, streams: &Streams<'_>) -> String {
+/// Returns the time of a tool's last use: its age on a terminal, else a timestamp.
+pub(crate) fn last_used_text(entry: &Entry, now: Timestamp, streams: &Streams<'_>) -> String {
     match entry.last_used_at {
         None => "-".to_owned(),
-        Some(at) if streams.output_is_terminal => ago(at, now),
+        Some(at) if streams.output_is_terminal => format_age(at, now),
         Some(at) => at.to_string(),
     }
 }
@@ -139,11 +139,11 @@ fn columns(lang: Lang) -> Vec<Column> {
         (Fit::Text(8), 6),
         (Fit::Text(24), 0),
     ];
-    titles.into_iter().zip(fits).map(|(title, (fit, spare))| Column { title, fit, spare }).collect()
+    titles.into_iter().zip(fits).map(|(title, (fit, spare))| Column { title, fit, drop_order: spare }).collect()
 }
 
-/// How long ago something was: `3m`.
-fn ago(at: Timestamp, now: Timestamp) -> String {
+/// Formats the age of a timestamp, such as `3m`.
+fn format_age(at: Timestamp, now: Timestamp) -> String {
     let seconds = now.duration_since(at).as_secs().max(0);
     match seconds {
         0..60 => format!("{seconds}s"),
@@ -153,10 +153,10 @@ fn ago(at: Timestamp, now: Timestamp) -> String {
     }
 }
 
-/// What the index keeps about a tool, in JSON.
-pub(crate) fn entry(entry: &Entry, successor: Option<&ToolName>) -> Value {
-    // Texts, numbers and times: there is nothing in it that cannot be written.
-    serde_json::to_value(ToolBody::of(entry, successor)).unwrap_or_default()
+/// Converts an index entry to JSON.
+pub(crate) fn entry_to_json(entry: &Entry, successor: Option<&ToolName>) -> Value {
+    // Serialization cannot fail: the fields are text, numbers and timestamps.
+    serde_json::to_value(ToolResponse::from_entry(entry, successor)).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -167,7 +167,7 @@ mod tests {
     fn times_are_said_in_the_unit_that_fits() {
         let at = Timestamp::UNIX_EPOCH;
         let check = |seconds: i64, expect: &str| {
-            assert_eq!(ago(at, Timestamp::from_second(seconds).unwrap()), expect);
+            assert_eq!(format_age(at, Timestamp::from_second(seconds).unwrap()), expect);
         };
         check(-5, "0s");
         check(59, "59s");

@@ -1,4 +1,4 @@
-//! The binary `toolcell`.
+//! The `toolcell` binary.
 
 use std::process::ExitCode;
 

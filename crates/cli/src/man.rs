@@ -1,26 +1,26 @@
-//! `man`: the pages of the manual, made of what can be typed.
+//! `man`: prints the manual pages, generated from the arguments.
 
 use std::fs;
 
 use clap::CommandFactory as _;
 use clap_mangen::Man;
-use toolcell::visible;
+use toolcell::escape_control_chars;
 
 use crate::Streams;
 use crate::args::{Args, ManArgs};
+use crate::error::CliError;
 use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::output::unwritable;
+use crate::fs::write_error;
 
-pub(crate) fn run(args: &ManArgs, streams: &mut Streams<'_>) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &ManArgs, streams: &mut Streams<'_>) -> Result<Exit, CliError> {
     let Some(folder) = &args.folder else {
         Man::new(Args::command()).render(&mut *streams.output)?;
         return Ok(Exit::Done);
     };
     let shown = folder.display().to_string();
-    let failed = unwritable(folder);
+    let failed = write_error(folder);
     fs::create_dir_all(folder).map_err(&failed)?;
     clap_mangen::generate_to(Args::command(), folder).map_err(failed)?;
-    writeln!(streams.output, "wrote the pages to {}", visible(&shown))?;
+    writeln!(streams.output, "wrote the pages to {}", escape_control_chars(&shown))?;
     Ok(Exit::Done)
 }

@@ -1,6 +1,6 @@
-//! `mcp`: the server, and the configuration of the clients that use it.
+//! `mcp`: runs the MCP server, and configures clients to use it.
 //!
-//! Invariant: where it serves, nothing but the protocol goes to standard output.
+//! Invariant: while serving, only protocol messages go to standard output.
 
 mod config;
 mod serve;
@@ -9,19 +9,19 @@ use std::path::Path;
 
 use crate::Streams;
 use crate::args::{McpCommand, PolicyArgs};
+use crate::error::CliError;
 use crate::exit::Exit;
-use crate::failure::Failure;
 
 pub(crate) use serve::run as serve;
 
-/// What becomes of a client's configuration. `dir` is the directory of the store, where that is said.
+/// Runs a subcommand on a client's configuration. `dir` is the value of `--dir`, if given.
 pub(crate) fn run(
     command: &McpCommand,
     places: &PolicyArgs,
     dir: Option<&Path>,
     json: bool,
     streams: &mut Streams<'_>,
-) -> Result<Exit, Failure> {
+) -> Result<Exit, CliError> {
     match command {
         McpCommand::Config(config) => config::run(config, places, dir, json, streams),
     }

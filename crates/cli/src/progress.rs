@@ -1,6 +1,7 @@
-//! What a person sees while something takes long: that it goes on, for how long, and the last partial result of a tool.
+//! A progress display for slow commands: a spinner, the elapsed time, and the tool's last partial
+//! result.
 //!
-//! Invariant: nothing is shown in the first second, and nothing is left when it ends.
+//! Invariant: nothing is drawn in the first second, and the display is erased at the end.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -8,25 +9,25 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use toolcell::line;
+use toolcell::single_line;
 
 use crate::Streams;
 
-/// How long a run has to take for it to be shown.
-const QUIET: Duration = Duration::from_secs(1);
-/// How often what is shown moves.
-const TICK: Duration = Duration::from_millis(120);
-/// The most characters of a partial result.
-const SHOWN: usize = 400;
+/// Time before the display appears.
+const SHOW_DELAY: Duration = Duration::from_secs(1);
+/// Interval between frames of the spinner.
+const TICK_INTERVAL: Duration = Duration::from_millis(120);
+/// Maximum length of a partial result, in characters.
+const MAX_PARTIAL_CHARS: usize = 400;
 
-/// What is shown on standard error, which has to be a terminal.
+/// A progress display on standard error, which must be a terminal.
 pub(crate) struct Progress {
-    what: String,
-    state: Mutex<State>,
+    label: String,
+    state: Mutex<ProgressState>,
     changed: Condvar,
 }
 
-struct State {
+struct ProgressState {
     phase: Phase,
     since: Instant,
     last: Option<String>,
@@ -36,91 +37,91 @@ struct State {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Phase {
     Running,
-    Asking,
-    Ended,
+    Prompting,
+    Finished,
 }
 
-/// Works, and shows that it does from a second on, where somebody looks.
-pub(crate) fn during<T>(what: &str, streams: &Streams<'_>, work: impl FnOnce() -> T) -> T {
+/// Runs `work`, with a progress display if standard error is a terminal.
+pub(crate) fn with_progress<T>(what: &str, streams: &Streams<'_>, work: impl FnOnce() -> T) -> T {
     let progress = streams.errors_are_terminal.then(|| Progress::start(what));
     let done = work();
     if let Some(progress) = progress {
-        progress.end();
+        progress.finish();
     }
     done
 }
 
 impl Progress {
-    /// Shows what runs, from a second on.
+    /// Starts a display, which appears after [`SHOW_DELAY`].
     pub(crate) fn start(what: &str) -> Arc<Self> {
-        let state = State { phase: Phase::Running, since: Instant::now(), last: None, bar: None };
-        let progress = Arc::new(Self { what: line(what), state: Mutex::new(state), changed: Condvar::new() });
+        let state = ProgressState { phase: Phase::Running, since: Instant::now(), last: None, bar: None };
+        let progress = Arc::new(Self { label: single_line(what), state: Mutex::new(state), changed: Condvar::new() });
         let showing = Arc::clone(&progress);
-        // Where there is no thread to be had, nothing is shown.
-        let _ = thread::Builder::new().name("toolcell-progress".to_owned()).spawn(move || showing.show());
+        // If no thread can be started, nothing is shown.
+        let _ = thread::Builder::new().name("toolcell-progress".to_owned()).spawn(move || showing.run());
         progress
     }
 
-    fn locked(&self) -> MutexGuard<'_, State> {
+    fn lock_state(&self) -> MutexGuard<'_, ProgressState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn show(&self) {
-        let mut state = self.locked();
+    fn run(&self) {
+        let mut state = self.lock_state();
         loop {
-            let left = QUIET.saturating_sub(state.since.elapsed());
+            let left = SHOW_DELAY.saturating_sub(state.since.elapsed());
             state = match state.phase {
-                Phase::Ended => return,
+                Phase::Finished => return,
                 Phase::Running if state.bar.is_none() && left.is_zero() => {
-                    state.bar = Some(self.bar(&state));
+                    state.bar = Some(self.create_bar(&state));
                     state
                 }
                 Phase::Running if state.bar.is_none() => {
                     self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0
                 }
-                Phase::Running | Phase::Asking => self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
+                Phase::Running | Phase::Prompting => self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
             };
         }
     }
 
-    fn bar(&self, state: &State) -> ProgressBar {
+    fn create_bar(&self, state: &ProgressState) -> ProgressBar {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()).with_elapsed(state.since.elapsed());
-        // The template is ours; where it was none, the one that is built in does as well.
+        // If the template were invalid, the default style would do.
         if let Ok(style) = ProgressStyle::with_template("{spinner} {prefix} {elapsed} {wide_msg}") {
             bar.set_style(style);
         }
-        bar.set_prefix(self.what.clone());
+        bar.set_prefix(self.label.clone());
         bar.set_message(state.last.clone().unwrap_or_default());
-        bar.enable_steady_tick(TICK);
+        bar.enable_steady_tick(TICK_INTERVAL);
         bar
     }
 
-    /// Takes a partial result.
-    pub(crate) fn say(&self, partial: &str) {
-        let text: String = partial.chars().take(SHOWN).collect();
-        let text = line(&text);
-        let mut state = self.locked();
+    /// Sets the message to a partial result.
+    pub(crate) fn set_message(&self, partial: &str) {
+        let text: String = partial.chars().take(MAX_PARTIAL_CHARS).collect();
+        let text = single_line(&text);
+        let mut state = self.lock_state();
         if let Some(bar) = &state.bar {
             bar.set_message(text.clone());
         }
         state.last = Some(text);
     }
 
-    /// Shows nothing while something else uses the terminal.
-    pub(crate) fn quiet_while<T>(&self, work: impl FnOnce() -> T) -> T {
-        self.turn(Phase::Asking);
+    /// Hides the display while something else uses the terminal.
+    pub(crate) fn hide_while<T>(&self, work: impl FnOnce() -> T) -> T {
+        self.set_phase(Phase::Prompting);
         let done = work();
-        self.turn(Phase::Running);
+        self.set_phase(Phase::Running);
         done
     }
 
-    /// Takes away what is shown.
-    pub(crate) fn end(&self) {
-        self.turn(Phase::Ended);
+    /// Erases the display and stops it.
+    pub(crate) fn finish(&self) {
+        self.set_phase(Phase::Finished);
     }
 
-    fn turn(&self, phase: Phase) {
-        let mut state = self.locked();
+    fn set_phase(&self, phase: Phase) {
+        let mut state = self.lock_state();
         if let Some(bar) = state.bar.take() {
             bar.finish_and_clear();
         }

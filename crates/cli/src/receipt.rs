@@ -1,7 +1,7 @@
 //! Writes receipts.
 //!
-//! Invariant: a file is there whole or not at all, and none that was there before is touched. That one can be written is known
-//! before the tool runs, which may do what cannot be done twice.
+//! Invariant: the file is written atomically and never replaces another one. It is created before
+//! the tool runs, because a run may have effects that cannot be repeated.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Write as _};
@@ -11,46 +11,46 @@ use std::path::{Path, PathBuf};
 use toolcell::{Lang, Receipt};
 
 use crate::Streams;
-use crate::failure::Failure;
-use crate::output::unwritable;
+use crate::error::CliError;
+use crate::fs::write_error;
 
-/// Where a receipt is going to be.
-pub(crate) struct Place<'a> {
+/// A receipt file to be written after the run.
+pub(crate) struct ReceiptFile<'a> {
     path: &'a Path,
     part: PathBuf,
     file: File,
 }
 
-impl<'a> Place<'a> {
-    /// Makes sure that a file can be written that is not there yet.
-    pub(crate) fn reserve(path: &'a Path) -> Result<Self, Failure> {
+impl<'a> ReceiptFile<'a> {
+    /// Creates the temporary file, to fail early if the path exists or is not writable.
+    pub(crate) fn create(path: &'a Path) -> Result<Self, CliError> {
         if path.symlink_metadata().is_ok() {
-            return Err(taken(path));
+            return Err(already_exists(path));
         }
         let mut part = path.as_os_str().to_owned();
         part.push(format!(".{}.part", std::process::id()));
         let part = PathBuf::from(part);
         let mut options = OpenOptions::new();
-        // It has in it what the tool was given and saw.
+        // A receipt contains the tool's inputs, so only the owner may read it.
         let opened = options.write(true).create_new(true).mode(0o600).open(&part);
         let file = opened.map_err(|error| match error.kind() {
-            ErrorKind::AlreadyExists => taken(&part),
-            _ => unwritable(path)(error),
+            ErrorKind::AlreadyExists => already_exists(&part),
+            _ => write_error(path)(error),
         })?;
         Ok(Self { path, part, file })
     }
 
-    /// Writes it.
-    pub(crate) fn keep(mut self, receipt: &Receipt, lang: Lang, streams: &mut Streams<'_>) -> Result<(), Failure> {
+    /// Writes the receipt and links the file into place.
+    pub(crate) fn write(mut self, receipt: &Receipt, lang: Lang, streams: &mut Streams<'_>) -> Result<(), CliError> {
         let text = receipt.to_text();
         let written = self.file.write_all(text.as_bytes()).and_then(|()| self.file.sync_all());
-        written.map_err(unwritable(self.path))?;
-        // A link, unlike a new name, never takes the place of a file that came there meanwhile.
+        written.map_err(write_error(self.path))?;
+        // Unlike a rename, a hard link never replaces a file created since the check.
         fs::hard_link(&self.part, self.path).map_err(|error| match error.kind() {
-            ErrorKind::AlreadyExists => taken(self.path),
-            _ => unwritable(self.path)(error),
+            ErrorKind::AlreadyExists => already_exists(self.path),
+            _ => write_error(self.path)(error),
         })?;
-        if !receipt.has_journal() {
+        if !receipt.has_trace() {
             let (word, text) = match lang {
                 Lang::En => ("warning", "the run read more than a receipt holds; it cannot be replayed"),
                 Lang::Ja => ("警告", "実行が読み取った量がレシートの上限を超えたため、再現できません"),
@@ -62,14 +62,14 @@ impl<'a> Place<'a> {
     }
 }
 
-impl Drop for Place<'_> {
-    /// What was not linked is of no use to anybody.
+impl Drop for ReceiptFile<'_> {
+    /// Removes the temporary name.
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.part);
     }
 }
 
-fn taken(path: &Path) -> Failure {
+fn already_exists(path: &Path) -> CliError {
     let message = format!("{} is there already", path.display());
-    Failure::said("file-exists", message, "name another file: receipts are not overwritten")
+    CliError::coded("file-exists", message, "name another file: receipts are not overwritten")
 }

@@ -1,23 +1,25 @@
-//! `replay`: does a run again, from its receipt.
+//! `replay`: re-executes a run from its receipt and compares.
 //!
-//! Invariant: the store is looked at for its key alone, and nothing of the policy counts: a receipt says the same everywhere.
+//! Invariant: the store is read only for its key, and the policy is ignored: a receipt replays the
+//! same everywhere.
 
 use std::path::Path;
 
 use serde_json::json;
 use toolcell::store::{Settings, Store};
 use toolcell::{
-    CancelToken, Lang, OtherVersion, Outcome, Receipt, ReceiptKey, ReplayOptions, Replayed, Stop, Toolbox, visible,
+    CancelToken, Lang, Outcome, Receipt, ReceiptKey, ReplayOptions, ReplayResult, Stop, Toolbox, VersionPolicy,
+    escape_control_chars,
 };
 
 use crate::Streams;
 use crate::args::ReplayArgs;
+use crate::error::CliError;
 use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::input;
 
-/// The longest receipt, in bytes.
-const LIMIT: u64 = 256 << 20;
+/// Maximum size of a receipt, in bytes.
+const MAX_RECEIPT_BYTES: u64 = 256 << 20;
 
 pub(crate) fn run(
     args: &ReplayArgs,
@@ -26,18 +28,18 @@ pub(crate) fn run(
     lang: Lang,
     streams: &mut Streams<'_>,
     cancel: &CancelToken,
-) -> Result<Exit, Failure> {
+) -> Result<Exit, CliError> {
     let word = if args.file == "-" { "-".to_owned() } else { format!("@{}", args.file) };
-    let receipt = Receipt::parse(&input::said(&word, LIMIT, streams)?)?;
+    let receipt = Receipt::parse(&input::read_text_argument(&word, MAX_RECEIPT_BYTES, streams)?)?;
     let toolbox = Toolbox::new(&args.sandbox.config())?;
-    let other_version = if args.anyway { OtherVersion::Note } else { OtherVersion::Refuse };
-    let options = ReplayOptions { other_version, cancel: Some(cancel.clone()) };
+    let other_version = if args.anyway { VersionPolicy::Note } else { VersionPolicy::Refuse };
+    let options = ReplayOptions { version_policy: other_version, cancel: Some(cancel.clone()) };
     let mut replayed = toolbox.replay(&receipt, &options)?;
     if matches!(replayed.outcome, Outcome::Stopped(Stop::Cancelled)) {
-        return Err(Failure::Interrupted);
+        return Err(CliError::Interrupted);
     }
     let signer = receipt.signer();
-    if key_of(dir).as_ref() != Some(signer) {
+    if store_key(dir).as_ref() != Some(signer) {
         replayed.notes.push(match lang {
             Lang::En => format!("signed by {signer}, which is not this store's key"),
             Lang::Ja => format!("署名の鍵 {signer} は、このストアの鍵ではありません"),
@@ -53,14 +55,14 @@ pub(crate) fn run(
     Ok(if replayed.is_reproduced() { Exit::Done } else { Exit::ToolFailed })
 }
 
-/// The key of the store that is here, if one is.
-fn key_of(dir: Option<&Path>) -> Option<ReceiptKey> {
+/// Returns the key of the local store, if there is one.
+fn store_key(dir: Option<&Path>) -> Option<ReceiptKey> {
     let store = Store::open_existing(dir?, &Settings::default()).ok()?;
-    ReceiptKey::of(&store).ok()
+    ReceiptKey::from_store(&store).ok()
 }
 
-fn print_json(receipt: &Receipt, replayed: &Replayed, streams: &mut Streams<'_>) -> std::io::Result<()> {
-    let Replayed { outcome, fuel, load_fuel, differences, notes } = replayed;
+fn print_json(receipt: &Receipt, replayed: &ReplayResult, streams: &mut Streams<'_>) -> std::io::Result<()> {
+    let ReplayResult { outcome, fuel, load_fuel, differences, notes } = replayed;
     let (outcome, value) = match outcome {
         Outcome::Returned(value) => ("returned", value.as_ref().map(ToString::to_string)),
         Outcome::Threw(_) => ("threw", None),
@@ -73,8 +75,8 @@ fn print_json(receipt: &Receipt, replayed: &Replayed, streams: &mut Streams<'_>)
     writeln!(streams.output, "{text}")
 }
 
-/// What came of it on standard output, what is to be known besides on standard error.
-fn print(signer: &ReceiptKey, replayed: &Replayed, lang: Lang, streams: &mut Streams<'_>) -> std::io::Result<()> {
+/// Prints the verdict to standard output, and notes to standard error.
+fn print(signer: &ReceiptKey, replayed: &ReplayResult, lang: Lang, streams: &mut Streams<'_>) -> std::io::Result<()> {
     let fuel = replayed.fuel;
     let same = replayed.is_reproduced();
     let (word, headline) = match (lang, same) {
@@ -87,11 +89,11 @@ fn print(signer: &ReceiptKey, replayed: &Replayed, lang: Lang, streams: &mut Str
     };
     writeln!(streams.output, "{headline}")?;
     for difference in &replayed.differences {
-        let line = format!("- {}: {}", difference.about, toolcell::line(&difference.says));
-        writeln!(streams.output, "{}", streams.shown(&line))?;
+        let line = format!("- {}: {}", difference.about, toolcell::single_line(&difference.says));
+        writeln!(streams.output, "{}", streams.escape_for_output(&line))?;
     }
     for note in &replayed.notes {
-        writeln!(streams.errors, "{word}{}{}", lang.colon(), visible(note))?;
+        writeln!(streams.errors, "{word}{}{}", lang.colon(), escape_control_chars(note))?;
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! `run`: runs a tool that is kept.
+//! `run`: runs a stored tool.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -6,211 +6,220 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use toolcell::{
-    CancelToken, Choice, ContextBody, DeprecationBody, Done, Explanation, Lang, Outcome, Params, PartialSink, Person,
-    Planner, Ran, Report, RunError, RunOptions, RunState, RunTool, Schema, Toolbox, line,
+    Approver, CancelToken, DeprecationResponse, EffectApprover, EffectDecision, EffectLog, Explanation,
+    HookContextResponse, Lang, Outcome, Params, PartialResultSink, Report, RunError, RunOptions, RunOutcome, RunResult,
+    RunTool, Schema, Toolbox, single_line,
 };
 
-use crate::answer::Answer;
+use crate::answer::CommandResponse;
 use crate::args::RunArgs;
+use crate::command_error::CommandError;
+use crate::error::CliError;
 use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::held_effects::{self, ContentDetail, EffectPlan, PlanOptions};
 use crate::input;
-use crate::operation::Operation;
-use crate::person::AtTerminal;
-use crate::plan::{self, Content, Plan, PlanOptions};
+use crate::policy_files::PolicyFiles;
 use crate::progress::Progress;
+use crate::prompt::TerminalApprover;
 use crate::receipt;
-use crate::rules::Rules;
-use crate::table::{Column, Fit, Table, TooLong, width};
-use crate::{Streams, exec, open, sleep};
+use crate::table::{Column, Fit, Overflow, Table, terminal_width};
+use crate::{Streams, exec, resume, toolbox};
 
 pub(crate) fn run(
     args: &RunArgs,
-    rules: &Rules,
+    rules: &PolicyFiles,
     dir: &Path,
     json: bool,
     lang: Lang,
     streams: &mut Streams<'_>,
     cancel: &CancelToken,
-) -> Result<Exit, Failure> {
-    let given = given(&args.params, streams)?;
-    let toolbox = open::existing(dir, args.sandbox.config(), rules)?;
-    let request = RunTool::of(&args.tool, given.params(&args.tool, &toolbox)?);
-    // Where it cannot be written is known before anything happens.
-    let file = args.receipt.as_deref().map(receipt::Place::reserve).transpose()?;
+) -> Result<Exit, CliError> {
+    let given = parse_param_words(&args.params, streams)?;
+    let toolbox = toolbox::open_existing(dir, args.sandbox.config(), rules)?;
+    let request = RunTool::new(&args.tool, given.resolve(&args.tool, &toolbox)?);
+    // Fail before any effect if the receipt cannot be written.
+    let file = args.receipt.as_deref().map(receipt::ReceiptFile::create).transpose()?;
     let progress = streams.errors_are_terminal.then(|| Progress::start(&args.tool));
-    let otherwise = if args.plan.sleep { Choice::Later } else { Choice::Refuse };
-    let content = if args.plan.show_content { Content::Shown } else { Content::Sized };
-    let of = PlanOptions { approved: &args.plan.approve, otherwise, content };
-    let plan = args.plan.holds().then(|| Plan::new(&of, &toolbox, lang, streams, cancel, progress.as_ref()));
+    let otherwise = if args.plan.sleep { EffectDecision::Defer } else { EffectDecision::Refuse };
+    let content = if args.plan.show_content { ContentDetail::Full } else { ContentDetail::SizeOnly };
+    let of = PlanOptions { approved: &args.plan.approve, fallback: otherwise, content };
+    let plan = args.plan.is_enabled().then(|| EffectPlan::new(&of, &toolbox, lang, streams, cancel, progress.as_ref()));
     let plan = plan.transpose()?;
     let options = RunOptions {
         caller: "cli".to_owned(),
-        plan: plan.clone().map(|plan| plan as Arc<dyn Planner>),
-        limits: args.limits.wanted(),
+        effect_approver: plan.clone().map(|plan| plan as Arc<dyn EffectApprover>),
+        limits: args.limits.overrides(),
         seed: args.seed,
         receipt: file.is_some(),
         tokens_saved: args.tokens_saved,
         cancel: Some(cancel.clone()),
-        partial: progress.as_ref().map(partial),
-        person: streams.somebody_is_there().then(|| person(lang, cancel, progress.as_ref())),
+        partial: progress.as_ref().map(partial_sink),
+        approver: streams.is_interactive().then(|| terminal_approver(lang, cancel, progress.as_ref())),
         ..RunOptions::default()
     };
     if args.explain {
         let explanation = toolbox.explain(&request, &options);
-        end(progress.as_ref());
+        end_progress(progress.as_ref());
         return print_explanation(explanation, json, lang, streams);
     }
     let mut state = if args.plan.sleep {
-        toolbox.run_or_sleep(&request, &options)
+        toolbox.run_suspendable(&request, &options)
     } else {
-        toolbox.run(&request, &options).map(|ran| RunState::Ended(Box::new(ran)))
+        toolbox.run(&request, &options).map(|ran| RunOutcome::Finished(Box::new(ran)))
     };
-    end(progress.as_ref());
+    end_progress(progress.as_ref());
     if let Err(RunError::Denied(_)) = &state
         && cancel.is_cancelled()
     {
-        return Err(
-            state.map_or_else(|error| Failure::Operation(Operation::Interrupted(error)), |_| Failure::Interrupted)
-        );
+        return Err(state
+            .map_or_else(|error| CliError::Command(CommandError::RunInterrupted(error)), |_| CliError::Interrupted));
     }
     let shape = match (json, args.text) {
-        (true, _) => Shape::Json,
-        (false, true) => Shape::Text,
-        (false, false) => Shape::Plain,
+        (true, _) => OutputFormat::Json,
+        (false, true) => OutputFormat::Text,
+        (false, false) => OutputFormat::Plain,
     };
-    if let (Some(file), Ok(RunState::Ended(ran))) = (file, &mut state)
+    if let (Some(file), Ok(RunOutcome::Finished(ran))) = (file, &mut state)
         && let Some(receipt) = ran.receipt.take()
     {
-        file.keep(&receipt, lang, streams)?;
+        file.write(&receipt, lang, streams)?;
     }
-    sleep::print(state, &toolbox, plan.as_deref(), shape, lang, streams)
+    resume::print_outcome(state, &toolbox, plan.as_deref(), shape, lang, streams)
 }
 
-/// How a run is printed.
+/// The output format of a run.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Shape {
+pub(crate) enum OutputFormat {
     /// One JSON object.
     Json,
-    /// As a model is told of it.
+    /// The text that a model would receive.
     Text,
-    /// The result, and everything else aside.
+    /// The result on standard output, and everything else on standard error.
     Plain,
 }
 
-/// Prints a run that took place, and what was held of it.
-pub(crate) fn finish(
-    ran: Ran,
-    plan: Option<&Plan>,
+/// Prints a finished run and its held effects.
+pub(crate) fn print_finished(
+    ran: RunResult,
+    plan: Option<&EffectPlan>,
     all: Option<String>,
-    shape: Shape,
+    shape: OutputFormat,
     lang: Lang,
     streams: &mut Streams<'_>,
-) -> Result<Exit, Failure> {
-    let exit = Exit::of(&ran.report.outcome);
+) -> Result<Exit, CliError> {
+    let exit = Exit::from_outcome(&ran.report.outcome);
     match shape {
-        Shape::Json => {
-            let held = plan.map(Plan::lines);
-            let text = serde_json::to_string(&Body { plan: held, plan_digest: all, ..Body::of(ran) })
-                .map_err(std::io::Error::from)?;
+        OutputFormat::Json => {
+            let held = plan.map(EffectPlan::lines);
+            let text =
+                serde_json::to_string(&RunOutput { plan: held, plan_digest: all, ..RunOutput::from_result(ran) })
+                    .map_err(std::io::Error::from)?;
             writeln!(streams.output, "{text}")?;
             streams.output.flush()?;
             return Ok(exit);
         }
-        Shape::Text => {
-            exec::print_aside(&ran.report, lang, streams)?;
-            let text = streams.shown(&ran.to_text(lang));
+        OutputFormat::Text => {
+            exec::print_logs_and_warnings(&ran.report, lang, streams)?;
+            let text = streams.escape_for_output(&ran.to_text(lang));
             writeln!(streams.output, "{text}")?;
         }
-        Shape::Plain => print(ran, lang, streams)?,
+        OutputFormat::Plain => print_plain(ran, lang, streams)?,
     }
     streams.output.flush()?;
     if let Some(plan) = plan {
-        plan::print(plan, all.as_deref(), lang, streams)?;
+        held_effects::print(plan, all.as_deref(), lang, streams)?;
     }
     Ok(exit)
 }
 
-pub(crate) fn partial(progress: &Arc<Progress>) -> PartialSink {
+pub(crate) fn partial_sink(progress: &Arc<Progress>) -> PartialResultSink {
     let progress = Arc::clone(progress);
-    Arc::new(move |json: &str| progress.say(json))
+    Arc::new(move |json: &str| progress.set_message(json))
 }
 
-pub(crate) fn person(lang: Lang, cancel: &CancelToken, progress: Option<&Arc<Progress>>) -> Arc<dyn Person> {
-    Arc::new(AtTerminal { lang, cancel: cancel.clone(), progress: progress.cloned() })
+pub(crate) fn terminal_approver(
+    lang: Lang,
+    cancel: &CancelToken,
+    progress: Option<&Arc<Progress>>,
+) -> Arc<dyn Approver> {
+    Arc::new(TerminalApprover { lang, cancel: cancel.clone(), progress: progress.cloned() })
 }
 
-pub(crate) fn end(progress: Option<&Arc<Progress>>) {
+pub(crate) fn end_progress(progress: Option<&Arc<Progress>>) {
     if let Some(progress) = progress {
-        progress.end();
+        progress.finish();
     }
 }
 
-/// What was typed for parameters.
-pub(crate) struct Given {
+/// The parameters as typed.
+pub(crate) struct ParamWords {
     params: Params,
-    /// What `KEY=VALUE` adds.
-    added: Vec<Added>,
+    /// Parameters given as `KEY=VALUE`, in order.
+    key_values: Vec<KeyValue>,
 }
 
-struct Added {
+struct KeyValue {
     key: String,
     text: String,
-    form: Form,
+    syntax: ValueSyntax,
 }
 
-/// How a value was written.
+/// How the value of a `KEY=VALUE` is parsed.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Form {
-    /// As the tool declares it.
+enum ValueSyntax {
+    /// `KEY=VALUE`: text if the tool declares a string or the value is not JSON, else JSON.
     Declared,
-    /// As JSON.
+    /// `KEY:=JSON`: always JSON.
     Json,
 }
 
-pub(crate) fn given(words: &[String], streams: &mut Streams<'_>) -> Result<Given, Failure> {
-    let wrong = |message| Failure::Typed {
+pub(crate) fn parse_param_words(words: &[String], streams: &mut Streams<'_>) -> Result<ParamWords, CliError> {
+    let wrong = |message| CliError::Usage {
         message,
         hint: "parameters are one JSON object, @FILE or -, and KEY=VALUE for those that are said by themselves",
     };
-    let (mut params, mut added) = (None, Vec::<Added>::new());
+    let (mut params, mut added) = (None, Vec::<KeyValue>::new());
     for word in words {
         let is_whole = word == "-" || word.starts_with(['{', '[', '@']);
         match word.split_once('=').filter(|_| !is_whole) {
             None if params.is_some() => {
-                return Err(wrong(format!("`{}` comes after other parameters", line(word))));
+                return Err(wrong(format!("`{}` comes after other parameters", single_line(word))));
             }
-            None => params = Some(input::params(word, streams)?),
+            None => params = Some(input::read_params(word, streams)?),
             Some((key, text)) => {
-                let (key, form) = key.strip_suffix(':').map_or((key, Form::Declared), |key| (key, Form::Json));
+                let (key, form) =
+                    key.strip_suffix(':').map_or((key, ValueSyntax::Declared), |key| (key, ValueSyntax::Json));
                 if key.is_empty() || added.iter().any(|known| known.key == key) {
-                    return Err(wrong(format!("`{}` has no key, or one that was there before", line(word))));
+                    return Err(wrong(format!("`{}` has no key, or one that was there before", single_line(word))));
                 }
-                added.push(Added { key: key.to_owned(), text: text.to_owned(), form });
+                added.push(KeyValue { key: key.to_owned(), text: text.to_owned(), syntax: form });
             }
         }
     }
-    Ok(Given { params: params.unwrap_or_default(), added })
+    Ok(ParamWords { params: params.unwrap_or_default(), key_values: added })
 }
 
-impl Given {
-    /// All of it. What is typed by itself counts more.
-    pub(crate) fn params(self, tool: &str, toolbox: &Toolbox) -> Result<Params, Failure> {
-        if self.added.is_empty() {
+impl ParamWords {
+    /// Merges the parameters; `KEY=VALUE` overrides the JSON object.
+    pub(crate) fn resolve(self, tool: &str, toolbox: &Toolbox) -> Result<Params, CliError> {
+        if self.key_values.is_empty() {
             return Ok(self.params);
         }
-        let texts =
-            if self.added.iter().any(|added| added.form == Form::Declared) { texts(tool, toolbox) } else { Vec::new() };
+        let texts = if self.key_values.iter().any(|added| added.syntax == ValueSyntax::Declared) {
+            string_parameters(tool, toolbox)
+        } else {
+            Vec::new()
+        };
         let mut all: Map<String, Value> = serde_json::from_str(self.params.as_str()).map_err(std::io::Error::from)?;
-        for Added { key, text, form } in self.added {
+        for KeyValue { key, text, syntax: form } in self.key_values {
             let value = match (form, serde_json::from_str(&text)) {
-                (Form::Json, Err(error)) => {
-                    let message = format!("the value of `{}` is no JSON: {error}", line(&key));
-                    return Err(Failure::Typed { message, hint: "KEY=VALUE takes text as well" });
+                (ValueSyntax::Json, Err(error)) => {
+                    let message = format!("the value of `{}` is no JSON: {error}", single_line(&key));
+                    return Err(CliError::Usage { message, hint: "KEY=VALUE takes text as well" });
                 }
-                (Form::Declared, Ok(_)) if texts.contains(&key) => Value::String(text),
+                (ValueSyntax::Declared, Ok(_)) if texts.contains(&key) => Value::String(text),
                 (_, Ok(value)) => value,
-                (Form::Declared, Err(_)) => Value::String(text),
+                (ValueSyntax::Declared, Err(_)) => Value::String(text),
             };
             all.insert(key, value);
         }
@@ -218,8 +227,9 @@ impl Given {
     }
 }
 
-/// The parameters that a tool declares as texts. Where there is no such tool, running it says so.
-fn texts(tool: &str, toolbox: &Toolbox) -> Vec<String> {
+/// Returns the parameters that the tool declares as strings. An unknown tool is reported later, by
+/// the run itself.
+fn string_parameters(tool: &str, toolbox: &Toolbox) -> Vec<String> {
     let schema = || {
         let entry = toolbox.find(tool).ok()?;
         let spec = toolbox.store()?.spec(&entry).ok()?;
@@ -231,9 +241,9 @@ fn texts(tool: &str, toolbox: &Toolbox) -> Vec<String> {
     texts.map(|parameter| parameter.name.clone()).collect()
 }
 
-/// The result on standard output, everything else on standard error.
-fn print(ran: Ran, lang: Lang, streams: &mut Streams<'_>) -> std::io::Result<()> {
-    let suppressed = ran.suppressed;
+/// Prints the result to standard output, and everything else to standard error.
+fn print_plain(ran: RunResult, lang: Lang, streams: &mut Streams<'_>) -> std::io::Result<()> {
+    let suppressed = ran.output_suppressed;
     let (word, held_back) = match lang {
         Lang::En => ("note", "a gate keeps the output back"),
         Lang::Ja => ("補足", "出力はフックにより非表示です"),
@@ -241,7 +251,7 @@ fn print(ran: Ran, lang: Lang, streams: &mut Streams<'_>) -> std::io::Result<()>
     };
     let deprecated = ran.deprecated.as_ref().map(|deprecation| deprecation.to_text(&ran.name, lang));
     let unrecorded = ran.unrecorded.clone();
-    let (report, context) = seen(ran);
+    let (report, context) = visible_result(ran);
     exec::print_text(&report, lang, streams)?;
     if let Some(why) = unrecorded {
         let (warning, what) = match lang {
@@ -250,13 +260,13 @@ fn print(ran: Ran, lang: Lang, streams: &mut Streams<'_>) -> std::io::Result<()>
             Lang::Zh => ("警告", "此次运行未被正常记录"),
         };
         let colon = lang.colon();
-        writeln!(streams.errors, "{warning}{colon}{what}{colon}{}", toolcell::visible(&why))?;
+        writeln!(streams.errors, "{warning}{colon}{what}{colon}{}", toolcell::escape_control_chars(&why))?;
     }
     if let Some(text) = deprecated {
         writeln!(streams.errors, "{word}: {text}")?;
     }
-    for ContextBody { gate, text } in context {
-        let (gate, text) = (line(&gate), line(&text));
+    for HookContextResponse { gate, text } in context {
+        let (gate, text) = (single_line(&gate), single_line(&text));
         match lang {
             Lang::En | Lang::Ja => writeln!(streams.errors, "{word} ({gate}): {text}")?,
             Lang::Zh => writeln!(streams.errors, "{word}（{gate}）：{text}")?,
@@ -268,52 +278,53 @@ fn print(ran: Ran, lang: Lang, streams: &mut Streams<'_>) -> std::io::Result<()>
     Ok(())
 }
 
-/// The report without what a gate suppresses, and what gates add.
-pub(crate) fn seen(ran: Ran) -> (Report, Vec<ContextBody>) {
-    let Ran { mut report, context, suppressed, .. } = ran;
+/// Splits a result into the report, without output that a hook suppressed, and the context that
+/// hooks added.
+pub(crate) fn visible_result(ran: RunResult) -> (Report, Vec<HookContextResponse>) {
+    let RunResult { mut report, context, output_suppressed: suppressed, .. } = ran;
     if suppressed && matches!(report.outcome, Outcome::Returned(_)) {
         report.outcome = Outcome::Returned(None);
     }
-    (report, context.into_iter().map(ContextBody::from).collect())
+    (report, context.into_iter().map(HookContextResponse::from).collect())
 }
 
-/// A run, in JSON.
+/// The JSON output of a run.
 #[derive(Serialize)]
-struct Body {
+struct RunOutput {
     tool: String,
     name: String,
     #[serde(flatten)]
-    answer: Answer,
+    answer: CommandResponse,
     record: Option<String>,
-    /// Why it is not recorded, or not completely yet.
+    /// Why the run is not recorded, or not completely yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     unrecorded: Option<String>,
-    context: Vec<ContextBody>,
+    context: Vec<HookContextResponse>,
     suppressed: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     revised_by: Option<String>,
-    /// What was done for it outside of its cell.
+    /// The effects of the run outside the sandbox.
     #[serde(skip_serializing_if = "Option::is_none")]
-    done: Option<Done>,
-    /// What was held, where a plan was asked for.
+    done: Option<EffectLog>,
+    /// The held effects, in a run with a plan.
     #[serde(skip_serializing_if = "Option::is_none")]
-    plan: Option<Vec<plan::Line>>,
-    /// The digest under which all of that can be approved which was not.
+    plan: Option<Vec<held_effects::PlanLine>>,
+    /// The digest that approves all remaining held effects.
     #[serde(skip_serializing_if = "Option::is_none")]
     plan_digest: Option<String>,
-    /// What is to be used in its place, where it is deprecated.
+    /// The deprecation of the tool, with its successor.
     #[serde(skip_serializing_if = "Option::is_none")]
-    deprecated: Option<DeprecationBody>,
+    deprecated: Option<DeprecationResponse>,
 }
 
-impl Body {
-    fn of(mut ran: Ran) -> Self {
-        let (tool, name, suppressed) = (ran.tool.to_string(), ran.name.to_string(), ran.suppressed);
+impl RunOutput {
+    fn from_result(mut ran: RunResult) -> Self {
+        let (tool, name, suppressed) = (ran.tool.to_string(), ran.name.to_string(), ran.output_suppressed);
         let (record, revised_by) = (ran.record.map(|hash| hash.to_string()), ran.revised_by.take());
-        let (done, effects, unrecorded) = (ran.done.take(), ran.effects, ran.unrecorded.take());
-        let deprecated = ran.deprecated.as_ref().map(DeprecationBody::from);
-        let (report, context) = seen(ran);
-        let answer = Answer::of(None, report).with_effects(effects);
+        let (done, effects, unrecorded) = (ran.effect_log.take(), ran.effects, ran.unrecorded.take());
+        let deprecated = ran.deprecated.as_ref().map(DeprecationResponse::from);
+        let (report, context) = visible_result(ran);
+        let answer = CommandResponse::from_report(None, report).with_effects(effects);
         Self {
             tool,
             name,
@@ -331,19 +342,19 @@ impl Body {
     }
 }
 
-/// The steps of a decision, and what comes of it.
+/// Prints the steps of an admission decision, and its result.
 fn print_explanation(
     explanation: Explanation,
     json: bool,
     lang: Lang,
     streams: &mut Streams<'_>,
-) -> Result<Exit, Failure> {
+) -> Result<Exit, CliError> {
     let Explanation { steps, admitted } = explanation;
     let asks = admitted.is_ok() && steps.iter().any(|step| step.verdict == "ask");
     if json {
-        let refused = admitted.map_err(Failure::from).err();
-        let exit = refused.as_ref().map_or(Exit::Done, Failure::exit);
-        let error = refused.map(|failure| failure.body());
+        let refused = admitted.map_err(CliError::from).err();
+        let exit = refused.as_ref().map_or(Exit::Done, CliError::exit);
+        let error = refused.map(|failure| failure.to_response());
         let text = json!({"steps": steps, "admitted": error.is_none(), "asks": asks, "error": error});
         writeln!(streams.output, "{text}")?;
         return Ok(exit);
@@ -354,17 +365,17 @@ fn print_explanation(
         Lang::Zh => ["阶段", "判定", "规则", "原因"],
     };
     let fits = [Fit::Whole, Fit::Whole, Fit::Text(16), Fit::Text(24)];
-    let columns = titles.into_iter().zip(fits).map(|(title, fit)| Column { title, fit, spare: 0 });
+    let columns = titles.into_iter().zip(fits).map(|(title, fit)| Column { title, fit, drop_order: 0 });
     let mut table = Table::new(columns.collect());
     for step in steps {
-        table.row([step.stage.to_owned(), step.verdict, step.rule, step.reason]);
+        table.add_row([step.stage.to_owned(), step.verdict, step.rule, step.reason]);
     }
     if streams.output_is_terminal {
-        for line in table.fitted(width(), TooLong::Wrap).lines {
+        for line in table.fit(terminal_width(), Overflow::Wrap).lines {
             writeln!(streams.output, "{}", line.trim_end())?;
         }
     } else {
-        write!(streams.output, "{}", table.with_tabs())?;
+        write!(streams.output, "{}", table.to_tsv())?;
     }
     admitted?;
     let end = match (asks, lang) {

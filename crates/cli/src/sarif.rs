@@ -1,15 +1,15 @@
-//! What `check` found as SARIF 2.1.0 (OASIS), which code hosts and editors read.
+//! Renders the findings of `check` as SARIF 2.1.0 (OASIS), for code hosts and editors.
 
 use serde_sarif::sarif::{
     ArtifactLocation, Location, Message, MultiformatMessageString, PhysicalLocation, Region, ReportingDescriptor,
     Result as SarifResult, ResultLevel, Run, Sarif, Tool, ToolComponent,
 };
-use toolcell::{Severity, page, rule_names};
+use toolcell::{Severity, rule_docs, rule_names};
 
-use crate::check::Checked;
+use crate::check::CheckedFile;
 
-/// The report of all sources.
-pub(crate) fn of(checked: &[Checked]) -> String {
+/// Returns the report on all sources.
+pub(crate) fn report(checked: &[CheckedFile]) -> String {
     let rules: Vec<ReportingDescriptor> = rule_names().into_iter().map(rule).collect();
     let results: Vec<SarifResult> = checked.iter().flat_map(results).collect();
     let driver =
@@ -20,14 +20,14 @@ pub(crate) fn of(checked: &[Checked]) -> String {
 }
 
 fn rule(name: &'static str) -> ReportingDescriptor {
-    let text = page(name).unwrap_or_default();
+    let text = rule_docs(name).unwrap_or_default();
     let full = MultiformatMessageString::builder().text(text.to_owned()).markdown(text.to_owned()).build();
     ReportingDescriptor::builder().id(name).full_description(full).build()
 }
 
-fn results(checked: &Checked) -> Vec<SarifResult> {
+fn results(checked: &CheckedFile) -> Vec<SarifResult> {
     let mut results = Vec::new();
-    if let Ok(analysis) = &checked.said {
+    if let Ok(analysis) = &checked.analysis {
         for finding in &analysis.findings {
             if analysis.safety.allowed_operations.contains(&finding.message) {
                 continue;
@@ -42,7 +42,7 @@ fn results(checked: &Checked) -> Vec<SarifResult> {
         }
     }
     if let Some(rejection) = checked.rejection() {
-        for problem in rejection.problems() {
+        for problem in rejection.diagnostics() {
             results.push(result(
                 checked,
                 rejection.code(),
@@ -55,7 +55,13 @@ fn results(checked: &Checked) -> Vec<SarifResult> {
     results
 }
 
-fn result(checked: &Checked, rule: &str, level: ResultLevel, text: String, place: &toolcell::Location) -> SarifResult {
+fn result(
+    checked: &CheckedFile,
+    rule: &str,
+    level: ResultLevel,
+    text: String,
+    place: &toolcell::Location,
+) -> SarifResult {
     let region = Region::builder()
         .start_line(i64::from(place.line))
         .start_column(i64::from(place.column))

@@ -1,8 +1,9 @@
-//! The screen of a person who is asked: breaks lines at the terminal's width, and shows what does not fit page by page.
+//! Prompts on a terminal: wraps lines to its width and shows long text page by page.
 //!
-//! Invariant: every question to a person at a terminal goes through here. A person decides only after each row that the question is
-//! about was on the screen. A row begins as its line does, or with [`CONTINUED`]: no text wraps to the first column by itself,
-//! where it could imitate a line of ours.
+//! Invariant: every prompt goes through this module. The user decides only after every row that the
+//! question is about was on the screen. A row starts like its line, or with [`CONTINUATION`]: the
+//! terminal never wraps text to the first column by itself, where it could imitate Toolcell's own
+//! output.
 
 use std::io::Write as _;
 use std::os::fd::AsFd;
@@ -13,25 +14,26 @@ use rustix::termios::tcgetwinsize;
 use toolcell::Lang;
 use unicode_width::UnicodeWidthChar as _;
 
-/// What a row begins with that continues a line. No line of ours begins so.
-const CONTINUED: &str = "  ↪ ";
-/// The size of a terminal that does not say it, in columns and rows.
+/// Prefix of a row that continues a line. No line of Toolcell starts with it.
+const CONTINUATION: &str = "  ↪ ";
+/// Columns and rows of a terminal that does not report its size.
 const DEFAULT_SIZE: (usize, usize) = (80, 24);
-/// The least size that is worked with: room for [`CONTINUED`] and a wide character, and for a row above a prompt.
+/// Minimum columns and rows: room for [`CONTINUATION`] and a wide character, and for a row above a
+/// prompt.
 const MIN_SIZE: (usize, usize) = (12, 4);
-/// The columns from one tab stop to the next.
+/// Columns between tab stops.
 const TAB: usize = 8;
-/// The rows that a prompt takes which is answered with yes or no: itself, and what it says of a wrong answer.
+/// Rows of a yes-or-no prompt: the prompt and an error about the answer.
 pub(crate) const CONFIRM_ROWS: usize = 2;
-/// The columns of such a prompt besides its question: `? `, ` (y/N) ` and the answer.
+/// Columns of a yes-or-no prompt beside its question: `? `, ` (y/N) ` and the answer.
 const CONFIRM_COLUMNS: usize = 16;
 
-/// What a person is shown before they decide.
+/// The text shown before a prompt.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct About<'a> {
-    /// All of it, line by line.
+pub(crate) struct PromptText<'a> {
+    /// The full text, line by line.
     pub(crate) lines: &'a [String],
-    /// The lines that are repeated above the prompt where the others take more than one page.
+    /// Lines repeated above the prompt if the full text takes more than one page.
     pub(crate) summary: &'a [String],
 }
 
@@ -43,7 +45,7 @@ pub(crate) struct Screen {
 }
 
 impl Screen {
-    /// The size of a terminal, as it is now.
+    /// Returns the current size of a terminal.
     pub(crate) fn from_terminal(terminal: impl AsFd) -> Self {
         let size = tcgetwinsize(terminal).ok();
         let said = |count: Option<u16>, default: usize| count.filter(|count| *count > 0).map_or(default, usize::from);
@@ -52,28 +54,29 @@ impl Screen {
         Self { columns, rows }
     }
 
-    /// How wide it is.
+    /// Returns the width in columns.
     pub(crate) fn columns(self) -> u16 {
         u16::try_from(self.columns).unwrap_or(u16::MAX)
     }
 
-    /// How many rows there are.
+    /// Returns the height in rows.
     pub(crate) fn rows(self) -> usize {
         self.rows
     }
 
-    /// A line as rows that the terminal does not break. What comes after a line break within it is a row that continues it.
-    pub(crate) fn broken(self, line: &str) -> Vec<String> {
+    /// Wraps a line into rows that fit the terminal. After a line break within the text, the row is
+    /// a continuation too.
+    pub(crate) fn wrap(self, line: &str) -> Vec<String> {
         let mut rows = Vec::new();
-        let mut row = Row::default();
+        let mut row = RowBuilder::default();
         for char in line.chars() {
             match char {
-                '\n' => rows.push(row.next()),
+                '\n' => rows.push(row.start_continuation()),
                 '\t' => row.push(' ', 1, (TAB - row.columns % TAB).min(self.columns - row.columns)),
                 char => {
-                    let columns = columns_of(char);
+                    let columns = char_width(char);
                     if row.columns + columns > self.columns {
-                        rows.push(row.next());
+                        rows.push(row.start_continuation());
                     }
                     row.push(char, columns, 1);
                 }
@@ -83,15 +86,15 @@ impl Screen {
         rows
     }
 
-    /// The same as one text.
-    pub(crate) fn rows_of(self, line: &str) -> String {
-        self.broken(line).join("\n")
+    /// Wraps a line, and joins its rows with line breaks.
+    pub(crate) fn wrap_to_text(self, line: &str) -> String {
+        self.wrap(line).join("\n")
     }
 
-    /// The rows of a question, in pages that leave room for a prompt of so many rows. The last one is not empty.
-    fn pages(self, about: About<'_>, prompt_rows: usize) -> Vec<Vec<String>> {
+    /// Splits the text into pages that leave `prompt_rows` rows free. No page is empty.
+    fn paginate(self, about: PromptText<'_>, prompt_rows: usize) -> Vec<Vec<String>> {
         let room = self.rows.saturating_sub(prompt_rows).max(1);
-        let rows = |lines: &[String]| lines.iter().flat_map(|line| self.broken(line)).collect::<Vec<_>>();
+        let rows = |lines: &[String]| lines.iter().flat_map(|line| self.wrap(line)).collect::<Vec<_>>();
         let mut pages: Vec<Vec<String>> = rows(about.lines).chunks(room).map(<[String]>::to_vec).collect();
         let summary = rows(about.summary);
         if pages.len() > 1 && !summary.is_empty() && summary.len() <= self.rows / 2 && summary.len() < room {
@@ -106,49 +109,50 @@ impl Screen {
         pages
     }
 
-    /// A text in one row of so many columns less than the screen has, and a mark where it is cut.
-    pub(crate) fn cut(self, text: &str, less: usize) -> String {
+    /// Truncates text to one row, `less` columns narrower than the terminal, with an ellipsis.
+    pub(crate) fn truncate(self, text: &str, less: usize) -> String {
         let room = self.columns.saturating_sub(less).max(2);
-        if columns(text) <= room {
+        if text_width(text) <= room {
             return text.to_owned();
         }
         let mut taken = 0;
         let fits = |char: &char| {
-            taken += columns_of(*char);
-            taken + columns_of('…') <= room
+            taken += char_width(*char);
+            taken + char_width('…') <= room
         };
         text.chars().take_while(fits).chain(['…']).collect()
     }
 }
 
-/// A row that is being filled.
+/// A row under construction.
 #[derive(Default)]
-struct Row {
+struct RowBuilder {
     text: String,
     columns: usize,
 }
 
-impl Row {
+impl RowBuilder {
     fn push(&mut self, char: char, columns: usize, count: usize) {
         self.text.extend(std::iter::repeat_n(char, count));
         self.columns += columns * count;
     }
 
-    /// Begins a row that continues the line, and gives the one before.
-    fn next(&mut self) -> String {
-        self.columns = columns(CONTINUED);
-        std::mem::replace(&mut self.text, CONTINUED.to_owned())
+    /// Starts a continuation row, and returns the finished one.
+    fn start_continuation(&mut self) -> String {
+        self.columns = text_width(CONTINUATION);
+        std::mem::replace(&mut self.text, CONTINUATION.to_owned())
     }
 }
 
-/// The most columns that a terminal may take for a text.
-pub(crate) fn columns(text: &str) -> usize {
-    text.chars().map(columns_of).sum()
+/// Returns the maximum width of text, in columns.
+pub(crate) fn text_width(text: &str) -> usize {
+    text.chars().map(char_width).sum()
 }
 
-/// The most columns that a terminal may take for a character. Terminals differ for characters of ambiguous width (Unicode TR 11),
-/// for marks that combine, and for what is newer than they are; a row that is too short does no harm.
-fn columns_of(char: char) -> usize {
+/// Returns the maximum width of a character, in columns. Terminals disagree on characters of
+/// ambiguous width (Unicode TR 11), combining marks and new characters; a row that is too short
+/// does no harm.
+fn char_width(char: char) -> usize {
     match char {
         ' '..='~' => 1,
         '\u{10000}'.. => char.width_cjk().unwrap_or_default().max(2),
@@ -156,17 +160,17 @@ fn columns_of(char: char) -> usize {
     }
 }
 
-/// Shows what a question is about, and asks it with a prompt of so many rows. Before each further page the person is asked to go on;
-/// where they do not, the question counts as cancelled.
-pub(crate) fn ask<T>(
-    about: About<'_>,
+/// Shows text page by page, then runs a prompt of `prompt_rows` rows. The user confirms each
+/// further page; refusing cancels the prompt.
+pub(crate) fn ask_after_pages<T>(
+    about: PromptText<'_>,
     prompt_rows: usize,
     lang: Lang,
     prompt: impl FnOnce() -> Result<T, InquireError>,
 ) -> Result<T, InquireError> {
-    let pages = Screen::from_terminal(std::io::stderr()).pages(about, prompt_rows);
+    let pages = Screen::from_terminal(std::io::stderr()).paginate(about, prompt_rows);
     for (at, page) in pages.iter().enumerate() {
-        // What cannot be shown cannot be approved.
+        // If the text cannot be shown, the prompt must not appear.
         writeln!(std::io::stderr(), "{}", page.join("\n"))?;
         let (shown, all) = (at + 1, pages.len());
         if shown < all {
@@ -175,7 +179,7 @@ pub(crate) fn ask<T>(
                 Lang::Ja => format!("{all}ページ中{shown}ページを表示。続けますか？"),
                 Lang::Zh => format!("第 {shown} 页，共 {all} 页。继续吗？"),
             };
-            if !Confirm::new(&question).with_default(true).with_render_config(look()).prompt()? {
+            if !Confirm::new(&question).with_default(true).with_render_config(render_config()).prompt()? {
                 return Err(InquireError::OperationCanceled);
             }
         }
@@ -183,25 +187,28 @@ pub(crate) fn ask<T>(
     prompt()
 }
 
-/// Whether a person says yes to a question, after they were shown what it is about. Enter is no.
-pub(crate) fn confirm(about: About<'_>, question: &str, lang: Lang) -> Result<bool, InquireError> {
+/// Shows text, asks a yes-or-no question, and returns the answer. The default is no.
+pub(crate) fn confirm(about: PromptText<'_>, question: &str, lang: Lang) -> Result<bool, InquireError> {
     let screen = Screen::from_terminal(std::io::stderr());
-    let prompt = |question: &str| Confirm::new(question).with_default(false).with_render_config(look()).prompt();
-    if columns(question) + CONFIRM_COLUMNS <= screen.columns {
-        return ask(about, CONFIRM_ROWS, lang, || prompt(question));
+    let prompt =
+        |question: &str| Confirm::new(question).with_default(false).with_render_config(render_config()).prompt();
+    if text_width(question) + CONFIRM_COLUMNS <= screen.columns {
+        return ask_after_pages(about, CONFIRM_ROWS, lang, || prompt(question));
     }
-    // A prompt that does not fit into a row wraps: the question is part of what is shown.
+    // A question too wide for one row is shown as text, with a short prompt below it.
     let with = |lines: &[String]| lines.iter().cloned().chain([question.to_owned()]).collect::<Vec<_>>();
     let short = match lang {
         Lang::En => "Yes or no?",
         Lang::Ja => "よろしいですか？",
         Lang::Zh => "是否？",
     };
-    ask(About { lines: &with(about.lines), summary: &with(about.summary) }, CONFIRM_ROWS, lang, || prompt(short))
+    ask_after_pages(PromptText { lines: &with(about.lines), summary: &with(about.summary) }, CONFIRM_ROWS, lang, || {
+        prompt(short)
+    })
 }
 
-/// The colours of prompts.
-pub(crate) fn look() -> RenderConfig<'static> {
+/// Returns the colors of prompts.
+pub(crate) fn render_config() -> RenderConfig<'static> {
     let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     if plain { RenderConfig::empty() } else { RenderConfig::default_colored() }
 }
@@ -227,16 +234,16 @@ mod tests {
             "\t\t\t\tdeep\nis granted: nothing".to_owned(),
         ];
         for text in texts {
-            let rows = SCREEN.broken(&text);
+            let rows = SCREEN.wrap(&text);
             assert!(rows.len() > 1, "{rows:?}");
-            assert!(rows.iter().all(|row| columns(row) <= 20 && !row.contains(['\n', '\t'])), "{rows:?}");
-            assert!(rows[1..].iter().all(|row| row.starts_with(CONTINUED)), "{rows:?}");
-            let all: String = rows.iter().map(|row| row.trim_start_matches(CONTINUED)).collect();
+            assert!(rows.iter().all(|row| text_width(row) <= 20 && !row.contains(['\n', '\t'])), "{rows:?}");
+            assert!(rows[1..].iter().all(|row| row.starts_with(CONTINUATION)), "{rows:?}");
+            let all: String = rows.iter().map(|row| row.trim_start_matches(CONTINUATION)).collect();
             let bare = |text: &str| text.replace(char::is_whitespace, "");
             assert_eq!(bare(&all), bare(&text));
         }
-        assert_eq!(SCREEN.broken("12345678901234567890"), ["12345678901234567890"]);
-        assert_eq!(SCREEN.broken(""), [""]);
+        assert_eq!(SCREEN.wrap("12345678901234567890"), ["12345678901234567890"]);
+        assert_eq!(SCREEN.wrap(""), [""]);
     }
 
     #[test]
@@ -244,7 +251,7 @@ mod tests {
         let summary = vec!["what is decided".to_owned()];
         for count in 0..40 {
             let lines = lines(count);
-            let pages = SCREEN.pages(About { lines: &lines, summary: &summary }, CONFIRM_ROWS);
+            let pages = SCREEN.paginate(PromptText { lines: &lines, summary: &summary }, CONFIRM_ROWS);
             assert!(pages.iter().all(|page| !page.is_empty() && page.len() <= 6), "{pages:?}");
             let mut all = pages.concat();
             if pages.len() > 1 {
@@ -253,16 +260,16 @@ mod tests {
             }
             assert_eq!(all, lines);
         }
-        // One that is too long is not repeated, and there is always room for a row.
+        // A summary that is too long is not repeated, and there is always room for one row.
         let long = lines(5);
-        assert_eq!(SCREEN.pages(About { lines: &lines(7), summary: &long }, CONFIRM_ROWS).concat(), lines(7));
-        assert_eq!(SCREEN.pages(About { lines: &lines(3), summary: &long }, 100).len(), 3);
+        assert_eq!(SCREEN.paginate(PromptText { lines: &lines(7), summary: &long }, CONFIRM_ROWS).concat(), lines(7));
+        assert_eq!(SCREEN.paginate(PromptText { lines: &lines(3), summary: &long }, 100).len(), 3);
     }
 
     #[test]
     fn a_text_for_one_row_is_cut_with_a_mark() {
-        assert_eq!(SCREEN.cut("short", 10), "short");
-        let cut = SCREEN.cut(&"実行".repeat(20), 4);
-        assert!(cut.ends_with('…') && columns(&cut) <= 16, "{cut}");
+        assert_eq!(SCREEN.truncate("short", 10), "short");
+        let cut = SCREEN.truncate(&"実行".repeat(20), 4);
+        assert!(cut.ends_with('…') && text_width(&cut) <= 16, "{cut}");
     }
 }

@@ -1,4 +1,4 @@
-//! `search`: the tools that are about what somebody says.
+//! `search`: finds tools by name, tags, description and parameters.
 
 use std::path::Path;
 
@@ -6,62 +6,62 @@ use serde_json::{Value, json};
 use toolcell::{Hit, Lang, Toolbox};
 
 use crate::args::{SandboxArgs, SearchArgs};
+use crate::error::CliError;
 use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::list::{entry, say_that_there_is_none, status};
-use crate::rules::Rules;
-use crate::table::{Column, Fit, Table, TooLong};
-use crate::{Streams, open};
+use crate::list::{entry_to_json, print_no_tools, status_text};
+use crate::policy_files::PolicyFiles;
+use crate::table::{Column, Fit, Overflow, Table};
+use crate::{Streams, toolbox};
 
 pub(crate) fn run(
     args: &SearchArgs,
-    rules: &Rules,
+    rules: &PolicyFiles,
     dir: &Path,
     json: bool,
     lang: Lang,
     streams: &mut Streams<'_>,
-) -> Result<Exit, Failure> {
+) -> Result<Exit, CliError> {
     let mut found = Vec::new();
     if dir.exists() {
-        let toolbox = open::existing(dir, SandboxArgs::one_call(), rules)?;
+        let toolbox = toolbox::open_existing(dir, SandboxArgs::single_call_config(), rules)?;
         for hit in toolbox.search(&args.words.join(" "), args.limit)? {
-            found.push(Shown::of(hit, &toolbox)?);
+            found.push(FoundTool::from_hit(hit, &toolbox)?);
         }
     }
     if json {
-        let tools: Vec<Value> = found.iter().map(Shown::to_json).collect();
+        let tools: Vec<Value> = found.iter().map(FoundTool::to_json).collect();
         writeln!(streams.output, "{}", json!({ "tools": tools }))?;
     } else if found.is_empty() {
-        say_that_there_is_none(dir, streams)?;
+        print_no_tools(dir, streams)?;
     } else {
         let mut table = Table::new(columns(lang));
-        for Shown { hit: Hit { entry, covered, .. }, successor } in &found {
+        for FoundTool { hit: Hit { entry, coverage: covered, .. }, successor } in &found {
             let covered = format!("{:.0}%", covered * 100.0);
-            let status = status(entry, successor.as_ref());
-            table.row([entry.name.to_string(), entry.id.short(), covered, status, entry.description.clone()]);
+            let status = status_text(entry, successor.as_ref());
+            table.add_row([entry.name.to_string(), entry.id.short(), covered, status, entry.description.clone()]);
         }
-        table.print(TooLong::Cut, "toolcell search --json", streams)?;
+        table.print(Overflow::Truncate, "toolcell search --json", streams)?;
     }
     Ok(Exit::Done)
 }
 
-/// A hit, with what is to be used in its place.
-struct Shown {
+/// A search hit with the tool's successor.
+struct FoundTool {
     hit: Hit,
     successor: Option<toolcell::ToolName>,
 }
 
-impl Shown {
-    fn of(hit: Hit, toolbox: &Toolbox) -> Result<Self, Failure> {
-        let successor = toolbox.in_place_of(&hit.entry)?.map(|successor| successor.name);
+impl FoundTool {
+    fn from_hit(hit: Hit, toolbox: &Toolbox) -> Result<Self, CliError> {
+        let successor = toolbox.replacement_for(&hit.entry)?.map(|successor| successor.name);
         Ok(Self { hit, successor })
     }
 
     fn to_json(&self) -> Value {
-        let mut fields = entry(&self.hit.entry, self.successor.as_ref());
+        let mut fields = entry_to_json(&self.hit.entry, self.successor.as_ref());
         if let Value::Object(fields) = &mut fields {
             fields.insert("score".to_owned(), self.hit.score.into());
-            fields.insert("covered".to_owned(), self.hit.covered.into());
+            fields.insert("covered".to_owned(), self.hit.coverage.into());
         }
         fields
     }
@@ -74,5 +74,5 @@ fn columns(lang: Lang) -> Vec<Column> {
         Lang::Zh => ["名称", "ID", "匹配度", "状态", "描述"],
     };
     let fits = [(Fit::Text(12), 0), (Fit::Whole, 0), (Fit::Number, 2), (Fit::Whole, 1), (Fit::Text(24), 0)];
-    titles.into_iter().zip(fits).map(|(title, (fit, spare))| Column { title, fit, spare }).collect()
+    titles.into_iter().zip(fits).map(|(title, (fit, spare))| Column { title, fit, drop_order: spare }).collect()
 }

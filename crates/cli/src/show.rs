@@ -1,48 +1,49 @@
-//! `show`: everything that is known of a tool.
+//! `show`: prints everything known about a tool.
 
 use std::path::Path;
 
 use serde_json::{Value, json};
-use toolcell::policy::Verdict;
+use toolcell::policy::GrantVerdict;
 use toolcell::store::{Decision, Percentiles, Usage};
 use toolcell::{
-    Analysis, Finding, FindingBody, Lang, Language, ParameterBody, Proof, Shown, Standing, analyze, capabilities, line,
-    unmasked, visible,
+    Analysis, ApprovalState, Finding, FindingResponse, Lang, Language, ParameterResponse, Proof, ToolDetails, analyze,
+    describe_capabilities, escape_control_chars, escape_for_display, single_line,
 };
 
 use crate::args::{SandboxArgs, ShowArgs};
-use crate::check::{Checked, Said, problem_shown, renderer, shown as finding_shown};
+use crate::check::{CheckFailure, CheckedFile, render_finding as finding_shown, render_problem, renderer};
+use crate::error::CliError;
 use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::rules::Rules;
-use crate::table::{Column, Fit, Table, TooLong, width};
-use crate::{Streams, list, open};
+use crate::policy_files::PolicyFiles;
+use crate::table::{Column, Fit, Overflow, Table, terminal_width};
+use crate::{Streams, list, toolbox};
 
 pub(crate) fn run(
     args: &ShowArgs,
-    rules: &Rules,
+    rules: &PolicyFiles,
     dir: &Path,
     json: bool,
     streams: &mut Streams<'_>,
-) -> Result<Exit, Failure> {
-    let toolbox = open::existing(dir, SandboxArgs::one_call(), rules)?;
+) -> Result<Exit, CliError> {
+    let toolbox = toolbox::open_existing(dir, SandboxArgs::single_call_config(), rules)?;
     let shown = toolbox.show(&args.tool, args.version)?;
     if args.source {
-        // A person may decide by it, so what cannot be seen is visible on a terminal; elsewhere it is the source as it is.
+        // The user may decide by this output, so invisible characters are escaped on a terminal.
+        // Elsewhere the source is printed unchanged.
         let source = shown.spec.source();
-        let source = if streams.output_is_terminal { unmasked(source) } else { source.to_owned() };
+        let source = if streams.output_is_terminal { escape_for_display(source) } else { source.to_owned() };
         write!(streams.output, "{source}{}", if source.ends_with('\n') { "" } else { "\n" })?;
         return Ok(Exit::Done);
     }
-    let declared = (!shown.spec.capabilities().is_null()).then_some(&shown.asked);
-    let said = analyze(shown.spec.source(), Language::Unsaid, declared).map_err(Said::Rejected);
+    let declared = (!shown.spec.capabilities().is_null()).then_some(&shown.requested);
+    let said = analyze(shown.spec.source(), Language::Unknown, declared).map_err(CheckFailure::Rejected);
     let path = shown.entry.name.to_string();
-    let checked = Checked { path, source: shown.spec.source().to_owned(), said };
+    let checked = CheckedFile { path, source: shown.spec.source().to_owned(), analysis: said };
     if json {
-        writeln!(streams.output, "{}", in_json(&shown, &checked))?;
+        writeln!(streams.output, "{}", details_to_json(&shown, &checked))?;
         return Ok(Exit::Done);
     }
-    for section in [heading, said_about, parameters, permissions, proof, usage, history] {
+    for section in [heading, summary, parameters, permissions, proof, usage, history] {
         section(&shown, &checked, streams)?;
     }
     findings(&checked, streams)?;
@@ -50,21 +51,21 @@ pub(crate) fn run(
     Ok(Exit::Done)
 }
 
-fn heading(shown: &Shown, _: &Checked, streams: &mut Streams<'_>) -> std::io::Result<()> {
+fn heading(shown: &ToolDetails, _: &CheckedFile, streams: &mut Streams<'_>) -> std::io::Result<()> {
     let entry = &shown.entry;
     let gone = if entry.current { "" } else { "  (its name leads elsewhere, or was deleted)" };
     writeln!(streams.output, "{}  {}{gone}", entry.name, entry.id)?;
     for text in shown.notes.description().lines() {
-        writeln!(streams.output, "{}", visible(text))?;
+        writeln!(streams.output, "{}", escape_control_chars(text))?;
     }
     writeln!(streams.output)
 }
 
-/// What is there of it, a line each.
-fn said_about(shown: &Shown, checked: &Checked, streams: &mut Streams<'_>) -> std::io::Result<()> {
+/// Prints the metadata, one fact per line.
+fn summary(shown: &ToolDetails, checked: &CheckedFile, streams: &mut Streams<'_>) -> std::io::Result<()> {
     let entry = &shown.entry;
     let mut facts = vec![
-        ("status", list::status(entry, shown.successor.as_ref().map(|successor| &successor.name))),
+        ("status", list::status_text(entry, shown.successor.as_ref().map(|successor| &successor.name))),
         (
             "scores",
             format!(
@@ -78,45 +79,49 @@ fn said_about(shown: &Shown, checked: &Checked, streams: &mut Streams<'_>) -> st
         facts.push(("updated", entry.updated_at.to_string()));
     }
     if !shown.notes.tags().is_empty() {
-        facts.push(("tags", line(&shown.notes.tags().join(", "))));
+        facts.push(("tags", single_line(&shown.notes.tags().join(", "))));
     }
     if let Some(task) = shown.notes.generated_from() {
-        facts.push(("made for", line(task)));
+        facts.push(("made for", single_line(task)));
     }
     if !shown.notes.examples().is_empty() {
         facts.push(("examples", shown.notes.examples().len().to_string()));
     }
-    facts.push(("asks for", capabilities(&shown.asked)));
-    if let Ok(analysis) = &checked.said {
-        facts.push(("uses", capabilities(&analysis.capabilities)));
+    facts.push(("asks for", describe_capabilities(&shown.requested)));
+    if let Ok(analysis) = &checked.analysis {
+        facts.push(("uses", describe_capabilities(&analysis.capabilities)));
     }
-    facts.push(("approval", standing(shown)));
+    facts.push(("approval", approval_text(shown)));
     for (name, value) in facts {
         writeln!(streams.output, "{name:<9} {value}")?;
     }
     Ok(())
 }
 
-/// What came of the last trial.
-fn proof(shown: &Shown, _: &Checked, streams: &mut Streams<'_>) -> std::io::Result<()> {
+/// Prints the result of the last verification.
+fn proof(shown: &ToolDetails, _: &CheckedFile, streams: &mut Streams<'_>) -> std::io::Result<()> {
     let Some(proof) = &shown.proof else { return Ok(()) };
-    writeln!(streams.output, "{}", visible(&proof.to_text(Lang::En)))?;
+    writeln!(streams.output, "{}", escape_control_chars(&proof.to_text(Lang::En)))?;
     writeln!(streams.output)
 }
 
-fn standing(shown: &Shown) -> String {
+fn approval_text(shown: &ToolDetails) -> String {
     let id = shown.entry.id.short();
-    match &shown.standing {
-        Standing::Approved => format!("approved, with {} granted", shown.grants),
-        Standing::Refused => format!("refused; `toolcell approvals grant {id}` takes it back"),
-        Standing::Free => "not needed".to_owned(),
-        Standing::Unapproved { why } => format!("missing: {}; `toolcell approvals grant {id}` gives it", line(why)),
-        Standing::Unsafe(refusal) => format!("of no use: the analysis refuses it: {}", line(&refusal.to_string())),
-        _ => shown.standing.name().to_owned(),
+    match &shown.approval_state {
+        ApprovalState::Approved => format!("approved, with {} granted", shown.grants),
+        ApprovalState::Refused => format!("refused; `toolcell approvals grant {id}` takes it back"),
+        ApprovalState::NotRequired => "not needed".to_owned(),
+        ApprovalState::Unapproved { why } => {
+            format!("missing: {}; `toolcell approvals grant {id}` gives it", single_line(why))
+        }
+        ApprovalState::Unsafe(refusal) => {
+            format!("of no use: the analysis refuses it: {}", single_line(&refusal.to_string()))
+        }
+        _ => shown.approval_state.name().to_owned(),
     }
 }
 
-fn parameters(shown: &Shown, _: &Checked, streams: &mut Streams<'_>) -> std::io::Result<()> {
+fn parameters(shown: &ToolDetails, _: &CheckedFile, streams: &mut Streams<'_>) -> std::io::Result<()> {
     let mut table = Table::new(columns([
         ("parameter", Fit::Text(8)),
         ("type", Fit::Text(8)),
@@ -131,24 +136,24 @@ fn parameters(shown: &Shown, _: &Checked, streams: &mut Streams<'_>) -> std::io:
         };
         let allowed: Vec<String> = parameter.allowed.iter().map(Value::to_string).collect();
         let among = if allowed.is_empty() { String::new() } else { format!("one of {} ", allowed.join(", ")) };
-        table.row([
+        table.add_row([
             parameter.name.clone(),
             parameter.kind.clone(),
             default,
             format!("{among}{}", parameter.description),
         ]);
     }
-    print(&table, shown.parameters.len(), streams)
+    print_table(&table, shown.parameters.len(), streams)
 }
 
-/// What the policy says to what it asks for, and what people said.
-fn permissions(shown: &Shown, _: &Checked, streams: &mut Streams<'_>) -> std::io::Result<()> {
+/// Prints the policy's decisions on the requested capabilities, and past approvals.
+fn permissions(shown: &ToolDetails, _: &CheckedFile, streams: &mut Streams<'_>) -> std::io::Result<()> {
     let mut table = Table::new(columns([("capability", Fit::Whole), ("verdict", Fit::Whole), ("why", Fit::Text(20))]));
-    for ruling in &shown.rulings {
-        let verdict = if ruling.verdict == Verdict::Granted { "granted" } else { "withheld" };
-        table.row([ruling.capability.name().to_owned(), verdict.to_owned(), ruling.to_string()]);
+    for ruling in &shown.grant_decisions {
+        let verdict = if ruling.verdict == GrantVerdict::Granted { "granted" } else { "withheld" };
+        table.add_row([ruling.capability.name().to_owned(), verdict.to_owned(), ruling.to_string()]);
     }
-    print(&table, shown.rulings.len(), streams)?;
+    print_table(&table, shown.grant_decisions.len(), streams)?;
     let mut table = Table::new(columns([
         ("approval", Fit::Whole),
         ("grants", Fit::Text(8)),
@@ -159,17 +164,17 @@ fn permissions(shown: &Shown, _: &Checked, streams: &mut Streams<'_>) -> std::io
         let said = if approval.decision == Decision::Approved { "approved" } else { "refused" };
         let grants = approval.grants.as_object().map(|grants| grants.keys().cloned().collect::<Vec<_>>().join(", "));
         let grants = grants.filter(|grants| !grants.is_empty()).unwrap_or_else(|| "nothing".to_owned());
-        table.row([said.to_owned(), grants, approval.by.clone(), approval.at.to_string()]);
+        table.add_row([said.to_owned(), grants, approval.by.clone(), approval.at.to_string()]);
     }
-    print(&table, shown.approvals.len(), streams)
+    print_table(&table, shown.approvals.len(), streams)
 }
 
-fn usage(shown: &Shown, _: &Checked, streams: &mut Streams<'_>) -> std::io::Result<()> {
+fn usage(shown: &ToolDetails, _: &CheckedFile, streams: &mut Streams<'_>) -> std::io::Result<()> {
     let Usage { runs, successes, failures, last_used_at, fuel, micros } = &shown.usage;
     let Some(last) = last_used_at else {
         return writeln!(streams.output, "\nit never ran");
     };
-    let failed: Vec<String> = failures.iter().map(|(code, count)| format!("{} {count}", line(code))).collect();
+    let failed: Vec<String> = failures.iter().map(|(code, count)| format!("{} {count}", single_line(code))).collect();
     let failed = if failed.is_empty() { String::new() } else { format!(" ({})", failed.join(", ")) };
     writeln!(streams.output, "\n{runs} runs, {successes} went well{failed}; the last one {last}")?;
     let mut table = Table::new(columns([
@@ -179,104 +184,104 @@ fn usage(shown: &Shown, _: &Checked, streams: &mut Streams<'_>) -> std::io::Resu
         ("99", Fit::Number),
     ]));
     let Percentiles { p50, p90, p99 } = *fuel;
-    table.row(["fuel, at most".to_owned(), p50.to_string(), p90.to_string(), p99.to_string()]);
+    table.add_row(["fuel, at most".to_owned(), p50.to_string(), p90.to_string(), p99.to_string()]);
     let milliseconds = |micros: u64| format!("{}.{:03}", micros / 1_000, micros % 1_000);
     let Percentiles { p50, p90, p99 } = *micros;
-    table.row(["ms, at most".to_owned(), milliseconds(p50), milliseconds(p90), milliseconds(p99)]);
-    print(&table, 2, streams)
+    table.add_row(["ms, at most".to_owned(), milliseconds(p50), milliseconds(p90), milliseconds(p99)]);
+    print_table(&table, 2, streams)
 }
 
-fn history(shown: &Shown, _: &Checked, streams: &mut Streams<'_>) -> std::io::Result<()> {
+fn history(shown: &ToolDetails, _: &CheckedFile, streams: &mut Streams<'_>) -> std::io::Result<()> {
     let mut table =
         Table::new(columns([("version", Fit::Number), ("event", Fit::Whole), ("id", Fit::Whole), ("at", Fit::Whole)]));
     for past in &shown.history {
-        table.row([past.number.to_string(), past.event.name().to_owned(), past.id.short(), past.at.to_string()]);
+        table.add_row([past.number.to_string(), past.event.name().to_owned(), past.id.short(), past.at.to_string()]);
     }
-    print(&table, shown.history.len(), streams)
+    print_table(&table, shown.history.len(), streams)
 }
 
-/// What the analysis finds, under the line that it is in.
-fn findings(checked: &Checked, streams: &mut Streams<'_>) -> std::io::Result<()> {
+/// Prints the findings with their source lines.
+fn findings(checked: &CheckedFile, streams: &mut Streams<'_>) -> std::io::Result<()> {
     let renderer = renderer(streams);
-    if let Ok(analysis) = &checked.said {
-        // What it asks for is said already.
+    if let Ok(analysis) = &checked.analysis {
+        // Uses of requested capabilities are listed above.
         let allowed = |finding: &&Finding| analysis.safety.allowed_operations.contains(&finding.message);
         for finding in analysis.findings.iter().filter(|finding| !allowed(finding)) {
             writeln!(streams.output, "\n{}", finding_shown(&renderer, checked, finding))?;
         }
     }
     if let Some(rejection) = checked.rejection() {
-        for problem in rejection.problems() {
-            writeln!(streams.output, "\n{}", problem_shown(&renderer, checked, problem, rejection.code()))?;
+        for problem in rejection.diagnostics() {
+            writeln!(streams.output, "\n{}", render_problem(&renderer, checked, problem, rejection.code()))?;
         }
     }
     Ok(())
 }
 
-fn source(shown: &Shown, streams: &mut Streams<'_>) -> std::io::Result<()> {
+fn source(shown: &ToolDetails, streams: &mut Streams<'_>) -> std::io::Result<()> {
     let source = shown.spec.source();
     let digits = source.lines().count().to_string().len();
     writeln!(streams.output)?;
     for (at, text) in source.lines().enumerate() {
-        writeln!(streams.output, "{:>digits$} | {}", at + 1, unmasked(text))?;
+        writeln!(streams.output, "{:>digits$} | {}", at + 1, escape_for_display(text))?;
     }
     Ok(())
 }
 
 fn columns<const N: usize>(columns: [(&'static str, Fit); N]) -> Vec<Column> {
-    columns.into_iter().map(|(title, fit)| Column { title, fit, spare: 0 }).collect()
+    columns.into_iter().map(|(title, fit)| Column { title, fit, drop_order: 0 }).collect()
 }
 
-/// A table with something in it, below a blank line.
-fn print(table: &Table, rows: usize, streams: &mut Streams<'_>) -> std::io::Result<()> {
+/// Prints a table below a blank line, unless it has no rows.
+fn print_table(table: &Table, rows: usize, streams: &mut Streams<'_>) -> std::io::Result<()> {
     if rows == 0 {
         return Ok(());
     }
-    let room = if streams.output_is_terminal { width() } else { u16::MAX };
+    let room = if streams.output_is_terminal { terminal_width() } else { u16::MAX };
     writeln!(streams.output)?;
-    for line in table.fitted(room, TooLong::Wrap).lines {
+    for line in table.fit(room, Overflow::Wrap).lines {
         writeln!(streams.output, "{}", line.trim_end())?;
     }
     Ok(())
 }
 
-fn in_json(shown: &Shown, checked: &Checked) -> Value {
+fn details_to_json(shown: &ToolDetails, checked: &CheckedFile) -> Value {
     let successor = shown.successor.as_ref().map(|successor| &successor.name);
-    let mut fields = list::entry(&shown.entry, successor);
+    let mut fields = list::entry_to_json(&shown.entry, successor);
     let percentiles = |of: Percentiles| json!({"p50": of.p50, "p90": of.p90, "p99": of.p99});
-    let ruling = |ruling: &toolcell::policy::Ruling| {
-        json!({"capability": ruling.capability.name(), "granted": ruling.verdict == Verdict::Granted,
+    let ruling = |ruling: &toolcell::policy::GrantDecision| {
+        json!({"capability": ruling.capability.name(), "granted": ruling.verdict == GrantVerdict::Granted,
             "rule": ruling.rule, "why": ruling.to_string()})
     };
     let approval = |approval: &toolcell::store::Approval| {
         json!({"approved": approval.decision == Decision::Approved, "grants": approval.grants, "by": approval.by,
             "at": approval.at.to_string()})
     };
-    let past = |past: &toolcell::store::Past| {
+    let past = |past: &toolcell::store::HistoryEntry| {
         json!({"version": past.number, "event": past.event.name(), "id": past.id.to_string(),
             "at": past.at.to_string()})
     };
-    let analysis: Option<&Analysis> = checked.said.as_ref().ok();
-    let why = match &shown.standing {
-        Standing::Unapproved { why } => Some(why.clone()),
-        Standing::Unsafe(refusal) => Some(refusal.to_string()),
+    let analysis: Option<&Analysis> = checked.analysis.as_ref().ok();
+    let why = match &shown.approval_state {
+        ApprovalState::Unapproved { why } => Some(why.clone()),
+        ApprovalState::Unsafe(refusal) => Some(refusal.to_string()),
         _ => None,
     };
     let more = json!({
         "current": shown.entry.current,
         "generatedFrom": shown.notes.generated_from(),
         "examples": shown.notes.examples(),
-        "returns": shown.notes.claims().returns,
-        "idempotent": shown.notes.claims().idempotent,
+        "returns": shown.notes.postconditions().returns,
+        "idempotent": shown.notes.postconditions().idempotent,
         "cost": shown.notes.cost(),
-        "proof": shown.proof.as_ref().map(told),
-        "parameters": shown.parameters.iter().map(ParameterBody::from).collect::<Vec<_>>(),
+        "proof": shown.proof.as_ref().map(proof_to_json),
+        "parameters": shown.parameters.iter().map(ParameterResponse::from).collect::<Vec<_>>(),
         "capabilities": {
-            "asked": shown.asked, "inferred": analysis.map(|analysis| &analysis.capabilities),
-            "rulings": shown.rulings.iter().map(ruling).collect::<Vec<_>>(),
+            "asked": shown.requested, "inferred": analysis.map(|analysis| &analysis.capabilities),
+            "rulings": shown.grant_decisions.iter().map(ruling).collect::<Vec<_>>(),
         },
         "approval": {
-            "state": shown.standing.name(), "why": why,
+            "state": shown.approval_state.name(), "why": why,
             "said": shown.approvals.iter().map(approval).collect::<Vec<_>>(),
         },
         "usage": {
@@ -284,7 +289,7 @@ fn in_json(shown: &Shown, checked: &Checked) -> Value {
             "fuel": percentiles(shown.usage.fuel), "micros": percentiles(shown.usage.micros),
         },
         "history": shown.history.iter().map(past).collect::<Vec<_>>(),
-        "findings": analysis.map(|analysis| analysis.findings.iter().map(FindingBody::from).collect::<Vec<_>>()),
+        "findings": analysis.map(|analysis| analysis.findings.iter().map(FindingResponse::from).collect::<Vec<_>>()),
         "source": shown.spec.source(),
     });
     if let (Value::Object(fields), Value::Object(more)) = (&mut fields, more) {
@@ -293,8 +298,8 @@ fn in_json(shown: &Shown, checked: &Checked) -> Value {
     fields
 }
 
-/// A proof without what ran in it.
-fn told(proof: &Proof) -> Value {
+/// Converts a proof to JSON, without its receipts.
+fn proof_to_json(proof: &Proof) -> Value {
     let mut told = serde_json::to_value(proof).unwrap_or_default();
     if let Some(fields) = told.as_object_mut() {
         fields.shift_remove("receipts");

@@ -1,26 +1,26 @@
-//! `test`: runs the tests beside tools, and holds them to their budgets.
+//! `test`: runs tool tests and checks their budgets.
 //!
-//! Invariant: nothing outside of the files that are named counts: no store, no policy, no network. Nothing is written that was
-//! not shown.
+//! Invariant: only the given files count: no store, no policy, no network. Nothing is written
+//! without showing it first.
 
 mod watch;
 
 use std::path::PathBuf;
 
 use serde_json::json;
-use toolcell::{CancelToken, Lang, SandboxConfig, Toolbox, visible};
-use toolcell_testing::report::{self, Words};
-use toolcell_testing::{Budgets, Problem, RunOptions, Suite, Tested, find, run as run_suites, update};
+use toolcell::{CancelToken, Lang, SandboxConfig, Toolbox, escape_control_chars};
+use toolcell_testing::report::{self, ReportWords};
+use toolcell_testing::{BudgetPolicy, Suite, SuiteProblem, TestOptions, TestReport, find_suites, run_suites, update};
 
 use crate::Streams;
 use crate::args::TestArgs;
+use crate::error::CliError;
 use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::output::unwritable;
-use crate::person;
+use crate::fs::write_error;
+use crate::prompt;
 
-/// How a file of tests is read.
-type Reader = fn(&std::path::Path) -> Result<Suite, Vec<Problem>>;
+/// A function that reads a test file.
+type SuiteReader = fn(&std::path::Path) -> Result<Suite, Vec<SuiteProblem>>;
 
 pub(crate) fn run(
     args: &TestArgs,
@@ -28,80 +28,84 @@ pub(crate) fn run(
     lang: Lang,
     streams: &mut Streams<'_>,
     cancel: &CancelToken,
-) -> Result<Exit, Failure> {
-    let toolbox = toolbox(args.sandbox.config(), args.jobs)?;
+) -> Result<Exit, CliError> {
+    let toolbox = test_toolbox(args.sandbox.config(), args.jobs)?;
     if args.watch {
         return watch::run(&args.paths, streams, cancel, lang, |streams| {
-            once(args, &toolbox, json, lang, streams, cancel)
+            run_once(args, &toolbox, json, lang, streams, cancel)
         });
     }
-    once(args, &toolbox, json, lang, streams, cancel)
+    run_once(args, &toolbox, json, lang, streams, cancel)
 }
 
-/// A toolbox with as many slots as there are jobs. It has the limits of the built-in policy, so that a test comes out the same
-/// wherever it runs.
-pub(crate) fn toolbox(config: SandboxConfig, jobs: usize) -> Result<Toolbox, Failure> {
+/// Creates a toolbox with one call slot per job, under the built-in policy, so that a test has the
+/// same result everywhere.
+pub(crate) fn test_toolbox(config: SandboxConfig, jobs: usize) -> Result<Toolbox, CliError> {
     let cores = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let slots = if jobs == 0 { cores() } else { jobs.min(cores() * 4) };
     Ok(Toolbox::new(&SandboxConfig { slots, ..config })?)
 }
 
-fn once(
+fn run_once(
     args: &TestArgs,
     toolbox: &Toolbox,
     json: bool,
     lang: Lang,
     streams: &mut Streams<'_>,
     cancel: &CancelToken,
-) -> Result<Exit, Failure> {
-    let reader: Reader = match (args.update, args.no_budgets) {
+) -> Result<Exit, CliError> {
+    let reader: SuiteReader = match (args.update, args.no_budgets) {
         (true, _) => Suite::read_unfinished,
         (false, true) => Suite::read_without_budgets,
         (false, false) => Suite::read,
     };
-    let (suites, problems) = read(&args.paths, reader)?;
+    let (suites, problems) = read_suites(&args.paths, reader)?;
     let tested = if problems.is_empty() {
-        run_suites(&suites, toolbox, &options(args, cancel))
+        run_suites(&suites, toolbox, &run_options(args, cancel))
     } else {
-        Tested { problems, ..Tested::default() }
+        TestReport { problems, ..TestReport::default() }
     };
     if let Some(word) = &args.filter
-        && (tested.problems.is_empty() && tested.done.is_empty() && tested.not_run == 0 && !tested.cancelled)
+        && (tested.problems.is_empty() && tested.results.is_empty() && tested.not_run == 0 && !tested.is_cancelled)
     {
         let message = format!("no test has `{word}` in its name or in that of its tool");
-        return Err(Failure::said("test-not-found", message, "`toolcell test --json` names all tests of a folder"));
+        return Err(CliError::coded("test-not-found", message, "`toolcell test --json` names all tests of a folder"));
     }
-    tell(args, &tested, json, lang, streams)?;
-    if tested.cancelled {
+    print_report(args, &tested, json, lang, streams)?;
+    if tested.is_cancelled {
         return Ok(Exit::Interrupted);
     }
     if args.update && tested.problems.is_empty() {
-        return updated(args, &suites, &tested, json, lang, streams);
+        return update_files(args, &suites, &tested, json, lang, streams);
     }
     streams.output.flush()?;
-    Ok(exit(&tested))
+    Ok(exit_for_report(&tested))
 }
 
-fn options(args: &TestArgs, cancel: &CancelToken) -> RunOptions {
+fn run_options(args: &TestArgs, cancel: &CancelToken) -> TestOptions {
     let budgets = match args.max_regression {
-        _ if args.no_budgets => Budgets::Ignored,
-        Some(most) => Budgets::Regression(most),
-        None => Budgets::Held,
+        _ if args.no_budgets => BudgetPolicy::Ignored,
+        Some(most) => BudgetPolicy::Regression(most),
+        None => BudgetPolicy::Enforced,
     };
     let (fail_fast, filter) = (args.fail_fast, args.filter.clone());
-    RunOptions { jobs: args.jobs, fail_fast, filter, budgets, cancel: Some(cancel.clone()) }
+    TestOptions { jobs: args.jobs, fail_fast, filter, budgets, cancel: Some(cancel.clone()) }
 }
 
-/// The files that paths name, and all that is wrong with any of them.
-pub(crate) fn read(paths: &[PathBuf], reader: Reader) -> Result<(Vec<Suite>, Vec<Problem>), Failure> {
-    let files = find(paths).map_err(|(path, error)| {
-        let failed = Failure::File { path: path.display().to_string(), error };
-        Failure::said(failed.code(), failed.message(), "name a file of tests, or a folder with such files")
+/// Reads the test files at the paths, and collects the problems of all of them.
+pub(crate) fn read_suites(paths: &[PathBuf], reader: SuiteReader) -> Result<(Vec<Suite>, Vec<SuiteProblem>), CliError> {
+    let files = find_suites(paths).map_err(|(path, error)| {
+        let failed = CliError::File { path: path.display().to_string(), error };
+        CliError::coded(failed.code(), failed.message(), "name a file of tests, or a folder with such files")
     })?;
     if files.is_empty() {
         let named: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
         let message = format!("{}: there are no tests in it", named.join(", "));
-        return Err(Failure::said("file-not-found", message, "tests of average.ts are in average.test.toml beside it"));
+        return Err(CliError::coded(
+            "file-not-found",
+            message,
+            "tests of average.ts are in average.test.toml beside it",
+        ));
     }
     let (mut suites, mut problems) = (Vec::new(), Vec::new());
     for file in files {
@@ -113,79 +117,85 @@ pub(crate) fn read(paths: &[PathBuf], reader: Reader) -> Result<(Vec<Suite>, Vec
     Ok((suites, problems))
 }
 
-/// What came of it means for the process.
-pub(crate) fn exit(tested: &Tested) -> Exit {
+/// Returns the exit status of a report.
+pub(crate) fn exit_for_report(tested: &TestReport) -> Exit {
     match tested {
-        tested if tested.cancelled => Exit::Interrupted,
+        tested if tested.is_cancelled => Exit::Interrupted,
         tested if !tested.problems.is_empty() => Exit::Usage,
-        tested if tested.failed() > 0 => Exit::ToolFailed,
+        tested if tested.failed_count() > 0 => Exit::ToolFailed,
         _ => Exit::Done,
     }
 }
 
-/// Says what came of it, in all the forms that are asked for.
-fn tell(args: &TestArgs, tested: &Tested, json: bool, lang: Lang, streams: &mut Streams<'_>) -> Result<(), Failure> {
+/// Prints the report in all requested formats.
+fn print_report(
+    args: &TestArgs,
+    tested: &TestReport,
+    json: bool,
+    lang: Lang,
+    streams: &mut Streams<'_>,
+) -> Result<(), CliError> {
     if json {
         writeln!(streams.output, "{}", report::json(tested))?;
     } else {
-        tell_in_text(tested, lang, streams)?;
+        print_text_report(tested, lang, streams)?;
     }
     if args.github || std::env::var("GITHUB_ACTIONS").is_ok_and(|value| value == "true") {
         let annotations = report::github(tested);
-        // The runner reads both streams; JSON stays alone on its own.
+        // GitHub's runner reads both streams; with `--json`, standard output holds only JSON.
         let stream = if json { &mut *streams.errors } else { &mut *streams.output };
         write!(stream, "{annotations}")?;
     }
     if let Some(path) = &args.junit {
-        let xml = report::junit(tested).map_err(|error| Failure::Stream(std::io::Error::other(error)))?;
-        std::fs::write(path, xml).map_err(unwritable(path))?;
+        let xml = report::junit(tested).map_err(|error| CliError::Stream(std::io::Error::other(error)))?;
+        std::fs::write(path, xml).map_err(write_error(path))?;
     }
     Ok(())
 }
 
-/// Problems on standard error, results on standard output.
-pub(crate) fn tell_in_text(tested: &Tested, lang: Lang, streams: &mut Streams<'_>) -> std::io::Result<()> {
+/// Prints problems to standard error, and results to standard output.
+pub(crate) fn print_text_report(tested: &TestReport, lang: Lang, streams: &mut Streams<'_>) -> std::io::Result<()> {
     let (error, hint, words) = match lang {
-        Lang::En => ("error", "hint", Words::ENGLISH),
-        Lang::Ja => ("エラー", "ヒント", Words::JAPANESE),
-        Lang::Zh => ("错误", "提示", Words::CHINESE),
+        Lang::En => ("error", "hint", ReportWords::ENGLISH),
+        Lang::Ja => ("エラー", "ヒント", ReportWords::JAPANESE),
+        Lang::Zh => ("错误", "提示", ReportWords::CHINESE),
     };
     let colon = lang.colon();
     for problem in &tested.problems {
-        writeln!(streams.errors, "{error}{colon}{}", visible(&problem.to_string()))?;
-        writeln!(streams.errors, "{hint}{colon}{}", visible(&problem.hint))?;
+        writeln!(streams.errors, "{error}{colon}{}", escape_control_chars(&problem.to_string()))?;
+        writeln!(streams.errors, "{hint}{colon}{}", escape_control_chars(&problem.hint))?;
     }
-    if tested.problems.is_empty() || !tested.done.is_empty() {
+    if tested.problems.is_empty() || !tested.results.is_empty() {
         for line in report::text(tested, &words).lines() {
-            writeln!(streams.output, "{}", streams.shown(line))?;
+            writeln!(streams.output, "{}", streams.escape_for_output(line))?;
         }
     }
     Ok(())
 }
 
-/// Shows what the files are to become, and writes them if somebody says so.
-fn updated(
+/// Shows the diff of the updated files, and writes them after confirmation.
+fn update_files(
     args: &TestArgs,
     suites: &[Suite],
-    tested: &Tested,
+    tested: &TestReport,
     json: bool,
     lang: Lang,
     streams: &mut Streams<'_>,
-) -> Result<Exit, Failure> {
+) -> Result<Exit, CliError> {
     let (files, left) = update(suites, tested);
     let asks = !files.is_empty() && !args.yes;
-    let diffs: Vec<String> = files.iter().map(|file| visible_lines(&file.diff())).collect();
-    // Where a person is asked, the question shows them the differences.
-    let is_shown = asks && streams.somebody_is_there() && (json || streams.output_is_terminal);
+    let diffs: Vec<String> = files.iter().map(|file| escape_lines(&file.diff())).collect();
+    // If the user is prompted, the prompt shows the diff.
+    let is_shown = asks && streams.is_interactive() && (json || streams.output_is_terminal);
     if !is_shown {
         let stream = if json { &mut *streams.errors } else { &mut *streams.output };
         write!(stream, "{}", diffs.concat())?;
     }
     streams.output.flush()?;
     if asks {
-        if !streams.somebody_is_there() {
+        if !streams.is_interactive() {
             let message = "nobody is there who could confirm it; nothing was written".to_owned();
-            return Err(Failure::Typed { message, hint: "look at the difference, and say --yes" });
+            return Err(CliError::Usage { message, hint: "look at the difference, and say --yes" });
         }
         let question = match lang {
             Lang::En => "Write this?",
@@ -193,12 +203,12 @@ fn updated(
             Lang::Zh => "写入这些内容吗？",
         };
         let lines: Vec<String> = diffs.iter().flat_map(|diff| diff.lines()).map(str::to_owned).collect();
-        if !person::confirms(&lines, question, lang)? {
-            return Ok(exit(tested));
+        if !prompt::confirm(&lines, question, lang)? {
+            return Ok(exit_for_report(tested));
         }
     }
     for file in &files {
-        file.write().map_err(unwritable(&file.path))?;
+        file.write().map_err(write_error(&file.path))?;
     }
     if json {
         let paths: Vec<_> = files.iter().map(|file| file.path.display().to_string()).collect();
@@ -207,7 +217,7 @@ fn updated(
     Ok(if left == 0 { Exit::Done } else { Exit::ToolFailed })
 }
 
-/// Text with the ends of its lines, and nothing else in it that a terminal would obey.
-pub(crate) fn visible_lines(text: &str) -> String {
-    text.lines().map(|line| visible(line) + "\n").collect()
+/// Escapes control characters other than line breaks.
+pub(crate) fn escape_lines(text: &str) -> String {
+    text.lines().map(|line| escape_control_chars(line) + "\n").collect()
 }

@@ -1,82 +1,91 @@
-//! `verify`: proves tools that are kept, or finds what speaks against them.
+//! `verify`: verifies stored tools with examples and generated inputs.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use toolcell::proof::Verdict;
-use toolcell::{CancelToken, Lang, Proof, Toolbox, VerifyError, VerifyOptions, line, visible};
+use toolcell::proof::ProofStatus;
+use toolcell::{CancelToken, Lang, Proof, Toolbox, VerifyError, VerifyOptions, escape_control_chars, single_line};
 
 use crate::args::VerifyArgs;
+use crate::command_error::exit_for_code;
+use crate::error::CliError;
 use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::operation::exit_of;
-use crate::person::AtTerminal;
+use crate::policy_files::PolicyFiles;
 use crate::progress::Progress;
-use crate::rules::Rules;
-use crate::table::{Column, Fit, Table, TooLong};
-use crate::{Streams, open};
+use crate::prompt::TerminalApprover;
+use crate::table::{Column, Fit, Overflow, Table};
+use crate::{Streams, toolbox};
 
 pub(crate) fn run(
     args: &VerifyArgs,
-    rules: &Rules,
+    rules: &PolicyFiles,
     dir: &Path,
     json: bool,
     lang: Lang,
     streams: &mut Streams<'_>,
     cancel: &CancelToken,
-) -> Result<Exit, Failure> {
-    let toolbox = open::existing(dir, args.sandbox.config(), rules)?;
+) -> Result<Exit, CliError> {
+    let toolbox = toolbox::open_existing(dir, args.sandbox.config(), rules)?;
     let progress = streams.errors_are_terminal.then(|| Progress::start("verify"));
-    let person =
-        |progress: &Arc<Progress>| AtTerminal { lang, cancel: cancel.clone(), progress: Some(Arc::clone(progress)) };
+    let person = |progress: &Arc<Progress>| TerminalApprover {
+        lang,
+        cancel: cancel.clone(),
+        progress: Some(Arc::clone(progress)),
+    };
     let mut options = VerifyOptions {
         caller: "cli".to_owned(),
         cases: args.cases,
         seed: args.seed,
         cancel: Some(cancel.clone()),
-        person: None,
+        approver: None,
     };
     let Some(tool) = &args.tool else {
-        return all(&toolbox, &options, progress.as_ref(), json, lang, streams);
+        return verify_all(&toolbox, &options, progress.as_ref(), json, lang, streams);
     };
-    if streams.somebody_is_there() {
-        options.person = progress.as_ref().map(|progress| Arc::new(person(progress)) as _);
+    if streams.is_interactive() {
+        options.approver = progress.as_ref().map(|progress| Arc::new(person(progress)) as _);
     }
     let proof = toolbox.verify(tool, &options);
-    end(progress.as_ref());
+    end_progress(progress.as_ref());
     let proof = proof?;
     if json {
         let text = serde_json::to_string(&proof).map_err(std::io::Error::from)?;
         writeln!(streams.output, "{text}")?;
     } else {
-        let text = streams.shown(&proof.to_text(lang));
+        let text = streams.escape_for_output(&proof.to_text(lang));
         writeln!(streams.output, "{text}")?;
     }
-    Ok(exit(&proof))
+    Ok(exit_for_proof(&proof))
 }
 
-/// All tools; nobody is asked for one of many.
-fn all(
+/// Verifies all tools, without prompting.
+fn verify_all(
     toolbox: &Toolbox,
     options: &VerifyOptions,
     progress: Option<&Arc<Progress>>,
     json: bool,
     lang: Lang,
     streams: &mut Streams<'_>,
-) -> Result<Exit, Failure> {
+) -> Result<Exit, CliError> {
     let done = toolbox.verify_all(options, &|proved| {
         if let Some(progress) = progress {
-            progress.say(&format!("{} of {}: {} {}", proved.done, proved.all, proved.entry.name, word(proved.proof)));
+            progress.set_message(&format!(
+                "{} of {}: {} {}",
+                proved.done,
+                proved.all,
+                proved.entry.name,
+                status_name(proved.proof)
+            ));
         }
     });
-    end(progress);
+    end_progress(progress);
     let done = done?;
     let mut exit = Exit::Done;
     for (_, proof) in &done {
         exit = match proof {
-            Ok(proof) if exit == Exit::Done => self::exit(proof),
-            Err(error) if exit == Exit::Done || exit == Exit::ToolFailed => exit_of(error.code()),
+            Ok(proof) if exit == Exit::Done => exit_for_proof(proof),
+            Err(error) if exit == Exit::Done || exit == Exit::ToolFailed => exit_for_code(error.code()),
             _ => exit,
         };
     }
@@ -93,9 +102,9 @@ fn all(
         return Ok(exit);
     }
     let mut table = Table::new(vec![
-        Column { title: "tool", fit: Fit::Text(12), spare: 0 },
-        Column { title: "verdict", fit: Fit::Whole, spare: 0 },
-        Column { title: "what", fit: Fit::Text(30), spare: 0 },
+        Column { title: "tool", fit: Fit::Text(12), drop_order: 0 },
+        Column { title: "verdict", fit: Fit::Whole, drop_order: 0 },
+        Column { title: "what", fit: Fit::Text(30), drop_order: 0 },
     ]);
     for (entry, proof) in &done {
         let what = match proof {
@@ -105,26 +114,30 @@ fn all(
             Ok(proof) => proof.checks.iter().map(|check| check.says.as_str()).collect::<Vec<_>>().join("; "),
             Err(error) => format!("{error}; {}", error.hint()),
         };
-        table.row([entry.name.to_string(), word(proof).to_owned(), line(&visible(&what))]);
+        table.add_row([
+            entry.name.to_string(),
+            status_name(proof).to_owned(),
+            single_line(&escape_control_chars(&what)),
+        ]);
     }
-    table.print(TooLong::Cut, "toolcell verify --all --json", streams)?;
+    table.print(Overflow::Truncate, "toolcell verify --all --json", streams)?;
     Ok(exit)
 }
 
-fn end(progress: Option<&Arc<Progress>>) {
+fn end_progress(progress: Option<&Arc<Progress>>) {
     if let Some(progress) = progress {
-        progress.end();
+        progress.finish();
     }
 }
 
-fn word(proof: &Result<Proof, VerifyError>) -> &'static str {
+fn status_name(proof: &Result<Proof, VerifyError>) -> &'static str {
     proof.as_ref().map_or("refused", |proof| proof.verdict.name())
 }
 
-/// Only what is proven is done.
-fn exit(proof: &Proof) -> Exit {
+/// Returns success only for a tool that passed.
+fn exit_for_proof(proof: &Proof) -> Exit {
     match proof.verdict {
-        Verdict::Passed => Exit::Done,
-        Verdict::Failed | Verdict::Unproven => Exit::ToolFailed,
+        ProofStatus::Passed => Exit::Done,
+        ProofStatus::Failed | ProofStatus::Unproven => Exit::ToolFailed,
     }
 }

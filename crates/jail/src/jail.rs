@@ -1,141 +1,154 @@
 //! The jail: a sandbox whose calls run in worker processes.
 //!
-//! Invariant: what a call comes to is what it comes to in a [`Sandbox`](toolcell_host::Sandbox) of this process, but for a worker
-//! that ends before its time. A worker has one call at a time, and one that did anything unexpected is not asked again.
+//! Invariant: the result of a call equals that in a [`Sandbox`](toolcell_host::Sandbox) of this
+//! process, unless its worker dies. A worker runs one call at a time, and is not reused after
+//! unexpected behaviour.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use toolcell_host::{
-    Asleep, Budget, CallError, Called, ENGINE_VERSION, GUEST_DIGEST, Json, Kind, NESTED, NoSlot, Params, Report, Run,
-    SandboxConfig, Script, Slots, StartError, Stop, Until, WakeError,
+    AcquireError, Budget, CallContext, CallDeadline, CallError, CallLimiter, CallStatus, ENGINE_VERSION, GUEST_DIGEST,
+    ImageKind, Json, MAX_NESTED_CALLS, Params, Report, ResumeError, SandboxConfig, Script, StartError, Stop,
+    SuspendedCall,
 };
 
-use crate::call::{Came, Exchange, Lost, misfit, never_began};
-use crate::lock::Walls;
-use crate::pipe::{Broken, Patient};
-use crate::serve::{self, HELLO_BYTES};
-use crate::wire::{Asked, Form, Hello, Patience, Said, Source, VERSION};
-use crate::worker::{Nursery, Program, Worker};
+use crate::channel::{ChannelError, WaitMode};
+use crate::confine::Confinement;
+use crate::messages::{Hello, HostMessage, LoadMode, ScriptSource, SuspendPolicy, VERSION, WorkerMessage};
+use crate::session::{CallReply, WorkerLost, WorkerSession, not_started, protocol_violation};
+use crate::worker::{Program, Worker, WorkerSpawner};
+use crate::worker_main::{self, MAX_HELLO_BYTES};
 
-/// How long a worker has to come up.
-const COMING_UP: Duration = Duration::from_secs(20);
-/// What to do where the program that was started is no worker.
-const SERVE: &str = "call `toolcell::jail::serve_if_worker()` first thing in `main`, or name a program that does";
-/// What to do where a worker does not come up.
-const WITHOUT: &str = "do without the jail, or give the process what it says is missing";
+/// The time limit for starting a worker.
+const STARTUP_TIMEOUT: Duration = Duration::from_secs(20);
+/// The hint for a program that does not act as a worker.
+const SERVE_HINT: &str = "call `toolcell::jail::serve_if_worker()` first thing in `main`, or name a program that does";
+/// The hint for a worker that does not start.
+const WORKER_FAILED_HINT: &str = "do without the jail, or give the process what it says is missing";
 
-/// Runs calls in worker processes that are locked in.
+/// A pool of confined worker processes that run calls.
 pub struct Jail {
-    nursery: Nursery,
+    spawner: WorkerSpawner,
     images: Vec<u8>,
-    slots: Slots,
-    /// Workers that have nothing to do.
+    slots: CallLimiter,
+    /// The idle workers; the one used last is at the end.
     idle: Mutex<Vec<Worker>>,
-    /// The number of the next script.
-    next: AtomicU64,
-    kind: Kind,
-    passed_over: Vec<(Kind, String)>,
-    walls: Walls,
+    /// The identifier of the next script.
+    next_script_id: AtomicU64,
+    kind: ImageKind,
+    rejected_images: Vec<(ImageKind, String)>,
+    confinement: Confinement,
 }
 
-/// A script that was evaluated once, in a worker. Others evaluate it when they call it first.
-pub struct Prepared {
+/// A script that one worker has evaluated. Other workers evaluate it on its first call there.
+pub struct JailedScript {
     id: u64,
     name: String,
     source: String,
     budget: Budget,
-    form: Form,
+    load_mode: LoadMode,
     load_fuel: u64,
     manifest: Json,
 }
 
-impl Prepared {
-    /// How many bytes keeping this takes here. Workers keep what they evaluated as long as there is room.
+impl JailedScript {
+    /// Returns the heap size of this value in the host, in bytes. Workers cache the evaluated
+    /// script as long as there is room.
     #[must_use]
-    pub fn size(&self) -> usize {
+    pub fn held_bytes(&self) -> usize {
         size_of::<Self>() + self.name.len() + self.source.len() + self.manifest.as_str().len()
     }
 
-    /// Fuel that evaluating the script burned.
+    /// Returns the fuel that evaluating the script burned.
     #[must_use]
     pub fn load_fuel(&self) -> u64 {
         self.load_fuel
     }
 
-    /// What the script says of its tools, as [`toolcell_host::Prepared::manifest`].
+    /// Returns the script's description of its tools, as [`toolcell_host::Prepared::manifest`].
     #[must_use]
     pub fn manifest(&self) -> &Json {
         &self.manifest
     }
 
-    fn source(&self) -> Source<'_> {
-        Source { name: &self.name, source: &self.source }
+    fn source(&self) -> ScriptSource<'_> {
+        ScriptSource { name: &self.name, source: &self.source }
     }
 }
 
-/// What came of loading a script.
-pub enum Loaded {
-    /// It can be called.
-    Ready(Prepared),
-    /// It did not load.
-    Ended(Report),
+/// The result of loading a script.
+pub enum JailPrepareResult {
+    /// The script can be called.
+    Ready(JailedScript),
+    /// The script did not load.
+    Failed(Report),
 }
 
 impl Jail {
-    /// A jail, with its first worker, so that it is known that there can be one.
+    /// Creates a jail and starts its first worker, to verify that workers can start.
     ///
     /// # Errors
-    /// `no-worker` where none comes up, and where one cannot lock itself in; `limit-invalid` for a jail without slots.
+    /// `no-worker` if no worker starts or it cannot confine itself, `limit-invalid` for a jail
+    /// without slots.
     pub fn new(config: &SandboxConfig, program: Program) -> Result<Self, StartError> {
         if config.slots == 0 {
             return Err(StartError::NoSlots);
         }
-        if serve::is_asked_for() {
-            return Err(no_worker("this process is one of its workers, and does not serve", SERVE));
+        if worker_main::is_worker_process() {
+            return Err(no_worker("this process is one of its workers, and does not serve", SERVE_HINT));
         }
-        let images: Vec<u8> = config.images.iter().filter_map(|image| place(*image)).collect();
-        let nursery = Nursery::new(program).map_err(|error| no_worker(error.to_string(), WITHOUT))?;
-        let (first, hello) = start(&nursery, &images)?;
-        let kind = kind(hello.image)?;
-        let passed_over = hello.passed_over.into_iter().map(|(place, why)| Ok((self::kind(place)?, why)));
+        let images: Vec<u8> = config.images.iter().filter_map(|image| image_index(*image)).collect();
+        let nursery = WorkerSpawner::new(program).map_err(|error| no_worker(error.to_string(), WORKER_FAILED_HINT))?;
+        let (first, hello) = start_worker(&nursery, &images)?;
+        let kind = image_at(hello.image)?;
+        let passed_over = hello.rejected_images.into_iter().map(|(place, why)| Ok((image_at(place)?, why)));
         let passed_over = passed_over.collect::<Result<_, StartError>>()?;
-        let (slots, idle, next) = (Slots::new(config.slots), Mutex::new(vec![first]), AtomicU64::new(0));
-        Ok(Self { nursery, images, slots, idle, next, kind, passed_over, walls: hello.walls })
+        let (slots, idle, next) = (CallLimiter::new(config.slots), Mutex::new(vec![first]), AtomicU64::new(0));
+        Ok(Self {
+            spawner: nursery,
+            images,
+            slots,
+            idle,
+            next_script_id: next,
+            kind,
+            rejected_images: passed_over,
+            confinement: hello.confinement,
+        })
     }
 
-    /// The image that is in use.
+    /// Returns the image in use.
     #[must_use]
-    pub fn image(&self) -> Kind {
+    pub fn image(&self) -> ImageKind {
         self.kind
     }
 
-    /// The images that were tried before, and why they do not work here.
+    /// Returns the images that were tried before, each with the reason for its failure.
     #[must_use]
-    pub fn passed_over(&self) -> &[(Kind, String)] {
-        &self.passed_over
+    pub fn rejected_images(&self) -> &[(ImageKind, String)] {
+        &self.rejected_images
     }
 
-    /// How many calls run at once.
+    /// Returns the maximum number of concurrent calls.
     #[must_use]
     pub fn slots(&self) -> usize {
-        self.slots.total()
+        self.slots.capacity()
     }
 
-    /// The program that its workers run.
+    /// Returns the program that the workers run.
     #[must_use]
     pub fn program(&self) -> &Program {
-        self.nursery.program()
+        self.spawner.program()
     }
 
-    /// What is between its workers and the machine.
+    /// Returns how far the workers are confined.
     #[must_use]
-    pub fn walls(&self) -> Walls {
-        self.walls
+    pub fn confinement(&self) -> Confinement {
+        self.confinement
     }
 
-    /// The process numbers of the workers that have nothing to do.
+    /// Returns the process identifiers of the idle workers.
     #[must_use]
     pub fn idle_workers(&self) -> Vec<u32> {
         self.idle().iter().map(Worker::id).collect()
@@ -144,154 +157,179 @@ impl Jail {
     /// Evaluates a script once, as [`Sandbox::prepare`](toolcell_host::Sandbox::prepare).
     ///
     /// # Errors
-    /// `limit-invalid`, `busy`, `no-instance`. What the script does is a [`Loaded`].
-    pub fn prepare(&self, script: &Script<'_>, budget: &Budget, run: &Run<'_>) -> Result<Loaded, CallError> {
-        let source = Source { name: script.name, source: script.source };
-        let id = self.next.fetch_add(1, Ordering::Relaxed);
-        let came = self.exchange(budget, run, never_began, |exchange| exchange.prepare(id, source, budget))?;
+    /// `limit-invalid`, `busy`, `no-instance`, `profile-in-jail`. Faults of the script are reported
+    /// as a [`JailPrepareResult`].
+    pub fn prepare(
+        &self,
+        script: &Script<'_>,
+        budget: &Budget,
+        run: &CallContext<'_>,
+    ) -> Result<JailPrepareResult, CallError> {
+        let source = ScriptSource { name: script.name, source: script.source };
+        let id = self.next_script_id.fetch_add(1, Ordering::Relaxed);
+        let came = self.with_worker(budget, run, not_started, |exchange| exchange.prepare(id, source, budget))?;
         let (load_fuel, manifest, form) = match came {
-            Came::Ready { load_fuel, manifest, form } => (load_fuel, manifest, form),
-            Came::Ended(report) => return Ok(Loaded::Ended(*report)),
-            Came::Asleep(_) | Came::OtherScript => {
+            CallReply::Ready { load_fuel, manifest, load_mode: form } => (load_fuel, manifest, form),
+            CallReply::Finished(report) => return Ok(JailPrepareResult::Failed(*report)),
+            CallReply::Suspended(_) | CallReply::ScriptMismatch => {
                 return Err(CallError::NoInstance("that is no end of loading a script".to_owned()));
             }
         };
         let (name, source) = (script.name.to_owned(), script.source.to_owned());
-        Ok(Loaded::Ready(Prepared { id, name, source, budget: *budget, form, load_fuel, manifest }))
+        Ok(JailPrepareResult::Ready(JailedScript {
+            id,
+            name,
+            source,
+            budget: *budget,
+            load_mode: form,
+            load_fuel,
+            manifest,
+        }))
     }
 
     /// Calls a prepared tool, as [`Sandbox::call`](toolcell_host::Sandbox::call).
     ///
     /// # Errors
-    /// `limit-invalid`, `busy`, `no-instance`. What the tool does is in the [`Report`].
+    /// `limit-invalid`, `busy`, `no-instance`, `profile-in-jail`. Faults of the tool are reported
+    /// in the [`Report`].
     pub fn call(
         &self,
-        prepared: &Prepared,
+        prepared: &JailedScript,
         params: &Params,
         budget: &Budget,
-        run: &Run<'_>,
+        run: &CallContext<'_>,
     ) -> Result<Report, CallError> {
-        match self.enter(prepared, params, budget, run, Patience::Awake)? {
-            Called::Ended(report) => Ok(report),
-            Called::Asleep(_) => Err(CallError::NoInstance("a worker put a call to sleep that may not".to_owned())),
+        match self.call_inner(prepared, params, budget, run, SuspendPolicy::Never)? {
+            CallStatus::Finished(report) => Ok(report),
+            CallStatus::Suspended(_) => {
+                Err(CallError::NoInstance("a worker put a call to sleep that may not".to_owned()))
+            }
         }
     }
 
-    /// Calls a prepared tool likewise, and puts it to sleep where what it waits for says so.
+    /// Calls a prepared tool, and suspends the call if its host calls ask for that.
     ///
     /// # Errors
-    /// `limit-invalid`, `busy`, `no-instance`. What the tool does is in the [`Called`].
-    pub fn call_or_sleep(
+    /// `limit-invalid`, `busy`, `no-instance`, `profile-in-jail`. Faults of the tool are reported
+    /// in the [`CallStatus`].
+    pub fn call_suspendable(
         &self,
-        prepared: &Prepared,
+        prepared: &JailedScript,
         params: &Params,
         budget: &Budget,
-        run: &Run<'_>,
-    ) -> Result<Called, CallError> {
-        self.enter(prepared, params, budget, run, Patience::MaySleep)
+        run: &CallContext<'_>,
+    ) -> Result<CallStatus, CallError> {
+        self.call_inner(prepared, params, budget, run, SuspendPolicy::Allowed)
     }
 
-    fn enter(
+    fn call_inner(
         &self,
-        prepared: &Prepared,
+        prepared: &JailedScript,
         params: &Params,
         budget: &Budget,
-        run: &Run<'_>,
-        patience: Patience,
-    ) -> Result<Called, CallError> {
-        let came = self.exchange(budget, run, never_began, |exchange| {
+        run: &CallContext<'_>,
+        patience: SuspendPolicy,
+    ) -> Result<CallStatus, CallError> {
+        let came = self.with_worker(budget, run, not_started, |exchange| {
             if let Some(came) = exchange.call(prepared.id, params, patience)? {
                 return Ok(came);
             }
-            // This worker does not have it, or no more.
+            // This worker never had the script, or has evicted it.
             let (id, source) = (prepared.id, prepared.source());
-            match prepared.form {
-                Form::EachCall => exchange.keep(id, source)?,
-                Form::Snapshot => match exchange.prepare(id, source, &prepared.budget)? {
-                    Came::Ready { .. } => {}
+            match prepared.load_mode {
+                LoadMode::WithoutSnapshot => exchange.cache_script(id, source)?,
+                LoadMode::Snapshot => match exchange.prepare(id, source, &prepared.budget)? {
+                    CallReply::Ready { .. } => {}
                     other => return Ok(other),
                 },
             }
-            exchange.call(id, params, patience)?.ok_or_else(misfit)
+            exchange.call(id, params, patience)?.ok_or_else(protocol_violation)
         })?;
-        called(came)
+        call_status(came)
     }
 
-    /// Wakes a call, as [`Sandbox::wake`](toolcell_host::Sandbox::wake).
+    /// Resumes a suspended call, as [`Sandbox::resume`](toolcell_host::Sandbox::resume).
     ///
     /// # Errors
-    /// `asleep-tool` where it is a call of another script, `busy`, `no-instance`. What the tool does is in the [`Called`].
-    pub fn wake(&self, asleep: &Asleep, script: &Script<'_>, run: &Run<'_>) -> Result<Called, WakeError> {
-        let source = Source { name: script.name, source: script.source };
-        let run = Run { time: Some(asleep.left()), ..*run };
-        let lost = |stop, started| asleep.stopped(stop, started);
-        let came = self.exchange(asleep.budget(), &run, lost, |exchange| exchange.wake(asleep, source))?;
-        if let Came::OtherScript = came {
-            return Err(WakeError::Script);
+    /// `asleep-tool` if the call belongs to another script, `busy`, `no-instance`,
+    /// `profile-in-jail`. Faults of the tool are reported in the [`CallStatus`].
+    pub fn resume(
+        &self,
+        asleep: &SuspendedCall,
+        script: &Script<'_>,
+        run: &CallContext<'_>,
+    ) -> Result<CallStatus, ResumeError> {
+        let source = ScriptSource { name: script.name, source: script.source };
+        let run = CallContext { time_limit: Some(asleep.time_left()), ..*run };
+        let lost = |stop, started| asleep.stopped_report(stop, started);
+        let came = self.with_worker(asleep.budget(), &run, lost, |exchange| exchange.resume(asleep, source))?;
+        if let CallReply::ScriptMismatch = came {
+            return Err(ResumeError::ScriptMismatch);
         }
-        Ok(called(came)?)
+        Ok(call_status(came)?)
     }
 
-    /// Has a worker do something, in a slot and in time.
-    fn exchange(
+    /// Runs a conversation with a worker, in a slot and within the deadline.
+    fn with_worker(
         &self,
         budget: &Budget,
-        run: &Run<'_>,
+        run: &CallContext<'_>,
         lost: impl FnOnce(Stop, Instant) -> Report,
-        talk: impl FnOnce(&mut Exchange<'_, '_>) -> Result<Came, Lost>,
-    ) -> Result<Came, CallError> {
+        talk: impl FnOnce(&mut WorkerSession<'_, '_>) -> Result<CallReply, WorkerLost>,
+    ) -> Result<CallReply, CallError> {
         let started = Instant::now();
         budget.check()?;
         if run.profile.is_some() {
-            return Err(CallError::Unprofiled);
+            return Err(CallError::ProfileInJail);
         }
-        let time = run.time.unwrap_or(budget.deadline).min(budget.deadline);
-        let until = Until::new(started + time, run.cancel.cloned());
-        let _slot = match self.slots.take(run.when_full, &until) {
+        let time = run.time_limit.unwrap_or(budget.deadline).min(budget.deadline);
+        let until = CallDeadline::new(started + time, run.cancel.cloned());
+        let _slot = match self.slots.acquire(run.on_overload, &until) {
             Ok(slot) => slot,
-            Err(NoSlot::Cancelled) => return Ok(Came::Ended(Box::new(lost(Stop::Cancelled, started)))),
-            Err(NoSlot::Full) => return Err(CallError::Busy { slots: self.slots.total() }),
+            Err(AcquireError::Cancelled) => return Ok(CallReply::Finished(Box::new(lost(Stop::Cancelled, started)))),
+            Err(AcquireError::Full) => return Err(CallError::Busy { slots: self.slots.capacity() }),
         };
-        let mut exchange = Exchange::new(self.worker()?, budget, run, until, started);
+        let mut exchange = WorkerSession::new(self.acquire_worker()?, budget, run, until, started);
         let done = talk(&mut exchange);
         let worker = exchange.into_worker();
         match done {
-            Err(Lost::Worker(stop)) => {
+            Err(WorkerLost::Worker(stop)) => {
                 drop(worker);
-                Ok(Came::Ended(Box::new(lost(stop, started))))
+                Ok(CallReply::Finished(Box::new(lost(stop, started))))
             }
-            Err(Lost::NoInstance(reason)) => {
-                self.rest(worker);
+            Err(WorkerLost::NoInstance(reason)) => {
+                self.return_worker(worker);
                 Err(CallError::NoInstance(reason))
             }
             Ok(came) => {
-                self.rest(worker);
+                self.return_worker(worker);
                 Ok(came)
             }
         }
     }
 
-    /// Keeps a worker for its next call, unless there are enough: as many as there are slots, and a chain of calls below them.
-    fn rest(&self, worker: Worker) {
+    /// Returns a worker to the pool, unless the pool is full: it holds one worker per slot, and a
+    /// chain of nested calls.
+    fn return_worker(&self, worker: Worker) {
         let mut idle = self.idle();
-        if idle.len() < self.slots.total() + NESTED as usize {
+        if idle.len() < self.slots.capacity() + MAX_NESTED_CALLS as usize {
             idle.push(worker);
         }
     }
 
-    /// One that has nothing to do, the one that had something to do last; or a new one.
-    fn worker(&self) -> Result<Worker, CallError> {
+    /// Returns the idle worker that was used last, or starts a new one.
+    fn acquire_worker(&self) -> Result<Worker, CallError> {
         loop {
-            // The lock is let go before the worker is looked at.
+            // The lock is released before the worker is checked.
             let worker = self.idle().pop();
             match worker {
-                Some(worker) if worker.is_well() => return Ok(worker),
-                // It died while it had nothing to do.
+                Some(worker) if worker.is_healthy() => return Ok(worker),
+                // The worker died while it was idle.
                 Some(worker) => drop(worker),
                 None => break,
             }
         }
-        let started = start(&self.nursery, &self.images);
+        let started = start_worker(&self.spawner, &self.images);
         started.map(|(worker, _)| worker).map_err(|error| CallError::NoInstance(error.to_string()))
     }
 
@@ -300,56 +338,60 @@ impl Jail {
     }
 }
 
-/// How a call got on.
-fn called(came: Came) -> Result<Called, CallError> {
+/// Converts a reply into the status of a call.
+fn call_status(came: CallReply) -> Result<CallStatus, CallError> {
     match came {
-        Came::Ended(report) => Ok(Called::Ended(*report)),
-        Came::Asleep(asleep) => Ok(Called::Asleep(*asleep)),
-        Came::Ready { .. } | Came::OtherScript => Err(CallError::NoInstance("that is no end of a call".to_owned())),
+        CallReply::Finished(report) => Ok(CallStatus::Finished(*report)),
+        CallReply::Suspended(asleep) => Ok(CallStatus::Suspended(*asleep)),
+        CallReply::Ready { .. } | CallReply::ScriptMismatch => {
+            Err(CallError::NoInstance("that is no end of a call".to_owned()))
+        }
     }
 }
 
-/// A worker that has said hello. A terminal that interrupts the host may meet one that has not left its group yet; the next
-/// one does not hear of it.
-fn start(nursery: &Nursery, images: &[u8]) -> Result<(Worker, Hello), StartError> {
-    match begin(nursery, images) {
-        Err(Unbegun { was_interrupted: true, .. }) => begin(nursery, images),
+/// Starts a worker and waits for its hello. An interrupt from the terminal may hit a worker that is
+/// still in the host's process group; a second attempt does not receive it.
+fn start_worker(nursery: &WorkerSpawner, images: &[u8]) -> Result<(Worker, Hello), StartError> {
+    match try_start_worker(nursery, images) {
+        Err(StartFailure { was_interrupted: true, .. }) => try_start_worker(nursery, images),
         begun => begun,
     }
     .map_err(|unbegun| unbegun.error)
 }
 
-/// Why a worker did not say hello.
-struct Unbegun {
+/// The reason why a worker did not start.
+struct StartFailure {
     error: StartError,
     was_interrupted: bool,
 }
 
-impl From<StartError> for Unbegun {
+impl From<StartError> for StartFailure {
     fn from(error: StartError) -> Self {
         Self { error, was_interrupted: false }
     }
 }
 
-fn begin(nursery: &Nursery, images: &[u8]) -> Result<(Worker, Hello), Unbegun> {
-    let mut worker = nursery.start().map_err(|error| no_worker(error.to_string(), WITHOUT))?;
+fn try_start_worker(nursery: &WorkerSpawner, images: &[u8]) -> Result<(Worker, Hello), StartFailure> {
+    let mut worker = nursery.spawn_worker().map_err(|error| no_worker(error.to_string(), WORKER_FAILED_HINT))?;
     let began = Instant::now();
-    let patient = || if began.elapsed() < COMING_UP { Patient::Yes } else { Patient::No };
-    let asked = worker.pipe.say(&Asked::Begin { version: VERSION, images: images.to_vec() }, patient);
-    let said = asked.and_then(|()| worker.pipe.hear::<Said>(HELLO_BYTES, |_| patient()));
+    let patient = || if began.elapsed() < STARTUP_TIMEOUT { WaitMode::KeepWaiting } else { WaitMode::GiveUp };
+    let asked = worker.channel.send(&HostMessage::Start { version: VERSION, images: images.to_vec() }, patient);
+    let said = asked.and_then(|()| worker.channel.recv::<WorkerMessage>(MAX_HELLO_BYTES, |_| patient()));
     match said {
-        Ok(Said::Hello(hello)) if (&*hello.guest, &*hello.engine) == (GUEST_DIGEST, ENGINE_VERSION) => {
-            tracing::debug!(process = worker.id(), walls = ?hello.walls, "a worker of the jail started");
+        Ok(WorkerMessage::Hello(hello)) if (&*hello.guest, &*hello.engine) == (GUEST_DIGEST, ENGINE_VERSION) => {
+            tracing::debug!(process = worker.id(), walls = ?hello.confinement, "a worker of the jail started");
             Ok((worker, hello))
         }
-        Ok(Said::Unable(reason)) => Err(no_worker(reason, WITHOUT).into()),
-        Ok(_) => Err(no_worker("the program that was started is another version", SERVE).into()),
-        Err(Broken::Closed) => {
-            let end = worker.end();
-            let error = no_worker(format!("the program that was started does not serve: {end}"), SERVE);
-            Err(Unbegun { error, was_interrupted: worker.was_interrupted() })
+        Ok(WorkerMessage::StartFailed(reason)) => Err(no_worker(reason, WORKER_FAILED_HINT).into()),
+        Ok(_) => Err(no_worker("the program that was started is another version", SERVE_HINT).into()),
+        Err(ChannelError::Closed) => {
+            let end = worker.wait_for_exit();
+            let error = no_worker(format!("the program that was started does not serve: {end}"), SERVE_HINT);
+            Err(StartFailure { error, was_interrupted: worker.was_interrupted() })
         }
-        Err(broken) => Err(no_worker(format!("the program that was started does not serve: {broken}"), SERVE).into()),
+        Err(broken) => {
+            Err(no_worker(format!("the program that was started does not serve: {broken}"), SERVE_HINT).into())
+        }
     }
 }
 
@@ -357,12 +399,12 @@ fn no_worker(reason: impl Into<String>, hint: &'static str) -> StartError {
     StartError::NoWorker { reason: reason.into(), hint }
 }
 
-/// The place of an image among all of them.
-pub(crate) fn place(image: Kind) -> Option<u8> {
-    Kind::ALL.iter().position(|kind| *kind == image).and_then(|place| u8::try_from(place).ok())
+/// Returns the index of an image in [`ImageKind::ALL`].
+pub(crate) fn image_index(image: ImageKind) -> Option<u8> {
+    ImageKind::ALL.iter().position(|kind| *kind == image).and_then(|place| u8::try_from(place).ok())
 }
 
-fn kind(place: u8) -> Result<Kind, StartError> {
-    let kind = Kind::ALL.get(usize::from(place)).copied();
-    kind.ok_or_else(|| no_worker("the program that was started is another version", SERVE))
+fn image_at(place: u8) -> Result<ImageKind, StartError> {
+    let kind = ImageKind::ALL.get(usize::from(place)).copied();
+    kind.ok_or_else(|| no_worker("the program that was started is another version", SERVE_HINT))
 }

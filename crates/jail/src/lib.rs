@@ -1,38 +1,41 @@
-//! The jail: calls in worker processes that are locked in, a wall behind the wall of the cell.
+//! The jail: runs calls in confined worker processes, as a second barrier behind the Wasm sandbox.
 //!
 //! ```text
-//! host ── pipe ── worker: no file, no socket, no process, no environment, no memory that becomes executable
-//!   │                └── cell: one call, one instance
-//!   └── operations, clocks and partial results, done in the host, as its grants say
+//! host ── channel ── worker: no file, no socket, no process, no environment, no memory that becomes executable
+//!   │                   └── cell: one call, one instance
+//!   └── host calls, clocks and partial results, served in the host, as its grants say
 //! ```
 //!
-//! A [`Jail`] does what a [`Sandbox`](toolcell_host::Sandbox) does, with the same results and the same fuel. What breaks out of a cell
-//! finds itself in a process that cannot do anything but answer ([`lock_in`]), and that is ended when it tries.
+//! A [`Jail`] has the interface of a [`Sandbox`](toolcell_host::Sandbox), with the same results and
+//! the same fuel. Code that escapes from a cell is in a process that can do nothing but answer
+//! ([`confine()`]), and that the kernel kills if it tries anything else.
 //!
-//! Reading order: `jail` is the pool of workers, `call` what the host does for one call, `worker` a process as the host holds it;
-//! `serve` is the worker itself, `guarded` what a tool has in it, `lock` and `filter` are the walls; `wire` and `pipe` are between them.
+//! Reading order: `jail` is the pool of workers, `session` the host's side of one call, `worker` a
+//! process as seen from the host. `worker_main` is the worker itself, and `proxy` forwards a tool's
+//! host calls from there. `confine` and `seccomp` are the confinement; `messages` and `channel`
+//! connect the two sides.
 //!
-//! Invariant: whatever a worker says is checked, and one that does not keep to the protocol is ended. The walls are there before the
-//! first script is, or there is no worker.
+//! Invariant: the host checks every message of a worker, and kills a worker that violates the
+//! protocol. A worker is confined before it receives its first script, or it does not start.
 
 mod jail;
 
-mod call;
+mod session;
 mod worker;
 
-mod guarded;
-mod serve;
+mod proxy;
+mod worker_main;
 
-mod filter;
-mod lock;
+mod confine;
+mod seccomp;
 
-mod pipe;
-mod wire;
+mod channel;
+mod messages;
 
 #[cfg(test)]
 mod fuzz;
 
-pub use jail::{Jail, Loaded, Prepared};
-pub use lock::{Landlock, LockError, Walls, lock_in};
-pub use serve::serve_if_worker;
+pub use confine::{ConfineError, Confinement, Landlock, confine};
+pub use jail::{Jail, JailPrepareResult, JailedScript};
 pub use worker::Program;
+pub use worker_main::serve_if_worker;

@@ -1,6 +1,7 @@
-//! One worker process, as the host holds it.
+//! A worker process, as seen from the host.
 //!
-//! Invariant: a worker has no environment, no descriptor of the host but its end of the pipe, and does not outlive whoever holds it.
+//! Invariant: a worker has an empty environment, inherits no descriptor of the host except its end
+//! of the channel, and does not outlive its owner.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -14,23 +15,23 @@ use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
 
-use crate::pipe::Pipe;
-use crate::serve::WORD;
+use crate::channel::Channel;
+use crate::worker_main::WORKER_ARG;
 
-/// How often whoever waits for a worker looks whether its call was cancelled.
+/// The interval at which the host checks for cancellation while it waits for a worker.
 pub(crate) const TICK: Duration = Duration::from_millis(10);
-/// How long a worker that broke off has to be gone before it is ended.
-const LEAVING: Duration = Duration::from_millis(200);
-/// Where the program of a process is found, also when its file was replaced since.
+/// The time in which a worker that closed its channel must exit before it is killed.
+const EXIT_TIMEOUT: Duration = Duration::from_millis(200);
+/// The path of the running program, which stays valid if its file is replaced.
 const THIS_PROGRAM: &str = "/proc/self/exe";
 
-/// Which program the workers run.
+/// The program that the workers run.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Program {
-    /// This one: its `main` begins with [`serve_if_worker`](crate::serve_if_worker).
+    /// The current program, whose `main` begins with [`serve_if_worker`](crate::serve_if_worker).
     #[default]
     This,
-    /// Another one whose `main` does, such as the command line tool, of the same version.
+    /// Another program of the same version whose `main` does, such as the command line tool.
     Other(PathBuf),
 }
 
@@ -43,56 +44,57 @@ impl Program {
     }
 }
 
-/// A worker.
+/// A worker process with its channel.
 pub(crate) struct Worker {
     process: Child,
-    pub(crate) pipe: Pipe,
+    pub(crate) channel: Channel,
 }
 
 impl Worker {
-    /// Starts the process. It has to say hello yet.
+    /// Starts the process. Its hello is still to be received.
     fn spawn(program: &Program) -> io::Result<Self> {
         let (ours, theirs) = UnixStream::pair()?;
-        let pipe = Pipe::new(ours);
-        pipe.look_up_every(TICK)?;
+        let pipe = Channel::new(ours);
+        pipe.set_poll_interval(TICK)?;
         let mut command = Command::new(program.path());
-        command.arg0("toolcell").arg(WORD).env_clear().current_dir("/");
+        command.arg0("toolcell").arg(WORKER_ARG).env_clear().current_dir("/");
         command.stdin(OwnedFd::from(theirs)).stdout(Stdio::null()).stderr(Stdio::null());
-        // Who interrupts the host at a terminal leaves it to the host how its calls end.
+        // In its own process group, an interrupt from the terminal reaches only the host, which
+        // decides how calls end.
         command.process_group(0);
         let process = command.spawn().map_err(|error| {
             io::Error::new(error.kind(), format!("`{}` does not start: {error}", program.path().display()))
         })?;
-        Ok(Self::of(process, pipe))
+        Ok(Self::from_parts(process, pipe))
     }
 
-    pub(crate) fn of(process: Child, pipe: Pipe) -> Self {
-        Self { process, pipe }
+    pub(crate) fn from_parts(process: Child, pipe: Channel) -> Self {
+        Self { process, channel: pipe }
     }
 
-    /// Whether it is there, and says nothing that nobody asked.
-    pub(crate) fn is_well(&self) -> bool {
-        !self.pipe.has_news()
+    /// Returns whether the worker is alive and has sent nothing unasked.
+    pub(crate) fn is_healthy(&self) -> bool {
+        !self.channel.has_pending_input()
     }
 
-    /// The number of its process.
+    /// Returns the process identifier.
     pub(crate) fn id(&self) -> u32 {
         self.process.id()
     }
 
-    /// Whether it has ended as what a terminal started does that is interrupted.
+    /// Returns whether the process died of a terminal interrupt (SIGINT or SIGQUIT).
     pub(crate) fn was_interrupted(&mut self) -> bool {
         let signal = self.process.try_wait().ok().flatten().and_then(|status| status.signal());
         signal.is_some_and(|signal| signal == Signal::SIGINT as i32 || signal == Signal::SIGQUIT as i32)
     }
 
-    /// How it ended, if it has, or does now.
-    pub(crate) fn end(&mut self) -> String {
+    /// Waits up to [`EXIT_TIMEOUT`] for the process to exit, and describes how it ended.
+    pub(crate) fn wait_for_exit(&mut self) -> String {
         let began = Instant::now();
         loop {
             match self.process.try_wait() {
-                Ok(Some(status)) => return said(status),
-                Ok(None) if began.elapsed() < LEAVING => std::thread::sleep(Duration::from_millis(1)),
+                Ok(Some(status)) => return describe_exit(status),
+                Ok(None) if began.elapsed() < EXIT_TIMEOUT => std::thread::sleep(Duration::from_millis(1)),
                 Ok(None) => return "it closed its pipe, and was ended".to_owned(),
                 Err(error) => return format!("nothing is known of how it ended: {error}"),
             }
@@ -102,13 +104,13 @@ impl Worker {
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        // One that ended before cannot be ended, and is only waited for.
+        // A process that has already exited cannot be killed, and is only reaped.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
 }
 
-fn said(status: ExitStatus) -> String {
+fn describe_exit(status: ExitStatus) -> String {
     match (status.signal(), status.code()) {
         (Some(number), _) => {
             let name = Signal::try_from(number).map_or("unknown", Signal::as_str);
@@ -119,35 +121,35 @@ fn said(status: ExitStatus) -> String {
     }
 }
 
-/// Starts workers, on a thread of its own: a worker ends with the thread that started it (`PR_SET_PDEATHSIG`), so that has to be
-/// one that lives as long as the jail does.
-pub(crate) struct Nursery {
+/// Starts workers from a dedicated thread. A worker dies with the thread that started it
+/// (`PR_SET_PDEATHSIG`), so that thread must live as long as the jail.
+pub(crate) struct WorkerSpawner {
     program: Program,
-    ask: Option<Sender<Sender<io::Result<Worker>>>>,
+    requests: Option<Sender<Sender<io::Result<Worker>>>>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Nursery {
+impl WorkerSpawner {
     pub(crate) fn new(program: Program) -> io::Result<Self> {
         let (ask, asked) = channel::<Sender<io::Result<Worker>>>();
         let started = program.clone();
         let starts = move || {
             for answer in asked {
-                // Whoever asked has gone: the worker goes as well.
+                // If the requester is gone, the worker is dropped.
                 let _ = answer.send(Worker::spawn(&started));
             }
         };
         let thread = std::thread::Builder::new().name("toolcell-jail".to_owned()).spawn(starts)?;
-        Ok(Self { program, ask: Some(ask), thread: Some(thread) })
+        Ok(Self { program, requests: Some(ask), thread: Some(thread) })
     }
 
     pub(crate) fn program(&self) -> &Program {
         &self.program
     }
 
-    pub(crate) fn start(&self) -> io::Result<Worker> {
+    pub(crate) fn spawn_worker(&self) -> io::Result<Worker> {
         let (answer, answered) = channel();
-        let asked = self.ask.as_ref().and_then(|ask| ask.send(answer).ok());
+        let asked = self.requests.as_ref().and_then(|ask| ask.send(answer).ok());
         match asked.and_then(|()| answered.recv().ok()) {
             Some(worker) => worker,
             None => Err(io::Error::other("the thread that starts workers has gone")),
@@ -155,9 +157,9 @@ impl Nursery {
     }
 }
 
-impl Drop for Nursery {
+impl Drop for WorkerSpawner {
     fn drop(&mut self) {
-        self.ask = None;
+        self.requests = None;
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }

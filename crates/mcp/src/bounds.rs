@@ -1,33 +1,35 @@
-//! Bounds of a message, the same on each way in.
+//! Size limits of messages, shared by both transports.
 //!
-//! JSON takes more memory as a tree than as a text: an item of a list has two bytes in the text and takes some hundred in memory. So
-//! the values are counted in the text, before a tree is built.
+//! JSON takes more memory as a tree than as text: an array item of two bytes takes about a hundred
+//! bytes in memory. Values are therefore counted in the text before a tree is built.
 //!
-//! Invariant: no tree is built of a text that has too many values.
+//! Invariant: no tree is built from a text with more than [`MAX_VALUES`] values.
 
 use rmcp::model::ErrorData;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// The longest message over standard input, in bytes.
-pub(crate) const MESSAGE_LIMIT: usize = 4 << 20;
-/// The most values of a message, keys included: a list of 250,000 numbers, and what is around it.
+/// The longest message on standard input, in bytes: 4 MiB.
+pub(crate) const MAX_STDIO_MESSAGE_BYTES: usize = 4 << 20;
+/// The most values in a message, keys included: an array of 250,000 numbers and its envelope.
 pub(crate) const MAX_VALUES: usize = 256_000;
-/// What a value takes in a tree, in bytes: itself, and the room that a list has for more.
+/// The memory of one value in a tree, in bytes, spare capacity of its array included.
 const BYTES_PER_VALUE: usize = 96;
-/// What an object takes besides, in bytes: its table, and room for its first fields.
+/// The additional memory of an object, in bytes: its table, with capacity for the first fields.
 const BYTES_PER_OBJECT: usize = 512;
 
 /// The number of values in a JSON text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Values {
-    /// Commas, colons and opening brackets: no text has fewer of them than values and keys, but for the outermost one.
+pub(crate) struct ValueCount {
+    /// Commas, colons and opening brackets. This is an upper bound of the number of values and
+    /// keys, the outermost value excepted.
     count: usize,
     objects: usize,
 }
 
-impl Values {
-    /// Counts the values of a text in one pass. Invalid JSON is counted as well: no parser reads more values of it before it fails.
+impl ValueCount {
+    /// Counts the values of a text in one pass. For invalid JSON the count is an upper bound of
+    /// what a parser reads before it fails.
     pub(crate) fn count(text: &[u8]) -> Self {
         let mut values = Self { count: 0, objects: 0 };
         let mut bytes = text.iter();
@@ -53,13 +55,17 @@ impl Values {
         values
     }
 
-    /// Why a message with so many values is refused.
-    pub(crate) const fn excess(self) -> Option<Excess> {
-        if self.count > MAX_VALUES { Some(Excess::Values { values: self.count, limit: MAX_VALUES }) } else { None }
+    /// Returns the limit that a message with this many values exceeds.
+    pub(crate) const fn exceeded_limit(self) -> Option<MessageTooLarge> {
+        if self.count > MAX_VALUES {
+            Some(MessageTooLarge::Values { values: self.count, limit: MAX_VALUES })
+        } else {
+            None
+        }
     }
 
-    /// About what the tree of them takes, in bytes.
-    pub(crate) const fn memory(self) -> usize {
+    /// Estimates the memory of the parsed tree, in bytes.
+    pub(crate) const fn estimated_bytes(self) -> usize {
         self.count.saturating_mul(BYTES_PER_VALUE).saturating_add(self.objects.saturating_mul(BYTES_PER_OBJECT))
     }
 }
@@ -67,20 +73,20 @@ impl Values {
 /// The limit that a message exceeds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(untagged)]
-pub(crate) enum Excess {
-    /// It is too long.
+pub(crate) enum MessageTooLarge {
+    /// The message is too long.
     #[error("the message has {bytes} bytes, the limit is {limit}")]
     Bytes { bytes: u64, limit: usize },
-    /// It has too many values.
+    /// The message has too many values.
     #[error("the message has {values} values, keys included, the limit is {limit}")]
     Values { values: usize, limit: usize },
 }
 
-impl Excess {
-    /// The stable code of the refusal.
+impl MessageTooLarge {
+    /// The stable code of this error.
     pub(crate) const CODE: &str = "message-too-large";
 
-    /// What to do next.
+    /// What the client can do next.
     pub(crate) const fn hint(self) -> &'static str {
         match self {
             Self::Bytes { .. } => "send less, or in several calls",
@@ -88,12 +94,12 @@ impl Excess {
         }
     }
 
-    /// The error of JSON-RPC that says so.
-    pub(crate) fn error(self) -> ErrorData {
+    /// Builds the JSON-RPC error.
+    pub(crate) fn to_error(self) -> ErrorData {
         ErrorData::invalid_request(self.to_string(), Some(json!({"code": Self::CODE, "hint": self.hint()})))
     }
 
-    /// Reads it from the parameters of the request that replaced the message.
+    /// Parses the value from the parameters of the request that replaced the message.
     pub(crate) fn from_params(params: Option<&Value>) -> Option<Self> {
         Self::deserialize(params?).ok()
     }
@@ -104,7 +110,7 @@ mod tests {
     use super::*;
 
     fn check(text: &str, count: usize, objects: usize) {
-        assert_eq!(Values::count(text.as_bytes()), Values { count, objects }, "{text}");
+        assert_eq!(ValueCount::count(text.as_bytes()), ValueCount { count, objects }, "{text}");
     }
 
     #[test]
@@ -133,15 +139,15 @@ mod tests {
             ["1", "[]", "[[],[]]", r#"{"a":{"b":[1,2,{"c":null}]},"d":"x,y"}"#, r#"[{"":0},{"":0}]"#, r#"["","",""]"#]
         {
             let value: Value = serde_json::from_str(text).unwrap();
-            assert!(nodes(&value) <= Values::count(text.as_bytes()).count + 1, "{text}");
+            assert!(nodes(&value) <= ValueCount::count(text.as_bytes()).count + 1, "{text}");
         }
     }
 
     #[test]
     fn a_list_of_as_many_short_numbers_as_fill_a_mebibyte_is_within_the_bound() {
         let list = format!("{{\"x\":[{}]}}", vec!["100"; 1 << 18].join(","));
-        assert!(list.len() >= 1 << 20 && Values::count(list.as_bytes()).excess().is_some());
+        assert!(list.len() >= 1 << 20 && ValueCount::count(list.as_bytes()).exceeded_limit().is_some());
         let list = format!("{{\"x\":[{}]}}", vec!["1000"; 250_000].join(","));
-        assert!(list.len() >= 1 << 20 && Values::count(list.as_bytes()).excess().is_none());
+        assert!(list.len() >= 1 << 20 && ValueCount::count(list.as_bytes()).exceeded_limit().is_none());
     }
 }

@@ -1,40 +1,43 @@
-//! The entry in a client's configuration that leads to a server.
+//! The server's entry in the configuration file of an MCP client.
 //!
-//! Reading order: a [`Client`] says which file the entry belongs to and what it looks like there; an [`Entry`] is a name and
-//! the [`Server`] that it leads to; [`put`] and [`take`] make of the text of a file the text with it, and without it.
+//! Reading order: a [`Client`] defines the file and the shape of the entry; a [`ClientEntry`] is a
+//! name and a [`ServerTarget`]; [`upsert`] and [`remove`] map the text of a file to the edited
+//! text.
 //!
-//! Invariant: an edit is a few splices at places that a parser named. Every other byte stays: comments, the order of keys,
-//! tabs, CRLF, a byte order mark. What comes out was read again, and holds what was asked for. Taking out what was put in
-//! gives the first text again, except that a file with nothing in it is as good as none.
+//! Invariant: an edit is a few splices at positions that a parser reports. Every other byte is
+//! kept: comments, the order of keys, tabs, CRLF, a byte order mark. The edited text is parsed
+//! again and contains the requested entry. Removing an inserted entry restores the original text,
+//! except that an empty file and a missing one are the same.
 
 mod entry;
 mod error;
 mod json;
-mod render;
-mod splice;
+mod json_writer;
+mod text_edit;
 mod toml;
 
 use std::path::{Path, PathBuf};
 
-pub use entry::{Entry, NAME, Server};
+pub use entry::{ClientEntry, DEFAULT_NAME, ServerTarget};
 pub use error::ClientError;
 
 use entry::Field;
 
-/// The longest file that is edited, in bytes. Those of a client that keeps its history there have a few hundred thousand.
+/// The largest file that is edited, in bytes: 4 MiB. Clients that keep their history in the file
+/// have a few hundred thousand bytes.
 pub const FILE_LIMIT: u64 = 4 << 20;
 
-/// The mark that a file may begin with (Unicode, section 23.8).
+/// The byte order mark (Unicode, section 23.8).
 const BYTE_ORDER_MARK: &str = "\u{feff}";
 
-/// A program that uses servers.
+/// A supported MCP client.
 ///
 /// # Examples
 /// ```
 /// use std::path::{Path, PathBuf};
 /// use toolcell_mcp::client::Client;
 ///
-/// let client = Client::named("cursor").unwrap();
+/// let client = Client::from_name("cursor").unwrap();
 /// assert_eq!(client.project_file(), Path::new(".cursor/mcp.json"));
 /// assert_eq!(client.user_file(Path::new("/home/u"), |_| None), PathBuf::from("/home/u/.cursor/mcp.json"));
 /// ```
@@ -46,31 +49,31 @@ pub enum Client {
     VsCode,
     /// Cursor.
     Cursor,
-    /// The command line of GitHub Copilot.
+    /// GitHub Copilot CLI.
     Copilot,
     /// Codex.
     Codex,
     /// Gemini CLI.
     Gemini,
-    /// pi, from 1.0 on: earlier ones know no servers.
+    /// pi 1.0 or newer; earlier versions have no MCP support.
     Pi,
 }
 
-/// What to do with an entry of that name that leads elsewhere.
+/// What to do with an existing entry of the same name that belongs to another server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum WhenForeign {
-    /// Leave it, and refuse.
+pub enum OnForeignEntry {
+    /// Refuse the edit.
     Refuse,
-    /// Treat it as ours.
+    /// Replace or remove it.
     Replace,
 }
 
 impl Client {
-    /// All of them.
+    /// All supported clients.
     pub const ALL: [Self; 7] =
         [Self::ClaudeCode, Self::VsCode, Self::Cursor, Self::Copilot, Self::Codex, Self::Gemini, Self::Pi];
 
-    /// What it is called on the command line.
+    /// The name on the command line.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -84,20 +87,20 @@ impl Client {
         }
     }
 
-    /// The one that is called so.
+    /// Looks a client up by its name on the command line.
     #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|client| client.name() == name)
     }
 
-    /// Its file for a project, from the project's folder.
+    /// The file for one project, relative to the project's directory.
     #[must_use]
     pub fn project_file(self) -> &'static Path {
         Path::new(match self {
             Self::ClaudeCode => ".mcp.json",
             Self::VsCode => ".vscode/mcp.json",
             Self::Cursor => ".cursor/mcp.json",
-            // It reads `.mcp.json` as well, but that is where Claude Code looks.
+            // Copilot reads `.mcp.json` as well, but that is Claude Code's file.
             Self::Copilot => ".github/mcp.json",
             Self::Codex => ".codex/config.toml",
             Self::Gemini => ".gemini/settings.json",
@@ -105,7 +108,8 @@ impl Client {
         })
     }
 
-    /// Its file for all projects of whoever has this home. `folder` says which folder an environment variable names.
+    /// The file for all projects of a user with this home directory. `folder` resolves an
+    /// environment variable to a directory.
     #[must_use]
     pub fn user_file(self, home: &Path, folder: impl Fn(&str) -> Option<PathBuf>) -> PathBuf {
         let moved = |variable: &str, usual: &str| folder(variable).unwrap_or_else(|| home.join(usual));
@@ -121,7 +125,7 @@ impl Client {
         }
     }
 
-    /// What it wants besides the file, if it wants something.
+    /// What the user has to know besides the file, if anything.
     #[must_use]
     pub const fn note(self) -> Option<&'static str> {
         match self {
@@ -135,16 +139,16 @@ impl Client {
         }
     }
 
-    /// What its file has to contain for the entry to be in force, and nothing else.
+    /// A complete file that contains only the entry.
     #[must_use]
-    pub fn snippet(self, entry: &Entry) -> String {
+    pub fn snippet(self, entry: &ClientEntry) -> String {
         match self {
             Self::Codex => toml::snippet(self.key(), entry.name(), &entry.fields(self)),
             _ => json::snippet(self.key(), entry.name(), &entry.fields(self)),
         }
     }
 
-    /// The key below which its file has the servers.
+    /// The key that holds the servers in the file.
     const fn key(self) -> &'static str {
         match self {
             Self::VsCode => "servers",
@@ -154,47 +158,48 @@ impl Client {
     }
 }
 
-/// The text of a client's file with the entry in it. Where there is one of ours already, what it leads to is brought up to
-/// date, and whatever else somebody wrote into it stays.
+/// Returns the text of a client's file with the entry in it. An existing entry of ours is updated
+/// in place; fields that the user added are kept.
 ///
 /// # Errors
 /// `client-file-invalid`, `client-file-shape`, `client-entry-taken`
 ///
 /// # Examples
 /// ```
-/// use toolcell_mcp::client::{self, Client, Entry, NAME, Server, WhenForeign};
+/// use toolcell_mcp::client::{self, Client, ClientEntry, DEFAULT_NAME, OnForeignEntry, ServerTarget};
 ///
-/// let server = Server::command("toolcell", ["mcp"])?;
-/// let entry = Entry::new(NAME, server)?;
+/// let server = ServerTarget::command("toolcell", ["mcp"])?;
+/// let entry = ClientEntry::new(DEFAULT_NAME, server)?;
 /// let before = "{\n  // mine\n  \"mcpServers\": {}\n}\n";
-/// let with = client::put(Client::Cursor, &entry, before, WhenForeign::Refuse)?;
+/// let with = client::upsert(Client::Cursor, &entry, before, OnForeignEntry::Refuse)?;
 /// assert!(with.contains(r#""command": "toolcell""#) && with.contains("// mine"));
-/// assert_eq!(client::take(Client::Cursor, &entry, &with, WhenForeign::Refuse)?, before);
+/// assert_eq!(client::remove(Client::Cursor, &entry, &with, OnForeignEntry::Refuse)?, before);
 /// # Ok::<(), client::ClientError>(())
 /// ```
-pub fn put(client: Client, entry: &Entry, text: &str, foreign: WhenForeign) -> Result<String, ClientError> {
-    let (mark, rest) = unmarked(text);
+pub fn upsert(client: Client, entry: &ClientEntry, text: &str, foreign: OnForeignEntry) -> Result<String, ClientError> {
+    let (mark, rest) = split_byte_order_mark(text);
     let fields = entry.fields(client);
     let with = match client {
-        Client::Codex => toml::put(rest, client.key(), entry, &fields, foreign)?,
-        _ => json::put(rest, client.key(), entry, &fields, foreign)?,
+        Client::Codex => toml::upsert(rest, client.key(), entry, &fields, foreign)?,
+        _ => json::upsert(rest, client.key(), entry, &fields, foreign)?,
     };
-    if !holds(client, entry, &fields, &with) {
-        return Err(ClientError::closed(client.key()));
+    if !contains_entry(client, entry, &fields, &with) {
+        return Err(ClientError::not_editable(client.key()));
     }
     Ok(format!("{mark}{with}"))
 }
 
-/// The text of a client's file without the entry: the same text, where it is not in there. Whatever was made for it alone
-/// goes as well; a text that is empty then is that of a file that need not be.
+/// Returns the text of a client's file without the entry, or the same text if it has none. Objects
+/// that were created for the entry are removed as well; an empty result means that the file can be
+/// deleted.
 ///
 /// # Errors
 /// `client-file-invalid`, `client-file-shape`, `client-entry-taken`
-pub fn take(client: Client, entry: &Entry, text: &str, foreign: WhenForeign) -> Result<String, ClientError> {
-    let (mark, rest) = unmarked(text);
+pub fn remove(client: Client, entry: &ClientEntry, text: &str, foreign: OnForeignEntry) -> Result<String, ClientError> {
+    let (mark, rest) = split_byte_order_mark(text);
     let without = match client {
-        Client::Codex => toml::take(rest, client.key(), entry, foreign)?,
-        _ => json::take(rest, client.key(), entry, foreign)?,
+        Client::Codex => toml::remove(rest, client.key(), entry, foreign)?,
+        _ => json::remove(rest, client.key(), entry, foreign)?,
     };
     if without.is_empty() && !rest.is_empty() {
         return Ok(without);
@@ -202,17 +207,17 @@ pub fn take(client: Client, entry: &Entry, text: &str, foreign: WhenForeign) -> 
     Ok(format!("{mark}{without}"))
 }
 
-/// Whether a text has the entry in it.
-fn holds(client: Client, entry: &Entry, fields: &[Field], text: &str) -> bool {
+/// Whether a text contains the entry.
+fn contains_entry(client: Client, entry: &ClientEntry, fields: &[Field], text: &str) -> bool {
     let found = match client {
-        Client::Codex => toml::found(text, client.key(), entry.name()),
-        _ => json::found(text, client.key(), entry.name()),
+        Client::Codex => toml::find(text, client.key(), entry.name()),
+        _ => json::find(text, client.key(), entry.name()),
     };
-    found.is_ok_and(|found| found.is_some_and(|found| found.leads_to(fields)))
+    found.is_ok_and(|found| found.is_some_and(|found| found.matches(fields)))
 }
 
-/// The mark that a text begins with, and the rest.
-fn unmarked(text: &str) -> (&str, &str) {
+/// Splits a text into its byte order mark, which may be empty, and the rest.
+fn split_byte_order_mark(text: &str) -> (&str, &str) {
     text.split_at(if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 })
 }
 

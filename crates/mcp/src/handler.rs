@@ -1,7 +1,7 @@
-//! The requests of the protocol, each answered from the toolbox of whoever asks.
+//! The protocol's requests, each answered from the caller's toolbox.
 //!
-//! Invariant: what an operation refuses is an answer that a model can read; only what reaches no operation is an error of the
-//! protocol.
+//! Invariant: a refusal by an operation is a result that a model can read; only a request that
+//! reaches no operation is answered with a protocol error.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -18,20 +18,22 @@ use rmcp::{RoleServer, ServerHandler};
 use serde_json::json;
 use toolcell::Toolbox;
 
-use crate::bounds::{Excess, MESSAGE_LIMIT};
-use crate::operation::Operation;
+use crate::bounds::{MAX_STDIO_MESSAGE_BYTES, MessageTooLarge};
+use crate::builtin_tools::BuiltinTool;
 use crate::principal::Principal;
+use crate::request_limiter::PermitHolder;
 use crate::server::{OpenFailure, Server};
-use crate::share::Entry;
-use crate::stdio::TOO_LONG;
-use crate::tenant::{NotBegun, Patience, Tenant};
+use crate::stdio::TOO_LARGE_METHOD;
+use crate::tenant::{NotStarted, Tenant, WaitContext};
 use crate::{prompt, published, resources};
 
-/// For how long a list of operations may be kept, in milliseconds: it is the same in every server of this version.
-const LIST_LASTS: u64 = 60 * 60 * 1000;
+/// How long a client may cache the list of operations, in milliseconds: one hour. The list is the
+/// same in every server of this version.
+const LIST_TTL_MS: u64 = 60 * 60 * 1000;
 
-/// The methods that take parameters. Where a request of one of them is not understood, its parameters are not.
-const METHODS: [&str; 11] = [
+/// The methods that take parameters. `rmcp` hands a request with one of them on as a custom request
+/// if its parameters do not parse.
+const METHODS_WITH_PARAMS: [&str; 11] = [
     "completion/complete",
     "prompts/get",
     "prompts/list",
@@ -45,7 +47,7 @@ const METHODS: [&str; 11] = [
     "tools/list",
 ];
 
-/// What a client is told of the server as a whole. A model may read it.
+/// The server's `instructions`, which clients may show to the model.
 const INSTRUCTIONS: &str = "Toolcell keeps tools that you write and runs them in sealed cells. Before you do the same thing a \
     second time, ask tool_reflection or list_dynamic_tools; make a tool with create_tool and run it with run_dynamic_tool.";
 
@@ -58,8 +60,8 @@ impl ServerHandler for Server {
             .enable_prompts()
             .enable_tasks()
             .build();
-        // The five operations do not change; only what is published does.
-        let changes = self.settings().publish > 0;
+        // The five operations are fixed; only the published tools change.
+        let changes = self.settings().max_published > 0;
         if let Some(tools) = &mut capabilities.tools {
             tools.list_changed = changes.then_some(true);
         }
@@ -73,17 +75,18 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let tenant = self.tenant_of(&context).await?;
-        let most = self.settings().publish;
-        let tools = self.in_turn(&tenant, &context, move |toolbox| tools(toolbox, most)).await?;
-        let tools = tools.map_err(|error| self.told(error, &context))?;
-        // A list with tools of somebody's own is theirs, and may change.
-        let (lasts, scope) = if most == 0 { (LIST_LASTS, CacheScope::Public) } else { (0, CacheScope::Private) };
+        let most = self.settings().max_published;
+        let tools = self.run_with_permit(&tenant, &context, move |toolbox| all_tools(toolbox, most)).await?;
+        let tools = tools.map_err(|error| self.redact_error(error, &context))?;
+        // A list with published tools belongs to one principal, and may change.
+        let (lasts, scope) = if most == 0 { (LIST_TTL_MS, CacheScope::Public) } else { (0, CacheScope::Private) };
         Ok(ListToolsResult::with_all_items(tools).with_ttl_ms(lasts).with_cache_scope(scope))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        // Headers that repeat parameters are checked against the schema, which is the same for everybody.
-        Operation::named(name).map(|operation| operation.tool(&toolcell::Policy::default()))
+        // Headers that repeat parameters are checked against this schema, which is the same for
+        // all.
+        BuiltinTool::from_name(name).map(|operation| operation.tool(&toolcell::Policy::default()))
     }
 
     async fn call_tool(
@@ -91,7 +94,7 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        self.call(request, context).await
+        self.handle_call(request, context).await
     }
 
     async fn list_resources(
@@ -102,8 +105,8 @@ impl ServerHandler for Server {
         let tenant = self.tenant_of(&context).await?;
         let cursor = request.and_then(|request| request.cursor);
         let listed =
-            self.in_turn(&tenant, &context, move |toolbox| resources::list(toolbox, cursor.as_deref())).await?;
-        listed.map_err(|error| self.told(error.to_error(), &context))
+            self.run_with_permit(&tenant, &context, move |toolbox| resources::list(toolbox, cursor.as_deref())).await?;
+        listed.map_err(|error| self.redact_error(error.to_error(), &context))
     }
 
     async fn list_resource_templates(
@@ -111,7 +114,7 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        self.turn(&context).await?;
+        self.hold_permit(&context).await?;
         Ok(resources::templates())
     }
 
@@ -121,10 +124,11 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let tenant = self.tenant_of(&context).await?;
-        let read = self.in_turn(&tenant, &context, move |toolbox| resources::read(toolbox, &request.uri)).await?;
-        let mut read = read.map_err(|error| self.told(error.to_error(), &context))?;
+        let read =
+            self.run_with_permit(&tenant, &context, move |toolbox| resources::read(toolbox, &request.uri)).await?;
+        let mut read = read.map_err(|error| self.redact_error(error.to_error(), &context))?;
         if is_remote(&context.extensions) {
-            self.redaction().resource(&mut read);
+            self.path_redactor().redact_resource(&mut read);
         }
         Ok(read.into())
     }
@@ -134,9 +138,9 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        self.turn(&context).await?;
+        self.hold_permit(&context).await?;
         let prompts = ListPromptsResult::with_all_items(prompt::list());
-        Ok(prompts.with_ttl_ms(LIST_LASTS).with_cache_scope(CacheScope::Public))
+        Ok(prompts.with_ttl_ms(LIST_TTL_MS).with_cache_scope(CacheScope::Public))
     }
 
     async fn get_prompt(
@@ -144,44 +148,45 @@ impl ServerHandler for Server {
         request: GetPromptRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        self.turn(&context).await?;
+        self.hold_permit(&context).await?;
         prompt::get(&request.name, request.arguments.as_ref()).map(Into::into)
     }
 
-    /// What the transport puts in place of a message that is too large.
+    /// Handles the request that replaces a message that was too large, and reports parameters that
+    /// do not parse.
     async fn on_custom_request(
         &self,
         request: CustomRequest,
         context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        if METHODS.contains(&request.method.as_str()) {
+        if METHODS_WITH_PARAMS.contains(&request.method.as_str()) {
             let message = format!("the parameters of `{}` are not understood", request.method);
             return Err(ErrorData::invalid_params(message, Some(json!({"code": "request-invalid"}))));
         }
-        if request.method != TOO_LONG {
+        if request.method != TOO_LARGE_METHOD {
             let method: String = request.method.chars().take(64).flat_map(char::escape_debug).collect();
             return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None));
         }
-        let excess = Excess::from_params(request.params.as_ref());
-        let excess = excess.unwrap_or(Excess::Bytes { bytes: 0, limit: MESSAGE_LIMIT });
+        let excess = MessageTooLarge::from_params(request.params.as_ref());
+        let excess = excess.unwrap_or(MessageTooLarge::Bytes { bytes: 0, limit: MAX_STDIO_MESSAGE_BYTES });
         let tenant = self.tenant_of(&context).await?;
-        tenant.turn_away(None, None, Excess::CODE, excess.to_string()).await;
-        Err(excess.error())
+        tenant.record_rejected(None, None, MessageTooLarge::CODE, excess.to_string()).await;
+        Err(excess.to_error())
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
-        let Ok(tenant) = self.tenant(&principal(&context.extensions)).await else { return };
-        let (mut changes, closing) = (tenant.changes.listen(), self.calls().closing().clone());
-        let publishes = self.settings().publish > 0;
+        let Ok(tenant) = self.tenant(&request_principal(&context.extensions)).await else { return };
+        let (mut changes, closing) = (tenant.change_notifier.subscribe(), self.calls().closing().clone());
+        let publishes = self.settings().max_published > 0;
         let peer = context.peer;
         tokio::spawn(async move {
             loop {
                 let noticed = tokio::select! {
                     noticed = changes.changed() => noticed,
                     () = closing.cancelled() => return,
-                    () = gone(&peer) => return,
+                    () = disconnected(&peer) => return,
                 };
-                // A client that is gone is told nothing any more.
+                // A disconnected client needs no notifications.
                 if noticed.is_err() || peer.notify_resource_list_changed().await.is_err() {
                     return;
                 }
@@ -199,7 +204,7 @@ impl ServerHandler for Server {
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         let tenant = self.tenant_of(context.request_context()).await?;
-        let mut changes = tenant.changes.listen();
+        let mut changes = tenant.change_notifier.subscribe();
         let (accepted, sink) = (context.accepted(), context.sink());
         loop {
             let noticed = tokio::select! {
@@ -207,7 +212,8 @@ impl ServerHandler for Server {
                 () = self.calls().closing().cancelled() => return Ok(()),
                 () = context.cancelled() => return Ok(()),
             };
-            let tools = noticed.is_ok() && accepted.tools_list_changed == Some(true) && self.settings().publish > 0;
+            let tools =
+                noticed.is_ok() && accepted.tools_list_changed == Some(true) && self.settings().max_published > 0;
             if tools && sink.notify_tool_list_changed().await.is_err() {
                 return Ok(());
             }
@@ -250,57 +256,59 @@ impl ServerHandler for Server {
 }
 
 impl Server {
-    /// Whoever a request is from, with what is theirs.
+    /// Returns the tenant of a request.
     pub(crate) async fn tenant_of(&self, context: &RequestContext<RoleServer>) -> Result<Arc<Tenant>, ErrorData> {
-        let opened = self.tenant(&principal(&context.extensions)).await;
-        opened.map_err(|failure| self.told(not_open(&failure), context))
+        let opened = self.tenant(&request_principal(&context.extensions)).await;
+        opened.map_err(|failure| self.redact_error(open_error(&failure), context))
     }
 
-    /// An error as the client of a request may read it.
-    fn told(&self, error: ErrorData, context: &RequestContext<RoleServer>) -> ErrorData {
-        if is_remote(&context.extensions) { self.redaction().error(error) } else { error }
+    /// Redacts an error for a remote client.
+    fn redact_error(&self, error: ErrorData, context: &RequestContext<RoleServer>) -> ErrorData {
+        if is_remote(&context.extensions) { self.path_redactor().redact_error(error) } else { error }
     }
 
-    /// Waits for the turn of a request that needs no toolbox, and keeps it until the answer is made.
-    async fn turn(&self, context: &RequestContext<RoleServer>) -> Result<(), ErrorData> {
-        let patience = Patience::of(context, self.calls().stopping());
-        let turn = self.tenant_of(context).await?.turn(&patience).await.map_err(NotBegun::to_error)?;
-        patience.keep(turn);
+    /// Acquires the permit of a request that needs no toolbox, and holds it until the answer is
+    /// written.
+    async fn hold_permit(&self, context: &RequestContext<RoleServer>) -> Result<(), ErrorData> {
+        let patience = WaitContext::new(context, self.calls().stopping());
+        let turn = self.tenant_of(context).await?.acquire_permit(&patience).await.map_err(NotStarted::to_error)?;
+        patience.hold(turn);
         Ok(())
     }
 
-    /// Does all that a request asks for when its principal has its turn, and keeps the turn until the answer is made.
-    async fn in_turn<T: Send + 'static>(
+    /// Performs a request while holding the principal's permit, and keeps the permit until the
+    /// answer is written.
+    async fn run_with_permit<T: Send + 'static>(
         &self,
         tenant: &Tenant,
         context: &RequestContext<RoleServer>,
         work: impl FnOnce(&Toolbox) -> T + Send + 'static,
     ) -> Result<T, ErrorData> {
-        let patience = Patience::of(context, self.calls().stopping());
-        let (done, turn) = tenant.verb(&patience, work).await.map_err(NotBegun::to_error)?;
-        patience.keep(turn);
+        let patience = WaitContext::new(context, self.calls().stopping());
+        let (done, turn) = tenant.run_blocking(&patience, work).await.map_err(NotStarted::to_error)?;
+        patience.hold(turn);
         Ok(done)
     }
 }
 
-/// The list of tools: the five, and those that are published.
-fn tools(toolbox: &Toolbox, most: usize) -> Result<Vec<Tool>, ErrorData> {
+/// All tools: the five operations, and the published tools.
+fn all_tools(toolbox: &Toolbox, most: usize) -> Result<Vec<Tool>, ErrorData> {
     let published = published::list(toolbox, most).map_err(|fault| {
         ErrorData::internal_error(format!("{fault}; {}", fault.hint()), Some(json!({"code": fault.code()})))
     })?;
-    let operations = Operation::ALL.into_iter().map(|operation| operation.tool(toolbox.policy()));
+    let operations = BuiltinTool::ALL.into_iter().map(|operation| operation.tool(toolbox.policy()));
     Ok(operations.chain(published).collect())
 }
 
-/// Whoever a request is from: as the transport says, and else whoever started the server.
-pub(crate) fn principal(extensions: &rmcp::model::Extensions) -> Principal {
+/// The principal of a request: the one that the transport authenticated, else [`Principal::local`].
+pub(crate) fn request_principal(extensions: &rmcp::model::Extensions) -> Principal {
     let parts = extensions.get::<hyper::http::request::Parts>();
     parts.and_then(|parts| parts.extensions.get::<Principal>()).cloned().unwrap_or_else(Principal::local)
 }
 
-/// What a request holds of the share of its principal, where it came over HTTP.
-pub(crate) fn entry(extensions: &rmcp::model::Extensions) -> Option<Entry> {
-    extensions.get::<hyper::http::request::Parts>()?.extensions.get::<Entry>().cloned()
+/// The permits that a request over HTTP holds.
+pub(crate) fn permit_holder(extensions: &rmcp::model::Extensions) -> Option<PermitHolder> {
+    extensions.get::<hyper::http::request::Parts>()?.extensions.get::<PermitHolder>().cloned()
 }
 
 /// Whether a request came over HTTP.
@@ -308,18 +316,18 @@ pub(crate) fn is_remote(extensions: &rmcp::model::Extensions) -> bool {
     extensions.get::<hyper::http::request::Parts>().is_some()
 }
 
-/// Whether a request is of the protocol without sessions.
+/// Whether a request uses a revision of the protocol without sessions.
 pub(crate) fn is_stateless(context: &RequestContext<RoleServer>) -> bool {
     context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28)
 }
 
-fn not_open(failure: &OpenFailure) -> ErrorData {
+fn open_error(failure: &OpenFailure) -> ErrorData {
     let message: Cow<'static, str> = format!("{failure}; {}", failure.hint).into();
     ErrorData::internal_error(message, Some(json!({"code": failure.code})))
 }
 
-/// Waits until a client is gone.
-async fn gone(peer: &rmcp::service::Peer<RoleServer>) {
+/// Waits until a client has disconnected. It is checked every 5 seconds.
+async fn disconnected(peer: &rmcp::service::Peer<RoleServer>) {
     let mut look = tokio::time::interval(std::time::Duration::from_secs(5));
     while !peer.is_transport_closed() {
         look.tick().await;

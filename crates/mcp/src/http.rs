@@ -1,29 +1,33 @@
-//! The way in over HTTP: the protocol at `/mcp`; `/healthz`, `/readyz` and `/metrics` say how the server is.
+//! The HTTP transport: the protocol at `/mcp`, and `/healthz`, `/readyz` and `/metrics` for
+//! operators.
 //!
-//! The protocol is the library's. Ours is what stands before it: who comes in, with how much, and for how long.
-//! Reading order: [`HttpConfig`] is all that can be said; `serve` accepts connections and ends them; `front` is what becomes
-//! of a request, and asks `hosts`, `members`, `pages`, `body` and `sessions`; `pool` is what principals share of a bounded
-//! quantity, `connections` says whose a connection is, and `wire` is one.
+//! `rmcp` implements the protocol. This module implements what stands in front of it:
+//! authentication, quotas and timeouts.
 //!
-//! Invariant: nothing that a client does, or leaves undone, holds memory, a task or the shutdown for longer than the config
-//! says, and nothing that a principal does takes all of what there is for everybody.
+//! Reading order: [`HttpConfig`] holds all settings. `serve` accepts connections and shuts them
+//! down. `router` handles a request, with the help of `host_check`, `authenticate`, `cors`, `body`
+//! and `sessions`. `pool` shares a bounded resource between principals, `connections` assigns
+//! connections to principals, and `connection` enforces the timeouts of one.
+//!
+//! Invariant: no client can hold memory, a task or the shutdown for longer than the config allows,
+//! and no principal can use up a shared resource.
 
-mod bearers;
+mod authenticate;
 mod body;
+mod connection;
 mod connections;
-mod front;
+mod cors;
 #[cfg(test)]
 mod fuzz;
-mod hosts;
-mod members;
-mod pages;
+mod health;
+mod host_check;
 mod pool;
-mod probes;
-mod refusal;
+mod problem;
+mod router;
 mod sessions;
 #[cfg(test)]
 mod tests;
-mod wire;
+mod tokens;
 
 use std::convert::Infallible;
 use std::future::poll_fn;
@@ -44,116 +48,122 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use self::body::Answer;
-use self::connections::{Connections, Guest};
-use self::front::Front;
-use self::members::neighbourhood;
+use self::authenticate::address_block;
+use self::body::GuardedBody;
+use self::connection::{Connection, IdleTracker};
+use self::connections::{ConnectionSlot, Connections};
 use self::pool::Sharing;
-use self::wire::{Activity, Wire};
-use crate::calls::{Calls, LAST};
+use self::router::Router;
+use crate::in_flight::{CallTracker, SHUTDOWN_LIMIT};
 use crate::runtime::THREADS_HINT;
 
-pub use self::bearers::{Bearer, Bearers, BearersError, MetricsToken, Share, Tokens};
-pub use self::probes::Probes;
+pub use self::health::HealthHooks;
+pub use self::tokens::{MetricsToken, PrincipalLimits, PrincipalToken, TokenSet, TokenStore, TokenStoreError};
 
-/// How long accepting rests where the machine has nothing left to accept with.
-const REST: Duration = Duration::from_millis(50);
-/// How long a shutdown waits for answers to be on their way when all that ran has ended.
-const ANSWERING: Duration = Duration::from_secs(2);
+/// How long the accept loop pauses after an error, for example when no file descriptor is left.
+const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(50);
+/// How long a shutdown waits for responses to be sent after all calls have ended.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
 /// How long a shutdown waits for clients to read what is written to them.
-const LEAVING: Duration = Duration::from_secs(5);
-/// How many bytes of a body have to come in a second, where nothing else is said.
-const BODY_RATE: NonZeroU32 = NonZeroU32::new(16 << 10).unwrap();
-/// The longest head of a request, in bytes.
-const HEAD: usize = 32 * 1024;
-/// What is read ahead or waits to be written of one connection, in bytes.
-const BUFFER: usize = 64 * 1024;
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(5);
+/// The default minimum rate of a request body, in bytes per second.
+const DEFAULT_MIN_BODY_RATE: NonZeroU32 = NonZeroU32::new(16 << 10).unwrap();
+/// The longest request head, in bytes.
+const MAX_HEAD_BYTES: usize = 32 * 1024;
+/// The read and write buffer of a connection, in bytes.
+const MAX_BUFFER_BYTES: usize = 64 * 1024;
 
-/// What is offered over HTTP, to whom, and how much of it.
+/// The settings of the HTTP transport.
 #[derive(Debug, Clone)]
 pub struct HttpConfig {
-    /// Who may come in.
-    pub bearers: Bearers,
-    /// The names that the server goes by, besides those of loopback and the address that it is bound to: `name` or
+    /// The tokens that grant access.
+    pub tokens: TokenStore,
+    /// The `Host` names of the server, besides the loopback names and the bound address: `name` or
     /// `name:port`.
-    pub hosts: Vec<String>,
-    /// The origins whose pages may call: `scheme://host:port`, or `:*` for any port. None by default.
-    pub origins: Vec<String>,
-    /// The longest body, in bytes; 4 MiB.
-    pub body_limit: usize,
-    /// Who collects metrics; where nothing is said, as [`Bearers::metrics`] says.
-    pub metrics: Option<MetricsToken>,
-    /// What all bodies that are read may take together, in bytes; 64 MiB. A principal of several takes at most as much as is
-    /// left to the others.
-    pub bodies: usize,
-    /// What the values of all messages may take together in memory, in bytes, as it is estimated from their number; 256 MiB. A
-    /// principal of several takes at most as much as is left to the others.
-    pub values: usize,
-    /// How many bytes of a body have to come in a second; 16 KiB.
-    pub body_rate: NonZeroU32,
-    /// How many connections there may be; 4,096. Where there are tokens, a quarter of them is for those that have not shown one
-    /// yet, of which the oldest of the address with the most makes room; a principal of several takes at most as many of the
-    /// rest as are left to the others. Where there are none, whoever comes then waits.
-    pub connections: usize,
-    /// How many requests may be under way in the whole server; 512. Those that only listen do not count. A principal of
-    /// several takes at most as many as are left to the others.
-    pub requests: usize,
-    /// How many sessions there may be; 512, which is some 65 MiB. Of the principal that has the most, the one that was
-    /// used least recently makes room.
-    pub sessions: usize,
-    /// How many requests a principal may make in a minute, where its tokens say nothing else; as many as it likes.
-    pub rate: Option<NonZeroU32>,
-    /// How long what runs may go on when the server is to end; 10 s.
-    pub grace: Duration,
-    /// How long things may take.
-    pub times: Times,
-    /// How the server is.
-    pub probes: Probes,
+    pub allowed_hosts: Vec<String>,
+    /// The origins whose web pages may call: `scheme://host:port`, or `:*` for any port. None by
+    /// default.
+    pub allowed_origins: Vec<String>,
+    /// The longest request body, in bytes; 4 MiB by default.
+    pub max_body_bytes: usize,
+    /// The token for `/metrics`. If it is `None`, [`TokenStore::metrics`] is used.
+    pub metrics_token: Option<MetricsToken>,
+    /// The most memory for all bodies that are being read, in bytes; 64 MiB by default. If there
+    /// are several principals, one of them can take at most as much as it leaves free.
+    pub max_total_body_bytes: usize,
+    /// The most memory for the parsed values of all messages, in bytes, estimated from their
+    /// number; 256 MiB by default. If there are several principals, one of them can take at most as
+    /// much as it leaves free.
+    pub max_total_value_bytes: usize,
+    /// The minimum rate of a request body, in bytes per second; 16 KiB by default.
+    pub min_body_rate: NonZeroU32,
+    /// The most open connections; 4,096 by default. If tokens are configured, a quarter of them is
+    /// reserved for connections that have not authenticated yet; when it is full, the oldest
+    /// connection of the address that has the most is closed. Of the rest, a principal can take at
+    /// most as many as it leaves free, if there are several principals. Without tokens, further
+    /// connections wait.
+    pub max_connections: usize,
+    /// The most requests in flight in the whole server; 512 by default. Subscriptions do not count.
+    /// If there are several principals, one of them can take at most as many as it leaves free.
+    pub max_requests: usize,
+    /// The most sessions; 512 by default, which take about 65 MiB. When it is full, the least
+    /// recently used session of the principal that has the most is closed.
+    pub max_sessions: usize,
+    /// The default request rate of a principal, per minute. `None` means no limit.
+    pub requests_per_minute: Option<NonZeroU32>,
+    /// How long calls in flight may go on when the server shuts down; 10 s by default.
+    pub shutdown_grace: Duration,
+    /// The timeouts.
+    pub timeouts: Timeouts,
+    /// The hooks behind `/readyz` and `/metrics`.
+    pub health: HealthHooks,
 }
 
-/// How long things may take.
+/// The timeouts of the HTTP transport.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Times {
-    /// The head of a request, from its first byte; 10 s.
+pub struct Timeouts {
+    /// To receive a request head, from its first byte; 10 s by default.
     pub head: Duration,
-    /// The body of a request; 30 s.
+    /// To receive a request body; 30 s by default.
     pub body: Duration,
-    /// A body may be behind its rate; 5 s.
-    pub behind: Duration,
-    /// A client may read nothing of what is written to it; 30 s.
+    /// How far a body may fall behind its minimum rate; 5 s by default.
+    pub body_rate_slack: Duration,
+    /// How long a client may not read what is written to it; 30 s by default.
     pub write: Duration,
-    /// A connection may be about nothing; 5 minutes.
+    /// How long a connection may be idle; 5 minutes by default.
     pub idle: Duration,
-    /// An answer, where the client has ended its way towards the server; 2 s. One that vanished looks the same.
+    /// To finish a response after the client has closed its sending side; 2 s by default. A client
+    /// that vanished looks the same.
     pub half_closed: Duration,
-    /// Reading what nobody wants of a client that was refused; 2 s.
-    pub leave: Duration,
-    /// A session may be unused; 30 minutes, which is more than a run takes.
-    pub session: Duration,
-    /// A request in a session may run with nobody to hear its answer; 10 s. Clients come back after 3.
-    pub unheard: Duration,
+    /// How long the rest of a refused request is read and discarded; 2 s by default.
+    pub linger: Duration,
+    /// How long a session may be unused; 30 minutes by default, which is longer than any run.
+    pub session_idle: Duration,
+    /// How long a request in a session goes on after its client has disconnected; 10 s by default.
+    /// Clients reconnect after 3 s.
+    pub orphaned_request: Duration,
 }
 
-/// Why nothing is served.
+/// An error of starting the HTTP transport.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HttpError {
-    /// Anybody in reach could come in.
+    /// The address is reachable from other machines, and no token is configured.
     #[error("{address} can be reached from elsewhere, and no token is asked for")]
-    Open {
-        /// Where it would listen.
+    Unprotected {
+        /// The address to listen on.
         address: SocketAddr,
     },
-    /// A name is none.
+    /// A host name is invalid.
     #[error("`{}` is not `name` or `name:port`", .0.escape_debug())]
     Host(String),
-    /// An origin is none.
+    /// An origin is invalid.
     #[error("`{}` is not `scheme://host:port`", .0.escape_debug())]
     Origin(String),
-    /// The listener does not work.
+    /// The address cannot be listened on.
     #[error("the address cannot be listened on: {0}")]
     Listener(#[from] io::Error),
-    /// There are no threads to serve with.
+    /// The system provides no threads.
     #[error("no thread can be started: {0}")]
     Threads(#[source] io::Error),
 }
@@ -163,7 +173,7 @@ impl HttpError {
     #[must_use]
     pub const fn code(&self) -> &'static str {
         match self {
-            Self::Open { .. } => "http-open",
+            Self::Unprotected { .. } => "http-open",
             Self::Host(_) => "host-invalid",
             Self::Origin(_) => "origin-invalid",
             Self::Listener(_) => "http-listen",
@@ -171,11 +181,11 @@ impl HttpError {
         }
     }
 
-    /// What to do next.
+    /// What the operator can do next.
     #[must_use]
     pub const fn hint(&self) -> &'static str {
         match self {
-            Self::Open { .. } => "give tokens, in a file or in the environment, or listen on 127.0.0.1",
+            Self::Unprotected { .. } => "give tokens, in a file or in the environment, or listen on 127.0.0.1",
             Self::Host(_) => "for example tools.example.com, or tools.example.com:8443",
             Self::Origin(_) => "for example https://app.example.com:443, or http://localhost:*",
             Self::Listener(_) => "take another address or port",
@@ -187,67 +197,69 @@ impl HttpError {
 impl Default for HttpConfig {
     fn default() -> Self {
         Self {
-            bearers: Bearers::Nobody,
-            hosts: Vec::new(),
-            origins: Vec::new(),
-            body_limit: 4 << 20,
-            metrics: None,
-            bodies: 64 << 20,
-            values: 256 << 20,
-            body_rate: BODY_RATE,
-            connections: 4096,
-            requests: 512,
-            sessions: 512,
-            rate: None,
-            grace: Duration::from_secs(10),
-            times: Times::default(),
-            probes: Probes::default(),
+            tokens: TokenStore::Unauthenticated,
+            allowed_hosts: Vec::new(),
+            allowed_origins: Vec::new(),
+            max_body_bytes: 4 << 20,
+            metrics_token: None,
+            max_total_body_bytes: 64 << 20,
+            max_total_value_bytes: 256 << 20,
+            min_body_rate: DEFAULT_MIN_BODY_RATE,
+            max_connections: 4096,
+            max_requests: 512,
+            max_sessions: 512,
+            requests_per_minute: None,
+            shutdown_grace: Duration::from_secs(10),
+            timeouts: Timeouts::default(),
+            health: HealthHooks::default(),
         }
     }
 }
 
-impl Default for Times {
+impl Default for Timeouts {
     fn default() -> Self {
         Self {
             head: Duration::from_secs(10),
             body: Duration::from_secs(30),
-            behind: Duration::from_secs(5),
+            body_rate_slack: Duration::from_secs(5),
             write: Duration::from_secs(30),
             idle: Duration::from_mins(5),
             half_closed: Duration::from_secs(2),
-            leave: Duration::from_secs(2),
-            session: Duration::from_mins(30),
-            unheard: Duration::from_secs(10),
+            linger: Duration::from_secs(2),
+            session_idle: Duration::from_mins(30),
+            orphaned_request: Duration::from_secs(10),
         }
     }
 }
 
 impl HttpConfig {
-    /// Whether this may be served at an address.
+    /// Checks the config for an address to listen on.
     ///
     /// # Errors
     /// `http-open`, `host-invalid`, `origin-invalid`
     pub fn check(&self, address: SocketAddr) -> Result<(), HttpError> {
-        if !address.ip().to_canonical().is_loopback() && self.bearers.all().is_empty() {
-            return Err(HttpError::Open { address });
+        if !address.ip().to_canonical().is_loopback() && self.tokens.principal_tokens().is_empty() {
+            return Err(HttpError::Unprotected { address });
         }
-        if let Some(host) = self.hosts.iter().find(|host| hosts::parsed(host).is_none()) {
+        if let Some(host) = self.allowed_hosts.iter().find(|host| host_check::parse_host(host).is_none()) {
             return Err(HttpError::Host(host.clone()));
         }
-        match self.origins.iter().find(|origin| !hosts::is_origin(origin)) {
+        match self.allowed_origins.iter().find(|origin| !host_check::is_origin(origin)) {
             Some(origin) => Err(HttpError::Origin(origin.clone())),
             None => Ok(()),
         }
     }
 
     fn sharing(&self) -> Sharing {
-        if self.bearers.all().len() > 1 { Sharing::Several } else { Sharing::Alone }
+        if self.tokens.principal_tokens().len() > 1 { Sharing::Multiple } else { Sharing::Single }
     }
 }
 
-/// Serves the protocol until `shutdown`, and then for as long as the grace lasts what is under way.
+/// Serves the protocol until `shutdown` completes, then waits up to the grace period for calls in
+/// flight.
 ///
-/// It is open to other servers than ours so that the conformance suite, which wants tools by name, tries this transport.
+/// The handler is generic so that the conformance suite, which needs tools with fixed names, can
+/// test this transport.
 ///
 /// # Errors
 /// `http-open`, `host-invalid`, `origin-invalid`, `http-listen`
@@ -256,54 +268,58 @@ pub async fn serve<H: ServerHandler + Clone>(
     listener: TcpListener,
     handler: H,
     config: &HttpConfig,
-    calls: &Calls,
+    calls: &CallTracker,
     shutdown: impl Future<Output = ()>,
 ) -> Result<(), HttpError> {
     let address = listener.local_addr()?;
     config.check(address)?;
-    let doors = Doors {
-        front: Arc::new(Front::new(handler, config, calls, address)),
-        times: config.times,
-        places: Arc::new(Semaphore::new(config.connections.min(Semaphore::MAX_PERMITS))),
-        connections: Connections::new(config.connections, !config.bearers.all().is_empty(), config.sharing()),
-        open: TaskTracker::new(),
+    let doors = HttpServer {
+        router: Arc::new(Router::new(handler, config, calls, address)),
+        timeouts: config.timeouts,
+        connection_slots: Arc::new(Semaphore::new(config.max_connections.min(Semaphore::MAX_PERMITS))),
+        connections: Connections::new(
+            config.max_connections,
+            !config.tokens.principal_tokens().is_empty(),
+            config.sharing(),
+        ),
+        open_connections: TaskTracker::new(),
         closing: CancellationToken::new(),
-        ending: CancellationToken::new(),
+        aborting: CancellationToken::new(),
     };
     tokio::select! {
         () = shutdown => {}
         () = doors.accept(&listener) => {}
     }
     drop(listener);
-    doors.close(calls, config.grace).await;
+    doors.shut_down(calls, config.shutdown_grace).await;
     Ok(())
 }
 
-/// The connections of a server.
-struct Doors<H> {
-    front: Arc<Front<H>>,
-    times: Times,
-    places: Arc<Semaphore>,
+/// The state of the accept loop.
+struct HttpServer<H> {
+    router: Arc<Router<H>>,
+    timeouts: Timeouts,
+    connection_slots: Arc<Semaphore>,
     connections: Arc<Connections>,
-    open: TaskTracker,
-    /// Cancelled where a connection ends with the answer that it is about.
+    open_connections: TaskTracker,
+    /// Cancelled when a connection has to end after the response in progress.
     closing: CancellationToken,
-    /// Cancelled where it ends at once.
-    ending: CancellationToken,
+    /// Cancelled when all connections have to end at once.
+    aborting: CancellationToken,
 }
 
-impl<H: ServerHandler + Clone> Doors<H> {
-    /// Accepts connections, for ever.
+impl<H: ServerHandler + Clone> HttpServer<H> {
+    /// Accepts connections, forever.
     async fn accept(&self, listener: &TcpListener) {
         let mut well = true;
-        while let Ok(place) = Arc::clone(&self.places).acquire_owned().await {
+        while let Ok(place) = Arc::clone(&self.connection_slots).acquire_owned().await {
             match listener.accept().await {
                 Ok((stream, peer)) => {
                     well = true;
-                    let guest = self.connections.admit(neighbourhood(peer.ip()));
-                    let connection = self.connection(stream, peer, Arc::clone(&guest));
-                    let ending = self.ending.clone();
-                    self.open.spawn(async move {
+                    let guest = self.connections.admit(address_block(peer.ip()));
+                    let connection = self.serve_connection(stream, peer, Arc::clone(&guest));
+                    let ending = self.aborting.clone();
+                    self.open_connections.spawn(async move {
                         let stays = guest.evicted().run_until_cancelled(connection);
                         ending.run_until_cancelled_owned(stays).await;
                         drop((guest, place));
@@ -315,34 +331,35 @@ impl<H: ServerHandler + Clone> Doors<H> {
                     if std::mem::replace(&mut well, false) {
                         tracing::warn!(%error, "no connection can be accepted");
                     }
-                    tokio::time::sleep(REST).await;
+                    tokio::time::sleep(ACCEPT_RETRY_DELAY).await;
                 }
             }
         }
     }
 
-    /// Answers what comes over a connection, until it ends.
-    fn connection(
+    /// Serves the requests of a connection until it ends.
+    fn serve_connection(
         &self,
         stream: TcpStream,
         peer: SocketAddr,
-        guest: Arc<Guest>,
+        guest: Arc<ConnectionSlot>,
     ) -> impl Future<Output = ()> + Send + use<H> {
-        let (front, closing, times) = (Arc::clone(&self.front), self.closing.clone(), self.times);
+        let (front, closing, times) = (Arc::clone(&self.router), self.closing.clone(), self.timeouts);
         async move {
-            // Where that fails the connection is gone, and the first read says so.
+            // If this fails, the connection is gone, and the first read reports it.
             let _ = stream.set_nodelay(true);
-            let activity = Activity::new();
-            let mut wire = Wire::new(stream, Arc::clone(&activity), times);
-            // Between requests nothing is held but the wire: most of what a connection takes is what HTTP is read and written with.
-            while closing.run_until_cancelled(wire.wakes()).await == Some(true) {
+            let activity = IdleTracker::new();
+            let mut wire = Connection::new(stream, Arc::clone(&activity), times);
+            // Between requests only the socket is kept: hyper's buffers are most of the memory of a
+            // connection.
+            while closing.run_until_cancelled(wire.wait_readable()).await == Some(true) {
                 let service = service_fn(|request| {
                     let (front, activity, guest) = (Arc::clone(&front), Arc::clone(&activity), Arc::clone(&guest));
                     Box::pin(
-                        async move { Ok::<_, Infallible>(front.answer(request, peer.ip(), &activity, &guest).await) },
+                        async move { Ok::<_, Infallible>(front.handle(request, peer.ip(), &activity, &guest).await) },
                     )
                 });
-                match Box::pin(exchange(wire, service, &activity, &closing)).await {
+                match Box::pin(serve_until_idle(wire, service, &activity, &closing)).await {
                     Some(rests) => wire = rests,
                     None => return,
                 }
@@ -350,31 +367,38 @@ impl<H: ServerHandler + Clone> Doors<H> {
         }
     }
 
-    /// Ends what is there: first what runs, then what is answered, then the rest. No step takes what is left to the later ones.
-    async fn close(&self, calls: &Calls, grace: Duration) {
+    /// Shuts down in steps: the calls, then their responses, then the connections. Each step leaves
+    /// time to the later ones.
+    async fn shut_down(&self, calls: &CallTracker, grace: Duration) {
         self.closing.cancel();
-        let end = Instant::now() + grace + LAST;
+        let end = Instant::now() + grace + SHUTDOWN_LIMIT;
         let left = |later: Duration| end.saturating_duration_since(Instant::now()).saturating_sub(later);
         calls.close(grace).await;
-        self.front.awaited().close();
-        let _ = tokio::time::timeout(ANSWERING.min(left(LAST / 5)), self.front.awaited().wait()).await;
-        self.front.end();
-        self.open.close();
-        let leaving = self.times.write.min(LEAVING).min(left(LAST / 10));
-        if tokio::time::timeout(leaving, self.open.wait()).await.is_err() {
-            self.ending.cancel();
-            let _ = tokio::time::timeout(left(Duration::ZERO).max(LAST / 10), self.open.wait()).await;
+        self.router.awaited().close();
+        let _ = tokio::time::timeout(ANSWER_TIMEOUT.min(left(SHUTDOWN_LIMIT / 5)), self.router.awaited().wait()).await;
+        self.router.close_sessions();
+        self.open_connections.close();
+        let leaving = self.timeouts.write.min(FLUSH_TIMEOUT).min(left(SHUTDOWN_LIMIT / 10));
+        if tokio::time::timeout(leaving, self.open_connections.wait()).await.is_err() {
+            self.aborting.cancel();
+            let _ =
+                tokio::time::timeout(left(Duration::ZERO).max(SHUTDOWN_LIMIT / 10), self.open_connections.wait()).await;
         }
     }
 }
 
-/// Answers what comes over a connection until it is about nothing, and gives it back; none where it has ended.
-async fn exchange<S>(wire: Wire, service: S, activity: &Activity, closing: &CancellationToken) -> Option<Wire>
+/// Serves requests until the connection is idle, and returns it; `None` if it has ended.
+async fn serve_until_idle<S>(
+    wire: Connection,
+    service: S,
+    activity: &IdleTracker,
+    closing: &CancellationToken,
+) -> Option<Connection>
 where
-    S: HttpService<Incoming, ResBody = Answer, Error = Infallible, Future: Unpin> + Unpin,
+    S: HttpService<Incoming, ResBody = GuardedBody, Error = Infallible, Future: Unpin> + Unpin,
 {
     let mut http = http1::Builder::new();
-    http.header_read_timeout(None).max_header_size(HEAD).max_buf_size(BUFFER);
+    http.header_read_timeout(None).max_header_size(MAX_HEAD_BYTES).max_buf_size(MAX_BUFFER_BYTES);
     let mut connection = http.serve_connection(TokioIo::new(wire), service);
     let mut closing = pin!(closing.cancelled());
     let (mut told, mut rests) = (false, false);
@@ -384,10 +408,10 @@ where
             Pin::new(&mut connection).graceful_shutdown();
         }
         let polled = connection.poll_without_shutdown(cx);
-        if polled.is_ready() || told || !activity.rests() {
+        if polled.is_ready() || told || !activity.is_idle() {
             return polled;
         }
-        // All is written, so that the library has nothing left to do, and says so when it is told to shut down.
+        // Everything is written, so a graceful shutdown makes hyper give the connection back.
         (told, rests) = (true, true);
         Pin::new(&mut connection).graceful_shutdown();
         connection.poll_without_shutdown(cx)
@@ -396,11 +420,11 @@ where
     let parts = connection.into_parts();
     let mut wire = parts.io.into_inner();
     if rests && result.is_ok() {
-        wire.unread(parts.read_buf);
+        wire.push_back(parts.read_buf);
         return Some(wire);
     }
-    if activity.leaves_something() || result.is_err_and(|error| error.is_parse()) {
-        wire.take_leave().await;
+    if activity.has_unread_body() || result.is_err_and(|error| error.is_parse()) {
+        wire.close_lingering().await;
     }
     None
 }

@@ -1,41 +1,45 @@
-//! The operations of Toolcell as an MCP server: over standard input and output, and over HTTP.
+//! The operations of Toolcell as an MCP server, over standard input and output and over HTTP.
 //!
-//! Reading order: [`Server`] opens a toolbox for each [`Principal`]; `handler` answers what is asked of it, and `call` what is asked
-//! of an operation; `run` follows a run, `ask` puts questions, `seal` is what a client carries meanwhile; `stdio` and [`http`] are the
-//! ways in, [`Calls`] what is under way, [`telemetry`] what is said of it. [`client`] writes the entry of a client's configuration.
+//! Reading order: [`Server`] opens one toolbox per [`Principal`]. `handler` implements the
+//! protocol's requests, and `tools_call` implements `tools/call`: `run_call` follows a run,
+//! `elicitation` asks the user for approval, and `request_state` signs what a client carries
+//! between two requests. `stdio` and [`http`] are the transports. [`CallTracker`] counts calls in
+//! flight, and [`telemetry`] exports logs, metrics and traces. [`client`] edits the configuration
+//! files of MCP clients.
 //!
-//! Invariant: this is the only crate that knows the protocol, and it never writes it by hand: frames are the library's.
+//! Invariant: no other crate knows the protocol. `rmcp` parses and serialises its messages, except
+//! for those that are rejected before they reach it.
 
-mod answer;
-mod ask;
 mod bounds;
-mod call;
-mod calls;
-mod changes;
+mod builtin_tools;
+mod change_notifier;
 pub mod client;
+mod client_schema;
+mod elicitation;
 mod handler;
 pub mod http;
+mod in_flight;
 mod malformed;
-mod operation;
 mod principal;
 mod prompt;
 mod published;
 mod redact;
+mod request_limiter;
+mod request_state;
 mod resources;
-mod run;
+mod run_call;
 mod runtime;
-mod schema;
-mod seal;
 mod serve;
 mod server;
-mod share;
 mod stdio;
 mod task;
 pub mod telemetry;
 mod tenant;
+mod tool_result;
+mod tools_call;
 
-pub use calls::{Calls, UnderWay};
+pub use in_flight::{CallTracker, InFlightCall};
 pub use principal::{NameError, Principal};
 pub use serve::{serve_http, serve_stdio};
-pub use server::{Open, OpenFailure, Server, Settings};
+pub use server::{OpenFailure, OpenToolbox, Server, ServerSettings};
 pub use stdio::StdioError;

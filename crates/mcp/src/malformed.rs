@@ -1,6 +1,7 @@
-//! What is no message of the protocol, and the error that answers it.
+//! Replies to messages that do not parse.
 //!
-//! Invariant: an identifier is given back only where it is that of a request. What cannot be told apart has none.
+//! Invariant: the reply carries an identifier only if it is certain to be the identifier of a
+//! request.
 
 use rmcp::model::{ErrorCode, ErrorData, RequestId};
 use serde::Deserialize;
@@ -8,19 +9,21 @@ use serde_json::error::Category;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-/// How much of the beginning and of the end of a text an identifier is looked for in, where the text cannot be parsed.
-pub(crate) const ENDS: usize = 4 << 10;
+/// How much of the beginning and the end of a text is searched for an identifier if the text does
+/// not parse, in bytes.
+pub(crate) const SCAN_BYTES: usize = 4 << 10;
 
-/// The answer to what is no message.
+/// The reply to a malformed message.
 #[derive(Debug)]
 pub(crate) struct Malformed {
-    /// The identifier of the request, where it can be read.
+    /// The identifier of the request, if it can be read.
     pub(crate) id: Option<RequestId>,
-    /// Why it is none.
+    /// The error.
     pub(crate) error: ErrorData,
 }
 
-/// What tells a request from other messages. Texts that nobody looks at may be no Unicode.
+/// The fields that tell a request from other messages. The other fields may contain invalid
+/// Unicode.
 #[derive(Deserialize)]
 struct Envelope<'a> {
     #[serde(borrow)]
@@ -29,8 +32,8 @@ struct Envelope<'a> {
     method: Option<&'a RawValue>,
 }
 
-/// The answer to a text that does not parse as a message; none where nobody waits for one.
-pub(crate) fn malformed(text: &[u8], why: &serde_json::Error) -> Option<Malformed> {
+/// Returns the reply to a text that does not parse as a message; `None` for notifications.
+pub(crate) fn reply_to_malformed(text: &[u8], why: &serde_json::Error) -> Option<Malformed> {
     let text = String::from_utf8_lossy(text);
     let envelope = serde_json::from_str::<Envelope<'_>>(&text).ok();
     let is_json = matches!(why.classify(), Category::Data);
@@ -51,19 +54,19 @@ pub(crate) fn malformed(text: &[u8], why: &serde_json::Error) -> Option<Malforme
     Some(Malformed { id: id.and_then(|id| serde_json::from_value(id).ok()), error })
 }
 
-/// The identifier of the request that a text is, as far as its ends show one.
+/// Finds the identifier of a request in the beginning or the end of its text.
 pub(crate) fn request_id(text: &[u8]) -> Option<Value> {
-    let (begin, end) = (&text[..text.len().min(ENDS)], &text[text.len().saturating_sub(ENDS)..]);
-    id_at_begin(&String::from_utf8_lossy(begin)).or_else(|| id_at_end(&String::from_utf8_lossy(end)))
+    let (begin, end) = (&text[..text.len().min(SCAN_BYTES)], &text[text.len().saturating_sub(SCAN_BYTES)..]);
+    id_near_start(&String::from_utf8_lossy(begin)).or_else(|| id_near_end(&String::from_utf8_lossy(end)))
 }
 
-/// The identifier, where it stands before everything that is long: `{"jsonrpc":"2.0","id":7,`.
-fn id_at_begin(begin: &str) -> Option<Value> {
+/// Finds an identifier before all long values: `{"jsonrpc":"2.0","id":7,`.
+fn id_near_start(begin: &str) -> Option<Value> {
     let mut rest = begin.trim_start().strip_prefix('{')?;
     loop {
-        let (key, after) = scalar(rest.trim_start())?;
+        let (key, after) = parse_scalar(rest.trim_start())?;
         let after = after.trim_start().strip_prefix(':')?.trim_start();
-        let (value, after) = scalar(after)?;
+        let (value, after) = parse_scalar(after)?;
         if key == "id" {
             return Some(value).filter(is_id);
         }
@@ -71,22 +74,22 @@ fn id_at_begin(begin: &str) -> Option<Value> {
     }
 }
 
-/// The identifier, where it stands behind it: `"jsonrpc":"2.0","id":7}`.
-fn id_at_end(end: &str) -> Option<Value> {
+/// Finds an identifier after all long values: `"jsonrpc":"2.0","id":7}`.
+fn id_near_end(end: &str) -> Option<Value> {
     let at = end.rfind("\"id\"")?;
-    let (value, after) = scalar(end[at + 4..].trim_start().strip_prefix(':')?.trim_start())?;
+    let (value, after) = parse_scalar(end[at + 4..].trim_start().strip_prefix(':')?.trim_start())?;
     let mut after = after.trim();
-    // What else may stand behind it at the same depth.
+    // Other scalar fields of the same object may follow.
     while let Some(rest) = after.strip_prefix(',') {
-        let (_, rest) = scalar(rest.trim_start())?;
-        let (_, rest) = scalar(rest.trim_start().strip_prefix(':')?.trim_start())?;
+        let (_, rest) = parse_scalar(rest.trim_start())?;
+        let (_, rest) = parse_scalar(rest.trim_start().strip_prefix(':')?.trim_start())?;
         after = rest.trim_start();
     }
     (after == "}" && is_id(&value)).then_some(value)
 }
 
-/// A text or a number at the beginning of some JSON, and what comes after it.
-fn scalar(text: &str) -> Option<(Value, &str)> {
+/// Parses a string or a number at the beginning of a text, and returns the rest.
+fn parse_scalar(text: &str) -> Option<(Value, &str)> {
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
     if !text.starts_with(['"', '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9']) {
         return None;

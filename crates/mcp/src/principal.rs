@@ -1,16 +1,18 @@
-//! Who calls.
+//! Callers.
 //!
-//! Invariant: a principal is known by the transport that a request came over, never by what the request says.
+//! Invariant: a principal is determined by the transport of a request, never by the request's
+//! content.
 
 use std::fmt;
 use std::sync::Arc;
 
 /// The longest name, in bytes.
 const NAME_LIMIT: usize = 64;
-/// The name of whoever started the server, or reaches it where nobody has to say who they are.
+/// The name of the principal that needs no authentication.
 const LOCAL: &str = "local";
 
-/// Who calls: a name that is a folder as well. Each has a store and a share of its own.
+/// A caller: a name that is also used as a directory name. Each principal has its own store and
+/// limits.
 ///
 /// # Examples
 /// ```
@@ -23,7 +25,7 @@ const LOCAL: &str = "local";
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Principal(Arc<str>);
 
-/// A name is none of a principal.
+/// The name of a principal is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{}` is no name of a principal: a lower-case letter, then lower-case letters, digits, `-` and `_`, at most {NAME_LIMIT}", .0.escape_debug())]
 pub struct NameError(String);
@@ -37,7 +39,7 @@ impl NameError {
 }
 
 impl Principal {
-    /// Reads a name.
+    /// Parses a name.
     ///
     /// # Errors
     /// `principal-invalid`
@@ -49,13 +51,14 @@ impl Principal {
         Err(NameError(name.chars().take(NAME_LIMIT).collect()))
     }
 
-    /// Whoever started the server, or reaches it where nobody has to say who they are.
+    /// The principal that needs no authentication: it started the server, or reaches one without
+    /// tokens.
     #[must_use]
     pub fn local() -> Self {
         Self(LOCAL.into())
     }
 
-    /// Whether it is [`Principal::local`].
+    /// Whether this is [`Principal::local`].
     #[must_use]
     pub fn is_local(&self) -> bool {
         &*self.0 == LOCAL

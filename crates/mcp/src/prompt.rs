@@ -1,4 +1,5 @@
-//! The prompt that teaches a model when a tool is worth making, and how. It costs nothing until somebody asks for it.
+//! The prompt that explains to a model when and how to make a tool. It costs no context until it is
+//! requested.
 
 use rmcp::model::{ErrorData, GetPromptResult, JsonObject, Prompt, PromptArgument, PromptMessage, Role};
 
@@ -18,14 +19,14 @@ JSON. There is no network, no file, no timer and no import in the cell; ask for 
 4. `list_dynamic_tools` before you make another one, `delete_dynamic_tool` for what was a mistake.
 ";
 
-/// The prompts that there are.
+/// The list of prompts.
 pub(crate) fn list() -> Vec<Prompt> {
     let task = PromptArgument::new(TASK).with_description("what is to be done").with_required(false);
     let prompt = Prompt::new(NAME, Some("When and how to make a tool"), Some(vec![task]));
     vec![prompt.with_title("Make a tool")]
 }
 
-/// A prompt, filled in.
+/// Renders a prompt.
 pub(crate) fn get(name: &str, arguments: Option<&JsonObject>) -> Result<GetPromptResult, ErrorData> {
     if name != NAME {
         let name: String = name.chars().take(64).flat_map(char::escape_debug).collect();

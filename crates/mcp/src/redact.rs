@@ -1,17 +1,19 @@
-//! Redaction of host paths in what clients over HTTP read.
+//! Redaction of host paths in responses to remote clients.
 //!
-//! Errors of the disk, the policy and hooks name files of the host, for whoever operates it. A client of elsewhere is told what
-//! happened, and not where.
+//! Errors of the disk, the policy and hooks name files of the host, for its operator. A remote
+//! client is told what happened, but not where.
 //!
-//! Two passes: paths that are known (the directories of stores, policy files, the working directory) are taken out of every
-//! text; where an error is about the host and not about what the client sent, every absolute path is. What a client sent itself,
-//! such as a JSON pointer into its parameters, comes back unchanged.
+//! There are two passes. Known paths (store directories, policy files, the working directory) are
+//! removed from every text. In errors about the host, rather than about the client's input, every
+//! absolute path is removed as well. Text that the client sent itself, such as a JSON pointer into
+//! its parameters, comes back unchanged.
 //!
-//! A known path is taken out wherever it stands: in a URL, behind a letter, in backquotes. Where a path ends cannot always be told,
-//! since names may have blanks in them. So too much of an error is taken out rather than too little.
+//! A known path is removed wherever it occurs: in a URL, after a letter, in backquotes. The end of
+//! a path is ambiguous, since names may contain spaces, so too much text is removed rather than too
+//! little.
 //!
-//! Invariant: no text that the server writes for a client over HTTP has a known path in it, and none of an error of the host has
-//! an absolute path in it. The work is linear in the text.
+//! Invariant: no text that the server writes for a remote client contains a known path, and no
+//! error about the host contains an absolute path. The work is linear in the length of the text.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -19,13 +21,13 @@ use std::path::{Path, PathBuf};
 use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, ErrorData, ReadResourceResult, ResourceContents};
 use serde_json::Value;
 
-use crate::answer::ERROR;
+use crate::tool_result::ERROR_META_KEY;
 
-/// What stands in the place of a path.
-const PLACE: &str = "(path on the server)";
+/// The replacement for a path.
+const PLACEHOLDER: &str = "(path on the server)";
 
-/// The codes of errors that quote what the client sent or what its tool said, and nothing of the host.
-const OF_THE_CLIENT: [&str; 12] = [
+/// The codes of errors that quote only the client's input or its tool's messages.
+const CLIENT_ERROR_CODES: [&str; 12] = [
     "critical-risk",
     "description-required",
     "name-invalid",
@@ -40,136 +42,138 @@ const OF_THE_CLIENT: [&str; 12] = [
     "tool-unknown",
 ];
 
-/// Paths that clients over HTTP are not told.
+/// Removes paths from texts for remote clients.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Redaction(Vec<String>);
+pub(crate) struct PathRedactor(Vec<String>);
 
-impl Redaction {
-    /// The paths as they are given, as they are on the disk, and both as they are in a URL; longer ones first.
+impl PathRedactor {
+    /// Creates a redactor for these paths: as given, canonicalised, and both percent-encoded.
+    /// Longer ones are matched first.
     pub(crate) fn new(paths: &[PathBuf]) -> Self {
         let as_given = paths.iter().filter(|path| path.is_absolute()).cloned();
         let on_disk = paths.iter().filter_map(|path| path.canonicalize().ok());
-        // The root is no secret, and part of every path.
+        // The root is not secret, and a prefix of every path.
         let mut known: Vec<String> = as_given
             .chain(on_disk)
             .filter(|path| path.parent().is_some_and(|parent| parent != Path::new("")))
             .map(|path| path.display().to_string())
-            .flat_map(|path| [in_url(&path), path])
+            .flat_map(|path| [percent_encode_path(&path), path])
             .collect();
         known.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
         known.dedup();
         Self(known)
     }
 
-    /// The answer of a call.
-    pub(crate) fn response(&self, response: &mut CallToolResponse) {
+    /// Redacts the response to a call.
+    pub(crate) fn redact_response(&self, response: &mut CallToolResponse) {
         if let CallToolResponse::Complete(result) = response {
-            self.result(result);
+            self.redact_result(result);
         }
     }
 
-    /// The answer of a call, or of a task. What a run returned is the tool's own.
-    pub(crate) fn result(&self, result: &mut CallToolResult) {
+    /// Redacts the result of a call or a task. The result of a successful run belongs to the tool,
+    /// and is left alone.
+    pub(crate) fn redact_result(&self, result: &mut CallToolResult) {
         if result.is_error != Some(true) {
             return;
         }
-        let error = result.meta.as_ref().and_then(|meta| meta.0.get(ERROR));
+        let error = result.meta.as_ref().and_then(|meta| meta.0.get(ERROR_META_KEY));
         let code = error.and_then(|error| error.get("code")).and_then(Value::as_str).unwrap_or_default();
-        let scope = Scope::of(code);
+        let scope = RedactionScope::for_code(code);
         for block in &mut result.content {
             if let ContentBlock::Text(text) = block
-                && let Cow::Owned(redacted) = self.text(&text.text, scope)
+                && let Cow::Owned(redacted) = self.redact_text(&text.text, scope)
             {
                 text.text = redacted;
             }
         }
-        if let Some(error) = result.meta.as_mut().and_then(|meta| meta.0.get_mut(ERROR)) {
-            self.value(error, scope);
+        if let Some(error) = result.meta.as_mut().and_then(|meta| meta.0.get_mut(ERROR_META_KEY)) {
+            self.redact_value(error, scope);
         }
     }
 
-    /// An error of the protocol.
-    pub(crate) fn error(&self, mut error: ErrorData) -> ErrorData {
+    /// Redacts a protocol error.
+    pub(crate) fn redact_error(&self, mut error: ErrorData) -> ErrorData {
         let code = error.data.as_ref().and_then(|data| data.get("code")).and_then(Value::as_str).unwrap_or_default();
-        let scope = Scope::of(code);
-        if let Cow::Owned(redacted) = self.text(&error.message, scope) {
+        let scope = RedactionScope::for_code(code);
+        if let Cow::Owned(redacted) = self.redact_text(&error.message, scope) {
             error.message = redacted.into();
         }
         if let Some(data) = &mut error.data {
-            self.value(data, scope);
+            self.redact_value(data, scope);
         }
         error
     }
 
-    /// The texts of a resource.
-    pub(crate) fn resource(&self, resource: &mut ReadResourceResult) {
+    /// Redacts the texts of a resource.
+    pub(crate) fn redact_resource(&self, resource: &mut ReadResourceResult) {
         for contents in &mut resource.contents {
             if let ResourceContents::TextResourceContents { text, .. } = contents
-                && let Cow::Owned(redacted) = self.text(text, Scope::Known)
+                && let Cow::Owned(redacted) = self.redact_text(text, RedactionScope::Known)
             {
                 *text = redacted;
             }
         }
     }
 
-    /// A text without paths.
-    pub(crate) fn text<'a>(&self, text: &'a str, scope: Scope) -> Cow<'a, str> {
+    /// Redacts a text.
+    pub(crate) fn redact_text<'a>(&self, text: &'a str, scope: RedactionScope) -> Cow<'a, str> {
         let mut redacted = Cow::Borrowed(text);
         for known in &self.0 {
             if redacted.contains(known.as_str()) {
-                redacted = Cow::Owned(without(&redacted, |_, rest| known_path(known, rest)));
+                redacted = Cow::Owned(replace_paths(&redacted, |_, rest| known_path(known, rest)));
             }
         }
-        if scope == Scope::Absolute && redacted.contains('/') {
-            redacted = Cow::Owned(without(&redacted, absolute));
+        if scope == RedactionScope::Absolute && redacted.contains('/') {
+            redacted = Cow::Owned(replace_paths(&redacted, absolute_path));
         }
         redacted
     }
 
-    fn value(&self, value: &mut Value, scope: Scope) {
+    fn redact_value(&self, value: &mut Value, scope: RedactionScope) {
         match value {
             Value::String(text) => {
-                if let Cow::Owned(redacted) = self.text(text, scope) {
+                if let Cow::Owned(redacted) = self.redact_text(text, scope) {
                     *text = redacted;
                 }
             }
-            Value::Array(items) => items.iter_mut().for_each(|item| self.value(item, scope)),
-            Value::Object(fields) => fields.values_mut().for_each(|field| self.value(field, scope)),
+            Value::Array(items) => items.iter_mut().for_each(|item| self.redact_value(item, scope)),
+            Value::Object(fields) => fields.values_mut().for_each(|field| self.redact_value(field, scope)),
             _ => {}
         }
     }
 }
 
-/// Which paths are taken out of a text.
+/// The paths that are removed from a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Scope {
-    /// Those that are known.
+pub(crate) enum RedactionScope {
+    /// Known paths.
     Known,
-    /// Every absolute one.
+    /// All absolute paths.
     Absolute,
 }
 
-impl Scope {
-    /// The scope of an error with this code. One that nobody thought of is about the host.
-    fn of(code: &str) -> Self {
-        if OF_THE_CLIENT.contains(&code) { Self::Known } else { Self::Absolute }
+impl RedactionScope {
+    /// The scope for an error code. Unknown codes count as errors about the host.
+    fn for_code(code: &str) -> Self {
+        if CLIENT_ERROR_CODES.contains(&code) { Self::Known } else { Self::Absolute }
     }
 }
 
-/// A text in which [`PLACE`] stands where a path is. `begins` says of the character before a place and of the text from there on
-/// how a path begins.
-fn without(text: &str, begins: impl Fn(char, &str) -> Option<PathStart>) -> String {
+/// Replaces paths by [`PLACEHOLDER`]. `begins` matches a path at a position, given the character
+/// before it and the text from there on.
+fn replace_paths(text: &str, begins: impl Fn(char, &str) -> Option<PathMatch>) -> String {
     let mut redacted = String::with_capacity(text.len());
-    let mut quotes = Quotes { text, ends: [(0, None); 3] };
+    let mut quotes = QuoteFinder { text, ends: [(0, None); 3] };
     let (mut at, mut before, mut in_backquotes) = (0, ' ', false);
     while let Some(first) = text[at..].chars().next() {
-        if let Some(PathStart { length, is_whole }) = begins(before, &text[at..]) {
-            redacted.push_str(PLACE);
+        if let Some(PathMatch { length, is_complete: is_whole }) = begins(before, &text[at..]) {
+            redacted.push_str(PLACEHOLDER);
             at += length;
             if !is_whole {
                 let quote = if matches!(before, '\'' | '"') { Some(before) } else { in_backquotes.then_some('`') };
-                let closing = quote.and_then(|quote| quotes.closing(quote, at));
-                at = closing.unwrap_or_else(|| at + rest_of_path(&text[at..]));
+                let closing = quote.and_then(|quote| quotes.find_closing(quote, at));
+                at = closing.unwrap_or_else(|| at + path_remainder_len(&text[at..]));
             }
             before = ')';
             continue;
@@ -186,24 +190,25 @@ fn without(text: &str, begins: impl Fn(char, &str) -> Option<PathStart>) -> Stri
     redacted
 }
 
-/// How a path begins.
-struct PathStart {
-    /// The bytes that make it a path.
+/// The beginning of a path.
+struct PathMatch {
+    /// The number of bytes that were matched.
     length: usize,
-    /// Whether these are all of it.
-    is_whole: bool,
+    /// Whether the match is the complete path.
+    is_complete: bool,
 }
 
-/// The quotes of a text that end what is quoted, on its line.
-struct Quotes<'a> {
+/// Finds the closing quotes of a text, on the same line.
+struct QuoteFinder<'a> {
     text: &'a str,
     /// For each kind of quote: how far the text was searched, and the position that was found.
     ends: [(usize, Option<usize>); 3],
 }
 
-impl Quotes<'_> {
-    /// Where the next quote of this kind stands on the line. Places are asked for in order, so that no part is looked at twice.
-    fn closing(&mut self, quote: char, from: usize) -> Option<usize> {
+impl QuoteFinder<'_> {
+    /// The position of the next quote of this kind on the line. Positions are requested in
+    /// ascending order, so no part of the text is searched twice.
+    fn find_closing(&mut self, quote: char, from: usize) -> Option<usize> {
         let (looked, found) = &mut self.ends[match quote {
             '`' => 0,
             '"' => 1,
@@ -219,40 +224,42 @@ impl Quotes<'_> {
     }
 }
 
-/// A known path at the beginning of some text, unless it is the beginning of a longer name.
-fn known_path(known: &str, text: &str) -> Option<PathStart> {
+/// Matches a known path at the beginning of a text, unless it is the prefix of a longer name.
+fn known_path(known: &str, text: &str) -> Option<PathMatch> {
     let rest = text.strip_prefix(known)?;
     let is_of_name = |next: char| next.is_ascii_alphanumeric() || matches!(next, '-' | '_');
     if rest.strip_prefix('.').unwrap_or(rest).starts_with(is_of_name) {
         return None;
     }
-    Some(PathStart { length: known.len(), is_whole: !rest.starts_with('/') })
+    Some(PathMatch { length: known.len(), is_complete: !rest.starts_with('/') })
 }
 
-/// The first two parts of an absolute path, or of a URL of one: `/`, and an endpoint such as `/mcp`, tell nothing.
-fn absolute(before: char, text: &str) -> Option<PathStart> {
-    // What is behind a character of a path is the rest of it. Letters of other scripts stand before a path without a blank.
-    if before.is_ascii() && is_of_path(before) {
+/// Matches the first two components of an absolute path, or of a `file:` URL. A single component
+/// such as `/mcp` reveals nothing.
+fn absolute_path(before: char, text: &str) -> Option<PathMatch> {
+    // After a path character this is the rest of that path. Non-ASCII letters may precede a path
+    // without a space.
+    if before.is_ascii() && is_path_char(before) {
         return None;
     }
     let is_url = text.get(..6).is_some_and(|scheme| scheme.eq_ignore_ascii_case("file:/"));
     let start = if is_url { 5 } else { 0 };
     let path = text[start..].trim_start_matches('/');
     let slashes = text.len() - start - path.len();
-    // In "https://host/…" two slashes stand between a colon and a host.
+    // In "https://host/…" two slashes follow a colon.
     if slashes == 0 || slashes == 2 && before == ':' && !is_url {
         return None;
     }
-    let first = path.find(|next| !is_of_path(next) || next == '/').unwrap_or(path.len());
+    let first = path.find(|next| !is_path_char(next) || next == '/').unwrap_or(path.len());
     let second = path[first..].strip_prefix('/')?;
-    let length = second.find(|next| !is_of_path(next) || next == '/').unwrap_or(second.len());
-    (first > 0 && length > 0).then_some(PathStart { length: start + slashes + first + 1 + length, is_whole: false })
+    let length = second.find(|next| !is_path_char(next) || next == '/').unwrap_or(second.len());
+    (first > 0 && length > 0).then_some(PathMatch { length: start + slashes + first + 1 + length, is_complete: false })
 }
 
-/// How much of some text behind the beginning of a path belongs to it: what may be part of a path, and words behind blanks as far as
-/// one of them has a slash within.
-fn rest_of_path(text: &str) -> usize {
-    let mut end = text.find(|next| !is_of_path(next)).unwrap_or(text.len());
+/// The length of the rest of a path: path characters, and further words up to the last one that
+/// contains a slash.
+fn path_remainder_len(text: &str) -> usize {
+    let mut end = text.find(|next| !is_path_char(next)).unwrap_or(text.len());
     let mut at = end;
     loop {
         let rest = &text[at..];
@@ -260,28 +267,28 @@ fn rest_of_path(text: &str) -> usize {
         if word.len() == rest.len() || word.starts_with('/') {
             return end;
         }
-        let length = word.find(|next: char| next.is_whitespace() || ends_words(next)).unwrap_or(word.len());
+        let length = word.find(|next: char| next.is_whitespace() || is_word_terminator(next)).unwrap_or(word.len());
         at = text.len() - word.len() + length;
         if word[..length].contains('/') {
-            end = at - (length - word[..length].trim_end_matches(|last| !is_of_path(last) || last == '.').len());
+            end = at - (length - word[..length].trim_end_matches(|last| !is_path_char(last) || last == '.').len());
         }
     }
 }
 
 /// Whether a character ends the words that may belong to a path.
-fn ends_words(character: char) -> bool {
+fn is_word_terminator(character: char) -> bool {
     character.is_control() || "'\"`:;|…".contains(character)
 }
 
-/// A path as it is written in a URL (WHATWG URL, path percent-encode set).
-fn in_url(path: &str) -> String {
+/// Percent-encodes a path as in a URL (WHATWG URL, path percent-encode set).
+fn percent_encode_path(path: &str) -> String {
     let is_kept = |byte: u8| byte.is_ascii_graphic() && !b"\"#%<>?\\^`{}".contains(&byte);
     let written = |byte: u8| if is_kept(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
     path.bytes().map(written).collect()
 }
 
 /// Whether a character may be part of a path in a message. Quotes, colons and white space end it.
-fn is_of_path(character: char) -> bool {
+fn is_path_char(character: char) -> bool {
     !character.is_whitespace() && !character.is_control() && !"'\"`:;,()[]{}<>=|…".contains(character)
 }
 
@@ -291,7 +298,7 @@ mod tests {
 
     #[test]
     fn known_paths_are_taken_out_of_every_text() {
-        let redaction = Redaction(vec!["/srv/toolcell/store".to_owned()]);
+        let redaction = PathRedactor(vec!["/srv/toolcell/store".to_owned()]);
         for (text, expected) in [
             ("/srv/toolcell/store is read-only", "(path on the server) is read-only"),
             ("run `x --dir '/srv/toolcell/store/principals/a'`", "run `x --dir '(path on the server)'`"),
@@ -311,13 +318,13 @@ mod tests {
             ("`/srv/toolcell/store/a is open", "`(path on the server) is open"),
             ("/srv/toolcell/store/my dir/g: gone", "(path on the server): gone"),
         ] {
-            assert_eq!(redaction.text(text, Scope::Known), expected);
+            assert_eq!(redaction.redact_text(text, RedactionScope::Known), expected);
         }
     }
 
     #[test]
     fn every_absolute_path_is_taken_out_of_an_error_of_the_host() {
-        let redaction = Redaction::default();
+        let redaction = PathRedactor::default();
         for (text, expected) in [
             ("`/opt/gates/check` cannot be started", "`(path on the server)` cannot be started"),
             (
@@ -339,37 +346,37 @@ mod tests {
             ("see ///home/u/x", "see (path on the server)"),
             ("see //home/u/x", "see (path on the server)"),
         ] {
-            assert_eq!(redaction.text(text, Scope::Absolute), expected);
+            assert_eq!(redaction.redact_text(text, RedactionScope::Absolute), expected);
         }
         let pointer =
             ErrorData::invalid_params("/home/0 is no number", Some(serde_json::json!({"code": "parameters-invalid"})));
-        assert_eq!(redaction.error(pointer).message, "/home/0 is no number");
+        assert_eq!(redaction.redact_error(pointer).message, "/home/0 is no number");
         let unknown = ErrorData::internal_error("/home/u/x is gone", None);
-        assert_eq!(redaction.error(unknown).message, "(path on the server) is gone");
+        assert_eq!(redaction.redact_error(unknown).message, "(path on the server) is gone");
     }
 
     #[test]
     fn a_known_path_is_taken_out_as_it_is_in_a_url() {
-        let redaction = Redaction::new(&[PathBuf::from("/srv/my store+1/é")]);
+        let redaction = PathRedactor::new(&[PathBuf::from("/srv/my store+1/é")]);
         let text = "file:///srv/my%20store+1/%C3%A9/index.sqlite: gone";
-        assert_eq!(redaction.text(text, Scope::Known), "file://(path on the server): gone");
+        assert_eq!(redaction.redact_text(text, RedactionScope::Known), "file://(path on the server): gone");
     }
 
     #[test]
     fn quoted_paths_without_an_end_are_taken_out() {
-        let redaction = Redaction(vec!["/srv/store".to_owned()]);
+        let redaction = PathRedactor(vec!["/srv/store".to_owned()]);
         let times = 100_000;
-        // None of these has an end that is found soon.
+        // The end of these is far away, or missing.
         for text in ["'/srv/store/a ", "`/srv/store/a x", "'/home/u/a x", "/home/u/a x ", "`\"'/home/u/a"] {
-            let redacted = redaction.text(&text.repeat(times), Scope::Absolute).into_owned();
-            assert!(redacted.contains(PLACE) && !redacted.contains("/a"), "{text}");
+            let redacted = redaction.redact_text(&text.repeat(times), RedactionScope::Absolute).into_owned();
+            assert!(redacted.contains(PLACEHOLDER) && !redacted.contains("/a"), "{text}");
         }
     }
 
     #[test]
     fn the_root_is_not_taken_for_a_known_path() {
         assert_eq!(
-            Redaction::new(&[PathBuf::from("/"), PathBuf::from("relative-and-not-there")]).0,
+            PathRedactor::new(&[PathBuf::from("/"), PathBuf::from("relative-and-not-there")]).0,
             <[String; 0]>::default()
         );
     }

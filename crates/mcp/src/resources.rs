@@ -1,52 +1,53 @@
-//! Resources: the sources of tools, what the analysis found in them, the records of runs, and the end of the audit log.
+//! MCP resources: sources and findings of tools, run records, and the end of the audit log.
 //!
 //! ```text
-//! toolcell://tools/{id}/source      TypeScript or JavaScript as it was handed in
-//! toolcell://tools/{id}/findings    what the analysis says of it, with the field names of the contract
+//! toolcell://tools/{id}/source      the TypeScript or JavaScript source of a tool
+//! toolcell://tools/{id}/findings    its analysis, with the field names of the contract
 //! toolcell://receipts/{hash}        the record of a run
-//! toolcell://audit                  the last lines of the audit log, the newest first, one JSON object a line
+//! toolcell://audit                  the last lines of the audit log as JSON lines, the newest first
 //! ```
 //!
-//! Invariant: what is named by a hash never changes, and says so to whoever keeps copies; nothing else may be kept.
+//! Invariant: a resource that is named by a complete hash never changes and is marked as cacheable;
+//! no other one is.
 
 use rmcp::model::{
     CacheScope, ErrorData, ListResourceTemplatesResult, ListResourcesResult, ReadResourceResult, Resource,
     ResourceContents, ResourceTemplate,
 };
 use serde_json::{Value, json};
-use toolcell::store::audit::{Filter as Lines, Order as LineOrder};
+use toolcell::store::audit::{AuditFilter as Lines, AuditOrder as LineOrder};
 use toolcell::store::{Cursor, Entry, Fault, Filter, ListError, Store};
 use toolcell::{IdPrefix, Language, ShowError, Toolbox, analyze};
 
 const SCHEME: &str = "toolcell://";
 const AUDIT: &str = "toolcell://audit";
-/// How many resources are on a page.
-const PAGE: usize = 100;
-/// How many lines of the log are shown.
-const TAIL: u64 = 100;
-/// The longest name of a resource, in bytes: those that there are have less than 100.
+/// The resources on one page.
+const PAGE_SIZE: usize = 100;
+/// The audit lines in the resource.
+const MAX_AUDIT_LINES: u64 = 100;
+/// The longest resource URI, in bytes; valid ones have less than 100.
 const URI_LIMIT: usize = 1024;
-/// For how long what never changes may be kept, in milliseconds: a year.
-const FOR_EVER: u64 = 365 * 24 * 60 * 60 * 1000;
+/// The cache lifetime of immutable resources, in milliseconds: one year.
+const IMMUTABLE_TTL_MS: u64 = 365 * 24 * 60 * 60 * 1000;
 
-/// Why there is no resource.
+/// Why a resource cannot be read.
 #[derive(Debug)]
-pub(crate) enum ReadError {
-    /// There is none of that name.
+pub(crate) enum ResourceError {
+    /// There is no resource with this URI.
     Unknown(String),
-    /// A page is asked for that there cannot be.
+    /// The page cursor is invalid.
     Cursor,
-    /// The store fails, or what it holds is damaged.
+    /// The store failed, or an object in it is damaged.
     Fault(Fault),
 }
 
-impl From<Fault> for ReadError {
+impl From<Fault> for ResourceError {
     fn from(fault: Fault) -> Self {
         Self::Fault(fault)
     }
 }
 
-impl ReadError {
+impl ResourceError {
     pub(crate) const fn code(&self) -> &'static str {
         match self {
             Self::Unknown(_) => "resource-not-found",
@@ -68,7 +69,7 @@ impl ReadError {
     }
 }
 
-/// What is named by a hash, as templates of names (RFC 6570).
+/// The URI templates of resources that are named by a hash (RFC 6570).
 pub(crate) fn templates() -> ListResourceTemplatesResult {
     let template = |uri: &str, name: &str, about: &str, kind: &str| {
         ResourceTemplate::new(format!("{SCHEME}{uri}"), name).with_description(about).with_mime_type(kind)
@@ -78,38 +79,40 @@ pub(crate) fn templates() -> ListResourceTemplatesResult {
         template("tools/{id}/findings", "findings", "What the analysis says of a tool", "application/json"),
         template("receipts/{hash}", "receipt", "The record of a run", "application/json"),
     ];
-    ListResourceTemplatesResult::with_all_items(templates).with_ttl_ms(FOR_EVER).with_cache_scope(CacheScope::Public)
+    ListResourceTemplatesResult::with_all_items(templates)
+        .with_ttl_ms(IMMUTABLE_TTL_MS)
+        .with_cache_scope(CacheScope::Public)
 }
 
-/// A page of what can be read: the log, and the sources of the tools that names lead to.
-pub(crate) fn list(toolbox: &Toolbox, cursor: Option<&str>) -> Result<ListResourcesResult, ReadError> {
-    let store = store(toolbox)?;
-    let after = cursor.map(Cursor::parse).transpose().map_err(|_| ReadError::Cursor)?;
+/// Lists a page of resources: the audit log, and the sources of the current tools.
+pub(crate) fn list(toolbox: &Toolbox, cursor: Option<&str>) -> Result<ListResourcesResult, ResourceError> {
+    let store = require_store(toolbox)?;
+    let after = cursor.map(Cursor::parse).transpose().map_err(|_| ResourceError::Cursor)?;
     let first = after.is_none();
-    let page = store.list(&Filter { after, limit: PAGE, ..Filter::default() }).map_err(|error| match error {
-        ListError::Fault(fault) => ReadError::Fault(fault),
-        _ => ReadError::Cursor,
+    let page = store.list(&Filter { after, limit: PAGE_SIZE, ..Filter::default() }).map_err(|error| match error {
+        ListError::Fault(fault) => ResourceError::Fault(fault),
+        _ => ResourceError::Cursor,
     })?;
     let audit = Resource::new(AUDIT, "audit")
         .with_description("The last lines of the audit log, the newest first")
         .with_mime_type("application/jsonl");
-    let resources = first.then_some(audit).into_iter().chain(page.entries.iter().map(source)).collect();
+    let resources = first.then_some(audit).into_iter().chain(page.entries.iter().map(source_resource)).collect();
     let mut result = ListResourcesResult::with_all_items(resources);
     result.next_cursor = page.next.map(|next| next.to_string());
     Ok(result)
 }
 
-fn source(entry: &Entry) -> Resource {
+fn source_resource(entry: &Entry) -> Resource {
     let uri = format!("{SCHEME}tools/{}/source", entry.id);
     Resource::new(uri, entry.name.as_str()).with_description(entry.description.clone()).with_mime_type("text/plain")
 }
 
 /// Reads a resource.
-pub(crate) fn read(toolbox: &Toolbox, uri: &str) -> Result<ReadResourceResult, ReadError> {
-    let unknown = || ReadError::Unknown(uri.chars().take(256).collect());
+pub(crate) fn read(toolbox: &Toolbox, uri: &str) -> Result<ReadResourceResult, ResourceError> {
+    let unknown = || ResourceError::Unknown(uri.chars().take(256).collect());
     if uri == AUDIT {
-        let text = tail(store(toolbox)?)?;
-        return Ok(now(text, uri, "application/jsonl"));
+        let text = audit_tail(require_store(toolbox)?)?;
+        return Ok(uncached_text(text, uri, "application/jsonl"));
     }
     if uri.len() > URI_LIMIT {
         return Err(unknown());
@@ -117,35 +120,40 @@ pub(crate) fn read(toolbox: &Toolbox, uri: &str) -> Result<ReadResourceResult, R
     let path: Vec<&str> = uri.strip_prefix(SCHEME).ok_or_else(unknown)?.split('/').collect();
     match path.as_slice() {
         ["tools", id, what @ ("source" | "findings")] => {
-            // A name may lead elsewhere tomorrow; what is kept for ever is asked for by its identifier.
+            // A name may refer to another tool later. Cacheable resources are therefore named by
+            // identifiers.
             let id = IdPrefix::parse(id).map_err(|_| unknown())?;
             let shown = toolbox.show(&id.to_string(), None).map_err(|error| match error {
-                ShowError::Fault(fault) => ReadError::Fault(fault),
+                ShowError::Fault(fault) => ResourceError::Fault(fault),
                 _ => unknown(),
             })?;
             let whole = uri.contains(&shown.entry.id.to_string());
             let result = if *what == "source" {
-                now(shown.spec.source().to_owned(), uri, "text/plain")
+                uncached_text(shown.spec.source().to_owned(), uri, "text/plain")
             } else {
-                now(findings(&shown).to_string(), uri, "application/json")
+                uncached_text(findings(&shown).to_string(), uri, "application/json")
             };
-            // A prefix may become that of two tools.
-            Ok(if whole { for_ever(result) } else { result })
+            // A prefix may become ambiguous.
+            Ok(if whole { with_immutable_cache(result) } else { result })
         }
         ["receipts", hash] => {
             let hash = blake3::Hash::from_hex(hash).map_err(|_| unknown())?;
-            let record = store(toolbox)?.record(hash)?.ok_or_else(unknown)?;
-            Ok(for_ever(now(String::from_utf8_lossy(&record.body).into_owned(), uri, "application/json")))
+            let record = require_store(toolbox)?.record(hash)?.ok_or_else(unknown)?;
+            Ok(with_immutable_cache(uncached_text(
+                String::from_utf8_lossy(&record.body).into_owned(),
+                uri,
+                "application/json",
+            )))
         }
         _ => Err(unknown()),
     }
 }
 
-/// What the analysis says of a tool.
-fn findings(shown: &toolcell::Shown) -> Value {
+/// The analysis of a tool, as JSON.
+fn findings(shown: &toolcell::ToolDetails) -> Value {
     let (id, name) = (shown.entry.id.to_string(), shown.entry.name.as_str());
-    let declared = (!shown.spec.capabilities().is_null()).then_some(&shown.asked);
-    match analyze(shown.spec.source(), Language::Unsaid, declared) {
+    let declared = (!shown.spec.capabilities().is_null()).then_some(&shown.requested);
+    match analyze(shown.spec.source(), Language::Unknown, declared) {
         Ok(analysis) => {
             let uses: Vec<&str> = analysis.capabilities.iter().map(|(capability, _)| capability.name()).collect();
             json!({
@@ -156,26 +164,28 @@ fn findings(shown: &toolcell::Shown) -> Value {
     }
 }
 
-/// The last lines of the log.
-fn tail(store: &Store) -> Result<String, Fault> {
+/// The last lines of the audit log, the newest first.
+fn audit_tail(store: &Store) -> Result<String, Fault> {
     let mut text = String::new();
-    for line in store.audit().query(Lines { limit: Some(TAIL), ..Lines::default() }, LineOrder::NewestFirst)? {
+    for line in
+        store.audit().query(Lines { limit: Some(MAX_AUDIT_LINES), ..Lines::default() }, LineOrder::NewestFirst)?
+    {
         text.push_str(&line?.to_value().to_string());
         text.push('\n');
     }
     Ok(text)
 }
 
-fn store(toolbox: &Toolbox) -> Result<&Store, ReadError> {
-    toolbox.store().ok_or_else(|| ReadError::Unknown("a server without a store".to_owned()))
+fn require_store(toolbox: &Toolbox) -> Result<&Store, ResourceError> {
+    toolbox.store().ok_or_else(|| ResourceError::Unknown("a server without a store".to_owned()))
 }
 
-/// What may be another text the next time.
-fn now(text: String, uri: &str, kind: &str) -> ReadResourceResult {
+/// A text that may change.
+fn uncached_text(text: String, uri: &str, kind: &str) -> ReadResourceResult {
     ReadResourceResult::new(vec![ResourceContents::text(text, uri).with_mime_type(kind)])
 }
 
-fn for_ever(result: ReadResourceResult) -> ReadResourceResult {
-    // It belongs to a principal all the same.
-    result.with_ttl_ms(FOR_EVER).with_cache_scope(CacheScope::Private)
+fn with_immutable_cache(result: ReadResourceResult) -> ReadResourceResult {
+    // It still belongs to one principal.
+    result.with_ttl_ms(IMMUTABLE_TTL_MS).with_cache_scope(CacheScope::Private)
 }

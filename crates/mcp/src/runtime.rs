@@ -1,10 +1,11 @@
-//! The runtime of a server, on machines that give as many threads as it wants, and on those that give fewer.
+//! Builds the Tokio runtime, even if the system refuses threads.
 //!
-//! Tokio panics, or waits for ever, where the system refuses it a thread. So threads are asked for before they are counted on:
-//! with two workers and one blocking thread a runtime is whole; with one thread less it works on the thread of its caller; with
-//! none there is an error.
+//! Tokio panics or hangs if a thread cannot be spawned, so threads are probed first. With two
+//! workers and a blocking thread the runtime is multi-threaded; with a single thread it runs on the
+//! caller's thread; without any, an error is returned.
 //!
-//! Invariant: a runtime that is returned has a blocking thread, which stays. Work that finds no other one waits for it.
+//! Invariant: a runtime that is returned has at least one blocking thread that never exits. Work
+//! for which there is no other thread waits for it.
 
 use std::io;
 use std::panic::{self, AssertUnwindSafe};
@@ -15,84 +16,89 @@ use std::time::{Duration, Instant};
 
 use tokio::runtime::{Builder, Runtime};
 
-/// What to do where no thread can be had.
+/// The hint for errors about missing threads.
 pub(crate) const THREADS_HINT: &str =
     "raise the limit on processes and threads (`ulimit -u`, `pids.max` of the control group), or end other processes";
 
-/// How many threads read and write messages. Tools run on threads of their own.
+/// The threads that read and write messages. Tools run on threads of their own.
 pub(crate) const WORKERS: usize = 2;
-/// How many tasks a thread polls before it looks for new input. With 61, the library's default, a principal that keeps the threads busy
-/// with cheap requests delays the input of all others by a millisecond.
+/// The tasks that a worker polls before it checks for new I/O. With Tokio's default of 61, a
+/// principal that keeps the workers busy with cheap requests delays the input of all others by a
+/// millisecond.
 const EVENT_INTERVAL: u32 = 8;
-/// How many blocking threads there may be; each principal is held to its share of them.
-const BLOCKING: usize = 4096;
-/// For how long threads that were asked for are waited for.
-const STARTED: Duration = Duration::from_millis(500);
-/// How often a runtime is tried, and how long after each other.
-const TRIES: usize = 5;
-const PAUSE: Duration = Duration::from_millis(10);
-/// For how long a blocking thread stays that has nothing to do: longer than any server lives, so that the first one is kept.
-const STAYS: Duration = Duration::from_hours(10 * 365 * 24);
+/// The most blocking threads. Each principal is limited to its share of them.
+const MAX_BLOCKING_THREADS: usize = 4096;
+/// How long spawned threads may take to start.
+const START_TIMEOUT: Duration = Duration::from_millis(500);
+/// The attempts to build a runtime, and the delay between them.
+const MAX_ATTEMPTS: usize = 5;
+const RETRY_DELAY: Duration = Duration::from_millis(10);
+/// How long an idle blocking thread is kept: longer than any server runs, so that the first one is
+/// never lost.
+const KEEP_ALIVE: Duration = Duration::from_hours(10 * 365 * 24);
 
-/// A runtime for a server.
+/// Builds the runtime of a server.
 ///
 /// # Errors
-/// Where not one thread can be had.
-pub(crate) fn runtime() -> io::Result<Runtime> {
-    let several = ask_for(WORKERS + 1).and_then(|()| again(with_workers));
+/// If no thread can be spawned.
+pub(crate) fn build_runtime() -> io::Result<Runtime> {
+    let several = probe_threads(WORKERS + 1).and_then(|()| retry(multi_thread_runtime));
     several.or_else(|error| {
         tracing::debug!(%error, "messages are read and written on one thread: there are not more to be had");
-        ask_for(1)?;
-        again(on_this_thread)
+        probe_threads(1)?;
+        retry(current_thread_runtime)
     })
 }
 
-/// Tries some times: a thread that has ended is counted by the system for another moment.
-fn again(make: impl Fn() -> io::Result<Runtime>) -> io::Result<Runtime> {
+/// Retries a few times: the system may still count a thread that has just exited.
+fn retry(make: impl Fn() -> io::Result<Runtime>) -> io::Result<Runtime> {
     let mut made = make();
-    for _ in 1..TRIES {
+    for _ in 1..MAX_ATTEMPTS {
         if made.is_ok() {
             break;
         }
-        thread::sleep(PAUSE);
+        thread::sleep(RETRY_DELAY);
         made = make();
     }
     made
 }
 
-fn with_workers() -> io::Result<Runtime> {
+fn multi_thread_runtime() -> io::Result<Runtime> {
     let started = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&started);
     let mut builder = Builder::new_multi_thread();
     builder.worker_threads(WORKERS).on_thread_start(move || {
         counted.fetch_add(1, Ordering::Relaxed);
     });
-    let runtime = built(&mut builder)?;
+    let runtime = build(&mut builder)?;
     let began = Instant::now();
     while started.load(Ordering::Relaxed) < WORKERS {
-        if began.elapsed() > STARTED {
+        if began.elapsed() > START_TIMEOUT {
             runtime.shutdown_background();
-            return Err(refused());
+            return Err(no_threads_error());
         }
         thread::sleep(Duration::from_micros(50));
     }
-    with_blocking_thread(runtime)
+    ensure_blocking_thread(runtime)
 }
 
-fn on_this_thread() -> io::Result<Runtime> {
-    built(&mut Builder::new_current_thread()).and_then(with_blocking_thread)
+fn current_thread_runtime() -> io::Result<Runtime> {
+    build(&mut Builder::new_current_thread()).and_then(ensure_blocking_thread)
 }
 
-fn built(builder: &mut Builder) -> io::Result<Runtime> {
-    let builder =
-        builder.enable_all().event_interval(EVENT_INTERVAL).thread_keep_alive(STAYS).max_blocking_threads(BLOCKING);
-    // It panics where the system refuses the first thread.
-    quietly(|| builder.build()).unwrap_or_else(|| Err(refused()))
+fn build(builder: &mut Builder) -> io::Result<Runtime> {
+    let builder = builder
+        .enable_all()
+        .event_interval(EVENT_INTERVAL)
+        .thread_keep_alive(KEEP_ALIVE)
+        .max_blocking_threads(MAX_BLOCKING_THREADS);
+    // Tokio panics if the system refuses the first thread.
+    catch_panic_silently(|| builder.build()).unwrap_or_else(|| Err(no_threads_error()))
 }
 
-/// Does what panics where there are no threads; none where it did. What the library would print says nothing that the error
-/// does not.
-fn quietly<T>(work: impl FnOnce() -> T) -> Option<T> {
+/// Runs code that panics if there are no threads, and returns `None` if it did. The panic message
+/// is suppressed, because the error says the same.
+fn catch_panic_silently<T>(work: impl FnOnce() -> T) -> Option<T> {
     let hook = panic::take_hook();
     panic::set_hook(Box::new(|_| ()));
     let done = panic::catch_unwind(AssertUnwindSafe(work));
@@ -100,22 +106,23 @@ fn quietly<T>(work: impl FnOnce() -> T) -> Option<T> {
     done.ok()
 }
 
-/// A runtime of which one blocking thread has started.
-fn with_blocking_thread(runtime: Runtime) -> io::Result<Runtime> {
-    let started = quietly(|| {
-        runtime.block_on(async { tokio::time::timeout(STARTED, tokio::task::spawn_blocking(|| ())).await.is_ok() })
+/// Starts one blocking thread of a runtime.
+fn ensure_blocking_thread(runtime: Runtime) -> io::Result<Runtime> {
+    let started = catch_panic_silently(|| {
+        runtime
+            .block_on(async { tokio::time::timeout(START_TIMEOUT, tokio::task::spawn_blocking(|| ())).await.is_ok() })
     });
     match started {
         Some(true) => Ok(runtime),
         _ => {
             runtime.shutdown_background();
-            Err(refused())
+            Err(no_threads_error())
         }
     }
 }
 
-/// Whether the system gives so many threads at once.
-fn ask_for(count: usize) -> io::Result<()> {
+/// Checks that this many threads can be spawned at once.
+fn probe_threads(count: usize) -> io::Result<()> {
     let gate = Mutex::new(());
     thread::scope(|scope| {
         let closed = gate.lock().unwrap_or_else(PoisonError::into_inner);
@@ -126,7 +133,7 @@ fn ask_for(count: usize) -> io::Result<()> {
     })
 }
 
-fn refused() -> io::Error {
+fn no_threads_error() -> io::Error {
     io::Error::new(io::ErrorKind::WouldBlock, "the system gives this process no more threads")
 }
 
@@ -136,7 +143,7 @@ mod tests {
 
     #[test]
     fn a_runtime_on_one_thread_does_blocking_work_and_ends() {
-        let runtime = on_this_thread().unwrap();
+        let runtime = current_thread_runtime().unwrap();
         let two = runtime.block_on(async { tokio::task::spawn_blocking(|| 2).await.unwrap() });
         assert_eq!(two, 2);
         runtime.shutdown_timeout(Duration::from_secs(10));
@@ -144,6 +151,6 @@ mod tests {
 
     #[test]
     fn a_runtime_has_its_workers_where_there_are_threads() {
-        assert_eq!(runtime().unwrap().metrics().num_workers(), WORKERS);
+        assert_eq!(build_runtime().unwrap().metrics().num_workers(), WORKERS);
     }
 }

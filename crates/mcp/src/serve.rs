@@ -1,7 +1,8 @@
-//! A server as a process: a runtime, the signals that end it, and the way in.
+//! Runs a server as a process: the runtime, the signals and the transport.
 //!
-//! Invariant: the process ends at most [`LAST`] and [`DISMANTLE`] after its grace, whatever its threads do. What was under way
-//! is recorded by then, or as interrupted when the store is opened next.
+//! Invariant: the process exits at most [`SHUTDOWN_LIMIT`] and [`TEARDOWN_LIMIT`] after its grace
+//! period, whatever its threads do. Calls in flight are recorded by then, or recorded as
+//! interrupted when the store is opened next.
 
 use std::net::SocketAddr;
 use std::num::NonZeroU32;
@@ -13,41 +14,41 @@ use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::calls::LAST;
-use crate::http::{self, HttpConfig, HttpError, Probes};
+use crate::http::{self, HealthHooks, HttpConfig, HttpError};
+use crate::in_flight::SHUTDOWN_LIMIT;
 use crate::principal::Principal;
-use crate::runtime::runtime;
+use crate::runtime::build_runtime;
 use crate::server::Server;
 use crate::stdio::{self, StdioError};
 use crate::telemetry::Metrics;
 
-/// How long its parts are waited for after that.
-const DISMANTLE: Duration = Duration::from_millis(200);
+/// How long the teardown of the server may take after that.
+const TEARDOWN_LIMIT: Duration = Duration::from_millis(200);
 
-/// How many refused requests are recorded in a minute.
-const NOTED: NonZeroU32 = NonZeroU32::new(60).unwrap();
+/// The refused requests that are recorded per minute.
+const MAX_RECORDED_PER_MINUTE: NonZeroU32 = NonZeroU32::new(60).unwrap();
 
-/// Serves the client at standard input and output until it closes them, or somebody ends the process with SIGINT or
-/// SIGTERM. What is under way then has `grace` to end.
+/// Serves the client at standard input and output, until the client closes them or the process
+/// receives SIGINT or SIGTERM. Calls in flight then have `grace` to end.
 ///
 /// # Errors
 /// `stream`, `no-threads`
 pub fn serve_stdio(server: Server, grace: Duration) -> Result<(), StdioError> {
-    let runtime = runtime().map_err(StdioError::Threads)?;
+    let runtime = build_runtime().map_err(StdioError::Threads)?;
     let kept = server.clone();
-    let served = runtime.block_on(stdio::serve(server, ended_by_signal(), grace));
+    let served = runtime.block_on(stdio::serve(server, shutdown_signal(), grace));
     let (deadline, done) = match served {
         Ok(deadline) => (deadline, Ok(())),
         Err(error) => (Instant::now(), Err(error)),
     };
-    // Where standard input is a terminal, a thread may still wait for it.
+    // If standard input is a terminal, a thread may still be blocked on it.
     runtime.shutdown_background();
-    end(kept, deadline + DISMANTLE);
+    drop_server(kept, deadline + TEARDOWN_LIMIT);
     done
 }
 
-/// Serves over HTTP at an address, until somebody ends the process with SIGINT or SIGTERM. `told` hears at which address,
-/// where the port was left to the system.
+/// Serves HTTP at an address until the process receives SIGINT or SIGTERM. `told` is called with
+/// the bound address, which tells the port if the system chose it.
 ///
 /// # Errors
 /// `http-open`, `host-invalid`, `origin-invalid`, `http-listen`, `no-threads`
@@ -58,40 +59,41 @@ pub fn serve_http(
     told: impl FnOnce(SocketAddr),
 ) -> Result<(), HttpError> {
     config.check(address)?;
-    let runtime = runtime().map_err(HttpError::Threads)?;
-    let (kept, grace) = (server.clone(), config.grace);
+    let runtime = build_runtime().map_err(HttpError::Threads)?;
+    let (kept, grace) = (server.clone(), config.shutdown_grace);
     let mut ordered = None;
     let served = runtime.block_on(async {
         let listener = TcpListener::bind(address).await?;
         let (calls, asked) = (server.calls().clone(), server.clone());
-        let mut probes = Probes::default().with_ready(move || asked.is_ready());
-        if let Some(metrics) = Metrics::of_process() {
-            tokio::spawn(metrics.clone().keep_up());
+        let mut probes = HealthHooks::default().with_ready(move || asked.check_ready());
+        if let Some(metrics) = Metrics::install() {
+            tokio::spawn(metrics.clone().run_upkeep());
             let counted = calls.clone();
             probes = probes.with_metrics(move || metrics.render(&counted));
         }
-        let turning_away = TurningAway::of(server.clone());
-        let probes = probes.with_refused(move |principal, code, why| turning_away.note(principal, code, why));
+        let turning_away = RefusalRecorder::new(server.clone());
+        let probes = probes.with_refused(move |principal, code, why| turning_away.record(principal, code, why));
         told(listener.local_addr()?);
         let shutdown = async {
-            ended_by_signal().await;
+            shutdown_signal().await;
             ordered = Some(Instant::now());
         };
-        http::serve(listener, server, &HttpConfig { probes, ..config }, &calls, shutdown).await
+        http::serve(listener, server, &HttpConfig { health: probes, ..config }, &calls, shutdown).await
     });
-    let deadline = ordered.map_or_else(Instant::now, |ordered| ordered + grace + LAST);
-    let deadline = deadline + DISMANTLE;
+    let deadline = ordered.map_or_else(Instant::now, |ordered| ordered + grace + SHUTDOWN_LIMIT);
+    let deadline = deadline + TEARDOWN_LIMIT;
     if kept.calls().count() == 0 {
-        runtime.shutdown_timeout(left(deadline));
+        runtime.shutdown_timeout(time_left(deadline));
     } else {
         runtime.shutdown_background();
     }
-    end(kept, deadline);
+    drop_server(kept, deadline);
     served
 }
 
-/// Drops a server until `deadline`. A thread that spins in a library, and a store that waits for a lock, end with the process.
-fn end(server: Server, deadline: Instant) {
+/// Drops a server, but waits no longer than `deadline`. A thread that spins in a library or a store
+/// that waits for a lock ends with the process.
+fn drop_server(server: Server, deadline: Instant) {
     let under_way = server.calls().count();
     if under_way > 0 {
         tracing::warn!(
@@ -100,37 +102,39 @@ fn end(server: Server, deadline: Instant) {
         );
     }
     let (tell, ended) = channel();
-    // The thread takes it out of here: where there is none to be had, it is not dropped on this one.
+    // The thread takes the server from here. If no thread can be spawned, the server must not be
+    // dropped on this one.
     let slot = Arc::new(Mutex::new(Some(server)));
     let taken = Arc::clone(&slot);
     let dropping = std::thread::Builder::new().name("toolcell-end".to_owned()).spawn(move || {
         drop(taken.lock().unwrap_or_else(PoisonError::into_inner).take());
-        // Where nobody waits any more, the process is ending.
+        // The receiver is gone if the process is already exiting.
         let _ = tell.send(());
     });
     if dropping.is_ok() {
-        let _ = ended.recv_timeout(left(deadline));
+        let _ = ended.recv_timeout(time_left(deadline));
     }
-    // What is left of it ends with the process.
+    // The rest ends with the process.
     std::mem::forget(slot);
 }
 
-fn left(deadline: Instant) -> Duration {
-    deadline.saturating_duration_since(Instant::now()).max(DISMANTLE / 2)
+fn time_left(deadline: Instant) -> Duration {
+    deadline.saturating_duration_since(Instant::now()).max(TEARDOWN_LIMIT / 2)
 }
 
-/// Records what was refused before the protocol saw it; of a flood the beginning, so that nobody fills a disk with it.
-struct TurningAway {
+/// Records requests that were refused before they reached the protocol. A rate limit keeps a flood
+/// from filling the disk.
+struct RefusalRecorder {
     server: Server,
     limiter: DefaultDirectRateLimiter,
 }
 
-impl TurningAway {
-    fn of(server: Server) -> Self {
-        Self { server, limiter: RateLimiter::direct(Quota::per_minute(NOTED)) }
+impl RefusalRecorder {
+    fn new(server: Server) -> Self {
+        Self { server, limiter: RateLimiter::direct(Quota::per_minute(MAX_RECORDED_PER_MINUTE)) }
     }
 
-    fn note(&self, principal: &Principal, code: &'static str, why: String) {
+    fn record(&self, principal: &Principal, code: &'static str, why: String) {
         if self.limiter.check().is_err() {
             tracing::debug!(code, "a request that is refused is not recorded: there are too many");
             return;
@@ -138,13 +142,13 @@ impl TurningAway {
         let (server, principal) = (self.server.clone(), principal.clone());
         tokio::spawn(async move {
             let Ok(tenant) = server.tenant(&principal).await else { return };
-            tenant.turn_away(None, None, code, why).await;
+            tenant.record_rejected(None, None, code, why).await;
         });
     }
 }
 
-/// Waits until somebody ends the process. Where signals cannot be had, nobody does.
-async fn ended_by_signal() {
+/// Waits for SIGINT or SIGTERM; forever if the handlers cannot be installed.
+async fn shutdown_signal() {
     let signals = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()));
     let (Ok(mut interrupt), Ok(mut terminate)) = signals else { return std::future::pending().await };
     tokio::select! {

@@ -1,8 +1,8 @@
-//! The server: answers the requests of every principal, each from a toolbox of its own.
+//! The server, which answers each principal from a toolbox of its own.
 //!
-//! Invariant: a request is answered for the principal that its transport names, and nothing of a request outlives it but
-//! what the store keeps, a task, and who listens for changes. So both eras of the protocol are one server: whoever has a
-//! session is told nothing that whoever has none is not.
+//! Invariant: a request is answered for the principal that its transport names. Nothing of a
+//! request outlives it except stored data, tasks and subscriptions. One server therefore speaks
+//! both the session-based and the stateless revisions of the protocol.
 
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
@@ -14,58 +14,60 @@ use tokio::sync::OnceCell;
 use toolcell::store::Store;
 use toolcell::{Lang, Toolbox, ToolboxError};
 
-use crate::calls::Calls;
+use crate::in_flight::CallTracker;
 use crate::principal::Principal;
-use crate::redact::Redaction;
+use crate::redact::PathRedactor;
 use crate::tenant::Tenant;
 
-/// What a server is made with.
+/// The settings of a server.
 #[derive(Debug, Clone)]
-pub struct Settings {
-    /// The language of answers.
+pub struct ServerSettings {
+    /// The language of results.
     pub lang: Lang,
-    /// How many approved tools are tools of their own; none by default.
-    pub publish: usize,
-    /// How many runs of a principal go on at once, where nothing else is said of it. Without this: as
-    /// many as the sandbox takes.
-    pub share: Option<NonZeroUsize>,
-    /// What is said of single principals.
-    pub shares: HashMap<Principal, NonZeroUsize>,
-    /// How many runs of a principal wait for their turn at most.
-    pub waiting: usize,
-    /// How often a client that asked for progress hears of a run that says nothing.
-    pub heartbeat: Duration,
-    /// For how long somebody may think about a question.
-    pub patience: Duration,
-    /// Paths of the host that no client over HTTP is told: directories of stores, policy files, the working directory.
-    pub private: Vec<PathBuf>,
+    /// The most approved tools that are published as tools of their own; 0 by default.
+    pub max_published: usize,
+    /// The default number of concurrent runs per principal. `None` means as many as the sandbox can
+    /// run.
+    pub concurrent_runs: Option<NonZeroUsize>,
+    /// Concurrent runs of single principals.
+    pub concurrent_runs_by_principal: HashMap<Principal, NonZeroUsize>,
+    /// The most runs of a principal that wait for a permit.
+    pub max_waiting: usize,
+    /// The interval of progress notifications for a run that reports nothing itself.
+    pub heartbeat_interval: Duration,
+    /// How long a user may take to answer a prompt.
+    pub prompt_timeout: Duration,
+    /// Host paths that are redacted for remote clients: store directories, policy files, the
+    /// working directory.
+    pub redacted_paths: Vec<PathBuf>,
 }
 
-impl Default for Settings {
-    /// English, no tool of its own, 256 runs that wait, a heartbeat every 5 s, 15 minutes for a question.
+impl Default for ServerSettings {
+    /// English, no published tools, 256 waiting runs, a heartbeat every 5 s, 15 minutes for a
+    /// prompt.
     fn default() -> Self {
         Self {
             lang: Lang::En,
-            publish: 0,
-            share: None,
-            shares: HashMap::new(),
-            waiting: 256,
-            heartbeat: Duration::from_secs(5),
-            patience: Duration::from_mins(15),
-            private: Vec::new(),
+            max_published: 0,
+            concurrent_runs: None,
+            concurrent_runs_by_principal: HashMap::new(),
+            max_waiting: 256,
+            heartbeat_interval: Duration::from_secs(5),
+            prompt_timeout: Duration::from_mins(15),
+            redacted_paths: Vec::new(),
         }
     }
 }
 
-/// Why a principal has no toolbox.
+/// Why the toolbox of a principal cannot be opened.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct OpenFailure {
     /// The stable code.
     pub code: &'static str,
-    /// Why.
+    /// The message.
     pub message: String,
-    /// What to do next.
+    /// What the operator can do next.
     pub hint: String,
 }
 
@@ -75,49 +77,50 @@ impl From<ToolboxError> for OpenFailure {
     }
 }
 
-/// Opens the toolbox of a principal; once for each.
-pub type Open = dyn Fn(&Principal) -> Result<Arc<Toolbox>, OpenFailure> + Send + Sync;
+/// Opens the toolbox of a principal; called until it succeeds once.
+pub type OpenToolbox = dyn Fn(&Principal) -> Result<Arc<Toolbox>, OpenFailure> + Send + Sync;
 
-/// Answers requests. A copy is the same server.
+/// The MCP server. Clones share the same server.
 #[derive(Clone)]
 pub struct Server(Arc<Inner>);
 
 struct Inner {
-    settings: Settings,
-    open: Box<Open>,
+    settings: ServerSettings,
+    open: Box<OpenToolbox>,
     tenants: Mutex<HashMap<Principal, Arc<OnceCell<Arc<Tenant>>>>>,
-    calls: Calls,
-    redaction: Redaction,
+    calls: CallTracker,
+    path_redactor: PathRedactor,
 }
 
 impl Server {
-    /// A server that opens toolboxes when they are needed first.
+    /// Creates a server that opens a toolbox when its principal calls first.
     pub fn new(
-        settings: Settings,
+        settings: ServerSettings,
         open: impl Fn(&Principal) -> Result<Arc<Toolbox>, OpenFailure> + Send + Sync + 'static,
     ) -> Self {
-        let (tenants, calls, redaction) = (Mutex::default(), Calls::default(), Redaction::new(&settings.private));
-        Self(Arc::new(Inner { settings, open: Box::new(open), tenants, calls, redaction }))
+        let (tenants, calls, redaction) =
+            (Mutex::default(), CallTracker::default(), PathRedactor::new(&settings.redacted_paths));
+        Self(Arc::new(Inner { settings, open: Box::new(open), tenants, calls, path_redactor: redaction }))
     }
 
-    /// What is under way.
+    /// The calls in flight.
     #[must_use]
-    pub fn calls(&self) -> &Calls {
+    pub fn calls(&self) -> &CallTracker {
         &self.0.calls
     }
 
-    pub(crate) fn settings(&self) -> &Settings {
+    pub(crate) fn settings(&self) -> &ServerSettings {
         &self.0.settings
     }
 
-    /// What clients over HTTP are not told.
-    pub(crate) fn redaction(&self) -> &Redaction {
-        &self.0.redaction
+    /// Redacts paths for remote clients.
+    pub(crate) fn path_redactor(&self) -> &PathRedactor {
+        &self.0.path_redactor
     }
 
-    /// Whether requests can be answered: the stores that are open answer. Who asks has shown no token, and is told no more than
-    /// a code.
-    pub(crate) fn is_ready(&self) -> Result<(), String> {
+    /// Checks that all open stores respond. The caller is not authenticated, so the error reveals
+    /// only a code.
+    pub(crate) fn check_ready(&self) -> Result<(), String> {
         let tenants: Vec<Arc<Tenant>> = {
             let tenants = self.0.tenants.lock().unwrap_or_else(PoisonError::into_inner);
             tenants.values().filter_map(|cell| cell.get().cloned()).collect()
@@ -130,7 +133,7 @@ impl Server {
         })
     }
 
-    /// The toolbox of a principal, and what else is its own.
+    /// Returns the tenant of a principal, and opens its toolbox if necessary.
     pub(crate) async fn tenant(&self, principal: &Principal) -> Result<Arc<Tenant>, OpenFailure> {
         let cell = {
             let mut tenants = self.0.tenants.lock().unwrap_or_else(PoisonError::into_inner);
@@ -145,15 +148,15 @@ impl Server {
         let opened = cell.get_or_try_init(|| async {
             let (server, name) = (self.clone(), principal.clone());
             let opened = tokio::task::spawn_blocking(move || (server.0.open)(&name)).await;
-            let toolbox = opened.unwrap_or_else(|error| Err(ended(&error)))?;
+            let toolbox = opened.unwrap_or_else(|error| Err(join_failure(&error)))?;
             Ok(Arc::new(Tenant::new(principal.clone(), toolbox, self.settings())))
         });
         opened.await.map(Arc::clone)
     }
 }
 
-/// Opening panicked, or the runtime ends.
-fn ended(error: &tokio::task::JoinError) -> OpenFailure {
+/// Opening panicked, or the runtime is shutting down.
+fn join_failure(error: &tokio::task::JoinError) -> OpenFailure {
     OpenFailure {
         code: "bug",
         message: format!("the store was not opened: {error}"),

@@ -1,13 +1,13 @@
-//! The way in over standard input and output: one client, which started the server.
+//! The transport over standard input and output, for the client that started the server.
 //!
-//! Invariant: only the protocol reaches standard output. The descriptors that the client holds are taken away from the process
-//! before anything runs: whatever else prints, here or in a program that a gate starts, prints to standard error, and reads
-//! nothing.
+//! Invariant: only the protocol reaches standard output. The client's descriptors are moved away
+//! before anything runs: all other output, of this process or of a hook command, goes to standard
+//! error, and standard input is empty.
 #![expect(clippy::disallowed_types, reason = "what the client holds is files to this process")]
 
+mod framing;
 #[cfg(test)]
 mod fuzz;
-mod lines;
 mod transport;
 
 use std::fs::{File, OpenOptions};
@@ -23,22 +23,22 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::UnixStream;
 use tokio::net::unix::pipe;
 
-use crate::bounds::MESSAGE_LIMIT;
-use crate::calls::LAST;
+use crate::bounds::MAX_STDIO_MESSAGE_BYTES;
+use crate::in_flight::SHUTDOWN_LIMIT;
 use crate::runtime::THREADS_HINT;
 use crate::server::Server;
-use lines::Lines;
-pub(crate) use lines::TOO_LONG;
-use transport::Messages;
+use framing::FrameReader;
+pub(crate) use framing::TOO_LARGE_METHOD;
+use transport::LineTransport;
 
-/// Why a server does not serve.
+/// An error of starting the transport.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StdioError {
     /// Standard input or output cannot be used.
     #[error("standard input and output cannot be used: {0}")]
     Streams(#[source] io::Error),
-    /// There are no threads to serve with.
+    /// The system provides no threads.
     #[error("no thread can be started: {0}")]
     Threads(#[source] io::Error),
 }
@@ -53,7 +53,7 @@ impl StdioError {
         }
     }
 
-    /// What to do next.
+    /// What the operator can do next.
     #[must_use]
     pub const fn hint(&self) -> &'static str {
         match self {
@@ -66,37 +66,37 @@ impl StdioError {
 type Input = Box<dyn AsyncRead + Send + Unpin>;
 type Output = Box<dyn AsyncWrite + Send + Unpin>;
 
-/// Serves the client at standard input and output, until it closes them or `shutdown` is over. What is under way then has
-/// `grace` to end, and is ended after that; either way it is recorded when this returns. Gives the time by which the server has
-/// to be gone.
+/// Serves the client at standard input and output, until the client closes them or `shutdown`
+/// completes. Calls in flight then have `grace` to end, and are stopped afterwards; either way they
+/// are recorded when this returns. Returns the time by which the process has to exit.
 pub(crate) async fn serve(
     server: Server,
     shutdown: impl Future<Output = ()>,
     grace: Duration,
 ) -> Result<Instant, StdioError> {
-    let (input, output) = taken()?;
+    let (input, output) = take_streams()?;
     let calls = server.calls().clone();
-    let transport = Messages::new(Lines::new(input, MESSAGE_LIMIT), output);
-    let hung_up = transport.ended().clone();
+    let transport = LineTransport::new(FrameReader::new(input, MAX_STDIO_MESSAGE_BYTES), output);
+    let hung_up = transport.input_closed().clone();
     let stop = tokio_util::sync::CancellationToken::new();
     let mut session = Box::pin(async {
         match Box::pin(serve_server_with_ct(server, transport, stop.clone())).await {
             Ok(service) => drop(service.waiting().await),
-            // A client that goes before it says anything wants nothing.
+            // A client that disconnects before its first message wants nothing.
             Err(error) => tracing::debug!(%error, "the client did not begin a session"),
         }
     });
     let goes_on = tokio::select! {
         () = &mut session => false,
-        // The library waits some seconds before it says so.
+        // `rmcp` reports this only after some seconds.
         () = hung_up.cancelled() => true,
         () = shutdown => true,
     };
-    let deadline = Instant::now() + grace + LAST;
+    let deadline = Instant::now() + grace + SHUTDOWN_LIMIT;
     calls.close(grace).await;
     stop.cancel();
     if goes_on {
-        // A client that does not read may hold the last answer up.
+        // A client that does not read may delay the last response.
         let left = deadline.saturating_duration_since(Instant::now());
         let _ = tokio::time::timeout(left, session).await;
     }
@@ -104,74 +104,80 @@ pub(crate) async fn serve(
 }
 
 /// Takes standard input and output away from the process.
-fn taken() -> Result<(Input, Output), StdioError> {
+fn take_streams() -> Result<(Input, Output), StdioError> {
     let own = || Ok((io::stdin().as_fd().try_clone_to_owned()?, io::stdout().as_fd().try_clone_to_owned()?));
     let (input, output) = own().map_err(StdioError::Streams)?;
-    let streams = (readable(&input), writable(&output));
+    let streams = (open_input(&input), open_output(&output));
     let (Some(input), Some(output)) = streams else {
-        // Neither pipes nor sockets: a file or a terminal, which somebody tries by hand; or the pipes of another user.
-        return Ok((Box::new(read_on_a_thread()?), Box::new(tokio::io::stdout())));
+        // Neither pipes nor sockets: a file, a terminal for manual use, or the pipes of another
+        // user.
+        return Ok((Box::new(spawn_stdin_reader()?), Box::new(tokio::io::stdout())));
     };
-    put_aside().map_err(StdioError::Streams)?;
+    detach_streams().map_err(StdioError::Streams)?;
     Ok((input, output))
 }
 
-/// Leaves nothing of the client at the numbers that everybody knows.
-fn put_aside() -> io::Result<()> {
+/// Replaces descriptors 0 and 1, so that nothing else uses the client's streams.
+fn detach_streams() -> io::Result<()> {
     rustix::stdio::dup2_stdin(File::open("/dev/null")?)?;
     rustix::stdio::dup2_stdout(io::stderr().as_fd())?;
     Ok(())
 }
 
-/// Standard input, read on a thread of its own: it waits for as long as nothing comes, and a blocking thread of the runtime
-/// that did so would be missing to the tools.
-fn read_on_a_thread() -> Result<UnixStream, StdioError> {
+/// Reads standard input on a thread of its own. It blocks while there is no input, and would occupy
+/// a blocking thread of the runtime that tools need.
+fn spawn_stdin_reader() -> Result<UnixStream, StdioError> {
     let (mut fill, drain) = StdUnixStream::pair().map_err(StdioError::Streams)?;
-    // What is read after the server has gone is nobody's.
+    // Input that arrives after the server has exited is dropped.
     let copy = move || drop(io::copy(&mut io::stdin(), &mut fill));
     thread::Builder::new().name("toolcell-stdin".to_owned()).spawn(copy).map_err(StdioError::Threads)?;
     drain.set_nonblocking(true).map_err(StdioError::Streams)?;
     UnixStream::from_std(drain).map_err(StdioError::Streams)
 }
 
-fn readable(fd: &OwnedFd) -> Option<Input> {
-    match kind(fd)? {
-        Stream::Pipe => Some(Box::new(pipe::Receiver::from_file(opened(fd, OpenOptions::new().read(true))?).ok()?)),
-        Stream::Socket => socket(fd).map(|socket| Box::new(socket) as Input),
+fn open_input(fd: &OwnedFd) -> Option<Input> {
+    match stream_kind(fd)? {
+        StreamKind::Pipe => {
+            Some(Box::new(pipe::Receiver::from_file(reopen_pipe(fd, OpenOptions::new().read(true))?).ok()?))
+        }
+        StreamKind::Socket => clone_socket(fd).map(|socket| Box::new(socket) as Input),
     }
 }
 
-fn writable(fd: &OwnedFd) -> Option<Output> {
-    match kind(fd)? {
-        Stream::Pipe => Some(Box::new(pipe::Sender::from_file(opened(fd, OpenOptions::new().write(true))?).ok()?)),
-        Stream::Socket => socket(fd).map(|socket| Box::new(socket) as Output),
+fn open_output(fd: &OwnedFd) -> Option<Output> {
+    match stream_kind(fd)? {
+        StreamKind::Pipe => {
+            Some(Box::new(pipe::Sender::from_file(reopen_pipe(fd, OpenOptions::new().write(true))?).ok()?))
+        }
+        StreamKind::Socket => clone_socket(fd).map(|socket| Box::new(socket) as Output),
     }
 }
 
-enum Stream {
+enum StreamKind {
     Pipe,
     Socket,
 }
 
-fn kind(fd: &OwnedFd) -> Option<Stream> {
+fn stream_kind(fd: &OwnedFd) -> Option<StreamKind> {
     let kind = File::from(fd.try_clone().ok()?).metadata().ok()?.file_type();
     if kind.is_fifo() {
-        Some(Stream::Pipe)
+        Some(StreamKind::Pipe)
     } else if kind.is_socket() {
-        Some(Stream::Socket)
+        Some(StreamKind::Socket)
     } else {
         None
     }
 }
 
-/// The same pipe, opened anew: that it does not block is then nobody else's business who has it open.
-fn opened(fd: &OwnedFd, options: &mut OpenOptions) -> Option<File> {
+/// Opens the same pipe again: the nonblocking mode then does not affect other processes that share
+/// the original description.
+fn reopen_pipe(fd: &OwnedFd, options: &mut OpenOptions) -> Option<File> {
     let nonblocking = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
     options.custom_flags(nonblocking).open(format!("/proc/self/fd/{}", fd.as_raw_fd())).ok()
 }
 
-/// A socket cannot be opened anew. Its end is ours alone.
-fn socket(fd: &OwnedFd) -> Option<UnixStream> {
+/// A socket cannot be opened again. No other process shares this end.
+fn clone_socket(fd: &OwnedFd) -> Option<UnixStream> {
     let socket = StdUnixStream::from(fd.try_clone().ok()?);
     socket.set_nonblocking(true).ok()?;
     UnixStream::from_std(socket).ok()

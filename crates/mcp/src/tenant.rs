@@ -1,7 +1,7 @@
-//! What is a principal's own: a toolbox, a share of the machine, tasks, and who listens.
+//! The resources of one principal: a toolbox, a limiter, tasks and subscriptions.
 //!
-//! Invariant: nothing of one principal is reached through another, and nothing of a principal is done on a blocking thread
-//! without a turn of its share.
+//! Invariant: no resource is shared between principals, and no blocking thread works for a
+//! principal without a permit.
 
 use std::sync::Arc;
 
@@ -12,126 +12,133 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 use toolcell::Toolbox;
 
-use crate::changes::Changes;
-use crate::handler::entry;
+use crate::change_notifier::ChangeNotifier;
+use crate::handler::permit_holder;
 use crate::principal::Principal;
-use crate::seal::Seal;
-use crate::server::Settings;
-use crate::share::{Entry, Full, Kind, Share, Turn};
+use crate::request_limiter::{Overloaded, PermitHolder, RequestKind, RequestLimiter, RequestPermit};
+use crate::request_state::StateCodec;
+use crate::server::ServerSettings;
 use crate::task::Tasks;
 
 pub(crate) struct Tenant {
     pub(crate) principal: Principal,
     pub(crate) toolbox: Arc<Toolbox>,
-    pub(crate) share: Share,
+    pub(crate) limiter: RequestLimiter,
     pub(crate) tasks: Tasks,
-    pub(crate) changes: Changes,
-    pub(crate) seal: Seal,
+    pub(crate) change_notifier: ChangeNotifier,
+    pub(crate) request_state: StateCodec,
 }
 
-/// What ends the wait for a turn.
+/// What ends the wait for a permit, and what the request holds meanwhile.
 #[derive(Clone)]
-pub(crate) struct Patience {
-    /// Cancelled where the client gives its request up.
-    pub(crate) request: CancellationToken,
-    /// Cancelled where the server stops.
+pub(crate) struct WaitContext {
+    /// Cancelled when the client gives up its request.
+    pub(crate) request_cancelled: CancellationToken,
+    /// Cancelled when the server stops.
     pub(crate) stopping: CancellationToken,
-    /// What the request holds meanwhile, where it came over HTTP.
-    pub(crate) entry: Option<Entry>,
+    /// The permits that the request holds, if it came over HTTP.
+    pub(crate) holder: Option<PermitHolder>,
 }
 
-/// Why a verb was not begun.
+/// Why an operation was not started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum NotBegun {
+pub(crate) enum NotStarted {
     #[error(transparent)]
-    Full(#[from] Full),
+    Overloaded(#[from] Overloaded),
     #[error("the request was cancelled while it waited for its turn")]
     Cancelled,
 }
 
-impl NotBegun {
+impl NotStarted {
     pub(crate) const fn code(self) -> &'static str {
         match self {
-            Self::Full(_) => Full::CODE,
+            Self::Overloaded(_) => Overloaded::CODE,
             Self::Cancelled => "cancelled",
         }
     }
 
     pub(crate) const fn hint(self) -> &'static str {
         match self {
-            Self::Full(_) => Full::HINT,
+            Self::Overloaded(_) => Overloaded::HINT,
             Self::Cancelled => "send the request again if that was not meant",
         }
     }
 
-    /// The error of the protocol, for requests that are no calls of tools.
+    /// The protocol error, for requests that are not tool calls.
     pub(crate) fn to_error(self) -> ErrorData {
         let mut data = json!({"code": self.code(), "hint": self.hint()});
-        if let Self::Full(_) = self {
-            data["retryAfterMs"] = json!(Full::RETRY.as_millis());
+        if let Self::Overloaded(_) = self {
+            data["retryAfterMs"] = json!(Overloaded::RETRY_AFTER.as_millis());
         }
         ErrorData::new(BUSY, self.to_string(), Some(data))
     }
 }
 
-/// A server error of JSON-RPC: the request may be sent again.
+/// A JSON-RPC server error: the request may be sent again.
 const BUSY: ErrorCode = ErrorCode(-32_000);
 
 impl Tenant {
-    pub(crate) fn new(principal: Principal, toolbox: Arc<Toolbox>, settings: &Settings) -> Self {
-        let said = settings.shares.get(&principal).copied().or(settings.share);
-        let share = Share::new(said.map_or_else(|| toolbox.slots(), Into::into), settings.waiting);
-        let changes = Changes::of(&toolbox);
-        Self { principal, toolbox, share, tasks: Tasks::default(), changes, seal: Seal::default() }
+    pub(crate) fn new(principal: Principal, toolbox: Arc<Toolbox>, settings: &ServerSettings) -> Self {
+        let said = settings.concurrent_runs_by_principal.get(&principal).copied().or(settings.concurrent_runs);
+        let share = RequestLimiter::new(said.map_or_else(|| toolbox.slots(), Into::into), settings.max_waiting);
+        let changes = ChangeNotifier::new(&toolbox);
+        Self {
+            principal,
+            toolbox,
+            limiter: share,
+            tasks: Tasks::default(),
+            change_notifier: changes,
+            request_state: StateCodec::default(),
+        }
     }
 
-    /// Whom the record names.
+    /// The caller's name in run records.
     pub(crate) fn caller(&self) -> String {
         if self.principal.is_local() { "mcp".to_owned() } else { format!("mcp {}", self.principal) }
     }
 
-    /// Does a verb that is no run on a blocking thread, when its turn has come, and gives the turn as well. It does not end before
-    /// the work, even where the request is given up.
+    /// Performs an operation other than a run on a blocking thread, and returns its result with the
+    /// permit. Completes only after the work has, even if the request is cancelled meanwhile.
     ///
     /// # Errors
     /// `busy`, `cancelled`
-    pub(crate) async fn verb<T: Send + 'static>(
+    pub(crate) async fn run_blocking<T: Send + 'static>(
         &self,
-        patience: &Patience,
+        patience: &WaitContext,
         work: impl FnOnce(&Toolbox) -> T + Send + 'static,
-    ) -> Result<(T, Turn), NotBegun> {
-        let turn = self.turn(patience).await?;
+    ) -> Result<(T, RequestPermit), NotStarted> {
+        let turn = self.acquire_permit(patience).await?;
         let work = move |toolbox: &Toolbox| (work(toolbox), turn);
-        Ok(self.toolbox.off_thread(work).await)
+        Ok(self.toolbox.spawn_blocking(work).await)
     }
 
-    /// Waits for a turn of a verb that is no run.
+    /// Waits for a permit for an operation other than a run.
     ///
     /// # Errors
     /// `busy`, `cancelled`
-    pub(crate) async fn turn(&self, patience: &Patience) -> Result<Turn, NotBegun> {
-        if let Some(entry) = &patience.entry {
-            entry.waits();
+    pub(crate) async fn acquire_permit(&self, patience: &WaitContext) -> Result<RequestPermit, NotStarted> {
+        if let Some(entry) = &patience.holder {
+            entry.release_dispatch();
         }
         tokio::select! {
             biased;
-            turn = self.share.turn(Kind::Verb) => Ok(turn?),
-            () = patience.ends() => Err(NotBegun::Cancelled),
+            turn = self.limiter.acquire(RequestKind::Other) => Ok(turn?),
+            () = patience.cancelled() => Err(NotStarted::Cancelled),
         }
     }
 
-    /// Records a request that no verb gets to see. One line is written at a time.
-    pub(crate) async fn turn_away(
+    /// Records a request that no operation sees. One line is written at a time.
+    pub(crate) async fn record_rejected(
         &self,
         operation: Option<&'static str>,
         tool: Option<String>,
         code: &'static str,
         message: String,
     ) {
-        let permit = self.share.recorder().await;
-        let recorded = self.toolbox.off_thread(move |toolbox| {
+        let permit = self.limiter.acquire_audit_slot().await;
+        let recorded = self.toolbox.spawn_blocking(move |toolbox| {
             let _permit = permit;
-            toolbox.turn_away(operation, tool.as_deref(), code, message)
+            toolbox.record_rejected(operation, tool.as_deref(), code, message)
         });
         if let Err(fault) = recorded.await {
             tracing::warn!(code = fault.code(), "a request that was turned away is not recorded: {fault}");
@@ -139,21 +146,25 @@ impl Tenant {
     }
 }
 
-impl Patience {
-    pub(crate) fn of(context: &RequestContext<RoleServer>, stopping: &CancellationToken) -> Self {
-        Self { request: context.ct.clone(), stopping: stopping.clone(), entry: entry(&context.extensions) }
-    }
-
-    /// Keeps a turn until the answer is made; see [`Entry::keep`].
-    pub(crate) fn keep(&self, turn: Turn) {
-        if let Some(entry) = &self.entry {
-            entry.keep(turn);
+impl WaitContext {
+    pub(crate) fn new(context: &RequestContext<RoleServer>, stopping: &CancellationToken) -> Self {
+        Self {
+            request_cancelled: context.ct.clone(),
+            stopping: stopping.clone(),
+            holder: permit_holder(&context.extensions),
         }
     }
 
-    async fn ends(&self) {
+    /// Holds a permit until the response is computed; see [`PermitHolder::hold`].
+    pub(crate) fn hold(&self, turn: RequestPermit) {
+        if let Some(entry) = &self.holder {
+            entry.hold(turn);
+        }
+    }
+
+    async fn cancelled(&self) {
         tokio::select! {
-            () = self.request.cancelled() => {}
+            () = self.request_cancelled.cancelled() => {}
             () = self.stopping.cancelled() => {}
         }
     }
@@ -172,10 +183,14 @@ mod tests {
     #[tokio::test]
     async fn sixty_four_requests_of_one_tenant_leave_the_next_turn_to_another() {
         let toolbox = Arc::new(Toolbox::new(&SandboxConfig::default()).unwrap());
-        let settings = Settings { share: Some(NonZeroUsize::MIN), ..Settings::default() };
+        let settings = ServerSettings { concurrent_runs: Some(NonZeroUsize::MIN), ..ServerSettings::default() };
         let [alice, bob] = ["alice", "bob"]
             .map(|name| Arc::new(Tenant::new(Principal::parse(name).unwrap(), Arc::clone(&toolbox), &settings)));
-        let patience = Patience { request: CancellationToken::new(), stopping: CancellationToken::new(), entry: None };
+        let patience = WaitContext {
+            request_cancelled: CancellationToken::new(),
+            stopping: CancellationToken::new(),
+            holder: None,
+        };
         let order = Arc::new(Mutex::new(Vec::new()));
         let (release, held) = channel::<()>();
         let (began, begins) = tokio::sync::oneshot::channel();
@@ -183,7 +198,7 @@ mod tests {
             let (tenant, patience, order) = (Arc::clone(tenant), patience.clone(), Arc::clone(&order));
             tokio::spawn(async move {
                 let name = tenant.principal.clone();
-                let done = tenant.verb(&patience, move |_| {
+                let done = tenant.run_blocking(&patience, move |_| {
                     act();
                     order.lock().unwrap_or_else(PoisonError::into_inner).push(name.to_string());
                 });
@@ -212,14 +227,19 @@ mod tests {
     #[tokio::test]
     async fn a_request_that_is_given_up_waits_no_longer_for_its_turn() {
         let toolbox = Arc::new(Toolbox::new(&SandboxConfig::default()).unwrap());
-        let settings = Settings { share: Some(NonZeroUsize::MIN), waiting: 1, ..Settings::default() };
+        let settings =
+            ServerSettings { concurrent_runs: Some(NonZeroUsize::MIN), max_waiting: 1, ..ServerSettings::default() };
         let tenant = Tenant::new(Principal::local(), toolbox, &settings);
-        let patience = Patience { request: CancellationToken::new(), stopping: CancellationToken::new(), entry: None };
-        let turn = tenant.turn(&patience).await.unwrap();
-        patience.request.cancel();
-        let error = tenant.verb(&patience, |_| ()).await.unwrap_err();
-        assert_eq!((error, error.code()), (NotBegun::Cancelled, "cancelled"));
+        let patience = WaitContext {
+            request_cancelled: CancellationToken::new(),
+            stopping: CancellationToken::new(),
+            holder: None,
+        };
+        let turn = tenant.acquire_permit(&patience).await.unwrap();
+        patience.request_cancelled.cancel();
+        let error = tenant.run_blocking(&patience, |_| ()).await.unwrap_err();
+        assert_eq!((error, error.code()), (NotStarted::Cancelled, "cancelled"));
         drop(turn);
-        assert!(tenant.turn(&patience).await.is_ok());
+        assert!(tenant.acquire_permit(&patience).await.is_ok());
     }
 }

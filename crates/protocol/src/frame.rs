@@ -1,11 +1,11 @@
-//! Frames as bytes.
+//! Encoding of frames as bytes.
 //!
 //! Invariant: decoding never panics and never allocates more than the frame's own length, because the host reads
 //! frames that a hostile guest may have written.
 
 use serde::{Deserialize, Serialize};
 
-/// The bytes are not a frame of the type that was asked for.
+/// An error for bytes that are not a frame of the requested type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FrameError(postcard::Error);
 
@@ -21,10 +21,10 @@ impl core::error::Error for FrameError {
     }
 }
 
-/// The bytes of a frame.
+/// Encodes a frame.
 ///
 /// # Errors
-/// [`FrameError`] where a value cannot be written; the frames of this crate always can.
+/// [`FrameError`] if a value cannot be encoded; the frames of this crate always can.
 ///
 /// # Examples
 /// ```
@@ -39,10 +39,10 @@ pub fn encode<T: Serialize>(frame: &T) -> Result<Vec<u8>, FrameError> {
     postcard::to_allocvec(frame).map_err(FrameError)
 }
 
-/// The frame in `bytes`, all of them: what is left over makes it malformed.
+/// Decodes the frame in `bytes`; trailing bytes make it malformed.
 ///
 /// # Errors
-/// [`FrameError`] where the bytes are not exactly one frame of type `T`.
+/// [`FrameError`] if the bytes are not exactly one frame of type `T`.
 pub fn decode<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, FrameError> {
     match postcard::take_from_bytes(bytes).map_err(FrameError)? {
         (frame, []) => Ok(frame),

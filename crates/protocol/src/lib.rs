@@ -1,11 +1,11 @@
-//! What host and guest say to each other: the frames that cross the Wasm border, and their version.
+//! The frames that host and guest exchange across the Wasm boundary, and the version of the protocol.
 //!
 //! A frame is one value of this crate in the [postcard wire format](https://postcard.jamesmunns.com/wire-format).
 //! The host writes a request into the buffer that the guest's `buffer(len)` returns and calls the export named
 //! after the verb; the guest answers with `ptr << 32 | len` of a [`Reply`].
 //!
-//! Invariant: this crate knows neither JavaScript nor Wasm. JSON crosses as text and is parsed by whoever needs it,
-//! so that a number or a lone surrogate is never changed on the way.
+//! Invariant: this crate knows neither JavaScript nor Wasm. JSON crosses as text and is parsed by its consumer,
+//! so that numbers and lone surrogates are never changed in transit.
 
 mod frame;
 mod reply;
@@ -13,20 +13,20 @@ mod reply;
 mod request;
 
 pub use frame::{FrameError, decode, encode};
-pub use reply::{Exceeded, Operation, Reply, Thrown, Warning};
-pub use request::{Answer, Call, Effects, Failure, Grant, Load, Resume, Settled};
+pub use reply::{HostCall, LimitExceeded, Reply, Thrown, Warning};
+pub use request::{Call, CompletionRef, Effects, Grant, Load, OperationErrorRef, OperationOutputRef, Resume};
 
 /// The version of everything in this crate; the guest exports it as `abi_version`, the host refuses another one.
 ///
 /// `fixtures/protocol/` holds golden frames of this version: a change of the bytes needs a new number.
 pub const ABI_VERSION: u32 = 2;
 
-/// The deepest nesting of arrays and objects that parameters and results may have, in levels.
+/// The maximum nesting of arrays and objects in parameters and results, in levels.
 ///
 /// Well below what common parsers refuse (1,000 in `CPython`'s `json`), so that what leaves a cell can be read.
 pub const MAX_DEPTH: usize = 512;
 
-/// The Wasm module name of the imports that are Toolcell's own.
+/// The Wasm module name of the imports that Toolcell defines.
 pub const IMPORT_MODULE: &str = "toolcell";
 
 /// Severity of a console line, as the `level` argument of the `log` import.
@@ -46,7 +46,7 @@ pub enum Level {
 }
 
 impl Level {
-    /// The level with this number, if there is one: 0 is [`Level::Debug`], 4 is [`Level::Error`].
+    /// Returns the level with this number, if there is one: 0 is [`Level::Debug`], 4 is [`Level::Error`].
     #[must_use]
     pub fn from_number(number: u32) -> Option<Self> {
         [Self::Debug, Self::Log, Self::Info, Self::Warn, Self::Error].get(usize::try_from(number).ok()?).copied()

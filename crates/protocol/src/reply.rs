@@ -1,51 +1,51 @@
-//! What the guest answers. The host treats every byte of it as hostile.
+//! Replies of the guest. The host treats every byte of it as hostile.
 
 use serde::{Deserialize, Serialize};
 
-/// How a request ended.
+/// The reply to a request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Reply {
-    /// It is done.
+    /// The request succeeded.
     Done {
         /// JSON text, or `None` for `undefined`.
         value: Option<String>,
-        /// What JSON could not hold and what became of it.
+        /// Values that JSON cannot represent, and what they became.
         warnings: Vec<Warning>,
     },
     /// The tool threw, or its promise was rejected.
     Threw(Thrown),
-    /// No job is left and the tool's promise is not settled: the host does the operations and calls `resume`.
-    /// With nothing in flight, nothing can settle it any more: the tool is stalled.
+    /// No job is left and the tool's promise is not settled: the host serves the calls and calls `resume`.
+    /// With no host call in flight, the promise can never settle: the tool is stalled.
     Pending {
-        /// Operations that were started since the last reply, in the order of their calls.
-        started: Vec<Operation>,
-        /// Operations whose result nobody waits for any more, and answers whose rest nobody reads.
+        /// Host calls that were started since the last reply, in order.
+        started: Vec<HostCall>,
+        /// Host calls whose result is no longer awaited, and results whose rest is not read.
         cancelled: Vec<u32>,
     },
-    /// A limit that the guest itself watches was reached.
-    Exceeded(Exceeded),
+    /// The call exceeded a limit that the guest enforces.
+    Exceeded(LimitExceeded),
 }
 
-/// Something the host is asked to do.
+/// A request of a tool to the host.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Operation {
-    /// Its number, counted from 1 in the order of the calls.
+pub struct HostCall {
+    /// The identifier, counted from 1 in the order of the calls.
     pub id: u32,
-    /// What to do, such as `timer`.
+    /// The kind of call, such as `timer`.
     pub kind: String,
-    /// JSON text with the details.
+    /// The arguments as JSON text.
     pub payload: String,
-    /// What is sent along, such as the body of a request.
+    /// Binary data of the call, such as the body of a request.
     #[serde(with = "serde_bytes")]
     pub bytes: Option<Vec<u8>>,
 }
 
-/// What the tool threw.
+/// An exception that a tool threw.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Thrown {
-    /// The error's `name`; `Error` where something else than an error was thrown.
+    /// The error's `name`; `Error` if the thrown value is not an error.
     pub name: String,
-    /// The error's `message`, or the text of what was thrown.
+    /// The error's `message`, or the text of the thrown value.
     pub message: String,
     /// Line in the author's text, counted from 1.
     pub line: Option<u32>,
@@ -55,20 +55,20 @@ pub struct Thrown {
     pub stack: String,
 }
 
-/// A value that JSON cannot hold.
+/// A value that JSON cannot represent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Warning {
-    /// Where: a JSON Pointer (RFC 6901), `""` for the whole value.
+    /// The location: a JSON Pointer (RFC 6901), `""` for the whole value.
     pub path: String,
-    /// What was there and what it became.
+    /// The original value, and the value it became.
     pub message: String,
 }
 
-/// A limit that the guest watches, because only it can stop in time.
+/// A limit that the guest enforces, because only the guest can stop in time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Exceeded {
+pub enum LimitExceeded {
     /// The result's JSON text is longer than [`Call::result_bytes`](crate::Call::result_bytes).
     ResultBytes,
-    /// More operations are pending than [`Call::operations`](crate::Call::operations).
+    /// More host calls are pending than [`Call::operations`](crate::Call::operations).
     Operations,
 }

@@ -1,9 +1,9 @@
-//! What the host asks: `load` a script, `call` the tool in it, `resume` it with the results of operations.
+//! Requests of the host: `load` a script, `call` its tool, `resume` it with results of host calls.
 //! (`describe` takes an empty frame.)
 
 use serde::{Deserialize, Serialize};
 
-/// A capability that exists in the guest because the host handed it in.
+/// A capability that exists in the guest because the host granted it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -12,13 +12,13 @@ pub enum Grant {
     Timers,
     /// `fetch` and its classes, `AbortSignal.timeout`.
     Net,
-    /// `kv`: a space of keys and values.
+    /// `kv`: a key-value store.
     Kv,
     /// `files`: folders.
     Files,
-    /// `secret`: names of secrets, which the host puts into requests.
+    /// `secret`: names of secrets; the host inserts the values into requests.
     Secrets {
-        /// The names that there are.
+        /// The available names.
         names: Vec<String>,
     },
     /// `tools`: calls of other tools.
@@ -26,7 +26,7 @@ pub enum Grant {
 }
 
 impl Grant {
-    /// The name of the grant, as policies and messages write it.
+    /// Returns the name of the grant in policies and messages.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {
@@ -43,7 +43,7 @@ impl Grant {
 /// Evaluates a script once and finds the tool in it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Load<'a> {
-    /// The name that stack traces show, usually a file's.
+    /// The name in stack traces, usually a file name.
     pub name: &'a str,
     /// JavaScript: a script or a module.
     pub source: &'a str,
@@ -54,60 +54,60 @@ pub struct Load<'a> {
 /// Calls the tool that was loaded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Call<'a> {
-    /// Which tool, where a factory made several; `None` takes the only one.
+    /// The name of the tool, if a factory made several; `None` selects the only one.
     pub tool: Option<&'a str>,
-    /// What a factory's tool gets as its `toolCallId`.
+    /// The `toolCallId` that a factory's tool receives.
     pub call_id: &'a str,
     /// The parameters: the text of a JSON object.
     pub params: &'a str,
-    /// The longest result, in bytes of JSON text.
+    /// The maximum size of the result, in bytes of JSON text.
     pub result_bytes: u32,
-    /// The most operations that may be pending at once.
+    /// The maximum number of pending host calls.
     pub operations: u32,
 }
 
-/// Goes on with a call that answered [`Reply::Pending`](crate::Reply::Pending).
+/// Resumes a call that replied with [`Reply::Pending`](crate::Reply::Pending).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Resume<'a> {
-    /// The operations that ended, in the order in which the tool is to see them.
+    /// The completed host calls, in the order in which the tool sees them.
     #[serde(borrow)]
-    pub settled: Vec<Settled<'a>>,
+    pub settled: Vec<CompletionRef<'a>>,
 }
 
-/// The end of one operation.
+/// A completed host call, borrowed for encoding.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Settled<'a> {
-    /// The operation's number.
+pub struct CompletionRef<'a> {
+    /// The identifier of the host call.
     pub id: u32,
-    /// What the tool's promise is fulfilled with, or why it is rejected.
+    /// The value that resolves the tool's promise, or the error that rejects it.
     #[serde(borrow)]
-    pub result: Result<Answer<'a>, Failure<'a>>,
+    pub result: Result<OperationOutputRef<'a>, OperationErrorRef<'a>>,
 }
 
-/// What an operation came to.
+/// The output of a successful host call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Answer<'a> {
+pub struct OperationOutputRef<'a> {
     /// JSON text.
     pub json: &'a str,
-    /// What comes along, such as a piece of a body.
+    /// Binary data of the result, such as a chunk of a body.
     #[serde(borrow, with = "serde_bytes")]
     pub bytes: Option<&'a [u8]>,
 }
 
-/// Whether what an operation was to do happened, although it failed.
+/// The extent to which a failed host call took effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Effects {
-    /// Nothing happened.
+    /// The call had no effect.
     None,
-    /// It was begun, and may have happened.
+    /// The call started, and may have taken effect.
     Started,
-    /// It happened.
+    /// The call took effect.
     Committed,
 }
 
 impl Effects {
-    /// Its name, as errors say it.
+    /// Returns the name used in errors.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -118,9 +118,9 @@ impl Effects {
     }
 }
 
-/// Why an operation failed, as the tool sees it.
+/// The error of a failed host call, as the tool sees it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Failure<'a> {
+pub struct OperationErrorRef<'a> {
     /// The error's `name`, such as `TypeError` or `AbortError`.
     pub name: &'a str,
     /// The error's `message`.

@@ -1,6 +1,7 @@
-//! Where words begin and end: Unicode's rules (UAX #29), and ICU's dictionaries for scripts without blanks.
+//! Word segmentation with Unicode's rules (UAX #29), and with ICU's dictionaries for scripts
+//! without spaces.
 //!
-//! Invariant: texts are taken apart as the library does it that the dictionaries come from.
+//! Invariant: texts are segmented exactly as by the `icu_segmenter` crate with its own data.
 
 use std::sync::LazyLock;
 
@@ -13,22 +14,22 @@ use icu_segmenter::{WordSegmenter, WordSegmenterBorrowed};
 use zerotrie::ZeroTrieSimpleAscii;
 use zerovec::ZeroVec;
 
-use crate::packed::Packed;
+use crate::dictionary_format::PackedDictionaries;
 
-/// The dictionaries, packed (Zstandard, RFC 8878).
+/// The dictionaries, compressed with Zstandard (RFC 8878).
 static PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/dictionaries.zst"));
 
-/// What finds words. The dictionaries are unpacked when it is needed first, and kept; in a binary that is damaged there, the
-/// rules alone are left.
+/// Returns the word segmenter. The dictionaries are decompressed on first use and kept. If the
+/// binary is damaged there, only the rules are used.
 pub(crate) fn segmenter() -> WordSegmenterBorrowed<'static> {
-    static SEGMENTER: LazyLock<Option<WordSegmenter>> = LazyLock::new(with_dictionaries);
+    static SEGMENTER: LazyLock<Option<WordSegmenter>> = LazyLock::new(load_segmenter);
     SEGMENTER.as_ref().map_or_else(
         || WordSegmenter::new_for_non_complex_scripts(WordBreakInvariantOptions::default()),
         WordSegmenter::as_borrowed,
     )
 }
 
-fn with_dictionaries() -> Option<WordSegmenter> {
+fn load_segmenter() -> Option<WordSegmenter> {
     let size = env!("TOOLCELL_DICTIONARY_BYTES").parse().ok()?;
     let bytes = zstd::bulk::decompress(PACKED, size).ok()?.leak();
     let dictionaries = Dictionaries(postcard::from_bytes(bytes).ok()?);
@@ -37,7 +38,7 @@ fn with_dictionaries() -> Option<WordSegmenter> {
     Some(segmenter)
 }
 
-struct Dictionaries(Packed<'static>);
+struct Dictionaries(PackedDictionaries<'static>);
 
 impl DataProvider<SegmenterDictionaryAutoV2> for Dictionaries {
     fn load(&self, request: DataRequest<'_>) -> Result<DataResponse<SegmenterDictionaryAutoV2>, DataError> {

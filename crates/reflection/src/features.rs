@@ -1,43 +1,45 @@
-//! What of a task counts: few numbers, each of which can be said in words.
+//! The features of a task: a few numbers, each of which can be explained in words.
 //!
-//! Invariant: every number is between 0 and 1, and only the task decides it.
+//! Invariant: every feature is between 0 and 1 and depends on the task alone.
 
 use std::collections::BTreeMap;
 
-use crate::lexicon::{Sense, hits};
-use crate::mention::{Mention, Role, Standing, is_claim, mentions};
-use crate::reading::{Reading, Tongue};
+use crate::lexicon::{Sense, find_matches};
+use crate::mention::{AssertionStatus, Mention, SpeechAct, find_mentions, is_explicit_request};
+use crate::tokenized::{GrammarFamily, TokenizedTask};
 use crate::trigger::Trigger;
 
-/// How many numbers there are.
-pub(crate) const COUNT: usize = 14;
+/// The number of features.
+pub(crate) const FEATURE_COUNT: usize = 14;
 
-/// What of a task counts.
+/// The features of a task.
 #[derive(Debug, Clone)]
 pub(crate) struct Features {
-    /// Asked, told, noun, framed, framed well, data, many, repeats, repetitions, other, edit, dead, other work last, wondered.
-    pub(crate) values: [f64; COUNT],
-    /// What the task asks for, if it asks for anything.
+    /// In this order: request, statement, nominal, framed, clearly framed, data, plural,
+    /// repetition, number of repetition words, other work, local edits, work that is not to be
+    /// done, other work last, inquiry.
+    pub(crate) values: [f64; FEATURE_COUNT],
+    /// The kind of work that the task asks for.
     pub(crate) trigger: Option<Trigger>,
-    /// Whether it says for real that it is done again and again.
+    /// Whether the task asserts that the work is repeated.
     pub(crate) repeats: bool,
-    /// How well each kind of work is framed by what stands around it.
+    /// How well the context frames each kind of work, in the order of [`WORK_KINDS`].
     pub(crate) frames: [f64; 4],
-    /// What stands in the text.
+    /// All mentions in the text.
     pub(crate) mentions: Vec<Mention>,
 }
 
 /// The kinds of work that a text can ask for.
-pub(crate) const KINDS: [Trigger; 4] =
+pub(crate) const WORK_KINDS: [Trigger; 4] =
     [Trigger::Validation, Trigger::Aggregation, Trigger::Api, Trigger::Transformation];
 
-/// What stands in one sentence.
+/// The senses in one sentence, with their counts.
 #[derive(Debug, Default)]
-struct Sentence {
+struct SenseCounts {
     counts: BTreeMap<Sense, usize>,
 }
 
-impl Sentence {
+impl SenseCounts {
     fn has(&self, sense: Sense) -> bool {
         self.counts.contains_key(&sense)
     }
@@ -46,35 +48,35 @@ impl Sentence {
         self.counts.get(&sense).copied().unwrap_or_default()
     }
 
-    /// How well what stands here frames a kind of work, 0 to 1.
+    /// How well the sentence frames a kind of work, 0 to 1.
     fn frame(&self, kind: Trigger) -> f64 {
-        let data = self.count(Sense::Datum);
+        let data = self.count(Sense::Data);
         let when = |holds: bool, value: f64| if holds { value } else { 0.0 };
-        let framed = self.has(Sense::Frame(kind));
+        let framed = self.has(Sense::WorkFrame(kind));
         let value: f64 = match kind {
             Trigger::Transformation => {
                 when(framed && data > 0, 0.4)
                     + when(self.count(Sense::Unit) > 1, 0.4)
                     + when(self.count(Sense::Unit) > 2, 0.2)
                     + when(framed && data > 1, 0.3)
-                    + when(framed && data > 0 && self.has(Sense::Many), 0.3)
+                    + when(framed && data > 0 && self.has(Sense::Plural), 0.3)
             }
             Trigger::Validation => {
-                let ruled = self.has(Sense::Fault) || self.has(Sense::Rule);
+                let ruled = self.has(Sense::Defect) || self.has(Sense::Constraint);
                 when(framed && ruled, 0.8)
-                    + when(framed && !ruled && data > 0 && self.has(Sense::Many), 0.6)
-                    + when(self.has(Sense::Seek) && self.has(Sense::Fault) && data > 0, 0.6)
-                    + when(self.has(Sense::Rule) && self.has(Sense::Many) && data > 0, 0.2)
+                    + when(framed && !ruled && data > 0 && self.has(Sense::Plural), 0.6)
+                    + when(self.has(Sense::Search) && self.has(Sense::Defect) && data > 0, 0.6)
+                    + when(self.has(Sense::Constraint) && self.has(Sense::Plural) && data > 0, 0.2)
             }
             Trigger::Aggregation => {
-                let figure = self.has(Sense::Measure) || self.has(Sense::Act(kind));
-                when(figure && self.has(Sense::Group), 0.6)
-                    + when(framed && self.has(Sense::Group), 0.7)
+                let figure = self.has(Sense::Measure) || self.has(Sense::Work(kind));
+                when(figure && self.has(Sense::Grouping), 0.6)
+                    + when(framed && self.has(Sense::Grouping), 0.7)
                     + when(framed && figure, 0.3)
                     + when(self.count(Sense::Measure) > 1, 0.2)
             }
             Trigger::Api => {
-                let reached = self.has(Sense::Reach);
+                let reached = self.has(Sense::Transfer);
                 when(reached && self.has(Sense::Remote), 0.8) + when(reached && self.has(Sense::Service), 0.6)
             }
             Trigger::Repetition | Trigger::Failures => 0.0,
@@ -83,23 +85,24 @@ impl Sentence {
     }
 }
 
-/// How one kind of work is asked for.
+/// The request for one kind of work.
 #[derive(Debug, Clone, Copy, Default)]
-struct Asked {
+struct WorkRequest {
     kind: Option<Trigger>,
-    /// As a request, as a statement, as a thing, and by what stands around.
+    /// The strength as a request, as a statement, as a nominal, and by its frame.
     values: [f64; 4],
-    /// Where the request stands: the smaller, the more it is the main one.
-    place: usize,
+    /// The position of the request; the smallest is the main one.
+    position: usize,
 }
 
-impl Asked {
-    /// The main one of two: a request in so many words, the first one, or where verbs come last, the last one.
-    fn main(self, other: Self) -> Self {
+impl WorkRequest {
+    /// Returns the main one of two: an explicit request before others, and of two explicit ones the
+    /// first, or the last in a language whose verbs come last.
+    fn stronger(self, other: Self) -> Self {
         let is_other = match (self.values[0] > 0.0, other.values[0] > 0.0) {
-            // What is done to data on the way to a figure, a check or a call is not what is wanted.
+            // A transformation on the way to a sum, a check or a call is a step, not the goal.
             (true, true) if self.is_step() != other.is_step() => self.is_step(),
-            (true, true) if self.place != other.place => other.place < self.place,
+            (true, true) if self.position != other.position => other.position < self.position,
             _ => other.strength() > self.strength(),
         };
         if is_other { other } else { self }
@@ -109,65 +112,65 @@ impl Asked {
         self.kind == Some(Trigger::Transformation)
     }
 
-    /// How much this counts where two kinds of work are asked for.
+    /// The weight when two kinds of work compete.
     fn strength(&self) -> f64 {
         let [asked, told, noun, framed] = self.values;
         3.0 * asked + 1.5 * told + 0.5 * noun + 2.0 * framed
     }
 }
 
-/// All sentences of a task.
+/// The senses of all sentences of a task.
 #[derive(Debug, Default)]
-struct Sentences {
-    each: BTreeMap<usize, Sentence>,
-    whole: Sentence,
+struct TaskSentences {
+    each: BTreeMap<usize, SenseCounts>,
+    whole: SenseCounts,
 }
 
-impl Sentences {
-    fn of(reading: &Reading, mentions: &[Mention]) -> Self {
+impl TaskSentences {
+    fn from_mentions(reading: &TokenizedTask, mentions: &[Mention]) -> Self {
         let mut sentences = Self::default();
-        for mention in mentions.iter().filter(|mention| mention.counts()) {
-            let number = reading.tokens()[mention.hit.first].sentence;
+        for mention in mentions.iter().filter(|mention| mention.is_counted()) {
+            let number = reading.tokens()[mention.matched.first_token].sentence;
             for sentence in [sentences.each.entry(number).or_default(), &mut sentences.whole] {
-                *sentence.counts.entry(mention.hit.sense).or_default() += 1;
+                *sentence.counts.entry(mention.matched.sense).or_default() += 1;
             }
         }
         sentences
     }
 
-    /// How well a kind of work is framed; by words of several sentences, not so well.
+    /// How well a kind of work is framed, 0 to 1. Words from several sentences count less.
     fn frame(&self, kind: Trigger) -> f64 {
         self.each.values().map(|sentence| sentence.frame(kind)).fold(self.whole.frame(kind) * 0.6, f64::max)
     }
 
-    fn asked(&self, kind: Trigger, tongue: Tongue, mentions: &[Mention]) -> Asked {
-        let said = |role: Role| {
-            let live = |mention: &&Mention| mention.standing == Standing::Live && mention.role == role;
-            flag(mentions.iter().filter(live).any(|mention| mention.hit.sense == Sense::Act(kind)))
+    fn work_request(&self, kind: Trigger, tongue: GrammarFamily, mentions: &[Mention]) -> WorkRequest {
+        let said = |role: SpeechAct| {
+            let live = |mention: &&Mention| mention.assertion == AssertionStatus::Present && mention.speech_act == role;
+            indicator(mentions.iter().filter(live).any(|mention| mention.matched.sense == Sense::Work(kind)))
         };
         let is_request = |mention: &Mention| {
-            let live = mention.standing == Standing::Live && mention.role == Role::Asked;
-            live && mention.hit.sense == Sense::Act(kind)
+            let live = mention.assertion == AssertionStatus::Present && mention.speech_act == SpeechAct::Request;
+            live && mention.matched.sense == Sense::Work(kind)
         };
         let place = match tongue {
-            Tongue::Japanese => mentions.iter().rev().position(is_request),
-            Tongue::Western | Tongue::Chinese => mentions.iter().position(is_request),
+            GrammarFamily::Japanese => mentions.iter().rev().position(is_request),
+            GrammarFamily::Western | GrammarFamily::Chinese => mentions.iter().position(is_request),
         };
         let place = place.unwrap_or(usize::MAX);
-        Asked {
+        WorkRequest {
             kind: Some(kind),
-            place,
-            values: [said(Role::Asked), said(Role::Told), said(Role::Noun), self.frame(kind)],
+            position: place,
+            values: [said(SpeechAct::Request), said(SpeechAct::Statement), said(SpeechAct::Nominal), self.frame(kind)],
         }
     }
 
-    /// How clearly it is said that there is more of the same work, 0 to 1.
+    /// How clearly the text says that the work is repeated, 0 to 1.
     fn repeats(&self, works: bool) -> f64 {
-        let again = self.whole.has(Sense::Again);
-        let regular = again || self.whole.has(Sense::Often);
+        let again = self.whole.has(Sense::Repetition);
+        let regular = again || self.whole.has(Sense::Regularity);
         match () {
             () if regular && self.whole.has(Sense::Instance) => 1.0,
-            () if again && self.whole.has(Sense::Often) => 1.0,
+            () if again && self.whole.has(Sense::Regularity) => 1.0,
             () if again && works => 0.7,
             () if again || (regular && works) => 0.4,
             () => 0.0,
@@ -175,144 +178,148 @@ impl Sentences {
     }
 }
 
-fn flag(holds: bool) -> f64 {
+fn indicator(holds: bool) -> f64 {
     if holds { 1.0 } else { 0.0 }
 }
 
-/// How much of what is enough there is, 0 to 1.
-fn share(count: usize, enough: u8) -> f64 {
+/// The count divided by `enough`, at most 1.
+fn saturating_ratio(count: usize, enough: u8) -> f64 {
     f64::from(u8::try_from(count).unwrap_or(u8::MAX).min(enough)) / f64::from(enough)
 }
 
 impl Features {
-    /// Reads a task.
-    pub(crate) fn of(reading: &Reading) -> Self {
-        let mentions = mentions(reading, &hits(reading));
-        let sentences = Sentences::of(reading, &mentions);
-        let kinds = KINDS.map(|kind| sentences.asked(kind, reading.tongue(), &mentions));
+    /// Computes the features of a task.
+    pub(crate) fn from_task(reading: &TokenizedTask) -> Self {
+        let mentions = find_mentions(reading, &find_matches(reading));
+        let sentences = TaskSentences::from_mentions(reading, &mentions);
+        let kinds = WORK_KINDS.map(|kind| sentences.work_request(kind, reading.grammar(), &mentions));
         let asked = kinds.iter().copied().filter(|asked| asked.strength() > 0.0);
-        let best = asked.reduce(Asked::main);
+        let best = asked.reduce(WorkRequest::stronger);
         let best = best.unwrap_or_default();
         let [mut request, told, noun, framed] = best.values;
-        // A task of a few words that names work, and nothing else, asks for it: 月次集計, 反復処理を行う.
+        // A task of a few words that only names work is a request: 月次集計, 反復処理を行う.
         if request == 0.0 && is_bare(reading, &mentions) {
             let named = told + noun + framed > 0.0;
-            request = if named || sentences.whole.has(Sense::Again) { BARE } else { 0.0 };
+            request = if named || sentences.whole.has(Sense::Repetition) { BARE_REQUEST_WEIGHT } else { 0.0 };
         }
-        // Data that nothing is done to is only talked about.
-        let works =
-            request + told + framed > 0.0 || sentences.whole.has(Sense::Again) || sentences.whole.has(Sense::Often);
-        let repeats = sentences.repeats(best.kind.is_some() || sentences.whole.has(Sense::Datum));
-        // What is asked for in so many words comes before the hint that there are many.
-        let again = sentences.whole.count(Sense::Again);
-        // `for each of the shops` says by what figures are grouped, not that the work is done again.
-        let is_grouped =
-            best.kind == Some(Trigger::Aggregation) && request + framed > 0.55 && reading.tongue() == Tongue::Western;
-        let is_frequent = sentences.whole.has(Sense::Often);
+        // Data without an operation on it is only a topic.
+        let works = request + told + framed > 0.0
+            || sentences.whole.has(Sense::Repetition)
+            || sentences.whole.has(Sense::Regularity);
+        let repeats = sentences.repeats(best.kind.is_some() || sentences.whole.has(Sense::Data));
+        // An explicit request takes precedence over a hint at repetition.
+        let again = sentences.whole.count(Sense::Repetition);
+        // `for each of the shops` names a grouping, not a repetition.
+        let is_grouped = best.kind == Some(Trigger::Aggregation)
+            && request + framed > 0.55
+            && reading.grammar() == GrammarFamily::Western;
+        let is_frequent = sentences.whole.has(Sense::Regularity);
         let is_repeated = repeats > 0.9
             || (!is_grouped && again > 1)
             || (!is_grouped && again > 0 && (best.values[0] == 0.0 || is_frequent));
         let count = |rule: &dyn Fn(&Mention) -> bool| mentions.iter().filter(|mention| rule(mention)).count();
-        let aside = is_other_last(reading, &mentions);
-        let claimed = best.kind.is_some_and(|kind| is_claimed(reading, &mentions, kind));
-        let meant = flag(!aside || claimed);
+        let aside = ends_with_other_work(reading, &mentions);
+        let claimed = best.kind.is_some_and(|kind| has_explicit_request(reading, &mentions, kind));
+        let meant = indicator(!aside || claimed);
         let values = [
             request * meant,
             told,
             noun,
             framed * meant,
-            flag(framed > 0.55) * meant,
-            flag(works) * share(sentences.whole.count(Sense::Datum), 3),
-            flag(works && sentences.whole.has(Sense::Many)),
-            repeats * (1.0 - flag(aside)),
-            share(again + sentences.whole.count(Sense::Often), 3) * (1.0 - flag(aside)),
-            share(count(&|mention| mention.hit.sense == Sense::Other), 2),
-            share(sentences.whole.count(Sense::Edit), 2),
-            share(count(&Mention::is_dead_work), 2),
-            flag(aside),
-            flag(count(&|mention| mention.hit.sense == Sense::Wonder) > 0),
+            indicator(framed > 0.55) * meant,
+            indicator(works) * saturating_ratio(sentences.whole.count(Sense::Data), 3),
+            indicator(works && sentences.whole.has(Sense::Plural)),
+            repeats * (1.0 - indicator(aside)),
+            saturating_ratio(again + sentences.whole.count(Sense::Regularity), 3) * (1.0 - indicator(aside)),
+            saturating_ratio(count(&|mention| mention.matched.sense == Sense::OtherWork), 2),
+            saturating_ratio(sentences.whole.count(Sense::LocalEdit), 2),
+            saturating_ratio(count(&Mention::is_negated_work), 2),
+            indicator(aside),
+            indicator(count(&|mention| mention.matched.sense == Sense::Inquiry) > 0),
         ];
         Self { values, trigger: best.kind, repeats: is_repeated, frames: kinds.map(|asked| asked.values[3]), mentions }
     }
 
     /// How well a kind of work is framed, 0 to 1.
     pub(crate) fn frame_of(&self, kind: Trigger) -> f64 {
-        KINDS.iter().position(|other| *other == kind).map_or(0.0, |at| self.frames[at])
+        WORK_KINDS.iter().position(|other| *other == kind).map_or(0.0, |at| self.frames[at])
     }
 }
 
-/// How much of a request a task is that only names work.
-const BARE: f64 = 0.75;
-/// How many words it has at most.
-const BARE_WORDS: usize = 8;
+/// The strength of the request in a task that only names work.
+const BARE_REQUEST_WEIGHT: f64 = 0.75;
+/// The most words of such a task.
+const MAX_BARE_WORDS: usize = 8;
 
-/// Whether a task is a few words, of which none says that it is about something else, or that it is not to be done.
-fn is_bare(reading: &Reading, mentions: &[Mention]) -> bool {
-    let is_one = reading.tokens().iter().all(|token| token.sentence == reading.tokens()[0].sentence && !token.quoted);
+/// Whether a task is a few words of one sentence, without a negation or another topic.
+fn is_bare(reading: &TokenizedTask, mentions: &[Mention]) -> bool {
+    let is_one =
+        reading.tokens().iter().all(|token| token.sentence == reading.tokens()[0].sentence && !token.is_quoted);
     let is_meant = |mention: &Mention| {
-        let is_aside = matches!(mention.hit.sense, Sense::Other | Sense::Edit | Sense::Wonder);
-        !is_aside && !mention.is_dead_work()
+        let is_aside = matches!(mention.matched.sense, Sense::OtherWork | Sense::LocalEdit | Sense::Inquiry);
+        !is_aside && !mention.is_negated_work()
     };
-    is_one && (1..=BARE_WORDS).contains(&reading.tokens().len()) && mentions.iter().all(is_meant)
+    is_one && (1..=MAX_BARE_WORDS).contains(&reading.tokens().len()) && mentions.iter().all(is_meant)
 }
 
-/// Whether the last thing that is asked for is work of another kind, or a question: what stands before it is context.
-fn is_other_last(reading: &Reading, mentions: &[Mention]) -> bool {
+/// Whether the last request is other work or a question; what stands before it is context.
+fn ends_with_other_work(reading: &TokenizedTask, mentions: &[Mention]) -> bool {
     let place = |mention: &Mention| {
-        let token = reading.tokens()[mention.hit.first];
-        if reading.tongue() == Tongue::Western { token.sentence } else { token.part }
+        let token = reading.tokens()[mention.matched.first_token];
+        if reading.grammar() == GrammarFamily::Western { token.sentence } else { token.clause }
     };
-    let is_said = |mention: &&Mention| !reading.tokens()[mention.hit.first].quoted;
+    let is_said = |mention: &&Mention| !reading.tokens()[mention.matched.first_token].is_quoted;
     let said = || mentions.iter().filter(is_said);
-    let other = said().filter(|mention| matches!(mention.hit.sense, Sense::Other | Sense::Wonder)).map(place).max();
+    let other =
+        said().filter(|mention| matches!(mention.matched.sense, Sense::OtherWork | Sense::Inquiry)).map(place).max();
     let work = |mention: &&Mention| {
-        let is_work = matches!(mention.hit.sense, Sense::Act(_)) && mention.role == Role::Asked;
-        (is_work || mention.hit.sense == Sense::Again) && mention.standing == Standing::Live
+        let is_work = matches!(mention.matched.sense, Sense::Work(_)) && mention.speech_act == SpeechAct::Request;
+        (is_work || mention.matched.sense == Sense::Repetition) && mention.assertion == AssertionStatus::Present
     };
     let work = said().filter(work).map(place).max();
     other.is_some_and(|other| work.is_none_or(|work| other > work))
 }
 
-/// Whether the part of the sentence that names a kind of work asks for it in so many words.
-fn is_claimed(reading: &Reading, mentions: &[Mention], kind: Trigger) -> bool {
-    let part = |mention: &Mention| reading.tokens()[mention.hit.first].part;
+/// Whether the clause that names a kind of work also contains an explicit request.
+fn has_explicit_request(reading: &TokenizedTask, mentions: &[Mention], kind: Trigger) -> bool {
+    let part = |mention: &Mention| reading.tokens()[mention.matched.first_token].clause;
     let is_sign = |mention: &Mention| {
-        let word = &reading.text()[mention.hit.start..mention.hit.end];
-        mention.hit.sense == Sense::Ask
-            && mention.standing == Standing::Live
-            && (reading.tongue() != Tongue::Chinese || is_claim(word))
+        let word = &reading.text()[mention.matched.start..mention.matched.end];
+        mention.matched.sense == Sense::Request
+            && mention.assertion == AssertionStatus::Present
+            && (reading.grammar() != GrammarFamily::Chinese || is_explicit_request(word))
     };
     let is_work = |mention: &&Mention| {
-        let live = mention.standing == Standing::Live && mention.role == Role::Asked;
-        live && mention.hit.sense == Sense::Act(kind)
+        let live = mention.assertion == AssertionStatus::Present && mention.speech_act == SpeechAct::Request;
+        live && mention.matched.sense == Sense::Work(kind)
     };
     mentions
         .iter()
         .filter(is_work)
-        .take(CLAIM_LIMIT)
+        .take(MAX_CHECKED_MENTIONS)
         .any(|work| mentions.iter().any(|mention| is_sign(mention) && part(mention) == part(work)))
 }
 
-/// How many mentions of a work are looked at.
-const CLAIM_LIMIT: usize = 16;
+/// The most mentions of a kind of work that are checked.
+const MAX_CHECKED_MENTIONS: usize = 16;
 
 impl Mention {
-    /// Whether it says something about what is asked for.
-    fn counts(&self) -> bool {
-        match self.hit.sense {
-            Sense::Act(_)
-            | Sense::Frame(_)
-            | Sense::Again
-            | Sense::Often
-            | Sense::Reach
-            | Sense::Seek
-            | Sense::Measure => self.standing == Standing::Live,
-            _ => self.standing != Standing::Topic,
+    /// Whether the mention contributes to the features.
+    fn is_counted(&self) -> bool {
+        match self.matched.sense {
+            Sense::Work(_)
+            | Sense::WorkFrame(_)
+            | Sense::Repetition
+            | Sense::Regularity
+            | Sense::Transfer
+            | Sense::Search
+            | Sense::Measure => self.assertion == AssertionStatus::Present,
+            _ => self.assertion != AssertionStatus::Mentioned,
         }
     }
 
     /// Whether it names work that is not to be done.
-    fn is_dead_work(&self) -> bool {
-        matches!(self.hit.sense, Sense::Act(_)) && self.standing != Standing::Live
+    fn is_negated_work(&self) -> bool {
+        matches!(self.matched.sense, Sense::Work(_)) && self.assertion != AssertionStatus::Present
     }
 }

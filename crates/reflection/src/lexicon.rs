@@ -1,151 +1,152 @@
-//! What words say: concepts with their surface forms, in English, Japanese, Chinese and a little Thai.
+//! The lexicon: senses with their surface forms in English, Japanese, Chinese and some Thai.
 //!
-//! A form is written as it stands in a text. Blanks part its pieces, `*` between two pieces lets other words stand there.
-//! A piece of Latin letters is a word, whose inflections are folded; any other piece is the beginning of a word, so that
-//! `抜き出` is found in `抜き出して`. The longest form wins: `整形外科` is in the tables only to keep `整形` out of it.
+//! A form is written as it stands in a text. Spaces separate its pieces, and `*` between two pieces
+//! matches further words. A piece in Latin letters is a word, whose inflections match as well; any
+//! other piece matches the beginning of a word, so `抜き出` is found in `抜き出して`. The longest form
+//! wins: `整形外科` is in the tables only to hide `整形` in it.
 
+mod colloquial;
 mod en;
-mod en_signs;
-mod fold;
+mod en_cues;
 mod ja;
-mod ja_signs;
-mod plain;
-mod shape;
+mod ja_cues;
+mod questions;
+mod stemming;
+mod surface_patterns;
 mod th;
 mod traditional;
-mod wonder;
 mod zh;
-mod zh_signs;
+mod zh_cues;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-pub(crate) use fold::{Inflection, bases};
+pub(crate) use stemming::{Inflection, base_forms};
 
-use crate::reading::{Reading, Tongue};
+use crate::tokenized::{GrammarFamily, TokenizedTask};
 use crate::trigger::Trigger;
-use traditional::Signs;
+use traditional::TraditionalCharacters;
 
-/// What a form says.
+/// The sense of a surface form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Sense {
     /// Work that a tool could do.
-    Act(Trigger),
-    /// The same, if it is done to data: `turn … into`, 直す, 换成.
-    Frame(Trigger),
+    Work(Trigger),
+    /// Work if it is applied to data: `turn … into`, 直す, 换成.
+    WorkFrame(Trigger),
     /// Data: records, columns, formats of files.
-    Datum,
+    Data,
     /// A unit of measure, a currency, a calendar.
     Unit,
-    /// That there is more than one, or that all are meant.
-    Many,
-    /// By what figures are grouped.
-    Group,
+    /// More than one item, or all items.
+    Plural,
+    /// A key by which figures are grouped.
+    Grouping,
     /// A figure: average, share, count.
     Measure,
-    /// To look for, to list, to mark.
-    Seek,
-    /// What can be wrong with data.
-    Fault,
-    /// What data must be.
-    Rule,
-    /// To get or to send.
-    Reach,
-    /// What is outside: endpoints, webhooks, addresses.
+    /// Searching, listing, marking.
+    Search,
+    /// A defect of data.
+    Defect,
+    /// A constraint on data.
+    Constraint,
+    /// Fetching or sending.
+    Transfer,
+    /// An external target: endpoints, webhooks, addresses.
     Remote,
-    /// What may be outside: services, systems.
+    /// A target that may be external: services, systems.
     Service,
-    /// That it is done again and again.
-    Again,
-    /// That it is done regularly, which is as often said of other things.
-    Often,
-    /// That the next of many is at hand: `today's`, 今日の分.
+    /// The work is repeated.
+    Repetition,
+    /// The work is done regularly; this is as often said of other things.
+    Regularity,
+    /// The next instance is at hand: `today's`, 今日の分.
     Instance,
-    /// That it is asked for now.
-    Ask,
-    /// That what follows is not to be done.
-    Not,
-    /// The same of what stands before it: 不要.
-    NotBefore,
-    /// That what follows may come to pass.
-    If,
-    /// The same of what stands before it: かもしれない.
-    IfBefore,
-    /// That something was done.
+    /// The work is requested now.
+    Request,
+    /// Negates what follows.
+    Negation,
+    /// Negates what precedes: 不要.
+    PostNegation,
+    /// Makes what follows hypothetical.
+    Hypothetical,
+    /// Makes what precedes hypothetical: かもしれない.
+    PostHypothetical,
+    /// The work was done.
     Past,
-    /// That what follows is talked about.
-    About,
-    /// The same of what stands before it: について.
-    AboutBefore,
-    /// Work of another kind: to write, to advise, to name.
-    Other,
-    /// A question of taste, a reason, a fact: its sentence orders nothing.
-    Wonder,
-    /// A change in one place.
-    Edit,
-    /// Nothing, though a part of it looks like something.
-    Nothing,
+    /// Makes what follows a topic.
+    Topic,
+    /// Makes what precedes a topic: について.
+    PostTopic,
+    /// Work of another kind: writing, advising, naming.
+    OtherWork,
+    /// A question of taste, reason or fact; its sentence requests nothing.
+    Inquiry,
+    /// A change in a single place.
+    LocalEdit,
+    /// No sense, although a part of the form would have one.
+    Ignored,
 }
 
-/// A line of a table: what is said, and the forms that say it.
-pub(crate) type Line = (Sense, &'static str);
+/// A row of a table: a sense, and its forms separated by commas.
+pub(crate) type LexiconRow = (Sense, &'static str);
 
-/// A form that stands in a text.
+/// An occurrence of a form in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Hit {
+pub(crate) struct LexiconMatch {
     pub(crate) sense: Sense,
-    /// Its first word.
-    pub(crate) first: usize,
-    /// The first word behind it.
-    pub(crate) behind: usize,
-    /// Where it begins in the normalised text.
+    /// The index of its first token.
+    pub(crate) first_token: usize,
+    /// The index of the token after it.
+    pub(crate) end_token: usize,
+    /// Its start in the normalised text, in bytes.
     pub(crate) start: usize,
-    /// Where it ends.
+    /// Its end in the normalised text, in bytes.
     pub(crate) end: usize,
-    /// The form of its first word.
+    /// The inflection of its first word.
     pub(crate) inflection: Inflection,
 }
 
-struct Form {
+struct SurfaceForm {
     sense: Sense,
-    pieces: Vec<Piece>,
+    pieces: Vec<FormPiece>,
 }
 
-enum Piece {
+enum FormPiece {
     Word(Cow<'static, str>),
     Stem(Cow<'static, str>),
     Gap,
 }
 
 struct Lexicon {
-    forms: Vec<Form>,
+    forms: Vec<SurfaceForm>,
     words: HashMap<Cow<'static, str>, Vec<usize>>,
     stems: HashMap<char, Vec<usize>>,
 }
 
-/// How many words a gap holds.
-const GAP_LIMIT: usize = 14;
+/// The most words that a gap matches.
+const MAX_GAP_WORDS: usize = 14;
 
-static ENGLISH: [&[Line]; 5] = [en::LINES, en_signs::LINES, plain::ENGLISH, wonder::ENGLISH, th::LINES];
-static JAPANESE: [&[Line]; 4] = [ja::LINES, ja_signs::LINES, plain::JAPANESE, wonder::JAPANESE];
-static CHINESE: [&[Line]; 4] = [zh::LINES, zh_signs::LINES, plain::CHINESE, wonder::CHINESE];
+static ENGLISH: [&[LexiconRow]; 5] = [en::ROWS, en_cues::ROWS, colloquial::ENGLISH, questions::ENGLISH, th::ROWS];
+static JAPANESE: [&[LexiconRow]; 4] = [ja::ROWS, ja_cues::ROWS, colloquial::JAPANESE, questions::JAPANESE];
+static CHINESE: [&[LexiconRow]; 4] = [zh::ROWS, zh_cues::ROWS, colloquial::CHINESE, questions::CHINESE];
 
-static WITH_JAPANESE: LazyLock<Lexicon> = LazyLock::new(|| Lexicon::new(&JAPANESE));
-static WITH_CHINESE: LazyLock<Lexicon> = LazyLock::new(|| Lexicon::new(&CHINESE));
+static JAPANESE_LEXICON: LazyLock<Lexicon> = LazyLock::new(|| Lexicon::new(&JAPANESE));
+static CHINESE_LEXICON: LazyLock<Lexicon> = LazyLock::new(|| Lexicon::new(&CHINESE));
 
-/// All forms that stand in a text, in order.
-pub(crate) fn hits(reading: &Reading) -> Vec<Hit> {
-    let lexicon = if reading.tongue() == Tongue::Japanese { &WITH_JAPANESE } else { &WITH_CHINESE };
+/// Finds all forms in a text, in order.
+pub(crate) fn find_matches(reading: &TokenizedTask) -> Vec<LexiconMatch> {
+    let lexicon = if reading.grammar() == GrammarFamily::Japanese { &JAPANESE_LEXICON } else { &CHINESE_LEXICON };
     let mut found = Vec::new();
     let mut free = 0;
     for (at, token) in reading.tokens().iter().enumerate() {
-        found.extend(shape::hits(reading, at));
+        found.extend(surface_patterns::find_matches(reading, at));
         let starts = reading.word(token).char_indices().map(|(offset, _)| token.start + offset);
         let starts = starts.take(if reading.word(token).is_ascii() { 1 } else { usize::MAX });
         for start in starts {
             if start >= free {
-                let (hits, end) = winners(lexicon.at(reading, at, start));
+                let (hits, end) = longest_matches(lexicon.matches_at(reading, at, start));
                 free = end.unwrap_or(free);
                 found.extend(hits);
             }
@@ -154,54 +155,66 @@ pub(crate) fn hits(reading: &Reading) -> Vec<Hit> {
     found
 }
 
-/// Of the forms that begin at one place: the longest ones without gaps, and those with gaps; nothing where the longest
-/// says nothing. And where the next may begin.
-fn winners(here: Vec<(&Form, Hit)>) -> (impl Iterator<Item = Hit>, Option<usize>) {
-    let end = here.iter().filter(|(form, _)| form.is_whole()).map(|(_, hit)| hit.end).max();
-    let wins = move |form: &Form, hit: &Hit| !form.is_whole() || Some(hit.end) == end;
-    let says_nothing = here.iter().any(|(form, hit)| hit.sense == Sense::Nothing && wins(form, hit));
+/// Selects among the forms that start at one place: the longest ones without gaps, and those with
+/// gaps; none if the longest one is [`Sense::Ignored`]. Also returns the offset at which the next
+/// form may start.
+fn longest_matches(here: Vec<(&SurfaceForm, LexiconMatch)>) -> (impl Iterator<Item = LexiconMatch>, Option<usize>) {
+    let end = here.iter().filter(|(form, _)| form.is_contiguous()).map(|(_, hit)| hit.end).max();
+    let wins = move |form: &SurfaceForm, hit: &LexiconMatch| !form.is_contiguous() || Some(hit.end) == end;
+    let says_nothing = here.iter().any(|(form, hit)| hit.sense == Sense::Ignored && wins(form, hit));
     let hits = here.into_iter().filter(move |(form, hit)| !says_nothing && wins(form, hit));
     (hits.map(|(_, hit)| hit), end)
 }
 
 impl Lexicon {
-    fn new(tables: &[&[Line]]) -> Self {
-        let signs = Signs::new();
+    fn new(tables: &[&[LexiconRow]]) -> Self {
+        let signs = TraditionalCharacters::new();
         let mut lexicon = Self { forms: Vec::new(), words: HashMap::new(), stems: HashMap::new() };
         for (sense, forms) in ENGLISH.iter().chain(tables).copied().flatten() {
             for form in forms.split(',').map(str::trim).filter(|form| !form.is_empty()) {
-                lexicon.add(*sense, pieces(form).map(|piece| Piece::new(Cow::Borrowed(piece))).collect());
-                if let Some(other) = signs.traditional(form) {
-                    lexicon.add(*sense, pieces(&other).map(|piece| Piece::new(Cow::Owned(piece.to_owned()))).collect());
+                lexicon.add(*sense, form_pieces(form).map(|piece| FormPiece::new(Cow::Borrowed(piece))).collect());
+                if let Some(other) = signs.to_traditional(form) {
+                    lexicon.add(
+                        *sense,
+                        form_pieces(&other).map(|piece| FormPiece::new(Cow::Owned(piece.to_owned()))).collect(),
+                    );
                 }
             }
         }
         lexicon
     }
 
-    fn add(&mut self, sense: Sense, pieces: Vec<Piece>) {
+    fn add(&mut self, sense: Sense, pieces: Vec<FormPiece>) {
         let at = self.forms.len();
         match pieces.first() {
-            Some(Piece::Word(word)) => self.words.entry(word.clone()).or_default().push(at),
-            Some(Piece::Stem(stem)) => self.stems.entry(stem.chars().next().unwrap_or(' ')).or_default().push(at),
-            Some(Piece::Gap) | None => return,
+            Some(FormPiece::Word(word)) => self.words.entry(word.clone()).or_default().push(at),
+            Some(FormPiece::Stem(stem)) => self.stems.entry(stem.chars().next().unwrap_or(' ')).or_default().push(at),
+            Some(FormPiece::Gap) | None => return,
         }
-        self.forms.push(Form { sense, pieces });
+        self.forms.push(SurfaceForm { sense, pieces });
     }
 
-    /// The forms that begin at a place in a word.
-    fn at<'a>(&'a self, reading: &Reading, at: usize, start: usize) -> Vec<(&'a Form, Hit)> {
+    /// The forms that start at an offset in a word.
+    fn matches_at<'a>(
+        &'a self,
+        reading: &TokenizedTask,
+        at: usize,
+        start: usize,
+    ) -> Vec<(&'a SurfaceForm, LexiconMatch)> {
         let token = &reading.tokens()[at];
         let mut found = Vec::new();
         let mut take = |candidates: Option<&Vec<usize>>, inflection| {
             for form in candidates.into_iter().flatten().map(|form| &self.forms[*form]) {
                 if let Some((end, behind)) = form.matches(reading, at, start) {
-                    found.push((form, Hit { sense: form.sense, first: at, behind, start, end, inflection }));
+                    found.push((
+                        form,
+                        LexiconMatch { sense: form.sense, first_token: at, end_token: behind, start, end, inflection },
+                    ));
                 }
             }
         };
         if start == token.start {
-            for (base, inflection) in bases(reading.word(token)) {
+            for (base, inflection) in base_forms(reading.word(token)) {
                 take(self.words.get(base.as_ref()), inflection);
             }
         }
@@ -212,8 +225,9 @@ impl Lexicon {
     }
 }
 
-/// The pieces of a form: at blanks and hyphens, and where scripts meet, for that is where words end.
-fn pieces(form: &str) -> impl Iterator<Item = &str> {
+/// Splits a form into pieces, at spaces and hyphens and where scripts meet, because words end
+/// there.
+fn form_pieces(form: &str) -> impl Iterator<Item = &str> {
     form.split([' ', '\n', '-']).filter(|text| !text.is_empty()).flat_map(|text| {
         let mut rest = text;
         std::iter::from_fn(move || {
@@ -226,7 +240,7 @@ fn pieces(form: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-impl Piece {
+impl FormPiece {
     fn new(text: Cow<'static, str>) -> Self {
         match text.as_ref() {
             "*" => Self::Gap,
@@ -235,35 +249,36 @@ impl Piece {
         }
     }
 
-    /// Where this ends if it begins inside a word: long forms do, and inflections, which dictionaries part as they like.
-    fn end_inside(&self, reading: &Reading, start: usize, sense: Sense) -> Option<usize> {
+    /// Returns the end of a piece that starts inside a word. Only long forms and inflections may
+    /// start there, because dictionaries segment those inconsistently.
+    fn match_inside(&self, reading: &TokenizedTask, start: usize, sense: Sense) -> Option<usize> {
         let Self::Stem(stem) = self else { return None };
         let is_ending = matches!(
             sense,
-            Sense::NotBefore
-                | Sense::IfBefore
+            Sense::PostNegation
+                | Sense::PostHypothetical
                 | Sense::Past
-                | Sense::AboutBefore
-                | Sense::Ask
-                | Sense::Wonder
-                | Sense::Nothing
-                | Sense::Fault
+                | Sense::PostTopic
+                | Sense::Request
+                | Sense::Inquiry
+                | Sense::Ignored
+                | Sense::Defect
         );
         let is_kana = stem.starts_with(|first| matches!(first, '\u{3040}'..='\u{309f}'));
         let is_clear = match stem.chars().count() {
             0 | 1 => false,
-            2 => (is_ending && (is_kana || sense == Sense::Nothing)) || sense == Sense::Group,
+            2 => (is_ending && (is_kana || sense == Sense::Ignored)) || sense == Sense::Grouping,
             _ => is_ending || !is_kana,
         };
         (is_clear && reading.text()[start..].starts_with(stem.as_ref())).then_some(start + stem.len())
     }
 
-    /// Where this ends if it begins with a word.
-    fn end(&self, reading: &Reading, at: usize) -> Option<usize> {
+    /// Returns the end of a piece that starts at a word.
+    fn match_at(&self, reading: &TokenizedTask, at: usize) -> Option<usize> {
         let token = reading.tokens().get(at)?;
         let word = reading.word(token);
         match self {
-            Self::Word(base) => bases(word).any(|(found, _)| found == *base).then_some(token.end),
+            Self::Word(base) => base_forms(word).any(|(found, _)| found == *base).then_some(token.end),
             Self::Stem(stem) => {
                 reading.text()[token.start..].starts_with(stem.as_ref()).then_some(token.start + stem.len())
             }
@@ -272,35 +287,38 @@ impl Piece {
     }
 }
 
-impl Form {
-    /// Whether nothing else stands in it.
-    fn is_whole(&self) -> bool {
-        !self.pieces.iter().any(|piece| matches!(piece, Piece::Gap))
+impl SurfaceForm {
+    /// Whether the form has no gap.
+    fn is_contiguous(&self) -> bool {
+        !self.pieces.iter().any(|piece| matches!(piece, FormPiece::Gap))
     }
 
-    /// Where this ends if it begins at a place in a word: the place, and the first word behind it.
-    fn matches(&self, reading: &Reading, first: usize, start: usize) -> Option<(usize, usize)> {
+    /// Matches the form at an offset in a word. Returns the end, and the token after it.
+    fn matches(&self, reading: &TokenizedTask, first: usize, start: usize) -> Option<(usize, usize)> {
         let tokens = reading.tokens();
         let here = &tokens[first];
         let head = self.pieces.first()?;
-        let mut end =
-            if start == here.start { head.end(reading, first)? } else { head.end_inside(reading, start, self.sense)? };
-        let (mut at, mut room) = (reading.at_or_behind(end).max(first + 1), 0);
+        let mut end = if start == here.start {
+            head.match_at(reading, first)?
+        } else {
+            head.match_inside(reading, start, self.sense)?
+        };
+        let (mut at, mut room) = (reading.token_at_or_after(end).max(first + 1), 0);
         for piece in &self.pieces[1..] {
-            if matches!(piece, Piece::Gap) {
-                room = GAP_LIMIT;
+            if matches!(piece, FormPiece::Gap) {
+                room = MAX_GAP_WORDS;
                 continue;
             }
             let fits = |place: usize| {
                 tokens.get(place).is_some_and(|token| {
-                    token.quoted == here.quoted
-                        && if room == 0 { token.part == here.part } else { token.sentence == here.sentence }
+                    token.is_quoted == here.is_quoted
+                        && if room == 0 { token.clause == here.clause } else { token.sentence == here.sentence }
                 })
             };
             let place =
-                (at..=at + room).take_while(|place| fits(*place)).find(|at| piece.end(reading, *at).is_some())?;
-            end = piece.end(reading, place)?;
-            (at, room) = (reading.at_or_behind(end).max(place + 1), 0);
+                (at..=at + room).take_while(|place| fits(*place)).find(|at| piece.match_at(reading, *at).is_some())?;
+            end = piece.match_at(reading, place)?;
+            (at, room) = (reading.token_at_or_after(end).max(place + 1), 0);
         }
         Some((end, at))
     }
@@ -311,20 +329,20 @@ mod tests {
     use super::*;
 
     fn check(text: &str, expect: &[(&str, Sense)]) {
-        let reading = Reading::new(text);
+        let reading = TokenizedTask::new(text);
         let found: Vec<(&str, Sense)> =
-            hits(&reading).iter().map(|hit| (reading.original(text, hit.start, hit.end), hit.sense)).collect();
+            find_matches(&reading).iter().map(|hit| (reading.original(text, hit.start, hit.end), hit.sense)).collect();
         for wanted in expect {
             assert!(found.contains(wanted), "{wanted:?} is not in {found:?}");
         }
-        assert!(!expect.is_empty() || !found.iter().any(|(_, sense)| matches!(sense, Sense::Act(_))), "{found:?}");
+        assert!(!expect.is_empty() || !found.iter().any(|(_, sense)| matches!(sense, Sense::Work(_))), "{found:?}");
     }
 
     #[test]
     fn inflections_and_frames_are_found() {
-        check("Converting it", &[("Converting", Sense::Act(Trigger::Transformation))]);
-        check("抜き出してください", &[("抜き出", Sense::Act(Trigger::Transformation))]);
-        check("把这些日志转换成表格", &[("转换成", Sense::Act(Trigger::Transformation))]);
+        check("Converting it", &[("Converting", Sense::Work(Trigger::Transformation))]);
+        check("抜き出してください", &[("抜き出", Sense::Work(Trigger::Transformation))]);
+        check("把这些日志转换成表格", &[("转换成", Sense::Work(Trigger::Transformation))]);
     }
 
     #[test]

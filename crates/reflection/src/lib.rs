@@ -1,37 +1,39 @@
-//! When a tool is worth making: pure functions over values.
+//! Decides when a tool is worth making, with pure functions over values.
 //!
-//! Reading order: `words` takes a text apart, whatever its script (`dictionary` knows those without blanks); `reading` says which sentence a word stands in;
-//! `lexicon` knows what words say, `mention` whether it is meant; `operation` counts what was the same, and `line` reads the lines of
-//! text in a history; `features` and
-//! `score` weigh it all; `known` looks at what is stored; `reflect` decides, and `reason` says why. `proposal` makes the tool
-//! that is worth making. `terms` is what a search index keeps.
+//! Reading order: `words` segments a text of any script (`dictionary` holds the dictionaries for
+//! scripts without spaces), and `tokenized` assigns its words to clauses and sentences. `lexicon`
+//! maps words to senses, and `mention` decides whether a mention is a request. `operation` finds
+//! repeated operations in a history, and `history_line` parses the entries that are lines of text.
+//! `features` and `score` compute the score, `existing_tools` looks at stored tools, `reflect`
+//! decides, and `explanation` words the reason. `proposal` generates the tool. `index_terms`
+//! extracts the terms of a search index.
 //!
-//! Invariant: nothing here touches a clock, a file, the environment, a thread or a random number, and no text that was
-//! handed in is ever more than evidence.
+//! Invariant: no function here uses a clock, a file, the environment, a thread or a random number,
+//! and input text is only ever evidence.
 
 mod dictionary;
+mod dictionary_format;
 mod evidence;
+mod existing_tools;
+mod explanation;
 mod features;
-mod known;
+mod history_line;
+mod index_terms;
 mod lexicon;
-mod line;
 mod mention;
 mod operation;
-mod packed;
 mod proposal;
-mod reading;
-mod reason;
 mod reflect;
 mod score;
-mod terms;
+mod tokenized;
 mod trigger;
 mod words;
 
 pub use evidence::{Evidence, EvidenceKind};
-pub use known::{Known, Soundness};
-pub use operation::{Operation, Repeated, repeated};
+pub use existing_tools::{ExistingTool, ToolHealth};
+pub use index_terms::terms;
+pub use operation::{PastOperation, RepeatedOperation, find_repeated};
 pub use proposal::{Proposal, propose};
-pub use reflect::{Decision, Occasion, Reflection, Thresholds, reflect};
-pub use terms::terms;
+pub use reflect::{Recommendation, Reflection, ReflectionInput, Thresholds, reflect};
 pub use trigger::Trigger;
 pub use words::{Word, words};

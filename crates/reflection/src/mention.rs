@@ -1,241 +1,289 @@
-//! Whether what a text mentions is meant: asked for now, or denied, imagined, past, quoted, talked about.
+//! The assertion status of mentions: requested now, or negated, hypothetical, historical, quoted,
+//! or only a topic.
 //!
-//! Invariant: a mention is live only where nothing in its part of the sentence takes it back.
+//! Invariant: a mention is present only if nothing in its clause revokes it.
 
-mod around;
-mod role;
+mod context_words;
+mod speech_act;
 
-use crate::lexicon::{Hit, Inflection, Sense};
-use crate::reading::{Reading, Tongue};
+use crate::lexicon::{Inflection, LexiconMatch, Sense};
+use crate::tokenized::{GrammarFamily, TokenizedTask};
 
-/// How a mention stands in its sentence.
+/// The assertion status of a mention.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Standing {
-    /// It is meant.
-    Live,
+pub(crate) enum AssertionStatus {
+    /// It applies now.
+    Present,
     /// It is not to be done.
-    Denied,
-    /// It may be done some day.
-    Imagined,
+    Negated,
+    /// It may be done later.
+    Hypothetical,
     /// It was done.
-    Past,
-    /// It is talked about, or quoted.
-    Topic,
+    Historical,
+    /// It is a topic or a quotation.
+    Mentioned,
 }
 
-/// How it is said.
+/// The speech act of a mention.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Role {
-    /// As a request.
-    Asked,
-    /// As a statement.
-    Told,
-    /// As a thing.
-    Noun,
+pub(crate) enum SpeechAct {
+    /// A request.
+    Request,
+    /// A statement.
+    Statement,
+    /// A noun.
+    Nominal,
 }
 
-/// A form that stands in a text, and how.
+/// An occurrence of a form, with its status.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Mention {
-    pub(crate) hit: Hit,
-    pub(crate) standing: Standing,
-    pub(crate) role: Role,
+    pub(crate) matched: LexiconMatch,
+    pub(crate) assertion: AssertionStatus,
+    pub(crate) speech_act: SpeechAct,
 }
 
-/// How far a negation reaches, in words.
-const REACH: usize = 10;
+/// The scope of a negation, in words.
+const NEGATION_SCOPE_WORDS: usize = 10;
 
-/// How far anything reaches: a sentence that never ends costs no more than a long one.
-const NEAR: usize = 64;
+/// The scope of any cue, in words. It bounds the cost of a sentence that never ends.
+const MAX_SCOPE_WORDS: usize = 64;
 
-/// How each of the hits stands.
-pub(crate) fn mentions(reading: &Reading, hits: &[Hit]) -> Vec<Mention> {
-    let scene = Scene { reading, hits };
+/// Determines the status of all matches.
+pub(crate) fn find_mentions(reading: &TokenizedTask, hits: &[LexiconMatch]) -> Vec<Mention> {
+    let scene = MentionContext { reading, matches: hits };
     let mention = |at: usize| {
         let hit = hits[at];
-        let role = scene.role(hit);
-        Mention { hit, standing: scene.standing(at, role), role }
+        let role = scene.speech_act(hit);
+        Mention { matched: hit, assertion: scene.assertion(at, role), speech_act: role }
     };
     let mut mentions: Vec<Mention> = (0..hits.len()).map(mention).collect();
-    if reading.tongue() == Tongue::Western {
-        ask_with(reading, &mut mentions);
+    if reading.grammar() == GrammarFamily::Western {
+        extend_request(reading, &mut mentions);
     }
     mentions
 }
 
-/// What stands behind the verb of a request is asked for with it: `produce summary statistics`.
-fn ask_with(reading: &Reading, mentions: &mut [Mention]) {
+/// Work after the verb of a request is requested with it: `produce summary statistics`.
+fn extend_request(reading: &TokenizedTask, mentions: &mut [Mention]) {
     let mut asked = None;
     for mention in mentions {
-        let part = reading.tokens()[mention.hit.first].part;
-        let is_verb = matches!(mention.hit.sense, Sense::Frame(_) | Sense::Reach | Sense::Seek | Sense::Act(_));
-        if is_verb && mention.role == Role::Asked && mention.standing == Standing::Live {
+        let part = reading.tokens()[mention.matched.first_token].clause;
+        let is_verb =
+            matches!(mention.matched.sense, Sense::WorkFrame(_) | Sense::Transfer | Sense::Search | Sense::Work(_));
+        if is_verb && mention.speech_act == SpeechAct::Request && mention.assertion == AssertionStatus::Present {
             asked = Some(part);
-        } else if matches!(mention.hit.sense, Sense::Act(_)) && asked == Some(part) && mention.role == Role::Told {
-            mention.role = Role::Asked;
+        } else if matches!(mention.matched.sense, Sense::Work(_))
+            && asked == Some(part)
+            && mention.speech_act == SpeechAct::Statement
+        {
+            mention.speech_act = SpeechAct::Request;
         }
     }
 }
 
-/// What asks in Chinese and is seldom anything else.
-const CLAIMS: [&str; 15] =
+/// Chinese request words that are seldom anything else.
+const EXPLICIT_REQUESTS: [&str; 15] =
     ["请", "請", "帮", "幫", "替我", "麻烦", "麻煩", "给我", "給我", "把", "将", "將", "劳驾", "烦请", "煩請"];
 
-/// Whether a Chinese word of asking is one without doubt.
-pub(crate) fn is_claim(word: &str) -> bool {
-    CLAIMS.iter().any(|claim| word.starts_with(claim))
+/// Whether a Chinese request word is unambiguous.
+pub(crate) fn is_explicit_request(word: &str) -> bool {
+    EXPLICIT_REQUESTS.iter().any(|claim| word.starts_with(claim))
 }
 
-struct Scene<'a> {
-    reading: &'a Reading,
-    hits: &'a [Hit],
+struct MentionContext<'a> {
+    reading: &'a TokenizedTask,
+    matches: &'a [LexiconMatch],
 }
 
-impl Scene<'_> {
-    fn part(&self, hit: Hit) -> usize {
-        self.reading.tokens()[hit.first].part
+impl MentionContext<'_> {
+    fn clause(&self, hit: LexiconMatch) -> usize {
+        self.reading.tokens()[hit.first_token].clause
     }
 
-    fn sentence(&self, hit: Hit) -> usize {
-        self.reading.tokens()[hit.first].sentence
+    fn sentence(&self, hit: LexiconMatch) -> usize {
+        self.reading.tokens()[hit.first_token].sentence
     }
 
-    fn standing(&self, at: usize, role: Role) -> Standing {
-        let hit = self.hits[at];
-        let token = self.reading.tokens()[hit.first];
-        if token.quoted || (token.identifier && matches!(hit.sense, Sense::Act(_))) {
-            return Standing::Topic;
+    fn assertion(&self, at: usize, role: SpeechAct) -> AssertionStatus {
+        let hit = self.matches[at];
+        let token = self.reading.tokens()[hit.first_token];
+        if token.is_quoted || (token.is_identifier && matches!(hit.sense, Sense::Work(_))) {
+            return AssertionStatus::Mentioned;
         }
-        if self.reading.tongue() == Tongue::Japanese && self.is_trade(hit) {
-            return Standing::Topic;
+        if self.reading.grammar() == GrammarFamily::Japanese && self.is_trade(hit) {
+            return AssertionStatus::Mentioned;
         }
         let sentence = self.sentence(hit);
-        let behind = self.hits[at + 1..].iter().copied().take(NEAR).take_while(|sign| self.sentence(*sign) == sentence);
-        let before =
-            self.hits[..at].iter().rev().copied().take(NEAR).take_while(|sign| self.sentence(*sign) == sentence);
-        let mut near: Vec<(Hit, bool)> = before.map(|sign| (sign, true)).collect();
+        let behind = self.matches[at + 1..]
+            .iter()
+            .copied()
+            .take(MAX_SCOPE_WORDS)
+            .take_while(|sign| self.sentence(*sign) == sentence);
+        let before = self.matches[..at]
+            .iter()
+            .rev()
+            .copied()
+            .take(MAX_SCOPE_WORDS)
+            .take_while(|sign| self.sentence(*sign) == sentence);
+        let mut near: Vec<(LexiconMatch, bool)> = before.map(|sign| (sign, true)).collect();
         near.extend(behind.map(|sign| (sign, false)));
-        let is = |rule: &dyn Fn(Hit, bool) -> bool| near.iter().any(|(sign, before)| rule(*sign, *before));
-        if is(&|sign, before| self.denies(sign, before, hit)) {
-            return Standing::Denied;
+        let is = |rule: &dyn Fn(LexiconMatch, bool) -> bool| near.iter().any(|(sign, before)| rule(*sign, *before));
+        if is(&|sign, before| self.negates(sign, before, hit)) {
+            return AssertionStatus::Negated;
         }
-        if is(&|sign, before| self.imagines(sign, before, hit)) {
-            return Standing::Imagined;
+        if is(&|sign, before| self.makes_hypothetical(sign, before, hit)) {
+            return AssertionStatus::Hypothetical;
         }
         if self.is_past(hit, role, &near) {
-            return Standing::Past;
+            return AssertionStatus::Historical;
         }
-        if is(&|sign, before| self.talks_about(sign, before, hit)) {
-            return Standing::Topic;
+        if is(&|sign, before| self.makes_topic(sign, before, hit)) {
+            return AssertionStatus::Mentioned;
         }
-        Standing::Live
+        AssertionStatus::Present
     }
 
-    fn denies(&self, sign: Hit, before: bool, hit: Hit) -> bool {
-        let near = self.part(sign) == self.part(hit) && sign.first.abs_diff(hit.first) <= REACH;
+    fn negates(&self, sign: LexiconMatch, before: bool, hit: LexiconMatch) -> bool {
+        let near =
+            self.clause(sign) == self.clause(hit) && sign.first_token.abs_diff(hit.first_token) <= NEGATION_SCOPE_WORDS;
         let outside = sign.end <= hit.start || sign.start >= hit.end;
         match sign.sense {
-            Sense::Not if self.reading.tongue() == Tongue::Western => {
-                near && before && outside && self.reaches(sign, hit)
+            Sense::Negation if self.reading.grammar() == GrammarFamily::Western => {
+                near && before && outside && self.is_in_negation_scope(sign, hit)
             }
-            Sense::Not => near && outside && (before || self.reading.tongue() == Tongue::Chinese),
-            Sense::NotBefore => near && outside && !before,
+            Sense::Negation => near && outside && (before || self.reading.grammar() == GrammarFamily::Chinese),
+            Sense::PostNegation => near && outside && !before,
             _ => false,
         }
     }
 
-    /// Whether nothing new begins between a negation and what it may deny.
-    fn reaches(&self, sign: Hit, hit: Hit) -> bool {
-        let between = &self.reading.tokens()[sign.behind.min(hit.first)..hit.first];
+    /// Whether no conjunction stands between a negation and what it may negate.
+    fn is_in_negation_scope(&self, sign: LexiconMatch, hit: LexiconMatch) -> bool {
+        let between = &self.reading.tokens()[sign.end_token.min(hit.first_token)..hit.first_token];
         !between.iter().any(|token| matches!(self.reading.word(token), "and" | "then" | "just" | "only" | "instead"))
     }
 
-    fn imagines(&self, sign: Hit, before: bool, hit: Hit) -> bool {
-        let near = self.part(sign) == self.part(hit);
-        if sign.sense == Sense::If && before && self.reading.tongue() == Tongue::Chinese && self.is_consequence(hit) {
+    fn makes_hypothetical(&self, sign: LexiconMatch, before: bool, hit: LexiconMatch) -> bool {
+        let near = self.clause(sign) == self.clause(hit);
+        if sign.sense == Sense::Hypothetical
+            && before
+            && self.reading.grammar() == GrammarFamily::Chinese
+            && self.is_consequence(hit)
+        {
             return true;
         }
-        if sign.sense == Sense::If && before && self.reading.tongue() == Tongue::Japanese && self.is_conceded(hit) {
+        if sign.sense == Sense::Hypothetical
+            && before
+            && self.reading.grammar() == GrammarFamily::Japanese
+            && self.ends_with_concession(hit)
+        {
             return true;
         }
         match sign.sense {
-            Sense::If => near && (before || self.reading.tongue() == Tongue::Chinese),
-            Sense::IfBefore => near && !before,
+            Sense::Hypothetical => near && (before || self.reading.grammar() == GrammarFamily::Chinese),
+            Sense::PostHypothetical => near && !before,
             _ => false,
         }
     }
 
-    /// Whether a part ends with a `but`, so that what is asked for comes behind it.
-    fn is_conceded(&self, hit: Hit) -> bool {
-        let part = self.part(hit);
-        let last = self.reading.tokens()[hit.first..].iter().take(NEAR).take_while(|token| token.part == part).last();
+    /// Whether a clause ends with a `but`, so that the request follows it.
+    fn ends_with_concession(&self, hit: LexiconMatch) -> bool {
+        let part = self.clause(hit);
+        let last = self.reading.tokens()[hit.first_token..]
+            .iter()
+            .take(MAX_SCOPE_WORDS)
+            .take_while(|token| token.clause == part)
+            .last();
         last.is_some_and(|token| {
             let text = &self.reading.text()[..token.end];
             ["が", "けど", "けれど", "けれども"].iter().any(|but| text.ends_with(but))
         })
     }
 
-    /// Whether a part goes on with what comes of a condition: 就, 才.
-    fn is_consequence(&self, hit: Hit) -> bool {
-        let part = self.part(hit);
-        let first =
-            self.reading.tokens()[..=hit.first].iter().rev().take(NEAR).take_while(|token| token.part == part).last();
+    /// Whether a clause states the consequence of a condition: 就, 才.
+    fn is_consequence(&self, hit: LexiconMatch) -> bool {
+        let part = self.clause(hit);
+        let first = self.reading.tokens()[..=hit.first_token]
+            .iter()
+            .rev()
+            .take(MAX_SCOPE_WORDS)
+            .take_while(|token| token.clause == part)
+            .last();
         first.is_some_and(|token| self.reading.word(token).starts_with(['就', '才', '再']))
     }
 
-    fn is_past(&self, hit: Hit, role: Role, near: &[(Hit, bool)]) -> bool {
+    fn is_past(&self, hit: LexiconMatch, role: SpeechAct, near: &[(LexiconMatch, bool)]) -> bool {
         let sign = |before: Option<bool>| {
             near.iter().any(|(sign, stands_before)| {
                 sign.sense == Sense::Past
-                    && self.part(*sign) == self.part(hit)
+                    && self.clause(*sign) == self.clause(hit)
                     && before.is_none_or(|before| before == *stands_before)
             })
         };
-        match self.reading.tongue() {
-            Tongue::Japanese => sign(Some(false)) || (role != Role::Asked && sign(None)),
-            Tongue::Chinese => sign(None),
-            Tongue::Western if near.iter().any(|(sign, _)| sign.sense == Sense::Past && sign.behind == hit.first) => {
+        match self.reading.grammar() {
+            GrammarFamily::Japanese => sign(Some(false)) || (role != SpeechAct::Request && sign(None)),
+            GrammarFamily::Chinese => sign(None),
+            GrammarFamily::Western
+                if near.iter().any(|(sign, _)| sign.sense == Sense::Past && sign.end_token == hit.first_token) =>
+            {
                 true
             }
-            Tongue::Western => {
+            GrammarFamily::Western => {
                 let is_past = hit.inflection == Inflection::Past;
-                (is_past && self.is_told_of_somebody(hit)) || ((is_past || role != Role::Asked) && sign(None))
+                (is_past && self.has_past_agent(hit)) || ((is_past || role != SpeechAct::Request) && sign(None))
             }
         }
     }
 
-    /// Whether the words before say who did it: `we validated`, `were added`.
-    fn is_told_of_somebody(&self, hit: Hit) -> bool {
-        let from = hit.first.saturating_sub(3);
-        self.reading.tokens()[from..hit.first].iter().filter(|token| token.part == self.part(hit)).any(|token| {
-            let word = self.reading.word(token);
-            matches!(
-                word,
-                "was" | "were" | "been" | "had" | "have" | "has" | "we" | "i" | "they" | "he" | "she" | "you" | "just"
-            )
-        })
+    /// Whether the words before name a past agent: `we validated`, `were added`.
+    fn has_past_agent(&self, hit: LexiconMatch) -> bool {
+        let from = hit.first_token.saturating_sub(3);
+        self.reading.tokens()[from..hit.first_token].iter().filter(|token| token.clause == self.clause(hit)).any(
+            |token| {
+                let word = self.reading.word(token);
+                matches!(
+                    word,
+                    "was"
+                        | "were"
+                        | "been"
+                        | "had"
+                        | "have"
+                        | "has"
+                        | "we"
+                        | "i"
+                        | "they"
+                        | "he"
+                        | "she"
+                        | "you"
+                        | "just"
+                )
+            },
+        )
     }
 
-    /// Whether a part of a Chinese sentence asks in so many words.
-    fn is_claimed(&self, hit: Hit) -> bool {
-        let part = self.part(hit);
+    /// Whether a Chinese clause contains an unambiguous request word.
+    fn has_explicit_request(&self, hit: LexiconMatch) -> bool {
+        let part = self.clause(hit);
         let text = self.reading.text();
-        let from = self.hits.partition_point(|sign| sign.first + NEAR < hit.first);
-        let near = self.hits[from..].iter().take_while(|sign| sign.first <= hit.first + NEAR);
-        let mut near = near.filter(|sign| self.part(**sign) == part);
-        near.any(|sign| sign.sense == Sense::Ask && is_claim(&text[sign.start..sign.end]))
+        let from = self.matches.partition_point(|sign| sign.first_token + MAX_SCOPE_WORDS < hit.first_token);
+        let near = self.matches[from..].iter().take_while(|sign| sign.first_token <= hit.first_token + MAX_SCOPE_WORDS);
+        let mut near = near.filter(|sign| self.clause(**sign) == part);
+        near.any(|sign| sign.sense == Sense::Request && is_explicit_request(&text[sign.start..sign.end]))
     }
 
-    fn talks_about(&self, sign: Hit, before: bool, hit: Hit) -> bool {
-        let near = self.part(sign) == self.part(hit);
+    fn makes_topic(&self, sign: LexiconMatch, before: bool, hit: LexiconMatch) -> bool {
+        let near = self.clause(sign) == self.clause(hit);
         let outside = sign.end <= hit.start || sign.start >= hit.end;
         outside
-            && match (sign.sense, self.reading.tongue()) {
-                (Sense::Wonder, _) => !self.reading.tokens()[sign.first].quoted,
-                (Sense::About | Sense::Other, Tongue::Chinese) => near || (before && !self.is_claimed(hit)),
-                (Sense::About, _) | (Sense::Other, Tongue::Western) => before,
-                (Sense::AboutBefore, _) => near && !before,
-                (Sense::Other, Tongue::Japanese) => !before,
+            && match (sign.sense, self.reading.grammar()) {
+                (Sense::Inquiry, _) => !self.reading.tokens()[sign.first_token].is_quoted,
+                (Sense::Topic | Sense::OtherWork, GrammarFamily::Chinese) => {
+                    near || (before && !self.has_explicit_request(hit))
+                }
+                (Sense::Topic, _) | (Sense::OtherWork, GrammarFamily::Western) => before,
+                (Sense::PostTopic, _) => near && !before,
+                (Sense::OtherWork, GrammarFamily::Japanese) => !before,
                 _ => false,
             }
     }

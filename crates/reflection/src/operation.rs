@@ -1,7 +1,9 @@
-//! What was done before, and what of it was the same.
+//! Past operations, and which of them were repeated.
 //!
-//! Invariant: two operations are the same where their names are, and the shapes of their arguments: the same keys with the
-//! same kinds of values. What is said as a line of text is taken apart first ([`line`](crate::line)). Toolcell's own operations are never counted, or a reflection would lead to the next one.
+//! Invariant: two operations are the same if their names and the shapes of their arguments are: the
+//! same keys with values of the same kinds. Lines of text are parsed first
+//! ([`history_line`](crate::history_line)). Toolcell's own operations are never counted; otherwise
+//! one reflection would trigger the next.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -11,34 +13,35 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
-use toolcell_tool::OPERATIONS;
+use toolcell_tool::BUILTIN_TOOLS;
 
-use crate::line::understood;
+use crate::history_line::normalize_history;
 
-/// How deep arguments are looked into.
-const DEPTH_LIMIT: usize = 4;
+/// The depth to which arguments are inspected.
+const MAX_DEPTH: usize = 4;
 
-/// One thing that was done before. What a host knows beyond that is left alone.
+/// A past operation. Unknown fields are ignored.
 ///
-/// It is read from an object, or from a line of text that says what was done: `"grep TODO src/a.ts"`.
+/// It is deserialised from an object, or from a line of text: `"grep TODO src/a.ts"`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
-pub struct Operation {
-    /// What was called, or a line that says what was done.
+pub struct PastOperation {
+    /// The name of the operation, or a line that describes it.
     pub name: String,
-    /// What it was given, or the shape of it.
+    /// The arguments, or their shape.
     pub arguments: Value,
-    /// How it ended: `ok` or `error`; whatever else is said is neither.
+    /// The outcome: `error`, `failed`, `failure`, `threw`, `stopped` and `timeout` count as
+    /// failures.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outcome: Option<String>,
-    /// How long it took, in milliseconds.
+    /// The duration, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<f64>,
-    /// How many tokens it cost.
+    /// The tokens that it cost.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
 }
 
-/// An operation as an object, by whatever names hosts call its fields.
+/// An operation as an object, with the field names that hosts use.
 #[derive(Deserialize)]
 struct RawOperation {
     #[serde(alias = "tool", alias = "tool_name", alias = "toolName")]
@@ -53,71 +56,71 @@ struct RawOperation {
     tokens: Option<u64>,
 }
 
-impl<'de> Deserialize<'de> for Operation {
+impl<'de> Deserialize<'de> for PastOperation {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Either;
-        impl<'de> Visitor<'de> for Either {
-            type Value = Operation;
+        struct OperationVisitor;
+        impl<'de> Visitor<'de> for OperationVisitor {
+            type Value = PastOperation;
 
             fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
                 formatter.write_str("an operation, or a line that says what was done")
             }
 
-            fn visit_str<E>(self, line: &str) -> Result<Operation, E> {
-                Ok(Operation { name: line.to_owned(), ..Operation::default() })
+            fn visit_str<E>(self, line: &str) -> Result<PastOperation, E> {
+                Ok(PastOperation { name: line.to_owned(), ..PastOperation::default() })
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Operation, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<PastOperation, A::Error> {
                 let raw = RawOperation::deserialize(MapAccessDeserializer::new(map))?;
                 let RawOperation { name, arguments, outcome, duration_ms, tokens } = raw;
-                Ok(Operation { name, arguments, outcome, duration_ms, tokens })
+                Ok(PastOperation { name, arguments, outcome, duration_ms, tokens })
             }
         }
-        deserializer.deserialize_any(Either)
+        deserializer.deserialize_any(OperationVisitor)
     }
 }
 
-/// Operations that were the same.
+/// An operation that was repeated.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Repeated {
-    /// What was called.
+pub struct RepeatedOperation {
+    /// The name of the operation.
     pub name: String,
-    /// What it was given each time, such as `{path: string}`.
+    /// The shape of its arguments, such as `{path: string}`.
     pub shape: String,
-    /// How often.
+    /// The number of repetitions.
     pub count: usize,
-    /// How often it failed.
+    /// The number of failures.
     pub failed: usize,
-    /// How many tokens it cost on the average, where that is known.
+    /// The mean number of tokens, where it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
-    /// Where they stand in the history, from 0; the first few.
+    /// The first few positions in the history, from 0.
     pub at: Vec<usize>,
 }
 
-/// How many places are told.
-const TOLD: usize = 8;
+/// The most positions that are reported.
+const MAX_POSITIONS: usize = 8;
 
-/// The operations that were done more than once, the most frequent first.
+/// Finds the operations that were performed more than once, the most frequent first.
 ///
 /// # Examples
 /// ```
 /// use serde_json::json;
-/// use toolcell_reflection::{Operation, repeated};
+/// use toolcell_reflection::{PastOperation, find_repeated};
 ///
-/// let called = |path: &str| Operation { name: "read".into(), arguments: json!({"path": path}), ..Operation::default() };
-/// let found = repeated(&[called("a.csv"), called("b.csv")]);
+/// let called = |path: &str| PastOperation { name: "read".into(), arguments: json!({"path": path}), ..PastOperation::default() };
+/// let found = find_repeated(&[called("a.csv"), called("b.csv")]);
 /// assert_eq!((found[0].count, found[0].shape.as_str()), (2, "{path: string}"));
 /// ```
 #[must_use]
-pub fn repeated(history: &[Operation]) -> Vec<Repeated> {
-    let history = understood(history);
+pub fn find_repeated(history: &[PastOperation]) -> Vec<RepeatedOperation> {
+    let history = normalize_history(history);
     let mut groups: HashMap<(&str, String), Vec<usize>> = HashMap::new();
-    for (at, operation) in history.iter().enumerate().filter(|(_, operation)| !is_ours(&operation.name)) {
+    for (at, operation) in history.iter().enumerate().filter(|(_, operation)| !is_builtin(&operation.name)) {
         groups.entry((operation.name.trim(), shape(&operation.arguments, 0))).or_default().push(at);
     }
-    let mut found: Vec<Repeated> = groups
+    let mut found: Vec<RepeatedOperation> = groups
         .into_iter()
         .filter(|(_, places)| places.len() > 1)
         .map(|((name, shape), places)| {
@@ -125,39 +128,39 @@ pub fn repeated(history: &[Operation]) -> Vec<Repeated> {
             let known: Vec<u64> = of().filter_map(|operation| operation.tokens).collect();
             let sum: u128 = known.iter().map(|tokens| u128::from(*tokens)).sum();
             let tokens = sum.checked_div(known.len() as u128).and_then(|mean| u64::try_from(mean).ok());
-            let failed = of().filter(|operation| operation.failed()).count();
-            let at = places.iter().copied().take(TOLD).collect();
-            Repeated { name: name.to_owned(), shape, count: places.len(), failed, tokens, at }
+            let failed = of().filter(|operation| operation.has_failed()).count();
+            let at = places.iter().copied().take(MAX_POSITIONS).collect();
+            RepeatedOperation { name: name.to_owned(), shape, count: places.len(), failed, tokens, at }
         })
         .collect();
     found.sort_by(|one, other| other.count.cmp(&one.count).then_with(|| one.at.cmp(&other.at)));
     found
 }
 
-impl Operation {
-    /// Whether it is said to have failed.
+impl PastOperation {
+    /// Whether the outcome is a failure.
     #[must_use]
-    pub fn failed(&self) -> bool {
+    pub fn has_failed(&self) -> bool {
         let said = self.outcome.as_deref().unwrap_or_default().to_ascii_lowercase();
         matches!(said.as_str(), "error" | "failed" | "failure" | "threw" | "stopped" | "timeout")
     }
 }
 
-/// Whether a call is one of Toolcell's own, by whatever surface.
-fn is_ours(name: &str) -> bool {
+/// Whether a name is one of Toolcell's own operations, with any prefix.
+fn is_builtin(name: &str) -> bool {
     let last = name.rsplit(['.', '/', ':']).next().unwrap_or(name);
     let last = last.rsplit("__").next().unwrap_or(last).trim();
-    OPERATIONS.contains(&last)
+    BUILTIN_TOOLS.contains(&last)
 }
 
-/// The shape of arguments: `{path: string, lines: [number]}`.
+/// The shape of a value: `{path: string, lines: [number]}`.
 pub(crate) fn shape(value: &Value, depth: usize) -> String {
     match value {
         Value::Null => "null".to_owned(),
         Value::Bool(_) => "boolean".to_owned(),
         Value::Number(_) => "number".to_owned(),
         Value::String(_) => "string".to_owned(),
-        Value::Array(_) | Value::Object(_) if depth == DEPTH_LIMIT => "…".to_owned(),
+        Value::Array(_) | Value::Object(_) if depth == MAX_DEPTH => "…".to_owned(),
         Value::Array(items) => {
             let kinds: BTreeSet<String> = items.iter().take(16).map(|item| shape(item, depth + 1)).collect();
             format!("[{}]", kinds.into_iter().collect::<Vec<_>>().join(" | "))
@@ -175,8 +178,8 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn done(name: &str, arguments: Value) -> Operation {
-        Operation { name: name.to_owned(), arguments, ..Operation::default() }
+    fn done(name: &str, arguments: Value) -> PastOperation {
+        PastOperation { name: name.to_owned(), arguments, ..PastOperation::default() }
     }
 
     #[test]
@@ -188,7 +191,7 @@ mod tests {
             done("convert", json!({"from": "b.csv", "width": "2"})),
             done("convert", json!({"from": "c.csv", "width": 3})),
         ];
-        let found = repeated(&history);
+        let found = find_repeated(&history);
         assert_eq!(found.len(), 1);
         assert_eq!((found[0].count, found[0].at.as_slice()), (3, [0, 2, 4].as_slice()));
         assert_eq!(found[0].shape, "{from: string, width: number}");
@@ -196,8 +199,8 @@ mod tests {
 
     #[test]
     fn an_operation_is_an_object_or_a_line() {
-        let read = |value: Value| serde_json::from_value::<Operation>(value);
-        let expect = Operation { tokens: Some(3), ..done("grep", json!({"path": "a"})) };
+        let read = |value: Value| serde_json::from_value::<PastOperation>(value);
+        let expect = PastOperation { tokens: Some(3), ..done("grep", json!({"path": "a"})) };
         assert_eq!(read(json!({"toolName": "grep", "input": {"path": "a"}, "tokens": 3, "more": 1})).unwrap(), expect);
         assert_eq!(read(json!("grep TODO a.ts")).unwrap(), done("grep TODO a.ts", json!(null)));
         let error = |value: Value| read(value).unwrap_err().to_string();
@@ -208,13 +211,13 @@ mod tests {
     #[test]
     fn our_own_operations_are_never_counted() {
         for name in ["run_dynamic_tool", "mcp__toolcell__run_dynamic_tool", "toolcell.tool_reflection"] {
-            assert_eq!(repeated(&[done(name, json!({})), done(name, json!({}))]), []);
+            assert_eq!(find_repeated(&[done(name, json!({})), done(name, json!({}))]), []);
         }
     }
 
     #[test]
     fn tokens_of_any_size_have_a_mean() {
-        let one = Operation { tokens: Some(u64::MAX), ..done("a", json!(null)) };
-        assert_eq!(repeated(&[one.clone(), one])[0].tokens, Some(u64::MAX));
+        let one = PastOperation { tokens: Some(u64::MAX), ..done("a", json!(null)) };
+        assert_eq!(find_repeated(&[one.clone(), one])[0].tokens, Some(u64::MAX));
     }
 }

@@ -1,61 +1,62 @@
-//! A tool that is worth making, as a request that can be made as it is printed.
+//! Generates a tool, as a request that `create_tool` accepts as it is.
 //!
-//! Reading order: `lexicon` finds the words that a name is made of, `conversion` what becomes what, `family` the kind of
-//! tool, `name` the name; `defaults` and `pattern` say what the task and the history tell of its parameters.
+//! Reading order: `lexicon` finds the words for a name, `conversion` the source and target of a
+//! conversion, `tool_kind` the kind of the tool and `name` its name. `defaults` and `pattern`
+//! derive its parameters from the task and the history.
 //!
-//! Invariant: a proposal passes the rules of `create_tool` whatever the task and the history. Its code is one of five that
-//! are compiled in: no text that was handed in is ever part of it.
+//! Invariant: a proposal is valid for `create_tool` whatever the task and the history are. Its code
+//! is one of five compiled-in sources, and never contains input text.
 
 mod call;
 mod conversion;
 mod defaults;
 mod description;
 mod examples;
-mod family;
 mod lexicon;
 mod name;
 mod parameters;
 mod pattern;
+mod task_language;
 #[cfg(test)]
 mod tests;
-mod tongue;
+mod tool_kind;
 
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::operation::Operation;
+use crate::operation::PastOperation;
 use crate::trigger::Trigger;
-use conversion::conversion;
+use conversion::find_conversion;
 use defaults::Defaults;
-use family::Family;
-use pattern::Pattern;
-use tongue::Tongue;
+use pattern::RepetitionPattern;
+use task_language::TaskLanguage;
+use tool_kind::ToolKind;
 
-/// How much of a task is kept with the tool, in characters.
-const TASK_LIMIT: usize = 200;
+/// The longest excerpt of a task in a proposal, in characters.
+const MAX_TASK_CHARS: usize = 200;
 
-/// A tool to make, with the field names of `create_tool`.
+/// A proposed tool, with the field names of `create_tool`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Proposal {
-    /// What it is called: a name that passes [`ToolName::parse`](toolcell_tool::ToolName::parse).
+    /// The name, which passes [`ToolName::parse`](toolcell_tool::ToolName::parse).
     pub name: String,
-    /// What it does, in the language of the task.
+    /// The description, in the language of the task.
     pub description: String,
-    /// TypeScript that works as it is.
+    /// TypeScript source that works as it is.
     pub code: String,
-    /// What it takes, in the short form of `create_tool`.
+    /// The parameters, in the short form of `create_tool`.
     pub parameters: Value,
-    /// What it is found by: its family, and the formats that the task names.
+    /// The tags: the kind of the tool, and the formats that the task names.
     pub tags: Vec<String>,
-    /// Calls with the exact result: `{"parameters": …, "result": …}`.
+    /// Calls with their exact results: `{"parameters": …, "result": …}`.
     pub examples: Vec<Value>,
-    /// What it returns, as a JSON Schema.
+    /// The JSON Schema of the result.
     pub returns: Option<Value>,
     /// The task, cut at 200 characters.
     pub generated_from: String,
 }
 
-/// The tool for a task, where `trigger` makes one worth making.
+/// Proposes a tool for a task with this trigger.
 ///
 /// # Examples
 /// ```
@@ -66,15 +67,19 @@ pub struct Proposal {
 /// assert_eq!(proposal.parameters["from"]["default"], "csv");
 /// ```
 #[must_use]
-pub fn propose(task: &str, trigger: Trigger, history: &[Operation]) -> Proposal {
+pub fn propose(task: &str, trigger: Trigger, history: &[PastOperation]) -> Proposal {
     let tokens = lexicon::tokens(task);
-    let family = Family::of(trigger, &tokens);
-    let pattern = if family == Family::Repetition { Pattern::of(history) } else { Pattern::default() };
-    let defaults = Defaults::of(&tokens, conversion(&tokens).as_ref());
-    let tongue = Tongue::of(task);
+    let family = ToolKind::for_trigger(trigger, &tokens);
+    let pattern = if family == ToolKind::Repetition {
+        RepetitionPattern::from_history(history)
+    } else {
+        RepetitionPattern::default()
+    };
+    let defaults = Defaults::from_tokens(&tokens, find_conversion(&tokens).as_ref());
+    let tongue = TaskLanguage::detect(task);
     let name = match &pattern.operation {
-        Some(operation) => name::of_operation(operation, task),
-        None => name::of_task(task, family),
+        Some(operation) => name::for_operation(operation, task),
+        None => name::for_task(task, family),
     };
     let mut tags = vec![family.name().to_owned()];
     for token in &tokens {
@@ -90,12 +95,12 @@ pub fn propose(task: &str, trigger: Trigger, history: &[Operation]) -> Proposal 
         tags,
         examples: examples::examples(family, defaults, &pattern),
         returns: Some(parameters::returns(family)),
-        generated_from: cut(task.trim(), TASK_LIMIT),
+        generated_from: truncate_chars(task.trim(), MAX_TASK_CHARS),
     }
 }
 
-/// The first characters of a text, and a sign that there are more.
-fn cut(text: &str, limit: usize) -> String {
+/// The first characters of a text, with an ellipsis if there are more.
+fn truncate_chars(text: &str, limit: usize) -> String {
     let mut cut: String = text.chars().take(limit).collect();
     if text.chars().nth(limit).is_some() {
         cut.push('…');

@@ -1,41 +1,42 @@
 //! Decides whether a tool is worth making.
 //!
-//! Invariant: the task, the failures and the history decide. The last result is data: it never moves score or decision.
+//! Invariant: the task, the failures and the history decide. The last result is data and never
+//! affects the score or the decision.
 
 use serde::Serialize;
 use toolcell_tool::ToolId;
 
 use crate::evidence::{self, Evidence};
+use crate::existing_tools::{self, ExistingTool};
 use crate::features::Features;
-use crate::known::{self, Known};
-use crate::operation::{Operation, repeated};
-use crate::reading::Reading;
+use crate::operation::{PastOperation, find_repeated};
 use crate::score;
+use crate::tokenized::TokenizedTask;
 use crate::trigger::Trigger;
 
-/// What is reflected on.
+/// The input of a reflection.
 #[derive(Debug, Clone, Copy)]
-pub struct Occasion<'a> {
-    /// The task, in whatever language.
+pub struct ReflectionInput<'a> {
+    /// The task, in any language.
     pub task: &'a str,
-    /// What the last tool gave.
-    pub result: &'a str,
-    /// How often it failed.
+    /// The result of the last tool.
+    pub last_result: &'a str,
+    /// The number of failed attempts.
     pub failed_attempts: u64,
-    /// What was done before, the oldest first.
-    pub history: &'a [Operation],
-    /// Stored tools that may do it already.
-    pub known: &'a [Known],
+    /// The past operations, the oldest first.
+    pub history: &'a [PastOperation],
+    /// The stored tools that may do the task.
+    pub existing_tools: &'a [ExistingTool],
 }
 
-/// From where on something counts.
+/// The thresholds of a recommendation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Thresholds {
-    /// Failures.
+    /// The failed attempts from which a tool is recommended; at least 1.
     pub failures: u64,
-    /// Operations that were the same.
+    /// The repetitions from which a tool is recommended; at least 2.
     pub repetitions: usize,
-    /// The score of the task.
+    /// The score of the task from which a tool is recommended.
     pub score: f64,
 }
 
@@ -45,69 +46,69 @@ impl Default for Thresholds {
     }
 }
 
-/// What to do.
+/// The recommendation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Decision {
-    /// Make a tool.
+pub enum Recommendation {
+    /// Make a new tool.
     Create,
-    /// Use a stored one.
+    /// Use a stored tool.
     Reuse(ToolId),
-    /// Mend a stored one.
+    /// Fix a stored tool.
     Revise(ToolId),
-    /// Make a tool out of stored ones.
+    /// Make a tool from stored ones.
     Compose(Vec<ToolId>),
-    /// Go on without.
+    /// Do without a tool.
     None,
 }
 
-/// What a reflection says.
+/// The result of a reflection.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Reflection {
-    /// What to do.
-    pub decision: Decision,
-    /// What makes a tool worth making.
+    /// The recommendation.
+    pub decision: Recommendation,
+    /// The reason why a tool is worth making.
     pub trigger: Option<Trigger>,
-    /// How likely it is that one is, 0 to 1.
+    /// The probability that a tool is worth making, 0 to 1.
     pub score: f64,
-    /// What speaks for it, and what against it.
+    /// The evidence for and against it.
     pub evidence: Vec<Evidence>,
-    /// Whether the last result reads as a success that may be had again.
+    /// Whether the last result looks like a success that could be repeated.
     pub reusable: bool,
 }
 
 impl Reflection {
     /// Whether a tool is recommended.
     #[must_use]
-    pub fn recommends(&self) -> bool {
-        self.decision != Decision::None
+    pub fn is_recommended(&self) -> bool {
+        self.decision != Recommendation::None
     }
 }
 
-/// Says whether a tool is worth making, and why.
+/// Decides whether a tool is worth making for a task, and collects the evidence.
 ///
 /// # Examples
 /// ```
-/// use toolcell_reflection::{Decision, Occasion, Thresholds, Trigger, reflect};
+/// use toolcell_reflection::{Recommendation, ReflectionInput, Thresholds, Trigger, reflect};
 ///
 /// let asked = |task| {
-///     let occasion = Occasion { task, result: "done", failed_attempts: 0, history: &[], known: &[] };
+///     let occasion = ReflectionInput { task, last_result: "done", failed_attempts: 0, history: &[], existing_tools: &[] };
 ///     reflect(&occasion, &Thresholds::default())
 /// };
 /// assert_eq!(asked("Convert the three CSV files into JSON").trigger, Some(Trigger::Transformation));
-/// assert_eq!(asked("No need to convert anything, just reply to Bob").decision, Decision::None);
+/// assert_eq!(asked("No need to convert anything, just reply to Bob").decision, Recommendation::None);
 /// ```
 #[must_use]
-pub fn reflect(occasion: &Occasion<'_>, thresholds: &Thresholds) -> Reflection {
-    let reading = Reading::new(occasion.task);
-    let features = Features::of(&reading);
-    let most = repeated(occasion.history).into_iter().next();
+pub fn reflect(occasion: &ReflectionInput<'_>, thresholds: &Thresholds) -> Reflection {
+    let reading = TokenizedTask::new(occasion.task);
+    let features = Features::from_task(&reading);
+    let most = find_repeated(occasion.history).into_iter().next();
     let most = most.filter(|group| group.count >= thresholds.repetitions.max(2));
     let fails = occasion.failed_attempts >= thresholds.failures.max(1);
     let proven = most.is_some() || fails;
-    let score = if proven { score::PROVEN } else { score::probability(&features.values) };
+    let score = if proven { score::PROVEN_SCORE } else { score::probability(&features.values) };
     let asked = if features.repeats { Some(Trigger::Repetition) } else { features.trigger };
     let recommends = proven || (score >= thresholds.score && asked.is_some());
     let trigger = match () {
@@ -116,20 +117,21 @@ pub fn reflect(occasion: &Occasion<'_>, thresholds: &Thresholds) -> Reflection {
         () if fails => Some(Trigger::Failures),
         () => asked,
     };
-    let decision = if recommends { known::decide(occasion.task, occasion.known) } else { Decision::None };
+    let decision =
+        if recommends { existing_tools::decide(occasion.task, occasion.existing_tools) } else { Recommendation::None };
     let mut evidence: Vec<Evidence> = Vec::new();
-    evidence.extend(most.as_ref().map(Evidence::of_operations));
-    evidence.extend(fails.then(|| Evidence::of_failures(occasion.failed_attempts)));
-    evidence.extend(evidence::of_task(occasion.task, &reading, &features));
-    evidence.extend(known::evidence(occasion.known, &decision));
-    Reflection { decision, trigger, score, evidence, reusable: reads_as_success(occasion.result) }
+    evidence.extend(most.as_ref().map(Evidence::from_repetition));
+    evidence.extend(fails.then(|| Evidence::from_failures(occasion.failed_attempts)));
+    evidence.extend(evidence::task_evidence(occasion.task, &reading, &features));
+    evidence.extend(existing_tools::existing_tool_evidence(occasion.existing_tools, &decision));
+    Reflection { decision, trigger, score, evidence, reusable: looks_successful(occasion.last_result) }
 }
 
-/// How long a result is that may be had again, in characters.
-const RESULT_LIMIT: usize = 1000;
+/// The length of a result from which on it does not count as repeatable, in characters.
+const MAX_RESULT_CHARS: usize = 1000;
 
-/// Words of success.
-const SUCCESS: [&str; 20] = [
+/// Words that indicate success.
+const SUCCESS_WORDS: [&str; 20] = [
     "成功",
     "完了",
     "結果",
@@ -152,12 +154,13 @@ const SUCCESS: [&str; 20] = [
     "ok",
 ];
 
-/// Whether a result is short and says that it went well.
-fn reads_as_success(result: &str) -> bool {
-    if result.chars().nth(RESULT_LIMIT - 1).is_some() {
+/// Whether a result is short and contains a word of success.
+fn looks_successful(result: &str) -> bool {
+    if result.chars().nth(MAX_RESULT_CHARS - 1).is_some() {
         return false;
     }
     let result = result.to_lowercase();
     let mut words = result.split(|char: char| !char.is_ascii_alphanumeric());
-    words.any(|word| SUCCESS.contains(&word)) || SUCCESS.iter().any(|sign| !sign.is_ascii() && result.contains(sign))
+    words.any(|word| SUCCESS_WORDS.contains(&word))
+        || SUCCESS_WORDS.iter().any(|sign| !sign.is_ascii() && result.contains(sign))
 }

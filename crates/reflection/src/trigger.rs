@@ -1,31 +1,31 @@
-//! What makes a tool worth making.
+//! The reasons why a tool is worth making.
 
 use serde::{Deserialize, Serialize};
 
-/// What makes a tool worth making.
+/// The reason why a tool is worth making.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Trigger {
-    /// The same is done again and again.
+    /// The same work is repeated.
     Repetition,
-    /// Data becomes other data: converted, formatted, parsed.
+    /// Data is converted, formatted or parsed.
     Transformation,
-    /// Something outside is called.
+    /// An external service is called.
     Api,
-    /// Data is held against rules.
+    /// Data is checked against rules.
     Validation,
-    /// Many become few: sums, counts, statistics.
+    /// Data is aggregated: sums, counts, statistics.
     Aggregation,
-    /// It failed too often.
+    /// The task failed too often.
     Failures,
 }
 
 impl Trigger {
-    /// All of them.
+    /// All triggers.
     pub const ALL: [Self; 6] =
         [Self::Repetition, Self::Transformation, Self::Api, Self::Validation, Self::Aggregation, Self::Failures];
 
-    /// Its name in JSON.
+    /// The name in JSON.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

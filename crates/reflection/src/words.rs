@@ -1,28 +1,30 @@
-//! Takes a text apart into words, whatever its script.
+//! Splits a text of any script into words.
 //!
-//! Invariant: a word is what Unicode's rules (UAX #29) and, for scripts without blanks, ICU's dictionary say, so that
-//! `checkout` has no `check` in it and `変換する` has a `変換`. The time grows with the text, of which a bounded part is read.
+//! Invariant: words are those of Unicode's rules (UAX #29) and, for scripts without spaces, of
+//! ICU's dictionaries, so `checkout` does not contain `check`, and `変換する` contains `変換`. The time
+//! is proportional to the text, of which a bounded part is read.
 
 use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::char::{canonical_combining_class, is_combining_mark};
 
 use crate::dictionary::segmenter;
 
-/// How much of a text is read from its beginning, in bytes: what it is about is said there,
-const HEAD_LIMIT: usize = 12 * 1024;
-/// or at its end, behind whatever was pasted.
-const TAIL_LIMIT: usize = 4 * 1024;
+/// The part that is read from the beginning of a text, in bytes.
+const MAX_HEAD_BYTES: usize = 12 * 1024;
+/// The part that is read from the end of a text, in bytes: the request may follow pasted data.
+const MAX_TAIL_BYTES: usize = 4 * 1024;
 
-/// One word of a text.
+/// A word of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Word {
-    /// The word: compatibility forms (NFKC) and lower case.
+    /// The word in compatibility form (NFKC) and lower case.
     pub text: String,
-    /// Where it begins in the normalised text, in bytes.
+    /// Its start in the normalised text, in bytes.
     pub start: usize,
 }
 
-/// The words of a text, in order, as far as it is read; without blanks and punctuation.
+/// Splits a text into words, in order and as far as it is read, without white space and
+/// punctuation.
 ///
 /// # Examples
 /// ```
@@ -34,7 +36,7 @@ pub struct Word {
 /// ```
 #[must_use]
 pub fn words(text: &str) -> Vec<Word> {
-    let folded = folded(text);
+    let folded = normalize(text);
     let text = folded.text();
     let segmenter = segmenter();
     let mut start = 0;
@@ -48,58 +50,59 @@ pub fn words(text: &str) -> Vec<Word> {
     words
 }
 
-/// A text in the form in which texts are compared, and the way back.
+/// A normalised text with a mapping to its original.
 #[derive(Debug)]
-pub(crate) struct Folded {
+pub(crate) struct NormalizedText {
     text: String,
-    /// Places in the folded text and the places in the original that they come from.
-    places: Vec<(usize, usize)>,
-    /// Where the original ends.
+    /// Pairs of an offset in the normalised text and its offset in the original.
+    offsets: Vec<(usize, usize)>,
+    /// The length of the original.
     end: usize,
 }
 
-impl Folded {
-    /// The text: compatibility forms, lower case, straight apostrophes, as much as is read.
+impl NormalizedText {
+    /// The normalised text: compatibility forms, lower case, straight apostrophes.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
-    /// The place in the original that a place in the text comes from.
-    pub(crate) fn place(&self, place: usize) -> usize {
-        let at = self.places.partition_point(|(folded, _)| *folded < place);
-        self.places.get(at).map_or(self.end, |(_, original)| *original)
+    /// Maps an offset in the normalised text to the original.
+    pub(crate) fn original_offset(&self, place: usize) -> usize {
+        let at = self.offsets.partition_point(|(folded, _)| *folded < place);
+        self.offsets.get(at).map_or(self.end, |(_, original)| *original)
     }
 }
 
-/// Folds a text: its beginning, and where that is not all of it, its end.
-pub(crate) fn folded(text: &str) -> Folded {
-    let mut folded = Folded { text: String::new(), places: Vec::new(), end: text.len() };
-    if text.len() <= HEAD_LIMIT + TAIL_LIMIT {
-        fold_into(&mut folded, text, 0);
+/// Normalises a text: its beginning, and its end if it is long.
+pub(crate) fn normalize(text: &str) -> NormalizedText {
+    let mut folded = NormalizedText { text: String::new(), offsets: Vec::new(), end: text.len() };
+    if text.len() <= MAX_HEAD_BYTES + MAX_TAIL_BYTES {
+        normalize_into(&mut folded, text, 0);
         return folded;
     }
-    let head = text.floor_char_boundary(HEAD_LIMIT);
-    let tail = text.ceil_char_boundary(text.len() - TAIL_LIMIT);
-    fold_into(&mut folded, &text[..head], 0);
-    folded.places.push((folded.text.len(), head));
+    let head = text.floor_char_boundary(MAX_HEAD_BYTES);
+    let tail = text.ceil_char_boundary(text.len() - MAX_TAIL_BYTES);
+    normalize_into(&mut folded, &text[..head], 0);
+    folded.offsets.push((folded.text.len(), head));
     folded.text.push('\n');
-    fold_into(&mut folded, &text[tail..], tail);
+    normalize_into(&mut folded, &text[tail..], tail);
     folded
 }
 
-/// Folds what composes with each other at once, so that each place has one it comes from.
-fn fold_into(folded: &mut Folded, text: &str, offset: usize) {
+/// Normalises characters that compose with each other together, so that each offset maps to one
+/// original offset.
+fn normalize_into(folded: &mut NormalizedText, text: &str, offset: usize) {
     let mut group = String::new();
     let mut start = 0;
     for (at, char) in text.char_indices() {
-        if !group.is_empty() && !composes(char) {
+        if !group.is_empty() && !combines_with_previous(char) {
             push_group(folded, &group, offset + start);
             group.clear();
         }
         if group.is_empty() {
             start = at;
         }
-        // A tower of marks is no letter; what is above is left out.
+        // A long series of combining marks is not a letter; the rest is dropped.
         if group.len() < 32 {
             group.push(char);
         }
@@ -109,8 +112,8 @@ fn fold_into(folded: &mut Folded, text: &str, offset: usize) {
     }
 }
 
-fn push_group(folded: &mut Folded, group: &str, from: usize) {
-    folded.places.push((folded.text.len(), from));
+fn push_group(folded: &mut NormalizedText, group: &str, from: usize) {
+    folded.offsets.push((folded.text.len(), from));
     if group.len() == 1 {
         folded.text.push_str(&group.to_ascii_lowercase());
     } else {
@@ -118,8 +121,8 @@ fn push_group(folded: &mut Folded, group: &str, from: usize) {
     }
 }
 
-/// Whether a character may become one with what stands before it.
-fn composes(char: char) -> bool {
+/// Whether a character may compose with the preceding one.
+fn combines_with_previous(char: char) -> bool {
     !char.is_ascii()
         && (is_combining_mark(char)
             || canonical_combining_class(char) != 0
@@ -147,7 +150,7 @@ mod tests {
     fn the_beginning_and_the_end_say_what_a_text_is_about() {
         let long = format!("first {} last", "変換 ".repeat(1 << 18));
         let words = words(&long);
-        assert!(words.len() < HEAD_LIMIT);
+        assert!(words.len() < MAX_HEAD_BYTES);
         assert_eq!((words[0].text.as_str(), words[words.len() - 1].text.as_str()), ("first", "last"));
     }
 }

@@ -2,12 +2,13 @@
 
 use serde_json::{Value, json};
 use toolcell_reflection::{
-    Decision, EvidenceKind, Known, Occasion, Operation, Reflection, Soundness, Thresholds, Trigger, propose, reflect,
+    EvidenceKind, ExistingTool, PastOperation, Recommendation, Reflection, ReflectionInput, Thresholds, ToolHealth,
+    Trigger, propose, reflect,
 };
 use toolcell_tool::{Lang, ToolId};
 
-fn on(task: &str) -> Occasion<'_> {
-    Occasion { task, result: "", failed_attempts: 0, history: &[], known: &[] }
+fn on(task: &str) -> ReflectionInput<'_> {
+    ReflectionInput { task, last_result: "", failed_attempts: 0, history: &[], existing_tools: &[] }
 }
 
 fn said(task: &str) -> Reflection {
@@ -17,32 +18,33 @@ fn said(task: &str) -> Reflection {
 fn check(task: &str, expect: Option<Trigger>) {
     let said = said(task);
     assert_eq!(said.trigger, expect, "{task}: {:.2} {:#?}", said.score, said.evidence);
-    assert_eq!(said.recommends(), expect.is_some(), "{task}");
+    assert_eq!(said.is_recommended(), expect.is_some(), "{task}");
 }
 
-fn done(name: &str, arguments: Value) -> Operation {
-    Operation { name: name.to_owned(), arguments, ..Operation::default() }
+fn done(name: &str, arguments: Value) -> PastOperation {
+    PastOperation { name: name.to_owned(), arguments, ..PastOperation::default() }
 }
 
-fn stored(byte: u8, name: &str, description: &str, likeness: f64, sound: Soundness) -> Known {
-    Known {
+fn stored(byte: u8, name: &str, description: &str, likeness: f64, sound: ToolHealth) -> ExistingTool {
+    ExistingTool {
         id: ToolId::from_bytes([byte; 32]),
         name: name.to_owned(),
         description: description.to_owned(),
-        likeness,
-        sound,
+        coverage: likeness,
+        health: sound,
     }
 }
 
 #[test]
 fn the_documents_own_examples_create_a_tool() {
     let first = reflect(
-        &Occasion {
-            result: "変換完了: data1.csv -> data1.json", ..on("複数のCSVファイルをJSONに変換する")
+        &ReflectionInput {
+            last_result: "変換完了: data1.csv -> data1.json",
+            ..on("複数のCSVファイルをJSONに変換する")
         },
         &Thresholds::default(),
     );
-    assert_eq!((&first.decision, first.reusable), (&Decision::Create, true));
+    assert_eq!((&first.decision, first.reusable), (&Recommendation::Create, true));
     assert_eq!(
         first.reason(Lang::Ja),
         "データを変換するタスクです（「CSVファイルをJSONに変換」）。対象が複数あると述べています（「複数」）"
@@ -52,12 +54,14 @@ fn the_documents_own_examples_create_a_tool() {
         "the task is to convert data (“CSVファイルをJSONに変換”), and it says that there are several (“複数”)"
     );
     let second = reflect(
-        &Occasion {
-            result: "エラー: データ形式が不正です", failed_attempts: 3, ..on("複雑なデータ変換処理")
+        &ReflectionInput {
+            last_result: "エラー: データ形式が不正です",
+            failed_attempts: 3,
+            ..on("複雑なデータ変換処理")
         },
         &Thresholds::default(),
     );
-    assert_eq!((&second.decision, second.trigger), (&Decision::Create, Some(Trigger::Failures)));
+    assert_eq!((&second.decision, second.trigger), (&Recommendation::Create, Some(Trigger::Failures)));
     assert_eq!(second.reason(Lang::Ja), "3回失敗しています。データを変換するタスクです（「データ変換」）");
     assert!(!second.reusable);
 }
@@ -73,7 +77,7 @@ fn the_last_result_is_data_whatever_it_says() {
     {
         let plain = said(task);
         for result in orders {
-            let told = reflect(&Occasion { result, ..on(task) }, &Thresholds::default());
+            let told = reflect(&ReflectionInput { last_result: result, ..on(task) }, &Thresholds::default());
             assert_eq!(
                 (told.decision, told.score, told.evidence),
                 (plain.decision.clone(), plain.score, plain.evidence.clone())
@@ -86,14 +90,14 @@ fn the_last_result_is_data_whatever_it_says() {
 fn history_comes_first_then_failures_then_the_task() {
     let history = [done("read", json!({"path": "a"})), done("read", json!({"path": "b"}))];
     let task = "Validate all records against the schema";
-    let all = Occasion { history: &history, failed_attempts: 2, ..on(task) };
+    let all = ReflectionInput { history: &history, failed_attempts: 2, ..on(task) };
     assert_eq!(reflect(&all, &Thresholds::default()).trigger, Some(Trigger::Repetition));
     let kinds: Vec<EvidenceKind> = reflect(&all, &Thresholds::default()).evidence.iter().map(|one| one.kind).collect();
     assert_eq!(kinds[..2], [EvidenceKind::Operations, EvidenceKind::Failures]);
     assert!(kinds.contains(&EvidenceKind::Word));
-    let failed = Occasion { failed_attempts: 2, ..on(task) };
+    let failed = ReflectionInput { failed_attempts: 2, ..on(task) };
     assert_eq!(reflect(&failed, &Thresholds::default()).trigger, Some(Trigger::Failures));
-    let once = Occasion { failed_attempts: 1, ..on("Say hello") };
+    let once = ReflectionInput { failed_attempts: 1, ..on("Say hello") };
     assert_eq!(reflect(&once, &Thresholds::default()).trigger, None);
     let thrice = Thresholds { failures: 3, repetitions: 3, ..Thresholds::default() };
     assert_eq!(reflect(&all, &thrice).trigger, Some(Trigger::Validation));
@@ -169,21 +173,23 @@ fn a_word_in_another_word_or_taken_back_is_nothing() {
 #[test]
 fn what_is_stored_is_reused_revised_or_composed() {
     let task = "Parse the dates and sum the prices";
-    let decide = |known: &[Known]| reflect(&Occasion { known, ..on(task) }, &Thresholds::default());
-    let sound = stored(1, "parse_dates_sum_prices", "parses dates, sums prices", 0.9, Soundness::Sound);
-    let failing = stored(2, "dates_prices", "parses dates, sums prices", 0.95, Soundness::Failing);
-    assert_eq!(decide(&[failing.clone(), sound.clone()]).decision, Decision::Reuse(sound.id));
-    assert_eq!(decide(std::slice::from_ref(&failing)).decision, Decision::Revise(failing.id));
-    let dates = stored(3, "parse_dates", "parses dates", 0.5, Soundness::Sound);
-    let prices = stored(4, "sum_prices", "sums prices", 0.5, Soundness::Sound);
+    let decide = |known: &[ExistingTool]| {
+        reflect(&ReflectionInput { existing_tools: known, ..on(task) }, &Thresholds::default())
+    };
+    let sound = stored(1, "parse_dates_sum_prices", "parses dates, sums prices", 0.9, ToolHealth::Healthy);
+    let failing = stored(2, "dates_prices", "parses dates, sums prices", 0.95, ToolHealth::Failing);
+    assert_eq!(decide(&[failing.clone(), sound.clone()]).decision, Recommendation::Reuse(sound.id));
+    assert_eq!(decide(std::slice::from_ref(&failing)).decision, Recommendation::Revise(failing.id));
+    let dates = stored(3, "parse_dates", "parses dates", 0.5, ToolHealth::Healthy);
+    let prices = stored(4, "sum_prices", "sums prices", 0.5, ToolHealth::Healthy);
     let both = decide(&[dates.clone(), prices.clone()]);
-    assert_eq!(both.decision, Decision::Compose(vec![dates.id, prices.id]));
+    assert_eq!(both.decision, Recommendation::Compose(vec![dates.id, prices.id]));
     assert!(both.reason(Lang::En).ends_with("; the stored tools `parse_dates` and `sum_prices` do it together"));
-    assert_eq!(decide(std::slice::from_ref(&dates)).decision, Decision::Create);
-    let broken = stored(5, "odd", "", f64::NAN, Soundness::Sound);
-    assert_eq!(decide(&[broken]).decision, Decision::Create);
-    let idle = Occasion { known: &[sound], ..on("Say hello to Bob") };
-    assert_eq!(reflect(&idle, &Thresholds::default()).decision, Decision::None);
+    assert_eq!(decide(std::slice::from_ref(&dates)).decision, Recommendation::Create);
+    let broken = stored(5, "odd", "", f64::NAN, ToolHealth::Healthy);
+    assert_eq!(decide(&[broken]).decision, Recommendation::Create);
+    let idle = ReflectionInput { existing_tools: &[sound], ..on("Say hello to Bob") };
+    assert_eq!(reflect(&idle, &Thresholds::default()).decision, Recommendation::None);
 }
 
 #[test]
@@ -192,10 +198,10 @@ fn whatever_is_handed_in_there_is_a_score() {
     let marks = "e\u{301}\u{301}".repeat(50_000);
     let quotes = "「".repeat(50_000);
     let mixed = "\u{0}\u{202e}𝕮𝖔𝖓𝖛𝖊𝖗𝖙 \u{ffff}ﷺ”“’\r\n".repeat(2_000);
-    let history: Vec<Operation> =
+    let history: Vec<PastOperation> =
         (0..100_000).map(|at| done(&format!("op{}", at % 50_000), json!({"a": at}))).collect();
     for task in [long.as_str(), &marks, &quotes, &mixed] {
-        let occasion = Occasion { history: &history, failed_attempts: u64::MAX, result: &long, ..on(task) };
+        let occasion = ReflectionInput { history: &history, failed_attempts: u64::MAX, last_result: &long, ..on(task) };
         let said = reflect(&occasion, &Thresholds::default());
         assert!((0.0..=1.0).contains(&said.score));
         assert_eq!(said.trigger, Some(Trigger::Repetition));
@@ -205,7 +211,7 @@ fn whatever_is_handed_in_there_is_a_score() {
         assert!(said.evidence.len() < 20);
     }
     let odd = Thresholds { failures: 0, repetitions: 0, score: f64::NAN };
-    assert_eq!(reflect(&on("Say hello"), &odd).decision, Decision::None);
+    assert_eq!(reflect(&on("Say hello"), &odd).decision, Recommendation::None);
 }
 
 #[test]
@@ -218,9 +224,9 @@ fn a_reflection_serialises() {
 
 #[test]
 fn lines_of_a_history_that_repeat_make_a_tool_worth_making_in_any_language() {
-    let history: Vec<Operation> =
+    let history: Vec<PastOperation> =
         serde_json::from_value(json!(["grep TODO src/a.ts", "grep TODO src/b.ts", "grep TODO src/c.ts"])).unwrap();
-    let other: Vec<Operation> =
+    let other: Vec<PastOperation> =
         serde_json::from_value(json!(["grep TODO src/a.ts", "open the editor", "git commit -m fix"])).unwrap();
     for (task, lang, reason) in [
         ("Go on with the next one", Lang::En, "the same operation was done again (“grep {path: string} ×3”)"),
@@ -230,13 +236,13 @@ fn lines_of_a_history_that_repeat_make_a_tool_worth_making_in_any_language() {
         ("다음 것도 해 주세요", Lang::En, "the same operation was done again (“grep {path: string} ×3”)"),
         ("Sigue con el siguiente", Lang::En, "the same operation was done again (“grep {path: string} ×3”)"),
     ] {
-        let said = reflect(&Occasion { history: &history, ..on(task) }, &Thresholds::default());
-        assert_eq!((&said.decision, said.trigger), (&Decision::Create, Some(Trigger::Repetition)), "{task}");
+        let said = reflect(&ReflectionInput { history: &history, ..on(task) }, &Thresholds::default());
+        assert_eq!((&said.decision, said.trigger), (&Recommendation::Create, Some(Trigger::Repetition)), "{task}");
         assert!(said.reason(lang).starts_with(reason), "{}", said.reason(lang));
         let proposal = propose(task, Trigger::Repetition, &history);
         assert_eq!(proposal.name, "batch_grep", "{task}");
         assert!(!proposal.to_call().contains("src/a.ts"), "{}", proposal.to_call());
-        let said = reflect(&Occasion { history: &other, ..on(task) }, &Thresholds::default());
+        let said = reflect(&ReflectionInput { history: &other, ..on(task) }, &Thresholds::default());
         assert!(said.evidence.iter().all(|one| one.kind != EvidenceKind::Operations), "{task}: {said:?}");
     }
 }

@@ -1,124 +1,131 @@
-//! The audit log: one line for each attempt, refused ones included, that nobody changes unnoticed.
+//! The audit log: one line for every audited event, refused attempts included, in a tamper-evident
+//! hash chain.
 //!
 //! ```text
-//! logs/dynamic-tools-audit.jsonl          what is appended to
-//! logs/dynamic-tools-audit.000001.jsonl   what was full, and is never deleted
-//! logs/dynamic-tools-audit.head           where the log ends; the lock as well
+//! logs/dynamic-tools-audit.jsonl          the current file, to which lines are appended
+//! logs/dynamic-tools-audit.000001.jsonl   a rotated file; never deleted
+//! logs/dynamic-tools-audit.head           the head file: the end of the log, and the lock
 //! ```
 //!
-//! Each line carries the hash of the line before it, and the head file that of the last one. So [`Audit::verify`] names
-//! what was changed, dropped, moved or cut off by accident or by hand. The chain has no key: who can write the directory
-//! can also write all of it anew, from any line on, with hashes that fit. What proves the contrary is a [`Head`] that
-//! was kept where they cannot write; the verdict gives one to keep, and takes one that was kept.
+//! Each line carries the hash of the line before it, and the head file carries the hash of the last
+//! one. So [`Audit::verify`] detects and names lines that were changed, dropped, moved or cut off,
+//! by accident or by hand. The chain has no key: whoever can write the directory can also rewrite
+//! the log from any line on, with hashes that fit. Only a [`Head`] that was saved out of their
+//! reach proves otherwise. The report of a verification contains a head to save, and a verification
+//! accepts a saved one.
 //!
-//! Reading order: [`attempt`] is what is recorded, [`line`] its form, [`head`] the end of the chain, [`files`] the files and
-//! the lock, [`pieces`] their lines, [`append`], [`verify`] with [`chain`], and [`query`].
+//! Reading order: [`event`] is what is recorded, [`line`] its encoding, [`head`] the end of the
+//! chain, [`files`] the files and the lock, [`reader`] reads lines forwards and backwards, then
+//! [`append`], [`verify`] with [`chain`], and [`query`].
 //!
-//! Invariant: a line is appended whole or not at all, under a lock that all processes share, and what was acknowledged is
-//! not touched again.
+//! Invariant: a line is appended whole or not at all, under a lock that all processes share, and an
+//! acknowledged line is never changed.
 
 mod append;
-mod attempt;
 mod chain;
+mod event;
 mod files;
 mod head;
 mod line;
-mod pieces;
 mod query;
+mod reader;
 mod verify;
 
 #[cfg(test)]
 mod tests;
 
-pub use attempt::{Action, Attempt, Change, Contents, Details, Digest, Failure};
+pub use event::{Action, AuditContents, AuditEvent, Details, Digest, EventFailure, StatusChange};
 pub use head::{Head, HeadError};
-pub use line::Line;
-pub use query::{Filter, Lines, Order};
-pub use verify::{Problem, Verdict, What};
+pub use line::AuditLine;
+pub use query::{AuditFilter, AuditLines, AuditOrder};
+pub use verify::{AuditReport, ChainProblem, ProblemKind};
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use append::{Appender, Text};
-use files::{FOLDER, Files, Kept};
+use append::{Appender, LineSource};
+use files::{FOLDER, HeadFile, LogFiles};
 
 use crate::directory::Directory;
 use crate::error::Fault;
 use crate::index::Durability;
 
-/// How a log is kept.
+/// The settings of an audit log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AuditConfig {
     /// What is recorded of parameters and messages.
-    pub contents: Contents,
-    /// What an acknowledged line survives: the end of the process at least. A loss of power may take the last lines of a
-    /// log that is not synced, and a verification tells.
+    pub contents: AuditContents,
+    /// The failures that an acknowledged line survives: at least a crash of the process. If the log
+    /// is not synced, a power failure may lose its last lines, which a verification detects.
     pub durability: Durability,
-    /// How many bytes a file may have; 10 MiB unless told otherwise. A file has at least one line.
+    /// The maximum size of a file, in bytes; 10 MiB by default. A file holds at least one line,
+    /// whatever its size.
     pub file_limit: u64,
 }
 
 impl Default for AuditConfig {
     fn default() -> Self {
-        // A sync costs a hundred times what a call of a tool does.
-        Self { contents: Contents::default(), durability: Durability::Unsynced, file_limit: 10 << 20 }
+        // A sync costs a hundred times as much as a call of a tool.
+        Self { contents: AuditContents::default(), durability: Durability::Unsynced, file_limit: 10 << 20 }
     }
 }
 
-/// The audit log of a store. Threads share one, and processes have one each.
+/// The audit log of a store. Threads share one value; every process has its own.
 pub struct Audit {
-    files: Files,
+    files: LogFiles,
     config: AuditConfig,
     appender: Appender,
-    /// The number of a line that is in the log, or 0.
-    known: AtomicU64,
-    /// The last line that the index of the store knows of.
+    /// The sequence number of some line that is known to be in the log, or 0.
+    known_seq: AtomicU64,
+    /// The last line that the index of the store knows.
     witness: Mutex<Option<Head>>,
-    /// Where nothing can be written: the directory.
+    /// The path of the directory, if it cannot be written.
     read_only: Option<String>,
 }
 
 impl Audit {
-    /// The log in the directory of a store.
+    /// Opens the log in the directory of a store.
     pub(crate) fn open(directory: &Directory, config: AuditConfig) -> Result<Self, Fault> {
-        let read_only = directory.must_be_writable().is_err().then(|| directory.path().display().to_string());
-        let files = Files::new(directory.folder(FOLDER)?);
+        let read_only = directory.check_writable().is_err().then(|| directory.path().display().to_string());
+        let files = LogFiles::new(directory.open_folder(FOLDER)?);
         Ok(Self {
             files,
             config,
             appender: Appender::default(),
-            known: AtomicU64::new(0),
+            known_seq: AtomicU64::new(0),
             witness: Mutex::default(),
             read_only,
         })
     }
 
-    /// Appends the line of an attempt, and says which one it is. It waits while another process appends.
+    /// Appends the line of an event and returns its sequence number and hash. Waits while another
+    /// process appends.
     ///
     /// # Errors
-    /// `store-read-only`; `disk-full` and `disk-failed`, and then there is no line.
-    pub fn record(&self, attempt: &Attempt<'_>) -> Result<Head, Fault> {
+    /// `store-read-only`; `disk-full` or `disk-failed`, in which case no line was written.
+    pub fn record(&self, attempt: &AuditEvent<'_>) -> Result<Head, Fault> {
         if let Some(path) = &self.read_only {
             return Err(Fault::ReadOnly { path: path.clone() });
         }
-        self.append(Text::Attempt(attempt))
+        self.append_source(LineSource::Event(attempt))
     }
 
-    fn append(&self, text: Text<'_>) -> Result<Head, Fault> {
+    fn append_source(&self, text: LineSource<'_>) -> Result<Head, Fault> {
         let head = self.appender.append(&self.files, &self.config, text, self.witness())?;
-        self.known.store(head.seq(), Ordering::Relaxed);
+        self.known_seq.store(head.seq(), Ordering::Relaxed);
         Ok(head)
     }
 
-    /// The line of an attempt, to be appended later with [`Audit::append_rendered`]. It says which change of the store it is
-    /// about, where it is about one.
-    pub(crate) fn render(&self, attempt: &Attempt<'_>, change: Option<&str>) -> Result<String, Fault> {
+    /// Renders the line of an event, to be appended later with [`Audit::append_rendered`]. The line
+    /// names the change of the store that it belongs to, if there is one.
+    pub(crate) fn render(&self, attempt: &AuditEvent<'_>, change: Option<&str>) -> Result<String, Fault> {
         let rendered = || -> std::io::Result<String> {
             let line = line::render(attempt, self.config.contents, &Head::START, None)?;
             let invalid = |error| std::io::Error::new(std::io::ErrorKind::InvalidData, error);
             let text = String::from_utf8(line).map_err(invalid)?;
-            let about = change.map_or_else(|| Some(text.trim_end().to_owned()), |change| line::about(&text, change));
+            let about =
+                change.map_or_else(|| Some(text.trim_end().to_owned()), |change| line::with_change_id(&text, change));
             about.ok_or_else(|| std::io::Error::other("a line has no details"))
         };
         rendered().map_err(files::fault(files::CURRENT))
@@ -126,26 +133,26 @@ impl Audit {
 
     /// Appends a line that was rendered before.
     pub(crate) fn append_rendered(&self, rendered: &str) -> Result<Head, Fault> {
-        self.append(Text::Rendered(rendered))
+        self.append_source(LineSource::Rendered(rendered))
     }
 
-    /// Whether this is a line that was rendered.
+    /// Whether a text is a rendered line.
     pub(crate) fn is_rendered(rendered: &str) -> bool {
         line::relink(rendered, &Head::START, None).is_some()
     }
 
-    /// Makes the log outlast a loss of power, and says up to which line it does.
+    /// Makes the log durable and returns the last line that is durable now.
     pub(crate) fn sync(&self) -> Result<Option<Head>, Fault> {
         self.appender.sync(&self.files)
     }
 
-    /// The last line that this process appended, or that the index knows of.
+    /// The last line that this process appended or that the index knows.
     pub(crate) fn last_known(&self) -> Option<Head> {
         [self.appender.head(), self.witness()].into_iter().flatten().max_by_key(Head::seq)
     }
 
-    /// Notes a line that the index knows of.
-    pub(crate) fn remember(&self, head: Option<Head>) {
+    /// Remembers the last line that the index knows.
+    pub(crate) fn set_witness(&self, head: Option<Head>) {
         *self.witness.lock().unwrap_or_else(PoisonError::into_inner) = head;
     }
 
@@ -153,43 +160,45 @@ impl Audit {
         *self.witness.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reads the whole log and says what is wrong with it. A head that was kept elsewhere must be in the chain.
+    /// Reads the whole log and reports its problems. A head that was saved earlier must be in the
+    /// chain.
     ///
-    /// What is appended in the meantime is not looked at.
+    /// Lines appended in the meantime are not read.
     ///
     /// # Errors
-    /// `disk-failed`: a file cannot be read, or is no file.
-    pub fn verify(&self, earlier: Option<&Head>) -> Result<Verdict, Fault> {
+    /// `disk-failed`: a file cannot be read, or is not a regular file.
+    pub fn verify(&self, earlier: Option<&Head>) -> Result<AuditReport, Fault> {
         verify::verify(&self.files, earlier, self.witness())
     }
 
-    /// The number of a line that is in the log already: a line that is appended from now on has a greater one.
-    pub(crate) fn known(&self) -> u64 {
-        self.known.load(Ordering::Relaxed)
+    /// The sequence number of some line in the log: every line appended from now on has a greater
+    /// one.
+    pub(crate) fn known_seq(&self) -> u64 {
+        self.known_seq.load(Ordering::Relaxed)
     }
 
-    /// Looks where the log ends, so that something is known.
-    pub(crate) fn look(&self) -> Result<(), Fault> {
-        if let Kept::Head(head) = self.files.head()? {
-            self.known.store(head.seq(), Ordering::Relaxed);
+    /// Reads the current end of the log.
+    pub(crate) fn refresh_known_seq(&self) -> Result<(), Fault> {
+        if let HeadFile::Head(head) = self.files.head()? {
+            self.known_seq.store(head.seq(), Ordering::Relaxed);
         }
         Ok(())
     }
 
-    /// The lines of these runs, of those after the one with this number.
-    pub(crate) fn runs_after(&self, after: u64, runs: HashSet<String>) -> Result<HashMap<String, Line>, Fault> {
+    /// The lines of these runs among those after `after`, by run.
+    pub(crate) fn runs_after(&self, after: u64, runs: HashSet<String>) -> Result<HashMap<String, AuditLine>, Fault> {
         self.lines_after(after, "run", runs)
     }
 
-    /// The lines whose details have one of these values, of those after the one with this number.
+    /// The lines after `after` whose `detail` has one of these values, by value.
     pub(crate) fn lines_after(
         &self,
         after: u64,
         detail: &str,
         mut values: HashSet<String>,
-    ) -> Result<HashMap<String, Line>, Fault> {
+    ) -> Result<HashMap<String, AuditLine>, Fault> {
         let mut found = HashMap::new();
-        for line in self.query(Filter::default(), Order::NewestFirst)? {
+        for line in self.query(AuditFilter::default(), AuditOrder::NewestFirst)? {
             let line = line?;
             if values.is_empty() || line.seq.is_some_and(|seq| seq <= after) {
                 break;
@@ -202,11 +211,11 @@ impl Audit {
         Ok(found)
     }
 
-    /// The lines that fit a filter, as the log is now.
+    /// The lines that match a filter, from a snapshot of the log.
     ///
     /// # Errors
-    /// `disk-failed`: a file cannot be read, or is no file.
-    pub fn query(&self, filter: Filter, order: Order) -> Result<Lines<'_>, Fault> {
-        Lines::find(&self.files, filter, order)
+    /// `disk-failed`: a file cannot be read, or is not a regular file.
+    pub fn query(&self, filter: AuditFilter, order: AuditOrder) -> Result<AuditLines<'_>, Fault> {
+        AuditLines::new(&self.files, filter, order)
     }
 }

@@ -1,54 +1,54 @@
-//! Tools in one file, to take elsewhere.
+//! Bundles: tools exported into one file.
 //!
 //! ```text
 //! {"tools":1,"type":"toolcell.bundle.v1"}
 //! {"capabilities":null,"code":"…","description":"…",…,"id":"dt_…","name":"average","parameters":{…},"tags":["math"]}
 //! ```
 //!
-//! A line of canonical JSON (RFC 8785) for each tool, in the order of their names: it can be read, compared and kept
-//! under version control, and the same tools give the same bytes. Nothing of it is compressed, so it is never larger than
-//! it looks.
+//! One line of canonical JSON (RFC 8785) per tool, sorted by name. A bundle can be read, compared
+//! and version-controlled, and the same tools give the same bytes. It is not compressed, so it
+//! cannot expand when it is read.
 //!
-//! Invariant: a bundle says what tools are, not how far they are trusted: no status, no usage, no approval is in it. Nor is
-//! what they keep in spaces of keys and values: that is of this store.
+//! Invariant: a bundle contains tools but no trust: no status, usage or approvals. Nor does it
+//! contain key-value spaces, which are local to the store.
 
 use std::io::Write;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use toolcell_tool::{Claims, Draft, Notes, Status, ToolId, ToolName, ToolSpec, canonical};
+use toolcell_tool::{Draft, Postconditions, Status, ToolId, ToolMetadata, ToolName, ToolSpec, canonical_json};
 
 use crate::error::Fault;
 use crate::find::{FindError, ToolRef};
 use crate::list::{Filter, Order, PAGE_LIMIT};
 use crate::store::{Entry, Store, by_id};
 
-/// What a bundle says that it is.
+/// The format identifier in the header.
 pub(crate) const KIND: &str = "toolcell.bundle.v1";
-/// The largest bundle that is read, in bytes.
+/// The maximum size of a bundle, in bytes.
 pub const BUNDLE_LIMIT: u64 = 512 << 20;
 
-/// Whether the earlier tools of a name go along.
+/// Whether earlier tools of a name are exported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum History {
-    /// Only what the name leads to.
+pub enum HistoryScope {
+    /// Only the tool that the name resolves to.
     #[default]
-    Last,
-    /// What it led to before as well.
+    Latest,
+    /// Earlier tools of the name as well.
     All,
 }
 
-/// Why there is no bundle.
+/// An export that failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExportError {
     /// There is no such tool.
     #[error(transparent)]
     Find(#[from] FindError),
-    /// It cannot be written where it was to go.
+    /// The output cannot be written.
     #[error("the bundle cannot be written: {0}")]
     Write(#[from] std::io::Error),
-    /// The disk or the index fails.
+    /// The disk or the index failed.
     #[error(transparent)]
     Fault(#[from] Fault),
 }
@@ -64,7 +64,7 @@ impl ExportError {
         }
     }
 
-    /// What to do next, where there is something.
+    /// What the user can do next, if anything.
     #[must_use]
     pub const fn hint(&self) -> Option<&'static str> {
         match self {
@@ -75,7 +75,7 @@ impl ExportError {
     }
 }
 
-/// The first line.
+/// The header, in the first line.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Header {
@@ -84,32 +84,32 @@ pub(crate) struct Header {
     pub(crate) kind: String,
 }
 
-/// A tool, in a line.
+/// A tool, in one line.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct Line {
+pub(crate) struct BundleLine {
     pub(crate) name: String,
     #[serde(flatten)]
-    pub(crate) tool: Tool,
-    /// What the name led to before, the first tool first.
+    pub(crate) tool: BundledTool,
+    /// Earlier tools of the name, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) earlier: Vec<Earlier>,
+    pub(crate) earlier: Vec<EarlierTool>,
 }
 
-/// A tool that the name led to before.
+/// An earlier tool of the name.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct Earlier {
-    /// The name as it was written then.
+pub(crate) struct EarlierTool {
+    /// The spelling of the name at that time.
     pub(crate) name: String,
     #[serde(flatten)]
-    pub(crate) tool: Tool,
+    pub(crate) tool: BundledTool,
 }
 
-/// What a bundle says about a tool.
+/// The exported data of a tool.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct Tool {
+pub(crate) struct BundledTool {
     pub(crate) id: ToolId,
     code: String,
     parameters: Value,
@@ -118,14 +118,14 @@ pub(crate) struct Tool {
     tags: Vec<String>,
     generated_from: Option<String>,
     examples: Vec<Value>,
-    #[serde(default, skip_serializing_if = "Claims::is_empty")]
-    claims: Claims,
+    #[serde(default, skip_serializing_if = "Postconditions::is_empty")]
+    claims: Postconditions,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     cost: Option<u64>,
 }
 
-impl Tool {
-    fn new(spec: &ToolSpec, notes: &Notes) -> Self {
+impl BundledTool {
+    fn new(spec: &ToolSpec, notes: &ToolMetadata) -> Self {
         Self {
             id: spec.id(),
             code: spec.source().to_owned(),
@@ -135,46 +135,53 @@ impl Tool {
             tags: notes.tags().to_vec(),
             generated_from: notes.generated_from().map(str::to_owned),
             examples: notes.examples().to_vec(),
-            claims: notes.claims().clone(),
+            claims: notes.postconditions().clone(),
             cost: notes.cost(),
         }
     }
 
-    /// What the tool is, checked against what it says it is.
-    pub(crate) fn read(self, name: &ToolName) -> Result<(ToolSpec, Notes), String> {
+    /// Builds the tool and checks it against the identifier in the bundle.
+    pub(crate) fn verify(self, name: &ToolName) -> Result<(ToolSpec, ToolMetadata), String> {
         let draft = Draft::from_bytes(name.as_str(), self.code.as_bytes()).map_err(|error| error.to_string())?;
         let spec = ToolSpec::new(name.clone(), &draft, self.parameters, self.capabilities);
         let spec = spec.map_err(|error| error.to_string())?;
         if spec.id() != self.id {
             return Err(format!("`{name}` says that it is {}, and is {}", self.id, spec.id()));
         }
-        let notes = Notes::from_parts(self.description, self.tags, self.generated_from, self.examples);
-        let notes = notes.and_then(|notes| notes.with_claims(self.claims)).and_then(|notes| notes.with_cost(self.cost));
+        let notes = ToolMetadata::from_parts(self.description, self.tags, self.generated_from, self.examples);
+        let notes =
+            notes.and_then(|notes| notes.with_postconditions(self.claims)).and_then(|notes| notes.with_cost(self.cost));
         Ok((spec, notes.map_err(|error| error.to_string())?))
     }
 }
 
 impl Store {
-    /// Writes tools into a bundle, each once, in the order of their names, and says how many they are.
+    /// Writes tools into a bundle, each once and sorted by name, and returns their number.
     ///
     /// # Errors
-    /// `tool-not-found`, `id-ambiguous`, `integrity`, and those of the disks.
-    pub fn export(&self, references: &[ToolRef], history: History, out: &mut dyn Write) -> Result<u64, ExportError> {
+    /// `tool-not-found`, `id-ambiguous`, `integrity`, `disk-failed` if `out` cannot be written, or
+    /// another [`Fault`].
+    pub fn export(
+        &self,
+        references: &[ToolRef],
+        history: HistoryScope,
+        out: &mut dyn Write,
+    ) -> Result<u64, ExportError> {
         let mut entries = Vec::new();
         for reference in references {
             entries.push(self.find(reference)?);
         }
-        entries.sort_by_key(|entry| entry.name.folded());
+        entries.sort_by_key(|entry| entry.name.case_folded());
         entries.dedup_by_key(|entry| entry.id);
         self.write_bundle(&entries, history, out)
     }
 
-    /// Writes all tools that names lead to into a bundle, but those in quarantine: what must not run here is not for
-    /// anywhere else.
+    /// Writes all tools that names resolve to into a bundle, except quarantined ones, which must
+    /// not run anywhere.
     ///
     /// # Errors
-    /// `integrity`, and those of the disks.
-    pub fn export_all(&self, history: History, out: &mut dyn Write) -> Result<u64, ExportError> {
+    /// `integrity`, `disk-failed` if `out` cannot be written, or another [`Fault`].
+    pub fn export_all(&self, history: HistoryScope, out: &mut dyn Write) -> Result<u64, ExportError> {
         let mut entries = Vec::new();
         let mut filter = Filter { order: Order::Name, limit: PAGE_LIMIT, ..Filter::default() };
         loop {
@@ -191,27 +198,27 @@ impl Store {
         self.write_bundle(&entries, history, out)
     }
 
-    fn write_bundle(&self, entries: &[Entry], history: History, out: &mut dyn Write) -> Result<u64, ExportError> {
+    fn write_bundle(&self, entries: &[Entry], history: HistoryScope, out: &mut dyn Write) -> Result<u64, ExportError> {
         let count = entries.len() as u64;
-        line(out, &Header { tools: count, kind: KIND.to_owned() })?;
+        write_line(out, &Header { tools: count, kind: KIND.to_owned() })?;
         for entry in entries {
             let earlier = match history {
-                History::Last => Vec::new(),
-                History::All => self.earlier(entry)?,
+                HistoryScope::Latest => Vec::new(),
+                HistoryScope::All => self.earlier_tools(entry)?,
             };
-            let tool = self.tool(entry)?;
-            line(out, &Line { name: entry.name.to_string(), tool, earlier })?;
+            let tool = self.bundled_tool(entry)?;
+            write_line(out, &BundleLine { name: entry.name.to_string(), tool, earlier })?;
         }
         out.flush()?;
         Ok(count)
     }
 
-    fn tool(&self, entry: &Entry) -> Result<Tool, Fault> {
-        Ok(Tool::new(&self.spec(entry)?, &self.notes(entry)?))
+    fn bundled_tool(&self, entry: &Entry) -> Result<BundledTool, Fault> {
+        Ok(BundledTool::new(&self.spec(entry)?, &self.metadata(entry)?))
     }
 
-    /// The tools that a name led to before, each once, the first one first.
-    fn earlier(&self, entry: &Entry) -> Result<Vec<Earlier>, Fault> {
+    /// The earlier tools of a name, each once, oldest first.
+    fn earlier_tools(&self, entry: &Entry) -> Result<Vec<EarlierTool>, Fault> {
         let mut seen = vec![entry.id];
         let mut earlier = Vec::new();
         for past in self.history(&entry.name)? {
@@ -219,7 +226,7 @@ impl Store {
                 seen.push(past.id);
                 let known = self.index.read(|transaction| by_id(transaction, past.id).map_err(Fault::from))?;
                 if let Some(known) = known {
-                    earlier.push(Earlier { name: known.name.to_string(), tool: self.tool(&known)? });
+                    earlier.push(EarlierTool { name: known.name.to_string(), tool: self.bundled_tool(&known)? });
                 }
             }
         }
@@ -227,8 +234,8 @@ impl Store {
     }
 }
 
-fn line(out: &mut dyn Write, value: &impl Serialize) -> Result<(), ExportError> {
-    let mut bytes = canonical(value).map_err(std::io::Error::other)?;
+fn write_line(out: &mut dyn Write, value: &impl Serialize) -> Result<(), ExportError> {
+    let mut bytes = canonical_json(value).map_err(std::io::Error::other)?;
     bytes.push(b'\n');
     Ok(out.write_all(&bytes)?)
 }

@@ -1,21 +1,22 @@
-//! The directory of a store: the one place where a path becomes an authority.
+//! The directory of a store: the only place where a path becomes a capability.
 //!
 //! ```text
-//! toolcell-store   the format, in words: `toolcell store, format 5`
-//! objects/ab/cd…   immutable blobs under their blake3 hash
-//! index.sqlite     what changes, and what finds things fast
+//! toolcell-store   the format file: `toolcell store, format 5`
+//! objects/ab/cd…   immutable objects, stored under their blake3 hash
+//! index.sqlite     the index: mutable state and fast lookups
 //! logs/            the audit log
-//! keys/            public keys of those whose bundles are trusted
-//! secret           what only those know who open the store, once somebody asked for it
-//! running/         runs that were begun and not ended yet, a file for each process that has some
-//! quarantine/      what was found to be wrong
-//! tmp/             what is being written
-//! reserve          space that is given up where the disk is full, so that what makes space goes on to work
-//! lock, writer     locks: of the store while it is open, and of who writes
+//! keys/            public keys whose bundle signatures are trusted
+//! secret           the store key, created on first use
+//! running/         run journals: started and unfinished runs, one file per process
+//! quarantine/      damaged files
+//! tmp/             temporary files
+//! reserve          disk space released when the disk is full, so that deletions still work
+//! lock, writer     lock files: of the open store, and of the writer
 //! ```
 //!
-//! Invariant: everything in the store is reached through a [`Dir`], and no link is followed on the way. The index is
-//! the exception, because SQLite opens paths; it refuses links itself.
+//! Invariant: everything in the store is reached through a [`Dir`], and no symlink on the way is
+//! followed. The exception is the index, because SQLite opens paths; SQLite itself refuses
+//! symlinks.
 
 use std::fs::TryLockError;
 use std::io::{ErrorKind, Read as _, Write as _};
@@ -26,44 +27,46 @@ use cap_std::fs::{Dir, DirBuilder, DirBuilderExt as _, MetadataExt as _, OpenOpt
 
 use crate::error::Fault;
 
-/// The format that this version reads and writes. Older ones are upgraded where the store can be written.
+/// The store format that this version reads and writes. Older formats are upgraded if the store can
+/// be written.
 pub(crate) const FORMAT: u32 = 5;
 const FORMAT_FILE: &str = "toolcell-store";
 const FORMAT_WORDS: &str = "toolcell store, format ";
-/// Nobody else reads what tools and their users wrote.
-const PRIVATE_FOLDER: u32 = 0o700;
-pub(crate) const PRIVATE_FILE: u32 = 0o600;
+/// Only the owner reads what tools and their users wrote.
+const PRIVATE_DIR_MODE: u32 = 0o700;
+pub(crate) const PRIVATE_FILE_MODE: u32 = 0o600;
 
-/// What can be done with a store.
+/// The access to an open store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Access {
-    /// Everything.
+pub enum StoreAccess {
+    /// Full access.
     Full,
-    /// Its directory cannot be written: tools are found and read, and nothing is recorded.
+    /// Read-only: the directory cannot be written. Tools can be looked up and read, and nothing is
+    /// recorded.
     ReadOnly,
 }
 
-/// What to do where there is no store.
+/// What to do if there is no store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum WhenMissing {
-    /// Make one.
-    Make,
-    /// Refuse.
+pub(crate) enum OnMissing {
+    /// Create one.
+    Create,
+    /// Fail.
     Refuse,
 }
 
-/// An open store's directory.
+/// The directory of an open store.
 pub(crate) struct Directory {
     root: Dir,
     path: PathBuf,
-    access: Access,
-    /// The format that it said to have.
+    access: StoreAccess,
+    /// The format that the format file stated when the store was opened.
     format: u32,
-    /// Shared while the store is open, so that nobody replaces the index under it.
+    /// Locked shared while the store is open, so that no repair replaces the index under it.
     lock: std::fs::File,
 }
 
-/// Why a store does not open.
+/// A store that could not be opened.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
@@ -72,60 +75,60 @@ pub enum OpenError {
     Owner {
         /// The directory.
         path: String,
-        /// Who owns it.
+        /// The owner of the directory.
         owner: u32,
-        /// Who asks.
+        /// The user of this process.
         user: u32,
     },
-    /// A newer version wrote it.
+    /// A newer version wrote the store.
     #[error("{path} was written by a newer version: it has format {format}, and this one reads format {FORMAT}")]
     Newer {
         /// The directory.
         path: String,
-        /// Its format.
+        /// The format of the store.
         format: u32,
     },
-    /// An older version wrote it, and it cannot be upgraded because it cannot be written.
+    /// An older version wrote the store, and it cannot be upgraded because it is read-only.
     #[error("{path} was written by an older version: it has format {format}, and this one reads format {FORMAT}")]
     Older {
         /// The directory.
         path: String,
-        /// Its format.
+        /// The format of the store.
         format: u32,
     },
-    /// It is no store, or what says so is damaged.
+    /// The directory is not a store, or its format file is damaged.
     #[error("{path} is no store: {reason}")]
-    NoStore {
+    NotAStore {
         /// The directory.
         path: String,
-        /// What is there instead.
+        /// Why it is not a store.
         reason: String,
     },
-    /// Its index is being made anew.
+    /// The index is being rebuilt.
     #[error("{path} is being repaired")]
-    Repaired {
+    BeingRepaired {
         /// The directory.
         path: String,
     },
-    /// Others have it open, and it is to be repaired.
+    /// The store is to be repaired while other processes have it open.
     #[error("{path} is in use")]
     InUse {
         /// The directory.
         path: String,
     },
-    /// Somebody broke off the repair of its index.
+    /// A rebuild of the index was interrupted.
     #[error("{path} was being repaired, and that was broken off")]
-    Unfinished {
+    RepairInterrupted {
         /// The directory.
         path: String,
     },
-    /// A step was to be taken in that is not there.
+    /// A version to be adopted does not exist.
     #[error("there is no step `{step}` that the index does not know")]
-    NoStep {
-        /// What was asked for.
+    UnknownStep {
+        /// The hash prefix or name that was given.
         step: String,
     },
-    /// The disk or the index fails.
+    /// The disk or the index failed.
     #[error(transparent)]
     Fault(#[from] Fault),
 }
@@ -138,26 +141,26 @@ impl OpenError {
             Self::Owner { .. } => "store-owner",
             Self::Newer { .. } => "store-newer",
             Self::Older { .. } => "store-older",
-            Self::NoStore { .. } => "store-invalid",
-            Self::Repaired { .. } | Self::InUse { .. } => "store-busy",
-            Self::Unfinished { .. } => "integrity",
-            Self::NoStep { .. } => "step-not-found",
+            Self::NotAStore { .. } => "store-invalid",
+            Self::BeingRepaired { .. } | Self::InUse { .. } => "store-busy",
+            Self::RepairInterrupted { .. } => "integrity",
+            Self::UnknownStep { .. } => "step-not-found",
             Self::Fault(fault) => fault.code(),
         }
     }
 
-    /// What to do next.
+    /// What the user can do next.
     #[must_use]
     pub const fn hint(&self) -> &'static str {
         match self {
             Self::Owner { .. } => "take another directory with --dir, or run as its owner",
             Self::Newer { .. } => "use the version that wrote it, or a newer one",
             Self::Older { .. } => "open it once where it can be written: it is upgraded then",
-            Self::NoStore { .. } => "name the directory of a store with --dir",
-            Self::Repaired { .. } => "wait until `toolcell fsck --repair` has ended",
+            Self::NotAStore { .. } => "name the directory of a store with --dir",
+            Self::BeingRepaired { .. } => "wait until `toolcell fsck --repair` has ended",
             Self::InUse { .. } => "end what uses the store, then try again",
-            Self::Unfinished { .. } => "`toolcell fsck --repair` finishes it",
-            Self::NoStep { .. } => "`toolcell fsck` names the steps that the index does not know",
+            Self::RepairInterrupted { .. } => "`toolcell fsck --repair` finishes it",
+            Self::UnknownStep { .. } => "`toolcell fsck` names the steps that the index does not know",
             Self::Fault(fault) => fault.hint(),
         }
     }
@@ -165,21 +168,21 @@ impl OpenError {
 
 impl Directory {
     /// Opens a store's directory.
-    pub(crate) fn open(path: &Path, when_missing: WhenMissing) -> Result<Self, OpenError> {
+    pub(crate) fn open(path: &Path, when_missing: OnMissing) -> Result<Self, OpenError> {
         let shown = path.display().to_string();
         let disk = || Fault::disk(shown.clone());
-        if when_missing == WhenMissing::Make {
+        if when_missing == OnMissing::Create {
             let mut builder = std::fs::DirBuilder::new();
-            std::os::unix::fs::DirBuilderExt::mode(builder.recursive(true), PRIVATE_FOLDER);
+            std::os::unix::fs::DirBuilderExt::mode(builder.recursive(true), PRIVATE_DIR_MODE);
             match builder.create(path) {
-                // A directory that is there and cannot be written is read.
+                // An existing directory that cannot be written is opened read-only.
                 Err(error) if !path.is_dir() => return Err(disk()(error).into()),
                 _ => {}
             }
         }
         let path = match path.canonicalize() {
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                return Err(OpenError::NoStore { path: shown, reason: "there is no such directory".to_owned() });
+                return Err(OpenError::NotAStore { path: shown, reason: "there is no such directory".to_owned() });
             }
             other => other.map_err(disk())?,
         };
@@ -188,73 +191,76 @@ impl Directory {
         if owner != user {
             return Err(OpenError::Owner { path: shown, owner, user });
         }
-        let format = format_of(&root, &shown)?;
+        let format = read_format(&root, &shown)?;
         let known = format.is_some();
-        if !known && when_missing == WhenMissing::Refuse {
-            return Err(OpenError::NoStore { path: shown, reason: format!("there is no `{FORMAT_FILE}` in it") });
+        if !known && when_missing == OnMissing::Refuse {
+            return Err(OpenError::NotAStore { path: shown, reason: format!("there is no `{FORMAT_FILE}` in it") });
         }
-        let (access, lock) = match writable(&root, known) {
-            Ok(lock) => (Access::Full, lock),
-            Err(error) if known && denied(&error) => (Access::ReadOnly, read_lock(&root).map_err(disk())?),
+        let (access, lock) = match prepare_writable(&root, known) {
+            Ok(lock) => (StoreAccess::Full, lock),
+            Err(error) if known && is_denied(&error) => {
+                (StoreAccess::ReadOnly, open_lock_read_only(&root).map_err(disk())?)
+            }
             Err(error) => return Err(disk()(error).into()),
         };
         match lock.try_lock_shared() {
             Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(OpenError::Repaired { path: shown }),
+            Err(TryLockError::WouldBlock) => return Err(OpenError::BeingRepaired { path: shown }),
             Err(TryLockError::Error(error)) => return Err(disk()(error).into()),
         }
         Ok(Self { root, path, access, format: format.unwrap_or(FORMAT), lock })
     }
 
-    /// Whether it said that it has an older format.
+    /// Whether the format file states an older format.
     pub(crate) fn is_older(&self) -> bool {
         self.format < FORMAT
     }
 
-    /// Says that it has this format, where it said that it has an older one.
-    pub(crate) fn say_format(&self) -> Result<(), Fault> {
-        if self.is_older() { say_format(&self.root).map_err(Fault::disk(FORMAT_FILE)) } else { Ok(()) }
+    /// Updates the format file if it states an older format.
+    pub(crate) fn update_format(&self) -> Result<(), Fault> {
+        if self.is_older() { write_format(&self.root).map_err(Fault::disk(FORMAT_FILE)) } else { Ok(()) }
     }
 
-    /// The directory itself.
+    /// The path of the directory.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What can be done with it.
-    pub(crate) fn access(&self) -> Access {
+    /// The access to the store.
+    pub(crate) fn access(&self) -> StoreAccess {
         self.access
     }
 
-    /// Refuses where nothing can be written.
-    pub(crate) fn must_be_writable(&self) -> Result<(), Fault> {
+    /// Fails if the store is read-only.
+    pub(crate) fn check_writable(&self) -> Result<(), Fault> {
         match self.access {
-            Access::Full => Ok(()),
-            Access::ReadOnly => Err(Fault::ReadOnly { path: self.path.display().to_string() }),
+            StoreAccess::Full => Ok(()),
+            StoreAccess::ReadOnly => Err(Fault::ReadOnly { path: self.path.display().to_string() }),
         }
     }
 
-    /// A folder of the store, made where it is missing and can be; a link in its place is refused.
-    pub(crate) fn folder(&self, name: &str) -> Result<Dir, Fault> {
+    /// Opens a folder of the store, and creates it if it is missing and the store can be written. A
+    /// symlink in its place is refused.
+    pub(crate) fn open_folder(&self, name: &str) -> Result<Dir, Fault> {
         let open = || self.root.open_dir_nofollow(name);
         let opened = match open() {
-            Err(error) if error.kind() == ErrorKind::NotFound && self.access == Access::Full => {
-                make_folder(&self.root, name).and_then(|()| open())
+            Err(error) if error.kind() == ErrorKind::NotFound && self.access == StoreAccess::Full => {
+                create_folder(&self.root, name).and_then(|()| open())
             }
             other => other,
         };
         opened.map_err(Fault::disk(name))
     }
 
-    /// A file that serves as a lock only.
-    pub(crate) fn lock_file(&self, name: &str) -> Result<std::fs::File, Fault> {
-        let mut options = private();
+    /// Opens a file that is used only as a lock.
+    pub(crate) fn open_lock_file(&self, name: &str) -> Result<std::fs::File, Fault> {
+        let mut options = private_options();
         options.create(true).write(true);
         open_regular(&self.root, name, &options).map(cap_std::fs::File::into_std).map_err(Fault::disk(name))
     }
 
-    /// Keeps everybody else out, until the store is opened again. False where somebody is in.
-    pub(crate) fn exclude_others(&self) -> Result<bool, Fault> {
+    /// Locks the store exclusively; false if another process has it open.
+    pub(crate) fn lock_exclusive(&self) -> Result<bool, Fault> {
         match self.lock.try_lock() {
             Ok(()) => Ok(true),
             Err(TryLockError::WouldBlock) => Ok(false),
@@ -262,29 +268,29 @@ impl Directory {
         }
     }
 
-    /// Lets others in again.
-    pub(crate) fn admit_others(&self) -> Result<(), Fault> {
+    /// Goes back to the shared lock.
+    pub(crate) fn lock_shared(&self) -> Result<(), Fault> {
         self.lock.lock_shared().map_err(Fault::disk("lock"))
     }
 
-    /// Everything at the top of the directory, by this way only.
+    /// The root of the directory, the only way to its content.
     pub(crate) fn root(&self) -> &Dir {
         &self.root
     }
 }
 
-/// A file that nobody else reads, and no link.
-pub(crate) fn private() -> OpenOptions {
+/// Options for opening a file without following a symlink; a new file gets mode 0600.
+pub(crate) fn private_options() -> OpenOptions {
     let mut options = OpenOptions::new();
-    // A pipe in the place of a file must not make anybody wait.
+    // `O_NONBLOCK`: a FIFO in place of the file must not block the open.
     options
         .follow(FollowSymlinks::No)
-        .mode(PRIVATE_FILE)
+        .mode(PRIVATE_FILE_MODE)
         .custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
     options
 }
 
-/// Opens a regular file. A pipe or a device in its place is refused, and nobody waits for whoever is at its other end.
+/// Opens a regular file. A FIFO or a device in its place is refused without blocking.
 pub(crate) fn open_regular(dir: &Dir, name: &str, options: &OpenOptions) -> std::io::Result<cap_std::fs::File> {
     let file = dir.open_with(name, options)?;
     if file.metadata()?.is_file() {
@@ -294,24 +300,24 @@ pub(crate) fn open_regular(dir: &Dir, name: &str, options: &OpenOptions) -> std:
     }
 }
 
-/// Makes a folder; that it is there already is fine.
-pub(crate) fn make_folder(dir: &Dir, name: &str) -> std::io::Result<()> {
+/// Creates a folder; it may already exist.
+pub(crate) fn create_folder(dir: &Dir, name: &str) -> std::io::Result<()> {
     let mut builder = DirBuilder::new();
-    builder.mode(PRIVATE_FOLDER);
+    builder.mode(PRIVATE_DIR_MODE);
     match dir.create_dir_with(name, &builder) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
         other => other,
     }
 }
 
-fn denied(error: &std::io::Error) -> bool {
+fn is_denied(error: &std::io::Error) -> bool {
     matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem)
 }
 
-/// The format of this store, one that we read; none where it is no store yet.
-fn format_of(root: &Dir, shown: &str) -> Result<Option<u32>, OpenError> {
+/// The format of the store, if this version can read it; `None` if there is no format file yet.
+fn read_format(root: &Dir, shown: &str) -> Result<Option<u32>, OpenError> {
     let mut text = String::new();
-    match open_regular(root, FORMAT_FILE, private().read(true)) {
+    match open_regular(root, FORMAT_FILE, private_options().read(true)) {
         Ok(file) => file.take(1024).read_to_string(&mut text).map_err(Fault::disk(FORMAT_FILE))?,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(Fault::disk(FORMAT_FILE)(error).into()),
@@ -320,44 +326,45 @@ fn format_of(root: &Dir, shown: &str) -> Result<Option<u32>, OpenError> {
         Some(format @ 1..=FORMAT) => Ok(Some(format)),
         Some(0) => {
             let reason = format!("its `{FORMAT_FILE}` says format 0, which no version wrote");
-            Err(OpenError::NoStore { path: shown.to_owned(), reason })
+            Err(OpenError::NotAStore { path: shown.to_owned(), reason })
         }
         Some(format) => Err(OpenError::Newer { path: shown.to_owned(), format }),
         None => {
             let reason = format!("its `{FORMAT_FILE}` does not say `{FORMAT_WORDS}{FORMAT}`");
-            Err(OpenError::NoStore { path: shown.to_owned(), reason })
+            Err(OpenError::NotAStore { path: shown.to_owned(), reason })
         }
     }
 }
 
-/// Makes what every store has, and gives the lock; an error where the directory cannot be written.
-fn writable(root: &Dir, known: bool) -> std::io::Result<std::fs::File> {
-    let mut options = private();
+/// Creates the files and folders that every store has and returns the lock file. Fails if the
+/// directory cannot be written.
+fn prepare_writable(root: &Dir, known: bool) -> std::io::Result<std::fs::File> {
+    let mut options = private_options();
     let lock = open_regular(root, "lock", options.create(true).write(true))?.into_std();
     for folder in ["objects", "tmp", "logs", "quarantine"] {
         if root.symlink_metadata(folder).is_err() {
-            make_folder(root, folder)?;
+            create_folder(root, folder)?;
         }
     }
-    // The permission to write may have gone after the lock was made.
+    // Write permission may have been withdrawn after the lock file was created.
     rustix::fs::accessat(root, "tmp", rustix::fs::Access::WRITE_OK, rustix::fs::AtFlags::EACCESS)?;
     if !known {
-        // Last: what says that this is a store.
-        say_format(root)?;
+        // Last, because the format file marks the directory as a store.
+        write_format(root)?;
     }
     Ok(lock)
 }
 
-/// Writes the format, whole or not at all.
-fn say_format(root: &Dir) -> std::io::Result<()> {
+/// Writes the format file atomically.
+fn write_format(root: &Dir) -> std::io::Result<()> {
     let name = format!("tmp/{FORMAT_FILE}.{}", std::process::id());
-    let mut options = private();
+    let mut options = private_options();
     let mut file = root.open_with(&name, options.create(true).truncate(true).write(true))?;
     file.write_all(format!("{FORMAT_WORDS}{FORMAT}\n").as_bytes())?;
     file.sync_all()?;
     root.rename(&name, root, FORMAT_FILE)
 }
 
-fn read_lock(root: &Dir) -> std::io::Result<std::fs::File> {
-    Ok(open_regular(root, "lock", private().read(true))?.into_std())
+fn open_lock_read_only(root: &Dir) -> std::io::Result<std::fs::File> {
+    Ok(open_regular(root, "lock", private_options().read(true))?.into_std())
 }

@@ -1,65 +1,65 @@
-//! What can go wrong with the disk and the index below every verb.
+//! Faults of the disk and of the index, which any operation of the store can hit.
 //!
-//! Invariant: a [`Fault`] says which file it was about and what to do. What callers do wrong is in the errors of the
-//! verbs, and each of those can be a fault as well.
+//! Invariant: a [`Fault`] names the file and says what to do. Mistakes of callers are in the error
+//! types of the operations, each of which can also carry a fault.
 
 use std::io::ErrorKind;
 
-/// The cause of a fault, as the library below tells it.
+/// The cause of a fault, as reported by the library below.
 pub type Cause = Box<dyn std::error::Error + Send + Sync>;
 
-/// The disk or the index does not do what it should.
+/// A failure of the disk or of the index.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Fault {
-    /// No space is left, or a quota is used up.
+    /// The disk is full, or a quota is used up.
     #[error("no space is left for {path}")]
     Full {
-        /// What was being written, below the store's directory.
+        /// The file that was being written, relative to the store's directory.
         path: String,
-        /// What the system said.
+        /// The error of the system.
         source: Cause,
     },
     /// A file cannot be read or written.
     #[error("{path}: {source}")]
     Disk {
-        /// Which one, below the store's directory.
+        /// The file, relative to the store's directory.
         path: String,
-        /// What the system said.
+        /// The error of the system.
         source: std::io::Error,
     },
-    /// The store cannot be written, and something was to be kept.
+    /// The operation writes, and the store is read-only.
     #[error("{path} is read-only")]
     ReadOnly {
-        /// Its directory, or what of it.
+        /// The store's directory, or the file in it.
         path: String,
     },
-    /// Others hold a lock for too long.
+    /// Another process held a lock until the timeout.
     #[error("another process has locked {what}, and does not unlock it")]
     Busy {
-        /// What is locked.
+        /// The locked resource.
         what: String,
     },
     /// The file of an object cannot be read.
     #[error("the object {hash} cannot be read: {source}")]
     Unreadable {
-        /// The hash that it is stored under.
+        /// The hash under which the object is stored.
         hash: String,
-        /// What the system said.
+        /// The error of the system.
         source: std::io::Error,
     },
-    /// An object is not what its name says.
+    /// An object does not match its hash, or is not what it should be.
     #[error("the object {hash} {what}")]
     Object {
-        /// The hash that it is stored under.
+        /// The hash under which the object is stored.
         hash: String,
-        /// What is wrong with it.
+        /// The defect of the object.
         what: String,
     },
-    /// The index cannot be read.
+    /// The index is damaged.
     #[error("the index is damaged: {source}")]
     Index {
-        /// What SQLite said.
+        /// The error of SQLite.
         source: Cause,
     },
 }
@@ -77,7 +77,7 @@ impl Fault {
         }
     }
 
-    /// What to do next.
+    /// What the user can do next.
     #[must_use]
     pub const fn hint(&self) -> &'static str {
         match self {
@@ -97,7 +97,7 @@ impl Fault {
         }
     }
 
-    /// A fault of the file system with the file that it is about.
+    /// Wraps an I/O error with the path of the file.
     pub(crate) fn disk(path: impl Into<String>) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.into();
         move |source| match source.kind() {
@@ -105,22 +105,24 @@ impl Fault {
                 Self::Full { path, source: source.into() }
             }
             ErrorKind::ReadOnlyFilesystem => Self::ReadOnly { path },
-            // Only a lock is ever waited for.
-            ErrorKind::WouldBlock => Self::Busy { what: locked(&path).to_owned() },
+            // The only operation that can block here is taking a lock.
+            ErrorKind::WouldBlock => Self::Busy { what: lock_name(&path).to_owned() },
             _ => Self::Disk { path, source },
         }
     }
 
-    /// The same, where an index that SQLite calls damaged turns out to be one that cannot be read.
-    pub(crate) fn judged(self, path: &std::path::Path) -> Self {
-        // What SQLite says more exactly, it found in what it read.
+    /// Turns "the index is damaged" into a read error if in fact the files of the index cannot be
+    /// read.
+    pub(crate) fn reclassified(self, path: &std::path::Path) -> Self {
+        // An extended code describes content that SQLite did read, so only the plain codes are in
+        // doubt.
         let is_damage = |source: &Cause| {
             let code = source.downcast_ref::<rusqlite::Error>().and_then(rusqlite::Error::sqlite_error);
             let codes = [rusqlite::ffi::SQLITE_CORRUPT, rusqlite::ffi::SQLITE_NOTADB];
             code.is_some_and(|code| codes.contains(&code.extended_code))
         };
         match &self {
-            Self::Index { source } if is_damage(source) => match crate::index::read_error(path) {
+            Self::Index { source } if is_damage(source) => match crate::index::find_read_error(path) {
                 Some(source) => Self::Disk { path: "the index".to_owned(), source },
                 None => self,
             },
@@ -128,7 +130,7 @@ impl Fault {
         }
     }
 
-    /// An object that is not what its name says.
+    /// An object that does not match its hash, or is not what it should be.
     pub(crate) fn object(hash: blake3::Hash, what: impl Into<String>) -> Self {
         Self::Object { hash: hash.to_hex().to_string(), what: what.into() }
     }
@@ -137,12 +139,13 @@ impl Fault {
 impl From<rusqlite::Error> for Fault {
     fn from(error: rusqlite::Error) -> Self {
         use rusqlite::ErrorCode as Code;
-        // SQLite does not say why it cannot make its shared memory larger; that takes space and nothing else.
+        // SQLite does not say why it cannot grow its shared memory. Growing takes disk space and
+        // nothing else.
         let no_room = error.sqlite_error().is_some_and(|e| e.extended_code == rusqlite::ffi::SQLITE_IOERR_SHMSIZE);
         match error.sqlite_error_code() {
             Some(Code::SystemIoFailure) if no_room => Self::Full { path: "the index".to_owned(), source: error.into() },
             Some(Code::DiskFull) => Self::Full { path: "the index".to_owned(), source: error.into() },
-            Some(Code::DatabaseBusy | Code::DatabaseLocked) => Self::Busy { what: locked("writer").to_owned() },
+            Some(Code::DatabaseBusy | Code::DatabaseLocked) => Self::Busy { what: lock_name("writer").to_owned() },
             Some(Code::ReadOnly) => Self::ReadOnly { path: "the index".to_owned() },
             Some(Code::SystemIoFailure | Code::CannotOpen | Code::PermissionDenied | Code::OutOfMemory) => {
                 Self::Disk { path: "the index".to_owned(), source: std::io::Error::other(error) }
@@ -152,8 +155,8 @@ impl From<rusqlite::Error> for Fault {
     }
 }
 
-/// What the lock in a file is of.
-pub(crate) fn locked(path: &str) -> &str {
+/// What the lock file at `path` protects.
+pub(crate) fn lock_name(path: &str) -> &str {
     match path {
         "writer" => "the index",
         path if path.starts_with("logs/") => "the audit log",
@@ -161,33 +164,33 @@ pub(crate) fn locked(path: &str) -> &str {
     }
 }
 
-/// An error that may be a fault.
-pub(crate) trait OfFault: From<Fault> {
-    /// The fault, or the error that is none.
+/// An error type that may carry a [`Fault`].
+pub(crate) trait MaybeFault: From<Fault> {
+    /// Extracts the fault.
     ///
     /// # Errors
-    /// The error, where it is no fault.
+    /// The error itself, if it is not a fault.
     fn into_fault(self) -> Result<Fault, Self>;
 
-    /// The same, which says of an index that cannot be read whether it is damaged.
-    fn judged(self, path: &std::path::Path) -> Self {
+    /// Same as [`Fault::reclassified`], for an error that may carry a fault.
+    fn reclassified(self, path: &std::path::Path) -> Self {
         match self.into_fault() {
-            Ok(fault) => fault.judged(path).into(),
+            Ok(fault) => fault.reclassified(path).into(),
             Err(other) => other,
         }
     }
 }
 
-impl OfFault for Fault {
+impl MaybeFault for Fault {
     fn into_fault(self) -> Result<Self, Self> {
         Ok(self)
     }
 }
 
-/// The errors of the verbs have their fault in a variant of that name.
+/// Implements [`MaybeFault`] for error types that have a variant `Fault(Fault)`.
 macro_rules! of_fault {
     ($($error:ty),*) => {$(
-        impl OfFault for $error {
+        impl MaybeFault for $error {
             fn into_fault(self) -> Result<Fault, Self> {
                 match self {
                     Self::Fault(fault) => Ok(fault),
@@ -203,8 +206,8 @@ of_fault!(
     crate::find::FindError,
     crate::import::ImportError,
     crate::list::ListError,
-    crate::names::NameStepError,
-    crate::sleeping::SleepError,
-    crate::spaces::SpaceError,
-    crate::trust::StatusError
+    crate::history::HistoryError,
+    crate::suspended::SuspendError,
+    crate::kv::KvError,
+    crate::approvals::StatusError
 );

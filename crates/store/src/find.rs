@@ -1,23 +1,23 @@
-//! How a tool is asked for, and why it is not found.
+//! References to tools, and errors of looking them up.
 
 use toolcell_tool::{IdPrefix, NameError, ToolId, ToolName};
 
 use crate::error::Fault;
 
-/// What people call a tool by: its name, or the beginning of its identifier.
+/// A reference to a tool: its name, or a prefix of its identifier.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ToolRef {
-    /// By identifier, or a prefix of one.
+    /// An identifier, or a prefix of one.
     Id(IdPrefix),
-    /// By name.
+    /// A name.
     Name(ToolName),
 }
 
 impl ToolRef {
-    /// Takes text as it was typed.
+    /// Parses a reference.
     ///
     /// # Errors
-    /// As [`ToolName::parse`]
+    /// Same as [`ToolName::parse`].
     pub fn parse(text: &str) -> Result<Self, NameError> {
         match IdPrefix::parse(text) {
             Ok(prefix) => Ok(Self::Id(prefix)),
@@ -35,27 +35,27 @@ impl std::fmt::Display for ToolRef {
     }
 }
 
-/// Why a tool is not found.
+/// A lookup that failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FindError {
-    /// There is none.
+    /// There is no such tool.
     #[error("there is no tool `{0}`")]
     Unknown(String),
-    /// An identifier that was cut fits several.
-    #[error("`{prefix}` fits {}", listed(candidates))]
+    /// The prefix matches several identifiers.
+    #[error("`{prefix}` fits {}", list_candidates(candidates))]
     Ambiguous {
-        /// What was asked for.
+        /// The prefix.
         prefix: String,
-        /// What it fits.
+        /// The matching tools, at most ten.
         candidates: Vec<(ToolId, ToolName)>,
     },
-    /// The disk or the index fails.
+    /// The disk or the index failed.
     #[error(transparent)]
     Fault(#[from] Fault),
 }
 
-fn listed(candidates: &[(ToolId, ToolName)]) -> String {
+fn list_candidates(candidates: &[(ToolId, ToolName)]) -> String {
     let texts: Vec<String> = candidates.iter().map(|(id, name)| format!("{id} ({name})")).collect();
     texts.join(" and ")
 }
@@ -71,7 +71,7 @@ impl FindError {
         }
     }
 
-    /// What to do next.
+    /// What the user can do next.
     #[must_use]
     pub const fn hint(&self) -> &'static str {
         match self {

@@ -1,7 +1,7 @@
-//! Looking at everything that is stored, and mending what can be mended.
+//! Checks the whole store and repairs what can be repaired.
 //!
-//! Invariant: without `repair` nothing is changed. Repairing throws nothing away: what is wrong goes into the quarantine,
-//! and the index that is replaced goes there as well.
+//! Invariant: without `repair` nothing is changed. A repair deletes nothing: damaged files, and the
+//! index if it is replaced, are moved to the quarantine.
 
 use std::io::Read as _;
 
@@ -10,61 +10,62 @@ use jiff::Timestamp;
 use serde::Serialize;
 use toolcell_tool::{Status, ToolId, ToolName};
 
-use crate::agreement::agreement;
-use crate::directory::{Directory, WhenMissing, open_regular, private};
+use crate::directory::{Directory, OnMissing, open_regular, private_options};
 use crate::error::Fault;
-use crate::gc::referred_to;
-use crate::index::{Durability, FILE, Index};
-use crate::objects::{Found, Name, OBJECT_LIMIT, Objects, names};
-use crate::rebuild::{self, Old};
+use crate::gc::referenced_objects;
+use crate::index::{Durability, INDEX_FILE, Index};
+use crate::index_check::check_index;
+use crate::objects::{OBJECT_LIMIT, ObjectName, ObjectState, Objects, list_names};
+use crate::rebuild::{self, PreviousIndex};
 use crate::version::Version;
-use crate::{generation, secret};
+use crate::{generation, store_key};
 
-/// How many problems are told one by one.
-const TOLD: usize = 1_000;
-/// How many digits of a hash say which step is meant.
-const LEAST_DIGITS: usize = 8;
+/// The maximum number of problems that are listed.
+const MAX_LISTED_PROBLEMS: usize = 1_000;
+/// The minimum number of hash digits that select a step.
+const MIN_HASH_DIGITS: usize = 8;
 
-/// What was found in a store.
+/// The result of a check.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Health {
-    /// Tools that names lead to.
+pub struct FsckReport {
+    /// The number of tools that names resolve to.
     pub tools: u64,
-    /// Objects that are as they should be.
+    /// The number of intact objects.
     pub objects: u64,
-    /// Their bytes.
+    /// Their size, in bytes.
     pub bytes: u64,
-    /// Objects that nothing refers to: `gc` takes them.
+    /// The number of unreferenced objects, which `gc` removes.
     pub unreferenced: u64,
-    /// Steps of names among them, which the index does not know though it is whole: a process died before they counted, or the
-    /// index is an older copy. A repair puts them aside, unless it is told to take them in.
+    /// The number of versions among them that an intact index does not know: a process died before
+    /// it committed them, or the index is an older copy. A repair quarantines them unless it is
+    /// told to adopt them.
     pub unknown_steps: u64,
-    /// Which they are, the first thousand.
+    /// These versions, at most 1,000.
     pub unknown: Vec<UnknownStep>,
-    /// Objects that only the index keeps safe from a loss of power, until the next sync.
+    /// The number of objects whose only durable copy is in the index, until the next sync.
     pub unsynced: u64,
-    /// Files in the quarantine.
+    /// The number of files in the quarantine.
     pub quarantined: u64,
-    /// What is wrong, the first thousand.
-    pub problems: Vec<Problem>,
-    /// How much more is wrong.
+    /// The problems, at most 1,000.
+    pub problems: Vec<FsckProblem>,
+    /// The number of problems beyond that.
     pub untold: u64,
 }
 
-/// A step of a name that the index does not know.
+/// A version that the index does not know.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct UnknownStep {
-    /// The hash of its object, in hex.
+    /// The hash of its object, in hexadecimal.
     pub step: String,
     /// The name.
     pub name: String,
     /// The tool.
     pub tool: ToolId,
-    /// What was to happen: `created`, `replaced`, `deleted`.
+    /// The event: `created`, `replaced`, `deleted` and so on.
     pub event: String,
-    /// When.
+    /// When the version was made.
     pub at: Timestamp,
 }
 
@@ -79,48 +80,49 @@ impl UnknownStep {
         }
     }
 
-    /// Whether this is the step that is meant: by its hash, at least eight digits of it, or by its name.
-    fn is_meant(&self, by: &str) -> bool {
-        let folded = |name: &str| ToolName::parse(name).map(|name| name.folded()).ok();
-        by.len() >= LEAST_DIGITS && self.step.starts_with(by)
+    /// Whether `by` selects this version: a prefix of its hash of at least eight digits, or its
+    /// name.
+    fn matches_selector(&self, by: &str) -> bool {
+        let folded = |name: &str| ToolName::parse(name).map(|name| name.case_folded()).ok();
+        by.len() >= MIN_HASH_DIGITS && self.step.starts_with(by)
             || folded(by).is_some_and(|by| folded(&self.name) == Some(by))
     }
 }
 
-/// Something that is wrong.
+/// A problem in the store.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Problem {
-    /// What it is about.
+pub struct FsckProblem {
+    /// The affected object, tool or file.
     pub what: String,
-    /// What is wrong with it.
+    /// The problem.
     pub wrong: String,
-    /// What was done about it.
+    /// The repair that was made.
     pub mended: Option<String>,
-    /// Whether it is the index that is wrong.
+    /// Whether the problem is in the index.
     #[serde(skip)]
-    pub(crate) of_index: bool,
+    pub(crate) is_index_problem: bool,
 }
 
-impl Health {
-    /// Whether nothing is wrong, or all of it was mended.
+impl FsckReport {
+    /// Whether there is no problem, or every problem was repaired.
     #[must_use]
-    pub fn is_good(&self) -> bool {
+    pub fn is_healthy(&self) -> bool {
         self.untold == 0 && self.problems.iter().all(|problem| problem.mended.is_some())
     }
 
-    /// Notes that something is wrong.
-    fn wrong(&mut self, what: impl Into<String>, wrong: impl Into<String>, mended: Option<String>) {
-        self.note(Problem { what: what.into(), wrong: wrong.into(), mended, of_index: false });
+    /// Adds a problem.
+    fn add_problem(&mut self, what: impl Into<String>, wrong: impl Into<String>, mended: Option<String>) {
+        self.push_problem(FsckProblem { what: what.into(), wrong: wrong.into(), mended, is_index_problem: false });
     }
 
-    /// Notes that something is wrong with the index.
-    pub(crate) fn index_wrong(&mut self, what: impl Into<String>, wrong: impl Into<String>) {
-        self.note(Problem { what: what.into(), wrong: wrong.into(), mended: None, of_index: true });
+    /// Adds a problem of the index.
+    pub(crate) fn add_index_problem(&mut self, what: impl Into<String>, wrong: impl Into<String>) {
+        self.push_problem(FsckProblem { what: what.into(), wrong: wrong.into(), mended: None, is_index_problem: true });
     }
 
-    fn note(&mut self, problem: Problem) {
-        if self.problems.len() < TOLD {
+    fn push_problem(&mut self, problem: FsckProblem) {
+        if self.problems.len() < MAX_LISTED_PROBLEMS {
             self.problems.push(problem);
         } else {
             self.untold += 1;
@@ -128,112 +130,119 @@ impl Health {
     }
 }
 
-/// Whether things are mended.
+/// Whether problems are repaired.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mending {
-    /// They are looked at only.
-    Look,
-    /// They are mended.
+pub enum RepairMode {
+    /// Only check.
+    Check,
+    /// Check and repair.
     Repair,
 }
 
-/// Looks at a store: at every object, at the index, and whether they agree.
+/// Checks a store: every object, the index, and whether they agree.
 ///
-/// With [`Mending::Repair`], objects that are not what their name says, or cannot be read, are put aside, and so are steps that an
-/// index that is whole does not know. An index that is damaged or does not agree with the objects is made anew from them; nobody
-/// else may have the store open then. Usage, status, approvals, records and what tools keep in spaces are taken over from the old
-/// index where it can be read; from one that SQLite calls damaged no approvals are, and refusals
-/// are taken over from the audit log as well.
-///
-/// # Errors
-/// Those of opening a store, and of the disk: where the index cannot be read, nothing is repaired. What is wrong with what is stored is no error but the answer.
-pub fn fsck(path: &std::path::Path, mending: Mending) -> Result<Health, crate::OpenError> {
-    checked(path, mending, &[])
-}
-
-/// Repairs a store as [`fsck`] does, and takes in steps that the index does not know: those that are meant by the hash of their
-/// object (eight digits or more) or by their name, also where an earlier repair put them aside.
+/// With [`RepairMode::Repair`], damaged and unreadable objects are quarantined, and so are versions
+/// that an intact index does not know. An index that is damaged or disagrees with the objects is
+/// rebuilt from them; no other process may have the store open then. Usage, status, approvals, run
+/// records and key-value spaces are copied from the old index as far as it is readable. If SQLite
+/// reports the index as damaged, approvals are not copied, and refusals are also taken from the
+/// audit log.
 ///
 /// # Errors
-/// As [`fsck`], and `step-not-found`: then nothing was done.
-pub fn repair_adopting(path: &std::path::Path, steps: &[String]) -> Result<Health, crate::OpenError> {
-    checked(path, Mending::Repair, steps)
+/// The errors of [`Store::open_existing`](crate::Store::open_existing), or any [`Fault`]. If the
+/// index cannot be read, nothing is repaired. Damage of stored data is not an error; it is in the
+/// report.
+pub fn fsck(path: &std::path::Path, mending: RepairMode) -> Result<FsckReport, crate::OpenError> {
+    run_fsck(path, mending, &[])
 }
 
-fn checked(path: &std::path::Path, mending: Mending, adopt: &[String]) -> Result<Health, crate::OpenError> {
-    let directory = Directory::open(path, WhenMissing::Refuse)?;
-    if mending == Mending::Repair {
-        directory.must_be_writable()?;
+/// Repairs a store as [`fsck`] does, and adopts versions that the index does not know. They are
+/// selected by the hash of their object (eight digits or more) or by name, and may be in the
+/// quarantine from an earlier repair.
+///
+/// # Errors
+/// Same as [`fsck`], and `step-not-found`, in which case nothing was done.
+pub fn repair_adopting(path: &std::path::Path, steps: &[String]) -> Result<FsckReport, crate::OpenError> {
+    run_fsck(path, RepairMode::Repair, steps)
+}
+
+fn run_fsck(path: &std::path::Path, mending: RepairMode, adopt: &[String]) -> Result<FsckReport, crate::OpenError> {
+    let directory = Directory::open(path, OnMissing::Refuse)?;
+    if mending == RepairMode::Repair {
+        directory.check_writable()?;
     }
     let objects = Objects::open(&directory)?;
-    let mut health = Health::default();
-    if directory.root().symlink_metadata(rebuild::MARK).is_ok() {
-        health.index_wrong(rebuild::MARK, "says that a repair of the index was broken off");
-        if mending == Mending::Repair {
-            rebuild::roll_back(&directory)?;
+    let mut health = FsckReport::default();
+    if directory.root().symlink_metadata(rebuild::REBUILD_MARKER).is_ok() {
+        health.add_index_problem(rebuild::REBUILD_MARKER, "says that a repair of the index was broken off");
+        if mending == RepairMode::Repair {
+            rebuild::restore_previous(&directory)?;
         }
     }
-    let (index, old) = look_at_index(&directory, &objects, &mut health)?;
-    bring_back(&directory, &objects, adopt)?;
-    look_at_objects(&directory, &objects, (index.as_ref(), old), mending, &mut health)?;
+    let (index, old) = check_index_file(&directory, &objects, &mut health)?;
+    restore_adopted(&directory, &objects, adopt)?;
+    check_objects(&directory, &objects, (index.as_ref(), old), mending, &mut health)?;
     let adopted = match mending {
-        Mending::Look => 0,
-        // An index that leads to steps which are not there is no witness against those that are.
-        Mending::Repair if as_far_as_readable(old, has_lost_steps(index.as_ref(), &objects))? => {
+        RepairMode::Check => 0,
+        // An index whose own versions have lost their objects is no evidence against unknown
+        // versions.
+        RepairMode::Repair if default_if_damaged(old, has_lost_steps(index.as_ref(), &objects))? => {
             health.unknown_steps = 0;
             std::mem::take(&mut health.unknown).len() as u64
         }
-        Mending::Repair => put_unknown_aside(&directory, &objects, adopt, &mut health)?,
+        RepairMode::Repair => quarantine_unknown_steps(&directory, &objects, adopt, &mut health)?,
     };
-    let anew = adopted > 0 || health.problems.iter().any(|problem| problem.of_index);
-    let index = if mending == Mending::Repair && anew {
+    let anew = adopted > 0 || health.problems.iter().any(|problem| problem.is_index_problem);
+    let index = if mending == RepairMode::Repair && anew {
         drop(index);
-        rebuild::index(&directory, &objects, old, &mut health)?;
+        rebuild::rebuild_index(&directory, &objects, old, &mut health)?;
         let index = Index::open(&directory)?;
-        agreement(&index, &objects, &mut health)?;
+        check_index(&index, &objects, &mut health)?;
         health.unreferenced = count_unreferenced(&index, &objects)?;
         Some(index)
     } else {
         index
     };
     if let Some(index) = &index {
-        as_far_as_readable(old, look_for_losses(index, &objects, mending, &mut health))?;
-        as_far_as_readable(old, look_for_lost_steps(index, &objects, mending, &mut health))?;
+        default_if_damaged(old, check_lost_tools(index, &objects, mending, &mut health))?;
+        default_if_damaged(old, check_lost_steps(index, &objects, mending, &mut health))?;
     }
-    look_at_secret(&directory, mending, &mut health)?;
-    health.quarantined = count(&directory.folder("quarantine")?);
+    check_store_key(&directory, mending, &mut health)?;
+    health.quarantined = count_entries(&directory.open_folder("quarantine")?);
     Ok(health)
 }
 
-/// What an index says, as far as it can be read: that one is damaged was told, and stops no repair.
-fn as_far_as_readable<T: Default>(old: Old, said: Result<T, Fault>) -> Result<T, Fault> {
+/// The result of reading an index, or the default if the index is damaged. The damage was already
+/// reported and must not stop a repair.
+fn default_if_damaged<T: Default>(old: PreviousIndex, said: Result<T, Fault>) -> Result<T, Fault> {
     match said {
-        Err(Fault::Index { .. }) if old == Old::Damaged => Ok(T::default()),
+        Err(Fault::Index { .. }) if old == PreviousIndex::Damaged => Ok(T::default()),
         said => said,
     }
 }
 
-/// Whether the index leads to steps that have no object.
+/// Whether the index contains versions without an object.
 fn has_lost_steps(index: Option<&Index>, objects: &Objects) -> Result<bool, Fault> {
-    let mut lost = Health::default();
+    let mut lost = FsckReport::default();
     if let Some(index) = index {
-        look_for_lost_steps(index, objects, Mending::Look, &mut lost)?;
+        check_lost_steps(index, objects, RepairMode::Check, &mut lost)?;
     }
     Ok(!lost.problems.is_empty())
 }
 
-/// Puts aside the steps that the index does not know, but for those that are to be taken in, and says how many those are.
-fn put_unknown_aside(
+/// Quarantines versions that the index does not know, except those to be adopted, and returns the
+/// number of the latter.
+fn quarantine_unknown_steps(
     directory: &Directory,
     objects: &Objects,
     adopt: &[String],
-    health: &mut Health,
+    health: &mut FsckReport,
 ) -> Result<u64, crate::OpenError> {
-    let is_meant = |step: &UnknownStep| adopt.iter().any(|by| step.is_meant(by));
-    if let Some(missing) = adopt.iter().find(|by| !health.unknown.iter().any(|step| step.is_meant(by))) {
-        return Err(crate::OpenError::NoStep { step: missing.clone() });
+    let is_meant = |step: &UnknownStep| adopt.iter().any(|by| step.matches_selector(by));
+    if let Some(missing) = adopt.iter().find(|by| !health.unknown.iter().any(|step| step.matches_selector(by))) {
+        return Err(crate::OpenError::UnknownStep { step: missing.clone() });
     }
-    let quarantine = directory.folder("quarantine")?;
+    let quarantine = directory.open_folder("quarantine")?;
     let mut adopted = 0;
     for step in std::mem::take(&mut health.unknown) {
         let (what, wrong) =
@@ -244,31 +253,33 @@ fn put_unknown_aside(
         } else {
             let hash =
                 Hash::from_hex(&step.step).map_err(|error| Fault::disk("objects")(std::io::Error::other(error)))?;
-            objects.put_aside(hash, &quarantine)?;
+            objects.quarantine(hash, &quarantine)?;
             health.unreferenced = health.unreferenced.saturating_sub(1);
             format!("put into the quarantine; `fsck --repair --adopt {}` takes it in", &step.step[..16])
         };
-        health.wrong(what, wrong, Some(mended));
+        health.add_problem(what, wrong, Some(mended));
     }
     health.unknown_steps = 0;
     Ok(adopted)
 }
 
-/// Moves steps that are to be taken in from the quarantine to where they were.
-fn bring_back(directory: &Directory, objects: &Objects, adopt: &[String]) -> Result<(), Fault> {
+/// Moves versions to be adopted from the quarantine back to the objects.
+fn restore_adopted(directory: &Directory, objects: &Objects, adopt: &[String]) -> Result<(), Fault> {
     if adopt.is_empty() {
         return Ok(());
     }
-    let quarantine = directory.folder("quarantine")?;
-    for name in names(&quarantine).map_err(Fault::disk("quarantine"))? {
+    let quarantine = directory.open_folder("quarantine")?;
+    for name in list_names(&quarantine).map_err(Fault::disk("quarantine"))? {
         let Some(hash) = name.to_str().and_then(|name| Hash::from_hex(name.get(..64)?).ok()) else { continue };
-        let Ok(file) = open_regular(&quarantine, &name.to_string_lossy(), private().read(true)) else { continue };
+        let Ok(file) = open_regular(&quarantine, &name.to_string_lossy(), private_options().read(true)) else {
+            continue;
+        };
         let mut bytes = Vec::new();
         if file.take(OBJECT_LIMIT + 1).read_to_end(&mut bytes).is_err() || blake3::hash(&bytes) != hash {
             continue;
         }
         let step = Version::from_bytes(&bytes).ok().map(|version| UnknownStep::new(hash, &version));
-        if step.is_some_and(|step| adopt.iter().any(|by| step.is_meant(by))) && !objects.has(hash) {
+        if step.is_some_and(|step| adopt.iter().any(|by| step.matches_selector(by))) && !objects.exists(hash) {
             objects.write(hash, &bytes)?;
             quarantine.remove_file(&name).map_err(Fault::disk("quarantine"))?;
         }
@@ -276,95 +287,97 @@ fn bring_back(directory: &Directory, objects: &Objects, adopt: &[String]) -> Res
     Ok(())
 }
 
-/// The secret is one, if it is there. What it is nobody is told.
-fn look_at_secret(directory: &Directory, mending: Mending, health: &mut Health) -> Result<(), Fault> {
-    let Some(wrong) = secret::wrong(directory)? else { return Ok(()) };
+/// Checks the format of the store key. The key itself is never reported.
+fn check_store_key(directory: &Directory, mending: RepairMode, health: &mut FsckReport) -> Result<(), Fault> {
+    let Some(wrong) = store_key::find_defect(directory)? else { return Ok(()) };
     let mended = match mending {
-        Mending::Look => None,
-        Mending::Repair => {
-            secret::put_aside(directory)?;
+        RepairMode::Check => None,
+        RepairMode::Repair => {
+            store_key::quarantine_key(directory)?;
             Some("put into the quarantine; the next who asks for it makes another one".to_owned())
         }
     };
-    health.wrong(secret::FILE, wrong, mended);
+    health.add_problem(store_key::FILE, wrong, mended);
     Ok(())
 }
 
 fn count_unreferenced(index: &Index, objects: &Objects) -> Result<u64, Fault> {
-    let referred = index.read(|transaction| Ok::<_, Fault>(referred_to(transaction, |_| true)?))?;
+    let referred = index.read(|transaction| Ok::<_, Fault>(referenced_objects(transaction, |_| true)?))?;
     let mut count = 0;
-    objects.each(&mut |name| {
-        count += u64::from(matches!(name, Name::Hash(hash) if !referred.contains(&hash)));
+    objects.for_each(&mut |name| {
+        count += u64::from(matches!(name, ObjectName::Hash(hash) if !referred.contains(&hash)));
         Ok(())
     })?;
     Ok(count)
 }
 
-fn count(dir: &cap_std::fs::Dir) -> u64 {
+fn count_entries(dir: &cap_std::fs::Dir) -> u64 {
     dir.entries().map_or(0, |entries| entries.count() as u64)
 }
 
-/// Opens the index and looks at it; none where it cannot be read.
-fn look_at_index(
+/// Opens and checks the index; the result has no index if it cannot be read.
+fn check_index_file(
     directory: &Directory,
     objects: &Objects,
-    health: &mut Health,
-) -> Result<(Option<Index>, Old), crate::OpenError> {
+    health: &mut FsckReport,
+) -> Result<(Option<Index>, PreviousIndex), crate::OpenError> {
     let index = match Index::open(directory) {
         Ok(index) => index,
         Err(crate::OpenError::Fault(Fault::Index { source })) => {
-            health.index_wrong(FILE, format!("cannot be read: {source}"));
-            return Ok((None, Old::Damaged));
+            health.add_index_problem(INDEX_FILE, format!("cannot be read: {source}"));
+            return Ok((None, PreviousIndex::Damaged));
         }
         Err(other) => return Err(other),
     };
-    match agreement(&index, objects, health) {
+    match check_index(&index, objects, health) {
         Ok(old) => Ok((Some(index), old)),
         Err(Fault::Index { source }) => {
-            health.index_wrong(FILE, format!("is damaged: {source}"));
-            Ok((Some(index), Old::Damaged))
+            health.add_index_problem(INDEX_FILE, format!("is damaged: {source}"));
+            Ok((Some(index), PreviousIndex::Damaged))
         }
         Err(other) => Err(other.into()),
     }
 }
 
-/// Every object is what its name says; what is not is put aside, or made again from what the index still has.
-fn look_at_objects(
+/// Checks every object against its hash. Damaged objects are quarantined, and restored if the index
+/// still has their bytes.
+fn check_objects(
     directory: &Directory,
     objects: &Objects,
-    (index, old): (Option<&Index>, Old),
-    mending: Mending,
-    health: &mut Health,
+    (index, old): (Option<&Index>, PreviousIndex),
+    mending: RepairMode,
+    health: &mut FsckReport,
 ) -> Result<(), Fault> {
-    let quarantine = directory.folder("quarantine")?;
-    let referred = index.map(|index| index.read(|transaction| Ok::<_, Fault>(referred_to(transaction, |_| true)?)));
+    let quarantine = directory.open_folder("quarantine")?;
+    let referred =
+        index.map(|index| index.read(|transaction| Ok::<_, Fault>(referenced_objects(transaction, |_| true)?)));
     let referred = referred.and_then(Result::ok);
-    objects.each(&mut |name| {
+    objects.for_each(&mut |name| {
         let hash = match name {
-            Name::Hash(hash) => hash,
-            Name::Stranger(path) => {
+            ObjectName::Hash(hash) => hash,
+            ObjectName::Unknown(path) => {
                 let mended = match mending {
-                    Mending::Look => None,
-                    Mending::Repair => {
-                        objects.put_stranger_aside(&path, &quarantine)?;
+                    RepairMode::Check => None,
+                    RepairMode::Repair => {
+                        objects.quarantine_unknown(&path, &quarantine)?;
                         Some("put into the quarantine".to_owned())
                     }
                 };
-                health.wrong(path.to_string_lossy(), "does not belong there", mended);
+                health.add_problem(path.to_string_lossy(), "does not belong there", mended);
                 return Ok(());
             }
         };
         match objects.examine(hash)? {
-            Found::Whole(bytes) => {
+            ObjectState::Intact(bytes) => {
                 health.objects += 1;
                 health.bytes += bytes.len() as u64;
                 if referred.as_ref().is_some_and(|referred| !referred.contains(&hash)) {
                     health.unreferenced += 1;
-                    // What a damaged index does not know says nothing.
+                    // Missing from a damaged index proves nothing.
                     match Version::from_bytes(&bytes) {
-                        Ok(version) if old == Old::Whole => {
+                        Ok(version) if old == PreviousIndex::Intact => {
                             health.unknown_steps += 1;
-                            if mending == Mending::Repair || health.unknown.len() < TOLD {
+                            if mending == RepairMode::Repair || health.unknown.len() < MAX_LISTED_PROBLEMS {
                                 health.unknown.push(UnknownStep::new(hash, &version));
                             }
                         }
@@ -372,13 +385,13 @@ fn look_at_objects(
                     }
                 }
             }
-            Found::Missing => {}
-            Found::Damaged(wrong) => {
+            ObjectState::Missing => {}
+            ObjectState::Damaged(wrong) => {
                 let mended = match mending {
-                    Mending::Look => None,
-                    Mending::Repair => {
-                        objects.put_aside(hash, &quarantine)?;
-                        Some(if restored(objects, index, hash, mending)? {
+                    RepairMode::Check => None,
+                    RepairMode::Repair => {
+                        objects.quarantine(hash, &quarantine)?;
+                        Some(if restore_object(objects, index, hash, mending)? {
                             health.objects += 1;
                             health.bytes += objects.len(hash);
                             "made again; what was there is in the quarantine".to_owned()
@@ -387,29 +400,35 @@ fn look_at_objects(
                         })
                     }
                 };
-                health.wrong(format!("object {}", hash.to_hex()), wrong, mended);
+                health.add_problem(format!("object {}", hash.to_hex()), wrong, mended);
             }
         }
         Ok(())
     })
 }
 
-/// Makes an object again from the bytes that the index keeps of it, or says whether that can be done.
-fn restored(objects: &Objects, index: Option<&Index>, hash: Hash, mending: Mending) -> Result<bool, Fault> {
+/// Restores an object from the bytes in the index, or only says whether that is possible.
+fn restore_object(objects: &Objects, index: Option<&Index>, hash: Hash, mending: RepairMode) -> Result<bool, Fault> {
     let Some(index) = index else { return Ok(false) };
-    let kept = match index.read(|transaction| Ok::<_, Fault>(crate::store::unsynced(transaction, hash)?)) {
-        // The index is damaged there, which was told.
+    let kept = match index.read(|transaction| Ok::<_, Fault>(crate::store::unsynced_bytes(transaction, hash)?)) {
+        // The index is damaged there, which was already reported.
         Err(Fault::Index { .. }) => None,
         kept => kept?,
     };
     match kept.filter(|bytes| blake3::hash(bytes) == hash) {
-        Some(bytes) if mending == Mending::Repair => objects.write(hash, &bytes).map(|()| true),
+        Some(bytes) if mending == RepairMode::Repair => objects.write(hash, &bytes).map(|()| true),
         other => Ok(other.is_some()),
     }
 }
 
-/// Tools whose objects are gone: without its source a tool must not run, and without what is known of it it is lost.
-fn look_for_losses(index: &Index, objects: &Objects, mending: Mending, health: &mut Health) -> Result<(), Fault> {
+/// Finds tools whose objects are gone. Without its source a tool must not run; without its version
+/// it is lost.
+fn check_lost_tools(
+    index: &Index,
+    objects: &Objects,
+    mending: RepairMode,
+    health: &mut FsckReport,
+) -> Result<(), Fault> {
     let sql = "SELECT num, name, id, version, source, current, status FROM tool JOIN about ON about.tool = num";
     let mut lost: Vec<(i64, bool)> = Vec::new();
     index.read(|transaction| {
@@ -420,12 +439,12 @@ fn look_for_losses(index: &Index, objects: &Objects, mending: Mending, health: &
             let id = ToolId::from_bytes(row.get(2)?);
             let gone = |column| -> Result<bool, Fault> {
                 let hash = Hash::from_bytes(row.get(column)?);
-                let whole = matches!(objects.examine(hash)?, Found::Whole(_));
-                Ok(!whole && !restored(objects, Some(index), hash, mending)?)
+                let whole = matches!(objects.examine(hash)?, ObjectState::Intact(_));
+                Ok(!whole && !restore_object(objects, Some(index), hash, mending)?)
             };
             let (version_gone, source_gone) = (gone(3)?, gone(4)?);
             let (current, status): (bool, String) = (row.get(5)?, row.get(6)?);
-            // A tool that is in quarantine already was told before.
+            // The loss of a quarantined tool was already reported.
             let told = status == Status::Quarantined.name() && !(version_gone && current);
             if told || !(version_gone || source_gone) {
                 continue;
@@ -436,33 +455,39 @@ fn look_for_losses(index: &Index, objects: &Objects, mending: Mending, health: &
             } else {
                 "it is quarantined until it is created or imported again"
             };
-            let mended = (mending == Mending::Repair).then(|| mended.to_owned());
-            health.wrong(format!("{name} ({})", id.short()), wrong, mended);
+            let mended = (mending == RepairMode::Repair).then(|| mended.to_owned());
+            health.add_problem(format!("{name} ({})", id.short()), wrong, mended);
             lost.push((row.get(0)?, version_gone));
         }
         Ok::<_, Fault>(())
     })?;
-    if mending == Mending::Repair {
-        // Those that are damaged are quarantined now, and the others are whole.
+    if mending == RepairMode::Repair {
+        // The damaged tools are quarantined now, and the others are intact.
         index.write(Durability::Unsynced, |transaction| {
             Ok::<_, Fault>(transaction.prepare_cached("DELETE FROM damaged")?.execute([]).map(|_| ())?)
         })?;
     }
-    if mending == Mending::Repair && !lost.is_empty() {
+    if mending == RepairMode::Repair && !lost.is_empty() {
         index.write(Durability::Synced, |transaction| {
             for (num, version_gone) in &lost {
                 let free = if *version_gone { ", current = 0" } else { "" };
                 let sql = format!("UPDATE tool SET status = 'quarantined'{free} WHERE num = ?");
                 transaction.prepare_cached(&sql)?.execute([num])?;
             }
-            Ok::<_, Fault>(generation::changed(transaction)?)
+            Ok::<_, Fault>(generation::bump(transaction)?)
         })?;
     }
     Ok(())
 }
 
-/// Steps in histories whose objects are gone, and that are not the newest about their tool: nobody can go back to them.
-fn look_for_lost_steps(index: &Index, objects: &Objects, mending: Mending, health: &mut Health) -> Result<(), Fault> {
+/// Finds versions in histories whose objects are gone, other than the newest of a tool: no rollback
+/// to them is possible.
+fn check_lost_steps(
+    index: &Index,
+    objects: &Objects,
+    mending: RepairMode,
+    health: &mut FsckReport,
+) -> Result<(), Fault> {
     let sql = "SELECT version.folded, number, version.hash, name FROM version \
                JOIN tool ON num = version.tool JOIN about ON about.tool = num WHERE version.hash <> about.version";
     let mut lost: Vec<(String, u64)> = Vec::new();
@@ -471,17 +496,17 @@ fn look_for_lost_steps(index: &Index, objects: &Objects, mending: Mending, healt
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
             let hash = Hash::from_bytes(row.get(2)?);
-            let whole = matches!(objects.examine(hash)?, Found::Whole(_));
-            if !whole && !restored(objects, Some(index), hash, mending)? {
+            let whole = matches!(objects.examine(hash)?, ObjectState::Intact(_));
+            if !whole && !restore_object(objects, Some(index), hash, mending)? {
                 let (name, number): (String, u64) = (row.get(3)?, row.get(1)?);
-                let mended = (mending == Mending::Repair).then(|| "the other steps stay".to_owned());
-                health.wrong(format!("{name}, version {number}"), "a step of its history is lost", mended);
+                let mended = (mending == RepairMode::Repair).then(|| "the other steps stay".to_owned());
+                health.add_problem(format!("{name}, version {number}"), "a step of its history is lost", mended);
                 lost.push((row.get(0)?, number));
             }
         }
         Ok::<_, Fault>(())
     })?;
-    if mending == Mending::Repair && !lost.is_empty() {
+    if mending == RepairMode::Repair && !lost.is_empty() {
         index.write(Durability::Synced, |transaction| {
             let mut statement = transaction.prepare_cached("DELETE FROM version WHERE folded = ? AND number = ?")?;
             lost.iter().try_for_each(|step| statement.execute((&step.0, step.1)).map(|_| ()))?;

@@ -1,8 +1,9 @@
-//! Taking away what nobody can reach any more.
+//! Garbage collection.
 //!
-//! Invariant: what a name leads to, its whole history, receipts, and what was deleted or happened a short while ago, stay.
-//! First the index forgets; then, while nobody else writes, the files go that it does not refer to. Whoever stops in between leaves
-//! nothing but files for the next time.
+//! Invariant: tools that names resolve to, their whole history, receipts, and anything deleted or
+//! recorded recently are kept. First the index drops its rows; then, while no other process writes,
+//! the files that it no longer references are removed. An interrupted collection leaves only
+//! unreferenced files, for the next one to remove.
 
 use std::collections::HashSet;
 use std::time::{Duration, SystemTime};
@@ -12,72 +13,73 @@ use jiff::Timestamp;
 use rusqlite::Connection;
 use toolcell_tool::{ToolId, ToolName};
 
-use crate::audit::Attempt;
+use crate::audit::AuditEvent;
 use crate::error::Fault;
-use crate::objects::Name;
-use crate::records::{PLAN, RUN};
+use crate::kv;
+use crate::objects::ObjectName;
+use crate::records::{PLAN_KIND, RUN_KIND};
 use crate::reserve;
-use crate::sleeping;
-use crate::spaces;
-use crate::store::{Store, parsed};
-use crate::version::Event;
+use crate::store::{Store, decode_column};
+use crate::suspended;
+use crate::version::VersionEvent;
 
-/// How old an unfinished file is before nobody can be writing it any more.
-const UNFINISHED: Duration = Duration::from_hours(1);
+/// The age above which a temporary file cannot still be in use.
+const TEMP_FILE_MAX_AGE: Duration = Duration::from_hours(1);
 
-/// Whether something is done, or only said.
+/// Whether garbage is collected or only counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
-    /// It is done.
-    Do,
-    /// It is said what would be done.
-    Plan,
+pub enum GcMode {
+    /// Collect garbage.
+    Execute,
+    /// Only report what would be collected.
+    DryRun,
 }
 
-/// What was collected, or would be.
+/// The result of a garbage collection, or of a dry run.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Collected {
-    /// Names that were deleted, and the tool they led to last.
+pub struct GcReport {
+    /// Deleted names, with the last tool of each.
     pub names: Vec<(ToolName, ToolId)>,
-    /// Objects.
+    /// The number of objects.
     pub objects: u64,
-    /// Their bytes.
+    /// Their size, in bytes.
     pub bytes: u64,
-    /// Files that nobody finished writing.
+    /// The number of abandoned temporary files.
     pub unfinished: u64,
-    /// Records of runs.
+    /// The number of run records and plans.
     pub records: u64,
-    /// Pairs of keys and values that had expired.
+    /// The number of expired key-value entries.
     pub expired: u64,
-    /// Runs that were asleep.
-    pub sleeping: u64,
-    /// What kept some files from going, where something did. They go the next time.
-    pub trouble: Option<String>,
+    /// The number of suspended runs.
+    pub suspended: u64,
+    /// Why some files could not be removed, if that happened. The next collection removes them.
+    pub error: Option<String>,
 }
 
 impl Store {
-    /// Collects what was deleted before a time, the records of runs before that time, runs that sleep since before that time, what nothing refers to since before
-    /// that time, and the pairs of keys and values that have expired by now. Later files that nothing refers to may be what
-    /// an older copy of the index does not know: `fsck` tells of them.
+    /// Collects names deleted before a time, run records and plans from before it, runs suspended
+    /// before it, unreferenced objects written before it, and key-value entries that have expired
+    /// by `now`. Newer unreferenced objects stay: an older copy of the index may not know them, and
+    /// `fsck` reports them.
     ///
     /// # Errors
-    /// `store-read-only`, and those of the disk.
-    pub fn collect(&self, deleted_before: Timestamp, now: Timestamp, mode: Mode) -> Result<Collected, Fault> {
+    /// `store-read-only`, or another [`Fault`].
+    pub fn collect(&self, deleted_before: Timestamp, now: Timestamp, mode: GcMode) -> Result<GcReport, Fault> {
         match mode {
-            Mode::Plan => self.plan_to_collect(deleted_before, now),
-            Mode::Do => self.collect_noted(deleted_before, now, None),
+            GcMode::DryRun => self.plan_collection(deleted_before, now),
+            GcMode::Execute => self.collect_audited(deleted_before, now, None),
         }
     }
 
-    fn plan_to_collect(&self, deleted_before: Timestamp, now: Timestamp) -> Result<Collected, Fault> {
-        let plan = self.index.read(|transaction| Plan::of(transaction, deleted_before, now))?;
-        let mut collected = plan.collected();
+    fn plan_collection(&self, deleted_before: Timestamp, now: Timestamp) -> Result<GcReport, Fault> {
+        let plan = self.index.read(|transaction| GcPlan::new(transaction, deleted_before, now))?;
+        let mut collected = plan.report();
         let before = system_time(deleted_before);
         self.index.read(|transaction| {
-            let kept = referred_to(transaction, |name| !plan.folded.contains(name))?;
-            self.find_garbage(&kept, |hash| plan.takes(self, hash, before), &mut collected).map(|_| ())
+            let kept = referenced_objects(transaction, |name| !plan.folded.contains(name))?;
+            self.find_garbage(&kept, |hash| plan.is_garbage(self, hash, before), &mut collected).map(|_| ())
         })?;
-        collected.unfinished = self.sweep(now, Mode::Plan, &mut collected.trouble);
+        collected.unfinished = self.sweep_temp_files(now, GcMode::DryRun, &mut collected.error);
         Ok(collected)
     }
 
@@ -85,35 +87,36 @@ impl Store {
         clippy::needless_pass_by_value,
         reason = "callers hand over what they made for this; it is cloned for each try"
     )]
-    pub(crate) fn collect_noted(
+    pub(crate) fn collect_audited(
         &self,
         deleted_before: Timestamp,
         now: Timestamp,
-        attempt: Option<Attempt<'_>>,
-    ) -> Result<Collected, Fault> {
-        self.directory.must_be_writable()?;
-        // What is not recorded is not destroyed: the line is in the transaction that forgets, which is before any file goes.
+        attempt: Option<AuditEvent<'_>>,
+    ) -> Result<GcReport, Fault> {
+        self.directory.check_writable()?;
+        // Nothing is deleted unrecorded: the audit line is in the transaction that drops the rows,
+        // before any file is removed.
         let plan = self.with_reserve(|| {
-            let work = |transaction: &Connection, attempt: &mut Attempt<'_>| {
-                let plan = Plan::of(transaction, deleted_before, now)?;
-                plan.folded.iter().try_for_each(|folded| forget(transaction, folded))?;
-                forget_runs(transaction, deleted_before)?;
-                sleeping::forget_overslept(transaction, deleted_before)?;
-                spaces::forget_expired(transaction, now)?;
+            let work = |transaction: &Connection, attempt: &mut AuditEvent<'_>| {
+                let plan = GcPlan::new(transaction, deleted_before, now)?;
+                plan.folded.iter().try_for_each(|folded| delete_name(transaction, folded))?;
+                delete_old_runs(transaction, deleted_before)?;
+                suspended::delete_expired(transaction, deleted_before)?;
+                kv::delete_expired(transaction, now)?;
                 attempt.details.count = Some(plan.names.len() as u64);
                 Ok::<_, Fault>(Some(plan))
             };
-            self.make(attempt.clone(), work, |_, _| ())
+            self.commit_change(attempt.clone(), work, |_, _| ())
         })?;
         let plan = plan.unwrap_or_default();
-        let mut collected = plan.collected();
+        let mut collected = plan.report();
         let before = system_time(deleted_before);
         let removed = self.with_reserve(|| {
-            let mut found = Collected::default();
+            let mut found = GcReport::default();
             self.index.write(self.settings.durability, |transaction| {
-                let kept = referred_to(transaction, |_| true)?;
+                let kept = referenced_objects(transaction, |_| true)?;
                 let mut forget = transaction.prepare_cached("DELETE FROM unsynced WHERE hash = ?")?;
-                for hash in self.find_garbage(&kept, |hash| plan.takes(self, hash, before), &mut found)? {
+                for hash in self.find_garbage(&kept, |hash| plan.is_garbage(self, hash, before), &mut found)? {
                     forget.execute([hash.as_bytes()])?;
                     self.objects.remove(hash)?;
                 }
@@ -123,17 +126,17 @@ impl Store {
         });
         match removed {
             Ok(found) => (collected.objects, collected.bytes) = (found.objects, found.bytes),
-            // What was collected is gone from the index, and was recorded.
-            Err(fault) => collected.trouble = Some(fault.to_string()),
+            // The index has dropped the rows, and the audit line is written.
+            Err(fault) => collected.error = Some(fault.to_string()),
         }
-        collected.unfinished = self.sweep(now, Mode::Do, &mut collected.trouble);
-        reserve::keep(&self.directory);
+        collected.unfinished = self.sweep_temp_files(now, GcMode::Execute, &mut collected.error);
+        reserve::allocate(&self.directory);
         Ok(collected)
     }
 
-    fn sweep(&self, now: Timestamp, mode: Mode, trouble: &mut Option<String>) -> u64 {
-        let unfinished = system_time(now).checked_sub(UNFINISHED).unwrap_or(SystemTime::UNIX_EPOCH);
-        match self.objects.sweep_unfinished(unfinished, mode) {
+    fn sweep_temp_files(&self, now: Timestamp, mode: GcMode, trouble: &mut Option<String>) -> u64 {
+        let unfinished = system_time(now).checked_sub(TEMP_FILE_MAX_AGE).unwrap_or(SystemTime::UNIX_EPOCH);
+        match self.objects.sweep_temp_files(unfinished, mode) {
             Ok(swept) => swept,
             Err(fault) => {
                 trouble.get_or_insert_with(|| fault.to_string());
@@ -142,23 +145,23 @@ impl Store {
         }
     }
 
-    /// Objects that nothing refers to. Those that say that a name was deleted come last: were the rest of a history to
-    /// stay behind without them, the name would be back when the index is made anew.
+    /// Finds unreferenced objects. Versions that record a deletion come last: if the rest of a
+    /// history outlived them, a rebuild of the index would restore the name.
     fn find_garbage(
         &self,
         kept: &HashSet<Hash>,
         goes: impl Fn(&Hash) -> bool,
-        collected: &mut Collected,
+        collected: &mut GcReport,
     ) -> Result<Vec<Hash>, Fault> {
         let (mut garbage, mut deletions) = (Vec::new(), Vec::new());
-        self.objects.each(&mut |name| {
-            let Name::Hash(hash) = name else { return Ok(()) };
+        self.objects.for_each(&mut |name| {
+            let ObjectName::Hash(hash) = name else { return Ok(()) };
             if kept.contains(&hash) || !goes(&hash) {
                 return Ok(());
             }
             collected.objects += 1;
             collected.bytes += self.objects.len(hash);
-            let deletion = self.version(hash).is_ok_and(|version| version.event == Event::Deleted);
+            let deletion = self.read_version(hash).is_ok_and(|version| version.event == VersionEvent::Deleted);
             if deletion {
                 deletions.push(hash);
             } else {
@@ -171,36 +174,36 @@ impl Store {
     }
 }
 
-/// What is collected.
+/// The set of things to collect.
 #[derive(Default)]
-struct Plan {
+struct GcPlan {
     names: Vec<(ToolName, ToolId)>,
     folded: HashSet<String>,
-    gone: HashSet<Hash>,
+    garbage: HashSet<Hash>,
     records: u64,
     expired: u64,
-    sleeping: u64,
+    suspended: u64,
 }
 
-impl Plan {
-    fn of(transaction: &Connection, deleted_before: Timestamp, now: Timestamp) -> Result<Self, Fault> {
-        let names = deleted(transaction, deleted_before)?;
-        let folded: HashSet<String> = names.iter().map(|(name, _)| name.folded()).collect();
-        let gone = referred_to(transaction, |name| folded.contains(name))?;
-        let (records, expired) = (old_runs(transaction, deleted_before)?, spaces::expired(transaction, now)?);
-        let sleeping = sleeping::overslept(transaction, deleted_before)?;
-        Ok(Self { names, folded, gone, records, expired, sleeping })
+impl GcPlan {
+    fn new(transaction: &Connection, deleted_before: Timestamp, now: Timestamp) -> Result<Self, Fault> {
+        let names = deleted_names(transaction, deleted_before)?;
+        let folded: HashSet<String> = names.iter().map(|(name, _)| name.case_folded()).collect();
+        let gone = referenced_objects(transaction, |name| folded.contains(name))?;
+        let (records, expired) = (count_old_runs(transaction, deleted_before)?, kv::count_expired(transaction, now)?);
+        let sleeping = suspended::count_expired(transaction, deleted_before)?;
+        Ok(Self { names, folded, garbage: gone, records, expired, suspended: sleeping })
     }
 
-    fn collected(&self) -> Collected {
-        let Self { names, records, expired, sleeping, .. } = self;
+    fn report(&self) -> GcReport {
+        let Self { names, records, expired, suspended: sleeping, .. } = self;
         let (records, expired, sleeping) = (*records, *expired, *sleeping);
-        Collected { names: names.clone(), records, expired, sleeping, ..Collected::default() }
+        GcReport { names: names.clone(), records, expired, suspended: sleeping, ..GcReport::default() }
     }
 
-    /// Whether an object that nothing refers to goes.
-    fn takes(&self, store: &Store, hash: &Hash, before: SystemTime) -> bool {
-        self.gone.contains(hash) || store.objects.modified(*hash).is_some_and(|time| time < before)
+    /// Whether an unreferenced object may be removed.
+    fn is_garbage(&self, store: &Store, hash: &Hash, before: SystemTime) -> bool {
+        self.garbage.contains(hash) || store.objects.modified(*hash).is_some_and(|time| time < before)
     }
 }
 
@@ -208,32 +211,32 @@ fn system_time(time: Timestamp) -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_millis(time.as_millisecond().try_into().unwrap_or(0))
 }
 
-/// Names that lead nowhere since before a time, and where they led last.
-fn deleted(transaction: &Connection, before: Timestamp) -> rusqlite::Result<Vec<(ToolName, ToolId)>> {
+/// Names deleted before a time, with the last tool of each.
+fn deleted_names(transaction: &Connection, before: Timestamp) -> rusqlite::Result<Vec<(ToolName, ToolId)>> {
     let sql = "SELECT name, id FROM version AS last JOIN tool ON num = last.tool \
                WHERE event = 'deleted' AND at < ? AND number = \
                (SELECT max(number) FROM version WHERE folded = last.folded) ORDER BY last.folded";
     let mut statement = transaction.prepare_cached(sql)?;
     let rows = statement.query_map([before.as_millisecond()], |row| {
-        Ok((parsed(0, ToolName::parse(row.get_ref(0)?.as_str()?))?, ToolId::from_bytes(row.get(1)?)))
+        Ok((decode_column(0, ToolName::parse(row.get_ref(0)?.as_str()?))?, ToolId::from_bytes(row.get(1)?)))
     })?;
     rows.collect()
 }
 
-/// How many runs and plans there were before a time.
-fn old_runs(transaction: &Connection, before: Timestamp) -> rusqlite::Result<u64> {
+/// The number of run records and plans from before a time.
+fn count_old_runs(transaction: &Connection, before: Timestamp) -> rusqlite::Result<u64> {
     let sql = "SELECT count(*) FROM record WHERE kind IN (?, ?) AND at < ?";
-    transaction.prepare_cached(sql)?.query_row((RUN, PLAN, before.as_millisecond()), |row| row.get(0))
+    transaction.prepare_cached(sql)?.query_row((RUN_KIND, PLAN_KIND, before.as_millisecond()), |row| row.get(0))
 }
 
-/// Lets the index forget the runs and plans before a time.
-fn forget_runs(transaction: &Connection, before: Timestamp) -> rusqlite::Result<usize> {
+/// Deletes the run records and plans from before a time.
+fn delete_old_runs(transaction: &Connection, before: Timestamp) -> rusqlite::Result<usize> {
     let sql = "DELETE FROM record WHERE kind IN (?, ?) AND at < ?";
-    transaction.prepare_cached(sql)?.execute((RUN, PLAN, before.as_millisecond()))
+    transaction.prepare_cached(sql)?.execute((RUN_KIND, PLAN_KIND, before.as_millisecond()))
 }
 
-/// Lets the index forget a name and its tools. Records stay: they say what happened.
-fn forget(transaction: &Connection, folded: &str) -> rusqlite::Result<()> {
+/// Deletes a name and its tools from the index. Run records stay: they say what happened.
+fn delete_name(transaction: &Connection, folded: &str) -> rusqlite::Result<()> {
     for sql in [
         "DELETE FROM approval WHERE granted IS NOT 0 AND tool IN (SELECT id FROM tool WHERE folded = ?)",
         "DELETE FROM failure WHERE tool IN (SELECT num FROM tool WHERE folded = ?)",
@@ -252,8 +255,11 @@ fn forget(transaction: &Connection, folded: &str) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// The objects that the index refers to, for names that are kept.
-pub(crate) fn referred_to(transaction: &Connection, kept: impl Fn(&str) -> bool) -> rusqlite::Result<HashSet<Hash>> {
+/// The objects that the index references for the names that `kept` selects.
+pub(crate) fn referenced_objects(
+    transaction: &Connection,
+    kept: impl Fn(&str) -> bool,
+) -> rusqlite::Result<HashSet<Hash>> {
     let mut hashes = HashSet::new();
     for sql in [
         "SELECT folded, hash FROM version",

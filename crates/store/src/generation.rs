@@ -1,7 +1,7 @@
-//! Whether the tools have changed.
+//! A counter that detects changes of tools.
 //!
-//! Invariant: whatever changes what tools there are, what is said about them, their status, or what people said to them,
-//! notes it in its own transaction. Runs do not, but for those that take its proof from a tool.
+//! Invariant: whatever changes the set of tools, their metadata, their status or their approvals
+//! bumps the counter in the same transaction. Runs do not bump it, except one that demotes a tool.
 
 use std::hash::{BuildHasher as _, Hasher as _};
 
@@ -10,17 +10,17 @@ use rusqlite::{Connection, OptionalExtension as _};
 use crate::error::Fault;
 use crate::store::Store;
 
-/// The tools of a store as they were at a moment: equal where nothing was changed since.
+/// The state of all tools at one moment. Two values are equal if nothing changed between them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Generation(i64);
 
 impl Store {
-    /// What the tools are by now, to be compared with what they were. It takes some microseconds.
+    /// The current generation, to be compared with an earlier one. A call takes a few microseconds.
     ///
-    /// That a tool lost its proof shows once the runs that took it are in the index.
+    /// A demotion by runs shows once these runs are flushed into the index.
     ///
     /// # Errors
-    /// Those of the disk.
+    /// Any [`Fault`].
     pub fn generation(&self) -> Result<Generation, Fault> {
         self.index.read(|transaction| {
             let mut statement = transaction.prepare_cached("SELECT at FROM mark WHERE what = 'generation'")?;
@@ -29,18 +29,19 @@ impl Store {
     }
 }
 
-/// Notes that the tools are not what they were.
-pub(crate) fn changed(transaction: &Connection) -> rusqlite::Result<()> {
-    // A number that grew too large, by a bit that flipped, would hold up every change.
+/// Bumps the counter.
+pub(crate) fn bump(transaction: &Connection) -> rusqlite::Result<()> {
+    // Masked, because a counter that a flipped bit made too large would overflow and block every
+    // change.
     let sql = "INSERT INTO mark (what, at) VALUES ('generation', 1) \
                ON CONFLICT DO UPDATE SET at = (at & 0x3fffffffffffffff) + 1";
     transaction.prepare_cached(sql)?.execute([]).map(|_| ())
 }
 
-/// Begins to count, in an index that does not yet.
-pub(crate) fn begin(connection: &Connection) -> rusqlite::Result<()> {
-    // Keys of the standard library's hash maps come from the system's random numbers: an index that is made anew does not
-    // count what another one has counted.
+/// Starts the counter in an index that has none yet.
+pub(crate) fn init(connection: &Connection) -> rusqlite::Result<()> {
+    // The standard library seeds its hash maps with random numbers of the system: a rebuilt index
+    // must not repeat numbers of the old one.
     let start = std::collections::hash_map::RandomState::new().build_hasher().finish() >> 2;
     connection.execute("INSERT INTO mark (what, at) VALUES ('generation', ?)", [start]).map(|_| ())
 }

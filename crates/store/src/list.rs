@@ -1,7 +1,8 @@
 //! The list of tools: filters, order, pages.
 //!
-//! Invariant: a page costs memory for the page, however many tools there are. Going on with a cursor never shows a tool
-//! twice and leaves out none that was there all the time: it names the last tool that was shown and not a count.
+//! Invariant: memory use is bounded by the page, not by the number of tools. Paging with a cursor
+//! neither repeats a tool nor skips one that existed all along, because a cursor names the last
+//! tool of its page and is no offset.
 
 use jiff::Timestamp;
 use rusqlite::types::Value;
@@ -9,31 +10,31 @@ use rusqlite::{Connection, params_from_iter};
 use toolcell_tool::{Status, TAGS_LIMIT};
 
 use crate::error::Fault;
-use crate::store::{COLUMNS, Entry, Store, TABLES, joined, stored};
+use crate::store::{ENTRY_COLUMNS, ENTRY_TABLES, Entry, Store, join_tags, score_to_stored};
 
-/// How many tools a page has at most.
+/// The maximum number of tools in a page.
 pub const PAGE_LIMIT: usize = 1_000;
 
-/// Which tools are listed, and how.
+/// Filters, order and position of a page.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Filter {
-    /// Part of the name, in any case.
+    /// A substring of the name, case-insensitive.
     pub name: Option<String>,
-    /// Any of these tags, up to [`TAGS_LIMIT`]; all tools where there is none.
+    /// Tools with any of these tags, at most [`TAGS_LIMIT`]; no filter if empty.
     pub any_tag: Vec<String>,
-    /// All of these tags, up to [`TAGS_LIMIT`].
+    /// Tools with all of these tags, at most [`TAGS_LIMIT`].
     pub all_tags: Vec<String>,
-    /// The least safety score, 0.0 to 1.0.
+    /// The minimum safety score, 0.0 to 1.0.
     pub min_safety: Option<f64>,
-    /// Tools of this status.
+    /// Tools with this status.
     pub status: Option<Status>,
-    /// Tools that nobody has used since then, nor made.
+    /// Tools last used before this time, or created before it if they were never used.
     pub unused_since: Option<Timestamp>,
-    /// What comes first.
+    /// The sort order.
     pub order: Order,
-    /// How many at most, up to [`PAGE_LIMIT`].
+    /// The maximum number of tools, at most [`PAGE_LIMIT`].
     pub limit: usize,
-    /// Where an earlier page ended.
+    /// The position after which the page starts.
     pub after: Option<Cursor>,
 }
 
@@ -53,30 +54,30 @@ impl Default for Filter {
     }
 }
 
-/// What comes first.
+/// The sort order of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Order {
-    /// The newest tool.
+    /// Newest first.
     #[default]
     Created,
-    /// The one about which something was said last.
+    /// Most recently changed first.
     Updated,
-    /// The first of the alphabet.
+    /// Alphabetical.
     Name,
-    /// The one that ran most often.
+    /// Most runs first.
     Usage,
-    /// The one that ran last.
+    /// Most recently used first.
     LastUsed,
-    /// The one that runs speak most for.
+    /// Highest confidence first.
     Confidence,
 }
 
 impl Order {
-    /// All of them.
+    /// All orders.
     pub const ALL: [Self; 6] =
         [Self::Created, Self::Updated, Self::Name, Self::Usage, Self::LastUsed, Self::Confidence];
 
-    /// Its name on the command line and in cursors.
+    /// The name on the command line and in cursors.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -91,7 +92,7 @@ impl Order {
 
     const fn column(self) -> &'static str {
         match self {
-            // The order of arrival, whatever the clock did.
+            // Insertion order, independent of the clock.
             Self::Created => "num",
             Self::Updated => "updated_at",
             Self::Name => "folded",
@@ -101,7 +102,7 @@ impl Order {
         }
     }
 
-    /// Which way, and how what comes after compares with what came before.
+    /// The SQL sort direction, and the operator that selects what comes after a cursor.
     const fn direction(self) -> (&'static str, &'static str) {
         match self {
             Self::Name => ("ASC", ">"),
@@ -110,7 +111,7 @@ impl Order {
     }
 }
 
-/// Where a page ended. Its text is for handing back, not for reading.
+/// The position at which a page ended. Its text is opaque.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cursor {
     order: Order,
@@ -119,7 +120,7 @@ pub struct Cursor {
 }
 
 impl Cursor {
-    /// Takes the text of a cursor back.
+    /// Parses the text of a cursor.
     ///
     /// # Errors
     /// `cursor-invalid`
@@ -148,7 +149,7 @@ impl std::fmt::Display for Cursor {
     }
 }
 
-/// Some text is no cursor, or one of a list in another order.
+/// The text is not a cursor, or the cursor belongs to another sort order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the cursor is none of a list in this order")]
 pub struct CursorError;
@@ -161,22 +162,22 @@ impl CursorError {
     }
 }
 
-/// Why there is no list.
+/// A list request that failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ListError {
-    /// The cursor is of another list.
+    /// The cursor is invalid for this list.
     #[error(transparent)]
     Cursor(#[from] CursorError),
-    /// The filter has more tags than a tool.
+    /// The filter has more tags than a tool can have.
     #[error("the filter has {len} tags {what}, the limit is {TAGS_LIMIT}")]
     Tags {
-        /// Which ones.
+        /// Which tag filter.
         what: &'static str,
-        /// How many.
+        /// The number of tags in it.
         len: usize,
     },
-    /// The disk or the index fails.
+    /// The disk or the index failed.
     #[error(transparent)]
     Fault(#[from] Fault),
 }
@@ -198,29 +199,30 @@ impl ListError {
 pub struct Page {
     /// The tools.
     pub entries: Vec<Entry>,
-    /// How many the filter fits in all.
+    /// The number of tools that match the filter.
     pub total: u64,
-    /// How many of them come after this page.
-    pub more: u64,
-    /// Where to go on; none where this is the end.
+    /// The number of matching tools after this page.
+    pub remaining: u64,
+    /// The cursor of the next page; `None` on the last one.
     pub next: Option<Cursor>,
 }
 
-/// Conditions in SQL, and what they are about.
+/// An SQL condition and its parameter values.
 struct Conditions {
     sql: String,
     values: Vec<Value>,
 }
 
 impl Conditions {
-    fn of(filter: &Filter) -> Self {
+    fn from_filter(filter: &Filter) -> Self {
         let mut conditions = Self { sql: "current = 1".to_owned(), values: Vec::new() };
         if let Some(part) = &filter.name {
-            // A pattern of SQL would end at a NUL and find everything. Names are ASCII.
+            // `instr`, because a `LIKE` pattern ends at a NUL and would then match everything.
+            // Names are ASCII.
             conditions.and("instr(lower(name), ?)", [Value::Text(part.to_ascii_lowercase())]);
         }
         if let Some(least) = filter.min_safety {
-            conditions.and("safety >= ?", [Value::Integer(stored(least))]);
+            conditions.and("safety >= ?", [Value::Integer(score_to_stored(least))]);
         }
         if let Some(status) = filter.status {
             conditions.and("status = ?", [Value::Text(status.name().to_owned())]);
@@ -229,9 +231,9 @@ impl Conditions {
             let sql = "CASE WHEN last_used_at > 0 THEN last_used_at ELSE created_at END < ?";
             conditions.and(sql, [Value::Integer(since.as_millisecond())]);
         }
-        // Two tags in one, with the line feed that is between them in the column, are none.
+        // A "tag" with a line feed must not match two adjacent tags of the column.
         let tagged = |tag: &String| {
-            if tag.contains('\n') { Value::Null } else { Value::Text(joined(std::slice::from_ref(tag))) }
+            if tag.contains('\n') { Value::Null } else { Value::Text(join_tags(std::slice::from_ref(tag))) }
         };
         if !filter.any_tag.is_empty() {
             let any = vec!["instr(tags, ?)"; filter.any_tag.len()].join(" OR ");
@@ -251,28 +253,28 @@ impl Conditions {
 }
 
 impl Store {
-    /// A page of the tools that names lead to.
+    /// A page of the tools that names resolve to.
     ///
     /// # Errors
-    /// `cursor-invalid`, `filter-invalid`, and those of the disk.
+    /// `cursor-invalid`, `filter-invalid`, or another [`Fault`].
     pub fn list(&self, filter: &Filter) -> Result<Page, ListError> {
         if filter.after.as_ref().is_some_and(|cursor| cursor.order != filter.order) {
             return Err(CursorError.into());
         }
-        self.settle_first();
+        self.flush_before_read();
         for (what, len) in [("of which any fits", filter.any_tag.len()), ("of which all fit", filter.all_tags.len())] {
             if len > TAGS_LIMIT {
                 return Err(ListError::Tags { what, len });
             }
         }
         let mut page = self.index.read(|transaction| page(transaction, filter).map_err(Fault::from))?;
-        self.show_damage(&mut page.entries)?;
+        self.flag_damaged(&mut page.entries)?;
         Ok(page)
     }
 }
 
 fn page(transaction: &Connection, filter: &Filter) -> rusqlite::Result<Page> {
-    let mut conditions = Conditions::of(filter);
+    let mut conditions = Conditions::from_filter(filter);
     let count = |conditions: &Conditions| {
         let sql = format!("SELECT count(*) FROM tool WHERE {}", conditions.sql);
         let mut statement = transaction.prepare_cached(&sql)?;
@@ -284,12 +286,13 @@ fn page(transaction: &Connection, filter: &Filter) -> rusqlite::Result<Page> {
         let sql = format!("({column}, num) {beyond} (?, ?)");
         conditions.and(&sql, [cursor.key(), Value::Integer(cursor.num)]);
     }
-    // From the cursor on.
+    // Counted from the cursor on.
     let rest = if filter.after.is_some() { count(&conditions)? } else { total };
     let limit = filter.limit.clamp(1, PAGE_LIMIT);
-    // The wide columns are read for the tools of the page alone. One more than asked for says whether there is more.
+    // The wide columns are read for the tools of the page only. One tool more than requested is
+    // read, to learn whether there is a next page.
     let sql = format!(
-        "SELECT {COLUMNS}, {column} FROM {TABLES} WHERE num IN \
+        "SELECT {ENTRY_COLUMNS}, {column} FROM {ENTRY_TABLES} WHERE num IN \
          (SELECT num FROM tool WHERE {} ORDER BY {column} {direction}, num {direction} LIMIT {}) \
          ORDER BY {column} {direction}, num {direction}",
         conditions.sql,
@@ -302,7 +305,7 @@ fn page(transaction: &Connection, filter: &Filter) -> rusqlite::Result<Page> {
             Value::Text(text) => text,
             _ => String::new(),
         };
-        Ok((Entry::of_row(row)?, key))
+        Ok((Entry::from_row(row)?, key))
     })?;
     let mut found: Vec<(Entry, String)> = rows.collect::<Result<_, _>>()?;
     let more = found.len() > limit;
@@ -310,5 +313,5 @@ fn page(transaction: &Connection, filter: &Filter) -> rusqlite::Result<Page> {
     let last = found.last().filter(|_| more);
     let next = last.map(|(entry, key)| Cursor { order: filter.order, key: key.clone(), num: entry.num });
     let more = rest.saturating_sub(found.len() as u64);
-    Ok(Page { entries: found.into_iter().map(|(entry, _)| entry).collect(), total, more, next })
+    Ok(Page { entries: found.into_iter().map(|(entry, _)| entry).collect(), total, remaining: more, next })
 }

@@ -1,46 +1,48 @@
-//! What a process is told beside the results of its calls: that it waits, and that something is not in the log yet.
+//! Notices: warnings of a process that are not the result of a call, such as a long wait for a
+//! lock.
 //!
-//! Invariant: a notice changes nothing. What it tells of is in an error as well, or is made up for later.
+//! Invariant: a notice changes nothing. The same information is in an error, or what it reports is
+//! made up for later.
 
 use std::fmt;
 use std::sync::OnceLock;
 
-/// Something to be told.
+/// A warning for the user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Notice<'a> {
     /// This process waits for a lock that another one holds.
     Waiting {
-        /// What the lock is of.
+        /// The locked resource.
         what: &'a str,
     },
-    /// A line of the audit log cannot be appended now. It is kept, and appended when that is possible.
+    /// An audit line cannot be appended now. It is stored, and appended as soon as possible.
     Delayed {
-        /// What was recorded.
+        /// The recorded action.
         action: &'a str,
-        /// Why it cannot be appended.
+        /// Why the line cannot be appended.
         why: &'a str,
     },
-    /// A line of the audit log is lost: it could neither be appended nor kept.
+    /// An audit line is lost: it could neither be appended nor stored.
     Lost {
-        /// What was to be recorded.
+        /// The action that should have been recorded.
         action: &'a str,
-        /// Why that is not possible.
+        /// Why the line is lost.
         why: &'a str,
     },
-    /// What runs is not recorded, and the policy lets it run all the same.
+    /// A run is not recorded, which the policy permits.
     Unrecorded {
-        /// Why.
+        /// Why the run is not recorded.
         why: &'a str,
     },
-    /// Runs that ended are not in the index yet; they are in their journal.
-    Unsettled {
-        /// Why.
+    /// Finished runs are not in the index yet, only in the journal.
+    Unflushed {
+        /// Why they cannot be flushed.
         why: &'a str,
     },
-    /// What a process that is gone left behind cannot be closed now.
+    /// Interrupted runs of a dead process cannot be recorded now.
     Unclosed {
-        /// Why.
+        /// Why they cannot be recorded.
         why: &'a str,
     },
 }
@@ -54,7 +56,7 @@ impl fmt::Display for Notice<'_> {
             }
             Self::Lost { action, why } => write!(f, "`{action}` is not recorded in the audit log: {why}"),
             Self::Unrecorded { why } => write!(f, "this run is not recorded: {why}"),
-            Self::Unsettled { why } => write!(f, "runs are in their journal, and not in the index yet: {why}"),
+            Self::Unflushed { why } => write!(f, "runs are in their journal, and not in the index yet: {why}"),
             Self::Unclosed { why } => {
                 write!(f, "runs that were interrupted are not recorded as such yet: {why}")
             }
@@ -62,24 +64,25 @@ impl fmt::Display for Notice<'_> {
     }
 }
 
-/// Who hears notices in this process.
-static HEARER: OnceLock<fn(&Notice<'_>)> = OnceLock::new();
+/// The notice handler of this process.
+static HANDLER: OnceLock<fn(&Notice<'_>)> = OnceLock::new();
 
-/// Hands every notice of this process to a function, from now on. The first who asks hears them; it is false for others.
+/// Sets the function that receives all notices of this process from now on. Only the first call
+/// takes effect; later calls return false.
 ///
 /// # Examples
 /// ```
-/// assert!(toolcell_store::hear_notices(|notice| eprintln!("warning: {notice}")));
-/// assert!(!toolcell_store::hear_notices(|_| ()));
+/// assert!(toolcell_store::set_notice_handler(|notice| eprintln!("warning: {notice}")));
+/// assert!(!toolcell_store::set_notice_handler(|_| ()));
 /// ```
-pub fn hear_notices(hearer: fn(&Notice<'_>)) -> bool {
-    HEARER.set(hearer).is_ok()
+pub fn set_notice_handler(hearer: fn(&Notice<'_>)) -> bool {
+    HANDLER.set(hearer).is_ok()
 }
 
-/// Tells whoever hears notices in this process.
-pub fn tell(notice: &Notice<'_>) {
+/// Logs a notice and passes it to the handler of this process.
+pub fn emit_notice(notice: &Notice<'_>) {
     tracing::warn!("{notice}");
-    if let Some(hearer) = HEARER.get() {
+    if let Some(hearer) = HANDLER.get() {
         hearer(notice);
     }
 }

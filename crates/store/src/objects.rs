@@ -1,9 +1,10 @@
-//! Immutable blobs under their blake3 hash.
+//! Immutable objects, stored under their blake3 hash.
 //!
-//! Invariant: what [`Objects::read`] gives has the hash that was asked for; whatever is found under a name that is not
-//! its hash is damage. A file is written under another name, whole, and renamed, so an object is there or it is not.
+//! Invariant: bytes from [`Objects::read_verified`] match the requested hash; a file that does not
+//! match its name is reported as damage. A file is written under a temporary name and then renamed,
+//! so an object exists completely or not at all.
 //!
-//! Objects are plain: `b3sum objects/ab/cd…` prints `abcd…`.
+//! Objects are plain files: `b3sum objects/ab/cd…` prints `abcd…`.
 
 use std::ffi::OsString;
 use std::io::{ErrorKind, Read as _, Write as _};
@@ -14,104 +15,108 @@ use blake3::Hash;
 use cap_fs_ext::DirExt as _;
 use cap_std::fs::{Dir, OpenOptionsExt as _};
 
-use crate::directory::{Directory, make_folder, private};
+use crate::directory::{Directory, create_folder, private_options};
 use crate::error::Fault;
-use crate::gc::Mode;
+use crate::gc::GcMode;
 
-/// The largest object: a source of 64 KiB, or all that is said about one.
+/// The maximum size of an object, in bytes: a source has at most 64 KiB, and a version its
+/// metadata.
 pub(crate) const OBJECT_LIMIT: u64 = 1 << 20;
-/// Objects do not change, not even by accident.
-const READ_ONLY_FILE: u32 = 0o400;
+/// The mode of object files: read-only, against accidental changes.
+const OBJECT_MODE: u32 = 0o400;
 
 /// The objects of a store.
 pub(crate) struct Objects {
     dir: Dir,
-    /// Objects that are being written.
+    /// The folder of temporary files.
     tmp: Dir,
     next: AtomicU64,
 }
 
-/// What is found under a hash.
-pub(crate) enum Found {
-    /// Bytes with that hash.
-    Whole(Vec<u8>),
-    /// Nothing.
+/// The state of an object.
+pub(crate) enum ObjectState {
+    /// The object exists and matches its hash.
+    Intact(Vec<u8>),
+    /// There is no file.
     Missing,
-    /// Something else, and what it is.
+    /// The file is damaged, and how.
     Damaged(String),
 }
 
 impl Objects {
     pub(crate) fn open(directory: &Directory) -> Result<Self, Fault> {
-        Ok(Self { dir: directory.folder("objects")?, tmp: directory.folder("tmp")?, next: AtomicU64::new(0) })
+        Ok(Self { dir: directory.open_folder("objects")?, tmp: directory.open_folder("tmp")?, next: AtomicU64::new(0) })
     }
 
-    /// What is stored under a hash, looked at closely.
-    pub(crate) fn look(&self, hash: Hash) -> Result<Found, Fault> {
-        let path = path(hash);
-        let mut options = private();
+    /// Reads an object and checks its hash.
+    pub(crate) fn read_verified(&self, hash: Hash) -> Result<ObjectState, Fault> {
+        let path = object_path(hash);
+        let mut options = private_options();
         let file = match self.dir.open_with(&path, options.read(true)) {
             Ok(file) => file,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Found::Missing),
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(ObjectState::Missing),
             Err(_) if is_link(&self.dir, &path) => {
-                return Ok(Found::Damaged("is a link".to_owned()));
+                return Ok(ObjectState::Damaged("is a link".to_owned()));
             }
-            Err(error) => return Err(failed_read(hash, error)),
+            Err(error) => return Err(read_fault(hash, error)),
         };
-        let failed = |error| failed_read(hash, error);
+        let failed = |error| read_fault(hash, error);
         let metadata = file.metadata().map_err(failed)?;
         if !metadata.is_file() {
-            return Ok(Found::Damaged("is no file".to_owned()));
+            return Ok(ObjectState::Damaged("is no file".to_owned()));
         }
         if metadata.len() > OBJECT_LIMIT {
-            return Ok(Found::Damaged(format!("is {} bytes, the limit is {OBJECT_LIMIT}", metadata.len())));
+            return Ok(ObjectState::Damaged(format!("is {} bytes, the limit is {OBJECT_LIMIT}", metadata.len())));
         }
         let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0));
         file.take(OBJECT_LIMIT + 1).read_to_end(&mut bytes).map_err(failed)?;
         let actual = blake3::hash(&bytes);
         if actual == hash {
-            Ok(Found::Whole(bytes))
+            Ok(ObjectState::Intact(bytes))
         } else {
             let (len, actual) = (bytes.len(), actual.to_hex());
-            Ok(Found::Damaged(format!("is not what its name says: its {len} bytes have the hash {}…", &actual[..16])))
+            Ok(ObjectState::Damaged(format!(
+                "is not what its name says: its {len} bytes have the hash {}…",
+                &actual[..16]
+            )))
         }
     }
 
-    /// The same, where what cannot be read is damaged: it is asked for twice, and a file that may not be read is as good as one
-    /// that is not there.
-    pub(crate) fn examine(&self, hash: Hash) -> Result<Found, Fault> {
-        match self.look(hash).or_else(|_| self.look(hash)) {
-            Err(Fault::Unreadable { source, .. }) => Ok(Found::Damaged(format!("cannot be read: {source}"))),
+    /// Same as [`Objects::read_verified`], but an unreadable file counts as damaged. It is tried
+    /// twice; a file without read permission is as useless as a missing one.
+    pub(crate) fn examine(&self, hash: Hash) -> Result<ObjectState, Fault> {
+        match self.read_verified(hash).or_else(|_| self.read_verified(hash)) {
+            Err(Fault::Unreadable { source, .. }) => Ok(ObjectState::Damaged(format!("cannot be read: {source}"))),
             other => other,
         }
     }
 
-    /// Whether something is stored under a hash, without looking at what.
-    pub(crate) fn has(&self, hash: Hash) -> bool {
-        // Nothing is opened, so it does not matter where a planted link leads.
-        let found = rustix::fs::statat(&self.dir, path(hash), rustix::fs::AtFlags::SYMLINK_NOFOLLOW);
+    /// Whether there is a file for a hash; its content is not checked.
+    pub(crate) fn exists(&self, hash: Hash) -> bool {
+        // Nothing is opened, so the target of a planted symlink does not matter.
+        let found = rustix::fs::statat(&self.dir, object_path(hash), rustix::fs::AtFlags::SYMLINK_NOFOLLOW);
         found.is_ok_and(|found| rustix::fs::FileType::from_raw_mode(found.st_mode).is_file())
     }
 
-    /// How many bytes are stored under a hash.
+    /// The size of an object, in bytes.
     pub(crate) fn len(&self, hash: Hash) -> u64 {
-        self.dir.symlink_metadata(path(hash)).map_or(0, |metadata| metadata.len())
+        self.dir.symlink_metadata(object_path(hash)).map_or(0, |metadata| metadata.len())
     }
 
     /// When an object was written.
     pub(crate) fn modified(&self, hash: Hash) -> Option<std::time::SystemTime> {
-        let metadata = self.dir.symlink_metadata(path(hash)).ok()?;
+        let metadata = self.dir.symlink_metadata(object_path(hash)).ok()?;
         metadata.modified().ok().map(cap_std::time::SystemTime::into_std)
     }
 
-    /// Writes an object, over whatever else has its name.
+    /// Writes an object and replaces anything of its name.
     pub(crate) fn write(&self, hash: Hash, bytes: &[u8]) -> Result<(), Fault> {
-        // Names of processes come again; what a dead one left behind is passed over.
+        // Process identifiers are reused, so names left behind by a dead process are skipped.
         let (mut file, name) = loop {
             let number = self.next.fetch_add(1, Ordering::Relaxed);
             let name = format!("{}.{number}", std::process::id());
-            let mut options = private();
-            match self.tmp.open_with(&name, options.create_new(true).write(true).mode(READ_ONLY_FILE)) {
+            let mut options = private_options();
+            match self.tmp.open_with(&name, options.create_new(true).write(true).mode(OBJECT_MODE)) {
                 Ok(file) => break (file, name),
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(Fault::disk(format!("tmp/{name}"))(error)),
@@ -120,78 +125,85 @@ impl Objects {
         let written = file.write_all(bytes).and_then(|()| self.publish(&name, hash));
         drop(file);
         written.map_err(|error| {
-            // Where even this fails, `gc` takes it away.
+            // If this fails too, `gc` removes the file.
             let _ = self.tmp.remove_file(&name);
-            Fault::disk(format!("objects/{}", path(hash)))(error)
+            Fault::disk(format!("objects/{}", object_path(hash)))(error)
         })
     }
 
     fn publish(&self, name: &str, hash: Hash) -> std::io::Result<()> {
-        let path = path(hash);
+        let path = object_path(hash);
         match self.tmp.rename(name, &self.dir, &path) {
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                make_folder(&self.dir, &path[..2])?;
+                create_folder(&self.dir, &path[..2])?;
                 self.tmp.rename(name, &self.dir, &path)
             }
             other => other,
         }
     }
 
-    /// Moves what is stored under a hash into the quarantine.
-    pub(crate) fn put_aside(&self, hash: Hash, quarantine: &Dir) -> Result<(), Fault> {
-        put_aside(&self.dir, Path::new(&path(hash)), quarantine, hash.to_hex().as_str())
+    /// Moves an object to the quarantine.
+    pub(crate) fn quarantine(&self, hash: Hash, quarantine: &Dir) -> Result<(), Fault> {
+        move_to_quarantine(&self.dir, Path::new(&object_path(hash)), quarantine, hash.to_hex().as_str())
     }
 
-    /// Moves what does not belong among the objects into the quarantine. `path` is that of a [`Name::Stranger`].
-    pub(crate) fn put_stranger_aside(&self, path: &Path, quarantine: &Dir) -> Result<(), Fault> {
+    /// Moves a foreign file from the objects folder to the quarantine. `path` is that of an
+    /// [`ObjectName::Unknown`].
+    pub(crate) fn quarantine_unknown(&self, path: &Path, quarantine: &Dir) -> Result<(), Fault> {
         let path = path.strip_prefix("objects").unwrap_or(path);
-        put_aside(&self.dir, path, quarantine, &format!("stranger.{}", path.to_string_lossy().replace('/', ".")))
+        move_to_quarantine(
+            &self.dir,
+            path,
+            quarantine,
+            &format!("stranger.{}", path.to_string_lossy().replace('/', ".")),
+        )
     }
 
-    /// Takes an object away. That it is gone already is fine.
+    /// Removes an object; it may already be gone.
     pub(crate) fn remove(&self, hash: Hash) -> Result<(), Fault> {
-        match self.dir.remove_file(path(hash)) {
+        match self.dir.remove_file(object_path(hash)) {
             Err(error) if error.kind() != ErrorKind::NotFound => {
-                Err(Fault::disk(format!("objects/{}", path(hash)))(error))
+                Err(Fault::disk(format!("objects/{}", object_path(hash)))(error))
             }
             _ => Ok(()),
         }
     }
 
-    /// Every name in the folder of objects: hashes, and what else is there.
-    pub(crate) fn each(&self, visit: &mut dyn FnMut(Name) -> Result<(), Fault>) -> Result<(), Fault> {
+    /// Visits all names in the objects folder, including foreign ones.
+    pub(crate) fn for_each(&self, visit: &mut dyn FnMut(ObjectName) -> Result<(), Fault>) -> Result<(), Fault> {
         let disk = || Fault::disk("objects");
-        let mut folders = names(&self.dir).map_err(disk())?;
+        let mut folders = list_names(&self.dir).map_err(disk())?;
         folders.sort();
         for folder in folders {
             let path = Path::new("objects").join(&folder);
-            let known = folder.to_str().filter(|folder| folder.len() == 2 && hex(folder));
+            let known = folder.to_str().filter(|folder| folder.len() == 2 && is_hex(folder));
             let is_folder = || self.dir.symlink_metadata(&folder).is_ok_and(|metadata| metadata.is_dir());
             let Some(known) = known.filter(|_| is_folder()) else {
-                visit(Name::Stranger(path))?;
+                visit(ObjectName::Unknown(path))?;
                 continue;
             };
             let inside = self.dir.open_dir_nofollow(known).map_err(Fault::disk(format!("objects/{known}")))?;
-            for name in names(&inside).map_err(disk())? {
-                let text = name.to_str().filter(|name| name.len() == 62 && hex(name));
+            for name in list_names(&inside).map_err(disk())? {
+                let text = name.to_str().filter(|name| name.len() == 62 && is_hex(name));
                 let hash = text.and_then(|text| Hash::from_hex(format!("{known}{text}")).ok());
-                visit(hash.map_or_else(|| Name::Stranger(path.join(&name)), Name::Hash))?;
+                visit(hash.map_or_else(|| ObjectName::Unknown(path.join(&name)), ObjectName::Hash))?;
             }
         }
         Ok(())
     }
 
-    /// Takes away what was being written by processes that are no more, and says how much that was.
-    pub(crate) fn sweep_unfinished(&self, older_than: std::time::SystemTime, mode: Mode) -> Result<u64, Fault> {
+    /// Removes temporary files from before a time, or only counts them in a dry run, and returns
+    /// their number.
+    pub(crate) fn sweep_temp_files(&self, older_than: std::time::SystemTime, mode: GcMode) -> Result<u64, Fault> {
         let (mut swept, mut trouble) = (0, None);
-        for name in names(&self.tmp).map_err(Fault::disk("tmp"))? {
+        for name in list_names(&self.tmp).map_err(Fault::disk("tmp"))? {
             let Ok(metadata) = self.tmp.symlink_metadata(&name) else { continue };
-            // No folder in there is ours.
+            // The store creates no folders there.
             let is_old = !metadata.is_dir() && metadata.modified().is_ok_and(|time| time.into_std() < older_than);
             if !is_old {
                 continue;
             }
-            let removed = if mode == Mode::Do { self.tmp.remove_file(&name) } else { Ok(()) };
+            let removed = if mode == GcMode::Execute { self.tmp.remove_file(&name) } else { Ok(()) };
             match removed {
                 Ok(()) => swept += 1,
                 Err(error) => drop(trouble.get_or_insert((name, error))),
@@ -203,19 +215,19 @@ impl Objects {
         }
     }
 
-    /// Waits until these objects outlast a loss of power.
+    /// Makes objects durable.
     pub(crate) fn sync(&self, hashes: &[Hash]) -> Result<(), Fault> {
-        // One call for all of them costs about as much as one call for one of them.
+        // One `syncfs` for all of them costs about as much as an `fsync` of one.
         #[cfg(target_os = "linux")]
         if hashes.len() > 1 {
-            // A `Dir` is a path only, and such a thing is not synced.
+            // A `Dir` is opened with `O_PATH` and cannot be synced.
             let opened = self.dir.open(".").and_then(|dir| Ok(rustix::fs::syncfs(&dir)?));
             return opened.map_err(Fault::disk("objects"));
         }
         for hash in hashes {
-            let path = path(*hash);
+            let path = object_path(*hash);
             let disk = || Fault::disk(format!("objects/{path}"));
-            self.dir.open_with(&path, private().read(true)).and_then(|file| file.sync_all()).map_err(disk())?;
+            self.dir.open_with(&path, private_options().read(true)).and_then(|file| file.sync_all()).map_err(disk())?;
             let folder = self.dir.open_dir(&path[..2]).and_then(|dir| dir.open(".")).map_err(disk())?;
             folder.sync_all().map_err(disk())?;
         }
@@ -223,16 +235,16 @@ impl Objects {
     }
 }
 
-/// A name in the folder of objects.
-pub(crate) enum Name {
-    /// That of an object.
+/// A name in the objects folder.
+pub(crate) enum ObjectName {
+    /// An object.
     Hash(Hash),
-    /// Something that does not belong there.
-    Stranger(PathBuf),
+    /// A foreign file or folder.
+    Unknown(PathBuf),
 }
 
-/// Moves something into the quarantine, under a name that is free there: what was put aside before stays.
-fn put_aside(dir: &Dir, path: &Path, quarantine: &Dir, name: &str) -> Result<(), Fault> {
+/// Moves a file to the quarantine under a free name: earlier files stay.
+fn move_to_quarantine(dir: &Dir, path: &Path, quarantine: &Dir, name: &str) -> Result<(), Fault> {
     let mut free = name.to_owned();
     for number in 1.. {
         if quarantine.symlink_metadata(&free).is_err() {
@@ -243,22 +255,23 @@ fn put_aside(dir: &Dir, path: &Path, quarantine: &Dir, name: &str) -> Result<(),
     dir.rename(path, quarantine, &free).map_err(Fault::disk(format!("quarantine/{free}")))
 }
 
-/// Where an object is.
-pub(crate) fn path(hash: Hash) -> String {
+/// The path of an object in the objects folder.
+pub(crate) fn object_path(hash: Hash) -> String {
     let name = hash.to_hex();
     format!("{}/{}", &name[..2], &name[2..])
 }
 
-/// Why an object cannot be read: its file cannot be, or this process reads nothing now.
-fn failed_read(hash: Hash, source: std::io::Error) -> Fault {
+/// The fault for an object that could not be read: the file is unreadable, or this process cannot
+/// read anything now.
+fn read_fault(hash: Hash, source: std::io::Error) -> Fault {
     if is_unreadable(&source) {
         Fault::Unreadable { hash: hash.to_hex().to_string(), source }
     } else {
-        Fault::disk(format!("objects/{}", path(hash)))(source)
+        Fault::disk(format!("objects/{}", object_path(hash)))(source)
     }
 }
 
-/// Whether the file itself is what cannot be read, and not this process what cannot read.
+/// Whether the file itself is unreadable, as opposed to a problem of this process.
 fn is_unreadable(error: &std::io::Error) -> bool {
     use rustix::io::Errno;
     let errors = [Errno::ACCESS, Errno::PERM, Errno::IO, Errno::NXIO, Errno::BADMSG];
@@ -269,11 +282,11 @@ fn is_link(dir: &Dir, path: &str) -> bool {
     dir.symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink())
 }
 
-fn hex(text: &str) -> bool {
+fn is_hex(text: &str) -> bool {
     text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 /// The names in a folder.
-pub(crate) fn names(dir: &Dir) -> std::io::Result<Vec<OsString>> {
+pub(crate) fn list_names(dir: &Dir) -> std::io::Result<Vec<OsString>> {
     dir.entries()?.map(|entry| Ok(entry?.file_name())).collect()
 }

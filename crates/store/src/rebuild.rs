@@ -1,13 +1,16 @@
-//! Making the index anew from the objects.
+//! Rebuilding the index from the objects.
 //!
-//! Invariant: nobody else has the store open meanwhile, the old index stays in the quarantine, and a rebuilding that was
-//! broken off is known by a mark: until one is finished, the store does not open. Whoever finishes it puts the old index back
-//! first, so nothing is lost wherever it was broken off; and where the disk fails to read, the rebuilding stops.
+//! Invariant: no other process has the store open during a rebuild, the old index is kept in the
+//! quarantine, and a marker file identifies an interrupted rebuild: until it is finished, the store
+//! does not open. Finishing it first restores the old index, so nothing is lost wherever the
+//! rebuild was interrupted. If the disk fails to read, the rebuild stops.
 //!
-//! What objects do not say is taken over from the old index, as far as it can be read. From one that is damaged no
-//! approvals are: a flipped bit must not let anything run. Refusals are, since they only keep tools from running: those of the old
-//! index, and those that the audit log tells of. For the same reason the secret goes, and with it whatever was made with it: a token
-//! that was spent must not be good again, and a run that is asleep cannot be opened any more.
+//! Data that does not derive from objects is copied from the old index as far as it is readable.
+//! From a damaged index no approvals are copied: a flipped bit must not let a tool run. Refusals
+//! are copied, since they only keep tools from running: those of the old index, and those in the
+//! audit log. For the same reason the store key is replaced, which invalidates everything derived
+//! from it: a used token must not become valid again, and suspended runs can no longer be
+//! decrypted.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,36 +19,36 @@ use blake3::Hash;
 use jiff::Timestamp;
 use rusqlite::{Connection, Row, params_from_iter};
 
-use crate::directory::{Directory, OpenError, private};
+use crate::commit::apply_version;
+use crate::directory::{Directory, OpenError, private_options};
 use crate::error::Fault;
-use crate::fsck::Health;
-use crate::index::{self, FILE};
-use crate::objects::{Found, Name, Objects};
+use crate::fsck::FsckReport;
+use crate::index::{self, INDEX_FILE};
+use crate::kv;
+use crate::objects::{ObjectName, ObjectState, Objects};
 use crate::refusals::{self, Refusals};
-use crate::secret;
-use crate::spaces;
-use crate::step::apply;
+use crate::store_key;
 use crate::version::Version;
 
-/// The mark of a rebuilding that is not finished.
-pub(crate) const MARK: &str = "rebuilding";
-/// Where the new index grows.
-const NEW: &str = "tmp/index.sqlite";
+/// The marker file of an unfinished rebuild.
+pub(crate) const REBUILD_MARKER: &str = "rebuilding";
+/// The temporary file of the new index.
+const NEW_INDEX: &str = "tmp/index.sqlite";
 
-/// The steps of each name, by its folded form.
+/// The versions of each name, by folded name.
 type Histories = BTreeMap<String, Vec<(Hash, Version)>>;
 
-/// A step in the history of a name.
-struct Step {
+/// A version with its place in the history of its name.
+struct OrderedVersion {
     folded: String,
     number: u64,
     hash: Hash,
     version: Version,
 }
 
-/// What is taken over from the old index: columns that are read from it, and where they go. Where it is about a tool,
-/// the first one is its identifier.
-const TAKEN_OVER: [(&str, &str); 11] = [
+/// Rows copied from the old index: a query, and the statement that inserts its rows. For data about
+/// a tool, the first column is the tool's identifier.
+const COPIED_ROWS: [(&str, &str); 11] = [
     ("SELECT id, status FROM tool", "UPDATE tool SET status = ?2 WHERE id = ?1"),
     (
         "SELECT id, confidence, runs, successes, last_used_at FROM tool",
@@ -73,7 +76,7 @@ const TAKEN_OVER: [(&str, &str); 11] = [
     ),
     (
         "SELECT space, key, value, version, until FROM pair",
-        // No store gets as far as this version.
+        // Greater versions are damage; see `MAX_VERSION`.
         "INSERT OR IGNORE INTO pair (space, key, value, version, until) SELECT ?1, ?2, ?3, ?4, ?5 \
          WHERE json_valid(?3) AND ?4 < 0x10000000000000",
     ),
@@ -87,8 +90,8 @@ const TAKEN_OVER: [(&str, &str); 11] = [
         "INSERT OR IGNORE INTO mark (what, at) SELECT ?1, ?2 WHERE ?2 < 0x10000000000000",
     ),
 ];
-/// What is taken over from one that is whole, besides.
-const WHERE_WHOLE: [(&str, &str); 4] = [
+/// Rows that are also copied from an intact index.
+const COPIED_IF_INTACT: [(&str, &str); 4] = [
     (
         "SELECT tool, grants, form, granted, by, at FROM approval",
         "INSERT OR IGNORE INTO approval (tool, grants, form, granted, by, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
@@ -101,9 +104,10 @@ const WHERE_WHOLE: [(&str, &str); 4] = [
     ("SELECT what, at FROM mark WHERE what = 'forgotten'", "INSERT OR IGNORE INTO mark (what, at) VALUES (?1, ?2)"),
 ];
 
-/// Rows that are also copied from a damaged index: refusals. The first reads all of them. Where the texts of a refusal cannot be
-/// read, it is copied without them, so that a damaged text lets no tool run.
-const WHERE_DAMAGED: [(&str, &str); 2] = [
+/// Rows that are also copied from a damaged index: refusals. The first query reads them completely.
+/// If the texts of a refusal cannot be read, the second copies it without them, so that a damaged
+/// text does not let a tool run.
+const COPIED_IF_DAMAGED: [(&str, &str); 2] = [
     (
         "SELECT tool, grants, form, by, at FROM approval WHERE granted = 0",
         "INSERT OR IGNORE INTO approval (tool, grants, form, granted, by, at) SELECT ?1, ?2, ?3, 0, ?4, ?5 \
@@ -116,53 +120,60 @@ const WHERE_DAMAGED: [(&str, &str); 2] = [
     ),
 ];
 
-/// Whether an index can be trusted with what only it says.
+/// Whether the old index can be trusted with data that only it holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Old {
-    /// SQLite finds nothing wrong with it.
-    Whole,
-    /// SQLite does, or it is not there.
+pub(crate) enum PreviousIndex {
+    /// SQLite finds no damage.
+    Intact,
+    /// SQLite finds damage, or there is no index.
     Damaged,
 }
 
-/// Makes the index anew, and says so with each of the problems that were found so far.
-pub(crate) fn index(directory: &Directory, objects: &Objects, old: Old, health: &mut Health) -> Result<(), OpenError> {
-    if !directory.exclude_others()? {
+/// Rebuilds the index and marks the index problems found so far as repaired.
+pub(crate) fn rebuild_index(
+    directory: &Directory,
+    objects: &Objects,
+    old: PreviousIndex,
+    health: &mut FsckReport,
+) -> Result<(), OpenError> {
+    if !directory.lock_exclusive()? {
         return Err(OpenError::InUse { path: directory.path().display().to_string() });
     }
-    let made = make(directory, objects, old);
-    directory.admit_others()?;
+    let made = build(directory, objects, old);
+    directory.lock_shared()?;
     let mended = made?.to_string();
-    health.problems.iter_mut().filter(|problem| problem.mended.is_none() && problem.of_index).for_each(|problem| {
-        problem.mended = Some(mended.clone());
-    });
+    health.problems.iter_mut().filter(|problem| problem.mended.is_none() && problem.is_index_problem).for_each(
+        |problem| {
+            problem.mended = Some(mended.clone());
+        },
+    );
     Ok(())
 }
 
-/// A new index.
-struct Made {
+/// The result of a rebuild.
+struct RebuiltIndex {
     versions: usize,
-    /// The refusals in it; nothing where the old index was whole.
-    refusals: Option<TakenRefusals>,
+    /// The refusals in the new index; `None` if the old index was intact.
+    refusals: Option<CopiedRefusals>,
 }
 
-/// Refusals that were taken over from a damaged index and from the audit log.
-struct TakenRefusals {
+/// The refusals copied from a damaged index and from the audit log.
+struct CopiedRefusals {
     count: u64,
-    /// Whether the log has all of them. Of a damaged index it is not known which rows are gone.
-    are_all: bool,
+    /// Whether the audit log is complete. Which rows a damaged index lost is not known.
+    is_complete: bool,
 }
 
-impl fmt::Display for Made {
+impl fmt::Display for RebuiltIndex {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "the index was made anew from {} versions", self.versions)?;
         match &self.refusals {
             None => Ok(()),
-            Some(TakenRefusals { count, are_all: true }) => {
+            Some(CopiedRefusals { count, is_complete: true }) => {
                 let were = if *count == 1 { "refusal was" } else { "refusals were" };
                 write!(f, ", without approvals; {count} {were} taken over")
             }
-            Some(TakenRefusals { count, are_all: false }) => write!(
+            Some(CopiedRefusals { count, is_complete: false }) => write!(
                 f,
                 ", without approvals, and not all refusals could be read ({count} of them were): the audit log is not whole; \
                  refuse again what must not run, `toolcell approvals refuse TOOL`"
@@ -171,122 +182,123 @@ impl fmt::Display for Made {
     }
 }
 
-fn make(directory: &Directory, objects: &Objects, old: Old) -> Result<Made, Fault> {
+fn build(directory: &Directory, objects: &Objects, old: PreviousIndex) -> Result<RebuiltIndex, Fault> {
     let root = directory.root();
-    let old_path = directory.path().join(FILE);
-    let mut options = private();
-    root.open_with(MARK, options.create(true).write(true))
+    let old_path = directory.path().join(INDEX_FILE);
+    let mut options = private_options();
+    root.open_with(REBUILD_MARKER, options.create(true).write(true))
         .and_then(|file| file.sync_all())
-        .map_err(Fault::disk(MARK))?;
-    remove(directory, NEW)?;
-    let old_index = match index::connect_to_read(&old_path) {
+        .map_err(Fault::disk(REBUILD_MARKER))?;
+    remove(directory, NEW_INDEX)?;
+    let old_index = match index::connect_read_only(&old_path) {
         Ok(old_index) => Some(old_index),
-        Err(error) if old == Old::Whole || is_read_error(&error) => return Err(error.into()),
+        Err(error) if old == PreviousIndex::Intact || is_read_error(&error) => return Err(error.into()),
         Err(_) => None,
     };
     if let Some(old_index) = &old_index {
-        keep_unsynced(old_index, old, objects)?;
+        write_unsynced_objects(old_index, old, objects)?;
     }
-    let histories = histories(objects)?;
-    let mut new_index = index::make_at(directory, NEW)?;
+    let histories = read_histories(objects)?;
+    let mut new_index = index::create_at(directory, NEW_INDEX)?;
     let transaction = new_index.transaction()?;
     let mut versions = 0;
-    for Step { folded, number, hash, version } in in_order_of_arrival(histories) {
-        apply(&transaction, &folded, number, hash, &version)?;
+    for OrderedVersion { folded, number, hash, version } in order_by_time(histories) {
+        apply_version(&transaction, &folded, number, hash, &version)?;
         versions += 1;
     }
     if let Some(old_index) = &old_index {
-        let besides = if old == Old::Whole { &WHERE_WHOLE[..] } else { &WHERE_DAMAGED[..] };
-        for columns in TAKEN_OVER.iter().chain(besides) {
-            match take_over(old_index, old, &transaction, columns) {
-                // A disk that fails is no reason to forget what people said.
-                Err(error) if old == Old::Whole || is_read_error(&error) => return Err(error.into()),
-                // What cannot be read is what was lost; the rest is not.
+        let besides = if old == PreviousIndex::Intact { &COPIED_IF_INTACT[..] } else { &COPIED_IF_DAMAGED[..] };
+        for columns in COPIED_ROWS.iter().chain(besides) {
+            match copy_rows(old_index, old, &transaction, columns) {
+                // A failing disk is no reason to drop people's decisions.
+                Err(error) if old == PreviousIndex::Intact || is_read_error(&error) => return Err(error.into()),
+                // Unreadable rows are lost; the rest is copied.
                 Err(_) | Ok(()) => {}
             }
         }
     }
-    let refusals = if old == Old::Damaged {
+    let refusals = if old == PreviousIndex::Damaged {
         let logged = Refusals::read(directory)?;
         logged.add_to(&transaction)?;
         let count = refusals::count(&transaction)?;
-        Some(TakenRefusals { count, are_all: logged.is_complete })
+        Some(CopiedRefusals { count, is_complete: logged.is_complete })
     } else {
         None
     };
-    spaces::recount(&transaction, old)?;
+    kv::recount(&transaction, old)?;
     transaction.commit()?;
     drop(old_index);
     new_index.close().map_err(|(_, error)| Fault::from(error))?;
-    if old == Old::Damaged {
-        secret::put_aside(directory)?;
+    if old == PreviousIndex::Damaged {
+        store_key::quarantine_key(directory)?;
     }
-    replace(directory)?;
-    Ok(Made { versions, refusals })
+    install(directory)?;
+    Ok(RebuiltIndex { versions, refusals })
 }
 
-/// Whether the disk could not be read, which is not to say that what is on it is damaged.
+/// Whether the disk could not be read, which does not mean that its content is damaged.
 fn is_read_error(error: &rusqlite::Error) -> bool {
     error.sqlite_error_code() == Some(rusqlite::ErrorCode::SystemIoFailure)
 }
 
-/// Puts an index back that a repair had put aside when it was broken off, with what was in its log: nothing that it says is
-/// lost. A new one that is in its place already stays there.
-pub(crate) fn roll_back(directory: &Directory) -> Result<(), OpenError> {
+/// Restores an index that an interrupted rebuild had moved to the quarantine, with its write-ahead
+/// log, so that none of its data is lost. A new index that is already in place stays.
+pub(crate) fn restore_previous(directory: &Directory) -> Result<(), OpenError> {
     let root = directory.root();
-    if root.symlink_metadata(MARK).is_err() {
+    if root.symlink_metadata(REBUILD_MARKER).is_err() {
         return Ok(());
     }
-    if !directory.exclude_others()? {
+    if !directory.lock_exclusive()? {
         return Err(OpenError::InUse { path: directory.path().display().to_string() });
     }
-    let quarantine = directory.folder("quarantine")?;
+    let quarantine = directory.open_folder("quarantine")?;
     let free = free_number(directory)?;
-    // The index itself is put aside last, so that its number is free until then.
-    let (number, endings) = match root.symlink_metadata(FILE) {
+    // The database file itself is moved last, so that its number is free until then.
+    let (number, endings) = match root.symlink_metadata(INDEX_FILE) {
         Ok(_) => (free, &["-shm", "-wal"][..]),
         Err(_) => (free - 1, &["-shm", "-wal", ""][..]),
     };
     let put_back = endings.iter().try_for_each(|ending| {
-        match quarantine.rename(format!("{}{ending}", kept_index(number)), root, format!("{FILE}{ending}")) {
+        match quarantine.rename(format!("{}{ending}", quarantined_name(number)), root, format!("{INDEX_FILE}{ending}"))
+        {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
             _ => Ok(()),
         }
     });
-    directory.admit_others()?;
-    put_back.map_err(Fault::disk(FILE))?;
+    directory.lock_shared()?;
+    put_back.map_err(Fault::disk(INDEX_FILE))?;
     Ok(())
 }
 
-/// What an index is called in the quarantine.
-fn kept_index(number: u32) -> String {
+/// The name of an old index in the quarantine.
+fn quarantined_name(number: u32) -> String {
     format!("index.{number}.sqlite")
 }
 
 /// The first number from 1 that no index in the quarantine has.
 fn free_number(directory: &Directory) -> Result<u32, Fault> {
-    let quarantine = directory.folder("quarantine")?;
-    let free = |number: &u32| quarantine.symlink_metadata(kept_index(*number)).is_err();
+    let quarantine = directory.open_folder("quarantine")?;
+    let free = |number: &u32| quarantine.symlink_metadata(quarantined_name(*number)).is_err();
     Ok((1..u32::MAX).find(free).unwrap_or(u32::MAX))
 }
 
-/// Puts the new index in the place of the old one.
-fn replace(directory: &Directory) -> Result<(), Fault> {
+/// Replaces the old index by the new one.
+fn install(directory: &Directory) -> Result<(), Fault> {
     let root = directory.root();
-    let quarantine = directory.folder("quarantine")?;
-    let kept = kept_index(free_number(directory)?);
-    // A log that is left behind would be played into the new index: it goes first.
+    let quarantine = directory.open_folder("quarantine")?;
+    let kept = quarantined_name(free_number(directory)?);
+    // A write-ahead log left behind would be applied to the new index, so it is moved first.
     for ending in ["-wal", "-shm", ""] {
-        let name = format!("{FILE}{ending}");
+        let name = format!("{INDEX_FILE}{ending}");
         match root.rename(&name, &quarantine, format!("{kept}{ending}")) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(Fault::disk(name)(error)),
             _ => {}
         }
     }
-    root.rename(NEW, root, FILE).map_err(Fault::disk(FILE))?;
+    root.rename(NEW_INDEX, root, INDEX_FILE).map_err(Fault::disk(INDEX_FILE))?;
     let synced = root.open(".").and_then(|dir| dir.sync_all());
     synced.map_err(Fault::disk("."))?;
-    remove(directory, MARK)
+    remove(directory, REBUILD_MARKER)
 }
 
 fn remove(directory: &Directory, name: &str) -> Result<(), Fault> {
@@ -296,33 +308,33 @@ fn remove(directory: &Directory, name: &str) -> Result<(), Fault> {
     }
 }
 
-/// Writes the objects that only the old index kept safe.
-fn keep_unsynced(old: &Connection, whether: Old, objects: &Objects) -> Result<(), Fault> {
+/// Writes the objects whose only durable copy is in the old index.
+fn write_unsynced_objects(old: &Connection, whether: PreviousIndex, objects: &Objects) -> Result<(), Fault> {
     let kept = || -> rusqlite::Result<()> {
         let mut statement = old.prepare("SELECT hash, bytes FROM unsynced")?;
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
             let (Ok(hash), Ok(bytes)) = (row.get(0).map(Hash::from_bytes), row.get::<_, Vec<u8>>(1)) else { continue };
-            if blake3::hash(&bytes) == hash && !matches!(objects.look(hash), Ok(Found::Whole(_))) {
-                // Where it cannot be written, the tool is found to be lost.
+            if blake3::hash(&bytes) == hash && !matches!(objects.read_verified(hash), Ok(ObjectState::Intact(_))) {
+                // If it cannot be written, the check reports the tool as lost.
                 let _ = objects.write(hash, &bytes);
             }
         }
         Ok(())
     };
     match kept() {
-        Err(error) if whether == Old::Whole || is_read_error(&error) => Err(error.into()),
+        Err(error) if whether == PreviousIndex::Intact || is_read_error(&error) => Err(error.into()),
         _ => Ok(()),
     }
 }
 
-/// All versions, by name.
-fn histories(objects: &Objects) -> Result<Histories, Fault> {
+/// Reads all versions, by folded name.
+fn read_histories(objects: &Objects) -> Result<Histories, Fault> {
     let mut histories = Histories::new();
-    objects.each(&mut |name| {
-        let Name::Hash(hash) = name else { return Ok(()) };
-        let Found::Whole(bytes) = objects.examine(hash)? else { return Ok(()) };
-        if let Some((folded, version)) = Version::from_bytes(&bytes).ok().and_then(named) {
+    objects.for_each(&mut |name| {
+        let ObjectName::Hash(hash) = name else { return Ok(()) };
+        let ObjectState::Intact(bytes) = objects.examine(hash)? else { return Ok(()) };
+        if let Some((folded, version)) = Version::from_bytes(&bytes).ok().and_then(with_folded_name) {
             histories.entry(folded).or_default().push((hash, version));
         }
         Ok(())
@@ -330,30 +342,32 @@ fn histories(objects: &Objects) -> Result<Histories, Fault> {
     Ok(histories)
 }
 
-/// A version under its folded name, if it has a name and a source.
-fn named(version: Version) -> Option<(String, Version)> {
+/// A version with its folded name, if its name and its source hash are valid.
+fn with_folded_name(version: Version) -> Option<(String, Version)> {
     let name = toolcell_tool::ToolName::parse(&version.name).ok()?;
     version.code_hash().ok()?;
-    Some((name.folded(), version))
+    Some((name.case_folded(), version))
 }
 
-/// The steps of all names, as they were taken. A clock that went back moves no step before one that it follows.
-fn in_order_of_arrival(histories: Histories) -> Vec<Step> {
+/// All versions in the order of their commits. A clock that went back never moves a version before
+/// its predecessor.
+fn order_by_time(histories: Histories) -> Vec<OrderedVersion> {
     let mut steps = Vec::new();
     for (folded, history) in histories {
         let mut latest = Timestamp::MIN;
-        for (number, (hash, version)) in (1..).zip(in_order(history)) {
+        for (number, (hash, version)) in (1..).zip(order_by_link(history)) {
             latest = latest.max(version.at);
-            steps.push((latest, Step { folded: folded.clone(), number, hash, version }));
+            steps.push((latest, OrderedVersion { folded: folded.clone(), number, hash, version }));
         }
     }
     steps.sort_by_key(|(at, _)| *at);
     steps.into_iter().map(|(_, step)| step).collect()
 }
 
-/// The steps of a name, each after the one that it follows. Where two follow the same one, because a process died before
-/// its step counted, the earlier comes first; where the one before is lost, time decides.
-fn in_order(mut steps: Vec<(Hash, Version)>) -> Vec<(Hash, Version)> {
+/// The versions of a name, each after its predecessor. If two follow the same one, because a
+/// process died before its commit, the earlier comes first; if the predecessor is lost, time
+/// decides.
+fn order_by_link(mut steps: Vec<(Hash, Version)>) -> Vec<(Hash, Version)> {
     steps.sort_by(|(one_hash, one), (other_hash, other)| {
         (one.at, one_hash.as_bytes()).cmp(&(other.at, other_hash.as_bytes()))
     });
@@ -364,7 +378,7 @@ fn in_order(mut steps: Vec<(Hash, Version)>) -> Vec<(Hash, Version)> {
         let before = previous.and_then(|previous| known.iter().position(|hash| *hash == previous));
         following.entry(before).or_default().push(at);
     }
-    // A hash cannot be among what it was made of, so there are no circles and every step is reached.
+    // A hash cannot be part of its own input, so there are no cycles, and every version is reached.
     let mut order = Vec::new();
     let mut open: Vec<usize> = following.get(&None).into_iter().flatten().rev().copied().collect();
     while let Some(at) = open.pop() {
@@ -375,8 +389,13 @@ fn in_order(mut steps: Vec<(Hash, Version)>) -> Vec<(Hash, Version)> {
     order.into_iter().filter_map(|at| steps[at].take()).collect()
 }
 
-/// Copies the rows that can be read. Rows of a damaged index whose texts are not UTF-8 are skipped.
-fn take_over(old: &Connection, whether: Old, new: &Connection, (from, to): &(&str, &str)) -> rusqlite::Result<()> {
+/// Copies readable rows. Rows of a damaged index with invalid UTF-8 are skipped.
+fn copy_rows(
+    old: &Connection,
+    whether: PreviousIndex,
+    new: &Connection,
+    (from, to): &(&str, &str),
+) -> rusqlite::Result<()> {
     let mut reading = old.prepare(from)?;
     let columns = reading.column_count();
     let mut writing = new.prepare(to)?;
@@ -386,10 +405,10 @@ fn take_over(old: &Connection, whether: Old, new: &Connection, (from, to): &(&st
     };
     while let Some(row) = rows.next()? {
         let values = match values(row) {
-            Err(rusqlite::Error::FromSqlConversionFailure(..)) if whether == Old::Damaged => continue,
+            Err(rusqlite::Error::FromSqlConversionFailure(..)) if whether == PreviousIndex::Damaged => continue,
             values => values?,
         };
-        // A row that the new tables refuse is damage.
+        // A row that the new tables reject is damage.
         let _ = writing.execute(params_from_iter(values));
     }
     Ok(())
@@ -398,10 +417,11 @@ fn take_over(old: &Connection, whether: Old, new: &Connection, (from, to): &(&st
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::version::{Event, Scores};
-    use toolcell_tool::{Draft, Notes, ToolName, ToolSpec};
+    use crate::version::{Scores, VersionEvent};
+    use toolcell_tool::{Draft, ToolMetadata, ToolName, ToolSpec};
 
-    /// A history, in any order: each step is a letter, the letter of the one before it, and its time.
+    /// Checks the order of a history. Each version is a letter, with the letter of its predecessor
+    /// and its time.
     fn check(steps: &[(&str, Option<&str>, i64)], expect: &str) {
         let draft = Draft::from_bytes("t.ts", b"x").unwrap();
         let spec = |text: &str| {
@@ -413,12 +433,14 @@ mod tests {
         let scores = Scores { safety: 1.0, quality: 1.0 };
         let made = |(letter, before, at): &(&str, Option<&str>, i64)| {
             let at = Timestamp::from_second(*at).unwrap();
-            let notes = Notes::new(*letter).unwrap();
-            let version = Version::new(Event::Created, at, before.map(hash), &spec(letter), &notes, scores);
+            let notes = ToolMetadata::new(*letter).unwrap();
+            let version = Version::new(VersionEvent::Created, at, before.map(hash), &spec(letter), &notes, scores);
             (hash(letter), version)
         };
-        let actual: String =
-            in_order(steps.iter().map(made).collect()).into_iter().map(|(_, version)| version.description).collect();
+        let actual: String = order_by_link(steps.iter().map(made).collect())
+            .into_iter()
+            .map(|(_, version)| version.description)
+            .collect();
         assert_eq!(actual, expect);
     }
 

@@ -1,6 +1,7 @@
-//! Refusals that the audit log tells of, for where the index cannot be read any more.
+//! Refusals from the audit log, for an index that can no longer be read.
 //!
-//! Invariant: the log only ever restores refusals, which keep tools from running. An approval is never restored from it.
+//! Invariant: only refusals, which keep tools from running, are restored from the log. An approval
+//! never is.
 
 use std::collections::BTreeMap;
 
@@ -9,19 +10,20 @@ use rusqlite::Connection;
 use serde_json::Value;
 use toolcell_tool::ToolId;
 
-use crate::audit::{Action, Audit, AuditConfig, Filter, Order};
+use crate::audit::{Action, Audit, AuditConfig, AuditFilter, AuditOrder};
 use crate::directory::Directory;
 use crate::error::Fault;
 
-/// The decider of a refusal whose log line names none.
+/// The decider of a refusal whose audit line names none.
 const UNKNOWN_DECIDER: &str = "the audit log";
-/// The grants of a refusal whose grants are not known, which do not limit it.
+/// The grants of a refusal whose grants are unknown; they do not limit it.
 const GRANTS: &str = "null";
 
-/// The refusals that the audit log tells of.
+/// The refusals in the audit log.
 pub(crate) struct Refusals {
     by_tool: BTreeMap<ToolId, Refusal>,
-    /// Whether the log has no gaps. A refusal whose line still waited in the lost index to be appended is not in it.
+    /// Whether the log has no gaps. A refusal whose line was still in the outbox of the lost index
+    /// is missing even then.
     pub(crate) is_complete: bool,
 }
 
@@ -31,15 +33,16 @@ struct Refusal {
 }
 
 impl Refusals {
-    /// Reads the log of a store from its beginning: an approval or a revocation ends the refusals before it.
+    /// Reads the log from its start: an approval or a revocation ends earlier refusals of its tool.
     ///
     /// # Errors
-    /// `disk-failed`: a file of the log cannot be read, or is no file.
+    /// `disk-failed`: a file of the log cannot be read, or is not a regular file.
     pub(crate) fn read(directory: &Directory) -> Result<Self, Fault> {
         let audit = Audit::open(directory, AuditConfig::default())?;
         let verdict = audit.verify(None)?;
         let mut by_tool = BTreeMap::new();
-        let mut lines = audit.query(Filter { success: Some(true), ..Filter::default() }, Order::OldestFirst)?;
+        let mut lines =
+            audit.query(AuditFilter { success: Some(true), ..AuditFilter::default() }, AuditOrder::OldestFirst)?;
         for line in &mut lines {
             let line = line?;
             let Some(tool) = line.tool else { continue };
@@ -53,12 +56,12 @@ impl Refusals {
                 _ => {}
             }
         }
-        // What is not chained may have been added or taken away.
+        // Lines outside of the chain may have been added or removed.
         let is_complete = verdict.is_clean() && verdict.unchained == 0 && verdict.lines > 0 && lines.skipped() == 0;
         Ok(Self { by_tool, is_complete })
     }
 
-    /// Adds them to those that an index has.
+    /// Adds them to the refusals of an index.
     pub(crate) fn add_to(&self, index: &Connection) -> rusqlite::Result<()> {
         let sql = "INSERT OR REPLACE INTO approval (tool, grants, form, granted, by, at) SELECT ?1, ?2, ?3, 0, ?4, ?5 \
                    WHERE NOT EXISTS (SELECT 1 FROM approval WHERE tool = ?1 AND granted = 0)";
@@ -72,7 +75,7 @@ impl Refusals {
     }
 }
 
-/// The number of tools that are refused.
+/// The number of refused tools.
 pub(crate) fn count(index: &Connection) -> rusqlite::Result<u64> {
     index.query_row("SELECT count(DISTINCT tool) FROM approval WHERE granted = 0", [], |row| row.get(0))
 }
@@ -84,10 +87,10 @@ mod tests {
     use std::path::Path;
 
     use serde_json::json;
-    use toolcell_tool::{Draft, Notes, ToolName, ToolSpec};
+    use toolcell_tool::{Draft, ToolMetadata, ToolName, ToolSpec};
 
-    use crate::audit::{Action, Attempt, Failure};
-    use crate::{Approval, Decision, Health, Mending, Registration, Scores, Settings, Store, WhenTaken, fsck};
+    use crate::audit::{Action, AuditEvent, EventFailure};
+    use crate::{Approval, Decision, FsckReport, NewTool, OnConflict, RepairMode, Scores, Settings, Store, fsck};
 
     use super::*;
 
@@ -97,19 +100,19 @@ mod tests {
         ToolId::from_bytes([number; 32])
     }
 
-    fn attempt(action: Action, number: u8) -> Attempt<'static> {
-        Attempt { tool: Some(tool(number)), ..Attempt::new(action, AT) }
+    fn attempt(action: Action, number: u8) -> AuditEvent<'static> {
+        AuditEvent { tool: Some(tool(number)), ..AuditEvent::new(action, AT) }
     }
 
-    /// A store in which tool 1 is refused. Tool 2 was refused until that was taken back, tool 3 until it was approved. Refusing
-    /// tool 4 failed, and tool 5 is only approved.
+    /// A store in which tool 1 is refused. The refusals of tools 2 and 3 were ended by a revocation
+    /// and an approval. Refusing tool 4 failed, and tool 5 was only approved.
     fn store(path: &Path) -> Store {
         let store = Store::open(path, &Settings::default()).unwrap();
-        // A store without objects has an index that is new.
+        // Without objects, a missing index would count as new.
         let draft = Draft::from_bytes("t.ts", b"const execute = () => 1").unwrap();
         let spec = ToolSpec::new(ToolName::parse("one").unwrap(), &draft, Value::Null, Value::Null).unwrap();
-        let (notes, scores) = (Notes::new("One").unwrap(), Scores { safety: 1.0, quality: 1.0 });
-        store.put(&Registration { spec: &spec, notes: &notes, scores, at: AT }, WhenTaken::Refuse).unwrap();
+        let (notes, scores) = (ToolMetadata::new("One").unwrap(), Scores { safety: 1.0, quality: 1.0 });
+        store.insert(&NewTool { spec: &spec, metadata: &notes, scores, at: AT }, OnConflict::Refuse).unwrap();
         for number in [1, 2, 3] {
             let approval = Approval {
                 tool: tool(number),
@@ -120,20 +123,20 @@ mod tests {
             };
             let mut attempt = attempt(Action::Refuse, number);
             attempt.details.decided_by = Some(approval.by.clone());
-            store.change(attempt).decide(&approval).unwrap();
+            store.with_audit(attempt).set_decision(&approval).unwrap();
         }
-        store.change(attempt(Action::Revoke, 2)).revoke(tool(2)).unwrap();
+        store.with_audit(attempt(Action::Revoke, 2)).revoke(tool(2)).unwrap();
         for number in [3, 5] {
             store.log(&attempt(Action::Approve, number)).unwrap();
         }
-        let result = Err(Failure { code: "tool-not-found", message: None });
-        store.log(&Attempt { result, ..attempt(Action::Refuse, 4) }).unwrap();
+        let result = Err(EventFailure { code: "tool-not-found", message: None });
+        store.log(&AuditEvent { result, ..attempt(Action::Refuse, 4) }).unwrap();
         store
     }
 
     fn mended(path: &Path) -> String {
-        let health: Health = fsck(path, Mending::Repair).unwrap();
-        assert!(health.is_good());
+        let health: FsckReport = fsck(path, RepairMode::Repair).unwrap();
+        assert!(health.is_healthy());
         health.problems.into_iter().find_map(|problem| problem.mended).unwrap()
     }
 
@@ -173,7 +176,7 @@ mod tests {
     #[test]
     fn a_repair_says_that_refusals_could_not_be_read() {
         let log = |path: &Path| path.join("logs/dynamic-tools-audit.jsonl");
-        // The log is gone, or a line of it is broken.
+        // Either a line of the log is broken, or the log is gone.
         for broken in [false, true] {
             let folder = tempfile::tempdir().unwrap();
             drop(store(folder.path()));

@@ -1,44 +1,47 @@
-//! Space that is set aside, so that what makes space goes on to work on a full disk: to delete, to revoke and to collect takes
-//! some pages of the index's log before anything becomes free.
+//! A reserve of disk space, so that deleting, revoking and garbage collection still work on a full
+//! disk: they need some pages of the write-ahead log before they free anything.
 //!
-//! Invariant: it is a file of no use, and whoever needs its space gives it up whole. It is made again when there is space.
+//! Invariant: the file has no other purpose, and an operation that needs its space deletes it
+//! whole. It is created again when there is space.
 
 use std::io::{ErrorKind, Write as _};
 
-use crate::directory::{Access, Directory, private};
-use crate::error::{Fault, OfFault};
+use crate::directory::{Directory, StoreAccess, private_options};
+use crate::error::{Fault, MaybeFault};
 use crate::store::Store;
 
-/// The file.
+/// The name of the file.
 const FILE: &str = "reserve";
-/// How large it is, in bytes.
-const LEN: usize = 64 << 10;
+/// The size of the file, in bytes.
+const RESERVE_BYTES: usize = 64 << 10;
 
 impl Store {
-    /// Does something that makes space, where no space is left with what is set aside.
-    pub(crate) fn with_reserve<T, E: OfFault>(&self, work: impl Fn() -> Result<T, E>) -> Result<T, E> {
+    /// Runs an operation that frees space. If the disk is full, the reserve is released and the
+    /// operation tried once more.
+    pub(crate) fn with_reserve<T, E: MaybeFault>(&self, work: impl Fn() -> Result<T, E>) -> Result<T, E> {
         let error = match work() {
             Err(error) => error,
             done => return done,
         };
         match error.into_fault() {
-            Ok(Fault::Full { .. }) if give_up(&self.directory) => work(),
+            Ok(Fault::Full { .. }) if release(&self.directory) => work(),
             Ok(fault) => Err(fault.into()),
             Err(other) => Err(other),
         }
     }
 }
 
-/// Sets space aside, where none is. That there is none to be had is found where it is needed.
-pub(crate) fn keep(directory: &Directory) {
+/// Creates the reserve if it does not exist. If the disk is full, the failure shows only when the
+/// reserve is needed.
+pub(crate) fn allocate(directory: &Directory) {
     let root = directory.root();
-    if directory.access() == Access::ReadOnly || root.symlink_metadata(FILE).is_ok() {
+    if directory.access() == StoreAccess::ReadOnly || root.symlink_metadata(FILE).is_ok() {
         return;
     }
-    let mut options = private();
+    let mut options = private_options();
     let made = root.open_with(FILE, options.create_new(true).write(true)).and_then(|mut file| {
-        // Zeros would take no space in a file system that compresses.
-        let mut noise = vec![0; LEN];
+        // Zeros would take no space on a file system that compresses.
+        let mut noise = vec![0; RESERVE_BYTES];
         blake3::Hasher::new().update(FILE.as_bytes()).finalize_xof().fill(&mut noise);
         file.write_all(&noise)
     });
@@ -47,8 +50,8 @@ pub(crate) fn keep(directory: &Directory) {
     }
 }
 
-/// Gives up what is set aside, and says whether there was something.
-fn give_up(directory: &Directory) -> bool {
+/// Deletes the reserve and returns whether it had any space.
+fn release(directory: &Directory) -> bool {
     let held = directory.root().symlink_metadata(FILE).is_ok_and(|metadata| metadata.len() > 0);
     held && directory.root().remove_file(FILE).is_ok()
 }

@@ -1,17 +1,17 @@
-//! What a run is known by.
+//! Identifiers of runs.
 //!
-//! Invariant: no two runs of a store have the same identifier: it is that of a journal, which is made by chance, and the
-//! number of the run in it.
+//! Invariant: run identifiers are unique within a store. They consist of a random journal
+//! identifier and the number of the run in that journal.
 
 use std::fmt;
 
-/// What identifiers of runs begin with.
-const MARK: &str = "r_";
-/// The digits of a journal.
-const DIGITS: usize = 16;
+/// The prefix of every run identifier.
+const PREFIX: &str = "r_";
+/// The number of hexadecimal digits of a journal identifier.
+const JOURNAL_DIGITS: usize = 16;
 
-/// The identifier of a run: `r_`, the 16 hexadecimal digits of the journal that it was begun in, `-`, and its number
-/// there.
+/// The identifier of a run: `r_`, the 16 hexadecimal digits of its journal, `-`, and its number in
+/// the journal.
 ///
 /// # Examples
 /// ```
@@ -33,17 +33,17 @@ impl RunId {
         Self { journal, number }
     }
 
-    /// Its number in its journal.
+    /// The number of the run in its journal.
     pub(crate) const fn number(self) -> u64 {
         self.number
     }
 
-    /// As the index has it: later runs of a journal come after earlier ones.
+    /// The binary form in the index. Within a journal, later runs sort after earlier ones.
     pub(crate) fn to_bytes(self) -> [u8; 16] {
         ((u128::from(self.journal) << 64) | u128::from(self.number)).to_be_bytes()
     }
 
-    /// From what the index has.
+    /// Decodes the binary form in the index.
     pub(crate) fn from_bytes(bytes: [u8; 16]) -> Self {
         let [j0, j1, j2, j3, j4, j5, j6, j7, number @ ..] = bytes;
         let journal = u64::from_be_bytes([j0, j1, j2, j3, j4, j5, j6, j7]);
@@ -53,7 +53,7 @@ impl RunId {
 
 impl fmt::Display for RunId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{MARK}{:0DIGITS$x}-{:x}", self.journal, self.number)
+        write!(f, "{PREFIX}{:0JOURNAL_DIGITS$x}-{:x}", self.journal, self.number)
     }
 }
 
@@ -62,14 +62,14 @@ impl std::str::FromStr for RunId {
 
     fn from_str(text: &str) -> Result<Self, RunIdError> {
         let number = |text: &str| u64::from_str_radix(text, 16).map_err(|_| RunIdError);
-        let (journal, run) = text.strip_prefix(MARK).and_then(|text| text.split_once('-')).ok_or(RunIdError)?;
+        let (journal, run) = text.strip_prefix(PREFIX).and_then(|text| text.split_once('-')).ok_or(RunIdError)?;
         let id = Self { journal: number(journal)?, number: number(run)? };
-        // There is one way to write it.
+        // Only the canonical spelling is accepted.
         if id.to_string() == text { Ok(id) } else { Err(RunIdError) }
     }
 }
 
-/// It is no identifier of a run.
+/// The text is not the identifier of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("no identifier of a run: it is `r_`, 16 hexadecimal digits, `-` and more of them")]
 pub struct RunIdError;

@@ -1,11 +1,13 @@
-//! Which tools words lead to.
+//! Full-text search for tools.
 //!
-//! Invariant: what tools are found by is derived from what is said about them, by whoever searches. A tool about which
-//! something else is said, or whose terms were made in another way, is found again once its terms are made anew. A term is
-//! compared whole, whatever characters are in it.
+//! Invariant: search terms derive from the metadata of a tool and are produced by the caller of a
+//! search. A tool whose metadata changed, or whose terms were produced by another algorithm, is
+//! found again once its terms are rebuilt. Terms are compared as a whole, whatever characters they
+//! contain.
 //!
-//! Tools are ranked by BM25 (Robertson and Zaragoza, 2009) as FTS5 of SQLite does it. Terms that more tools have than can be
-//! weighed in time find nothing by themselves, and count where the others have found something.
+//! Ranking is BM25 (Robertson and Zaragoza, 2009) as implemented by SQLite's FTS5. A term that
+//! matches more tools than can be ranked in time selects none, but adds to the score of tools that
+//! other terms selected.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -13,57 +15,60 @@ use rusqlite::{Connection, OptionalExtension as _};
 
 use crate::error::Fault;
 use crate::index::Durability;
-use crate::store::{COLUMNS, Entry, Store, TABLES};
+use crate::store::{ENTRY_COLUMNS, ENTRY_TABLES, Entry, Store};
 
-/// How much a term counts by where it is: in the name, the tags, what is said about the tool, its parameters.
-const WEIGHTS: [f64; 4] = [8.0, 4.0, 2.0, 1.0];
-/// So many tools are weighed at most. A term that more of them have tells little.
-const WEIGHED: u64 = 3_000;
-/// So many of those that were weighed are looked at more closely, for each that is asked for, and at least.
-const CLOSER: (usize, usize) = (4, 50);
-/// So many tools there might be besides: in a store of a few, a word that none of them has tells little.
-const UNSEEN: f64 = 20.0;
-/// So many words are looked for; what comes after them is passed over.
-const WORDS_LIMIT: usize = 64;
+/// The weight of a term by its column: name, tags, description, parameters.
+const COLUMN_WEIGHTS: [f64; 4] = [8.0, 4.0, 2.0, 1.0];
+/// The maximum number of tools that BM25 ranks. A term that more tools contain carries little
+/// information.
+const MAX_RANKED: u64 = 3_000;
+/// The size of the candidate set for exact scoring: a factor on the requested number, and a
+/// minimum.
+const RERANK_DEPTH: (usize, usize) = (4, 50);
+/// Additive smoothing of the number of tools, so that in a small store a word that no tool contains
+/// does not dominate.
+const SMOOTHING_TOOLS: f64 = 20.0;
+/// The maximum number of query words; the rest is ignored.
+const MAX_WORDS: usize = 64;
 
-/// What a tool is found by: terms in lower case, without blanks in them.
+/// The search terms of a tool: lower case, without blanks.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Terms {
-    /// Those of its name.
+pub struct SearchTerms {
+    /// Terms from the name.
     pub name: Vec<String>,
-    /// Those of its tags.
+    /// Terms from the tags.
     pub tags: Vec<String>,
-    /// Those of what is said about it.
-    pub about: Vec<String>,
-    /// Those of its parameters.
+    /// Terms from the description.
+    pub description: Vec<String>,
+    /// Terms from the parameters.
     pub parameters: Vec<String>,
 }
 
-/// A tool that was found.
+/// A search result.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Found {
+pub struct SearchHit {
     /// The tool.
     pub entry: Entry,
-    /// How well it fits, beside others that the same words found: greater is better.
+    /// The relevance compared with other results of the same query; greater is better.
     pub score: f64,
-    /// How much of what was looked for it has, 0.0 to 1.0: rare words count more.
-    pub covered: f64,
+    /// The share of the query that the tool matches, 0.0 to 1.0; rare words weigh more.
+    pub coverage: f64,
 }
 
-/// A word that is looked for.
+/// A query word.
 struct Word<'a> {
-    /// What it may be written as, and how many tools have that.
+    /// Its alternative forms, with the number of tools that contain each.
     forms: BTreeMap<&'a str, u64>,
-    /// How much it tells: its inverse document frequency.
+    /// The inverse document frequency.
     weight: f64,
 }
 
-impl Terms {
+impl SearchTerms {
     fn columns(&self) -> [&[String]; 4] {
-        [&self.name, &self.tags, &self.about, &self.parameters]
+        [&self.name, &self.tags, &self.description, &self.parameters]
     }
 
-    /// All of them as a column holds them, so that each is found with what is around it.
+    /// All terms as one column value, each between line feeds, so that `split` finds whole terms.
     fn joined(&self) -> String {
         let mut seen = HashSet::new();
         let words = self.columns().into_iter().flatten().flat_map(|term| term.split_whitespace());
@@ -72,88 +77,90 @@ impl Terms {
 }
 
 impl Store {
-    /// Tools whose terms are to be made, or were made in another way than this; at most so many.
+    /// Tools without terms, or whose terms were produced by another algorithm than `way`; at most
+    /// `limit`.
     ///
     /// # Errors
-    /// Those of the disk.
+    /// Any [`Fault`].
     pub fn unindexed(&self, way: &str, limit: usize) -> Result<Vec<Entry>, Fault> {
         self.index.read(|transaction| {
-            // Two ranges of an index: where nothing is to be done, nothing is read.
+            // Two index ranges, so that nothing is read if there is nothing to do.
             let sql = format!(
-                "SELECT {COLUMNS} FROM {TABLES} WHERE current = 1 AND num IN \
+                "SELECT {ENTRY_COLUMNS} FROM {ENTRY_TABLES} WHERE current = 1 AND num IN \
                  (SELECT tool FROM terms WHERE way < ?1 UNION ALL SELECT tool FROM terms WHERE way > ?1) LIMIT ?2"
             );
             let mut statement = transaction.prepare_cached(&sql)?;
             let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-            let rows = statement.query_map((way, limit), Entry::of_row)?;
+            let rows = statement.query_map((way, limit), Entry::from_row)?;
             Ok(rows.collect::<Result<_, _>>()?)
         })
     }
 
-    /// Keeps what tools are found by. Of a tool about which something else was said meanwhile nothing is kept. A loss of
-    /// power may take it: it is made again then.
+    /// Stores the search terms of tools. Terms of a tool that changed in the meantime are dropped.
+    /// A power failure may lose terms; they are then rebuilt.
     ///
     /// # Errors
-    /// `store-read-only`, and those of the disk.
-    pub fn index_terms(&self, way: &str, tools: &[(Entry, Terms)]) -> Result<(), Fault> {
-        self.index.write(Durability::Unsynced, |transaction| Ok::<_, Fault>(keep_terms(transaction, way, tools)?))
+    /// `store-read-only`, or another [`Fault`].
+    pub fn index_terms(&self, way: &str, tools: &[(Entry, SearchTerms)]) -> Result<(), Fault> {
+        self.index.write(Durability::Unsynced, |transaction| Ok::<_, Fault>(store_terms(transaction, way, tools)?))
     }
 
-    /// As [`Store::search`], where what tools are found by cannot be kept, as on a full disk: it is used this once.
+    /// Same as [`Store::search`], with terms that cannot be stored, for example because the disk is
+    /// full: they are used for this query only.
     ///
     /// # Errors
-    /// `store-read-only`, and those of the disk.
-    pub fn search_once(
+    /// `store-read-only`, or another [`Fault`].
+    pub fn search_uncached(
         &self,
         way: &str,
-        tools: &[(Entry, Terms)],
+        tools: &[(Entry, SearchTerms)],
         words: &[Vec<String>],
         limit: usize,
-    ) -> Result<Vec<Found>, Fault> {
+    ) -> Result<Vec<SearchHit>, Fault> {
         let mut found = None;
-        // Nothing is written where a transaction is rolled back.
+        // The error rolls the transaction back, so nothing is written.
         let rolled_back = self.index.write_soon(Durability::Unsynced, |transaction| {
-            keep_terms(transaction, way, tools)?;
-            found = Some(searched(transaction, words, limit)?);
+            store_terms(transaction, way, tools)?;
+            found = Some(search_tools(transaction, words, limit)?);
             Err::<(), _>(Fault::Full { path: "the index".to_owned(), source: "nothing is to be kept".into() })
         });
         found.map_or_else(|| rolled_back.map(|()| Vec::new()), Ok)
     }
 
-    /// The tools that have any of these words, the best first. A word is the terms that it may be written as. Tools that are
-    /// quarantined are not found, nor those that no name leads to.
+    /// The tools that match any of these words, best first. Each word is a list of alternative
+    /// forms. Quarantined tools and tools that no name resolves to are not found.
     ///
     /// # Errors
-    /// Those of the disk.
+    /// Any [`Fault`].
     ///
     /// # Examples
     /// ```
-    /// # use toolcell_store::{Registration, Scores, Settings, WhenTaken};
-    /// use toolcell_store::{Store, Terms};
+    /// # use toolcell_store::{NewTool, OnConflict, Scores, Settings};
+    /// use toolcell_store::{SearchTerms, Store};
     /// # let folder = tempfile::tempdir()?;
     /// # let store = Store::open(folder.path(), &Settings::default())?;
     /// # let draft = toolcell_tool::Draft::from_bytes("twice.ts", b"const execute = ({ n }) => 2 * n")?;
     /// # let name = toolcell_tool::ToolName::parse("twice")?;
     /// # let spec = toolcell_tool::ToolSpec::new(name, &draft, serde_json::Value::Null, serde_json::Value::Null)?;
-    /// # let (notes, scores) = (toolcell_tool::Notes::new("Doubles a number")?, Scores { safety: 1.0, quality: 0.9 });
-    /// # store.put(&Registration { spec: &spec, notes: &notes, scores, at: jiff::Timestamp::UNIX_EPOCH }, WhenTaken::Refuse)?;
+    /// # let (metadata, scores) = (toolcell_tool::ToolMetadata::new("Doubles a number")?, Scores { safety: 1.0, quality: 0.9 });
+    /// # store.insert(&NewTool { spec: &spec, metadata: &metadata, scores, at: jiff::Timestamp::UNIX_EPOCH }, OnConflict::Refuse)?;
     ///
-    /// let terms = Terms { about: vec!["doubles".to_owned(), "number".to_owned()], ..Terms::default() };
+    /// let terms = SearchTerms { description: vec!["doubles".to_owned(), "number".to_owned()], ..SearchTerms::default() };
     /// let made: Vec<_> = store.unindexed("v1", 10)?.into_iter().map(|entry| (entry, terms.clone())).collect();
     /// store.index_terms("v1", &made)?;
     /// let found = store.search(&[vec!["doubles".to_owned(), "twofold".to_owned()], vec!["date".to_owned()]], 10)?;
     /// assert_eq!(found.len(), 1);
-    /// assert!(found[0].covered > 0.0 && found[0].covered < 0.5);
+    /// assert!(found[0].coverage > 0.0 && found[0].coverage < 0.5);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn search(&self, words: &[Vec<String>], limit: usize) -> Result<Vec<Found>, Fault> {
-        self.settle_first();
-        self.index.read(|transaction| Ok::<_, Fault>(searched(transaction, words, limit)?))
+    pub fn search(&self, words: &[Vec<String>], limit: usize) -> Result<Vec<SearchHit>, Fault> {
+        self.flush_before_read();
+        self.index.read(|transaction| Ok::<_, Fault>(search_tools(transaction, words, limit)?))
     }
 }
 
-/// Writes what tools are found by.
-fn keep_terms(transaction: &Connection, way: &str, tools: &[(Entry, Terms)]) -> rusqlite::Result<()> {
+/// Writes search terms.
+fn store_terms(transaction: &Connection, way: &str, tools: &[(Entry, SearchTerms)]) -> rusqlite::Result<()> {
     let known = "SELECT 1 FROM tool JOIN about ON about.tool = num WHERE num = ? AND current = 1 AND version = ?";
     let mut known = transaction.prepare_cached(known)?;
     for (entry, terms) in tools {
@@ -169,24 +176,24 @@ fn keep_terms(transaction: &Connection, way: &str, tools: &[(Entry, Terms)]) -> 
     Ok(())
 }
 
-/// The tools that have any of these words, the best first.
-fn searched(transaction: &Connection, words: &[Vec<String>], limit: usize) -> rusqlite::Result<Vec<Found>> {
-    let words = looked_for(transaction, words)?;
+/// The tools that match any of these words, best first.
+fn search_tools(transaction: &Connection, words: &[Vec<String>], limit: usize) -> rusqlite::Result<Vec<SearchHit>> {
+    let words = weigh_words(transaction, words)?;
     let (query, sought) = query(&words);
     if query.is_empty() {
         return Ok(Vec::new());
     }
     let mut found = Vec::new();
-    for (num, weight) in weighed(transaction, &query, limit)? {
-        let Some((entry, has)) = looked_at(transaction, num)? else { continue };
+    for (num, weight) in rank_matches(transaction, &query, limit)? {
+        let Some((entry, has)) = entry_with_terms(transaction, num)? else { continue };
         let has: HashSet<&str> = has.split('\n').collect();
         let had = |word: &&Word<'_>| word.forms.keys().any(|form| has.contains(form));
-        let covered = weight_of(words.iter().filter(had)) / weight_of(&words);
+        let covered = total_weight(words.iter().filter(had)) / total_weight(&words);
         let unsought = |word: &&Word<'_>| word.forms.keys().all(|form| !sought.contains(form));
-        let besides = weight_of(words.iter().filter(had).filter(unsought));
-        // An FTS5 match that is no term of the query, such as one in another case, is dropped.
+        let besides = total_weight(words.iter().filter(had).filter(unsought));
+        // An FTS5 match that is not a term of the query, such as one in another case, is dropped.
         if covered > 0.0 {
-            found.push(Found { entry, score: weight + besides, covered });
+            found.push(SearchHit { entry, score: weight + besides, coverage: covered });
         }
     }
     found.sort_by(|one, other| other.score.total_cmp(&one.score));
@@ -194,26 +201,26 @@ fn searched(transaction: &Connection, words: &[Vec<String>], limit: usize) -> ru
     Ok(found)
 }
 
-fn weight_of<'a>(words: impl IntoIterator<Item = &'a Word<'a>>) -> f64 {
+fn total_weight<'a>(words: impl IntoIterator<Item = &'a Word<'a>>) -> f64 {
     words.into_iter().fold(0.0, |sum, word| sum + word.weight)
 }
 
-/// The words, and how much each of them tells.
-fn looked_for<'a>(transaction: &Connection, words: &'a [Vec<String>]) -> rusqlite::Result<Vec<Word<'a>>> {
+/// Counts the tools for each word and computes its weight.
+fn weigh_words<'a>(transaction: &Connection, words: &'a [Vec<String>]) -> rusqlite::Result<Vec<Word<'a>>> {
     let all: u64 = transaction.prepare_cached("SELECT count(*) FROM terms")?.query_row([], |row| row.get(0))?;
     let mut count = transaction.prepare_cached("SELECT count(*) FROM found_by WHERE found_by MATCH ?")?;
-    let words = words.iter().filter(|forms| !forms.is_empty()).take(WORDS_LIMIT).map(|forms| {
+    let words = words.iter().filter(|forms| !forms.is_empty()).take(MAX_WORDS).map(|forms| {
         let forms = forms.iter().map(|form| Ok((form.as_str(), count.query_row([quoted(form)], |row| row.get(0))?)));
         let forms: BTreeMap<&str, u64> = forms.collect::<rusqlite::Result<_>>()?;
         let have = forms.values().copied().max().unwrap_or(0).min(all);
         #[expect(clippy::cast_precision_loss, reason = "there are fewer tools than that")]
-        let (all, have) = (all as f64 + UNSEEN, have as f64);
+        let (all, have) = (all as f64 + SMOOTHING_TOOLS, have as f64);
         Ok(Word { forms, weight: (1.0 + (all - have + 0.5) / (have + 0.5)).ln() })
     });
     words.collect()
 }
 
-/// The query for the rarest terms, as many as can be weighed, and which ones these are.
+/// The FTS5 query for the rarest terms, as many as can be ranked, and the set of these terms.
 fn query<'a>(words: &[Word<'a>]) -> (String, HashSet<&'a str>) {
     let mut forms: Vec<(u64, &str)> = words
         .iter()
@@ -223,7 +230,7 @@ fn query<'a>(words: &[Word<'a>]) -> (String, HashSet<&'a str>) {
         .collect();
     forms.sort_unstable();
     forms.dedup();
-    let mut room = WEIGHED;
+    let mut room = MAX_RANKED;
     let mut sought = HashSet::new();
     for (have, form) in forms {
         if have > room && !sought.is_empty() {
@@ -237,36 +244,37 @@ fn query<'a>(words: &[Word<'a>]) -> (String, HashSet<&'a str>) {
     (parts.join(" OR "), sought)
 }
 
-/// A term in a query of FTS5: none of its characters means anything there.
+/// Quotes a term for FTS5, so that none of its characters is an operator.
 fn quoted(term: &str) -> String {
     format!("\"{}\"", term.replace('"', "\"\"").replace('\0', " "))
 }
 
-/// The tools that a query finds, and how much each weighs. Of more than can be weighed the newest are.
-fn weighed(transaction: &Connection, query: &str, limit: usize) -> rusqlite::Result<Vec<(i64, f64)>> {
-    let [name, tags, about, parameters] = WEIGHTS;
+/// The tools that a query matches, with their BM25 scores. If more match than can be ranked, the
+/// newest are.
+fn rank_matches(transaction: &Connection, query: &str, limit: usize) -> rusqlite::Result<Vec<(i64, f64)>> {
+    let [name, tags, about, parameters] = COLUMN_WEIGHTS;
     let sql = format!(
         "SELECT num, weight FROM \
          (SELECT rowid AS found, -bm25(found_by, {name}, {tags}, {about}, {parameters}) AS weight \
-          FROM found_by WHERE found_by MATCH ? ORDER BY rowid DESC LIMIT {WEIGHED}) \
+          FROM found_by WHERE found_by MATCH ? ORDER BY rowid DESC LIMIT {MAX_RANKED}) \
          JOIN tool ON num = found WHERE current = 1 AND status <> 'quarantined' ORDER BY weight DESC, num DESC LIMIT ?"
     );
-    let closer = limit.saturating_mul(CLOSER.0).max(CLOSER.1);
+    let closer = limit.saturating_mul(RERANK_DEPTH.0).max(RERANK_DEPTH.1);
     let mut statement = transaction.prepare_cached(&sql)?;
     let rows = statement
         .query_map((query, i64::try_from(closer).unwrap_or(i64::MAX)), |row| Ok((row.get(0)?, row.get(1)?)))?;
     rows.collect()
 }
 
-/// A tool with the terms that it has.
-fn looked_at(transaction: &Connection, num: i64) -> rusqlite::Result<Option<(Entry, String)>> {
-    let sql = format!("SELECT {COLUMNS}, words FROM {TABLES} JOIN terms ON terms.tool = num WHERE num = ?");
+/// A tool and its terms.
+fn entry_with_terms(transaction: &Connection, num: i64) -> rusqlite::Result<Option<(Entry, String)>> {
+    let sql = format!("SELECT {ENTRY_COLUMNS}, words FROM {ENTRY_TABLES} JOIN terms ON terms.tool = num WHERE num = ?");
     let mut statement = transaction.prepare_cached(&sql)?;
-    statement.query_row([num], |row| Ok((Entry::of_row(row)?, row.get(19)?))).optional()
+    statement.query_row([num], |row| Ok((Entry::from_row(row)?, row.get(19)?))).optional()
 }
 
-/// Lets a tool no longer be found that is about to lose its name, or about which something else is said.
-pub(crate) fn forget(transaction: &Connection, folded: &str) -> rusqlite::Result<()> {
+/// Removes the terms of the current tool of a name before the name or the tool's metadata changes.
+pub(crate) fn remove_terms(transaction: &Connection, folded: &str) -> rusqlite::Result<()> {
     let sql = "SELECT num, way <> '' FROM tool JOIN terms ON terms.tool = num WHERE folded = ? AND current = 1";
     let known = transaction.prepare_cached(sql)?.query_row([folded], |row| Ok((row.get(0)?, row.get(1)?)));
     let Some((num, is_indexed)): Option<(i64, bool)> = known.optional()? else { return Ok(()) };
@@ -276,8 +284,8 @@ pub(crate) fn forget(transaction: &Connection, folded: &str) -> rusqlite::Result
     transaction.prepare_cached("DELETE FROM terms WHERE tool = ?")?.execute([num]).map(|_| ())
 }
 
-/// Notes that the terms of a tool are to be made.
-pub(crate) fn expect(transaction: &Connection, num: i64) -> rusqlite::Result<()> {
+/// Marks a tool as having no terms yet.
+pub(crate) fn mark_unindexed(transaction: &Connection, num: i64) -> rusqlite::Result<()> {
     let sql = "INSERT OR REPLACE INTO terms (tool, way, words) VALUES (?, '', '')";
     transaction.prepare_cached(sql)?.execute([num]).map(|_| ())
 }

@@ -1,64 +1,65 @@
-//! Who vouches for a bundle: ed25519 signatures in the form of minisign.
+//! Signatures of bundles: ed25519 in the format of minisign.
 //!
-//! A bundle's signature is a file beside it, so that `minisign -V -m tools.bundle -p key.pub` checks it as well. See
-//! <https://jedisct1.github.io/minisign/>.
+//! The signature of a bundle is a file beside it, so `minisign -V -m tools.bundle -p key.pub`
+//! verifies it as well. See <https://jedisct1.github.io/minisign/>.
 //!
-//! Invariant: a [`Signer`] comes of a signature that was verified with a key that is trusted. It says who vouched, and
-//! nothing about what the tools do: they are analysed and tried as any other.
+//! Invariant: a [`Signer`] is obtained only by verifying a signature with a trusted key. It
+//! identifies who signed and says nothing about what the tools do: they are analysed and verified
+//! like any others.
 
 use std::io::{Cursor, Read as _};
 use std::path::Path;
 
-use crate::directory::{open_regular, private};
+use crate::directory::{open_regular, private_options};
 use crate::error::Fault;
 use crate::store::Store;
 
-/// The largest file of a key.
+/// The maximum size of a key file, in bytes.
 const KEY_LIMIT: u64 = 4096;
-/// What everybody reads and nobody vouches for.
+/// The untrusted comment of a signature, which the signature does not cover.
 const COMMENT: &str = "signature of a toolcell bundle";
 
-/// A key that signatures are verified with.
+/// A key that verifies signatures.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PublicKey(minisign::PublicKey);
 
-/// A key that bundles are signed with.
+/// A key that signs bundles.
 pub struct SecretKey(minisign::SecretKey);
 
-/// The text of a signature's file.
+/// The text of a signature file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Signature(String);
 
-/// Whose signature was verified: the identifier of the key, as minisign prints it.
+/// The signer of a verified bundle: the identifier of the key, as minisign prints it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Signer(String);
 
-/// Why something is not signed, or not by whom it should be.
+/// A key or a signature that was rejected.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SignatureError {
-    /// A text is no key.
+    /// The text is not a key.
     #[error("this is no minisign key: {0}")]
     Key(String),
-    /// The key is locked with a password, and that is missing or wrong.
+    /// The key is locked with a password, which is missing or wrong.
     #[error("the secret key is locked, and the password is missing or wrong")]
     Locked,
-    /// A text is no signature.
+    /// The text is not a signature.
     #[error("this is no minisign signature: {0}")]
-    Form(String),
-    /// Nobody who is trusted has that key.
+    Malformed(String),
+    /// The signing key is not trusted.
     #[error("the bundle is signed with the key {key}, which is not trusted")]
     Untrusted {
-        /// Its identifier.
+        /// The identifier of the key.
         key: String,
     },
-    /// The bundle is not what was signed.
+    /// The bundle does not match its signature.
     #[error("the bundle is not what was signed with the key {key}")]
-    Wrong {
-        /// Its identifier.
+    Mismatch {
+        /// The identifier of the key.
         key: String,
     },
-    /// The disk fails.
+    /// The disk failed.
     #[error(transparent)]
     Fault(#[from] Fault),
 }
@@ -70,29 +71,29 @@ impl SignatureError {
         match self {
             Self::Key(_) => "key-invalid",
             Self::Locked => "key-locked",
-            Self::Form(_) => "signature-invalid",
+            Self::Malformed(_) => "signature-invalid",
             Self::Untrusted { .. } => "signature-untrusted",
-            Self::Wrong { .. } => "integrity",
+            Self::Mismatch { .. } => "integrity",
             Self::Fault(fault) => fault.code(),
         }
     }
 
-    /// What to do next.
+    /// What the user can do next.
     #[must_use]
     pub const fn hint(&self) -> &'static str {
         match self {
             Self::Key(_) => "`minisign -G` makes a pair of keys",
             Self::Locked => "give the password, or take a key without one (`minisign -G -W`)",
-            Self::Form(_) => "the signature is the `.minisig` file beside the bundle",
+            Self::Malformed(_) => "the signature is the `.minisig` file beside the bundle",
             Self::Untrusted { .. } => "if you trust it, give it with --key or put it into `keys/` of the store",
-            Self::Wrong { .. } => "get the bundle again from who signed it",
+            Self::Mismatch { .. } => "get the bundle again from who signed it",
             Self::Fault(fault) => fault.hint(),
         }
     }
 }
 
 impl PublicKey {
-    /// Takes the text of a `.pub` file, or its second line alone.
+    /// Parses the text of a `.pub` file, or its second line alone.
     ///
     /// # Errors
     /// `key-invalid`
@@ -102,7 +103,7 @@ impl PublicKey {
         key.map(Self).map_err(|error| SignatureError::Key(error.to_string()))
     }
 
-    /// Its identifier, as minisign prints it.
+    /// The identifier of the key, as minisign prints it.
     #[must_use]
     pub fn id(&self) -> String {
         key_id(self.0.keynum())
@@ -110,7 +111,7 @@ impl PublicKey {
 }
 
 impl SecretKey {
-    /// Takes the text of a secret key's file, and the password where it has one.
+    /// Parses the text of a secret key file, with its password if it has one.
     ///
     /// # Errors
     /// `key-invalid`, `key-locked`
@@ -123,7 +124,8 @@ impl SecretKey {
         if let Some(key) = without_checksum(text) {
             return Ok(Self(key));
         }
-        // No password is tried as an empty one: that tells a locked key from none.
+        // Without a password an empty one is tried: its failure tells a locked key from text that
+        // is not a key.
         let key = parsed().and_then(|parsed| parsed.into_secret_key(Some(password.unwrap_or_default())));
         key.map(Self).map_err(|error| match error.kind() {
             minisign::ErrorKind::Verify => SignatureError::Locked,
@@ -139,34 +141,34 @@ impl SecretKey {
         let trusted = format!("blake3:{}", blake3::hash(bundle).to_hex());
         let public = minisign::PublicKey::from_secret_key(&self.0);
         let public = public.map_err(|error| SignatureError::Key(error.to_string()))?;
-        // Verified at once: not every key has a checksum.
+        // Given the public key, `sign` verifies the signature: not every secret key has a checksum.
         let signed = minisign::sign(Some(&public), &self.0, Cursor::new(bundle), Some(&trusted), Some(COMMENT));
         signed.map(|signed| Signature(signed.into_string())).map_err(|error| SignatureError::Key(error.to_string()))
     }
 }
 
 impl Signature {
-    /// Takes the text of a `.minisig` file.
+    /// Parses the text of a `.minisig` file.
     ///
     /// # Errors
     /// `signature-invalid`
     pub fn parse(text: &str) -> Result<Self, SignatureError> {
-        read(text).map(|_| Self(text.to_owned()))
+        parse_signature(text).map(|_| Self(text.to_owned()))
     }
 
-    /// Who of those that are trusted vouches for a bundle.
+    /// Verifies the signature of a bundle with the trusted keys and returns the signer.
     ///
     /// # Errors
     /// `signature-untrusted`, `integrity`
-    pub fn signer(&self, bundle: &[u8], trusted: &[PublicKey]) -> Result<Signer, SignatureError> {
-        let signature = read(&self.0)?;
+    pub fn verify(&self, bundle: &[u8], trusted: &[PublicKey]) -> Result<Signer, SignatureError> {
+        let signature = parse_signature(&self.0)?;
         let key = key_id(signature.keynum());
         let Some(known) = trusted.iter().find(|known| known.id() == key) else {
             return Err(SignatureError::Untrusted { key });
         };
         match minisign::verify(&known.0, &signature, Cursor::new(bundle), true, false, false) {
             Ok(()) => Ok(Signer(key)),
-            Err(_) => Err(SignatureError::Wrong { key }),
+            Err(_) => Err(SignatureError::Mismatch { key }),
         }
     }
 }
@@ -184,23 +186,24 @@ impl std::fmt::Display for Signer {
 }
 
 impl Store {
-    /// The keys in the folder `keys/` of the store: whoever can write there decides who is trusted.
+    /// The trusted keys, from the folder `keys/` of the store: write access to it decides who is
+    /// trusted.
     ///
     /// # Errors
-    /// `key-invalid` with the file's name, and those of the disk.
+    /// `key-invalid` with the name of the file, or another [`Fault`].
     pub fn trusted_keys(&self) -> Result<Vec<PublicKey>, SignatureError> {
         if self.directory.root().symlink_metadata("keys").is_err() {
             return Ok(Vec::new());
         }
-        let folder = self.directory.folder("keys")?;
-        let mut names = crate::objects::names(&folder).map_err(Fault::disk("keys"))?;
+        let folder = self.directory.open_folder("keys")?;
+        let mut names = crate::objects::list_names(&folder).map_err(Fault::disk("keys"))?;
         names.retain(|name| Path::new(name).extension().is_some_and(|ending| ending == "pub"));
         names.sort();
         let mut keys = Vec::new();
         for name in names {
             let mut text = String::new();
             let name = name.to_string_lossy();
-            let opened = open_regular(&folder, &name, private().read(true));
+            let opened = open_regular(&folder, &name, private_options().read(true));
             let read = opened.and_then(|file| file.take(KEY_LIMIT).read_to_string(&mut text));
             read.map_err(Fault::disk(format!("keys/{name}")))?;
             let key = PublicKey::parse(&text);
@@ -210,18 +213,19 @@ impl Store {
     }
 }
 
-/// A key without a password as the C program makes it: it leaves the checksum, the last 32 bytes, empty.
+/// Parses a key without a password from the C implementation, which leaves the checksum (the last
+/// 32 bytes) empty.
 fn without_checksum(text: &str) -> Option<minisign::SecretKey> {
     let bytes = data_encoding::BASE64.decode(text.lines().nth(1)?.trim().as_bytes()).ok()?;
     let empty = bytes.last_chunk::<32>()? == &[0; 32];
     minisign::SecretKey::from_bytes(&bytes).ok().filter(|key| empty && !key.is_encrypted())
 }
 
-fn read(text: &str) -> Result<minisign::SignatureBox, SignatureError> {
-    minisign::SignatureBox::from_string(text).map_err(|error| SignatureError::Form(error.to_string()))
+fn parse_signature(text: &str) -> Result<minisign::SignatureBox, SignatureError> {
+    minisign::SignatureBox::from_string(text).map_err(|error| SignatureError::Malformed(error.to_string()))
 }
 
-/// Eight bytes, the last first, as minisign prints them.
+/// Formats eight bytes in little-endian order, as minisign prints them.
 fn key_id(bytes: &[u8]) -> String {
     let number = bytes.iter().rev().fold(0_u64, |number, byte| number << 8 | u64::from(*byte));
     format!("{number:016X}")
@@ -231,7 +235,7 @@ fn key_id(bytes: &[u8]) -> String {
 mod tests {
     use super::*;
 
-    /// As `minisign -G -W` makes them.
+    /// Keys as `minisign -G -W` makes them.
     fn keys() -> (PublicKey, SecretKey) {
         let pair = minisign::KeyPair::generate_unencrypted_keypair().unwrap();
         let public = PublicKey::parse(&pair.pk.to_box().unwrap().into_string()).unwrap();
@@ -243,11 +247,11 @@ mod tests {
     fn what_was_signed_is_known_and_nothing_else() {
         let ((public, secret), (other, _)) = (keys(), keys());
         let signature = Signature::parse(&secret.sign(b"bundle").unwrap().to_string()).unwrap();
-        let signer = signature.signer(b"bundle", &[other.clone(), public.clone()]).unwrap();
+        let signer = signature.verify(b"bundle", &[other.clone(), public.clone()]).unwrap();
         assert_eq!(signer.to_string(), public.id());
-        assert_eq!(signature.signer(b"bundl3", &[public]).unwrap_err().code(), "integrity");
-        assert_eq!(signature.signer(b"bundle", &[other]).unwrap_err().code(), "signature-untrusted");
-        assert_eq!(signature.signer(b"bundle", &[]).unwrap_err().code(), "signature-untrusted");
+        assert_eq!(signature.verify(b"bundl3", &[public]).unwrap_err().code(), "integrity");
+        assert_eq!(signature.verify(b"bundle", &[other]).unwrap_err().code(), "signature-untrusted");
+        assert_eq!(signature.verify(b"bundle", &[]).unwrap_err().code(), "signature-untrusted");
     }
 
     #[test]
@@ -270,8 +274,9 @@ mod tests {
             SecretKey::parse(&format!("untrusted comment: key\n{}\n", data_encoding::BASE64.encode(&bytes)), None)
         };
         let signature = made(&|_| {}).unwrap().sign(b"bundle").unwrap();
-        assert_eq!(signature.signer(b"bundle", std::slice::from_ref(&public)).unwrap().to_string(), public.id());
-        // What no checksum tells, the signature does; and a wrong checksum is none.
+        assert_eq!(signature.verify(b"bundle", std::slice::from_ref(&public)).unwrap().to_string(), public.id());
+        // Without a checksum, signing detects the damage. A wrong checksum is detected when the key
+        // is parsed.
         assert_eq!(made(&|bytes| bytes[70] ^= 1).unwrap().sign(b"bundle").unwrap_err().code(), "key-invalid");
         assert_eq!(made(&|bytes| bytes[157] ^= 1).err().unwrap().to_string(), "this is no minisign key: Corrupted key");
     }

@@ -1,6 +1,7 @@
-//! The store, opened: finds tools and reads them back.
+//! The open store: looks tools up and reads them back.
 //!
-//! Invariant: what comes off the disk is checked against its hash on every read, and a tool against its identifier.
+//! Invariant: every object read from disk is checked against its hash, and every tool against its
+//! identifier.
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -9,49 +10,49 @@ use std::sync::{Arc, Mutex, OnceLock};
 use blake3::Hash;
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, Row};
-use toolcell_tool::{IdPrefix, Notes, Status, ToolId, ToolName, ToolSpec};
+use toolcell_tool::{IdPrefix, Status, ToolId, ToolMetadata, ToolName, ToolSpec};
 
 use crate::audit::{Audit, AuditConfig};
-use crate::directory::{Access, Directory, OpenError, WhenMissing};
+use crate::directory::{Directory, OnMissing, OpenError, StoreAccess};
 use crate::error::Fault;
 use crate::find::{FindError, ToolRef};
+use crate::flush::FlushQueue;
+use crate::group_commit::QueuedWrite;
 use crate::index::{Durability, Index};
 use crate::journal::Journal;
 use crate::notice::{self, Notice};
-use crate::objects::{Found, Objects};
+use crate::objects::{ObjectState, Objects};
 use crate::outbox::Outbox;
-use crate::rebuild::MARK;
+use crate::rebuild::REBUILD_MARKER;
 use crate::reserve;
-use crate::secret::Secret;
-use crate::settle::Unsettled;
-use crate::together::Waiting;
+use crate::store_key::StoreKey;
 use crate::version::{Scores, Version};
 
-/// How a store is kept.
+/// The settings of a store.
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
-    /// What acknowledged changes outlast.
+    /// The failures that acknowledged changes survive.
     pub durability: Durability,
-    /// How many tools may have a name at once; no limit where there is none.
+    /// The maximum number of tools with a name at any one time; `None` means no limit.
     pub tool_limit: Option<u64>,
-    /// How the audit log is kept.
+    /// The settings of the audit log.
     pub audit: AuditConfig,
 }
 
-/// A store of tools. Many threads share one, and many processes open the same directory.
+/// A store of tools. Threads share one value; several processes may open the same directory.
 ///
 /// # Examples
 /// ```
-/// use toolcell_store::{Registration, Scores, Settings, Store, ToolRef, WhenTaken};
-/// use toolcell_tool::{Draft, Notes, ToolName, ToolSpec};
+/// use toolcell_store::{NewTool, OnConflict, Scores, Settings, Store, ToolRef};
+/// use toolcell_tool::{Draft, ToolMetadata, ToolName, ToolSpec};
 ///
 /// let folder = tempfile::tempdir()?;
 /// let store = Store::open(folder.path(), &Settings::default())?;
 /// let draft = Draft::from_bytes("twice.ts", b"const execute = ({ n }) => 2 * n")?;
 /// let spec = ToolSpec::new(ToolName::parse("twice")?, &draft, serde_json::Value::Null, serde_json::Value::Null)?;
-/// let notes = Notes::new("Doubles a number")?;
+/// let metadata = ToolMetadata::new("Doubles a number")?;
 /// let scores = Scores { safety: 1.0, quality: 0.9 };
-/// store.put(&Registration { spec: &spec, notes: &notes, scores, at: jiff::Timestamp::UNIX_EPOCH }, WhenTaken::Refuse)?;
+/// store.insert(&NewTool { spec: &spec, metadata: &metadata, scores, at: jiff::Timestamp::UNIX_EPOCH }, OnConflict::Refuse)?;
 ///
 /// let entry = store.find(&ToolRef::parse("twice")?)?;
 /// assert_eq!(entry.id, spec.id());
@@ -64,110 +65,110 @@ pub struct Store {
     pub(crate) index: Index,
     pub(crate) audit: Audit,
     pub(crate) settings: Settings,
-    pub(crate) waiting: Mutex<Vec<Waiting>>,
-    pub(crate) unsettled: Unsettled,
-    /// The runs of this process, once it has begun one.
+    pub(crate) write_queue: Mutex<Vec<QueuedWrite>>,
+    pub(crate) flush_queue: FlushQueue,
+    /// The run journal of this process, created with the first run.
     pub(crate) journal: Mutex<Option<Arc<Journal>>>,
-    /// Once somebody asked for it.
-    pub(crate) secret: OnceLock<Secret>,
+    /// The key of this store, read or created on first use.
+    pub(crate) own_key: OnceLock<StoreKey>,
     pub(crate) outbox: Mutex<Outbox>,
-    /// Whether the line of the last run is not in the log yet.
-    pub(crate) is_behind: AtomicBool,
+    /// Whether the audit line of the last run could not be appended yet.
+    pub(crate) is_log_behind: AtomicBool,
 }
 
-/// What the index keeps about a tool.
+/// The index entry of a tool.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
-    /// Its identifier.
+    /// The identifier of the tool.
     pub id: ToolId,
-    /// Its name.
+    /// The name of the tool.
     pub name: ToolName,
-    /// Whether the name leads here: the tool was neither deleted nor replaced.
+    /// Whether the name resolves to this tool, that is, the tool was neither deleted nor replaced.
     pub current: bool,
-    /// What it does.
+    /// The description of the tool.
     pub description: String,
-    /// Its tags, sorted.
+    /// The tags of the tool, sorted.
     pub tags: Vec<String>,
-    /// What the analysis said when it was stored.
+    /// The scores that the analysis gave the tool when it was stored.
     pub scores: Scores,
-    /// How far runs speak for it: 0.1 to 1.0, from the lower of the scores on.
+    /// The confidence from past runs, 0.1 to 1.0; it starts at the lower of the two scores.
     pub confidence: f64,
-    /// How far it is trusted.
+    /// The trust status of the tool.
     pub status: Status,
-    /// What is to be used in its place, where it is deprecated and something is.
+    /// The tool to use instead, if this one is deprecated and a successor was named.
     pub successor: Option<ToolId>,
-    /// When its identifier was first stored.
+    /// When the identifier was first stored.
     pub created_at: Timestamp,
-    /// When something was last said about it.
+    /// When a version of the tool was last committed.
     pub updated_at: Timestamp,
-    /// How often it ran.
+    /// The number of runs.
     pub runs: u64,
-    /// How often that went well.
+    /// The number of successful runs.
     pub successes: u64,
-    /// When it last ran.
+    /// When the tool last ran.
     pub last_used_at: Option<Timestamp>,
-    /// Whether somebody approved or refused it, with whatever grants.
-    pub judged: bool,
+    /// Whether a person approved or refused the tool, with any set of grants.
+    pub has_decision: bool,
     pub(crate) num: i64,
     pub(crate) version: Hash,
     pub(crate) source: Hash,
 }
 
 impl Store {
-    /// Opens a store, and makes one where there is none.
+    /// Opens a store and creates it if the directory holds none.
     ///
     /// # Errors
-    /// `store-owner`, `store-newer`, `store-invalid`, `store-busy`, `integrity` where the index is damaged, and those of
-    /// the disk.
+    /// `store-owner`, `store-newer`, `store-invalid`, `store-busy`, `integrity` if the index is
+    /// damaged, or another [`Fault`].
     pub fn open(path: &Path, settings: &Settings) -> Result<Self, OpenError> {
-        Self::open_directory(Directory::open(path, WhenMissing::Make)?, settings)
+        Self::open_directory(Directory::open(path, OnMissing::Create)?, settings)
     }
 
-    /// Opens a store that is there.
+    /// Opens an existing store.
     ///
     /// # Errors
-    /// As [`Store::open`], and `store-invalid` where there is none.
+    /// Same as [`Store::open`], and `store-invalid` if there is no store.
     pub fn open_existing(path: &Path, settings: &Settings) -> Result<Self, OpenError> {
-        Self::open_directory(Directory::open(path, WhenMissing::Refuse)?, settings)
+        Self::open_directory(Directory::open(path, OnMissing::Refuse)?, settings)
     }
 
     fn open_directory(directory: Directory, settings: &Settings) -> Result<Self, OpenError> {
-        if directory.root().symlink_metadata(MARK).is_ok() {
-            return Err(OpenError::Unfinished { path: directory.path().display().to_string() });
+        if directory.root().symlink_metadata(REBUILD_MARKER).is_ok() {
+            return Err(OpenError::RepairInterrupted { path: directory.path().display().to_string() });
         }
         let objects = Objects::open(&directory)?;
         let index = Index::open(&directory)?;
         let audit = Audit::open(&directory, settings.audit)?;
-        reserve::keep(&directory);
+        reserve::allocate(&directory);
         let store = Self {
             directory,
             objects,
             index,
             audit,
             settings: settings.clone(),
-            waiting: Mutex::default(),
-            unsettled: Unsettled::default(),
+            write_queue: Mutex::default(),
+            flush_queue: FlushQueue::default(),
             journal: Mutex::default(),
-            secret: OnceLock::new(),
+            own_key: OnceLock::new(),
             outbox: Mutex::default(),
-            is_behind: AtomicBool::new(false),
+            is_log_behind: AtomicBool::new(false),
         };
-        if let Err(fault) = store.open_outbox() {
-            // What waits there is appended by the next who can.
-            notice::tell(&Notice::Delayed { action: "earlier changes", why: &fault.to_string() });
+        if let Err(fault) = store.recover_outbox() {
+            // Not fatal: the next process that can append these lines does so.
+            notice::emit_notice(&Notice::Delayed { action: "earlier changes", why: &fault.to_string() });
         }
         Ok(store)
     }
 
-    /// Where it is.
+    /// The path of the store's directory.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.directory.path()
     }
 
-    /// What can be done with it.
+    /// Whether the store can be written or only read.
     #[must_use]
-    pub fn access(&self) -> Access {
+    pub fn access(&self) -> StoreAccess {
         self.directory.access()
     }
 
@@ -177,22 +178,23 @@ impl Store {
         &self.audit
     }
 
-    /// The tool that a name leads to, or an identifier.
+    /// Resolves a name, or an identifier, to a tool.
     ///
     /// # Errors
     /// `tool-not-found`, `id-ambiguous`
     pub fn find(&self, reference: &ToolRef) -> Result<Entry, FindError> {
-        self.settle_first();
-        let mut entry = self.find_to_run(reference)?;
-        self.show_damage(std::slice::from_mut(&mut entry))?;
+        self.flush_before_read();
+        let mut entry = self.find_for_run(reference)?;
+        self.flag_damaged(std::slice::from_mut(&mut entry))?;
         Ok(entry)
     }
 
-    /// The same, where it is to be run: what the last runs showed may be missing in it.
+    /// Resolves a tool that is about to run. Unlike [`Store::find`] it does not flush first, so the
+    /// entry may lack the results of the latest runs.
     ///
     /// # Errors
     /// `tool-not-found`, `id-ambiguous`
-    pub fn find_to_run(&self, reference: &ToolRef) -> Result<Entry, FindError> {
+    pub fn find_for_run(&self, reference: &ToolRef) -> Result<Entry, FindError> {
         self.index.read(|transaction| match reference {
             ToolRef::Name(name) => {
                 let found = by_name(transaction, name).map_err(Fault::from)?;
@@ -202,35 +204,38 @@ impl Store {
         })
     }
 
-    /// The tool of an identifier, also where its name leads elsewhere or was deleted.
+    /// Looks up a tool by identifier, even if its name was deleted or now resolves to another tool.
     ///
     /// # Errors
     /// `tool-not-found`, `id-ambiguous`
     pub fn find_any(&self, prefix: &IdPrefix) -> Result<Entry, FindError> {
-        self.settle_first();
+        self.flush_before_read();
         let mut entry = self.index.read(|transaction| by_prefix(transaction, prefix, false))?;
-        self.show_damage(std::slice::from_mut(&mut entry))?;
+        self.flag_damaged(std::slice::from_mut(&mut entry))?;
         Ok(entry)
     }
 
-    /// Tools with the same source, other than the one that is asked about, at most ten.
+    /// Current tools with the same source as `spec` but another identifier, at most ten.
     ///
     /// # Errors
-    /// Those of the disk.
-    pub fn with_same_source(&self, spec: &ToolSpec) -> Result<Vec<Entry>, Fault> {
+    /// Any [`Fault`].
+    pub fn find_same_source(&self, spec: &ToolSpec) -> Result<Vec<Entry>, Fault> {
         let source = blake3::hash(spec.source().as_bytes());
         self.index.read(|transaction| {
-            let sql = format!("SELECT {COLUMNS} FROM {TABLES} WHERE source = ? AND id <> ? AND current = 1 LIMIT 10");
+            let sql = format!(
+                "SELECT {ENTRY_COLUMNS} FROM {ENTRY_TABLES} WHERE source = ? AND id <> ? AND current = 1 LIMIT 10"
+            );
             let mut statement = transaction.prepare_cached(&sql)?;
-            let rows = statement.query_map((source.as_bytes(), spec.id().as_bytes()), Entry::of_row)?;
+            let rows = statement.query_map((source.as_bytes(), spec.id().as_bytes()), Entry::from_row)?;
             Ok(rows.collect::<Result<_, _>>()?)
         })
     }
 
-    /// What decides how a tool behaves, read from its objects and checked against its identifier.
+    /// Reads the specification of a tool from its objects and checks it against the tool's
+    /// identifier.
     ///
     /// # Errors
-    /// `integrity`, and those of the disk.
+    /// `integrity`, or another [`Fault`].
     pub fn spec(&self, entry: &Entry) -> Result<ToolSpec, Fault> {
         let read = self.read_spec(entry);
         if let Err(Fault::Object { .. }) = read {
@@ -240,8 +245,8 @@ impl Store {
     }
 
     fn read_spec(&self, entry: &Entry) -> Result<ToolSpec, Fault> {
-        let version = self.version(entry.version)?;
-        let spec = version.spec(&self.object(entry.source)?);
+        let version = self.read_version(entry.version)?;
+        let spec = version.spec(&self.read_object(entry.source)?);
         let spec = spec.map_err(|reason| Fault::object(entry.version, reason))?;
         if spec.id() == entry.id {
             Ok(spec)
@@ -250,31 +255,32 @@ impl Store {
         }
     }
 
-    /// What is said about a tool.
+    /// Reads the metadata of a tool.
     ///
     /// # Errors
-    /// `integrity`, and those of the disk.
-    pub fn notes(&self, entry: &Entry) -> Result<Notes, Fault> {
-        self.version(entry.version)?.notes().map_err(|reason| Fault::object(entry.version, reason))
+    /// `integrity`, or another [`Fault`].
+    pub fn metadata(&self, entry: &Entry) -> Result<ToolMetadata, Fault> {
+        self.read_version(entry.version)?.metadata().map_err(|reason| Fault::object(entry.version, reason))
     }
 
-    /// A version, from its object.
-    pub(crate) fn version(&self, hash: Hash) -> Result<Version, Fault> {
-        Version::from_bytes(&self.object(hash)?).map_err(|reason| Fault::object(hash, reason))
+    /// Reads a version from its object.
+    pub(crate) fn read_version(&self, hash: Hash) -> Result<Version, Fault> {
+        Version::from_bytes(&self.read_object(hash)?).map_err(|reason| Fault::object(hash, reason))
     }
 
-    /// An object, which must be there and have its hash. One that a loss of power took is made again.
-    pub(crate) fn object(&self, hash: Hash) -> Result<Vec<u8>, Fault> {
-        let wrong = match self.objects.look(hash)? {
-            Found::Whole(bytes) => return Ok(bytes),
-            Found::Missing => "is missing".to_owned(),
-            Found::Damaged(what) => what,
+    /// Reads an object, which must exist and match its hash. An object whose file a power failure
+    /// took is restored from the index.
+    pub(crate) fn read_object(&self, hash: Hash) -> Result<Vec<u8>, Fault> {
+        let wrong = match self.objects.read_verified(hash)? {
+            ObjectState::Intact(bytes) => return Ok(bytes),
+            ObjectState::Missing => "is missing".to_owned(),
+            ObjectState::Damaged(what) => what,
         };
-        let kept = self.index.read(|transaction| unsynced(transaction, hash).map_err(Fault::from))?;
+        let kept = self.index.read(|transaction| unsynced_bytes(transaction, hash).map_err(Fault::from))?;
         let Some(bytes) = kept.filter(|bytes| blake3::hash(bytes) == hash) else {
             return Err(Fault::object(hash, wrong));
         };
-        if self.access() == Access::Full {
+        if self.access() == StoreAccess::Full {
             self.objects.write(hash, &bytes)?;
         }
         Ok(bytes)
@@ -282,120 +288,127 @@ impl Store {
 }
 
 impl Drop for Store {
-    /// What has ended gets into the index; where it does not, it is in the journal.
+    /// Flushes finished runs into the index. Runs that cannot be flushed stay in the journal.
     fn drop(&mut self) {
-        self.settle_at_the_end();
-        if let Err(fault) = self.close_outbox() {
-            // Whoever opens the store next goes on with it.
+        self.flush_on_close();
+        if let Err(fault) = self.drain_outbox() {
+            // The next process that opens the store drains the outbox.
             tracing::warn!(%fault, "lines of the audit log are not synced yet");
         }
     }
 }
 
-/// The latest time that the tables hold, and the latest that is read as it is.
-const LAST_TIME: i64 = 253_402_207_200_999;
-const LAST_READ: i64 = 253_402_207_200_000;
+/// `MAX_STORED_TIME` is the latest time that the tables accept, `MAX_READ_TIME` the latest that is
+/// read unchanged.
+const MAX_STORED_TIME: i64 = 253_402_207_200_999;
+const MAX_READ_TIME: i64 = 253_402_207_200_000;
 
 /// The columns of an [`Entry`].
-pub(crate) const COLUMNS: &str = "num, id, name, current, description, tags, safety, quality, confidence, status, \
+pub(crate) const ENTRY_COLUMNS: &str = "num, id, name, current, description, tags, safety, quality, confidence, status, \
      created_at, updated_at, runs, successes, last_used_at, version, source, \
      EXISTS (SELECT 1 FROM approval WHERE approval.tool = id AND granted IS NOT NULL), \
      (SELECT successor FROM successor WHERE successor.tool = num AND status = 'deprecated')";
-/// Where they are. The second is never searched for the first.
-pub(crate) const TABLES: &str = "tool CROSS JOIN about ON about.tool = num";
+/// The tables of [`ENTRY_COLUMNS`]. `CROSS JOIN` keeps SQLite from scanning `about` to find rows of
+/// `tool`.
+pub(crate) const ENTRY_TABLES: &str = "tool CROSS JOIN about ON about.tool = num";
 
 impl Entry {
-    /// Reads a row of [`COLUMNS`]. What no row of ours has in it is damage.
-    pub(crate) fn of_row(row: &Row<'_>) -> rusqlite::Result<Self> {
-        let score = |column: usize| row.get::<_, i64>(column).map(score);
+    /// Reads a row of [`ENTRY_COLUMNS`]. A value that the store never writes is reported as damage.
+    pub(crate) fn from_row(row: &Row<'_>) -> rusqlite::Result<Self> {
+        let score = |column: usize| row.get::<_, i64>(column).map(score_from_stored);
         let last_used: i64 = row.get(14)?;
         Ok(Self {
             num: row.get(0)?,
             id: ToolId::from_bytes(row.get(1)?),
-            name: parsed(2, ToolName::parse(row.get_ref(2)?.as_str()?))?,
+            name: decode_column(2, ToolName::parse(row.get_ref(2)?.as_str()?))?,
             current: row.get(3)?,
             description: row.get(4)?,
             tags: row.get_ref(5)?.as_str()?.split_terminator('\n').skip(1).map(str::to_owned).collect(),
             scores: Scores { safety: score(6)?, quality: score(7)? },
             confidence: score(8)?,
-            status: parsed(9, Status::named(row.get_ref(9)?.as_str()?).ok_or("no status"))?,
-            created_at: time(row, 10)?,
-            updated_at: time(row, 11)?,
+            status: decode_column(9, Status::from_name(row.get_ref(9)?.as_str()?).ok_or("no status"))?,
+            created_at: read_time(row, 10)?,
+            updated_at: read_time(row, 11)?,
             runs: row.get(12)?,
             successes: row.get(13)?,
-            last_used_at: if last_used == 0 { None } else { Some(time(row, 14)?) },
+            last_used_at: if last_used == 0 { None } else { Some(read_time(row, 14)?) },
             version: Hash::from_bytes(row.get(15)?),
             source: Hash::from_bytes(row.get(16)?),
-            judged: row.get(17)?,
+            has_decision: row.get(17)?,
             successor: row.get::<_, Option<[u8; 32]>>(18)?.map(ToolId::from_bytes),
         })
     }
 }
 
 impl Entry {
-    /// The hash of its source: tools with the same one differ in name, parameters or capabilities alone.
+    /// The hash of the source. Tools with the same source differ only in name, parameters or
+    /// capabilities.
     #[must_use]
     pub fn source_hash(&self) -> Hash {
         self.source
     }
 
-    /// What was looked for. An index that is damaged may lead elsewhere.
-    fn sought(self, is_sought: impl Fn(&Self) -> bool) -> rusqlite::Result<Self> {
-        if is_sought(&self) { Ok(self) } else { parsed(1, Err("is of another tool than what led to it")) }
+    /// Checks that the row is the one that was looked up: a damaged index may return another.
+    fn verify_lookup(self, is_sought: impl Fn(&Self) -> bool) -> rusqlite::Result<Self> {
+        if is_sought(&self) { Ok(self) } else { decode_column(1, Err("is of another tool than what led to it")) }
     }
 }
 
-/// What cannot be read in a column is a damaged index.
-pub(crate) fn parsed<T, E: Into<crate::Cause>>(column: usize, value: Result<T, E>) -> rusqlite::Result<T> {
+/// Reports a column value that does not parse as damage of the index.
+pub(crate) fn decode_column<T, E: Into<crate::Cause>>(column: usize, value: Result<T, E>) -> rusqlite::Result<T> {
     value.map_err(|error| rusqlite::Error::FromSqlConversionFailure(column, rusqlite::types::Type::Text, error.into()))
 }
 
-/// Tags as a column holds them, so that each is found with what is around it. No tag has a line feed in it.
-pub(crate) fn joined(tags: &[String]) -> String {
+/// Joins tags into one column value, each between line feeds, so that `instr` finds whole tags. A
+/// tag contains no line feed.
+pub(crate) fn join_tags(tags: &[String]) -> String {
     tags.iter().fold("\n".to_owned(), |joined, tag| joined + tag + "\n")
 }
 
-/// A column of milliseconds since 1970. In its last second the calendar ends before the tables do.
-pub(crate) fn time(row: &Row<'_>, column: usize) -> rusqlite::Result<Timestamp> {
+/// Reads a column of milliseconds since 1970. Times in the last second of the tables' range are
+/// clamped, because the calendar ends before it.
+pub(crate) fn read_time(row: &Row<'_>, column: usize) -> rusqlite::Result<Timestamp> {
     let stored: i64 = row.get(column)?;
-    let stored = if (LAST_READ..=LAST_TIME).contains(&stored) { LAST_READ } else { stored };
-    parsed(column, Timestamp::from_millisecond(stored))
+    let stored = if (MAX_READ_TIME..=MAX_STORED_TIME).contains(&stored) { MAX_READ_TIME } else { stored };
+    decode_column(column, Timestamp::from_millisecond(stored))
 }
 
-/// Ten-thousandths.
-pub(crate) fn score(stored: i64) -> f64 {
+/// Converts a stored score, in ten-thousandths, to 0.0 to 1.0.
+pub(crate) fn score_from_stored(stored: i64) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "it is at most 10,000")]
     let score = stored as f64;
     score / 1e4
 }
 
-/// In ten-thousandths.
-pub(crate) fn stored(score: f64) -> i64 {
+/// Converts a score to ten-thousandths, clamped to 0.0 to 1.0.
+pub(crate) fn score_to_stored(score: f64) -> i64 {
     #[expect(clippy::cast_possible_truncation, reason = "it is at most 10,000")]
     let stored = (score.clamp(0.0, 1.0) * 1e4).round() as i64;
     stored
 }
 
 pub(crate) fn by_name(transaction: &Connection, name: &ToolName) -> rusqlite::Result<Option<Entry>> {
-    let sql = format!("SELECT {COLUMNS} FROM {TABLES} WHERE folded = ? AND current = 1");
-    let folded = name.folded();
-    let found = transaction.prepare_cached(&sql)?.query_row([&folded], Entry::of_row).optional()?;
-    found.map(|entry| entry.sought(|entry| entry.name.folded() == folded)).transpose()
+    let sql = format!("SELECT {ENTRY_COLUMNS} FROM {ENTRY_TABLES} WHERE folded = ? AND current = 1");
+    let folded = name.case_folded();
+    let found = transaction.prepare_cached(&sql)?.query_row([&folded], Entry::from_row).optional()?;
+    found.map(|entry| entry.verify_lookup(|entry| entry.name.case_folded() == folded)).transpose()
 }
 
 pub(crate) fn by_id(transaction: &Connection, id: ToolId) -> rusqlite::Result<Option<Entry>> {
-    let sql = format!("SELECT {COLUMNS} FROM {TABLES} WHERE id = ?");
-    let found = transaction.prepare_cached(&sql)?.query_row([id.as_bytes()], Entry::of_row).optional()?;
-    found.map(|entry| entry.sought(|entry| entry.id == id)).transpose()
+    let sql = format!("SELECT {ENTRY_COLUMNS} FROM {ENTRY_TABLES} WHERE id = ?");
+    let found = transaction.prepare_cached(&sql)?.query_row([id.as_bytes()], Entry::from_row).optional()?;
+    found.map(|entry| entry.verify_lookup(|entry| entry.id == id)).transpose()
 }
 
 fn by_prefix(transaction: &Connection, prefix: &IdPrefix, current: bool) -> Result<Entry, FindError> {
     let (least, greatest) = prefix.range();
-    let sql = format!("SELECT {COLUMNS} FROM {TABLES} WHERE id BETWEEN ? AND ? AND current >= ? ORDER BY id LIMIT 10");
+    let sql = format!(
+        "SELECT {ENTRY_COLUMNS} FROM {ENTRY_TABLES} WHERE id BETWEEN ? AND ? AND current >= ? ORDER BY id LIMIT 10"
+    );
     let mut statement = transaction.prepare_cached(&sql).map_err(Fault::from)?;
     let range = (least.as_bytes(), greatest.as_bytes(), current);
     let sought = |entry: &Entry| (least..=greatest).contains(&entry.id);
-    let rows = statement.query_map(range, |row| Entry::of_row(row)?.sought(sought)).map_err(Fault::from)?;
+    let rows = statement.query_map(range, |row| Entry::from_row(row)?.verify_lookup(sought)).map_err(Fault::from)?;
     let mut found: Vec<Entry> = rows.collect::<Result<_, _>>().map_err(Fault::from)?;
     match found.len() {
         0 => Err(FindError::Unknown(prefix.to_string())),
@@ -407,7 +420,7 @@ fn by_prefix(transaction: &Connection, prefix: &IdPrefix, current: bool) -> Resu
     }
 }
 
-pub(crate) fn unsynced(transaction: &Connection, hash: Hash) -> rusqlite::Result<Option<Vec<u8>>> {
+pub(crate) fn unsynced_bytes(transaction: &Connection, hash: Hash) -> rusqlite::Result<Option<Vec<u8>>> {
     let mut statement = transaction.prepare_cached("SELECT bytes FROM unsynced WHERE hash = ?")?;
     statement.query_row([hash.as_bytes()], |row| row.get(0)).optional()
 }

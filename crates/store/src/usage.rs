@@ -1,9 +1,10 @@
-//! What running a tool showed.
+//! Usage statistics of tools.
 //!
-//! Invariant: what is acknowledged is in the index; see `together.rs`.
+//! Invariant: acknowledged usage is in the index; see [`crate::group_commit`].
 //!
-//! Costs are kept as sketches (`DDSketch`, arXiv 1908.10693): counts of buckets whose bounds grow by two per cent, so a
-//! percentile is within one per cent of the true one, however many runs there were.
+//! Costs are stored as sketches (`DDSketch`, arXiv 1908.10693): counts of buckets whose bounds grow
+//! by two per cent. A percentile is therefore within one per cent of the true value, for any number
+//! of runs.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -12,84 +13,85 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _};
 use toolcell_tool::ToolId;
 
+use crate::costs::{self, Demoted};
 use crate::error::Fault;
-use crate::ledger::{self, FellBack};
+use crate::group_commit::{PendingWrite, RecordError};
 use crate::store::{Entry, Store};
-use crate::together::{Kept, RecordError};
 
-/// What a success adds to the confidence in a tool, in ten-thousandths.
-const UP: i64 = 200;
-/// What a failure takes.
-const DOWN: i64 = 500;
-/// The least confidence, and the greatest.
-const BOUNDS: (i64, i64) = (1_000, 10_000);
-/// How much percentiles may be wrong.
+/// The confidence gained by a successful run, in ten-thousandths.
+const SUCCESS_GAIN: i64 = 200;
+/// The confidence lost by a failed run, in ten-thousandths.
+const FAILURE_PENALTY: i64 = 500;
+/// The minimum and the maximum confidence, in ten-thousandths.
+const CONFIDENCE_BOUNDS: (i64, i64) = (1_000, 10_000);
+/// The relative error of percentiles.
 const ACCURACY: f64 = 0.01;
-/// The longest code of a failure that is kept.
-const CODE_LIMIT: usize = 64;
+/// The maximum number of characters stored of a failure code.
+const MAX_CODE_CHARS: usize = 64;
 
-/// One run of a tool.
+/// The usage of a tool by one run.
 #[derive(Debug, Clone)]
 pub struct UsageEvent {
-    /// Which tool.
+    /// The tool.
     pub tool: ToolId,
-    /// When it was run.
+    /// When it ran.
     pub at: Timestamp,
-    /// The code of the failure, where it failed.
+    /// The code of the failure, if it failed.
     pub failure: Option<String>,
-    /// Fuel that it burned.
+    /// The fuel used.
     pub fuel: u64,
-    /// How long it took.
+    /// The duration of the run.
     pub duration: Duration,
-    /// How many tokens it saved, where its host says so. It counts where the run went well.
+    /// The tokens saved, if the host reports them. They are counted only for successful runs.
     pub tokens_saved: Option<u64>,
 }
 
-/// What all runs of a tool showed.
+/// The usage statistics of a tool over all runs.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Usage {
-    /// How many there were.
+    /// The number of runs.
     pub runs: u64,
-    /// How many went well.
+    /// The number of successful runs.
     pub successes: u64,
-    /// How many failed, by the code of the failure.
+    /// The number of failed runs, by code.
     pub failures: BTreeMap<String, u64>,
-    /// When the last one was.
+    /// When the tool last ran.
     pub last_used_at: Option<Timestamp>,
-    /// Fuel.
+    /// Percentiles of fuel.
     pub fuel: Percentiles,
-    /// Time, in microseconds.
+    /// Percentiles of duration, in microseconds.
     pub micros: Percentiles,
 }
 
-/// So much or less in 50, 90 and 99 of 100 runs, within one per cent; 0 where there was none.
+/// Percentiles of a cost, each within one per cent; 0 if there were no runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Percentiles {
     /// The median.
     pub p50: u64,
-    /// In nine of ten.
+    /// The 90th percentile.
     pub p90: u64,
-    /// In 99 of 100.
+    /// The 99th percentile.
     pub p99: u64,
 }
 
 impl Store {
-    /// Records a run. What is recorded outlasts the process at once, and a loss of power with the next change of a tool.
+    /// Records the usage of a run. It survives a crash of the process at once, and a power failure
+    /// after the next change of a tool.
     ///
-    /// A tool that was collected meanwhile has nothing to record.
+    /// If the tool was garbage-collected meanwhile, nothing is recorded.
     ///
     /// # Errors
-    /// `store-read-only`, and those of the disk.
+    /// `store-read-only`, or another [`Fault`].
     pub fn record_usage(&self, event: UsageEvent) -> Result<(), RecordError> {
-        self.keep_together(Kept { record: None, usage: Some(event) })
+        self.commit_grouped(PendingWrite { record: None, usage: Some(event) })
     }
 
-    /// What all runs of a tool showed.
+    /// The usage statistics of a tool.
     ///
     /// # Errors
-    /// Those of the disk.
+    /// Any [`Fault`].
     pub fn usage(&self, entry: &Entry) -> Result<Usage, Fault> {
-        self.settle_first();
+        self.flush_before_read();
         self.index.read(|transaction| {
             let mut statement = transaction.prepare_cached("SELECT code, count FROM failure WHERE tool = ?")?;
             let failures = statement.query_map([entry.num], |row| Ok((row.get(0)?, row.get(1)?)))?;
@@ -105,26 +107,28 @@ impl Store {
     }
 }
 
-/// Counts what runs showed, in the order in which they ended: all runs of a tool at once. It says which tools fell back.
-pub(crate) fn count<'a>(
+/// Records usage in the order in which the runs ended, one update per tool, and returns the tools
+/// that were demoted.
+pub(crate) fn record_events<'a>(
     connection: &Connection,
     events: impl IntoIterator<Item = &'a UsageEvent>,
-) -> Result<Vec<FellBack>, Fault> {
+) -> Result<Vec<Demoted>, Fault> {
     let mut tools: BTreeMap<ToolId, Vec<&UsageEvent>> = BTreeMap::new();
     for event in events {
         tools.entry(event.tool).or_default().push(event);
     }
     let mut fallen = Vec::new();
     for (tool, events) in tools {
-        if let Some(num) = count_of(connection, tool, &events)? {
-            fallen.extend(ledger::enter(connection, num, &events)?);
+        if let Some(num) = record_tool_events(connection, tool, &events)? {
+            fallen.extend(costs::record_costs(connection, num, &events)?);
         }
     }
     Ok(fallen)
 }
 
-/// Counts the runs of a tool, and gives its row; none where it was collected meanwhile.
-fn count_of(connection: &Connection, tool: ToolId, events: &[&UsageEvent]) -> Result<Option<i64>, Fault> {
+/// Records the usage of one tool and returns its row number; `None` if it was garbage-collected
+/// meanwhile.
+fn record_tool_events(connection: &Connection, tool: ToolId, events: &[&UsageEvent]) -> Result<Option<i64>, Fault> {
     let sql = "SELECT num, confidence FROM tool WHERE id = ?";
     let mut statement = connection.prepare_cached(sql)?;
     let row = statement.query_row([tool.as_bytes()], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
@@ -132,8 +136,8 @@ fn count_of(connection: &Connection, tool: ToolId, events: &[&UsageEvent]) -> Re
     let (mut successes, mut last) = (0_u64, 0);
     let (mut costs, mut failures) = (BTreeMap::new(), BTreeMap::new());
     for event in events {
-        let step = if event.failure.is_none() { UP } else { -DOWN };
-        confidence = (confidence + step).clamp(BOUNDS.0, BOUNDS.1);
+        let step = if event.failure.is_none() { SUCCESS_GAIN } else { -FAILURE_PENALTY };
+        confidence = (confidence + step).clamp(CONFIDENCE_BOUNDS.0, CONFIDENCE_BOUNDS.1);
         successes += u64::from(event.failure.is_none());
         last = last.max(event.at.as_millisecond());
         let micros = u64::try_from(event.duration.as_micros()).unwrap_or(u64::MAX);
@@ -141,7 +145,7 @@ fn count_of(connection: &Connection, tool: ToolId, events: &[&UsageEvent]) -> Re
             *costs.entry(cost).or_insert(0_u64) += 1;
         }
         if let Some(code) = &event.failure {
-            let code: String = code.chars().take(CODE_LIMIT).collect();
+            let code: String = code.chars().take(MAX_CODE_CHARS).collect();
             *failures.entry(code).or_insert(0_u64) += 1;
         }
     }
@@ -164,23 +168,24 @@ fn count_of(connection: &Connection, tool: ToolId, events: &[&UsageEvent]) -> Re
     Ok(Some(num))
 }
 
-/// How long all runs of each tool took together, in microseconds, within one per cent: as its sketch says.
+/// The total duration of all runs of each tool, in microseconds, estimated from its sketch within
+/// one per cent.
 pub(crate) fn estimated_times(connection: &Connection) -> rusqlite::Result<BTreeMap<i64, u64>> {
     let mut statement = connection.prepare("SELECT tool, bucket, count FROM cost WHERE what = 'micros'")?;
     let mut rows = statement.query([])?;
     let mut times = BTreeMap::new();
     while let Some(row) = rows.next()? {
         let micros: &mut u64 = times.entry(row.get(0)?).or_default();
-        *micros = micros.saturating_add(middle(row.get(1)?).saturating_mul(row.get(2)?));
+        *micros = micros.saturating_add(bucket_midpoint(row.get(1)?).saturating_mul(row.get(2)?));
     }
     Ok(times)
 }
 
-fn growth() -> f64 {
+fn ln_gamma() -> f64 {
     ((1.0 + ACCURACY) / (1.0 - ACCURACY)).ln()
 }
 
-/// The bucket of a value; that of zero is 0.
+/// The bucket of a value; bucket 0 is for zero.
 fn bucket(value: u64) -> i64 {
     if value == 0 {
         return 0;
@@ -188,17 +193,17 @@ fn bucket(value: u64) -> i64 {
     #[expect(clippy::cast_precision_loss, reason = "one per cent is asked for")]
     let logarithm = (value as f64).ln();
     #[expect(clippy::cast_possible_truncation, reason = "it is at most 2,219")]
-    let number = (logarithm / growth()).ceil() as i64;
+    let number = (logarithm / ln_gamma()).ceil() as i64;
     number + 1
 }
 
-/// The value in the middle of a bucket.
-fn middle(bucket: i64) -> u64 {
+/// The representative value of a bucket.
+fn bucket_midpoint(bucket: i64) -> u64 {
     if bucket == 0 {
         return 0;
     }
     #[expect(clippy::cast_precision_loss, reason = "it is at most 2,219")]
-    let upper = ((bucket - 1) as f64 * growth()).exp();
+    let upper = ((bucket - 1) as f64 * ln_gamma()).exp();
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates, and is positive")]
     let middle = (upper * (1.0 - ACCURACY)).round() as u64;
     middle.max(1)
@@ -216,7 +221,7 @@ fn percentiles(transaction: &Connection, tool: i64, what: &str) -> rusqlite::Res
             rest = rest.saturating_sub(u128::from(*count));
             rest == 0
         });
-        found.map_or(0, |(bucket, _)| middle(*bucket))
+        found.map_or(0, |(bucket, _)| bucket_midpoint(*bucket))
     };
     Ok(if all == 0 {
         Percentiles::default()
@@ -234,13 +239,13 @@ mod tests {
         let mut value = 1_u64;
         while value < u64::MAX / 3 {
             for value in [value, value + 1, value * 2 + 1] {
-                let middle = middle(bucket(value));
+                let middle = bucket_midpoint(bucket(value));
                 let error = middle.abs_diff(value);
                 assert!(error <= value / 100 + 1, "{value} became {middle}");
             }
             value = value * 3 / 2 + 1;
         }
-        assert_eq!((bucket(0), middle(0)), (0, 0));
-        assert_eq!(middle(bucket(1)), 1);
+        assert_eq!((bucket(0), bucket_midpoint(0)), (0, 0));
+        assert_eq!(bucket_midpoint(bucket(1)), 1);
     }
 }

@@ -1,20 +1,21 @@
-//! What a call may cost, under which model that was counted, and how much more is a regression.
+//! Fuel budgets, the model they are measured under, and the threshold for a regression.
 //!
-//! Invariant: two figures are compared only where they were counted under the same model.
+//! Invariant: two figures are compared only if they were measured under the same model.
 
 use std::str::FromStr;
 
 use toolcell::{ENGINE_VERSION, GUEST_DIGEST};
 
-use crate::expect::Failure;
-use crate::problem::Place;
+use crate::expect::CaseFailure;
+use crate::problem::FilePosition;
 
-/// How many characters of the guest's digest are in a model.
-const DIGITS: usize = 16;
-/// What a new budget has on top of what was measured, in percent.
-const MARGIN: u64 = 10;
+/// The number of hexadecimal digits of the guest's digest in a model.
+const DIGEST_CHARS: usize = 16;
+/// The margin of a new budget over the measured fuel, in percent.
+const MARGIN_PERCENT: u64 = 10;
 
-/// The fuel model of this build: which guest counts, and which engine. Fuel means something only together with it.
+/// Returns the fuel model of this build: the guest and the engine that count the fuel. Figures are
+/// comparable only within one model.
 ///
 /// # Examples
 /// ```
@@ -22,29 +23,30 @@ const MARGIN: u64 = 10;
 /// ```
 #[must_use]
 pub fn model() -> String {
-    format!("{} wasmtime-{ENGINE_VERSION}", &GUEST_DIGEST[..DIGITS])
+    format!("{} wasmtime-{ENGINE_VERSION}", &GUEST_DIGEST[..DIGEST_CHARS])
 }
 
-/// A budget of fuel.
+/// A fuel budget for a call, or for loading a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FuelBudget {
-    /// The most that it may take.
+    /// The limit in units of fuel.
     pub limit: u64,
-    /// What it took when the budget was written.
+    /// The fuel that was measured when the budget was written.
     pub measured: Option<u64>,
-    /// Where it stands.
-    pub place: Place,
+    /// The position of the budget in its file.
+    pub place: FilePosition,
 }
 
 impl FuelBudget {
-    /// The budget of something that took so much, where none was said: a tenth on top.
+    /// Creates a budget from measured fuel, with a margin of a tenth.
     #[must_use]
     pub const fn new(measured: u64) -> Self {
-        let limit = measured.saturating_add(measured.saturating_mul(MARGIN).div_ceil(100));
-        Self { limit, measured: Some(measured), place: Place::BEGINNING }
+        let limit = measured.saturating_add(measured.saturating_mul(MARGIN_PERCENT).div_ceil(100));
+        Self { limit, measured: Some(measured), place: FilePosition::START }
     }
 
-    /// The same budget for something that takes so much now: what it had on top stays in proportion.
+    /// Returns this budget for newly measured fuel, with the margin in proportion. The result is at
+    /// least `measured`.
     #[must_use]
     pub fn rebased(self, measured: u64) -> Self {
         let Some(before) = self.measured.filter(|before| *before > 0) else {
@@ -56,59 +58,60 @@ impl FuelBudget {
         Self { limit, measured: Some(measured), ..self }
     }
 
-    /// What is wrong with what a call took.
-    pub(crate) fn judge(&self, what: Burned, fuel: u64, budgets: Budgets) -> Option<Failure> {
+    /// Returns the failure of a call that exceeds the budget, if it does.
+    pub(crate) fn check(&self, what: FuelPhase, fuel: u64, budgets: BudgetPolicy) -> Option<CaseFailure> {
         let (code_over, code_more, said) = match what {
-            Burned::Calling => ("fuel-over-budget", "fuel-regressed", "it took"),
-            Burned::Loading => ("load-fuel-over-budget", "load-fuel-regressed", "loading the tool took"),
+            FuelPhase::Call => ("fuel-over-budget", "fuel-regressed", "it took"),
+            FuelPhase::Load => ("load-fuel-over-budget", "load-fuel-regressed", "loading the tool took"),
         };
-        if budgets == Budgets::Ignored {
+        if budgets == BudgetPolicy::Ignored {
             return None;
         }
-        if let (Budgets::Regression(most), Some(measured)) = (budgets, self.measured) {
-            let more = growth(measured, fuel);
+        if let (BudgetPolicy::Regression(most), Some(measured)) = (budgets, self.measured) {
+            let more = growth_percent(measured, fuel);
             return (more > most.0).then(|| {
                 let message = format!("{said} {fuel} units of fuel, {more:.1} % more than the {measured} it was measured at, at most {} % are allowed", most.0);
-                Failure::new(code_more, message)
+                CaseFailure::new(code_more, message)
             });
         }
         (fuel > self.limit).then(|| {
-            let more = growth(self.limit, fuel);
+            let more = growth_percent(self.limit, fuel);
             let message = format!("{said} {fuel} units of fuel, the budget is {}: {more:.1} % over it", self.limit);
-            Failure::new(code_over, message)
+            CaseFailure::new(code_over, message)
         })
     }
 }
 
-/// What fuel was burned for.
+/// The phase in which fuel was burned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Burned {
-    Calling,
-    Loading,
+pub(crate) enum FuelPhase {
+    Call,
+    Load,
 }
 
-/// How many percent one is more than the other.
+/// Returns the growth from one figure to the other in percent.
 #[expect(clippy::cast_precision_loss, reason = "a share, which is shown with one digit")]
-fn growth(before: u64, now: u64) -> f64 {
+fn growth_percent(before: u64, now: u64) -> f64 {
     if before == 0 {
         return if now == 0 { 0.0 } else { f64::INFINITY };
     }
     (now as f64 - before as f64) / before as f64 * 100.0
 }
 
-/// What is done about budgets.
+/// The way in which budgets are enforced.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub enum Budgets {
-    /// What is over one fails.
+pub enum BudgetPolicy {
+    /// Exceeding a budget fails.
     #[default]
-    Held,
-    /// What takes so much more than when its budget was written fails, and what is over its budget by less does not.
+    Enforced,
+    /// Growth by more than this share over the measured fuel fails. Budgets without a measured
+    /// figure are enforced.
     Regression(Percent),
-    /// They count for nothing.
+    /// Budgets are ignored.
     Ignored,
 }
 
-/// A share: `5%` or `5`.
+/// A percentage, written as `5%` or `5`, from 0 to 1,000.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
 pub struct Percent(f64);
 
@@ -137,10 +140,10 @@ mod tests {
             (u64::MAX, Some(1), u64::MAX, u64::MAX),
             (12_000, None, 11_000, 12_000),
             (12_000, None, 20_000, 22_000),
-            // One that was broken already holds again.
+            // A budget that was exceeded already holds again.
             (9_000, Some(10_000), 5_000, 5_000),
         ] {
-            let budget = FuelBudget { limit, measured, place: Place::BEGINNING };
+            let budget = FuelBudget { limit, measured, place: FilePosition::START };
             let rebased = budget.rebased(now);
             assert_eq!((rebased.limit, rebased.measured), (expect, Some(now)), "{budget:?} at {now}");
         }
@@ -150,8 +153,8 @@ mod tests {
     fn a_rebased_budget_is_within_a_hundredth_of_its_proportion() {
         for (limit, measured) in [(1_100, 1_000), (1_234_567, 1_000_000), (u64::from(u32::MAX) * 3, 4_000_000_000)] {
             for now in [101, 999, 1_000_000, 123_456_789] {
-                let budget = FuelBudget { limit, measured: Some(measured), place: Place::BEGINNING }.rebased(now);
-                let (before, after) = (growth(measured, limit), growth(now, budget.limit));
+                let budget = FuelBudget { limit, measured: Some(measured), place: FilePosition::START }.rebased(now);
+                let (before, after) = (growth_percent(measured, limit), growth_percent(now, budget.limit));
                 assert!((before - after).abs() < 1.0, "{before} {after}");
             }
         }
@@ -159,10 +162,10 @@ mod tests {
 
     #[test]
     fn what_is_more_than_allowed_fails_and_what_is_within_does_not() {
-        let budget = FuelBudget { limit: 11_000, measured: Some(10_000), place: Place::BEGINNING };
+        let budget = FuelBudget { limit: 11_000, measured: Some(10_000), place: FilePosition::START };
         let code = |fuel, most: Option<&str>| {
-            let budgets = most.map_or(Budgets::Held, |most| Budgets::Regression(most.parse().unwrap()));
-            budget.judge(Burned::Calling, fuel, budgets).map(|failure| failure.code)
+            let budgets = most.map_or(BudgetPolicy::Enforced, |most| BudgetPolicy::Regression(most.parse().unwrap()));
+            budget.check(FuelPhase::Call, fuel, budgets).map(|failure| failure.code)
         };
         assert_eq!(code(11_000, None), None);
         assert_eq!(code(11_001, None), Some("fuel-over-budget"));
@@ -170,7 +173,7 @@ mod tests {
         assert_eq!(code(10_501, Some("5%")), Some("fuel-regressed"));
         assert_eq!(code(11_500, Some("20")), None);
         assert_eq!(code(5_000, Some("0%")), None);
-        assert_eq!(budget.judge(Burned::Calling, 99_000, Budgets::Ignored), None);
+        assert_eq!(budget.check(FuelPhase::Call, 99_000, BudgetPolicy::Ignored), None);
     }
 
     #[test]

@@ -1,86 +1,87 @@
-//! One test of a tool.
+//! A single test of a tool.
 //!
-//! Invariant: what a case says is possible. Whoever reads one from a file has refused the rest.
+//! Invariant: the expectations of a case can be met. The reader of a test file refuses impossible
+//! ones.
 
 use std::time::Duration;
 
 use toolcell::{Budget, Grant, Params, Receipt};
 
-use crate::answers::Answer;
 use crate::budget::FuelBudget;
-use crate::expect::Expectation;
-use crate::problem::Place;
+use crate::expect::ExpectedOutcome;
+use crate::mocks::Mock;
+use crate::problem::FilePosition;
 
 /// A call of a tool, and what is expected of it.
 #[derive(Debug, Clone)]
 pub struct Case {
-    /// What is claimed.
+    /// The claim of the test, unique in its file.
     pub name: String,
-    /// Where it stands.
-    pub place: Place,
-    /// Which tool, where a factory makes several.
-    pub call: Option<String>,
-    /// What the tool is given.
+    /// The position of the test in its file.
+    pub place: FilePosition,
+    /// The name of the tool, if a factory makes several.
+    pub tool: Option<String>,
+    /// The parameters of the call.
     pub params: Params,
-    /// The seed of its random numbers.
+    /// The seed of `Math.random()`.
     pub seed: u64,
-    /// Where its clock starts, since 1970.
+    /// The start of the tool's clock, as time since 1970.
     pub started_at: Duration,
-    /// What it is granted.
+    /// The granted capabilities.
     pub grants: Vec<Grant>,
-    /// What the host answers it.
-    pub answers: Vec<Answer>,
-    /// A recorded run, which is done again in place of a call.
+    /// Mocks of host calls.
+    pub mocks: Vec<Mock>,
+    /// A recorded run that is replayed instead of a call.
     pub receipt: Option<Receipt>,
-    /// How it is to end. Nothing is expected only by a case that is not finished, which `--update` finishes.
-    pub expectation: Option<Expectation>,
-    /// What it is to write to its console, where that is said.
+    /// The expected outcome. `None` only in an unfinished case, which `--update` completes.
+    pub expectation: Option<ExpectedOutcome>,
+    /// The expected console lines, if they are checked.
     pub logs: Option<Vec<String>>,
-    /// What it is to ask of the host, where that is said.
+    /// The expected host calls, if they are checked.
     pub effects: Option<Vec<String>>,
-    /// What it may cost.
+    /// The fuel budget of the call.
     pub fuel: Option<FuelBudget>,
-    /// What it may use besides.
-    pub limits: Limits,
+    /// The other limits of the call.
+    pub limits: CaseLimits,
 }
 
-/// Ceilings that are handed to the call, which ends when it hits one.
+/// Limits that stop the call when it reaches them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Limits {
-    /// Bytes of memory.
+pub struct CaseLimits {
+    /// Bytes of linear memory.
     pub memory: Option<usize>,
     /// Wall-clock time.
     pub time: Option<Duration>,
 }
 
 impl Case {
-    /// A call with nothing granted, at the start of 1970.
+    /// Creates a call without grants, with the clock at the start of 1970.
     #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
-            place: Place::BEGINNING,
-            call: None,
+            place: FilePosition::START,
+            tool: None,
             params: Params::default(),
             seed: 0,
             started_at: Duration::ZERO,
             grants: Vec::new(),
-            answers: Vec::new(),
+            mocks: Vec::new(),
             receipt: None,
             expectation: None,
             logs: None,
             effects: None,
             fuel: None,
-            limits: Limits::default(),
+            limits: CaseLimits::default(),
         }
     }
 
-    /// The limits of the call. A budget of fuel is none, unless the case expects to run out of it: what it takes is measured
-    /// beyond it.
+    /// Returns the limits of the call. A fuel budget does not limit the call, so that a call that
+    /// exceeds it can still be measured, unless the case expects `out-of-fuel`.
     pub(crate) fn budget(&self) -> Budget {
         let most = Budget::default();
         let fuel = match (&self.expectation, &self.fuel) {
-            (Some(Expectation::Stops(code)), Some(budget)) if code == "out-of-fuel" => budget.limit,
+            (Some(ExpectedOutcome::Stops(code)), Some(budget)) if code == "out-of-fuel" => budget.limit,
             _ => most.fuel,
         };
         Budget {

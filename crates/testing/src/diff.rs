@@ -1,6 +1,6 @@
-//! Differences as an author reads them.
+//! Diffs of values and texts for people.
 //!
-//! Invariant: two values that are the same have no difference, whatever the order of their keys.
+//! Invariant: equal values have an empty diff, whatever the order of their keys.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -8,23 +8,24 @@ use std::fmt::Write as _;
 use imara_diff::{Algorithm, BasicLineDiffPrinter, Diff, InternedInput, UnifiedDiffConfig};
 use serde_json::Value;
 
-/// How many lines of a difference are shown.
-const LINES: usize = 60;
-/// How many lines around a change are shown.
-const AROUND: u32 = 3;
-/// Texts of more lines are not compared line by line: that takes time that grows with the square of them.
+/// The maximum number of lines in a diff of values.
+const MAX_LINES: usize = 60;
+/// The number of context lines around a change.
+const CONTEXT_LINES: u32 = 3;
+/// The maximum number of lines that are compared line by line: the time grows with the square of
+/// the number.
 const MAX_DIFF_LINES: usize = 10_000;
-/// How much of a line is shown, in characters.
+/// The maximum length of a line in a diff, in characters.
 const MAX_LINE_CHARS: usize = 500;
 
-/// The unified difference of two texts of a file.
+/// Returns the unified diff of two versions of a file, empty if they are equal.
 #[must_use]
 pub fn unified(path: &str, before: &str, after: &str) -> String {
     let hunks = hunks(before, after);
     if hunks.is_empty() { hunks } else { format!("--- {path}\n+++ {path}\n{hunks}") }
 }
 
-/// What is different, line by line, with some lines around it.
+/// Returns the changed lines with some context.
 fn hunks(before: &str, after: &str) -> String {
     if before.lines().count().max(after.lines().count()) > MAX_DIFF_LINES {
         return first_difference(before, after);
@@ -33,11 +34,11 @@ fn hunks(before: &str, after: &str) -> String {
     let mut diff = Diff::compute(Algorithm::Histogram, &input);
     diff.postprocess_lines(&input);
     let mut config = UnifiedDiffConfig::default();
-    config.context_len(AROUND);
+    config.context_len(CONTEXT_LINES);
     diff.unified_diff(&BasicLineDiffPrinter(&input.interner), config, &input).to_string()
 }
 
-/// The first line that differs, of texts that are too long to compare.
+/// Returns the first line that differs, for texts that are too long to compare.
 fn first_difference(before: &str, after: &str) -> String {
     let (mut old, mut new) = (before.split_inclusive('\n'), after.split_inclusive('\n'));
     let mut number = 0;
@@ -60,52 +61,52 @@ fn first_difference(before: &str, after: &str) -> String {
     }
 }
 
-/// The difference of two values, a line each: `- ` is expected, `+ ` is what came.
-pub(crate) fn of_values(expected: &Value, actual: &Value) -> String {
-    of_texts(&pretty(expected), &pretty(actual))
+/// Returns the diff of two values, in lines: `- ` is expected, `+ ` is actual.
+pub(crate) fn diff_values(expected: &Value, actual: &Value) -> String {
+    diff_texts(&pretty(expected), &pretty(actual))
 }
 
-/// The same of texts.
-pub(crate) fn of_texts(expected: &str, actual: &str) -> String {
+/// Returns the diff of two texts in the same form.
+pub(crate) fn diff_texts(expected: &str, actual: &str) -> String {
     let (expected, actual) = (format!("{expected}\n"), format!("{actual}\n"));
     let text = hunks(&expected, &actual);
-    // The numbers of lines of a value that is written nowhere say nothing.
+    // Line numbers mean nothing here, because the formatted value is in no file.
     let lines: Vec<&str> = text.lines().map(|line| if line.starts_with("@@") { "…" } else { line }).collect();
     let lines = if lines.first() == Some(&"…") { &lines[1..] } else { &lines[..] };
     let mut shown = String::from("- expected\n+ actual\n");
-    for line in lines.iter().take(LINES) {
+    for line in lines.iter().take(MAX_LINES) {
         let (sign, rest) = line.split_at_checked(1).unwrap_or((line, ""));
         let space = if matches!(sign, "-" | "+" | " ") { " " } else { "" };
-        // Writing to a string does not fail.
-        let _ = writeln!(shown, "{sign}{space}{}", cut_to(rest, MAX_LINE_CHARS));
+        // Writing to a string cannot fail.
+        let _ = writeln!(shown, "{sign}{space}{}", truncate_to(rest, MAX_LINE_CHARS));
     }
-    if lines.len() > LINES {
-        let _ = writeln!(shown, "… {} more lines", lines.len() - LINES);
+    if lines.len() > MAX_LINES {
+        let _ = writeln!(shown, "… {} more lines", lines.len() - MAX_LINES);
     }
     shown
 }
 
 fn pretty(value: &Value) -> String {
-    // A value has a text.
-    serde_json::to_string_pretty(&settled(value)).unwrap_or_default()
+    // Serialising a value cannot fail.
+    serde_json::to_string_pretty(&normalize(value)).unwrap_or_default()
 }
 
-/// The same value in the one form in which values are compared: keys in order, and numbers as JavaScript has them.
-pub(crate) fn settled(value: &Value) -> Value {
+/// Normalises a value for comparison: keys in order, and numbers as JavaScript represents them.
+pub(crate) fn normalize(value: &Value) -> Value {
     match value {
-        Value::Number(number) => number.as_f64().map_or_else(|| value.clone(), number_of),
-        Value::Array(items) => Value::Array(items.iter().map(settled).collect()),
+        Value::Number(number) => number.as_f64().map_or_else(|| value.clone(), normalize_number),
+        Value::Array(items) => Value::Array(items.iter().map(normalize).collect()),
         Value::Object(members) => {
-            let sorted: BTreeMap<&String, Value> = members.iter().map(|(key, value)| (key, settled(value))).collect();
+            let sorted: BTreeMap<&String, Value> = members.iter().map(|(key, value)| (key, normalize(value))).collect();
             Value::Object(sorted.into_iter().map(|(key, value)| (key.clone(), value)).collect())
         }
         Value::Null | Value::Bool(_) | Value::String(_) => value.clone(),
     }
 }
 
-/// A number without a fraction is shown without one; -0 is 0, which JSON does not tell apart for a reader.
-fn number_of(number: f64) -> Value {
-    /// The whole numbers up to here are exact.
+/// Normalises a number: integers have no fraction, and -0 becomes 0.
+fn normalize_number(number: f64) -> Value {
+    /// Integers up to this one are exact in a double.
     const EXACT: f64 = 9_007_199_254_740_992.0;
     if number.fract() == 0.0 && number.abs() <= EXACT {
         #[expect(clippy::cast_possible_truncation, reason = "it is whole and exact")]
@@ -115,22 +116,22 @@ fn number_of(number: f64) -> Value {
     }
 }
 
-/// Whether two values are the same to JavaScript.
-pub(crate) fn same(one: &Value, other: &Value) -> bool {
-    settled(one) == settled(other)
+/// Returns whether two values are equal in JavaScript's terms.
+pub(crate) fn is_equal(one: &Value, other: &Value) -> bool {
+    normalize(one) == normalize(other)
 }
 
-/// A value in a line, cut where it is long.
-pub(crate) fn short(value: &Value) -> String {
-    cut(&settled(value).to_string())
+/// Formats a value on one line, truncated if it is long.
+pub(crate) fn summarize(value: &Value) -> String {
+    truncate(&normalize(value).to_string())
 }
 
-/// A text, cut where it is long.
-pub(crate) fn cut(text: &str) -> String {
-    cut_to(text, 160)
+/// Truncates a text to 160 characters.
+pub(crate) fn truncate(text: &str) -> String {
+    truncate_to(text, 160)
 }
 
-fn cut_to(text: &str, limit: usize) -> String {
+fn truncate_to(text: &str, limit: usize) -> String {
     match text.char_indices().nth(limit) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
@@ -154,7 +155,7 @@ mod tests {
             (json!([1, 2]), json!([2, 1]), false),
             (json!(null), json!({}), false),
         ] {
-            assert_eq!(same(&one, &other), expect, "{one} {other}");
+            assert_eq!(is_equal(&one, &other), expect, "{one} {other}");
         }
     }
 
@@ -162,7 +163,7 @@ mod tests {
     fn a_difference_shows_what_is_around_it() {
         let expected = json!({ "total": 3, "items": ["a", "b"], "unit": "EUR" });
         let actual = json!({ "total": 4, "items": ["a", "b"], "unit": "EUR" });
-        let text = of_values(&expected, &actual);
+        let text = diff_values(&expected, &actual);
         assert!(text.starts_with("- expected\n+ actual\n"), "{text}");
         assert!(text.contains("\n-   \"total\": 3,\n+   \"total\": 4,\n"), "{text}");
         assert!(!text.contains("Number(") && !text.contains("@@"), "{text}");
@@ -171,9 +172,9 @@ mod tests {
     #[test]
     fn a_long_difference_is_cut() {
         let list = |from: u32| Value::from((from..from + 500).collect::<Vec<_>>());
-        let text = of_values(&list(0), &list(1_000));
-        assert!(text.lines().count() == LINES + 3 && text.ends_with("more lines\n"), "{}", text.lines().count());
-        let line = of_texts(&"a".repeat(100_000), "b");
+        let text = diff_values(&list(0), &list(1_000));
+        assert!(text.lines().count() == MAX_LINES + 3 && text.ends_with("more lines\n"), "{}", text.lines().count());
+        let line = diff_texts(&"a".repeat(100_000), "b");
         assert!(line.len() < 1_000 && line.contains('…'), "{}", line.len());
     }
 
@@ -181,7 +182,7 @@ mod tests {
     fn texts_of_very_many_lines_are_not_compared_line_by_line() {
         let list =
             |from: u32| Value::from((0..60_000).map(|at| at % 7 + from * u32::from(at > 99)).collect::<Vec<_>>());
-        let text = of_values(&list(0), &list(1));
+        let text = diff_values(&list(0), &list(1));
         let expect = "- expected\n+ actual\n-   2,\n+   3,\n… the rest is not compared: 60002 and 60002 lines, the limit is 10000\n";
         assert_eq!(text, expect);
         let longer = "a\n".repeat(10_001);

@@ -1,38 +1,38 @@
-//! How a call is to end, and what is wrong with how it did.
+//! Expected outcomes of a call, and the failures of those that differ.
 //!
-//! Invariant: what is wrong is said in the author's terms: values as JSON, errors as the tool threw them.
+//! Invariant: failures use the author's terms: values as JSON, errors as the tool threw them.
 
 use serde::Serialize;
 use serde_json::Value;
 use toolcell::{Outcome, Stop, Thrown};
 
-use crate::diff::{cut, of_texts, of_values, same, short};
+use crate::diff::{diff_texts, diff_values, is_equal, summarize, truncate};
 use crate::predicate::Predicate;
 
-/// How a call is to end.
+/// The expected outcome of a call.
 #[derive(Debug, Clone)]
-pub enum Expectation {
-    /// It returns this; nothing stands for `undefined`.
+pub enum ExpectedOutcome {
+    /// The call returns this value; `None` stands for `undefined`.
     Returns(Option<Value>),
-    /// It returns something of which these hold.
+    /// The call returns a value that satisfies all of these predicates.
     Satisfies(Vec<Predicate>),
-    /// It throws an error with this name, where one is said, and with this in its message.
+    /// The call throws an error.
     Throws {
-        /// The error's name.
+        /// The error's name, if it is checked.
         name: Option<String>,
-        /// What is in its message.
+        /// A part of the error's message, if it is checked.
         message: Option<String>,
     },
-    /// It is ended, with this code.
+    /// The call is stopped with this code.
     Stops(String),
-    /// The analysis does not let it run: the name of a rule, or the code of the refusal.
+    /// The analysis refuses the tool: the name of a rule, or the code of the refusal.
     Refused(String),
-    /// It comes out as it is recorded.
+    /// The replay of a receipt equals the recorded run.
     Replays,
 }
 
-/// The codes of what ends a tool. What somebody cancels or what is a fault of ours is expected by no test.
-pub(crate) const STOPS: [&str; 8] = [
+/// The codes of stops that a test may expect. Cancellation and bugs of Toolcell are excluded.
+pub(crate) const STOP_CODES: [&str; 8] = [
     "out-of-fuel",
     "timeout",
     "out-of-memory",
@@ -43,55 +43,65 @@ pub(crate) const STOPS: [&str; 8] = [
     "stalled",
 ];
 
-/// Something that is not as it is expected.
+/// A failure of a test case.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Failure {
-    /// The stable code: `returns-differ`, `satisfies-not`, `throws-differ`, `outcome-differs`, `logs-differ`, `effects-differ`,
-    /// `answer-missing`, `answer-unused`, `not-refused`, `replay-differs`, `fuel-over-budget`, `fuel-regressed`,
-    /// `load-fuel-over-budget`, `load-fuel-regressed`, `not-run`.
+pub struct CaseFailure {
+    /// The stable code: `returns-differ`, `satisfies-not`, `throws-differ`, `outcome-differs`,
+    /// `logs-differ`, `effects-differ`, `answer-missing`, `answer-unused`, `not-refused`,
+    /// `replay-differs`, `fuel-over-budget`, `fuel-regressed`, `load-fuel-over-budget`,
+    /// `load-fuel-regressed`, `not-run`.
     pub code: &'static str,
-    /// What is wrong, in a line.
+    /// The failure in one line.
     pub message: String,
-    /// What is expected beside what came, by line.
+    /// The diff between the expected and the actual lines.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub diff: Option<String>,
 }
 
-impl Failure {
+impl CaseFailure {
     pub(crate) fn new(code: &'static str, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), diff: None }
     }
 
-    fn showing(code: &'static str, message: impl Into<String>, diff: String) -> Self {
+    fn with_diff(code: &'static str, message: impl Into<String>, diff: String) -> Self {
         Self { diff: Some(diff), ..Self::new(code, message) }
     }
 }
 
-impl Expectation {
-    /// What is wrong with how a call ended.
-    pub(crate) fn judge(&self, outcome: &Outcome) -> Vec<Failure> {
+impl ExpectedOutcome {
+    /// Returns the failures of an outcome.
+    pub(crate) fn check(&self, outcome: &Outcome) -> Vec<CaseFailure> {
         match (self, outcome) {
-            (Self::Returns(expected), Outcome::Returned(_)) => returned(expected.as_ref(), value(outcome).as_ref()),
-            (Self::Satisfies(predicates), Outcome::Returned(_)) => {
-                let value = value(outcome).unwrap_or(Value::Null);
-                let misses = predicates.iter().flat_map(|predicate| predicate.misses(&value));
-                misses.map(|miss| Failure::new("satisfies-not", miss)).collect()
+            (Self::Returns(expected), Outcome::Returned(_)) => {
+                check_returned(expected.as_ref(), returned_value(outcome).as_ref())
             }
-            (Self::Throws { name, message }, Outcome::Threw(thrown)) => threw(name.as_ref(), message.as_ref(), thrown),
+            (Self::Satisfies(predicates), Outcome::Returned(_)) => {
+                let value = returned_value(outcome).unwrap_or(Value::Null);
+                let misses = predicates.iter().flat_map(|predicate| predicate.mismatches(&value));
+                misses.map(|miss| CaseFailure::new("satisfies-not", miss)).collect()
+            }
+            (Self::Throws { name, message }, Outcome::Threw(thrown)) => {
+                check_thrown(name.as_ref(), message.as_ref(), thrown)
+            }
             (Self::Stops(code), Outcome::Stopped(stop)) if stop.code() == code => Vec::new(),
             (Self::Refused(_), _) => {
-                vec![Failure::new("not-refused", format!("{}; it was to be refused by the analysis", told(outcome)))]
+                vec![CaseFailure::new(
+                    "not-refused",
+                    format!("{}; it was to be refused by the analysis", describe_outcome(outcome)),
+                )]
             }
             (Self::Replays, _) => Vec::new(),
-            _ => vec![Failure::new("outcome-differs", format!("{}; {}", told(outcome), self.wanted()))],
+            _ => {
+                vec![CaseFailure::new("outcome-differs", format!("{}; {}", describe_outcome(outcome), self.describe()))]
+            }
         }
     }
 
-    /// What was to happen.
-    fn wanted(&self) -> String {
+    /// Describes the expected outcome.
+    fn describe(&self) -> String {
         match self {
             Self::Returns(None) => "it was to return nothing".to_owned(),
-            Self::Returns(Some(value)) => format!("it was to return {}", short(value)),
+            Self::Returns(Some(value)) => format!("it was to return {}", summarize(value)),
             Self::Satisfies(_) => "it was to return".to_owned(),
             Self::Throws { name, .. } => format!("it was to throw {}", name.as_deref().unwrap_or("an error")),
             Self::Stops(code) => format!("it was to be ended with `{code}`"),
@@ -101,68 +111,75 @@ impl Expectation {
     }
 }
 
-/// What a tool returned, as a value.
-pub(crate) fn value(outcome: &Outcome) -> Option<Value> {
+/// Returns the value that a tool returned, if it did.
+pub(crate) fn returned_value(outcome: &Outcome) -> Option<Value> {
     let Outcome::Returned(Some(json)) = outcome else { return None };
-    // A number that no double holds is written as text: JSON sets it no bound, and JavaScript does.
+    // A number beyond the range of a double is kept as text: JSON has no limit, but JavaScript has.
     Some(serde_json::from_str(json.as_str()).unwrap_or_else(|_| Value::String(json.as_str().to_owned())))
 }
 
-fn returned(expected: Option<&Value>, actual: Option<&Value>) -> Vec<Failure> {
+fn check_returned(expected: Option<&Value>, actual: Option<&Value>) -> Vec<CaseFailure> {
     match (expected, actual) {
         (None, None) => Vec::new(),
-        (Some(expected), Some(actual)) if same(expected, actual) => Vec::new(),
+        (Some(expected), Some(actual)) if is_equal(expected, actual) => Vec::new(),
         (Some(expected), Some(actual)) => {
-            let message = format!("it returns {}, expected {}", short(actual), short(expected));
-            vec![Failure::showing("returns-differ", message, of_values(expected, actual))]
+            let message = format!("it returns {}, expected {}", summarize(actual), summarize(expected));
+            vec![CaseFailure::with_diff("returns-differ", message, diff_values(expected, actual))]
         }
         (expected, actual) => {
-            let shown = |value: Option<&Value>| value.map_or_else(|| "nothing".to_owned(), short);
+            let shown = |value: Option<&Value>| value.map_or_else(|| "nothing".to_owned(), summarize);
             let message = format!("it returns {}, expected {}", shown(actual), shown(expected));
-            vec![Failure::new("returns-differ", message)]
+            vec![CaseFailure::new("returns-differ", message)]
         }
     }
 }
 
-fn threw(name: Option<&String>, message: Option<&String>, thrown: &Thrown) -> Vec<Failure> {
+fn check_thrown(name: Option<&String>, message: Option<&String>, thrown: &Thrown) -> Vec<CaseFailure> {
     let mut failures = Vec::new();
     if let Some(name) = name.filter(|name| **name != thrown.name) {
-        let message = format!("it throws {}, expected an error of the name {name}", told_error(thrown));
-        failures.push(Failure::new("throws-differ", message));
+        let message = format!("it throws {}, expected an error of the name {name}", describe_error(thrown));
+        failures.push(CaseFailure::new("throws-differ", message));
     }
     if let Some(part) = message.filter(|part| !thrown.message.contains(part.as_str())) {
-        let message = format!("it throws {}, expected a message with `{}`", told_error(thrown), cut(part));
-        failures.push(Failure::showing("throws-differ", message, of_texts(part, &thrown.message)));
+        let message = format!("it throws {}, expected a message with `{}`", describe_error(thrown), truncate(part));
+        failures.push(CaseFailure::with_diff("throws-differ", message, diff_texts(part, &thrown.message)));
     }
     failures
 }
 
-/// What is wrong with what a tool wrote, or with what it asked for.
-pub(crate) fn lines(code: &'static str, what: &str, expected: &[String], actual: &[String]) -> Option<Failure> {
+/// Compares console lines or host calls with the expected ones.
+pub(crate) fn check_lines(
+    code: &'static str,
+    what: &str,
+    expected: &[String],
+    actual: &[String],
+) -> Option<CaseFailure> {
     (expected != actual).then(|| {
         let message = format!("{what} not what is expected: {} lines, expected {}", actual.len(), expected.len());
-        Failure::showing(code, message, of_texts(&expected.join("\n"), &actual.join("\n")))
+        CaseFailure::with_diff(code, message, diff_texts(&expected.join("\n"), &actual.join("\n")))
     })
 }
 
-/// How a call ended, in a line.
-pub(crate) fn told(outcome: &Outcome) -> String {
+/// Describes an outcome in one line.
+pub(crate) fn describe_outcome(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Returned(None) => "it returns nothing".to_owned(),
-        Outcome::Returned(Some(_)) => format!("it returns {}", value(outcome).as_ref().map(short).unwrap_or_default()),
-        Outcome::Threw(thrown) => format!("it throws {}", told_error(thrown)),
-        Outcome::Stopped(stop) => format!("it is ended with `{}`: {}", stop.code(), told_stop(stop)),
+        Outcome::Returned(Some(_)) => {
+            format!("it returns {}", returned_value(outcome).as_ref().map(summarize).unwrap_or_default())
+        }
+        Outcome::Threw(thrown) => format!("it throws {}", describe_error(thrown)),
+        Outcome::Stopped(stop) => format!("it is ended with `{}`: {}", stop.code(), describe_stop(stop)),
     }
 }
 
-fn told_error(thrown: &Thrown) -> String {
+fn describe_error(thrown: &Thrown) -> String {
     let place = match (thrown.line, thrown.column) {
         (Some(line), Some(column)) => format!(" (line {line}, column {column})"),
         _ => String::new(),
     };
-    format!("{}: {}{place}", thrown.name, cut(&thrown.message))
+    format!("{}: {}{place}", thrown.name, truncate(&thrown.message))
 }
 
-fn told_stop(stop: &Stop) -> String {
-    cut(&stop.to_string())
+fn describe_stop(stop: &Stop) -> String {
+    truncate(&stop.to_string())
 }

@@ -1,4 +1,4 @@
-//! Tests of tools in Rust, each a sentence.
+//! A fluent harness for tests of tools in Rust.
 //!
 //! ```
 //! use serde_json::json;
@@ -11,9 +11,10 @@
 //!     .check();
 //! ```
 //!
-//! A table of cases, each a test of its own for `cargo test` and nextest, is what [`cases!`](crate::cases) makes.
+//! [`cases!`](crate::cases) makes a table of cases, each a separate test for `cargo test` and
+//! nextest.
 //!
-//! Invariant: a sentence that is not true ends the test with what differs, in values and not in Rust's own terms.
+//! Invariant: a failing test panics with a diff in JSON values, not in Rust's debug format.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -22,21 +23,21 @@ use std::time::Duration;
 use serde_json::Value;
 use toolcell::{Draft, Grant, Outcome, Params, SandboxConfig, Toolbox};
 
-use crate::answers::{Answer, grant_of};
 use crate::budget::{FuelBudget, model};
 use crate::case::Case;
-use crate::expect::{self, Expectation};
-use crate::outcome::Done;
-use crate::predicate::{Predicate, Test};
-use crate::problem::Place;
-use crate::run::{RunOptions, run};
+use crate::expect::{self, ExpectedOutcome};
+use crate::mocks::{Mock, required_grant};
+use crate::outcome::CaseResult;
+use crate::predicate::{Matcher, Predicate};
+use crate::problem::FilePosition;
+use crate::run::{TestOptions, run_suites};
 use crate::suite::Suite;
 
-pub use crate::answers::{fetch, operation, tool_call};
+pub use crate::mocks::{fetch, host_call, tool_call};
 
-/// A tool that is to be tested.
+/// A tool under test.
 #[derive(Debug, Clone)]
-pub struct Tool {
+pub struct ToolUnderTest {
     path: PathBuf,
     name: String,
     source: Result<Vec<u8>, String>,
@@ -45,119 +46,122 @@ pub struct Tool {
 /// A call of a tool, and what is expected of it.
 #[derive(Debug, Clone)]
 #[must_use = "nothing is tested before `check`"]
-pub struct Call {
-    tool: Tool,
+pub struct CallTest {
+    tool: ToolUnderTest,
     case: Case,
-    of: Option<String>,
-    wrong: Vec<String>,
+    model: Option<String>,
+    errors: Vec<String>,
 }
 
-/// What a call may use.
+/// A limit on fuel, memory or time of a call.
 #[derive(Debug, Clone)]
-pub struct Ceiling(Kind);
+pub struct CallLimit(LimitKind);
 
 #[derive(Debug, Clone)]
-enum Kind {
-    Fuel { limit: u64, of: Option<String> },
+enum LimitKind {
+    Fuel { limit: u64, model: Option<String> },
     Memory(usize),
     Time(Duration),
 }
 
-/// What came of a call that was as expected.
+/// The result of a call that met all expectations.
 #[derive(Debug, Clone)]
-pub struct Checked(Done);
+pub struct CheckedCall(CaseResult);
 
-/// The tool in a file. The path is that of a test: `cargo test` runs it in the folder of its package.
+/// Loads the tool in a file. A relative path starts at the package root, where `cargo test` runs
+/// tests.
 #[must_use]
-pub fn tool(path: impl AsRef<Path>) -> Tool {
+pub fn tool(path: impl AsRef<Path>) -> ToolUnderTest {
     let path = path.as_ref().to_owned();
     let source = std::fs::read(&path).map_err(|error| format!("{}: {error}", path.display()));
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    Tool { path, name, source }
+    ToolUnderTest { path, name, source }
 }
 
-/// The tool in a text; its name says which language it is.
+/// Creates a tool from source text; the extension of the name selects the language.
 #[must_use]
-pub fn source(name: &str, text: &str) -> Tool {
-    Tool { path: PathBuf::from(name), name: name.to_owned(), source: Ok(text.as_bytes().to_vec()) }
+pub fn source(name: &str, text: &str) -> ToolUnderTest {
+    ToolUnderTest { path: PathBuf::from(name), name: name.to_owned(), source: Ok(text.as_bytes().to_vec()) }
 }
 
-/// Units of fuel.
+/// Limits the fuel of a call, in units of fuel.
 #[must_use]
-pub const fn fuel(limit: u64) -> Ceiling {
-    Ceiling(Kind::Fuel { limit, of: None })
+pub const fn fuel(limit: u64) -> CallLimit {
+    CallLimit(LimitKind::Fuel { limit, model: None })
 }
 
-/// Bytes of memory.
+/// Limits the memory of a call, in bytes.
 #[must_use]
-pub const fn memory(bytes: usize) -> Ceiling {
-    Ceiling(Kind::Memory(bytes))
+pub const fn memory(bytes: usize) -> CallLimit {
+    CallLimit(LimitKind::Memory(bytes))
 }
 
-/// Wall-clock time: a ceiling far above what a call takes, which ends one that hangs.
+/// Limits the wall-clock time of a call. Set this far above the usual duration: it only stops a
+/// call that hangs.
 #[must_use]
-pub const fn time(most: Duration) -> Ceiling {
-    Ceiling(Kind::Time(most))
+pub const fn time(most: Duration) -> CallLimit {
+    CallLimit(LimitKind::Time(most))
 }
 
-/// It is a number, and no less.
+/// Matches a number that is not less than `least`.
 #[must_use]
-pub fn at_least(least: f64) -> Test {
-    Test::AtLeast(least)
+pub fn at_least(least: f64) -> Matcher {
+    Matcher::AtLeast(least)
 }
 
-/// It is a number, and no more.
+/// Matches a number that is not greater than `most`.
 #[must_use]
-pub fn at_most(most: f64) -> Test {
-    Test::AtMost(most)
+pub fn at_most(most: f64) -> Matcher {
+    Matcher::AtMost(most)
 }
 
-/// It is this.
+/// Matches an equal value.
 #[must_use]
-pub fn is(value: impl Into<Value>) -> Test {
-    Test::Is(value.into())
+pub fn is(value: impl Into<Value>) -> Matcher {
+    Matcher::Is(value.into())
 }
 
-impl Ceiling {
-    /// The same, counted under a model: under another one the test fails with `budget-model-mismatch` instead of a figure that
-    /// means nothing. [`model`] is that of this build.
+impl CallLimit {
+    /// Sets the fuel model that this limit was measured under. Under another model, the test fails
+    /// with `budget-model-mismatch` instead of comparing incomparable figures. [`model`] returns
+    /// that of this build.
     #[must_use]
     pub fn counted_under(mut self, model: &str) -> Self {
-        if let Kind::Fuel { of, .. } = &mut self.0 {
+        if let LimitKind::Fuel { model: of, .. } = &mut self.0 {
             *of = Some(model.to_owned());
         }
         self
     }
 }
 
-impl Tool {
-    /// A call with these parameters, a JSON object.
-    pub fn given(self, params: impl Into<Value>) -> Call {
+impl ToolUnderTest {
+    /// Calls the tool with these parameters, a JSON object.
+    pub fn given(self, params: impl Into<Value>) -> CallTest {
         let mut case = Case::new("call");
         let mut wrong = Vec::new();
         match Params::parse(params.into().to_string()) {
             Ok(params) => case.params = params,
             Err(error) => wrong.push(format!("the parameters: {error}")),
         }
-        Call { tool: self, case, of: None, wrong }
+        CallTest { tool: self, case, model: None, errors: wrong }
     }
 }
 
-impl Call {
-    /// The host answers this, once; what it is an answer to is granted.
-    pub fn answering(mut self, answer: Answer) -> Self {
-        match grant_of(&answer.kind) {
+impl CallTest {
+    /// Adds a mock, which replies once, and the grant that it needs.
+    pub fn answering(mut self, answer: Mock) -> Self {
+        match required_grant(&answer.kind) {
             Some("net") => self = self.granted(Grant::Net),
             Some("tools") => self = self.granted(Grant::Tools),
             Some("kv") => self = self.granted(Grant::Kv),
             Some(_) => self = self.granted(Grant::Files),
-            None => self.wrong.push(format!("nothing is asked for as `{}`", answer.kind)),
+            None => self.errors.push(format!("nothing is asked for as `{}`", answer.kind)),
         }
-        self.case.answers.push(answer);
+        self.case.mocks.push(answer);
         self
     }
 
-    /// It is granted this.
+    /// Grants a capability.
     pub fn granted(mut self, grant: Grant) -> Self {
         if !self.case.grants.contains(&grant) {
             self.case.grants.push(grant);
@@ -165,123 +169,126 @@ impl Call {
         self
     }
 
-    /// Its random numbers come from this seed; from 0 unless said.
+    /// Sets the seed of random numbers, 0 by default.
     pub fn seeded(mut self, seed: u64) -> Self {
         self.case.seed = seed;
         self
     }
 
-    /// Its clock starts so long after the start of 1970.
+    /// Sets the start of the tool's clock, as time since 1970.
     pub fn started_at(mut self, since: Duration) -> Self {
         self.case.started_at = since;
         self
     }
 
-    /// It returns this.
+    /// Expects the call to return this value.
     pub fn returns(self, value: impl Into<Value>) -> Self {
-        self.ends(Expectation::Returns(Some(value.into())))
+        self.expect_outcome(ExpectedOutcome::Returns(Some(value.into())))
     }
 
-    /// It returns nothing: `undefined`.
+    /// Expects the call to return nothing: `undefined`.
     pub fn returns_nothing(self) -> Self {
-        self.ends(Expectation::Returns(None))
+        self.expect_outcome(ExpectedOutcome::Returns(None))
     }
 
-    /// It returns something of which this holds at a JSON path; may be said more than once.
-    pub fn returns_where(mut self, path: &str, test: Test) -> Self {
+    /// Expects the values at a JSON path of the result to match. May be called several times.
+    pub fn returns_where(mut self, path: &str, test: Matcher) -> Self {
         match Predicate::new(path, vec![test]) {
             Ok(predicate) => match &mut self.case.expectation {
-                Some(Expectation::Satisfies(predicates)) => predicates.push(predicate),
-                _ => return self.ends(Expectation::Satisfies(vec![predicate])),
+                Some(ExpectedOutcome::Satisfies(predicates)) => predicates.push(predicate),
+                _ => return self.expect_outcome(ExpectedOutcome::Satisfies(vec![predicate])),
             },
-            Err(reason) => self.wrong.push(reason),
+            Err(reason) => self.errors.push(reason),
         }
         self
     }
 
-    /// It throws an error with this name, and with this in its message.
+    /// Expects an error with this name, and with this text in its message.
     pub fn throws(self, name: &str, message: &str) -> Self {
         let (name, message) = (Some(name.to_owned()), Some(message.to_owned()));
-        self.ends(Expectation::Throws { name, message })
+        self.expect_outcome(ExpectedOutcome::Throws { name, message })
     }
 
-    /// It is ended with this code, such as `timeout`.
+    /// Expects the call to be stopped with this code, such as `timeout`.
     pub fn stops(self, code: &str) -> Self {
-        self.ends(Expectation::Stops(code.to_owned()))
+        self.expect_outcome(ExpectedOutcome::Stops(code.to_owned()))
     }
 
-    /// The analysis refuses it: the name of a rule, or `syntax-error`.
+    /// Expects the analysis to refuse the tool, with the name of a rule or `syntax-error`.
     pub fn refused(self, rule: &str) -> Self {
-        self.ends(Expectation::Refused(rule.to_owned()))
+        self.expect_outcome(ExpectedOutcome::Refused(rule.to_owned()))
     }
 
-    /// It writes these lines to its console.
+    /// Expects exactly these console lines.
     pub fn logs<'a>(mut self, lines: impl IntoIterator<Item = &'a str>) -> Self {
         self.case.logs = Some(lines.into_iter().map(str::to_owned).collect());
         self
     }
 
-    /// It asks this of the host, in this order and nothing else: `fetch GET https://example.com/`, `tools.call mean`,
-    /// `kv.commit KEY`. Timers do not count.
+    /// Expects exactly these host calls, in this order: `fetch GET https://example.com/`,
+    /// `tools.call mean`, `kv.commit KEY`. Timers do not count.
     pub fn asks_for<'a>(mut self, effects: impl IntoIterator<Item = &'a str>) -> Self {
         self.case.effects = Some(effects.into_iter().map(str::to_owned).collect());
         self
     }
 
-    /// It uses no more than this; may be said once for each measure.
-    pub fn within(mut self, ceiling: Ceiling) -> Self {
+    /// Adds a limit; at most one each for fuel, memory and time.
+    pub fn within(mut self, ceiling: CallLimit) -> Self {
         match ceiling.0 {
-            Kind::Fuel { limit: 0, .. } => self.wrong.push("a budget of 0 is one that nothing can keep to".to_owned()),
-            Kind::Fuel { limit, of } => {
-                self.case.fuel = Some(FuelBudget { limit, measured: None, place: Place::BEGINNING });
-                self.of = of;
+            LimitKind::Fuel { limit: 0, .. } => {
+                self.errors.push("a budget of 0 is one that nothing can keep to".to_owned());
             }
-            Kind::Memory(bytes) => self.case.limits.memory = Some(bytes),
-            Kind::Time(most) => self.case.limits.time = Some(most),
+            LimitKind::Fuel { limit, model: of } => {
+                self.case.fuel = Some(FuelBudget { limit, measured: None, place: FilePosition::START });
+                self.model = of;
+            }
+            LimitKind::Memory(bytes) => self.case.limits.memory = Some(bytes),
+            LimitKind::Time(most) => self.case.limits.time = Some(most),
         }
         self
     }
 
-    fn ends(mut self, end: Expectation) -> Self {
+    fn expect_outcome(mut self, end: ExpectedOutcome) -> Self {
         if self.case.expectation.is_some() {
-            self.wrong.push("two ends are expected of one call".to_owned());
+            self.errors.push("two ends are expected of one call".to_owned());
         }
         self.case.expectation = Some(end);
         self
     }
 
-    /// Calls the tool, and says whether all of it is true.
+    /// Calls the tool and checks all expectations.
     ///
     /// # Panics
-    /// Something is not as it is said, or cannot be: the message says what, with what is expected beside what came.
+    /// Panics if an expectation is not met or is impossible. The message contains a diff of
+    /// expected and actual values.
     #[track_caller]
     #[expect(clippy::panic, reason = "a test that fails panics")]
     #[expect(clippy::must_use_candidate, reason = "that it is as expected is all that most tests want")]
-    pub fn check(self) -> Checked {
-        match self.checked() {
-            Ok(done) => Checked(done),
+    pub fn check(self) -> CheckedCall {
+        match self.try_check() {
+            Ok(done) => CheckedCall(done),
             Err(reason) => panic!("{reason}"),
         }
     }
 
-    /// What came of it, or what is wrong, as text.
-    fn checked(mut self) -> Result<Done, String> {
+    /// Runs the test, and returns its result or an error message.
+    fn try_check(mut self) -> Result<CaseResult, String> {
         let name = self.tool.name.clone();
-        if let Some(of) = self.of.filter(|of| *of != model()) {
+        if let Some(of) = self.model.filter(|of| *of != model()) {
             let wrong = format!(
                 "budget-model-mismatch: the budget is of the model `{of}`, this build counts as `{}`; measure it anew",
                 model()
             );
-            self.wrong.push(wrong);
+            self.errors.push(wrong);
         }
         if self.case.expectation.is_none() {
-            self.wrong.push("nothing is expected of it: say `returns`, `throws`, `stops` or `refused`".to_owned());
+            self.errors.push("nothing is expected of it: say `returns`, `throws`, `stops` or `refused`".to_owned());
         }
         if let Err(error) = self.case.budget().check() {
-            self.wrong.push(error.to_string());
+            self.errors.push(error.to_string());
         }
-        if !self.wrong.is_empty() {
-            return Err(format!("{name}: {}", self.wrong.join("; ")));
+        if !self.errors.is_empty() {
+            return Err(format!("{name}: {}", self.errors.join("; ")));
         }
         let draft = Draft::from_bytes(&name, &self.tool.source?).map_err(|error| format!("{name}: {error}"))?;
         let suite = Suite {
@@ -289,17 +296,17 @@ impl Call {
             text: String::new(),
             tool: self.tool.path,
             draft,
-            tool_place: Place::BEGINNING,
+            tool_place: FilePosition::START,
             has_budgets: false,
             load_fuel: None,
             cases: vec![self.case],
         };
-        let tested = run(std::slice::from_ref(&suite), toolbox()?, &RunOptions::default());
+        let tested = run_suites(std::slice::from_ref(&suite), toolbox()?, &TestOptions::default());
         if let Some(problem) = tested.problems.first() {
             return Err(format!("{}; {}", problem.message, problem.hint));
         }
-        let done = tested.done.into_iter().next().ok_or_else(|| format!("{name}: it was not run"))?;
-        if done.passed() {
+        let done = tested.results.into_iter().next().ok_or_else(|| format!("{name}: it was not run"))?;
+        if done.has_passed() {
             return Ok(done);
         }
         let failures = done.failures.iter().map(|failure| match &failure.diff {
@@ -310,40 +317,40 @@ impl Call {
     }
 }
 
-impl Checked {
-    /// Units of fuel that the call took.
+impl CheckedCall {
+    /// Returns the fuel of the call, in units.
     #[must_use]
     pub fn fuel(&self) -> u64 {
         self.0.fuel
     }
 
-    /// The most bytes of memory that it had.
+    /// Returns the peak memory of the call in bytes.
     #[must_use]
     pub fn memory(&self) -> usize {
         self.0.memory
     }
 
-    /// What it returned, if it returned something.
+    /// Returns the value that the call returned, if any.
     #[must_use]
     pub fn value(&self) -> Option<Value> {
-        self.0.outcome.as_ref().and_then(expect::value)
+        self.0.outcome.as_ref().and_then(expect::returned_value)
     }
 
-    /// How it ended; nothing where the analysis refused it.
+    /// Returns the outcome of the call, or `None` if the analysis refused the tool.
     #[must_use]
     pub fn outcome(&self) -> Option<&Outcome> {
         self.0.outcome.as_ref()
     }
 }
 
-/// One toolbox for all tests of a process: a tool is loaded once.
+/// Returns the toolbox shared by all tests of a process, so that each tool is loaded once.
 fn toolbox() -> Result<&'static Toolbox, String> {
     static TOOLBOX: OnceLock<Result<Toolbox, String>> = OnceLock::new();
     let made = TOOLBOX.get_or_init(|| Toolbox::new(&SandboxConfig::default()).map_err(|error| error.to_string()));
     made.as_ref().map_err(Clone::clone)
 }
 
-/// A table of cases of one tool, each a test of its own.
+/// Generates one test function for each case of a tool.
 ///
 /// ```
 /// toolcell_testing::cases! {

@@ -1,89 +1,91 @@
-//! What came of tests.
+//! The results of tests.
 //!
-//! Invariant: the results are in the order of the files and of the cases in them, whichever ended first.
+//! Invariant: results are in the order of the files and of their cases, whatever the order of
+//! completion.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use toolcell::Outcome;
 
-use crate::expect::Failure;
-use crate::problem::{Place, Problem};
+use crate::expect::CaseFailure;
+use crate::problem::{FilePosition, SuiteProblem};
 
-/// What came of all tests.
+/// The results of all tests.
 #[derive(Debug, Clone, Default)]
-pub struct Tested {
-    /// What was run.
-    pub done: Vec<Done>,
-    /// What keeps tests from being run.
-    pub problems: Vec<Problem>,
-    /// How many were not run, because one before failed.
+pub struct TestReport {
+    /// The results of the cases that ran.
+    pub results: Vec<CaseResult>,
+    /// Problems that prevented tests from running.
+    pub problems: Vec<SuiteProblem>,
+    /// The number of cases that did not run after an earlier failure or a cancellation.
     pub not_run: usize,
-    /// Whether somebody broke it off.
-    pub cancelled: bool,
-    /// How long it took.
-    pub took: Duration,
+    /// Whether the run was cancelled.
+    pub is_cancelled: bool,
+    /// The wall-clock time of the run.
+    pub elapsed: Duration,
 }
 
-/// A test that was run.
+/// The result of one case.
 #[derive(Debug, Clone)]
-pub struct Done {
-    /// The file it stands in.
+pub struct CaseResult {
+    /// The test file.
     pub path: PathBuf,
-    /// Where in it.
-    pub place: Place,
-    /// Which of the files that were handed in, and which case of it, from 0.
+    /// The position of the case in the file.
+    pub place: FilePosition,
+    /// The index of the suite, and the index of the case in it, both from 0.
     pub(crate) index: (usize, usize),
-    /// The file of the tool.
+    /// The file name of the tool.
     pub tool: String,
-    /// What it claims.
+    /// The claim of the test.
     pub name: String,
-    /// What is wrong; nothing where it passed.
-    pub failures: Vec<Failure>,
-    /// How the call ended, where there was one.
+    /// The failures; empty if the case passed.
+    pub failures: Vec<CaseFailure>,
+    /// The outcome of the call, or `None` if the tool was not called.
     pub outcome: Option<Outcome>,
     /// Fuel of the call.
     pub fuel: u64,
     /// Fuel of loading the tool.
     pub load_fuel: u64,
-    /// The most bytes of memory that it had; 0 where that was not measured.
+    /// Peak linear memory in bytes; 0 if it was not measured.
     pub memory: usize,
-    /// How long it took.
-    pub took: Duration,
+    /// The wall-clock time of the case.
+    pub elapsed: Duration,
 }
 
-impl Done {
-    /// Whether all is as it is expected.
+impl CaseResult {
+    /// Returns whether the case passed.
     #[must_use]
-    pub fn passed(&self) -> bool {
+    pub fn has_passed(&self) -> bool {
         self.failures.is_empty()
     }
 }
 
-impl Tested {
-    /// How many passed.
+impl TestReport {
+    /// Returns the number of cases that passed.
     #[must_use]
-    pub fn passed(&self) -> usize {
-        self.done.iter().filter(|done| done.passed()).count()
+    pub fn passed_count(&self) -> usize {
+        self.results.iter().filter(|done| done.has_passed()).count()
     }
 
-    /// How many failed.
+    /// Returns the number of cases that failed.
     #[must_use]
-    pub fn failed(&self) -> usize {
-        self.done.len() - self.passed()
+    pub fn failed_count(&self) -> usize {
+        self.results.len() - self.passed_count()
     }
 
-    /// Whether all of it was run and passed.
+    /// Returns whether all cases ran and passed.
     #[must_use]
-    pub fn is_good(&self) -> bool {
-        self.problems.is_empty() && !self.cancelled && self.failed() == 0
+    pub fn is_success(&self) -> bool {
+        self.problems.is_empty() && !self.is_cancelled && self.failed_count() == 0
     }
 
-    /// The tools whose dearest call took the most fuel, with that fuel, the dearest first.
+    /// Returns at most `most` tools with the fuel of their most expensive call, the most expensive
+    /// first.
     #[must_use]
-    pub fn dearest(&self, most: usize) -> Vec<(&str, u64)> {
+    pub fn most_expensive(&self, most: usize) -> Vec<(&str, u64)> {
         let mut tools: Vec<(&str, u64)> = Vec::new();
-        for done in &self.done {
+        for done in &self.results {
             match tools.iter_mut().find(|(tool, _)| *tool == done.tool) {
                 Some((_, fuel)) => *fuel = done.fuel.max(*fuel),
                 None => tools.push((&done.tool, done.fuel)),

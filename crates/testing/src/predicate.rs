@@ -1,6 +1,6 @@
-//! What is said of a part of a result: a JSON path (RFC 9535) and what holds of each value that it selects.
+//! Predicates on a result: a JSON path (RFC 9535), and matchers for each value that it selects.
 //!
-//! Invariant: a predicate can hold. What no value could satisfy is refused where it is made.
+//! Invariant: a predicate can be satisfied. The constructor refuses contradictory matchers.
 
 use std::collections::HashSet;
 
@@ -10,91 +10,95 @@ use jsonpath_rust::query::js_path_process;
 use regex::{Regex, RegexBuilder};
 use serde_json::Value;
 
-use crate::diff::{settled, short};
+use crate::diff::{normalize, summarize};
 
-/// The longest path, in bytes.
-const PATH_LIMIT: usize = 1_000;
-/// How many values are told that something does not hold of.
-const MISSES: usize = 20;
-/// The maximum number of descendant segments of a path: each multiplies the nodes that are visited by the depth of the result.
+/// The maximum length of a path in bytes.
+const MAX_PATH_BYTES: usize = 1_000;
+/// The maximum number of mismatches that are reported.
+const MAX_MISMATCHES: usize = 20;
+/// The maximum number of descendant segments of a path: each multiplies the visited nodes by the
+/// depth of the result.
 const MAX_DESCENTS: u32 = 2;
-/// The maximum product of the numbers of selectors in the segments of a path: `[0, 1][2, 3]` has four.
+/// The maximum product of the numbers of selectors in the segments of a path: `[0, 1][2, 3]` has
+/// four.
 const MAX_SELECTORS: usize = 64;
-/// The maximum size of the nodes that are visited, in bytes: each is kept with its path from the root.
+/// The maximum size of the visited nodes in bytes: each is stored with its path from the root.
 const MAX_NODES_BYTES: usize = 64 << 20;
-/// The maximum number of bytes that filters look at.
+/// The maximum number of bytes that filters inspect.
 const MAX_FILTER_BYTES: usize = 256 << 20;
-/// The size of a node beside its path, in bytes.
+/// The size of a node without its path, in bytes.
 const BYTES_PER_NODE: usize = 64;
 /// The maximum number of values of `one_of` in a message.
 const MAX_OPTIONS_SHOWN: usize = 100;
-/// The largest regular expression, in bytes when it is compiled.
-const PATTERN_BYTES: usize = 1 << 20;
+/// The maximum size of a compiled regular expression in bytes.
+const MAX_PATTERN_BYTES: usize = 1 << 20;
 
-/// What is said of a part of a result.
+/// A predicate on a part of a result.
 #[derive(Debug, Clone)]
 pub struct Predicate {
     path: String,
     query: JpQuery,
-    shape: Shape,
-    tests: Vec<Prepared>,
+    cost: PathCost,
+    matchers: Vec<PreparedMatcher>,
 }
 
-/// A test with the values that it compares with, as text in the one form of each.
+/// A matcher with its expected values in canonical form.
 #[derive(Debug, Clone)]
-struct Prepared {
-    test: Test,
+struct PreparedMatcher {
+    matcher: Matcher,
     values: HashSet<String>,
 }
 
-/// What decides how much work a path makes of a result.
+/// The properties of a path that determine its cost.
 #[derive(Debug, Clone, Copy, Default)]
-struct Shape {
-    /// How often it looks at everything below.
+struct PathCost {
+    /// The number of descendant segments (`..`).
     descents: u32,
-    /// How many parts it names at each place, multiplied.
+    /// The product of the numbers of selectors in each segment.
     branches: usize,
-    /// The length of its filters.
+    /// The total length of the filters, in characters.
     filters: usize,
-    /// Whether a filter looks at the result from its root.
+    /// Whether a filter refers to the root of the result.
     from_root: bool,
 }
 
-/// What is to hold of a value.
+/// A condition on a value.
 #[derive(Debug, Clone)]
-pub enum Test {
-    /// It is this.
+pub enum Matcher {
+    /// The value equals this one.
     Is(Value),
-    /// It is not this.
+    /// The value differs from this one.
     IsNot(Value),
-    /// It is one of these.
+    /// The value equals one of these.
     OneOf(Vec<Value>),
-    /// It is a number, and no less.
+    /// The value is a number that is not less.
     AtLeast(f64),
-    /// It is a number, and no more.
+    /// The value is a number that is not greater.
     AtMost(f64),
-    /// It is a text that this is found in.
+    /// The value is a string that the regular expression matches.
     Matches(Regex),
-    /// It is a text with this in it, or a list with it among its items.
+    /// The value is a string that contains this one, or an array with this element.
     Contains(Value),
-    /// It is a text of so many characters, a list of so many items, or an object of so many members.
+    /// The value is a string of this many characters, an array of this many elements, or an object
+    /// of this many members.
     Length(usize),
-    /// It is a `string`, `number`, `boolean`, `null`, `array` or `object`.
+    /// The value has this type: `string`, `number`, `boolean`, `null`, `array` or `object`.
     Type(String),
-    /// There is one, or there is none.
+    /// The path selects a value (`true`), or none (`false`).
     Exists(bool),
 }
 
-/// The names of what a value can be.
+/// The JSON types.
 const TYPES: [&str; 6] = ["string", "number", "boolean", "null", "array", "object"];
 
 impl Predicate {
-    /// What is said of the values that a path selects.
+    /// Creates a predicate on the values that a path selects.
     ///
     /// # Errors
-    /// The path is none (RFC 9535), or nothing can satisfy the tests: a sentence that says why.
-    pub fn new(path: &str, tests: Vec<Test>) -> Result<Self, String> {
-        let shape = shape(path)?;
+    /// A message if the path is invalid (RFC 9535) or too expensive, or if no value can satisfy all
+    /// matchers.
+    pub fn new(path: &str, tests: Vec<Matcher>) -> Result<Self, String> {
+        let shape = path_cost(path)?;
         let query = parse_json_path(path).map_err(|error| {
             let reason = error.to_string();
             let line = reason.lines().rev().find_map(|line| line.split_once("= ").map(|(_, said)| said.to_owned()));
@@ -103,19 +107,20 @@ impl Predicate {
         if tests.is_empty() {
             return Err(format!("nothing is said of `{path}`"));
         }
-        let tests: Vec<Prepared> = tests.into_iter().map(Prepared::new).collect();
-        contradiction(&tests).map_or_else(|| Ok(Self { path: path.to_owned(), query, shape, tests }), Err)
+        let tests: Vec<PreparedMatcher> = tests.into_iter().map(PreparedMatcher::new).collect();
+        find_contradiction(&tests)
+            .map_or_else(|| Ok(Self { path: path.to_owned(), query, cost: shape, matchers: tests }), Err)
     }
 
-    /// The path.
+    /// Returns the path.
     #[must_use]
     pub fn path(&self) -> &str {
         &self.path
     }
 
-    /// What does not hold of a result, in sentences.
-    pub(crate) fn misses(&self, result: &Value) -> Vec<String> {
-        if !self.shape.can_look_at(result) {
+    /// Returns a message for each mismatch with a result.
+    pub(crate) fn mismatches(&self, result: &Value) -> Vec<String> {
+        if !self.cost.is_within_limits(result) {
             let path = &self.path;
             return vec![format!("`{path}` makes too much work of a result of this size: select less, or return less")];
         }
@@ -124,30 +129,30 @@ impl Predicate {
             Err(error) => return vec![format!("`{}` cannot be looked for: {error}", self.path)],
         };
         let path = &self.path;
-        let none_wanted = self.tests.iter().any(|it| matches!(it.test, Test::Exists(false)));
+        let none_wanted = self.matchers.iter().any(|it| matches!(it.matcher, Matcher::Exists(false)));
         match found.first() {
             None if none_wanted => return Vec::new(),
             None => return vec![format!("there is nothing at `{path}`")],
-            Some(first) if none_wanted => return vec![format!("there is {} at `{path}`", short(first))],
+            Some(first) if none_wanted => return vec![format!("there is {} at `{path}`", summarize(first))],
             Some(_) => {}
         }
         let misses = found.iter().flat_map(|value| {
-            let missed = self.tests.iter().filter(|it| !it.holds(value));
-            missed.map(|it| format!("`{path}` is {}, which {}", short(value), it.test.denied()))
+            let missed = self.matchers.iter().filter(|it| !it.is_match(value));
+            missed.map(|it| format!("`{path}` is {}, which {}", summarize(value), it.matcher.describe_mismatch()))
         });
-        misses.take(MISSES).collect()
+        misses.take(MAX_MISMATCHES).collect()
     }
 }
 
-/// Tells what work a path makes, and refuses one whose work does not grow with the result alone.
-fn shape(path: &str) -> Result<Shape, String> {
-    if path.len() > PATH_LIMIT {
-        return Err(format!("a JSON path of {} bytes is too long, the limit is {PATH_LIMIT}", path.len()));
+/// Determines the cost of a path. Refuses a path whose cost grows faster than the result.
+fn path_cost(path: &str) -> Result<PathCost, String> {
+    if path.len() > MAX_PATH_BYTES {
+        return Err(format!("a JSON path of {} bytes is too long, the limit is {MAX_PATH_BYTES}", path.len()));
     }
     let (mut quote, mut depth, mut filter) = (None, 0_usize, None);
     let mut from_root = false;
-    let mut shape = Shape { branches: 1, ..Shape::default() };
-    // How many parts each bracket names that is open.
+    let mut shape = PathCost { branches: 1, ..PathCost::default() };
+    // The number of selectors in each open bracket.
     let mut parts = Vec::new();
     let mut signs = path.char_indices();
     while let Some((at, sign)) = signs.next() {
@@ -202,11 +207,11 @@ fn shape(path: &str) -> Result<Shape, String> {
     Ok(shape)
 }
 
-impl Shape {
-    /// Whether the work that a path makes of a result is within the limits.
-    fn can_look_at(self, result: &Value) -> bool {
+impl PathCost {
+    /// Returns whether evaluating the path on a result is within the limits.
+    fn is_within_limits(self, result: &Value) -> bool {
         let (mut places, mut depth) = (0_usize, 0);
-        // Each value with the length of its path, and how deep it is.
+        // Each value with the length of its path, and its depth.
         let mut open = vec![(result, 1, 0_usize)];
         while let Some((value, path, level)) = open.pop() {
             places = places.saturating_add(path + BYTES_PER_NODE);
@@ -221,7 +226,8 @@ impl Shape {
             }
         }
         let bytes = places;
-        // Looking at everything below once gives each value once, and twice gives it once for all that it is in.
+        // One descendant segment visits each value once; a second one visits it once for each of
+        // its ancestors.
         let again = depth.max(1).saturating_pow(self.descents.saturating_sub(1));
         let places = places.saturating_mul(self.branches).saturating_mul(again);
         if places > MAX_NODES_BYTES {
@@ -230,7 +236,8 @@ impl Shape {
         if self.filters == 0 {
             return true;
         }
-        // A filter looks at each value as often as it is long, and at the whole result where it looks from the root.
+        // The cost of a filter grows with its length, and with the size of the whole result if it
+        // refers to the root.
         let each = 1 + self.filters / 16;
         let whole = if self.from_root { bytes / BYTES_PER_NODE } else { 1 };
         let below = depth.max(1).saturating_pow(self.descents.min(1));
@@ -238,51 +245,51 @@ impl Shape {
     }
 }
 
-/// A value as text: equal values have the same.
-fn text(value: &Value) -> String {
-    settled(value).to_string()
+/// Returns a value as text that is the same for equal values.
+fn canonical_text(value: &Value) -> String {
+    normalize(value).to_string()
 }
 
-impl Prepared {
-    fn new(test: Test) -> Self {
+impl PreparedMatcher {
+    fn new(test: Matcher) -> Self {
         let values = match &test {
-            Test::Is(value) | Test::IsNot(value) | Test::Contains(value) => std::slice::from_ref(value),
-            Test::OneOf(values) => values.as_slice(),
+            Matcher::Is(value) | Matcher::IsNot(value) | Matcher::Contains(value) => std::slice::from_ref(value),
+            Matcher::OneOf(values) => values.as_slice(),
             _ => &[],
         };
-        Self { values: values.iter().map(text).collect(), test }
+        Self { values: values.iter().map(canonical_text).collect(), matcher: test }
     }
 
-    fn holds(&self, value: &Value) -> bool {
-        match &self.test {
-            Test::Is(_) | Test::OneOf(_) => self.values.contains(&text(value)),
-            Test::IsNot(_) => !self.values.contains(&text(value)),
-            Test::AtLeast(least) => value.as_f64().is_some_and(|number| number >= *least),
-            Test::AtMost(most) => value.as_f64().is_some_and(|number| number <= *most),
-            Test::Matches(pattern) => value.as_str().is_some_and(|text| pattern.is_match(text)),
-            Test::Contains(part) => match (value, part) {
+    fn is_match(&self, value: &Value) -> bool {
+        match &self.matcher {
+            Matcher::Is(_) | Matcher::OneOf(_) => self.values.contains(&canonical_text(value)),
+            Matcher::IsNot(_) => !self.values.contains(&canonical_text(value)),
+            Matcher::AtLeast(least) => value.as_f64().is_some_and(|number| number >= *least),
+            Matcher::AtMost(most) => value.as_f64().is_some_and(|number| number <= *most),
+            Matcher::Matches(pattern) => value.as_str().is_some_and(|text| pattern.is_match(text)),
+            Matcher::Contains(part) => match (value, part) {
                 (Value::String(text), Value::String(part)) => text.contains(part.as_str()),
-                (Value::Array(items), _) => items.iter().any(|item| self.values.contains(&text(item))),
+                (Value::Array(items), _) => items.iter().any(|item| self.values.contains(&canonical_text(item))),
                 _ => false,
             },
-            Test::Length(length) => match value {
+            Matcher::Length(length) => match value {
                 Value::String(text) => text.chars().count() == *length,
                 Value::Array(items) => items.len() == *length,
                 Value::Object(members) => members.len() == *length,
                 _ => false,
             },
-            Test::Type(name) => type_of(value) == name,
-            Test::Exists(expected) => *expected,
+            Matcher::Type(name) => type_of(value) == name,
+            Matcher::Exists(expected) => *expected,
         }
     }
 }
 
-impl Test {
-    /// The test that a word of a file stands for.
+impl Matcher {
+    /// Parses a matcher from its name in a test file.
     ///
     /// # Errors
-    /// The word is none, or its value is of the wrong kind: a sentence that says so.
-    pub fn named(word: &str, value: Value) -> Result<Self, String> {
+    /// A message if the name is unknown, or its value has the wrong type.
+    pub fn from_name(word: &str, value: Value) -> Result<Self, String> {
         let number = || value.as_f64().ok_or_else(|| format!("`{word}` is a number"));
         let text = || value.as_str().ok_or_else(|| format!("`{word}` is a text"));
         Ok(match word {
@@ -295,7 +302,7 @@ impl Test {
             "at_least" => Self::AtLeast(number()?),
             "at_most" => Self::AtMost(number()?),
             "matches" => {
-                Self::Matches(RegexBuilder::new(text()?).size_limit(PATTERN_BYTES).build().map_err(|error| {
+                Self::Matches(RegexBuilder::new(text()?).size_limit(MAX_PATTERN_BYTES).build().map_err(|error| {
                     let reason = error.to_string();
                     format!("`matches` is no regular expression: {}", reason.lines().last().unwrap_or_default())
                 })?)
@@ -314,31 +321,31 @@ impl Test {
         })
     }
 
-    /// The words.
+    /// The names of matchers in test files.
     const NAMES: [&str; 10] =
         ["is", "is_not", "one_of", "at_least", "at_most", "matches", "contains", "length", "type", "exists"];
 
-    /// What a value that fails this does not do.
-    fn denied(&self) -> String {
+    /// Describes the mismatch of a value.
+    fn describe_mismatch(&self) -> String {
         match self {
-            Self::Is(expected) => format!("is not {}", short(expected)),
-            Self::IsNot(other) => format!("it must not be: {}", short(other)),
+            Self::Is(expected) => format!("is not {}", summarize(expected)),
+            Self::IsNot(other) => format!("it must not be: {}", summarize(other)),
             Self::OneOf(values) => {
                 let told: Vec<Value> = values.iter().take(MAX_OPTIONS_SHOWN).cloned().collect();
-                format!("is not one of {}", short(&Value::Array(told)))
+                format!("is not one of {}", summarize(&Value::Array(told)))
             }
             Self::AtLeast(least) => format!("is not at least {least}"),
             Self::AtMost(most) => format!("is not at most {most}"),
             Self::Matches(pattern) => format!("does not match `{pattern}`"),
-            Self::Contains(part) => format!("does not contain {}", short(part)),
+            Self::Contains(part) => format!("does not contain {}", summarize(part)),
             Self::Length(length) => format!("does not have the length {length}"),
             Self::Type(name) => format!("is not of the type {name}"),
             Self::Exists(_) => "must not be there".to_owned(),
         }
     }
 
-    /// Which types a value can have of which this holds; `None` where any can.
-    fn types(&self) -> Option<Vec<&str>> {
+    /// Returns the types of values that can match, or `None` if all can.
+    fn possible_types(&self) -> Option<Vec<&str>> {
         Some(match self {
             Self::Is(value) => vec![type_of(value)],
             Self::OneOf(values) => values.iter().map(type_of).collect::<HashSet<_>>().into_iter().collect(),
@@ -353,29 +360,29 @@ impl Test {
     }
 }
 
-/// Why nothing can satisfy all of these, if nothing can.
-fn contradiction(prepared: &[Prepared]) -> Option<String> {
-    let tests: Vec<&Test> = prepared.iter().map(|it| &it.test).collect();
-    if tests.len() > 1 && tests.iter().any(|test| matches!(test, Test::Exists(false))) {
+/// Returns why no value can satisfy all matchers, if none can.
+fn find_contradiction(prepared: &[PreparedMatcher]) -> Option<String> {
+    let tests: Vec<&Matcher> = prepared.iter().map(|it| &it.matcher).collect();
+    if tests.len() > 1 && tests.iter().any(|test| matches!(test, Matcher::Exists(false))) {
         return Some("what does not exist has no other property".to_owned());
     }
-    let least = tests.iter().find_map(|test| if let Test::AtLeast(least) = test { Some(*least) } else { None });
-    let most = tests.iter().find_map(|test| if let Test::AtMost(most) = test { Some(*most) } else { None });
+    let least = tests.iter().find_map(|test| if let Matcher::AtLeast(least) = test { Some(*least) } else { None });
+    let most = tests.iter().find_map(|test| if let Matcher::AtMost(most) = test { Some(*most) } else { None });
     if let (Some(least), Some(most)) = (least, most)
         && least > most
     {
         return Some(format!("no number is at least {least} and at most {most}"));
     }
-    let typed: Vec<_> = tests.iter().filter_map(|test| test.types()).collect();
+    let typed: Vec<_> = tests.iter().filter_map(|test| test.possible_types()).collect();
     if !TYPES.iter().any(|name| typed.iter().all(|types| types.contains(name))) {
         return Some("no value is of all the types that this takes".to_owned());
     }
     let candidates: Option<Vec<&Value>> = tests.iter().find_map(|test| match test {
-        Test::Is(value) => Some(vec![value]),
-        Test::OneOf(values) => Some(values.iter().collect()),
+        Matcher::Is(value) => Some(vec![value]),
+        Matcher::OneOf(values) => Some(values.iter().collect()),
         _ => None,
     });
-    let holds = |value: &&Value| prepared.iter().all(|it| it.holds(value));
+    let holds = |value: &&Value| prepared.iter().all(|it| it.is_match(value));
     if candidates.is_some_and(|values| !values.iter().any(holds)) {
         return Some("what it is to be is not what else is said of it".to_owned());
     }
@@ -400,8 +407,8 @@ mod tests {
     use super::*;
 
     fn predicate(path: &str, tests: &Value) -> Result<Predicate, String> {
-        let tests: Result<Vec<Test>, String> =
-            tests.as_object().unwrap().iter().map(|(word, value)| Test::named(word, value.clone())).collect();
+        let tests: Result<Vec<Matcher>, String> =
+            tests.as_object().unwrap().iter().map(|(word, value)| Matcher::from_name(word, value.clone())).collect();
         Predicate::new(path, tests?)
     }
 
@@ -421,7 +428,7 @@ mod tests {
             ("$.id", json!({ "exists": false }), "there is \"ab12\" at `$.id`"),
             ("$.id", json!({ "one_of": ["x", "y"] }), "`$.id` is \"ab12\", which is not one of [\"x\",\"y\"]"),
         ] {
-            let misses = predicate(path, &tests).unwrap().misses(&result).join("; ");
+            let misses = predicate(path, &tests).unwrap().mismatches(&result).join("; ");
             assert_eq!(misses, expect, "{path} {tests}");
         }
     }
@@ -466,7 +473,7 @@ mod tests {
             predicate(path, &is).unwrap();
         }
         let many = json!(vec![2; 10_000]);
-        assert_eq!(predicate("$[*]", &is).unwrap().misses(&many).len(), 20);
+        assert_eq!(predicate("$[*]", &is).unwrap().mismatches(&many).len(), 20);
         for path in ["$.a[?$.b[::1] == 1]", "$.a[?@ == $.b[1:2]]"] {
             let error = predicate(path, &is).unwrap_err();
             assert!(error.contains("looks through the whole result"), "{path}: {error}");
@@ -495,23 +502,23 @@ mod tests {
             ("$.a[?length($.b) > 3]", &wide),
             (&format!("$.a[?{}@ == 1]", "@ == 1 && ".repeat(30)), &wide),
         ] {
-            let misses = predicate(path, &is).unwrap().misses(result);
+            let misses = predicate(path, &is).unwrap().mismatches(result);
             assert!(misses.len() == 1 && misses[0].ends_with(too_much), "{path}: {misses:?}");
         }
         let small = json!({ "a": vec![json!({ "b": 1, "c": [1, 2] }); 100], "d": 1 });
         for path in ["$..b", "$.a[*].b", "$.a[?@.b == $.d].b", "$.a[?@.c[0] == 1 && @.b > 0].b", "$..c..[0]"] {
-            assert!(predicate(path, &is).unwrap().misses(&small).is_empty(), "{path}");
+            assert!(predicate(path, &is).unwrap().mismatches(&small).is_empty(), "{path}");
         }
-        assert!(predicate("$.a[*]", &is).unwrap().misses(&wide).is_empty());
+        assert!(predicate("$.a[*]", &is).unwrap().mismatches(&wide).is_empty());
     }
 
     #[test]
     fn many_values_are_compared_with_many_options() {
         let options: Vec<i32> = (0..100_000).map(|at| -at).collect();
         let one_of = predicate("$[*]", &json!({ "one_of": options })).unwrap();
-        let misses = one_of.misses(&json!((-100_000..0).rev().map(f64::from).collect::<Vec<_>>()));
+        let misses = one_of.mismatches(&json!((-100_000..0).rev().map(f64::from).collect::<Vec<_>>()));
         assert_eq!(misses.len(), 1, "{misses:?}");
         assert!(misses[0].len() < 500);
-        assert_eq!(one_of.misses(&json!(vec![1; 100_000])).len(), 20);
+        assert_eq!(one_of.mismatches(&json!(vec![1; 100_000])).len(), 20);
     }
 }

@@ -1,6 +1,6 @@
-//! What came of tests, said to whoever asks: a person, a program, a server of builds.
+//! Report formats for people, programs and CI servers.
 //!
-//! Invariant: all forms say the same.
+//! Invariant: all formats contain the same results.
 
 mod github;
 mod json;
@@ -10,4 +10,4 @@ mod text;
 pub use github::github;
 pub use json::json;
 pub use junit::junit;
-pub use text::{Words, text};
+pub use text::{ReportWords, text};

@@ -1,11 +1,12 @@
-//! Files of tests beside the tools: where they are, and what is in one.
+//! Test files beside the tools: discovery and parsing.
 //!
-//! Invariant: a [`Suite`] can be run. All that is wrong with a file is told at once, each thing with its line and column.
+//! Invariant: a [`Suite`] can be run. All problems of a file are reported at once, each with its
+//! line and column.
 
-mod answers;
 mod cases;
 mod expected;
 mod json;
+mod mocks;
 mod reader;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,66 +20,66 @@ use toml::de::DeValue;
 use toolcell::{Draft, SOURCE_LIMIT};
 
 use crate::budget::{FuelBudget, model};
-use crate::case::{Case, Limits};
-use crate::problem::{Place, Problem};
+use crate::case::{Case, CaseLimits};
+use crate::problem::{FilePosition, SuiteProblem};
 
 use reader::{Fields, Reader};
 
-/// How the name of a file of tests ends.
-pub const ENDING: &str = ".test.toml";
-/// How the name of a tool's file ends.
-const SOURCES: [&str; 4] = ["ts", "mts", "js", "mjs"];
-/// What a table of budgets can say.
+/// The suffix of test file names.
+pub const SUFFIX: &str = ".test.toml";
+/// The extensions of tool files.
+const SOURCE_EXTENSIONS: [&str; 4] = ["ts", "mts", "js", "mjs"];
+/// The keys of a budget table.
 const BUDGET_KEYS: &[&str] = &["model", "load_fuel", "load_measured", "memory", "time"];
-/// How deep folders are looked through.
-const FOLDERS: usize = 16;
-/// The longest file of tests, in bytes.
-const LIMIT: u64 = 16 << 20;
+/// The maximum depth of the search for test files in folders.
+const MAX_FOLDER_DEPTH: usize = 16;
+/// The maximum size of a test file in bytes.
+const MAX_FILE_BYTES: u64 = 16 << 20;
 
-/// A file of tests, with the tool that they are of.
+/// A test file with its tool.
 #[derive(Debug, Clone)]
 pub struct Suite {
-    /// The file.
+    /// The path of the test file.
     pub path: PathBuf,
-    /// Its text.
+    /// The contents of the test file.
     pub text: String,
-    /// The file of the tool.
+    /// The path of the tool's file.
     pub tool: PathBuf,
-    /// The tool.
+    /// The tool's source.
     pub draft: Draft,
-    /// Where the tool is named, or the beginning.
-    pub(crate) tool_place: Place,
-    /// Whether budgets are kept: the file has a table of them.
+    /// The position where the file names its tool, or the start.
+    pub(crate) tool_place: FilePosition,
+    /// Whether the file has a table of budgets.
     pub(crate) has_budgets: bool,
-    /// What loading the tool may cost.
+    /// The fuel budget for loading the tool.
     pub load_fuel: Option<FuelBudget>,
-    /// The tests.
+    /// The test cases.
     pub cases: Vec<Case>,
 }
 
-/// What a file is read for.
+/// The purpose that a test file is read for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Purpose {
-    /// To be run.
+pub(crate) enum ReadPurpose {
+    /// To run its tests.
     Run,
-    /// To be run whatever its budgets say.
+    /// To run its tests without checking budgets.
     RunWithoutBudgets,
-    /// To be finished: a test may expect nothing yet.
+    /// To update it: a test may have no expectation yet.
     Update,
-    /// To get budgets of this build.
+    /// To measure its budgets again under this build's model.
     Rebase,
 }
 
-/// The files of tests that paths name, folders standing for those in them, in order.
+/// Finds the test files at these paths, including those in folders, in order.
 ///
 /// # Errors
-/// What the system says of a path that cannot be looked at.
-pub fn find(paths: &[PathBuf]) -> Result<Vec<PathBuf>, (PathBuf, io::Error)> {
-    let mut found = Found::default();
+/// The system's error for a path that cannot be read.
+pub fn find_suites(paths: &[PathBuf]) -> Result<Vec<PathBuf>, (PathBuf, io::Error)> {
+    let mut found = SuiteFinder::default();
     for path in paths {
         let kind = std::fs::metadata(path).map_err(|error| (path.clone(), error))?;
         if kind.is_dir() {
-            found.walk(path, FOLDERS)?;
+            found.walk(path, MAX_FOLDER_DEPTH)?;
         } else {
             found.add(path.clone());
         }
@@ -86,17 +87,17 @@ pub fn find(paths: &[PathBuf]) -> Result<Vec<PathBuf>, (PathBuf, io::Error)> {
     Ok(found.files)
 }
 
-/// What was found so far. However many ways lead to a folder or a file, links among them, it is found once.
+/// The search state. Each file and folder is found once, however many paths or symlinks lead to it.
 #[derive(Default)]
-struct Found {
+struct SuiteFinder {
     files: Vec<PathBuf>,
-    seen: BTreeSet<(u64, u64, OsString)>,
+    visited: BTreeSet<(u64, u64, OsString)>,
 }
 
-impl Found {
+impl SuiteFinder {
     fn walk(&mut self, folder: &Path, depth: usize) -> Result<(), (PathBuf, io::Error)> {
         let failed = |error| (folder.to_owned(), error);
-        if !self.is_new(folder, OsStr::new("")) {
+        if !self.mark_visited(folder, OsStr::new("")) {
             return Ok(());
         }
         let mut entries = Vec::new();
@@ -110,7 +111,7 @@ impl Found {
                 if depth > 0 && !name.starts_with('.') && name != "node_modules" {
                     self.walk(&path, depth - 1)?;
                 }
-            } else if name.ends_with(ENDING) {
+            } else if name.ends_with(SUFFIX) {
                 self.add(path);
             }
         }
@@ -119,67 +120,75 @@ impl Found {
 
     fn add(&mut self, file: PathBuf) {
         let folder = file.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
-        if self.is_new(folder, file.file_name().unwrap_or_default()) {
+        if self.mark_visited(folder, file.file_name().unwrap_or_default()) {
             self.files.push(file);
         }
     }
 
-    /// Whether this is the first time that a name in a folder, or the folder itself, is met.
-    fn is_new(&mut self, folder: &Path, name: &OsStr) -> bool {
+    /// Marks a name in a folder, or the folder itself, as visited. Returns whether it is new.
+    fn mark_visited(&mut self, folder: &Path, name: &OsStr) -> bool {
         use std::os::unix::fs::MetadataExt as _;
-        // What cannot be looked at is told by whoever reads it.
-        std::fs::metadata(folder).map_or(true, |it| self.seen.insert((it.dev(), it.ino(), name.to_owned())))
+        // If the metadata cannot be read, reading the file reports the error.
+        std::fs::metadata(folder).map_or(true, |it| self.visited.insert((it.dev(), it.ino(), name.to_owned())))
     }
 }
 
 impl Suite {
-    /// Reads a file of tests, to be run.
+    /// Reads a test file in order to run it.
     ///
     /// # Errors
-    /// All that is wrong with it: `file-unreadable`, `test-invalid`, `test-impossible`, `tool-missing`, `budget-model-missing`,
-    /// `budget-model-mismatch`.
-    pub fn read(path: &Path) -> Result<Self, Vec<Problem>> {
-        Self::read_for(path, Purpose::Run)
+    /// All problems of the file: `file-unreadable`, `test-invalid`, `test-impossible`,
+    /// `tool-missing`, `tool-refused`, `budget-model-missing`, `budget-model-mismatch`.
+    pub fn read(path: &Path) -> Result<Self, Vec<SuiteProblem>> {
+        Self::read_for(path, ReadPurpose::Run)
     }
 
-    /// Reads one whose budgets count for nothing.
+    /// Reads a test file and ignores its budgets.
     ///
     /// # Errors
     /// As [`Suite::read`], without those of budgets.
-    pub fn read_without_budgets(path: &Path) -> Result<Self, Vec<Problem>> {
-        Self::read_for(path, Purpose::RunWithoutBudgets)
+    pub fn read_without_budgets(path: &Path) -> Result<Self, Vec<SuiteProblem>> {
+        Self::read_for(path, ReadPurpose::RunWithoutBudgets)
     }
 
-    /// Reads one in which tests may expect nothing yet: [`update`](crate::update) says what they do.
+    /// Reads a test file in which tests may have no expectation yet. [`update`](crate::update)
+    /// fills them in.
     ///
     /// # Errors
     /// As [`Suite::read`].
-    pub fn read_unfinished(path: &Path) -> Result<Self, Vec<Problem>> {
-        Self::read_for(path, Purpose::Update)
+    pub fn read_unfinished(path: &Path) -> Result<Self, Vec<SuiteProblem>> {
+        Self::read_for(path, ReadPurpose::Update)
     }
 
-    /// Reads one whose budgets may be of another model: [`rebase`](crate::rebase) measures them anew.
+    /// Reads a test file whose budgets may be of another model. [`rebase`](crate::rebase) measures
+    /// them again.
     ///
     /// # Errors
     /// As [`Suite::read`], without those of models.
-    pub fn read_outdated(path: &Path) -> Result<Self, Vec<Problem>> {
-        Self::read_for(path, Purpose::Rebase)
+    pub fn read_outdated(path: &Path) -> Result<Self, Vec<SuiteProblem>> {
+        Self::read_for(path, ReadPurpose::Rebase)
     }
 
-    /// The name of the tool's file.
+    /// Returns the file name of the tool.
     pub(crate) fn tool_name(&self) -> &str {
         self.draft.name()
     }
 
-    fn read_for(path: &Path, purpose: Purpose) -> Result<Self, Vec<Problem>> {
-        let text = text_of(path, LIMIT).map_err(|reason| {
+    fn read_for(path: &Path, purpose: ReadPurpose) -> Result<Self, Vec<SuiteProblem>> {
+        let text = read_text(path, MAX_FILE_BYTES).map_err(|reason| {
             let hint = "name a file of tests that can be read".to_owned();
             let message = format!("the file cannot be read: {reason}");
-            vec![Problem { code: "file-unreadable", path: path.to_owned(), place: Place::BEGINNING, message, hint }]
+            vec![SuiteProblem {
+                code: "file-unreadable",
+                path: path.to_owned(),
+                place: FilePosition::START,
+                message,
+                hint,
+            }]
         })?;
         let mut reader = Reader::new(path, &text, purpose);
-        let suite = reader.table().and_then(|fields| suite_of(&mut reader, fields));
-        let problems = reader.problems();
+        let suite = reader.table().and_then(|fields| parse_suite(&mut reader, fields));
+        let problems = reader.into_problems();
         match suite {
             Some(suite) if problems.is_empty() => Ok(suite),
             _ => Err(problems),
@@ -187,35 +196,35 @@ impl Suite {
     }
 }
 
-/// What a file says.
-fn suite_of<'t>(reader: &mut Reader<'t>, mut fields: Fields<'t>) -> Option<Suite> {
-    let tool = tool_of(reader, &mut fields);
+/// Parses the contents of a test file.
+fn parse_suite<'t>(reader: &mut Reader<'t>, mut fields: Fields<'t>) -> Option<Suite> {
+    let tool = find_tool(reader, &mut fields);
     let budget = fields.take("budget").and_then(|value| reader.fields(value, "budget", BUDGET_KEYS));
-    let mut ceilings = Limits::default();
+    let mut ceilings = CaseLimits::default();
     let (said, load_fuel) = match budget {
         Some(mut budget) => {
             let at = budget.span.clone();
             let said = budget.take("model").and_then(|value| reader.text(value, "budget.model"));
             let load_fuel = reader.budget(&mut budget, "load_fuel", "load_measured");
-            ceilings = cases::limits(reader, &mut budget);
-            reader.finish(budget);
+            ceilings = cases::parse_limits(reader, &mut budget);
+            reader.reject_unknown(budget);
             (Some((said, at)), load_fuel)
         }
         None => (None, None),
     };
-    let mut cases = cases_of(reader, &mut fields);
+    let mut cases = parse_cases(reader, &mut fields);
     for case in &mut cases {
         case.limits.memory = case.limits.memory.or(ceilings.memory);
         case.limits.time = case.limits.time.or(ceilings.time);
     }
     let whole = fields.span.clone();
-    reader.finish(fields);
+    reader.reject_unknown(fields);
     let has_budgets = said.is_some();
     let counted = load_fuel.or(cases.iter().find_map(|case| case.fuel));
     if let Some(counted) = counted {
         check_model(reader, said, counted);
     }
-    if cases.is_empty() && reader.is_clean() {
+    if cases.is_empty() && reader.has_no_problems() {
         reader.invalid(&whole, "there is no test in this file".to_owned(), "write one: [[case]]");
     }
     let (tool, draft, tool_place) = tool?;
@@ -223,9 +232,9 @@ fn suite_of<'t>(reader: &mut Reader<'t>, mut fields: Fields<'t>) -> Option<Suite
     Some(Suite { path, text, tool, draft, tool_place, has_budgets, load_fuel, cases })
 }
 
-/// Refuses budgets that were counted under another model.
+/// Reports budgets that were measured under another model.
 fn check_model(reader: &mut Reader<'_>, said: Option<(Option<Spanned<String>>, Range<usize>)>, counted: FuelBudget) {
-    if !matches!(reader.purpose, Purpose::Run | Purpose::Update) {
+    if !matches!(reader.purpose, ReadPurpose::Run | ReadPurpose::Update) {
         return;
     }
     let here = model();
@@ -233,53 +242,53 @@ fn check_model(reader: &mut Reader<'_>, said: Option<(Option<Spanned<String>>, R
     match said.and_then(|(said, _)| said) {
         Some(said) if *said.get_ref() == here => {}
         Some(said) => {
-            let place = reader.place(&said.span());
+            let place = reader.position(&said.span());
             let message = format!("the budgets are of the model `{}`, this build counts as `{here}`", said.get_ref());
-            reader.say("budget-model-mismatch", place, message, hint);
+            reader.report("budget-model-mismatch", place, message, hint);
         }
-        None if reader.purpose == Purpose::Update => {}
+        None if reader.purpose == ReadPurpose::Update => {}
         None => {
             let message = format!("a budget says under which model it was counted: [budget] model = \"{here}\"");
-            reader.say("budget-model-missing", counted.place, message, hint);
+            reader.report("budget-model-missing", counted.place, message, hint);
         }
     }
 }
 
-/// The tool that a file is about: the one it names, or the one beside it.
-fn tool_of<'t>(reader: &mut Reader<'t>, fields: &mut Fields<'t>) -> Option<(PathBuf, Draft, Place)> {
+/// Finds the tool of a test file: the one that it names, or the one beside it.
+fn find_tool<'t>(reader: &mut Reader<'t>, fields: &mut Fields<'t>) -> Option<(PathBuf, Draft, FilePosition)> {
     const HINT: &str = "put the tool beside its tests, or name it: tool = \"average.ts\"";
     let named = fields.take("tool").and_then(|value| reader.text(value, "tool"));
-    let place = named.as_ref().map_or(Place::BEGINNING, |named| reader.place(&named.span()));
+    let place = named.as_ref().map_or(FilePosition::START, |named| reader.position(&named.span()));
     let tool = if let Some(named) = named {
-        reader.beside(named.get_ref())
+        reader.sibling_path(named.get_ref())
     } else {
         let name = reader.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let stem = name.strip_suffix(ENDING).unwrap_or(&name).to_owned();
-        let there: Vec<PathBuf> = SOURCES
+        let stem = name.strip_suffix(SUFFIX).unwrap_or(&name).to_owned();
+        let there: Vec<PathBuf> = SOURCE_EXTENSIONS
             .iter()
-            .map(|ending| reader.beside(&format!("{stem}.{ending}")))
+            .map(|ending| reader.sibling_path(&format!("{stem}.{ending}")))
             .filter(|path| path.is_file())
             .collect();
         match there.as_slice() {
             [one] => one.clone(),
             [] => {
                 let message = format!("there is no tool beside it: {stem}.ts, .mts, .js or .mjs");
-                reader.say("tool-missing", place, message, HINT.to_owned());
+                reader.report("tool-missing", place, message, HINT.to_owned());
                 return None;
             }
             [..] => {
                 let message = format!("there is more than one tool beside it that is called {stem}");
-                reader.say("tool-missing", place, message, HINT.to_owned());
+                reader.report("tool-missing", place, message, HINT.to_owned());
                 return None;
             }
         }
     };
-    // One byte more than allowed tells a draft that is too large.
-    let bytes = match bytes_of(&tool, SOURCE_LIMIT as u64 + 1) {
+    // One byte more than allowed, so that an oversized draft is detected.
+    let bytes = match read_bytes(&tool, SOURCE_LIMIT as u64 + 1) {
         Ok(bytes) => bytes,
         Err(reason) => {
             let message = format!("the tool {} cannot be read: {reason}", tool.display());
-            reader.say("tool-missing", place, message, HINT.to_owned());
+            reader.report("tool-missing", place, message, HINT.to_owned());
             return None;
         }
     };
@@ -287,25 +296,25 @@ fn tool_of<'t>(reader: &mut Reader<'t>, fields: &mut Fields<'t>) -> Option<(Path
     match Draft::from_bytes(&name, &bytes) {
         Ok(draft) => Some((tool, draft, place)),
         Err(error) => {
-            reader.say("tool-refused", place, format!("{}: {error}", tool.display()), error.hint().to_owned());
+            reader.report("tool-refused", place, format!("{}: {error}", tool.display()), error.hint().to_owned());
             None
         }
     }
 }
 
-fn cases_of<'t>(reader: &mut Reader<'t>, fields: &mut Fields<'t>) -> Vec<Case> {
+fn parse_cases<'t>(reader: &mut Reader<'t>, fields: &mut Fields<'t>) -> Vec<Case> {
     let Some(value) = fields.take("case") else { return Vec::new() };
     let span = value.span();
     let DeValue::Array(items) = value.into_inner() else {
         reader.invalid(&span, "`case` is a list of tests".to_owned(), "write each test as [[case]]");
         return Vec::new();
     };
-    let mut names: BTreeMap<String, Place> = BTreeMap::new();
+    let mut names: BTreeMap<String, FilePosition> = BTreeMap::new();
     let mut cases = Vec::new();
     for item in items {
         let span = item.span();
         let Some(fields) = reader.fields(item, "case", cases::KEYS) else { continue };
-        let case = cases::case(reader, fields);
+        let case = cases::parse_case(reader, fields);
         let has_name = !case.name.is_empty();
         if let Some(before) = names.insert(case.name.clone(), case.place).filter(|_| has_name) {
             let message = format!("there is a test `{}` already, in line {}", case.name, before.line);
@@ -316,9 +325,9 @@ fn cases_of<'t>(reader: &mut Reader<'t>, fields: &mut Fields<'t>) -> Vec<Case> {
     cases
 }
 
-/// The text of a file, no longer than so many bytes.
-fn text_of(path: &Path, most: u64) -> Result<String, String> {
-    let bytes = bytes_of(path, most + 1)?;
+/// Reads a text file of at most `most` bytes.
+fn read_text(path: &Path, most: u64) -> Result<String, String> {
+    let bytes = read_bytes(path, most + 1)?;
     if bytes.len() as u64 > most {
         return Err(format!("it is longer than {most} bytes"));
     }
@@ -327,9 +336,9 @@ fn text_of(path: &Path, most: u64) -> Result<String, String> {
 }
 
 #[expect(clippy::disallowed_types, reason = "tests are files beside the tools")]
-fn bytes_of(path: &Path, most: u64) -> Result<Vec<u8>, String> {
+fn read_bytes(path: &Path, most: u64) -> Result<Vec<u8>, String> {
     use io::Read as _;
-    // A pipe would be waited for, and a device has no end.
+    // Reading a pipe would block, and a device has no end.
     match std::fs::metadata(path) {
         Ok(kind) if kind.is_dir() => return Err("it is a folder".to_owned()),
         Ok(kind) if !kind.is_file() => return Err("it is no plain file".to_owned()),

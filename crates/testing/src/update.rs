@@ -1,6 +1,7 @@
-//! Writes files of tests anew: what is expected, and what may be spent.
+//! Updates of test files: expectations and budgets.
 //!
-//! Invariant: what is not changed stays byte for byte, comments and all; nothing is written here, only said.
+//! Invariant: unchanged parts stay byte for byte, including comments. Nothing is written before
+//! [`FileUpdate::write`].
 
 use std::io;
 use std::path::PathBuf;
@@ -10,131 +11,131 @@ use toml_edit::{Array, DocumentMut, InlineTable, Item, TableLike, Value};
 use toolcell::{Outcome, Stop};
 
 use crate::budget::{FuelBudget, model};
-use crate::diff::{settled, unified};
-use crate::expect::{self, Expectation};
-use crate::outcome::{Done, Tested};
+use crate::diff::{normalize, unified};
+use crate::expect::{self, ExpectedOutcome};
+use crate::outcome::{CaseResult, TestReport};
 use crate::suite::Suite;
 
-/// The keys that say how a test ends.
-const ENDS: [&str; 5] = ["returns", "returns_json", "throws", "stops", "refused"];
-/// What is wrong with a test that a new expectation rights.
-const OF_ENDS: [&str; 3] = ["returns-differ", "outcome-differs", "throws-differ"];
-/// What is wrong with one that a new budget rights.
-const OF_BUDGETS: [&str; 4] = ["fuel-over-budget", "fuel-regressed", "load-fuel-over-budget", "load-fuel-regressed"];
+/// The keys of expected outcomes.
+const OUTCOME_KEYS: [&str; 5] = ["returns", "returns_json", "throws", "stops", "refused"];
+/// The failures that a new expectation fixes.
+const OUTCOME_CODES: [&str; 3] = ["returns-differ", "outcome-differs", "throws-differ"];
+/// The failures that a new budget fixes: two of calls, then two of loading.
+const BUDGET_CODES: [&str; 4] = ["fuel-over-budget", "fuel-regressed", "load-fuel-over-budget", "load-fuel-regressed"];
 
-/// A file as it is to be.
+/// An update of a test file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rewritten {
-    /// The file.
+pub struct FileUpdate {
+    /// The path of the file.
     pub path: PathBuf,
-    /// What is in it.
+    /// The current contents.
     pub before: String,
-    /// What is to be in it.
+    /// The new contents.
     pub after: String,
 }
 
-impl Rewritten {
-    /// What changes, as a unified difference.
+impl FileUpdate {
+    /// Returns the change as a unified diff.
     #[must_use]
     pub fn diff(&self) -> String {
         unified(&self.path.display().to_string(), &self.before, &self.after)
     }
 
-    /// Writes it.
+    /// Writes the new contents to the file.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system's error.
     pub fn write(&self) -> io::Result<()> {
         std::fs::write(&self.path, &self.after)
     }
 }
 
-/// The files in which each test that failed expects what it does, and may spend what it takes; and how many tests only their
-/// author can right: what `where`, `logs`, `effects`, `refused` and recorded answers say was meant.
+/// Returns updates that make failing tests expect the current behaviour and its fuel, and the
+/// number of tests that only their author can fix: `where`, `logs`, `effects`, `refused` and mocks
+/// state intent and are never changed.
 ///
-/// In a file with a table `budget`, tests without a budget get one, a tenth more than what they take.
+/// In a file with a table `budget`, tests without a budget get one, with a margin of a tenth.
 #[must_use]
-pub fn update(suites: &[Suite], tested: &Tested) -> (Vec<Rewritten>, usize) {
+pub fn update(suites: &[Suite], tested: &TestReport) -> (Vec<FileUpdate>, usize) {
     let mut left = 0;
     let all = suites.iter().enumerate().filter_map(|(number, suite)| {
-        let mut file = File::open(suite)?;
-        for done in tested.done.iter().filter(|done| done.index.0 == number) {
+        let mut file = SuiteFile::parse(suite)?;
+        for done in tested.results.iter().filter(|done| done.index.0 == number) {
             let case = &suite.cases[done.index.1];
             let has = |codes: &[&str]| done.failures.iter().any(|failure| codes.contains(&failure.code));
             let rightable = !matches!(
                 case.expectation,
-                Some(Expectation::Satisfies(_) | Expectation::Refused(_) | Expectation::Replays)
+                Some(ExpectedOutcome::Satisfies(_) | ExpectedOutcome::Refused(_) | ExpectedOutcome::Replays)
             );
-            let other = done
-                .failures
-                .iter()
-                .any(|failure| !(OF_BUDGETS.contains(&failure.code) || rightable && OF_ENDS.contains(&failure.code)));
+            let other = done.failures.iter().any(|failure| {
+                !(BUDGET_CODES.contains(&failure.code) || rightable && OUTCOME_CODES.contains(&failure.code))
+            });
             left += usize::from(other);
             if other {
                 continue;
             }
-            if has(&OF_ENDS) {
-                file.expect(done);
+            if has(&OUTCOME_CODES) {
+                file.set_expectation(done);
             }
             let budget = match case.fuel {
-                Some(budget) if has(&OF_BUDGETS[..2]) => Some(budget.rebased(done.fuel)),
+                Some(budget) if has(&BUDGET_CODES[..2]) => Some(budget.rebased(done.fuel)),
                 None if suite.has_budgets && done.outcome.is_some() => Some(FuelBudget::new(done.fuel)),
                 _ => None,
             };
-            file.allow(done.index.1, budget);
+            file.set_fuel_budget(done.index.1, budget);
         }
-        let of_suite = || tested.done.iter().filter(|done| done.index.0 == number && done.outcome.is_some());
+        let of_suite = || tested.results.iter().filter(|done| done.index.0 == number && done.outcome.is_some());
         let failures = of_suite().flat_map(|done| &done.failures);
-        let over = failures.filter(|failure| OF_BUDGETS[2..].contains(&failure.code)).count() > 0;
+        let over = failures.filter(|failure| BUDGET_CODES[2..].contains(&failure.code)).count() > 0;
         if let Some(loading) = of_suite().map(|done| done.load_fuel).max() {
-            file.allow_loading(match suite.load_fuel {
+            file.set_load_budget(match suite.load_fuel {
                 Some(budget) => over.then(|| budget.rebased(loading)),
                 None => suite.has_budgets.then(|| FuelBudget::new(loading)),
             });
         }
-        file.rewritten(suite)
+        file.into_update(suite)
     });
     let all = all.collect();
     (all, left)
 }
 
-/// The files with budgets of this build's model: what was measured is measured anew, and what a budget had on top of it stays in
-/// proportion. A file with a test that was not run or fails is left as it is.
+/// Returns updates that measure budgets again under this build's model, keeping their margins in
+/// proportion. A file with a failing test, or one that did not run, is left as it is.
 #[must_use]
-pub fn rebase(suites: &[Suite], tested: &Tested) -> Vec<Rewritten> {
+pub fn rebase(suites: &[Suite], tested: &TestReport) -> Vec<FileUpdate> {
     let all = suites.iter().enumerate().filter_map(|(number, suite)| {
-        let done: Vec<&Done> = tested.done.iter().filter(|done| done.index.0 == number).collect();
-        if done.len() < suite.cases.len() || done.iter().any(|done| !done.passed()) {
+        let done: Vec<&CaseResult> = tested.results.iter().filter(|done| done.index.0 == number).collect();
+        if done.len() < suite.cases.len() || done.iter().any(|done| !done.has_passed()) {
             return None;
         }
-        let mut file = File::open(suite)?;
+        let mut file = SuiteFile::parse(suite)?;
         for one in &done {
             let case = &suite.cases[one.index.1];
-            let is_limit = matches!(&case.expectation, Some(Expectation::Stops(code)) if code == "out-of-fuel");
-            file.allow(one.index.1, case.fuel.filter(|_| !is_limit).map(|budget| budget.rebased(one.fuel)));
+            let is_limit = matches!(&case.expectation, Some(ExpectedOutcome::Stops(code)) if code == "out-of-fuel");
+            file.set_fuel_budget(one.index.1, case.fuel.filter(|_| !is_limit).map(|budget| budget.rebased(one.fuel)));
         }
         let loading = done.iter().map(|done| done.load_fuel).max().unwrap_or_default();
-        file.allow_loading(suite.load_fuel.map(|budget| budget.rebased(loading)));
+        file.set_load_budget(suite.load_fuel.map(|budget| budget.rebased(loading)));
         if suite.has_budgets || suite.cases.iter().any(|case| case.fuel.is_some()) {
-            file.counted_here();
+            file.set_model();
         }
-        file.rewritten(suite)
+        file.into_update(suite)
     });
     all.collect()
 }
 
-/// A file that is being changed.
-struct File(DocumentMut);
+/// A test file that is being edited.
+struct SuiteFile(DocumentMut);
 
-impl File {
-    fn open(suite: &Suite) -> Option<Self> {
-        // It was read as TOML before.
+impl SuiteFile {
+    fn parse(suite: &Suite) -> Option<Self> {
+        // The text was parsed as TOML before.
         suite.text.parse().ok().map(Self)
     }
 
-    fn rewritten(self, suite: &Suite) -> Option<Rewritten> {
+    fn into_update(self, suite: &Suite) -> Option<FileUpdate> {
         let after = self.0.to_string();
-        (after != suite.text).then(|| Rewritten { path: suite.path.clone(), before: suite.text.clone(), after })
+        (after != suite.text).then(|| FileUpdate { path: suite.path.clone(), before: suite.text.clone(), after })
     }
 
     fn case(&mut self, number: usize) -> Option<&mut dyn TableLike> {
@@ -147,37 +148,37 @@ impl File {
         }
     }
 
-    /// The end of a test as it came.
-    fn expect(&mut self, done: &Done) {
-        let Some((key, value)) = done.outcome.as_ref().and_then(end_of) else { return };
+    /// Sets the expectation to the actual outcome.
+    fn set_expectation(&mut self, done: &CaseResult) {
+        let Some((key, value)) = done.outcome.as_ref().and_then(outcome_to_toml) else { return };
         let Some(case) = self.case(done.index.1) else { return };
-        for other in ENDS.iter().filter(|other| **other != key) {
+        for other in OUTCOME_KEYS.iter().filter(|other| **other != key) {
             case.remove(other);
         }
-        set(case, key, value);
+        set_value(case, key, value);
     }
 
-    fn allow(&mut self, number: usize, budget: Option<FuelBudget>) {
+    fn set_fuel_budget(&mut self, number: usize, budget: Option<FuelBudget>) {
         if let (Some(budget), Some(case)) = (budget, self.case(number)) {
             set_budget(case, "fuel", "measured", budget);
         }
         if budget.is_some() {
-            self.counted_here();
+            self.set_model();
         }
     }
 
-    fn allow_loading(&mut self, budget: Option<FuelBudget>) {
+    fn set_load_budget(&mut self, budget: Option<FuelBudget>) {
         let Some(budget) = budget else { return };
-        self.counted_here();
+        self.set_model();
         if let Some(budgets) = self.budgets() {
             set_budget(budgets, "load_fuel", "load_measured", budget);
         }
     }
 
-    /// Says the model of this build.
-    fn counted_here(&mut self) {
+    /// Sets the model of this build.
+    fn set_model(&mut self) {
         if let Some(budgets) = self.budgets() {
-            set(budgets, "model", Value::from(model()));
+            set_value(budgets, "model", Value::from(model()));
         }
     }
 
@@ -188,14 +189,14 @@ impl File {
 
 fn set_budget(table: &mut dyn TableLike, limit: &str, measured: &str, budget: FuelBudget) {
     let number = |number: u64| Value::from(i64::try_from(number).unwrap_or(i64::MAX));
-    set(table, limit, number(budget.limit));
+    set_value(table, limit, number(budget.limit));
     if let Some(then) = budget.measured {
-        set(table, measured, number(then));
+        set_value(table, measured, number(then));
     }
 }
 
-/// Sets a member, and keeps what stands around it.
-fn set(table: &mut dyn TableLike, key: &str, value: Value) {
+/// Sets a member, and keeps the comments and the space around it.
+fn set_value(table: &mut dyn TableLike, key: &str, value: Value) {
     match table.get_mut(key) {
         Some(Item::Value(old)) => {
             let decor = old.decor().clone();
@@ -208,12 +209,12 @@ fn set(table: &mut dyn TableLike, key: &str, value: Value) {
     }
 }
 
-/// How a file says an end; nothing where none should.
-fn end_of(outcome: &Outcome) -> Option<(&'static str, Value)> {
+/// Returns the key and the value for an outcome, or `None` for one that no test should expect.
+fn outcome_to_toml(outcome: &Outcome) -> Option<(&'static str, Value)> {
     Some(match outcome {
         Outcome::Returned(None) => ("returns_json", "undefined".into()),
         Outcome::Returned(Some(json)) => {
-            match expect::value(outcome).as_ref().map(settled).as_ref().and_then(toml_of) {
+            match expect::returned_value(outcome).as_ref().map(normalize).as_ref().and_then(json_to_toml) {
                 Some(value) => ("returns", value),
                 None => ("returns_json", json.as_str().into()),
             }
@@ -227,8 +228,8 @@ fn end_of(outcome: &Outcome) -> Option<(&'static str, Value)> {
     })
 }
 
-/// A value in TOML, which has no word for `null`.
-fn toml_of(value: &Json) -> Option<Value> {
+/// Converts a value to TOML. Returns `None` if it contains `null`, which TOML lacks.
+fn json_to_toml(value: &Json) -> Option<Value> {
     Some(match value {
         Json::Null => return None,
         Json::Bool(yes) => (*yes).into(),
@@ -237,9 +238,9 @@ fn toml_of(value: &Json) -> Option<Value> {
             None => number.as_f64()?.into(),
         },
         Json::String(text) => text.as_str().into(),
-        Json::Array(items) => Value::Array(items.iter().map(toml_of).collect::<Option<Array>>()?),
+        Json::Array(items) => Value::Array(items.iter().map(json_to_toml).collect::<Option<Array>>()?),
         Json::Object(members) => {
-            let pairs = members.iter().map(|(key, value)| Some((key.as_str(), toml_of(value)?)));
+            let pairs = members.iter().map(|(key, value)| Some((key.as_str(), json_to_toml(value)?)));
             Value::InlineTable(pairs.collect::<Option<InlineTable>>()?)
         }
     })

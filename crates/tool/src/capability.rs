@@ -1,37 +1,39 @@
-//! The names of what a host can hand to a tool.
+//! Capabilities: the kinds of resource that a host can grant to a tool.
 //!
-//! Invariant: a capability is a name alone. What exactly is handed over is in [`Grants`](crate::Grants).
+//! Invariant: a capability is a name only. [`Grants`](crate::Grants) says what exactly is granted.
 
 use serde::Serialize;
 
-/// One kind of thing that a host can hand to a tool.
+/// A kind of resource that a host can grant to a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Capability {
-    /// Requests to other machines.
+    /// HTTP requests to other machines.
     Net,
-    /// Waiting: `setTimeout`, `setInterval`.
+    /// Timers: `setTimeout`, `setInterval`.
     Timers,
-    /// The real time. Without it a clock runs that starts at the run's time and moves on with fuel.
+    /// The wall clock. Without it, a virtual clock starts at the time of the run and advances with
+    /// the fuel used.
     Clock,
-    /// Real random numbers. Without it they come from the run's seed.
+    /// The operating system's random numbers. Without it, random numbers are derived from the run's
+    /// seed.
     Random,
-    /// A named space of keys and values.
+    /// A named key-value space.
     Kv,
-    /// A directory.
+    /// A directory on disk.
     Files,
-    /// Secrets that the host puts into requests.
+    /// Secrets that the host substitutes into requests.
     Secrets,
     /// Calls of other tools.
     Tools,
 }
 
 impl Capability {
-    /// All of them.
+    /// All capabilities, in declaration order.
     pub const ALL: [Self; 8] =
         [Self::Net, Self::Timers, Self::Clock, Self::Random, Self::Kv, Self::Files, Self::Secrets, Self::Tools];
 
-    /// Its name.
+    /// Returns the name used in policies, JSON and messages.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -46,21 +48,23 @@ impl Capability {
         }
     }
 
-    /// The capability of this name.
+    /// Returns the capability with this name.
     #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|capability| capability.name() == name)
     }
 
-    /// Whether a tool works without it, in a way that can be repeated.
+    /// Returns whether the host has a deterministic substitute, so that a tool also works without
+    /// this capability.
     #[must_use]
-    pub const fn has_stand_in(self) -> bool {
+    pub const fn has_deterministic_fallback(self) -> bool {
         matches!(self, Self::Clock | Self::Random)
     }
 
-    /// What is named of it where it is granted: hosts, spaces, folders. Nothing of what is granted as a whole.
+    /// Returns the noun for the parts that a grant of this capability names, such as hosts or
+    /// folders. `None` for capabilities that are granted as a whole.
     #[must_use]
-    pub const fn parts(self) -> Option<&'static str> {
+    pub const fn scope_noun(self) -> Option<&'static str> {
         match self {
             Self::Timers | Self::Clock | Self::Random => None,
             Self::Net => Some("hosts"),

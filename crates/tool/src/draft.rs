@@ -1,44 +1,45 @@
 //! Source text as the model wrote it.
 //!
-//! Invariant: a [`Draft`] is text of a size that every later stage can bear; nothing else is known about it yet.
+//! Invariant: a [`Draft`] is UTF-8 text that is not empty, has no NUL, and is no longer than
+//! [`SOURCE_LIMIT`]. Nothing else is checked yet.
 
-/// The longest source of a tool, in bytes.
+/// The maximum size of a tool's source, in bytes.
 ///
-/// Parsers of JavaScript recurse over their input: a limit on it is what bounds their stack.
+/// JavaScript parsers recurse over their input, so this limit also bounds their stack.
 pub const SOURCE_LIMIT: usize = 64 * 1024;
 
-/// What a source is written in.
+/// The language of a source text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Language {
-    /// JavaScript, unless it has types in it.
+    /// JavaScript. Source that does not parse as JavaScript is parsed as TypeScript.
     JavaScript,
     /// TypeScript.
     TypeScript,
-    /// One of them: nothing says which.
-    Unsaid,
+    /// Not known: the file name has neither a JavaScript nor a TypeScript extension.
+    Unknown,
 }
 
 impl Language {
-    /// The language of a file, by the ending of its name.
+    /// Returns the language for a file name, by its extension.
     ///
     /// # Examples
     /// ```
     /// use toolcell_tool::Language;
     ///
-    /// assert_eq!(Language::of_name("sum.ts"), Language::TypeScript);
-    /// assert_eq!(Language::of_name("stdin"), Language::Unsaid);
+    /// assert_eq!(Language::from_file_name("sum.ts"), Language::TypeScript);
+    /// assert_eq!(Language::from_file_name("stdin"), Language::Unknown);
     /// ```
     #[must_use]
-    pub fn of_name(name: &str) -> Self {
+    pub fn from_file_name(name: &str) -> Self {
         match name.rsplit_once('.').map(|(_, ending)| ending) {
             Some("js" | "mjs" | "cjs") => Self::JavaScript,
             Some("ts" | "mts" | "cts") => Self::TypeScript,
-            _ => Self::Unsaid,
+            _ => Self::Unknown,
         }
     }
 }
 
-/// Source text, as the model wrote it.
+/// The source text of a tool, as the model wrote it.
 ///
 /// # Examples
 /// ```
@@ -56,12 +57,12 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// Takes the bytes of a file or a request.
+    /// Creates a draft from the bytes of a file or a request. A byte order mark is removed.
     ///
     /// # Errors
     /// `source-too-large`, `source-invalid` (empty, binary, or not UTF-8).
     pub fn from_bytes(name: &str, bytes: &[u8]) -> Result<Self, DraftError> {
-        // The size comes first: nothing that is too large is looked at.
+        // The size is checked first, so that input over the limit is never scanned.
         if bytes.len() > SOURCE_LIMIT {
             return Err(DraftError::TooLarge);
         }
@@ -69,7 +70,8 @@ impl Draft {
             let line = bytes[..error.valid_up_to()].split(|byte| *byte == b'\n').count();
             if bytes.contains(&0) { DraftError::Binary { line } } else { DraftError::NotUtf8 { line } }
         })?;
-        // Editors count columns without the byte order mark, so it must not be there when positions are made.
+        // Editors count columns without the byte order mark, so it is removed before any position
+        // is computed.
         let source = source.strip_prefix('\u{feff}').unwrap_or(source);
         if let Some((before, _)) = source.split_once('\0') {
             return Err(DraftError::Binary { line: before.matches('\n').count() + 1 });
@@ -80,51 +82,51 @@ impl Draft {
         Ok(Self { name: name.replace('\0', "\u{fffd}"), source: source.to_owned() })
     }
 
-    /// What stack traces call it, usually a file's name.
+    /// Returns the name that stack traces show, usually a file name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// What it is written in, as its name says.
+    /// Returns the language that the name implies.
     #[must_use]
     pub fn language(&self) -> Language {
-        Language::of_name(&self.name)
+        Language::from_file_name(&self.name)
     }
 
-    /// The text.
+    /// Returns the source text.
     #[must_use]
     pub fn source(&self) -> &str {
         &self.source
     }
 }
 
-/// Why some bytes are no draft.
+/// The error of [`Draft::from_bytes`]: the bytes are not source text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DraftError {
-    /// There is nothing in it.
+    /// The source is empty or only white space.
     #[error("the source is empty")]
     Empty,
-    /// It is longer than [`SOURCE_LIMIT`].
+    /// The source is longer than [`SOURCE_LIMIT`].
     #[error("the source is longer than {SOURCE_LIMIT} bytes")]
     TooLarge,
-    /// It has a NUL character in it.
+    /// The source contains a NUL byte.
     #[error("the source is a binary file: it has a NUL byte in line {line}")]
     Binary {
-        /// Line of the first one, counted from 1.
+        /// Line of the first NUL byte, counted from 1.
         line: usize,
     },
-    /// It is not UTF-8.
+    /// The source is not UTF-8.
     #[error("the source is not UTF-8: line {line} has bytes that are no character")]
     NotUtf8 {
-        /// Line of the first one, counted from 1.
+        /// Line of the first invalid byte, counted from 1.
         line: usize,
     },
 }
 
 impl DraftError {
-    /// The stable code of this error.
+    /// Returns the stable error code.
     #[must_use]
     pub const fn code(&self) -> &'static str {
         match self {
@@ -133,7 +135,7 @@ impl DraftError {
         }
     }
 
-    /// What to do next.
+    /// Returns a suggested next step.
     #[must_use]
     pub const fn hint(&self) -> &'static str {
         match self {

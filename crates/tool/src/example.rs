@@ -1,62 +1,64 @@
-//! What a tool is expected to do: examples, and claims.
+//! The declared behaviour of a tool: examples and postconditions.
 //!
-//! Invariant: an example or a claim is never believed. It is what a proof tries, and does not change what the tool is.
+//! Invariant: examples and postconditions are never trusted. Verification tests them, and they are
+//! not part of the tool's identity.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// The longest predicate, in bytes.
+/// The maximum size of a predicate, in bytes.
 const PREDICATE_LIMIT: usize = 4 * 1024;
 
-/// Parameters, and what is expected of the tool that gets them.
+/// Parameters for a tool, with the expected outcome.
 ///
 /// # Examples
 /// ```
 /// use serde_json::json;
 /// use toolcell_tool::{Example, Expectation};
 ///
-/// let example = Example::read(&json!({"parameters": {"n": 21}, "result": 42}))?;
+/// let example = Example::from_value(&json!({"parameters": {"n": 21}, "result": 42}))?;
 /// assert_eq!(example.expect, Expectation::Result(json!(42)));
-/// let example = Example::read(&json!({"parameters": {"n": 21}, "holds": "result > parameters.n"}))?;
+/// let example = Example::from_value(&json!({"parameters": {"n": 21}, "holds": "result > parameters.n"}))?;
 /// assert_eq!(example.expect, Expectation::Holds("result > parameters.n".to_owned()));
-/// assert!(Example::read(&json!({"n": 21})).unwrap_err().starts_with("has no `parameters`"));
+/// assert!(Example::from_value(&json!({"n": 21})).unwrap_err().starts_with("has no `parameters`"));
 /// # Ok::<(), String>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Example {
-    /// What the tool is given: an object.
+    /// The tool's parameters, a JSON object.
     pub parameters: Value,
-    /// What it is expected to do.
+    /// The expected outcome.
     pub expect: Expectation,
 }
 
-/// What a tool is expected to do.
+/// The expected outcome of a call.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Expectation {
-    /// To return this, as JSON; null also stands for `undefined`.
+    /// The tool returns this JSON value; null also matches `undefined`.
     Result(Value),
-    /// To throw an error whose name and message have this in them.
+    /// The tool throws an error whose name and message contain this text.
     Throws(String),
-    /// To return what makes this expression of `result` and `parameters` true.
+    /// The tool returns a value for which this expression over `result` and `parameters` is true.
     Holds(String),
-    /// To return, whatever it is.
+    /// The tool returns any value.
     Returns,
 }
 
-/// What a tool claims of all its results.
+/// The properties that a tool declares for all its results.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Claims {
-    /// A JSON Schema that every result passes.
+pub struct Postconditions {
+    /// A JSON Schema that every result satisfies.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub returns: Option<Value>,
-    /// The parameter that a result can be given back as, and comes out as it went in.
+    /// The name of a parameter. If a result is passed back as this parameter, the tool returns it
+    /// unchanged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idempotent: Option<String>,
 }
 
-impl Claims {
-    /// Whether nothing is claimed.
+impl Postconditions {
+    /// Returns whether nothing is declared.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.returns.is_none() && self.idempotent.is_none()
@@ -64,12 +66,12 @@ impl Claims {
 }
 
 impl Example {
-    /// Reads `{ parameters, result | throws | holds }`. Other common names are understood: `params`, `args` and `input`;
-    /// `expected`, `expect` and `output`.
+    /// Parses `{ parameters, result | throws | holds }`. Common synonyms are accepted: `params`,
+    /// `args` and `input`; `expected`, `expect` and `output`.
     ///
     /// # Errors
-    /// A clause that says what is wrong.
-    pub fn read(value: &Value) -> Result<Self, String> {
+    /// A clause that describes the first problem found.
+    pub fn from_value(value: &Value) -> Result<Self, String> {
         let Value::Object(fields) = value else { return Err("is no object".to_owned()) };
         let known = ["parameters", "params", "args", "input"];
         let (parameters, _) = one_of(fields, &known)?.ok_or(
@@ -93,7 +95,7 @@ impl Example {
     }
 }
 
-/// The field that is there of several that mean the same, or exclude each other.
+/// Returns the one field that is present among names that are synonyms or mutually exclusive.
 fn one_of<'v, 'n>(fields: &'v Map<String, Value>, names: &[&'n str]) -> Result<Option<(&'v Value, &'n str)>, String> {
     let mut found = names.iter().filter_map(|name| fields.get(*name).map(|value| (value, *name)));
     match (found.next(), found.next()) {
@@ -119,7 +121,7 @@ mod tests {
     use serde_json::json;
 
     fn check(value: &Value, expect: &str) {
-        assert_eq!(Example::read(value).unwrap_err(), expect);
+        assert_eq!(Example::from_value(value).unwrap_err(), expect);
     }
 
     #[test]
@@ -138,7 +140,7 @@ mod tests {
 
     #[test]
     fn a_result_may_be_null() {
-        let read = |value| Example::read(&value).unwrap().expect;
+        let read = |value| Example::from_value(&value).unwrap().expect;
         assert_eq!(read(json!({"params": {}, "expected": null})), Expectation::Result(Value::Null));
         assert_eq!(read(json!({"params": {}})), Expectation::Returns);
     }

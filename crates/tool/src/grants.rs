@@ -1,18 +1,19 @@
-//! What a host hands to a tool, as data: exactly what, and how much of it.
+//! Grants: exactly which resources a host gives to a tool, and how much of each.
 //!
-//! Invariant: [`Grants::meet`] grants what both grant and nothing else, so that a project narrows what its user grants, a tool
-//! that is called has no more than its caller, and no order of the two matters. What both grant has at most 128 parts of
-//! a capability: of more, the rest is not granted. The canonical form says everything, also what
-//! holds where nothing is said: an approval that is bound to it never comes to mean something else.
+//! Invariant: [`Grants::intersect`] grants what both operands grant and nothing else, and is
+//! commutative. So a project can only narrow what its user grants, and a called tool never has more
+//! than its caller. An intersection has at most 128 entries per capability; entries beyond that are
+//! not granted. The canonical form spells out the default values, so an approval that is bound to
+//! it keeps its meaning if defaults change.
 
-mod callees;
 mod error;
 mod host;
-mod kept;
+mod identifier;
 mod net;
 mod path;
 mod secret;
-mod word;
+mod storage;
+mod tools;
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -23,30 +24,32 @@ use serde_json::Value;
 
 use crate::capability::Capability;
 
-pub use callees::Callees;
 pub use error::GrantError;
 pub use host::{Domain, Endpoint, HostPattern};
-pub use kept::{Access, FilesGrant, KvGrant};
-pub use net::{Method, NetGrant, NetPart, NetRequest, Scheme, parse_addresses};
+pub use identifier::{FolderName, SecretName, SpaceName};
+pub use net::{Method, NetGrant, NetPart, NetRequest, Scheme, parse_address_range};
 pub use path::PathPrefix;
-pub use secret::{Into, SecretGrant};
-pub use word::{FolderName, SecretName, SpaceName};
+pub use secret::{SecretGrant, SecretLocation};
+pub use storage::{Access, FilesGrant, KvGrant};
+pub use tools::CallableTools;
 
 /// A number of bytes.
 pub type Bytes = u64;
 
 const MIB: Bytes = 1 << 20;
 
-/// The most bytes that a cap can say: a canonical form keeps such a number exactly.
+/// The maximum value of a byte limit. It is small enough for the canonical form to represent it
+/// exactly.
 pub const MAX_BYTES: Bytes = 1 << 40;
-/// How many grants of one capability there may be.
+/// The maximum number of grants of one capability.
 pub const GRANTS_LIMIT: usize = 32;
-/// How many hosts, and how many ranges of addresses, there may be in one grant.
+/// The maximum number of hosts, and of address ranges, in one grant.
 pub const HOSTS_LIMIT: usize = 64;
-/// How many grants of one capability remain of what several rules have in common: each is compared with each.
-const MET_LIMIT: usize = 128;
+/// The maximum number of grants of one capability in an intersection, which compares each grant
+/// with each.
+const INTERSECTION_LIMIT: usize = 128;
 
-/// What a tool is granted.
+/// The resources that a tool is granted.
 ///
 /// # Examples
 /// ```
@@ -55,49 +58,49 @@ const MET_LIMIT: usize = 128;
 ///
 /// let own: Grants = serde_json::from_value(json!({ "timers": true, "net": [{ "host": "*.example.com" }] }))?;
 /// let callers: Grants = serde_json::from_value(json!({ "net": [{ "host": "any", "calls": 5 }], "clock": true }))?;
-/// let both = own.meet(&callers);
+/// let both = own.intersect(&callers);
 /// assert_eq!(both.to_string(), "net (GET, HEAD https://*.example.com, at most 5 requests a run)");
 /// assert!(both.has(Capability::Net) && !both.has(Capability::Timers));
 /// assert_eq!(Grants { timers: true, ..Grants::default() }.to_value(), json!({ "timers": true }));
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize)]
-#[serde(try_from = "Form")]
+#[serde(try_from = "RawGrants")]
 pub struct Grants {
-    /// Waiting: `setTimeout`, `setInterval`.
+    /// Timers: `setTimeout`, `setInterval`.
     #[serde(skip_serializing_if = "Not::not")]
     pub timers: bool,
-    /// The real time.
+    /// The wall clock.
     #[serde(skip_serializing_if = "Not::not")]
     pub clock: bool,
-    /// Real random numbers.
+    /// The operating system's random numbers.
     #[serde(skip_serializing_if = "Not::not")]
     pub random: bool,
-    /// Requests to other machines.
+    /// HTTP requests to other machines.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub net: Vec<NetGrant>,
-    /// A space of keys and values.
+    /// A key-value space.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kv: Option<KvGrant>,
-    /// Folders.
+    /// Folders on disk.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<FilesGrant>,
-    /// Secrets that the host puts into requests.
+    /// Secrets that the host substitutes into requests.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub secrets: Vec<SecretGrant>,
-    /// Other tools that may be called.
-    #[serde(skip_serializing_if = "Callees::is_empty")]
-    pub tools: Callees,
+    /// Other tools that the tool may call.
+    #[serde(skip_serializing_if = "CallableTools::is_empty")]
+    pub tools: CallableTools,
 }
 
 impl Grants {
-    /// Whether nothing is granted.
+    /// Returns whether nothing is granted.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Whether something is granted of a capability.
+    /// Returns whether anything is granted for a capability.
     #[must_use]
     pub fn has(&self, capability: Capability) -> bool {
         match capability {
@@ -112,22 +115,22 @@ impl Grants {
         }
     }
 
-    /// The capabilities of which something is granted.
+    /// Returns the capabilities for which anything is granted.
     #[must_use]
-    pub fn names(&self) -> BTreeSet<Capability> {
+    pub fn capabilities(&self) -> BTreeSet<Capability> {
         Capability::ALL.into_iter().filter(|capability| self.has(*capability)).collect()
     }
 
-    /// What is granted of one capability, and nothing else.
+    /// Returns only the grants of one capability.
     #[must_use]
-    pub fn of(&self, capability: Capability) -> Self {
+    pub fn for_capability(&self, capability: Capability) -> Self {
         let mut of = Self::default();
-        of.take(capability, self);
+        of.set_capability(capability, self);
         of
     }
 
-    /// These, with what others grant of one capability in place of what these do.
-    pub fn take(&mut self, capability: Capability, of: &Self) {
+    /// Replaces the grants of one capability with those of another value.
+    pub fn set_capability(&mut self, capability: Capability, of: &Self) {
         match capability {
             Capability::Timers => self.timers = of.timers,
             Capability::Clock => self.clock = of.clock,
@@ -140,91 +143,99 @@ impl Grants {
         }
     }
 
-    /// What both grant.
+    /// Returns the intersection: what both operands grant.
     #[must_use]
-    pub fn meet(&self, other: &Self) -> Self {
+    pub fn intersect(&self, other: &Self) -> Self {
         Self {
             timers: self.timers && other.timers,
             clock: self.clock && other.clock,
             random: self.random && other.random,
-            net: pairs(&self.net, &other.net, NetGrant::meet, NetGrant::covers),
-            kv: self.kv.as_ref().zip(other.kv.as_ref()).and_then(|(own, other)| own.meet(other)),
-            files: pairs(&self.files, &other.files, FilesGrant::meet, |one, two| one == two),
-            secrets: pairs(&self.secrets, &other.secrets, SecretGrant::meet, |one, two| one == two),
-            tools: self.tools.meet(&other.tools),
+            net: intersect_pairwise(&self.net, &other.net, NetGrant::intersect, NetGrant::includes),
+            kv: self.kv.as_ref().zip(other.kv.as_ref()).and_then(|(own, other)| own.intersect(other)),
+            files: intersect_pairwise(&self.files, &other.files, FilesGrant::intersect, |one, two| one == two),
+            secrets: intersect_pairwise(&self.secrets, &other.secrets, SecretGrant::intersect, |one, two| one == two),
+            tools: self.tools.intersect(&other.tools),
         }
     }
 
-    /// Whether others grant all that these grant.
+    /// Returns whether `other` grants everything that `self` grants.
     #[must_use]
-    pub fn is_within(&self, other: &Self) -> bool {
-        self.meet(other) == self.clone().in_order()
+    pub fn is_subset_of(&self, other: &Self) -> bool {
+        self.intersect(other) == self.clone().canonicalize()
     }
 
-    /// What is granted of a capability, if it is only for what a tool names: hosts, a space, folders, secrets, tools.
+    /// Returns the grants of one capability, restricted to the parts that a tool asks for by name:
+    /// hosts, a space, folders, secrets or tools. Capabilities without parts are returned whole.
     #[must_use]
-    pub fn only(&self, capability: Capability, named: &BTreeSet<String>) -> Self {
-        let mut only = self.of(capability);
+    pub fn restrict_to(&self, capability: Capability, named: &BTreeSet<String>) -> Self {
+        let mut only = self.for_capability(capability);
         match capability {
             Capability::Timers | Capability::Clock | Capability::Random => {}
             Capability::Net => {
                 let asked: Vec<Endpoint> = named.iter().filter_map(|name| Endpoint::parse(name).ok()).collect();
-                let at = asked.iter().flat_map(|asked| only.net.iter().filter_map(|grant| grant.at(asked)));
-                // A draft may name thousands of hosts. The first of them are looked for in every grant.
-                only.net = maximal(at.take(MET_LIMIT * GRANTS_LIMIT).collect(), MET_LIMIT, NetGrant::covers);
+                let at = asked.iter().flat_map(|asked| only.net.iter().filter_map(|grant| grant.restrict_to(asked)));
+                // A draft may name thousands of hosts. This bounds the work: only the first
+                // candidates are considered.
+                only.net = maximal(
+                    at.take(INTERSECTION_LIMIT * GRANTS_LIMIT).collect(),
+                    INTERSECTION_LIMIT,
+                    NetGrant::includes,
+                );
             }
             Capability::Kv => only.kv = only.kv.filter(|kv| named.contains(kv.space.as_str())),
             Capability::Files => only.files.retain(|folder| named.contains(folder.name.as_str())),
             Capability::Secrets => only.secrets.retain(|secret| named.contains(secret.name.as_str())),
             Capability::Tools => {
-                let callees = named.iter().filter_map(|name| Callees::parse(name).ok());
-                only.tools = only.tools.meet(&Callees::these(callees));
+                let callees = named.iter().filter_map(|name| CallableTools::parse_name(name).ok());
+                only.tools = only.tools.intersect(&CallableTools::from_names(callees));
             }
         }
         only
     }
 
-    /// The same in the one order, and without what is granted by something else already.
+    /// Sorts the grants and removes those that another grant includes.
     #[must_use]
-    pub fn in_order(self) -> Self {
+    pub fn canonicalize(self) -> Self {
         let mut grants = self;
-        grants.net = maximal(grants.net, MET_LIMIT, NetGrant::covers);
-        grants.files = maximal(grants.files, MET_LIMIT, |one, two| one == two);
-        grants.secrets = maximal(grants.secrets, MET_LIMIT, |one, two| one == two);
+        grants.net = maximal(grants.net, INTERSECTION_LIMIT, NetGrant::includes);
+        grants.files = maximal(grants.files, INTERSECTION_LIMIT, |one, two| one == two);
+        grants.secrets = maximal(grants.secrets, INTERSECTION_LIMIT, |one, two| one == two);
         grants
     }
 
-    /// The canonical form, which approvals are bound to: `{}` for nothing.
+    /// Returns the canonical form, to which approvals are bound: `{}` if nothing is granted.
     #[must_use]
     pub fn to_value(&self) -> Value {
-        // Words, numbers and lists of them: there is nothing in it that cannot be written.
-        serde_json::to_value(self.clone().in_order()).unwrap_or_default()
+        // Infallible: the value consists of strings, numbers, booleans and lists of them.
+        serde_json::to_value(self.clone().canonicalize()).unwrap_or_default()
     }
 
-    /// The grants, if they go together.
+    /// Validates the grants as a whole and canonicalizes them.
     ///
     /// # Errors
-    /// `grant-invalid`: too many of one capability, two folders or two secrets of one name.
-    pub fn checked(self) -> Result<Self, GrantError> {
+    /// `grant-invalid`: too many grants of one capability, or two folders or two secrets with the
+    /// same name.
+    pub fn validate(self) -> Result<Self, GrantError> {
         for (what, count) in [
             ("number of grants of net", self.net.len()),
             ("number of folders", self.files.len()),
             ("number of secrets", self.secrets.len()),
         ] {
-            within(what, count as u64, 0, GRANTS_LIMIT as u64)?;
+            check_range(what, count as u64, 0, GRANTS_LIMIT as u64)?;
         }
-        if let Some(name) = twice(self.files.iter().map(|folder| folder.name.as_str())) {
+        if let Some(name) = first_duplicate(self.files.iter().map(|folder| folder.name.as_str())) {
             return Err(GrantError::new("name of one folder", name, "two are called so"));
         }
-        if let Some(name) = twice(self.secrets.iter().map(|secret| secret.name.as_str())) {
+        if let Some(name) = first_duplicate(self.secrets.iter().map(|secret| secret.name.as_str())) {
             return Err(GrantError::new("name of one secret", name, "two are called so"));
         }
-        Ok(self.in_order())
+        Ok(self.canonicalize())
     }
 }
 
 impl fmt::Display for Grants {
-    /// One line for a person: `timers, net (GET, HEAD https://api.example.com)`; `nothing` where nothing is granted.
+    /// Writes one line for people: `timers, net (GET, HEAD https://api.example.com)`, or `nothing`
+    /// if nothing is granted.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fn list<T: fmt::Display>(of: &[T]) -> String {
             of.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
@@ -245,10 +256,10 @@ impl fmt::Display for Grants {
     }
 }
 
-/// What is written of grants; what is left out is not granted.
+/// The serialized form of [`Grants`]. A missing field grants nothing.
 #[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields, default)]
-struct Form {
+struct RawGrants {
     timers: bool,
     clock: bool,
     random: bool,
@@ -256,30 +267,31 @@ struct Form {
     kv: Option<KvGrant>,
     files: Vec<FilesGrant>,
     secrets: Vec<SecretGrant>,
-    tools: Callees,
+    tools: CallableTools,
 }
 
-impl TryFrom<Form> for Grants {
+impl TryFrom<RawGrants> for Grants {
     type Error = GrantError;
 
-    fn try_from(form: Form) -> Result<Self, GrantError> {
-        let Form { timers, clock, random, net, kv, files, secrets, tools } = form;
-        Self { timers, clock, random, net, kv, files, secrets, tools }.checked()
+    fn try_from(form: RawGrants) -> Result<Self, GrantError> {
+        let RawGrants { timers, clock, random, net, kv, files, secrets, tools } = form;
+        Self { timers, clock, random, net, kv, files, secrets, tools }.validate()
     }
 }
 
-/// What each of some and each of others have in common.
-fn pairs<T: Ord>(
+/// Intersects each element of one list with each of the other.
+fn intersect_pairwise<T: Ord>(
     some: &[T],
     others: &[T],
     meet: impl Fn(&T, &T) -> Option<T>,
     covers: impl Fn(&T, &T) -> bool,
 ) -> Vec<T> {
     let both = some.iter().flat_map(|one| others.iter().filter_map(|other| meet(one, other)).collect::<Vec<_>>());
-    maximal(both.collect(), MET_LIMIT, covers)
+    maximal(both.collect(), INTERSECTION_LIMIT, covers)
 }
 
-/// Those that no other one covers, in order, and no more than the limit: each is compared with those that are kept.
+/// Returns the elements that no other element covers, sorted, at most `limit` of them. The limit
+/// also bounds the number of comparisons, since each element is compared with those kept so far.
 pub(crate) fn maximal<T: Ord>(mut all: Vec<T>, limit: usize, covers: impl Fn(&T, &T) -> bool) -> Vec<T> {
     all.sort_unstable();
     all.dedup();
@@ -295,13 +307,13 @@ pub(crate) fn maximal<T: Ord>(mut all: Vec<T>, limit: usize, covers: impl Fn(&T,
     kept
 }
 
-fn twice<'a>(mut names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+fn first_duplicate<'a>(mut names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let mut seen = BTreeSet::new();
     names.find(|name| !seen.insert(*name))
 }
 
-/// Refuses a number that is out of its range.
-pub(crate) fn within(what: &'static str, value: u64, least: u64, most: u64) -> Result<(), GrantError> {
+/// Checks that a number is in its range.
+pub(crate) fn check_range(what: &'static str, value: u64, least: u64, most: u64) -> Result<(), GrantError> {
     if (least..=most).contains(&value) {
         return Ok(());
     }

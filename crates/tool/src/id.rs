@@ -1,17 +1,17 @@
-//! What a tool is known by: a hash over what decides its behaviour.
+//! Tool identifiers: content hashes over everything that determines a tool's behaviour.
 //!
-//! Invariant: a [`ToolId`] is made by hashing a [`ToolSpec`](crate::ToolSpec), or by parsing all of its digits. Text that
-//! people type is an [`IdPrefix`], which only a store can make an identifier of.
+//! Invariant: a [`ToolId`] comes from hashing a [`ToolSpec`](crate::ToolSpec) or from parsing all
+//! of its digits. Users type an [`IdPrefix`], which only a store can resolve to an identifier.
 
 use std::fmt;
 
-/// What identifiers begin with.
-const MARK: &str = "dt_";
-/// How many digits are shown where that is unique.
-const SHOWN: usize = 12;
-/// The fewest digits that are taken for an identifier.
-const FEWEST: usize = 8;
-/// All digits of a hash of 32 bytes.
+/// The prefix of every identifier.
+const PREFIX: &str = "dt_";
+/// The number of digits in the short form.
+const SHORT_DIGITS: usize = 12;
+/// The minimum number of digits that are accepted as an identifier.
+const MIN_DIGITS: usize = 8;
+/// The number of digits of a complete identifier, a 32-byte hash.
 const DIGITS: usize = 64;
 
 /// The identifier of a tool: `dt_` and 64 hexadecimal digits.
@@ -29,30 +29,30 @@ const DIGITS: usize = 64;
 pub struct ToolId([u8; 32]);
 
 impl ToolId {
-    /// The identifier with this hash.
+    /// Creates the identifier with this hash.
     #[must_use]
     pub const fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }
 
-    /// The hash.
+    /// Returns the hash.
     #[must_use]
     pub const fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }
 
-    /// So much of it as people are shown: `dt_` and 12 digits.
+    /// Returns the short form for display: `dt_` and 12 digits.
     #[must_use]
     pub fn short(&self) -> String {
         let mut text = self.to_string();
-        text.truncate(MARK.len() + SHOWN);
+        text.truncate(PREFIX.len() + SHORT_DIGITS);
         text
     }
 }
 
 impl fmt::Display for ToolId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{MARK}{}", blake3::Hash::from_bytes(self.0).to_hex())
+        write!(f, "{PREFIX}{}", blake3::Hash::from_bytes(self.0).to_hex())
     }
 }
 
@@ -85,7 +85,7 @@ impl<'de> serde::Deserialize<'de> for ToolId {
     }
 }
 
-/// The beginning of an identifier: `dt_` and 8 to 64 lower-case hexadecimal digits.
+/// A prefix of an identifier: `dt_` and 8 to 64 lower-case hexadecimal digits.
 ///
 /// # Examples
 /// ```
@@ -100,23 +100,23 @@ impl<'de> serde::Deserialize<'de> for ToolId {
 pub struct IdPrefix(String);
 
 impl IdPrefix {
-    /// Takes text as it was typed.
+    /// Parses a prefix as a user types it.
     ///
     /// # Errors
     /// `id-invalid`
     pub fn parse(text: &str) -> Result<Self, IdError> {
-        let digits = text.strip_prefix(MARK).ok_or(IdError)?;
+        let digits = text.strip_prefix(PREFIX).ok_or(IdError)?;
         let hex = digits.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-        if hex && (FEWEST..=DIGITS).contains(&digits.len()) { Ok(Self(digits.to_owned())) } else { Err(IdError) }
+        if hex && (MIN_DIGITS..=DIGITS).contains(&digits.len()) { Ok(Self(digits.to_owned())) } else { Err(IdError) }
     }
 
-    /// The digits, without `dt_`.
+    /// Returns the digits, without `dt_`.
     #[must_use]
     pub fn digits(&self) -> &str {
         &self.0
     }
 
-    /// The least and the greatest identifier that begin so.
+    /// Returns the smallest and the largest identifier with this prefix.
     #[must_use]
     pub fn range(&self) -> (ToolId, ToolId) {
         let filled = |digit: &str| {
@@ -129,17 +129,17 @@ impl IdPrefix {
 
 impl fmt::Display for IdPrefix {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{MARK}{}", self.0)
+        write!(f, "{PREFIX}{}", self.0)
     }
 }
 
-/// Some text is no identifier.
+/// The error for text that is not an identifier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("an identifier is `{MARK}` and {FEWEST} to {DIGITS} lower-case hexadecimal digits")]
+#[error("an identifier is `{PREFIX}` and {MIN_DIGITS} to {DIGITS} lower-case hexadecimal digits")]
 pub struct IdError;
 
 impl IdError {
-    /// The stable code of this error.
+    /// Returns the stable error code.
     #[must_use]
     pub const fn code(self) -> &'static str {
         "id-invalid"

@@ -1,29 +1,30 @@
-//! The vocabulary: what a tool is, before anything is done to it.
+//! The domain types of Toolcell: what a tool is, before it is analysed, stored or run.
 //!
-//! Invariant: pure values. Nothing here touches a clock, a file, the environment, a thread or a random number.
+//! Invariant: pure values. Nothing here touches a clock, a file, the environment, a thread or a
+//! random number.
 
 mod capability;
 mod draft;
 mod example;
 mod grants;
+mod i18n;
 mod id;
-mod message;
+mod metadata;
 mod name;
-mod notes;
 mod spec;
 mod status;
 
 pub use capability::Capability;
 pub use draft::{Draft, DraftError, Language, SOURCE_LIMIT};
-pub use example::{Claims, Example, Expectation};
+pub use example::{Example, Expectation, Postconditions};
 pub use grants::{
-    Access, Bytes, Callees, Domain, Endpoint, FilesGrant, FolderName, GRANTS_LIMIT, GrantError, Grants, HOSTS_LIMIT,
-    HostPattern, Into, KvGrant, MAX_BYTES, Method, NetGrant, NetPart, NetRequest, PathPrefix, Scheme, SecretGrant,
-    SecretName, SpaceName, parse_addresses,
+    Access, Bytes, CallableTools, Domain, Endpoint, FilesGrant, FolderName, GRANTS_LIMIT, GrantError, Grants,
+    HOSTS_LIMIT, HostPattern, KvGrant, MAX_BYTES, Method, NetGrant, NetPart, NetRequest, PathPrefix, Scheme,
+    SecretGrant, SecretLocation, SecretName, SpaceName, parse_address_range,
 };
+pub use i18n::{Lang, name_taken_title, title_of_code};
 pub use id::{IdError, IdPrefix, ToolId};
-pub use message::{Lang, headline, name_taken};
-pub use name::{Detail, NAME_LIMIT, NameError, OPERATIONS, ToolName};
-pub use notes::{DESCRIPTION_LIMIT, EXAMPLES_LIMIT, MAX_COST, Notes, NotesError, TAG_LIMIT, TAGS_LIMIT};
-pub use spec::{DECLARATION_LIMIT, SpecError, ToolSpec, canonical};
+pub use metadata::{DESCRIPTION_LIMIT, EXAMPLES_LIMIT, MAX_COST, MetadataError, TAG_LIMIT, TAGS_LIMIT, ToolMetadata};
+pub use name::{BUILTIN_TOOLS, NAME_LIMIT, NameDefect, NameError, ToolName};
+pub use spec::{DECLARATION_LIMIT, SpecError, ToolSpec, canonical_json};
 pub use status::Status;

@@ -1,17 +1,18 @@
-//! What people call a tool.
+//! Tool names.
 //!
-//! Invariant: a [`ToolName`] is an ASCII letter and then letters, digits, `_` and `-`, at most 64 of them. So it is safe
-//! as a path component, in a terminal and in a log, and it is never mistaken for an identifier.
+//! Invariant: a [`ToolName`] is an ASCII letter followed by letters, digits, `_` and `-`, at most
+//! 64 characters in total. So it is safe as a path component, in a terminal and in a log, and it is
+//! never mistaken for an identifier.
 
 use std::fmt;
 
 use crate::id::IdPrefix;
 
-/// The longest name, in characters.
+/// The maximum length of a name, in characters.
 pub const NAME_LIMIT: usize = 64;
 
-/// The five operations: no tool takes their names.
-pub const OPERATIONS: [&str; 5] =
+/// The five built-in tools, whose names are reserved.
+pub const BUILTIN_TOOLS: [&str; 5] =
     ["create_tool", "run_dynamic_tool", "list_dynamic_tools", "delete_dynamic_tool", "tool_reflection"];
 
 /// The name of a tool.
@@ -22,7 +23,7 @@ pub const OPERATIONS: [&str; 5] =
 ///
 /// let name = ToolName::parse("String-Reverse")?;
 /// assert_eq!(name.as_str(), "String-Reverse");
-/// assert_eq!(name.folded(), ToolName::parse("string_reverse")?.folded());
+/// assert_eq!(name.case_folded(), ToolName::parse("string_reverse")?.case_folded());
 /// assert_eq!(ToolName::parse("../x").unwrap_err().code(), "name-invalid");
 /// # Ok::<(), toolcell_tool::NameError>(())
 /// ```
@@ -30,43 +31,43 @@ pub const OPERATIONS: [&str; 5] =
 pub struct ToolName(String);
 
 impl ToolName {
-    /// Takes a name as it was typed.
+    /// Parses a name as a user writes it.
     ///
     /// # Errors
-    /// `name-required` for an empty one, `name-invalid`, `name-reserved`.
+    /// `name-required` for an empty name, `name-invalid`, `name-reserved`.
     pub fn parse(text: &str) -> Result<Self, NameError> {
         if text.trim().is_empty() {
             return Err(NameError::Missing);
         }
         if !text.starts_with(|first: char| first.is_ascii_alphabetic()) {
-            return Err(NameError::Invalid { name: shown(text), detail: Detail::First });
+            return Err(NameError::Invalid { name: escape_for_display(text), detail: NameDefect::FirstNotALetter });
         }
         let wrong = text.chars().find(|char| !(char.is_ascii_alphanumeric() || matches!(char, '_' | '-')));
         if let Some(char) = wrong {
-            return Err(NameError::Invalid { name: shown(text), detail: Detail::Char(char) });
+            return Err(NameError::Invalid { name: escape_for_display(text), detail: NameDefect::InvalidChar(char) });
         }
         if text.len() > NAME_LIMIT {
-            return Err(NameError::Invalid { name: shown(text), detail: Detail::Long(text.len()) });
+            return Err(NameError::Invalid { name: escape_for_display(text), detail: NameDefect::TooLong(text.len()) });
         }
         let name = Self(text.to_owned());
-        if IdPrefix::parse(&name.folded()).is_ok() {
-            return Err(NameError::Invalid { name: shown(text), detail: Detail::Id });
+        if IdPrefix::parse(&name.case_folded()).is_ok() {
+            return Err(NameError::Invalid { name: escape_for_display(text), detail: NameDefect::LooksLikeId });
         }
-        if OPERATIONS.contains(&name.folded().as_str()) {
+        if BUILTIN_TOOLS.contains(&name.case_folded().as_str()) {
             return Err(NameError::Reserved { name: text.to_owned() });
         }
         Ok(name)
     }
 
-    /// The name as it was typed.
+    /// Returns the name as it was written.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// What two names have in common that people take for the same: case, and `-` for `_`, are not told apart.
+    /// Returns the key under which names are compared: lower case, with `_` for `-`.
     #[must_use]
-    pub fn folded(&self) -> String {
+    pub fn case_folded(&self) -> String {
         self.0.to_ascii_lowercase().replace('-', "_")
     }
 }
@@ -77,8 +78,9 @@ impl fmt::Display for ToolName {
     }
 }
 
-/// So much of a wrong name that a message stays a line, and nothing that a terminal would obey.
-fn shown(text: &str) -> String {
+/// Escapes control characters and shortens the text, so that it is safe to print on one line of a
+/// terminal.
+fn escape_for_display(text: &str) -> String {
     let mut shown: String = text.chars().take(NAME_LIMIT).flat_map(char::escape_debug).collect();
     if text.chars().nth(NAME_LIMIT).is_some() {
         shown.push('…');
@@ -86,49 +88,49 @@ fn shown(text: &str) -> String {
     shown
 }
 
-/// Why some text is no name.
+/// The error of [`ToolName::parse`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NameError {
-    /// There is none.
+    /// The name is empty or only white space.
     #[error("a tool needs a name")]
     Missing,
-    /// It breaks the rule.
+    /// The name breaks the syntax rules.
     #[error("`{name}` is no name of a tool: {detail}")]
     Invalid {
-        /// The text, cut where it is long.
+        /// The rejected text, escaped and shortened.
         name: String,
-        /// What is wrong with it.
-        detail: Detail,
+        /// The violated rule.
+        detail: NameDefect,
     },
-    /// One of the five operations is called so.
+    /// The name belongs to a built-in tool.
     #[error("`{name}` is the name of an operation")]
     Reserved {
-        /// The name.
+        /// The rejected name.
         name: String,
     },
 }
 
-/// What is wrong with a name.
+/// The syntax rule that a name violates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Detail {
-    /// It does not start with a letter.
+pub enum NameDefect {
+    /// The name does not start with an ASCII letter.
     #[error("it must start with an ASCII letter")]
-    First,
-    /// It has a character that no name has.
+    FirstNotALetter,
+    /// The name contains a character that is not allowed.
     #[error("it has {0:?} in it, and only ASCII letters, digits, `_` and `-` may be")]
-    Char(char),
-    /// It is too long.
+    InvalidChar(char),
+    /// The name has this many characters, more than [`NAME_LIMIT`].
     #[error("it has {0} characters, the limit is {NAME_LIMIT}")]
-    Long(usize),
-    /// It reads as an identifier.
+    TooLong(usize),
+    /// The name could be read as a tool identifier.
     #[error("it reads as the identifier of a tool")]
-    Id,
+    LooksLikeId,
 }
 
 impl NameError {
-    /// The stable code of this error.
+    /// Returns the stable error code.
     #[must_use]
     pub const fn code(&self) -> &'static str {
         match self {
@@ -138,7 +140,7 @@ impl NameError {
         }
     }
 
-    /// What to do next.
+    /// Returns a suggested next step.
     #[must_use]
     pub const fn hint(&self) -> &'static str {
         "take a name such as `average` or `json-to-csv`"
@@ -151,7 +153,7 @@ mod tests {
 
     fn check(text: &str, expect: &str) {
         let actual = match ToolName::parse(text) {
-            Ok(name) => name.folded(),
+            Ok(name) => name.case_folded(),
             Err(error) => format!("{}: {error}", error.code()),
         };
         assert_eq!(actual, expect);

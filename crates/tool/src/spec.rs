@@ -1,8 +1,10 @@
-//! What decides how a tool behaves, and so what it is.
+//! The specification of a tool: everything that determines its behaviour, and therefore its
+//! identity.
 //!
-//! Invariant: two specifications with the same [`ToolId`] behave the same. The identifier is a hash over the canonical
-//! form (RFC 8785) of the name, the hash of the source, the parameters and the capabilities asked for, in a domain of
-//! its own that carries a version; the order of keys and the way numbers are written do not matter.
+//! Invariant: two specifications with the same [`ToolId`] behave the same. The identifier is a hash
+//! over the canonical form (RFC 8785) of the name, the hash of the source, the parameters and the
+//! requested capabilities. The hash has its own versioned domain; key order and number formatting
+//! do not affect it.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -11,16 +13,17 @@ use crate::draft::Draft;
 use crate::id::ToolId;
 use crate::name::ToolName;
 
-/// The domain of identifiers, for blake3's key derivation. Another way to make them would be another domain.
+/// The context string of blake3's key derivation, which separates the domain of tool identifiers. A
+/// different identifier scheme needs a different context.
 const DOMAIN: &str = "toolcell 2026-11 tool id v1";
 
-/// The largest declaration of parameters or capabilities, in bytes of canonical JSON.
+/// The maximum size of a parameter or capability declaration, in bytes of canonical JSON.
 pub const DECLARATION_LIMIT: usize = 64 * 1024;
-/// How deep a declaration or an example is nested at most. Parsers of JSON give up at 128, and what holds a tool is nested
-/// as well.
+/// The maximum nesting depth of a declaration or an example. JSON parsers give up at 128 levels,
+/// and the documents that contain a tool add levels of their own.
 pub(crate) const NESTING_LIMIT: usize = 64;
 
-/// What decides how a tool behaves.
+/// The specification of a tool: name, source, parameters and capabilities.
 ///
 /// # Examples
 /// ```
@@ -43,9 +46,9 @@ pub struct ToolSpec {
     id: ToolId,
 }
 
-/// What is hashed.
+/// The hashed content of a specification.
 #[derive(Serialize)]
-struct Canonical<'a> {
+struct CanonicalSpec<'a> {
     capabilities: &'a Value,
     code: &'a str,
     name: &'a str,
@@ -53,72 +56,72 @@ struct Canonical<'a> {
 }
 
 impl ToolSpec {
-    /// Puts together what decides how a tool behaves. `parameters` and `capabilities` are what was declared, and null
-    /// where nothing was.
+    /// Creates a specification. `parameters` and `capabilities` are the declarations, or null if
+    /// there are none.
     ///
     /// # Errors
-    /// `parameters-invalid`, `capabilities-invalid`: more than [`DECLARATION_LIMIT`] bytes, nested more than 64 deep, or
-    /// no canonical form.
+    /// `parameters-invalid`, `capabilities-invalid`: more than [`DECLARATION_LIMIT`] bytes, nested
+    /// more than 64 levels deep, or without a canonical form.
     pub fn new(name: ToolName, draft: &Draft, parameters: Value, capabilities: Value) -> Result<Self, SpecError> {
-        sized(&parameters).map_err(|reason| SpecError::Parameters { reason })?;
-        sized(&capabilities).map_err(|reason| SpecError::Capabilities { reason })?;
+        check_size(&parameters).map_err(|reason| SpecError::Parameters { reason })?;
+        check_size(&capabilities).map_err(|reason| SpecError::Capabilities { reason })?;
         let source = draft.source().to_owned();
         let code = blake3::hash(source.as_bytes()).to_hex();
         let content =
-            Canonical { capabilities: &capabilities, code: &code, name: name.as_str(), parameters: &parameters };
-        let form = canonical(&content).map_err(|reason| SpecError::Parameters { reason })?;
+            CanonicalSpec { capabilities: &capabilities, code: &code, name: name.as_str(), parameters: &parameters };
+        let form = canonical_json(&content).map_err(|reason| SpecError::Parameters { reason })?;
         let id = ToolId::from_bytes(blake3::derive_key(DOMAIN, &form));
         Ok(Self { name, source, parameters, capabilities, id })
     }
 
-    /// The name people use.
+    /// Returns the name of the tool.
     #[must_use]
     pub fn name(&self) -> &ToolName {
         &self.name
     }
 
-    /// The source, as the author wrote it.
+    /// Returns the source, as the author wrote it.
     #[must_use]
     pub fn source(&self) -> &str {
         &self.source
     }
 
-    /// The parameters that were declared, or null.
+    /// Returns the declared parameters, or null.
     #[must_use]
     pub fn parameters(&self) -> &Value {
         &self.parameters
     }
 
-    /// The capabilities it asks for, or null.
+    /// Returns the requested capabilities, or null.
     #[must_use]
     pub fn capabilities(&self) -> &Value {
         &self.capabilities
     }
 
-    /// The hash over all of it.
+    /// Returns the identifier, a hash over all other fields.
     #[must_use]
     pub fn id(&self) -> ToolId {
         self.id
     }
 }
 
-/// The canonical form of a value: RFC 8785.
+/// Serializes a value as canonical JSON (RFC 8785).
 ///
 /// # Errors
-/// What has no canonical form.
+/// The cause, if the value has no canonical form.
 ///
 /// # Examples
 /// ```
 /// let value: serde_json::Value = serde_json::from_str(r#"{"b": 1.50, "a": "\u0041"}"#)?;
-/// assert_eq!(toolcell_tool::canonical(&value).unwrap(), br#"{"a":"A","b":1.5}"#);
+/// assert_eq!(toolcell_tool::canonical_json(&value).unwrap(), br#"{"a":"A","b":1.5}"#);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-pub fn canonical(value: &impl Serialize) -> Result<Vec<u8>, String> {
+pub fn canonical_json(value: &impl Serialize) -> Result<Vec<u8>, String> {
     serde_jcs::to_vec(value).map_err(|error| error.to_string())
 }
 
-/// Refuses what could be written and not be read back.
-pub(crate) fn nested(value: &Value) -> Result<(), String> {
+/// Rejects values that could be serialized but not parsed again, because they are nested too deep.
+pub(crate) fn check_nesting(value: &Value) -> Result<(), String> {
     fn deeper_than(value: &Value, limit: usize) -> bool {
         match value {
             Value::Array(_) | Value::Object(_) if limit == 0 => true,
@@ -134,34 +137,34 @@ pub(crate) fn nested(value: &Value) -> Result<(), String> {
     }
 }
 
-fn sized(value: &Value) -> Result<(), String> {
-    nested(value)?;
-    match canonical(value)?.len() {
+fn check_size(value: &Value) -> Result<(), String> {
+    check_nesting(value)?;
+    match canonical_json(value)?.len() {
         0..=DECLARATION_LIMIT => Ok(()),
         len => Err(format!("they are {len} bytes, the limit is {DECLARATION_LIMIT}")),
     }
 }
 
-/// Why something cannot be part of a tool.
+/// The error of an invalid declaration.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SpecError {
-    /// The parameters cannot be kept.
+    /// The parameters cannot be stored.
     #[error("the parameters cannot be kept: {reason}")]
     Parameters {
-        /// Why.
+        /// The cause.
         reason: String,
     },
-    /// The capabilities cannot be kept.
+    /// The capabilities cannot be stored.
     #[error("the capabilities cannot be kept: {reason}")]
     Capabilities {
-        /// Why.
+        /// The cause.
         reason: String,
     },
 }
 
 impl SpecError {
-    /// The stable code of this error.
+    /// Returns the stable error code.
     #[must_use]
     pub const fn code(&self) -> &'static str {
         match self {
@@ -194,7 +197,8 @@ mod tests {
         assert_ne!(id("a", "x", "null", json!(null)), id("a", "x", "{}", json!(null)));
     }
 
-    /// Whoever changes how identifiers are made must change [`DOMAIN`]: stores in the world have them.
+    /// A change of the identifier scheme must also change [`DOMAIN`], because existing stores
+    /// contain identifiers.
     #[test]
     fn identifiers_do_not_change_from_version_to_version() {
         let id = id("twice", "const execute = ({ n }) => 2 * n", r#"{"n": {"type": "number"}}"#, json!(["net"]));
@@ -206,7 +210,7 @@ mod tests {
     fn the_canonical_form_is_that_of_the_rfc() {
         let check = |text: &str, expect: &str| {
             let value: Value = serde_json::from_str(text).unwrap();
-            assert_eq!(String::from_utf8(canonical(&value).unwrap()).unwrap(), expect);
+            assert_eq!(String::from_utf8(canonical_json(&value).unwrap()).unwrap(), expect);
         };
         check(
             r#"{"numbers": [333333333.33333329, 1E30, 4.50, 2e-3, 0.000000000000000000000000001],

@@ -1,38 +1,38 @@
-//! How far a tool is trusted.
+//! The verification status of a tool.
 //!
 //! ```text
 //! unverified → pending → passed | failed → pending …
-//! passed → unverified, where it starts failing, or what is expected of it changes
-//! each of them → deprecated → unverified
-//! each of them → quarantined → unverified
+//! passed → unverified, if it starts to fail or its declared behaviour changes
+//! any status → deprecated → unverified
+//! any status → quarantined → unverified
 //! ```
 
 use std::fmt;
 
-/// How far a tool is trusted.
+/// The verification status of a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
-    /// Nobody has tried it.
+    /// The tool was never verified, or its last verification no longer counts.
     Unverified,
-    /// It is being tried.
+    /// Verification is in progress.
     Pending,
-    /// It did what was expected.
+    /// Verification succeeded.
     Passed,
-    /// It did not.
+    /// Verification failed.
     Failed,
-    /// It works, and something else is to be used.
+    /// The tool works, but a successor should be used.
     Deprecated,
-    /// It must not run: what is stored is not what was stored, or somebody said so.
+    /// The tool must not run: its stored content is corrupt, or a user quarantined it.
     Quarantined,
 }
 
 impl Status {
-    /// All of them.
+    /// All statuses, in declaration order.
     pub const ALL: [Self; 6] =
         [Self::Unverified, Self::Pending, Self::Passed, Self::Failed, Self::Deprecated, Self::Quarantined];
 
-    /// Its name in JSON and on the command line.
+    /// Returns the name used in JSON and on the command line.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -45,27 +45,27 @@ impl Status {
         }
     }
 
-    /// The status of that name.
+    /// Returns the status with this name.
     #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|status| status.name() == name)
     }
 
-    /// Whether a tool may go from this status to another.
+    /// Returns whether the transition from this status to `next` is allowed.
     ///
     /// # Examples
     /// ```
     /// use toolcell_tool::Status;
     ///
-    /// assert!(Status::Pending.may_become(Status::Passed));
-    /// assert!(!Status::Unverified.may_become(Status::Passed));
+    /// assert!(Status::Pending.can_transition_to(Status::Passed));
+    /// assert!(!Status::Unverified.can_transition_to(Status::Passed));
     /// ```
     #[must_use]
-    pub const fn may_become(self, next: Self) -> bool {
+    pub const fn can_transition_to(self, next: Self) -> bool {
         match next {
             Self::Pending => matches!(self, Self::Unverified | Self::Passed | Self::Failed),
             Self::Passed | Self::Failed => matches!(self, Self::Pending),
-            // A trial that was broken off, one whose subject changed, or a second chance.
+            // An aborted verification, a demotion, or a status that was lifted.
             Self::Unverified => matches!(self, Self::Pending | Self::Passed | Self::Deprecated | Self::Quarantined),
             Self::Deprecated => !matches!(self, Self::Deprecated | Self::Quarantined),
             Self::Quarantined => !matches!(self, Self::Quarantined),
@@ -87,7 +87,8 @@ mod tests {
     fn the_legal_ways_are_these() {
         let mut ways = Vec::new();
         for from in Status::ALL {
-            let to: Vec<&str> = Status::ALL.into_iter().filter(|to| from.may_become(*to)).map(Status::name).collect();
+            let to: Vec<&str> =
+                Status::ALL.into_iter().filter(|to| from.can_transition_to(*to)).map(Status::name).collect();
             ways.push(format!("{from}: {}", to.join(" ")));
         }
         assert_eq!(

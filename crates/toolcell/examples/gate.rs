@@ -2,25 +2,25 @@
 #![expect(clippy::print_stdout, reason = "an example shows what comes of it")]
 
 use serde_json::json;
-use toolcell::{CreateTool, Gates, Params, RunOptions, RunTool, Toolbox, ToolboxConfig, Verdict};
+use toolcell::{CreateTool, HookVerdict, Hooks, Params, RunOptions, RunTool, Toolbox, ToolboxConfig};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let mut gates = Gates::default();
+    let mut gates = Hooks::default();
     gates.before("office-hours", |call| {
         if call.args["amount"].as_f64().unwrap_or(0.0) > 1000.0 {
-            Verdict::deny("more than 1000 has to be entered by hand")
+            HookVerdict::deny("more than 1000 has to be entered by hand")
         } else {
-            Verdict::allow()
+            HookVerdict::allow()
         }
     });
     gates.before("currency", |call| {
         let mut args = serde_json::Value::clone(&call.args);
         args["currency"] = json!("EUR");
-        Verdict::allow().with_args(args)
+        HookVerdict::allow().with_args(args)
     });
 
     let folder = tempfile::tempdir()?;
-    let toolbox = Toolbox::open(folder.path(), ToolboxConfig { gates, ..ToolboxConfig::default() })?;
+    let toolbox = Toolbox::open(folder.path(), ToolboxConfig { hooks: gates, ..ToolboxConfig::default() })?;
     toolbox.create(&CreateTool {
         name: "invoice".to_owned(),
         description: "Writes a line of an invoice".to_owned(),
@@ -29,7 +29,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     })?;
 
     let run = |params: &str| -> Result<_, Box<dyn std::error::Error>> {
-        Ok(toolbox.run(&RunTool::of("invoice", Params::parse(params)?), &RunOptions::default()))
+        Ok(toolbox.run(&RunTool::new("invoice", Params::parse(params)?), &RunOptions::default()))
     };
     let ran = run(r#"{"amount": 12}"#)??;
     println!("{}", ran.value()?.map(toolcell::Json::to_text).unwrap_or_default());

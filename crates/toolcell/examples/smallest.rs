@@ -10,7 +10,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (name, description) = ("reverse".to_owned(), "Reverses a text".to_owned());
     toolbox.create(&CreateTool { name, description, code, ..CreateTool::default() })?;
 
-    let request = RunTool::of("reverse", Params::parse(r#"{"text": "hello"}"#)?);
+    let request = RunTool::new("reverse", Params::parse(r#"{"text": "hello"}"#)?);
     let ran = toolbox.run(&request, &RunOptions::default())?;
     println!("{}", ran.value()?.map(toolcell::Json::to_text).unwrap_or_default());
     Ok(())

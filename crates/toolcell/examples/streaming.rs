@@ -33,16 +33,16 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         ..CreateTool::default()
     })?;
 
-    let mut run = toolbox.start(RunTool::of("digits", Params::parse(r#"{"n": 3000}"#)?), RunOptions::default());
-    while let Some(update) = run.update().await {
+    let mut run = toolbox.start(RunTool::new("digits", Params::parse(r#"{"n": 3000}"#)?), RunOptions::default());
+    while let Some(update) = run.next_update().await {
         println!("{update}");
     }
-    println!("sum: {}", run.ended().await?.value()?.map(toolcell::Json::to_text).unwrap_or_default());
+    println!("sum: {}", run.wait().await?.value()?.map(toolcell::Json::to_text).unwrap_or_default());
 
-    let endless = toolbox.start(RunTool::of("digits", Params::parse(r#"{"n": 1e15}"#)?), RunOptions::default());
+    let endless = toolbox.start(RunTool::new("digits", Params::parse(r#"{"n": 1e15}"#)?), RunOptions::default());
     tokio::time::sleep(Duration::from_millis(50)).await;
     endless.cancel();
-    let ended = endless.ended().await?;
+    let ended = endless.wait().await?;
     println!("{}", ended.value().err().map_or("it returned", |failed| failed.code()));
     Ok(())
 }

@@ -33,7 +33,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let mut sum = 0;
             for number in (thread..1_000).step_by(threads) {
                 let params = Params::parse(r#"{"n": 2}"#).unwrap_or_default();
-                let ran = toolbox.run(&RunTool::of(&format!("times-{number}"), params), &RunOptions::default())?;
+                let ran = toolbox.run(&RunTool::new(&format!("times-{number}"), params), &RunOptions::default())?;
                 sum += ran.value().ok().flatten().and_then(|json| json.as_str().parse::<u64>().ok()).unwrap_or(0);
             }
             Ok(sum)

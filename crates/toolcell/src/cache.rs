@@ -1,7 +1,9 @@
-//! What toolboxes keep in memory for the next calls: tools that were read and analysed, and scripts that were evaluated.
+//! The in-memory cache of toolboxes: tools that were loaded and analyzed, and scripts that were
+//! evaluated.
 //!
-//! Invariant: toolboxes that share a sandbox share one room, which is never overfull; what makes room is of the toolbox that
-//! takes most of it, so nobody's calls become slow because somebody else has many tools.
+//! Invariant: toolboxes that share a sandbox share one budget of bytes, which is never exceeded.
+//! The least recently used entry of the toolbox with the largest share is evicted, so a toolbox
+//! with many tools does not slow down the others.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,35 +11,35 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use lru::LruCache;
 use toolcell_tool::ToolId;
 
-use crate::cell::Kept;
-use crate::toolbox::Ready;
+use crate::execute::PreparedTool;
+use crate::toolbox::LoadedTool;
 
-/// How many bytes all toolboxes of a sandbox keep. A small tool takes some 10 KiB, one that fills its memory as much as it
-/// may.
-const ROOM: usize = 256 << 20;
+/// The maximum size of the cache of all toolboxes of a sandbox, in bytes. A small tool takes about
+/// 10 KiB, a tool that fills its memory as much as its memory limit.
+const MAX_BYTES: usize = 256 << 20;
 
-/// What one toolbox keeps.
+/// The cache of one toolbox.
 pub(crate) struct Cache {
-    room: Arc<Room>,
+    budget: Arc<SharedBudget>,
     owner: u64,
 }
 
-struct Room {
-    size: usize,
+struct SharedBudget {
+    max_bytes: usize,
     state: Mutex<State>,
 }
 
 #[derive(Default)]
 struct State {
     bytes: usize,
-    owners: HashMap<u64, Owned>,
+    owners: HashMap<u64, OwnerShare>,
     /// The number of the next owner.
-    next: u64,
+    next_owner: u64,
 }
 
-/// What an owner keeps, and how many bytes that takes.
-struct Owned {
-    things: LruCache<Key, (Thing, usize)>,
+/// The entries of one toolbox, and their size in bytes.
+struct OwnerShare {
+    entries: LruCache<Key, (CacheEntry, usize)>,
     bytes: usize,
 }
 
@@ -47,68 +49,69 @@ enum Key {
     Script(blake3::Hash),
 }
 
-enum Thing {
-    Tool(Arc<Ready>),
-    Script(Arc<Kept>),
+enum CacheEntry {
+    Tool(Arc<LoadedTool>),
+    Script(Arc<PreparedTool>),
 }
 
 impl Cache {
-    /// That of a toolbox on its own.
+    /// Creates a cache with a budget of its own.
     pub(crate) fn new() -> Self {
-        Self::of(Arc::new(Room { size: ROOM, state: Mutex::default() }))
+        Self::with_budget(Arc::new(SharedBudget { max_bytes: MAX_BYTES, state: Mutex::default() }))
     }
 
-    /// That of a toolbox that shares this one's sandbox.
-    pub(crate) fn beside(&self) -> Self {
-        Self::of(Arc::clone(&self.room))
+    /// Creates the cache of a toolbox that shares this one's sandbox.
+    pub(crate) fn sibling(&self) -> Self {
+        Self::with_budget(Arc::clone(&self.budget))
     }
 
-    fn of(room: Arc<Room>) -> Self {
+    fn with_budget(room: Arc<SharedBudget>) -> Self {
         let mut state = room.state();
-        let owner = state.next;
-        state.next += 1;
-        state.owners.insert(owner, Owned { things: LruCache::unbounded(), bytes: 0 });
+        let owner = state.next_owner;
+        state.next_owner += 1;
+        state.owners.insert(owner, OwnerShare { entries: LruCache::unbounded(), bytes: 0 });
         drop(state);
-        Self { room, owner }
+        Self { budget: room, owner }
     }
 
-    /// The tool with this identifier, if it is still kept.
-    pub(crate) fn tool(&self, id: &ToolId) -> Option<Arc<Ready>> {
-        match self.room.state().owners.get_mut(&self.owner)?.things.get(&Key::Tool(*id))? {
-            (Thing::Tool(ready), _) => Some(Arc::clone(ready)),
-            (Thing::Script(_), _) => None,
+    /// Returns the cached tool with this identifier.
+    pub(crate) fn tool(&self, id: &ToolId) -> Option<Arc<LoadedTool>> {
+        match self.budget.state().owners.get_mut(&self.owner)?.entries.get(&Key::Tool(*id))? {
+            (CacheEntry::Tool(ready), _) => Some(Arc::clone(ready)),
+            (CacheEntry::Script(_), _) => None,
         }
     }
 
-    /// The script under this key, if it is still kept.
-    pub(crate) fn script(&self, key: &blake3::Hash) -> Option<Arc<Kept>> {
-        match self.room.state().owners.get_mut(&self.owner)?.things.get(&Key::Script(*key))? {
-            (Thing::Script(kept), _) => Some(Arc::clone(kept)),
-            (Thing::Tool(_), _) => None,
+    /// Returns the cached script with this key.
+    pub(crate) fn script(&self, key: &blake3::Hash) -> Option<Arc<PreparedTool>> {
+        match self.budget.state().owners.get_mut(&self.owner)?.entries.get(&Key::Script(*key))? {
+            (CacheEntry::Script(kept), _) => Some(Arc::clone(kept)),
+            (CacheEntry::Tool(_), _) => None,
         }
     }
 
-    /// Keeps a tool.
-    pub(crate) fn keep_tool(&self, id: ToolId, ready: Arc<Ready>) {
-        let size = ready.size();
-        self.keep(Key::Tool(id), Thing::Tool(ready), size);
+    /// Inserts a tool.
+    pub(crate) fn insert_tool(&self, id: ToolId, ready: Arc<LoadedTool>) {
+        let size = ready.approximate_bytes();
+        self.insert(Key::Tool(id), CacheEntry::Tool(ready), size);
     }
 
-    /// Keeps a script.
-    pub(crate) fn keep_script(&self, key: blake3::Hash, kept: Arc<Kept>) {
-        let size = kept.size();
-        self.keep(Key::Script(key), Thing::Script(kept), size);
+    /// Inserts a script.
+    pub(crate) fn insert_script(&self, key: blake3::Hash, kept: Arc<PreparedTool>) {
+        let size = kept.held_bytes();
+        self.insert(Key::Script(key), CacheEntry::Script(kept), size);
     }
 
-    fn keep(&self, key: Key, thing: Thing, size: usize) {
-        let mut state = self.room.state();
+    fn insert(&self, key: Key, thing: CacheEntry, size: usize) {
+        let mut state = self.budget.state();
         let Some(own) = state.owners.get_mut(&self.owner) else { return };
-        let before = own.things.put(key, (thing, size)).map_or(0, |(_, size)| size);
+        let before = own.entries.put(key, (thing, size)).map_or(0, |(_, size)| size);
         own.bytes = own.bytes - before + size;
         state.bytes = state.bytes - before + size;
-        while state.bytes > self.room.size {
+        while state.bytes > self.budget.max_bytes {
             let most = state.owners.values_mut().max_by_key(|owned| owned.bytes);
-            let Some((owned, (_, (_, size)))) = most.and_then(|owned| owned.things.pop_lru().map(|gone| (owned, gone)))
+            let Some((owned, (_, (_, size)))) =
+                most.and_then(|owned| owned.entries.pop_lru().map(|gone| (owned, gone)))
             else {
                 break;
             };
@@ -120,15 +123,15 @@ impl Cache {
 
 impl Drop for Cache {
     fn drop(&mut self) {
-        let mut state = self.room.state();
+        let mut state = self.budget.state();
         if let Some(own) = state.owners.remove(&self.owner) {
             state.bytes -= own.bytes;
         }
     }
 }
 
-impl Room {
-    /// A thread that panicked left what it held as good as it was.
+impl SharedBudget {
+    /// Locks the state. A panic while it is locked leaves it valid.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -137,16 +140,16 @@ impl Room {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::params::Schema;
+    use crate::schema::Schema;
     use crate::vet::Refusal;
 
     fn cache(size: usize) -> Cache {
-        Cache::of(Arc::new(Room { size, state: Mutex::default() }))
+        Cache::with_budget(Arc::new(SharedBudget { max_bytes: size, state: Mutex::default() }))
     }
 
     fn keep(cache: &Cache, number: u8, size: usize) {
-        let ready = Ready { schema: Ok(Schema::anything()), vetted: Err(Refusal::NoTool(String::new())) };
-        cache.keep(Key::Tool(id(number)), Thing::Tool(Arc::new(ready)), size);
+        let ready = LoadedTool { schema: Ok(Schema::any()), vetted: Err(Refusal::NoTool(String::new())) };
+        cache.insert(Key::Tool(id(number)), CacheEntry::Tool(Arc::new(ready)), size);
     }
 
     fn id(number: u8) -> ToolId {
@@ -158,7 +161,7 @@ mod tests {
     }
 
     fn bytes(cache: &Cache) -> usize {
-        cache.room.state().bytes
+        cache.budget.state().bytes
     }
 
     #[test]
@@ -170,7 +173,8 @@ mod tests {
         assert!(cache.tool(&id(0)).is_some());
         keep(&cache, 3, 10);
         assert_eq!((kept(&cache), bytes(&cache)), (vec![0, 2, 3], 30));
-        // The same one again takes its own place, and one for which there is no room takes none.
+        // A repeated key replaces its entry, and an entry larger than the budget is evicted at
+        // once.
         keep(&cache, 3, 5);
         assert_eq!((kept(&cache), bytes(&cache)), (vec![0, 2, 3], 25));
         keep(&cache, 4, 31);
@@ -180,7 +184,7 @@ mod tests {
     #[test]
     fn who_has_many_makes_room_for_who_has_few() {
         let many = cache(30);
-        let few = many.beside();
+        let few = many.sibling();
         keep(&few, 9, 10);
         for number in 0..8 {
             keep(&many, number, 10);

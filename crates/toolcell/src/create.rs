@@ -1,84 +1,87 @@
-//! `create_tool`: takes a draft, and keeps it as a tool.
+//! `create_tool`: stores a draft as a tool.
 //!
 //! ```text
 //! name → duplicate → size and syntax → safety → quality → identifier → store → audit
 //! ```
 //!
-//! Invariant: a step that fails ends it, and nothing is kept but the audit line.
+//! Invariant: the first step that fails ends the operation, and nothing is stored but the audit
+//! event.
 
 mod error;
 
 use serde_json::Value;
-use toolcell_analysis::{Finding, Shape};
-use toolcell_host::{NoOperations, Outcome, Params, Run};
-use toolcell_store::audit::{Action, Attempt, Failure};
-use toolcell_store::{Entry, Fault, FindError, NameStepError, Registration, Scores, ToolRef, WhenTaken};
-use toolcell_tool::{Claims, Draft, Example, Notes, NotesError, Status, ToolId, ToolName, ToolSpec};
+use toolcell_analysis::{EntryPoint, Finding};
+use toolcell_host::{CallContext, NoHostCalls, Outcome, Params};
+use toolcell_store::audit::{Action, AuditEvent, EventFailure};
+use toolcell_store::{Entry, Fault, FindError, HistoryError, NewTool, OnConflict, Scores, ToolRef};
+use toolcell_tool::{Draft, Example, MetadataError, Postconditions, Status, ToolId, ToolMetadata, ToolName, ToolSpec};
 
 pub use error::CreateError;
 
-use crate::alike::{Alike, NotCompared};
-use crate::approve::found;
-use crate::claim;
-use crate::params::{Parameter, Schema};
-use crate::permit::{Permit, needs_approval};
+use crate::approvals::find_by_id;
+use crate::equivalence::{CompareError, EquivalentTool};
+use crate::permit::{Permit, approval_reason};
 use crate::policy::Duplicates;
+use crate::postconditions;
 use crate::request::{CreateTool, RequestError};
+use crate::schema::{Parameter, Schema};
 use crate::toolbox::Toolbox;
 use crate::vet::{VettedTool, vet};
 
-/// The longest description that a factory gives of its tools, in bytes of JSON: several tools, each with its parameters.
-const MANIFEST_LIMIT: usize = 256 * 1024;
+/// The maximum size of a factory's manifest, in bytes of JSON. It describes several tools, each
+/// with its parameters.
+const MAX_MANIFEST_BYTES: usize = 256 * 1024;
 
-/// A tool that was made.
+/// The result of creating a tool.
 #[derive(Debug, Clone)]
-pub struct Created {
-    /// Its identifier.
+pub struct CreateResult {
+    /// The identifier of the tool.
     pub id: ToolId,
-    /// Its name.
+    /// The name of the tool.
     pub name: ToolName,
-    /// What it does.
+    /// The description of the tool.
     pub description: String,
-    /// What it takes.
+    /// The parameters of the tool.
     pub parameters: Vec<Parameter>,
-    /// What the analysis says of it.
+    /// The scores that the analysis gave the tool.
     pub scores: Scores,
-    /// What the analysis found, in the order of the source.
+    /// The findings of the analysis, in source order.
     pub findings: Vec<Finding>,
-    /// How far it is trusted.
+    /// The status of the tool.
     pub status: Status,
-    /// The number of the version, from 1.
+    /// The version number within the history of the name, from 1.
     pub version: u64,
-    /// The tool that the name led to before.
+    /// The tool that the name referred to before.
     pub replaced: Option<ToolId>,
     /// Tools with the same source: names and identifiers.
     pub identical_to: Vec<(ToolName, ToolId)>,
     /// Tools with another source that give the same answers.
-    pub alike: Vec<Alike>,
-    /// Why somebody has to approve it before it runs, where somebody has to.
+    pub equivalent: Vec<EquivalentTool>,
+    /// Why the tool needs an approval before it runs. `None` if it needs none.
     pub needs_approval: Option<String>,
 }
 
 impl Toolbox {
-    /// Makes a tool of a draft, and keeps it.
+    /// Creates a tool from a draft and stores it.
     ///
     /// # Errors
-    /// `request-invalid`, `mode-unsupported`, `name-required`, `name-invalid`, `name-reserved`, `name-taken`,
-    /// `source-too-large`, `source-invalid`, `syntax-error`, `syntax-unsupported`, `parameters-invalid`,
-    /// `capabilities-invalid`, `notes-invalid`, `critical-risk`, `tool-missing`, `tool-limit-reached`, and those of the disk.
-    pub fn create(&self, request: &CreateTool) -> Result<Created, CreateError> {
+    /// `request-invalid`, `mode-unsupported`, `name-required`, `name-invalid`, `name-reserved`,
+    /// `name-taken`, `source-too-large`, `source-invalid`, `syntax-error`, `syntax-unsupported`,
+    /// `parameters-invalid`, `capabilities-invalid`, `notes-invalid`, `critical-risk`,
+    /// `tool-missing`, `tool-limit-reached`, and the store's I/O errors.
+    pub fn create(&self, request: &CreateTool) -> Result<CreateResult, CreateError> {
         let at = self.now();
-        let done = self.created(request, at);
-        // The line of a tool that is kept is written with it.
+        let done = self.create_inner(request, at);
+        // On success the audit event is written together with the tool.
         if let Err(error) = &done {
-            let result = Err(Failure { code: error.code(), message: Some(error.to_string()) });
+            let result = Err(EventFailure { code: error.code(), message: Some(error.to_string()) });
             let name = Some(request.name.clone());
-            self.note(&Attempt { name, result, ..Attempt::new(Action::CreateTool, at) });
+            self.log_attempt(&AuditEvent { name, result, ..AuditEvent::new(Action::CreateTool, at) });
         }
         done
     }
 
-    fn created(&self, request: &CreateTool, at: jiff::Timestamp) -> Result<Created, CreateError> {
+    fn create_inner(&self, request: &CreateTool, at: jiff::Timestamp) -> Result<CreateResult, CreateError> {
         if let Some(mode) = request.mode.as_deref().filter(|mode| *mode != "function") {
             return Err(CreateError::Mode { mode: mode.chars().take(40).flat_map(char::escape_debug).collect() });
         }
@@ -86,27 +89,28 @@ impl Toolbox {
         if let Some((_, origin)) = self.policy.reserved(&name) {
             return Err(CreateError::Reserved { origin: origin.to_string(), name });
         }
-        let when_taken = if request.replace { WhenTaken::Replace } else { WhenTaken::Refuse };
-        let before = self.before(&name, when_taken)?;
+        let when_taken = if request.replace { OnConflict::Replace } else { OnConflict::Refuse };
+        let before = self.find_current(&name, when_taken)?;
         for (field, text) in [("description", &request.description), ("code", &request.code)] {
             if text.trim().is_empty() {
                 return Err(RequestError(format!("`{field}` is required")).into());
             }
         }
         let draft = Draft::from_bytes(name.as_str(), request.code.as_bytes())?;
-        let (schema, tool) = self.described(request, &name, &draft)?;
-        let notes = noted(request, &schema)?;
-        self.kept_as_tool(&tool, &schema, &notes, before, when_taken, at)
+        let (schema, tool) = self.analyze_draft(request, &name, &draft)?;
+        let notes = build_metadata(request, &schema)?;
+        self.store_tool(&tool, &schema, &notes, before, when_taken, at)
     }
 
-    /// The tool that the name leads to. Where it is taken, this is the end, unless what was stored is damaged: whoever
-    /// has the tool still may make it again, and the store sees whether it is the same.
-    fn before(&self, name: &ToolName, when_taken: WhenTaken) -> Result<Option<ToolId>, CreateError> {
-        let store = self.shelf()?;
+    /// Returns the tool that the name refers to. A taken name is an error unless it is to be
+    /// replaced or the stored object is damaged: a damaged tool may be created again, and the store
+    /// checks that it is the same.
+    fn find_current(&self, name: &ToolName, when_taken: OnConflict) -> Result<Option<ToolId>, CreateError> {
+        let store = self.require_store()?;
         let is_damaged = |entry: &Entry| matches!(store.spec(entry), Err(Fault::Object { .. }));
         match store.find(&ToolRef::Name(name.clone())) {
-            Ok(entry) if when_taken == WhenTaken::Refuse && !is_damaged(&entry) => {
-                Err(CreateError::Step(NameStepError::Taken {
+            Ok(entry) if when_taken == OnConflict::Refuse && !is_damaged(&entry) => {
+                Err(CreateError::History(HistoryError::Taken {
                     name: name.clone(),
                     existing_name: entry.name.as_str().to_owned(),
                     existing: entry.id,
@@ -115,12 +119,13 @@ impl Toolbox {
             Ok(entry) => Ok(Some(entry.id)),
             Err(FindError::Unknown(_)) => Ok(None),
             Err(FindError::Fault(fault)) => Err(fault.into()),
-            Err(other) => Err(CreateError::Step(NameStepError::Find(other))),
+            Err(other) => Err(CreateError::History(HistoryError::Find(other))),
         }
     }
 
-    /// Analyses a draft. A factory says itself what its tool takes, where the request does not.
-    fn described(
+    /// Analyzes a draft. A factory declares the parameters of its tool itself if the request does
+    /// not.
+    fn analyze_draft(
         &self,
         request: &CreateTool,
         name: &ToolName,
@@ -130,10 +135,10 @@ impl Toolbox {
         let capabilities = request.capabilities.clone();
         let spec = ToolSpec::new(name.clone(), draft, request.parameters.clone(), capabilities.clone())?;
         let tool = vet(spec)?;
-        if tool.shape() != Shape::Factory {
+        if tool.entry_point() != EntryPoint::Factory {
             return Ok((schema, tool));
         }
-        let parameters = self.parameters_of_factory(name, &tool)?;
+        let parameters = self.factory_parameters(name, &tool)?;
         if !request.parameters.is_null() || parameters.is_null() {
             return Ok((schema, tool));
         }
@@ -142,12 +147,13 @@ impl Toolbox {
         Ok((schema, vet(spec)?))
     }
 
-    /// What the tool of this name takes that a factory makes: it is evaluated in the cell, with nothing granted.
-    fn parameters_of_factory(&self, name: &ToolName, tool: &VettedTool) -> Result<Value, CreateError> {
+    /// Returns the parameters of a factory's tool. The factory is evaluated in a cell without
+    /// grants.
+    fn factory_parameters(&self, name: &ToolName, tool: &VettedTool) -> Result<Value, CreateError> {
         let failed = |why: String| CreateError::Factory(why);
-        let args = self.anything.check(Params::default()).map_err(|error| failed(error.to_string()))?;
-        let permit = Permit::to_describe(args);
-        let run = Run { operations: &NoOperations, ..Run::default() };
+        let args = self.any_schema.check(Params::default()).map_err(|error| failed(error.to_string()))?;
+        let permit = Permit::for_analysis(args);
+        let run = CallContext { host_calls: &NoHostCalls, ..CallContext::default() };
         let evaluated = self.evaluate(name.as_str(), tool.script(), &permit, &run);
         let kept = match evaluated.map_err(|error| failed(error.to_string()))? {
             Ok(kept) => kept,
@@ -160,9 +166,9 @@ impl Toolbox {
             }
         };
         let manifest = kept.manifest().as_str();
-        if manifest.len() > MANIFEST_LIMIT {
+        if manifest.len() > MAX_MANIFEST_BYTES {
             return Err(failed(format!(
-                "it describes its tools in {} bytes, the limit is {MANIFEST_LIMIT}",
+                "it describes its tools in {} bytes, the limit is {MAX_MANIFEST_BYTES}",
                 manifest.len()
             )));
         }
@@ -179,27 +185,27 @@ impl Toolbox {
         }
     }
 
-    /// The tools that do the same, but for the one that is replaced.
-    fn compared(
+    /// Returns the equivalent tools, except for the one that is replaced.
+    fn find_duplicates_of(
         &self,
         tool: &VettedTool,
         schema: &Schema,
-        notes: &Notes,
+        notes: &ToolMetadata,
         before: Option<ToolId>,
-    ) -> Result<Vec<Alike>, CreateError> {
+    ) -> Result<Vec<EquivalentTool>, CreateError> {
         let duplicates = self.policy.duplicates();
         if duplicates == Duplicates::Allow {
             return Ok(Vec::new());
         }
-        let mut alike = match self.alike_to(tool, schema, notes.description(), notes.examples()) {
+        let mut alike = match self.find_equivalent(tool, schema, notes.description(), notes.examples()) {
             Ok(alike) => alike,
-            Err(NotCompared::Fault(fault)) => return Err(fault.into()),
-            // A warning is not worth a refusal.
-            Err(NotCompared::Call(error)) if duplicates == Duplicates::Warn => {
+            Err(CompareError::Fault(fault)) => return Err(fault.into()),
+            // A failed comparison that would only produce a warning does not refuse the tool.
+            Err(CompareError::Call(error)) if duplicates == Duplicates::Warn => {
                 tracing::debug!(%error, "a tool is not compared with others");
                 Vec::new()
             }
-            Err(NotCompared::Call(error)) => return Err(error.into()),
+            Err(CompareError::Call(error)) => return Err(error.into()),
         };
         alike.retain(|alike| Some(alike.entry.id) != before);
         match alike.first() {
@@ -208,49 +214,51 @@ impl Toolbox {
         }
     }
 
-    /// Whether this tool is there already, and passed when something else was expected of it.
-    fn proven_otherwise(&self, id: ToolId, notes: &Notes) -> Result<bool, Fault> {
-        let store = self.shelf()?;
-        let Some(entry) = found(store, id)? else { return Ok(false) };
+    /// Whether this tool exists already and has passed verification with other examples or
+    /// postconditions.
+    fn has_new_expectations(&self, id: ToolId, notes: &ToolMetadata) -> Result<bool, Fault> {
+        let store = self.require_store()?;
+        let Some(entry) = find_by_id(store, id)? else { return Ok(false) };
         if entry.status != Status::Passed {
             return Ok(false);
         }
-        let before = store.notes(&entry)?;
-        Ok(before.examples() != notes.examples() || before.claims() != notes.claims())
+        let before = store.metadata(&entry)?;
+        Ok(before.examples() != notes.examples() || before.postconditions() != notes.postconditions())
     }
 
-    fn kept_as_tool(
+    fn store_tool(
         &self,
         tool: &VettedTool,
         schema: &Schema,
-        notes: &Notes,
+        notes: &ToolMetadata,
         before: Option<ToolId>,
-        when_taken: WhenTaken,
+        when_taken: OnConflict,
         at: jiff::Timestamp,
-    ) -> Result<Created, CreateError> {
-        let (store, spec) = (self.shelf()?, tool.spec());
-        let identical = store.with_same_source(spec)?;
-        let mut alike = self.compared(tool, schema, notes, before)?;
-        // Of those with the same source that is said already.
+    ) -> Result<CreateResult, CreateError> {
+        let (store, spec) = (self.require_store()?, tool.spec());
+        let identical = store.find_same_source(spec)?;
+        let mut alike = self.find_duplicates_of(tool, schema, notes, before)?;
+        // Tools with the same source are listed in `identical_to` already.
         alike.retain(|alike| identical.iter().all(|known| known.id != alike.entry.id));
-        let proven = self.proven_otherwise(spec.id(), notes)?;
-        let change = store.change(Attempt::new(Action::CreateTool, at));
-        let step = change.put(&Registration { spec, notes, scores: tool.scores(), at }, when_taken)?;
-        // From here on the tool is there, so nothing may fail any more.
+        let proven = self.has_new_expectations(spec.id(), notes)?;
+        let change = store.with_audit(AuditEvent::new(Action::CreateTool, at));
+        let step = change.insert(&NewTool { spec, metadata: notes, scores: tool.scores(), at }, when_taken)?;
+        // The tool is stored from here on, so nothing may fail any more.
         if proven {
-            // Somebody else may have changed it meanwhile, and then it is not passed any more either.
+            // Another process may have changed the status meanwhile; then it is no longer passed
+            // either.
             let _ = store.set_status(spec.id(), Status::Unverified);
         }
-        // Somebody may have deleted it already.
+        // Another process may have deleted the tool already.
         let entry = store.find(&ToolRef::Name(spec.name().clone())).ok();
-        let needs_approval = needs_approval(self.policy.approval().0, tool);
+        let needs_approval = approval_reason(self.policy.approval().0, tool);
         if needs_approval.is_some() && self.policy.approval().0 != crate::policy::ApprovalMode::Never {
-            let grants = self.policy.grants_for(step.id, &step.name, notes.tags(), tool.asked());
-            if let Err(fault) = self.ask_later(store, step.id, &grants, "create") {
+            let grants = self.policy.grants_for(step.id, &step.name, notes.tags(), tool.requested_capabilities());
+            if let Err(fault) = self.request_approval(store, step.id, &grants, "create") {
                 tracing::warn!(tool = %step.id, %fault, "that somebody has to approve it is noted when it is run");
             }
         }
-        Ok(Created {
+        Ok(CreateResult {
             id: step.id,
             name: step.name,
             description: notes.description().to_owned(),
@@ -265,24 +273,25 @@ impl Toolbox {
                 .filter(|entry| Some(entry.id) != before)
                 .map(|entry| (entry.name, entry.id))
                 .collect(),
-            alike,
+            equivalent: alike,
             needs_approval,
         })
     }
 }
 
-/// What is said about a tool. Examples and claims are such that they can be tried.
-fn noted(request: &CreateTool, schema: &Schema) -> Result<Notes, CreateError> {
+/// Builds the metadata of a tool. Examples and postconditions are checked to be usable for
+/// verification.
+fn build_metadata(request: &CreateTool, schema: &Schema) -> Result<ToolMetadata, CreateError> {
     for (at, example) in request.examples.iter().enumerate() {
-        Example::read(example).map_err(|reason| NotesError::Example { number: at + 1, reason })?;
+        Example::from_value(example).map_err(|reason| MetadataError::Example { number: at + 1, reason })?;
     }
-    let claims = Claims { returns: request.returns.clone(), idempotent: request.idempotent.clone() };
-    claim::check(&claims, schema).map_err(|reason| NotesError::Claims { reason })?;
-    let notes = Notes::from_parts(
+    let claims = Postconditions { returns: request.returns.clone(), idempotent: request.idempotent.clone() };
+    postconditions::validate(&claims, schema).map_err(|reason| MetadataError::Postconditions { reason })?;
+    let notes = ToolMetadata::from_parts(
         request.description.clone(),
         request.tags.clone(),
         request.generated_from.clone(),
         request.examples.clone(),
     )?;
-    Ok(notes.with_claims(claims)?.with_cost(request.cost)?)
+    Ok(notes.with_postconditions(claims)?.with_cost(request.cost)?)
 }

@@ -1,34 +1,35 @@
-//! `delete_dynamic_tool`, and the way back from it.
+//! `delete_dynamic_tool`, and its reversal.
 //!
-//! Invariant: nothing is deleted that nobody confirmed, and what is deleted can be had back until it is collected.
+//! Invariant: nothing is deleted without a confirmation, and a deleted tool can be restored until
+//! garbage collection removes it.
 
-use toolcell_store::audit::{Action, Attempt, Failure};
-use toolcell_store::{Fault, FindError, NameStepError, Step, ToolRef};
+use toolcell_store::audit::{Action, AuditEvent, EventFailure};
+use toolcell_store::{Fault, FindError, HistoryError, ToolRef, VersionCommit};
 use toolcell_tool::{ToolId, ToolName};
 
-use crate::find::FindToolError;
+use crate::lookup::FindToolError;
 use crate::request::DeleteTool;
 use crate::toolbox::Toolbox;
 
-/// Why a name leads where it did.
+/// The error of deleting or restoring a tool.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DeleteError {
-    /// Nobody confirmed it.
+    /// The deletion is not confirmed.
     #[error("`{name}` ({id}) stays")]
     Unconfirmed {
-        /// The tool that would be deleted.
+        /// The identifier of the tool that would be deleted.
         id: ToolId,
-        /// Its name.
+        /// The name of the tool.
         name: ToolName,
     },
     /// There is no such tool.
     #[error(transparent)]
     Find(#[from] FindToolError),
-    /// As the store says.
+    /// The history of the name does not allow the step.
     #[error(transparent)]
-    Step(NameStepError),
-    /// The store fails.
+    History(HistoryError),
+    /// The store failed.
     #[error(transparent)]
     Fault(#[from] Fault),
 }
@@ -40,92 +41,100 @@ impl DeleteError {
         match self {
             Self::Unconfirmed { .. } => "confirm-required",
             Self::Find(error) => error.code(),
-            Self::Step(error) => error.code(),
+            Self::History(error) => error.code(),
             Self::Fault(fault) => fault.code(),
         }
     }
 
-    /// What to do next.
+    /// Returns a hint on what to do next.
     #[must_use]
     pub const fn hint(&self) -> &'static str {
         match self {
             Self::Unconfirmed { .. } => "say `confirm: true` (--confirm); it can be undeleted until it is collected",
             Self::Find(error) => error.hint(),
-            Self::Step(error) => error.hint(),
+            Self::History(error) => error.hint(),
             Self::Fault(fault) => fault.hint(),
         }
     }
 }
 
-impl From<NameStepError> for DeleteError {
-    fn from(error: NameStepError) -> Self {
+impl From<HistoryError> for DeleteError {
+    fn from(error: HistoryError) -> Self {
         match error {
-            NameStepError::Fault(fault) => Self::Fault(fault),
-            other => Self::Step(other),
+            HistoryError::Fault(fault) => Self::Fault(fault),
+            other => Self::History(other),
         }
     }
 }
 
 impl Toolbox {
-    /// Takes the name of a tool away. The tool stays until it is collected.
+    /// Deletes the name of a tool. The tool itself stays in the store until garbage collection
+    /// removes it.
     ///
     /// # Errors
-    /// `confirm-required`, `tool-not-found`, `tool-mismatch`, `id-ambiguous`, and those of the disk.
-    pub fn delete(&self, request: &DeleteTool) -> Result<Step, DeleteError> {
+    /// `confirm-required`, `tool-not-found`, `tool-mismatch`, `id-ambiguous`, and the store's I/O
+    /// errors.
+    pub fn delete(&self, request: &DeleteTool) -> Result<VersionCommit, DeleteError> {
         let called = request.tool_name.as_deref().or(request.tool_id.as_deref()).unwrap_or_default();
-        let done = self.deleted(request);
-        self.stepped(Action::DeleteDynamicTool, called, done)
+        let done = self.delete_inner(request);
+        self.log_failed_step(Action::DeleteDynamicTool, called, done)
     }
 
-    fn deleted(&self, request: &DeleteTool) -> Result<Step, DeleteError> {
+    fn delete_inner(&self, request: &DeleteTool) -> Result<VersionCommit, DeleteError> {
         let entry = self.find_tool(request.tool_id.as_deref(), request.tool_name.as_deref())?;
         if !request.confirm {
             return Err(DeleteError::Unconfirmed { id: entry.id, name: entry.name });
         }
         let at = self.now();
-        let change = self.shelf()?.change(Attempt::new(Action::DeleteDynamicTool, at));
+        let change = self.require_store()?.with_audit(AuditEvent::new(Action::DeleteDynamicTool, at));
         let step = match change.delete(&ToolRef::Name(entry.name.clone()), at) {
-            Err(NameStepError::Find(FindError::Unknown(asked))) => {
-                return Err(FindToolError::Unknown { asked, instead: None }.into());
+            Err(HistoryError::Find(FindError::Unknown(asked))) => {
+                return Err(FindToolError::Unknown { asked, suggestion: None }.into());
             }
             other => other?,
         };
         Ok(step)
     }
 
-    /// Gives a name back that was deleted.
+    /// Restores a deleted name.
     ///
     /// # Errors
-    /// `not-deleted`, `tool-not-found`, `id-ambiguous`, `integrity`, and those of the disk.
-    pub fn undelete(&self, reference: &ToolRef) -> Result<Step, DeleteError> {
+    /// `not-deleted`, `tool-not-found`, `id-ambiguous`, `integrity`, and the store's I/O errors.
+    pub fn undelete(&self, reference: &ToolRef) -> Result<VersionCommit, DeleteError> {
         let at = self.now();
-        let attempt = Attempt::new(Action::Undelete, at);
-        let store = self.shelf().map_err(DeleteError::from);
-        let done = store.and_then(|store| Ok(store.change(attempt).undelete(reference, at)?));
-        self.stepped(Action::Undelete, &reference.to_string(), done)
+        let attempt = AuditEvent::new(Action::Undelete, at);
+        let store = self.require_store().map_err(DeleteError::from);
+        let done = store.and_then(|store| Ok(store.with_audit(attempt).undelete(reference, at)?));
+        self.log_failed_step(Action::Undelete, &reference.to_string(), done)
     }
 
-    /// Lets a name lead to where it led at an earlier step of its history.
+    /// Makes a name refer to the tool of an earlier step of its history.
     ///
     /// # Errors
-    /// `tool-not-found`, `version-not-found`, `integrity`, and those of the disk.
-    pub fn roll_back(&self, name: &ToolName, number: u64) -> Result<Step, DeleteError> {
+    /// `tool-not-found`, `version-not-found`, `integrity`, and the store's I/O errors.
+    pub fn roll_back(&self, name: &ToolName, number: u64) -> Result<VersionCommit, DeleteError> {
         let at = self.now();
-        let attempt = Attempt::new(Action::Rollback, at);
-        let store = self.shelf().map_err(DeleteError::from);
-        let done = store.and_then(|store| Ok(store.change(attempt).roll_back(name, number, at)?));
-        self.stepped(Action::Rollback, name.as_str(), done)
+        let attempt = AuditEvent::new(Action::Rollback, at);
+        let store = self.require_store().map_err(DeleteError::from);
+        let done = store.and_then(|store| Ok(store.with_audit(attempt).roll_back(name, number, at)?));
+        self.log_failed_step(Action::Rollback, name.as_str(), done)
     }
 
-    /// Writes the audit line of a step that was not taken. That of one that was is written with it.
-    fn stepped(&self, action: Action, called: &str, done: Result<Step, DeleteError>) -> Result<Step, DeleteError> {
+    /// Writes the audit event of a failed step. On success the event is written together with the
+    /// step.
+    fn log_failed_step(
+        &self,
+        action: Action,
+        called: &str,
+        done: Result<VersionCommit, DeleteError>,
+    ) -> Result<VersionCommit, DeleteError> {
         if let Err(error) = &done {
-            let mut attempt = Attempt { name: Some(called.to_owned()), ..Attempt::new(action, self.now()) };
+            let mut attempt = AuditEvent { name: Some(called.to_owned()), ..AuditEvent::new(action, self.now()) };
             if let DeleteError::Unconfirmed { id, .. } = error {
                 attempt.tool = Some(*id);
             }
-            attempt.result = Err(Failure { code: error.code(), message: Some(error.to_string()) });
-            self.note(&attempt);
+            attempt.result = Err(EventFailure { code: error.code(), message: Some(error.to_string()) });
+            self.log_attempt(&attempt);
         }
         done
     }

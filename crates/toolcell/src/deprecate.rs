@@ -1,39 +1,39 @@
-//! Tools that work, and in whose place others are to be used.
+//! Deprecation: tools that still work, but should be replaced by others.
 //!
-//! Invariant: a deprecated tool runs as before, and every answer about it names what is to be used now. Each attempt to
-//! deprecate leaves one audit line.
+//! Invariant: a deprecated tool runs as before, and every response about it names its successor.
+//! Each attempt to deprecate leaves one audit event.
 
-use toolcell_store::audit::{Action, Attempt, Failure};
+use toolcell_store::audit::{Action, AuditEvent, EventFailure};
 use toolcell_store::{Entry, Fault, FindError};
 use toolcell_tool::{Status, ToolId, ToolName};
 
-use crate::find::FindToolError;
+use crate::lookup::FindToolError;
 use crate::toolbox::Toolbox;
 
-/// A tool that is deprecated now.
+/// The result of deprecating a tool.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Deprecated {
-    /// The tool.
+pub struct DeprecateResult {
+    /// The identifier of the tool.
     pub tool: ToolId,
-    /// Its name.
+    /// The name of the tool.
     pub name: ToolName,
-    /// What it was before.
-    pub before: Status,
-    /// What is to be used in its place.
+    /// The status before the deprecation.
+    pub previous_status: Status,
+    /// The tool to use instead.
     pub successor: Option<Entry>,
 }
 
-/// Why a tool is not deprecated.
+/// The error of deprecating a tool.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DeprecateError {
     /// There is no such tool.
     #[error(transparent)]
     Find(#[from] FindToolError),
-    /// As the store says.
+    /// The store refuses the deprecation.
     #[error(transparent)]
     Store(toolcell_store::DeprecateError),
-    /// The store fails.
+    /// The store failed.
     #[error(transparent)]
     Fault(#[from] Fault),
 }
@@ -49,7 +49,7 @@ impl DeprecateError {
         }
     }
 
-    /// What to do next.
+    /// Returns a hint on what to do next.
     #[must_use]
     pub const fn hint(&self) -> &'static str {
         match self {
@@ -72,11 +72,13 @@ impl From<toolcell_store::DeprecateError> for DeprecateError {
 }
 
 impl Toolbox {
-    /// Deprecates a tool, in favour of another one where one is named. It goes on to work, and says what to use in its
-    /// place. What is deprecated does not travel with bundles. Both are meant by name, or by identifier.
+    /// Deprecates a tool, optionally in favour of a successor. The tool keeps working, and its
+    /// responses name the successor. Deprecated tools are not exported in bundles. Both tools are
+    /// given by name or by identifier.
     ///
     /// # Errors
-    /// `tool-not-found`, `id-ambiguous`, `successor-invalid`, `status-illegal`, and those of the disk.
+    /// `tool-not-found`, `id-ambiguous`, `successor-invalid`, `status-illegal`, and the store's I/O
+    /// errors.
     ///
     /// # Examples
     /// ```
@@ -89,52 +91,58 @@ impl Toolbox {
     ///     toolbox.create(&CreateTool { name, description, code, ..CreateTool::default() })?;
     /// }
     /// toolbox.deprecate("old", Some("new"))?;
-    /// let ran = toolbox.run(&RunTool::of("old", Params::default()), &RunOptions::default())?;
+    /// let ran = toolbox.run(&RunTool::new("old", Params::default()), &RunOptions::default())?;
     /// assert_eq!(ran.value()?.unwrap().as_str(), "1");
     /// assert_eq!(ran.deprecated.unwrap().successor.unwrap().as_str(), "new");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn deprecate(&self, tool: &str, successor: Option<&str>) -> Result<Deprecated, DeprecateError> {
+    pub fn deprecate(&self, tool: &str, successor: Option<&str>) -> Result<DeprecateResult, DeprecateError> {
         let found = self.find(tool).map_err(DeprecateError::from);
         let named = || successor.map(|name| self.find(name)).transpose();
         match found {
             Ok(entry) => {
                 let named = named().map_err(DeprecateError::from);
-                let done = named.and_then(|successor| self.deprecated(&entry, successor));
-                self.say_deprecated(entry.name.as_str(), Some(entry.id), done)
+                let done = named.and_then(|successor| self.deprecate_entry(&entry, successor));
+                self.log_failed_deprecation(entry.name.as_str(), Some(entry.id), done)
             }
-            Err(error) => self.say_deprecated(tool, None, Err(error)),
+            Err(error) => self.log_failed_deprecation(tool, None, Err(error)),
         }
     }
 
-    /// Deprecates a tool that was found.
-    pub(crate) fn deprecated(&self, tool: &Entry, successor: Option<Entry>) -> Result<Deprecated, DeprecateError> {
+    /// Deprecates a stored tool.
+    pub(crate) fn deprecate_entry(
+        &self,
+        tool: &Entry,
+        successor: Option<Entry>,
+    ) -> Result<DeprecateResult, DeprecateError> {
         let name = Some(tool.name.to_string());
-        let attempt = Attempt { tool: Some(tool.id), name, ..Attempt::new(Action::Status, self.now()) };
-        let before = self.shelf()?.change(attempt).deprecate(tool.id, successor.as_ref().map(|entry| entry.id))?;
-        Ok(Deprecated { tool: tool.id, name: tool.name.clone(), before, successor })
+        let attempt = AuditEvent { tool: Some(tool.id), name, ..AuditEvent::new(Action::Status, self.now()) };
+        let before =
+            self.require_store()?.with_audit(attempt).deprecate(tool.id, successor.as_ref().map(|entry| entry.id))?;
+        Ok(DeprecateResult { tool: tool.id, name: tool.name.clone(), previous_status: before, successor })
     }
 
-    /// Writes the audit line of an attempt to deprecate that came to nothing. That of one that did not is written with it.
-    pub(crate) fn say_deprecated(
+    /// Writes the audit event of a failed deprecation. On success the event is written together
+    /// with the deprecation.
+    pub(crate) fn log_failed_deprecation(
         &self,
         name: &str,
         tool: Option<ToolId>,
-        done: Result<Deprecated, DeprecateError>,
-    ) -> Result<Deprecated, DeprecateError> {
+        done: Result<DeprecateResult, DeprecateError>,
+    ) -> Result<DeprecateResult, DeprecateError> {
         if let Err(error) = &done {
-            let result = Err(Failure { code: error.code(), message: Some(error.to_string()) });
+            let result = Err(EventFailure { code: error.code(), message: Some(error.to_string()) });
             let name = Some(name.to_owned());
-            self.note(&Attempt { tool, name, result, ..Attempt::new(Action::Status, self.now()) });
+            self.log_attempt(&AuditEvent { tool, name, result, ..AuditEvent::new(Action::Status, self.now()) });
         }
         done
     }
 
-    /// What is to be used in place of a tool that is deprecated, as names lead now.
+    /// Returns the current replacement of a deprecated tool.
     ///
     /// # Errors
-    /// Those of the disk.
-    pub fn in_place_of(&self, tool: &Entry) -> Result<Option<Entry>, Fault> {
-        self.shelf()?.in_place_of(tool)
+    /// The store's I/O errors.
+    pub fn replacement_for(&self, tool: &Entry) -> Result<Option<Entry>, Fault> {
+        self.require_store()?.replacement_for(tool)
     }
 }

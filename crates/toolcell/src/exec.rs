@@ -1,73 +1,73 @@
 //! Runs a draft once and stores nothing.
 //!
-//! Invariant: what runs is what was translated here, and it runs by the same road as a stored tool.
+//! Invariant: the draft is compiled here, and runs by the same path as a stored tool.
 
 use std::borrow::Cow;
 
-use toolcell_analysis::{Capabilities, Finding, Rejection, Script, quick_check, translate};
-use toolcell_host::{Budget, CallError, Grant, Params, Report, Run};
+use toolcell_analysis::{AnalysisError, Capabilities, Finding, Script, quick_check, transpile};
+use toolcell_host::{Budget, CallContext, CallError, Grant, Params, Report};
 use toolcell_store::audit::Action;
 use toolcell_store::{Fault, RecordError};
 use toolcell_tool::Draft;
 
-use crate::cell::Code;
-use crate::gate::RESULT_WITHHELD;
-use crate::params::ParamsError;
-use crate::permit::{Denial, NotAdmitted, Purpose, Subject};
+use crate::execute::ToolCode;
+use crate::hook::RESULT_WITHHELD;
+use crate::permit::{AdmissionError, AdmissionMode, AdmissionRequest, Denial};
 use crate::policy::LimitError;
-use crate::record::{Attempted, Ended};
+use crate::run_record::{AttemptEnd, RunRecorder};
+use crate::schema::ParamsError;
 use crate::toolbox::Toolbox;
-use crate::vet::said;
+use crate::vet::describe_findings;
 
-/// Whether a draft is looked at before it runs. Isolation does not depend on it.
+/// Whether a draft is analyzed before it runs. Isolation does not depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Precheck {
-    /// What has a critical finding does not run.
+    /// Drafts with a critical finding do not run.
     #[default]
     Critical,
-    /// Everything runs that can be translated.
+    /// Every draft runs that can be compiled.
     Off,
 }
 
-/// A draft was not run.
+/// The error of running a draft.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExecError {
-    /// The draft is no source that runs here.
+    /// The draft is not valid source.
     #[error(transparent)]
-    Source(#[from] Rejection),
-    /// The analysis refuses it.
-    #[error("{}", said(.0))]
+    Source(#[from] AnalysisError),
+    /// The analysis rejects the draft.
+    #[error("{}", describe_findings(.0))]
     Refused(Vec<Finding>),
-    /// The limits that were asked for cannot be had.
+    /// The requested limits are not available.
     #[error(transparent)]
     Limit(#[from] LimitError),
-    /// A gate does not let it run.
+    /// A hook denies the call.
     #[error(transparent)]
     Denied(#[from] Denial),
-    /// A gate made something of the parameters that they cannot be.
+    /// A hook changed the parameters to invalid ones.
     #[error(transparent)]
     Params(#[from] ParamsError),
-    /// The sandbox did not take the call.
+    /// The sandbox did not accept the call.
     #[error(transparent)]
     Call(#[from] CallError),
-    /// It ran, and a gate that failed keeps back what came of it.
+    /// The draft ran, and a hook that failed withholds the result.
     #[error(transparent)]
     Withheld(Denial),
-    /// It cannot be recorded, and does not run.
+    /// The run cannot be recorded, so it does not start.
     #[error(transparent)]
     Fault(#[from] Fault),
-    /// It ran, and that could not be recorded.
+    /// The draft ran, and recording the run failed.
     #[error("the tool ran, and that cannot be recorded: {0}")]
-    Unrecorded(#[from] RecordError),
+    RecordFailed(#[from] RecordError),
 }
 
-impl From<NotAdmitted> for ExecError {
-    fn from(error: NotAdmitted) -> Self {
+impl From<AdmissionError> for ExecError {
+    fn from(error: AdmissionError) -> Self {
         match error {
-            NotAdmitted::Denied(denial) => Self::Denied(denial),
-            NotAdmitted::Params(error) => Self::Params(error),
-            NotAdmitted::Fault(fault) => Self::Fault(fault),
+            AdmissionError::Denied(denial) => Self::Denied(denial),
+            AdmissionError::Params(error) => Self::Params(error),
+            AdmissionError::Fault(fault) => Self::Fault(fault),
         }
     }
 }
@@ -82,14 +82,14 @@ impl ExecError {
             Self::Limit(error) => error.code(),
             Self::Denied(_) => "permission-denied",
             Self::Withheld(_) => RESULT_WITHHELD,
-            Self::Unrecorded(error) => error.code(),
+            Self::RecordFailed(error) => error.code(),
             Self::Params(error) => error.code(),
             Self::Call(error) => error.code(),
             Self::Fault(error) => error.code(),
         }
     }
 
-    /// What to do next.
+    /// Returns a hint on what to do next.
     #[must_use]
     pub fn hint(&self) -> Cow<'_, str> {
         match self {
@@ -97,18 +97,18 @@ impl ExecError {
             Self::Refused(findings) => findings.first().map_or("", |finding| finding.suggestion).into(),
             Self::Limit(error) => error.hint().into(),
             Self::Denied(denial) | Self::Withheld(denial) => denial.hint.as_str().into(),
-            Self::Unrecorded(error) => error.hint().into(),
+            Self::RecordFailed(error) => error.hint().into(),
             Self::Params(error) => error.hint().into(),
             Self::Call(error) => error.hint().into(),
             Self::Fault(error) => error.hint().into(),
         }
     }
 
-    /// Line and column, where the draft itself is at fault.
+    /// Returns the line and column of the error, if it is in the draft.
     #[must_use]
-    pub fn place(&self) -> Option<(u32, u32)> {
+    pub fn position(&self) -> Option<(u32, u32)> {
         let location = match self {
-            Self::Source(error) => error.problems().first()?.location,
+            Self::Source(error) => error.diagnostics().first()?.location,
             Self::Refused(findings) => findings.first()?.location,
             _ => return None,
         };
@@ -117,18 +117,20 @@ impl ExecError {
 }
 
 impl Toolbox {
-    /// Runs the tool in a draft. What it does is in the report; a draft that was run before is not evaluated again.
+    /// Runs the tool in a draft. Its outcome is in the report. A draft that was run before is not
+    /// evaluated again.
     ///
-    /// Whoever hands in the draft has approved it: gates are asked, and a person is not. It is granted what `run` does for
-    /// it, and gets what the policy allows at most.
+    /// The caller has approved the draft by passing it: hooks run, but no approver is asked. The
+    /// draft's host calls are those of `run`, and its limits are at most those of the policy.
     ///
     /// # Errors
-    /// `syntax-error`, `syntax-unsupported`, `safety-check-failed` (a critical finding), `permission-denied`,
-    /// `parameters-invalid` (a gate changed them), `limit-invalid`, `busy`, `no-instance`, and those of the disk.
+    /// `syntax-error`, `syntax-unsupported`, `safety-check-failed` (a critical finding),
+    /// `permission-denied`, `parameters-invalid` (a hook changed them), `limit-invalid`, `busy`,
+    /// `no-instance`, and the store's I/O errors.
     ///
     /// # Examples
     /// ```
-    /// use toolcell::{Budget, Draft, Outcome, Params, Precheck, Run, SandboxConfig, Toolbox};
+    /// use toolcell::{Budget, Draft, Outcome, Params, Precheck, CallContext, SandboxConfig, Toolbox};
     ///
     /// let toolbox = Toolbox::new(&SandboxConfig::default())?;
     /// let draft = Draft::from_bytes(
@@ -136,7 +138,7 @@ impl Toolbox {
     ///     b"const execute = ({ xs }: { xs: number[] }) => xs.reduce((a, b) => a + b) / xs.length",
     /// )?;
     /// let params = Params::parse(r#"{"xs": [1, 2, 4.5]}"#)?;
-    /// let report = toolbox.exec(&draft, &params, &Budget::default(), &Run::default(), Precheck::Critical)?;
+    /// let report = toolbox.exec(&draft, &params, &Budget::default(), &CallContext::default(), Precheck::Critical)?;
     /// assert!(matches!(report.outcome, Outcome::Returned(Some(value)) if value.as_str() == "2.5"));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -145,55 +147,60 @@ impl Toolbox {
         draft: &Draft,
         params: &Params,
         budget: &Budget,
-        run: &Run<'_>,
+        run: &CallContext<'_>,
         precheck: Precheck,
     ) -> Result<Report, ExecError> {
-        let mut attempted = Attempted::begin(self, Action::Exec, "host", draft.name(), params)?;
-        let done = self.exec_attempted(draft, params, budget, run, precheck, &mut attempted);
+        let mut attempted = RunRecorder::start(self, Action::Exec, "host", draft.name(), params)?;
+        let done = self.exec_inner(draft, params, budget, run, precheck, &mut attempted);
         let ended = match &done {
-            Ok(_) => Ended::AsItRan,
-            Err(error) => Ended::Refused { code: error.code(), message: error.to_string() },
+            Ok(_) => AttemptEnd::Completed,
+            Err(error) => AttemptEnd::Refused { code: error.code(), message: error.to_string() },
         };
-        attempted.end(ended)?;
+        attempted.finish(ended)?;
         done
     }
 
-    /// The run itself.
-    fn exec_attempted(
+    /// Runs the draft, and updates the record.
+    fn exec_inner(
         &self,
         draft: &Draft,
         params: &Params,
         budget: &Budget,
-        run: &Run<'_>,
+        run: &CallContext<'_>,
         precheck: Precheck,
-        attempted: &mut Attempted<'_>,
+        attempted: &mut RunRecorder<'_>,
     ) -> Result<Report, ExecError> {
-        self.policy.admits(budget)?;
-        let key = key(draft.name(), draft.source(), &run.operations.grants(), precheck);
-        let kept = self.kept(&key);
-        let script = if kept.is_none() { Some(checked(draft, precheck)?) } else { None };
-        let args = self.anything.check(params.clone())?;
+        self.policy.check_budget(budget)?;
+        let key = cache_key(draft.name(), draft.source(), &run.host_calls.grants(), precheck);
+        let kept = self.cached_script(&key);
+        let script = if kept.is_none() { Some(prepare_script(draft, precheck)?) } else { None };
+        let args = self.any_schema.check(params.clone())?;
         let asked = Capabilities::default();
-        let subject = Subject { name: draft.name(), schema: &self.anything, asked: &asked, tool: None };
-        let permit =
-            self.admit(&subject, args, *budget, Purpose::Run { person: None, caller: "host" }, &mut Vec::new())?;
-        attempted.is_permitted(&permit);
+        let subject = AdmissionRequest { name: draft.name(), schema: &self.any_schema, requested: &asked, tool: None };
+        let permit = self.admit(
+            &subject,
+            args,
+            *budget,
+            AdmissionMode::Run { approver: None, caller: "host" },
+            &mut Vec::new(),
+        )?;
+        attempted.set_permit(&permit);
         let code = match (kept, &script) {
-            (Some(kept), _) => Code::Evaluated(kept),
-            (None, Some(script)) => Code::Script(script),
+            (Some(kept), _) => ToolCode::Prepared(kept),
+            (None, Some(script)) => ToolCode::Script(script),
             (None, None) => return Err(CallError::NoInstance("there is nothing to evaluate".to_owned()).into()),
         };
-        let report = self.enter(key, draft.name(), code, &permit, run)?;
-        attempted.has_run(&report);
-        let seen = self.review(draft.name(), None, permit, report).map_err(ExecError::Withheld)?;
+        let report = self.execute(key, draft.name(), code, &permit, run)?;
+        attempted.set_report(&report);
+        let seen = self.run_post_hooks(draft.name(), None, permit, report).map_err(ExecError::Withheld)?;
         Ok(seen.into_report())
     }
 }
 
-/// What a draft runs as, if nothing speaks against it.
-fn checked(draft: &Draft, precheck: Precheck) -> Result<Script, ExecError> {
+/// Compiles a draft, and analyzes it if asked to.
+fn prepare_script(draft: &Draft, precheck: Precheck) -> Result<Script, ExecError> {
     match precheck {
-        Precheck::Off => Ok(translate(draft.source(), draft.language())?),
+        Precheck::Off => Ok(transpile(draft.source(), draft.language())?),
         Precheck::Critical => {
             let (script, findings) = quick_check(draft.source(), draft.language())?;
             if findings.is_empty() { Ok(script) } else { Err(ExecError::Refused(findings)) }
@@ -201,8 +208,8 @@ fn checked(draft: &Draft, precheck: Precheck) -> Result<Script, ExecError> {
     }
 }
 
-/// The key of a draft with a name and grants.
-fn key(name: &str, source: &str, grants: &[Grant], precheck: Precheck) -> blake3::Hash {
+/// Returns the cache key of a draft with a name and grants.
+fn cache_key(name: &str, source: &str, grants: &[Grant], precheck: Precheck) -> blake3::Hash {
     let mut hasher = blake3::Hasher::new_derive_key("toolcell 2026-11 prepared script");
     hasher.update(&[u8::from(precheck == Precheck::Off)]);
     for part in [name, source] {
@@ -211,7 +218,7 @@ fn key(name: &str, source: &str, grants: &[Grant], precheck: Precheck) -> blake3
     for grant in grants {
         hasher.update(grant.name().as_bytes()).update(b"\0");
         if let Grant::Secrets { names } = grant {
-            // A name has no `:`, which is in no name of a grant either.
+            // Names of secrets and of grants contain no `:`.
             hasher.update(names.join(":").as_bytes()).update(b"\0");
         }
     }

@@ -1,5 +1,6 @@
-//! Cells in processes that are locked in: what a host says of them ([`SandboxConfig::jail`](crate::SandboxConfig::jail)), and what
-//! it is told ([`Toolbox::walls`](crate::Toolbox::walls)).
+//! The types to run cells in confined worker processes
+//! ([`SandboxConfig::jail`](crate::SandboxConfig::jail)), and to inspect the confinement
+//! ([`Toolbox::confinement`](crate::Toolbox::confinement)).
 //!
 //! ```no_run
 //! use toolcell::jail::{Program, serve_if_worker};
@@ -7,8 +8,8 @@
 //!
 //! serve_if_worker(); // First thing in `main`.
 //! let toolbox = Toolbox::new(&SandboxConfig { jail: Some(Program::This), slots: 1, ..SandboxConfig::default() })?;
-//! assert!(toolbox.walls().is_some());
+//! assert!(toolbox.confinement().is_some());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-pub use toolcell_jail::{Landlock, Program, Walls, serve_if_worker};
+pub use toolcell_jail::{Confinement, Landlock, Program, serve_if_worker};

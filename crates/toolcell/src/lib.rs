@@ -1,127 +1,140 @@
-//! Toolcell runs the tools that an agent writes while it works, each call in a sealed cell. This is the crate that
-//! hosts embed.
+//! Runs tools written by AI agents, each call in an isolated QuickJS-in-Wasm cell. This is the
+//! crate that hosts embed.
 //!
-//! A [`Toolbox`] holds a sandbox, a [`store`], and the rules under which tools run: a [`Policy`], [`Gates`], and what people
-//! approved. [`Toolbox::create`], [`Toolbox::run`], [`Toolbox::list`] and [`Toolbox::delete`] are the operations of the
-//! contract, each with a typed answer that has a text in Japanese, English and Chinese; [`Toolbox::start`] is a run for hosts that wait
-//! without a thread. [`Toolbox::exec`] runs a draft once and stores nothing. [`Toolbox::search`] finds tools by what they are
-//! about, [`Toolbox::ledger`] says what they cost and gave, [`Toolbox::retirements`] which of them are of no use any more, and
-//! [`Toolbox::deprecate`] what is to be used in place of one. [`Toolbox::replay`] does a run again, from its [`Receipt`], and [`Toolbox::profile`] says where its fuel goes. [`export`], [`import`] and [`collect`] are what is done with a
-//! store as a whole.
+//! A [`Toolbox`] holds a sandbox, a [`store`], and the rules that tools run under: a [`Policy`],
+//! [`Hooks`], and the approvals given by people. [`Toolbox::create`], [`Toolbox::run`],
+//! [`Toolbox::list`] and [`Toolbox::delete`] are the operations of the contract; each returns a
+//! typed result with a text in Japanese, English and Chinese. [`Toolbox::start`] runs a tool
+//! asynchronously. [`Toolbox::exec`] runs a draft once and stores nothing. [`Toolbox::search`]
+//! finds tools by topic, [`Toolbox::cost_report`] reports their costs and savings,
+//! [`Toolbox::retirements`] proposes tools to retire, and [`Toolbox::deprecate`] marks a tool as
+//! deprecated and names its successor. [`Toolbox::replay`] re-executes a run from its [`Receipt`],
+//! and [`Toolbox::profile`] attributes the fuel of a run to functions and lines. [`export`],
+//! [`import`] and [`collect`] work on a whole store.
 //!
-//! Reading order: `request` is what is asked for; `create`, `run`, `list`, `delete` are the verbs; `permit` decides,
-//! with [`policy`] and [`gate`]; `cell` is the way into the sandbox; `operations` is what the host does
-//! for a tool that waits; `record` is what is kept, and `receipt` what can be done again.
+//! Reading order: `request` defines the inputs; `create`, `run`, `list`, `delete` implement the
+//! operations; `permit` decides whether a call may run, with [`policy`] and [`hook`]; `execute` is
+//! the only entry into the sandbox; `host_calls` serves the calls that a tool makes to the host;
+//! `run_record` persists each run, and `receipt` makes a run reproducible.
 //!
-//! Invariant: this crate strings the parts together and adds no way around them. There is one road to the sandbox, and
-//! each attempt to take it leaves one record.
+//! Invariant: this crate composes the parts and adds no way around them. There is one path into the
+//! sandbox, and each attempt to take it leaves one record.
 
 mod request;
 
 mod toolbox;
 
+mod async_run;
+mod cost_report;
 mod create;
 mod delete;
 mod deprecate;
 mod exec;
-mod ledger;
 mod list;
 mod profile;
 mod reflect;
 mod retire;
 mod run;
-mod running;
 mod search;
 mod show;
-mod sleep;
+mod suspend;
 mod verify;
 
-mod alike;
-mod approve;
-mod body;
+mod approval_prompt;
+mod approvals;
+mod backend;
 mod cache;
-mod cell;
-mod cells;
-mod claim;
-mod find;
-mod function;
-pub mod gate;
+mod equivalence;
+mod execute;
+mod flusher;
+mod grant_hints;
+pub mod hook;
+mod host_calls;
+mod host_function;
 pub mod jail;
-mod keeper;
-mod operations;
-mod params;
+mod lookup;
+mod messages;
 mod permit;
 mod plans;
 pub mod policy;
+mod postconditions;
 pub mod proof;
 mod receipt;
-mod record;
+mod rejected_request;
+mod response;
 mod review;
-mod text;
-mod told;
-mod turn_away;
-mod ungranted;
+mod run_record;
+mod schema;
 mod vet;
 
 mod exchange;
 
-pub use alike::Alike;
-pub use approve::{ApprovalError, Decided, Pending};
-pub use body::{
-    AlikeBody, ContextBody, CreatedBody, DeletedBody, DeprecationBody, FindingBody, ListedBody, LogBody, NamedBody,
-    ParameterBody, RanBody, ToolBody, UsageBody, WarningBody,
+pub use approval_prompt::{
+    PromptTooLong, describe_capabilities, escape_control_chars, escape_for_display, single_line,
+    single_line_for_display,
 };
-pub use cells::SandboxConfig;
-pub use create::{CreateError, Created};
+pub use approvals::{ApprovalError, ApprovalResult, PendingTool};
+pub use async_run::RunHandle;
+pub use backend::SandboxConfig;
+pub use cost_report::{CostReportLine, CostTotals};
+pub use create::{CreateError, CreateResult};
 pub use delete::DeleteError;
-pub use deprecate::{DeprecateError, Deprecated};
-pub use exchange::{Bundle, collect, export, import, judge, repair, repair_adopting};
+pub use deprecate::{DeprecateError, DeprecateResult};
+pub use equivalence::EquivalentTool;
+pub use exchange::{ExportSelection, collect, export, import, repair, repair_adopting, score_tool};
 pub use exec::{ExecError, Precheck};
-pub use find::{FindToolError, Instead};
-pub use function::{Function, FunctionError, FunctionFailed, FunctionReply, Functions};
-pub use gate::{Answer, Context, Gates, Person, Question, Revision, Verdict, Waiting};
-pub use ledger::{LedgerLine, Sums};
-pub use list::{ListToolsError, Listed};
-pub use operations::{BodyEnd, Choice, Done, Effect, Held, HeldBody, Planner, ReachError, Received, SecretSource};
-pub use params::{Args, ParamProblem, Parameter, ParamsError, Schema, SchemaError};
-pub use permit::{Denial, Permit, Step};
+pub use hook::{ApprovalAnswer, ApprovalPrompt, Approver, AwaitedAnswer, HookContext, HookVerdict, Hooks, Revision};
+pub use host_calls::{
+    BodyEnd, Effect, EffectApprover, EffectDecision, EffectLog, GrantOpenError, HeldBody, HeldEffect, ReceivedBody,
+    SecretSource,
+};
+pub use host_function::{FunctionError, FunctionFailure, FunctionReply, HostFunction, HostFunctions};
+pub use list::{ListToolsError, ToolList};
+pub use lookup::{FindToolError, Suggestion};
+pub use messages::{deleted_text, deprecated_text};
+pub use permit::{DecisionStep, Denial, Permit};
 pub use plans::PlanError;
-pub use policy::{Policy, PolicyFile, Wanted};
+pub use policy::{LimitOverrides, Policy, PolicyFile};
 pub use profile::{
-    Change, FuelModel, FunctionFuel, LineFuel, Outside, Profile, ProfileDifference, ProfileError, StackFuel,
+    FuelModel, FunctionFuel, LineFuel, Profile, ProfileDelta, ProfileDifference, ProfileError, StackFuel, Unattributed,
 };
 pub use proof::{Counterexample, Proof};
-pub use receipt::{Difference, OtherVersion, Receipt, ReceiptError, ReceiptKey, ReplayError, ReplayOptions, Replayed};
-pub use record::{RunRecord, Size, Used};
-pub use reflect::{ReflectError, ReflectOnTask, Reflected, ReflectedBody};
+pub use receipt::{
+    Receipt, ReceiptError, ReceiptKey, ReplayDifference, ReplayError, ReplayOptions, ReplayResult, VersionPolicy,
+};
+pub use reflect::{ReflectError, ReflectOnTask, ReflectResponse, ReflectResult};
 pub use request::{CreateTool, DeleteTool, ListTools, RequestError, RetireTools, RunTool, read_request};
-pub use retire::{Reason, RetireError, Retirement};
-pub use run::{Deprecation, Explanation, Failed, Ran, RunError, RunOptions};
-pub use running::Running;
+pub use response::{
+    CreateResponse, DeleteResponse, DeprecationResponse, EquivalentToolResponse, FindingResponse, HookContextResponse,
+    ListResponse, LogLineResponse, NamedToolResponse, ParameterResponse, RunResponse, ToolResponse, UsageResponse,
+    WarningResponse,
+};
+pub use retire::{RetireError, RetireReason, Retirement};
+pub use run::{Deprecation, Explanation, RunError, RunOptions, RunResult, ToolFailure};
+pub use run_record::{ContentDigest, ResourceUse, RunRecord};
+pub use schema::{Args, ParamProblem, Parameter, ParamsError, Schema, SchemaError};
 pub use search::{Hit, SearchError};
-pub use show::{ShowError, Shown, Standing};
-pub use sleep::{Asleep, ResumeRun, RunState, SleepError, Sleeper, Ticket};
-pub use text::{deleted_text, deprecated_text};
-pub use told::{QuestionTooLong, capabilities, fact, line, unmasked, visible};
+pub use show::{ApprovalState, ShowError, ToolDetails};
+pub use suspend::{CallbackTicket, ResumeRequest, RunOutcome, RunSuspendError, SuspendedRun, SuspendedRunInfo};
 pub use toolbox::{Toolbox, ToolboxConfig, ToolboxError, now};
 pub use toolcell_analysis::{
-    Analysis, Capabilities, Capability, Comparison, Finding, Location, Need, Problem, QualityAssessment, Rejection,
-    SafetyAnalysisResult, Severity, Shape, analyze, page, rule_names,
+    Analysis, AnalysisError, Capabilities, Capability, CapabilityDiff, CapabilityNeed, Diagnostic, EntryPoint, Finding,
+    Location, QualityAssessment, SafetyAnalysisResult, Severity, analyze, rule_docs, rule_names,
 };
-pub use toolcell_capabilities::{Protected, Roots};
+pub use toolcell_capabilities::{ProtectedPath, Roots};
 pub use toolcell_host::{
-    Bell, Budget, CallError, CancelToken, ENGINE_VERSION, Effects, Ended, FuelCovers, GUEST_DIGEST, Grant,
-    Interruption, Json, JsonError, Kind, Left, Level, LogLine, NoOperations, Operation, OperationAnswer,
-    OperationFailure, Operations, OperationsOfCall, Outcome, Params, PartialSink, Place, ProfileSlot, Reading,
-    RealClock, Report, Rest, Run, StartError, Stop, Thrown, Timers, Until, Usage, Waited, WakeError, Warning, WhenFull,
-    pagemap_scan,
+    Budget, CallContext, CallDeadline, CallError, CancelToken, ClockReading, Completion, ENGINE_VERSION, Effects,
+    FuelScope, GUEST_DIGEST, Grant, HostCall, HostCallDriver, HostCalls, ImageKind, Interruption, Json, JsonError,
+    Level, LogLine, NoHostCalls, Notifier, OnOverload, OperationError, OperationOutput, Outcome, Params,
+    PartialResultSink, ProfileSlot, Remaining, Report, ResumeError, StartError, Stop, Thrown, Timers, Usage, ValueSide,
+    WaitOutcome, WaitResult, WallClock, Warning, pagemap_scan,
 };
 pub use toolcell_reflection as reflection;
 pub use toolcell_store as store;
 pub use toolcell_tool::{
-    Access, Callees, Claims, Draft, DraftError, Example, Expectation, FilesGrant, GrantError, HostPattern, IdPrefix,
-    KvGrant, Lang, Language, Method, NameError, NetGrant, NetRequest, Notes, SOURCE_LIMIT, Scheme, SecretGrant,
-    SecretName, Status, ToolId, ToolName, ToolSpec, headline,
+    Access, CallableTools, Draft, DraftError, Example, Expectation, FilesGrant, GrantError, HostPattern, IdPrefix,
+    KvGrant, Lang, Language, Method, NameError, NetGrant, NetRequest, Postconditions, SOURCE_LIMIT, Scheme,
+    SecretGrant, SecretName, Status, ToolId, ToolMetadata, ToolName, ToolSpec, title_of_code,
 };
-pub use verify::{Proved, Tried, VerifyError, VerifyOptions};
+pub use verify::{VerifyError, VerifyOptions, VerifyProgress, VerifyResult};
 pub use vet::{Refusal, VettedTool, vet};

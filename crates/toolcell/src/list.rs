@@ -1,54 +1,54 @@
-//! `list_dynamic_tools`: the tools that names lead to.
+//! `list_dynamic_tools`: lists the stored tools.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use toolcell_store::audit::{Action, Attempt, Failure};
+use toolcell_store::audit::{Action, AuditEvent, EventFailure};
 use toolcell_store::{Cursor, CursorError, Entry, Fault, Filter, ListError, Order, PAGE_LIMIT, Page};
 use toolcell_tool::{Status, ToolId, ToolName};
 
 use crate::request::ListTools;
 use crate::toolbox::Toolbox;
 
-/// The most days that can be asked for: a hundred years.
-const DAYS_LIMIT: f64 = 36_525.0;
-/// The seconds of a day.
-const DAY: f64 = 86_400.0;
+/// The maximum number of days in a filter: a hundred years.
+const MAX_DAYS: f64 = 36_525.0;
+/// The number of seconds in a day.
+const SECONDS_PER_DAY: f64 = 86_400.0;
 
 /// A page of tools.
 #[derive(Debug, Clone)]
-pub struct Listed {
-    /// The tools.
+pub struct ToolList {
+    /// The tools on this page.
     pub tools: Vec<Entry>,
-    /// How many fit the filter in all.
+    /// The number of tools that match the filter.
     pub total: u64,
-    /// How many come after these.
-    pub more: u64,
-    /// Where to go on; none where this is the end.
-    pub next: Option<Cursor>,
-    /// What is to be used in place of those among them that are deprecated.
+    /// The number of tools after this page.
+    pub remaining: u64,
+    /// The cursor of the next page. `None` on the last one.
+    pub next_cursor: Option<Cursor>,
+    /// The successors of the deprecated tools among them.
     pub successors: BTreeMap<ToolId, ToolName>,
 }
 
-/// Why there is no list.
+/// The error of listing tools.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ListToolsError {
-    /// What is asked for cannot be had.
+    /// A field of the filter is invalid.
     #[error("{what} is {actual}, and has to be {range}")]
     Filter {
-        /// Which field.
+        /// The name of the field.
         what: &'static str,
-        /// What was asked for.
+        /// The given value.
         actual: String,
-        /// What it may be.
+        /// The allowed values.
         range: String,
     },
-    /// As the store says.
+    /// The store refuses the list.
     #[error(transparent)]
     List(#[from] ListError),
-    /// The store fails.
+    /// The store failed.
     #[error(transparent)]
     Fault(#[from] Fault),
 }
@@ -64,7 +64,7 @@ impl ListToolsError {
         }
     }
 
-    /// What to do next.
+    /// Returns a hint on what to do next.
     #[must_use]
     pub const fn hint(&self) -> &'static str {
         match self {
@@ -82,44 +82,44 @@ impl From<CursorError> for ListToolsError {
 }
 
 impl Toolbox {
-    /// The tools that fit a filter, a page at a time. That there is none is an answer.
+    /// Returns a page of the tools that match a filter. An empty page is not an error.
     ///
     /// # Errors
-    /// `filter-invalid`, `cursor-invalid`, and those of the disk.
-    pub fn list(&self, request: &ListTools) -> Result<Listed, ListToolsError> {
-        let done = self.listed(request);
-        let mut attempt = Attempt::new(Action::ListDynamicTools, self.now());
+    /// `filter-invalid`, `cursor-invalid`, and the store's I/O errors.
+    pub fn list(&self, request: &ListTools) -> Result<ToolList, ListToolsError> {
+        let done = self.list_inner(request);
+        let mut attempt = AuditEvent::new(Action::ListDynamicTools, self.now());
         match &done {
             Ok(listed) => attempt.details.count = Some(listed.tools.len() as u64),
-            Err(error) => attempt.result = Err(Failure { code: error.code(), message: Some(error.to_string()) }),
+            Err(error) => attempt.result = Err(EventFailure { code: error.code(), message: Some(error.to_string()) }),
         }
-        // Reading a store that cannot be written leaves no line.
-        self.note(&attempt);
+        // A read-only store gets no audit event.
+        self.log_attempt(&attempt);
         done
     }
 
-    fn listed(&self, request: &ListTools) -> Result<Listed, ListToolsError> {
-        let filter = filter(request, self.now())?;
-        let Page { entries, total, more, next } = self.shelf()?.list(&filter)?;
+    fn list_inner(&self, request: &ListTools) -> Result<ToolList, ListToolsError> {
+        let filter = build_filter(request, self.now())?;
+        let Page { entries, total, remaining: more, next } = self.require_store()?.list(&filter)?;
         let mut successors = BTreeMap::new();
         for entry in entries.iter().filter(|entry| entry.successor.is_some()) {
-            successors.extend(self.in_place_of(entry)?.map(|successor| (entry.id, successor.name)));
+            successors.extend(self.replacement_for(entry)?.map(|successor| (entry.id, successor.name)));
         }
-        Ok(Listed { tools: entries, total, more, next, successors })
+        Ok(ToolList { tools: entries, total, remaining: more, next_cursor: next, successors })
     }
 }
 
-/// The time that was so many days ago.
-pub(crate) fn before(days: f64, now: Timestamp) -> Result<Timestamp, ListToolsError> {
-    if !(0.0..=DAYS_LIMIT).contains(&days) {
-        let range = format!("0 to {DAYS_LIMIT}");
+/// Returns the time this many days ago.
+pub(crate) fn days_ago(days: f64, now: Timestamp) -> Result<Timestamp, ListToolsError> {
+    if !(0.0..=MAX_DAYS).contains(&days) {
+        let range = format!("0 to {MAX_DAYS}");
         return Err(ListToolsError::Filter { what: "unused_days", actual: days.to_string(), range });
     }
-    // Before the calendar begins nothing was made or used.
-    Ok(now.checked_sub(Duration::from_secs_f64(days * DAY)).unwrap_or(Timestamp::MIN))
+    // Before the calendar begins nothing was created or used.
+    Ok(now.checked_sub(Duration::from_secs_f64(days * SECONDS_PER_DAY)).unwrap_or(Timestamp::MIN))
 }
 
-fn filter(request: &ListTools, now: Timestamp) -> Result<Filter, ListToolsError> {
+fn build_filter(request: &ListTools, now: Timestamp) -> Result<Filter, ListToolsError> {
     let limit = request.limit.unwrap_or(20);
     if limit == 0 || limit > PAGE_LIMIT as u64 {
         let range = format!("1 to {PAGE_LIMIT}");
@@ -129,14 +129,14 @@ fn filter(request: &ListTools, now: Timestamp) -> Result<Filter, ListToolsError>
         let range = "0.0 to 1.0".to_owned();
         return Err(ListToolsError::Filter { what: "min_safety_score", actual: score.to_string(), range });
     }
-    let unused_since = request.unused_days.map(|days| before(days, now)).transpose()?;
+    let unused_since = request.unused_days.map(|days| days_ago(days, now)).transpose()?;
     let unknown = |what, actual: &str, known: Vec<&str>| ListToolsError::Filter {
         what,
         actual: format!("`{}`", actual.chars().take(40).flat_map(char::escape_debug).collect::<String>()),
         range: known.join(", "),
     };
     let status = request.status.as_deref().map(|name| {
-        Status::named(name)
+        Status::from_name(name)
             .ok_or_else(|| unknown("status", name, Status::ALL.iter().map(|status| status.name()).collect()))
     });
     let order = request.sort.as_deref().map(|name| {

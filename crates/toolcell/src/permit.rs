@@ -1,37 +1,38 @@
-//! Whether a call may run: the policy, the gates, the person, and the strictest of them wins.
+//! The admission of calls: the policy, the hooks and the approval, of which the strictest wins.
 //!
 //! ```text
-//! policy: what is granted, within which limits → gates: allow, deny, ask → approval: of this tool with these grants
+//! policy: grants and limits → hooks: allow, deny, ask → approval: of this tool with these grants
 //! ```
 //!
-//! Invariant: a [`Permit`] is made here only, and who cannot decide refuses. The model decides nothing.
+//! Invariant: a [`Permit`] is created only here, and whatever cannot decide refuses. The model
+//! decides nothing.
 
 mod denial;
 
 use serde_json::Value;
 use toolcell_analysis::{Capabilities, Severity};
 use toolcell_host::Budget;
-use toolcell_store::audit::{Action, Attempt};
-use toolcell_store::{Approval, Decision as Said, Entry, Fault, Settled, Store};
+use toolcell_store::audit::{Action, AuditEvent};
+use toolcell_store::{Approval, Decision as Said, DecisionOutcome, Entry, Fault, Store};
 use toolcell_tool::{Status, ToolId};
 
 pub use denial::Denial;
 
-use crate::gate::{Admission, Answer, Context, GateCall, Person, Question};
-use crate::params::{Args, ParamsError, Schema};
-use crate::policy::{ApprovalMode, Grants, Policy, Verdict};
+use crate::grant_hints;
+use crate::hook::{Admission, ApprovalAnswer, ApprovalPrompt, Approver, HookContext, HookEvent};
+use crate::policy::{ApprovalMode, GrantVerdict, Grants, Policy};
+use crate::schema::{Args, ParamsError, Schema};
 use crate::toolbox::Toolbox;
-use crate::ungranted;
 use crate::vet::VettedTool;
 
-/// The proof that a call may run: with these arguments, this budget, these grants.
+/// The proof that a call may run with these arguments, this budget and these grants.
 pub struct Permit {
     args: Args,
     budget: Budget,
     grants: Grants,
     decided_by: String,
-    context: Vec<Context>,
-    suppressed: bool,
+    context: Vec<HookContext>,
+    output_suppressed: bool,
 }
 
 impl Permit {
@@ -51,97 +52,99 @@ impl Permit {
         &self.decided_by
     }
 
-    pub(crate) fn is_suppressed(&self) -> bool {
-        self.suppressed
+    pub(crate) fn is_output_suppressed(&self) -> bool {
+        self.output_suppressed
     }
 
-    pub(crate) fn into_context(self) -> Vec<Context> {
+    pub(crate) fn into_context(self) -> Vec<HookContext> {
         self.context
     }
 
-    /// The same with no more than another tool is granted, which calls this one.
-    pub(crate) fn within(self, caller: &Grants) -> Self {
-        Self { grants: self.grants.meet(caller), ..self }
+    /// Restricts the grants to those of the calling tool.
+    pub(crate) fn restricted_to(self, caller: &Grants) -> Self {
+        Self { grants: self.grants.intersect(caller), ..self }
     }
 
-    /// The same for another call of the tool, while it is tried.
+    /// Creates a permit with the same grants for another call of the tool during verification.
     pub(crate) fn for_trial(&self, args: Args, budget: Budget) -> Self {
         let (grants, decided_by) = (self.grants.clone(), self.decided_by.clone());
-        Self { args, budget, grants, decided_by, context: Vec::new(), suppressed: false }
+        Self { args, budget, grants, decided_by, context: Vec::new(), output_suppressed: false }
     }
 
-    /// To compare what a tool answers with what another does: with nothing granted, and nobody is told.
-    pub(crate) fn to_compare(args: Args, budget: Budget) -> Self {
+    /// Creates a permit for the comparison of two tools: without grants, and with answers that no
+    /// caller sees.
+    pub(crate) fn for_comparison(args: Args, budget: Budget) -> Self {
         let (grants, decided_by) = (Grants::default(), "comparison".to_owned());
-        Self { args, budget, grants, decided_by, context: Vec::new(), suppressed: false }
+        Self { args, budget, grants, decided_by, context: Vec::new(), output_suppressed: false }
     }
 
-    /// To do again what was permitted before: nothing outside is reached.
-    pub(crate) fn to_replay(args: Args, budget: Budget) -> Self {
+    /// Creates a permit for a replay: without grants, because the host calls are replayed.
+    pub(crate) fn for_replay(args: Args, budget: Budget) -> Self {
         let (grants, decided_by) = (Grants::default(), "receipt".to_owned());
-        Self { args, budget, grants, decided_by, context: Vec::new(), suppressed: false }
+        Self { args, budget, grants, decided_by, context: Vec::new(), output_suppressed: false }
     }
 
-    /// To evaluate a factory while it is analysed: with nothing granted, and little of everything.
-    pub(crate) fn to_describe(args: Args) -> Self {
+    /// Creates a permit for evaluating code during analysis: without grants, with 2 billion units
+    /// of fuel and 2 seconds.
+    pub(crate) fn for_analysis(args: Args) -> Self {
         let budget = Budget { fuel: 2_000_000_000, deadline: std::time::Duration::from_secs(2), ..Budget::default() };
         let (grants, decided_by) = (Grants::default(), "analysis".to_owned());
-        Self { args, budget, grants, decided_by, context: Vec::new(), suppressed: false }
+        Self { args, budget, grants, decided_by, context: Vec::new(), output_suppressed: false }
     }
 }
 
-/// Why a call is not admitted.
+/// The error of a refused call.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum NotAdmitted {
+pub(crate) enum AdmissionError {
     #[error(transparent)]
     Denied(#[from] Denial),
-    /// A gate changed the arguments to what the tool does not take.
+    /// A hook changed the arguments to values that the tool's schema rejects.
     #[error(transparent)]
     Params(#[from] ParamsError),
     #[error(transparent)]
     Fault(#[from] Fault),
 }
 
-/// What is about to run.
-pub(crate) struct Subject<'a> {
+/// The call to be admitted.
+pub(crate) struct AdmissionRequest<'a> {
     pub(crate) name: &'a str,
     pub(crate) schema: &'a Schema,
-    /// Its capabilities, as it asks for them.
-    pub(crate) asked: &'a Capabilities,
-    /// The stored tool; a draft has none, and whoever hands it in has approved it.
+    /// The requested capabilities.
+    pub(crate) requested: &'a Capabilities,
+    /// The stored tool; `None` for a draft, which the caller approved by submitting it.
     pub(crate) tool: Option<(&'a Entry, &'a VettedTool)>,
 }
 
-impl Subject<'_> {
+impl AdmissionRequest<'_> {
     fn id(&self) -> Option<ToolId> {
         self.tool.map(|(entry, _)| entry.id)
     }
 }
 
-/// One step of a decision.
+/// One step of an admission decision.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
-pub struct Step {
-    /// What decides: `limits`, `grants`, `quarantine`, `gate`, `approval`.
+pub struct DecisionStep {
+    /// The deciding stage: `limits`, `grants`, `quarantine`, `gate`, `approval`.
     pub stage: &'static str,
-    /// Which one: a key of a policy, the name of a gate.
+    /// The deciding rule: a policy key, or the name of a hook.
     pub rule: String,
-    /// What it said: `allow`, `deny`, `ask`, `grant`, `withhold`, `no objection`.
+    /// The verdict: `allow`, `deny`, `ask`, `grant`, `withhold`, `no objection`.
     pub verdict: String,
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
 
-/// Whether a decision is made for a run, or only to be shown.
+/// The mode of an admission: for a run, or for an explanation.
 #[derive(Clone, Copy)]
-pub(crate) enum Purpose<'a> {
+pub(crate) enum AdmissionMode<'a> {
     /// The call runs if it is admitted.
     Run {
-        /// The person who may be asked.
-        person: Option<&'a dyn Person>,
-        /// Who calls.
+        /// The approver that may be prompted.
+        approver: Option<&'a dyn Approver>,
+        /// The caller.
         caller: &'a str,
     },
-    /// Nothing runs, nobody is asked, and nothing is kept.
+    /// Nothing runs, the approver is not prompted, and nothing is recorded.
     Explain,
 }
 
@@ -149,106 +152,107 @@ impl Toolbox {
     /// Decides whether a call may run.
     pub(crate) fn admit(
         &self,
-        subject: &Subject<'_>,
+        subject: &AdmissionRequest<'_>,
         args: Args,
         budget: Budget,
-        purpose: Purpose<'_>,
-        steps: &mut Vec<Step>,
-    ) -> Result<Permit, NotAdmitted> {
-        let grants = self.grants(subject, steps);
-        pass_quarantine(subject, steps)?;
-        let (args, admission) = self.pass_gates(subject, args, purpose, steps)?;
+        purpose: AdmissionMode<'_>,
+        steps: &mut Vec<DecisionStep>,
+    ) -> Result<Permit, AdmissionError> {
+        let grants = self.resolve_grants(subject, steps);
+        check_quarantine(subject, steps)?;
+        let (args, admission) = self.run_pre_hooks(subject, args, purpose, steps)?;
         let decided_by = match subject.tool {
-            Some((entry, tool)) => self.approved(entry, tool, &grants, &args, purpose, steps)?,
+            Some((entry, tool)) => self.check_approval(entry, tool, &grants, &args, purpose, steps)?,
             None => "caller".to_owned(),
         };
         let decided_by = admission.decided_by.as_ref().map_or(decided_by, |gate| format!("gate {gate}"));
         let context = admission.context;
-        Ok(Permit { args, budget, grants, decided_by, context, suppressed: admission.suppress_output })
+        Ok(Permit { args, budget, grants, decided_by, context, output_suppressed: admission.suppress_output })
     }
 
-    /// What the policy grants.
-    pub(crate) fn granted(&self, subject: &Subject<'_>) -> Grants {
-        self.grants(subject, &mut Vec::new())
+    /// Returns what the policy grants.
+    pub(crate) fn granted_to(&self, subject: &AdmissionRequest<'_>) -> Grants {
+        self.resolve_grants(subject, &mut Vec::new())
     }
 
-    /// What the policy grants of what is asked for.
-    fn grants(&self, subject: &Subject<'_>, steps: &mut Vec<Step>) -> Grants {
-        // What a draft is granted is what its caller does for it.
+    /// Returns what the policy grants of the requested capabilities, and records the steps.
+    fn resolve_grants(&self, subject: &AdmissionRequest<'_>, steps: &mut Vec<DecisionStep>) -> Grants {
+        // A draft gets no grants from the policy; its caller provides the host calls.
         let Some((entry, _)) = subject.tool else { return Grants::default() };
-        let rulings = self.policy.granted_by(entry.id, &entry.name, &entry.tags, subject.asked);
-        let grants = Policy::together(&rulings);
+        let rulings = self.policy.grant_decisions(entry.id, &entry.name, &entry.tags, subject.requested);
+        let grants = Policy::combine(&rulings);
         for ruling in rulings {
-            let verdict = if ruling.verdict == Verdict::Granted { "grant" } else { "withhold" };
+            let verdict = if ruling.verdict == GrantVerdict::Granted { "grant" } else { "withhold" };
             let reason = ruling.to_string();
             let rule = ruling.rule.unwrap_or_else(|| "grants".to_owned());
-            steps.push(Step { stage: "grants", rule, verdict: verdict.to_owned(), reason });
+            steps.push(DecisionStep { stage: "grants", rule, verdict: verdict.to_owned(), reason });
         }
         grants
     }
 
-    /// Asks the gates. Arguments that one of them changed are checked again.
-    fn pass_gates(
+    /// Runs the pre-run hooks. Arguments that a hook changed are checked against the schema again.
+    fn run_pre_hooks(
         &self,
-        subject: &Subject<'_>,
+        subject: &AdmissionRequest<'_>,
         args: Args,
-        purpose: Purpose<'_>,
-        steps: &mut Vec<Step>,
-    ) -> Result<(Args, Admission), NotAdmitted> {
-        if self.gates.admits_all() {
+        purpose: AdmissionMode<'_>,
+        steps: &mut Vec<DecisionStep>,
+    ) -> Result<(Args, Admission), AdmissionError> {
+        if self.hooks.has_no_pre_hooks() {
             return Ok((args, Admission::default()));
         }
-        let value = to_be_shown(&args, "gates")?;
-        let mut call = self.gate_call(subject.name, subject.id(), value);
+        let value = args_to_show(&args, "gates")?;
+        let mut call = self.hook_event(subject.name, subject.id(), value);
         let mut asked = None;
-        if let Purpose::Run { person, caller } = purpose {
+        if let AdmissionMode::Run { approver: person, caller } = purpose {
             asked = person;
             call = call.with_caller(caller);
         }
         let person = asked;
-        let admission = self.gates.admit(call.clone(), person);
-        steps.extend(admission.steps.iter().map(|step| Step {
+        let admission = self.hooks.admit(call.clone(), person);
+        steps.extend(admission.steps.iter().map(|step| DecisionStep {
             stage: "gate",
-            rule: step.gate.clone(),
+            rule: step.hook.clone(),
             verdict: step.decision.name().to_owned(),
             reason: step.decision.reason().unwrap_or_default().to_owned(),
         }));
-        denied(&admission)?;
-        // Nobody is asked about arguments that the tool does not take.
+        check_denied(&admission)?;
+        // The schema check comes before the prompt: the approver is not asked about arguments that
+        // the tool rejects.
         let args = match &admission.args {
             Some(changed) => subject.schema.check_value(Value::clone(changed))?,
             None => args,
         };
-        if let Purpose::Explain = purpose {
+        if let AdmissionMode::Explain = purpose {
             return Ok((args, admission));
         }
-        let admission = admission.settle(&call, person);
-        denied(&admission)?;
+        let admission = admission.resolve_ask(&call, person);
+        check_denied(&admission)?;
         Ok((args, admission))
     }
 
-    /// A call as gates see it.
-    pub(crate) fn gate_call(&self, name: &str, tool: Option<ToolId>, args: Value) -> GateCall {
-        GateCall::new(name, tool, args, self.now(), self.cwd.as_str())
+    /// Creates the event that hooks receive for a call.
+    pub(crate) fn hook_event(&self, name: &str, tool: Option<ToolId>, args: Value) -> HookEvent {
+        HookEvent::new(name, tool, args, self.now(), self.cwd.as_str())
     }
 
-    /// Whether a tool with these grants is approved, and by whom.
-    fn approved(
+    /// Checks that a tool with these grants is approved, and returns who approved it.
+    fn check_approval(
         &self,
         entry: &Entry,
         tool: &VettedTool,
         grants: &Grants,
         args: &Args,
-        purpose: Purpose<'_>,
-        steps: &mut Vec<Step>,
-    ) -> Result<String, NotAdmitted> {
+        purpose: AdmissionMode<'_>,
+        steps: &mut Vec<DecisionStep>,
+    ) -> Result<String, AdmissionError> {
         let (mode, origin) = self.policy.approval();
         let rule = format!("approval.mode = \"{}\" ({origin})", mode.name());
         let mut say = |verdict: &str, reason: String| {
-            steps.push(Step { stage: "approval", rule: rule.clone(), verdict: verdict.to_owned(), reason });
+            steps.push(DecisionStep { stage: "approval", rule: rule.clone(), verdict: verdict.to_owned(), reason });
         };
-        let store = self.shelf()?;
-        let said = if entry.judged { store.decision(entry.id, &grants.to_value())? } else { None };
+        let store = self.require_store()?;
+        let said = if entry.has_decision { store.decision(entry.id, &grants.to_value())? } else { None };
         if said == Some(Said::Refused) {
             say("deny", "somebody refused it".to_owned());
             return Err(Denial::refused(entry).into());
@@ -257,78 +261,86 @@ impl Toolbox {
             say("allow", "somebody approved it with these grants".to_owned());
             return Ok("approval".to_owned());
         }
-        let Some(why) = needs_approval(mode, tool) else {
+        let Some(why) = approval_reason(mode, tool) else {
             say("allow", "it needs no approval".to_owned());
             return Ok(format!("policy {}", mode.name()));
         };
-        let missing = || ungranted::lines(entry, tool, grants);
+        let missing = || grant_hints::missing_grant_lines(entry, tool, grants);
         if mode == ApprovalMode::Never {
             say("deny", why.clone());
-            return Err(Denial::unapproved(entry, &why).with_lines(missing()).into());
+            return Err(Denial::unapproved(entry, &why).with_grant_lines(missing()).into());
         }
-        let Purpose::Run { person, caller } = purpose else {
+        let AdmissionMode::Run { approver: person, caller } = purpose else {
             say("ask", why);
             return Ok("nobody".to_owned());
         };
-        let ask_later = || self.ask_later(store, entry.id, grants, caller);
+        let ask_later = || self.request_approval(store, entry.id, grants, caller);
         let Some(person) = person else {
             ask_later()?;
-            return Err(Denial::pending(entry, &why).with_lines(missing()).into());
+            return Err(Denial::approval_pending(entry, &why).with_grant_lines(missing()).into());
         };
-        let shown = to_be_shown(args, "approval")?;
-        let call = self.gate_call(entry.name.as_str(), Some(entry.id), shown).with_caller(caller);
-        let question = Question::about_tool(tool, grants, call, &why);
+        let shown = args_to_show(args, "approval")?;
+        let call = self.hook_event(entry.name.as_str(), Some(entry.id), shown).with_caller(caller);
+        let question = ApprovalPrompt::for_tool(tool, grants, call, &why);
         match person.ask(&question) {
-            Answer::Yes => {
-                if self.settle(store, entry, grants, Said::Approved, "person")? == Settled::Gone {
-                    return Err(Denial::gone(entry).into());
+            ApprovalAnswer::Approve => {
+                if self.record_decision(store, entry, grants, Said::Approved, "person")? == DecisionOutcome::ToolGone {
+                    return Err(Denial::tool_gone(entry).into());
                 }
                 Ok("person".to_owned())
             }
-            Answer::No { feedback } => {
+            ApprovalAnswer::Refuse { feedback } => {
                 ask_later()?;
                 Err(Denial::declined(entry, feedback).into())
             }
-            Answer::Later => {
+            ApprovalAnswer::Defer => {
                 ask_later()?;
-                Err(Denial::asked(entry, &why).with_lines(missing()).into())
+                Err(Denial::answer_deferred(entry, &why).with_grant_lines(missing()).into())
             }
-            Answer::NotShown { reason } => {
+            ApprovalAnswer::NotShown { reason } => {
                 ask_later()?;
                 Err(Denial::not_shown(entry, &reason).into())
             }
         }
     }
 
-    /// Notes that a person should look at a tool. Where nothing can be noted, the next run asks again.
-    pub(crate) fn ask_later(&self, store: &Store, tool: ToolId, grants: &Grants, caller: &str) -> Result<(), Fault> {
-        if store.access() == toolcell_store::Access::Full {
-            store.ask(tool, &grants.to_value(), caller, self.now())?;
+    /// Records a pending approval of a tool. If the store is read-only, the next run asks again.
+    pub(crate) fn request_approval(
+        &self,
+        store: &Store,
+        tool: ToolId,
+        grants: &Grants,
+        caller: &str,
+    ) -> Result<(), Fault> {
+        if store.access() == toolcell_store::StoreAccess::Full {
+            store.request_approval(tool, &grants.to_value(), caller, self.now())?;
         }
         Ok(())
     }
 
-    /// Keeps the decision about a tool with these grants, unless its name was taken away meanwhile.
-    pub(crate) fn settle(
+    /// Stores the decision about a tool with these grants, unless the tool was deleted in the
+    /// meantime.
+    pub(crate) fn record_decision(
         &self,
         store: &Store,
         entry: &Entry,
         grants: &Grants,
         decision: Said,
         by: &str,
-    ) -> Result<Settled, Fault> {
+    ) -> Result<DecisionOutcome, Fault> {
         let at = self.now();
         let approval = Approval { tool: entry.id, grants: grants.to_value(), decision, by: by.to_owned(), at };
         let action = if decision == Said::Approved { Action::Approve } else { Action::Refuse };
         let name = Some(entry.name.to_string());
-        let mut attempt = Attempt { tool: Some(entry.id), name, ..Attempt::new(action, at) };
+        let mut attempt = AuditEvent { tool: Some(entry.id), name, ..AuditEvent::new(action, at) };
         attempt.details.decided_by = Some(by.to_owned());
-        store.change(attempt).decide(&approval)
+        store.with_audit(attempt).set_decision(&approval)
     }
 }
 
-/// The arguments of a call as a person or a gate is shown them: all of them, or the call is denied.
-pub(crate) fn to_be_shown(args: &Args, by: &str) -> Result<Value, Denial> {
+/// Returns the complete arguments for an approver or a hook; the call is denied if they cannot be
+/// represented.
+pub(crate) fn args_to_show(args: &Args, by: &str) -> Result<Value, Denial> {
     match args.value() {
         Some(value) => Ok(value.clone()),
         None => serde_json::from_str(args.params().as_str()).map_err(|error| {
@@ -338,31 +350,32 @@ pub(crate) fn to_be_shown(args: &Args, by: &str) -> Result<Value, Denial> {
     }
 }
 
-/// Refuses a tool that must not run, whoever approved it before.
-fn pass_quarantine(subject: &Subject<'_>, steps: &mut Vec<Step>) -> Result<(), Denial> {
+/// Refuses a quarantined tool, whether or not it was approved.
+fn check_quarantine(subject: &AdmissionRequest<'_>, steps: &mut Vec<DecisionStep>) -> Result<(), Denial> {
     let Some((entry, _)) = subject.tool.filter(|(entry, _)| entry.status == Status::Quarantined) else { return Ok(()) };
     let reason = format!("`{}` ({}) is in quarantine", entry.name, entry.id.short());
     let (stage, rule) = ("quarantine", format!("status = \"{}\"", entry.status));
-    steps.push(Step { stage, rule, verdict: "deny".to_owned(), reason: reason.clone() });
+    steps.push(DecisionStep { stage, rule, verdict: "deny".to_owned(), reason: reason.clone() });
     let hint = format!("look at it with `toolcell show {}`, and at the store with `toolcell fsck`", entry.id.short());
     Err(Denial::new(stage, reason, hint))
 }
 
-/// What gates denied.
-fn denied(admission: &Admission) -> Result<(), Denial> {
-    Denial::by_gates(admission).map_or(Ok(()), Err)
+/// Returns the denial of the hooks, if there is one.
+fn check_denied(admission: &Admission) -> Result<(), Denial> {
+    Denial::from_hooks(admission).map_or(Ok(()), Err)
 }
 
-/// Why somebody has to approve a tool; nothing where nobody has to.
-pub(crate) fn needs_approval(mode: ApprovalMode, tool: &VettedTool) -> Option<String> {
+/// Returns why a tool needs approval; `None` if it needs none.
+pub(crate) fn approval_reason(mode: ApprovalMode, tool: &VettedTool) -> Option<String> {
     match mode {
         ApprovalMode::Auto => return None,
         ApprovalMode::Never | ApprovalMode::Ask => return Some("every tool has to be approved".to_owned()),
         ApprovalMode::AutoSafe => {}
     }
-    let asked: Vec<String> = tool.asked().iter().map(|(asked, _)| format!("`{}`", asked.name())).collect();
+    let asked: Vec<String> =
+        tool.requested_capabilities().iter().map(|(asked, _)| format!("`{}`", asked.name())).collect();
     let asks = (!asked.is_empty()).then(|| format!("it asks for {}", asked.join(", ")));
-    let worst = tool.worst().filter(|finding| finding.severity >= Severity::Medium);
+    let worst = tool.worst_finding().filter(|finding| finding.severity >= Severity::Medium);
     let found = worst.map(|worst| format!("it has a finding that is {}: {}", worst.severity.name(), worst.message));
     let why: Vec<String> = asks.into_iter().chain(found).collect();
     (!why.is_empty()).then(|| why.join(", and "))

@@ -1,41 +1,42 @@
-//! Plans that were shown to a person: the digests of their lines, kept under a hash over all of them.
+//! The stored plans: the digests of held effects that were shown to the user, under a hash over all
+//! of them.
 //!
-//! Invariant: whoever approves a plan by its hash approves the lines that were shown under it, and no others.
+//! Invariant: approving a plan by its hash approves exactly the effects that were shown under it.
 
 use serde::{Deserialize, Serialize};
-use toolcell_store::{Access, Fault, PLAN, Record};
+use toolcell_store::{Fault, PLAN_KIND, Record, StoreAccess};
 use toolcell_tool::ToolId;
 
-use crate::operations::Held;
+use crate::host_calls::HeldEffect;
 use crate::toolbox::Toolbox;
 
-/// The format of what is kept.
+/// The format name of a stored plan.
 const FORMAT: &str = "toolcell.plan.1";
 
-/// What is kept of a plan.
+/// The stored form of a plan.
 #[derive(Serialize, Deserialize)]
-struct Kept {
+struct StoredPlan {
     format: String,
     lines: Vec<String>,
 }
 
-/// Why the lines of a plan are not known.
+/// The error of loading a plan.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlanError {
-    /// No plan of this hash was shown, or it was collected.
+    /// No plan with this hash was shown, or it was garbage-collected.
     #[error("no plan `{digest}` was shown")]
     Unknown {
-        /// The hash.
+        /// The requested hash.
         digest: String,
     },
-    /// The store fails, or what it holds is damaged.
+    /// The store failed, or its content is damaged.
     #[error(transparent)]
     Fault(#[from] Fault),
 }
 
 impl PlanError {
-    /// The stable code of this error.
+    /// Returns the stable code of this error.
     #[must_use]
     pub const fn code(&self) -> &'static str {
         match self {
@@ -44,7 +45,7 @@ impl PlanError {
         }
     }
 
-    /// What to do next.
+    /// Returns a hint on what to do next.
     #[must_use]
     pub const fn hint(&self) -> &'static str {
         match self {
@@ -55,31 +56,32 @@ impl PlanError {
 }
 
 impl Toolbox {
-    /// Keeps lines of a plan that are shown to a person, and gives the hash under which all of them can be approved; none where
-    /// there are no lines, or where nothing can be kept.
+    /// Stores the digests of held effects that are shown to the user, and returns the hash that
+    /// approves all of them; `None` if there are none, or the store is not writable.
     ///
     /// # Errors
-    /// Those of the disk.
-    pub fn keep_plan(&self, tool: ToolId, lines: &[Held]) -> Result<Option<blake3::Hash>, Fault> {
-        let Some(store) = self.store.as_ref().filter(|store| store.access() == Access::Full && !lines.is_empty())
+    /// The store's I/O errors.
+    pub fn store_plan(&self, tool: ToolId, lines: &[HeldEffect]) -> Result<Option<blake3::Hash>, Fault> {
+        let Some(store) = self.store.as_ref().filter(|store| store.access() == StoreAccess::Full && !lines.is_empty())
         else {
             return Ok(None);
         };
         let lines = lines.iter().map(|held| held.digest.clone()).collect();
-        let kept = serde_json::to_vec(&Kept { format: FORMAT.to_owned(), lines });
+        let kept = serde_json::to_vec(&StoredPlan { format: FORMAT.to_owned(), lines });
         let body = kept.map_err(|error| Fault::Disk { path: "a plan".to_owned(), source: error.into() })?;
-        store.keep_record(&Record { kind: PLAN.to_owned(), tool: Some(tool), at: self.now(), body }).map(Some)
+        store.insert_record(&Record { kind: PLAN_KIND.to_owned(), tool: Some(tool), at: self.now(), body }).map(Some)
     }
 
-    /// The digests of the lines of a plan that was shown under this hash, 64 hexadecimal digits.
+    /// Returns the digests of the plan with this hash, 64 hexadecimal digits.
     ///
     /// # Errors
-    /// `plan-unknown`, `integrity`, and those of the disk.
-    pub fn shown_plan(&self, digest: &str) -> Result<Vec<String>, PlanError> {
+    /// `plan-unknown`, `integrity`, and the store's I/O errors.
+    pub fn plan_digests(&self, digest: &str) -> Result<Vec<String>, PlanError> {
         let unknown = || PlanError::Unknown { digest: digest.chars().take(64).collect() };
         let hash = blake3::Hash::from_hex(digest).map_err(|_| unknown())?;
-        let record = self.shelf()?.record(hash)?.filter(|record| record.kind == PLAN).ok_or_else(unknown)?;
-        let kept: Kept = serde_json::from_slice(&record.body).map_err(|_| unknown())?;
+        let record =
+            self.require_store()?.record(hash)?.filter(|record| record.kind == PLAN_KIND).ok_or_else(unknown)?;
+        let kept: StoredPlan = serde_json::from_slice(&record.body).map_err(|_| unknown())?;
         if kept.format == FORMAT { Ok(kept.lines) } else { Err(unknown()) }
     }
 }

@@ -1,23 +1,24 @@
-//! The host's policy: what tools may have, from the files of the user and of the project.
+//! The host's policy: what tools are granted, from the files of the user and of the project.
 //!
-//! Invariant: a project may only narrow. Whatever a policy with a project's file permits, the policy without it permits as
-//! well. Nothing here reads a file, the environment or a clock; only [`Policy::protects`] looks where granted folders are.
+//! Invariant: a project's file can only narrow. Whatever a policy with a project's file permits,
+//! the policy without it permits too. Nothing here reads a file, the environment or a clock; only
+//! [`Policy::check_protected`] inspects the granted folders.
 
 mod approval;
 mod call;
 mod command;
 mod duplicates;
+mod effective;
 mod file;
-mod form;
-mod granting;
-mod grants;
+mod grant_rules;
 mod limits;
-mod line;
-mod origin;
+mod parse_grants;
 mod problem;
-mod rule;
+mod provenance;
+mod raw;
+mod raw_grants;
 mod schema;
-mod settings;
+mod suggest;
 #[cfg(test)]
 mod tests;
 
@@ -27,136 +28,136 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use toolcell_analysis::{Capabilities, Capability};
-use toolcell_capabilities::{Protected, refused_folder};
+use toolcell_capabilities::{ProtectedPath, folder_refusal};
 use toolcell_host::Budget;
-use toolcell_store::audit::Contents;
+use toolcell_store::audit::AuditContents;
 use toolcell_tool::{Lang, SecretGrant, ToolId, ToolName};
 
-use crate::policy::grants::{AllRules, Subject};
-use crate::policy::limits::{Limits, TOOLS};
-use crate::policy::origin::{Held, Stated};
-use crate::policy::problem::FolderAt;
+use crate::policy::grant_rules::{GrantRules, RuleTarget};
+use crate::policy::limits::{DEFAULT_MAX_TOOLS, Limits};
+use crate::policy::problem::GrantedFolder;
+use crate::policy::provenance::{Effective, Sourced};
 
 pub use approval::ApprovalMode;
-pub use command::{GateCommand, NamePattern, When};
+pub use command::{HookCommand, HookTiming, NamePattern};
 pub use duplicates::Duplicates;
 pub use file::PolicyFile;
-pub use grants::{Ruling, Verdict};
-pub use limits::{Limit, LimitError, Wanted};
-pub(crate) use line::line;
-pub use origin::{Layer, Origin, Setting};
+pub use grant_rules::{GrantDecision, GrantVerdict};
+pub use limits::{Limit, LimitError, LimitOverrides};
 pub use problem::{PolicyError, PolicyProblem};
+pub use provenance::{Layer, Origin, Setting};
+pub(crate) use suggest::suggest_grant;
 pub use toolcell_tool::Grants;
 
-/// How often is often, for what is worth making a tool of (the documents say 2 and 3).
-const SEEN_OFTEN: u64 = 2;
+/// The default of `reflection.failures` and `reflection.repetitions`. (The contract says 2 and 3.)
+const DEFAULT_REFLECTION_THRESHOLD: u64 = 2;
 
-/// What to do with a run that cannot be recorded.
+/// The handling of runs that cannot be recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
-pub enum WhenUnrecorded {
-    /// It does not start.
+pub enum OnAuditFailure {
+    /// Refuse the run.
     #[default]
     Refuse,
-    /// It runs, and whoever started it is told.
+    /// Run it, and report the failure to the caller.
     Run,
 }
 
-/// What whoever started the process says beyond the files. It counts.
+/// Settings from the command line or the embedding host, which override the files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Overrides {
     /// The language of messages.
     pub language: Option<Lang>,
-    /// What a tool that nobody approved may do.
+    /// The approval mode.
     pub approval: Option<ApprovalMode>,
 }
 
-/// What tools may have.
+/// The policy: limits, grants, hooks and approval mode of tools.
 ///
 /// # Examples
 /// ```
 /// use std::path::Path;
-/// use toolcell::policy::{Layer, Policy, PolicyFile, Wanted};
+/// use toolcell::policy::{Layer, Policy, PolicyFile, LimitOverrides};
 ///
 /// let user = PolicyFile::parse(Layer::User, "[ceilings]\ntimeout_ms = 60_000", Path::new("user.toml"))?;
 /// let project = PolicyFile::parse(Layer::Project, "[ceilings]\ntimeout_ms = 90_000", Path::new("project.toml"))?;
-/// let policy = Policy::layered([user, project])?;
-/// let error = policy.budget(&Wanted { timeout_ms: Some(70_000), ..Wanted::default() }).unwrap_err();
+/// let policy = Policy::from_layers([user, project])?;
+/// let error = policy.budget(&LimitOverrides { timeout_ms: Some(70_000), ..LimitOverrides::default() }).unwrap_err();
 /// assert_eq!(error.to_string(), "timeout_ms is 70000, it must be 1 to 60000 (ceiling of user user.toml:2)");
 /// # Ok::<(), toolcell::policy::PolicyError>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct Policy {
-    language: Held<Option<Lang>>,
+    language: Effective<Option<Lang>>,
     limits: Limits,
-    tools: Held<u64>,
-    duplicates: Held<Duplicates>,
-    failures: Held<u64>,
-    repetitions: Held<u64>,
-    contents: Held<Contents>,
-    when_unrecorded: Held<WhenUnrecorded>,
-    approval: Held<ApprovalMode>,
-    reserved: Vec<Stated<ToolName>>,
-    grants: AllRules,
-    folders: Vec<FolderAt>,
-    gates: Vec<GateCommand>,
+    tools: Effective<u64>,
+    duplicates: Effective<Duplicates>,
+    failures: Effective<u64>,
+    repetitions: Effective<u64>,
+    contents: Effective<AuditContents>,
+    on_audit_failure: Effective<OnAuditFailure>,
+    approval: Effective<ApprovalMode>,
+    reserved: Vec<Sourced<ToolName>>,
+    grants: GrantRules,
+    folders: Vec<GrantedFolder>,
+    hooks: Vec<HookCommand>,
     files: Vec<(Layer, Arc<Path>)>,
 }
 
 impl Default for Policy {
-    /// What holds where no file says anything.
+    /// The built-in policy.
     fn default() -> Self {
         Self {
-            language: Held::built_in(None),
+            language: Effective::built_in(None),
             limits: Limits::default(),
-            tools: Held::built_in(TOOLS),
-            duplicates: Held::built_in(Duplicates::default()),
-            failures: Held::built_in(SEEN_OFTEN),
-            repetitions: Held::built_in(SEEN_OFTEN),
-            contents: Held::built_in(Contents::default()),
-            when_unrecorded: Held::built_in(WhenUnrecorded::default()),
-            approval: Held::built_in(ApprovalMode::default()),
+            tools: Effective::built_in(DEFAULT_MAX_TOOLS),
+            duplicates: Effective::built_in(Duplicates::default()),
+            failures: Effective::built_in(DEFAULT_REFLECTION_THRESHOLD),
+            repetitions: Effective::built_in(DEFAULT_REFLECTION_THRESHOLD),
+            contents: Effective::built_in(AuditContents::default()),
+            on_audit_failure: Effective::built_in(OnAuditFailure::default()),
+            approval: Effective::built_in(ApprovalMode::default()),
             reserved: Vec::new(),
-            grants: AllRules::default(),
+            grants: GrantRules::default(),
             folders: Vec::new(),
-            gates: Vec::new(),
+            hooks: Vec::new(),
             files: Vec::new(),
         }
     }
 }
 
 impl Policy {
-    /// The policy of these files: the user's first, whatever their order. What a project asks for beyond what holds
-    /// without it does not count; [`origins`](Self::origins) tells of it.
+    /// Merges policy files: the user's first, whatever their order. A project's setting that is
+    /// wider than the policy without it is ignored; [`settings`](Self::settings) reports it.
     ///
     /// # Errors
-    /// `policy-invalid`: two files have a gate of one name.
-    pub fn layered(files: impl IntoIterator<Item = PolicyFile>) -> Result<Self, PolicyError> {
+    /// `policy-invalid`: two files have a hook with the same name.
+    pub fn from_layers(files: impl IntoIterator<Item = PolicyFile>) -> Result<Self, PolicyError> {
         let mut files: Vec<PolicyFile> = files.into_iter().collect();
         files.sort_by_key(|file| file.layer);
         let mut policy = Self::default();
         for file in files {
-            policy.settle(file)?;
+            policy.apply(file)?;
         }
         Ok(policy)
     }
 
-    fn settle(&mut self, file: PolicyFile) -> Result<(), PolicyError> {
-        // A language permits nothing, so the project's own wins.
-        if let Some(Stated { value, origin }) = file.language {
-            self.language = Held { value: Some(value), origin, beyond: Vec::new() };
+    fn apply(&mut self, file: PolicyFile) -> Result<(), PolicyError> {
+        // A language permits nothing, so the project's file wins.
+        if let Some(Sourced { value, origin }) = file.language {
+            self.language = Effective { value: Some(value), origin, ignored: Vec::new() };
         }
-        // Nor does advice.
+        // Nor do reflection thresholds.
         for (held, stated) in [(&mut self.failures, file.failures), (&mut self.repetitions, file.repetitions)] {
-            if let Some(Stated { value, origin }) = stated {
-                *held = Held { value, origin, beyond: Vec::new() };
+            if let Some(Sourced { value, origin }) = stated {
+                *held = Effective { value, origin, ignored: Vec::new() };
             }
         }
-        self.limits.settle(&file.limits, &file.ceilings);
-        self.duplicates.settle(file.duplicates.as_ref(), |what| what as u64);
-        self.tools.settle(file.tools.as_ref(), |tools| tools);
-        self.contents.settle(file.contents.as_ref(), |contents| u64::from(contents == Contents::Verbatim));
-        self.when_unrecorded.settle(file.when_unrecorded.as_ref(), |when| when as u64);
-        self.approval.settle(file.approval.as_ref(), |mode| mode as u64);
+        self.limits.apply(&file.limits, &file.ceilings);
+        self.duplicates.apply(file.duplicates.as_ref(), |what| what as u64);
+        self.tools.apply(file.tools.as_ref(), |tools| tools);
+        self.contents.apply(file.contents.as_ref(), |contents| u64::from(contents == AuditContents::Verbatim));
+        self.on_audit_failure.apply(file.on_audit_failure.as_ref(), |when| when as u64);
+        self.approval.apply(file.approval.as_ref(), |mode| mode as u64);
         self.reserved.extend(file.reserved);
         match (file.layer, file.grants) {
             (Layer::User, Some(rules)) => self.grants.user = Some(rules),
@@ -164,149 +165,159 @@ impl Policy {
             (_, None) => {}
         }
         self.folders.extend(file.folders);
-        problem::gates_differ(&self.gates, &file.gates)?;
-        self.gates.extend(file.gates);
+        problem::check_hook_names_differ(&self.hooks, &file.hooks)?;
+        self.hooks.extend(file.hooks);
         self.files.push((file.layer, file.path));
         Ok(())
     }
 
-    /// The policy with what whoever started the process says.
+    /// Applies the overrides of the process.
     #[must_use]
-    pub fn with(mut self, overrides: &Overrides) -> Self {
+    pub fn with_overrides(mut self, overrides: &Overrides) -> Self {
         if let Some(language) = overrides.language {
-            self.language = Held { value: Some(language), origin: Origin::Flag, beyond: Vec::new() };
+            self.language = Effective { value: Some(language), origin: Origin::Flag, ignored: Vec::new() };
         }
         if let Some(mode) = overrides.approval {
-            self.approval.settle(Some(&Stated { value: mode, origin: Origin::Flag }), |mode| mode as u64);
+            self.approval.apply(Some(&Sourced { value: mode, origin: Origin::Flag }), |mode| mode as u64);
         }
         self
     }
 
-    /// What a call gets, if its caller may have what it wants.
+    /// Returns the budget of a call, if its caller may have the requested limits.
     ///
     /// # Errors
-    /// `limit-invalid`: below the least that the sandbox takes, or above the ceiling.
-    pub fn budget(&self, wanted: &Wanted) -> Result<Budget, LimitError> {
+    /// `limit-invalid`: a limit is below the sandbox's minimum or above its ceiling.
+    pub fn budget(&self, wanted: &LimitOverrides) -> Result<Budget, LimitError> {
         self.limits.budget(wanted)
     }
 
-    /// What a tool is granted of what it asks for.
+    /// Returns what a tool is granted of the capabilities that it requests.
     #[must_use]
     pub fn grants_for(&self, id: ToolId, name: &ToolName, tags: &[String], asked: &Capabilities) -> Grants {
-        Self::together(&self.granted_by(id, name, tags, asked))
+        Self::combine(&self.grant_decisions(id, name, tags, asked))
     }
 
-    /// Which rule grants or refuses each capability that a tool asks for.
+    /// Returns the decision about each capability that a tool requests, with the rule that made it.
     #[must_use]
-    pub fn granted_by(&self, id: ToolId, name: &ToolName, tags: &[String], asked: &Capabilities) -> Vec<Ruling> {
-        self.grants.rulings(&Subject { id: Some(id), name: Some(&name.folded()), tags }, asked)
+    pub fn grant_decisions(
+        &self,
+        id: ToolId,
+        name: &ToolName,
+        tags: &[String],
+        asked: &Capabilities,
+    ) -> Vec<GrantDecision> {
+        self.grants.decide_all(&RuleTarget { id: Some(id), name: Some(&name.case_folded()), tags }, asked)
     }
 
-    /// What rulings about several capabilities grant together.
-    pub(crate) fn together(rulings: &[Ruling]) -> Grants {
+    /// Combines the decisions about several capabilities into one set of grants.
+    pub(crate) fn combine(rulings: &[GrantDecision]) -> Grants {
         let mut grants = Grants::default();
         for ruling in rulings {
-            grants.take(ruling.capability, &ruling.grants);
+            grants.set_capability(ruling.capability, &ruling.grants);
         }
         grants
     }
 
-    /// Of what any rule grants something to any tool: no tool gets anything of another capability.
+    /// Returns the capabilities that any rule grants to any tool: the upper bound of all grants.
     #[must_use]
-    pub fn most_granted(&self) -> BTreeSet<Capability> {
-        self.grants.most()
+    pub fn upper_bound(&self) -> BTreeSet<Capability> {
+        self.grants.upper_bound()
     }
 
-    /// Refuses to grant a folder in which a store is, or which is in a store, and one that is where the current directory is.
-    /// `real` follows links, where it can.
+    /// Refuses a granted folder that contains a store or is inside of one, and one whose path
+    /// depends on the current directory. `real` resolves symlinks where it can.
     ///
     /// # Errors
     /// `policy-invalid`
-    pub(crate) fn is_apart_from(&self, store: &Path, real: impl Fn(&Path) -> PathBuf) -> Result<(), PolicyError> {
-        problem::folders_apart(&self.folders, store, real)
+    pub(crate) fn excludes_path(&self, store: &Path, real: impl Fn(&Path) -> PathBuf) -> Result<(), PolicyError> {
+        problem::check_folders_exclude_store(&self.folders, store, real)
     }
 
-    /// Refuses to grant a folder for writing in which something protected is, or which is in something protected, and to grant one
-    /// for reading where that is hidden. A folder that is not there is looked at when it is opened.
+    /// Refuses a folder granted for writing that contains a protected path or is inside of one, and
+    /// one granted for reading that contains a hidden path. A folder that does not exist is checked
+    /// when it is opened.
     ///
     /// # Errors
     /// `policy-invalid`
-    pub fn protects(&self, protected: &[Protected]) -> Result<(), PolicyError> {
-        problem::folders_unprotected(&self.folders, |path, access| refused_folder(path, access, protected))
+    pub fn check_protected(&self, protected: &[ProtectedPath]) -> Result<(), PolicyError> {
+        problem::check_folders_unprotected(&self.folders, |path, access| folder_refusal(path, access, protected))
     }
 
-    /// Whether no folder is granted.
+    /// Returns whether no folder is granted.
     pub(crate) const fn grants_no_folder(&self) -> bool {
         self.folders.is_empty()
     }
 
-    /// The files that it was made of, the user's first.
+    /// Returns the policy's files, the user's first.
     pub fn files(&self) -> impl Iterator<Item = (Layer, &Path)> {
         self.files.iter().map(|(layer, path)| (*layer, &**path))
     }
 
-    /// The secrets that any tool may send somewhere, and all hosts to which it may. A project's file may only take away from that.
+    /// Returns the secrets that any tool may send, each with all its hosts. A project's file can
+    /// only remove some.
     #[must_use]
     pub fn secrets(&self) -> Vec<SecretGrant> {
         self.grants.secrets()
     }
 
-    /// What becomes of a tool that does what another one does already.
+    /// Returns what happens to a new tool that is equivalent to an existing one.
     #[must_use]
     pub const fn duplicates(&self) -> Duplicates {
         self.duplicates.value
     }
 
-    /// After how many failed attempts a tool is worth making, and where the same was seen how often.
+    /// Returns the reflection thresholds: the number of failed attempts and the number of
+    /// repetitions from which a tool is worth creating.
     #[must_use]
-    pub const fn worth_making(&self) -> (u64, u64) {
+    pub const fn reflection_thresholds(&self) -> (u64, u64) {
         (self.failures.value, self.repetitions.value)
     }
 
-    /// What a tool that nobody approved may do, and who says so.
+    /// Returns the approval mode and where it was set.
     #[must_use]
     pub const fn approval(&self) -> (ApprovalMode, &Origin) {
         (self.approval.value, &self.approval.origin)
     }
 
-    /// The language of messages, if a file or a flag says one.
+    /// Returns the language of messages, if a file or a flag sets one.
     #[must_use]
     pub const fn language(&self) -> Option<Lang> {
         self.language.value
     }
 
-    /// How many tools may have a name.
+    /// Returns the maximum number of named tools.
     #[must_use]
     pub const fn tools_limit(&self) -> u64 {
         self.tools.value
     }
 
-    /// What is recorded of parameters and results.
+    /// Returns how parameters and results are recorded.
     #[must_use]
-    pub const fn contents(&self) -> Contents {
+    pub const fn contents(&self) -> AuditContents {
         self.contents.value
     }
 
-    /// What to do with a run that cannot be recorded.
+    /// Returns what to do with a run that cannot be recorded.
     #[must_use]
-    pub const fn when_unrecorded(&self) -> WhenUnrecorded {
-        self.when_unrecorded.value
+    pub const fn on_audit_failure(&self) -> OnAuditFailure {
+        self.on_audit_failure.value
     }
 
-    /// The name that a policy reserves, and where, if it is this one or one that people take for it.
+    /// Returns the reserved name that equals this one or is confusable with it, and where it is
+    /// reserved.
     #[must_use]
     pub fn reserved(&self, name: &ToolName) -> Option<(&ToolName, &Origin)> {
-        let found = self.reserved.iter().find(|reserved| reserved.value.folded() == name.folded())?;
+        let found = self.reserved.iter().find(|reserved| reserved.value.case_folded() == name.case_folded())?;
         Some((&found.value, &found.origin))
     }
 
-    /// The commands to ask, the user's first.
+    /// Returns the hook commands, the user's first.
     #[must_use]
-    pub fn gates(&self) -> &[GateCommand] {
-        &self.gates
+    pub fn hooks(&self) -> &[HookCommand] {
+        &self.hooks
     }
 
-    /// The JSON Schema of a policy file, for editors.
+    /// Returns the JSON Schema of a policy file, for editors.
     #[must_use]
     pub fn json_schema() -> Value {
         schema::SCHEMA.clone()

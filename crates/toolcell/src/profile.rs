@@ -1,70 +1,73 @@
-//! Where the fuel of a run goes: by function, by line, and by what called what.
+//! Fuel profiles of runs: by function, by line, and by call stack.
 //!
-//! A run that is profiled is a run like any other: it is admitted, does what it is granted to do, and leaves its record. It comes
-//! out the same and burns the same fuel; only its time differs.
+//! A profiled run is a normal run: it is admitted, performs its host calls, and leaves its record.
+//! It has the same result and burns the same fuel; only its time differs.
 //!
-//! Invariant: the fuel of the functions and what is charged to none of them add up to the fuel of the run, to the unit, and so
-//! does the fuel of the lines with what is outside of them. A profile that does not add up is not read.
+//! Invariant: the fuel of the functions and the unattributed fuel add up exactly to the fuel of the
+//! run, and so do the fuel of the lines and the fuel outside of them. A profile that does not add
+//! up is refused.
 
+mod aggregate;
 mod compare;
-mod sum;
 
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use toolcell_host::{Budget, ENGINE_VERSION, GUEST_DIGEST, Outcome, Params, ProfileSlot, Report, Run};
+use toolcell_host::{Budget, CallContext, ENGINE_VERSION, GUEST_DIGEST, Outcome, Params, ProfileSlot, Report};
 use toolcell_tool::Draft;
 
 use crate::exec::{ExecError, Precheck};
 use crate::request::RunTool;
-use crate::run::{Ran, RunError, RunOptions};
+use crate::run::{RunError, RunOptions, RunResult};
 use crate::toolbox::Toolbox;
 
-pub use compare::{Change, ProfileDifference};
+pub use compare::{ProfileDelta, ProfileDifference};
 
-/// What the form of a profile is called, in its JSON.
+/// The format name in the JSON of a profile.
 const FORMAT: &str = "toolcell-profile-1";
 
-/// Where the fuel of a run went.
+/// The fuel profile of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Profile {
-    /// Which form this is.
+    /// The format name.
     format: String,
     /// The name of the tool.
     pub tool: String,
-    /// What counted the fuel. Fuel of two models cannot be compared.
+    /// The versions that metered the fuel. Fuel of different models cannot be compared.
     pub model: FuelModel,
-    /// How the run ended: `returned`, `threw`, or the code of what stopped it.
+    /// The outcome: `returned`, `threw`, or the code of the stop.
     pub outcome: String,
     /// Fuel of the run.
     pub fuel: u64,
-    /// Fuel that evaluating the script took before; it is not a part of the profile.
+    /// Fuel of loading the script, which is not part of the profile.
     pub load_fuel: u64,
-    /// How many samples were taken. Fuel between two samples is charged to what is running at the second one.
+    /// The number of samples. Fuel between two samples is charged to the code that runs at the
+    /// second one.
     pub samples: u64,
-    /// What is charged to no function.
-    pub outside: Outside,
+    /// Fuel that is charged to no function.
+    pub outside: Unattributed,
     /// The functions, the most expensive first.
     pub functions: Vec<FunctionFuel>,
     /// The lines of the tool that fuel is charged to, in order.
     pub lines: Vec<LineFuel>,
-    /// What was on the stack, in order.
+    /// The call stacks, in order.
     pub stacks: Vec<StackFuel>,
 }
 
-/// What counts fuel: the same run of the same tool burns the same of it under the same model alone.
+/// The versions that determine fuel: only under the same model does the same run of the same tool
+/// burn the same fuel.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FuelModel {
-    /// blake3 of the guest, in hexadecimal.
+    /// The blake3 hash of the guest in hexadecimal.
     pub guest: String,
     /// The version of Wasmtime.
     pub engine: String,
 }
 
 impl FuelModel {
-    /// The one of this version of Toolcell.
+    /// Returns the model of this version of Toolcell.
     #[must_use]
     pub fn current() -> Self {
         Self { guest: GUEST_DIGEST.to_owned(), engine: ENGINE_VERSION.to_owned() }
@@ -74,16 +77,17 @@ impl FuelModel {
 /// Fuel that is charged to no function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Outside {
-    /// While no function was running: parameters are read, jobs are taken up, the result is written.
+pub struct Unattributed {
+    /// Fuel of the engine while no function runs: parsing parameters, running jobs, serializing the
+    /// result.
     pub engine: u64,
-    /// Of other tools that this one called.
+    /// Fuel of other tools that this one called.
     pub other_tools: u64,
-    /// After the last sample: nothing says what was running.
+    /// Fuel after the last sample, when the running code is unknown.
     pub unattributed: u64,
 }
 
-impl Outside {
+impl Unattributed {
     fn sum(self) -> u64 {
         [self.engine, self.other_tools, self.unattributed].into_iter().fold(0, u64::saturating_add)
     }
@@ -93,15 +97,15 @@ impl Outside {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FunctionFuel {
-    /// Its name, or `(anonymous)`.
+    /// The name, or `(anonymous)`.
     pub name: String,
-    /// Whose it is: of the `tool`, of the `library` that Toolcell gives tools, or of the `engine`.
+    /// The origin: the `tool`, the `library` that Toolcell provides, or the `engine`.
     pub home: String,
-    /// The line where it begins, of one of the tool.
+    /// The line where the function starts, for functions of the tool.
     pub line: Option<u32>,
-    /// While it was running itself.
+    /// Fuel of the function itself.
     pub own: u64,
-    /// While it was running, or waited for what it called.
+    /// Fuel of the function and of the functions that it called.
     pub total: u64,
 }
 
@@ -109,76 +113,77 @@ pub struct FunctionFuel {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LineFuel {
-    /// Its number in the author's text, from 1.
+    /// The line number in the source, counted from 1.
     pub line: u32,
-    /// While it was running itself, with the functions of the engine and of the library that it called.
+    /// Fuel of the line itself, including engine and library functions that it called.
     pub own: u64,
-    /// The same with the functions of the tool that it called.
+    /// The same, including the tool's functions that it called.
     pub total: u64,
-    /// The line, or its beginning.
+    /// The text of the line, truncated.
     pub text: String,
 }
 
-/// Fuel of a stack.
+/// Fuel of a call stack.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StackFuel {
-    /// Which functions, the outermost first: a position in [`Profile::functions`], and a line of the tool or 0.
+    /// The frames, the outermost first: an index into [`Profile::functions`], and a line of the
+    /// tool or 0.
     pub frames: Vec<(usize, u32)>,
-    /// Fuel.
+    /// The fuel.
     pub fuel: u64,
 }
 
-/// A profile cannot be used.
+/// The error of reading or comparing profiles.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProfileError {
-    /// It is no profile.
+    /// The text is not a valid profile.
     #[error("this is no profile: {0}")]
     Malformed(String),
-    /// Two profiles whose fuel was counted differently.
+    /// The profiles were metered by different models.
     #[error(
         "the profiles count fuel differently: the guest {} under Wasmtime {}, and the guest {} under Wasmtime {}",
-        short(&before.guest), before.engine, short(&after.guest), after.engine
+        short_digest(&before.guest), before.engine, short_digest(&after.guest), after.engine
     )]
-    Models {
-        /// What counted the first one's.
+    ModelMismatch {
+        /// The model of the first profile.
         before: Box<FuelModel>,
-        /// What counted the second one's.
+        /// The model of the second profile.
         after: Box<FuelModel>,
     },
 }
 
 impl ProfileError {
-    /// The stable code of this error.
+    /// Returns the stable code of this error.
     #[must_use]
     pub const fn code(&self) -> &'static str {
         match self {
             Self::Malformed(_) => "profile-invalid",
-            Self::Models { .. } => "profile-model-mismatch",
+            Self::ModelMismatch { .. } => "profile-model-mismatch",
         }
     }
 
-    /// What to do next.
+    /// Returns a hint on what to do next.
     #[must_use]
     pub const fn hint(&self) -> &'static str {
         match self {
             Self::Malformed(_) => "name a file that `toolcell profile --json` wrote",
-            Self::Models { .. } => "take both profiles with the same version of toolcell",
+            Self::ModelMismatch { .. } => "take both profiles with the same version of toolcell",
         }
     }
 }
 
-/// The beginning of a digest.
-fn short(digest: &str) -> String {
+/// Returns the first digits of a digest.
+fn short_digest(digest: &str) -> String {
     digest.chars().take(12).collect()
 }
 
 impl Profile {
-    /// Reads a profile from its JSON.
+    /// Parses a profile from its JSON.
     ///
     /// # Errors
-    /// `profile-invalid`: it is none, or it does not add up.
+    /// `profile-invalid`: the text is not a profile, or its fuel does not add up.
     pub fn parse(text: &str) -> Result<Self, ProfileError> {
         let profile: Self = serde_json::from_str(text).map_err(|error| ProfileError::Malformed(error.to_string()))?;
         if profile.format != FORMAT {
@@ -203,27 +208,27 @@ impl Profile {
         Ok(profile)
     }
 
-    /// Its JSON, on one line.
+    /// Returns the JSON of the profile on one line.
     #[must_use]
     pub fn to_json(&self) -> String {
-        // Text and numbers: there is nothing in it that cannot be written.
+        // Text and numbers always serialize.
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// Fuel that is charged to no line of the tool.
+    /// Returns the fuel that is charged to no line of the tool.
     #[must_use]
-    pub fn outside_of_lines(&self) -> u64 {
+    pub fn fuel_outside_lines(&self) -> u64 {
         self.lines.iter().fold(self.fuel, |left, line| left.saturating_sub(line.own))
     }
 
-    /// The stacks in the folded form that programs draw flame graphs from (Gregg, `stackcollapse`): the names of functions, the
-    /// outermost first, and the fuel; each stack once, in order.
+    /// Returns the stacks in the folded format of flame graph tools (Gregg, `stackcollapse`):
+    /// function names, the outermost first, and the fuel; each stack once, in order.
     #[must_use]
-    pub fn folded(&self) -> Vec<String> {
-        sum::folded(self)
+    pub fn folded_stacks(&self) -> Vec<String> {
+        aggregate::folded_stacks(self)
     }
 
-    fn of(name: &str, source: &str, report: &Report, slot: &ProfileSlot) -> Self {
+    fn from_report(name: &str, source: &str, report: &Report, slot: &ProfileSlot) -> Self {
         let usage = &report.usage;
         let outcome = match &report.outcome {
             Outcome::Returned(_) => "returned",
@@ -238,18 +243,18 @@ impl Profile {
             fuel: usage.fuel,
             load_fuel: usage.load_fuel,
             samples: 0,
-            outside: Outside { unattributed: usage.fuel, ..Outside::default() },
+            outside: Unattributed { unattributed: usage.fuel, ..Unattributed::default() },
             functions: Vec::new(),
             lines: Vec::new(),
             stacks: Vec::new(),
         };
-        // A script that does not load is not called.
-        slot.take().map_or_else(|| empty.clone(), |sampled| sum::of(&sampled, source, empty.clone()))
+        // A script that fails to load is not called.
+        slot.take().map_or_else(|| empty.clone(), |sampled| aggregate::aggregate(&sampled, source, empty.clone()))
     }
 }
 
 impl Toolbox {
-    /// Runs a stored tool, as [`Toolbox::run`] does, and says where its fuel went.
+    /// Runs a stored tool as [`Toolbox::run`] does, and returns its fuel profile.
     ///
     /// # Errors
     /// As [`Toolbox::run`].
@@ -266,7 +271,7 @@ impl Toolbox {
     ///     code: "function execute({ n }) {\n  let s = 0;\n  for (let i = 0; i < n; i++) s += i;\n  return s;\n}".to_owned(),
     ///     ..CreateTool::default()
     /// })?;
-    /// let request = RunTool::of("sum", Params::parse(r#"{"n": 10000}"#)?);
+    /// let request = RunTool::new("sum", Params::parse(r#"{"n": 10000}"#)?);
     /// let (ran, profile) = toolbox.profile(&request, &RunOptions::default())?;
     /// assert_eq!(profile.fuel, ran.report.usage.fuel);
     /// assert_eq!(profile.functions[0].name, "execute");
@@ -274,19 +279,19 @@ impl Toolbox {
     /// assert_eq!(hottest.line, 3);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn profile(&self, request: &RunTool, options: &RunOptions) -> Result<(Ran, Profile), RunError> {
+    pub fn profile(&self, request: &RunTool, options: &RunOptions) -> Result<(RunResult, Profile), RunError> {
         let slot = Arc::new(ProfileSlot::default());
         let options = RunOptions { profile: Some(Arc::clone(&slot)), ..options.clone() };
         let ran = self.run(request, &options)?;
         let entry = self.find_tool(Some(&ran.tool.to_string()), None).ok();
-        let ready = entry.and_then(|entry| self.ready(&entry).ok());
+        let ready = entry.and_then(|entry| self.load_tool(&entry).ok());
         let tool = ready.as_ref().and_then(|ready| ready.vetted.as_ref().ok());
         let source = tool.map_or("", |tool| tool.spec().source());
-        let profile = Profile::of(ran.name.as_str(), source, &ran.report, &slot);
+        let profile = Profile::from_report(ran.name.as_str(), source, &ran.report, &slot);
         Ok((ran, profile))
     }
 
-    /// Runs a draft, as [`Toolbox::exec`] does, and says where its fuel went.
+    /// Runs a draft as [`Toolbox::exec`] does, and returns its fuel profile.
     ///
     /// # Errors
     /// As [`Toolbox::exec`].
@@ -295,12 +300,12 @@ impl Toolbox {
         draft: &Draft,
         params: &Params,
         budget: &Budget,
-        run: &Run<'_>,
+        run: &CallContext<'_>,
         precheck: Precheck,
     ) -> Result<(Report, Profile), ExecError> {
         let slot = ProfileSlot::default();
-        let report = self.exec(draft, params, budget, &Run { profile: Some(&slot), ..*run }, precheck)?;
-        let profile = Profile::of(draft.name(), draft.source(), &report, &slot);
+        let report = self.exec(draft, params, budget, &CallContext { profile: Some(&slot), ..*run }, precheck)?;
+        let profile = Profile::from_report(draft.name(), draft.source(), &report, &slot);
         Ok((report, profile))
     }
 }

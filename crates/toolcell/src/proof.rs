@@ -1,88 +1,88 @@
-//! The evidence for or against a tool: what was tried, and what came of it.
+//! The verification of a tool: the checks and their evidence.
 //!
 //! ```text
-//! examples → determinism → headroom → parameters → challenger
+//! examples → determinism → headroom → parameters → challenger (property testing)
 //! ```
 //!
-//! Invariant: nothing is evidence that did not run in the cell. What is kept can be run again: parameters, seed and time, and
-//! what came of them.
+//! Invariant: only runs in the cell are evidence. What is stored can be run again: parameters, seed
+//! and time, and the results.
 
-mod challenge;
 mod dictionary;
-mod enforced;
+mod enforcement;
 mod examples;
+mod fuzz;
 mod inputs;
-mod kinds;
 mod numbers;
 mod predicate;
-mod samples;
-mod strings;
 mod text;
+mod text_edge_cases;
+mod text_kinds;
+mod text_samples;
 mod trial;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-pub(crate) use challenge::challenge;
 pub(crate) use dictionary::Dictionary;
-pub(crate) use enforced::enforced;
-pub(crate) use examples::{determinism, examples, headroom};
-pub(crate) use inputs::{Inputs, Manner};
+pub(crate) use enforcement::check_enforcement;
+pub(crate) use examples::{check_determinism, check_examples, check_headroom};
+pub(crate) use fuzz::fuzz;
+pub(crate) use inputs::{InputGenerator, InputStyle};
 pub(crate) use trial::Trial;
 
-/// The kind of the record of a proof.
+/// The record kind of a proof.
 pub const PROOF: &str = "proof";
-/// The longest text of parameters or a result that a receipt has whole, in bytes.
-const WHOLE_LIMIT: usize = 2 * 1024;
-/// How many receipts a proof has at most, of the challenger's inputs the first ones.
-const RECEIPTS_LIMIT: usize = 400;
+/// The maximum size of parameters or a result that a receipt contains in full, in bytes.
+const MAX_WHOLE_BYTES: usize = 2 * 1024;
+/// The maximum number of receipts in a proof; of generated inputs, the first ones are kept.
+const MAX_RECEIPTS: usize = 400;
 
-/// What became of a tool that was tried. Its JSON is a record in the store.
+/// The result of verifying a tool. Its JSON is a record in the store.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Proof {
-    /// The run that it is.
+    /// The run identifier of the verification.
     pub run: String,
-    /// The tool.
+    /// The identifier of the tool.
     pub tool: String,
-    /// Its name.
+    /// The name of the tool.
     pub name: String,
-    /// When it was tried; the time at which the clock of every run starts.
+    /// The time of the verification, at which the clock of every run starts.
     pub at: Timestamp,
-    /// What comes of it.
-    pub verdict: Verdict,
-    /// What was tried, in order.
+    /// The status.
+    pub verdict: ProofStatus,
+    /// The checks, in order.
     pub checks: Vec<Check>,
-    /// The first input that shows that something is wrong.
+    /// The first input that fails a check.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub counterexample: Option<Counterexample>,
-    /// The seed of the inputs that were made.
+    /// The seed of the generated inputs.
     pub seed: u64,
-    /// The image of the guest that ran it.
+    /// The guest image.
     pub image: String,
     /// The digest of the guest.
     pub guest: String,
     /// The version of the engine.
     pub engine: String,
-    /// What ran, and what came of it.
-    pub receipts: Vec<Receipt>,
+    /// The runs and their results.
+    pub receipts: Vec<TrialReceipt>,
 }
 
-/// What comes of a proof.
+/// The status of a proof.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Verdict {
-    /// It does what is expected, and nothing was found that speaks against it.
+pub enum ProofStatus {
+    /// The examples passed, and no check failed.
     Passed,
-    /// It does not.
+    /// A check failed.
     Failed,
-    /// Nothing speaks against it, and nothing says what it should do: it has no example.
+    /// No check failed, but there is no example that states the expected result.
     Unproven,
 }
 
-impl Verdict {
-    /// Its name in JSON.
+impl ProofStatus {
+    /// Returns the name in JSON.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -93,24 +93,25 @@ impl Verdict {
     }
 }
 
-/// What is tried.
+/// A kind of check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Trying {
-    /// That it does what its examples say.
+pub enum CheckKind {
+    /// The examples give their expected results.
     Examples,
-    /// That the same call gives the same result for the same fuel, also on the interpreter.
+    /// The same call gives the same result for the same fuel, also on the interpreter.
     Determinism,
-    /// That what its examples use is at most half of what it may.
+    /// The examples use at most half of each limit.
     Headroom,
-    /// That what it declares of its parameters is enforced.
+    /// The declared parameter schema is enforced.
     Parameters,
-    /// That it bears what it declares that it takes, and returns what it claims.
+    /// Property testing: generated inputs of the declared schema cause no fault, and the results
+    /// match what the tool claims.
     Challenger,
 }
 
-impl Trying {
-    /// Its name in JSON.
+impl CheckKind {
+    /// Returns the name in JSON.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -123,20 +124,20 @@ impl Trying {
     }
 }
 
-/// How one kind of trial ended.
+/// The status of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Ended {
-    /// Nothing is wrong.
+pub enum CheckStatus {
+    /// The check passed.
     Passed,
-    /// Something is.
+    /// The check failed.
     Failed,
-    /// There was nothing to try.
+    /// There was nothing to check.
     Skipped,
 }
 
-impl Ended {
-    /// Its name in JSON.
+impl CheckStatus {
+    /// Returns the name in JSON.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -147,85 +148,89 @@ impl Ended {
     }
 }
 
-/// One kind of trial.
+/// The result of a check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Check {
-    /// What was tried.
-    pub check: Trying,
-    /// How it ended.
-    pub verdict: Ended,
-    /// How many runs it took.
+    /// The kind of check.
+    pub check: CheckKind,
+    /// The status.
+    pub verdict: CheckStatus,
+    /// The number of runs.
     pub runs: u64,
-    /// The most fuel that one of them burned.
+    /// The maximum fuel of a run.
     pub fuel: u64,
-    /// What there is to say.
+    /// The explanation.
     pub says: String,
 }
 
-/// An input that shows that something is wrong, as small as it could be made.
+/// An input that fails a check, shrunk as far as possible.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Counterexample {
-    /// What was tried.
-    pub check: Trying,
-    /// What is wrong, in a word: `threw`, `result-mismatch`, or the code of a limit.
+    /// The kind of check.
+    pub check: CheckKind,
+    /// The kind of fault: `threw`, `result-mismatch`, or the code of a limit.
     pub kind: String,
-    /// What is wrong.
+    /// The message.
     pub message: String,
-    /// What the tool was given.
+    /// The parameters.
     pub parameters: Value,
-    /// What it was given when this was found, where that was made smaller.
+    /// The parameters before shrinking, if they were shrunk.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub found_with: Option<Value>,
-    /// Line and column of the source, where the tool threw.
+    /// The line and column in the source, if the tool threw.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub place: Option<(u32, u32)>,
 }
 
-/// One run of a proof: what it takes to run it again, and what came of it.
+/// A run of a verification: its parameters and its result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Receipt {
-    /// What was tried.
-    pub check: Trying,
-    /// What the tool was given.
-    pub parameters: Kept,
-    /// How it ended: `returned`, `threw`, `stopped`.
+pub struct TrialReceipt {
+    /// The kind of check.
+    pub check: CheckKind,
+    /// The parameters.
+    pub parameters: Captured,
+    /// The outcome: `returned`, `threw`, `stopped`.
     pub outcome: String,
-    /// What it returned, or what it threw.
+    /// The result, or the error.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub result: Option<Kept>,
+    pub result: Option<Captured>,
     /// The fuel of the call.
     pub fuel: u64,
 }
 
-/// A text that is kept whole where it is short, and else by what it is.
+/// A text that is stored in full if it is short, and otherwise as a digest.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
-pub enum Kept {
-    /// All of it.
+pub enum Captured {
+    /// The full text.
     Whole(String),
-    /// Its hash and its size.
-    Size(crate::record::Size),
+    /// The hash and the size.
+    Size(crate::run_record::ContentDigest),
 }
 
-impl Kept {
-    pub(crate) fn of(text: &str) -> Self {
-        if text.len() <= WHOLE_LIMIT { Self::Whole(text.to_owned()) } else { Self::Size(crate::record::Size::of(text)) }
+impl Captured {
+    pub(crate) fn new(text: &str) -> Self {
+        if text.len() <= MAX_WHOLE_BYTES {
+            Self::Whole(text.to_owned())
+        } else {
+            Self::Size(crate::run_record::ContentDigest::new(text))
+        }
     }
 }
 
 impl Check {
-    pub(crate) fn passed(check: Trying, runs: u64, fuel: u64, says: impl Into<String>) -> Self {
-        Self { check, verdict: Ended::Passed, runs, fuel, says: says.into() }
+    pub(crate) fn passed(check: CheckKind, runs: u64, fuel: u64, says: impl Into<String>) -> Self {
+        Self { check, verdict: CheckStatus::Passed, runs, fuel, says: says.into() }
     }
 
-    pub(crate) fn skipped(check: Trying, says: impl Into<String>) -> Self {
-        Self { check, verdict: Ended::Skipped, runs: 0, fuel: 0, says: says.into() }
+    pub(crate) fn skipped(check: CheckKind, says: impl Into<String>) -> Self {
+        Self { check, verdict: CheckStatus::Skipped, runs: 0, fuel: 0, says: says.into() }
     }
 
-    pub(crate) fn failed(check: Trying, runs: u64, fuel: u64, says: impl Into<String>) -> Self {
-        Self { check, verdict: Ended::Failed, runs, fuel, says: says.into() }
+    pub(crate) fn failed(check: CheckKind, runs: u64, fuel: u64, says: impl Into<String>) -> Self {
+        Self { check, verdict: CheckStatus::Failed, runs, fuel, says: says.into() }
     }
 }

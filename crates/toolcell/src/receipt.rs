@@ -1,43 +1,45 @@
-//! Receipts: runs that can be done again, anywhere, and have to come out the same.
+//! Receipts: signed runs that can be replayed anywhere with the same result.
 //!
 //! ```text
-//! run: operations → journal → receipt, signed → a file → read, verified → replay: journal → the same operations, checked
+//! run: host calls → trace → signed receipt → file
+//! replay: file → parse, verify → trace → compare the host calls
 //! ```
 //!
-//! A receipt has all that a run depended on: the source of the tool, what it was given, what it was granted, and what the host
-//! answered it. So it has what the tool saw, and is to be kept as that is. Values of secrets are not in it: a tool does not see
-//! them.
+//! A receipt contains everything that a run depended on: the tool's source, the parameters, the
+//! grants, and the host's answers. So it contains what the tool saw: store it as carefully as that
+//! data. It contains no values of secrets, which a tool does not see.
 //!
-//! Reading order: `form` is what is in one; `journal` notes what the host did; `seal` signs it and says what was changed;
-//! `replay` does it again.
+//! Reading order: `format` is the content of a receipt; `trace` records the host calls; `signature`
+//! signs a receipt and finds modified parts; `replay` runs it again.
 //!
-//! Invariant: a [`Receipt`] is intact. It was signed here, or its text was, byte for byte, what its signature is over.
+//! Invariant: a [`Receipt`] is intact. It was signed here, or its text was, byte for byte, the one
+//! that its signature covers.
 
 mod error;
-mod form;
-mod journal;
+mod format;
 mod recording;
 mod replay;
-mod seal;
+mod signature;
+mod trace;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use toolcell_tool::ToolId;
 
 pub use error::{ReceiptError, ReplayError};
-pub use replay::{Difference, OtherVersion, ReplayOptions, Replayed};
-pub use seal::ReceiptKey;
+pub use replay::{ReplayDifference, ReplayOptions, ReplayResult, VersionPolicy};
+pub use signature::ReceiptKey;
 
-pub(crate) use recording::Recording;
-pub(crate) use seal::Signer;
+pub(crate) use recording::ReceiptRecording;
+pub(crate) use signature::ReceiptSigner;
 
-use form::{Contents, Journal};
-use seal::Seal;
+use format::{HostCallTrace, ReceiptContents};
+use signature::ReceiptSignature;
 
-/// The version of the form of receipts.
-const VERSION: u32 = 1;
+/// The version of the receipt format.
+const FORMAT_VERSION: u32 = 1;
 
-/// A run that can be done again, signed.
+/// A signed run that can be replayed.
 ///
 /// # Examples
 /// ```no_run
@@ -45,7 +47,7 @@ const VERSION: u32 = 1;
 ///
 /// let toolbox = Toolbox::open("store".as_ref(), ToolboxConfig::default())?;
 /// let options = RunOptions { receipt: true, ..RunOptions::default() };
-/// let ran = toolbox.run(&RunTool::of("average", Params::parse(r#"{"numbers": [1, 2]}"#)?), &options)?;
+/// let ran = toolbox.run(&RunTool::new("average", Params::parse(r#"{"numbers": [1, 2]}"#)?), &options)?;
 /// let text = ran.receipt.map(|receipt| receipt.to_text()).unwrap_or_default();
 ///
 /// let elsewhere = Toolbox::new(&SandboxConfig::default())?;
@@ -55,30 +57,30 @@ const VERSION: u32 = 1;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Receipt {
-    form: Form,
+    document: ReceiptDocument,
     signer: ReceiptKey,
 }
 
 /// The JSON of a receipt.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Form {
+struct ReceiptDocument {
     version: u32,
-    run: Contents,
-    /// The blake3 of each part, in hex, by the names of the parts.
+    run: ReceiptContents,
+    /// The blake3 hash of each part in hexadecimal, by part name.
     digests: Map<String, Value>,
-    signature: Seal,
+    signature: ReceiptSignature,
 }
 
 impl Receipt {
-    /// Takes the text of a receipt, and verifies it: each part against its digest, the digests against the signature, and the
-    /// text against how a receipt is written.
+    /// Parses the text of a receipt and verifies it: each part against its digest, the digests
+    /// against the signature, and the text against the canonical form.
     ///
-    /// Whose signature it is, is for the caller to look at: [`Self::signer`].
+    /// The caller has to check whose signature it is: [`Self::signer`].
     ///
     /// # Errors
-    /// `receipt-invalid` (it is none), `receipt-version` (of a version that is not known here), `receipt-changed` (it is not what
-    /// was signed; the error names what was changed).
+    /// `receipt-invalid` (the text is not a receipt), `receipt-version` (the version is unknown),
+    /// `receipt-changed` (it was modified after signing; the error names the modified parts).
     pub fn parse(text: &str) -> Result<Self, ReceiptError> {
         #[derive(Deserialize)]
         struct Versioned {
@@ -86,58 +88,62 @@ impl Receipt {
         }
         let invalid = |error: serde_json::Error| ReceiptError::Invalid(error.to_string());
         let Versioned { version } = serde_json::from_str(text).map_err(invalid)?;
-        if version != VERSION {
+        if version != FORMAT_VERSION {
             return Err(ReceiptError::Version { version });
         }
-        let form: Form = serde_json::from_str(text).map_err(invalid)?;
+        let form: ReceiptDocument = serde_json::from_str(text).map_err(invalid)?;
         let written = form.to_text();
         if written != text {
             return Err(ReceiptError::rewritten(text, &written));
         }
-        let signer = seal::verify(&form)?;
-        Ok(Self { form, signer })
+        let signer = signature::verify(&form)?;
+        Ok(Self { document: form, signer })
     }
 
-    /// The text that is kept: JSON, always written the same.
+    /// Returns the canonical JSON text.
     #[must_use]
     pub fn to_text(&self) -> String {
-        self.form.to_text()
+        self.document.to_text()
     }
 
-    /// Whose signature it has.
+    /// Returns the key of the signature.
     #[must_use]
     pub fn signer(&self) -> &ReceiptKey {
         &self.signer
     }
 
-    /// The tool that ran.
+    /// Returns the tool that ran.
     #[must_use]
     pub fn tool(&self) -> ToolId {
-        self.form.run.tool.id
+        self.document.run.tool.id
     }
 
-    /// The source of that tool.
+    /// Returns the source of the tool.
     #[must_use]
     pub fn source(&self) -> &str {
-        &self.form.run.tool.source
+        &self.document.run.tool.source
     }
 
-    /// Whether it has what the host answered the tool. Where that was too much, the run cannot be done again.
+    /// Returns whether the receipt contains the host's answers. If they were too large, the run
+    /// cannot be replayed.
     #[must_use]
-    pub fn has_journal(&self) -> bool {
-        matches!(self.form.run.journal, Journal::Waits(_))
+    pub fn has_trace(&self) -> bool {
+        matches!(self.document.run.journal, HostCallTrace::Waits(_))
     }
 
-    /// A receipt of a run.
-    fn signed(run: Contents, key: &Signer) -> Self {
+    /// Signs a receipt.
+    fn sign(run: ReceiptContents, key: &ReceiptSigner) -> Self {
         let (digests, signature) = key.sign(&run);
-        Self { form: Form { version: VERSION, run, digests, signature }, signer: key.public() }
+        Self {
+            document: ReceiptDocument { version: FORMAT_VERSION, run, digests, signature },
+            signer: key.public_key(),
+        }
     }
 }
 
-impl Form {
+impl ReceiptDocument {
     fn to_text(&self) -> String {
-        // Strings, numbers and values that were JSON: there is nothing in it that cannot be written.
+        // Strings, numbers and JSON values always serialize.
         let mut text = serde_json::to_string_pretty(self).unwrap_or_default();
         text.push('\n');
         text

@@ -1,15 +1,18 @@
-//! `tool_reflection`: says whether a tool is worth making, and which one; or which one there is already.
+//! `tool_reflection`: recommends whether to create a tool for a task, and which one, or which
+//! existing tool to use.
 //!
-//! Invariant: nothing runs, and nothing changes but the index that is searched and the log. What the last tool returned is
-//! data, whatever it says.
+//! Invariant: nothing runs, and nothing changes except the search index and the audit log. The last
+//! tool's result is data, whatever it says.
 
 mod schema;
 mod text;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Number;
-use toolcell_reflection::{Decision, Known, Occasion, Operation, Proposal, Soundness, Thresholds, propose, reflect};
-use toolcell_store::audit::{Action, Attempt, Failure};
+use toolcell_reflection::{
+    ExistingTool, PastOperation, Proposal, Recommendation, ReflectionInput, Thresholds, ToolHealth, propose, reflect,
+};
+use toolcell_store::audit::{Action, AuditEvent, EventFailure};
 use toolcell_store::{Entry, Fault, FindError, ToolRef};
 use toolcell_tool::{NAME_LIMIT, Status, ToolId, ToolName};
 
@@ -17,83 +20,84 @@ use crate::request::RequestError;
 use crate::search::SearchError;
 use crate::toolbox::Toolbox;
 
-/// How many stored tools are looked at.
-const KNOWN: usize = 8;
-/// A tool that ran at least so often, and failed in more than half of the runs, fails.
-const TRIED: u64 = 3;
+/// The maximum number of stored tools to consider.
+const MAX_EXISTING_TOOLS: usize = 8;
+/// The number of runs from which a tool counts as failing if more than half of them failed.
+const MIN_RUNS: u64 = 3;
 
-/// Asks whether a tool should be made: `tool_reflection`.
+/// A request for advice on whether to create a tool: `tool_reflection`.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ReflectOnTask {
-    /// What is to be done.
+    /// The task.
     pub task_description: Option<String>,
-    /// What the last tool gave, as text.
+    /// The result of the last tool call, as text.
     pub last_tool_result: Option<String>,
-    /// How often it failed: 0 where nothing is said.
+    /// The number of failed attempts, default 0.
     #[schemars(with = "Option<u64>")]
     pub failed_attempts: Option<Number>,
-    /// What was done before, the oldest first: `{ name, arguments, outcome?, duration_ms?, tokens? }`, or a line of text each.
-    #[schemars(with = "Vec<schema::Done>")]
-    pub history: Vec<Operation>,
+    /// The previous operations, the oldest first:
+    /// `{ name, arguments, outcome?, duration_ms?, tokens? }`, or one line of text each.
+    #[schemars(with = "Vec<schema::PastOperationSchema>")]
+    pub history: Vec<PastOperation>,
 }
 
-/// What a reflection says.
+/// The result of a reflection.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Reflected {
+pub struct ReflectResult {
     /// The task.
     pub task: String,
-    /// How often it failed.
+    /// The number of failed attempts.
     pub failed_attempts: u64,
-    /// The decision, with the evidence for it.
+    /// The recommendation, with its evidence.
     pub reflection: toolcell_reflection::Reflection,
-    /// The stored tools that the decision is about.
+    /// The stored tools that the recommendation names.
     pub tools: Vec<Entry>,
-    /// The tool to make, where one is to be made: it can be made as it is.
+    /// The proposed tool, if one should be created; it can be created as it is.
     pub proposal: Option<Proposal>,
 }
 
-/// A reflection, as programs read it.
+/// The JSON body of a reflection.
 #[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct ReflectedBody<'a> {
-    /// Whether a tool is worth making, or there is one already that does it.
+pub struct ReflectResponse<'a> {
+    /// Whether to create a tool or use an existing one.
     pub recommend: bool,
     /// `create`, `reuse`, `revise`, `compose` or `none`.
     #[schemars(extend("enum" = ["create", "reuse", "revise", "compose", "none"]))]
     pub decision: &'static str,
-    /// The stored tools that it is about.
+    /// The stored tools that the recommendation names.
     #[schemars(with = "Vec<String>")]
     pub tools: Vec<ToolId>,
-    /// What makes a tool worth making.
+    /// The reason why a tool is worth creating.
     pub trigger: Option<&'static str>,
-    /// How likely it is that one is, 0 to 1.
+    /// The probability that a tool is worth creating, 0 to 1.
     pub score: f64,
-    /// What speaks for it, and what against it.
-    #[schemars(with = "Vec<schema::Evidence>")]
+    /// The evidence for and against it.
+    #[schemars(with = "Vec<schema::EvidenceSchema>")]
     pub evidence: &'a [toolcell_reflection::Evidence],
-    /// Whether what the last tool gave may be had again.
+    /// Whether the last tool's result reads as a success that a tool could reproduce.
     pub reusable: bool,
-    /// The tool to make.
+    /// The proposed tool.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<schema::Proposal>")]
+    #[schemars(with = "Option<schema::ProposalSchema>")]
     pub proposal: Option<&'a Proposal>,
 }
 
-/// Why there is no answer.
+/// The error of a reflection.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReflectError {
-    /// The request cannot be meant so.
+    /// The request is invalid.
     #[error(transparent)]
     Request(#[from] RequestError),
-    /// The store fails.
+    /// The store failed.
     #[error(transparent)]
     Fault(#[from] Fault),
 }
 
 impl ReflectError {
-    /// The stable code of this error.
+    /// Returns the stable code of this error.
     #[must_use]
     pub fn code(&self) -> &'static str {
         match self {
@@ -102,7 +106,7 @@ impl ReflectError {
         }
     }
 
-    /// What to do next.
+    /// Returns a hint on what to do next.
     #[must_use]
     pub fn hint(&self) -> &'static str {
         match self {
@@ -115,13 +119,13 @@ impl ReflectError {
     }
 }
 
-impl Reflected {
-    /// The reflection as programs read it.
+impl ReflectResult {
+    /// Returns the JSON body of the reflection.
     #[must_use]
-    pub fn body(&self) -> ReflectedBody<'_> {
+    pub fn body(&self) -> ReflectResponse<'_> {
         let reflection = &self.reflection;
-        ReflectedBody {
-            recommend: reflection.recommends(),
+        ReflectResponse {
+            recommend: reflection.is_recommended(),
             decision: decision_name(&reflection.decision),
             tools: self.tools.iter().map(|entry| entry.id).collect(),
             trigger: reflection.trigger.map(toolcell_reflection::Trigger::name),
@@ -133,21 +137,21 @@ impl Reflected {
     }
 }
 
-fn decision_name(decision: &Decision) -> &'static str {
+fn decision_name(decision: &Recommendation) -> &'static str {
     match decision {
-        Decision::Create => "create",
-        Decision::Reuse(_) => "reuse",
-        Decision::Revise(_) => "revise",
-        Decision::Compose(_) => "compose",
-        Decision::None => "none",
+        Recommendation::Create => "create",
+        Recommendation::Reuse(_) => "reuse",
+        Recommendation::Revise(_) => "revise",
+        Recommendation::Compose(_) => "compose",
+        Recommendation::None => "none",
     }
 }
 
 impl Toolbox {
-    /// Says whether a tool is worth making for a task, and which one.
+    /// Recommends whether to create a tool for a task, and proposes one.
     ///
     /// # Errors
-    /// `request-invalid`, and those of the disk.
+    /// `request-invalid`, and the store's I/O errors.
     ///
     /// # Examples
     /// ```
@@ -160,56 +164,60 @@ impl Toolbox {
     /// assert_eq!(reflected.proposal.unwrap().name, "csv_to_json");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn reflect(&self, request: &ReflectOnTask) -> Result<Reflected, ReflectError> {
-        let done = self.reflected(request);
-        let mut attempt = Attempt::new(Action::ToolReflection, self.now());
+    pub fn reflect(&self, request: &ReflectOnTask) -> Result<ReflectResult, ReflectError> {
+        let done = self.reflect_inner(request);
+        let mut attempt = AuditEvent::new(Action::ToolReflection, self.now());
         match &done {
             Ok(reflected) => {
                 attempt.tool = reflected.tools.first().map(|entry| entry.id);
                 attempt.details.outcome = Some(decision_name(&reflected.reflection.decision));
             }
-            Err(error) => attempt.result = Err(Failure { code: error.code(), message: Some(error.to_string()) }),
+            Err(error) => attempt.result = Err(EventFailure { code: error.code(), message: Some(error.to_string()) }),
         }
-        self.note(&attempt);
+        self.log_attempt(&attempt);
         done
     }
 
-    fn reflected(&self, request: &ReflectOnTask) -> Result<Reflected, ReflectError> {
+    fn reflect_inner(&self, request: &ReflectOnTask) -> Result<ReflectResult, ReflectError> {
         let task = required("task_description", request.task_description.as_deref())?;
         if task.trim().is_empty() {
             return Err(RequestError("`task_description` is empty".to_owned()).into());
         }
         let result = required("last_tool_result", request.last_tool_result.as_deref())?;
-        let failed_attempts = attempts(request.failed_attempts.as_ref())?;
-        let found = self.known(task)?;
-        let known: Vec<Known> = found.iter().map(|(entry, covered)| known(entry, *covered)).collect();
-        let (failures, repetitions) = self.policy.worth_making();
+        let failed_attempts = parse_attempts(request.failed_attempts.as_ref())?;
+        let found = self.find_existing(task)?;
+        let known: Vec<ExistingTool> = found.iter().map(|(entry, covered)| to_existing_tool(entry, *covered)).collect();
+        let (failures, repetitions) = self.policy.reflection_thresholds();
         let thresholds = Thresholds {
             failures,
             repetitions: usize::try_from(repetitions).unwrap_or(usize::MAX),
             ..Thresholds::default()
         };
         let history = &request.history;
-        let reflection = reflect(&Occasion { task, result, failed_attempts, history, known: &known }, &thresholds);
+        let reflection = reflect(
+            &ReflectionInput { task, last_result: result, failed_attempts, history, existing_tools: &known },
+            &thresholds,
+        );
         let entry = |id: &ToolId| found.iter().find(|(entry, _)| entry.id == *id).map(|(entry, _)| entry.clone());
         let tools: Vec<Entry> = match &reflection.decision {
-            Decision::Reuse(id) | Decision::Revise(id) => entry(id).into_iter().collect(),
-            Decision::Compose(ids) => ids.iter().filter_map(entry).collect(),
-            Decision::Create | Decision::None => Vec::new(),
+            Recommendation::Reuse(id) | Recommendation::Revise(id) => entry(id).into_iter().collect(),
+            Recommendation::Compose(ids) => ids.iter().filter_map(entry).collect(),
+            Recommendation::Create | Recommendation::None => Vec::new(),
         };
         let proposal = match (&reflection.decision, reflection.trigger) {
-            (Decision::Create, Some(trigger)) => Some(self.free(propose(task, trigger, history))?),
+            (Recommendation::Create, Some(trigger)) => Some(self.with_free_name(propose(task, trigger, history))?),
             _ => None,
         };
-        Ok(Reflected { task: task.to_owned(), failed_attempts, reflection, tools, proposal })
+        Ok(ReflectResult { task: task.to_owned(), failed_attempts, reflection, tools, proposal })
     }
 
-    /// The stored tools that may do a task, and how much of it they are about. Where nothing can be searched, there is none.
-    fn known(&self, task: &str) -> Result<Vec<(Entry, f64)>, Fault> {
+    /// Returns the stored tools that match a task, with the share of the task that each covers;
+    /// none if the store cannot be searched.
+    fn find_existing(&self, task: &str) -> Result<Vec<(Entry, f64)>, Fault> {
         if self.store.is_none() {
             return Ok(Vec::new());
         }
-        let hits = match self.search(task, KNOWN) {
+        let hits = match self.search(task, MAX_EXISTING_TOOLS) {
             Ok(hits) => hits,
             Err(SearchError::Fault(fault)) => return Err(fault),
             Err(error) => {
@@ -218,14 +226,14 @@ impl Toolbox {
             }
         };
         let hits = hits.into_iter().filter(|hit| hit.entry.status != Status::Deprecated);
-        Ok(hits.map(|hit| (hit.entry, hit.covered)).collect())
+        Ok(hits.map(|hit| (hit.entry, hit.coverage)).collect())
     }
 
-    /// The proposal under a name that is free: with a number behind it where the name is taken.
-    fn free(&self, mut proposal: Proposal) -> Result<Proposal, Fault> {
+    /// Gives the proposal a free name by appending a number if the name is taken.
+    fn with_free_name(&self, mut proposal: Proposal) -> Result<Proposal, Fault> {
         let first = proposal.name.clone();
         for number in 2..100 {
-            if self.is_free(&proposal.name)? {
+            if self.is_name_free(&proposal.name)? {
                 break;
             }
             let end = format!("_{number}");
@@ -235,7 +243,7 @@ impl Toolbox {
         Ok(proposal)
     }
 
-    fn is_free(&self, name: &str) -> Result<bool, Fault> {
+    fn is_name_free(&self, name: &str) -> Result<bool, Fault> {
         let Ok(name) = ToolName::parse(name) else { return Ok(true) };
         if self.policy.reserved(&name).is_some() {
             return Ok(false);
@@ -252,8 +260,8 @@ fn required<'a>(field: &str, said: Option<&'a str>) -> Result<&'a str, RequestEr
     said.ok_or_else(|| RequestError(format!("`{field}` is required")))
 }
 
-/// A count, however it is written.
-fn attempts(said: Option<&Number>) -> Result<u64, RequestError> {
+/// Parses the number of failed attempts, which may be written as a float.
+fn parse_attempts(said: Option<&Number>) -> Result<u64, RequestError> {
     let Some(number) = said else { return Ok(0) };
     let whole = number.as_f64().filter(|number| number.fract() == 0.0 && (0.0..=1e15).contains(number));
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is whole, and in the range")]
@@ -263,14 +271,14 @@ fn attempts(said: Option<&Number>) -> Result<u64, RequestError> {
     })
 }
 
-fn known(entry: &Entry, covered: f64) -> Known {
+fn to_existing_tool(entry: &Entry, covered: f64) -> ExistingTool {
     let failures = entry.runs.saturating_sub(entry.successes);
-    let fails = entry.status == Status::Failed || (entry.runs >= TRIED && failures * 2 > entry.runs);
-    Known {
+    let fails = entry.status == Status::Failed || (entry.runs >= MIN_RUNS && failures * 2 > entry.runs);
+    ExistingTool {
         id: entry.id,
         name: entry.name.to_string(),
         description: entry.description.clone(),
-        likeness: covered,
-        sound: if fails { Soundness::Failing } else { Soundness::Sound },
+        coverage: covered,
+        health: if fails { ToolHealth::Failing } else { ToolHealth::Healthy },
     }
 }

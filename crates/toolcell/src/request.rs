@@ -1,6 +1,6 @@
-//! What the operations are asked for, with the field names of the contract.
+//! The request types of the operations, with the field names of the contract.
 //!
-//! Invariant: a request is what somebody said, and nothing of it is believed yet. What is unknown in it is refused.
+//! Invariant: a request is untrusted input, and unknown fields are rejected.
 
 use schemars::JsonSchema;
 use serde::de::{DeserializeOwned, Error as _};
@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use toolcell_host::Params;
 
-/// Asks for a tool to be made: `create_tool`.
+/// A request to create a tool: `create_tool`.
 ///
 /// # Examples
 /// ```
@@ -26,111 +26,115 @@ use toolcell_host::Params;
 pub struct CreateTool {
     /// A letter, then letters, digits, `_` and `-`.
     pub name: String,
-    /// What it does.
+    /// What the tool does, for people and models.
     pub description: String,
-    /// TypeScript or JavaScript with an `execute(params)` in it.
+    /// TypeScript or JavaScript source that defines `execute(params)`.
     pub code: String,
-    /// What it takes: `{ [name]: { type, description, default?, enum?, minimum?, maximum?, required? } }`, or a JSON Schema.
+    /// The parameters of the tool: `{ [name]: { type, description, default?, enum?, minimum?,
+    /// maximum?, required? } }`, or a JSON Schema.
     #[schemars(with = "Map<String, Value>")]
     pub parameters: Value,
-    /// What it is found by.
+    /// Tags for search and for policy rules.
     pub tags: Vec<String>,
-    /// The task that it was made for.
+    /// The task that the tool was created for.
     pub generated_from: Option<String>,
-    /// What it asks the host to grant: names of capabilities, or an object whose keys they are, each with
-    /// `true` or a list of what it needs of it: `{"net": ["api.example.com"], "timers": true}`.
-    #[schemars(with = "Asked")]
+    /// The capabilities that the tool requests: a list of names, or an object with each name as a
+    /// key and `true` or a list of resources as its value:
+    /// `{"net": ["api.example.com"], "timers": true}`.
+    #[schemars(with = "CapabilitiesSchema")]
     pub capabilities: Value,
-    /// What it is expected to do: `{ parameters, result }`, with `throws` (part of an error) or `holds` (an expression of
-    /// `result` and `parameters`) in place of `result`.
+    /// Example calls: `{ parameters, result }`, with `throws` (part of the error message) or
+    /// `holds` (an expression of `result` and `parameters`) in place of `result`.
     #[schemars(with = "Vec<Map<String, Value>>")]
     pub examples: Vec<Value>,
-    /// A JSON Schema that every result passes; a proof tries to find one that does not.
+    /// A JSON Schema that every result must match; verification searches for a result that does
+    /// not.
     #[schemars(with = "Option<Map<String, Value>>")]
     pub returns: Option<Value>,
-    /// The parameter that a result can be given back as, where that changes nothing.
+    /// The parameter that a result can be passed back as without changing the result.
     pub idempotent: Option<String>,
-    /// What making it cost, in tokens.
+    /// The cost of creating the tool, in tokens.
     pub cost: Option<u64>,
-    /// Whether it may be a new version under a name that is taken.
+    /// Whether to create a new version if the name is taken.
     pub replace: bool,
-    /// How it runs: `function`.
+    /// The execution mode: `function`.
     pub mode: Option<String>,
 }
 
-/// What a tool asks for, as schemas tell it.
+/// The requested capabilities as generated schemas describe them.
 #[derive(JsonSchema)]
 #[serde(untagged)]
 #[expect(dead_code, reason = "it is read as any value, and then with care")]
-enum Asked {
+enum CapabilitiesSchema {
     Names(Vec<String>),
     Objects(Map<String, Value>),
 }
 
-/// Asks for a run of a stored tool: `run_dynamic_tool`.
+/// A request to run a stored tool: `run_dynamic_tool`.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RunTool {
-    /// Which tool, by identifier or a prefix of it of 8 digits or more.
+    /// The tool's identifier, or a prefix of it of at least 8 digits.
     pub tool_id: Option<String>,
-    /// Which tool, by name.
+    /// The tool's name.
     pub tool_name: Option<String>,
-    /// What it is given. The text reaches the tool as it is, unless the tool declares what it takes.
+    /// The parameters. The text reaches the tool unchanged, unless the tool declares its
+    /// parameters.
     #[serde(deserialize_with = "object")]
     #[schemars(with = "Map<String, Value>")]
     pub parameters: Params,
-    /// How long it may take, in milliseconds: 1 to 600000.
+    /// The time limit in milliseconds: 1 to 600000.
     pub timeout_ms: Option<u64>,
 }
 
-/// Asks for the list of tools: `list_dynamic_tools`.
+/// A request to list tools: `list_dynamic_tools`.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ListTools {
-    /// Part of the name, in any case.
+    /// A part of the tool's name, case-insensitive.
     pub name: Option<String>,
-    /// Any of these tags.
+    /// Tools that have at least one of these tags.
     pub tags: Vec<String>,
-    /// The least safety score: 0.0 to 1.0.
+    /// The minimum safety score: 0.0 to 1.0.
     pub min_safety_score: Option<f64>,
-    /// How many at most: 1 to 1000, 20 where nothing is said.
+    /// The maximum number of tools: 1 to 1000, default 20.
     pub limit: Option<u64>,
-    /// Where an earlier answer ended.
+    /// The cursor of an earlier answer, to continue after it.
     pub cursor: Option<String>,
-    /// Tools of this status.
+    /// Tools that have this status.
     pub status: Option<String>,
-    /// Tools that nobody has used for so many days, nor made: 0.5 is twelve hours.
+    /// Tools that were neither used nor created for this many days: 0.5 is twelve hours.
     pub unused_days: Option<f64>,
-    /// What comes first: `created`, `updated`, `name`, `usage`, `last-used` or `confidence`.
+    /// The sort order: `created`, `updated`, `name`, `usage`, `last-used` or `confidence`.
     pub sort: Option<String>,
 }
 
-/// Asks for tools to be retired: those that are of no use, or of less than others.
+/// A request to retire tools that are failing, duplicated, superseded or unused.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RetireTools {
-    /// For how many days nobody has used them, nor made them: 30 where nothing is said.
+    /// The number of days without use or creation after which a tool counts as unused: default 30.
     pub unused_days: Option<f64>,
-    /// Whether it is meant.
+    /// Confirms the retirement.
     pub confirm: bool,
 }
 
-/// Asks for a name to be taken away: `delete_dynamic_tool`.
+/// A request to delete a tool: `delete_dynamic_tool`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct DeleteTool {
-    /// Which tool, by identifier or a prefix of it of 8 digits or more.
+    /// The tool's identifier, or a prefix of it of at least 8 digits.
     pub tool_id: Option<String>,
-    /// Which tool, by name.
+    /// The tool's name.
     pub tool_name: Option<String>,
-    /// Whether it is meant.
+    /// Confirms the deletion.
     pub confirm: bool,
 }
 
 impl RunTool {
-    /// A run of the tool of this name or identifier.
+    /// Creates a request to run the tool with this name or identifier.
     #[must_use]
-    pub fn of(reference: &str, parameters: Params) -> Self {
+    pub fn new(reference: &str, parameters: Params) -> Self {
         let is_id = toolcell_tool::IdPrefix::parse(reference).is_ok();
         let reference = Some(reference.to_owned());
         let (tool_id, tool_name) = if is_id { (reference, None) } else { (None, reference) };
@@ -138,33 +142,34 @@ impl RunTool {
     }
 }
 
-/// An object, as it is written.
+/// Deserializes a JSON object and keeps its text.
 fn object<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Params, D::Error> {
     let text = Box::<RawValue>::deserialize(deserializer)?;
     Params::parse(String::from(Box::<str>::from(text))).map_err(D::Error::custom)
 }
 
-/// Reads a request from JSON text.
+/// Parses a request from JSON text.
 ///
 /// # Errors
-/// `request-invalid`: it is no JSON, or has an unknown or a wrong field, which is named.
+/// `request-invalid`: the text is not JSON, or has an unknown field or a field of the wrong type,
+/// which the message names.
 pub fn read_request<T: DeserializeOwned>(text: &str) -> Result<T, RequestError> {
     serde_json::from_str(text).map_err(|error| RequestError(error.to_string()))
 }
 
-/// Some text is no request.
+/// A text that is not a valid request.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the request is not understood: {0}")]
 pub struct RequestError(pub(crate) String);
 
 impl RequestError {
-    /// The stable code of this error.
+    /// Returns the stable code of this error.
     #[must_use]
     pub const fn code(&self) -> &'static str {
         "request-invalid"
     }
 
-    /// What to do next.
+    /// Returns a hint on what to do next.
     #[must_use]
     pub const fn hint(&self) -> &'static str {
         "the fields of a request are those of the contract, such as `tool_name` and `parameters`"

@@ -2,73 +2,74 @@
 //!
 //! Invariant: each attempt leaves one record and one audit line, also where a line returns early.
 
-mod enter;
+mod environment;
 mod error;
-mod given;
-mod within;
+mod nested;
+mod start;
 
 use std::sync::Arc;
 
-use toolcell_host::{CancelToken, Effects, Json, Outcome, PartialSink, ProfileSlot, Report, WhenFull};
+use toolcell_host::{CancelToken, Effects, Json, OnOverload, Outcome, PartialResultSink, ProfileSlot, Report};
 use toolcell_store::Entry;
 use toolcell_store::audit::Action;
 use toolcell_tool::{Status, ToolId, ToolName};
 
-use crate::gate::{Context, Person};
-use crate::operations::{Done, Nesting, PlanChain, Planner};
-use crate::permit::{NotAdmitted, Permit, Purpose, Step, Subject};
-use crate::policy::Wanted;
-use crate::receipt::{Receipt, Recording, Signer};
-use crate::record::{Attempted, Ended};
+use crate::hook::{Approver, HookContext};
+use crate::host_calls::{EffectApprover, EffectLog, NestingContext, PlanChain};
+use crate::permit::{AdmissionError, AdmissionMode, AdmissionRequest, DecisionStep, Permit};
+use crate::policy::LimitOverrides;
+use crate::receipt::{Receipt, ReceiptRecording, ReceiptSigner};
 use crate::request::RunTool;
-use crate::review::Seen;
+use crate::review::ReviewedRun;
+use crate::run_record::{AttemptEnd, RunRecorder};
 use crate::toolbox::Toolbox;
 
-pub(crate) use enter::Admitted;
-pub use error::{Failed, RunError};
-use given::drawn;
-pub(crate) use given::{inward, key, since_1970, waiting};
-pub(crate) use within::{Called, Within};
+use environment::draw_seed;
+pub(crate) use environment::{cache_key, only_timers, timer_calls, unix_time};
+pub use error::{RunError, ToolFailure};
+pub(crate) use nested::{CallerContext, NestedResult};
+pub(crate) use start::AdmittedRun;
 
-/// What one run is given besides its request.
+/// The options of a run, besides its request.
 #[derive(Clone)]
 pub struct RunOptions {
-    /// Who runs it, for the record.
+    /// The caller, for the record.
     pub caller: String,
-    /// Limits, where they are not those of the policy.
-    pub limits: Wanted,
-    /// The seed of `Math.random()`, for tools that are not granted real random numbers.
+    /// Limits that override the policy's.
+    pub limits: LimitOverrides,
+    /// The seed of `Math.random()`, for tools without the grant of system random numbers.
     pub seed: u64,
-    /// Ends the run from another thread.
+    /// Cancels the run from another thread.
     pub cancel: Option<CancelToken>,
-    /// Gets partial results, as JSON text, while the tool runs.
-    pub partial: Option<PartialSink>,
-    /// Who is asked where a gate or the policy wants somebody to be asked.
-    pub person: Option<Arc<dyn Person>>,
-    /// What to do where as many calls run as may.
-    pub when_full: WhenFull,
-    /// Decides what happens of what would change the world; the rest of the run waits for it. All of it happens unless said.
-    pub plan: Option<Arc<dyn Planner>>,
-    /// How many tokens the run saves if it goes well, for the ledger.
+    /// Receives partial results, as JSON text, while the tool runs.
+    pub partial: Option<PartialResultSink>,
+    /// The approver that is prompted when a hook or the policy requires approval.
+    pub approver: Option<Arc<dyn Approver>>,
+    /// The handling of a call while the maximum number of calls is running.
+    pub on_overload: OnOverload,
+    /// Decides which side effects happen: the run waits for its decisions. Without it, all of them
+    /// happen.
+    pub effect_approver: Option<Arc<dyn EffectApprover>>,
+    /// The number of tokens that a successful run saves, for the cost report.
     pub tokens_saved: Option<u64>,
-    /// Whether it gets a [`Receipt`].
+    /// Whether to issue a [`Receipt`].
     pub receipt: bool,
-    /// Gets where the fuel of the run goes, unless it may be put to sleep.
+    /// Receives the fuel profile of the run, unless the run may be suspended.
     pub profile: Option<Arc<ProfileSlot>>,
 }
 
 impl Default for RunOptions {
-    /// A host that nobody can be asked at, with the limits of the policy.
+    /// A host without an approver, with the limits of the policy.
     fn default() -> Self {
         Self {
             caller: "host".to_owned(),
-            limits: Wanted::default(),
+            limits: LimitOverrides::default(),
             seed: 0,
             cancel: None,
             partial: None,
-            person: None,
-            when_full: WhenFull::Wait,
-            plan: None,
+            approver: None,
+            on_overload: OnOverload::Wait,
+            effect_approver: None,
             tokens_saved: None,
             receipt: false,
             profile: None,
@@ -76,188 +77,197 @@ impl Default for RunOptions {
     }
 }
 
-/// A run that took place, however it ended.
+/// The result of a run that took place, whatever its outcome.
 #[derive(Debug, Clone)]
 #[must_use = "a tool that failed is in here as well"]
-pub struct Ran {
-    /// The tool.
+pub struct RunResult {
+    /// The tool's identifier.
     pub tool: ToolId,
-    /// Its name.
+    /// The tool's name.
     pub name: ToolName,
-    /// How it ended, as the gates let it through.
+    /// The report of the call, as revised by the hooks.
     pub report: Report,
-    /// What gates add for the model.
-    pub context: Vec<Context>,
-    /// Whether a gate wants the output kept from the model. It is in the report all the same.
-    pub suppressed: bool,
-    /// The gate that changed how it ended.
+    /// Text that hooks add for the model.
+    pub context: Vec<HookContext>,
+    /// Whether a hook hides the output from the model. The report still contains it.
+    pub output_suppressed: bool,
+    /// The hook that changed the outcome.
     pub revised_by: Option<String>,
-    /// That it is deprecated, if it is.
+    /// The deprecation of the tool, if it is deprecated.
     pub deprecated: Option<Deprecation>,
-    /// What was done for it outside of its cell.
-    pub done: Option<Done>,
-    /// How far that changed the world, with all that tools did which it called: `none` where it only looked.
+    /// The host calls that were performed for the run.
+    pub effect_log: Option<EffectLog>,
+    /// The extent to which the run and the tools that it called changed external state: `none` for
+    /// read-only runs.
     pub effects: Effects,
-    /// The hash of its record in the store.
+    /// The hash of the run record in the store.
     pub record: Option<blake3::Hash>,
-    /// Why it is not recorded, or not completely yet: its policy lets it run all the same.
+    /// Why the run is not recorded, or not completely yet; the policy permits it to run anyway.
     pub unrecorded: Option<String>,
-    /// Its receipt, where one was asked for: of the run as the tool left it, whatever gates made of that.
+    /// The receipt, if one was requested: of the run before the hooks' revisions.
     pub receipt: Option<Box<Receipt>>,
 }
 
-/// That a tool works, and something else is to be used.
+/// The deprecation of a tool, which still works.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Deprecation {
-    /// What, where there is something.
+    /// The tool to use instead, if there is one.
     pub successor: Option<ToolName>,
 }
 
-impl Ran {
-    /// What the tool returned: JSON text, or nothing for `undefined`.
+impl RunResult {
+    /// Returns the tool's result: JSON text, or `None` for `undefined`.
     ///
     /// # Errors
-    /// `tool-failed`, and the codes of the limits: it did not return.
-    pub fn value(&self) -> Result<Option<&Json>, Failed> {
+    /// `tool-failed`, and the codes of the limits: the tool did not return.
+    pub fn value(&self) -> Result<Option<&Json>, ToolFailure> {
         match &self.report.outcome {
             Outcome::Returned(value) => Ok(value.as_ref()),
-            Outcome::Threw(thrown) => Err(Failed::Threw(thrown.clone())),
-            Outcome::Stopped(stop) => Err(Failed::Stopped(stop.clone())),
+            Outcome::Threw(thrown) => Err(ToolFailure::Threw(thrown.clone())),
+            Outcome::Stopped(stop) => Err(ToolFailure::Stopped(stop.clone())),
         }
     }
 }
 
-/// What would happen if a tool was run: every step of the decision, and what comes of it.
+/// The decision about a run that is not performed: every step, and the result.
 #[derive(Debug)]
 pub struct Explanation {
-    /// What was decided, in order.
-    pub steps: Vec<Step>,
-    /// Whether it would run; an error says why not.
+    /// The steps of the decision, in order.
+    pub steps: Vec<DecisionStep>,
+    /// `Ok` if the tool would run; otherwise why not.
     pub admitted: Result<(), RunError>,
 }
 
 impl Toolbox {
     /// Runs a stored tool.
     ///
-    /// What the tool does is in the answer, also where it fails; an error is a run that did not take place.
+    /// A failure of the tool is part of the result; an error means that the run did not take place.
     ///
     /// # Errors
     /// `tool-not-found`, `tool-mismatch`, `id-ambiguous`, `parameters-missing`, `parameters-invalid`,
-    /// `safety-check-failed`, `permission-denied`, `limit-invalid`, `receipt-no-key`, `integrity`, `busy`, and those of the disk.
-    pub fn run(&self, request: &RunTool, options: &RunOptions) -> Result<Ran, RunError> {
+    /// `safety-check-failed`, `permission-denied`, `limit-invalid`, `receipt-no-key`, `integrity`,
+    /// `busy`, and the store's I/O errors.
+    pub fn run(&self, request: &RunTool, options: &RunOptions) -> Result<RunResult, RunError> {
         let called = request.tool_name.as_deref().or(request.tool_id.as_deref()).unwrap_or_default();
         let mut attempted =
-            Attempted::begin(self, Action::RunDynamicTool, &options.caller, called, &request.parameters)?;
+            RunRecorder::start(self, Action::RunDynamicTool, &options.caller, called, &request.parameters)?;
         attempted.tokens_saved = options.tokens_saved;
-        let done = self.run_attempted(request, options, &mut attempted, None);
+        let done = self.run_inner(request, options, &mut attempted, None);
         let ended = match &done {
-            Ok(_) => Ended::AsItRan,
-            Err(error) => Ended::Refused { code: error.code(), message: error.to_string() },
+            Ok(_) => AttemptEnd::Completed,
+            Err(error) => AttemptEnd::Refused { code: error.code(), message: error.to_string() },
         };
-        let (.., effects) = attempted.spent();
-        let record = attempted.end(ended).map_err(|source| RunError::Unrecorded { source, effects });
+        let (.., effects) = attempted.consumed();
+        let record = attempted.finish(ended).map_err(|source| RunError::RecordFailed { source, effects });
         let mut ran = done?;
         let recorded = record?;
         (ran.record, ran.unrecorded) = (recorded.record, recorded.unrecorded);
         Ok(ran)
     }
 
-    /// The run itself.
-    fn run_attempted(
+    /// Admits and runs the tool.
+    fn run_inner(
         &self,
         request: &RunTool,
         options: &RunOptions,
-        attempted: &mut Attempted<'_>,
-        within: Option<&Within<'_>>,
-    ) -> Result<Ran, RunError> {
+        attempted: &mut RunRecorder<'_>,
+        within: Option<&CallerContext<'_>>,
+    ) -> Result<RunResult, RunError> {
         let signer = if options.receipt { Some(self.receipt_signer()?.ok_or(RunError::NoReceiptKey)?) } else { None };
-        let admitted = self.admitted(request, options, attempted, within)?;
-        self.go_through(admitted, signer, attempted)
+        let admitted = self.admit_run(request, options, attempted, within)?;
+        self.run_admitted(admitted, signer, attempted)
     }
 
-    /// What is before a run: each line hands the next one something stronger.
-    pub(crate) fn admitted<'a>(
+    /// Admits a run: each step turns a weaker proof into a stronger one.
+    pub(crate) fn admit_run<'a>(
         &'a self,
         request: &RunTool,
         options: &'a RunOptions,
-        attempted: &mut Attempted<'_>,
-        within: Option<&Within<'_>>,
-    ) -> Result<Admitted<'a>, RunError> {
+        attempted: &mut RunRecorder<'_>,
+        within: Option<&CallerContext<'_>>,
+    ) -> Result<AdmittedRun<'a>, RunError> {
         let entry = self.find_tool(request.tool_id.as_deref(), request.tool_name.as_deref())?;
-        attempted.is_about(entry.id, &entry.name);
-        let ready = self.ready(&entry)?;
-        let budget = self.policy.budget(&timed(request, options))?;
-        let budget = within.map_or(budget, |within| within.narrow(budget));
+        attempted.set_tool(entry.id, &entry.name);
+        let ready = self.load_tool(&entry)?;
+        let budget = self.policy.budget(&requested_limits(request, options))?;
+        let budget = within.map_or(budget, |within| within.limit_budget(budget));
         let schema = ready.schema()?;
         let args = schema.check(request.parameters.clone())?;
         let tool = ready.vetted.as_ref().map_err(|refusal| RunError::Unsafe(refusal.clone()))?;
-        let subject = Subject { name: entry.name.as_str(), schema, asked: tool.asked(), tool: Some((&entry, tool)) };
-        let purpose = Purpose::Run { person: options.person.as_deref(), caller: &options.caller };
+        let subject = AdmissionRequest {
+            name: entry.name.as_str(),
+            schema,
+            requested: tool.requested_capabilities(),
+            tool: Some((&entry, tool)),
+        };
+        let purpose = AdmissionMode::Run { approver: options.approver.as_deref(), caller: &options.caller };
         let permit = match self.admit(&subject, args, budget, purpose, &mut Vec::new()) {
             Ok(permit) => permit,
             Err(error) => {
-                if let NotAdmitted::Denied(denial) = &error {
-                    attempted.was_decided_by(&denial.by);
+                if let AdmissionError::Denied(denial) = &error {
+                    attempted.set_decider(&denial.denied_by);
                     let args = serde_json::from_str(request.parameters.as_str()).unwrap_or_default();
                     let (name, why) = (entry.name.as_str(), denial.to_string());
-                    self.tell_refused(name, Some(entry.id), args, "permission-denied", why);
+                    self.notify_refused(name, Some(entry.id), args, "permission-denied", why);
                 }
                 return Err(error.into());
             }
         };
         let permit = match within {
-            Some(within) => permit.within(within.grants),
+            Some(within) => permit.restricted_to(within.grants),
             None => permit,
         };
-        attempted.is_permitted(&permit);
-        let random = drawn(permit.grants())?;
-        attempted.has_drawn(random);
+        attempted.set_permit(&permit);
+        let random = draw_seed(permit.grants())?;
+        attempted.set_seed(random);
         let call_id = attempted.call_id();
-        let begin = || options.plan.as_ref().map(|_| PlanChain::begin(entry.id, permit.args().params().as_str()));
+        let begin =
+            || options.effect_approver.as_ref().map(|_| PlanChain::new(entry.id, permit.args().params().as_str()));
         let plan = within.map_or_else(|| begin().map(Arc::new), |within| within.plan.clone());
-        let given = self.give(permit.grants(), &entry, &call_id, options, Nesting { within, plan })?;
-        Ok(Admitted { entry, ready: Arc::clone(&ready), permit, random, given })
+        let given =
+            self.open_grants(permit.grants(), &entry, &call_id, options, NestingContext { caller: within, plan })?;
+        Ok(AdmittedRun { entry, ready: Arc::clone(&ready), permit, drawn_seed: random, environment: given })
     }
 
-    /// Runs what was admitted, without sleep, and signs a receipt if it is to get one.
-    pub(crate) fn go_through(
+    /// Runs an admitted call without suspension, and signs a receipt if a signer is given.
+    pub(crate) fn run_admitted(
         &self,
-        admitted: Admitted<'_>,
-        signer: Option<Signer>,
-        attempted: &mut Attempted<'_>,
-    ) -> Result<Ran, RunError> {
-        let recording = signer.map(|signer| Recording::of(&admitted.given, signer));
-        let report = self.call(&admitted, recording.as_ref());
-        let receipt = recording.and_then(Recording::into_receipt);
-        attempted.has_done(&admitted.given.ledger);
-        let Admitted { entry, permit, .. } = admitted;
-        self.seen(entry, permit, report?, attempted).map(|ran| Ran { receipt, ..ran })
+        admitted: AdmittedRun<'_>,
+        signer: Option<ReceiptSigner>,
+        attempted: &mut RunRecorder<'_>,
+    ) -> Result<RunResult, RunError> {
+        let recording = signer.map(|signer| ReceiptRecording::new(&admitted.environment, signer));
+        let report = self.call_admitted(&admitted, recording.as_ref());
+        let receipt = recording.and_then(ReceiptRecording::into_receipt);
+        attempted.set_effects(&admitted.environment.effects);
+        let AdmittedRun { entry, permit, .. } = admitted;
+        self.review_run(entry, permit, report?, attempted).map(|ran| RunResult { receipt, ..ran })
     }
 
-    /// What the caller sees of a run that took place.
-    pub(crate) fn seen(
+    /// Runs the post-run hooks and builds the caller's result.
+    pub(crate) fn review_run(
         &self,
         entry: Entry,
         permit: Permit,
         report: Report,
-        attempted: &mut Attempted<'_>,
-    ) -> Result<Ran, RunError> {
-        attempted.has_run(&report);
-        let (.., effects) = attempted.spent();
-        let seen = self.review(entry.name.as_str(), Some(entry.id), permit, report);
-        let Seen { report, context, suppressed, revised_by } =
+        attempted: &mut RunRecorder<'_>,
+    ) -> Result<RunResult, RunError> {
+        attempted.set_report(&report);
+        let (.., effects) = attempted.consumed();
+        let seen = self.run_post_hooks(entry.name.as_str(), Some(entry.id), permit, report);
+        let ReviewedRun { report, context, output_suppressed: suppressed, revised_by } =
             seen.map_err(|denial| RunError::Withheld { denial, effects })?;
         let deprecated = self.deprecation(&entry);
-        let (tool, name, done) = (entry.id, entry.name, attempted.done());
-        Ok(Ran {
+        let (tool, name, done) = (entry.id, entry.name, attempted.effect_log());
+        Ok(RunResult {
             tool,
             name,
             report,
             context,
-            suppressed,
+            output_suppressed: suppressed,
             revised_by,
             deprecated,
-            done,
+            effect_log: done,
             effects,
             record: None,
             unrecorded: None,
@@ -265,50 +275,61 @@ impl Toolbox {
         })
     }
 
-    /// What is to be said of a tool that is deprecated. Where the store does not tell it has no successor: it ran.
+    /// Returns the deprecation of a deprecated tool. A store error counts as no successor, because
+    /// the tool did run.
     fn deprecation(&self, entry: &Entry) -> Option<Deprecation> {
-        let successor = || self.in_place_of(entry).ok().flatten().map(|successor| successor.name);
+        let successor = || self.replacement_for(entry).ok().flatten().map(|successor| successor.name);
         (entry.status == Status::Deprecated).then(|| Deprecation { successor: successor() })
     }
 
-    /// Says what would be decided about a run, step by step, and runs nothing. Gates are asked, and say so; the person is
-    /// not.
+    /// Explains, step by step, how a run would be decided, and runs nothing. Hooks are asked and
+    /// reported; the approver is not.
     ///
     /// # Errors
-    /// None; why a tool would not run is part of the answer.
+    /// None; the answer contains why a tool would not run.
     pub fn explain(&self, request: &RunTool, options: &RunOptions) -> Explanation {
         let mut steps = Vec::new();
-        let admitted = self.explained(request, options, &mut steps);
+        let admitted = self.explain_steps(request, options, &mut steps);
         Explanation { steps, admitted }
     }
 
-    fn explained(&self, request: &RunTool, options: &RunOptions, steps: &mut Vec<Step>) -> Result<(), RunError> {
+    fn explain_steps(
+        &self,
+        request: &RunTool,
+        options: &RunOptions,
+        steps: &mut Vec<DecisionStep>,
+    ) -> Result<(), RunError> {
         let mut say = |stage, rule: String, verdict: &str, reason: String| {
-            steps.push(Step { stage, rule, verdict: verdict.to_owned(), reason });
+            steps.push(DecisionStep { stage, rule, verdict: verdict.to_owned(), reason });
         };
         let entry = self.find_tool(request.tool_id.as_deref(), request.tool_name.as_deref())?;
         say("tool", entry.name.to_string(), "found", format!("{} ({})", entry.id, entry.status));
-        let ready = self.ready(&entry)?;
-        let budget = self.policy.budget(&timed(request, options))?;
-        for (limit, value, origin) in self.policy.limits_of(&timed(request, options)) {
+        let ready = self.load_tool(&entry)?;
+        let budget = self.policy.budget(&requested_limits(request, options))?;
+        for (limit, value, origin) in self.policy.limits_with_origins(&requested_limits(request, options)) {
             say("limits", limit.name().to_owned(), &value.to_string(), origin);
         }
         let schema = ready.schema()?;
         let args = schema.check(request.parameters.clone())?;
         say("parameters", "declared".to_owned(), "pass", args.params().as_str().chars().take(200).collect());
         let tool = ready.vetted.as_ref().map_err(|refusal| RunError::Unsafe(refusal.clone()))?;
-        let worst = tool.worst().map_or_else(
+        let worst = tool.worst_finding().map_or_else(
             || "nothing was found".to_owned(),
             |worst| format!("the worst finding is {}: {}", worst.severity.name(), worst.message),
         );
         say("analysis", format!("safety {:.2}", tool.safety().score), "pass", worst);
-        let subject = Subject { name: entry.name.as_str(), schema, asked: tool.asked(), tool: Some((&entry, tool)) };
-        self.admit(&subject, args, budget, Purpose::Explain, steps)?;
+        let subject = AdmissionRequest {
+            name: entry.name.as_str(),
+            schema,
+            requested: tool.requested_capabilities(),
+            tool: Some((&entry, tool)),
+        };
+        self.admit(&subject, args, budget, AdmissionMode::Explain, steps)?;
         Ok(())
     }
 }
 
-/// The limits that a request asks for.
-fn timed(request: &RunTool, options: &RunOptions) -> Wanted {
-    Wanted { timeout_ms: request.timeout_ms.or(options.limits.timeout_ms), ..options.limits }
+/// Returns the limits that a request asks for.
+fn requested_limits(request: &RunTool, options: &RunOptions) -> LimitOverrides {
+    LimitOverrides { timeout_ms: request.timeout_ms.or(options.limits.timeout_ms), ..options.limits }
 }

@@ -1,52 +1,52 @@
-//! Which stored tools are about what somebody says, in whatever language.
+//! Full-text search for stored tools, in any language.
 //!
-//! Invariant: whoever searches first makes what is missing of the index, so that a tool is found however it got into the
-//! store. Searching changes nothing else, and leaves no line in the log.
+//! Invariant: a search first indexes the tools that are missing in the index, so a tool is found no
+//! matter how it got into the store. Searching changes nothing else, and leaves no audit line.
 
 use std::collections::HashSet;
 
 use serde_json::Value;
 use toolcell_reflection::{terms, words};
-use toolcell_store::{Access, Entry, Fault, PAGE_LIMIT, Store, Terms};
+use toolcell_store::{Entry, Fault, PAGE_LIMIT, SearchTerms, Store, StoreAccess};
 use toolcell_tool::ToolSpec;
 
-use crate::alike::signature;
-use crate::params::Schema;
+use crate::equivalence::signature;
+use crate::schema::Schema;
 use crate::toolbox::Toolbox;
 
-pub use toolcell_store::Found as Hit;
+pub use toolcell_store::SearchHit as Hit;
 
-/// The way in which terms are made. Another one makes the index anew: raise it when `toolcell_reflection::terms` gives
-/// other terms than before.
-const WAY: &str = "3";
-/// So many tools are indexed in one transaction.
-const TOGETHER: usize = 256;
-/// So many words of a query are looked for.
-const WORDS_LIMIT: usize = 64;
+/// The version of the term extraction. A new version rebuilds the index: raise it when
+/// `toolcell_reflection::terms` returns other terms than before.
+const TERMS_VERSION: &str = "3";
+/// The number of tools indexed in one transaction.
+const INDEX_BATCH: usize = 256;
+/// The maximum number of query words.
+const MAX_QUERY_WORDS: usize = 64;
 
-/// Why nothing is found out.
+/// The error of a search.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SearchError {
-    /// As many cannot be had.
+    /// The limit is out of range.
     #[error("limit is {actual}, and has to be 1 to {PAGE_LIMIT}")]
     Limit {
-        /// How many were asked for.
+        /// The requested limit.
         actual: usize,
     },
-    /// Tools were not indexed yet, and cannot be.
+    /// Some tools are not indexed, and the store is read-only.
     #[error("tools in {path} were not indexed yet, and it is read-only")]
     Unindexed {
-        /// The store.
+        /// The path of the store.
         path: String,
     },
-    /// The store fails.
+    /// The store failed.
     #[error(transparent)]
     Fault(#[from] Fault),
 }
 
 impl SearchError {
-    /// The stable code of this error.
+    /// Returns the stable code of this error.
     #[must_use]
     pub const fn code(&self) -> &'static str {
         match self {
@@ -56,7 +56,7 @@ impl SearchError {
         }
     }
 
-    /// What to do next.
+    /// Returns a hint on what to do next.
     #[must_use]
     pub const fn hint(&self) -> &'static str {
         match self {
@@ -68,11 +68,12 @@ impl SearchError {
 }
 
 impl Toolbox {
-    /// The tools that have something to do with a text, the best first, at most `limit`: by name, tags, what is said about
-    /// them, and parameters. That there is none is an answer.
+    /// Returns the tools that match a text, the best first, at most `limit`: by name, tags,
+    /// description and parameters. No match is an empty list.
     ///
     /// # Errors
-    /// `filter-invalid`, `store-read-only` where tools were never indexed, `integrity`, and those of the disk.
+    /// `filter-invalid`, `store-read-only` if tools are not indexed, `integrity`, and the store's
+    /// I/O errors.
     ///
     /// # Examples
     /// ```
@@ -85,7 +86,7 @@ impl Toolbox {
     /// toolbox.create(&CreateTool { name, description, code, ..CreateTool::default() })?;
     /// let hits = toolbox.search("sales region", 5)?;
     /// assert_eq!((hits.len(), hits[0].entry.name.as_str()), (1, "totals"));
-    /// assert!(hits[0].covered > 0.99);
+    /// assert!(hits[0].coverage > 0.99);
     /// assert!(toolbox.search("wind and weather", 5)?.is_empty());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -93,61 +94,61 @@ impl Toolbox {
         if !(1..=PAGE_LIMIT).contains(&limit) {
             return Err(SearchError::Limit { actual: limit });
         }
-        let store = self.shelf()?;
-        match fill(store) {
+        let store = self.require_store()?;
+        match index_missing(store) {
             Err(SearchError::Fault(Fault::Full { .. })) => {
-                // What tools are found by is made again where there is space.
-                let made = made_of_all(store, store.unindexed(WAY, usize::MAX)?)?;
-                Ok(store.search_once(WAY, &made, &looked_for(query), limit)?)
+                // The disk is full: the missing terms are used for this query only.
+                let made = build_all_terms(store, store.unindexed(TERMS_VERSION, usize::MAX)?)?;
+                Ok(store.search_uncached(TERMS_VERSION, &made, &query_terms(query), limit)?)
             }
             filled => {
                 filled?;
-                Ok(store.search(&looked_for(query), limit)?)
+                Ok(store.search(&query_terms(query), limit)?)
             }
         }
     }
 }
 
-/// Indexes the tools that are not, or not in this way.
-fn fill(store: &Store) -> Result<(), SearchError> {
+/// Indexes the tools that are not indexed with the current version.
+fn index_missing(store: &Store) -> Result<(), SearchError> {
     loop {
-        let tools = store.unindexed(WAY, TOGETHER)?;
+        let tools = store.unindexed(TERMS_VERSION, INDEX_BATCH)?;
         if tools.is_empty() {
             return Ok(());
         }
-        if store.access() == Access::ReadOnly {
+        if store.access() == StoreAccess::ReadOnly {
             return Err(SearchError::Unindexed { path: store.path().display().to_string() });
         }
-        store.index_terms(WAY, &made_of_all(store, tools)?)?;
+        store.index_terms(TERMS_VERSION, &build_all_terms(store, tools)?)?;
     }
 }
 
-fn made_of_all(store: &Store, tools: Vec<Entry>) -> Result<Vec<(Entry, Terms)>, Fault> {
-    tools.into_iter().map(|entry| made_of(store, &entry).map(|terms| (entry, terms))).collect()
+fn build_all_terms(store: &Store, tools: Vec<Entry>) -> Result<Vec<(Entry, SearchTerms)>, Fault> {
+    tools.into_iter().map(|entry| build_terms(store, &entry).map(|terms| (entry, terms))).collect()
 }
 
-/// What a tool is found by. One that is damaged is found by what the index says of it.
-fn made_of(store: &Store, entry: &Entry) -> Result<Terms, Fault> {
+/// Returns the search terms of a tool. A damaged tool is found by its index entry.
+fn build_terms(store: &Store, entry: &Entry) -> Result<SearchTerms, Fault> {
     let (parameters, signature) = match store.spec(entry) {
-        Ok(spec) => (said_of_parameters(&spec), Schema::compile(spec.parameters()).ok().and_then(|it| signature(&it))),
+        Ok(spec) => (parameter_text(&spec), Schema::compile(spec.parameters()).ok().and_then(|it| signature(&it))),
         Err(Fault::Object { .. }) => (String::new(), None),
         Err(fault) => return Err(fault),
     };
-    Ok(Terms {
-        name: named(entry.name.as_str()),
+    Ok(SearchTerms {
+        name: name_terms(entry.name.as_str()),
         tags: terms(&entry.tags.join(" ")),
-        about: terms(&entry.description),
-        parameters: named(&parameters).into_iter().chain(signature).collect(),
+        description: terms(&entry.description),
+        parameters: name_terms(&parameters).into_iter().chain(signature).collect(),
     })
 }
 
-/// The terms of a text with names in it: of these, and of their words.
-fn named(text: &str) -> Vec<String> {
-    terms(&format!("{text} {}", apart(text)))
+/// Returns the terms of a text with identifiers: the identifiers and their words.
+fn name_terms(text: &str) -> Vec<String> {
+    terms(&format!("{text} {}", split_identifiers(text)))
 }
 
-/// The names of parameters, and what is said about each.
-fn said_of_parameters(spec: &ToolSpec) -> String {
+/// Returns the names and descriptions of the parameters.
+fn parameter_text(spec: &ToolSpec) -> String {
     let declared = spec.parameters();
     let fields = declared.get("properties").filter(|fields| fields.is_object()).unwrap_or(declared);
     let said = fields.as_object().into_iter().flatten().flat_map(|(name, definition)| {
@@ -156,24 +157,24 @@ fn said_of_parameters(spec: &ToolSpec) -> String {
     said.collect::<Vec<_>>().join(" ")
 }
 
-/// The words of a query, each with what it may be written as. What it says beyond single words comes last.
-fn looked_for(query: &str) -> Vec<Vec<String>> {
-    let query = apart(query);
+/// Returns the words of a query, each with its variants. Terms that span several words come last.
+fn query_terms(query: &str) -> Vec<Vec<String>> {
+    let query = split_identifiers(query);
     let mut seen = HashSet::new();
     let single = words(&query).into_iter().map(|word| terms(&word.text));
     let mut all: Vec<Vec<String>> = single
         .filter(|forms| forms.first().is_some_and(|first| seen.insert(first.clone())))
-        .take(WORDS_LIMIT)
+        .take(MAX_QUERY_WORDS)
         .collect();
     let known: HashSet<String> = all.iter().flatten().cloned().collect();
     let beyond = terms(&query).into_iter().filter(|term| term.starts_with('~') && !known.contains(term));
     all.extend(beyond.map(|term| vec![term]));
-    all.truncate(WORDS_LIMIT);
+    all.truncate(MAX_QUERY_WORDS);
     all
 }
 
-/// A text with blanks between the words of its names: `parseCsv` and `parse_csv` become `parse Csv` and `parse csv`.
-fn apart(text: &str) -> String {
+/// Splits identifiers into words: `parseCsv` and `parse_csv` become `parse Csv` and `parse csv`.
+fn split_identifiers(text: &str) -> String {
     let mut apart = String::with_capacity(text.len());
     let mut was_small = false;
     for char in text.chars() {
@@ -192,7 +193,7 @@ mod tests {
 
     #[test]
     fn names_are_looked_for_by_their_words() {
-        let found = |text: &str| looked_for(text).into_iter().map(|forms| forms[0].clone()).collect::<Vec<_>>();
+        let found = |text: &str| query_terms(text).into_iter().map(|forms| forms[0].clone()).collect::<Vec<_>>();
         assert_eq!(found("parseCsv parse_csv"), ["parse", "csv"]);
         assert_eq!(found("売上 売上"), ["売上"]);
         assert!(found(" \n").is_empty());
@@ -201,7 +202,7 @@ mod tests {
     #[test]
     fn a_long_text_is_looked_for_in_part() {
         let long: Vec<String> = (0..100_000).map(|number| format!("w{number}")).collect();
-        assert_eq!(looked_for(&long.join(" ")).len(), WORDS_LIMIT);
+        assert_eq!(query_terms(&long.join(" ")).len(), MAX_QUERY_WORDS);
     }
 
     #[test]
@@ -213,9 +214,9 @@ mod tests {
         };
         let short = serde_json::json!({"n": {"type": "number", "description": "how many"}});
         let schema = serde_json::json!({"type": "object", "properties": {"n": {"description": "how many"}, "m": true}});
-        assert_eq!(said_of_parameters(&spec(short)), "n how many");
-        let said = said_of_parameters(&spec(schema));
+        assert_eq!(parameter_text(&spec(short)), "n how many");
+        let said = parameter_text(&spec(schema));
         assert!(said.contains("n how many") && said.contains('m'), "{said}");
-        assert_eq!(said_of_parameters(&spec(Value::Null)), "");
+        assert_eq!(parameter_text(&spec(Value::Null)), "");
     }
 }

@@ -1,107 +1,107 @@
-//! Everything that is known of a tool, for whoever looks at it before it runs.
+//! The details of a tool, for review before it runs.
 //!
-//! Invariant: looking changes nothing, and leaves no line in the log.
+//! Invariant: showing a tool changes nothing, and leaves no audit line.
 
 use toolcell_analysis::Capabilities;
-use toolcell_store::{Approval, Decision, Entry, Fault, FindError, Past, ToolRef, Usage};
-use toolcell_tool::{IdPrefix, Notes, ToolName, ToolSpec};
+use toolcell_store::{Approval, Decision, Entry, Fault, FindError, HistoryEntry, ToolRef, Usage};
+use toolcell_tool::{IdPrefix, ToolMetadata, ToolName, ToolSpec};
 
-use crate::find::FindToolError;
-use crate::params::Parameter;
-use crate::permit::needs_approval;
-use crate::policy::{Grants, Ruling};
+use crate::lookup::FindToolError;
+use crate::permit::approval_reason;
+use crate::policy::{GrantDecision, Grants};
 use crate::proof::Proof;
+use crate::schema::Parameter;
 use crate::toolbox::Toolbox;
 use crate::vet::Refusal;
 
-/// A tool, and what is known of it.
+/// The details of a tool.
 #[derive(Debug, Clone)]
-pub struct Shown {
-    /// What the index keeps.
+pub struct ToolDetails {
+    /// The index entry.
     pub entry: Entry,
-    /// What is to be used in its place, where it is deprecated.
+    /// The successor, if the tool is deprecated.
     pub successor: Option<Entry>,
-    /// What is said about it.
-    pub notes: Notes,
-    /// What decides how it behaves.
+    /// The metadata: description, tags, examples.
+    pub notes: ToolMetadata,
+    /// The specification, which determines the behaviour.
     pub spec: ToolSpec,
-    /// What it takes.
+    /// The parameters.
     pub parameters: Vec<Parameter>,
-    /// What happened to its name, the first step first.
-    pub history: Vec<Past>,
-    /// What its runs showed.
+    /// The history of its name, the oldest version first.
+    pub history: Vec<HistoryEntry>,
+    /// The statistics of its runs.
     pub usage: Usage,
-    /// What it asks its host to grant.
-    pub asked: Capabilities,
-    /// What the policy says to each of these.
-    pub rulings: Vec<Ruling>,
-    /// What it would be granted.
+    /// The requested capabilities.
+    pub requested: Capabilities,
+    /// The policy's decision about each of them.
+    pub grant_decisions: Vec<GrantDecision>,
+    /// The resulting grants.
     pub grants: Grants,
-    /// What somebody said to it, with whatever grants.
+    /// All stored approvals and refusals, for any grants.
     pub approvals: Vec<Approval>,
-    /// Whether it may run.
-    pub standing: Standing,
-    /// What came of the last trial of it.
+    /// The approval state.
+    pub approval_state: ApprovalState,
+    /// The last verification.
     pub proof: Option<Proof>,
 }
 
-/// Whether a tool may run with what it would be granted now.
+/// The approval state of a tool with its current grants.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub enum Standing {
-    /// Somebody approved it.
+pub enum ApprovalState {
+    /// Approved by a stored decision.
     Approved,
-    /// Somebody refused it.
+    /// Refused by a stored decision.
     Refused,
-    /// Nobody has to approve it.
-    Free,
-    /// Somebody has to approve it.
+    /// The policy requires no approval.
+    NotRequired,
+    /// An approval is required.
     Unapproved {
-        /// Why.
+        /// The reason.
         why: String,
     },
-    /// The analysis refuses it.
+    /// The analysis refuses the tool.
     Unsafe(Refusal),
 }
 
-impl Standing {
-    /// Its name.
+impl ApprovalState {
+    /// Returns the name of the state.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {
             Self::Approved => "approved",
             Self::Refused => "refused",
-            Self::Free => "free",
+            Self::NotRequired => "free",
             Self::Unapproved { .. } => "unapproved",
             Self::Unsafe(_) => "unsafe",
         }
     }
 }
 
-/// Why there is nothing to show.
+/// The error of showing a tool.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ShowError {
-    /// There is no such tool.
+    /// The tool was not found.
     #[error(transparent)]
     Find(#[from] FindToolError),
-    /// A name has no such step in its history.
+    /// The name has no version with this number.
     #[error("`{name}` has no version {number}, it has {}", .known.iter().map(u64::to_string).collect::<Vec<_>>().join(", "))]
     NoVersion {
         /// The name.
         name: ToolName,
-        /// The number that was asked for.
+        /// The requested version.
         number: u64,
-        /// The numbers that there are, at most the last ten.
+        /// The existing versions, at most the last ten.
         known: Vec<u64>,
     },
-    /// The store fails, or what it holds is damaged.
+    /// The store failed, or its content is damaged.
     #[error(transparent)]
     Fault(#[from] Fault),
 }
 
 impl ShowError {
-    /// The stable code of this error.
+    /// Returns the stable code of this error.
     #[must_use]
     pub const fn code(&self) -> &'static str {
         match self {
@@ -111,7 +111,7 @@ impl ShowError {
         }
     }
 
-    /// What to do next.
+    /// Returns a hint on what to do next.
     #[must_use]
     pub const fn hint(&self) -> &'static str {
         match self {
@@ -132,15 +132,15 @@ impl From<FindError> for ShowError {
 }
 
 impl Toolbox {
-    /// What is known of the tool that is called so, or that its name led to at a step of its history. An identifier is
-    /// enough also where its name leads elsewhere by now, or was deleted.
+    /// Returns the details of a tool, or of an earlier version of a name. A tool that was deleted
+    /// or replaced is found by its identifier.
     ///
     /// # Errors
-    /// `tool-not-found`, `id-ambiguous`, `version-not-found`, `integrity`, and those of the disk.
+    /// `tool-not-found`, `id-ambiguous`, `version-not-found`, `integrity`, and the store's I/O errors.
     ///
     /// # Examples
     /// ```
-    /// use toolcell::{CreateTool, Standing, Toolbox, ToolboxConfig};
+    /// use toolcell::{CreateTool, ApprovalState, Toolbox, ToolboxConfig};
     ///
     /// let folder = tempfile::tempdir()?;
     /// let toolbox = Toolbox::open(folder.path(), ToolboxConfig::default())?;
@@ -149,66 +149,66 @@ impl Toolbox {
     /// toolbox.create(&CreateTool { name, description, code, ..CreateTool::default() })?;
     /// let shown = toolbox.show("twice", None)?;
     /// assert_eq!((shown.usage.runs, shown.history.len()), (0, 1));
-    /// assert!(matches!(shown.standing, Standing::Free));
+    /// assert!(matches!(shown.approval_state, ApprovalState::NotRequired));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn show(&self, called: &str, version: Option<u64>) -> Result<Shown, ShowError> {
+    pub fn show(&self, called: &str, version: Option<u64>) -> Result<ToolDetails, ShowError> {
         let entry = match version {
-            None => self.find_also_gone(called)?,
+            None => self.find_including_deleted(called)?,
             Some(number) => self.find_version(called, number)?,
         };
-        let store = self.shelf()?;
-        let ready = self.ready(&entry)?;
-        let asked = ready.vetted.as_ref().map(|tool| tool.asked().clone()).unwrap_or_default();
+        let store = self.require_store()?;
+        let ready = self.load_tool(&entry)?;
+        let asked = ready.vetted.as_ref().map(|tool| tool.requested_capabilities().clone()).unwrap_or_default();
         let grants = self.policy.grants_for(entry.id, &entry.name, &entry.tags, &asked);
         let said = store.decision(entry.id, &grants.to_value())?;
         let proof = self.proof(&entry)?;
         let standing = match (&ready.vetted, said) {
-            (Err(refusal), _) => Standing::Unsafe(refusal.clone()),
-            (Ok(_), Some(Decision::Refused)) => Standing::Refused,
-            (Ok(_), Some(Decision::Approved)) => Standing::Approved,
-            (Ok(tool), None) => match needs_approval(self.policy.approval().0, tool) {
-                None => Standing::Free,
-                Some(why) => Standing::Unapproved { why },
+            (Err(refusal), _) => ApprovalState::Unsafe(refusal.clone()),
+            (Ok(_), Some(Decision::Refused)) => ApprovalState::Refused,
+            (Ok(_), Some(Decision::Approved)) => ApprovalState::Approved,
+            (Ok(tool), None) => match approval_reason(self.policy.approval().0, tool) {
+                None => ApprovalState::NotRequired,
+                Some(why) => ApprovalState::Unapproved { why },
             },
         };
-        Ok(Shown {
-            successor: store.in_place_of(&entry)?,
-            notes: store.notes(&entry)?,
+        Ok(ToolDetails {
+            successor: store.replacement_for(&entry)?,
+            notes: store.metadata(&entry)?,
             spec: store.spec(&entry)?,
             parameters: ready.schema.as_ref().map(|schema| schema.parameters().to_vec()).unwrap_or_default(),
             history: store.history(&entry.name)?,
             usage: store.usage(&entry)?,
-            rulings: self.policy.granted_by(entry.id, &entry.name, &entry.tags, &asked),
+            grant_decisions: self.policy.grant_decisions(entry.id, &entry.name, &entry.tags, &asked),
             approvals: store.approvals(entry.id)?,
-            asked,
+            requested: asked,
             grants,
-            standing,
+            approval_state: standing,
             proof,
             entry,
         })
     }
 
-    /// A tool that is there, or that was.
-    fn find_also_gone(&self, called: &str) -> Result<Entry, ShowError> {
+    /// Finds a tool, also a deleted one.
+    fn find_including_deleted(&self, called: &str) -> Result<Entry, ShowError> {
         match (self.find(called), IdPrefix::parse(called)) {
-            (Err(FindToolError::Unknown { instead: Some(_), .. }), Ok(prefix)) => {
-                Ok(self.shelf()?.find_any(&prefix)?)
+            (Err(FindToolError::Unknown { suggestion: Some(_), .. }), Ok(prefix)) => {
+                Ok(self.require_store()?.find_any(&prefix)?)
             }
             (found, _) => Ok(found?),
         }
     }
 
-    /// The tool that a name led to at a step of its history.
+    /// Finds the tool of a version of a name.
     fn find_version(&self, called: &str, number: u64) -> Result<Entry, ShowError> {
-        let store = self.shelf()?;
+        let store = self.require_store()?;
         let name = match ToolRef::parse(called) {
             Ok(ToolRef::Name(name)) => name,
-            _ => self.find_also_gone(called)?.name,
+            _ => self.find_including_deleted(called)?.name,
         };
         let history = store.history(&name)?;
         if history.is_empty() {
-            // Whoever is not found is told what may be meant.
+            // This error suggests similar names.
             self.find(called)?;
         }
         let Some(past) = history.iter().find(|past| past.number == number) else {

@@ -1,124 +1,125 @@
-//! The toolbox: a sandbox, a store, the rules under which tools run, and what was prepared for their runs.
+//! The toolbox: a sandbox, a store, the policy, and the cache of prepared scripts.
 //!
-//! Invariant: what is kept in memory is kept under the hash of everything that went into it, so a kept one is never another
-//! than a new one would be.
+//! Invariant: cache keys hash every input, so a hit is always identical to recomputing.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use jiff::Timestamp;
-use toolcell_capabilities::{Net, Protected, Roots};
-use toolcell_host::{Interruption, Kind, StartError};
-use toolcell_jail::Walls;
-use toolcell_store::audit::{Attempt, AuditConfig};
-use toolcell_store::{Access, Entry, Fault, Notice, OpenError, RecordError, Settings, Store};
+use toolcell_capabilities::{Net, ProtectedPath, Roots};
+use toolcell_host::{ImageKind, Interruption, StartError};
+use toolcell_jail::Confinement;
+use toolcell_store::audit::{AuditConfig, AuditEvent};
+use toolcell_store::{Entry, Fault, Notice, OpenError, RecordError, Settings, Store, StoreAccess};
 
+use crate::backend::{SandboxBackend, SandboxConfig};
 use crate::cache::Cache;
-use crate::cell::Kept;
-use crate::cells::{Cells, SandboxConfig};
-use crate::function::Functions;
-use crate::gate::Gates;
-use crate::keeper::Keeper;
-use crate::operations::{Background, SecretSource};
-use crate::params::{Schema, SchemaError};
+use crate::execute::PreparedTool;
+use crate::flusher::RunFlusher;
+use crate::hook::Hooks;
+use crate::host_calls::{BackgroundRuntime, SecretSource};
+use crate::host_function::HostFunctions;
 use crate::policy::{Policy, PolicyError};
-use crate::record;
+use crate::run_record;
+use crate::schema::{Schema, SchemaError};
 use crate::vet::{Refusal, VettedTool, vet};
 
-/// What a toolbox is made with.
+/// The configuration of a [`Toolbox`].
 #[derive(Clone)]
 pub struct ToolboxConfig {
     /// The sandbox.
     pub sandbox: SandboxConfig,
-    /// The rules under which tools run.
+    /// The policy that tools run under.
     pub policy: Policy,
-    /// Who is asked before and after each run.
-    pub gates: Gates,
-    /// What time it is.
+    /// The hooks that run before and after each call.
+    pub hooks: Hooks,
+    /// The clock.
     pub clock: fn() -> Timestamp,
-    /// The working directory that gates are told.
+    /// The working directory that hooks are given.
     pub cwd: PathBuf,
-    /// Where the values of secrets come from, for tools that are granted them. From nowhere unless said.
+    /// Resolves the values of granted secrets. The default resolves none.
     pub secrets: SecretSource,
-    /// What the host lends to tools, beside those of the store. What is called so in the store is not called by tools.
-    pub functions: Functions,
-    /// Whose certificates are believed, where tools make requests. Those that this machine believes unless said.
+    /// Host functions that tools can call, in addition to stored tools. A host function takes
+    /// precedence over a stored tool of the same name.
+    pub functions: HostFunctions,
+    /// The root certificates that tools' requests trust. The default is the system's.
     pub roots: Roots,
-    /// What no tool may change, whatever it is granted, beside the store, the policy, the programs of its gates and this program.
-    pub protected: Vec<Protected>,
+    /// Paths that no tool may change, whatever it is granted, in addition to the store, the policy,
+    /// the programs of its hooks and this program.
+    pub protected: Vec<ProtectedPath>,
 }
 
 impl Default for ToolboxConfig {
-    /// The built-in policy, and no gates.
+    /// The built-in policy without hooks.
     fn default() -> Self {
         Self {
             sandbox: SandboxConfig::default(),
             policy: Policy::default(),
-            gates: Gates::default(),
+            hooks: Hooks::default(),
             clock: now,
-            // Gates are told nothing where the directory is gone.
+            // Hooks get an empty path if the directory no longer exists.
             cwd: std::env::current_dir().unwrap_or_default(),
             secrets: Arc::new(|_| None),
-            functions: Functions::default(),
+            functions: HostFunctions::default(),
             roots: Roots::System,
             protected: Vec::new(),
         }
     }
 }
 
-/// Makes, runs, lists and deletes tools.
+/// Creates, runs, lists and deletes tools.
 pub struct Toolbox {
-    pub(crate) sandbox: Arc<Cells>,
-    /// The interpreter, which proofs compare with.
-    interpreter: Arc<OnceLock<Result<Cells, String>>>,
+    pub(crate) sandbox: Arc<SandboxBackend>,
+    /// The interpreter that verification compares with; created on first use.
+    interpreter: Arc<OnceLock<Result<SandboxBackend, String>>>,
     pub(crate) store: Option<Arc<Store>>,
-    pub(crate) keeper: Keeper,
+    pub(crate) flusher: RunFlusher,
     pub(crate) policy: Policy,
-    pub(crate) gates: Gates,
+    pub(crate) hooks: Hooks,
     pub(crate) clock: fn() -> Timestamp,
     pub(crate) cwd: String,
     pub(crate) secrets: SecretSource,
-    pub(crate) functions: Functions,
+    pub(crate) functions: HostFunctions,
     pub(crate) roots: Roots,
-    pub(crate) protected: Vec<Protected>,
+    pub(crate) protected: Vec<ProtectedPath>,
     pub(crate) net: OnceLock<Net>,
-    pub(crate) background: Background,
-    /// What a draft declares that it takes.
-    pub(crate) anything: Schema,
+    pub(crate) background: BackgroundRuntime,
+    /// The schema of drafts, which declare no parameters.
+    pub(crate) any_schema: Schema,
     cache: Cache,
 }
 
-/// A stored tool that was read, and what was found out about it.
-pub(crate) struct Ready {
-    /// What it declares that it takes; why not, where that cannot be.
+/// A stored tool that was loaded and analysed.
+pub(crate) struct LoadedTool {
+    /// The compiled schema of its parameters, or why it does not compile.
     pub(crate) schema: Result<Schema, SchemaError>,
-    /// The tool, or why it does not run.
+    /// The vetted tool, or why it is refused.
     pub(crate) vetted: Result<VettedTool, Refusal>,
 }
 
-/// A toolbox does not open.
+/// The error of opening a toolbox.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ToolboxError {
-    /// The sandbox does not start.
+    /// The sandbox failed to start.
     #[error(transparent)]
     Start(#[from] StartError),
-    /// The store does not open.
+    /// The store failed to open.
     #[error(transparent)]
     Open(#[from] OpenError),
-    /// What a process that died left behind cannot be read.
+    /// The journal of a killed process cannot be read.
     #[error(transparent)]
     Fault(#[from] Fault),
-    /// It cannot be recorded.
+    /// An interrupted run cannot be recorded.
     #[error(transparent)]
     Record(#[from] RecordError),
-    /// The policy grants a folder that it may not.
+    /// The policy grants a folder that must not be granted.
     #[error(transparent)]
     Policy(#[from] PolicyError),
 }
 
 impl ToolboxError {
-    /// The stable code of this error.
+    /// Returns the stable code of this error.
     #[must_use]
     pub fn code(&self) -> &'static str {
         match self {
@@ -130,7 +131,7 @@ impl ToolboxError {
         }
     }
 
-    /// What to do next.
+    /// Returns a hint on what to do next.
     #[must_use]
     pub fn hint(&self) -> &'static str {
         match self {
@@ -143,14 +144,15 @@ impl ToolboxError {
     }
 }
 
-impl Ready {
-    /// What the tool takes.
+impl LoadedTool {
+    /// Returns the schema of the tool's parameters.
     pub(crate) fn schema(&self) -> Result<&Schema, SchemaError> {
         self.schema.as_ref().map_err(Clone::clone)
     }
 
-    /// How many bytes keeping it takes, more or less: what it is analysed to is a few times its text.
-    pub(crate) fn size(&self) -> usize {
+    /// Returns the approximate size in memory, in bytes: the analysis takes a few times the size of
+    /// the source.
+    pub(crate) fn approximate_bytes(&self) -> usize {
         let text = self.vetted.as_ref().map_or(0, |tool| {
             let spec = tool.spec();
             spec.source().len() + tool.script().code().len() + 2 * spec.parameters().to_string().len()
@@ -160,7 +162,7 @@ impl Ready {
 }
 
 impl Toolbox {
-    /// A toolbox that runs drafts, and stores and records nothing.
+    /// Creates a toolbox that runs drafts, and stores and records nothing.
     ///
     /// # Errors
     /// `integrity`, `no-image`, `no-worker`, `limit-invalid`.
@@ -168,29 +170,29 @@ impl Toolbox {
         Self::without_store(ToolboxConfig { sandbox: config.clone(), ..ToolboxConfig::default() })
     }
 
-    /// A toolbox that runs drafts under these rules, and stores and records nothing.
+    /// Creates a toolbox that runs drafts under this configuration, and stores and records nothing.
     ///
     /// # Errors
     /// `integrity`, `no-image`, `no-worker`, `limit-invalid`.
     pub fn without_store(config: ToolboxConfig) -> Result<Self, StartError> {
-        let sandbox = Cells::new(&config.sandbox)?;
-        Ok(Self::sharing(Arc::new(sandbox), Arc::default(), Cache::new(), Background::default(), config))
+        let sandbox = SandboxBackend::new(&config.sandbox)?;
+        Ok(Self::from_parts(Arc::new(sandbox), Arc::default(), Cache::new(), BackgroundRuntime::default(), config))
     }
 
-    fn sharing(
-        sandbox: Arc<Cells>,
-        interpreter: Arc<OnceLock<Result<Cells, String>>>,
+    fn from_parts(
+        sandbox: Arc<SandboxBackend>,
+        interpreter: Arc<OnceLock<Result<SandboxBackend, String>>>,
         cache: Cache,
-        background: Background,
+        background: BackgroundRuntime,
         config: ToolboxConfig,
     ) -> Self {
         Self {
             sandbox,
             interpreter,
             store: None,
-            keeper: Keeper::default(),
+            flusher: RunFlusher::default(),
             policy: config.policy,
-            gates: config.gates,
+            hooks: config.hooks,
             clock: config.clock,
             cwd: config.cwd.display().to_string(),
             secrets: config.secrets,
@@ -199,14 +201,14 @@ impl Toolbox {
             protected: config.protected,
             net: OnceLock::new(),
             background,
-            anything: Schema::anything(),
+            any_schema: Schema::any(),
             cache,
         }
     }
 
-    /// A toolbox with the store in a directory, which is made where there is none.
+    /// Opens a toolbox with the store in a directory, which is created if it does not exist.
     ///
-    /// Runs that a process began and did not end, because it was killed, are recorded as interrupted.
+    /// Unfinished runs of a killed process are recorded as interrupted.
     ///
     /// # Errors
     /// As [`Store::open`] and [`Toolbox::new`].
@@ -223,40 +225,42 @@ impl Toolbox {
     ///     code: "const execute = ({ n }) => 2 * n".to_owned(),
     ///     ..CreateTool::default()
     /// })?;
-    /// let request = RunTool::of("twice", Params::parse(r#"{"n": 21}"#)?);
+    /// let request = RunTool::new("twice", Params::parse(r#"{"n": 21}"#)?);
     /// let ran = toolbox.run(&request, &RunOptions::default())?;
     /// assert_eq!(ran.value()?.unwrap().as_str(), "42");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn open(path: &Path, config: ToolboxConfig) -> Result<Self, ToolboxError> {
-        Self::with_store(Store::open(path, &settings(&config.policy))?, config)
+        Self::with_store(Store::open(path, &store_settings(&config.policy))?, config)
     }
 
-    /// A toolbox with the store in a directory, which has to be there.
+    /// Opens a toolbox with the store in an existing directory.
     ///
     /// # Errors
     /// As [`Store::open_existing`] and [`Toolbox::new`].
     pub fn open_existing(path: &Path, config: ToolboxConfig) -> Result<Self, ToolboxError> {
-        Self::with_store(Store::open_existing(path, &settings(&config.policy))?, config)
+        Self::with_store(Store::open_existing(path, &store_settings(&config.policy))?, config)
     }
 
-    /// A toolbox with a store that is open. How many tools it takes and what its audit log tells is as it was opened.
+    /// Creates a toolbox with an open store. The store keeps the tool limit and the audit settings
+    /// that it was opened with.
     ///
     /// # Errors
-    /// As [`Toolbox::new`], and those of the disk.
+    /// As [`Toolbox::new`], and the store's I/O errors.
     pub fn with_store(store: Store, config: ToolboxConfig) -> Result<Self, ToolboxError> {
-        Self::without_store(config)?.holding(store)
+        Self::without_store(config)?.attach_store(store)
     }
 
-    /// Another toolbox, with the store in another directory, which is made where there is none, and with other rules. It
-    /// shares the sandbox of this one, with its slots and its memory, and the interpreter. What it is told of a sandbox
-    /// counts for nothing.
+    /// Opens another toolbox with its own configuration and with the store in another directory,
+    /// which is created if it does not exist. It shares the sandbox of this toolbox, including its
+    /// call limit and its memory, and the interpreter; the sandbox settings in `config` are
+    /// ignored.
     ///
-    /// Tools, and what was prepared for their runs, are not shared: each toolbox has its own. What is kept of them in memory
-    /// is at most 256 MiB in all.
+    /// Tools and their prepared scripts are not shared. All sibling toolboxes together cache at
+    /// most 256 MiB.
     ///
     /// # Errors
-    /// As [`Store::open`], and those of the disk.
+    /// As [`Store::open`], and the store's I/O errors.
     ///
     /// # Examples
     /// ```
@@ -264,164 +268,169 @@ impl Toolbox {
     ///
     /// let folder = tempfile::tempdir()?;
     /// let ours = Toolbox::open(&folder.path().join("ours"), ToolboxConfig::default())?;
-    /// let theirs = ours.beside(&folder.path().join("theirs"), ToolboxConfig::default())?;
+    /// let theirs = ours.sibling(&folder.path().join("theirs"), ToolboxConfig::default())?;
     /// let (name, code) = ("one".to_owned(), "const execute = () => 1".to_owned());
     /// ours.create(&CreateTool { name, description: "One".to_owned(), code, ..CreateTool::default() })?;
-    /// let run = |toolbox: &Toolbox| toolbox.run(&RunTool::of("one", Params::default()), &RunOptions::default());
+    /// let run = |toolbox: &Toolbox| toolbox.run(&RunTool::new("one", Params::default()), &RunOptions::default());
     /// assert_eq!(run(&ours)?.value()?.unwrap().as_str(), "1");
     /// assert_eq!(run(&theirs).unwrap_err().code(), "tool-not-found");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn beside(&self, path: &Path, config: ToolboxConfig) -> Result<Self, ToolboxError> {
-        self.beside_with(Store::open(path, &settings(&config.policy))?, config)
+    pub fn sibling(&self, path: &Path, config: ToolboxConfig) -> Result<Self, ToolboxError> {
+        self.sibling_with_store(Store::open(path, &store_settings(&config.policy))?, config)
     }
 
-    /// The same with a store that is open, as [`Toolbox::with_store`].
+    /// Opens a sibling toolbox with an open store, as [`Toolbox::with_store`].
     ///
     /// # Errors
-    /// Those of the disk.
-    pub fn beside_with(&self, store: Store, config: ToolboxConfig) -> Result<Self, ToolboxError> {
+    /// The store's I/O errors.
+    pub fn sibling_with_store(&self, store: Store, config: ToolboxConfig) -> Result<Self, ToolboxError> {
         let (sandbox, interpreter) = (Arc::clone(&self.sandbox), Arc::clone(&self.interpreter));
-        let (cache, background) = (self.cache.beside(), self.background.clone());
-        Self::sharing(sandbox, interpreter, cache, background, config).holding(store)
+        let (cache, background) = (self.cache.sibling(), self.background.clone());
+        Self::from_parts(sandbox, interpreter, cache, background, config).attach_store(store)
     }
 
-    /// The same with a store.
-    fn holding(self, store: Store) -> Result<Self, ToolboxError> {
+    /// Adds the store, checks the granted folders, and records interrupted runs.
+    fn attach_store(self, store: Store) -> Result<Self, ToolboxError> {
         let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        self.policy.is_apart_from(store.path(), real)?;
+        self.policy.excludes_path(store.path(), real)?;
         let toolbox = Self { store: Some(Arc::new(store)), ..self };
-        toolbox.check_folders()?;
-        if let Err(error) = record::close_interrupted(&toolbox) {
-            // They stay in their journals, and the next who opens the store tries again. What is asked for need not fail for it.
-            toolcell_store::tell(&Notice::Unclosed { why: &error.to_string() });
+        toolbox.check_granted_folders()?;
+        if let Err(error) = run_record::close_interrupted(&toolbox) {
+            // The runs stay in their journals, and the next process that opens the store retries.
+            // The caller's operation does not have to fail.
+            toolcell_store::emit_notice(&Notice::Unclosed { why: &error.to_string() });
         }
         Ok(toolbox)
     }
 
-    /// The image of the guest that is in use.
+    /// Returns the guest image in use.
     #[must_use]
-    pub fn image(&self) -> Kind {
+    pub fn image(&self) -> ImageKind {
         self.sandbox.image()
     }
 
-    /// The images that were tried before, and why they do not work here.
+    /// Returns the images that were rejected before this one, and why.
     #[must_use]
-    pub fn passed_over(&self) -> &[(Kind, String)] {
-        self.sandbox.passed_over()
+    pub fn rejected_images(&self) -> &[(ImageKind, String)] {
+        self.sandbox.rejected_images()
     }
 
-    /// How calls are ended at their deadline, and when they are cancelled. This starts the thread that it takes, or tries to.
+    /// Returns how calls are interrupted at their deadline and on cancellation. This starts the
+    /// thread that the mechanism needs, if it can.
     #[must_use]
     pub fn interruption(&self) -> Interruption {
         self.sandbox.interruption()
     }
 
-    /// What is between the processes that tools run in and the machine, where they do not run in this one.
+    /// Returns the confinement of the worker processes; `None` if tools run in this process.
     #[must_use]
-    pub fn walls(&self) -> Option<Walls> {
-        self.sandbox.walls()
+    pub fn confinement(&self) -> Option<Confinement> {
+        self.sandbox.confinement()
     }
 
-    /// The interpreter, made when it is needed first.
-    pub(crate) fn interpreter(&self) -> Result<&Cells, &str> {
+    /// Returns the interpreter, which is created on first use.
+    pub(crate) fn interpreter(&self) -> Result<&SandboxBackend, &str> {
         let made = self.interpreter.get_or_init(|| {
             let jail = self.sandbox.program().cloned();
-            let config = SandboxConfig { images: vec![Kind::Interpreted], slots: self.slots(), jail };
-            Cells::new(&config).map_err(|error| error.to_string())
+            let config = SandboxConfig { images: vec![ImageKind::Interpreted], slots: self.slots(), jail };
+            SandboxBackend::new(&config).map_err(|error| error.to_string())
         });
         made.as_ref().map_err(String::as_str)
     }
 
-    /// How many calls run at once.
+    /// Returns the maximum number of concurrent calls.
     #[must_use]
     pub fn slots(&self) -> usize {
         self.sandbox.slots()
     }
 
-    /// The store, where there is one.
+    /// Returns the store, if there is one.
     #[must_use]
     pub fn store(&self) -> Option<&Store> {
         self.store.as_deref()
     }
 
-    /// The rules under which tools run.
+    /// Returns the policy that tools run under.
     #[must_use]
     pub fn policy(&self) -> &Policy {
         &self.policy
     }
 
-    /// What time it is.
+    /// Returns the current time of the toolbox's clock.
     pub(crate) fn now(&self) -> Timestamp {
         (self.clock)()
     }
 
-    /// The store, where things are kept: not of a toolbox that has none.
-    pub(crate) fn shelf(&self) -> Result<&Store, Fault> {
+    /// Returns the store, or an error if the toolbox has none.
+    pub(crate) fn require_store(&self) -> Result<&Store, Fault> {
         self.store.as_deref().ok_or_else(|| Fault::ReadOnly { path: "a toolbox without a store".to_owned() })
     }
 
-    /// The store, where what is done is recorded.
-    pub(crate) fn recorder(&self) -> Option<&Store> {
-        self.store.as_deref().filter(|store| store.access() == Access::Full || self.policy.records_are_required())
+    /// Returns the store if attempts are recorded in it: it is writable, or the policy requires
+    /// records.
+    pub(crate) fn audited_store(&self) -> Option<&Store> {
+        self.store.as_deref().filter(|store| store.access() == StoreAccess::Full || self.policy.is_audit_required())
     }
 
-    /// Writes the line of an attempt that changed nothing. Where that is not possible it is told, and what was asked for counts.
-    pub(crate) fn note(&self, attempt: &Attempt<'_>) {
-        if let Some(store) = self.store.as_deref().filter(|store| store.access() == Access::Full) {
-            // It is told as a notice.
+    /// Writes the audit line of an attempt that changed nothing. If that fails, the store emits a
+    /// notice and the operation still succeeds.
+    pub(crate) fn log_attempt(&self, attempt: &AuditEvent<'_>) {
+        if let Some(store) = self.store.as_deref().filter(|store| store.access() == StoreAccess::Full) {
+            // The store reports a failure as a notice.
             let _ = store.log(attempt);
         }
     }
 
-    /// A stored tool, read, checked against its identifier, and analysed; once in this process.
-    pub(crate) fn ready(&self, entry: &Entry) -> Result<Arc<Ready>, Fault> {
+    /// Loads a stored tool, checks it against its identifier, and analyses it; once in this
+    /// process.
+    pub(crate) fn load_tool(&self, entry: &Entry) -> Result<Arc<LoadedTool>, Fault> {
         if let Some(ready) = self.cache.tool(&entry.id) {
             return Ok(ready);
         }
-        let spec = self.shelf()?.spec(entry)?;
+        let spec = self.require_store()?.spec(entry)?;
         let schema = Schema::compile(spec.parameters());
-        let ready = Arc::new(Ready { schema, vetted: vet(spec) });
-        // What the machine had no room or thread for may pass the next time.
-        if !ready.vetted.as_ref().is_err_and(Refusal::is_of_the_machine) {
-            self.cache.keep_tool(entry.id, Arc::clone(&ready));
+        let ready = Arc::new(LoadedTool { schema, vetted: vet(spec) });
+        // A refusal for lack of memory or threads is not cached: the next attempt may succeed.
+        if !ready.vetted.as_ref().is_err_and(Refusal::is_transient) {
+            self.cache.insert_tool(entry.id, Arc::clone(&ready));
         }
         Ok(ready)
     }
 
-    /// The script that was prepared under this key, if it is still kept.
-    pub(crate) fn kept(&self, key: &blake3::Hash) -> Option<Arc<Kept>> {
+    /// Returns the prepared script with this key, if it is cached.
+    pub(crate) fn cached_script(&self, key: &blake3::Hash) -> Option<Arc<PreparedTool>> {
         self.cache.script(key)
     }
 
-    /// Keeps a script that was prepared, as long as there is room.
-    pub(crate) fn keep(&self, key: blake3::Hash, kept: Kept) -> Arc<Kept> {
+    /// Caches a prepared script, as long as there is room.
+    pub(crate) fn cache_script(&self, key: blake3::Hash, kept: PreparedTool) -> Arc<PreparedTool> {
         let kept = Arc::new(kept);
-        self.cache.keep_script(key, Arc::clone(&kept));
+        self.cache.insert_script(key, Arc::clone(&kept));
         kept
     }
 }
 
-/// What time it is, as far as stores can tell: their calendar ends with the year 9999.
+/// Returns the current time, clamped to the store's calendar, which ends with the year 9999.
 #[must_use]
 #[expect(
     clippy::disallowed_methods,
     reason = "this is the clock that others are handed; that of the library panics at the end"
 )]
 pub fn now() -> Timestamp {
-    within_calendar(std::time::SystemTime::now())
+    clamp_to_calendar(std::time::SystemTime::now())
 }
 
-/// A time of the system's clock, or the latest time that stores read.
-fn within_calendar(time: std::time::SystemTime) -> Timestamp {
-    Timestamp::try_from(time).map_or(LAST, |time| time.min(LAST))
+/// Converts a system time, clamped to [`MAX_TIMESTAMP`].
+fn clamp_to_calendar(time: std::time::SystemTime) -> Timestamp {
+    Timestamp::try_from(time).map_or(MAX_TIMESTAMP, |time| time.min(MAX_TIMESTAMP))
 }
 
-/// The latest time that stores read.
-const LAST: Timestamp = Timestamp::constant(253_402_207_200, 0);
+/// The latest time that a store can represent.
+const MAX_TIMESTAMP: Timestamp = Timestamp::constant(253_402_207_200, 0);
 
-/// How a policy wants a store to be kept.
-fn settings(policy: &Policy) -> Settings {
+/// Returns the store settings of a policy.
+fn store_settings(policy: &Policy) -> Settings {
     let audit = AuditConfig { contents: policy.contents(), ..AuditConfig::default() };
     Settings { tool_limit: Some(policy.tools_limit()), audit, ..Settings::default() }
 }

@@ -1,7 +1,8 @@
-//! `verify`: proves a tool, or finds what speaks against it.
+//! `verify`: verifies a tool by examples, determinism and property testing.
 //!
-//! Invariant: a tool is `passed` by evidence alone, which is kept, and was found in the cell under a permit as any run needs
-//! one. Each attempt leaves one record and one audit line; a tool whose trial was broken off is `unverified`.
+//! Invariant: a tool becomes `passed` only by stored evidence from runs in the cell, under a permit
+//! as any run needs one. Each attempt leaves one record and one audit line; a tool whose
+//! verification was interrupted is `unverified`.
 
 mod error;
 
@@ -18,51 +19,55 @@ use toolcell_tool::{Example, Status};
 
 pub use error::VerifyError;
 
-use crate::find::FindToolError;
-use crate::gate::Person;
-use crate::params::{Args, SchemaError};
-use crate::permit::{NotAdmitted, Permit, Purpose, Subject};
-use crate::policy::Wanted;
-use crate::proof::{self, Check, Counterexample, Ended, Inputs, Manner, PROOF, Proof, Trial, Trying, Verdict};
-use crate::record::{self, Attempted};
-use crate::run::{RunError, since_1970};
-use crate::toolbox::{Ready, Toolbox};
+use crate::hook::Approver;
+use crate::lookup::FindToolError;
+use crate::permit::{AdmissionError, AdmissionMode, AdmissionRequest, Permit};
+use crate::policy::LimitOverrides;
+use crate::proof::{
+    self, Check, CheckKind, CheckStatus, Counterexample, InputGenerator, InputStyle, PROOF, Proof, ProofStatus, Trial,
+};
+use crate::run::{RunError, unix_time};
+use crate::run_record::{self, RunRecorder};
+use crate::schema::{Args, SchemaError};
+use crate::toolbox::{LoadedTool, Toolbox};
 
-/// How a tool is tried.
+/// The options of a verification.
 #[derive(Clone)]
 pub struct VerifyOptions {
-    /// Who asks for it, for the record.
+    /// The caller, for the record.
     pub caller: String,
-    /// How many inputs the challenger makes.
+    /// The number of generated inputs.
     pub cases: u32,
-    /// What they are made from: the same seed makes the same inputs.
+    /// The seed of the generated inputs: the same seed generates the same inputs.
     pub seed: u64,
-    /// Ends it from another thread.
+    /// Cancels the verification from another thread.
     pub cancel: Option<CancelToken>,
-    /// Who is asked where a gate or the policy wants somebody to be asked.
-    pub person: Option<Arc<dyn Person>>,
+    /// The approver that is prompted when a hook or the policy requires approval.
+    pub approver: Option<Arc<dyn Approver>>,
 }
 
 impl Default for VerifyOptions {
     fn default() -> Self {
-        Self { caller: "host".to_owned(), cases: 256, seed: 0, cancel: None, person: None }
+        Self { caller: "host".to_owned(), cases: 256, seed: 0, cancel: None, approver: None }
     }
 }
 
 impl Toolbox {
-    /// Proves a tool: its examples, that it is deterministic and modest, that its parameters are enforced, and that it bears
-    /// whatever it declares that it takes. What comes of it is kept, and is the tool's status.
+    /// Verifies a tool: its examples, its determinism, its headroom in the limits, the enforcement
+    /// of its parameters, and generated inputs. The result is stored and sets the tool's status.
     ///
-    /// A gate is asked once, with the parameters of the first example, as for a run; nobody approves each input.
+    /// The hooks run once, with the parameters of the first example, as for a run; generated inputs
+    /// are not approved one by one.
     ///
     /// # Errors
     /// `tool-not-found`, `id-ambiguous`, `parameters-invalid` (of the declaration), `safety-check-failed`,
-    /// `permission-denied`, `status-illegal`, `cancelled`, `integrity`, `busy`, and those of the disk.
+    /// `permission-denied`, `status-illegal`, `cancelled`, `integrity`, `busy`, and the store's I/O
+    /// errors.
     ///
     /// # Examples
     /// ```
     /// use serde_json::json;
-    /// use toolcell::proof::Verdict;
+    /// use toolcell::proof::ProofStatus;
     /// use toolcell::{CreateTool, Toolbox, ToolboxConfig, VerifyOptions};
     ///
     /// let folder = tempfile::tempdir()?;
@@ -76,32 +81,36 @@ impl Toolbox {
     ///     ..CreateTool::default()
     /// })?;
     /// let proof = toolbox.verify("first", &VerifyOptions::default())?;
-    /// assert_eq!(proof.verdict, Verdict::Failed);
+    /// assert_eq!(proof.verdict, ProofStatus::Failed);
     /// assert_eq!(proof.counterexample.unwrap().parameters, json!({ "items": [] }));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn verify(&self, tool: &str, options: &VerifyOptions) -> Result<Proof, VerifyError> {
         let nothing = Params::default();
-        let attempted = Attempted::begin(self, Action::VerifyTool, &options.caller, tool, &nothing);
+        let attempted = RunRecorder::start(self, Action::VerifyTool, &options.caller, tool, &nothing);
         let mut attempted = attempted?;
-        let done = self.verified(tool, options, &mut attempted);
+        let done = self.verify_inner(tool, options, &mut attempted);
         let ended = match &done {
-            Ok(_) => record::Ended::AsItRan,
-            Err(error) => record::Ended::Refused { code: error.code(), message: error.to_string() },
+            Ok(_) => run_record::AttemptEnd::Completed,
+            Err(error) => run_record::AttemptEnd::Refused { code: error.code(), message: error.to_string() },
         };
         let unrecorded =
-            |error: RecordError| VerifyError::Run(RunError::Unrecorded { source: error, effects: Effects::None });
-        attempted.end(ended).map_err(unrecorded)?;
+            |error: RecordError| VerifyError::Run(RunError::RecordFailed { source: error, effects: Effects::None });
+        attempted.finish(ended).map_err(unrecorded)?;
         done
     }
 
-    /// Proves all tools that names lead to, as many at once as this machine has cores, and tells of each one. Those that are
-    /// deprecated or in quarantine are left out.
+    /// Verifies all named tools in parallel, up to the number of cores and the call limit, and
+    /// reports each one to `tell`. Deprecated and quarantined tools are skipped.
     ///
     /// # Errors
-    /// Those of the disk; why one tool was not tried is in the answer.
-    pub fn verify_all(&self, options: &VerifyOptions, tell: &(dyn Fn(Proved<'_>) + Sync)) -> Result<Vec<Tried>, Fault> {
-        let entries = self.to_be_verified()?;
+    /// The store's I/O errors; the result contains why a tool could not be verified.
+    pub fn verify_all(
+        &self,
+        options: &VerifyOptions,
+        tell: &(dyn Fn(VerifyProgress<'_>) + Sync),
+    ) -> Result<Vec<VerifyResult>, Fault> {
+        let entries = self.tools_to_verify()?;
         let next = AtomicUsize::new(0);
         let done = std::sync::Mutex::new(Vec::new());
         let work = || {
@@ -111,7 +120,7 @@ impl Toolbox {
             } {
                 let proof = self.verify(&entry.id.to_string(), options);
                 let mut done = done.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-                tell(Proved { done: done.len() + 1, all: entries.len(), entry, proof: &proof });
+                tell(VerifyProgress { done: done.len() + 1, all: entries.len(), entry, proof: &proof });
                 done.push((at, proof));
             }
         };
@@ -119,7 +128,8 @@ impl Toolbox {
         std::thread::scope(|scope| {
             for _ in 1..threads {
                 let thread = std::thread::Builder::new().name("toolcell-verify".to_owned());
-                // A machine that gives no more threads tries the rest on those that there are, this one at least.
+                // If no more threads can be started, the existing ones do the rest; this thread
+                // always does.
                 if thread.spawn_scoped(scope, work).is_err() {
                     break;
                 }
@@ -131,17 +141,17 @@ impl Toolbox {
         Ok(done.into_iter().zip(entries).map(|((_, proof), entry)| (entry, proof)).collect())
     }
 
-    /// The last proof of a tool.
+    /// Returns the last proof of a tool.
     ///
     /// # Errors
-    /// Those of the disk.
+    /// The store's I/O errors.
     pub fn proof(&self, entry: &Entry) -> Result<Option<Proof>, Fault> {
-        let newest = self.shelf()?.records_of_kind(entry.id, PROOF, 1)?.into_iter().next();
+        let newest = self.require_store()?.records_of_kind(entry.id, PROOF, 1)?.into_iter().next();
         Ok(newest.and_then(|(_, record)| serde_json::from_slice(&record.body).ok()))
     }
 
-    fn to_be_verified(&self) -> Result<Vec<Entry>, Fault> {
-        let store = self.shelf()?;
+    fn tools_to_verify(&self) -> Result<Vec<Entry>, Fault> {
+        let store = self.require_store()?;
         let mut filter = Filter { order: Order::Name, limit: PAGE_LIMIT, ..Filter::default() };
         let mut all = Vec::new();
         loop {
@@ -149,7 +159,7 @@ impl Toolbox {
                 ListError::Fault(fault) => fault,
                 other => Fault::Index { source: other.to_string().into() },
             })?;
-            all.extend(page.entries.into_iter().filter(|entry| is_tried(entry.status)));
+            all.extend(page.entries.into_iter().filter(|entry| is_verifiable(entry.status)));
             match page.next {
                 Some(next) => filter.after = Some(next),
                 None => return Ok(all),
@@ -157,26 +167,26 @@ impl Toolbox {
         }
     }
 
-    fn verified(
+    fn verify_inner(
         &self,
         tool: &str,
         options: &VerifyOptions,
-        attempted: &mut Attempted<'_>,
+        attempted: &mut RunRecorder<'_>,
     ) -> Result<Proof, VerifyError> {
         let find = |error: FindToolError| VerifyError::Run(RunError::Find(error));
         let is_id = toolcell_tool::IdPrefix::parse(tool).is_ok();
         let (id, name) = if is_id { (Some(tool), None) } else { (None, Some(tool)) };
         let entry = self.find_tool(id, name).map_err(find)?;
-        attempted.is_about(entry.id, &entry.name);
+        attempted.set_tool(entry.id, &entry.name);
         if entry.status == Status::Deprecated {
             return Err(VerifyError::Deprecated(entry.name));
         }
-        let ready = self.ready(&entry)?;
-        let notes = self.shelf()?.notes(&entry)?;
-        // What cannot be read was stored before examples had a form; it is none.
-        let examples: Vec<Example> = notes.examples().iter().filter_map(|it| Example::read(it).ok()).collect();
+        let ready = self.load_tool(&entry)?;
+        let notes = self.require_store()?.metadata(&entry)?;
+        // An example that cannot be parsed was stored before examples had a format; it is ignored.
+        let examples: Vec<Example> = notes.examples().iter().filter_map(|it| Example::from_value(it).ok()).collect();
         let permit = self.permit_to_verify(&entry, &ready, &examples, options, attempted)?;
-        let pending = Pending::begin(self, &entry)?;
+        let pending = PendingStatus::start(self, &entry)?;
         let tool = ready.vetted.as_ref().map_err(|refusal| RunError::Unsafe(refusal.clone()))?;
         let schema = ready.schema().map_err(RunError::Schema)?;
         let (at, started) = (self.now(), Instant::now());
@@ -186,12 +196,12 @@ impl Toolbox {
             tool,
             schema,
             permit: &permit,
-            at: since_1970(at),
+            started_at: unix_time(at),
             cancel: options.cancel.as_ref(),
             receipts: RefCell::default(),
         };
-        let (checks, counterexample) = tried(&trial, &examples, notes.claims(), options)?;
-        // Whatever was found after that was not found.
+        let (checks, counterexample) = run_checks(&trial, &examples, notes.postconditions(), options)?;
+        // Results after a cancellation are discarded.
         if options.cancel.as_ref().is_some_and(CancelToken::is_cancelled) {
             return Err(VerifyError::Cancelled);
         }
@@ -200,7 +210,7 @@ impl Toolbox {
             tool: entry.id.to_string(),
             name: entry.name.to_string(),
             at,
-            verdict: verdict(&checks),
+            verdict: overall_status(&checks),
             checks,
             counterexample,
             seed: options.seed,
@@ -210,145 +220,151 @@ impl Toolbox {
             receipts: trial.receipts.into_inner(),
         };
         let fuel = proof.checks.iter().map(|check| check.fuel).max().unwrap_or(0);
-        attempted.has_proved(proof.verdict.name(), fuel, started.elapsed());
-        // Strings, numbers and JSON: there is nothing in it that cannot be written.
+        attempted.set_proof(proof.verdict.name(), fuel, started.elapsed());
+        // Strings, numbers and JSON always serialize.
         let body = serde_json::to_vec(&proof).unwrap_or_default();
-        self.shelf()?.keep_record(&Record { kind: PROOF.to_owned(), tool: Some(entry.id), at, body })?;
-        pending.end(match proof.verdict {
-            Verdict::Passed => Status::Passed,
-            Verdict::Failed => Status::Failed,
-            Verdict::Unproven => Status::Unverified,
+        self.require_store()?.insert_record(&Record { kind: PROOF.to_owned(), tool: Some(entry.id), at, body })?;
+        pending.finish(match proof.verdict {
+            ProofStatus::Passed => Status::Passed,
+            ProofStatus::Failed => Status::Failed,
+            ProofStatus::Unproven => Status::Unverified,
         })?;
         Ok(proof)
     }
 
-    /// Whether the tool may be tried: as any run is admitted.
+    /// Admits the verification of a tool in the same way as a run.
     fn permit_to_verify(
         &self,
         entry: &Entry,
-        ready: &Ready,
+        ready: &LoadedTool,
         examples: &[Example],
         options: &VerifyOptions,
-        attempted: &mut Attempted<'_>,
+        attempted: &mut RunRecorder<'_>,
     ) -> Result<Permit, VerifyError> {
-        let budget = self.policy.budget(&Wanted::default()).map_err(RunError::Limit)?;
+        let budget = self.policy.budget(&LimitOverrides::default()).map_err(RunError::Limit)?;
         let schema = ready.schema().map_err(|error: SchemaError| RunError::Schema(error))?;
         let tool = ready.vetted.as_ref().map_err(|refusal| RunError::Unsafe(refusal.clone()))?;
         let shown = examples.iter().find_map(|example| schema.check_value(example.parameters.clone()).ok());
-        let args: Result<Args, _> = shown.map_or_else(|| self.anything.check(Params::default()), Ok);
+        let args: Result<Args, _> = shown.map_or_else(|| self.any_schema.check(Params::default()), Ok);
         let args = args.map_err(RunError::Params)?;
-        let subject = Subject { name: entry.name.as_str(), schema, asked: tool.asked(), tool: Some((entry, tool)) };
-        let purpose = Purpose::Run { person: options.person.as_deref(), caller: &options.caller };
+        let subject = AdmissionRequest {
+            name: entry.name.as_str(),
+            schema,
+            requested: tool.requested_capabilities(),
+            tool: Some((entry, tool)),
+        };
+        let purpose = AdmissionMode::Run { approver: options.approver.as_deref(), caller: &options.caller };
         let permit = self.admit(&subject, args, budget, purpose, &mut Vec::new()).map_err(|error| {
-            if let NotAdmitted::Denied(denial) = &error {
-                attempted.was_decided_by(&denial.by);
+            if let AdmissionError::Denied(denial) = &error {
+                attempted.set_decider(&denial.denied_by);
                 let why = denial.to_string();
-                self.tell_refused(entry.name.as_str(), Some(entry.id), Value::Null, "permission-denied", why);
+                self.notify_refused(entry.name.as_str(), Some(entry.id), Value::Null, "permission-denied", why);
             }
             RunError::from(error)
         })?;
-        attempted.is_permitted(&permit);
+        attempted.set_permit(&permit);
         Ok(permit)
     }
 }
 
-/// A tool, and what came of trying it.
-pub type Tried = (Entry, Result<Proof, VerifyError>);
+/// A tool and the result of its verification.
+pub type VerifyResult = (Entry, Result<Proof, VerifyError>);
 
-/// A tool that was tried, while others still are.
+/// The progress of a verification of several tools: one finished tool.
 #[derive(Clone, Copy)]
-pub struct Proved<'a> {
-    /// How many were tried, this one included.
+pub struct VerifyProgress<'a> {
+    /// The number of finished tools, including this one.
     pub done: usize,
-    /// How many there are.
+    /// The total number of tools.
     pub all: usize,
     /// The tool.
     pub entry: &'a Entry,
-    /// What came of it.
+    /// The result.
     pub proof: &'a Result<Proof, VerifyError>,
 }
 
-/// Whether tools of this status are tried when all are.
-fn is_tried(status: Status) -> bool {
+/// Returns whether tools with this status are verified with all others.
+fn is_verifiable(status: Status) -> bool {
     !matches!(status, Status::Deprecated | Status::Quarantined)
 }
 
-/// Tries everything, up to the first thing that is wrong.
-fn tried(
+/// Runs all checks, and stops at the first counterexample.
+fn run_checks(
     trial: &Trial<'_>,
     examples: &[Example],
-    claims: &toolcell_tool::Claims,
+    claims: &toolcell_tool::Postconditions,
     options: &VerifyOptions,
 ) -> Result<(Vec<Check>, Option<Counterexample>), VerifyError> {
     let mut checks = Vec::new();
-    let (check, found, shown) = proof::examples(trial, examples, claims)?;
+    let (check, found, shown) = proof::check_examples(trial, examples, claims)?;
     checks.push(check);
     if found.is_some() {
         return Ok((checks, found));
     }
-    let (check, found) = proof::determinism(trial, &shown)?;
+    let (check, found) = proof::check_determinism(trial, &shown)?;
     checks.push(check);
     if found.is_some() {
         return Ok((checks, found));
     }
-    checks.push(proof::headroom(trial, &shown));
+    checks.push(proof::check_headroom(trial, &shown));
     let parameters: Vec<Value> = examples.iter().map(|example| example.parameters.clone()).collect();
     let right = shown.first().and_then(|shown| serde_json::from_str(shown.args.params().as_str()).ok());
-    checks.push(proof::enforced(trial.schema, right.as_ref()));
-    let dictionary = proof::Dictionary::of(trial.tool.spec().source());
+    checks.push(proof::check_enforcement(trial.schema, right.as_ref()));
+    let dictionary = proof::Dictionary::from_source(trial.tool.spec().source());
     let nothing = Value::Null;
     let schema = trial.schema.json_schema().unwrap_or(&nothing);
     let (check, found) = if trial.schema.json_schema().is_none() && parameters.is_empty() {
-        (Check::skipped(Trying::Challenger, "nothing is declared, and there is no example to start from"), None)
+        (Check::skipped(CheckKind::Challenger, "nothing is declared, and there is no example to start from"), None)
     } else {
-        let inputs = Inputs::new(schema, &parameters, &dictionary, Manner::Hostile);
-        proof::challenge(trial, &inputs, claims, options.cases, options.seed)?
+        let inputs = InputGenerator::new(schema, &parameters, &dictionary, InputStyle::Hostile);
+        proof::fuzz(trial, &inputs, claims, options.cases, options.seed)?
     };
     checks.push(check);
     Ok((checks, found))
 }
 
-/// What comes of all that was tried. Without an example nothing says what is right.
-fn verdict(checks: &[Check]) -> Verdict {
-    let of = |what: Trying| checks.iter().find(|check| check.check == what).map(|check| check.verdict);
-    if checks.iter().any(|check| check.verdict == Ended::Failed) {
-        Verdict::Failed
-    } else if of(Trying::Examples) == Some(Ended::Passed) {
-        Verdict::Passed
+/// Returns the status that follows from the checks. Without a passed example, the tool is unproven.
+fn overall_status(checks: &[Check]) -> ProofStatus {
+    let of = |what: CheckKind| checks.iter().find(|check| check.check == what).map(|check| check.verdict);
+    if checks.iter().any(|check| check.verdict == CheckStatus::Failed) {
+        ProofStatus::Failed
+    } else if of(CheckKind::Examples) == Some(CheckStatus::Passed) {
+        ProofStatus::Passed
     } else {
-        Verdict::Unproven
+        ProofStatus::Unproven
     }
 }
 
-/// A tool that is being tried. Where that is broken off, it is unverified.
-struct Pending<'a> {
+/// Keeps a tool's status `pending`; sets it to `unverified` if the verification is interrupted.
+struct PendingStatus<'a> {
     toolbox: &'a Toolbox,
     entry: &'a Entry,
-    is_over: bool,
+    is_finished: bool,
 }
 
-impl<'a> Pending<'a> {
-    fn begin(toolbox: &'a Toolbox, entry: &'a Entry) -> Result<Self, VerifyError> {
-        // Where it is pending already, somebody else tries it as well, or was killed while trying.
+impl<'a> PendingStatus<'a> {
+    fn start(toolbox: &'a Toolbox, entry: &'a Entry) -> Result<Self, VerifyError> {
+        // If the status is already pending, another process verifies the tool too, or was killed
+        // while doing so.
         if entry.status != Status::Pending {
-            toolbox.shelf()?.set_status(entry.id, Status::Pending)?;
+            toolbox.require_store()?.set_status(entry.id, Status::Pending)?;
         }
-        Ok(Self { toolbox, entry, is_over: false })
+        Ok(Self { toolbox, entry, is_finished: false })
     }
 
-    fn end(mut self, status: Status) -> Result<(), VerifyError> {
-        self.is_over = true;
-        self.toolbox.shelf()?.set_status(self.entry.id, status)?;
+    fn finish(mut self, status: Status) -> Result<(), VerifyError> {
+        self.is_finished = true;
+        self.toolbox.require_store()?.set_status(self.entry.id, status)?;
         Ok(())
     }
 }
 
-impl Drop for Pending<'_> {
+impl Drop for PendingStatus<'_> {
     fn drop(&mut self) {
-        if self.is_over {
+        if self.is_finished {
             return;
         }
-        let back = self.toolbox.shelf().map(|store| store.set_status(self.entry.id, Status::Unverified));
+        let back = self.toolbox.require_store().map(|store| store.set_status(self.entry.id, Status::Unverified));
         if let Ok(Err(error)) = back {
             tracing::error!(tool = %self.entry.id, %error, "a tool whose trial was broken off stays pending");
         }

@@ -1,51 +1,51 @@
-//! A tool that was analysed in this process, and may be run.
+//! The vetted tool: a tool that was analysed in this process and may run.
 //!
-//! Invariant: a [`VettedTool`] is made here only, and cannot be read from anywhere: what comes off the disk is vetted
-//! again.
+//! Invariant: a [`VettedTool`] is created only here and cannot be deserialized: a tool read from
+//! disk is vetted again.
 
 use std::collections::BTreeSet;
 
 use serde_json::Value;
 use toolcell_analysis::{
-    Analysis, Capabilities, Capability, Comparison, Finding, QualityAssessment, Rejection, SafetyAnalysisResult,
-    Script, Severity, Shape, analyze,
+    Analysis, AnalysisError, Capabilities, Capability, CapabilityDiff, EntryPoint, Finding, QualityAssessment,
+    SafetyAnalysisResult, Script, Severity, analyze,
 };
 use toolcell_store::Scores;
-use toolcell_tool::{Callees, Endpoint, FolderName, Language, SecretName, SpaceName, ToolSpec};
+use toolcell_tool::{CallableTools, Endpoint, FolderName, Language, SecretName, SpaceName, ToolSpec};
 
-/// A tool that was analysed: it parses, runs here, has a tool in it, and nothing critical.
+/// A tool that was analysed: it parses, runs here, declares one tool, and has no critical finding.
 pub struct VettedTool {
     spec: ToolSpec,
     script: Script,
-    shape: Shape,
+    entry_point: EntryPoint,
     safety: SafetyAnalysisResult,
     quality: QualityAssessment,
     findings: Vec<Finding>,
-    comparison: Comparison,
-    asked: Capabilities,
-    uses: Capabilities,
+    capability_diff: CapabilityDiff,
+    requested: Capabilities,
+    used: Capabilities,
 }
 
-/// Why a tool does not run.
+/// The reason for refusing a tool.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// What it asks for cannot be read.
+    /// The requested capabilities are malformed.
     #[error("{0}")]
     Capabilities(String),
-    /// It does not parse, or does not run here.
+    /// The source does not parse, or does not run here.
     #[error(transparent)]
-    Source(#[from] Rejection),
-    /// There is no tool in it, or more than one.
+    Source(#[from] AnalysisError),
+    /// The source declares no tool, or more than one.
     #[error("the source {0}")]
     NoTool(String),
-    /// It has critical findings.
-    #[error("{}", said(.0))]
+    /// The source has critical findings.
+    #[error("{}", describe_findings(.0))]
     Critical(Vec<Finding>),
 }
 
 impl Refusal {
-    /// The stable code of this refusal, where a tool is made.
+    /// Returns the stable code of this refusal, for the creation of a tool.
     #[must_use]
     pub const fn code(&self) -> &'static str {
         match self {
@@ -56,7 +56,7 @@ impl Refusal {
         }
     }
 
-    /// What to do next.
+    /// Returns a hint on what to do next.
     #[must_use]
     pub fn hint(&self) -> &'static str {
         match self {
@@ -67,17 +67,18 @@ impl Refusal {
         }
     }
 
-    /// Whether the machine was short of something, so that the same source may pass the next time.
+    /// Returns whether the machine lacked memory or threads, so that the same source may pass
+    /// later.
     #[must_use]
-    pub const fn is_of_the_machine(&self) -> bool {
-        matches!(self, Self::Source(Rejection::NoRoom { .. } | Rejection::NoThread { .. }))
+    pub const fn is_transient(&self) -> bool {
+        matches!(self, Self::Source(AnalysisError::InsufficientAddressSpace { .. } | AnalysisError::NoThread { .. }))
     }
 
-    /// Line and column, where the source is at fault.
+    /// Returns the line and column, if the refusal has a position in the source.
     #[must_use]
-    pub fn place(&self) -> Option<(u32, u32)> {
+    pub fn position(&self) -> Option<(u32, u32)> {
         let location = match self {
-            Self::Source(rejection) => rejection.problems().first()?.location,
+            Self::Source(rejection) => rejection.diagnostics().first()?.location,
             Self::Critical(findings) => findings.first()?.location,
             Self::Capabilities(_) | Self::NoTool(_) => return None,
         };
@@ -85,8 +86,8 @@ impl Refusal {
     }
 }
 
-/// Findings in a line: what, which rule, where.
-pub(crate) fn said(findings: &[Finding]) -> String {
+/// Formats findings on one line: message, rule and position.
+pub(crate) fn describe_findings(findings: &[Finding]) -> String {
     let shown = findings.iter().map(|finding| {
         let place = finding.location;
         format!("{} ({}) at {}:{}", finding.message, finding.rule.name(), place.line, place.column)
@@ -115,12 +116,14 @@ pub(crate) fn said(findings: &[Finding]) -> String {
 /// # Ok::<(), toolcell::Refusal>(())
 /// ```
 pub fn vet(spec: ToolSpec) -> Result<VettedTool, Refusal> {
-    let declared = declared(spec.capabilities()).map_err(Refusal::Capabilities)?;
-    let analysis = analyze(spec.source(), Language::Unsaid, declared.as_ref())?;
-    let Analysis { shape, safety, quality, capabilities, comparison, findings, script } = analysis;
+    let declared = parse_capabilities(spec.capabilities()).map_err(Refusal::Capabilities)?;
+    let analysis = analyze(spec.source(), Language::Unknown, declared.as_ref())?;
+    let Analysis { entry_point: shape, safety, quality, capabilities, capability_diff: comparison, findings, script } =
+        analysis;
     let critical: Vec<Finding> =
         findings.iter().filter(|finding| finding.severity == Severity::Critical).cloned().collect();
-    // What a critical rule finds, such as a module that is loaded, says more than that it does not run here.
+    // A critical finding, such as a module import, is more specific than the error that the source
+    // does not run here.
     if !critical.is_empty() {
         return Err(Refusal::Critical(critical));
     }
@@ -129,44 +132,55 @@ pub fn vet(spec: ToolSpec) -> Result<VettedTool, Refusal> {
         let why = findings.iter().find(|finding| finding.rule.name() == "no-tool");
         return Err(Refusal::NoTool(why.map_or_else(|| "declares no tool".to_owned(), |why| why.message.clone())));
     };
-    // What works without, in a way that can be repeated, need not be asked for.
-    let asked = declared.unwrap_or_else(|| Capabilities::these(capabilities.missing_from(&Capabilities::default())));
-    Ok(VettedTool { spec, script, shape, safety, quality, findings, comparison, asked, uses: capabilities })
+    // Capabilities that have a deterministic fallback need not be requested.
+    let asked = declared.unwrap_or_else(|| Capabilities::unscoped(capabilities.missing_from(&Capabilities::default())));
+    Ok(VettedTool {
+        spec,
+        script,
+        entry_point: shape,
+        safety,
+        quality,
+        findings,
+        capability_diff: comparison,
+        requested: asked,
+        used: capabilities,
+    })
 }
 
-/// What a tool asks for, by the names of capabilities: in a list, or as the keys of an object, with what it names of each.
-fn declared(capabilities: &Value) -> Result<Option<Capabilities>, String> {
+/// Parses the requested capabilities: a list of names, or an object with names as keys and
+/// resources as values.
+fn parse_capabilities(capabilities: &Value) -> Result<Option<Capabilities>, String> {
     let asked: Vec<(Capability, BTreeSet<String>)> = match capabilities {
         Value::Null => return Ok(None),
         Value::Array(names) => names
             .iter()
             .map(|name| {
                 let name = name.as_str().ok_or_else(|| format!("{name} is no name of a capability"))?;
-                Ok((named(name)?, BTreeSet::new()))
+                Ok((parse_capability(name)?, BTreeSet::new()))
             })
             .collect::<Result<_, String>>()?,
         Value::Object(fields) => {
             let asked = fields.iter().map(|(name, what)| {
-                let capability = named(name)?;
-                Ok(parts(capability, what)?.map(|parts| (capability, parts)))
+                let capability = parse_capability(name)?;
+                Ok(parse_parts(capability, what)?.map(|parts| (capability, parts)))
             });
             asked.filter_map(Result::transpose).collect::<Result<_, String>>()?
         }
         _ => return Err("the capabilities are neither a list nor an object".to_owned()),
     };
-    Ok(Some(Capabilities::naming(asked)))
+    Ok(Some(Capabilities::scoped(asked)))
 }
 
-fn named(name: &str) -> Result<Capability, String> {
-    Capability::named(name).ok_or_else(|| format!("there is no capability `{name}`"))
+fn parse_capability(name: &str) -> Result<Capability, String> {
+    Capability::from_name(name).ok_or_else(|| format!("there is no capability `{name}`"))
 }
 
-/// What a tool asks for of a capability: nothing, all, or what it names.
-fn parts(capability: Capability, what: &Value) -> Result<Option<BTreeSet<String>>, String> {
-    let (name, parts) = (capability.name(), capability.parts());
+/// Parses the value of a requested capability: not requested, all resources, or the named ones.
+fn parse_parts(capability: Capability, what: &Value) -> Result<Option<BTreeSet<String>>, String> {
+    let (name, parts) = (capability.name(), capability.scope_noun());
     let wrong = || {
         let list = parts.map(|parts| format!(", or a list of {parts}")).unwrap_or_default();
-        format!("`{name}` is {}, it must be `true`{list}", short(what))
+        format!("`{name}` is {}, it must be `true`{list}", truncated_json(what))
     };
     match (what, parts) {
         (Value::Bool(false), _) => Ok(None),
@@ -174,93 +188,94 @@ fn parts(capability: Capability, what: &Value) -> Result<Option<BTreeSet<String>
         (Value::Array(list), Some(_)) if !list.is_empty() => {
             let texts = list.iter().map(|part| part.as_str().ok_or_else(wrong));
             let texts: BTreeSet<String> = texts.map(|part| part.map(str::to_owned)).collect::<Result<_, _>>()?;
-            texts.iter().try_for_each(|part| could_be(capability, part))?;
+            texts.iter().try_for_each(|part| check_part(capability, part))?;
             Ok(Some(texts))
         }
         _ => Err(wrong()),
     }
 }
 
-/// Refuses what no grant could ever be about.
-fn could_be(capability: Capability, part: &str) -> Result<(), String> {
+/// Refuses a resource name that no grant could match.
+fn check_part(capability: Capability, part: &str) -> Result<(), String> {
     let read = match capability {
         Capability::Net => Endpoint::parse(part).map(drop),
         Capability::Kv => SpaceName::parse(part).map(drop),
         Capability::Files => FolderName::parse(part).map(drop),
         Capability::Secrets => SecretName::parse(part).map(drop),
-        Capability::Tools => Callees::parse(part).map(drop),
+        Capability::Tools => CallableTools::parse_name(part).map(drop),
         Capability::Timers | Capability::Clock | Capability::Random => Ok(()),
     };
     read.map_err(|error| format!("`{}`: {error}", capability.name()))
 }
 
-/// So much of a value that a message stays a line.
-fn short(value: &Value) -> String {
+/// Truncates a value for a one-line message.
+fn truncated_json(value: &Value) -> String {
     value.to_string().chars().take(64).collect()
 }
 
 impl VettedTool {
-    /// What decides how it behaves.
+    /// Returns the specification, which determines the behaviour.
     #[must_use]
     pub fn spec(&self) -> &ToolSpec {
         &self.spec
     }
 
-    /// What it runs as.
+    /// Returns the compiled script.
     pub(crate) fn script(&self) -> &Script {
         &self.script
     }
 
-    /// How it is written.
+    /// Returns how the source declares the tool.
     #[must_use]
-    pub fn shape(&self) -> Shape {
-        self.shape
+    pub fn entry_point(&self) -> EntryPoint {
+        self.entry_point
     }
 
-    /// How safe it is.
+    /// Returns the safety analysis.
     #[must_use]
     pub fn safety(&self) -> &SafetyAnalysisResult {
         &self.safety
     }
 
-    /// How well it is written.
+    /// Returns the quality assessment.
     #[must_use]
     pub fn quality(&self) -> &QualityAssessment {
         &self.quality
     }
 
-    /// What was found, in the order of the source.
+    /// Returns the findings in source order.
     #[must_use]
     pub fn findings(&self) -> &[Finding] {
         &self.findings
     }
 
-    /// How what it asks for compares with what it uses.
+    /// Returns the difference between the requested and the used capabilities.
     #[must_use]
-    pub fn comparison(&self) -> &Comparison {
-        &self.comparison
+    pub fn capability_diff(&self) -> &CapabilityDiff {
+        &self.capability_diff
     }
 
-    /// What it asks its host to grant: what it declares, else what its source needs.
+    /// Returns the requested capabilities: those that it declares, otherwise those that its source
+    /// needs.
     #[must_use]
-    pub fn asked(&self) -> &Capabilities {
-        &self.asked
+    pub fn requested_capabilities(&self) -> &Capabilities {
+        &self.requested
     }
 
-    /// What its source uses, as far as the analysis can tell.
-    pub(crate) fn uses(&self) -> &Capabilities {
-        &self.uses
+    /// Returns the capabilities that its source uses, as far as the analysis can tell.
+    pub(crate) fn used_capabilities(&self) -> &Capabilities {
+        &self.used
     }
 
-    /// What the analysis says of it, in two numbers.
+    /// Returns the safety and quality scores.
     #[must_use]
     pub fn scores(&self) -> Scores {
         Scores { safety: self.safety.score, quality: self.quality.score }
     }
 
-    /// The worst that was found and is not allowed by what it asks for.
+    /// Returns the worst finding that the requested capabilities do not allow.
     #[must_use]
-    pub fn worst(&self) -> Option<&Finding> {
+    pub fn worst_finding(&self) -> Option<&Finding> {
         let counts = |finding: &&Finding| !self.safety.allowed_operations.contains(&finding.message);
         self.findings.iter().filter(counts).max_by_key(|finding| finding.severity)
     }

@@ -1,10 +1,10 @@
 //! The parameters of a call.
 
-use super::reader::Reader;
+use super::validate::Validator;
 use super::{Json, JsonError};
 
-/// The most inexact numbers that are noted.
-const MAX_NOTES: usize = 100;
+/// The maximum number of inexact numbers that are recorded.
+const MAX_INEXACT: usize = 100;
 
 /// The parameters of a call: a JSON object.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,7 +21,11 @@ impl Default for Params {
 }
 
 impl Params {
-    /// Checks a text and notes the numbers that JavaScript cannot hold exactly.
+    /// Validates a text and records the numbers that JavaScript cannot represent exactly.
+    ///
+    /// # Errors
+    /// [`JsonError`] if the text is not JSON, not an object, or nested deeper than
+    /// [`MAX_DEPTH`](toolcell_protocol::MAX_DEPTH) levels.
     ///
     /// # Errors
     /// [`JsonError`] where the text is not JSON, not an object, or nested deeper than
@@ -37,52 +41,54 @@ impl Params {
     pub fn parse(text: impl Into<String>) -> Result<Self, JsonError> {
         let text = text.into();
         let mut inexact = Vec::new();
-        let mut reader = Reader::new(&text);
+        let mut reader = Validator::new(&text);
         reader.expect_object()?;
-        reader.read(&mut |number, path| {
-            if inexact.len() < MAX_NOTES
+        reader.validate(&mut |number, path| {
+            if inexact.len() < MAX_INEXACT
                 && let Some(became) = inexact_as_double(number)
             {
                 inexact
-                    .push((path(), format!("{} became {became}: a JavaScript number cannot hold it", shown(number))));
+                    .push((path(), format!("{} became {became}: a JavaScript number cannot hold it", shorten(number))));
             }
         })?;
         Ok(Self { json: Json(text.into()), inexact })
     }
 
-    /// The text.
+    /// Returns the text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         self.json.as_str()
     }
 
-    /// The numbers that the tool sees differently: where, as a JSON Pointer, and what became of them.
+    /// Returns the numbers that change on conversion: the path as a JSON Pointer, and a message.
     pub(crate) fn inexact(&self) -> &[(String, String)] {
         &self.inexact
     }
 }
 
-/// What a number becomes as a double, if that is another number.
+/// Returns the value of a number as a double, if it differs.
 ///
-/// Fractions are rounded everywhere and nobody is surprised; integers and overflow are what goes wrong silently.
+/// Rounding of fractions is expected; integers and overflow are reported because they go wrong
+/// silently.
 fn inexact_as_double(number: &str) -> Option<String> {
     let double: f64 = number.parse().ok()?;
     if double.is_infinite() {
         return Some(if double > 0.0 { "Infinity" } else { "-Infinity" }.to_owned());
     }
     let integer = !number.contains(['.', 'e', 'E']);
-    // Only a number that is noted is written out: that takes a microsecond for each dozen of its digits.
+    // Only a number that is reported is formatted: this takes a microsecond per dozen digits.
     (integer && number.len() > 15 && !has_53_bits(number)).then(|| format!("{double:.0}"))
 }
 
-/// Whether an integer below the largest double has no more than 53 bits between its first and its last 1, so that a
-/// double holds it.
+/// Returns whether an integer below the largest double spans at most 53 bits from its first to its
+/// last 1, so that a double represents it exactly.
 #[expect(clippy::cast_possible_truncation, reason = "a limb is the low 64 bits")]
 fn has_53_bits(integer: &str) -> bool {
-    /// As many digits as fit into a limb.
+    /// The number of decimal digits that fit into a limb.
     const DIGITS: usize = 19;
     let digits = integer.trim_start_matches('-').as_bytes();
-    // Base 2^64, the lowest first. A double has at most 309 digits, so there are at most 17 limbs.
+    // Base 2^64, least significant limb first. A double has at most 309 digits, so there are at
+    // most 17 limbs.
     let mut limbs: Vec<u64> = Vec::new();
     for chunk in digits.chunks(DIGITS) {
         let (mut carry, mut base) = (0_u128, 1_u128);
@@ -105,8 +111,8 @@ fn has_53_bits(integer: &str) -> bool {
     high - low <= 53
 }
 
-/// A number as a message shows it.
-fn shown(number: &str) -> String {
+/// Shortens a number for a message.
+fn shorten(number: &str) -> String {
     if number.len() <= 40 { number.to_owned() } else { format!("{}… ({} digits)", &number[..40], number.len()) }
 }
 
@@ -144,7 +150,8 @@ mod tests {
         let (exact, wide) = (largest.as_str(), "1e308");
         for number in [exact, wide, "9e307", "-1e308", "5e-324"] {
             let text = format!(r#"{{"a":[{}0]}}"#, format!("{number},").repeat((8 << 20) / (number.len() + 1)));
-            // Where each was expanded to its digits, 8 MiB of 1e308 took 40 s. `it::bounds` has the limit of CPU time.
+            // When each number was expanded to its digits, 8 MiB of 1e308 took 40 s. `it::bounds`
+            // tests the limit of CPU time.
             assert_eq!(Params::parse(text).unwrap().inexact(), [], "{number}");
         }
     }
@@ -153,7 +160,7 @@ mod tests {
     fn the_paths_of_notes_are_cut_where_they_are_made() {
         let text = format!(r#"{{"{}":[{}0]}}"#, "é/".repeat(1 << 20), "1e999,".repeat(1_000));
         let params = Params::parse(text).unwrap();
-        assert_eq!(params.inexact().len(), MAX_NOTES);
+        assert_eq!(params.inexact().len(), MAX_INEXACT);
         for (path, _) in params.inexact() {
             assert!(path.chars().count() == 501 && path.starts_with("/é~1é~1") && path.ends_with('…'), "{path}");
         }

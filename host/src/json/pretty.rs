@@ -1,9 +1,10 @@
-//! JSON text as a person reads it.
+//! Formatting of JSON text for people.
 //!
-//! Invariant: works on text that was checked, and changes nothing in it but the space between its parts.
+//! Invariant: the input is valid JSON, and only the white space between its tokens changes.
 
-/// A string as it is, anything else indented by two spaces, as `JSON.stringify(value, null, 2)` does it.
-pub(super) fn text(json: &str) -> String {
+/// Formats a string without quotes and escapes, and anything else indented by two spaces, as
+/// `JSON.stringify(value, null, 2)` does.
+pub(super) fn format_text(json: &str) -> String {
     let json = json.trim();
     match json.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
         Some(inner) => unescape(inner),
@@ -11,7 +12,8 @@ pub(super) fn text(json: &str) -> String {
     }
 }
 
-/// The characters of a JSON string. A lone surrogate, which no text can hold, becomes U+FFFD.
+/// Decodes the contents of a JSON string. A lone surrogate, which UTF-8 cannot hold, becomes
+/// U+FFFD.
 fn unescape(inner: &str) -> String {
     let mut units: Vec<u16> = Vec::new();
     let mut out = String::with_capacity(inner.len());
@@ -99,10 +101,10 @@ fn new_line(out: &mut String, depth: usize) {
 
 #[cfg(test)]
 mod tests {
-    use super::text;
+    use super::format_text;
 
     fn check(json: &str, expect: &str) {
-        assert_eq!(text(json), expect);
+        assert_eq!(format_text(json), expect);
     }
 
     #[test]

@@ -1,214 +1,222 @@
-//! Takes samples of a guest that runs, a sample after each slice of fuel.
+//! The sampler: takes one sample of a running guest after each slice of fuel.
 //!
-//! Invariant: every unit of fuel is charged exactly once, and what is sampled when depends on fuel alone, so that a profile is
-//! the same on every machine.
+//! Invariant: every unit of fuel is charged exactly once. The sampling points depend on fuel alone,
+//! so a profile is the same on every machine.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::engine::{Callee, Described, Engine};
-use super::{Frame, Function, Home, Profile, Stack};
+use super::quickjs::{Callee, FunctionInfo, QuickJs};
+use super::{CallProfile, Frame, FrameOrigin, ProfiledFunction, Stack};
 
-/// Fuel between two samples, on average, at the beginning of a run.
-const FINEST: u64 = 128;
-/// After so many samples they are taken half as often, at first: until a sample takes less time than the guest takes between two.
-const SAMPLES_AT_FIRST: u64 = 32;
-/// How often that is so.
-const DOUBLED_AT_FIRST: u64 = 6;
-/// From there on, after so many: what a profile costs grows with the logarithm of the run.
-const SAMPLES_OF_A_KIND: u64 = 2048;
-/// Fuel between two samples at most: a call looks as often whether it has to end.
-const COARSEST: u64 = 1 << 20;
-/// Fuel after which a call looks whether it has to end, if a sample is taken: looking takes longer than a short slice.
-const UNTIL_LOOK: u64 = COARSEST / 2;
+/// The initial mean distance between samples, in units of fuel.
+const MIN_PERIOD: u64 = 128;
+/// The number of samples after which the distance doubles, at first: until a sample takes less time
+/// than the guest's slice.
+const INITIAL_SAMPLES_PER_DOUBLING: u64 = 32;
+/// The number of doublings at that initial rate.
+const INITIAL_DOUBLINGS: u64 = 6;
+/// The number of samples after which the distance doubles from then on: the cost of a profile grows
+/// with the logarithm of the run.
+const SAMPLES_PER_DOUBLING: u64 = 2048;
+/// The maximum mean distance between samples, in units of fuel. It also bounds the distance between
+/// deadline checks.
+const MAX_PERIOD: u64 = 1 << 20;
+/// The minimum distance between deadline checks, in units of fuel: a check takes longer than a
+/// short slice.
+const DEADLINE_CHECK_PERIOD: u64 = MAX_PERIOD / 2;
 
-/// How much of a deep stack is kept: so many frames of the innermost, and so many of the outermost.
-const INNER: usize = 192;
-const OUTER: usize = 64;
+/// The number of frames of a deep stack that are kept at the innermost and at the outermost end.
+const INNERMOST_FRAMES: usize = 192;
+const OUTERMOST_FRAMES: usize = 64;
 
-/// The most functions, frames and stacks that are told apart. What a tool has more of is charged to one that stands for the
-/// rest, so that no tool makes its profile large.
-const FUNCTIONS_MOST: usize = 4096;
-const FRAMES_MOST: usize = 1 << 16;
-const STACKS_MOST: usize = 1 << 14;
-/// What stands for them.
-const REST: &str = "(others)";
+/// The maximum number of distinct functions, frames and stacks. Any further ones are charged to a
+/// placeholder, so that no tool can make its profile large.
+const MAX_FUNCTIONS: usize = 4096;
+const MAX_FRAMES: usize = 1 << 16;
+const MAX_STACKS: usize = 1 << 14;
+/// The name of the placeholder.
+const OTHERS: &str = "(others)";
 
-/// How many places and stacks are found again without a search: a power of two.
-const RECENT: usize = 256;
+/// The size of the caches for recent frames and stacks: a power of two.
+const RECENT_SLOTS: usize = 256;
 
-/// Begins the sequence that the distances of samples vary by. Any number does.
-const CHANCE: u64 = 0x9e37_79b9_7f4a_7c15;
+/// The seed of the sequence that varies the distance between samples. Any non-zero number works.
+const RNG_SEED: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// What the marks of the guest say: where the interpreter's context is, and which instruction it does.
+/// The position that the instrumented guest recorded: the interpreter's context, and the address of
+/// the current instruction.
 #[derive(Clone, Copy)]
-pub(crate) struct Marks {
+pub(crate) struct GuestPosition {
     pub(crate) context: u32,
-    pub(crate) place: u32,
+    pub(crate) pc: u32,
 }
 
-/// What was sampled so far.
+/// The state of a profile in progress.
 pub(crate) struct Sampler {
-    /// The fuel that was left when some was last charged.
-    left: u64,
-    /// The fuel that was left when the call last looked whether it has to end.
-    looked: u64,
-    /// The slice that runs.
+    /// The fuel that was left when fuel was last charged.
+    fuel_left: u64,
+    /// The fuel that was left at the last deadline check.
+    fuel_at_last_check: u64,
+    /// The current slice.
     slice: Slice,
-    /// How long the one after it is.
-    next: u64,
+    /// The length of the slice after the current one.
+    next_length: u64,
     samples: u64,
-    chance: u64,
+    rng: u64,
     /// Fuel while no function was on the stack.
-    engine: u64,
-    /// Fuel that other tools burned for this one.
-    other_tools: u64,
-    known: HashMap<u32, Known>,
-    functions: Vec<Function>,
-    numbers: HashMap<Function, usize>,
+    engine_fuel: u64,
+    /// Fuel that other tools burned on behalf of this one.
+    other_tools_fuel: u64,
+    functions_by_code: HashMap<u32, KnownFunction>,
+    functions: Vec<ProfiledFunction>,
+    function_ids: HashMap<ProfiledFunction, usize>,
     frames: Vec<Frame>,
-    frame_numbers: HashMap<Frame, u32>,
-    /// Frames by the function's byte code and the instruction.
-    places: HashMap<(u32, u32), u32>,
-    /// What was on the stack, and the fuel that was charged to it.
+    frame_ids: HashMap<Frame, u32>,
+    /// Frame indices by the function's byte code and the instruction.
+    frame_ids_by_pc: HashMap<(u32, u32), u32>,
+    /// The distinct stacks, each with the fuel that was charged to it.
     stacks: Vec<(Arc<[u32]>, u64)>,
-    stack_numbers: HashMap<Arc<[u32]>, usize>,
-    /// What was seen not long ago: places by the instruction, and the numbers of stacks by their frames.
-    recent_places: [Place; RECENT],
-    recent_stacks: [usize; RECENT],
+    stack_ids: HashMap<Arc<[u32]>, usize>,
+    /// Caches: frame indices by instruction, and stack indices by frames.
+    recent_frames: [RecentFrame; RECENT_SLOTS],
+    recent_stacks: [usize; RECENT_SLOTS],
     script: String,
-    walk: Vec<u32>,
+    frame_pointers: Vec<u32>,
     stack: Vec<u32>,
-    /// The functions that waited when the last sample was taken, by their depth: most of them wait still.
-    waiting: Vec<Waiting>,
+    /// The waiting callers at the last sample, by depth. Most of them are still waiting at the next
+    /// sample.
+    callers: Vec<CallerFrame>,
 }
 
 /// A slice of fuel.
 #[derive(Clone, Copy)]
 struct Slice {
-    /// How much fuel was left when it began.
-    from: u64,
+    /// The fuel that was left at the start of the slice.
+    start_fuel: u64,
     length: u64,
 }
 
-/// A function with byte code that waits for what it called.
+/// A function with byte code that waits for a call to return.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Waiting {
+struct CallerFrame {
     code: u32,
-    before: u32,
-    /// The number of its frame.
-    number: u32,
+    return_pc: u32,
+    /// The index of its frame.
+    frame_id: u32,
 }
 
-/// The number of a frame that does this instruction.
+/// A cached frame index for an instruction.
 #[derive(Clone, Copy, Default)]
-struct Place {
+struct RecentFrame {
     code: u32,
-    at: u32,
-    number: u32,
+    pc: u32,
+    frame_id: u32,
 }
 
-/// A function with byte code.
-struct Known {
-    bytes: std::ops::Range<u32>,
+/// A function with byte code that was seen before.
+struct KnownFunction {
+    code_range: std::ops::Range<u32>,
     function: usize,
 }
 
 impl Sampler {
-    /// Samples a call of a script of this name, with so much fuel.
+    /// Starts a profile of a call with `fuel` units of fuel. Functions of the file `script` belong
+    /// to the tool.
     pub(crate) fn new(script: &str, fuel: u64) -> Self {
         Self {
-            left: fuel,
-            looked: fuel,
-            slice: Slice { from: fuel, length: FINEST },
-            next: FINEST,
+            fuel_left: fuel,
+            fuel_at_last_check: fuel,
+            slice: Slice { start_fuel: fuel, length: MIN_PERIOD },
+            next_length: MIN_PERIOD,
             samples: 0,
-            chance: CHANCE,
-            engine: 0,
-            other_tools: 0,
-            known: HashMap::new(),
+            rng: RNG_SEED,
+            engine_fuel: 0,
+            other_tools_fuel: 0,
+            functions_by_code: HashMap::new(),
             functions: Vec::new(),
-            numbers: HashMap::new(),
+            function_ids: HashMap::new(),
             frames: Vec::new(),
-            frame_numbers: HashMap::new(),
-            places: HashMap::new(),
+            frame_ids: HashMap::new(),
+            frame_ids_by_pc: HashMap::new(),
             stacks: Vec::new(),
-            stack_numbers: HashMap::new(),
-            recent_places: [Place::default(); RECENT],
-            recent_stacks: [usize::MAX; RECENT],
+            stack_ids: HashMap::new(),
+            recent_frames: [RecentFrame::default(); RECENT_SLOTS],
+            recent_stacks: [usize::MAX; RECENT_SLOTS],
             script: script.to_owned(),
-            walk: Vec::new(),
+            frame_pointers: Vec::new(),
             stack: Vec::new(),
-            waiting: Vec::new(),
+            callers: Vec::new(),
         }
     }
 
-    /// How long the next slice is.
-    pub(crate) fn next(&self) -> u64 {
-        self.next
+    /// Returns the length of the next slice.
+    pub(crate) fn next_length(&self) -> u64 {
+        self.next_length
     }
 
-    /// Whether the slice has ended, where so much fuel is left.
+    /// Returns whether the slice has ended, with `left` units of fuel left.
     pub(crate) fn is_due(&self, left: u64) -> bool {
-        self.slice.from.saturating_sub(left) >= self.slice.length
+        self.slice.start_fuel.saturating_sub(left) >= self.slice.length
     }
 
-    /// Whether the call should look whether it has to end, where so much fuel is left.
-    pub(crate) fn looks(&mut self, left: u64) -> bool {
-        let is_long_ago = self.looked.saturating_sub(left) >= UNTIL_LOOK;
+    /// Returns whether a deadline check is due with `left` units of fuel left, and notes the check.
+    pub(crate) fn take_due_check(&mut self, left: u64) -> bool {
+        let is_long_ago = self.fuel_at_last_check.saturating_sub(left) >= DEADLINE_CHECK_PERIOD;
         if is_long_ago {
-            self.looked = left;
+            self.fuel_at_last_check = left;
         }
         is_long_ago
     }
 
-    /// Charges what was burned since the last sample to the functions that are on the stack now.
-    pub(crate) fn sample(&mut self, left: u64, memory: &[u8], marks: Marks) {
-        let burned = self.left.saturating_sub(left);
-        self.left = left;
-        self.slice = Slice { from: left, length: self.next };
+    /// Charges the fuel since the last sample to the functions that are on the stack now.
+    pub(crate) fn sample(&mut self, left: u64, memory: &[u8], marks: GuestPosition) {
+        let burned = self.fuel_left.saturating_sub(left);
+        self.fuel_left = left;
+        self.slice = Slice { start_fuel: left, length: self.next_length };
         self.samples += 1;
-        let mut walk = std::mem::take(&mut self.walk);
+        let mut walk = std::mem::take(&mut self.frame_pointers);
         let mut stack = std::mem::take(&mut self.stack);
         walk.clear();
         stack.clear();
-        if let Some(engine) = Engine::of(memory, marks.context) {
+        if let Some(engine) = QuickJs::new(memory, marks.context) {
             engine.frames(&mut walk);
-            self.stack_of(engine, &walk, marks.place, &mut stack);
+            self.collect_stack(engine, &walk, marks.pc, &mut stack);
         }
         if stack.is_empty() {
-            self.engine += burned;
+            self.engine_fuel += burned;
         } else {
-            let number = self.stack_number(&mut stack);
+            let number = self.stack_id(&mut stack);
             self.stacks[number].1 += burned;
         }
-        (self.walk, self.stack) = (walk, stack);
+        (self.frame_pointers, self.stack) = (walk, stack);
     }
 
-    /// Chooses how long the next slice is. It varies, so that no loop keeps step with it.
-    pub(crate) fn choose(&mut self) -> u64 {
-        let doubled = match self.samples.checked_sub(SAMPLES_AT_FIRST * DOUBLED_AT_FIRST) {
-            Some(later) => DOUBLED_AT_FIRST + later / SAMPLES_OF_A_KIND,
-            None => self.samples / SAMPLES_AT_FIRST,
+    /// Chooses the length of the next slice at random, so that no loop stays in step with the
+    /// sampler.
+    pub(crate) fn choose_next_length(&mut self) -> u64 {
+        let doubled = match self.samples.checked_sub(INITIAL_SAMPLES_PER_DOUBLING * INITIAL_DOUBLINGS) {
+            Some(later) => INITIAL_DOUBLINGS + later / SAMPLES_PER_DOUBLING,
+            None => self.samples / INITIAL_SAMPLES_PER_DOUBLING,
         };
-        let mean = (FINEST << doubled.min(32)).min(COARSEST);
+        let mean = (MIN_PERIOD << doubled.min(32)).min(MAX_PERIOD);
         // xorshift64 (Marsaglia, "Xorshift RNGs", 2003).
-        self.chance ^= self.chance << 13;
-        self.chance ^= self.chance >> 7;
-        self.chance ^= self.chance << 17;
-        self.next = mean / 2 + self.chance % mean;
-        self.next
+        self.rng ^= self.rng << 13;
+        self.rng ^= self.rng >> 7;
+        self.rng ^= self.rng << 17;
+        self.next_length = mean / 2 + self.rng % mean;
+        self.next_length
     }
 
-    /// Of the fuel that was left, so much was taken away for another tool. A slice begins there.
-    pub(crate) fn spent(&mut self, left: u64, fuel: u64) {
-        self.other_tools += fuel;
-        self.left = self.left.saturating_sub(fuel);
-        self.slice = Slice { from: left.saturating_sub(fuel), length: self.next };
+    /// Charges `fuel` to another tool, when `left` units were left. A new slice starts after it.
+    pub(crate) fn charge_other_tool(&mut self, left: u64, fuel: u64) {
+        self.other_tools_fuel += fuel;
+        self.fuel_left = self.fuel_left.saturating_sub(fuel);
+        self.slice = Slice { start_fuel: left.saturating_sub(fuel), length: self.next_length };
     }
 
-    /// The profile of a call that has ended with so much fuel left.
-    pub(crate) fn finish(self, left: u64) -> Profile {
+    /// Returns the profile of a call that ended with `left` units of fuel left.
+    pub(crate) fn finish(self, left: u64) -> CallProfile {
         let mut stacks: Vec<Stack> = self
             .stacks
             .iter()
@@ -218,12 +226,12 @@ impl Sampler {
             })
             .collect();
         stacks.sort_by(|one, other| one.frames.cmp(&other.frames));
-        let unattributed = self.left.saturating_sub(left);
+        let unattributed = self.fuel_left.saturating_sub(left);
         let attributed: u64 = stacks.iter().map(|stack| stack.fuel).sum();
-        Profile {
-            fuel: attributed + self.engine + self.other_tools + unattributed,
-            engine: self.engine,
-            other_tools: self.other_tools,
+        CallProfile {
+            fuel: attributed + self.engine_fuel + self.other_tools_fuel + unattributed,
+            engine: self.engine_fuel,
+            other_tools: self.other_tools_fuel,
             unattributed,
             samples: self.samples,
             functions: self.functions,
@@ -231,50 +239,54 @@ impl Sampler {
         }
     }
 
-    /// The number of what is on the stack.
-    fn stack_number(&mut self, stack: &mut Vec<u32>) -> usize {
-        let slot = recent(stack.iter().copied());
+    /// Returns the index of a stack.
+    fn stack_id(&mut self, stack: &mut Vec<u32>) -> usize {
+        let slot = recent_slot(stack.iter().copied());
         let number = self.recent_stacks[slot];
         if self.stacks.get(number).is_some_and(|(known, _)| **known == **stack) {
             return number;
         }
-        if self.stacks.len() >= STACKS_MOST && !self.stack_numbers.contains_key(&**stack) {
+        if self.stacks.len() >= MAX_STACKS && !self.stack_ids.contains_key(&**stack) {
             stack.truncate(1);
-            stack[0] = self.rest();
+            stack[0] = self.others_frame_id();
         }
-        let number = self.stack_numbers.get(&**stack).copied().unwrap_or_else(|| {
+        let number = self.stack_ids.get(&**stack).copied().unwrap_or_else(|| {
             let frames: Arc<[u32]> = stack.as_slice().into();
             self.stacks.push((Arc::clone(&frames), 0));
-            self.stack_numbers.insert(frames, self.stacks.len() - 1);
+            self.stack_ids.insert(frames, self.stacks.len() - 1);
             self.stacks.len() - 1
         });
         self.recent_stacks[slot] = number;
         number
     }
 
-    /// The numbers of the frames on the stack, the outermost first.
-    fn stack_of(&mut self, engine: Engine<'_>, walk: &[u32], place: u32, stack: &mut Vec<u32>) {
-        // The mark is in the innermost function with byte code.
+    /// Collects the frame indices of the stack, the outermost first.
+    fn collect_stack(&mut self, engine: QuickJs<'_>, walk: &[u32], place: u32, stack: &mut Vec<u32>) {
+        // The recorded position belongs to the innermost function with byte code.
         let callees = walk.iter().map(|frame| engine.callee(*frame));
-        let innermost = callees.take(INNER).position(|callee| matches!(callee, Some(Callee::Code(_))));
-        let left_out = if walk.len() > INNER + OUTER { INNER..walk.len() - OUTER } else { 0..0 };
+        let innermost = callees.take(INNERMOST_FRAMES).position(|callee| matches!(callee, Some(Callee::Code(_))));
+        let left_out = if walk.len() > INNERMOST_FRAMES + OUTERMOST_FRAMES {
+            INNERMOST_FRAMES..walk.len() - OUTERMOST_FRAMES
+        } else {
+            0..0
+        };
         for (depth, frame) in walk.iter().enumerate().rev() {
             if left_out.contains(&depth) {
                 if depth == left_out.start {
-                    let left_out = self.function(Function::engine("(deeper calls)"));
-                    stack.push(self.frame(Frame { function: left_out, line: 0, column: 0 }));
+                    let left_out = self.function_id(ProfiledFunction::engine("(deeper calls)"));
+                    stack.push(self.frame_id(Frame { function: left_out, line: 0, column: 0 }));
                 }
                 continue;
             }
             let number = match engine.callee(*frame) {
                 Some(Callee::Code(code)) if Some(depth) == innermost => {
-                    self.of_script(engine, code, *frame, Some(place))
+                    self.script_frame_id(engine, code, *frame, Some(place))
                 }
-                Some(Callee::Code(code)) => self.that_waits(engine, code, *frame, stack.len()),
+                Some(Callee::Code(code)) => self.caller_frame_id(engine, code, *frame, stack.len()),
                 Some(Callee::Native(object)) => {
-                    let name = engine.name_of(object).filter(|name| !name.is_empty());
-                    let function = self.function(Function::engine(name.as_deref().unwrap_or("(unnamed)")));
-                    Some(self.frame(Frame { function, line: 0, column: 0 }))
+                    let name = engine.function_name(object).filter(|name| !name.is_empty());
+                    let function = self.function_id(ProfiledFunction::engine(name.as_deref().unwrap_or("(unnamed)")));
+                    Some(self.frame_id(Frame { function, line: 0, column: 0 }))
                 }
                 None => None,
             };
@@ -282,102 +294,104 @@ impl Sampler {
         }
     }
 
-    /// The number of a frame of a function with byte code that waits for what it called, so deep on the stack.
-    fn that_waits(&mut self, engine: Engine<'_>, code: u32, frame: u32, depth: usize) -> Option<u32> {
-        let before = engine.waits_before(frame).unwrap_or(0);
-        if let Some(known) = self.waiting.get(depth).filter(|known| (known.code, known.before) == (code, before)) {
-            return Some(known.number);
+    /// Returns the frame index of a function with byte code that waits for a call to return, at
+    /// this depth of the stack.
+    fn caller_frame_id(&mut self, engine: QuickJs<'_>, code: u32, frame: u32, depth: usize) -> Option<u32> {
+        let before = engine.return_pc(frame).unwrap_or(0);
+        if let Some(known) = self.callers.get(depth).filter(|known| (known.code, known.return_pc) == (code, before)) {
+            return Some(known.frame_id);
         }
-        let number = self.of_script(engine, code, frame, None)?;
-        // What is deeper is another call's; a native function's place is left empty.
-        self.waiting.resize(depth + 1, Waiting { code: 0, before: 0, number: 0 });
-        self.waiting[depth] = Waiting { code, before, number };
+        let number = self.script_frame_id(engine, code, frame, None)?;
+        // Deeper entries belong to other calls; the entry of a native function stays empty.
+        self.callers.resize(depth + 1, CallerFrame { code: 0, return_pc: 0, frame_id: 0 });
+        self.callers[depth] = CallerFrame { code, return_pc: before, frame_id: number };
         Some(number)
     }
 
-    /// The number of a frame of a function with byte code: at the mark if that is in it, else where it waits for a call.
-    fn of_script(&mut self, engine: Engine<'_>, code: u32, frame: u32, mark: Option<u32>) -> Option<u32> {
-        let slot = recent([code, mark.unwrap_or(0)]);
-        let place = self.recent_places[slot];
-        if mark.is_some_and(|mark| (place.code, place.at) == (code, mark)) {
-            return Some(place.number);
+    /// Returns the frame index of a function with byte code. The position is the recorded one if it
+    /// lies in this function, or else that of its pending call.
+    fn script_frame_id(&mut self, engine: QuickJs<'_>, code: u32, frame: u32, mark: Option<u32>) -> Option<u32> {
+        let slot = recent_slot([code, mark.unwrap_or(0)]);
+        let place = self.recent_frames[slot];
+        if mark.is_some_and(|mark| (place.code, place.pc) == (code, mark)) {
+            return Some(place.frame_id);
         }
-        if !self.known.contains_key(&code) {
-            let Described { name, file, line, column, bytes } = engine.describe(code, frame)?;
-            let home = if file == self.script { Home::Tool } else { Home::Library };
+        if !self.functions_by_code.contains_key(&code) {
+            let FunctionInfo { name, file, line, column, code_range: bytes } = engine.function_info(code, frame)?;
+            let home = if file == self.script { FrameOrigin::Tool } else { FrameOrigin::Library };
             let name = if name.is_empty() { "(anonymous)".to_owned() } else { name };
-            let function = self.function(Function { name, home, line, column });
-            if self.known.len() >= FRAMES_MOST {
-                self.known.clear();
+            let function = self.function_id(ProfiledFunction { name, origin: home, line, column });
+            if self.functions_by_code.len() >= MAX_FRAMES {
+                self.functions_by_code.clear();
             }
-            self.known.insert(code, Known { bytes, function });
+            self.functions_by_code.insert(code, KnownFunction { code_range: bytes, function });
         }
-        let Known { bytes, function } = self.known.get(&code)?;
-        let waits = || engine.waits_before(frame)?.checked_sub(1);
+        let KnownFunction { code_range: bytes, function } = self.functions_by_code.get(&code)?;
+        let waits = || engine.return_pc(frame)?.checked_sub(1);
         let at = mark.filter(|mark| bytes.contains(mark)).or_else(|| waits().filter(|at| bytes.contains(at)));
         let (start, function) = (bytes.start, *function);
         let at = at.unwrap_or(start);
-        let number = match self.places.get(&(code, at)) {
+        let number = match self.frame_ids_by_pc.get(&(code, at)) {
             Some(number) => *number,
-            None => self.place(engine, code, at, start, function)?,
+            None => self.add_frame(engine, code, at, start, function)?,
         };
         if mark == Some(at) {
-            self.recent_places[slot] = Place { code, at, number };
+            self.recent_frames[slot] = RecentFrame { code, pc: at, frame_id: number };
         }
         Some(number)
     }
 
-    /// The number of a frame that was not seen yet: of this function, whose instructions begin at `start`.
-    fn place(&mut self, engine: Engine<'_>, code: u32, at: u32, start: u32, function: usize) -> Option<u32> {
-        let (line, column) = engine.place(code, at - start)?;
-        let number = self.frame(Frame { function, line, column });
-        if self.places.len() >= FRAMES_MOST {
-            self.places.clear();
+    /// Adds a new frame for an instruction of this function, whose code begins at `start`.
+    fn add_frame(&mut self, engine: QuickJs<'_>, code: u32, at: u32, start: u32, function: usize) -> Option<u32> {
+        let (line, column) = engine.line_and_column(code, at - start)?;
+        let number = self.frame_id(Frame { function, line, column });
+        if self.frame_ids_by_pc.len() >= MAX_FRAMES {
+            self.frame_ids_by_pc.clear();
         }
-        self.places.insert((code, at), number);
+        self.frame_ids_by_pc.insert((code, at), number);
         Some(number)
     }
 
-    fn function(&mut self, function: Function) -> usize {
-        if let Some(number) = self.numbers.get(&function) {
+    fn function_id(&mut self, function: ProfiledFunction) -> usize {
+        if let Some(number) = self.function_ids.get(&function) {
             return *number;
         }
-        let is_told = self.functions.len() < FUNCTIONS_MOST || function == Function::engine(REST);
+        let is_told = self.functions.len() < MAX_FUNCTIONS || function == ProfiledFunction::engine(OTHERS);
         if !is_told {
-            return self.function(Function::engine(REST));
+            return self.function_id(ProfiledFunction::engine(OTHERS));
         }
         let number = self.functions.len();
         self.functions.push(function.clone());
-        self.numbers.insert(function, number);
+        self.function_ids.insert(function, number);
         number
     }
 
-    fn frame(&mut self, frame: Frame) -> u32 {
-        if self.frames.len() >= FRAMES_MOST && !self.frame_numbers.contains_key(&frame) {
-            return self.rest();
+    fn frame_id(&mut self, frame: Frame) -> u32 {
+        if self.frames.len() >= MAX_FRAMES && !self.frame_ids.contains_key(&frame) {
+            return self.others_frame_id();
         }
-        self.number_of(frame)
+        self.intern_frame(frame)
     }
 
-    /// The frame that stands for what is not told apart.
-    fn rest(&mut self) -> u32 {
-        let function = self.function(Function::engine(REST));
-        self.number_of(Frame { function, line: 0, column: 0 })
+    /// Returns the index of the placeholder frame.
+    fn others_frame_id(&mut self) -> u32 {
+        let function = self.function_id(ProfiledFunction::engine(OTHERS));
+        self.intern_frame(Frame { function, line: 0, column: 0 })
     }
 
-    fn number_of(&mut self, frame: Frame) -> u32 {
+    fn intern_frame(&mut self, frame: Frame) -> u32 {
         let frames = &mut self.frames;
-        *self.frame_numbers.entry(frame).or_insert_with(|| {
+        *self.frame_ids.entry(frame).or_insert_with(|| {
             frames.push(frame);
             u32::try_from(frames.len() - 1).unwrap_or(u32::MAX)
         })
     }
 }
 
-/// Where something that these numbers tell is looked for first.
-fn recent(numbers: impl IntoIterator<Item = u32>) -> usize {
+/// Returns the cache slot for these numbers.
+fn recent_slot(numbers: impl IntoIterator<Item = u32>) -> usize {
     let mixed =
         numbers.into_iter().fold(0_u32, |mixed, number| (mixed.rotate_left(5) ^ number).wrapping_mul(0x9e37_79b1));
-    // The upper bits are those that depend on all others.
-    (mixed >> (u32::BITS - RECENT.ilog2())) as usize
+    // The upper bits depend on all others.
+    (mixed >> (u32::BITS - RECENT_SLOTS.ilog2())) as usize
 }

@@ -1,6 +1,7 @@
-//! What both benchmarks compare: a tool in the sandbox, and the same tool in QuickJS itself.
+//! The engines that both benchmarks compare: a tool in the sandbox, and the same tool in native
+//! QuickJS.
 //!
-//! Invariant: both are given the same text and the same parameters, and both end with the result as JSON text.
+//! Invariant: both get the same source and parameters, and both return the result as JSON text.
 
 mod native;
 mod sample;

@@ -1,15 +1,15 @@
-//! QuickJS compiled for this machine, without a sandbox: the version that the guest has, as its crate sets it up.
+//! Native QuickJS without a sandbox: the guest's version, with its crate's default setup.
 
 use rquickjs::promise::MaybePromise;
 use rquickjs::{Context, Function, Runtime, Value};
 
-/// A runtime with one context, in which one tool was evaluated.
+/// A runtime with one context, in which a tool is evaluated.
 pub(crate) struct Native {
     context: Context,
 }
 
 impl Native {
-    /// A new runtime, a new context, and the tool in it.
+    /// Creates a runtime and a context, and evaluates the tool.
     pub(crate) fn new(source: &str) -> Self {
         let runtime = Runtime::new().unwrap();
         let context = Context::full(&runtime).unwrap();
@@ -17,7 +17,7 @@ impl Native {
         Self { context }
     }
 
-    /// A warm call: the context is kept.
+    /// Makes a warm call, which reuses the context.
     pub(crate) fn call(&self, params: &str) -> Option<String> {
         self.context.with(|ctx| {
             let execute: Function<'_> = ctx.globals().get("execute").unwrap();

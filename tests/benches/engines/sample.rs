@@ -1,6 +1,6 @@
-//! Small tools, whose calls cost what a call itself costs.
+//! Small tools, whose run time is the overhead of a call.
 
-/// A tool and one call of it.
+/// A tool with parameters and the result of a call.
 pub(crate) struct Sample {
     pub(crate) name: &'static str,
     pub(crate) source: &'static str,

@@ -1,8 +1,8 @@
-//! A tool in the sandbox: prepared once, each call in an instance of its own.
+//! A tool in the sandbox: prepared once, with an instance per call.
 
-use toolcell_host::{Budget, Loaded, Outcome, Params, Prepared, Run, Sandbox, Script};
+use toolcell_host::{Budget, CallContext, Outcome, Params, PrepareResult, Prepared, Sandbox, Script};
 
-/// A prepared tool and the sandbox that it is called in.
+/// A prepared tool with its sandbox.
 pub(crate) struct Sealed<'a> {
     sandbox: &'a Sandbox,
     prepared: Prepared,
@@ -13,19 +13,20 @@ impl<'a> Sealed<'a> {
     /// Prepares a tool.
     pub(crate) fn new(sandbox: &'a Sandbox, source: &str, budget: Budget) -> Self {
         let script = Script { name: "tool.js", source };
-        match sandbox.prepare(&script, &budget, &Run::default()).unwrap() {
-            Loaded::Ready(prepared) => Self { sandbox, prepared, budget },
-            Loaded::Ended(report) => unreachable!("the tool does not load: {:?}", report.outcome),
+        match sandbox.prepare(&script, &budget, &CallContext::default()).unwrap() {
+            PrepareResult::Ready(prepared) => Self { sandbox, prepared, budget },
+            PrepareResult::Failed(report) => unreachable!("the tool does not load: {:?}", report.outcome),
         }
     }
 
-    /// A call from nothing: parameters checked, instance made, tool restored and called, instance thrown away.
+    /// Makes a whole call: validates the parameters, creates an instance, restores and calls the
+    /// tool, and discards the instance.
     pub(crate) fn call(&self, params: &str) -> Option<String> {
-        self.run(params, &Run::default())
+        self.run(params, &CallContext::default())
     }
 
-    /// The same call, which is given this.
-    pub(crate) fn run(&self, params: &str, run: &Run<'_>) -> Option<String> {
+    /// Makes a whole call in this context.
+    pub(crate) fn run(&self, params: &str, run: &CallContext<'_>) -> Option<String> {
         let params = Params::parse(params).unwrap();
         let report = self.sandbox.call(&self.prepared, &params, &self.budget, run).unwrap();
         match report.outcome {

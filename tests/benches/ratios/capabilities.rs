@@ -1,4 +1,5 @@
-//! What a tool's reach out of its cell costs: calls that do nothing, requests beside those of the library alone, other tools.
+//! Cost of host calls: no-op calls, requests compared with the HTTP library alone, and calls of
+//! other tools.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -15,19 +16,19 @@ use tokio::task::JoinSet;
 use toolcell::policy::Layer;
 use toolcell::store::{Durability, Settings, Store};
 use toolcell::{
-    CreateTool, Function, Functions, Params, Policy, PolicyFile, RunOptions, RunTool, Toolbox, ToolboxConfig,
+    CreateTool, HostFunction, HostFunctions, Params, Policy, PolicyFile, RunOptions, RunTool, Toolbox, ToolboxConfig,
 };
 
 use crate::measure::Series;
 use crate::table::{Figure, Row, Table, Target};
 
-/// How many operations a run has that is compared with one of none.
+/// Number of host calls in a run that is compared with a run without any.
 const CALLS: u32 = 1_000;
 const RUNS: usize = 100;
-/// How many requests are made side by side.
+/// Number of concurrent requests.
 const FETCHES: usize = 100;
 
-/// Calls something so many times, one after the other.
+/// A tool that calls something this many times in sequence.
 const LOOPS: &str = "const execute = async ({ times }) => { for (let i = 0; i < times; i++) await WHAT }";
 const FETCH_ALL: &str = "const execute = async ({ url, times }) => \
     (await Promise.all(Array.from({ length: times }, async () => (await fetch(url)).text()))).length";
@@ -80,7 +81,7 @@ fn divided(figure: Figure, by: u32) -> Figure {
     }
 }
 
-/// The same requests by the library that makes them for tools.
+/// Makes the same requests with the HTTP library alone.
 async fn alone(url: &str, tls: &ClientConfig) -> usize {
     let client = reqwest::Client::builder().no_proxy().tls_backend_preconfigured(tls.clone()).build().unwrap();
     let mut all = JoinSet::new();
@@ -91,7 +92,7 @@ async fn alone(url: &str, tls: &ClientConfig) -> usize {
     all.join_all().await.len()
 }
 
-/// What both do once for all runs: how connections would be encrypted.
+/// Returns the TLS configuration that both sides set up once for all runs.
 fn trusting_nobody() -> ClientConfig {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let builder = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
@@ -99,15 +100,16 @@ fn trusting_nobody() -> ClientConfig {
 }
 
 fn toolbox(path: &Path, server: SocketAddr) -> Toolbox {
-    let nothing = Function::new("nothing", &Value::Null, &json!({}), |_| Ok(Value::Null)).unwrap();
-    let functions = Functions::default().with(nothing.quick().reading()).unwrap();
+    let nothing = HostFunction::new("nothing", &Value::Null, &json!({}), |_| Ok(Value::Null)).unwrap();
+    let functions = HostFunctions::default().with(nothing.inline().read_only()).unwrap();
     let port = server.port();
     let text = format!(
         "[approval]\nmode = \"auto\"\n[grants.default]\ntools = \"any\"\n[grants.default.kv]\nspace = \"bench\"\n\
          [[grants.default.net]]\nhost = \"127.0.0.1\"\nscheme = \"http\"\nports = [{port}]\naddresses = [\"127.0.0.1\"]\n\
          calls = 1000\n[limits]\noperations = 256\n"
     );
-    let policy = Policy::layered([PolicyFile::parse(Layer::User, &text, Path::new("toolcell.toml")).unwrap()]).unwrap();
+    let policy =
+        Policy::from_layers([PolicyFile::parse(Layer::User, &text, Path::new("toolcell.toml")).unwrap()]).unwrap();
     let settings = Settings { durability: Durability::Unsynced, ..Settings::default() };
     let config = ToolboxConfig { policy, functions, ..ToolboxConfig::default() };
     let toolbox = Toolbox::with_store(Store::open(path, &settings).unwrap(), config).unwrap();
@@ -123,15 +125,15 @@ fn make(toolbox: &Toolbox, name: &str, code: &str, asks: &Value) {
 }
 
 fn run(toolbox: &Toolbox, name: &str, params: &Value) {
-    let request = RunTool::of(name, Params::parse(params.to_string()).unwrap());
+    let request = RunTool::new(name, Params::parse(params.to_string()).unwrap());
     let ran = toolbox.run(&request, &RunOptions::default()).unwrap();
     assert!(ran.value().is_ok(), "{:?}", ran.report.outcome);
 }
 
-/// A server that answers each request with a few bytes, and keeps connections open.
+/// A server that answers each request with a few bytes, over persistent connections.
 struct Server {
     at: SocketAddr,
-    /// How many connections are open.
+    /// Number of open connections.
     open: Arc<AtomicUsize>,
 }
 
@@ -153,8 +155,8 @@ impl Server {
         server
     }
 
-    /// Waits until nobody is connected. Both sides close their connections after they are done, and whoever is measured next
-    /// would pay for it.
+    /// Waits until all connections are closed. Both sides close them after the end of a run, which
+    /// would slow the next measurement.
     fn settle(&self) {
         while self.open.load(Ordering::SeqCst) > 0 {
             thread::sleep(Duration::from_micros(200));

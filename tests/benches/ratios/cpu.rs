@@ -1,4 +1,5 @@
-//! JavaScript that is busy: the same text, in the sandbox with both meters on, and in QuickJS itself.
+//! CPU-bound JavaScript: the same source in the sandbox with fuel and deadline active, and in
+//! native QuickJS.
 
 use std::time::Duration;
 
@@ -8,14 +9,14 @@ use crate::engines::{Native, Sealed};
 use crate::measure::Series;
 use crate::table::{Figure, Row, Table, Target};
 
-/// How often each program runs in each engine, after once to warm up.
+/// Number of measured runs of each program in each engine, after one warm-up run.
 const TURNS: usize = 7;
 
-/// The most that the geometric mean, and that any of them may be slower.
+/// Limits on the slowdown: of the geometric mean, and of any program.
 const MEAN: f64 = 2.2;
 const WORST: f64 = 2.8;
 
-/// A program and how much of it there is.
+/// A program and its amount of work.
 pub(crate) struct Program {
     pub(crate) name: &'static str,
     pub(crate) source: &'static str,
@@ -65,7 +66,7 @@ fn seconds(figure: Figure) -> f64 {
     if let Figure::Time(seconds) = figure { seconds } else { f64::NAN }
 }
 
-/// How long a program takes in the sandbox and natively.
+/// Measures a program in the sandbox and natively.
 fn take_turns(sandbox: &Sandbox, program: &Program) -> (Figure, Figure) {
     let sealed = Sealed::new(sandbox, program.source, budget());
     let native = Native::new(program.source);
@@ -80,7 +81,7 @@ fn take_turns(sandbox: &Sandbox, program: &Program) -> (Figure, Figure) {
     (ours.median(), theirs.median())
 }
 
-/// Both meters run, and neither ends anything.
+/// Returns limits that are active but never reached.
 pub(crate) fn budget() -> Budget {
     Budget { fuel: 1_000_000_000_000_000, deadline: Duration::from_mins(10), memory: 512 << 20, ..Budget::default() }
 }

@@ -1,9 +1,10 @@
-//! What the jail costs: the same call in this process and in a worker, in turns, and the start of a worker.
+//! Cost of the jail: the same call in this process and in a worker, alternating, and the start of a
+//! worker.
 
 use std::time::{Duration, Instant};
 
-use toolcell_host::{Budget, Outcome, Params, Run, Sandbox, SandboxConfig, Script};
-use toolcell_jail::{Jail, Landlock, Loaded, Prepared, Program};
+use toolcell_host::{Budget, CallContext, Outcome, Params, Sandbox, SandboxConfig, Script};
+use toolcell_jail::{Jail, JailPrepareResult, JailedScript, Landlock, Program};
 
 use crate::engines::{STRING_REVERSE, Sample, Sealed};
 use crate::measure::Series;
@@ -11,7 +12,7 @@ use crate::table::{Figure, Row, Table, Target};
 
 const TURNS: usize = 20;
 const CALLS: usize = 500;
-/// How much a jail may add to a call.
+/// Limit on the time that the jail adds to a call.
 const MOST: Duration = Duration::from_micros(60);
 
 pub(crate) fn measure(table: &mut Table, sandbox: &Sandbox) {
@@ -41,22 +42,22 @@ pub(crate) fn measure(table: &mut Table, sandbox: &Sandbox) {
         began.elapsed()
     }));
     table.row(Row::new("a worker, from its start until it is locked in, and its end", starts.median()));
-    if jail.walls().landlock != Landlock::Full {
+    if jail.confinement().landlock != Landlock::Full {
         table.note("this kernel does not know all of Landlock; with it, a start takes a little longer");
     }
 }
 
-fn prepare(jail: &Jail, sample: &Sample) -> Prepared {
+fn prepare(jail: &Jail, sample: &Sample) -> JailedScript {
     let script = Script { name: "tool.js", source: sample.source };
-    match jail.prepare(&script, &Budget::default(), &Run::default()).unwrap() {
-        Loaded::Ready(prepared) => prepared,
-        Loaded::Ended(report) => unreachable!("the tool does not load: {:?}", report.outcome),
+    match jail.prepare(&script, &Budget::default(), &CallContext::default()).unwrap() {
+        JailPrepareResult::Ready(prepared) => prepared,
+        JailPrepareResult::Failed(report) => unreachable!("the tool does not load: {:?}", report.outcome),
     }
 }
 
-fn call(jail: &Jail, prepared: &Prepared, sample: &Sample) -> Option<String> {
+fn call(jail: &Jail, prepared: &JailedScript, sample: &Sample) -> Option<String> {
     let params = Params::parse(sample.params).unwrap();
-    match jail.call(prepared, &params, &Budget::default(), &Run::default()).unwrap().outcome {
+    match jail.call(prepared, &params, &Budget::default(), &CallContext::default()).unwrap().outcome {
         Outcome::Returned(value) => value.map(toolcell_host::Json::into_string),
         other => unreachable!("the tool does not return: {other:?}"),
     }

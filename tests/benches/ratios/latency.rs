@@ -1,4 +1,4 @@
-//! Small calls: one from nothing, the tail of many, and how many a second two threads make.
+//! Small calls: the latency of a whole call, its tail, and the throughput of two threads.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -10,13 +10,13 @@ use crate::measure::Series;
 use crate::node::Peer;
 use crate::table::{Figure, Row, Table, Target};
 
-/// Turns in which the contestants call, and calls of each in one turn.
+/// Number of turns in which the engines alternate, and calls per engine and turn.
 const TURNS: usize = 20;
 const SEALED_CALLS: usize = 1_000;
 const NATIVE_CALLS: usize = 200;
 const PEER_CALLS: usize = 20;
 
-/// Threads that call at once, how often they take turns, and for how long.
+/// Number of concurrent threads, of their turns, and the length of a turn.
 const THREADS: usize = 2;
 const RUSHES: usize = 5;
 const RUSH: Duration = Duration::from_millis(600);
@@ -56,7 +56,7 @@ struct Times {
     peers: Vec<Series>,
 }
 
-/// Calls in the sandbox, natively and by the peers, in turns.
+/// Measures calls in the sandbox, natively and in the peers, in turns.
 fn take_turns(sandbox: &Sandbox, sample: &Sample, peers: &mut [Peer]) -> Times {
     let sealed = Sealed::new(sandbox, sample.source, Budget::default());
     let warm = Native::new(sample.source);
@@ -83,7 +83,7 @@ fn take_turns(sandbox: &Sandbox, sample: &Sample, peers: &mut [Peer]) -> Times {
     times
 }
 
-/// Preparing a tool, beside evaluating it in a new native context.
+/// Measures preparing a tool, and evaluating it in a new native context.
 fn prepare(sandbox: &Sandbox, sample: &Sample) -> (Figure, Figure) {
     let (mut sealed, mut native) = (Series::default(), Series::default());
     for _ in 0..TURNS {
@@ -93,7 +93,7 @@ fn prepare(sandbox: &Sandbox, sample: &Sample) -> (Figure, Figure) {
     (sealed.median(), native.median())
 }
 
-/// Calls a second on two threads, in the sandbox and natively; the median of some turns.
+/// Measures calls per second on two threads, in the sandbox and natively; the median of some turns.
 fn rush(sandbox: &Sandbox) -> (Figure, Figure) {
     let sample = &STRING_REVERSE;
     let sealed = Sealed::new(sandbox, sample.source, Budget::default());
@@ -107,7 +107,7 @@ fn rush(sandbox: &Sandbox) -> (Figure, Figure) {
     (Figure::Rate(ours[RUSHES / 2]), Figure::Rate(theirs[RUSHES / 2]))
 }
 
-/// How many calls a second some threads make together.
+/// Returns the total calls per second of some threads.
 fn rate(call: impl Fn() -> Option<String> + Sync) -> f64 {
     thread::scope(|scope| {
         let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(|| calls_a_second(&call))).collect();

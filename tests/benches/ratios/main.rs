@@ -1,7 +1,9 @@
-//! The figures that the project promises, measured in one run beside native QuickJS, Node and `quickjs-emscripten`.
+//! The figures that the project promises, measured in one run together with native QuickJS, Node
+//! and `quickjs-emscripten`.
 //!
-//! Whatever is compared is measured in turns, so that a busy machine slows both. A missed target is printed and fails
-//! nothing: how busy the machine is, is not the project's fault.
+//! Comparisons are measured in turns, so that a busy machine slows both sides. A missed target is
+//! printed but does not fail the run, because the load of the machine is not under the project's
+//! control.
 
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot run has nothing to say")]
 #![expect(clippy::print_stdout, reason = "the table is what this program is for")]
@@ -33,7 +35,7 @@ mod table;
 use table::Table;
 use toolcell_host::{ENGINE_VERSION, GUEST_DIGEST, Sandbox, SandboxConfig};
 
-/// What can be measured alone: `cargo bench --bench ratios -- cpu deadline`.
+/// Sections that can be measured alone: `cargo bench --bench ratios -- cpu deadline`.
 const SECTIONS: [&str; 15] = [
     "memory",
     "calls",
@@ -54,7 +56,7 @@ const SECTIONS: [&str; 15] = [
 
 fn main() {
     toolcell_jail::serve_if_worker();
-    // Cargo adds options of its own.
+    // Cargo adds its own options.
     let named: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
     if let Some(unknown) = named.iter().find(|name| !SECTIONS.contains(&name.as_str())) {
         return println!("there is no section `{unknown}`; there are {}", SECTIONS.join(", "));
@@ -62,7 +64,7 @@ fn main() {
     let wanted = |section: &str| named.is_empty() || named.iter().any(|name| name == section);
 
     let mut table = Table::default();
-    // Memory first: what comes later leaves its traces in the figures of the process.
+    // Memory first, because later sections affect the memory figures of the process.
     if wanted("memory") {
         memory::measure(&mut table);
     }

@@ -1,5 +1,5 @@
-//! The MCP server as its clients see it: round trips, the start, what idle connections take, and what is left to one
-//! principal while another takes all it can.
+//! The MCP server as its clients see it: round trips, startup, the memory of idle connections, and
+//! fairness between principals.
 
 mod crowd;
 mod fair;
@@ -11,35 +11,35 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::client::{Era, Lines, Message, Way, toolcell};
+use crate::client::{Era, Message, StdioClient, StdioKind, serve_command};
 use crate::engines::STRING_REVERSE;
 use crate::process::target_folder;
 use crate::table::Table;
 
-/// What the result of the tool looks like in an answer.
+/// The tool's result in a reply.
 const RESULT: &str = r#""value":"dlroW olleH""#;
 
 pub(crate) fn measure(table: &mut Table) {
-    let Some(place) = Place::new(table) else { return };
+    let Some(place) = BenchFolder::new(table) else { return };
     trips::measure(table, &place);
     start::measure(table, &place);
     crowd::measure(table, &place);
 }
 
-/// What is left to a principal beside others: `cargo bench --bench ratios -- fair`.
+/// Measures what a principal gets beside others: `cargo bench --bench ratios -- fair`.
 pub(crate) fn measure_fairness(table: &mut Table) {
-    let Some(place) = Place::new(table) else { return };
+    let Some(place) = BenchFolder::new(table) else { return };
     fair::measure(table, &place);
 }
 
-/// Where servers and their stores are.
-struct Place {
+/// The folder with the servers' stores.
+struct BenchFolder {
     program: PathBuf,
     folder: TempDir,
 }
 
-impl Place {
-    /// None where the server is not built, which the table then says.
+impl BenchFolder {
+    /// Returns `None` if the server is not built, and notes that in the table.
     fn new(table: &mut Table) -> Option<Self> {
         let program = target_folder().join("release/toolcell");
         if !program.is_file() {
@@ -54,15 +54,15 @@ impl Place {
         self.folder.path().join(name)
     }
 
-    /// A server over standard input and output.
-    fn lines(&self, store: &Path, way: Way) -> Lines {
-        Lines::start(toolcell(&self.program, store), way)
+    /// Starts a server over standard input and output.
+    fn lines(&self, store: &Path, way: StdioKind) -> StdioClient {
+        StdioClient::start(serve_command(&self.program, store), way)
     }
 
-    /// A store with the small tool in it.
+    /// Creates a store with the small tool.
     fn stocked(&self, name: &str) -> PathBuf {
         let store = self.store(name);
-        let mut lines = self.lines(&store, Way::Pipes);
+        let mut lines = self.lines(&store, StdioKind::Pipes);
         let answer = lines.ask(&creation("string_reverse", STRING_REVERSE.source));
         assert!(answer.contains(r#""isError":false"#), "{answer}");
         drop(lines);
@@ -70,7 +70,7 @@ impl Place {
     }
 }
 
-/// A request for a tool that reads one text.
+/// Returns a request to create a tool with one string parameter.
 fn creation(name: &str, source: &str) -> Message {
     let parameters = json!({"text": {"type": "string", "description": "The text"}});
     let (about, code) = ("Reverses a text", source);
@@ -78,7 +78,7 @@ fn creation(name: &str, source: &str) -> Message {
     Message::call(Era::Stateless, 1, "create_tool", &arguments)
 }
 
-/// A request for a run of the small tool.
+/// Returns a request to run the small tool.
 fn small_run(era: Era) -> Message {
     Message::run(era, 7, "string_reverse", &json!({"text": "Hello World"}))
 }

@@ -1,12 +1,11 @@
-//! How things are timed: every call by itself, and what is compared in turns, so that the noise of the machine hits
-//! both.
+//! Timing: each call is timed alone, and comparisons alternate, so that noise affects both sides.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use crate::table::Figure;
 
-/// How long each call of one kind took.
+/// The times of calls of one kind.
 #[derive(Default)]
 pub(crate) struct Series(Vec<Duration>);
 
@@ -22,7 +21,7 @@ impl Series {
         }
     }
 
-    /// Takes over what somebody else timed.
+    /// Adds times measured elsewhere.
     pub(crate) fn extend(&mut self, durations: impl IntoIterator<Item = Duration>) {
         self.0.extend(durations);
     }
@@ -31,7 +30,7 @@ impl Series {
         self.quantile(50)
     }
 
-    /// The time that 99 of 100 calls do not exceed.
+    /// Returns the 99th percentile.
     pub(crate) fn p99(&self) -> Figure {
         self.quantile(99)
     }

@@ -1,26 +1,26 @@
-//! What stays in memory: idle tools, a call that is being made, and what many calls leave behind (nothing).
+//! Memory: of idle tools, of a call in progress, and leaks of many calls (none).
 //!
-//! The figures of this process are the kernel's, from `/proc/self`.
+//! The figures are those of the kernel for this process, from `/proc/self`.
 
 use std::sync::{Arc, Barrier};
 use std::thread;
 use std::time::Instant;
 
 use toolcell_host::{
-    Budget, Ended, Grant, Json, Left, Loaded, Operation, Operations, OperationsOfCall, Params, Prepared, Run, Sandbox,
-    SandboxConfig, Script, Timers, Waited,
+    Budget, CallContext, Completion, Grant, HostCall, HostCallDriver, HostCalls, Json, Params, PrepareResult, Prepared,
+    Remaining, Sandbox, SandboxConfig, Script, Timers, WaitResult,
 };
 
 use crate::engines::{Native, STRING_REVERSE, Sealed};
 use crate::table::{Figure, Row, Table, Target};
 
-/// Tools that are kept.
+/// Number of prepared tools.
 const TOOLS: u32 = 1_000;
 
-/// Calls that are made at once.
+/// Number of concurrent calls.
 const CALLS: u32 = 32;
 
-/// What the kernel's figure may differ by without any call having kept a thing: 2.6 bytes a call.
+/// Variation of the kernel's figure without a leak, in KiB: 2.6 bytes per call.
 const NOISE_KIB: f64 = 256.0;
 
 pub(crate) fn measure(table: &mut Table) {
@@ -30,16 +30,17 @@ pub(crate) fn measure(table: &mut Table) {
     leftovers(table);
 }
 
-/// A thousand tools, prepared and kept.
+/// Measures a thousand prepared tools.
 fn idle_tools(table: &mut Table) {
     let sandbox = Sandbox::new(&SandboxConfig::default()).unwrap();
-    let prepare = |number: u32| prepared(&sandbox, &format!("// {number}\n{}", STRING_REVERSE.source), &Run::default());
+    let prepare =
+        |number: u32| prepared(&sandbox, &format!("// {number}\n{}", STRING_REVERSE.source), &CallContext::default());
     let mut tools = Vec::with_capacity(TOOLS as usize + 1);
     tools.push(prepare(0));
     let before = Footprint::now();
     tools.extend((1..=TOOLS).map(prepare));
     let grown = Footprint::now().rss_kib - before.rss_kib;
-    let largest = tools.iter().map(Prepared::size).max().unwrap();
+    let largest = tools.iter().map(Prepared::held_bytes).max().unwrap();
 
     let most = Target::AtMost(Figure::Kib(200.0));
     table.row(Row::new("an idle tool, Prepared::size", Figure::Kib(kib(largest))).target(most));
@@ -47,7 +48,7 @@ fn idle_tools(table: &mut Table) {
     table.row(row.beside(Figure::Kib(native_contexts())).target(most));
 }
 
-/// KiB that a native context with a tool in it takes.
+/// Returns the KiB of a native context with a tool.
 fn native_contexts() -> f64 {
     let first = Native::new(STRING_REVERSE.source);
     let before = Footprint::now();
@@ -57,11 +58,11 @@ fn native_contexts() -> f64 {
     grown / f64::from(CALLS)
 }
 
-/// Many calls at once, all of which wait for the host.
+/// Measures concurrent calls that all wait for the host.
 fn calls_in_flight(table: &mut Table) {
     let sandbox = Sandbox::new(&SandboxConfig { slots: CALLS as usize, ..SandboxConfig::default() }).unwrap();
     let source = "const execute = () => new Promise((resolve) => setTimeout(resolve, 0));";
-    let tool = prepared(&sandbox, source, &Run { operations: &Timers, ..Run::default() });
+    let tool = prepared(&sandbox, source, &CallContext { host_calls: &Timers, ..CallContext::default() });
     let all = Arc::new(Barrier::new(CALLS as usize + 1));
     let grown = thread::scope(|scope| {
         for _ in 0..CALLS {
@@ -79,48 +80,49 @@ fn calls_in_flight(table: &mut Table) {
     table.row(row.target(Target::AtMost(Figure::Kib(1024.0))));
 }
 
-/// A call that begins when all have been started, and goes on when all are waiting.
+/// Makes a call that starts when all have been created, and continues when all are waiting.
 fn call_held(sandbox: &Sandbox, tool: &Prepared, all: &Arc<Barrier>) {
     let params = Params::parse("{}").unwrap();
     all.wait();
     all.wait();
-    let run = Run { operations: &Held(Arc::clone(all)), ..Run::default() };
+    let run = CallContext { host_calls: &HoldingHost(Arc::clone(all)), ..CallContext::default() };
     sandbox.call(tool, &params, &Budget::default(), &run).unwrap();
 }
 
-/// Timers that are over when everybody has come, twice.
-struct Held(Arc<Barrier>);
+/// A host whose timers complete when every call has arrived, twice.
+struct HoldingHost(Arc<Barrier>);
 
-impl Operations for Held {
+impl HostCalls for HoldingHost {
     fn grants(&self) -> Vec<Grant> {
         vec![Grant::Timers]
     }
 
-    fn start(&self) -> Box<dyn OperationsOfCall + '_> {
-        Box::new(Holding { all: Arc::clone(&self.0), begun: Vec::new() })
+    fn start(&self) -> Box<dyn HostCallDriver + '_> {
+        Box::new(HoldingDriver { all: Arc::clone(&self.0), begun: Vec::new() })
     }
 }
 
-struct Holding {
+struct HoldingDriver {
     all: Arc<Barrier>,
-    begun: Vec<Operation>,
+    begun: Vec<HostCall>,
 }
 
-impl OperationsOfCall for Holding {
-    fn begin(&mut self, started: Vec<Operation>, _: &[u32]) {
+impl HostCallDriver for HoldingDriver {
+    fn submit(&mut self, started: Vec<HostCall>, _: &[u32]) {
         self.begun.extend(started);
     }
 
-    fn wait(&mut self, _: &Left<'_>) -> Waited {
+    fn wait(&mut self, _: &Remaining<'_>) -> WaitResult {
         let began = Instant::now();
         self.all.wait();
         self.all.wait();
-        let ended = self.begun.drain(..).map(|operation| Ended { id: operation.id, result: Ok(Json::NULL.into()) });
-        Waited::since(began, ended.collect())
+        let ended =
+            self.begun.drain(..).map(|operation| Completion { id: operation.id, result: Ok(Json::NULL.into()) });
+        WaitResult::since(began, ended.collect())
     }
 }
 
-/// What a hundred thousand calls leave behind, after the first thousand.
+/// Measures the growth of memory over a hundred thousand calls, after a thousand warm-up calls.
 fn leftovers(table: &mut Table) {
     let sandbox = Sandbox::new(&SandboxConfig::default()).unwrap();
     let tool = Sealed::new(&sandbox, STRING_REVERSE.source, Budget::default());
@@ -137,15 +139,15 @@ fn leftovers(table: &mut Table) {
     table.row(Row::new("  file descriptors", Figure::Count(after.descriptors - before.descriptors)).target(none));
 }
 
-fn prepared(sandbox: &Sandbox, source: &str, run: &Run<'_>) -> Prepared {
+fn prepared(sandbox: &Sandbox, source: &str, run: &CallContext<'_>) -> Prepared {
     let script = Script { name: "tool.js", source };
     match sandbox.prepare(&script, &Budget::default(), run).unwrap() {
-        Loaded::Ready(prepared) => prepared,
-        Loaded::Ended(report) => unreachable!("the tool does not load: {:?}", report.outcome),
+        PrepareResult::Ready(prepared) => prepared,
+        PrepareResult::Failed(report) => unreachable!("the tool does not load: {:?}", report.outcome),
     }
 }
 
-/// What this process has.
+/// The memory of this process.
 pub(crate) struct Footprint {
     pub(crate) rss_kib: f64,
     threads: f64,

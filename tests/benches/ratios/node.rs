@@ -1,4 +1,5 @@
-//! Node, where it is installed: scripts in `../node` that call tools and say how long each call took.
+//! Node peers, if Node is installed: scripts in `../node` call tools and report the time of each
+//! call.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -11,10 +12,10 @@ use crate::engines::Sample;
 use crate::process::target_folder;
 use crate::table::Table;
 
-/// The package that is compared with, and the version.
+/// The package to compare with, and its version.
 const EMSCRIPTEN: &str = "quickjs-emscripten@0.32.0";
 
-/// A process that calls tools when it is asked to.
+/// A process that calls tools on request.
 pub(crate) struct Peer {
     name: &'static str,
     child: Child,
@@ -43,7 +44,7 @@ impl Peer {
         self.name
     }
 
-    /// Makes calls, each from nothing, and gives the time of each.
+    /// Makes whole calls, and returns the time of each.
     pub(crate) fn call(&mut self, sample: &Sample, calls: usize) -> Vec<Duration> {
         let request = serde_json::json!({ "source": sample.source, "params": sample.params, "calls": calls });
         writeln!(self.requests.as_mut().unwrap(), "{request}").unwrap();
@@ -56,19 +57,19 @@ impl Peer {
 }
 
 impl Drop for Peer {
-    /// It ends when it is asked no more.
+    /// The process exits when its standard input closes.
     fn drop(&mut self) {
         drop(self.requests.take());
         let _ = self.child.wait();
     }
 }
 
-/// Whether there is a `node`.
+/// Whether `node` is installed.
 pub(crate) fn is_installed() -> bool {
     succeeds(Command::new("node").arg("--version"))
 }
 
-/// Those that can be had here. Why others cannot is noted.
+/// Starts the available peers, and notes why others are not.
 pub(crate) fn peers(table: &mut Table) -> Vec<Peer> {
     if !is_installed() {
         table.note("node: not installed, so nothing is compared with it");

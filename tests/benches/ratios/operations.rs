@@ -1,4 +1,4 @@
-//! What the operations take from a warm process: a run with all that belongs to it, and what gates add.
+//! The operations in a warm process: a complete run, and the cost of hooks.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -6,12 +6,12 @@ use std::sync::{Arc, Barrier};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use toolcell::gate::{GateCommand, When};
+use toolcell::hook::{CommandHook, CommandTiming};
 use toolcell::policy::Layer;
 use toolcell::store::{Durability, Settings, Store};
 use toolcell::{
-    Budget, Choice, CreateTool, Draft, Gates, Held, Params, Planner, Policy, PolicyFile, Precheck, ResumeRun, Run,
-    RunOptions, RunState, RunTool, SandboxConfig, Toolbox, ToolboxConfig,
+    Budget, CallContext, CreateTool, Draft, EffectApprover, EffectDecision, HeldEffect, Hooks, Params, Policy,
+    PolicyFile, Precheck, ResumeRequest, RunOptions, RunOutcome, RunTool, SandboxConfig, Toolbox, ToolboxConfig,
 };
 
 use crate::engines::STRING_REVERSE;
@@ -19,17 +19,17 @@ use crate::measure::Series;
 use crate::table::{Figure, Row, Table, Target};
 
 const RUNS: usize = 5_000;
-/// How many runs sleep and are woken.
+/// Number of runs that are suspended and resumed.
 const SLEEPS: usize = 300;
-/// How many runs go through a command.
+/// Number of runs with a command hook.
 const COMMANDS: usize = 200;
-/// A gate that allows everything.
+/// A hook that allows everything.
 const GATE: [&str; 3] = ["sh", "-c", "cat >/dev/null; echo '{\"permissionDecision\": \"allow\"}'"];
 
 pub(crate) fn measure(table: &mut Table) {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     table.section("the operations, on a store on this disk");
-    let toolbox = toolbox(&folder.path().join("plain"), Gates::default());
+    let toolbox = toolbox(&folder.path().join("plain"), Hooks::default());
     let alone = Toolbox::new(&SandboxConfig::default()).unwrap();
     let (mut ran, mut called) = (Series::default(), Series::default());
     for _ in 0..50 {
@@ -43,44 +43,45 @@ pub(crate) fn measure(table: &mut Table) {
         let row = Row::new(format!("runs a second, {threads} threads"), rate(&toolbox, threads));
         table.row(if threads == 2 { row.target(Target::AtLeast(Figure::Rate(20_000.0))) } else { row });
     }
-    gates(table, folder.path());
-    sleep(table, &folder.path().join("sleeping"));
+    hooks(table, folder.path());
+    suspend(table, &folder.path().join("sleeping"));
 }
 
-/// Decides later, or lets it happen.
-struct Say(Choice);
+/// An approver with a fixed decision.
+struct FixedDecision(EffectDecision);
 
-impl Planner for Say {
-    fn choose(&self, held: &[Held]) -> Vec<Choice> {
+impl EffectApprover for FixedDecision {
+    fn decide(&self, held: &[HeldEffect]) -> Vec<EffectDecision> {
         vec![self.0; held.len()]
     }
 }
 
-/// What a run costs that sleeps: how much of the store it takes, and how long it takes to wake.
-fn sleep(table: &mut Table, path: &Path) {
+/// Measures a suspended run: its size in the store, and the time to resume it.
+fn suspend(table: &mut Table, path: &Path) {
     let rules = "[approval]\nmode = \"auto\"\n[grants.default.kv]\nspace = \"bench\"";
     let rules = PolicyFile::parse(Layer::User, rules, Path::new("toolcell.toml")).unwrap();
     let settings = Settings { durability: Durability::Unsynced, ..Settings::default() };
-    let config = ToolboxConfig { policy: Policy::layered([rules]).unwrap(), ..ToolboxConfig::default() };
+    let config = ToolboxConfig { policy: Policy::from_layers([rules]).unwrap(), ..ToolboxConfig::default() };
     let toolbox = Toolbox::with_store(Store::open(path, &settings).unwrap(), config).unwrap();
-    // After 200 calls of the host it waits for a decision, and is done when it hears of it.
+    // After 200 host calls the tool waits for a decision, and finishes once it is made.
     let code = "const execute = async () => { for (let i = 0; i < 200; i++) await kv.get('n'); \
                 try { await kv.set('n', 1) } catch {} return 1 }";
     let (name, description, capabilities) = ("waits".to_owned(), "Waits".to_owned(), serde_json::json!(["kv"]));
     let code = code.to_owned();
     toolbox.create(&CreateTool { name, description, code, capabilities, ..CreateTool::default() }).unwrap();
-    let saying = |choice| RunOptions { plan: Some(Arc::new(Say(choice))), ..RunOptions::default() };
-    let (later, refuse) = (saying(Choice::Later), saying(Choice::Refuse));
+    let saying =
+        |choice| RunOptions { effect_approver: Some(Arc::new(FixedDecision(choice))), ..RunOptions::default() };
+    let (later, refuse) = (saying(EffectDecision::Defer), saying(EffectDecision::Refuse));
     let (mut resumed, mut bytes) = (Series::default(), 0);
     for _ in 0..SLEEPS {
-        let request = RunTool::of("waits", Params::default());
-        let asleep = match toolbox.run_or_sleep(&request, &later).unwrap() {
-            RunState::Asleep(asleep) => asleep,
-            RunState::Ended(ran) => return table.note(format!("a run did not sleep: {:?}", ran.report.outcome)),
+        let request = RunTool::new("waits", Params::default());
+        let asleep = match toolbox.run_suspendable(&request, &later).unwrap() {
+            RunOutcome::Suspended(asleep) => asleep,
+            RunOutcome::Finished(ran) => return table.note(format!("a run did not sleep: {:?}", ran.report.outcome)),
         };
         bytes = asleep.bytes;
-        let wake = ResumeRun::of(asleep.run);
-        resumed.time(1, || assert!(matches!(toolbox.resume(&wake, &refuse), Ok(RunState::Ended(_)))));
+        let wake = ResumeRequest::new(asleep.run);
+        resumed.time(1, || assert!(matches!(toolbox.resume(&wake, &refuse), Ok(RunOutcome::Finished(_)))));
     }
     let row = Row::new("resume a run that slept, recorded, to its end, median", resumed.median());
     table.row(row.target(Target::AtMost(Figure::Time(0.5e-3))));
@@ -91,16 +92,16 @@ fn sleep(table: &mut Table, path: &Path) {
     table.row(row.target(Target::AtMost(Figure::Kib(24.0))));
 }
 
-/// What a command costs as a gate beyond what it costs.
-fn gates(table: &mut Table, folder: &Path) {
-    let mut gates = Gates::default();
+/// Measures what a command hook adds to the run time of its command.
+fn hooks(table: &mut Table, folder: &Path) {
+    let mut gates = Hooks::default();
     let (name, command) = ("allow".to_owned(), GATE.map(str::to_owned).to_vec());
     let (timeout, folder_of_gate) = (Duration::from_secs(5), folder.to_owned());
     gates
-        .command(GateCommand {
+        .add_command(CommandHook {
             name,
             command,
-            when: When::Before,
+            when: CommandTiming::Before,
             timeout,
             tools: Vec::new(),
             folder: folder_of_gate,
@@ -108,7 +109,7 @@ fn gates(table: &mut Table, folder: &Path) {
         })
         .unwrap();
     let through = toolbox(&folder.join("gated"), gates);
-    let plain = toolbox(&folder.join("ungated"), Gates::default());
+    let plain = toolbox(&folder.join("ungated"), Hooks::default());
     let (mut with, mut without) = (Series::default(), Series::default());
     for _ in 0..COMMANDS {
         with.time(1, || run(&through));
@@ -120,17 +121,17 @@ fn gates(table: &mut Table, folder: &Path) {
     table.row(Row::new("  what the gate adds to the command", added).target(Target::AtMost(Figure::Time(1e-3))));
 }
 
-/// The gate's command by itself.
+/// Runs the hook's command alone.
 fn spawned() {
     let mut command = Command::new(GATE[0]);
     command.args(&GATE[1..]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     assert!(command.output().unwrap().status.success());
 }
 
-fn toolbox(path: &Path, gates: Gates) -> Toolbox {
+fn toolbox(path: &Path, gates: Hooks) -> Toolbox {
     let settings = Settings { durability: Durability::Unsynced, ..Settings::default() };
     let store = Store::open(path, &settings).unwrap();
-    let toolbox = Toolbox::with_store(store, ToolboxConfig { gates, ..ToolboxConfig::default() }).unwrap();
+    let toolbox = Toolbox::with_store(store, ToolboxConfig { hooks: gates, ..ToolboxConfig::default() }).unwrap();
     let (name, description) = ("string_reverse".to_owned(), "Reverses a text".to_owned());
     let code = STRING_REVERSE.source.to_owned();
     let parameters = serde_json::json!({"text": {"type": "string", "description": "The text", "required": true}});
@@ -139,7 +140,7 @@ fn toolbox(path: &Path, gates: Gates) -> Toolbox {
 }
 
 fn run(toolbox: &Toolbox) {
-    let request = RunTool::of("string_reverse", Params::parse(STRING_REVERSE.params).unwrap());
+    let request = RunTool::new("string_reverse", Params::parse(STRING_REVERSE.params).unwrap());
     let ran = toolbox.run(&request, &RunOptions::default()).unwrap();
     assert!(ran.value().is_ok());
 }
@@ -147,10 +148,10 @@ fn run(toolbox: &Toolbox) {
 fn call(toolbox: &Toolbox) {
     let draft = Draft::from_bytes("string_reverse.js", STRING_REVERSE.source.as_bytes()).unwrap();
     let params = Params::parse(STRING_REVERSE.params).unwrap();
-    toolbox.exec(&draft, &params, &Budget::default(), &Run::default(), Precheck::Critical).unwrap();
+    toolbox.exec(&draft, &params, &Budget::default(), &CallContext::default(), Precheck::Critical).unwrap();
 }
 
-/// How many runs all threads make together in a second.
+/// Returns the total runs per second of all threads.
 fn rate(toolbox: &Toolbox, threads: usize) -> Figure {
     let barrier = Barrier::new(threads + 1);
     let started = thread::scope(|scope| {

@@ -1,4 +1,5 @@
-//! Whole processes: from the start of the binary to its first result, beside the same tool in a Node child process.
+//! Whole processes: from the start of the binary to its first result, compared with the same tool
+//! in a Node child process.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -42,7 +43,7 @@ pub(crate) fn measure(table: &mut Table) {
     }
 }
 
-/// A stored tool, with everything that is kept of its run.
+/// Measures a stored tool, including the record of its run.
 fn stored(table: &mut Table) {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let toolcell = |words: &[&str]| {
@@ -61,14 +62,14 @@ fn stored(table: &mut Table) {
     table.row(row.target(Target::AtMost(Figure::time(Duration::from_millis(20)))));
 }
 
-/// Runs a process to its end, which must have printed the result.
+/// Runs a process, and asserts that it printed the result.
 fn run(command: &mut Command) {
     let output = command.output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success() && text.contains("dlroW olleH"), "{command:?} said: {text}");
 }
 
-/// The folder that cargo builds into: this program is in `release/deps` of it.
+/// Returns cargo's target folder; this program is in its `release/deps`.
 pub(crate) fn target_folder() -> PathBuf {
     let program = std::env::current_exe().unwrap();
     program.ancestors().nth(3).unwrap().to_owned()

@@ -1,21 +1,23 @@
-//! What a profile costs: the same call with it and without.
+//! Cost of profiling: the same call with and without a profile.
 
-use toolcell_host::{Budget, ProfileSlot, Run, Sandbox};
+use toolcell_host::{Budget, CallContext, ProfileSlot, Sandbox};
 
 use crate::cpu::{PROGRAMS, budget};
 use crate::engines::Sealed;
 use crate::measure::Series;
 use crate::table::{Row, Table, Target};
 
-/// How often each program runs with a profile and without, and how often a loop does: the shorter the noisier.
+/// Number of runs of each program with and without a profile, and of each loop; short loops are
+/// noisier.
 const TURNS: usize = 7;
 const TURNS_OF_LOOPS: usize = 31;
 
-/// The most that a profile may cost.
+/// Limit on the slowdown of a profiled call.
 const TIMES: f64 = 3.0;
 
-/// Runs that last for some 0.1 ms, 0.3 ms, 1 ms, 3 ms and 30 ms. Of those of 3 ms on a busy machine, the plain ones may fit between two
-/// turns of the scheduler, and the ones with a profile not: then that row compares what was interrupted with what was not.
+/// Loops that take about 0.1 ms, 0.3 ms, 1 ms, 3 ms and 30 ms. On a busy machine, a plain run of 3
+/// ms may fit between two scheduler ticks while a profiled one does not; that row then compares an
+/// interrupted run with an uninterrupted one.
 const LOOP: &str =
     "function execute({ scale }) { let sum = 0; for (let i = 0; i < scale; i++) sum = (sum * 31 + i) | 0; return sum }";
 const LENGTHS: [u32; 5] = [2_000, 5_000, 15_000, 50_000, 500_000];
@@ -47,7 +49,7 @@ fn row(table: &mut Table, name: &str, tool: &Sealed<'_>, params: &str, turns: us
 
 fn profiled(tool: &Sealed<'_>, params: &str) -> Option<String> {
     let slot = ProfileSlot::default();
-    let value = tool.run(params, &Run { profile: Some(&slot), ..Run::default() });
+    let value = tool.run(params, &CallContext { profile: Some(&slot), ..CallContext::default() });
     assert!(slot.take().is_some_and(|profile| profile.fuel > 0));
     value
 }

@@ -1,16 +1,16 @@
-//! What it takes to say whether a tool is worth making, and to prove one.
+//! Run time of reflection, search and verification.
 
 use std::collections::BTreeSet;
 
 use serde_json::json;
-use toolcell::reflection::{Occasion, Operation, Thresholds, reflect};
+use toolcell::reflection::{PastOperation, ReflectionInput, Thresholds, reflect};
 use toolcell::store::{Durability, Settings, Store};
 use toolcell::{CreateTool, ReflectOnTask, Toolbox, ToolboxConfig, VerifyOptions, read_request};
 
 use crate::measure::Series;
 use crate::table::{Figure, Row, Table, Target};
 
-/// Tasks of the kinds that there are, in three languages.
+/// Tasks of each kind, in three languages.
 const TASKS: [&str; 6] = [
     "Convert the CSV exports of the branches to JSON and check that each record has a date. Two of them are large.",
     "複数のCSVファイルをJSONに変換し、日付の形式が正しいかどうかを確認してください。",
@@ -19,18 +19,24 @@ const TASKS: [&str; 6] = [
     "READMEの三行目の誤字を直してください。変換は不要です。",
     "请修改说明文件第三行的错字，不需要再转换。",
 ];
-/// How many operations there are in a history.
+/// Number of operations in a history.
 const HISTORY: usize = 200;
-/// How many tools there are to search.
+/// Number of tools in the search index.
 const TOOLS: usize = 10_000;
 
 pub(crate) fn measure(table: &mut Table) {
     table.section("reflection and proof");
-    let history: Vec<Operation> = (0..HISTORY).map(operation).collect();
+    let history: Vec<PastOperation> = (0..HISTORY).map(operation).collect();
     let mut reflected = Series::default();
     for _ in 0..200 {
         for task in TASKS {
-            let occasion = Occasion { task, result: "done", failed_attempts: 0, history: &history, known: &[] };
+            let occasion = ReflectionInput {
+                task,
+                last_result: "done",
+                failed_attempts: 0,
+                history: &history,
+                existing_tools: &[],
+            };
             reflected.time(1, || reflect(&occasion, &Thresholds::default()));
         }
     }
@@ -45,9 +51,9 @@ pub(crate) fn measure(table: &mut Table) {
     searched(table, &toolbox);
 }
 
-fn operation(number: usize) -> Operation {
+fn operation(number: usize) -> PastOperation {
     let arguments = json!({ "path": format!("{number}.csv"), "lines": [number, 2], "options": { "strict": true } });
-    Operation { name: format!("operation_{}", number % 40), arguments, ..Operation::default() }
+    PastOperation { name: format!("operation_{}", number % 40), arguments, ..PastOperation::default() }
 }
 
 fn proof(table: &mut Table, toolbox: &Toolbox) {
@@ -70,7 +76,7 @@ fn proof(table: &mut Table, toolbox: &Toolbox) {
     table.row(Row::new("prove a small tool, 256 inputs, median", verified.median()));
 }
 
-/// Tools that are about two of a hundred things each.
+/// Measures searches among tools that are each about two of a hundred subjects.
 fn searched(table: &mut Table, toolbox: &Toolbox) {
     let words: Vec<String> = (0..100).map(|number| format!("thing{number}")).collect();
     for number in 0..TOOLS {

@@ -1,4 +1,4 @@
-//! What the store takes: to put a tool, to find one, to list, to record a run, to open.
+//! The store: inserting and finding a tool, listing, recording a run, and opening.
 
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -8,21 +8,21 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
-use toolcell_store::audit::{Action, Attempt, Details, Digest};
+use toolcell_store::audit::{Action, AuditEvent, Details, Digest};
 use toolcell_store::{
-    Begun, Durability, Entry, Filter, Order, RUN, Record, Registration, RunEnd, RunId, Scores, Settings, Store, Terms,
-    ToolRef, UsageEvent, WhenTaken,
+    ActiveRun, Durability, Entry, Filter, FinishedRun, NewTool, OnConflict, Order, RUN_KIND, Record, RunId, Scores,
+    SearchTerms, Settings, Store, ToolRef, UsageEvent,
 };
-use toolcell_tool::{Draft, Notes, ToolId, ToolName, ToolSpec};
+use toolcell_tool::{Draft, ToolId, ToolMetadata, ToolName, ToolSpec};
 
 use crate::measure::Series;
 use crate::memory::Footprint;
 use crate::table::{Figure, Row, Table, Target};
 
-/// Numbers of tools, and how long a list over them may take.
+/// Numbers of tools, and the promised time of a list over them in seconds.
 const SIZES: [(usize, f64); 2] = [(10_000, 10e-3), (50_000, 50e-3)];
 const TURNS: usize = 30;
-/// Threads that record runs at once, and how many each.
+/// Number of concurrent threads that record runs, and of runs per thread.
 const RECORDERS: (usize, usize) = (8, 2_000);
 
 pub(crate) fn measure(table: &mut Table) {
@@ -47,10 +47,10 @@ pub(crate) fn measure(table: &mut Table) {
         lists(table, &store, size);
         searches(table, &store, size);
         let grown = Figure::Kib((Footprint::now().rss_kib - before.rss_kib).max(0.0));
-        // What grows is the cache of the index, which is bounded.
+        // Only the cache of the index grows, and it is bounded.
         table.row(Row::new(format!("memory more, {size} tools put and listed"), grown));
     }
-    // A file system that looks for free inodes among those of files deleted a short while ago takes longer for it.
+    // Some file systems search for free inodes among recently deleted files, which takes longer.
     let row =
         Row::new("put and name, without sync, median, beside two files made", put.median()).beside(files.median());
     table.row(row.target(Target::AtMost(Figure::Time(150e-6))));
@@ -64,7 +64,7 @@ pub(crate) fn measure(table: &mut Table) {
     table.row(row.target(Target::AtMost(Figure::Time(20e-3))));
 }
 
-/// A put that outlasts a loss of power, beside what one sync takes.
+/// Measures a durable insertion, compared with a single sync.
 fn synced(table: &mut Table, path: &Path) {
     let store = Store::open(path, &Settings::default()).unwrap();
     let mut file = OpenOptions::new().append(true).create(true).open(path.join("bench")).unwrap();
@@ -78,7 +78,8 @@ fn synced(table: &mut Table, path: &Path) {
     table.row(row.target(Target::AtMost(Figure::Time(5e-3))));
 }
 
-/// What a put does with files, and nothing else: two are written, each under another name first.
+/// Does only the file operations of an insertion: writes two files, each under a temporary name
+/// first.
 fn two_files(folder: &Path, number: usize) {
     for name in ["source", "version"] {
         let (part, whole) = (folder.join("part"), folder.join(format!("{name}{number}")));
@@ -118,7 +119,7 @@ fn lists(table: &mut Table, store: &Store, size: usize) {
     }
 }
 
-/// Searches for rare words, for common ones, and for those that all tools have; the slowest counts.
+/// Searches for rare words, common ones, and those that all tools have; the slowest counts.
 fn searches(table: &mut Table, store: &Store, size: usize) {
     let mut fill = Series::default();
     loop {
@@ -126,7 +127,7 @@ fn searches(table: &mut Table, store: &Store, size: usize) {
         if tools.is_empty() {
             break;
         }
-        let terms: Vec<(Entry, Terms)> = tools.into_iter().map(terms).collect();
+        let terms: Vec<(Entry, SearchTerms)> = tools.into_iter().map(terms).collect();
         fill.time(1, || store.index_terms("bench", &terms).unwrap());
     }
     table.row(Row::new(format!("index 500 of {size} tools to be searched, median"), fill.median()));
@@ -145,15 +146,19 @@ fn searches(table: &mut Table, store: &Store, size: usize) {
     }
 }
 
-/// What a tool is found by: words that some have, and words that all have.
-fn terms(entry: Entry) -> (Entry, Terms) {
+/// Returns the search terms of a tool: words that some tools have, and words that all have.
+fn terms(entry: Entry) -> (Entry, SearchTerms) {
     let number: usize = entry.name.as_str().rsplit('_').next().and_then(|digits| digits.parse().ok()).unwrap();
     let words = |text: &str| text.to_lowercase().split(' ').map(str::to_owned).collect::<Vec<_>>();
     let mut about = words(&entry.description);
     about.extend([7, 31, 113, 997].map(|every| format!("w{}", number % every)));
     let parameters = words("n what is multiplied");
-    let made =
-        Terms { name: words(&entry.name.as_str().replace('_', " ")), tags: entry.tags.clone(), about, parameters };
+    let made = SearchTerms {
+        name: words(&entry.name.as_str().replace('_', " ")),
+        tags: entry.tags.clone(),
+        description: about,
+        parameters,
+    };
     (entry, made)
 }
 
@@ -192,7 +197,7 @@ fn recording(table: &mut Table, store: &Store) {
     }
 }
 
-/// Runs that are begun and ended, as each run of a tool is.
+/// Measures runs that are started and finished in the journal, as every run is.
 fn runs(table: &mut Table, store: &Store) {
     let tool = store.find(&ToolRef::Name(name(1))).unwrap().id;
     let (mut starts, mut ends) = (Series::default(), Series::default());
@@ -203,7 +208,7 @@ fn runs(table: &mut Table, store: &Store) {
         let begun = begun.unwrap();
         let ended = ended(tool, begun.run(), parameters);
         let mut both = Some((begun, ended));
-        ends.time(1, || both.take().map(|(begun, ended)| store.end_run(begun, ended).unwrap()));
+        ends.time(1, || both.take().map(|(begun, ended)| store.finish_run(begun, ended).unwrap()));
     };
     (0..5_000).for_each(|_| once());
     for (what, series, most) in [("begin a run, median", starts, 4e-6), ("end a run, alone, median", ends, 41e-6)] {
@@ -218,7 +223,7 @@ fn runs(table: &mut Table, store: &Store) {
                     for _ in 0..each {
                         let begun = begin_run(store);
                         let ended = ended(tool, begun.run(), parameters);
-                        store.end_run(begun, ended).unwrap();
+                        store.finish_run(begun, ended).unwrap();
                     }
                 });
             }
@@ -229,15 +234,15 @@ fn runs(table: &mut Table, store: &Store) {
     }
 }
 
-fn begin_run(store: &Store) -> Begun {
-    store.begin_run(|run| format!(r#"{{"run":"{run}","what":"{}"}}"#, "x".repeat(300)).into_bytes()).unwrap()
+fn begin_run(store: &Store) -> ActiveRun {
+    store.start_run(|run| format!(r#"{{"run":"{run}","what":"{}"}}"#, "x".repeat(300)).into_bytes()).unwrap()
 }
 
-fn ended(tool: ToolId, id: RunId, parameters: &[u8]) -> RunEnd<'_> {
+fn ended(tool: ToolId, id: RunId, parameters: &[u8]) -> FinishedRun<'_> {
     let at = Timestamp::UNIX_EPOCH;
     let body = format!(r#"{{"run":"{id}","what":"{}"}}"#, "x".repeat(650)).into_bytes();
     let details = Details {
-        parameters: Some(Digest::of(parameters)),
+        parameters: Some(Digest::new(parameters)),
         fuel: Some(12_345),
         duration_ms: Some(1),
         outcome: Some("returned"),
@@ -245,8 +250,12 @@ fn ended(tool: ToolId, id: RunId, parameters: &[u8]) -> RunEnd<'_> {
         ..Details::default()
     };
     let name = Some("tool_number_1".to_owned());
-    let attempt = Attempt { tool: Some(tool), name, details, ..Attempt::new(Action::RunDynamicTool, at) };
-    RunEnd { usage: Some(run(tool)), record: Record { kind: RUN.to_owned(), tool: Some(tool), at, body }, attempt }
+    let attempt = AuditEvent { tool: Some(tool), name, details, ..AuditEvent::new(Action::RunDynamicTool, at) };
+    FinishedRun {
+        usage: Some(run(tool)),
+        record: Record { kind: RUN_KIND.to_owned(), tool: Some(tool), at, body },
+        audit_event: attempt,
+    }
 }
 
 fn run(tool: ToolId) -> UsageEvent {
@@ -258,10 +267,10 @@ fn name(number: usize) -> ToolName {
     ToolName::parse(&format!("tool_number_{number}")).unwrap()
 }
 
-/// A tool that is about to be put.
+/// A tool to insert.
 struct Tool {
     spec: ToolSpec,
-    notes: Notes,
+    notes: ToolMetadata,
     scores: Scores,
     at: Timestamp,
 }
@@ -274,7 +283,7 @@ impl Tool {
         let parameters = json!({"n": {"type": "number", "description": "what is multiplied"}});
         let spec = ToolSpec::new(name(number), &draft, parameters, Value::Null).unwrap();
         let tags = ["common", "math", if number.is_multiple_of(100) { "rare" } else { "usual" }];
-        let notes = Notes::new("Multiplies a number by another one that never changes").unwrap();
+        let notes = ToolMetadata::new("Multiplies a number by another one that never changes").unwrap();
         let step = f64::from(u32::try_from(number % 50).unwrap());
         Self {
             spec,
@@ -286,7 +295,7 @@ impl Tool {
 
     fn put(&self, store: &Store) {
         let Self { spec, notes, scores, at } = self;
-        let registration = Registration { spec, notes, scores: *scores, at: *at };
-        store.put(&registration, WhenTaken::Refuse).unwrap();
+        let registration = NewTool { spec, metadata: notes, scores: *scores, at: *at };
+        store.insert(&registration, OnConflict::Refuse).unwrap();
     }
 }

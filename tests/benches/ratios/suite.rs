@@ -1,4 +1,4 @@
-//! What it takes to run the tests of many tools, from their files to the last line.
+//! Run time of the tests of many tools, from reading the files to the last line of output.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -12,9 +12,9 @@ use toolcell_cli::Streams;
 use crate::measure::Series;
 use crate::table::{Figure, Row, Table, Target};
 
-/// How many tools there are.
+/// Number of tools.
 const TOOLS: usize = 100;
-/// How many tests each has.
+/// Number of tests per tool.
 const TESTS: usize = 10;
 
 pub(crate) fn measure(table: &mut Table) {
@@ -29,7 +29,7 @@ pub(crate) fn measure(table: &mut Table) {
     table.row(row.target(Target::AtMost(Figure::Time(2.0))));
 }
 
-/// The good tools that return, over and over, no two of them the same to a cache.
+/// Writes copies of the fixtures that return a value, no two of them equal for a cache.
 fn written(folder: &Path) {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join("fixtures/tools");
     let mut tools: Vec<PathBuf> = fs::read_dir(fixtures).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -53,7 +53,7 @@ fn written(folder: &Path) {
     }
 }
 
-/// A text as TOML writes it; the escapes of JSON are among those of TOML.
+/// Formats a TOML string; the escapes of JSON are a subset of TOML's.
 fn toml(text: &str) -> String {
     Value::from(text).to_string()
 }

@@ -1,6 +1,6 @@
-//! The table that is printed: what was measured, beside what it is compared with and what was promised.
+//! The printed table: measured figures, with the figures they are compared with and their targets.
 //!
-//! Invariant: whether a target is met is worked out from the figures of its row, and from nothing else.
+//! Invariant: whether a target is met depends only on the figures of its row.
 
 use std::fmt;
 use std::time::Duration;
@@ -8,13 +8,13 @@ use std::time::Duration;
 /// A measured value.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Figure {
-    /// Seconds; less is better.
+    /// Seconds; lower is better.
     Time(f64),
-    /// Calls a second; more is better.
+    /// Calls per second; higher is better.
     Rate(f64),
-    /// KiB; less is better.
+    /// KiB; lower is better.
     Kib(f64),
-    /// A number of things; less is better.
+    /// A count; lower is better.
     Count(f64),
 }
 
@@ -29,12 +29,12 @@ impl Figure {
         }
     }
 
-    /// What is left of a time without another.
+    /// Subtracts a time from another.
     pub(crate) fn minus(self, other: Self) -> Self {
         Self::Time((self.value() - other.value()).max(0.0))
     }
 
-    /// How many times better this is than the other one.
+    /// Returns how many times better this figure is than the other one.
     fn times_better_than(self, other: Self) -> f64 {
         match self {
             Self::Rate(_) => self.value() / other.value(),
@@ -42,7 +42,7 @@ impl Figure {
         }
     }
 
-    /// What it is to be better, and to be worse.
+    /// Returns the words for better and for worse.
     fn words(self) -> (&'static str, &'static str) {
         match self {
             Self::Time(_) | Self::Rate(_) => ("faster", "slower"),
@@ -63,20 +63,20 @@ impl fmt::Display for Figure {
     }
 }
 
-/// What was promised of a row.
+/// The target of a row.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Target {
     /// The figure is at most this.
     AtMost(Figure),
     /// The figure is at least this.
     AtLeast(Figure),
-    /// It is at least this many times better than the other one.
+    /// At least this many times better than the compared figure.
     TimesBetter(f64),
-    /// It is at most this many times worse than the other one.
+    /// At most this many times worse than the compared figure.
     TimesWorse(f64),
 }
 
-/// One line of the table.
+/// A row of the table.
 pub(crate) struct Row {
     name: String,
     ours: Figure,
@@ -89,7 +89,7 @@ impl Row {
         Self { name: name.into(), ours, theirs: None, target: None }
     }
 
-    /// Beside the same figure of something else.
+    /// Adds the figure to compare with.
     pub(crate) fn beside(mut self, theirs: Figure) -> Self {
         self.theirs = Some(theirs);
         self
@@ -104,7 +104,7 @@ impl Row {
         self.theirs.map(|theirs| self.ours.times_better_than(theirs))
     }
 
-    /// Whether the target is met; `None` where there is none.
+    /// Whether the target is met; `None` without a target.
     fn met(&self) -> Option<bool> {
         Some(match self.target? {
             Target::AtMost(most) => self.ours.value() <= most.value(),
@@ -149,7 +149,7 @@ enum Line {
     Note(String),
 }
 
-/// All lines, in the order in which they were measured.
+/// All lines, in the order of measurement.
 #[derive(Default)]
 pub(crate) struct Table(Vec<Line>);
 
@@ -162,7 +162,7 @@ impl Table {
         self.0.push(Line::Row(row));
     }
 
-    /// Something that could not be measured, and why.
+    /// Adds a note on a figure that could not be measured.
     pub(crate) fn note(&mut self, text: impl Into<String>) {
         self.0.push(Line::Note(text.into()));
     }
@@ -192,7 +192,7 @@ impl fmt::Display for Table {
     }
 }
 
-/// Names, targets and verdicts to the left, figures to the right.
+/// Writes a row: names, targets and verdicts aligned left, figures aligned right.
 fn write_cells(f: &mut fmt::Formatter<'_>, cells: &Cells, widths: &[usize; 6]) -> fmt::Result {
     let [name, ours, theirs, ratio, target, verdict] = cells;
     let [names, ourses, theirses, ratios, targets, _] = widths;

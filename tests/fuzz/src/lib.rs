@@ -22,22 +22,24 @@ use proptest::prelude::{Just, Strategy, any, prop_oneof};
 use proptest::sample::{Index, select};
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
 
-/// The environment variable that says for how many milliseconds a target is fed with mutations.
+/// The environment variable with the time for which a target is fed with mutations, in
+/// milliseconds.
 pub const DURATION_VARIABLE: &str = "TOOLCELL_FUZZ_MILLISECONDS";
-/// For how long a target is fed where the variable does not say, in milliseconds.
+/// The time without that variable, in milliseconds.
 const DEFAULT_MILLISECONDS: u64 = 500;
-/// The longest input, in bytes.
+/// Maximum length of an input, in bytes.
 const MAX_BYTES: usize = 256 << 10;
-/// The most mutations of one input.
+/// Maximum number of mutations of one input.
 const MAX_MUTATIONS: usize = 6;
-/// The longest range that is changed at a time, in bytes.
+/// Maximum length of a changed range, in bytes.
 const MAX_RANGE: usize = 64;
-/// A part of an input is repeated up to 2 to the power of this: enough to find what is quadratic, and to nest deeper than any stack.
+/// Base-2 logarithm of the maximum number of repetitions: enough to find quadratic run time, and to
+/// nest deeper than any stack.
 const MAX_REPETITIONS_LOG2: u32 = 14;
-/// How many inputs are made between two looks at the clock.
+/// Number of inputs between two checks of the clock.
 const BATCH: u32 = 32;
 
-/// Pieces of text that parsers of this project treat in a special way, or should.
+/// Tokens that parsers of this project treat specially, or should.
 const TOKENS: &[&[u8]] = &[
     b"\0",
     b"\xff",
@@ -120,15 +122,15 @@ const TOKENS: &[&[u8]] = &[
 enum Change {
     /// Deletes the range.
     Delete,
-    /// Puts these bytes in the place of the range.
+    /// Replaces the range with these bytes.
     Replace(Vec<u8>),
-    /// Puts these bytes in front of the range.
+    /// Inserts these bytes before the range.
     Insert(Vec<u8>),
     /// Repeats the range.
     Repeat(u32),
 }
 
-/// A change and the range that it is about.
+/// A change and its range.
 #[derive(Debug, Clone)]
 struct Mutation {
     start: Index,
@@ -153,10 +155,10 @@ impl Mutation {
     }
 }
 
-/// The committed seeds of a target, in the order of their names.
+/// Returns the committed seeds of a target, sorted by name.
 ///
 /// # Panics
-/// Where the target has none: it would only ever see noise.
+/// If the target has no seeds: it would only see noise.
 #[must_use]
 #[expect(clippy::disallowed_methods, clippy::panic, reason = "only tests call this")]
 pub fn seeds(target: &str) -> Vec<Vec<u8>> {
@@ -201,7 +203,7 @@ fn mutations(seeds: Vec<Vec<u8>>) -> impl Strategy<Value = Vec<u8>> {
 /// Feeds a target with its seeds, and then with mutations of them.
 ///
 /// # Panics
-/// Where the target panics, with the smallest mutation that makes it.
+/// If the target panics, with the smallest mutation that causes it.
 #[expect(clippy::panic, reason = "only tests call this")]
 pub fn feed(target: &str, run: impl Fn(&[u8])) {
     let seeds = seeds(target);

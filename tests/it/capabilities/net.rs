@@ -1,13 +1,13 @@
-//! What a tool sees of requests.
+//! The network API that tools see.
 
-use toolcell_host::{Effects, Grant, Operation};
+use toolcell_host::{Effects, Grant, HostCall};
 
-use super::told::{Telling, Told, failure, json, piece};
-use crate::world::{World, files, read, returned};
+use super::mock_host::{MockHostCalls, MockResult, failure, json, piece};
+use crate::world::{SandboxFixture, files, read, returned};
 
 const NET: &[Grant] = &[Grant::Net];
 
-/// A response to a request: its status, and whether its body is there as a whole.
+/// Returns the head of a response with this status. `done` tells whether the body is complete.
 fn response(status: u16, done: bool) -> String {
     format!(
         r#"{{"status": {status}, "statusText": "So", "url": "https://api.example.com/data", "redirected": false,
@@ -15,8 +15,8 @@ fn response(status: u16, done: bool) -> String {
     )
 }
 
-/// Answers requests with `{"n":1}`, in one piece, and timers that are not long.
-fn whole(operation: &Operation) -> Option<Told> {
+/// Answers requests with the body `{"n":1}` in one chunk, and short timers.
+fn whole(operation: &HostCall) -> Option<MockResult> {
     match operation.kind.as_str() {
         "fetch" => Some(piece(&response(200, true), br#"{"n":1}"#)),
         "timer" if operation.payload == r#"{"ms":5000}"# => None,
@@ -24,8 +24,8 @@ fn whole(operation: &Operation) -> Option<Told> {
     }
 }
 
-/// Answers with a body of three pieces.
-fn in_pieces(operation: &Operation) -> Option<Told> {
+/// Answers requests with a body of three chunks.
+fn in_pieces(operation: &HostCall) -> Option<MockResult> {
     Some(match operation.kind.as_str() {
         "fetch" => piece(&response(200, false), b"{\"n\""),
         "fetch.read" if operation.id == 2 => piece(r#"{"done": false}"#, b":"),
@@ -34,18 +34,18 @@ fn in_pieces(operation: &Operation) -> Option<Told> {
     })
 }
 
-/// Answers with the first piece of a body, and with no other.
-fn endless(operation: &Operation) -> Option<Told> {
+/// Answers requests with the first chunk of a body, and never sends another one.
+fn endless(operation: &HostCall) -> Option<MockResult> {
     (operation.kind == "fetch").then(|| piece(&response(200, false), b"x"))
 }
 
 #[test]
 fn the_documents_own_example_of_a_request_runs_unchanged() {
     let path = files("fixtures/tools", "js").into_iter().find(|path| path.ends_with("fetch_json.js")).unwrap();
-    let run = |answer: &(dyn Fn(&Operation) -> Option<Told> + Sync), params: &str| {
-        let telling = Telling::new(&[Grant::Net, Grant::Timers], answer);
-        let report = World::new().file(&path).operations(&telling).run_text(params);
-        (returned(&report), telling.asked())
+    let run = |answer: &(dyn Fn(&HostCall) -> Option<MockResult> + Sync), params: &str| {
+        let telling = MockHostCalls::new(&[Grant::Net, Grant::Timers], answer);
+        let report = SandboxFixture::new().file(&path).operations(&telling).run_text(params);
+        (returned(&report), telling.requested())
     };
     let params = r#"{"url": "https://api.example.com/data"}"#;
     let (value, asked) = run(&whole, params);
@@ -53,20 +53,20 @@ fn the_documents_own_example_of_a_request_runs_unchanged() {
     let request = r#"fetch {"url":"https://api.example.com/data","method":"GET","headers":[["accept","application/json"]],"redirect":"follow"}"#;
     assert_eq!(asked, [r#"timer {"ms":5000}"#, request]);
     assert_eq!(run(&in_pieces, params).0, r#"{"error":"This operation was aborted"}"#);
-    let not_found = |operation: &Operation| {
+    let not_found = |operation: &HostCall| {
         if operation.kind == "timer" { None } else { Some(piece(&response(404, true), b"")) }
     };
     assert_eq!(run(&not_found, params).0, r#"{"error":"HTTP 404: So"}"#);
-    let never = |operation: &Operation| (operation.kind == "timer").then(|| json("null"));
+    let never = |operation: &HostCall| (operation.kind == "timer").then(|| json("null"));
     assert_eq!(run(&never, params).0, r#"{"error":"This operation was aborted"}"#);
-    let broken = |operation: &Operation| (operation.kind == "fetch").then(|| failure("TypeError", Effects::None));
+    let broken = |operation: &HostCall| (operation.kind == "fetch").then(|| failure("TypeError", Effects::None));
     assert_eq!(run(&broken, params).0, r#"{"error":"it did not work out"}"#);
     assert!(read("fixtures/tools/fetch_json.js").contains("await fetch(url, {"));
 }
 
 #[test]
 fn a_request_is_sent_and_its_answer_read() {
-    let telling = Telling::new(NET, &whole);
+    let telling = MockHostCalls::new(NET, &whole);
     for (body, expect) in [
         (
             "const r = await fetch('https://h'); return [r.status, r.ok, r.statusText, r.url, r.redirected, r.headers.get('X'), await r.json(), r.bodyUsed]",
@@ -96,16 +96,17 @@ fn a_request_is_sent_and_its_answer_read() {
             r#"["function","function",[["a","2"],["b","1"]]]"#,
         ),
     ] {
-        assert_eq!(telling.gives(body), expect, "{body}");
+        assert_eq!(telling.returns_body(body), expect, "{body}");
     }
-    telling.asked();
-    telling.gives(
+    telling.requested();
+    telling.returns_body(
         "await fetch('https://h/p?q=1', { method: 'put', body: new URLSearchParams({ a: 'b c' }), redirect: 'error' })",
     );
-    telling.gives("await fetch(new Request('https://h', { method: 'PATCH', body: new Uint8Array([104, 105]) }))");
-    telling.gives("await fetch('https://h', { method: 'POST', body: new ReadableStream({ n: 0, pull(c) { this.n++ < 2 ? c.enqueue(new Uint8Array([111])) : c.close() } }) })");
+    telling
+        .returns_body("await fetch(new Request('https://h', { method: 'PATCH', body: new Uint8Array([104, 105]) }))");
+    telling.returns_body("await fetch('https://h', { method: 'POST', body: new ReadableStream({ n: 0, pull(c) { this.n++ < 2 ? c.enqueue(new Uint8Array([111])) : c.close() } }) })");
     assert_eq!(
-        telling.asked(),
+        telling.requested(),
         [
             r#"fetch {"url":"https://h/p?q=1","method":"PUT","headers":[["content-type","application/x-www-form-urlencoded;charset=UTF-8"]],"redirect":"error"} a=b+c"#,
             r#"fetch {"url":"https://h/","method":"PATCH","headers":[],"redirect":"follow"} hi"#,
@@ -116,7 +117,7 @@ fn a_request_is_sent_and_its_answer_read() {
 
 #[test]
 fn streams_behave_in_the_cell_as_the_standard_says() {
-    let telling = Telling::new(NET, &whole);
+    let telling = MockHostCalls::new(NET, &whole);
     let stream = "let c; const s = new ReadableStream({ start(x) { c = x } }";
     for (body, expect) in [
         (
@@ -170,85 +171,85 @@ fn streams_behave_in_the_cell_as_the_standard_says() {
             r#"[false,["cancelled"]]"#,
         ),
     ] {
-        assert_eq!(telling.gives(&body), expect, "{body}");
+        assert_eq!(telling.returns_body(&body), expect, "{body}");
     }
 }
 
 #[test]
 fn a_request_checks_its_options_and_shows_them() {
-    let telling = Telling::new(NET, &whole);
+    let telling = MockHostCalls::new(NET, &whole);
     let refused = "return [...['mode', 'credentials', 'cache', 'referrerPolicy', 'duplex', 'window'].map((n) => ({ [n]: 'x' })), \
         { referrer: 'http://:80' }].map((o) => { try { new Request('https://h', o); return 'taken' } catch (e) { return e.name } })";
-    assert_eq!(telling.gives(refused), format!("[{}]", [r#""TypeError""#; 7].join(",")));
+    assert_eq!(telling.returns_body(refused), format!("[{}]", [r#""TypeError""#; 7].join(",")));
     let shown = "const r = new Request('https://h'); \
         return [r.referrer, r.mode, r.credentials, r.cache, r.integrity, r.keepalive, r.duplex, r.destination]";
-    assert_eq!(telling.gives(shown), r#"["about:client","cors","same-origin","default","",false,"half",""]"#);
-    assert_eq!(telling.asked(), [""; 0]);
+    assert_eq!(telling.returns_body(shown), r#"["about:client","cors","same-origin","default","",false,"half",""]"#);
+    assert_eq!(telling.requested(), [""; 0]);
 }
 
 #[test]
 fn what_is_requested_is_parsed_more_strictly_than_by_the_class_url() {
-    let telling = Telling::new(NET, &whole);
+    let telling = MockHostCalls::new(NET, &whole);
     let body = "return Promise.all([fetch('https://xn--/').catch((e) => e.name), \
         (async () => new Request('https://xn--/'))().catch((e) => e.name), new URL('https://xn--/').host])";
-    assert_eq!(telling.gives(body), r#"["TypeError","TypeError","xn--"]"#);
-    assert_eq!(telling.asked(), [""; 0]);
+    assert_eq!(telling.returns_body(body), r#"["TypeError","TypeError","xn--"]"#);
+    assert_eq!(telling.requested(), [""; 0]);
 }
 
 #[test]
 fn a_body_is_asked_for_piece_by_piece_and_given_up_where_nobody_reads_on() {
-    let telling = Telling::new(NET, &in_pieces);
-    assert_eq!(telling.gives("return (await fetch('https://h')).json()"), r#"{"n":2}"#);
-    assert_eq!(telling.asked()[1..], [r#"fetch.read {"fetch":1}"#, r#"fetch.read {"fetch":1}"#]);
-    let telling = Telling::new(NET, &endless);
+    let telling = MockHostCalls::new(NET, &in_pieces);
+    assert_eq!(telling.returns_body("return (await fetch('https://h')).json()"), r#"{"n":2}"#);
+    assert_eq!(telling.requested()[1..], [r#"fetch.read {"fetch":1}"#, r#"fetch.read {"fetch":1}"#]);
+    let telling = MockHostCalls::new(NET, &endless);
     let until = "for await (const piece of (await fetch('https://h')).body) break; await fetch('https://h/2')";
-    telling.gives(until);
-    assert_eq!(telling.asked()[1..2], [telling_line("https://h/2")]);
-    assert_eq!(telling.gives("return (await fetch('https://h')).status"), "200");
+    telling.returns_body(until);
+    assert_eq!(telling.requested()[1..2], [telling_line("https://h/2")]);
+    assert_eq!(telling.returns_body("return (await fetch('https://h')).status"), "200");
 }
 
-/// The line of a plain request.
+/// Returns the host call of a plain request.
 fn telling_line(url: &str) -> String {
     format!(r#"fetch {{"url":"{url}","method":"GET","headers":[],"redirect":"follow"}}"#)
 }
 
 #[test]
 fn the_host_is_told_of_what_nobody_waits_for() {
-    let timers = |operation: &Operation| (operation.kind == "timer").then(|| json("null"));
-    let telling = Telling::new(NET, &timers);
+    let timers = |operation: &HostCall| (operation.kind == "timer").then(|| json("null"));
+    let telling = MockHostCalls::new(NET, &timers);
     let caught = "try { await fetch('https://h', { signal: AbortSignal.timeout(5) }) } catch (e) { await fetch('https://h/2', { signal: AbortSignal.timeout(6) }).catch(() => {}); return [e.name, e instanceof DOMException] }";
-    assert_eq!(telling.gives(caught), r#"["TimeoutError",true]"#);
-    let asked = telling.asked();
+    assert_eq!(telling.returns_body(caught), r#"["TimeoutError",true]"#);
+    let asked = telling.requested();
     assert_eq!(asked[..2], [r#"timer {"ms":5}"#.to_owned(), telling_line("https://h/")]);
     assert!(asked.contains(&"-2".to_owned()), "{asked:?}");
 
-    let slow = |operation: &Operation| if operation.kind == "timer" { Some(json("null")) } else { endless(operation) };
-    let telling = Telling::new(NET, &slow);
+    let slow = |operation: &HostCall| if operation.kind == "timer" { Some(json("null")) } else { endless(operation) };
+    let telling = MockHostCalls::new(NET, &slow);
     let caught = "const signal = AbortSignal.timeout(5); const r = await fetch('https://h', { signal }); \
         try { await r.text() } catch (e) { await fetch('https://h/2'); return e === signal.reason }";
-    assert_eq!(telling.gives(caught), "true");
+    assert_eq!(telling.returns_body(caught), "true");
 }
 
 #[test]
 fn a_thousand_timeouts_are_one_operation() {
-    let telling = Telling::new(NET, &whole);
+    let telling = MockHostCalls::new(NET, &whole);
     let body = "let n = 0; for (let i = 0; i < 1000; i++) n += (await fetch('https://h', { signal: AbortSignal.timeout(5000) })).status; return n";
-    assert_eq!(telling.gives(body), "200000");
-    assert_eq!(telling.asked().iter().filter(|line| line.starts_with("timer")).count(), 1);
+    assert_eq!(telling.returns_body(body), "200000");
+    assert_eq!(telling.requested().iter().filter(|line| line.starts_with("timer")).count(), 1);
 }
 
 #[test]
 fn a_failure_says_what_happened_and_where_it_was_asked_for() {
-    let broken = |operation: &Operation| {
+    let broken = |operation: &HostCall| {
         Some(match operation.kind.as_str() {
             "fetch" if operation.payload.contains("read") => piece(&response(200, false), b"x"),
             "fetch" => failure("TypeError", Effects::None),
             _ => failure("TimeoutError", Effects::Started),
         })
     };
-    let telling = Telling::new(NET, &broken);
+    let telling = MockHostCalls::new(NET, &broken);
     let seen = |call: &str| {
-        telling.gives(&format!(
+        telling.returns_body(&format!(
             "try {{ {call} }} catch (e) {{ return [e.name, e.message, e.code, e.effects, e instanceof TypeError] }}"
         ))
     };
@@ -268,7 +269,7 @@ fn a_failure_says_what_happened_and_where_it_was_asked_for() {
         ),
         ("async function execute() {\n\n  return await fetch('no url')\n}", 3),
     ] {
-        let report = World::new().script(script).operations(&telling).run_text("{}");
+        let report = SandboxFixture::new().script(script).operations(&telling).run_text("{}");
         let toolcell_host::Outcome::Threw(thrown) = report.outcome else { panic!("{script}: {:?}", report.outcome) };
         assert_eq!(thrown.line, Some(line), "{script}: {thrown:?}");
     }
@@ -285,9 +286,10 @@ fn an_answer_of_the_wrong_shape_is_an_error_of_the_tool() {
         &response(200, true).replace("[\"content-type\", ", "[5, "),
         &response(200, true).replace("\"x\", \"1\"", "\"x\""),
     ] {
-        let told = |_: &Operation| Some(json(answer));
-        let telling = Telling::new(NET, &told);
-        let seen = telling.gives("try { await fetch('https://h') } catch (e) { return [e.name, e.code, e.effects] }");
+        let told = |_: &HostCall| Some(json(answer));
+        let telling = MockHostCalls::new(NET, &told);
+        let seen =
+            telling.returns_body("try { await fetch('https://h') } catch (e) { return [e.name, e.code, e.effects] }");
         assert_eq!(seen, r#"["TypeError","answer-malformed","started"]"#, "{answer}");
     }
 }

@@ -1,14 +1,14 @@
-//! The examples of the documents give the answers that the documents print.
+//! The examples of the documents produce the responses that the documents print.
 
 use serde_json::{Value, json};
-use toolcell::policy::Wanted;
-use toolcell::{CreateError, Created, Lang, RunOptions, deleted_text};
+use toolcell::policy::LimitOverrides;
+use toolcell::{CreateError, CreateResult, Lang, RunOptions, deleted_text};
 
-use crate::operations::{Host, refused, value};
+use crate::operations::{ToolboxFixture, refusal, returned_value};
 use crate::world::read;
 
-/// The example of this name, as the documents create it.
-fn example(host: &Host, name: &str) -> Result<Created, CreateError> {
+/// Creates the example of this name as the documents do.
+fn example(host: &ToolboxFixture, name: &str) -> Result<CreateResult, CreateError> {
     let code = || read(format!("fixtures/tools/{name}.js"));
     host.create(&match name {
         "string_reverse" => json!({ "name": name, "description": "文字列を逆順にする", "code": code() }),
@@ -39,9 +39,9 @@ fn example(host: &Host, name: &str) -> Result<Created, CreateError> {
     })
 }
 
-/// A host with the three examples.
-fn host() -> Host {
-    let host = Host::new();
+/// Returns a host with the three examples.
+fn host() -> ToolboxFixture {
+    let host = ToolboxFixture::new();
     for name in ["string_reverse", "calculate_average", "fetch_json"] {
         example(&host, name).unwrap();
     }
@@ -50,7 +50,7 @@ fn host() -> Host {
 
 #[test]
 fn string_reverse_is_created_and_run_as_printed() {
-    let host = Host::new();
+    let host = ToolboxFixture::new();
     let created = example(&host, "string_reverse").unwrap();
     let id = created.id.short();
     assert_eq!((id.len(), &id[..3]), ("dt_abc123def456".len(), "dt_"));
@@ -62,7 +62,7 @@ fn string_reverse_is_created_and_run_as_printed() {
     for by in [json!({ "tool_name": "string_reverse" }), json!({ "tool_id": id }), json!({ "tool_id": created.id })] {
         let mut fields = by;
         fields["parameters"] = json!({ "text": "Hello World" });
-        let ran = host.run_as(&fields, &RunOptions::default()).unwrap();
+        let ran = host.run_with(&fields, &RunOptions::default()).unwrap();
         let text = ran.to_text(Lang::Ja);
         assert!(text.starts_with("ツール「string_reverse」の実行が完了しました。\n\n実行時間: "), "{text}");
         assert!(text.ends_with("ms\n\n結果:\ndlroW olleH"), "{text}");
@@ -71,14 +71,14 @@ fn string_reverse_is_created_and_run_as_printed() {
 
 #[test]
 fn calculate_average_takes_what_it_declares() {
-    let host = Host::new();
+    let host = ToolboxFixture::new();
     let created = example(&host, "calculate_average").unwrap();
     let parameters =
         "パラメータ:\n- numbers (array): 平均を計算する数値の配列\n- precision (number): 小数点以下の桁数\n";
     assert!(created.to_text(Lang::Ja).contains(parameters), "{}", created.to_text(Lang::Ja));
-    assert_eq!(value(&host.run("calculate_average", &json!({ "numbers": [1, 2, 6] })).unwrap()), 3);
+    assert_eq!(returned_value(&host.run("calculate_average", &json!({ "numbers": [1, 2, 6] })).unwrap()), 3);
     let none = host.run("calculate_average", &json!({ "numbers": [] })).unwrap();
-    assert_eq!(value(&none), json!({ "error": "有効な数値配列を指定してください" }));
+    assert_eq!(returned_value(&none), json!({ "error": "有効な数値配列を指定してください" }));
 
     let error = host.run("calculate_average", &json!({})).unwrap_err();
     assert_eq!(error.to_text(Lang::Ja), "エラー: 必須パラメータが不足しています: `numbers`");
@@ -89,20 +89,20 @@ fn calculate_average_takes_what_it_declares() {
 // Row 66 of the feature table.
 #[test]
 fn fetch_json_names_the_grant_that_it_lacks() {
-    let host = Host::new();
+    let host = ToolboxFixture::new();
     let created = example(&host, "fetch_json").unwrap();
     assert!(created.needs_approval.is_some_and(|why| why.contains("`net`") && why.contains("`timers`")));
     let parameters = json!({ "url": "https://api.example.com/data", "timeout_ms": 10000 });
     let fields = json!({ "tool_name": "fetch_json", "parameters": parameters, "timeout_ms": 15000 });
 
-    let (code, message) = refused(host.run_as(&fields, &RunOptions::default()));
+    let (code, message) = refusal(host.run_with(&fields, &RunOptions::default()));
     assert_eq!(code, "permission-denied");
     assert!(message.contains("nobody approved `fetch_json`") && message.contains("`net`"), "{message}");
 
-    // Whoever lets every tool run has granted nothing by that.
-    let host = Host::under("[approval]\nmode = \"auto\"");
+    // The approval mode `auto` grants nothing.
+    let host = ToolboxFixture::with_policy("[approval]\nmode = \"auto\"");
     example(&host, "fetch_json").unwrap();
-    let ran = host.run_as(&fields, &RunOptions::default()).unwrap();
+    let ran = host.run_with(&fields, &RunOptions::default()).unwrap();
     let failed = ran.value().unwrap_err();
     assert_eq!(failed.code(), "tool-failed");
     assert!(failed.to_string().contains("it needs the grant `timers`, which this call does not have"), "{failed}");
@@ -111,10 +111,10 @@ fn fetch_json_names_the_grant_that_it_lacks() {
 
 #[test]
 fn fetch_json_with_timers_alone_answers_with_the_grant_that_it_lacks() {
-    let host = Host::under("[approval]\nmode = \"auto\"\n[grants.tags.network]\ntimers = true");
+    let host = ToolboxFixture::with_policy("[approval]\nmode = \"auto\"\n[grants.tags.network]\ntimers = true");
     example(&host, "fetch_json").unwrap();
     let ran = host.run("fetch_json", &json!({ "url": "https://api.example.com/data" })).unwrap();
-    let answer = value(&ran);
+    let answer = returned_value(&ran);
     assert!(answer["error"].as_str().unwrap().contains("it needs the grant `net`"), "{answer}");
 }
 
@@ -145,12 +145,12 @@ fn a_tool_is_deleted_once_it_is_confirmed() {
     }
     let deleted = host.delete(&json!({ "tool_id": id, "confirm": true })).unwrap();
     assert_eq!(deleted_text(&deleted, Lang::Ja), format!("ツール「string_reverse」({id})を削除しました。"));
-    assert_eq!(refused(host.run("string_reverse", &json!({}))).0, "tool-not-found");
+    assert_eq!(refusal(host.run("string_reverse", &json!({}))).0, "tool-not-found");
 }
 
 #[test]
 fn repo_stats_is_created_as_a_factory() {
-    let host = Host::under("[approval]\nmode = \"auto\"");
+    let host = ToolboxFixture::with_policy("[approval]\nmode = \"auto\"");
     let code = read("fixtures/contract/repo_stats.ts");
     let fields = json!({ "name": "repo_stats", "description": "Counts tracked TypeScript files", "code": code });
     let created = host.create(&fields).unwrap();
@@ -158,12 +158,12 @@ fn repo_stats_is_created_as_a_factory() {
     assert_eq!(takes, [("glob", "string", false)]);
     assert_eq!(created.parameters[0].default, Some(json!("**/*.ts")));
 
-    // It reports that it scans, and then asks for a process.
+    // The tool reports progress, and then fails because it needs a process.
     let updates = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
     let sink = std::sync::Arc::clone(&updates);
     let partial = std::sync::Arc::new(move |update: &str| sink.lock().unwrap().push(update.to_owned()));
-    let options = RunOptions { partial: Some(partial), limits: Wanted::default(), ..RunOptions::default() };
-    let ran = host.run_as(&json!({ "tool_name": "repo_stats", "parameters": {} }), &options).unwrap();
+    let options = RunOptions { partial: Some(partial), limits: LimitOverrides::default(), ..RunOptions::default() };
+    let ran = host.run_with(&json!({ "tool_name": "repo_stats", "parameters": {} }), &options).unwrap();
     let failed = ran.value().unwrap_err();
     assert_eq!(failed.code(), "tool-failed");
     assert!(failed.to_string().contains("exec"), "{failed}");

@@ -1,15 +1,18 @@
-//! Each row of the error table happens, in all languages and with its own words.
+//! Each row of the error table occurs, in all languages and with the exact wording.
 
 use std::path::Path;
 
 use serde_json::{Value, json};
-use toolcell::policy::Wanted;
-use toolcell::store::{Registration, Scores, WhenTaken};
-use toolcell::{CancelToken, CreateError, DeleteError, Lang, Notes, Ran, RunError, RunOptions, Verdict, headline};
+use toolcell::policy::LimitOverrides;
+use toolcell::store::{NewTool, OnConflict, Scores};
+use toolcell::{
+    CancelToken, CreateError, DeleteError, HookVerdict, Lang, RunError, RunOptions, RunResult, ToolMetadata,
+    title_of_code,
+};
 
 use super::LANGUAGES;
-use crate::operations::{AUTO, Host, now};
-use crate::shelf::{made, overwrite};
+use crate::operations::{AUTO, ToolboxFixture, now};
+use crate::shelf::{overwrite, sample_tool};
 use crate::world::read;
 
 /// A row of the table.
@@ -41,7 +44,7 @@ fn rows() -> Vec<Row> {
     rows.collect()
 }
 
-/// A failure of any operation.
+/// An error of any operation.
 struct Failure {
     code: &'static str,
     text: [String; LANGUAGES.len()],
@@ -69,52 +72,52 @@ impl From<DeleteError> for Failure {
     }
 }
 
-impl From<Ran> for Failure {
-    /// Of the answer, the line of the error.
-    fn from(ran: Ran) -> Self {
+impl From<RunResult> for Failure {
+    /// Takes the error line from the text of the result.
+    fn from(ran: RunResult) -> Self {
         let text = LANGUAGES.map(|lang| ran.to_text(lang).split("ms\n").nth(1).unwrap().to_owned());
         Self { code: ran.value().unwrap_err().code(), text, hint: "there is none".to_owned() }
     }
 }
 
-/// Makes a tool under this policy, and what comes of it.
+/// Creates a tool under this policy, and returns the error.
 fn create(name: &str, code: &str, policy: &str) -> Failure {
-    let host = Host::under(policy);
+    let host = ToolboxFixture::with_policy(policy);
     host.tool("average", "const execute = () => 1");
     host.create(&json!({ "name": name, "description": "a tool", "code": code })).unwrap_err().into()
 }
 
-/// What a tool with this code fails of, run with these limits.
-fn stop(code: &str, limits: Wanted) -> Failure {
+/// Runs a tool with this code and these limits, and returns the error.
+fn stop(code: &str, limits: LimitOverrides) -> Failure {
     run_with(code, &RunOptions { limits, ..RunOptions::default() }).into()
 }
 
-fn run_with(code: &str, options: &RunOptions) -> Ran {
-    let host = Host::under(AUTO);
+fn run_with(code: &str, options: &RunOptions) -> RunResult {
+    let host = ToolboxFixture::with_policy(AUTO);
     host.tool("tool", code);
-    host.run_as(&json!({ "tool_name": "tool", "parameters": {} }), options).unwrap()
+    host.run_with(&json!({ "tool_name": "tool", "parameters": {} }), options).unwrap()
 }
 
-/// What a call of a tool is refused of that takes a number.
+/// Calls a tool that takes a number, and returns the error.
 fn call(parameters: &Value) -> Failure {
-    let host = Host::new();
-    host.declares(&json!({ "n": { "type": "number", "description": "a number", "required": true } }));
+    let host = ToolboxFixture::new();
+    host.create_echo(&json!({ "n": { "type": "number", "description": "a number", "required": true } }));
     host.run("echo", parameters).unwrap_err().into()
 }
 
-/// A tool whose findings are critical, and that got into the store all the same.
+/// Runs a tool with a critical finding that was put into the store directly.
 fn critical_in_store() -> Failure {
-    let host = Host::new();
-    let made = made("sly", "const execute = ({ code }) => eval(code)");
-    let (notes, scores) = (Notes::default(), Scores { safety: 1.0, quality: 1.0 });
-    let registration = Registration { spec: &made.spec, notes: &notes, scores, at: now() };
-    host.store().put(&registration, WhenTaken::Refuse).unwrap();
+    let host = ToolboxFixture::new();
+    let made = sample_tool("sly", "const execute = ({ code }) => eval(code)");
+    let (notes, scores) = (ToolMetadata::default(), Scores { safety: 1.0, quality: 1.0 });
+    let registration = NewTool { spec: &made.spec, metadata: &notes, scores, at: now() };
+    host.store().insert(&registration, OnConflict::Refuse).unwrap();
     host.run("sly", &json!({})).unwrap_err().into()
 }
 
-/// A tool whose source was changed where it is stored.
+/// Runs a tool whose source was modified in the store.
 fn damaged() -> Failure {
-    let mut host = Host::new();
+    let mut host = ToolboxFixture::new();
     let code = "const execute = () => 1";
     host.tool("tool", code);
     let hash = blake3::hash(code.as_bytes()).to_hex();
@@ -123,7 +126,7 @@ fn damaged() -> Failure {
     host.run("tool", &json!({})).unwrap_err().into()
 }
 
-/// Changes one bit of a file.
+/// Flips one bit of a file.
 #[expect(clippy::disallowed_methods, reason = "the file is the test's own")]
 fn flip(path: &Path) {
     let mut bytes = std::fs::read(path).unwrap();
@@ -131,10 +134,10 @@ fn flip(path: &Path) {
     overwrite(path, &bytes);
 }
 
-/// Makes a failure with this code happen.
+/// Produces the error with this code.
 fn failure(code: &str) -> Failure {
     const ONE: &str = "const execute = () => 1";
-    let nothing = Wanted::default();
+    let nothing = LimitOverrides::default();
     match code {
         "name-required" => create(" ", ONE, ""),
         "name-invalid" => create("平均", ONE, ""),
@@ -142,27 +145,27 @@ fn failure(code: &str) -> Failure {
         "tool-limit-reached" => create("other", ONE, "[store]\ntools = 1"),
         "critical-risk" => create("other", "const execute = ({ code }) => eval(code)", ""),
         "syntax-error" => create("other", "const execute = () => {", ""),
-        "tool-not-found" => Host::new().run("none", &json!({})).unwrap_err().into(),
+        "tool-not-found" => ToolboxFixture::new().run("none", &json!({})).unwrap_err().into(),
         "parameters-missing" => call(&json!({})),
         "parameters-invalid" => call(&json!({ "n": "many" })),
         "safety-check-failed" => critical_in_store(),
         "permission-denied" => {
-            let host = Host::asking(|_| Verdict::deny("not on a Sunday"));
+            let host = ToolboxFixture::with_hook(|_| HookVerdict::deny("not on a Sunday"));
             host.tool("tool", ONE);
             host.run("tool", &json!({})).unwrap_err().into()
         }
         "integrity" => damaged(),
         "timeout" => stop(
             "const execute = () => { let n = 1; while (n >= 0) n = (n + 1) % 7 }",
-            Wanted { timeout_ms: Some(30), ..nothing },
+            LimitOverrides { timeout_ms: Some(30), ..nothing },
         ),
         "out-of-fuel" => stop(
             "const execute = () => { let n = 1; while (n >= 0) n = (n + 1) % 7 }",
-            Wanted { fuel: Some(1_000_000), ..nothing },
+            LimitOverrides { fuel: Some(1_000_000), ..nothing },
         ),
         "out-of-memory" => stop("const execute = () => new Uint8Array(1e9).length", nothing),
         "output-too-large" => {
-            stop("const execute = () => 'x'.repeat(100)", Wanted { output_bytes: Some(9), ..nothing })
+            stop("const execute = () => 'x'.repeat(100)", LimitOverrides { output_bytes: Some(9), ..nothing })
         }
         "stalled" => stop("const execute = () => new Promise(() => {})", nothing),
         "tool-failed" => stop("const execute = () => { throw new Error('no') }", nothing),
@@ -172,7 +175,7 @@ fn failure(code: &str) -> Failure {
             run_with(ONE, &RunOptions { cancel: Some(cancel), ..RunOptions::default() }).into()
         }
         "confirm-required" => {
-            let host = Host::new();
+            let host = ToolboxFixture::new();
             host.tool("tool", ONE);
             host.delete(&json!({ "tool_name": "tool" })).unwrap_err().into()
         }
@@ -209,8 +212,8 @@ fn the_words_are_those_of_the_table() {
     for row in rows() {
         for lang in LANGUAGES {
             let words = match &*row.code {
-                "name-taken" => Some(toolcell_tool::name_taken("{name}", lang)),
-                code => headline(code, lang).map(str::to_owned),
+                "name-taken" => Some(toolcell_tool::name_taken_title("{name}", lang)),
+                code => title_of_code(code, lang).map(str::to_owned),
             };
             assert_eq!(words.as_deref(), Some(row.words(lang)), "{}", row.code);
         }

@@ -1,4 +1,4 @@
-//! Workers, as the system sees them; and what becomes of them where their host is killed.
+//! Worker processes as the operating system sees them, and their end if the host is killed.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,26 +11,26 @@ use nix::unistd::Pid;
 use serde_json::{Value, json};
 
 use super::kill;
-use crate::mcp::home::{binary, until};
+use crate::mcp::server::{binary, poll};
 
-/// What `/proc` says of a process.
+/// Returns the fields of `/proc/PID/status`.
 pub(super) fn status(process: u32) -> BTreeMap<String, String> {
     let text = fs::read_to_string(format!("/proc/{process}/status")).unwrap();
     let line = |line: &str| line.split_once(':').map(|(name, value)| (name.to_owned(), value.trim().to_owned()));
     text.lines().filter_map(line).collect()
 }
 
-/// How many threads it has.
+/// Returns the number of threads.
 pub(super) fn threads(process: u32) -> usize {
     fs::read_dir(format!("/proc/{process}/task")).unwrap().count()
 }
 
-/// How many descriptors it has open; none are seen by who may not look into it.
+/// Returns the number of open descriptors, or `None` without the permission to see them.
 pub(super) fn descriptors(process: u32) -> Option<usize> {
     fs::read_dir(format!("/proc/{process}/fd")).ok().map(Iterator::count)
 }
 
-/// Whether it runs: one that ended and that nobody waited for is there, and does not.
+/// Returns whether the process is running. A zombie is not.
 fn runs(process: u32) -> bool {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     let state = stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
@@ -38,10 +38,10 @@ fn runs(process: u32) -> bool {
 }
 
 pub(super) fn wait_for_its_end(process: u32) {
-    assert!(until(|| (!runs(process)).then_some(())).is_some(), "{process} runs on");
+    assert!(poll(|| (!runs(process)).then_some(())).is_some(), "{process} runs on");
 }
 
-/// The processes that a process started, and that run.
+/// Returns the running children of a process.
 fn children(parent: u32) -> Vec<u32> {
     let processes = fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
     let of_parent = |process: &u32| {
@@ -59,8 +59,8 @@ fn a_terminal_that_interrupts_the_host_cancels_its_call() {
     let mut host = Command::new(binary());
     host.arg("--dir").arg(folder.path()).args(["exec", "--jail", "--json", "--fuel", "1000000000000000"]).arg(&tool);
     let host = host.process_group(0).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-    assert!(until(|| (!children(host.id()).is_empty()).then_some(())).is_some());
-    // All that the terminal started hears it.
+    assert!(poll(|| (!children(host.id()).is_empty()).then_some(())).is_some());
+    // A terminal sends the signal to the whole process group.
     let group = Pid::from_raw(i32::try_from(host.id()).unwrap());
     killpg(group, SIGINT).unwrap();
     let done = host.wait_with_output().unwrap();

@@ -1,17 +1,17 @@
-//! What a tool comes to, here and in the jail.
+//! Equal outcomes inside and outside of the jail.
 
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use toolcell_host::{Kind, Outcome, Params, Report, Stop};
+use toolcell_host::{ImageKind, Outcome, Params, Report, Stop};
 
 use super::jail_with;
-use crate::attacks::Fixture;
-use crate::operations::Host;
-use crate::operations::loopback::Loopback;
-use crate::world::{World, files, read};
+use crate::hostile::HostileFixture;
+use crate::operations::ToolboxFixture;
+use crate::operations::loopback::LoopbackServer;
+use crate::world::{SandboxFixture, files, read};
 
-/// What must be the same: everything but the time it took.
+/// Returns everything that must be equal: the report without its duration.
 pub(super) fn facts(mut report: Report) -> Report {
     (report.usage.duration, report.usage.waited) = (Duration::ZERO, Duration::ZERO);
     report
@@ -23,9 +23,9 @@ fn every_good_tool_comes_to_the_same_on_every_image() {
     for path in &tools {
         let case: Value = serde_json::from_str(&read(path.with_extension("json"))).unwrap();
         let params = case["params"].to_string();
-        let world = || World::new().file(path).seed(7).started_at(1_700_000_000_000);
+        let world = || SandboxFixture::new().file(path).seed(7).started_at(1_700_000_000_000);
         let here = facts(world().run_text(&params));
-        for kind in Kind::ALL {
+        for kind in ImageKind::ALL {
             assert_eq!(facts(world().run_in(jail_with(kind), &params)), here, "{} on {kind:?}", path.display());
         }
     }
@@ -36,25 +36,25 @@ fn every_good_tool_comes_to_the_same_on_every_image() {
 fn every_attack_meets_the_same_fate() {
     let attacks = files("fixtures/hostile", "js");
     for path in &attacks {
-        let Fixture { world, params, .. } = Fixture::read(path);
+        let HostileFixture { world, params, .. } = HostileFixture::read(path);
         if Params::parse(&*params).is_err() {
             continue;
         }
-        let (here, there) = (world.run_text(&params), world.run_in(jail_with(Kind::Roomy), &params));
+        let (here, there) = (world.run_text(&params), world.run_in(jail_with(ImageKind::Roomy), &params));
         match &here.outcome {
-            // How far they got by then is chance.
+            // The progress up to the deadline depends on timing.
             Outcome::Stopped(Stop::Deadline { .. }) => assert_eq!(there.outcome, here.outcome, "{}", path.display()),
             _ => assert_eq!(facts(there), facts(here), "{}", path.display()),
         }
     }
     assert!(attacks.len() >= 80, "{}", attacks.len());
-    super::works(jail_with(Kind::Roomy));
+    super::works(jail_with(ImageKind::Roomy));
 }
 
 const RULES: &str = "[approval]\nmode = \"auto\"\n[grants.default]\ntimers = true\nclock = true\ntools = [\"inner\"]\n\
     [grants.default.kv]\nspace = \"notes\"\n";
 
-/// Does one thing of each kind outside of its cell.
+/// A tool that makes one host call of each kind.
 const DOES: &str = "const execute = async ({ url }) => { \
     const [answer, inner] = await Promise.all([fetch(url).then((answer) => answer.json()), tools.call('inner', { n: 3 })]); \
     await kv.set('a', inner); \
@@ -64,9 +64,9 @@ const DOES: &str = "const execute = async ({ url }) => { \
 #[test]
 fn what_is_granted_is_done_by_the_host() {
     let run = |jailed: bool| {
-        let server = Loopback::answering(|arrived| ("200 OK", json!({ "asked": arrived.line }).to_string()));
-        let host = Host::under(&format!("{RULES}{}", server.granted_to("does", "")));
-        let host = if jailed { host.jailed() } else { host };
+        let server = LoopbackServer::with_handler(|arrived| ("200 OK", json!({ "asked": arrived.line }).to_string()));
+        let host = ToolboxFixture::with_policy(&format!("{RULES}{}", server.grant_for("does", "")));
+        let host = if jailed { host.in_jail() } else { host };
         let make = |name: &str, code: &str, asks: &Value| {
             let fields = json!({ "name": name, "description": "a tool", "code": code, "capabilities": asks });
             host.create(&fields).unwrap();
@@ -74,16 +74,16 @@ fn what_is_granted_is_done_by_the_host() {
         make("inner", "const execute = async ({ n }) => { await kv.set('n', n); return 2 * n }", &json!(["kv"]));
         make("does", DOES, &json!(["net", "timers", "clock", "kv", "tools"]));
         let ran = host.run("does", &json!({ "url": server.url("/x") })).unwrap();
-        let records: Vec<_> = host.lines().iter().filter_map(|line| host.record(line)).collect();
+        let records: Vec<_> = host.audit_lines().iter().filter_map(|line| host.record(line)).collect();
         let done: Vec<_> =
             records.iter().flat_map(|record| record.done.iter().flat_map(|done| &done.effects)).collect();
         let kinds: Vec<String> = done.iter().map(|effect| format!("{} {:?}", effect.kind, effect.effects)).collect();
-        (crate::operations::value(&ran), ran.report.readings.len(), kinds)
+        (crate::operations::returned_value(&ran), ran.report.readings.len(), kinds)
     };
     let (here, there) = (run(false), run(true));
     let shown = |(value, readings, kinds): &(Value, usize, Vec<String>)| {
         let mut value = value.clone();
-        // The seed is drawn for each run, and the port is the server's.
+        // The seed is random for each run, and the port is the server's.
         value[3] = Value::Null;
         (value, *readings, kinds.clone())
     };

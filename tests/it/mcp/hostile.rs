@@ -1,23 +1,23 @@
-//! Tenants that take all they can: what is left to the others, and how a server ends beside them.
+//! Tenants that take all they can: isolation of the others, and shutdown of the server.
 
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
-use super::home::{Home, until};
-use super::peer::Peer;
-use super::web::Web;
+use super::raw_client::RawClient;
+use super::raw_http::WebServer;
+use super::server::{BinaryFixture, poll};
 use crate::shelf::files_below;
 
-fn of(web: &Web, name: &str) -> Peer {
-    web.peer_of(&Home::token(name)).stateless(json!({}))
+fn client_of(web: &WebServer, name: &str) -> RawClient {
+    web.client_with_token(&BinaryFixture::token(name)).stateless(json!({}))
 }
 
-/// A hook that does not answer for a long time: its run holds a blocking thread that nothing ends.
+/// A hook that does not answer for a long time: its run holds a blocking thread.
 const STUCK: &str = "[[gates]]\nname = 'stuck'\ncommand = ['/bin/sh', '-c', 'exec sleep 30']\ntimeout_ms = 60000\n";
 
-/// A source that takes the analysis a while.
+/// Returns a source whose analysis takes a while.
 fn long(number: usize) -> String {
     let lines = (0..1_500).map(|line| format!("function f{line}(a) {{ return a + {number} }}\n"));
     lines.chain(["const execute = ({ n }) => f1(n)".to_owned()]).collect()
@@ -25,11 +25,11 @@ fn long(number: usize) -> String {
 
 #[test]
 fn a_flood_of_any_verb_leaves_the_next_turn_to_another_tenant() {
-    let home = Home::new("[store]\ntools = 100000\nduplicates = 'allow'\n");
-    let tokens = home.tokens(&["alice", "bob"], "concurrent = 1");
-    let web = home.web(&["--tokens", &tokens]);
-    let mut bob = of(&web, "bob");
-    bob.make("small", "const execute = ({ n }) => n + 1");
+    let home = BinaryFixture::new("[store]\ntools = 100000\nduplicates = 'allow'\n");
+    let tokens = home.write_tokens(&["alice", "bob"], "concurrent = 1");
+    let web = home.start_http(&["--tokens", &tokens]);
+    let mut bob = client_of(&web, "bob");
+    bob.create_tool("small", "const execute = ({ n }) => n + 1");
     let create = |n: usize| json!({ "name": format!("t{n}"), "description": "d", "code": long(n) });
     let floods: [(&str, &dyn Fn(usize) -> Value); 3] = [
         ("create_tool", &create),
@@ -40,31 +40,32 @@ fn a_flood_of_any_verb_leaves_the_next_turn_to_another_tenant() {
         ),
     ];
     for (verb, arguments) in floods {
-        let mut alice = of(&web, "alice");
-        let begun: Vec<u64> =
-            (0..64).map(|n| alice.begin("tools/call", json!({ "name": verb, "arguments": arguments(n) }))).collect();
+        let mut alice = client_of(&web, "alice");
+        let begun: Vec<u64> = (0..64)
+            .map(|n| alice.send_request("tools/call", json!({ "name": verb, "arguments": arguments(n) })))
+            .collect();
         bob.run("small", json!({ "n": 1 })).returns(&json!(2));
-        // It did not wait for the queue of the other one.
+        // The run did not wait for the other tenant's queue.
         let is_answer = |message: &Value| message.get("id").is_some();
         let answered = alice.count(is_answer);
         assert!(verb != "create_tool" || answered < 64, "{verb}: all {answered} were answered before");
         for id in begun {
-            alice.wait(id).result();
+            alice.wait_for_reply(id).result();
         }
     }
 }
 
 #[test]
 fn verbs_of_a_tenant_wait_for_each_other() {
-    let home = Home::new("");
-    let tokens = home.tokens(&["alice", "bob"], "concurrent = 1");
-    let web = home.web(&["--tokens", &tokens]);
-    let (mut alice, mut bob) = (of(&web, "alice"), of(&web, "bob"));
+    let home = BinaryFixture::new("");
+    let tokens = home.write_tokens(&["alice", "bob"], "concurrent = 1");
+    let web = home.start_http(&["--tokens", &tokens]);
+    let (mut alice, mut bob) = (client_of(&web, "alice"), client_of(&web, "bob"));
     let reflection = json!({ "task_description": "convert files", "last_tool_result": "a.csv: 3 rows" });
-    alice.make("one", "const execute = () => 1");
-    // The index of words is complete after this, so that the next reflection writes nothing.
+    alice.create_tool("one", "const execute = () => 1");
+    // The search index is complete after this, so the next reflection writes nothing.
     alice.call("tool_reflection", reflection.clone()).done();
-    // A creation waits at this lock, and keeps its turn. It has written the source by then.
+    // A creation waits for this lock and keeps its permit. It has written the source by then.
     let store = home.path("store/principals/alice");
     let lock = std::fs::OpenOptions::new().write(true).open(store.join("writer")).unwrap();
     lock.lock().unwrap();
@@ -72,112 +73,113 @@ fn verbs_of_a_tenant_wait_for_each_other() {
     let before = objects();
     let code = "const execute = () => 2";
     let arguments = json!({ "name": "two", "description": "d", "code": code });
-    let create = alice.begin("tools/call", json!({ "name": "create_tool", "arguments": arguments }));
-    assert!(until(|| (objects() > before).then_some(())).is_some());
-    let list = alice.begin("tools/call", json!({ "name": "list_dynamic_tools", "arguments": {} }));
-    let reflect = alice.begin("tools/call", json!({ "name": "tool_reflection", "arguments": &reflection }));
-    bob.make("one", code);
+    let create = alice.send_request("tools/call", json!({ "name": "create_tool", "arguments": arguments }));
+    assert!(poll(|| (objects() > before).then_some(())).is_some());
+    let list = alice.send_request("tools/call", json!({ "name": "list_dynamic_tools", "arguments": {} }));
+    let reflect = alice.send_request("tools/call", json!({ "name": "tool_reflection", "arguments": &reflection }));
+    bob.create_tool("one", code);
     bob.call("tool_reflection", reflection).done();
     assert_eq!(bob.call("list_dynamic_tools", json!({})).done()["total"], 1);
     assert_eq!(alice.count(|message| message.get("id").is_some()), 0);
     drop(lock);
-    alice.wait(create).done();
-    // It was listed after it was made.
-    assert_eq!(alice.wait(list).done()["total"], 2);
-    alice.wait(reflect).done();
+    alice.wait_for_reply(create).done();
+    // The list ran after the creation.
+    assert_eq!(alice.wait_for_reply(list).done()["total"], 2);
+    alice.wait_for_reply(reflect).done();
 }
 
 #[test]
 fn a_full_queue_says_that_it_is_full_and_when_to_try_again() {
-    let home = Home::new(STUCK);
-    let web = home.web(&["--share", "1"]);
-    let mut peer = web.peer().stateless(json!({}));
-    peer.make("one", "const execute = () => 1");
-    let runs: Vec<u64> = (0..257).map(|_| peer.begin_run("one", json!({}))).collect();
+    let home = BinaryFixture::new(STUCK);
+    let web = home.start_http(&["--share", "1"]);
+    let mut peer = web.client().stateless(json!({}));
+    peer.create_tool("one", "const execute = () => 1");
+    let runs: Vec<u64> = (0..257).map(|_| peer.send_run("one", json!({}))).collect();
     let under_way = || web.metric("toolcell_requests_under_way");
-    assert!(until(|| (under_way() == 257).then_some(())).is_some(), "{}", under_way());
+    assert!(poll(|| (under_way() == 257).then_some(())).is_some(), "{}", under_way());
     let error = peer.run("one", json!({})).fails("busy");
     assert_eq!(error["retryAfterMs"], 1_000, "{error}");
-    // Runs that wait leave the other verbs their turn.
+    // Queued runs do not block other operations.
     assert_eq!(peer.call("list_dynamic_tools", json!({})).done()["total"], 1);
     for run in runs {
-        peer.leaves(run);
+        peer.disconnect(run);
     }
 }
 
-/// How long a server takes to end, in this many seconds after its grace at most.
+/// Asserts that a server exited within its grace period and a second. `grace` is in seconds.
 #[track_caller]
-fn ends_within(began: Instant, grace: u64) {
+fn assert_exits_within(began: Instant, grace: u64) {
     let took = began.elapsed();
     assert!(took < Duration::from_secs(grace + 1), "it took {took:?}");
 }
 
 #[test]
 fn a_server_ends_within_its_grace_and_a_second_whatever_its_tenants_do() {
-    let home = Home::new(STUCK);
-    let tokens = home.tokens(&["alice", "bob"], "concurrent = 2");
-    let mut web = home.web(&["--tokens", &tokens, "--grace", "1"]);
-    let (mut alice, mut bob) = (of(&web, "alice"), of(&web, "bob"));
-    alice.make("one", "const execute = () => 1");
-    bob.make("one", "const execute = () => 1");
-    // Blocking threads that wait for what does not end, and queues behind them.
+    let home = BinaryFixture::new(STUCK);
+    let tokens = home.write_tokens(&["alice", "bob"], "concurrent = 2");
+    let mut web = home.start_http(&["--tokens", &tokens, "--grace", "1"]);
+    let (mut alice, mut bob) = (client_of(&web, "alice"), client_of(&web, "bob"));
+    alice.create_tool("one", "const execute = () => 1");
+    bob.create_tool("one", "const execute = () => 1");
+    // Blocking threads that wait for a stuck hook, and queues behind them.
     for _ in 0..20 {
-        alice.begin_run("one", json!({}));
-        bob.begin_run("one", json!({}));
+        alice.send_run("one", json!({}));
+        bob.send_run("one", json!({}));
     }
     for n in 0..40 {
         let arguments = json!({ "name": format!("t{n}"), "description": "d", "code": long(n) });
-        alice.begin("tools/call", json!({ "name": "create_tool", "arguments": arguments }));
+        alice.send_request("tools/call", json!({ "name": "create_tool", "arguments": arguments }));
     }
-    // A body that hangs, a head that hangs, and streams.
-    let hanging = web.hangs(&format!(
+    // A request with an incomplete body, one with an incomplete head, and event streams.
+    let hanging = web.send_incomplete(&format!(
         "POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {}\r\nContent-Length: 10\r\n\r\nx",
-        Home::token("bob")
+        BinaryFixture::token("bob")
     ));
-    let head = web.hangs("GET /healthz HTTP/1.1\r\n");
-    let mut session = web.peer_of(&Home::token("alice")).in_session(json!({}));
-    session.listens();
-    session.begin_run("one", json!({}));
+    let head = web.send_incomplete("GET /healthz HTTP/1.1\r\n");
+    let mut session = web.client_with_token(&BinaryFixture::token("alice")).in_session(json!({}));
+    session.open_event_stream();
+    session.send_run("one", json!({}));
     let under_way = || {
-        let (_, metrics) = web.page("/metrics", &format!("Authorization: Bearer {}\r\n", Home::token("metrics")));
+        let (_, metrics) =
+            web.get("/metrics", &format!("Authorization: Bearer {}\r\n", BinaryFixture::token("metrics")));
         metrics.lines().find_map(|line| line.strip_prefix("toolcell_requests_under_way ")?.parse::<u64>().ok()).unwrap()
     };
-    assert!(until(|| (under_way() >= 41).then_some(())).is_some(), "{}", under_way());
+    assert!(poll(|| (under_way() >= 41).then_some(())).is_some(), "{}", under_way());
     let began = Instant::now();
-    web.process.is_sent(Signal::SIGTERM);
-    assert_eq!(web.process.ends(), Some(0));
-    ends_within(began, 1);
+    web.process.send_signal(Signal::SIGTERM);
+    assert_eq!(web.process.wait_for_exit(), Some(0));
+    assert_exits_within(began, 1);
     drop((hanging, head));
-    // What was left behind is recorded when the store is opened next.
-    let listed = home.types(&format!("toolcell --dir '{}' list", home.path("store/principals/bob").display()));
+    // Interrupted runs are recorded when the store is opened next.
+    let listed = home.run_shell_line(&format!("toolcell --dir '{}' list", home.path("store/principals/bob").display()));
     assert!(listed.status.success(), "{}", String::from_utf8_lossy(&listed.stderr));
-    let lines = home.audit_of("bob");
+    let lines = home.principal_audit_lines("bob");
     assert!(lines.iter().any(|line| line["error"] == "interrupted" || line["error"] == "cancelled"), "{lines:#?}");
 }
 
 #[test]
 fn a_server_at_pipes_ends_within_its_grace_and_a_second_beside_a_thread_that_is_stuck() {
     for signal in [Some(Signal::SIGTERM), None] {
-        let home = Home::new(STUCK);
-        let mut peer = home.piped(&["--grace", "1"]).stateless(json!({}));
-        peer.make("one", "const execute = () => 1");
+        let home = BinaryFixture::new(STUCK);
+        let mut peer = home.start_stdio(&["--grace", "1"]).stateless(json!({}));
+        peer.create_tool("one", "const execute = () => 1");
         for _ in 0..12 {
-            peer.begin_run("one", json!({}));
+            peer.send_run("one", json!({}));
         }
         peer.call("list_dynamic_tools", json!({})).done();
         let began = Instant::now();
         match signal {
-            Some(signal) => peer.process().is_sent(signal),
-            None => peer.hang_up(),
+            Some(signal) => peer.process().send_signal(signal),
+            None => peer.close_stdin(),
         }
-        assert_eq!(peer.process().ends(), Some(0));
-        ends_within(began, 1);
+        assert_eq!(peer.process().wait_for_exit(), Some(0));
+        assert_exits_within(began, 1);
     }
 }
 
-/// What a client over HTTP is told must not name this.
+/// Asserts that a reply to an HTTP client names no path of the host.
 #[track_caller]
-fn names_no_path(home: &Home, told: &Value) {
+fn assert_no_path(home: &BinaryFixture, told: &Value) {
     let (text, root) = (told.to_string(), home.path("."));
     let root = root.to_str().unwrap().trim_end_matches("/.").to_owned();
     assert!(!text.contains(&root) && !text.contains("policy.toml"), "{text}");
@@ -186,46 +188,47 @@ fn names_no_path(home: &Home, told: &Value) {
 #[test]
 fn no_answer_over_http_names_a_path_of_the_host() {
     let gone = "[[gates]]\nname = 'gone'\ncommand = ['/no/such/folder/hook']\ntools = ['hooked']\n";
-    let home = Home::new(&format!("{gone}[approval]\nmode = 'ask'\n"));
-    let tokens = home.tokens(&["alice"], "");
-    let web = home.web(&["--tokens", &tokens]);
-    let mut alice = of(&web, "alice");
-    alice.make("one", "const execute = () => 1");
+    let home = BinaryFixture::new(&format!("{gone}[approval]\nmode = 'ask'\n"));
+    let tokens = home.write_tokens(&["alice"], "");
+    let web = home.start_http(&["--tokens", &tokens]);
+    let mut alice = client_of(&web, "alice");
+    alice.create_tool("one", "const execute = () => 1");
     let denied = alice.run("one", json!({}));
     let error = denied.fails("permission-denied");
-    names_no_path(&home, &denied.message);
+    assert_no_path(&home, &denied.message);
     let command = error["pending"]["command"].as_str().unwrap();
     assert!(command.starts_with("toolcell approvals grant ") && !command.contains('/'), "{error}");
     assert!(error["hint"].as_str().unwrap().contains(command), "{error}");
     assert_eq!(error["pending"]["principal"], "alice");
-    let mut asked = web.peer_of(&Home::token("alice")).stateless(super::peer::asks());
-    names_no_path(&home, &asked.run("one", json!({})).message);
-    // Whoever started the server at pipes is told where.
-    let mut local = home.piped(&[]).stateless(json!({}));
-    local.make("one", "const execute = () => 1");
+    let mut asked =
+        web.client_with_token(&BinaryFixture::token("alice")).stateless(super::raw_client::elicitation_capabilities());
+    assert_no_path(&home, &asked.run("one", json!({})).message);
+    // A local client over stdio is told the path.
+    let mut local = home.start_stdio(&[]).stateless(json!({}));
+    local.create_tool("one", "const execute = () => 1");
     let error = local.run("one", json!({})).fails("permission-denied");
     assert!(error["hint"].as_str().unwrap().contains(home.path("store").to_str().unwrap()), "{error}");
-    // A store that breaks: errors, resources, and whether the server is ready.
+    // A damaged store: errors, resources, and readiness.
     std::fs::remove_dir_all(home.path("store/principals/alice/objects")).unwrap();
     for told in [
         alice.call("create_tool", json!({ "name": "two", "description": "d", "code": "const execute = () => 2" })),
         alice.run("one", json!({})),
         alice.call("list_dynamic_tools", json!({})),
-        alice.ask("resources/list", json!({})),
-        alice.ask("resources/read", json!({ "uri": "toolcell://audit" })),
+        alice.request("resources/list", json!({})),
+        alice.request("resources/read", json!({ "uri": "toolcell://audit" })),
     ] {
-        names_no_path(&home, &told.message);
+        assert_no_path(&home, &told.message);
     }
-    let (_, ready) = web.page("/readyz", "");
-    names_no_path(&home, &json!(ready));
+    let (_, ready) = web.get("/readyz", "");
+    assert_no_path(&home, &json!(ready));
     // A principal whose store does not open.
-    let tokens = home.tokens(&["carol"], "");
-    let web = home.web(&["--tokens", &tokens]);
+    let tokens = home.write_tokens(&["carol"], "");
+    let web = home.start_http(&["--tokens", &tokens]);
     std::fs::create_dir_all(home.path("store/principals/carol")).unwrap();
     std::fs::write(home.path("store/principals/carol/toolcell-store"), "something else").unwrap();
-    let mut carol = of(&web, "carol");
-    for told in [carol.call("list_dynamic_tools", json!({})), carol.ask("resources/list", json!({}))] {
-        names_no_path(&home, &told.message);
+    let mut carol = client_of(&web, "carol");
+    for told in [carol.call("list_dynamic_tools", json!({})), carol.request("resources/list", json!({}))] {
+        assert_no_path(&home, &told.message);
         assert!(told.message.to_string().contains("(path on the server)"), "{}", told.message);
     }
 }
@@ -235,26 +238,26 @@ const LONELY: u32 = 61_733;
 
 #[test]
 fn a_machine_without_threads_gives_an_error_and_neither_a_panic_nor_a_server_that_hangs() {
-    let home = Home::of_user("", LONELY);
+    let home = BinaryFixture::as_user("", LONELY);
     let (mut served, mut refused) = (0, 0);
     for threads in 1..=12 {
-        let mut command = home.limited(threads, &["mcp"]);
-        let mut peer = Home::piped_at({
+        let mut command = home.with_thread_limit(threads, &["mcp"]);
+        let mut peer = BinaryFixture::connect_stdio({
             command.arg("--grace").arg("1");
             command
         })
         .stateless(json!({}));
-        if peer.is_there_or_gone() {
+        if peer.responds_or_exited() {
             served += 1;
-            peer.hang_up();
-            assert_eq!(peer.process().ends(), Some(0), "with {threads}: {}", peer.told());
+            peer.close_stdin();
+            assert_eq!(peer.process().wait_for_exit(), Some(0), "with {threads}: {}", peer.describe_received());
         } else {
             refused += 1;
-            assert_eq!(peer.process().ends(), Some(5), "with {threads}: {}", peer.told());
-            let errors = peer.process().errors_to_the_end();
+            assert_eq!(peer.process().wait_for_exit(), Some(5), "with {threads}: {}", peer.describe_received());
+            let errors = peer.process().stderr_to_end();
             assert!(errors.contains("thread") && errors.contains("ulimit -u"), "with {threads}: {errors}");
         }
-        let errors = peer.process().errors_to_the_end();
+        let errors = peer.process().stderr_to_end();
         assert!(!errors.contains("panicked"), "with {threads}: {errors}");
     }
     assert!(served > 0 || refused == 12, "{served} {refused}");
@@ -262,7 +265,7 @@ fn a_machine_without_threads_gives_an_error_and_neither_a_panic_nor_a_server_tha
 
 #[test]
 fn what_runs_on_a_machine_without_threads_says_so_or_is_done_on_the_one_there_is() {
-    let home = Home::of_user("", LONELY + 1);
+    let home = BinaryFixture::as_user("", LONELY + 1);
     std::fs::write(home.path("one.ts"), "export const execute = () => 1\n").unwrap();
     let test = "[[case]]\nname = 'a'\nreturns = 1\n[[case]]\nname = 'b'\nreturns = 1\n";
     std::fs::write(home.path("one.test.toml"), test).unwrap();
@@ -276,7 +279,7 @@ fn what_runs_on_a_machine_without_threads_says_so_or_is_done_on_the_one_there_is
             &["create", source, "--description", "d", "--replace"],
             &["verify", "--all"],
         ] {
-            let output = home.limited(threads, words).output().unwrap();
+            let output = home.with_thread_limit(threads, words).output().unwrap();
             let errors =
                 String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
             assert!(!errors.contains("panicked"), "{words:?} with {threads}: {errors}");

@@ -1,24 +1,24 @@
-//! The five operations, as a client finds them.
+//! The five built-in tools, as a client sees them.
 
 use serde_json::{Value, json};
 
-use super::home::Home;
-use super::peer::Peer;
-use super::peers;
+use super::for_each_client;
+use super::raw_client::RawClient;
+use super::server::BinaryFixture;
 
 const FIVE: [&str; 5] =
     ["create_tool", "run_dynamic_tool", "list_dynamic_tools", "delete_dynamic_tool", "tool_reflection"];
 const TWICE: &str = "const execute = ({ n }) => 2 * n";
 
-fn tools(peer: &mut Peer) -> Value {
-    peer.ask("tools/list", json!({})).result()["tools"].clone()
+fn tools(peer: &mut RawClient) -> Value {
+    peer.request("tools/list", json!({})).result()["tools"].clone()
 }
 
 #[test]
 fn the_five_operations_are_the_same_list_for_everybody() {
-    let home = Home::new("");
-    let first = tools(&mut home.piped(&[]).in_session(json!({}))).to_string();
-    peers(&home, &json!({}), |mut peer| {
+    let home = BinaryFixture::new("");
+    let first = tools(&mut home.start_stdio(&[]).in_session(json!({}))).to_string();
+    for_each_client(&home, &json!({}), |mut peer| {
         let tools = tools(&mut peer);
         assert_eq!(tools.to_string(), first);
         let names: Vec<&Value> = tools.as_array().unwrap().iter().map(|tool| &tool["name"]).collect();
@@ -26,7 +26,7 @@ fn the_five_operations_are_the_same_list_for_everybody() {
     });
 }
 
-/// Whether a value is as a schema says, as far as the schemas of the operations say something.
+/// Asserts that a value matches a schema, for the keywords that these schemas use.
 fn is_like(schema: &Value, value: &Value, at: &str) {
     let of_type = |name: &str| match name {
         "object" => value.is_object(),
@@ -60,8 +60,8 @@ fn is_like(schema: &Value, value: &Value, at: &str) {
 
 #[test]
 fn each_operation_answers_with_a_value_of_its_schema_and_the_text_of_the_contract() {
-    let home = Home::new("");
-    peers(&home, &json!({}), |mut peer| {
+    let home = BinaryFixture::new("");
+    for_each_client(&home, &json!({}), |mut peer| {
         let schemas = tools(&mut peer);
         let mut answered = |name: &str, arguments: Value| {
             let reply = peer.call(name, arguments);
@@ -90,8 +90,8 @@ fn each_operation_answers_with_a_value_of_its_schema_and_the_text_of_the_contrac
 
 #[test]
 fn the_texts_are_japanese_where_that_is_asked_for() {
-    let home = Home::new("");
-    let mut peer = home.piped(&["--lang", "ja"]).stateless(json!({}));
+    let home = BinaryFixture::new("");
+    let mut peer = home.start_stdio(&["--lang", "ja"]).stateless(json!({}));
     let code = "const execute = () => 'こんにちは'";
     let made = peer.call("create_tool", json!({ "name": "hello", "description": "挨拶", "code": code }));
     let id = made.done()["id"].as_str().unwrap()[..15].to_owned();
@@ -110,17 +110,17 @@ fn the_texts_are_japanese_where_that_is_asked_for() {
 
 #[test]
 fn what_fails_has_a_code_and_no_value() {
-    let home = Home::new("");
-    peers(&home, &json!({}), |mut peer| {
+    let home = BinaryFixture::new("");
+    for_each_client(&home, &json!({}), |mut peer| {
         peer.call("create_tool", json!({ "name": "", "description": "x", "code": TWICE })).fails("name-required");
         peer.call("create_tool", json!({ "name": "a b", "description": "x", "code": TWICE })).fails("name-invalid");
         let error = peer.run("nobody", json!({})).fails("tool-not-found");
         assert!(error["hint"].as_str().is_some_and(|hint| !hint.is_empty()), "{error}");
-        peer.make("fails", "function execute() { throw new Error('no') }");
+        peer.create_tool("fails", "function execute() { throw new Error('no') }");
         let failed = peer.run("fails", json!({}));
         failed.fails("tool-failed");
         assert!(failed.text().contains("no"), "{}", failed.text());
-        peer.make("loops", "const execute = () => { let n = 1; while (n >= 0) n = (n + 1) % 7 }");
+        peer.create_tool("loops", "const execute = () => { let n = 1; while (n >= 0) n = (n + 1) % 7 }");
         let call = json!({ "tool_name": "loops", "timeout_ms": 20 });
         peer.call("run_dynamic_tool", call).fails("timeout");
         for name in ["fails", "loops"] {
@@ -132,27 +132,27 @@ fn what_fails_has_a_code_and_no_value() {
 #[test]
 fn what_a_run_may_do_is_what_the_policy_grants() {
     let run = |policy: &str| {
-        let home = Home::new(policy);
-        let tools = tools(&mut home.piped(&[]).stateless(json!({})));
+        let home = BinaryFixture::new(policy);
+        let tools = tools(&mut home.start_stdio(&[]).stateless(json!({})));
         let hints = |name: &str| {
             let tool = tools.as_array().unwrap().iter().find(|tool| tool["name"] == name).unwrap();
             let says = |hint: &str| tool["annotations"][hint].as_bool().unwrap();
             [says("readOnlyHint"), says("destructiveHint"), says("idempotentHint"), says("openWorldHint")]
         };
-        // What else there is does not depend on it.
+        // The hints of the other tools do not depend on the policy.
         assert_eq!(hints("list_dynamic_tools"), [true, false, true, false]);
         assert_eq!(hints("delete_dynamic_tool"), [false, true, true, false]);
         hints("run_dynamic_tool")
     };
     let (nothing, timers) = (run(""), run("[grants.default]\ntimers = true\n"));
-    // Whoever waits changes nothing.
+    // Waiting on timers has no effects.
     assert_eq!((nothing, timers), ([true, false, true, false], [true, false, true, false]));
 }
 
 #[test]
 fn what_failed_says_how_far_it_changed_the_world() {
-    let home = Home::new("[approval]\nmode = 'auto'\n[grants.default.kv]\nspace = 'notes'\n");
-    let mut peer = home.piped(&[]).in_session(json!({}));
+    let home = BinaryFixture::new("[approval]\nmode = 'auto'\n[grants.default.kv]\nspace = 'notes'\n");
+    let mut peer = home.start_stdio(&[]).in_session(json!({}));
     peer.run("nobody", json!({})).fails("tool-not-found");
     for (name, does, effects) in [("reads", "kv.get('k')", "none"), ("writes", "kv.set('k', 1)", "committed")] {
         let code = format!("const execute = async () => {{ await {does}; throw new Error('no') }}");
@@ -160,7 +160,7 @@ fn what_failed_says_how_far_it_changed_the_world() {
         peer.call("create_tool", tool).done();
         let failed = peer.run(name, json!({}));
         assert_eq!(failed.fails("tool-failed")["effects"], effects);
-        // A model that would try again is told.
+        // The text for the model warns against a blind retry.
         let told = failed.result()["content"][1]["text"].as_str().unwrap().ends_with("\neffects: committed");
         assert_eq!(told, effects == "committed");
     }

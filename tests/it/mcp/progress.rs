@@ -1,22 +1,22 @@
-//! What a client hears of a run while it is under way, and what becomes of one that it does not want any more.
+//! Progress notifications of a run, and cancellation.
 
 use serde_json::{Value, json};
 
-use super::home::Home;
-use super::peer::{Heard, Peer};
-use super::{BEGINS, peers};
+use super::raw_client::{Incoming, RawClient};
+use super::server::BinaryFixture;
+use super::{BEGINS, for_each_client};
 
 const COUNTS: &str = "export default () => ({ name: 'counts', description: 'd', parameters: {}, \
     execute(id, params, onUpdate) { for (const n of [1, 2, 3]) onUpdate({ n }); return 'done' } })";
 
-/// A run whose progress is asked for.
-fn begin(peer: &mut Peer, name: &str, token: &str) -> u64 {
+/// Sends a request to run a tool with a progress token.
+fn begin(peer: &mut RawClient, name: &str, token: &str) -> u64 {
     let arguments = json!({ "tool_name": name });
     let params = json!({ "name": "run_dynamic_tool", "arguments": arguments, "_meta": { "progressToken": token } });
-    peer.begin("tools/call", params)
+    peer.send_request("tools/call", params)
 }
 
-/// What a partial result was, by its text.
+/// Parses the partial result in a progress message.
 fn message((_, text): &(f64, String)) -> Value {
     serde_json::from_str(text).unwrap()
 }
@@ -27,18 +27,18 @@ fn is_progress(message: &Value) -> bool {
 
 #[test]
 fn partial_results_are_told_in_order_to_who_asks_for_them_and_to_nobody_else() {
-    let home = Home::new("");
-    home.piped(&[]).stateless(json!({})).make("counts", COUNTS);
-    peers(&home, &json!({}), |mut peer| {
+    let home = BinaryFixture::new("");
+    home.start_stdio(&[]).stateless(json!({})).create_tool("counts", COUNTS);
+    for_each_client(&home, &json!({}), |mut peer| {
         let run = begin(&mut peer, "counts", "mine");
-        let reply = peer.wait(run);
+        let reply = peer.wait_for_reply(run);
         reply.returns(&json!("done"));
         let told = reply.progress();
         assert_eq!(told.iter().map(message).collect::<Value>(), json!([{ "n": 1 }, { "n": 2 }, { "n": 3 }]));
         assert!(told.windows(2).all(|pair| pair[0].0 < pair[1].0), "{told:?}");
         let tokens = reply.notices.iter().filter(|notice| is_progress(notice));
         assert!(tokens.map(|notice| &notice["params"]["progressToken"]).all(|token| token == "mine"));
-        // Nothing comes behind the answer, and nothing where nobody asked for it.
+        // No progress follows the reply, and none is sent without a token.
         let other = peer.run("counts", json!({}));
         other.returns(&json!("done"));
         assert_eq!(other.progress(), []);
@@ -47,11 +47,11 @@ fn partial_results_are_told_in_order_to_who_asks_for_them_and_to_nobody_else() {
 
 #[test]
 fn more_partial_results_than_anybody_reads_are_told_in_part_and_the_last_one_is_among_them() {
-    let home = Home::new("");
-    let mut peer = home.piped(&[]).stateless(json!({}));
-    peer.make("counts", &COUNTS.replace("[1, 2, 3]", "Array.from({ length: 500 }, (_, n) => n)"));
+    let home = BinaryFixture::new("");
+    let mut peer = home.start_stdio(&[]).stateless(json!({}));
+    peer.create_tool("counts", &COUNTS.replace("[1, 2, 3]", "Array.from({ length: 500 }, (_, n) => n)"));
     let run = begin(&mut peer, "counts", "mine");
-    let reply = peer.wait(run);
+    let reply = peer.wait_for_reply(run);
     let told = reply.progress();
     assert!((1..500).contains(&told.len()), "{}", told.len());
     assert!(told.windows(2).all(|pair| pair[0].0 < pair[1].0), "{told:?}");
@@ -60,57 +60,57 @@ fn more_partial_results_than_anybody_reads_are_told_in_part_and_the_last_one_is_
 
 #[test]
 fn a_run_that_says_nothing_is_heard_to_go_on() {
-    let home = Home::new("");
-    let mut peer = home.piped(&[]).stateless(json!({}));
-    peer.make("loops", "const execute = () => { let n = 1; while (n >= 0) n = (n + 1) % 7 }");
+    let home = BinaryFixture::new("");
+    let mut peer = home.start_stdio(&[]).stateless(json!({}));
+    peer.create_tool("loops", "const execute = () => { let n = 1; while (n >= 0) n = (n + 1) % 7 }");
     let run = begin(&mut peer, "loops", "mine");
-    let beat = peer.hears(is_progress);
+    let beat = peer.wait_for_message(is_progress);
     assert_eq!(beat["params"]["message"], "running for 5 s");
-    peer.tell("notifications/cancelled", json!({ "requestId": run }));
-    home.logs_failure("loops", "cancelled");
+    peer.notify("notifications/cancelled", json!({ "requestId": run }));
+    home.wait_for_failure("loops", "cancelled");
 }
 
 #[test]
 fn a_run_that_is_cancelled_ends_and_the_record_says_so() {
-    let home = Home::new("");
-    home.piped(&[]).stateless(json!({})).make("begins", BEGINS);
-    for peer in [home.piped(&[]).in_session(json!({})), home.piped(&[]).stateless(json!({}))] {
+    let home = BinaryFixture::new("");
+    home.start_stdio(&[]).stateless(json!({})).create_tool("begins", BEGINS);
+    for peer in [home.start_stdio(&[]).in_session(json!({})), home.start_stdio(&[]).stateless(json!({}))] {
         is_cancelled(&home, peer);
     }
-    let web = home.web(&[]);
-    is_cancelled(&home, web.peer().in_session(json!({})));
+    let web = home.start_http(&[]);
+    is_cancelled(&home, web.client().in_session(json!({})));
     let gauge = || web.metric("toolcell_requests_under_way");
-    assert_eq!(super::home::until(|| (gauge() == 0).then_some(())), Some(()));
+    assert_eq!(super::server::poll(|| (gauge() == 0).then_some(())), Some(()));
 }
 
-fn is_cancelled(home: &Home, mut peer: Peer) {
+fn is_cancelled(home: &BinaryFixture, mut peer: RawClient) {
     let before = home.failures("begins", "cancelled").len();
     let run = begin(&mut peer, "begins", "mine");
-    peer.hears(is_progress);
-    peer.tell("notifications/cancelled", json!({ "requestId": run, "reason": "enough" }));
-    let ended = super::home::until(|| (home.failures("begins", "cancelled").len() > before).then_some(()));
-    assert_eq!(ended, Some(()), "{}", peer.told());
-    // The server goes on, and says nothing more of what was cancelled.
-    peer.ask("tools/list", json!({})).result();
-    let of_run = |heard: &&Heard| matches!(heard, Heard::Message(message) if message["id"] == run);
-    assert_eq!(peer.all.iter().filter(of_run).count(), 0, "{}", peer.told());
+    peer.wait_for_message(is_progress);
+    peer.notify("notifications/cancelled", json!({ "requestId": run, "reason": "enough" }));
+    let ended = super::server::poll(|| (home.failures("begins", "cancelled").len() > before).then_some(()));
+    assert_eq!(ended, Some(()), "{}", peer.describe_received());
+    // The server continues, and sends nothing more about the cancelled run.
+    peer.request("tools/list", json!({})).result();
+    let of_run = |heard: &&Incoming| matches!(heard, Incoming::Message(message) if message["id"] == run);
+    assert_eq!(peer.received.iter().filter(of_run).count(), 0, "{}", peer.describe_received());
 }
 
 #[test]
 fn a_run_whose_client_has_left_ends_and_the_record_says_so() {
-    let home = Home::new("");
-    let web = home.web(&[]);
-    let mut peer = web.peer().stateless(json!({}));
-    peer.make("begins", BEGINS);
+    let home = BinaryFixture::new("");
+    let web = home.start_http(&[]);
+    let mut peer = web.client().stateless(json!({}));
+    peer.create_tool("begins", BEGINS);
     let run = begin(&mut peer, "begins", "mine");
-    peer.hears(is_progress);
-    peer.leaves(run);
-    home.logs_failure("begins", "cancelled");
-    // Also where nothing was said to it yet.
-    let run = peer.begin_run("begins", json!({}));
+    peer.wait_for_message(is_progress);
+    peer.disconnect(run);
+    home.wait_for_failure("begins", "cancelled");
+    // This holds also for a run that has not reported progress.
+    let run = peer.send_run("begins", json!({}));
     let under_way = || web.metric("toolcell_requests_under_way");
-    assert_eq!(super::home::until(|| (under_way() == 1).then_some(())), Some(()));
-    peer.leaves(run);
-    assert_eq!(super::home::until(|| (home.failures("begins", "cancelled").len() == 2).then_some(())), Some(()));
-    assert_eq!(super::home::until(|| (under_way() == 0).then_some(())), Some(()));
+    assert_eq!(super::server::poll(|| (under_way() == 1).then_some(())), Some(()));
+    peer.disconnect(run);
+    assert_eq!(super::server::poll(|| (home.failures("begins", "cancelled").len() == 2).then_some(())), Some(()));
+    assert_eq!(super::server::poll(|| (under_way() == 0).then_some(())), Some(()));
 }

@@ -1,21 +1,21 @@
-//! Approved tools as tools of their own, and the notices that there are others now.
+//! Approved tools exposed as MCP tools, and the notifications of changes.
 
 use serde_json::{Value, json};
 
-use super::home::Home;
-use super::peer::Peer;
+use super::raw_client::RawClient;
+use super::server::BinaryFixture;
 
 const PREFIX: &str = "toolcell__";
 const TWICE: &str = "const execute = ({ n }) => 2 * n";
 
-/// The names of the tools that are not among the five.
-fn published(peer: &mut Peer) -> Vec<String> {
-    let tools = peer.ask("tools/list", json!({})).result()["tools"].clone();
+/// Returns the names of the tools beside the five built-in ones.
+fn published(peer: &mut RawClient) -> Vec<String> {
+    let tools = peer.request("tools/list", json!({})).result()["tools"].clone();
     let names = tools.as_array().unwrap()[5..].iter().map(|tool| tool["name"].as_str().unwrap().to_owned());
     names.collect()
 }
 
-fn make(peer: &mut Peer, name: &str) {
+fn make(peer: &mut RawClient, name: &str) {
     let parameters = json!({ "n": { "type": "number", "description": "a number", "required": true } });
     let code = format!("{TWICE} // {name}");
     let tool = json!({ "name": name, "description": "Doubles", "code": code, "parameters": parameters });
@@ -24,37 +24,37 @@ fn make(peer: &mut Peer, name: &str) {
 
 #[test]
 fn only_approved_tools_are_published_sorted_and_no_more_than_so_many() {
-    let home = Home::new("");
-    let mut peer = home.piped(&["--publish", "2"]).stateless(json!({}));
+    let home = BinaryFixture::new("");
+    let mut peer = home.start_stdio(&["--publish", "2"]).stateless(json!({}));
     for name in ["b", "d", "a", "c"] {
         make(&mut peer, name);
     }
     assert_eq!(published(&mut peer), <[String; 0]>::default());
     for (name, all) in [("d", &["d"][..]), ("c", &["c", "d"]), ("a", &["a", "c"])] {
-        home.prints(&["approvals", "grant", name]);
+        home.stdout_of(&["approvals", "grant", name]);
         let all: Vec<String> = all.iter().map(|name| format!("{PREFIX}{name}")).collect();
         assert_eq!(published(&mut peer), all);
     }
-    home.prints(&["approvals", "revoke", "a"]);
+    home.stdout_of(&["approvals", "revoke", "a"]);
     assert_eq!(published(&mut peer), ["toolcell__c", "toolcell__d"]);
-    home.prints(&["approvals", "refuse", "c"]);
+    home.stdout_of(&["approvals", "refuse", "c"]);
     assert_eq!(published(&mut peer), ["toolcell__d"]);
     peer.call("delete_dynamic_tool", json!({ "tool_name": "d", "confirm": true })).done();
     assert_eq!(published(&mut peer), <[String; 0]>::default());
-    // Where nobody wants that, there are five.
-    home.prints(&["approvals", "grant", "b"]);
+    // Without `--publish` there are only the built-in tools.
+    home.stdout_of(&["approvals", "grant", "b"]);
     assert_eq!(published(&mut peer), ["toolcell__b"]);
-    assert_eq!(published(&mut home.piped(&[]).stateless(json!({}))), <[String; 0]>::default());
+    assert_eq!(published(&mut home.start_stdio(&[]).stateless(json!({}))), <[String; 0]>::default());
 }
 
 #[test]
 fn a_published_tool_is_called_as_it_says_and_is_a_run_like_others() {
-    let home = Home::new("");
-    let mut peer = home.piped(&["--publish", "5"]).in_session(json!({}));
+    let home = BinaryFixture::new("");
+    let mut peer = home.start_stdio(&["--publish", "5"]).in_session(json!({}));
     make(&mut peer, "twice");
     peer.call("toolcell__twice", json!({ "n": 21 })).is_refused_with(-32_602);
-    home.prints(&["approvals", "grant", "twice"]);
-    let tools = peer.ask("tools/list", json!({})).result()["tools"].clone();
+    home.stdout_of(&["approvals", "grant", "twice"]);
+    let tools = peer.request("tools/list", json!({})).result()["tools"].clone();
     let tool = &tools[5];
     assert_eq!(tool["inputSchema"]["properties"]["n"]["type"], "number", "{tool}");
     assert_eq!(tool["inputSchema"]["required"], json!(["n"]), "{tool}");
@@ -64,9 +64,9 @@ fn a_published_tool_is_called_as_it_says_and_is_a_run_like_others() {
     peer.run("twice", json!({ "n": 4 })).returns(&json!(8));
     peer.call("toolcell__twice", json!({})).fails("parameters-missing");
     peer.call("toolcell__twice", json!({ "m": 1, "n": 2 })).fails("parameters-invalid");
-    let runs = home.audit();
+    let runs = home.audit_lines();
     assert_eq!(runs.iter().filter(|line| line["action"] == "run_dynamic_tool" && line["success"] == true).count(), 2);
-    // An approval is one of the code that it was given to.
+    // An approval is bound to the code of the tool.
     let other = json!({ "name": "twice", "description": "Other", "code": "const execute = () => 0", "replace": true });
     peer.call("create_tool", other).done();
     assert_eq!(published(&mut peer), <[String; 0]>::default());
@@ -77,44 +77,44 @@ fn is_notice(message: &Value) -> bool {
     message["method"] == "notifications/tools/list_changed"
 }
 
-/// What somebody else approves and takes back is told to whoever listens.
+/// Approvals and revocations by another process are sent to a client that listens.
 #[track_caller]
-fn hears_of_changes(home: &Home, peer: &mut Peer) {
-    home.prints(&["approvals", "grant", "twice"]);
-    peer.hears(is_notice);
+fn assert_notified_of_changes(home: &BinaryFixture, peer: &mut RawClient) {
+    home.stdout_of(&["approvals", "grant", "twice"]);
+    peer.wait_for_message(is_notice);
     assert_eq!(published(peer), ["toolcell__twice"]);
-    home.prints(&["approvals", "revoke", "twice"]);
-    peer.hears(is_notice);
+    home.stdout_of(&["approvals", "revoke", "twice"]);
+    peer.wait_for_message(is_notice);
     assert_eq!(published(peer), <[String; 0]>::default());
 }
 
 #[test]
 fn a_session_is_told_that_the_list_has_changed() {
-    let home = Home::new("");
-    let mut peer = home.piped(&["--publish", "5"]).in_session(json!({}));
+    let home = BinaryFixture::new("");
+    let mut peer = home.start_stdio(&["--publish", "5"]).in_session(json!({}));
     make(&mut peer, "twice");
-    peer.hears(is_notice);
-    hears_of_changes(&home, &mut peer);
-    let web = home.web(&["--publish", "5"]);
-    let mut peer = web.peer().in_session(json!({}));
-    peer.listens();
-    hears_of_changes(&home, &mut peer);
+    peer.wait_for_message(is_notice);
+    assert_notified_of_changes(&home, &mut peer);
+    let web = home.start_http(&["--publish", "5"]);
+    let mut peer = web.client().in_session(json!({}));
+    peer.open_event_stream();
+    assert_notified_of_changes(&home, &mut peer);
 }
 
 #[test]
 fn whoever_has_no_session_listens() {
-    let home = Home::new("");
-    make(&mut home.piped(&[]).stateless(json!({})), "twice");
-    let web = home.web(&["--publish", "5"]);
-    for mut peer in [home.piped(&["--publish", "5"]).stateless(json!({})), web.peer().stateless(json!({}))] {
-        let id = peer.begin("subscriptions/listen", json!({ "notifications": { "toolsListChanged": true } }));
-        let told = peer.hears(|message| message["method"] == "notifications/subscriptions/acknowledged");
+    let home = BinaryFixture::new("");
+    make(&mut home.start_stdio(&[]).stateless(json!({})), "twice");
+    let web = home.start_http(&["--publish", "5"]);
+    for mut peer in [home.start_stdio(&["--publish", "5"]).stateless(json!({})), web.client().stateless(json!({}))] {
+        let id = peer.send_request("subscriptions/listen", json!({ "notifications": { "toolsListChanged": true } }));
+        let told = peer.wait_for_message(|message| message["method"] == "notifications/subscriptions/acknowledged");
         assert_eq!(told["params"]["notifications"]["toolsListChanged"], true, "{told}");
-        hears_of_changes(&home, &mut peer);
-        // Nobody who did not ask for it hears of resources.
-        let others = |heard: &super::peer::Heard| format!("{heard:?}").contains("resources/list_changed");
-        assert!(!peer.all.iter().any(others), "{}", peer.told());
-        let answers = |heard: &super::peer::Heard| matches!(heard, super::peer::Heard::Message(it) if it["id"] == id);
-        assert!(!peer.all.iter().any(answers), "it is answered when it is over: {}", peer.told());
+        assert_notified_of_changes(&home, &mut peer);
+        // Resource notifications go only to clients that subscribed.
+        let others = |heard: &super::raw_client::Incoming| format!("{heard:?}").contains("resources/list_changed");
+        assert!(!peer.received.iter().any(others), "{}", peer.describe_received());
+        let answers = |heard: &super::raw_client::Incoming| matches!(heard, super::raw_client::Incoming::Message(it) if it["id"] == id);
+        assert!(!peer.received.iter().any(answers), "it is answered when it is over: {}", peer.describe_received());
     }
 }

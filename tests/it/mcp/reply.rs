@@ -1,14 +1,14 @@
-//! What came of a request, and what a test claims of it.
+//! Replies to requests, and assertions on them.
 //!
-//! Invariant: an operation that was done has a value, and one that was not has a code and none; whoever asks for one of them
-//! asks for all of that.
+//! Invariant: an operation that succeeded has a value, and one that failed has a code and no value;
+//! every assertion checks both.
 
 use serde_json::{Value, json};
 
-/// What a failure is under, for programs.
+/// The key of the stable error code in `_meta`.
 const ERROR: &str = "toolcell/error";
 
-/// What came of a request: its answer, and what was told while it was under way.
+/// The reply to a request, with the notifications received before it.
 #[derive(Debug)]
 pub(crate) struct Reply {
     pub(crate) message: Value,
@@ -16,14 +16,14 @@ pub(crate) struct Reply {
 }
 
 impl Reply {
-    /// What a request gives that is answered.
+    /// Returns the result, and asserts that there is one.
     #[track_caller]
     pub(crate) fn result(&self) -> Value {
         assert!(self.message.get("result").is_some(), "{}", self.message);
         self.message["result"].clone()
     }
 
-    /// The value of an operation that was done.
+    /// Asserts that the operation succeeded, and returns its value.
     #[track_caller]
     pub(crate) fn done(&self) -> Value {
         let result = self.result();
@@ -31,13 +31,13 @@ impl Reply {
         result["structuredContent"].clone()
     }
 
-    /// A run came to this.
+    /// Asserts that a run returned this value.
     #[track_caller]
     pub(crate) fn returns(&self, value: &Value) {
         assert_eq!(&self.done()["value"], value, "{}", self.message);
     }
 
-    /// An operation failed, with this code; gives what else is said of it.
+    /// Asserts that the operation failed with this code, and returns the error.
     #[track_caller]
     pub(crate) fn fails(&self, code: &str) -> Value {
         let result = self.result();
@@ -47,20 +47,21 @@ impl Reply {
         error
     }
 
-    /// A request was refused, with this number; gives the code.
+    /// Asserts that the request was rejected with this JSON-RPC error number, and returns the
+    /// stable code.
     #[track_caller]
     pub(crate) fn is_refused_with(&self, number: i64) -> String {
         assert_eq!(self.message["error"]["code"], number, "{}", self.message);
         self.message["error"]["data"]["code"].as_str().unwrap_or_default().to_owned()
     }
 
-    /// The text that a model reads.
+    /// Returns the text for the model.
     #[track_caller]
     pub(crate) fn text(&self) -> String {
         self.result()["content"][0]["text"].as_str().unwrap().to_owned()
     }
 
-    /// What was told of the progress of the request: how far, and the message.
+    /// Returns the progress notifications: the progress and the message of each.
     pub(crate) fn progress(&self) -> Vec<(f64, String)> {
         let told = self.notices.iter().filter(|notice| notice["method"] == "notifications/progress");
         let params = told.map(|notice| &notice["params"]);

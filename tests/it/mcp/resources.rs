@@ -2,14 +2,14 @@
 
 use serde_json::{Value, json};
 
-use super::home::Home;
-use super::peer::Peer;
-use super::peers;
+use super::for_each_client;
+use super::raw_client::RawClient;
+use super::server::BinaryFixture;
 
 const TWICE: &str = "const execute = ({ n }) => 2 * n // twice\n";
 
-fn read(peer: &mut Peer, uri: &str) -> Value {
-    peer.ask("resources/read", json!({ "uri": uri })).result()
+fn read(peer: &mut RawClient, uri: &str) -> Value {
+    peer.request("resources/read", json!({ "uri": uri })).result()
 }
 
 fn text(result: &Value) -> &str {
@@ -18,9 +18,9 @@ fn text(result: &Value) -> &str {
 
 #[test]
 fn sources_findings_and_records_are_read_by_their_hashes() {
-    let home = Home::new("");
-    home.piped(&[]).stateless(json!({})).make("twice", TWICE);
-    peers(&home, &json!({}), |mut peer| {
+    let home = BinaryFixture::new("");
+    home.start_stdio(&[]).stateless(json!({})).create_tool("twice", TWICE);
+    for_each_client(&home, &json!({}), |mut peer| {
         let ran = peer.run("twice", json!({ "n": 2 })).done();
         let (id, record) = (ran["toolId"].as_str().unwrap(), ran["record"].as_str().unwrap());
         let uri = format!("toolcell://tools/{id}/source");
@@ -42,9 +42,9 @@ fn sources_findings_and_records_are_read_by_their_hashes() {
 
 #[test]
 fn what_never_changes_may_be_kept_and_nothing_else() {
-    let home = Home::new("");
-    let mut peer = home.piped(&[]).stateless(json!({}));
-    peer.make("twice", TWICE);
+    let home = BinaryFixture::new("");
+    let mut peer = home.start_stdio(&[]).stateless(json!({}));
+    peer.create_tool("twice", TWICE);
     let id = peer.run("twice", json!({ "n": 2 })).done()["toolId"].as_str().unwrap().to_owned();
     let source = read(&mut peer, &format!("toolcell://tools/{id}/source"));
     assert!(source["ttlMs"].as_u64().unwrap() > 1_000_000_000 && source["cacheScope"] == "private", "{source}");
@@ -56,25 +56,25 @@ fn what_never_changes_may_be_kept_and_nothing_else() {
 
 #[test]
 fn the_end_of_the_log_is_a_resource_the_newest_line_first() {
-    let home = Home::new("");
-    peers(&home, &json!({}), |mut peer| {
+    let home = BinaryFixture::new("");
+    for_each_client(&home, &json!({}), |mut peer| {
         peer.run("nobody", json!({})).fails("tool-not-found");
         let tail = read(&mut peer, "toolcell://audit");
         let lines: Vec<Value> = text(&tail).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         assert_eq!((&lines[0]["toolName"], &lines[0]["error"]), (&json!("nobody"), &json!("tool-not-found")));
-        assert_eq!(lines.len(), home.audit().len());
+        assert_eq!(lines.len(), home.audit_lines().len());
     });
 }
 
 #[test]
 fn tools_are_listed_as_resources_page_by_page() {
-    let home = Home::new("[store]\ntools = 200\n");
-    let mut peer = home.piped(&[]).stateless(json!({}));
+    let home = BinaryFixture::new("[store]\ntools = 200\n");
+    let mut peer = home.start_stdio(&[]).stateless(json!({}));
     for n in 0..120 {
-        peer.make(&format!("t{n}"), &format!("const execute = () => {n}"));
+        peer.create_tool(&format!("t{n}"), &format!("const execute = () => {n}"));
     }
-    let first = peer.ask("resources/list", json!({})).result();
-    let second = peer.ask("resources/list", json!({ "cursor": first["nextCursor"] })).result();
+    let first = peer.request("resources/list", json!({})).result();
+    let second = peer.request("resources/list", json!({ "cursor": first["nextCursor"] })).result();
     assert_eq!(second.get("nextCursor"), None, "{second}");
     let uris = |page: &Value| -> Vec<String> {
         page["resources"].as_array().unwrap().iter().map(|it| it["uri"].as_str().unwrap().to_owned()).collect()
@@ -87,19 +87,19 @@ fn tools_are_listed_as_resources_page_by_page() {
     all.sort();
     all.dedup();
     assert_eq!(all.len(), 121);
-    let templates = peer.ask("resources/templates/list", json!({})).result()["resourceTemplates"].clone();
+    let templates = peer.request("resources/templates/list", json!({})).result()["resourceTemplates"].clone();
     assert_eq!(templates.as_array().unwrap().len(), 3);
-    let refused = peer.ask("resources/list", json!({ "cursor": "nonsense" }));
+    let refused = peer.request("resources/list", json!({ "cursor": "nonsense" }));
     assert_eq!(refused.is_refused_with(-32_602), "cursor-invalid");
 }
 
 #[test]
 fn a_resource_that_is_not_there_is_refused_by_its_name() {
-    let home = Home::new("");
-    home.piped(&[]).stateless(json!({})).make("twice", TWICE);
+    let home = BinaryFixture::new("");
+    home.start_stdio(&[]).stateless(json!({})).create_tool("twice", TWICE);
     let nobody = format!("toolcell://receipts/{}", "0".repeat(64));
     for (number, mut peer) in
-        [(-32_002, home.piped(&[]).in_session(json!({}))), (-32_602, home.piped(&[]).stateless(json!({})))]
+        [(-32_002, home.start_stdio(&[]).in_session(json!({}))), (-32_602, home.start_stdio(&[]).stateless(json!({})))]
     {
         for uri in [
             "toolcell://tools/dt_00000000/source",
@@ -113,11 +113,11 @@ fn a_resource_that_is_not_there_is_refused_by_its_name() {
             "",
             nobody.as_str(),
         ] {
-            let reply = peer.ask("resources/read", json!({ "uri": uri }));
+            let reply = peer.request("resources/read", json!({ "uri": uri }));
             assert_eq!(reply.is_refused_with(number), "resource-not-found", "{uri}");
         }
         let long = format!("toolcell://{}", "x".repeat(100_000));
-        let reply = peer.ask("resources/read", json!({ "uri": long }));
+        let reply = peer.request("resources/read", json!({ "uri": long }));
         assert_eq!(reply.is_refused_with(number), "resource-not-found");
         assert!(reply.message.to_string().len() < 2_000);
     }
@@ -125,14 +125,14 @@ fn a_resource_that_is_not_there_is_refused_by_its_name() {
 
 #[test]
 fn the_prompt_says_when_and_how_to_make_a_tool() {
-    let home = Home::new("");
-    peers(&home, &json!({}), |mut peer| {
-        let prompts = peer.ask("prompts/list", json!({})).result()["prompts"].clone();
+    let home = BinaryFixture::new("");
+    for_each_client(&home, &json!({}), |mut peer| {
+        let prompts = peer.request("prompts/list", json!({})).result()["prompts"].clone();
         assert_eq!((prompts.as_array().unwrap().len(), &prompts[0]["name"]), (1, &json!("make-a-tool")));
         let arguments = json!({ "task": "count the words" });
-        let got = peer.ask("prompts/get", json!({ "name": "make-a-tool", "arguments": arguments })).result();
+        let got = peer.request("prompts/get", json!({ "name": "make-a-tool", "arguments": arguments })).result();
         let text = got["messages"][0]["content"]["text"].as_str().unwrap();
         assert!(text.contains("`create_tool`") && text.contains("count the words"), "{text}");
-        assert_eq!(peer.ask("prompts/get", json!({ "name": "another" })).message["error"]["code"], -32_602);
+        assert_eq!(peer.request("prompts/get", json!({ "name": "another" })).message["error"]["code"], -32_602);
     });
 }

@@ -1,4 +1,4 @@
-//! What a server says of itself to whoever collects it.
+//! Metrics, traces and logs of a server.
 #![expect(clippy::disallowed_types, reason = "the collector is a server on this machine")]
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -7,12 +7,12 @@ use std::sync::mpsc::{Receiver, channel};
 
 use serde_json::json;
 
-use super::home::{Home, PATIENCE};
+use super::server::{BinaryFixture, TIMEOUT};
 
-/// The trace that the client is in.
+/// The client's trace identifier.
 const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
 
-/// A collector of traces on this machine: where it is, and what is sent to it.
+/// Starts a trace collector on this machine, and returns its address and the requests it receives.
 fn collector() -> (String, Receiver<(String, Vec<u8>)>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
@@ -28,7 +28,7 @@ fn collector() -> (String, Receiver<(String, Vec<u8>)>) {
     (address, sent)
 }
 
-/// The head and the body of a request, which is answered.
+/// Reads and answers a request, and returns its head and body.
 fn received(stream: TcpStream) -> (String, Vec<u8>) {
     let mut reader = BufReader::new(stream.try_clone().unwrap());
     let (mut head, mut length) = (String::new(), 0);
@@ -56,16 +56,16 @@ fn has(body: &[u8], part: &[u8]) -> bool {
 
 #[test]
 fn traces_go_where_the_environment_says_and_belong_to_the_trace_of_the_client() {
-    let home = Home::new("");
+    let home = BinaryFixture::new("");
     let (address, collected) = collector();
     let set = [("OTEL_EXPORTER_OTLP_ENDPOINT", address.as_str()), ("OTEL_SERVICE_NAME", "mine")];
-    let mut peer = home.piped_with(&[], &set).stateless(json!({}));
+    let mut peer = home.start_stdio_with_env(&[], &set).stateless(json!({}));
     let traceparent = format!("00-{TRACE}-b7ad6b7169203331-01");
     let arguments = json!({ "tool_name": "nobody", "parameters": { "secret": "sesame" } });
     let params = json!({ "name": "run_dynamic_tool", "arguments": arguments, "_meta": { "traceparent": traceparent } });
-    peer.ask("tools/call", params).fails("tool-not-found");
-    peer.hang_up();
-    let (head, body) = collected.recv_timeout(PATIENCE).unwrap();
+    peer.request("tools/call", params).fails("tool-not-found");
+    peer.close_stdin();
+    let (head, body) = collected.recv_timeout(TIMEOUT).unwrap();
     assert!(head.starts_with("POST /v1/traces "), "{head}");
     let trace: Vec<u8> =
         (0..TRACE.len()).step_by(2).map(|at| u8::from_str_radix(&TRACE[at..at + 2], 16).unwrap()).collect();
@@ -77,13 +77,13 @@ fn traces_go_where_the_environment_says_and_belong_to_the_trace_of_the_client() 
 
 #[test]
 fn calls_are_counted_by_operation_and_code() {
-    let home = Home::new("");
-    let web = home.web(&[]);
-    let mut peer = web.peer().stateless(json!({}));
-    peer.make("twice", "const execute = ({ n }) => 2 * n");
+    let home = BinaryFixture::new("");
+    let web = home.start_http(&[]);
+    let mut peer = web.client().stateless(json!({}));
+    peer.create_tool("twice", "const execute = ({ n }) => 2 * n");
     peer.run("twice", json!({ "n": 2 })).returns(&json!(4));
     peer.run("nobody", json!({})).fails("tool-not-found");
-    let (status, page) = web.page("/metrics", "");
+    let (status, page) = web.get("/metrics", "");
     assert_eq!(status, 200);
     for line in [
         r#"toolcell_requests_total{operation="run_dynamic_tool",outcome="ok"} 1"#,

@@ -1,36 +1,37 @@
-//! Every attempt leaves one line and, where something was to run, one record, and neither tells what was said in it.
+//! Every attempt has one audit line, and every run one record; neither contains parameters or
+//! results.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use toolcell::gate::{GateCall, GateEnd};
-use toolcell::policy::Wanted;
-use toolcell::store::{Registration, Scores, WhenTaken};
+use toolcell::hook::{HookEvent, PostRunEvent};
+use toolcell::policy::LimitOverrides;
+use toolcell::store::{NewTool, OnConflict, Scores};
 use toolcell::{
-    Answer, Budget, CancelToken, Draft, Gates, Notes, Outcome, Params, Person, Precheck, Question, RealClock, Report,
-    Revision, Run, RunOptions, Stop, Verdict,
+    ApprovalAnswer, ApprovalPrompt, Approver, Budget, CallContext, CancelToken, Draft, HookVerdict, Hooks, Outcome,
+    Params, Precheck, Report, Revision, RunOptions, Stop, ToolMetadata, WallClock,
 };
 
-use super::{Host, now, request};
-use crate::shelf::{files_below, made_with};
+use super::{ToolboxFixture, now, request};
+use crate::shelf::{files_below, sample_tool_with};
 
-/// A host where everything can be tried. A tool that is called with `gate` meets a gate.
-fn host() -> Host {
-    let mut gates = Gates::default();
-    gates.before("before", |call: &GateCall| match call.args["gate"].as_str() {
-        Some("denies") => Verdict::deny("no"),
-        Some("asks") => Verdict::ask("well?"),
+/// Creates a toolbox where every outcome can occur. Hooks act on the argument `gate`.
+fn host() -> ToolboxFixture {
+    let mut gates = Hooks::default();
+    gates.before("before", |call: &HookEvent| match call.args["gate"].as_str() {
+        Some("denies") => HookVerdict::deny("no"),
+        Some("asks") => HookVerdict::ask("well?"),
         Some("panics") => panic!("the gate fell"),
-        Some("changes") => Verdict::allow().with_args(json!([])),
-        _ => Verdict::no_objection(),
+        Some("changes") => HookVerdict::allow().with_args(json!([])),
+        _ => HookVerdict::no_objection(),
     });
-    gates.after("after", |call: &GateCall, _: &GateEnd| {
+    gates.after("after", |call: &HookEvent, _: &PostRunEvent| {
         assert!(call.args["gate"] != "withholds", "the gate fell");
-        Revision::keep()
+        Revision::unchanged()
     });
-    let host = Host::with("[limits]\nfuel = 500_000_000\ntimeout_ms = 20_000", gates);
+    let host = ToolboxFixture::with_hooks("[limits]\nfuel = 500_000_000\ntimeout_ms = 20_000", gates);
     host.tool("one", "const execute = () => 1");
     host.tool("two", "const execute = () => 2");
     host.tool("throws", "const execute = () => { throw new Error('no') }");
@@ -40,15 +41,15 @@ fn host() -> Host {
     host.tool("wordy", "const execute = () => 'x'.repeat(2e6)");
     host.tool("chatty", "const execute = () => { console.log('x'.repeat(1e5)) }");
     host.tool("waits", "const execute = () => setTimeout(() => {}, 1)");
-    host.declares(&json!({ "n": { "type": "number", "description": "a number", "required": true } }));
+    host.create_echo(&json!({ "n": { "type": "number", "description": "a number", "required": true } }));
     for (name, source, parameters) in [
         ("sly", "const execute = ({ code }) => eval(code)", Value::Null),
         ("torn", "const execute = () => 1", json!({ "n": { "type": "nonsense" } })),
     ] {
-        let (made, notes) = (made_with(name, source, parameters, Value::Null), Notes::default());
+        let (made, notes) = (sample_tool_with(name, source, parameters, Value::Null), ToolMetadata::default());
         let scores = Scores { safety: 1.0, quality: 1.0 };
         host.store()
-            .put(&Registration { spec: &made.spec, notes: &notes, scores, at: now() }, WhenTaken::Refuse)
+            .insert(&NewTool { spec: &made.spec, metadata: &notes, scores, at: now() }, OnConflict::Refuse)
             .unwrap();
     }
     host
@@ -63,7 +64,10 @@ fn cancelled() -> RunOptions {
 #[test]
 fn each_run_leaves_one_line_and_one_record_however_it_ends() {
     let host = host();
-    let fuel = |fuel| RunOptions { limits: Wanted { fuel: Some(fuel), ..Wanted::default() }, ..RunOptions::default() };
+    let fuel = |fuel| RunOptions {
+        limits: LimitOverrides { fuel: Some(fuel), ..LimitOverrides::default() },
+        ..RunOptions::default()
+    };
     let plain = RunOptions::default;
     let call = |tool: &str| json!({ "tool_name": tool, "parameters": {} });
     let gate = |gate: &str| json!({ "tool_name": "one", "parameters": { "gate": gate } });
@@ -99,19 +103,19 @@ fn each_run_leaves_one_line_and_one_record_however_it_ends() {
         (gate("asks"), plain(), "refused", "permission-denied"),
         (gate("panics"), plain(), "refused", "permission-denied"),
         (gate("changes"), plain(), "refused", "permission-denied"),
-        // It ran, and nobody sees what came of it.
+        // The tool ran, and its result is withheld.
         (gate("withholds"), plain(), "returned", "result-withheld"),
         (damaged, plain(), "refused", "integrity"),
     ] {
-        let before = host.lines().len();
-        let hash = match host.run_as(&fields, &options) {
+        let before = host.audit_lines().len();
+        let hash = match host.run_with(&fields, &options) {
             Ok(ran) => ran.record,
             Err(error) => {
                 assert_eq!(error.code(), code, "{fields}: {error}");
                 None
             }
         };
-        let lines = host.lines();
+        let lines = host.audit_lines();
         assert_eq!(lines.len(), before + 1, "{fields}");
         let line = lines.last().unwrap();
         let said = (&*line.action, line.success, line.error.as_deref().unwrap_or_default());
@@ -123,16 +127,17 @@ fn each_run_leaves_one_line_and_one_record_however_it_ends() {
         if let Some(hash) = hash {
             assert_eq!(
                 host.store().record(hash).unwrap(),
-                host.store().record_of(record.run.parse().unwrap()).unwrap()
+                host.store().record_of_run(record.run.parse().unwrap()).unwrap()
             );
         }
     }
     check_counts(&host);
 }
 
-/// As many records as lines of runs, for each tool, and nothing left in the journal.
-fn check_counts(host: &Host) {
-    let lines = host.lines();
+/// Asserts that every tool has as many records as audit lines of runs, and that the journal is
+/// empty.
+fn check_counts(host: &ToolboxFixture) {
+    let lines = host.audit_lines();
     for tool in host.list(&json!({ "limit": 1000 })).tools {
         let about = lines.iter().filter(|line| line.tool == Some(tool.id) && line.details.contains_key("run")).count();
         assert_eq!(host.store().records(tool.id, 1000).unwrap().len(), about, "{}", tool.name);
@@ -143,7 +148,7 @@ fn check_counts(host: &Host) {
 
 #[test]
 fn the_other_operations_leave_one_line_each() {
-    let host = Host::new();
+    let host = ToolboxFixture::new();
     let made = |name: &str, code: &str| host.create(&json!({ "name": name, "description": "d", "code": code })).is_ok();
     let reference = |text: &str| toolcell::store::ToolRef::parse(text).unwrap();
     let name = toolcell::ToolName::parse("one").unwrap();
@@ -160,7 +165,7 @@ fn the_other_operations_leave_one_line_each() {
     assert!(host.toolbox().roll_back(&name, 1).is_ok());
     assert!(host.toolbox().roll_back(&name, 99).is_err());
     let said: Vec<String> = host
-        .lines()
+        .audit_lines()
         .iter()
         .map(|line| format!("{} {}", line.action, line.error.as_deref().unwrap_or("done")))
         .collect();
@@ -191,10 +196,10 @@ fn a_draft_leaves_one_line_and_one_record_as_well() {
             &draft,
             &Params::parse(params.to_owned()).unwrap(),
             &budget,
-            &Run::default(),
+            &CallContext::default(),
             Precheck::Critical,
         );
-        let line = host.lines().pop().unwrap();
+        let line = host.audit_lines().pop().unwrap();
         let record = host.record(&line).unwrap();
         assert_eq!((&*line.action, &*record.action), ("exec", "exec"));
         let code = done.map_or_else(|error| error.code().to_owned(), |_| record.code.clone().unwrap_or_default());
@@ -202,7 +207,7 @@ fn a_draft_leaves_one_line_and_one_record_as_well() {
         format!("{} {code}", record.outcome)
     };
     let plain = Budget::default();
-    let before = host.lines().len();
+    let before = host.audit_lines().len();
     assert_eq!(exec("const execute = () => 1", "{}", plain), "returned ");
     assert_eq!(exec("const execute = () => { throw 1 }", "{}", plain), "threw tool-failed");
     assert_eq!(
@@ -219,26 +224,27 @@ fn a_draft_leaves_one_line_and_one_record_as_well() {
     assert_eq!(exec("const execute = () => 1", r#"{"gate":"panics"}"#, plain), "refused permission-denied");
     assert_eq!(exec("const execute = () => 1", r#"{"gate":"withholds"}"#, plain), "returned result-withheld");
     assert_eq!(exec("const execute = () => 1", "{}", Budget { fuel: 0, ..plain }), "refused limit-invalid");
-    assert_eq!(host.lines().len(), before + 9);
+    assert_eq!(host.audit_lines().len(), before + 9);
     check_counts(&host);
 }
 
-fn exec(host: &Host, source: &str, budget: &Budget, run: &Run<'_>) -> Report {
+fn exec(host: &ToolboxFixture, source: &str, budget: &Budget, run: &CallContext<'_>) -> Report {
     let draft = Draft::from_bytes("draft", source.as_bytes()).unwrap();
     host.toolbox().exec(&draft, &Params::default(), budget, run, Precheck::Off).unwrap()
 }
 
-/// Hosts with their cells in this process, and in a jail.
-const HERE_AND_JAILED: [fn() -> Host; 2] = [host, || host().jailed()];
+/// Toolboxes that call in this process and in the jail.
+const HERE_AND_JAILED: [fn() -> ToolboxFixture; 2] = [host, || host().in_jail()];
 
 #[test]
 fn loading_and_the_call_share_one_deadline() {
-    // The real time, so that loading takes more than half of it on any machine; and again in the call, which may not begin anew.
-    let clock: RealClock = Arc::new({
+    // A real clock, so that loading takes more than half of the deadline on any machine; the call
+    // must not get a new deadline.
+    let clock: WallClock = Arc::new({
         let started = Instant::now();
         move || started.elapsed()
     });
-    let run = Run { clock: Some(&clock), ..Run::default() };
+    let run = CallContext { wall_clock: Some(&clock), ..CallContext::default() };
     let (deadline, half) = (Duration::from_millis(400), 250);
     let budget = Budget { deadline, ..Budget::default() };
     let loads = format!("const from = Date.now(); while (Date.now() - from < {half}); const execute = () => 1");
@@ -255,7 +261,7 @@ fn loading_and_the_call_share_one_deadline() {
 fn loading_and_the_call_share_one_limit_of_fuel() {
     let loop_of = |turns: u32| format!("for (let i = 0; i < {turns}; i++) n += i;");
     let source = format!("let n = 0; {} const execute = () => {{ {} return n }}", loop_of(200_000), loop_of(200_000));
-    let run = Run::default();
+    let run = CallContext::default();
     for make in HERE_AND_JAILED {
         let host = make();
         let usage = exec(&host, &source, &Budget::default(), &run).usage;
@@ -264,7 +270,7 @@ fn loading_and_the_call_share_one_limit_of_fuel() {
         let exact = exec(&host, &source, &both, &run);
         assert!(matches!(exact.outcome, Outcome::Returned(_)), "{:?}", exact.outcome);
         assert_eq!((exact.usage.load_fuel, exact.usage.fuel), (usage.load_fuel, usage.fuel));
-        // The same whether it was loaded for this call or is kept from an earlier one.
+        // The same whether the script is loaded for this call or cached.
         for fuel in [both.fuel - 100_000, usage.load_fuel.max(usage.fuel) + 1] {
             let less = Budget { fuel, ..both };
             for (kept, host) in [(true, &host), (false, &make())] {
@@ -276,11 +282,11 @@ fn loading_and_the_call_share_one_limit_of_fuel() {
     }
 }
 
-/// Somebody who falls over when asked.
-struct Falls;
+/// An approver that panics.
+struct PanickingApprover;
 
-impl Person for Falls {
-    fn ask(&self, _: &Question) -> Answer {
+impl Approver for PanickingApprover {
+    fn ask(&self, _: &ApprovalPrompt) -> ApprovalAnswer {
         panic!("the person fell");
     }
 }
@@ -291,17 +297,17 @@ fn a_host_that_panics_in_the_middle_of_a_run_leaves_its_line_and_its_record() {
     let update = "export default () => ({ name: 'update', description: 'd', parameters: {}, \
         execute: (id, params, onUpdate) => { onUpdate(1) } })";
     host.tool("update", update);
-    let before = host.lines().len();
-    let person = RunOptions { person: Some(Arc::new(Falls)), ..RunOptions::default() };
+    let before = host.audit_lines().len();
+    let person = RunOptions { approver: Some(Arc::new(PanickingApprover)), ..RunOptions::default() };
     let sink = RunOptions { partial: Some(Arc::new(|_: &str| panic!("the sink fell"))), ..RunOptions::default() };
     for (tool, options) in [("waits", person), ("update", sink)] {
-        let run = || host.run_as(&json!({ "tool_name": tool, "parameters": {} }), &options);
+        let run = || host.run_with(&json!({ "tool_name": tool, "parameters": {} }), &options);
         assert!(catch_unwind(AssertUnwindSafe(run)).is_err(), "{tool}");
-        let line = host.lines().pop().unwrap();
+        let line = host.audit_lines().pop().unwrap();
         assert_eq!((line.name.as_deref(), line.success), (Some(tool), false));
         assert_eq!(host.record(&line).unwrap().outcome, "interrupted", "{tool}");
     }
-    assert_eq!(host.lines().len(), before + 2);
+    assert_eq!(host.audit_lines().len(), before + 2);
     check_counts(&host);
     let _ = host.run("one", &json!({})).unwrap();
 }
@@ -329,7 +335,7 @@ fn a_secret_that_was_a_parameter_is_in_no_file() {
     }
     let draft = Draft::from_bytes("draft", b"const execute = ({ secret }) => { throw secret }").unwrap();
     let params = Params::parse(json!({ "secret": SECRET }).to_string()).unwrap();
-    let _ = host.toolbox().exec(&draft, &params, &Budget::default(), &Run::default(), Precheck::Critical);
+    let _ = host.toolbox().exec(&draft, &params, &Budget::default(), &CallContext::default(), Precheck::Critical);
     host.toolbox = None;
     let files = files_below(host.path());
     assert!(files.len() > 10);
@@ -343,7 +349,7 @@ fn a_secret_that_was_a_parameter_is_in_no_file() {
 // Row 9 of the feature table.
 #[test]
 fn a_byte_that_flipped_is_refused_and_told() {
-    let mut host = Host::new();
+    let mut host = ToolboxFixture::new();
     let code = "const execute = () => 'whole'";
     let id = host.tool("tool", code).id;
     let _ = host.run("tool", &json!({})).unwrap();
@@ -353,7 +359,7 @@ fn a_byte_that_flipped_is_refused_and_told() {
     host.reopen();
     let error = host.run("tool", &json!({})).unwrap_err();
     assert_eq!(error.code(), "integrity");
-    let line = host.lines().pop().unwrap();
+    let line = host.audit_lines().pop().unwrap();
     assert_eq!((line.tool, line.error.as_deref()), (Some(id), Some("integrity")));
     assert!(!error.hint().is_empty());
 }

@@ -1,21 +1,22 @@
-//! Tools that call tools, and functions of the host.
+//! Tools that call tools, and host functions.
 
 use serde_json::{Value, json};
-use toolcell::{Effects, Function, FunctionFailed, Functions, Outcome, RunOptions, Stop};
+use toolcell::{Effects, FunctionFailure, HostFunction, HostFunctions, Outcome, RunOptions, Stop};
 
-use super::{Host, value};
+use super::{ToolboxFixture, returned_value};
 
 const AUTO: &str = "[approval]\nmode = \"auto\"\n";
 
-fn host(policy: &str) -> Host {
-    Host::under(&format!("{AUTO}{policy}"))
+fn host(policy: &str) -> ToolboxFixture {
+    ToolboxFixture::with_policy(&format!("{AUTO}{policy}"))
 }
 
-fn make(host: &Host, name: &str, code: &str, asks: &Value) {
+fn make(host: &ToolboxFixture, name: &str, code: &str, asks: &Value) {
     host.create(&json!({ "name": name, "description": "a tool", "code": code, "capabilities": asks })).unwrap();
 }
 
-/// Tries something in a tool, and gives its value, or the name, the code and the effects of what it failed with.
+/// Returns a tool that tries an expression and returns its value, or the name, code and effects of
+/// its error.
 fn trying(what: &str) -> String {
     format!(
         "const execute = async (params) => {{ try {{ return await ({what}) }} catch (error) {{ return [error.name, error.code, error.effects, error.message] }} }}"
@@ -33,15 +34,15 @@ fn a_tool_composes_three_others() {
         return tools.call('show', { mean: sum / count }) }";
     make(&host, "report", code, &json!({ "tools": ["sum", "count", "show"] }));
     let ran = host.run("report", &json!({ "numbers": [1, 2, 4] })).unwrap();
-    assert_eq!(value(&ran), json!("the mean is 2.33"));
-    // Each of them has a record of its own, and the fuel of all is that of the first.
-    let records: Vec<_> = host.lines().iter().filter_map(|line| host.record(line)).collect();
+    assert_eq!(returned_value(&ran), json!("the mean is 2.33"));
+    // Each call has its own record, and the first run's fuel includes all of them.
+    let records: Vec<_> = host.audit_lines().iter().filter_map(|line| host.record(line)).collect();
     let told: Vec<(&str, &str)> = records.iter().map(|record| (record.name.as_str(), record.caller.as_str())).collect();
     assert_eq!(told, [("sum", "tool report"), ("count", "tool report"), ("show", "tool report"), ("report", "host")]);
     let used = |at: usize| records[at].used.as_ref().unwrap();
     let others: u64 = (0..3).map(|at| used(at).fuel + used(at).load_fuel).sum();
     assert!(used(3).fuel > others, "{} {others}", used(3).fuel);
-    // The same again is the same to the unit.
+    // A repeated run uses exactly the same fuel.
     assert_eq!(host.run("report", &json!({ "numbers": [1, 2, 4] })).unwrap().report.usage.fuel, ran.report.usage.fuel);
 }
 
@@ -53,9 +54,9 @@ fn what_is_called_has_no_grant_that_its_caller_lacks() {
     make(&host, "wait", "const execute = () => typeof setTimeout", &json!(["timers"]));
     make(&host, "may", "const execute = () => tools.call('wait')", &json!({ "tools": ["wait"], "timers": true }));
     make(&host, "may_not", "const execute = () => tools.call('wait')", &json!({ "tools": ["wait"] }));
-    assert_eq!(value(&host.run("wait", &json!({})).unwrap()), json!("function"));
-    assert_eq!(value(&host.run("may", &json!({})).unwrap()), json!("function"));
-    assert_eq!(value(&host.run("may_not", &json!({})).unwrap()), json!("undefined"));
+    assert_eq!(returned_value(&host.run("wait", &json!({})).unwrap()), json!("function"));
+    assert_eq!(returned_value(&host.run("may", &json!({})).unwrap()), json!("function"));
+    assert_eq!(returned_value(&host.run("may_not", &json!({})).unwrap()), json!("undefined"));
 }
 
 #[test]
@@ -72,7 +73,7 @@ fn a_call_that_cannot_be_says_why_and_that_nothing_happened() {
         ("d", "tools.call('fails')", json!(["RangeError", "tool-failed", "none"])),
     ] {
         make(&host, name, &trying(what), &asks);
-        let answer = value(&host.run(name, &json!({})).unwrap());
+        let answer = returned_value(&host.run(name, &json!({})).unwrap());
         assert_eq!(json!([answer[0], answer[1], answer[2]]), expect, "{what}: {answer}");
     }
 }
@@ -81,47 +82,47 @@ fn a_call_that_cannot_be_says_why_and_that_nothing_happened() {
 fn a_tool_that_calls_itself_for_ever_ends() {
     let host = host("[grants.default]\ntools = [\"itself\"]");
     make(&host, "itself", &trying("tools.call('itself', params)"), &json!({ "tools": ["itself"] }));
-    let answer = value(&host.run("itself", &json!({})).unwrap());
+    let answer = returned_value(&host.run("itself", &json!({})).unwrap());
     assert_eq!((&answer[1], &answer[2]), (&json!("tools-too-deep"), &json!("none")));
-    // Five were in the chain, and each left a record.
-    assert_eq!(host.lines().iter().filter(|line| host.record(line).is_some()).count(), 5);
+    // Five runs were in the chain, and each has a record.
+    assert_eq!(host.audit_lines().iter().filter(|line| host.record(line).is_some()).count(), 5);
 }
 
 #[test]
 fn fuel_time_and_slots_are_shared() {
-    let host = host("[grants.default]\ntools = [\"endless\"]").slots(1);
+    let host = host("[grants.default]\ntools = [\"endless\"]").with_slots(1);
     make(&host, "endless", "const execute = () => { for (;;) ; }", &json!([]));
     make(&host, "calls", "const execute = () => tools.call('endless')", &json!({ "tools": ["endless"] }));
     let options = |fuel: u64| {
-        let limits = toolcell::Wanted { fuel: Some(fuel), ..toolcell::Wanted::default() };
+        let limits = toolcell::LimitOverrides { fuel: Some(fuel), ..toolcell::LimitOverrides::default() };
         RunOptions { limits, ..RunOptions::default() }
     };
     let fields = json!({ "tool_name": "calls", "parameters": {} });
-    let report = host.run_as(&fields, &options(50_000_000)).unwrap().report;
+    let report = host.run_with(&fields, &options(50_000_000)).unwrap().report;
     assert_eq!(report.outcome, Outcome::Stopped(Stop::OutOfFuel { limit: 50_000_000 }));
     let fields = json!({ "tool_name": "calls", "parameters": {}, "timeout_ms": 200 });
-    assert_eq!(host.run_as(&fields, &RunOptions::default()).unwrap().value().unwrap_err().code(), "timeout");
+    assert_eq!(host.run_with(&fields, &RunOptions::default()).unwrap().value().unwrap_err().code(), "timeout");
 }
 
 #[test]
 fn a_function_of_the_host_is_held_to_what_it_declares() {
     let (sku, number) =
         (json!({ "sku": { "type": "string", "description": "which", "required": true } }), json!({ "type": "number" }));
-    let price = Function::new("price", &sku, &number, |params| match params["sku"].as_str().unwrap_or_default() {
+    let price = HostFunction::new("price", &sku, &number, |params| match params["sku"].as_str().unwrap_or_default() {
         "tea" => Ok(json!(2.5)),
         "lie" => Ok(json!("much")),
         "panic" => panic!("the host is broken"),
-        _ => Err(FunctionFailed { message: "there is no such thing".to_owned(), effects: Effects::None }),
+        _ => Err(FunctionFailure { message: "there is no such thing".to_owned(), effects: Effects::None }),
     });
-    let functions = Functions::default().with(price.unwrap().quick().reading()).unwrap();
+    let functions = HostFunctions::default().with(price.unwrap().inline().read_only()).unwrap();
     let mut host = host("[grants.default]\ntools = [\"price\"]");
-    host.lends(functions.clone());
+    host.set_functions(functions.clone());
     make(&host, "ask", &trying("tools.call('price', params)"), &json!({ "tools": ["price"] }));
-    let ask = |params: Value| value(&host.run("ask", &params).unwrap());
+    let ask = |params: Value| returned_value(&host.run("ask", &params).unwrap());
     assert_eq!(ask(json!({ "sku": "tea" })), json!(2.5));
     for (params, expect) in [
         (json!({ "sku": "x" }), json!(["Error", "function-failed", "none"])),
-        // It only reads.
+        // The function only reads.
         (json!({ "sku": "lie" }), json!(["Error", "function-result", "none"])),
         (json!({ "sku": "panic" }), json!(["Error", "bug", "none"])),
         (json!({ "sku": [] }), json!(["TypeError", "parameters-invalid", "none"])),
@@ -130,36 +131,36 @@ fn a_function_of_the_host_is_held_to_what_it_declares() {
         let answer = ask(params.clone());
         assert_eq!(json!([answer[0], answer[1], answer[2]]), expect, "{params}: {answer}");
     }
-    let twice = Function::new("Price", &json!({}), &json!({}), |_| Ok(Value::Null)).unwrap();
+    let twice = HostFunction::new("Price", &json!({}), &json!({}), |_| Ok(Value::Null)).unwrap();
     assert_eq!(functions.with(twice).err().unwrap().to_string(), "two functions are called `Price`");
 }
 
 #[test]
 fn nobody_waits_for_a_function_that_takes_longer_than_the_run_may() {
-    let slow = Function::new("slow", &json!({}), &json!({}), |_| {
+    let slow = HostFunction::new("slow", &json!({}), &json!({}), |_| {
         std::thread::sleep(std::time::Duration::from_secs(20));
         Ok(Value::Null)
     });
     let mut host = host("[grants.default]\ntools = [\"slow\"]");
-    host.lends(Functions::default().with(slow.unwrap()).unwrap());
+    host.set_functions(HostFunctions::default().with(slow.unwrap()).unwrap());
     make(&host, "ask", "const execute = () => tools.call('slow', {})", &json!({ "tools": ["slow"] }));
     let fields = json!({ "tool_name": "ask", "parameters": {}, "timeout_ms": 100 });
     let began = std::time::Instant::now();
-    let ran = host.run_as(&fields, &RunOptions::default()).unwrap();
+    let ran = host.run_with(&fields, &RunOptions::default()).unwrap();
     assert_eq!(ran.value().unwrap_err().code(), "timeout");
     assert!(began.elapsed() < std::time::Duration::from_secs(10));
-    assert_eq!(ran.done.unwrap().effects[0].effects, Effects::Started);
+    assert_eq!(ran.effect_log.unwrap().effects[0].effects, Effects::Started);
 }
 
 #[test]
 fn caps_do_not_multiply_with_nested_calls() {
-    let server = super::loopback::Loopback::answering(|_| ("200 OK", "1".to_owned()));
+    let server = super::loopback::LoopbackServer::with_handler(|_| ("200 OK", "1".to_owned()));
     let folder = tempfile::tempdir().unwrap();
     let files = format!(
         "[[grants.default.files]]\nname = \"out\"\npath = {:?}\naccess = \"write\"\nbytes = 1000\n",
         folder.path()
     );
-    let net = server.granted_to("get", "calls = 2") + &server.granted_to("many", "");
+    let net = server.grant_for("get", "calls = 2") + &server.grant_for("many", "");
     let host = host(&format!("{files}{net}[grants.tools.many]\ntools = [\"get\", \"many\"]\n"));
     let get = "const execute = async ({ url, n }) => { let done = 0; for (const what of [() => fetch(url), () => fetch(url), \
         () => files.write(`out/${n}`, 'x'.repeat(300))]) { try { await what(); done += 1 } catch {} } return done }";
@@ -168,8 +169,8 @@ fn caps_do_not_multiply_with_nested_calls() {
         tools.call('get', { url, n }); return all }";
     make(&host, "many", many, &json!({ "tools": ["get", "many"], "net": true, "files": true }));
     // Two requests and three files, for ten calls.
-    let ran = |tool: &str| value(&host.run(tool, &json!({ "url": server.url("/"), "n": 0 })).unwrap());
-    assert_eq!((ran("many"), server.lines().len()), (json!(5), 2));
-    // Another run has its own.
-    assert_eq!((ran("get"), server.lines().len()), (json!(3), 4));
+    let ran = |tool: &str| returned_value(&host.run(tool, &json!({ "url": server.url("/"), "n": 0 })).unwrap());
+    assert_eq!((ran("many"), server.request_lines().len()), (json!(5), 2));
+    // Another run has its own allowance.
+    assert_eq!((ran("get"), server.request_lines().len()), (json!(3), 4));
 }

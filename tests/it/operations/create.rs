@@ -1,13 +1,14 @@
-//! `create_tool`: what is kept is what was asked for, and what is refused leaves nothing but its line.
+//! `create_tool`: the stored tool is the requested one, and a rejected request leaves only its
+//! audit line.
 
 use serde_json::{Value, json};
-use toolcell::store::{Mending, ToolRef, fsck};
-use toolcell::{CreateTool, Created, Lang, Status, read_request};
+use toolcell::store::{RepairMode, ToolRef, fsck};
+use toolcell::{CreateResult, CreateTool, Lang, Status, read_request};
 
-use super::{Host, refused, value};
+use super::{ToolboxFixture, refusal, returned_value};
 use crate::shelf::{files_below, overwrite};
 
-/// A request for a tool, with these fields changed.
+/// Returns a request with these fields changed.
 fn fields(changes: &Value) -> Value {
     let mut fields = json!({ "name": "tool", "description": "a tool", "code": "const execute = (params) => params" });
     for (field, value) in changes.as_object().unwrap() {
@@ -16,20 +17,21 @@ fn fields(changes: &Value) -> Value {
     fields
 }
 
-fn created(host: &Host, changes: &Value) -> Created {
+fn created(host: &ToolboxFixture, changes: &Value) -> CreateResult {
     host.create(&fields(changes)).unwrap()
 }
 
-/// What is refused with this code and this in its message, and that nothing of it is kept.
+/// Asserts that a request is rejected with this code and a message that contains this text, and
+/// that nothing is stored.
 #[track_caller]
 fn check_refused(changes: &Value, code: &str, message: &str) {
-    let host = Host::under("[names]\nreserved = [\"send-mail\"]");
+    let host = ToolboxFixture::with_policy("[names]\nreserved = [\"send-mail\"]");
     let error = host.create(&fields(changes)).unwrap_err();
     assert_eq!(error.code(), code, "{error}");
     assert!(error.to_string().contains(message), "{error}");
     assert!(files_below(&host.path().join("objects")).is_empty(), "something of it is kept");
     assert_eq!(host.list(&json!({})).total, 0);
-    let [line, _] = &*host.lines() else { panic!("there is a line of the creation, and one of the list") };
+    let [line, _] = &*host.audit_lines() else { panic!("there is a line of the creation, and one of the list") };
     assert_eq!((&*line.action, line.success, line.error.as_deref()), ("create_tool", false, Some(code)));
 }
 
@@ -49,7 +51,7 @@ fn what_is_required_is_named_and_what_is_unknown_is_refused() {
 // Row 3 of the feature table.
 #[test]
 fn what_is_told_is_what_is_stored() {
-    let host = Host::new();
+    let host = ToolboxFixture::new();
     for (number, code) in
         ["() => 1", "() => fetch('https://a.example/')", "(p) => { var a = p == 1; return a }"].into_iter().enumerate()
     {
@@ -65,7 +67,7 @@ fn what_is_told_is_what_is_stored() {
 // Row 5 of the feature table, with capitals as the contract has it.
 #[test]
 fn a_name_is_a_letter_and_then_letters_digits_and_two_signs() {
-    let host = Host::new();
+    let host = ToolboxFixture::new();
     for name in ["Foo", "a-b_1", &"x".repeat(64)] {
         assert_eq!(host.tool(name, "const execute = () => 1").name.as_str(), name);
     }
@@ -86,11 +88,11 @@ fn names_of_operations_and_of_the_host_are_refused() {
 // Rows 10 and 132 of the feature table.
 #[test]
 fn a_name_that_is_taken_is_refused_with_the_tool_that_has_it() {
-    let host = Host::new();
+    let host = ToolboxFixture::new();
     let first = host.tool("json-to-csv", "const execute = () => 1").id;
     for name in ["json-to-csv", "json_to_csv", "JSON-to-CSV"] {
         let error = host.create(&fields(&json!({ "name": name }))).unwrap_err();
-        assert_eq!((error.code(), error.taken()), ("name-taken", Some("json-to-csv")));
+        assert_eq!((error.code(), error.taken_name()), ("name-taken", Some("json-to-csv")));
         assert!(error.to_string().contains(&first.to_string()), "{error}");
     }
     assert_eq!(host.list(&json!({})).tools[0].id, first);
@@ -99,13 +101,13 @@ fn a_name_that_is_taken_is_refused_with_the_tool_that_has_it() {
 // Row 10 of the feature table.
 #[test]
 fn a_new_version_replaces_the_old_one_which_stays_in_the_history() {
-    let host = Host::new();
+    let host = ToolboxFixture::new();
     let old = host.tool("tool", "const execute = () => 1");
     let new = created(&host, &json!({ "code": "const execute = () => 2", "replace": true }));
     assert_eq!((old.version, new.version, new.replaced), (1, 2, Some(old.id)));
-    assert_eq!(value(&host.run("tool", &json!({})).unwrap()), 2);
+    assert_eq!(returned_value(&host.run("tool", &json!({})).unwrap()), 2);
     host.toolbox().roll_back(&new.name, 1).unwrap();
-    assert_eq!(value(&host.run("tool", &json!({})).unwrap()), 1);
+    assert_eq!(returned_value(&host.run("tool", &json!({})).unwrap()), 1);
 
     let fresh = created(&host, &json!({ "name": "other", "replace": true }));
     assert_eq!((fresh.version, fresh.replaced), (1, None));
@@ -113,8 +115,8 @@ fn a_new_version_replaces_the_old_one_which_stays_in_the_history() {
 
 #[test]
 fn a_tool_that_was_damaged_is_whole_again_once_it_is_created_again() {
-    for mending in [Mending::Look, Mending::Repair] {
-        let mut host = Host::new();
+    for mending in [RepairMode::Check, RepairMode::Repair] {
+        let mut host = ToolboxFixture::new();
         let code = "const execute = () => 'whole'";
         let id = host.tool("tool", code).id;
         let source = blake3::hash(code.as_bytes()).to_hex();
@@ -122,20 +124,20 @@ fn a_tool_that_was_damaged_is_whole_again_once_it_is_created_again() {
         host.toolbox = None;
         fsck(host.path(), mending).unwrap();
         host.reopen();
-        assert_eq!(refused(host.run("tool", &json!({}))).0, "integrity");
+        assert_eq!(refusal(host.run("tool", &json!({}))).0, "integrity");
 
         let error = host.create(&fields(&json!({}))).unwrap_err();
         assert_eq!(error.code(), "name-taken", "another tool does not get the name: {error}");
         let again = host.tool("tool", code);
         assert_eq!((again.id, again.status, again.replaced), (id, Status::Unverified, None));
-        assert_eq!(value(&host.run("tool", &json!({})).unwrap()), "whole");
+        assert_eq!(returned_value(&host.run("tool", &json!({})).unwrap()), "whole");
     }
 }
 
 // Row 7 of the feature table.
 #[test]
 fn what_decides_behaviour_decides_the_identifier() {
-    let id = |changes: Value| created(&Host::new(), &changes).id;
+    let id = |changes: Value| created(&ToolboxFixture::new(), &changes).id;
     let parameters = |text: &str| json!({ "parameters": serde_json::from_str::<Value>(text).unwrap() });
     let one = id(parameters(r#"{"n": {"type": "number", "description": "n", "default": 1}, "m": {"type": "string"}}"#));
     let same =
@@ -155,20 +157,20 @@ fn what_decides_behaviour_decides_the_identifier() {
 // Rows 8 and 28 of the feature table.
 #[test]
 fn what_is_said_about_a_tool_does_not_change_the_identifier() {
-    let host = Host::new();
-    let plain = created(&Host::new(), &json!({})).id;
+    let host = ToolboxFixture::new();
+    let plain = created(&ToolboxFixture::new(), &json!({})).id;
     let said =
         json!({ "tags": ["a"], "description": "another", "generated_from": "a task", "examples": [{ "params": {} }] });
     assert_eq!(created(&host, &said).id, plain);
     let entry = host.store().find(&ToolRef::parse("tool").unwrap()).unwrap();
-    let notes = host.store().notes(&entry).unwrap();
+    let notes = host.store().metadata(&entry).unwrap();
     assert_eq!((notes.generated_from(), notes.tags()), (Some("a task"), &["a".to_owned()][..]));
 }
 
 // Row 11 of the feature table.
 #[test]
 fn the_same_source_under_two_names_is_kept_once_and_told() {
-    let host = Host::new();
+    let host = ToolboxFixture::new();
     let code = "const execute = () => 'the same'";
     let one = host.tool("one", code);
     let two = host.tool("two", code);
@@ -183,7 +185,7 @@ fn the_same_source_under_two_names_is_kept_once_and_told() {
 // Row 12 of the feature table.
 #[test]
 fn the_hundred_and_first_tool_waits_until_one_is_deleted() {
-    let host = Host::new();
+    let host = ToolboxFixture::new();
     for number in 0..100 {
         host.tool(&format!("tool-{number}"), "const execute = () => 1");
     }
@@ -192,7 +194,7 @@ fn the_hundred_and_first_tool_waits_until_one_is_deleted() {
         (error.code(), error.to_string()),
         ("tool-limit-reached", "there are 100 tools, which is the limit".into())
     );
-    // A new version takes no more room.
+    // A new version does not count towards the limit.
     created(&host, &json!({ "name": "tool-7", "replace": true }));
     host.delete(&json!({ "tool_name": "tool-7", "confirm": true })).unwrap();
     created(&host, &json!({}));
@@ -221,15 +223,15 @@ fn a_mode_without_a_sandbox_is_refused() {
     for mode in ["bash", "template", "skill"] {
         check_refused(&json!({ "mode": mode }), "mode-unsupported", mode);
     }
-    created(&Host::new(), &json!({ "mode": "function" }));
+    created(&ToolboxFixture::new(), &json!({ "mode": "function" }));
 }
 
 // Row 106 of the feature table.
 #[test]
 fn half_a_source_is_refused_with_its_end() {
-    let host = Host::new();
+    let host = ToolboxFixture::new();
     let error = host.create(&fields(&json!({ "code": "function execute(params) {\n  if (params.a) {" }))).unwrap_err();
-    assert_eq!((error.code(), error.place().map(|(line, _)| line)), ("syntax-error", Some(2)));
+    assert_eq!((error.code(), error.position().map(|(line, _)| line)), ("syntax-error", Some(2)));
 }
 
 #[test]
@@ -255,21 +257,21 @@ fn every_shape_of_a_tool_is_created_and_runs() {
             { name: 'other', description: 'd', parameters: {}, execute: () => 0 },\
             { name: 'tool', description: 'd', parameters: {}, execute: (id, { n }) => n }]",
     ] {
-        let host = Host::new();
+        let host = ToolboxFixture::new();
         let told = created(&host, &json!({ "code": code }));
         assert_eq!(told.status, Status::Unverified);
-        assert_eq!(value(&host.run("tool", &json!({ "n": 7 })).unwrap()), 7, "{code}");
+        assert_eq!(returned_value(&host.run("tool", &json!({ "n": 7 })).unwrap()), 7, "{code}");
     }
 }
 
 // Rows 9 and 15 of the feature table.
 #[test]
 fn what_is_no_identifier_finds_nothing() {
-    let host = Host::new();
+    let host = ToolboxFixture::new();
     host.tool("tool", "const execute = () => 1");
     for id in ["../../x", "dt_", "dt_0123456g", "dt_../../../etc", "objects"] {
         let fields = json!({ "tool_id": id, "parameters": {} });
-        assert_eq!(refused(host.run_as(&fields, &<_>::default())).0, "tool-not-found", "{id}");
+        assert_eq!(refusal(host.run_with(&fields, &<_>::default())).0, "tool-not-found", "{id}");
         let error = host.delete(&json!({ "tool_id": id, "confirm": true })).unwrap_err();
         assert_eq!(error.code(), "tool-not-found", "{id}");
     }
@@ -284,28 +286,28 @@ fn where_the_policy_wants_each_thing_once_what_does_the_same_is_refused() {
     };
     let (one, two) =
         (twice("double", "const execute = ({ n }) => 2 * n", "n"), "const execute = (p) => p.value + p.value");
-    let told = Host::new();
+    let told = ToolboxFixture::new();
     told.create(&one).unwrap();
     let created = told.create(&twice("add_to_itself", two, "value")).unwrap();
-    let alike = &created.alike[0];
+    let alike = &created.equivalent[0];
     assert_eq!((alike.entry.name.as_str(), &alike.parameters), ("double", &vec![("value".to_owned(), "n".to_owned())]));
     assert!(created.to_text(Lang::En).contains("\nNote: the tool `double` (dt_"), "{}", created.to_text(Lang::En));
-    // A new version of a tool is none of it.
+    // A new version of a tool is not a duplicate of the old one.
     let again = told.create(&fields(&json!({ "name": "double", "code": two.replace("value", "n"), "replace": true,
         "description": "Doubles a number", "parameters": one["parameters"] })));
-    assert!(again.unwrap().alike.iter().all(|alike| alike.entry.name.as_str() != "double"));
-    let strict = Host::under("[store]\nduplicates = \"refuse\"");
+    assert!(again.unwrap().equivalent.iter().all(|alike| alike.entry.name.as_str() != "double"));
+    let strict = ToolboxFixture::with_policy("[store]\nduplicates = \"refuse\"");
     strict.create(&one).unwrap();
     let refused = strict.create(&twice("add_to_itself", two, "value")).unwrap_err();
     assert_eq!(refused.code(), "tool-duplicate");
     assert!(refused.to_string().starts_with("`double` (dt_"), "{refused}");
     assert!(refused.hint().contains("run `double`"), "{}", refused.hint());
     assert!(strict.create(&twice("triple", "const execute = (p) => 3 * p.value", "value")).is_ok());
-    let free = Host::under("[store]\nduplicates = \"allow\"");
+    let free = ToolboxFixture::with_policy("[store]\nduplicates = \"allow\"");
     free.create(&one).unwrap();
-    assert!(free.create(&twice("add_to_itself", two, "value")).unwrap().alike.is_empty());
-    // What would not run without somebody's word is not run to be compared.
-    let careful = Host::under("[approval]\nmode = \"ask\"");
+    assert!(free.create(&twice("add_to_itself", two, "value")).unwrap().equivalent.is_empty());
+    // Tools that need approval are not run for the comparison.
+    let careful = ToolboxFixture::with_policy("[approval]\nmode = \"ask\"");
     careful.create(&one).unwrap();
-    assert!(careful.create(&twice("add_to_itself", two, "value")).unwrap().alike.is_empty());
+    assert!(careful.create(&twice("add_to_itself", two, "value")).unwrap().equivalent.is_empty());
 }

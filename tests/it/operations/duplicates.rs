@@ -1,16 +1,17 @@
-//! Tools that do the same, whatever they are called: 52 copies that were renamed and rewritten, and 52 look-alikes that sound
-//! the same and are not. The last twelve were written before anything was tuned, and are only counted.
+//! Detection of equivalent tools: 52 renamed and rewritten copies, and 52 look-alikes with similar
+//! wording and different behavior. The last twelve of each were written before any tuning, and are
+//! only counted.
 
 use std::path::PathBuf;
 
 use serde_json::Value;
 
-use super::{AUTO, Host};
+use super::{AUTO, ToolboxFixture};
 
-/// So many of the cases were looked at in tuning.
+/// Number of cases that were used for tuning.
 const TUNED: usize = 40;
 
-/// `original`, `copy`, `lookalike` of each fixture.
+/// Returns the `original`, `copy` and `lookalike` of each fixture.
 fn cases() -> Vec<(String, Value)> {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../fixtures/duplicates");
     let mut paths: Vec<PathBuf> = std::fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -24,12 +25,13 @@ fn cases() -> Vec<(String, Value)> {
     paths.iter().map(read).collect()
 }
 
-/// Whether what is made is said to do the same as the original of the case, and what else it is said to be like.
-fn alike(host: &Host, tool: &Value, original: &Value) -> (bool, Vec<String>) {
+/// Returns whether a new tool is reported as equivalent to the case's original, and which other
+/// tools it is reported as equivalent to.
+fn alike(host: &ToolboxFixture, tool: &Value, original: &Value) -> (bool, Vec<String>) {
     let created = host.create(tool).unwrap();
     host.toolbox().delete(&super::request(&serde_json::json!({"tool_id": created.id, "confirm": true}))).unwrap();
     let (own, others): (Vec<String>, Vec<String>) = created
-        .alike
+        .equivalent
         .iter()
         .map(|alike| alike.entry.name.to_string())
         .partition(|name| original["name"] == name.as_str());
@@ -39,13 +41,14 @@ fn alike(host: &Host, tool: &Value, original: &Value) -> (bool, Vec<String>) {
 #[test]
 #[expect(clippy::print_stdout, reason = "the figures are what the test is for")]
 fn copies_are_recognised_and_look_alikes_are_not() {
-    let host = Host::under(&format!("{AUTO}\n[store]\ntools = 1000"));
+    let host = ToolboxFixture::with_policy(&format!("{AUTO}\n[store]\ntools = 1000"));
     let cases = cases();
     assert_eq!(cases.len(), 52);
     for (_, case) in &cases {
         host.create(&case["original"]).unwrap();
     }
-    // Missed copies, and false alarms with tools of other cases, of the first 40 and the rest.
+    // Missed copies, and false alarms on tools of other cases: of the first 40 cases and of the
+    // rest.
     let mut counts = [(Vec::new(), Vec::new()), (Vec::new(), Vec::new())];
     for (at, (name, case)) in cases.iter().enumerate() {
         let (missed, alarms) = &mut counts[usize::from(at >= TUNED)];

@@ -1,39 +1,39 @@
-//! What an error says of the effects of a call is what is found afterwards: `none` where nothing changed, `committed` where it did, and
-//! `started` where it may have.
+//! The effects in an error are true: `none` if nothing changed, `committed` if the change happened,
+//! and `started` if it may have happened.
 
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
-use toolcell::gate::GateCall;
-use toolcell::{Effects, Function, FunctionFailed, FunctionReply, Functions, Gates, Revision};
+use toolcell::hook::HookEvent;
+use toolcell::{Effects, FunctionFailure, FunctionReply, Hooks, HostFunction, HostFunctions, Revision};
 use toolcell_tool::SpaceName;
 
-use super::{Host, value};
+use super::{ToolboxFixture, returned_value};
 
-/// Grants everything that these tests ask for.
+/// A policy that grants what these tests request.
 const POLICY: &str = "[approval]\nmode = \"auto\"\n[grants.default]\ntools = [\"inner\", \"innermost\", \"order\", \"look\"]\n\
     [grants.default.kv]\nspace = \"notes\"\nvalue_bytes = 100\n";
 
-/// A host that lends these functions.
-fn host(functions: Functions) -> Host {
-    let mut host = Host::under(POLICY);
-    host.lends(functions);
+/// Creates a toolbox with these host functions.
+fn host(functions: HostFunctions) -> ToolboxFixture {
+    let mut host = ToolboxFixture::with_policy(POLICY);
+    host.set_functions(functions);
     host
 }
 
-fn make(host: &Host, name: &str, code: &str) {
+fn make(host: &ToolboxFixture, name: &str, code: &str) {
     let asks = json!({ "kv": true, "tools": ["inner", "innermost", "order", "look"] });
     host.create(&json!({ "name": name, "description": "a tool", "code": code, "capabilities": asks })).unwrap();
 }
 
-/// A tool that calls another one, and says what that failed with.
+/// Returns a tool that calls another one, and returns its error.
 fn calling(name: &str) -> String {
     format!(
         "const execute = async (params) => {{ try {{ await tools.call('{name}', params); return 'done' }} catch (error) {{ return [error.code, error.effects] }} }}"
     )
 }
 
-/// Compares what is said with what is there.
+/// Compares the reported effects with the actual ones.
 #[track_caller]
 fn check(answer: &Value, code: &str, effects: Effects, changed: bool) {
     assert_eq!(answer, &json!([code, effects]), "changed: {changed}");
@@ -44,37 +44,37 @@ fn check(answer: &Value, code: &str, effects: Effects, changed: bool) {
     }
 }
 
-/// What orders were taken, and when a function fails to take one.
+/// The orders taken, and when the functions fail.
 #[derive(Clone, Default)]
-struct Backend(Arc<Mutex<Vec<Value>>>);
+struct FakeBackend(Arc<Mutex<Vec<Value>>>);
 
-impl Backend {
-    /// A function that takes an order, and fails where it is told to.
-    fn function(&self, name: &str) -> Function {
+impl FakeBackend {
+    /// Returns a host function that takes an order, and fails as told.
+    fn function(&self, name: &str) -> HostFunction {
         let backend = self.clone();
         let declared = json!({ "fails": { "type": "string", "description": "where" } });
-        let function = Function::slow(name, &declared, &json!({ "type": "number" }), move |params| {
+        let function = HostFunction::new_deferrable(name, &declared, &json!({ "type": "number" }), move |params| {
             let fails = params["fails"].as_str().unwrap_or_default();
-            let failed = |effects| Err(FunctionFailed { message: "no".to_owned(), effects });
+            let failed = |effects| Err(FunctionFailure { message: "no".to_owned(), effects });
             match fails {
                 "before" => return failed(Effects::None),
                 "panics before" => panic!("the host is broken"),
-                "later" => return Ok(FunctionReply::Later("ticket".to_owned())),
+                "later" => return Ok(FunctionReply::Deferred("ticket".to_owned())),
                 _ => backend.0.lock().unwrap().push(params.clone()),
             }
             match fails {
                 "after" => failed(Effects::Committed),
                 "between" => failed(Effects::Started),
                 "panics after" => panic!("the host is broken"),
-                "lies" => Ok(FunctionReply::Now(json!("much"))),
-                "later after" => Ok(FunctionReply::Later("ticket".to_owned())),
-                _ => Ok(FunctionReply::Now(json!(1))),
+                "lies" => Ok(FunctionReply::Immediate(json!("much"))),
+                "later after" => Ok(FunctionReply::Deferred("ticket".to_owned())),
+                _ => Ok(FunctionReply::Immediate(json!(1))),
             }
         });
         function.unwrap()
     }
 
-    /// Whether an order was taken since somebody asked last.
+    /// Whether an order was taken since the last check.
     fn changed(&self) -> bool {
         !std::mem::take(&mut *self.0.lock().unwrap()).is_empty()
     }
@@ -83,11 +83,11 @@ impl Backend {
 #[test]
 fn what_an_error_says_of_a_function_of_the_host_is_true() {
     for quick in [true, false] {
-        let backend = Backend::default();
+        let backend = FakeBackend::default();
         let order = backend.function("order");
-        let host = host(Functions::default().with(if quick { order.quick() } else { order }).unwrap());
+        let host = host(HostFunctions::default().with(if quick { order.inline() } else { order }).unwrap());
         make(&host, "outer", &calling("order"));
-        let ask = |params: Value| value(&host.run("outer", &params).unwrap());
+        let ask = |params: Value| returned_value(&host.run("outer", &params).unwrap());
         for (fails, code, effects) in [
             ("before", "function-failed", Effects::None),
             ("panics before", "bug", Effects::Started),
@@ -106,11 +106,11 @@ fn what_an_error_says_of_a_function_of_the_host_is_true() {
     }
 }
 
-/// Whether the key was written since somebody asked last.
-fn written(host: &Host) -> bool {
+/// Whether the key was written since the last check.
+fn written(host: &ToolboxFixture) -> bool {
     let space = SpaceName::parse("notes").unwrap();
-    let there = host.store().space_get(&space, "k", super::now()).unwrap().is_some();
-    host.store().space_clear(&space).unwrap();
+    let there = host.store().kv_get(&space, "k", super::now()).unwrap().is_some();
+    host.store().kv_clear(&space).unwrap();
     there
 }
 
@@ -140,13 +140,13 @@ fn what_an_error_says_of_a_tool_that_was_called_is_true() {
         ("await tools.call('innermost', { key: 'k', fails: true })", "tool-failed", Effects::Committed),
         ("await tools.call('innermost', { fails: true })", "tool-failed", Effects::None),
     ] {
-        let backend = Backend::default();
-        let look = Function::new("look", &json!({}), &json!({}), |_| Ok(json!(1))).unwrap().reading();
-        let host = host(Functions::default().with(backend.function("order")).unwrap().with(look).unwrap());
+        let backend = FakeBackend::default();
+        let look = HostFunction::new("look", &json!({}), &json!({}), |_| Ok(json!(1))).unwrap().read_only();
+        let host = host(HostFunctions::default().with(backend.function("order")).unwrap().with(look).unwrap());
         make(&host, "innermost", innermost);
         make(&host, "inner", &format!("const execute = async () => {{ {does}; throw new Error('no') }}"));
         make(&host, "outer", &calling("inner"));
-        let answer = value(&host.run("outer", &json!({})).unwrap());
+        let answer = returned_value(&host.run("outer", &json!({})).unwrap());
         let changed = written(&host) | backend.changed();
         check(&answer, code, effects, changed);
     }
@@ -154,7 +154,7 @@ fn what_an_error_says_of_a_tool_that_was_called_is_true() {
 
 #[test]
 fn a_tool_that_was_not_run_has_changed_nothing() {
-    let host = host(Functions::default());
+    let host = host(HostFunctions::default());
     let declared = json!({ "n": { "type": "number", "description": "a number", "required": true } });
     let code = "const execute = async () => { await kv.set('k', 1); throw new Error('no') }";
     let fields = json!({ "name": "inner", "description": "a tool", "code": code, "parameters": declared, "capabilities": ["kv"] });
@@ -168,7 +168,7 @@ fn a_tool_that_was_not_run_has_changed_nothing() {
         ("denied", json!({}), "tools-not-granted", Effects::None),
         ("outer", json!({ "n": 1 }), "tool-failed", Effects::Committed),
     ] {
-        let answer = value(&host.run(name, &params).unwrap());
+        let answer = returned_value(&host.run(name, &params).unwrap());
         check(&answer, code, effects, written(&host));
     }
 }
@@ -176,17 +176,17 @@ fn a_tool_that_was_not_run_has_changed_nothing() {
 #[test]
 fn what_a_gate_keeps_back_has_happened_all_the_same() {
     for (does, effects) in [("kv.set('k', 1)", Effects::Committed), ("kv.get('k')", Effects::None)] {
-        let mut gates = Gates::default();
-        gates.after("rules", |call: &GateCall, _| {
+        let mut gates = Hooks::default();
+        gates.after("rules", |call: &HookEvent, _| {
             assert!(call.tool_name != "inner", "the gate is broken");
-            Revision::keep()
+            Revision::unchanged()
         });
-        let host = Host::with(POLICY, gates);
+        let host = ToolboxFixture::with_hooks(POLICY, gates);
         make(&host, "inner", &format!("const execute = () => {does}"));
         make(&host, "outer", &calling("inner"));
         let error = host.run("inner", &json!({})).unwrap_err();
         check(&json!([error.code(), error.effects()]), "result-withheld", effects, written(&host));
-        let answer = value(&host.run("outer", &json!({})).unwrap());
+        let answer = returned_value(&host.run("outer", &json!({})).unwrap());
         check(&answer, "result-withheld", effects, written(&host));
     }
 }
@@ -200,12 +200,12 @@ fn how_far_a_run_changed_the_world_is_told_of_each_that_took_place() {
         ("await tools.call('innermost')", Effects::Committed),
         ("kv.set('k', 1); for (;;);", Effects::None),
     ] {
-        let host = host(Functions::default());
+        let host = host(HostFunctions::default());
         make(&host, "innermost", "const execute = () => kv.set('k', 1)");
         make(&host, "inner", &format!("const execute = async () => {{ {does} }}"));
-        let limits = toolcell::Wanted { fuel: Some(50_000_000), ..toolcell::Wanted::default() };
+        let limits = toolcell::LimitOverrides { fuel: Some(50_000_000), ..toolcell::LimitOverrides::default() };
         let options = toolcell::RunOptions { limits, ..toolcell::RunOptions::default() };
-        let ran = host.run_as(&json!({ "tool_name": "inner", "parameters": {} }), &options).unwrap();
+        let ran = host.run_with(&json!({ "tool_name": "inner", "parameters": {} }), &options).unwrap();
         assert_eq!((ran.effects, written(&host)), (effects, effects == Effects::Committed), "{does}");
     }
 }

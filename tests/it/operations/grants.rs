@@ -1,21 +1,22 @@
-//! Grants in detail: what somebody approves is what is granted, and who lacks a grant is told which line would give it.
+//! Grants: what is approved is what is granted, and a missing grant is reported with the policy
+//! line that would give it.
 
 use serde_json::{Value, json};
-use toolcell::{RunOptions, Standing, Toolbox, ToolboxConfig};
+use toolcell::{ApprovalState, RunOptions, Toolbox, ToolboxConfig};
 
-use super::{Host, value};
+use super::{ToolboxFixture, returned_value};
 
 const FETCH: &str = "const execute = async ({ url }) => (await fetch(url)).status";
 const NET: &str = "[[grants.tools.fetch_it.net]]\nhost = \"*.example.com\"\n";
 
-/// A host with a tool that asks for this.
-fn host(policy: &str, code: &str, asked: &Value) -> Host {
-    let host = Host::under(policy);
+/// Creates a toolbox with a tool that requests these capabilities.
+fn host(policy: &str, code: &str, asked: &Value) -> ToolboxFixture {
+    let host = ToolboxFixture::with_policy(policy);
     make(&host, code, asked);
     host
 }
 
-fn make(host: &Host, code: &str, asked: &Value) {
+fn make(host: &ToolboxFixture, code: &str, asked: &Value) {
     let fields = json!({ "name": "fetch_it", "description": "a tool", "code": code, "capabilities": asked });
     host.create(&fields).unwrap();
 }
@@ -24,7 +25,7 @@ fn auto(policy: &str) -> String {
     format!("[approval]\nmode = \"auto\"\n{policy}")
 }
 
-/// What a run fails with that lacks something.
+/// Asserts the error of a run without a required grant.
 #[track_caller]
 fn lacks(policy: &str, code: &str, asked: &Value, expect: &str) {
     let host = host(&auto(policy), code, asked);
@@ -56,7 +57,7 @@ fn an_error_names_the_missing_grant_and_the_line_that_would_give_it() {
              asks for something else, and {line}"
         ),
     );
-    // What the tool does not say, its source may.
+    // What the tool does not declare is inferred from its source.
     let here = "const execute = async () => (await fetch('https://b.example.com/x')).status";
     lacks(
         "",
@@ -94,27 +95,28 @@ fn who_waits_for_an_approval_is_told_what_is_not_granted() {
 #[test]
 fn an_approval_is_of_exactly_what_is_granted() {
     let mut host = host(NET, FETCH, &json!({ "net": ["a.example.com"] }));
-    let question = host.toolbox().question("fetch_it").unwrap();
-    let told = question.told(toolcell::Lang::En);
+    let question = host.toolbox().approval_prompt("fetch_it").unwrap();
+    let told = question.lines(toolcell::Lang::En);
     assert!(told.contains(&"  asks for: net (a.example.com)".to_owned()), "{told:?}");
     assert!(told.contains(&"  is granted: net (GET, HEAD https://a.example.com)".to_owned()), "{told:?}");
     let decided = host.toolbox().approve(&question, "me").unwrap();
     assert_eq!(decided.grants.to_value()["net"][0]["calls"], 100);
-    assert!(matches!(host.toolbox().show("fetch_it", None).unwrap().standing, Standing::Approved));
-    // The same in other words is the same; more of it is another question.
-    host.ruled(&format!("{NET}calls = 100\nmethods = [\"HEAD\", \"GET\"]"));
-    assert!(matches!(host.toolbox().show("fetch_it", None).unwrap().standing, Standing::Approved));
-    host.ruled(&format!("{NET}calls = 101"));
-    assert!(matches!(host.toolbox().show("fetch_it", None).unwrap().standing, Standing::Unapproved { .. }));
+    assert!(matches!(host.toolbox().show("fetch_it", None).unwrap().approval_state, ApprovalState::Approved));
+    // An equivalent policy needs no new approval; a wider one does.
+    host.set_policy(&format!("{NET}calls = 100\nmethods = [\"HEAD\", \"GET\"]"));
+    assert!(matches!(host.toolbox().show("fetch_it", None).unwrap().approval_state, ApprovalState::Approved));
+    host.set_policy(&format!("{NET}calls = 101"));
+    assert!(matches!(host.toolbox().show("fetch_it", None).unwrap().approval_state, ApprovalState::Unapproved { .. }));
 }
 
 #[test]
 fn what_was_shown_is_approved_or_nothing() {
     let rules = "[[grants.tags.free.net]]\nhost = 'any'\n";
     let mut host = host(rules, FETCH, &json!(["net"]));
-    let shown = host.toolbox().question("fetch_it").unwrap();
-    assert!(shown.told(toolcell::Lang::En).contains(&"  is granted: nothing".to_owned()));
-    // While the person thinks, the model makes the same tool again, with a tag that is granted everything.
+    let shown = host.toolbox().approval_prompt("fetch_it").unwrap();
+    assert!(shown.lines(toolcell::Lang::En).contains(&"  is granted: nothing".to_owned()));
+    // While the user decides, the model recreates the same tool with a tag that is granted
+    // everything.
     let fields = json!({ "name": "fetch_it", "description": "a tool", "code": FETCH, "capabilities": ["net"],
         "tags": ["free"], "replace": true });
     host.create(&fields).unwrap();
@@ -125,11 +127,11 @@ fn what_was_shown_is_approved_or_nothing() {
     assert_eq!(error.to_string(), told);
     assert!(error.hint().contains("toolcell approvals"), "{}", error.hint());
     assert_eq!(host.store().approvals(shown.call.tool.unwrap()).unwrap(), []);
-    let line = host.lines().pop().unwrap();
+    let line = host.audit_lines().pop().unwrap();
     assert_eq!((line.action.as_str(), line.error.as_deref()), ("approve", Some("approval-changed")));
-    // The same of a policy that changes, and of a tool that is another one by now.
-    let shown = host.toolbox().question("fetch_it").unwrap();
-    host.ruled(&rules.replace("any", "a.example.com"));
+    // The same for a policy that changes, and for a tool that was replaced meanwhile.
+    let shown = host.toolbox().approval_prompt("fetch_it").unwrap();
+    host.set_policy(&rules.replace("any", "a.example.com"));
     assert_eq!(host.toolbox().approve(&shown, "me").unwrap_err().code(), "approval-changed");
     let fields =
         json!({ "name": "fetch_it", "description": "a tool", "code": "const execute = () => 2", "replace": true });
@@ -142,15 +144,16 @@ fn what_was_shown_is_approved_or_nothing() {
 fn a_refusal_holds_whatever_tags_or_grants_come_later() {
     let mut host = host(&auto(NET), FETCH, &json!(["net"]));
     let id = host.toolbox().refuse("fetch_it", "me").unwrap().tool;
-    let runs = |host: &Host| host.run("fetch_it", &json!({ "url": "x" })).map(|_| ()).map_err(|error| error.code());
+    let runs =
+        |host: &ToolboxFixture| host.run("fetch_it", &json!({ "url": "x" })).map(|_| ()).map_err(|error| error.code());
     assert_eq!(runs(&host), Err("permission-denied"));
     let fields = json!({ "name": "fetch_it", "description": "a tool", "code": FETCH, "capabilities": ["net"],
         "tags": ["free"], "replace": true });
     assert_eq!(host.create(&fields).unwrap().id, id);
-    host.ruled(&auto("[[grants.tags.free.net]]\nhost = 'any'"));
+    host.set_policy(&auto("[[grants.tags.free.net]]\nhost = 'any'"));
     assert_eq!(runs(&host), Err("permission-denied"));
-    assert!(matches!(host.toolbox().show("fetch_it", None).unwrap().standing, Standing::Refused));
-    let question = host.toolbox().question("fetch_it").unwrap();
+    assert!(matches!(host.toolbox().show("fetch_it", None).unwrap().approval_state, ApprovalState::Refused));
+    let question = host.toolbox().approval_prompt("fetch_it").unwrap();
     host.toolbox().approve(&question, "me").unwrap();
     assert_eq!(runs(&host), Ok(()));
 }
@@ -160,15 +163,15 @@ fn a_rule_of_a_name_may_be_for_one_identifier() {
     let mut host = host(&auto(""), FETCH, &json!(["net"]));
     let id = host.toolbox().find("fetch_it").unwrap().id;
     let rules = auto(&format!("[grants.tools.fetch_it]\nid = '{id}'\n{NET}[[grants.default.net]]\nhost = 'any'\n"));
-    host.ruled(&rules);
-    let granted = |host: &Host| host.toolbox().show("fetch_it", None).unwrap().grants.to_string();
+    host.set_policy(&rules);
+    let granted = |host: &ToolboxFixture| host.toolbox().show("fetch_it", None).unwrap().grants.to_string();
     assert_eq!(granted(&host), "net (GET, HEAD https://*.example.com)");
-    // Whatever else takes the name gets nothing, not even what every tool gets.
+    // Another tool under the same name gets nothing, not even the default grants.
     let other = json!({ "name": "fetch_it", "description": "a tool", "code": format!("{FETCH} // other"),
         "capabilities": ["net"], "replace": true });
     host.create(&other).unwrap();
     assert_eq!(granted(&host), "nothing");
-    let ruling = &host.toolbox().show("fetch_it", None).unwrap().rulings[0];
+    let ruling = &host.toolbox().show("fetch_it", None).unwrap().grant_decisions[0];
     let told = format!("which is for {} only, and this is another tool", id.short());
     assert!(ruling.to_string().ends_with(&told), "{ruling}");
     for (policy, expect) in [
@@ -190,7 +193,7 @@ fn a_rule_of_a_name_may_be_for_one_identifier() {
 #[test]
 fn what_a_tool_asks_for_could_be_granted() {
     let wrong = |asked: Value, expect: &str| {
-        let host = Host::new();
+        let host = ToolboxFixture::new();
         let fields = json!({ "name": "fetch_it", "description": "a tool", "code": FETCH, "capabilities": asked });
         let error = host.create(&fields).unwrap_err();
         assert_eq!((error.code(), error.to_string()), ("capabilities-invalid", expect.to_owned()));
@@ -206,7 +209,7 @@ fn what_a_tool_asks_for_could_be_granted() {
     );
     wrong(json!({ "moon": true }), "there is no capability `moon`");
     let host = host("", "const execute = () => 1", &json!({ "timers": false }));
-    assert!(host.toolbox().show("fetch_it", None).unwrap().asked.is_empty());
+    assert!(host.toolbox().show("fetch_it", None).unwrap().requested.is_empty());
 }
 
 #[test]
@@ -217,7 +220,7 @@ fn a_store_is_in_no_folder_that_a_policy_grants() {
         let text = format!("[[grants.default.files]]\nname = \"d\"\npath = {granted:?}\n");
         let path = std::path::Path::new("toolcell.toml");
         let file = toolcell::PolicyFile::parse(toolcell::policy::Layer::User, &text, path).unwrap();
-        let policy = toolcell::Policy::layered([file]).unwrap();
+        let policy = toolcell::Policy::from_layers([file]).unwrap();
         let error = Toolbox::open(folder.path(), ToolboxConfig { policy, ..ToolboxConfig::default() }).err().unwrap();
         assert_eq!(error.code(), "policy-invalid");
         assert!(error.to_string().starts_with("toolcell.toml:3:8: the store is in that folder"), "{error}");
@@ -227,21 +230,21 @@ fn a_store_is_in_no_folder_that_a_policy_grants() {
 #[test]
 fn real_chance_is_drawn_anew_for_each_run_and_recorded() {
     let code = "const execute = () => [Math.random(), Math.random()]";
-    let twice = |host: &Host| [(); 2].map(|()| value(&host.run("fetch_it", &json!({})).unwrap()));
+    let twice = |host: &ToolboxFixture| [(); 2].map(|()| returned_value(&host.run("fetch_it", &json!({})).unwrap()));
     let real = host(&auto("[grants.default]\nrandom = true"), code, &json!(["random"]));
     let [one, two] = twice(&real);
     assert_ne!(one, two);
-    let seeds: Vec<_> = real.lines().iter().filter_map(|line| real.record(line)?.seed).collect();
+    let seeds: Vec<_> = real.audit_lines().iter().filter_map(|line| real.record(line)?.seed).collect();
     assert!(seeds.len() == 2 && seeds[0] != seeds[1] && seeds.iter().all(|seed| seed.len() == 16), "{seeds:?}");
-    // A run from that seed gives the same numbers.
+    // A run with that seed yields the same numbers.
     let plain = host(&auto(""), code, &json!(["random"]));
     let seed = u64::from_str_radix(&seeds[0], 16).unwrap();
     let fields = json!({ "tool_name": "fetch_it", "parameters": {} });
-    let again = plain.run_as(&fields, &RunOptions { seed, ..RunOptions::default() }).unwrap();
-    assert_eq!(value(&again), one);
+    let again = plain.run_with(&fields, &RunOptions { seed, ..RunOptions::default() }).unwrap();
+    assert_eq!(returned_value(&again), one);
     let [one, two] = twice(&plain);
     assert_eq!(one, two);
-    assert!(plain.lines().iter().filter_map(|line| plain.record(line)).all(|record| record.seed.is_none()));
+    assert!(plain.audit_lines().iter().filter_map(|line| plain.record(line)).all(|record| record.seed.is_none()));
 }
 
 #[test]
@@ -249,11 +252,11 @@ fn the_real_clock_is_that_of_the_host_and_what_it_said_is_reported() {
     let code = "const execute = () => { const t = Date.now(); for (let n = 0; n < 1e6; n++); return Date.now() - t }";
     let real = host(&auto("[grants.default]\nclock = true"), code, &json!(["clock"]));
     let ran = real.run("fetch_it", &json!({})).unwrap();
-    // The clock of this host stands still.
-    assert_eq!(value(&ran), 0);
+    // The clock of this fixture is constant.
+    assert_eq!(returned_value(&ran), 0);
     let [reading] = ran.report.readings[..] else { panic!("{:?}", ran.report.readings) };
     assert_eq!((reading.at.as_secs(), reading.times >= 2), (1_771_405_200, true));
     let plain = host(&auto(""), code, &json!(["clock"]));
     let ran = plain.run("fetch_it", &json!({})).unwrap();
-    assert!(value(&ran).as_u64().unwrap() > 0 && ran.report.readings.is_empty());
+    assert!(returned_value(&ran).as_u64().unwrap() > 0 && ran.report.readings.is_empty());
 }

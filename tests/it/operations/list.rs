@@ -1,24 +1,24 @@
-//! `list_dynamic_tools`: what is compared with what, and how much is shown.
+//! `list_dynamic_tools`: filters, order and paging.
 
 use serde_json::{Value, json};
-use toolcell::store::{Registration, Scores, WhenTaken};
-use toolcell::{ListTools, Notes, RunOptions};
+use toolcell::store::{NewTool, OnConflict, Scores};
+use toolcell::{ListTools, RunOptions, ToolMetadata};
 
-use super::{Host, now, request};
-use crate::shelf::made;
+use super::{ToolboxFixture, now, request};
+use crate::shelf::sample_tool;
 
 // Row 21 of the feature table.
 #[test]
 fn twenty_tools_are_listed_and_the_others_are_counted() {
-    let host = Host::new();
+    let host = ToolboxFixture::new();
     for number in 0..25 {
         host.tool(&format!("tool-{number:02}"), "const execute = () => 1");
     }
     let first = host.list(&json!({ "sort": "name" }));
-    assert_eq!((first.tools.len(), first.total, first.more), (20, 25, 5));
-    let cursor = first.next.unwrap().to_string();
+    assert_eq!((first.tools.len(), first.total, first.remaining), (20, 25, 5));
+    let cursor = first.next_cursor.unwrap().to_string();
     let rest = host.list(&json!({ "sort": "name", "cursor": cursor }));
-    assert_eq!((rest.tools.len(), rest.total, rest.more, rest.next), (5, 25, 0, None));
+    assert_eq!((rest.tools.len(), rest.total, rest.remaining, rest.next_cursor), (5, 25, 0, None));
     assert_eq!(host.list(&json!({ "limit": 1000 })).tools.len(), 25);
     assert_eq!(host.names(&json!({ "name": "OL-2", "sort": "name" })).len(), 5);
 }
@@ -26,11 +26,11 @@ fn twenty_tools_are_listed_and_the_others_are_counted() {
 // Row 17 of the feature table.
 #[test]
 fn the_safety_score_is_compared_and_not_the_confidence() {
-    let host = Host::new();
-    let (made, notes) = (made("plain", "const execute = () => 1"), Notes::default());
+    let host = ToolboxFixture::new();
+    let (made, notes) = (sample_tool("plain", "const execute = () => 1"), ToolMetadata::default());
     let scores = Scores { safety: 1.0, quality: 0.5 };
-    let registration = Registration { spec: &made.spec, notes: &notes, scores, at: now() };
-    host.store().put(&registration, WhenTaken::Refuse).unwrap();
+    let registration = NewTool { spec: &made.spec, metadata: &notes, scores, at: now() };
+    host.store().insert(&registration, OnConflict::Refuse).unwrap();
     let listed = host.list(&json!({ "min_safety_score": 0.8 }));
     assert_eq!(listed.tools.len(), 1);
     assert!((listed.tools[0].confidence - 0.5).abs() < 1e-9);
@@ -38,7 +38,7 @@ fn the_safety_score_is_compared_and_not_the_confidence() {
 
 #[test]
 fn a_filter_out_of_its_range_is_refused_with_the_range() {
-    let host = Host::new();
+    let host = ToolboxFixture::new();
     for (fields, message) in [
         (json!({ "limit": 0 }), "limit is 0, and has to be 1 to 1000"),
         (json!({ "limit": 1001 }), "limit is 1001, and has to be 1 to 1000"),
@@ -58,11 +58,15 @@ fn a_filter_out_of_its_range_is_refused_with_the_range() {
 // Row 18 of the feature table.
 #[test]
 fn confidence_learns_from_runs() {
-    let host = Host::new();
-    let (made, notes) =
-        (made("picky", "const execute = ({ n }) => { if (n < 0) throw new Error('no'); return n }"), Notes::default());
+    let host = ToolboxFixture::new();
+    let (made, notes) = (
+        sample_tool("picky", "const execute = ({ n }) => { if (n < 0) throw new Error('no'); return n }"),
+        ToolMetadata::default(),
+    );
     let scores = Scores { safety: 1.0, quality: 0.5 };
-    host.store().put(&Registration { spec: &made.spec, notes: &notes, scores, at: now() }, WhenTaken::Refuse).unwrap();
+    host.store()
+        .insert(&NewTool { spec: &made.spec, metadata: &notes, scores, at: now() }, OnConflict::Refuse)
+        .unwrap();
     let run = |n: i64| host.run("picky", &json!({ "n": n })).unwrap();
     let confidence = || host.list(&json!({})).tools[0].confidence;
     for n in 0..10 {
@@ -76,7 +80,7 @@ fn confidence_learns_from_runs() {
 // Row 19 of the feature table.
 #[test]
 fn what_was_counted_is_there_after_a_restart() {
-    let mut host = Host::new();
+    let mut host = ToolboxFixture::new();
     host.tool("picky", "const execute = ({ n }) => { if (n < 0) throw new Error('no'); return n }");
     for n in [1, 2, -1] {
         let _ = host.run("picky", &json!({ "n": n })).unwrap();
@@ -84,9 +88,9 @@ fn what_was_counted_is_there_after_a_restart() {
     let forever = json!({ "name": "forever", "description": "d", "code": "const execute = () => { let n = 1; while (n >= 0) n = (n + 1) % 7 }" });
     host.create(&forever).unwrap();
     let fields = json!({ "tool_name": "forever", "parameters": {}, "timeout_ms": 20 });
-    assert_eq!(host.run_as(&fields, &RunOptions::default()).unwrap().value().unwrap_err().code(), "timeout");
+    assert_eq!(host.run_with(&fields, &RunOptions::default()).unwrap().value().unwrap_err().code(), "timeout");
 
-    let counted = |host: &Host| -> Vec<Value> {
+    let counted = |host: &ToolboxFixture| -> Vec<Value> {
         let tools = host.list(&json!({ "sort": "name" })).tools;
         let counted = tools.iter().map(|tool| {
             let usage = host.store().usage(tool).unwrap();

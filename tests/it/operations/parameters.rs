@@ -1,14 +1,14 @@
-//! Parameters: everything that is declared is enforced, and nothing else happens to them.
+//! Parameters: every declared constraint is enforced, and values are otherwise unchanged.
 
 use serde_json::json;
 use toolcell::{Outcome, Params, RunError, RunOptions, RunTool, Stop, read_request};
 
-use super::{Host, refused, value};
+use super::{ToolboxFixture, refusal, returned_value};
 
-/// A tool that declares all that can be declared in short.
-fn host() -> Host {
-    let host = Host::new();
-    host.declares(&json!({
+/// Creates a toolbox with a tool that uses every shorthand declaration.
+fn host() -> ToolboxFixture {
+    let host = ToolboxFixture::new();
+    host.create_echo(&json!({
         "text": { "type": "string", "description": "what to write", "required": true },
         "unit": { "type": "string", "description": "which unit", "enum": ["mm", "cm"] },
         "count": { "type": "number", "description": "how many", "default": 3, "minimum": 1, "maximum": 9 },
@@ -29,7 +29,7 @@ fn defaults_are_filled_in_and_scalars_read_where_nothing_is_lost() {
         (json!({ "text": "a", "loud": "true" }), json!({ "text": "a", "loud": true, "count": 3 })),
         (json!({ "text": "a", "count": 9, "unit": "mm" }), json!({ "text": "a", "count": 9, "unit": "mm" })),
     ] {
-        assert_eq!(value(&host.run("echo", &given).unwrap()), got, "{given}");
+        assert_eq!(returned_value(&host.run("echo", &given).unwrap()), got, "{given}");
     }
 }
 
@@ -48,7 +48,7 @@ fn all_that_is_wrong_is_told_at_once_with_its_place() {
         (json!({ "text": "a", "count": "many" }), "parameters-invalid", "/count is \"many\" (string), expected number"),
         (json!({ "text": "a", "cuont": 1 }), "parameters-invalid", "`count`"),
     ] {
-        let (actual, said) = refused(host.run("echo", &given));
+        let (actual, said) = refusal(host.run("echo", &given));
         assert_eq!(actual, code);
         assert!(said.contains(message), "{said}");
     }
@@ -57,37 +57,37 @@ fn all_that_is_wrong_is_told_at_once_with_its_place() {
 // Row 26 of the feature table.
 #[test]
 fn what_every_object_inherits_counts_for_nothing() {
-    let host = Host::new();
+    let host = ToolboxFixture::new();
     let required = json!({ "type": "string", "description": "a name that every object has", "required": true });
-    host.declares(&json!({ "toString": required, "constructor": required, "__proto__": required }));
-    let (code, said) = refused(host.run("echo", &json!({})));
+    host.create_echo(&json!({ "toString": required, "constructor": required, "__proto__": required }));
+    let (code, said) = refusal(host.run("echo", &json!({})));
     assert_eq!(code, "parameters-missing");
     assert!(["toString", "constructor", "__proto__"].iter().all(|name| said.contains(name)), "{said}");
     let own = json!({ "toString": "a", "constructor": "b", "__proto__": "c" });
-    assert_eq!(value(&host.run("echo", &own).unwrap()), own);
+    assert_eq!(returned_value(&host.run("echo", &own).unwrap()), own);
 }
 
 // Row 27 of the feature table.
 #[test]
 fn a_parameter_called_proto_is_a_parameter() {
-    let host = Host::new();
+    let host = ToolboxFixture::new();
     host.tool(
         "look",
         "const execute = (params) => [Object.keys(params), ({}).x === undefined, params.x === undefined, \
          Object.getPrototypeOf(params) === Object.prototype]",
     );
     let ran = host.run("look", &json!({ "__proto__": { "x": 1 } })).unwrap();
-    assert_eq!(value(&ran), json!([["__proto__"], true, true, true]));
+    assert_eq!(returned_value(&ran), json!([["__proto__"], true, true, true]));
 }
 
 #[test]
 fn what_a_tool_does_not_declare_it_gets_as_it_is_written() {
-    let host = Host::new();
+    let host = ToolboxFixture::new();
     host.tool("echo", "const execute = (params) => params");
-    let request = RunTool::of("echo", Params::parse(r#"{"b": 1.50, "a": 12345678901234567890}"#).unwrap());
+    let request = RunTool::new("echo", Params::parse(r#"{"b": 1.50, "a": 12345678901234567890}"#).unwrap());
     let ran = host.toolbox().run(&request, &RunOptions::default()).unwrap();
     assert_eq!(ran.report.warnings.len(), 1, "a number that JavaScript cannot hold is told");
-    assert_eq!(value(&ran)["b"], 1.5);
+    assert_eq!(returned_value(&ran)["b"], 1.5);
 }
 
 // Row 125 of the feature table.
@@ -105,21 +105,21 @@ fn a_request_with_an_unknown_field_is_refused() {
 
 #[test]
 fn seventy_megabytes_of_parameters_are_answered_and_the_host_goes_on() {
-    let host = Host::new();
+    let host = ToolboxFixture::new();
     host.tool("length", "const execute = ({ text }) => text.length");
-    host.declares(&json!({ "text": { "type": "string", "description": "what to write" } }));
+    host.create_echo(&json!({ "text": { "type": "string", "description": "what to write" } }));
     let text = format!("{{\"text\": \"{}\"}}", "x".repeat(70 << 20));
     let long = Params::parse(text).unwrap();
     for tool in ["length", "echo"] {
-        let ran = host.toolbox().run(&RunTool::of(tool, long.clone()), &RunOptions::default());
+        let ran = host.toolbox().run(&RunTool::new(tool, long.clone()), &RunOptions::default());
         match ran {
             Ok(ran) => assert!(matches!(ran.report.outcome, Outcome::Stopped(Stop::OutOfMemory { .. })), "{tool}"),
             Err(error) => assert_eq!(error.code(), "parameters-invalid", "{error}"),
         }
-        let line = host.lines().pop().unwrap();
+        let line = host.audit_lines().pop().unwrap();
         let recorded = host.record(&line).unwrap();
         assert_eq!(recorded.parameters.bytes, (70 << 20) + 12);
         assert!(serde_json::to_string(&line.details).unwrap().len() < 2000, "the line has no parameters in it");
     }
-    assert_eq!(value(&host.run("length", &json!({ "text": "abc" })).unwrap()), 3);
+    assert_eq!(returned_value(&host.run("length", &json!({ "text": "abc" })).unwrap()), 3);
 }

@@ -1,18 +1,19 @@
-//! Runs that get a receipt, and are done again from it alone.
+//! Receipts: runs are replayed from the receipt alone.
 
 use serde_json::{Value, json};
-use toolcell::policy::Wanted;
+use toolcell::policy::LimitOverrides;
 use toolcell::{
-    Kind, Ran, Receipt, ReplayOptions, Replayed, RunOptions, SandboxConfig, Toolbox, ToolboxConfig, Verdict,
+    HookVerdict, ImageKind, Receipt, ReplayOptions, ReplayResult, RunOptions, RunResult, SandboxConfig, Toolbox,
+    ToolboxConfig,
 };
 
-use super::loopback::Loopback;
-use super::{AUTO, Host, value};
+use super::loopback::LoopbackServer;
+use super::{AUTO, ToolboxFixture, returned_value};
 
-/// What a tool may have that reads the time, waits, and draws numbers by chance.
+/// A policy that grants timers, the clock and random numbers.
 const REAL: &str = "[approval]\nmode = \"auto\"\n[grants.default]\ntimers = true\nclock = true\nrandom = true";
 
-/// It depends on all of that, and on what it is given.
+/// A tool that depends on all of these and on its parameters.
 const DICE: &str = "const execute = async ({ sides }) => {
   const began = Date.now();
   const rolls = await Promise.all([5, 1, 3].map(async (ms) => {
@@ -23,8 +24,8 @@ const DICE: &str = "const execute = async ({ sides }) => {
   return { rolls, took: Date.now() - began, at: new Date().toISOString() };
 };";
 
-fn dice(policy: &str) -> Host {
-    let host = Host::under(policy);
+fn dice(policy: &str) -> ToolboxFixture {
+    let host = ToolboxFixture::with_policy(policy);
     let asked = json!(["timers", "clock", "random"]);
     let parameters = json!({ "sides": { "type": "number", "description": "of each", "default": 6 } });
     let fields = json!({ "name": "dice", "description": "Rolls dice", "code": DICE, "capabilities": asked, "parameters": parameters });
@@ -32,16 +33,16 @@ fn dice(policy: &str) -> Host {
     host
 }
 
-/// A run with a receipt.
-fn ran(host: &Host, tool: &str, parameters: &Value) -> (Ran, Receipt) {
+/// Runs a tool with a receipt.
+fn ran(host: &ToolboxFixture, tool: &str, parameters: &Value) -> (RunResult, Receipt) {
     let options = RunOptions { receipt: true, ..RunOptions::default() };
-    let ran = host.run_as(&json!({ "tool_name": tool, "parameters": parameters }), &options).unwrap();
+    let ran = host.run_with(&json!({ "tool_name": tool, "parameters": parameters }), &options).unwrap();
     let receipt = *ran.receipt.clone().unwrap();
     (ran, receipt)
 }
 
-/// What comes of a receipt's text where there is no store, on this image.
-fn replayed_on(images: &[Kind], receipt: &Receipt) -> Replayed {
+/// Replays a receipt's text without a store, on these images.
+fn replayed_on(images: &[ImageKind], receipt: &Receipt) -> ReplayResult {
     let toolbox = Toolbox::new(&SandboxConfig { images: images.to_vec(), slots: 1, jail: None }).unwrap();
     let receipt = Receipt::parse(&receipt.to_text()).unwrap();
     toolbox.replay(&receipt, &ReplayOptions::default()).unwrap()
@@ -54,18 +55,18 @@ fn a_run_that_saw_the_real_world_is_done_again_without_it() {
     for sides in [6, 1_000_000] {
         let (ran, receipt) = ran(&host, "dice", &json!({ "sides": sides }));
         assert_eq!(receipt.tool(), ran.tool);
-        for image in Kind::ALL {
+        for image in ImageKind::ALL {
             let replayed = replayed_on(&[image], &receipt);
             assert_eq!((replayed.differences.as_slice(), replayed.notes.as_slice()), (&[][..], &[][..]), "{image:?}");
             assert_eq!(replayed.outcome, ran.report.outcome);
             let (fuel, load_fuel) = (ran.report.usage.fuel, ran.report.usage.load_fuel);
             assert_eq!((replayed.fuel, replayed.load_fuel), (fuel, load_fuel));
         }
-        rolls.push(value(&ran)["rolls"].clone());
+        rolls.push(returned_value(&ran)["rolls"].clone());
     }
     assert_ne!(rolls[0], rolls[1]);
-    // And it is one run of the store, with the record that it had without a receipt.
-    let lines = host.lines();
+    // It is one run of the store, with the same record as without a receipt.
+    let lines = host.audit_lines();
     let runs = lines.iter().filter(|line| line.details.contains_key("run"));
     assert_eq!(runs.map(|line| host.record(line).unwrap().outcome).collect::<Vec<_>>(), ["returned", "returned"]);
 }
@@ -77,9 +78,9 @@ fn a_run_has_a_receipt_where_one_is_asked_for() {
     assert_eq!(without.receipt, None);
     let (_, receipt) = ran(&host, "dice", &json!({}));
     assert_eq!(Some(receipt.signer()), host.toolbox().receipt_key().unwrap().as_ref());
-    // What the store signs with stays the same.
-    assert_eq!(host.another().receipt_key().unwrap().as_ref(), Some(receipt.signer()));
-    assert_ne!(Host::new().toolbox().receipt_key().unwrap().as_ref(), Some(receipt.signer()));
+    // The store's signing key is stable.
+    assert_eq!(host.second_toolbox().receipt_key().unwrap().as_ref(), Some(receipt.signer()));
+    assert_ne!(ToolboxFixture::new().toolbox().receipt_key().unwrap().as_ref(), Some(receipt.signer()));
 }
 
 #[test]
@@ -94,27 +95,27 @@ fn without_a_store_there_is_no_key_to_sign_with() {
 
 #[test]
 fn the_receipt_is_of_what_ran_and_not_of_what_was_typed_or_shown() {
-    // A gate makes other parameters of what was typed.
-    let host = Host::asking(|_| Verdict::allow().with_args(json!({ "n": 21 })));
-    host.declares(&json!({ "n": { "type": "number", "description": "a number" } }));
+    // A hook replaces the parameters.
+    let host = ToolboxFixture::with_hook(|_| HookVerdict::allow().with_args(json!({ "n": 21 })));
+    host.create_echo(&json!({ "n": { "type": "number", "description": "a number" } }));
     let (changed, receipt) = ran(&host, "echo", &json!({ "n": 1 }));
-    assert_eq!(value(&changed), json!({ "n": 21 }));
-    let replayed = replayed_on(&Kind::ALL, &receipt);
+    assert_eq!(returned_value(&changed), json!({ "n": 21 }));
+    let replayed = replayed_on(&ImageKind::ALL, &receipt);
     assert_eq!((replayed.is_reproduced(), replayed.outcome), (true, changed.report.outcome));
 
-    // An error that names the line of the policy is another one where there is no policy.
-    let host = Host::under(AUTO);
+    // An error that names a policy line differs where there is no policy.
+    let host = ToolboxFixture::with_policy(AUTO);
     host.tool("waits", "const execute = () => { setTimeout(() => {}, 1) }");
     let (told, receipt) = ran(&host, "waits", &json!({}));
     assert!(told.value().unwrap_err().to_string().contains("in the policy would give it"));
-    let replayed = replayed_on(&Kind::ALL, &receipt);
+    let replayed = replayed_on(&ImageKind::ALL, &receipt);
     assert!(replayed.is_reproduced(), "{:?}", replayed.differences);
 }
 
 #[test]
 fn a_tool_that_was_evaluated_before_and_one_that_was_not_have_receipts_that_agree() {
-    let host = Host::under(AUTO);
-    // Types that are compiled, and a position that is led back.
+    let host = ToolboxFixture::with_policy(AUTO);
+    // Compiled TypeScript, with mapped positions.
     host.tool(
         "typed",
         "enum Unit { Metre = 'm' }\nexport function execute(): string {\n  throw new Error(Unit.Metre);\n}",
@@ -131,7 +132,7 @@ fn a_tool_that_was_evaluated_before_and_one_that_was_not_have_receipts_that_agre
     assert_eq!(text(&first), text(&then));
     for receipt in [first, then] {
         assert!(receipt.to_text().contains("\"line\": 3"), "{}", receipt.to_text());
-        assert_eq!(replayed_on(&Kind::ALL, &receipt).differences, []);
+        assert_eq!(replayed_on(&ImageKind::ALL, &receipt).differences, []);
     }
 }
 
@@ -139,19 +140,21 @@ fn a_tool_that_was_evaluated_before_and_one_that_was_not_have_receipts_that_agre
 fn a_call_within_smaller_limits_than_its_tool_was_evaluated_in_is_done_again() {
     let large = "const big = new Uint8Array(20 << 20).fill(1); const execute = () => big.length";
     let slow = "let sum = 0; for (let i = 0; i < 10_000; i++) sum += i; const execute = () => sum";
-    let (less_memory, less_fuel) =
-        (Wanted { memory_mb: Some(16), ..Wanted::default() }, Wanted { fuel: Some(20_000), ..Wanted::default() });
+    let (less_memory, less_fuel) = (
+        LimitOverrides { memory_mb: Some(16), ..LimitOverrides::default() },
+        LimitOverrides { fuel: Some(20_000), ..LimitOverrides::default() },
+    );
     for (source, limits, stop) in [(large, less_memory, "out-of-memory"), (slow, less_fuel, "out-of-fuel")] {
         for is_evaluated_before in [false, true] {
-            let host = Host::under(AUTO);
+            let host = ToolboxFixture::with_policy(AUTO);
             host.tool("tool", source);
             if is_evaluated_before {
                 assert!(ran(&host, "tool", &json!({})).0.value().is_ok());
             }
             let options = RunOptions { receipt: true, limits, ..RunOptions::default() };
-            let ran = host.run_as(&json!({ "tool_name": "tool", "parameters": {} }), &options).unwrap();
+            let ran = host.run_with(&json!({ "tool_name": "tool", "parameters": {} }), &options).unwrap();
             assert_eq!(ran.value().unwrap_err().code(), stop);
-            let replayed = replayed_on(&Kind::ALL, &ran.receipt.unwrap());
+            let replayed = replayed_on(&ImageKind::ALL, &ran.receipt.unwrap());
             assert_eq!(replayed.differences, [], "{source} {is_evaluated_before}");
         }
     }
@@ -160,18 +163,18 @@ fn a_call_within_smaller_limits_than_its_tool_was_evaluated_in_is_done_again() {
 #[test]
 fn what_was_done_outside_is_done_again_without_the_outside_and_without_its_secrets() {
     const VALUE: &str = "s3cr3t-0123456789-value";
-    let server = Loopback::answering(|arrived| match arrived.line.as_str() {
+    let server = LoopbackServer::with_handler(|arrived| match arrived.line.as_str() {
         "GET /gone" => ("404 Not Found", String::new()),
         _ => ("200 OK", json!({ "line": arrived.line, "head": arrived.head, "body": arrived.body }).to_string()),
     });
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().to_str().unwrap();
-    let policy = server.granted_to("all", "")
+    let policy = server.grant_for("all", "")
         + "[[grants.tools.all.secrets]]\nname = \"TOKEN\"\nhosts = [\"127.0.0.1\"]\n"
         + &format!("[[grants.tools.all.files]]\nname = \"work\"\npath = \"{path}\"\naccess = \"write\"\n")
         + "[grants.tools.all.kv]\nspace = \"notes\"\n[grants.tools.all]\ntimers = true\ntools = [\"mean\"]\n";
-    let mut host = Host::under(&format!("{AUTO}\n{policy}"));
-    host.knows("TOKEN", VALUE);
+    let mut host = ToolboxFixture::with_policy(&format!("{AUTO}\n{policy}"));
+    host.set_secret("TOKEN", VALUE);
     host.tool("mean", "const execute = ({ of }) => of.reduce((a, b) => a + b) / of.length");
     let code = "const execute = async ({ url }) => {
       const headers = { Authorization: 'Bearer ' + secret('TOKEN') };
@@ -188,19 +191,20 @@ fn what_was_done_outside_is_done_again_without_the_outside_and_without_its_secre
     }";
     let asked = json!(["net", "secrets", "files", "kv", "timers", "tools"]);
     host.create(&json!({ "name": "all", "description": "a tool", "code": code, "capabilities": asked })).unwrap();
-    let runs: Vec<(Ran, Receipt)> = (0..5).map(|_| ran(&host, "all", &json!({ "url": server.url("/") }))).collect();
-    let arrived = server.arrived();
-    // Requests of a call are under way at the same time: the one without a secret may be the first.
+    let runs: Vec<(RunResult, Receipt)> =
+        (0..5).map(|_| ran(&host, "all", &json!({ "url": server.url("/") }))).collect();
+    let arrived = server.requests();
+    // The requests run concurrently, so the one without a secret may be the first.
     for posted in arrived.iter().filter(|arrived| arrived.line.starts_with("POST")) {
         assert_eq!(posted.header("authorization"), Some(&*format!("Bearer {VALUE}")), "{}", posted.line);
     }
     let requests = arrived.len();
     drop((server, folder, host));
     for (ran, receipt) in runs {
-        assert_eq!(value(&ran)[1], json!(404), "{:?}", ran.report.outcome);
+        assert_eq!(returned_value(&ran)[1], json!(404), "{:?}", ran.report.outcome);
         let text = receipt.to_text();
         assert!(text.contains("Bearer {{secret:TOKEN}}") && !text.contains(VALUE), "{text}");
-        let replayed = replayed_on(&Kind::ALL, &receipt);
+        let replayed = replayed_on(&ImageKind::ALL, &receipt);
         assert_eq!(replayed.differences, []);
         assert_eq!((replayed.outcome, replayed.fuel), (ran.report.outcome, ran.report.usage.fuel));
     }

@@ -1,25 +1,25 @@
-//! The record of a run has everything that was done for it, and no more than there is room for.
+//! Run records: they contain every effect, up to a limit.
 #![expect(clippy::disallowed_types, reason = "what is tested talks to a network, and this is it")]
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
 
 use serde_json::{Value, json};
-use toolcell::{BodyEnd, Done, Effects, Received, RunOptions, RunState};
+use toolcell::{BodyEnd, EffectLog, Effects, ReceivedBody, RunOptions, RunOutcome};
 
-use super::loopback::Loopback;
-use super::sleep::saying;
-use super::{Host, value};
+use super::loopback::LoopbackServer;
+use super::suspend::with_decision;
+use super::{ToolboxFixture, returned_value};
 
-fn host(policy: &str, name: &str, code: &str, asks: &Value) -> Host {
-    let host = Host::under(&format!("[approval]\nmode = \"auto\"\n{policy}"));
+fn host(policy: &str, name: &str, code: &str, asks: &Value) -> ToolboxFixture {
+    let host = ToolboxFixture::with_policy(&format!("[approval]\nmode = \"auto\"\n{policy}"));
     host.create(&json!({ "name": name, "description": "a tool", "code": code, "capabilities": asks })).unwrap();
     host
 }
 
-/// What the record of the last run says was done.
-fn done(host: &Host) -> Done {
-    host.record(host.lines().last().unwrap()).unwrap().done.unwrap()
+/// Returns the effects in the record of the last run.
+fn done(host: &ToolboxFixture) -> EffectLog {
+    host.record(host.audit_lines().last().unwrap()).unwrap().done.unwrap()
 }
 
 #[test]
@@ -28,12 +28,12 @@ fn timers_are_in_the_record() {
         setTimeout(() => {}, 40_000); await new Promise((done) => setTimeout(done, 1)); return 1 }";
     let host = host("[grants.default]\ntimers = true", "waits", code, &json!(["timers"]));
     let ran = host.run("waits", &json!({})).unwrap();
-    assert_eq!(value(&ran), 1);
+    assert_eq!(returned_value(&ran), 1);
     let done = done(&host);
-    assert_eq!(ran.done.as_ref(), Some(&done));
+    assert_eq!(ran.effect_log.as_ref(), Some(&done));
     let told: Vec<(&str, &str, Effects)> =
         done.effects.iter().map(|effect| (&*effect.kind, &*effect.about, effect.effects)).collect();
-    // One was cleared, and one was left when the run ended.
+    // One timer was cleared, and one was pending when the run ended.
     let expect = [
         ("50000 ms", Effects::None),
         ("3 ms", Effects::Committed),
@@ -49,14 +49,20 @@ fn timers_of_a_run_that_slept_are_in_both_records() {
     let policy = "[grants.default]\ntimers = true\n[grants.default.kv]\nspace = \"notes\"";
     let host = host(policy, "waits", code, &json!(["timers", "kv"]));
     let fields = json!({ "tool_name": "waits", "parameters": {} });
-    let state = host.toolbox().run_or_sleep(&super::request(&fields), &saying(toolcell::Choice::Later)).unwrap();
-    let RunState::Asleep(asleep) = state else { panic!("{state:?}") };
+    let state = host
+        .toolbox()
+        .run_suspendable(&super::request(&fields), &with_decision(toolcell::EffectDecision::Defer))
+        .unwrap();
+    let RunOutcome::Suspended(asleep) = state else { panic!("{state:?}") };
     let kinds =
-        |done: &Done| done.effects.iter().map(|effect| (effect.kind.clone(), effect.effects)).collect::<Vec<_>>();
+        |done: &EffectLog| done.effects.iter().map(|effect| (effect.kind.clone(), effect.effects)).collect::<Vec<_>>();
     let kept = |kind: &str, effects| (kind.to_owned(), effects);
     assert_eq!(kinds(&done(&host)), [kept("timer", Effects::None), kept("kv.commit", Effects::None)]);
-    let woken = host.toolbox().resume(&toolcell::ResumeRun::of(asleep.run), &saying(toolcell::Choice::Do)).unwrap();
-    assert!(matches!(woken, RunState::Ended(_)), "{woken:?}");
+    let woken = host
+        .toolbox()
+        .resume(&toolcell::ResumeRequest::new(asleep.run), &with_decision(toolcell::EffectDecision::Perform))
+        .unwrap();
+    assert!(matches!(woken, RunOutcome::Finished(_)), "{woken:?}");
     let timer = |effects| kept("timer", effects);
     assert_eq!(
         kinds(&done(&host)),
@@ -66,7 +72,7 @@ fn timers_of_a_run_that_slept_are_in_both_records() {
     assert!((1..=20_000).contains(&left), "{left}");
 }
 
-/// A server that says that its answer is longer than it is, and where that is.
+/// Starts a server whose response announces `said` bytes and has `sent`, and returns its URL.
 fn lying(said: usize, sent: usize) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let at = listener.local_addr().unwrap();
@@ -86,11 +92,12 @@ fn lying(said: usize, sent: usize) -> String {
 
 #[test]
 fn what_was_read_of_an_answer_is_with_its_request() {
-    let server =
-        Loopback::answering(|arrived| ("200 OK", "x".repeat(arrived.line.split('/').nth(1).unwrap().parse().unwrap())));
+    let server = LoopbackServer::with_handler(|arrived| {
+        ("200 OK", "x".repeat(arrived.line.split('/').nth(1).unwrap().parse().unwrap()))
+    });
     let broken = lying(100_000, 70_000);
     let (_, port) = broken.rsplit_once(':').unwrap();
-    let policy = server.granted_to("reads", "")
+    let policy = server.grant_for("reads", "")
         + &format!(
             "[[grants.tools.reads.net]]\nhost = \"127.0.0.1\"\nscheme = \"http\"\nports = [{port}]\naddresses = [\"127.0.0.1\"]"
         );
@@ -100,16 +107,16 @@ fn what_was_read_of_an_answer_is_with_its_request() {
         try { return (await answer.text()).length } catch (error) { return [error.code, error.effects] } }";
     let host = host(&policy, "reads", code, &json!(["net"]));
     let run = |url: &str, how: &str| {
-        let answer = value(&host.run("reads", &json!({ "url": url, "how": how })).unwrap());
+        let answer = returned_value(&host.run("reads", &json!({ "url": url, "how": how })).unwrap());
         let done = done(&host);
-        // Reading is part of the request, however many pieces there are.
+        // Reading a body is part of its request, in however many pieces.
         assert_eq!((done.effects.len(), done.more, done.effects[0].effects), (1, 0, Effects::Committed), "{done:?}");
         (answer, done.effects[0].received.clone().unwrap())
     };
     let (length, small) = run(&server.url("/10"), "text");
-    assert_eq!((length, small), (json!(10), Received { pieces: 1, bytes: 10, end: BodyEnd::Whole, code: None }));
+    assert_eq!((length, small), (json!(10), ReceivedBody { pieces: 1, bytes: 10, end: BodyEnd::Whole, code: None }));
     let (_, none) = run(&server.url("/0"), "text");
-    assert_eq!(none, Received { pieces: 0, bytes: 0, end: BodyEnd::Whole, code: None });
+    assert_eq!(none, ReceivedBody { pieces: 0, bytes: 0, end: BodyEnd::Whole, code: None });
     let (length, large) = run(&server.url("/3000000"), "text");
     assert_eq!((length, large.bytes, large.end), (json!(3_000_000), 3_000_000, BodyEnd::Whole));
     assert!(large.pieces > 1, "{large:?}");
@@ -129,14 +136,14 @@ fn of_more_operations_than_there_is_room_for_none_is_missing() {
         await kv.set('k', 2); await kv.set('', 3).catch(() => {}); return made }";
     let policy = "[grants.default]\ntimers = true\n[grants.default.kv]\nspace = \"notes\"";
     let host = host(policy, "many", code, &json!(["timers", "kv"]));
-    let ran = host.run_as(&json!({ "tool_name": "many", "parameters": {} }), &RunOptions::default()).unwrap();
+    let ran = host.run_with(&json!({ "tool_name": "many", "parameters": {} }), &RunOptions::default()).unwrap();
     ran.value().unwrap();
     let done = done(&host);
     assert_eq!((done.effects.len(), done.more), (256, 603 - 256));
     let of = |kind: &str| done.effects.iter().filter(|effect| effect.kind == kind).count();
     assert_eq!((of("timer"), of("kv.get")), (64, 192));
     let rest = serde_json::to_value(&done.rest).unwrap();
-    // Of three commits one was not made, as something else was there, one was made, and one was none.
+    // Of three commits one failed its check, one was performed, and one was empty.
     let expect = json!({ "timer": { "committed": 236 }, "kv.get": { "committed": 108 }, "kv.commit": { "none": 2, "committed": 1 } });
     assert_eq!(rest, expect);
 }

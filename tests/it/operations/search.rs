@@ -1,14 +1,14 @@
-//! Stored tools are found by what they are about.
+//! Search for stored tools.
 
 use serde_json::json;
 use toolcell::Status;
 use toolcell::store::ToolRef;
 
-use super::Host;
+use super::ToolboxFixture;
 
-/// A host with tools about this and that.
-fn host() -> Host {
-    let host = Host::new();
+/// Creates a toolbox with tools on several subjects.
+fn host() -> ToolboxFixture {
+    let host = ToolboxFixture::new();
     for (name, description, tags, parameters) in [
         ("csv_to_json", "Converts tables to objects", &["data"][..], json!({})),
         ("kana", "ひらがなをカタカナに変換する", &["文字"], json!({})),
@@ -23,7 +23,7 @@ fn host() -> Host {
     host
 }
 
-fn found(host: &Host, query: &str) -> String {
+fn found(host: &ToolboxFixture, query: &str) -> String {
     let hits = host.toolbox().search(query, 10).unwrap();
     hits.iter().map(|hit| hit.entry.name.as_str()).collect::<Vec<_>>().join(" ")
 }
@@ -48,8 +48,8 @@ fn tools_are_found_in_their_language_by_all_that_is_said_about_them() {
         assert_eq!(found(&host, query), expect, "{query}");
     }
     let hits = host.toolbox().search("csv weather", 10).unwrap();
-    assert!(hits[0].covered > 0.1 && hits[0].covered < 0.9, "{}", hits[0].covered);
-    assert!((host.toolbox().search("csv", 1).unwrap()[0].covered - 1.0).abs() < 1e-9);
+    assert!(hits[0].coverage > 0.1 && hits[0].coverage < 0.9, "{}", hits[0].coverage);
+    assert!((host.toolbox().search("csv", 1).unwrap()[0].coverage - 1.0).abs() < 1e-9);
 }
 
 #[test]
@@ -64,8 +64,8 @@ fn what_is_said_anew_deleted_or_given_back_is_found_as_it_is_now() {
     assert_eq!(found(&host, "records"), "");
     host.toolbox().undelete(&ToolRef::parse("csv_to_json").unwrap()).unwrap();
     assert_eq!(found(&host, "records"), "csv_to_json");
-    // What another process puts there is found as well.
-    let other = host.another();
+    // Tools stored by another process are found too.
+    let other = host.second_toolbox();
     let fields = json!({ "name": "new", "description": "Keeps records", "code": "const execute = () => 1" });
     other.create(&super::request(&fields)).unwrap();
     assert!(found(&host, "records").split(' ').any(|name| name == "new"));
@@ -85,6 +85,6 @@ fn any_text_can_be_looked_for() {
         let message = format!("limit is {limit}, and has to be 1 to 1000");
         assert_eq!((error.code(), error.to_string()), ("filter-invalid", message));
     }
-    // Looking leaves no line.
-    assert!(host.lines().iter().all(|line| line.action == "create_tool"));
+    // A search leaves no audit line.
+    assert!(host.audit_lines().iter().all(|line| line.action == "create_tool"));
 }

@@ -1,14 +1,14 @@
-//! Proofs: what passes, what is found, and what is kept of it.
+//! Verification: what passes, the counterexamples, and what is stored.
 
 use std::path::PathBuf;
 
 use serde_json::{Map, Value, json};
-use toolcell::proof::{Ended, PROOF, Trying, Verdict};
+use toolcell::proof::{CheckKind, CheckStatus, PROOF, ProofStatus};
 use toolcell::{Proof, Status, VerifyOptions};
 
-use super::{AUTO, Host};
+use super::{AUTO, ToolboxFixture};
 
-/// The fields of a request that a fixture has; what else it has is for the tests.
+/// Returns the request fields of a fixture; its other fields are for the tests.
 fn fixtures(folder: &str) -> Vec<(String, Value, Value)> {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../fixtures/proof").join(folder);
     let mut paths: Vec<PathBuf> = std::fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -21,11 +21,11 @@ fn fixtures(folder: &str) -> Vec<(String, Value, Value)> {
     paths.iter().map(read).collect()
 }
 
-fn status(host: &Host, name: &str) -> Status {
+fn status(host: &ToolboxFixture, name: &str) -> Status {
     host.store().find(&toolcell::store::ToolRef::parse(name).unwrap()).unwrap().status
 }
 
-fn proved(host: &Host, fields: &Value) -> Proof {
+fn proved(host: &ToolboxFixture, fields: &Value) -> Proof {
     let name = fields["name"].as_str().unwrap();
     host.create(fields).unwrap();
     host.toolbox().verify(name, &VerifyOptions::default()).unwrap()
@@ -33,7 +33,7 @@ fn proved(host: &Host, fields: &Value) -> Proof {
 
 #[test]
 fn a_planted_bug_is_found_in_each_of_the_fixtures() {
-    let host = Host::under(AUTO);
+    let host = ToolboxFixture::with_policy(AUTO);
     let mut missed = Vec::new();
     for (name, fields, planted) in fixtures("planted") {
         let proof = proved(&host, &fields);
@@ -43,7 +43,7 @@ fn a_planted_bug_is_found_in_each_of_the_fixtures() {
         };
         assert_eq!(
             (proof.verdict, found.check, status(&host, &name)),
-            (Verdict::Failed, Trying::Challenger, Status::Failed)
+            (ProofStatus::Failed, CheckKind::Challenger, Status::Failed)
         );
     }
     assert!(missed.is_empty(), "{}", missed.join("\n"));
@@ -51,18 +51,18 @@ fn a_planted_bug_is_found_in_each_of_the_fixtures() {
 
 #[test]
 fn citizens_pass() {
-    let host = Host::under(AUTO);
+    let host = ToolboxFixture::with_policy(AUTO);
     let mut failed = Vec::new();
     for (name, fields, _) in fixtures("citizens") {
         let proof = proved(&host, &fields);
-        if proof.verdict != Verdict::Passed {
+        if proof.verdict != ProofStatus::Passed {
             failed.push(format!("{name}: {:?} {:?}", proof.counterexample, proof.checks));
         }
     }
     assert!(failed.is_empty(), "{}", failed.join("\n"));
 }
 
-/// A tool with one example, and whatever else is said of it.
+/// Returns a tool with one example and these fields.
 fn doubled(more: &Value) -> Value {
     let mut fields = json!({
         "name": "doubled", "description": "Doubles a number", "code": "const execute = ({ n }) => 2 * n",
@@ -73,16 +73,16 @@ fn doubled(more: &Value) -> Value {
     fields
 }
 
-/// What comes of a tool like that: the verdict, and what is wrong.
-fn check(more: &Value, verdict: Verdict, wrong: &str) -> Proof {
-    let host = Host::under(AUTO);
+/// Asserts the status of such a tool, and what is wrong with it.
+fn check(more: &Value, verdict: ProofStatus, wrong: &str) -> Proof {
+    let host = ToolboxFixture::with_policy(AUTO);
     let proof = proved(&host, &doubled(more));
     let found = proof.counterexample.as_ref().map(|found| format!("{}: {}", found.kind, found.message));
     assert_eq!((proof.verdict, found.unwrap_or_default().as_str()), (verdict, wrong));
     let expected = match verdict {
-        Verdict::Passed => Status::Passed,
-        Verdict::Failed => Status::Failed,
-        Verdict::Unproven => Status::Unverified,
+        ProofStatus::Passed => Status::Passed,
+        ProofStatus::Failed => Status::Failed,
+        ProofStatus::Unproven => Status::Unverified,
     };
     assert_eq!(status(&host, "doubled"), expected);
     proof
@@ -90,30 +90,40 @@ fn check(more: &Value, verdict: Verdict, wrong: &str) -> Proof {
 
 #[test]
 fn a_tool_passes_by_evidence_alone() {
-    let proof = check(&json!({}), Verdict::Passed, "");
-    let said: Vec<(Trying, Ended)> = proof.checks.iter().map(|check| (check.check, check.verdict)).collect();
-    let each = [Trying::Examples, Trying::Determinism, Trying::Headroom, Trying::Parameters, Trying::Challenger];
-    assert_eq!(said, each.map(|check| (check, Ended::Passed)));
+    let proof = check(&json!({}), ProofStatus::Passed, "");
+    let said: Vec<(CheckKind, CheckStatus)> = proof.checks.iter().map(|check| (check.check, check.verdict)).collect();
+    let each = [
+        CheckKind::Examples,
+        CheckKind::Determinism,
+        CheckKind::Headroom,
+        CheckKind::Parameters,
+        CheckKind::Challenger,
+    ];
+    assert_eq!(said, each.map(|check| (check, CheckStatus::Passed)));
     assert!(proof.checks[4].runs >= 200, "{:?}", proof.checks[4]);
-    // Without an example nothing says what is right.
-    check(&json!({ "examples": [] }), Verdict::Unproven, "");
-    check(&json!({ "examples": [{ "parameters": { "n": 1 } }] }), Verdict::Unproven, "");
+    // Without an example the correct result is unknown.
+    check(&json!({ "examples": [] }), ProofStatus::Unproven, "");
+    check(&json!({ "examples": [{ "parameters": { "n": 1 } }] }), ProofStatus::Unproven, "");
 }
 
 #[test]
 fn an_example_that_does_not_hold_fails_the_tool() {
     let with = |example: Value| json!({ "examples": [example] });
     let wrong = "unlike-example: example 1: it returns 42, expected 41";
-    check(&with(json!({ "parameters": { "n": 21 }, "result": 41 })), Verdict::Failed, wrong);
-    check(&with(json!({ "parameters": { "n": 21 }, "result": 42.0 })), Verdict::Passed, "");
-    check(&with(json!({ "parameters": { "n": 2 }, "holds": "result === parameters.n + 2" })), Verdict::Passed, "");
+    check(&with(json!({ "parameters": { "n": 21 }, "result": 41 })), ProofStatus::Failed, wrong);
+    check(&with(json!({ "parameters": { "n": 21 }, "result": 42.0 })), ProofStatus::Passed, "");
+    check(&with(json!({ "parameters": { "n": 2 }, "holds": "result === parameters.n + 2" })), ProofStatus::Passed, "");
     let wrong = "unlike-example: example 1: `result === parameters.n + 2` does not hold of 6";
-    check(&with(json!({ "parameters": { "n": 3 }, "holds": "result === parameters.n + 2" })), Verdict::Failed, wrong);
+    check(
+        &with(json!({ "parameters": { "n": 3 }, "holds": "result === parameters.n + 2" })),
+        ProofStatus::Failed,
+        wrong,
+    );
     let wrong = "unlike-example: example 1: it does not throw, expected an error with `too large` in it";
-    check(&with(json!({ "parameters": { "n": 3 }, "throws": "too large" })), Verdict::Failed, wrong);
+    check(&with(json!({ "parameters": { "n": 3 }, "throws": "too large" })), ProofStatus::Failed, wrong);
     let wrong = "parameters-invalid: example 1: what is declared refuses its parameters, which do not reach the tool: \
                  the parameters are invalid: /n is \"x\" (string), expected number";
-    check(&with(json!({ "parameters": { "n": "x" }, "result": 1 })), Verdict::Failed, wrong);
+    check(&with(json!({ "parameters": { "n": "x" }, "result": 1 })), ProofStatus::Failed, wrong);
 }
 
 #[test]
@@ -121,7 +131,7 @@ fn a_predicate_is_source_and_runs_in_the_cell() {
     let with = |holds: &str| json!({ "examples": [{ "parameters": { "n": 1 }, "holds": holds }] });
     let failed = |holds: &str, why: &str| {
         let wrong = format!("unlike-example: example 1: `{holds}` cannot be decided: {why}");
-        check(&with(holds), Verdict::Failed, &wrong);
+        check(&with(holds), ProofStatus::Failed, &wrong);
     };
     failed("result.x.y", "it throws TypeError: cannot read property 'y' of undefined");
     failed("(() => { while (true) {} })()", "the tool burned all of its 2000000000 units of fuel");
@@ -130,8 +140,8 @@ fn a_predicate_is_source_and_runs_in_the_cell() {
 }
 
 fn check_failed(more: &Value) -> String {
-    let proof = proved(&Host::under(AUTO), &doubled(more));
-    assert_eq!(proof.verdict, Verdict::Failed);
+    let proof = proved(&ToolboxFixture::with_policy(AUTO), &doubled(more));
+    assert_eq!(proof.verdict, ProofStatus::Failed);
     proof.counterexample.unwrap().message
 }
 
@@ -139,15 +149,15 @@ fn check_failed(more: &Value) -> String {
 fn what_throws_is_a_fault_unless_the_author_throws_it() {
     let code = |code: &str| json!({ "code": code });
     let own = "const execute = ({ n }) => { if (n < 0) throw new Error('n is negative'); return 2 * n }";
-    let proof = check(&code(own), Verdict::Passed, "");
+    let proof = check(&code(own), ProofStatus::Passed, "");
     assert!(proof.checks[4].says.contains("refused with an error of its own"), "{}", proof.checks[4].says);
     let own = "const execute = ({ n }) => { if (n < 0) throw new RangeError(`out of range: ${n}`); return 2 * n }";
-    check(&code(own), Verdict::Passed, "");
+    check(&code(own), ProofStatus::Passed, "");
     let engine = "const execute = ({ n }) => [2 * n][n < 0 ? 1 : 0].valueOf()";
     let wrong = "threw: it throws TypeError: cannot read property 'valueOf' of undefined";
-    let proof = check(&code(engine), Verdict::Failed, wrong);
+    let proof = check(&code(engine), ProofStatus::Failed, wrong);
     let found = proof.counterexample.unwrap();
-    // As small as it can be: the whole number that is nearest to zero on the wrong side, or one of the borders.
+    // The counterexample is shrunk: the integer nearest to zero that fails, or a boundary value.
     assert!(found.parameters["n"].as_f64().unwrap() < 0.0 && found.place.is_some(), "{found:?}");
 }
 
@@ -157,7 +167,7 @@ fn the_input_that_is_shown_is_a_small_one() {
         "const execute = ({ xs }) => { if (xs.length > 2 && xs.includes('😀')) return xs.nothing.x; return xs.length }";
     let more = json!({ "code": code, "examples": [{ "parameters": { "xs": ["a"] }, "result": 1 }],
         "parameters": { "xs": { "type": "array", "required": true, "items": { "type": "string" } } } });
-    let proof = check(&more, Verdict::Failed, "threw: it throws TypeError: cannot read property 'x' of undefined");
+    let proof = check(&more, ProofStatus::Failed, "threw: it throws TypeError: cannot read property 'x' of undefined");
     let found = proof.counterexample.unwrap();
     let xs = found.parameters["xs"].as_array().unwrap();
     assert!(xs.len() == 3 && found.found_with.is_some(), "{found:?}");
@@ -166,20 +176,20 @@ fn the_input_that_is_shown_is_a_small_one() {
 #[test]
 fn the_same_seed_finds_the_same() {
     let more = json!({ "code": "const execute = ({ n }) => n > 90 ? null.x : 2 * n" });
-    let one = check(&more, Verdict::Failed, "threw: it throws TypeError: cannot read property 'x' of null");
-    let two = check(&more, Verdict::Failed, "threw: it throws TypeError: cannot read property 'x' of null");
+    let one = check(&more, ProofStatus::Failed, "threw: it throws TypeError: cannot read property 'x' of null");
+    let two = check(&more, ProofStatus::Failed, "threw: it throws TypeError: cannot read property 'x' of null");
     assert_eq!((one.counterexample, one.checks), (two.counterexample, two.checks));
 }
 
 #[test]
 fn what_is_kept_of_a_proof_can_be_run_again() {
-    let host = Host::under(AUTO);
+    let host = ToolboxFixture::with_policy(AUTO);
     let proof = proved(&host, &doubled(&json!({})));
     let entry = host.store().find(&toolcell::store::ToolRef::parse("doubled").unwrap()).unwrap();
     assert_eq!(host.toolbox().proof(&entry).unwrap().as_ref(), Some(&proof));
     assert_eq!(host.store().records_of_kind(entry.id, PROOF, 9).unwrap().len(), 1);
     assert_eq!(host.toolbox().show("doubled", None).unwrap().proof, Some(proof.clone()));
-    // The first receipt is that of the example: a run gives the same for the same fuel.
+    // The first receipt is the example's: a run yields the same result with the same fuel.
     let receipt = &proof.receipts[0];
     let ran = host.run("doubled", &json!({ "n": 21 })).unwrap();
     assert_eq!((ran.report.usage.fuel, receipt.outcome.as_str()), (receipt.fuel, "returned"));
@@ -187,7 +197,7 @@ fn what_is_kept_of_a_proof_can_be_run_again() {
 
 #[test]
 fn what_was_proven_is_proven_no_more_when_something_else_is_expected() {
-    let host = Host::under(AUTO);
+    let host = ToolboxFixture::with_policy(AUTO);
     proved(&host, &doubled(&json!({})));
     assert_eq!(status(&host, "doubled"), Status::Passed);
     host.create(&doubled(&json!({ "replace": true, "tags": ["math"] }))).unwrap();
@@ -199,12 +209,12 @@ fn what_was_proven_is_proven_no_more_when_something_else_is_expected() {
 
 #[test]
 fn whoever_may_not_run_a_tool_does_not_try_it_either() {
-    let host = Host::under("[approval]\nmode = \"never\"");
+    let host = ToolboxFixture::with_policy("[approval]\nmode = \"never\"");
     host.create(&doubled(&json!({}))).unwrap();
     let refused = host.toolbox().verify("doubled", &VerifyOptions::default()).unwrap_err();
     assert_eq!(refused.code(), "permission-denied");
     assert_eq!(status(&host, "doubled"), Status::Unverified);
-    let lines = host.lines();
+    let lines = host.audit_lines();
     let line = lines.last().unwrap();
     assert_eq!((line.action.as_str(), line.error.as_deref()), ("verify_tool", Some("permission-denied")));
     assert_eq!(host.record(line).unwrap().outcome, "refused");
@@ -214,21 +224,21 @@ fn whoever_may_not_run_a_tool_does_not_try_it_either() {
 fn a_gate_is_asked_once_for_a_whole_proof() {
     let asked = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
     let counted = std::sync::Arc::clone(&asked);
-    let host = Host::asking(move |call| {
+    let host = ToolboxFixture::with_hook(move |call| {
         counted.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         assert_eq!(*call.args, json!({ "n": 21 }));
-        toolcell::Verdict::allow()
+        toolcell::HookVerdict::allow()
     });
     let proof = proved(&host, &doubled(&json!({})));
-    assert_eq!((proof.verdict, asked.load(std::sync::atomic::Ordering::Relaxed)), (Verdict::Passed, 1));
-    let line = host.lines().pop().unwrap();
+    assert_eq!((proof.verdict, asked.load(std::sync::atomic::Ordering::Relaxed)), (ProofStatus::Passed, 1));
+    let line = host.audit_lines().pop().unwrap();
     let record = host.record(&line).unwrap();
     assert_eq!((line.action.as_str(), record.outcome.as_str(), record.run), ("verify_tool", "passed", proof.run));
 }
 
 #[test]
 fn all_tools_are_proven_side_by_side() {
-    let host = Host::under(AUTO);
+    let host = ToolboxFixture::with_policy(AUTO);
     for number in 0..12 {
         let wrong = i32::from(number % 3 == 0);
         let example = json!([{ "parameters": { "n": number }, "result": 2 * number + wrong }]);
@@ -239,14 +249,14 @@ fn all_tools_are_proven_side_by_side() {
         told.lock().unwrap().push((proved.done, proved.all));
     });
     let all = all.unwrap();
-    assert_eq!(all.iter().filter(|(_, proof)| proof.as_ref().unwrap().verdict == Verdict::Failed).count(), 4);
+    assert_eq!(all.iter().filter(|(_, proof)| proof.as_ref().unwrap().verdict == ProofStatus::Failed).count(), 4);
     let told = told.into_inner().unwrap();
     assert_eq!(told, (1..=12).map(|done| (done, 12)).collect::<Vec<_>>());
 }
 
 #[test]
 fn a_trial_that_is_broken_off_leaves_the_tool_unverified() {
-    let host = Host::under(AUTO);
+    let host = ToolboxFixture::with_policy(AUTO);
     host.create(&doubled(&json!({}))).unwrap();
     let cancel = toolcell::CancelToken::new();
     cancel.cancel();
@@ -257,7 +267,7 @@ fn a_trial_that_is_broken_off_leaves_the_tool_unverified() {
 
 #[test]
 fn examples_and_claims_that_are_none_are_refused_by_their_number() {
-    let host = Host::under(AUTO);
+    let host = ToolboxFixture::with_policy(AUTO);
     let refused = |more: Value, message: &str| {
         let error = host.create(&doubled(&more)).unwrap_err();
         assert_eq!((error.code(), error.to_string().as_str()), ("notes-invalid", message));
@@ -273,12 +283,12 @@ fn examples_and_claims_that_are_none_are_refused_by_their_number() {
 
 #[test]
 fn a_tool_whose_trial_was_killed_is_unverified_when_the_store_is_opened_next() {
-    let mut host = Host::under(AUTO);
+    let mut host = ToolboxFixture::with_policy(AUTO);
     host.create(&doubled(&json!({}))).unwrap();
     let entry = host.store().find(&toolcell::store::ToolRef::parse("doubled").unwrap()).unwrap();
     host.store().set_status(entry.id, Status::Pending).unwrap();
-    // What a process leaves that is killed: a run that was begun.
-    let begun = host.store().begin_run(|run| {
+    // What a killed process leaves behind: a run that was started.
+    let begun = host.store().start_run(|run| {
         json!({ "run": run.to_string(), "action": "verify_tool", "caller": "cli", "name": "doubled",
             "at": "2026-02-18T09:00:00Z", "blake3": "", "bytes": 2 })
         .to_string()
@@ -287,13 +297,13 @@ fn a_tool_whose_trial_was_killed_is_unverified_when_the_store_is_opened_next() {
     drop(begun.unwrap());
     host.reopen();
     assert_eq!(status(&host, "doubled"), Status::Unverified);
-    let line = host.lines().pop().unwrap();
+    let line = host.audit_lines().pop().unwrap();
     assert_eq!((line.action.as_str(), line.error.as_deref()), ("verify_tool", Some("interrupted")));
 }
 
 #[test]
 fn a_declaration_that_is_made_to_cost_much_costs_little() {
-    let host = Host::under(AUTO);
+    let host = ToolboxFixture::with_policy(AUTO);
     let fields: Map<String, Value> = (0..64).map(|number| (format!("p{number}"), json!({ "$ref": "#" }))).collect();
     let schemas = [
         json!({ "type": "object", "properties": { "a": { "type": "array", "minItems": 1_000_000_000_000_u64 } } }),
@@ -305,16 +315,16 @@ fn a_declaration_that_is_made_to_cost_much_costs_little() {
     ];
     let mut proven = 0;
     for (number, schema) in schemas.iter().enumerate() {
-        // Two of each, so that they are compared as well.
+        // Two copies of each, so that they are compared as well.
         for copy in ["one", "other"] {
             let name = format!("{copy}_{number}");
             let made = host.create(&json!({ "name": name, "description": "Takes much", "parameters": schema,
                 "code": format!("const execute = (params) => Object.keys(params).length // {copy}"),
                 "examples": [{ "parameters": {}, "result": 0 }] }));
-            // What no parameters could meet may be refused by its declaration.
+            // A declaration that no parameters satisfy may be rejected.
             if made.is_ok() {
                 let proof = host.toolbox().verify(&name, &VerifyOptions::default()).unwrap();
-                assert_eq!(proof.verdict, Verdict::Passed, "{name}: {:?}", proof.counterexample);
+                assert_eq!(proof.verdict, ProofStatus::Passed, "{name}: {:?}", proof.counterexample);
                 proven += 1;
             }
         }

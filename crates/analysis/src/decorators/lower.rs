@@ -1,4 +1,4 @@
-//! Where which text is put in between.
+//! The edits that lower decorators and `accessor` fields.
 
 use std::panic::catch_unwind;
 
@@ -13,67 +13,67 @@ use swc_ecma_ast::{
 };
 use swc_ecma_visit::{Visit, VisitWith};
 
-use super::edits::{Edits, Misplaced};
-use super::{Lowered, Lowering};
-use crate::names::bare;
-use crate::parse::{Read, next_token, problem, range, read, syntax_of_javascript};
-use crate::position::Lines;
-use crate::walk::{class_of, class_of_statement, decorators_of};
+use super::edits::{EditConflict, Edits};
+use super::{LoweredSource, LoweringResult};
+use crate::bindings::peel_parens;
+use crate::parse::{SyntaxTree, byte_range, diagnostic, javascript_syntax, next_token, parse_as};
+use crate::position::LineIndex;
+use crate::visit::{class_of_item, class_of_statement, decorators_of};
 
-/// What compiled decorators call.
+/// The run-time helper that lowered code calls.
 const HELPER: &str = include_str!("helper.js");
 
-/// What is put before a source that uses `Symbol.metadata`, which the engine does not have.
-const METADATA: &str = "Symbol.metadata??Object.defineProperty(Symbol,'metadata',{value:Symbol.for('Symbol.metadata'),writable:true,configurable:true});";
+/// The polyfill for `Symbol.metadata`, which the engine does not have, for sources that use it.
+const METADATA_POLYFILL: &str = "Symbol.metadata??Object.defineProperty(Symbol,'metadata',{value:Symbol.for('Symbol.metadata'),writable:true,configurable:true});";
 
-/// Compiles the decorators and `accessor` fields of JavaScript.
+/// Lowers the decorators and `accessor` fields of JavaScript.
 ///
 /// # Errors
-/// What is wrong with it.
-pub(crate) fn lower(source: &str, printed: Printed) -> Lowering {
-    // As with the passes of the compiler: whatever is wrong in here, a source does not end the process.
+/// Returns the diagnostics of the source.
+pub(crate) fn lower(source: &str, printed: Provenance) -> LoweringResult {
+    // As with the passes of the compiler: a panic in here does not end the process.
     catch_unwind(|| lower_unguarded(source, printed))
-        .unwrap_or_else(|_| Err(vec![problem(&Lines::of(source), (0, 0), NOT_COMPILED.to_owned())]))
+        .unwrap_or_else(|_| Err(vec![diagnostic(&LineIndex::new(source), (0, 0), NOT_COMPILED.to_owned())]))
 }
 
-fn lower_unguarded(source: &str, printed: Printed) -> Lowering {
-    let tree = read(source, syntax_of_javascript())?;
-    let mut lower = Lower {
+fn lower_unguarded(source: &str, printed: Provenance) -> LoweringResult {
+    let tree = parse_as(source, javascript_syntax())?;
+    let mut lower = DecoratorLowering {
         source,
-        prefix: prefix(source),
+        prefix: unused_prefix(source),
         edits: Edits::default(),
-        states: 0,
-        name: None,
+        state_count: 0,
+        inferred_name: None,
         uses_metadata: false,
-        refused: None,
-        printed,
+        yielding_decorator: None,
+        provenance: printed,
     };
-    let Read { program, .. } = tree;
+    let SyntaxTree { program, .. } = tree;
     program.visit_with(&mut lower);
-    if let Some(span) = lower.refused {
+    if let Some(span) = lower.yielding_decorator {
         let message = "a decorator that yields is not supported: yield before the class, into a variable".to_owned();
-        return Err(vec![problem(&Lines::of(source), range(span), message)]);
+        return Err(vec![diagnostic(&LineIndex::new(source), byte_range(span), message)]);
     }
     if lower.uses_metadata {
-        lower.edits.insert_first(first(&program).unwrap_or(source.len()), METADATA);
+        lower.edits.insert_first(program_start(&program).unwrap_or(source.len()), METADATA_POLYFILL);
     }
     let prefix = lower.prefix;
     let applied = lower.edits.apply(source);
-    let (mut code, shifts) =
-        applied.map_err(|Misplaced { at }| vec![problem(&Lines::of(source), (at, at), NOT_COMPILED.to_owned())])?;
+    let (mut code, shifts) = applied
+        .map_err(|EditConflict { at }| vec![diagnostic(&LineIndex::new(source), (at, at), NOT_COMPILED.to_owned())])?;
     let helper: Vec<&str> = HELPER.lines().map(str::trim_start).filter(|line| !line.starts_with("//")).collect();
     let helper = helper.join("\n").replace("$D", &prefix).replace("$B", &format!("{prefix}B"));
     code.push('\n');
     code.push_str(&helper);
-    Ok(Lowered { code, shifts })
+    Ok(LoweredSource { code, column_map: shifts })
 }
 
-/// What is said of decorators that the compiler of decorators cannot place.
+/// The message for decorators that cannot be lowered.
 const NOT_COMPILED: &str =
     "has decorators in a form that is not compiled: declare each class in a statement of its own";
 
-/// A name that nothing in a source begins with.
-fn prefix(source: &str) -> String {
+/// Returns a prefix that no name of the source has.
+fn unused_prefix(source: &str) -> String {
     if !source.contains("$d") {
         return "$d".to_owned();
     }
@@ -84,8 +84,9 @@ fn prefix(source: &str) -> String {
     format!("$d{free}_")
 }
 
-/// Where a program begins, after its directives. The span of a class need not have its decorators in it.
-fn first(program: &Program) -> Option<usize> {
+/// Returns the offset at which a program starts, after its directives. The span of a class need not
+/// contain its decorators.
+fn program_start(program: &Program) -> Option<usize> {
     let is_directive = |stmt: &Stmt| matches!(stmt, Stmt::Expr(stmt) if matches!(&*stmt.expr, Expr::Lit(Lit::Str(_))));
     let (span, class) = match program {
         Program::Script(script) => {
@@ -95,64 +96,66 @@ fn first(program: &Program) -> Option<usize> {
         Program::Module(module) => {
             let directive = |item: &&ModuleItem| !matches!(item, ModuleItem::Stmt(stmt) if is_directive(stmt));
             let item = module.body.iter().find(directive)?;
-            (item.span(), class_of(item))
+            (item.span(), class_of_item(item))
         }
     };
-    let decorators = class.into_iter().flat_map(|class| &class.decorators).map(|decorator| range(decorator.span).0);
-    decorators.chain([range(span).0]).min()
+    let decorators =
+        class.into_iter().flat_map(|class| &class.decorators).map(|decorator| byte_range(decorator.span).0);
+    decorators.chain([byte_range(span).0]).min()
 }
 
-/// A text as a literal.
-fn quoted(text: &str) -> String {
+/// Returns a text as a JavaScript string literal.
+fn js_string_literal(text: &str) -> String {
     serde_json::to_string(text).unwrap_or_default().replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")
 }
 
-/// How a class declaration is exported.
+/// The export of a class declaration.
 #[derive(Clone, Copy)]
-struct Exported {
-    /// Where the statement begins.
+struct ExportPosition {
+    /// The offset of the statement.
     start: usize,
     is_default: bool,
 }
 
-struct Lower<'a> {
+struct DecoratorLowering<'a> {
     source: &'a str,
     prefix: String,
     edits: Edits,
-    states: usize,
-    /// The name that a class expression gets from what it becomes the value of.
-    name: Option<String>,
+    state_count: usize,
+    /// The name that an anonymous class expression infers from its assignment.
+    inferred_name: Option<String>,
     uses_metadata: bool,
-    /// Where a decorator yields.
-    refused: Option<Span>,
-    printed: Printed,
+    /// The span of a decorator that yields, which is unsupported.
+    yielding_decorator: Option<Span>,
+    provenance: Provenance,
 }
 
-/// Who wrote the text.
+/// The origin of the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Printed {
-    ByAuthor,
-    /// With this before the names of private methods that have decorators, which the printer leaves out. No other key
-    /// begins with it.
-    ByCompiler(String),
+pub(crate) enum Provenance {
+    Author,
+    /// Printed by the compiler, which omits the decorators of private methods: their names have
+    /// this prefix. No other key has it.
+    Compiler(String),
 }
 
-/// Where a class stands.
+/// The syntactic position of a class.
 #[derive(Clone, Copy)]
-enum Role {
-    Declaration(Option<Exported>),
+enum ClassPosition {
+    Declaration(Option<ExportPosition>),
     Expression,
 }
 
-/// What is decorated of a class.
-struct Shape {
-    /// Something of it is decorated, or has a key to keep: it has a state.
+/// The decorations of a class.
+struct ClassDecorations {
+    /// Whether the class needs run-time state: it or a member is decorated, or an `accessor` has a
+    /// computed key.
     has_state: bool,
     is_decorated: bool,
     has_accessor: bool,
 }
 
-impl Shape {
+impl ClassDecorations {
     fn new(class: &Class) -> Self {
         let is_decorated = !class.decorators.is_empty();
         let mut shape = Self { has_state: is_decorated, is_decorated, has_accessor: false };
@@ -167,18 +170,18 @@ impl Shape {
     }
 }
 
-/// A class that is compiled.
-struct Head<'a> {
-    /// The variable that has its state.
+/// The head of a class that is lowered.
+struct ClassHead<'a> {
+    /// The variable that holds the run-time state.
     state: &'a str,
-    /// What it is called.
+    /// The name of the class.
     name: &'a str,
     ident: Option<&'a Ident>,
-    role: Role,
-    waits: bool,
+    position: ClassPosition,
+    awaits: bool,
 }
 
-/// The kinds of decorated members, as the helper counts them.
+/// The kinds of decorated members, as numbered by the helper.
 const FIELD: u8 = 0;
 const ACCESSOR: u8 = 1;
 
@@ -190,12 +193,12 @@ fn kind_of(kind: MethodKind) -> u8 {
     }
 }
 
-/// The name of a private method, and the place of its key.
-fn private<'a>(member: &'a ClassMember, printed: &Printed) -> Option<(&'a str, Span)> {
+/// Returns the name of a private method, and the span of its key.
+fn private_name<'a>(member: &'a ClassMember, printed: &Provenance) -> Option<(&'a str, Span)> {
     match member {
         ClassMember::PrivateMethod(method) => Some((&method.key.name, method.key.span)),
         ClassMember::Method(method) => match (&method.key, printed) {
-            (PropName::Str(key), Printed::ByCompiler(marker)) => {
+            (PropName::Str(key), Provenance::Compiler(marker)) => {
                 Some((key.value.as_str()?.strip_prefix(marker.as_str())?, key.span))
             }
             _ => None,
@@ -204,22 +207,24 @@ fn private<'a>(member: &'a ClassMember, printed: &Printed) -> Option<(&'a str, S
     }
 }
 
-/// Whether a member is static and private: it is one of its class alone, and not of one that takes its place.
-fn is_private_static(member: &ClassMember, printed: &Printed) -> bool {
+/// Returns whether a member is static and private: it belongs to this class, even if a decorator
+/// replaces the class.
+fn is_private_static(member: &ClassMember, printed: &Provenance) -> bool {
     match member {
         ClassMember::PrivateProp(prop) => prop.is_static,
         ClassMember::PrivateMethod(method) => method.is_static,
-        ClassMember::Method(method) => method.is_static && private(member, printed).is_some(),
+        ClassMember::Method(method) => method.is_static && private_name(member, printed).is_some(),
         ClassMember::AutoAccessor(accessor) => accessor.is_static && matches!(accessor.key, Key::Private(_)),
         _ => false,
     }
 }
 
-/// What the helper is told of a member: its kind, whether it is static, and how it is reached.
-fn element(member: &ClassMember, printed: &Printed) -> Option<String> {
+/// Returns the descriptor of a member for the helper: its kind, whether it is static, and how to
+/// access it.
+fn element_descriptor(member: &ClassMember, printed: &Provenance) -> Option<String> {
     let (kind, is_static, key) = match member {
         ClassMember::Method(method) => {
-            let key = private(member, printed).map_or(Ok(&method.key), |(name, _)| Err(name));
+            let key = private_name(member, printed).map_or(Ok(&method.key), |(name, _)| Err(name));
             (kind_of(method.kind), method.is_static, key)
         }
         ClassMember::PrivateMethod(method) => (kind_of(method.kind), method.is_static, Err(&*method.key.name)),
@@ -237,93 +242,96 @@ fn element(member: &ClassMember, printed: &Printed) -> Option<String> {
         return None;
     }
     let name = match key {
-        Ok(key) => literal(key).unwrap_or_else(|| "void 0".to_owned()),
+        Ok(key) => key_literal(key).unwrap_or_else(|| "void 0".to_owned()),
         Err(name) => {
             let get = if kind == 4 { "void 0".to_owned() } else { format!("o=>o.#{name}") };
             let set = if matches!(kind, 2 | 3) { String::new() } else { format!(",(o,v)=>{{o.#{name}=v}}") };
-            format!("{},o=>#{name} in o,{get}{set}", quoted(&format!("#{name}")))
+            format!("{},o=>#{name} in o,{get}{set}", js_string_literal(&format!("#{name}")))
         }
     };
     Some(format!("[{kind},{is_static},{name}]"))
 }
 
-/// A key that is not computed, as a literal.
-fn literal(key: &PropName) -> Option<String> {
+/// Returns a key that is not computed, as a literal.
+fn key_literal(key: &PropName) -> Option<String> {
     match key {
-        PropName::Ident(name) => Some(quoted(&name.sym)),
-        PropName::Str(text) => Some(quoted(&text.value.to_string_lossy())),
-        // `String` gives the key of a number.
+        PropName::Ident(name) => Some(js_string_literal(&name.sym)),
+        PropName::Str(text) => Some(js_string_literal(&text.value.to_string_lossy())),
+        // `String` converts a number to its key.
         PropName::Num(number) => Some(format!("String({})", number.value)),
-        PropName::BigInt(number) => Some(quoted(&number.value.to_string())),
+        PropName::BigInt(number) => Some(js_string_literal(&number.value.to_string())),
         PropName::Computed(_) => None,
     }
 }
 
-/// Whether a number is written alike here and in JavaScript.
-fn is_plain(number: &Number) -> bool {
+/// Returns whether Rust and JavaScript print a number alike.
+fn is_plain_integer(number: &Number) -> bool {
     number.value.fract() == 0.0 && number.value.abs() < 1e15 && !number.value.is_sign_negative()
 }
 
-impl Lower<'_> {
-    /// Where the next token is.
-    fn token(&self, from: usize) -> usize {
+impl DecoratorLowering<'_> {
+    /// Returns the offset of the next token.
+    fn token_start(&self, from: usize) -> usize {
         next_token(self.source, from)
     }
 
-    /// Where a word ends, if it is the next token.
-    fn behind(&self, from: usize, word: &str) -> Option<usize> {
-        let start = self.token(from);
+    /// Returns the end of a word, if it is the next token.
+    fn end_of_word(&self, from: usize, word: &str) -> Option<usize> {
+        let start = self.token_start(from);
         self.source[start..].starts_with(word).then_some(start + word.len())
     }
 
-    /// Takes `export` and `default` away.
-    fn unexport(&mut self, mut from: usize) {
+    /// Removes `export` and `default`.
+    fn remove_export(&mut self, mut from: usize) {
         for word in ["export", "default"] {
-            if let Some(end) = self.behind(from, word) {
+            if let Some(end) = self.end_of_word(from, word) {
                 self.edits.replace(end - word.len(), word.len(), "");
                 from = end;
             }
         }
     }
 
-    fn class(&mut self, class: &Class, ident: Option<&Ident>, role: Role) {
-        let shape = Shape::new(class);
-        let given = self.name.take();
+    fn lower_class(&mut self, class: &Class, ident: Option<&Ident>, role: ClassPosition) {
+        let shape = ClassDecorations::new(class);
+        let given = self.inferred_name.take();
         if !shape.has_state && !shape.has_accessor {
             class.visit_children_with(self);
             return;
         }
-        let is_default = matches!(role, Role::Declaration(Some(Exported { is_default: true, .. })));
+        let is_default = matches!(role, ClassPosition::Declaration(Some(ExportPosition { is_default: true, .. })));
         let name = ident.map(|ident| ident.sym.to_string()).or(given);
         let name = name.unwrap_or_else(|| if is_default { "default".to_owned() } else { String::new() });
         let state = if shape.has_state {
-            self.states += 1;
-            format!("{}{}", self.prefix, self.states)
+            self.state_count += 1;
+            format!("{}{}", self.prefix, self.state_count)
         } else {
             String::new()
         };
-        let waits = Waits::new(class);
-        let is_wrapped = shape.is_decorated || matches!(role, Role::Expression);
+        let waits = SuspensionPoints::new(class);
+        let is_wrapped = shape.is_decorated || matches!(role, ClassPosition::Expression);
         if shape.has_state
             && is_wrapped
             && let Some(span) = waits.yields
         {
-            self.refused.get_or_insert(span);
+            self.yielding_decorator.get_or_insert(span);
         }
         let behind = if shape.has_state {
-            self.open(class, &Head { state: &state, name: &name, ident, role, waits: waits.awaits })
+            self.wrap_class(
+                class,
+                &ClassHead { state: &state, name: &name, ident, position: role, awaits: waits.awaits },
+            )
         } else {
             String::new()
         };
         for decorator in &class.decorators {
             decorator.expr.visit_with(self);
         }
-        let mut head = class.decorators.last().map_or(range(class.span).0, |last| range(last.span).1);
+        let mut head = class.decorators.last().map_or(byte_range(class.span).0, |last| byte_range(last.span).1);
         for word in ["export", "default", "class"] {
-            head = self.behind(head, word).unwrap_or(head);
+            head = self.end_of_word(head, word).unwrap_or(head);
         }
         if let Some(ident) = ident {
-            let (start, end) = range(ident.span);
+            let (start, end) = byte_range(ident.span);
             if shape.is_decorated {
                 self.edits.replace(start, end - start, "");
             }
@@ -331,25 +339,36 @@ impl Lower<'_> {
         }
         if let Some(parent) = &class.super_class {
             parent.visit_with(self);
-            head = range(parent.span()).1;
+            head = byte_range(parent.span()).1;
         }
-        let (start, end) = (self.token(head) + 1, range(class.span).1 - 1);
-        let elements: Vec<Option<String>> = class.body.iter().map(|member| element(member, &self.printed)).collect();
+        let (start, end) = (self.token_start(head) + 1, byte_range(class.span).1 - 1);
+        let elements: Vec<Option<String>> =
+            class.body.iter().map(|member| element_descriptor(member, &self.provenance)).collect();
         if shape.has_state {
-            let variable = if shape.is_decorated { format!("{}=", variable(ident, &state)) } else { String::new() };
-            let (list, name) = (elements.iter().flatten().cloned().collect::<Vec<_>>().join(","), quoted(&name));
+            let variable =
+                if shape.is_decorated { format!("{}=", class_variable(ident, &state)) } else { String::new() };
+            let (list, name) =
+                (elements.iter().flatten().cloned().collect::<Vec<_>>().join(","), js_string_literal(&name));
             let is_fixed =
-                shape.is_decorated && class.body.iter().any(|member| is_private_static(member, &self.printed));
+                shape.is_decorated && class.body.iter().any(|member| is_private_static(member, &self.provenance));
             let fixed = if is_fixed { ",true" } else { "" };
             self.edits.insert(start, format!("static{{{variable}{state}.apply(this,[{list}],{name}{fixed})}}"));
-            if class.body.iter().any(runs_before) {
+            if class.body.iter().any(has_instance_initializers) {
                 self.edits.insert(start, format!("#{state}B={state}.before(this);"));
             }
         }
         let mut index = 0;
         for (nth, (member, element)) in class.body.iter().zip(&elements).enumerate() {
             let place_index = element.as_ref().map(|_| index);
-            self.member(member, &Place { state: &state, nth, index: place_index, is_decorated: shape.is_decorated });
+            self.lower_member(
+                member,
+                &MemberPosition {
+                    state: &state,
+                    member_index: nth,
+                    element_index: place_index,
+                    is_decorated: shape.is_decorated,
+                },
+            );
             index += usize::from(element.is_some());
         }
         if shape.is_decorated {
@@ -358,36 +377,36 @@ impl Lower<'_> {
         self.edits.insert(end + 1, behind);
     }
 
-    /// Puts in what is before a class, and gives what is behind it.
-    fn open(&mut self, class: &Class, head: &Head<'_>) -> String {
-        let Head { state, name, ident, role, waits } = *head;
+    /// Inserts the code before a class, and returns the code after it.
+    fn wrap_class(&mut self, class: &Class, head: &ClassHead<'_>) -> String {
+        let ClassHead { state, name, ident, position: role, awaits: waits } = *head;
         let (waited, asynchronous) = if waits { ("await ", "async ") } else { ("", "") };
-        let (prefix, key, start) = (self.prefix.clone(), quoted(name), range(class.span).0);
+        let (prefix, key, start) = (self.prefix.clone(), js_string_literal(name), byte_range(class.span).0);
         let Some((first, last)) = class.decorators.first().zip(class.decorators.last()) else {
             return match role {
-                Role::Declaration(exported) => {
+                ClassPosition::Declaration(exported) => {
                     let start = exported.map_or(start, |exported| exported.start);
                     self.edits.insert(start, format!("const {state}={prefix}();"));
                     String::new()
                 }
-                Role::Expression if ident.is_some() => {
+                ClassPosition::Expression if ident.is_some() => {
                     self.edits.insert(start, format!("({waited}{prefix}([],{asynchronous}{state}=>"));
                     "))".to_owned()
                 }
-                Role::Expression => {
+                ClassPosition::Expression => {
                     self.edits.insert(start, format!("({waited}{prefix}([],{asynchronous}{state}=>({{[{key}]:"));
                     format!("}})[{key}]))")
                 }
             };
         };
-        let (from, to) = (range(first.span).0, range(last.span).1);
-        let exported = if let Role::Declaration(exported) = role { exported } else { None };
+        let (from, to) = (byte_range(first.span).0, byte_range(last.span).1);
+        let exported = if let ClassPosition::Declaration(exported) = role { exported } else { None };
         let is_default = exported.is_some_and(|exported| exported.is_default);
         // `export @a class`, not `@a export class`.
         let before =
             exported.filter(|exported| exported.start < from && self.source[exported.start..].starts_with("export"));
         let begin = match (role, ident) {
-            (Role::Expression, _) => "(".to_owned(),
+            (ClassPosition::Expression, _) => "(".to_owned(),
             (_, Some(ident)) if exported.is_some() && !is_default && before.is_none() => {
                 format!("export let {}=", ident.sym)
             }
@@ -396,31 +415,32 @@ impl Lower<'_> {
             (_, None) => "export default ".to_owned(),
         };
         match before {
-            Some(before) if is_default && ident.is_some() => self.unexport(before.start),
-            None if exported.is_some() => self.unexport(to),
+            Some(before) if is_default && ident.is_some() => self.remove_export(before.start),
+            None if exported.is_some() => self.remove_export(to),
             _ => {}
         }
         self.edits.insert(from, format!("{begin}{waited}{prefix}("));
-        self.decorators(&class.decorators, "[", "]");
-        let variable = variable(ident, state);
+        self.lower_decorators(&class.decorators, "[", "]");
+        let variable = class_variable(ident, state);
         self.edits.insert(to, format!(",{asynchronous}({state},{variable})=>({{[{key}]:"));
         let end = format!("}},{variable}))");
         match (role, ident) {
-            (Role::Expression, _) => format!("{end})"),
+            (ClassPosition::Expression, _) => format!("{end})"),
             (_, Some(ident)) if is_default => format!("{end};export{{{} as default}};", ident.sym),
             _ => format!("{end};"),
         }
     }
 
-    /// Makes a list of decorators. What they are made of is looked at afterwards.
-    fn decorators(&mut self, decorators: &[Decorator], before: &str, behind: &str) {
+    /// Turns decorators into a list. The expressions in them are visited afterwards.
+    fn lower_decorators(&mut self, decorators: &[Decorator], before: &str, behind: &str) {
         for (index, decorator) in decorators.iter().enumerate() {
-            let (start, end) = range(decorator.span);
+            let (start, end) = byte_range(decorator.span);
             self.edits.replace(start, 1, if index == 0 { format!("{before}(") } else { ",(".to_owned() });
             if let Expr::Member(MemberExpr { obj, .. }) = &*decorator.expr {
-                // What it is a member of is its `this`. Brackets around both stay where they are.
+                // The object of the member becomes the decorator's `this`. Parentheses around both
+                // stay in place.
                 let prefix = &self.prefix;
-                let (object, member) = (range(obj.span()), range(decorator.expr.span()));
+                let (object, member) = (byte_range(obj.span()), byte_range(decorator.expr.span()));
                 self.edits.insert(object.0, format!("{prefix}B({prefix}B.o="));
                 self.edits.insert(object.1, format!(",{prefix}B.o"));
                 self.edits.insert(member.1, ")");
@@ -428,71 +448,72 @@ impl Lower<'_> {
             self.edits.insert(end, ")");
         }
         if let Some(last) = decorators.last() {
-            self.edits.insert(range(last.span).1, behind);
+            self.edits.insert(byte_range(last.span).1, behind);
         }
     }
 
-    fn member(&mut self, member: &ClassMember, place: &Place<'_>) {
-        let Some(index) = place.index else {
+    fn lower_member(&mut self, member: &ClassMember, place: &MemberPosition<'_>) {
+        let Some(index) = place.element_index else {
             match member {
-                ClassMember::AutoAccessor(accessor) => self.accessor(accessor, place),
+                ClassMember::AutoAccessor(accessor) => self.lower_accessor(accessor, place),
                 _ => member.visit_with(self),
             }
             return;
         };
         let state = place.state;
         let own = decorators_of(member);
-        self.decorators(own, &format!(";static[{state}.list({index},["), "])](){}");
+        self.lower_decorators(own, &format!(";static[{state}.list({index},["), "])](){}");
         for decorator in own {
             decorator.expr.visit_with(self);
         }
-        let end = range(member.span()).1;
+        let end = byte_range(member.span()).1;
         match member {
             ClassMember::Method(ClassMethod { function, kind, is_static, key, .. }) => {
-                let private = private(member, &self.printed);
+                let private = private_name(member, &self.provenance);
                 if private.is_none() {
-                    self.key(key, place);
+                    self.store_computed_key(key, place);
                 }
-                self.method(function, private.map(|found| (found, *kind, *is_static)), end, place);
+                self.lower_private_method(function, private.map(|found| (found, *kind, *is_static)), end, place);
             }
             ClassMember::PrivateMethod(PrivateMethod { function, kind, is_static, .. }) => {
-                let private = private(member, &self.printed);
-                self.method(function, private.map(|found| (found, *kind, *is_static)), end, place);
+                let private = private_name(member, &self.provenance);
+                self.lower_private_method(function, private.map(|found| (found, *kind, *is_static)), end, place);
             }
             ClassMember::ClassProp(prop) => {
-                self.key(&prop.key, place);
-                let name = literal(&prop.key).unwrap_or_else(|| format!("{state}.same({index})"));
-                self.value(prop.value.as_deref(), range(prop.key.span()).1, &name, Some(place));
-                self.extra(end, prop.is_static, place);
+                self.store_computed_key(&prop.key, place);
+                let name = key_literal(&prop.key).unwrap_or_else(|| format!("{state}.same({index})"));
+                self.insert_initializer(prop.value.as_deref(), byte_range(prop.key.span()).1, &name, Some(place));
+                self.insert_extra_initializers(end, prop.is_static, place);
             }
             ClassMember::PrivateProp(prop) => {
-                let name = quoted(&format!("#{}", prop.key.name));
-                self.value(prop.value.as_deref(), range(prop.key.span).1, &name, Some(place));
-                self.extra(end, prop.is_static, place);
+                let name = js_string_literal(&format!("#{}", prop.key.name));
+                self.insert_initializer(prop.value.as_deref(), byte_range(prop.key.span).1, &name, Some(place));
+                self.insert_extra_initializers(end, prop.is_static, place);
             }
-            ClassMember::AutoAccessor(accessor) => self.accessor(accessor, place),
+            ClassMember::AutoAccessor(accessor) => self.lower_accessor(accessor, place),
             _ => member.visit_with(self),
         }
     }
 
-    /// Makes a private method a public one, of a name that none else has, and a getter of what is made of it.
-    fn method(
+    /// Turns a private method into a public one with a unique key, and a private getter for the
+    /// decorated method.
+    fn lower_private_method(
         &mut self,
         function: &Function,
         private: Option<((&str, Span), MethodKind, bool)>,
         end: usize,
-        place: &Place<'_>,
+        place: &MemberPosition<'_>,
     ) {
-        let Place { state, index, .. } = *place;
+        let MemberPosition { state, element_index: index, .. } = *place;
         let index = index.unwrap_or_default();
         if let Some(((_, key), ..)) = private {
-            let (start, stop) = range(key);
+            let (start, stop) = byte_range(key);
             self.edits.replace(start, stop - start, format!("[{state}.hidden({index})]"));
         }
         function.params.visit_with(self);
         function.body.visit_with(self);
         if let Some(((name, _), kind, is_static)) = private {
-            let scope = scope(is_static);
+            let scope = static_prefix(is_static);
             self.edits.insert(
                 end,
                 match kind {
@@ -504,32 +525,39 @@ impl Lower<'_> {
         }
     }
 
-    /// Keeps a key that is computed.
-    fn key(&mut self, key: &PropName, place: &Place<'_>) {
+    /// Stores the value of a computed key.
+    fn store_computed_key(&mut self, key: &PropName, place: &MemberPosition<'_>) {
         let PropName::Computed(computed) = key else { return };
-        let (start, end) = range(computed.expr.span());
-        if let Some(index) = place.index {
+        let (start, end) = byte_range(computed.expr.span());
+        if let Some(index) = place.element_index {
             self.edits.insert(start, format!("{}.key({index},", place.state));
         }
         computed.expr.visit_with(self);
-        if place.index.is_some() {
+        if place.element_index.is_some() {
             self.edits.insert(end, ")");
         }
     }
 
-    /// Hands the first value of a field to its decorators, and gives it the name that it has without them.
-    fn value(&mut self, value: Option<&Expr>, behind: usize, name: &str, decorated: Option<&Place<'_>>) {
-        let call = decorated.and_then(|place| Some(format!("{}.init({},this", place.state, place.index?)));
+    /// Passes the initial value of a field to its decorators, and keeps the name that an anonymous
+    /// function or class infers.
+    fn insert_initializer(
+        &mut self,
+        value: Option<&Expr>,
+        behind: usize,
+        name: &str,
+        decorated: Option<&MemberPosition<'_>>,
+    ) {
+        let call = decorated.and_then(|place| Some(format!("{}.init({},this", place.state, place.element_index?)));
         let Some(value) = value else {
             if let Some(call) = call {
                 self.edits.insert(behind, format!("={call})"));
             }
             return;
         };
-        let (start, end) = range(value.span());
-        let is_class = matches!(bare(value), Expr::Class(class) if class.ident.is_none());
+        let (start, end) = byte_range(value.span());
+        let is_class = matches!(peel_parens(value), Expr::Class(class) if class.ident.is_none());
         let is_nameless = is_class
-            || match bare(value) {
+            || match peel_parens(value) {
                 Expr::Arrow(_) => true,
                 Expr::Fn(function) => function.ident.is_none(),
                 _ => false,
@@ -541,10 +569,10 @@ impl Lower<'_> {
             self.edits.insert(start, format!("({{[{name}]:"));
         }
         if is_class {
-            self.name = serde_json::from_str(name).ok();
+            self.inferred_name = serde_json::from_str(name).ok();
         }
         value.visit_with(self);
-        self.name = None;
+        self.inferred_name = None;
         if is_nameless {
             self.edits.insert(end, format!("}})[{name}]"));
         }
@@ -553,9 +581,9 @@ impl Lower<'_> {
         }
     }
 
-    /// Runs what decorators of a field add to it, behind it.
-    fn extra(&mut self, end: usize, is_static: bool, place: &Place<'_>) {
-        let Place { state, nth, index: Some(index), .. } = *place else { return };
+    /// Inserts the extra initializers of a decorated field after it.
+    fn insert_extra_initializers(&mut self, end: usize, is_static: bool, place: &MemberPosition<'_>) {
+        let MemberPosition { state, member_index: nth, element_index: Some(index), .. } = *place else { return };
         self.edits.insert(
             end,
             if is_static {
@@ -566,33 +594,33 @@ impl Lower<'_> {
         );
     }
 
-    /// Makes a getter, a setter and a private field.
-    fn accessor(&mut self, accessor: &AutoAccessor, at: &Place<'_>) {
-        let Place { state, nth, index, is_decorated: may_move } = *at;
+    /// Turns an `accessor` field into a getter, a setter and a private field.
+    fn lower_accessor(&mut self, accessor: &AutoAccessor, at: &MemberPosition<'_>) {
+        let MemberPosition { state, member_index: nth, element_index: index, is_decorated: may_move } = *at;
         let is_decorated = !accessor.decorators.is_empty();
-        let mut from = accessor.decorators.last().map_or(range(accessor.span).0, |last| range(last.span).1);
-        from = self.behind(from, "static").unwrap_or(from);
-        if let Some(end) = self.behind(from, "accessor") {
+        let mut from = accessor.decorators.last().map_or(byte_range(accessor.span).0, |last| byte_range(last.span).1);
+        from = self.end_of_word(from, "static").unwrap_or(from);
+        if let Some(end) = self.end_of_word(from, "accessor") {
             self.edits.replace(end - "accessor".len(), "accessor".len(), "get");
         }
         let (start, end) = match &accessor.key {
-            Key::Public(key) => range(key.span()),
-            Key::Private(name) => range(name.span),
+            Key::Public(key) => byte_range(key.span()),
+            Key::Private(name) => byte_range(name.span),
         };
         let index = index.unwrap_or_default();
-        let (scope, store) = (scope(accessor.is_static), format!("#{}A{nth}", self.prefix));
+        let (scope, store) = (static_prefix(accessor.is_static), format!("#{}A{nth}", self.prefix));
         let mut private = String::new();
         let (key, name) = match &accessor.key {
             Key::Public(key) => {
-                self.key(key, at);
+                self.store_computed_key(key, at);
                 let same = format!("{state}.same({index})");
-                match literal(key) {
+                match key_literal(key) {
                     Some(name) => (self.source[start..end].to_owned(), name),
                     None => (format!("[{same}]"), same),
                 }
             }
             Key::Private(name) => {
-                let quoted = quoted(&format!("#{}", name.name));
+                let quoted = js_string_literal(&format!("#{}", name.name));
                 if is_decorated {
                     self.edits.replace(start, end - start, format!("[{state}.hidden({index})]"));
                     private = format!(
@@ -605,7 +633,7 @@ impl Lower<'_> {
                 }
             }
         };
-        // A private field stays where it is when a decorator makes another class of this one.
+        // A private field stays in place when a decorator replaces the class.
         let is_moved = accessor.is_static && may_move && matches!(accessor.key, Key::Public(_));
         let (get, set) = if is_moved {
             (format!("{state}.load({nth},this)"), format!("{state}.store({nth},this,v)"))
@@ -616,48 +644,49 @@ impl Lower<'_> {
         let decorated = is_decorated.then_some(at);
         match accessor.value.as_deref() {
             Some(value) if is_moved => {
-                let (start, end) = range(value.span());
+                let (start, end) = byte_range(value.span());
                 self.edits.insert(start, format!("{state}.keep({nth},"));
-                self.value(Some(value), end, &name, decorated);
+                self.insert_initializer(Some(value), end, &name, decorated);
                 self.edits.insert(end, ")");
             }
             None if is_moved => {
                 let first = if is_decorated { format!("{state}.init({index},this)") } else { "void 0".to_owned() };
                 self.edits.insert(end, format!("={state}.keep({nth},{first})"));
             }
-            value => self.value(value, end, &name, decorated),
+            value => self.insert_initializer(value, end, &name, decorated),
         }
         if is_decorated {
-            self.extra(range(accessor.span).1, accessor.is_static, at);
+            self.insert_extra_initializers(byte_range(accessor.span).1, accessor.is_static, at);
         }
     }
 
-    /// Visits a value that gives its name to a class.
-    fn named(&mut self, name: &str, value: &Expr) {
-        self.name = matches!(bare(value), Expr::Class(class) if class.ident.is_none()).then(|| name.to_owned());
+    /// Visits a value from whose target an anonymous class infers its name.
+    fn visit_named_value(&mut self, name: &str, value: &Expr) {
+        self.inferred_name =
+            matches!(peel_parens(value), Expr::Class(class) if class.ident.is_none()).then(|| name.to_owned());
         value.visit_with(self);
-        self.name = None;
+        self.inferred_name = None;
     }
 }
 
-/// A member of a class.
+/// The position of a member in its class.
 #[derive(Clone, Copy)]
-struct Place<'a> {
+struct MemberPosition<'a> {
     state: &'a str,
-    /// Which member it is.
-    nth: usize,
-    /// Which of those that the helper is told of.
-    index: Option<usize>,
-    /// Its class is decorated, and may become another one.
+    /// The index of the member in the class body.
+    member_index: usize,
+    /// The index of the member among those that the helper knows.
+    element_index: Option<usize>,
+    /// Whether the class is decorated, so that a decorator may replace it.
     is_decorated: bool,
 }
 
-fn scope(is_static: bool) -> &'static str {
+fn static_prefix(is_static: bool) -> &'static str {
     if is_static { "static " } else { "" }
 }
 
-/// Whether what a decorator adds to a member runs before the fields of an instance.
-fn runs_before(member: &ClassMember) -> bool {
+/// Returns whether the extra initializers of a member run before the fields of an instance.
+fn has_instance_initializers(member: &ClassMember) -> bool {
     let is_static = match member {
         ClassMember::Method(method) => method.is_static,
         ClassMember::PrivateMethod(method) => method.is_static,
@@ -666,17 +695,17 @@ fn runs_before(member: &ClassMember) -> bool {
     !is_static && !decorators_of(member).is_empty()
 }
 
-/// What the names of a class with decorators stand for while it is made, and afterwards.
-fn variable(ident: Option<&Ident>, state: &str) -> String {
+/// Returns the variable that a decorated class is bound to while it is defined, and afterwards.
+fn class_variable(ident: Option<&Ident>, state: &str) -> String {
     ident.map_or_else(|| format!("{state}C"), |ident| ident.sym.to_string())
 }
 
-impl Visit for Lower<'_> {
+impl Visit for DecoratorLowering<'_> {
     fn visit_export_decl(&mut self, export: &ExportDecl) {
         match &export.decl {
             Decl::Class(class) => {
-                let exported = Exported { start: range(export.span).0, is_default: false };
-                self.class(&class.class, Some(&class.ident), Role::Declaration(Some(exported)));
+                let exported = ExportPosition { start: byte_range(export.span).0, is_default: false };
+                self.lower_class(&class.class, Some(&class.ident), ClassPosition::Declaration(Some(exported)));
             }
             decl => decl.visit_with(self),
         }
@@ -685,25 +714,25 @@ impl Visit for Lower<'_> {
     fn visit_export_default_decl(&mut self, export: &ExportDefaultDecl) {
         match &export.decl {
             DefaultDecl::Class(class) => {
-                let exported = Exported { start: range(export.span).0, is_default: true };
-                self.class(&class.class, class.ident.as_ref(), Role::Declaration(Some(exported)));
+                let exported = ExportPosition { start: byte_range(export.span).0, is_default: true };
+                self.lower_class(&class.class, class.ident.as_ref(), ClassPosition::Declaration(Some(exported)));
             }
             decl => decl.visit_with(self),
         }
     }
 
     fn visit_class_decl(&mut self, class: &ClassDecl) {
-        self.class(&class.class, Some(&class.ident), Role::Declaration(None));
+        self.lower_class(&class.class, Some(&class.ident), ClassPosition::Declaration(None));
     }
 
     fn visit_class_expr(&mut self, class: &ClassExpr) {
-        self.class(&class.class, class.ident.as_ref(), Role::Expression);
+        self.lower_class(&class.class, class.ident.as_ref(), ClassPosition::Expression);
     }
 
     fn visit_var_declarator(&mut self, declarator: &VarDeclarator) {
         declarator.name.visit_with(self);
         match (&declarator.name, &declarator.init) {
-            (Pat::Ident(name), Some(init)) => self.named(&name.sym, init),
+            (Pat::Ident(name), Some(init)) => self.visit_named_value(&name.sym, init),
             (_, init) => init.visit_with(self),
         }
     }
@@ -711,7 +740,7 @@ impl Visit for Lower<'_> {
     fn visit_assign_expr(&mut self, assign: &AssignExpr) {
         assign.left.visit_with(self);
         match &assign.left {
-            AssignTarget::Simple(SimpleAssignTarget::Ident(name)) => self.named(&name.sym, &assign.right),
+            AssignTarget::Simple(SimpleAssignTarget::Ident(name)) => self.visit_named_value(&name.sym, &assign.right),
             _ => assign.right.visit_with(self),
         }
     }
@@ -719,7 +748,7 @@ impl Visit for Lower<'_> {
     fn visit_assign_pat(&mut self, assign: &AssignPat) {
         assign.left.visit_with(self);
         match &*assign.left {
-            Pat::Ident(name) => self.named(&name.sym, &assign.right),
+            Pat::Ident(name) => self.visit_named_value(&name.sym, &assign.right),
             _ => assign.right.visit_with(self),
         }
     }
@@ -727,35 +756,39 @@ impl Visit for Lower<'_> {
     fn visit_key_value_prop(&mut self, pair: &KeyValueProp) {
         pair.key.visit_with(self);
         match &pair.key {
-            PropName::Ident(name) => self.named(&name.sym, &pair.value),
-            PropName::Str(name) => self.named(&name.value.to_string_lossy(), &pair.value),
-            PropName::Num(name) if is_plain(name) => self.named(&name.value.to_string(), &pair.value),
+            PropName::Ident(name) => self.visit_named_value(&name.sym, &pair.value),
+            PropName::Str(name) => self.visit_named_value(&name.value.to_string_lossy(), &pair.value),
+            PropName::Num(name) if is_plain_integer(name) => {
+                self.visit_named_value(&name.value.to_string(), &pair.value);
+            }
             _ => pair.value.visit_with(self),
         }
     }
 
     fn visit_assign_pat_prop(&mut self, prop: &AssignPatProp) {
         if let Some(value) = &prop.value {
-            self.named(&prop.key.sym, value);
+            self.visit_named_value(&prop.key.sym, value);
         }
     }
 
     fn visit_export_default_expr(&mut self, export: &ExportDefaultExpr) {
-        self.named("default", &export.expr);
+        self.visit_named_value("default", &export.expr);
     }
 
     fn visit_private_prop(&mut self, prop: &PrivateProp) {
         if let Some(value) = &prop.value {
-            self.named(&format!("#{}", prop.key.name), value);
+            self.visit_named_value(&format!("#{}", prop.key.name), value);
         }
     }
 
     fn visit_class_prop(&mut self, prop: &ClassProp) {
         prop.key.visit_with(self);
         match (&prop.key, &prop.value) {
-            (PropName::Ident(name), Some(value)) => self.named(&name.sym, value),
-            (PropName::Str(name), Some(value)) => self.named(&name.value.to_string_lossy(), value),
-            (PropName::Num(name), Some(value)) if is_plain(name) => self.named(&name.value.to_string(), value),
+            (PropName::Ident(name), Some(value)) => self.visit_named_value(&name.sym, value),
+            (PropName::Str(name), Some(value)) => self.visit_named_value(&name.value.to_string_lossy(), value),
+            (PropName::Num(name), Some(value)) if is_plain_integer(name) => {
+                self.visit_named_value(&name.value.to_string(), value);
+            }
             (_, value) => value.visit_with(self),
         }
     }
@@ -763,19 +796,19 @@ impl Visit for Lower<'_> {
     fn visit_member_expr(&mut self, member: &MemberExpr) {
         let is_metadata = matches!(&member.prop, MemberProp::Ident(name) if &*name.sym == "metadata");
         self.uses_metadata |=
-            is_metadata && matches!(bare(&member.obj), Expr::Ident(object) if &*object.sym == "Symbol");
+            is_metadata && matches!(peel_parens(&member.obj), Expr::Ident(object) if &*object.sym == "Symbol");
         member.visit_children_with(self);
     }
 }
 
-/// Whether a class awaits or yields where it is made.
+/// Looks for `await` and `yield` in the parts of a class that run when it is defined.
 #[derive(Default)]
-struct Waits {
+struct SuspensionPoints {
     awaits: bool,
     yields: Option<Span>,
 }
 
-impl Waits {
+impl SuspensionPoints {
     fn new(class: &Class) -> Self {
         let mut waits = Self::default();
         class.visit_children_with(&mut waits);
@@ -783,7 +816,7 @@ impl Waits {
     }
 }
 
-impl Visit for Waits {
+impl Visit for SuspensionPoints {
     fn visit_await_expr(&mut self, awaits: &AwaitExpr) {
         self.awaits = true;
         awaits.visit_children_with(self);

@@ -1,26 +1,27 @@
-//! What a text certainly begins with, also where its end is not known: the host of an address.
+//! The known prefix of a text whose end is unknown, such as the host of a URL.
 
 use swc_ecma_ast::{BinaryOp, Callee, Expr};
 
-use crate::names::{Names, bare};
+use crate::bindings::{Bindings, peel_parens};
 
-/// The text that the value of an expression certainly begins with.
-pub(crate) fn prefix(names: &Names, expr: &Expr) -> String {
-    prefix_within(names, expr, 8)
+/// Returns the text with which the value of an expression certainly starts.
+pub(crate) fn known_prefix(names: &Bindings, expr: &Expr) -> String {
+    known_prefix_within(names, expr, 8)
 }
 
-fn prefix_within(names: &Names, expr: &Expr, steps: u32) -> String {
-    if let Some(text) = names.value(expr).string() {
+fn known_prefix_within(names: &Bindings, expr: &Expr, steps: u32) -> String {
+    if let Some(text) = names.value(expr).to_js_string() {
         return text;
     }
-    match bare(expr) {
-        Expr::Ident(ident) if steps > 0 => {
-            names.origin(ident).map(|origin| prefix_within(names, origin, steps - 1)).unwrap_or_default()
-        }
+    match peel_parens(expr) {
+        Expr::Ident(ident) if steps > 0 => names
+            .sole_initializer(ident)
+            .map(|origin| known_prefix_within(names, origin, steps - 1))
+            .unwrap_or_default(),
         Expr::Bin(binary) if binary.op == BinaryOp::Add => {
-            let mut text = prefix_within(names, &binary.left, steps);
+            let mut text = known_prefix_within(names, &binary.left, steps);
             if names.value(&binary.left).as_text().is_some() {
-                text.push_str(&prefix_within(names, &binary.right, steps));
+                text.push_str(&known_prefix_within(names, &binary.right, steps));
             }
             text
         }
@@ -29,9 +30,9 @@ fn prefix_within(names: &Names, expr: &Expr, steps: u32) -> String {
             for (index, quasi) in template.quasis.iter().enumerate() {
                 text.push_str(&quasi.cooked.as_ref().map(|cooked| cooked.to_string_lossy()).unwrap_or_default());
                 let Some(expr) = template.exprs.get(index) else { break };
-                let Some(part) = names.value(expr).string() else {
+                let Some(part) = names.value(expr).to_js_string() else {
                     if text.is_empty() {
-                        text.push_str(&prefix_within(names, expr, steps));
+                        text.push_str(&known_prefix_within(names, expr, steps));
                     }
                     break;
                 };
@@ -40,11 +41,11 @@ fn prefix_within(names: &Names, expr: &Expr, steps: u32) -> String {
             text
         }
         Expr::New(new) => {
-            new.args.iter().flatten().next().map(|arg| prefix_within(names, &arg.expr, steps)).unwrap_or_default()
+            new.args.iter().flatten().next().map(|arg| known_prefix_within(names, &arg.expr, steps)).unwrap_or_default()
         }
         Expr::Call(call) => match &call.callee {
-            Callee::Expr(callee) => match bare(callee) {
-                Expr::Member(member) => prefix_within(names, &member.obj, steps),
+            Callee::Expr(callee) => match peel_parens(callee) {
+                Expr::Member(member) => known_prefix_within(names, &member.obj, steps),
                 _ => String::new(),
             },
             _ => String::new(),

@@ -1,12 +1,12 @@
-//! Decoding: what texts and bytes that are written out stand for.
+//! Decoding of literal texts and bytes.
 
 use data_encoding::{Encoding, HEXLOWER_PERMISSIVE, Specification};
 use percent_encoding::percent_decode_str;
 use std::sync::LazyLock;
 
-use crate::value::{Value, whole};
+use crate::value::{Value, as_index};
 
-/// RFC 4648, both alphabets; blanks and missing padding are forgiven, as `Buffer` forgives them.
+/// RFC 4648, both alphabets; white space and missing padding are accepted, as `Buffer` does.
 static BASE64: LazyLock<Option<Encoding>> = LazyLock::new(|| {
     let mut specification = Specification::new();
     specification.symbols.push_str("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/");
@@ -25,31 +25,31 @@ pub(super) fn hex(text: &str) -> Option<Vec<u8>> {
     HEXLOWER_PERMISSIVE.decode(text.as_bytes()).ok()
 }
 
-/// RFC 3986 percent-decoding.
+/// Decodes percent-encoding (RFC 3986).
 pub(super) fn percent(text: &str) -> Option<Value> {
     Some(Value::text(&percent_decode_str(text).decode_utf8().ok()?))
 }
 
-/// Bytes as text: UTF-8, or else a letter for each byte, as `atob` has it.
-pub(super) fn text(bytes: Vec<u8>) -> Value {
+/// Converts bytes to text: as UTF-8, or else one character for each byte, as `atob` does.
+pub(super) fn bytes_to_text(bytes: Vec<u8>) -> Value {
     match String::from_utf8(bytes) {
         Ok(text) => Value::text(&text),
         Err(error) => Value::text(&error.as_bytes().iter().copied().map(char::from).collect::<String>()),
     }
 }
 
-/// Bytes as a list of numbers.
-pub(super) fn bytes(bytes: Vec<u8>) -> Option<Value> {
+/// Converts bytes to a list of numbers.
+pub(super) fn bytes_to_list(bytes: Vec<u8>) -> Option<Value> {
     (bytes.len() <= 4096).then(|| Value::List(bytes.into_iter().map(|byte| Value::Number(f64::from(byte))).collect()))
 }
 
-/// A list of bytes as text.
-pub(crate) fn utf8(list: &[Value]) -> Option<Value> {
-    let bytes: Option<Vec<u8>> = list.iter().map(|byte| u8::try_from(whole(byte.as_number()?)?).ok()).collect();
+/// Converts a list of bytes to text, as UTF-8.
+pub(crate) fn utf8_to_text(list: &[Value]) -> Option<Value> {
+    let bytes: Option<Vec<u8>> = list.iter().map(|byte| u8::try_from(as_index(byte.as_number()?)?).ok()).collect();
     Some(Value::text(&String::from_utf8(bytes?).ok()?))
 }
 
-/// RFC 8259.
+/// Parses JSON (RFC 8259).
 pub(super) fn json(text: &str) -> Option<Value> {
     fn value(json: serde_json::Value) -> Value {
         match json {
@@ -59,7 +59,7 @@ pub(super) fn json(text: &str) -> Option<Value> {
             serde_json::Value::String(text) => Value::text(&text),
             serde_json::Value::Array(list) => Value::List(list.into_iter().map(value).collect()),
             serde_json::Value::Object(object) => {
-                Value::made(object.into_iter().map(|(key, json)| (key.into(), value(json))).collect())
+                Value::from_props(object.into_iter().map(|(key, json)| (key.into(), value(json))).collect())
             }
         }
     }

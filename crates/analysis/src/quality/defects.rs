@@ -1,4 +1,4 @@
-//! What the walk counts, and the defects that it finds, in the tree.
+//! The visitor that counts good practice and reports defects.
 
 use swc_common::Spanned;
 use swc_ecma_ast::{
@@ -8,15 +8,15 @@ use swc_ecma_ast::{
 };
 use swc_ecma_visit::{Visit, VisitWith};
 
-use super::{ERRORS, PERFORMANCE, READABILITY, TESTABILITY, Walk};
+use super::{ERRORS, PERFORMANCE, QualityVisitor, READABILITY, TESTABILITY};
+use crate::bindings::peel_parens;
 use crate::finding::Severity;
-use crate::names::bare;
 use crate::value::Value;
 
-impl Visit for Walk<'_> {
+impl Visit for QualityVisitor<'_> {
     fn visit_var_decl(&mut self, declaration: &VarDecl) {
         if declaration.kind == VarDeclKind::Var {
-            self.issue(
+            self.add_issue(
                 READABILITY,
                 Severity::Low,
                 declaration.span,
@@ -29,66 +29,72 @@ impl Visit for Walk<'_> {
 
     fn visit_bin_expr(&mut self, binary: &BinExpr) {
         if matches!(binary.op, BinaryOp::EqEq | BinaryOp::NotEq)
-            && !matches!(bare(&binary.right), Expr::Lit(swc_ecma_ast::Lit::Null(_)))
-            && !matches!(bare(&binary.left), Expr::Lit(swc_ecma_ast::Lit::Null(_)))
+            && !matches!(peel_parens(&binary.right), Expr::Lit(swc_ecma_ast::Lit::Null(_)))
+            && !matches!(peel_parens(&binary.left), Expr::Lit(swc_ecma_ast::Lit::Null(_)))
         {
-            self.issue(READABILITY, Severity::Low, binary.span, "a comparison that converts types", "`===` or `!==`");
+            self.add_issue(
+                READABILITY,
+                Severity::Low,
+                binary.span,
+                "a comparison that converts types",
+                "`===` or `!==`",
+            );
         }
         binary.visit_children_with(self);
     }
 
     fn visit_function(&mut self, function: &Function) {
-        self.function(function.span, |walk| function.visit_children_with(walk));
+        self.in_function(function.span, |walk| function.visit_children_with(walk));
     }
 
     fn visit_arrow_expr(&mut self, arrow: &ArrowExpr) {
         match &*arrow.body {
-            ArrowFunctionBody::FunctionBody(_) => self.function(arrow.span, |walk| arrow.visit_children_with(walk)),
+            ArrowFunctionBody::FunctionBody(_) => self.in_function(arrow.span, |walk| arrow.visit_children_with(walk)),
             ArrowFunctionBody::Expr(_) => arrow.visit_children_with(self),
         }
     }
 
     fn visit_if_stmt(&mut self, node: &IfStmt) {
-        // `if (…) throw`, `if (…) return`: the input is looked at.
-        let mut leaves = Leaves(false);
+        // `if (…) throw` and `if (…) return` check the input.
+        let mut leaves = ExitSearch(false);
         node.cons.visit_with(&mut leaves);
-        self.checks += usize::from(leaves.0);
+        self.input_checks += usize::from(leaves.0);
         node.test.visit_with(self);
-        self.nested(node.span, |walk| node.cons.visit_with(walk));
-        // `else if` is no deeper.
+        self.in_block(node.span, |walk| node.cons.visit_with(walk));
+        // An `else if` is not nested deeper.
         match node.alt.as_deref() {
             Some(Stmt::If(alternative)) => self.visit_if_stmt(alternative),
-            Some(alternative) => self.nested(alternative.span(), |walk| alternative.visit_with(walk)),
+            Some(alternative) => self.in_block(alternative.span(), |walk| alternative.visit_with(walk)),
             None => {}
         }
     }
 
     fn visit_throw_stmt(&mut self, node: &ThrowStmt) {
-        self.handled += 1;
-        if let Expr::New(new) = bare(&node.arg) {
+        self.error_handlers += 1;
+        if let Expr::New(new) = peel_parens(&node.arg) {
             let empty = new.args.as_ref().is_none_or(Vec::is_empty)
                 || new.args.iter().flatten().next().is_some_and(|arg| self.names.value(&arg.expr) == Value::text(""));
             let of_language = self
                 .names
                 .value(&new.callee)
-                .as_thing()
-                .is_some_and(|thing| thing.last().is_some_and(|name| name.ends_with("Error")));
+                .as_path()
+                .is_some_and(|thing| thing.last_name().is_some_and(|name| name.ends_with("Error")));
             if empty && of_language {
-                self.issue(ERRORS, Severity::Medium, node.span, "an error without a message", "say what is wrong");
+                self.add_issue(ERRORS, Severity::Medium, node.span, "an error without a message", "say what is wrong");
             }
         }
         node.visit_children_with(self);
     }
 
     fn visit_try_stmt(&mut self, node: &TryStmt) {
-        self.handled += 1;
+        self.error_handlers += 1;
         self.can_fail = true;
         node.visit_children_with(self);
     }
 
     fn visit_catch_clause(&mut self, clause: &CatchClause) {
         if clause.body.stmts.is_empty() {
-            self.issue(
+            self.add_issue(
                 ERRORS,
                 Severity::High,
                 clause.span,
@@ -101,8 +107,8 @@ impl Visit for Walk<'_> {
 
     fn visit_await_expr(&mut self, node: &AwaitExpr) {
         self.can_fail = true;
-        if self.loops > 0 {
-            self.issue(
+        if self.loop_depth > 0 {
+            self.add_issue(
                 PERFORMANCE,
                 Severity::Low,
                 node.span,
@@ -115,21 +121,21 @@ impl Visit for Walk<'_> {
 
     fn visit_call_expr(&mut self, call: &CallExpr) {
         if let Callee::Expr(callee) = &call.callee
-            && let Some(thing) = self.names.value(callee).as_thing()
+            && let Some(thing) = self.names.value(callee).as_path()
         {
             let names = thing.names().unwrap_or_default();
             match names.as_slice() {
                 ["JSON", "parse"] => {
                     self.can_fail = true;
-                    if let Some(Expr::Call(inner)) = call.args.first().map(|arg| bare(&arg.expr))
+                    if let Some(Expr::Call(inner)) = call.args.first().map(|arg| peel_parens(&arg.expr))
                         && let Callee::Expr(inner) = &inner.callee
                         && self
                             .names
                             .value(inner)
-                            .as_thing()
+                            .as_path()
                             .is_some_and(|thing| thing.is_global_below(&["JSON", "stringify"]))
                     {
-                        self.issue(
+                        self.add_issue(
                             PERFORMANCE,
                             Severity::Low,
                             call.span,
@@ -141,7 +147,7 @@ impl Visit for Walk<'_> {
                 ["Array", "isArray"]
                 | ["Number", "isFinite" | "isInteger" | "isNaN" | "isSafeInteger"]
                 | ["isNaN" | "isFinite"] => {
-                    self.checks += 1;
+                    self.input_checks += 1;
                 }
                 ["BigInt" | "decodeURIComponent" | "atob"] => self.can_fail = true,
                 _ => {}
@@ -152,9 +158,9 @@ impl Visit for Walk<'_> {
 
     fn visit_new_expr(&mut self, new: &NewExpr) {
         let now = new.args.as_ref().is_none_or(Vec::is_empty)
-            && self.names.value(&new.callee).as_thing().is_some_and(|thing| thing.is_global_below(&["Date"]));
+            && self.names.value(&new.callee).as_path().is_some_and(|thing| thing.is_global_below(&["Date"]));
         if now {
-            self.issue(
+            self.add_issue(
                 TESTABILITY,
                 Severity::Low,
                 new.span,
@@ -166,18 +172,18 @@ impl Visit for Walk<'_> {
     }
 
     fn visit_unary_expr(&mut self, unary: &swc_ecma_ast::UnaryExpr) {
-        self.checks += usize::from(unary.op == swc_ecma_ast::UnaryOp::TypeOf);
+        self.input_checks += usize::from(unary.op == swc_ecma_ast::UnaryOp::TypeOf);
         unary.visit_children_with(self);
     }
 
     fn visit_assign_pat(&mut self, pat: &swc_ecma_ast::AssignPat) {
-        // A default is a decision about input that is not there.
-        self.checks += 1;
+        // A default value handles missing input.
+        self.input_checks += 1;
         pat.visit_children_with(self);
     }
 
     fn visit_ts_type_ann(&mut self, _: &TsTypeAnn) {
-        self.typed += 1;
+        self.type_annotations += 1;
     }
 
     fn visit_for_stmt(&mut self, node: &ForStmt) {
@@ -201,10 +207,10 @@ impl Visit for Walk<'_> {
     }
 }
 
-/// Whether a statement leaves the function, or says that something is wrong.
-struct Leaves(bool);
+/// Looks for a `return` or `throw` that is not inside a nested function.
+struct ExitSearch(bool);
 
-impl Visit for Leaves {
+impl Visit for ExitSearch {
     fn visit_return_stmt(&mut self, _: &swc_ecma_ast::ReturnStmt) {
         self.0 = true;
     }

@@ -1,15 +1,15 @@
-//! The letters that a pattern can tell apart: its sets of characters, partitioned.
+//! The alphabet of a pattern: its sets of characters, partitioned into letters.
 //!
-//! Invariant: two characters are the same letter exactly if they are in the same sets of the pattern, and agree on
-//! being word characters and newlines. Letters are numbered so that those in fewer sets come first: an attack that
-//! prefers small numbers is less likely to let the rest of a pattern match.
+//! Invariant: two characters are the same letter exactly if they are in the same sets of the
+//! pattern, and agree on being word characters and newlines. Letters in fewer sets have smaller
+//! numbers: an attack that prefers small numbers is less likely to let the rest of a pattern match.
 
 use std::ops::{BitAnd, BitOr};
 
 use rustc_hash::FxHashMap;
 
 use super::charset::{CharSet, NEWLINES, WORD};
-use super::syntax::Reject;
+use super::syntax::PatternError;
 
 /// A letter of the partition.
 pub(super) type Letter = u8;
@@ -18,29 +18,30 @@ pub(super) type Letter = u8;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub(super) struct Letters([u64; 4]);
 
-/// The letters of a pattern.
+/// The alphabet of a pattern.
 #[derive(Debug)]
 pub(super) struct Alphabet {
-    /// Where runs of one letter start, and which letter it is.
+    /// The first character of each run of one letter, and the letter.
     runs: Vec<(u32, Letter)>,
-    /// For each letter, the character that attacks use.
-    shown: Vec<u32>,
-    /// For each set of the pattern, its letters.
+    /// The character that attacks use, by letter.
+    samples: Vec<u32>,
+    /// The letters of each set of the pattern.
     sets: Vec<Letters>,
     pub(super) word: Letters,
     pub(super) newline: Letters,
 }
 
-/// A letter before it has a number.
+/// A letter that has no number yet.
 #[derive(Debug)]
 struct Draft {
     members: Vec<usize>,
     rank: usize,
-    shown: u32,
+    sample: u32,
 }
 
-/// The characters that attacks prefer, best first; surrogates come last, as a text cannot have them alone.
-const PREFERRED: &[(u32, u32)] = &[
+/// The ranges of characters that attacks prefer, best first; surrogates come last, because a text
+/// cannot contain them alone.
+const PREFERRED_RANGES: &[(u32, u32)] = &[
     (0x61, 0x7A),
     (0x30, 0x39),
     (0x41, 0x5A),
@@ -66,19 +67,19 @@ impl Letters {
         self.0 == [0; 4]
     }
 
-    /// The letter that attacks prefer.
+    /// Returns the letter that attacks prefer.
     pub(super) fn first(self) -> Option<Letter> {
         let (word, bits) = (0..).step_by(64).zip(self.0).find(|(_, bits)| *bits != 0)?;
         Letter::try_from(word + bits.trailing_zeros()).ok()
     }
 
-    pub(super) fn one(letter: Letter) -> Self {
+    pub(super) fn from_letter(letter: Letter) -> Self {
         let mut letters = Self::default();
         letters.insert(letter);
         letters
     }
 
-    pub(super) fn without(self, other: Self) -> Self {
+    pub(super) fn difference(self, other: Self) -> Self {
         self & Self(other.0.map(|bits| !bits))
     }
 
@@ -86,11 +87,11 @@ impl Letters {
         (0..=Letter::MAX).filter(move |letter| self.contains(*letter))
     }
 
-    pub(super) fn meets(self, other: Self) -> bool {
+    pub(super) fn intersects(self, other: Self) -> bool {
         !(self & other).is_empty()
     }
 
-    pub(super) fn is_within(self, other: Self) -> bool {
+    pub(super) fn is_subset_of(self, other: Self) -> bool {
         self & other == self
     }
 }
@@ -112,15 +113,16 @@ impl BitOr for Letters {
 }
 
 impl Alphabet {
-    /// The letters of sets of characters up to `last`; [`Reject::TooLarge`] where a [`Letter`] cannot count them.
-    pub(super) fn of(sets: &[CharSet], last: u32) -> Result<Self, Reject> {
-        let word = CharSet::of(WORD);
-        let newline = CharSet::of(NEWLINES);
+    /// Creates the alphabet for sets of characters up to `last`; [`PatternError::TooLarge`] if the
+    /// letters do not fit into [`Letter`].
+    pub(super) fn new(sets: &[CharSet], last: u32) -> Result<Self, PatternError> {
+        let word = CharSet::from_ranges(WORD);
+        let newline = CharSet::from_ranges(NEWLINES);
         let all: Vec<&CharSet> = sets.iter().chain([&word, &newline]).collect();
         let (drafts, runs) = partition(&all, last)?;
 
         let mut order: Vec<usize> = (0..drafts.len()).collect();
-        order.sort_by_key(|draft| (drafts[*draft].members.len(), drafts[*draft].rank, drafts[*draft].shown));
+        order.sort_by_key(|draft| (drafts[*draft].members.len(), drafts[*draft].rank, drafts[*draft].sample));
         let mut letters = vec![0; drafts.len()];
         let mut of_sets = vec![Letters::default(); all.len()];
         for (letter, draft) in (0..=Letter::MAX).zip(&order) {
@@ -133,7 +135,7 @@ impl Alphabet {
         let word = of_sets.pop().unwrap_or_default();
         Ok(Self {
             runs: runs.into_iter().map(|(start, draft)| (start, letters[draft])).collect(),
-            shown: order.iter().map(|draft| drafts[*draft].shown).collect(),
+            samples: order.iter().map(|draft| drafts[*draft].sample).collect(),
             sets: of_sets,
             word,
             newline,
@@ -150,18 +152,18 @@ impl Alphabet {
     }
 
     pub(super) fn letters(&self) -> impl DoubleEndedIterator<Item = Letter> + ExactSizeIterator {
-        (0..=Letter::MAX).take(self.shown.len())
+        (0..=Letter::MAX).take(self.samples.len())
     }
 
-    /// The characters of a word of letters.
+    /// Returns the characters of a word.
     pub(super) fn spell(&self, word: &[Letter]) -> Vec<u32> {
-        word.iter().map(|letter| self.shown[usize::from(*letter)]).collect()
+        word.iter().map(|letter| self.samples[usize::from(*letter)]).collect()
     }
 }
 
-/// The letters without numbers, and where runs of them start.
+/// Returns the unnumbered letters, and the start of each run of a letter.
 #[expect(clippy::type_complexity, reason = "a name for the pair would say no more")]
-fn partition(sets: &[&CharSet], last: u32) -> Result<(Vec<Draft>, Vec<(u32, usize)>), Reject> {
+fn partition(sets: &[&CharSet], last: u32) -> Result<(Vec<Draft>, Vec<(u32, usize)>), PatternError> {
     let mut borders: Vec<(u32, usize)> = Vec::new();
     for (number, set) in sets.iter().enumerate() {
         for &(low, high) in set.ranges() {
@@ -174,7 +176,7 @@ fn partition(sets: &[&CharSet], last: u32) -> Result<(Vec<Draft>, Vec<(u32, usiz
     let mut drafts: Vec<Draft> = Vec::new();
     let mut known: FxHashMap<u128, usize> = FxHashMap::default();
     let mut runs = Vec::new();
-    // Each border switches one set on or off, and so the sum that stands for all sets that are on.
+    // Each border toggles one set, and with it the fingerprint of the active sets.
     let mut on = vec![false; sets.len()];
     let mut sum = 0_u128;
     let (mut start, mut at) = (0_u32, 0);
@@ -189,13 +191,13 @@ fn partition(sets: &[&CharSet], last: u32) -> Result<(Vec<Draft>, Vec<(u32, usiz
             let draft = *known.entry(sum).or_insert(drafts.len());
             if draft == drafts.len() {
                 let members = (0..on.len()).filter(|set| on[*set]).collect();
-                drafts.push(Draft { members, rank: usize::MAX, shown: start });
+                drafts.push(Draft { members, rank: usize::MAX, sample: start });
             }
             drafts[draft].offer(start, end - 1);
             runs.push((start, draft));
         }
         if drafts.len() > usize::from(Letter::MAX) + 1 {
-            return Err(Reject::TooLarge);
+            return Err(PatternError::TooLarge);
         }
         if at == borders.len() {
             return Ok((drafts, runs));
@@ -205,18 +207,18 @@ fn partition(sets: &[&CharSet], last: u32) -> Result<(Vec<Draft>, Vec<(u32, usiz
 }
 
 impl Draft {
-    /// Takes a character of a run, if it is better than what there is.
+    /// Uses a character of a range as the sample, if it is preferred to the current one.
     fn offer(&mut self, low: u32, high: u32) {
-        let mut preferred = PREFERRED.iter().enumerate();
+        let mut preferred = PREFERRED_RANGES.iter().enumerate();
         let best = preferred.find(|(_, (from, to))| low.max(*from) <= high.min(*to));
         if let Some((rank, (from, _))) = best.filter(|(rank, _)| *rank < self.rank) {
             self.rank = rank;
-            self.shown = low.max(*from);
+            self.sample = low.max(*from);
         }
     }
 }
 
-/// A number whose sums tell sets of sets apart.
+/// Returns a number for a set; the XOR of such numbers identifies a combination of sets.
 fn fingerprint(set: usize) -> u128 {
     let mut state = (set as u128 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835);
     for _ in 0..3 {

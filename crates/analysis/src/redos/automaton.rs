@@ -1,8 +1,9 @@
-//! A nondeterministic automaton that has a path for each way in which a pattern can match a word.
+//! A nondeterministic automaton with a path for each way in which a pattern can match a word.
 //!
-//! The states are the characters of the pattern, as in Glushkov's construction, so that no edge is empty. Characters
-//! from which the same steps lead on are one state, which changes no number of paths and makes loops small.
-//! Invariant: an edge knows whether there is more than one way to take it, and no edge lacks letters.
+//! The states are the characters of the pattern, as in Glushkov's construction, so there are no
+//! empty edges. Characters with the same successors share a state, which keeps the number of paths
+//! and makes loops small. Invariant: an edge knows whether there is more than one way to take it,
+//! and no edge lacks letters.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -11,33 +12,34 @@ use super::alphabet::Letters;
 /// The number of a state.
 pub(super) type State = usize;
 
-/// The automaton of a pattern, or of what is in a lookaround.
+/// The automaton of a pattern, or of the body of a lookaround.
 #[derive(Debug)]
 pub(super) struct Automaton {
     pub(super) states: Vec<Vec<Edge>>,
-    /// How often each state can be visited.
-    pub(super) visits: Vec<u32>,
-    /// Whether a match can end in each state, if only at the end of a text.
+    /// The maximum number of visits of each state.
+    pub(super) max_visits: Vec<u32>,
+    /// Whether a match can end in each state, even if only at the end of a text.
     pub(super) accepting: Vec<bool>,
     pub(super) start: State,
-    /// Where a loop begins the pattern, so that a search which failed can fail again from the next character on.
+    /// The edges into a loop that starts the pattern, so that a failed search can fail again from
+    /// the next character.
     pub(super) leading: Vec<Edge>,
 }
 
-/// A step on any of some letters.
+/// A transition on any of some letters.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Edge {
     pub(super) letters: Letters,
     pub(super) to: State,
-    /// There is more than one way to take it.
-    pub(super) many: bool,
+    /// Whether there is more than one way to take it.
+    pub(super) is_ambiguous: bool,
 }
 
-/// A pattern whose characters have numbers, and which of them can follow which.
+/// The numbered characters of a pattern, and their successors.
 #[derive(Debug)]
 pub(super) struct Positions {
-    /// How often each of them can be visited.
-    pub(super) visits: Vec<u32>,
+    /// The maximum number of visits of each position.
+    pub(super) max_visits: Vec<u32>,
     pub(super) follow: Vec<Vec<Step>>,
     pub(super) first: Vec<Step>,
     pub(super) last: FxHashSet<usize>,
@@ -46,22 +48,22 @@ pub(super) struct Positions {
     pub(super) empty: bool,
 }
 
-/// A way to a character, by those of its letters that are possible there.
+/// A transition to a position, by those of its letters that are possible there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Step {
     pub(super) position: usize,
     pub(super) letters: Letters,
-    pub(super) many: bool,
+    pub(super) is_ambiguous: bool,
 }
 
 impl Automaton {
-    pub(super) fn of(positions: &Positions) -> Self {
+    pub(super) fn from_positions(positions: &Positions) -> Self {
         let mut numbers: FxHashMap<(Vec<Step>, bool), State> = FxHashMap::default();
         let mut lists: Vec<Vec<Step>> = Vec::new();
         let (mut visits, mut accepting) = (Vec::new(), Vec::new());
-        let mut state_of = Vec::with_capacity(positions.visits.len());
-        for (position, (steps, visited)) in positions.follow.iter().zip(&positions.visits).enumerate() {
-            let key = (merged(steps), positions.last.contains(&position));
+        let mut state_of = Vec::with_capacity(positions.max_visits.len());
+        for (position, (steps, visited)) in positions.follow.iter().zip(&positions.max_visits).enumerate() {
+            let key = (merge_steps(steps), positions.last.contains(&position));
             let state = *numbers.entry(key).or_insert_with_key(|(list, is_last)| {
                 lists.push(list.clone());
                 visits.push(1);
@@ -71,40 +73,40 @@ impl Automaton {
             visits[state] = visits[state].max(*visited);
             state_of.push(state);
         }
-        lists.push(merged(&positions.first));
+        lists.push(merge_steps(&positions.first));
         visits.push(1);
         accepting.push(positions.empty);
         let states: Vec<Vec<Edge>> = lists.iter().map(|list| edges(list, &state_of)).collect();
         let leading = edges(&positions.leading, &state_of);
-        Self { start: states.len() - 1, leading, states, accepting, visits }
+        Self { start: states.len() - 1, leading, states, accepting, max_visits: visits }
     }
 }
 
-/// Each step once, with whether there is more than one way to take it.
-fn merged(steps: &[Step]) -> Vec<Step> {
+/// Merges equal steps, and marks them as ambiguous.
+fn merge_steps(steps: &[Step]) -> Vec<Step> {
     let mut sorted = steps.to_vec();
     sorted.sort_unstable();
     sorted.dedup_by(|next, known| {
         let same = (next.position, next.letters) == (known.position, known.letters);
-        known.many |= same;
+        known.is_ambiguous |= same;
         same
     });
     sorted
 }
 
-/// The edges for some steps; those that lead to one state and share no letter are one edge.
+/// Converts steps to edges; steps to one state that share no letter become one edge.
 fn edges(steps: &[Step], state_of: &[State]) -> Vec<Edge> {
     let mut edges: Vec<Edge> = Vec::with_capacity(steps.len());
     let mut latest: FxHashMap<State, usize> = FxHashMap::default();
     for step in steps {
         let to = state_of[step.position];
         match latest.get(&to).map(|at| &mut edges[*at]) {
-            Some(edge) if !edge.letters.meets(step.letters) && !edge.many && !step.many => {
+            Some(edge) if !edge.letters.intersects(step.letters) && !edge.is_ambiguous && !step.is_ambiguous => {
                 edge.letters = edge.letters | step.letters;
             }
             _ => {
                 latest.insert(to, edges.len());
-                edges.push(Edge { letters: step.letters, to, many: step.many });
+                edges.push(Edge { letters: step.letters, to, is_ambiguous: step.is_ambiguous });
             }
         }
     }

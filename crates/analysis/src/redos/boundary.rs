@@ -1,15 +1,15 @@
-//! What anchors and word boundaries allow between two characters.
+//! The letters that anchors and word boundaries allow between two characters.
 //!
-//! Invariant: a letter that is ruled out cannot occur there. One that is not may still be ruled out by the very
-//! character before it, where the letters that can be there disagree.
+//! Invariant: a letter that is ruled out cannot occur there. A letter that is allowed may still be
+//! ruled out by the actual previous character, if the possible ones disagree.
 
 use super::alphabet::{Alphabet, Letters};
 use super::syntax::{Assertion, Direction};
 
-/// The assertions that have to hold in one place, as bits.
+/// The assertions that have to hold at one offset, as bits.
 pub(super) type Conditions = u8;
 
-/// The place between two characters, as a part of a pattern reads.
+/// The boundary between two characters, in the reading direction of a part.
 #[derive(Debug)]
 pub(super) struct Boundary<'a> {
     pub(super) alphabet: &'a Alphabet,
@@ -32,14 +32,14 @@ impl Assertion {
 }
 
 impl Boundary<'_> {
-    /// The letters that some conditions allow after others, or at the beginning.
-    pub(super) fn allowed(&self, conditions: Conditions, before: Option<Letters>, letters: Letters) -> Letters {
+    /// Returns the letters that some conditions allow after other letters, or at the start.
+    pub(super) fn allowed_letters(&self, conditions: Conditions, before: Option<Letters>, letters: Letters) -> Letters {
         let allowed = |assertion| match (self.direction, before) {
-            (Direction::Forward, _) => self.after(assertion, before, letters),
-            // What a lookbehind meets first may stand in the middle of a text.
+            (Direction::Forward, _) => self.letters_after(assertion, before, letters),
+            // A lookbehind may start reading in the middle of a text.
             (Direction::Backward, None) => letters,
             (Direction::Backward, Some(next)) => {
-                let possible = !self.after(assertion, Some(letters), next).is_empty();
+                let possible = !self.letters_after(assertion, Some(letters), next).is_empty();
                 if possible { letters } else { Letters::default() }
             }
         };
@@ -47,14 +47,14 @@ impl Boundary<'_> {
         asserted.fold(letters, |left, assertion| left & allowed(*assertion))
     }
 
-    /// The letters that an assertion allows next.
-    fn after(&self, assertion: Assertion, before: Option<Letters>, letters: Letters) -> Letters {
+    /// Returns the letters that an assertion allows next.
+    fn letters_after(&self, assertion: Assertion, before: Option<Letters>, letters: Letters) -> Letters {
         let Alphabet { word, newline, .. } = self.alphabet;
         let nothing = Letters::default();
-        let is_newline = before.is_none_or(|before| before.meets(*newline));
-        let word_before = before.is_some_and(|before| before.meets(*word));
-        let other_before = before.is_none_or(|before| !before.is_within(*word));
-        let (words, others) = (letters & *word, letters.without(*word));
+        let is_newline = before.is_none_or(|before| before.intersects(*newline));
+        let word_before = before.is_some_and(|before| before.intersects(*word));
+        let other_before = before.is_none_or(|before| !before.is_subset_of(*word));
+        let (words, others) = (letters & *word, letters.difference(*word));
         let (after_word, after_other) = match assertion {
             Assertion::TextStart => return if before.is_none() { letters } else { nothing },
             Assertion::LineStart => return if is_newline { letters } else { nothing },

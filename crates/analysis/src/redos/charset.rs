@@ -1,7 +1,8 @@
 //! Sets of characters as ranges.
 //!
-//! Invariant: the ranges of a set are sorted, and neither overlap nor touch, so that two equal sets compare equal.
-//! What a character is depends on the flags of the pattern: a code point with `u` or `v`, else a UTF-16 code unit.
+//! Invariant: the ranges of a set are sorted, and neither overlap nor touch, so equal sets compare
+//! equal. The meaning of a character depends on the flags of the pattern: a code point with `u` or
+//! `v`, else a UTF-16 code unit.
 
 /// A set of characters.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
@@ -9,13 +10,13 @@ pub(super) struct CharSet {
     ranges: Vec<(u32, u32)>,
 }
 
-/// What `\d` matches.
+/// The characters of `\d`.
 pub(super) const DIGITS: &[(u32, u32)] = &[(0x30, 0x39)];
 
-/// What `\w` matches.
+/// The characters of `\w`.
 pub(super) const WORD: &[(u32, u32)] = &[(0x30, 0x39), (0x41, 0x5A), (0x5F, 0x5F), (0x61, 0x7A)];
 
-/// What `\s` matches.
+/// The characters of `\s`.
 pub(super) const SPACE: &[(u32, u32)] = &[
     (0x09, 0x0D),
     (0x20, 0x20),
@@ -29,18 +30,19 @@ pub(super) const SPACE: &[(u32, u32)] = &[
     (0xFEFF, 0xFEFF),
 ];
 
-/// What ends a line: `.` does not match it, and `^` and `$` see it with the flag `m`.
+/// The line terminators: `.` does not match them, and `^` and `$` respect them with the flag `m`.
 pub(super) const NEWLINES: &[(u32, u32)] = &[(0x0A, 0x0A), (0x0D, 0x0D), (0x2028, 0x2029)];
 
-/// What has more characters than this beyond ASCII is no alphabet, but a script without cases, or several scripts.
-const MAX_ALPHABET: u32 = 1024;
+/// The maximum size of an alphabet beyond ASCII. A larger set is a script without cases, or several
+/// scripts.
+const MAX_ALPHABET_CHARS: u32 = 1024;
 
 /// The last character of Latin-1.
-const LATIN: u32 = 0xFF;
+const LAST_LATIN1: u32 = 0xFF;
 
 impl CharSet {
-    /// The characters of any ranges, in any order.
-    pub(super) fn of(ranges: &[(u32, u32)]) -> Self {
+    /// Creates a set from ranges in any order.
+    pub(super) fn from_ranges(ranges: &[(u32, u32)]) -> Self {
         let mut sorted = ranges.to_vec();
         sorted.sort_unstable();
         let mut merged: Vec<(u32, u32)> = Vec::with_capacity(sorted.len());
@@ -53,7 +55,7 @@ impl CharSet {
         Self { ranges: merged }
     }
 
-    pub(super) fn one(character: u32) -> Self {
+    pub(super) fn from_char(character: u32) -> Self {
         Self { ranges: vec![(character, character)] }
     }
 
@@ -66,10 +68,10 @@ impl CharSet {
     }
 
     pub(super) fn union(&self, other: &Self) -> Self {
-        Self::of(&[&*self.ranges, &*other.ranges].concat())
+        Self::from_ranges(&[&*self.ranges, &*other.ranges].concat())
     }
 
-    /// Every character up to `limit` that is not in the set.
+    /// Returns every character up to `limit` that is not in the set.
     pub(super) fn complement(&self, limit: u32) -> Self {
         let mut ranges = Vec::with_capacity(self.ranges.len() + 1);
         let mut next = 0;
@@ -101,34 +103,35 @@ impl CharSet {
         Self { ranges }
     }
 
-    /// The set and the other cases of its letters, as the flag `i` wants it. Beyond ASCII, no more than `left` letters
-    /// are looked up, and those of Latin-1 alone where a set is larger than any alphabet.
+    /// Returns the set with the other cases of its letters, for the flag `i`. Beyond ASCII, at most
+    /// `left` letters are looked up, and only those of Latin-1 if the set is larger than any
+    /// alphabet.
     pub(super) fn with_both_cases(&self, left: &mut u32) -> Self {
         let mut ranges = self.ranges.clone();
         let beyond_ascii = self.ranges.iter().filter(|(_, high)| *high >= 0x80);
-        let is_alphabet = beyond_ascii.map(|(low, high)| high - low.max(&0x80) + 1).sum::<u32>() <= MAX_ALPHABET;
+        let is_alphabet = beyond_ascii.map(|(low, high)| high - low.max(&0x80) + 1).sum::<u32>() <= MAX_ALPHABET_CHARS;
         for &(low, high) in &self.ranges {
             for (from, to, other) in [(0x41, 0x5A, 0x61), (0x61, 0x7A, 0x41)] {
                 if low.max(from) <= high.min(to) {
                     ranges.push((low.max(from) - from + other, high.min(to) - from + other));
                 }
             }
-            let high = if is_alphabet { high } else { high.min(LATIN) };
+            let high = if is_alphabet { high } else { high.min(LAST_LATIN1) };
             for unit in low.max(0x80)..high.saturating_add(1).min(low.max(0x80).saturating_add(*left)) {
                 *left -= 1;
                 ranges.extend(other_cases(unit).map(|other| (other, other)));
             }
         }
-        Self::of(&ranges)
+        Self::from_ranges(&ranges)
     }
 }
 
-/// The characters of a text, as a pattern sees them.
+/// Returns the characters of a text, as a pattern sees them.
 pub(super) fn units(text: &str, unicode: bool) -> Vec<u32> {
     if unicode { text.chars().map(u32::from).collect() } else { text.encode_utf16().map(u32::from).collect() }
 }
 
-/// The text of characters. What only halves of characters say is lost.
+/// Returns the text of characters. Lone surrogates are lost.
 pub(super) fn text(units: &[u32]) -> String {
     let halves = units.iter().flat_map(|unit| match char::from_u32(*unit) {
         Some(c) => c.encode_utf16(&mut [0; 2]).to_vec(),
@@ -137,15 +140,16 @@ pub(super) fn text(units: &[u32]) -> String {
     String::from_utf16_lossy(&halves.collect::<Vec<_>>())
 }
 
-/// The lower and the upper case of a character beyond ASCII, where each is one character beyond ASCII.
+/// Returns the lower and the upper case of a character beyond ASCII, if each is one character
+/// beyond ASCII.
 pub(super) fn other_cases(unit: u32) -> impl Iterator<Item = u32> {
     let character = char::from_u32(unit);
-    let lower = character.and_then(|c| only(c.to_lowercase()));
-    let upper = character.and_then(|c| only(c.to_uppercase()));
+    let lower = character.and_then(|c| single_char(c.to_lowercase()));
+    let upper = character.and_then(|c| single_char(c.to_uppercase()));
     [lower, upper].into_iter().flatten().map(u32::from).filter(|other| *other >= 0x80)
 }
 
-fn only(mut characters: impl Iterator<Item = char>) -> Option<char> {
+fn single_char(mut characters: impl Iterator<Item = char>) -> Option<char> {
     let first = characters.next()?;
     characters.next().is_none().then_some(first)
 }

@@ -1,27 +1,28 @@
-//! Escapes, and classes in brackets: what stands for one character.
+//! Parsing of escapes and of character classes.
 //!
-//! Invariant: with the flag `i`, a set has both cases of its letters before it is complemented, as the standard has it.
+//! Invariant: with the flag `i`, a set gets both cases of its letters before it is complemented, as
+//! in the standard.
 
 use rustc_hash::FxHashSet;
 
 use super::charset::{CharSet, DIGITS, SPACE, WORD};
 use super::parser::{Parser, character};
-use super::syntax::{Node, Reject};
+use super::syntax::{Node, PatternError};
 use super::unicode;
 
-/// What a class of the flag `v` matches: a character, or one of some strings.
+/// The members of a class with the flag `v`: characters, and strings.
 #[derive(Debug, Default)]
 struct Members {
     set: CharSet,
     strings: Vec<Vec<u32>>,
 }
 
-/// How often `&&` and `--` may occur in one class.
+/// The maximum number of `&&` and `--` operands in one class.
 const MAX_OPERANDS: usize = 100;
 
 impl Parser {
-    /// What follows `[`.
-    pub(super) fn class(&mut self) -> Result<Node, Reject> {
+    /// Parses the rest of a class, after `[`.
+    pub(super) fn class(&mut self) -> Result<Node, PatternError> {
         if !self.flags.set_notation {
             let set = self.plain_class()?;
             return self.set(set);
@@ -33,14 +34,14 @@ impl Parser {
         }
         let mut parts = Vec::with_capacity(strings.len() + 1);
         for string in strings {
-            let units: Result<Vec<Node>, Reject> = string.into_iter().map(|unit| self.literal(unit)).collect();
+            let units: Result<Vec<Node>, PatternError> = string.into_iter().map(|unit| self.literal(unit)).collect();
             parts.push(Node::Sequence(units?));
         }
         parts.push(set);
         Ok(Node::Choice(parts))
     }
 
-    fn plain_class(&mut self) -> Result<CharSet, Reject> {
+    fn plain_class(&mut self) -> Result<CharSet, PatternError> {
         let negated = self.eat("^");
         let mut ranges = Vec::new();
         while !self.eat("]") {
@@ -53,75 +54,76 @@ impl Parser {
             let high = self.class_atom()?;
             match (single(&low), single(&high)) {
                 (Some(low), Some(high)) if low <= high => ranges.push((low, high)),
-                (Some(_), Some(_)) => return Err(Reject::Invalid),
-                _ if self.flags.unicode => return Err(Reject::Invalid),
+                (Some(_), Some(_)) => return Err(PatternError::Invalid),
+                _ if self.flags.unicode => return Err(PatternError::Invalid),
                 _ => {
                     ranges.extend(low.ranges().iter().chain(high.ranges()));
                     ranges.push((u32::from('-'), u32::from('-')));
                 }
             }
         }
-        Ok(self.finished(CharSet::of(&ranges), negated))
+        Ok(self.finish_class(CharSet::from_ranges(&ranges), negated))
     }
 
-    /// With the cases that the flag `i` adds, and complemented where the class begins with `^`.
-    fn finished(&mut self, set: CharSet, negated: bool) -> CharSet {
-        let set = self.cased(set);
-        if negated { set.complement(self.limit()) } else { set }
+    /// Adds the cases for the flag `i`, and complements the set if the class starts with `^`.
+    fn finish_class(&mut self, set: CharSet, negated: bool) -> CharSet {
+        let set = self.with_cases(set);
+        if negated { set.complement(self.last_character()) } else { set }
     }
 
-    fn class_atom(&mut self) -> Result<CharSet, Reject> {
-        let unit = self.next().ok_or(Reject::Invalid)?;
+    fn class_atom(&mut self) -> Result<CharSet, PatternError> {
+        let unit = self.next().ok_or(PatternError::Invalid)?;
         if character(unit) != '\\' {
-            return Ok(CharSet::one(unit));
+            return Ok(CharSet::from_char(unit));
         }
         match self.class_escape()? {
             Some(set) => Ok(set),
-            None => self.character_escape(true).map(CharSet::one),
+            None => self.character_escape(true).map(CharSet::from_char),
         }
     }
 
-    /// `\d` and the like, after the backslash.
-    pub(super) fn class_escape(&mut self) -> Result<Option<CharSet>, Reject> {
+    /// Parses `\d` and the like, after the backslash.
+    pub(super) fn class_escape(&mut self) -> Result<Option<CharSet>, PatternError> {
         let (set, negated) = match self.peek() {
-            Some(letter @ ('d' | 'D')) => (CharSet::of(DIGITS), letter == 'D'),
-            Some(letter @ ('w' | 'W')) => (CharSet::of(WORD), letter == 'W'),
-            Some(letter @ ('s' | 'S')) => (CharSet::of(SPACE), letter == 'S'),
+            Some(letter @ ('d' | 'D')) => (CharSet::from_ranges(DIGITS), letter == 'D'),
+            Some(letter @ ('w' | 'W')) => (CharSet::from_ranges(WORD), letter == 'W'),
+            Some(letter @ ('s' | 'S')) => (CharSet::from_ranges(SPACE), letter == 'S'),
             Some(letter @ ('p' | 'P')) if self.flags.unicode => {
                 self.next();
                 let set = self.property()?;
-                // With `u`, the complement has both cases of its letters; with `v`, it is of both cases.
+                // With `u`, the complement is extended to both cases; with `v`, the set is extended
+                // before the complement.
                 if letter == 'P' && !self.flags.set_notation {
-                    return Ok(Some(self.cased(set.complement(self.limit()))));
+                    return Ok(Some(self.with_cases(set.complement(self.last_character()))));
                 }
-                return Ok(Some(self.finished(set, letter == 'P')));
+                return Ok(Some(self.finish_class(set, letter == 'P')));
             }
             _ => return Ok(None),
         };
         self.next();
-        Ok(Some(if negated { set.complement(self.limit()) } else { set }))
+        Ok(Some(if negated { set.complement(self.last_character()) } else { set }))
     }
 
-    /// `{Name}` or `{Name=Value}`
-    fn property(&mut self) -> Result<CharSet, Reject> {
+    /// Parses `{Name}` or `{Name=Value}`.
+    fn property(&mut self) -> Result<CharSet, PatternError> {
         if !self.eat("{") {
-            return Err(Reject::Invalid);
+            return Err(PatternError::Invalid);
         }
         let mut text = String::new();
         loop {
             match self.next().map(character) {
                 Some('}') => break,
                 Some(c) if c.is_ascii_alphanumeric() || c == '_' || c == '=' => text.push(c),
-                _ => return Err(Reject::Invalid),
+                _ => return Err(PatternError::Invalid),
             }
         }
         let (name, value) = text.split_once('=').map_or((&*text, None), |(name, value)| (name, Some(value)));
-        if name.is_empty() { Err(Reject::Invalid) } else { Ok(unicode::property(name, value)) }
+        if name.is_empty() { Err(PatternError::Invalid) } else { Ok(unicode::property(name, value)) }
     }
 
-    /// One character after a backslash.
-    pub(super) fn character_escape(&mut self, in_class: bool) -> Result<u32, Reject> {
-        let unit = self.next().ok_or(Reject::Invalid)?;
+    /// Parses a character escape, after the backslash.
+    pub(super) fn character_escape(&mut self, in_class: bool) -> Result<u32, PatternError> {
+        let unit = self.next().ok_or(PatternError::Invalid)?;
         let strict = self.flags.unicode;
         let value = match character(unit) {
             'f' => Some(0x0C),
@@ -144,19 +146,19 @@ impl Parser {
         match value {
             Some(value) => Ok(value),
             None if may_be_itself => Ok(unit),
-            None => Err(Reject::Invalid),
+            None => Err(PatternError::Invalid),
         }
     }
 
-    /// `\cA`; without `u`, a backslash before another `c` stands for itself.
-    fn control(&mut self, in_class: bool) -> Result<u32, Reject> {
+    /// Parses `\cA`. Without `u`, a backslash before another `c` stands for itself.
+    fn control(&mut self, in_class: bool) -> Result<u32, PatternError> {
         let lenient = |c: char| !self.flags.unicode && in_class && (c.is_ascii_digit() || c == '_');
         match self.peek() {
             Some(c) if c.is_ascii_alphabetic() || lenient(c) => {
                 self.next();
                 Ok(u32::from(c) % 32)
             }
-            _ if self.flags.unicode => Err(Reject::Invalid),
+            _ if self.flags.unicode => Err(PatternError::Invalid),
             _ => {
                 self.back();
                 Ok(u32::from('\\'))
@@ -164,7 +166,7 @@ impl Parser {
         }
     }
 
-    /// What follows `\u`; nothing is consumed where it is no escape.
+    /// Parses the rest of `\u`; consumes nothing if it is not an escape.
     fn code(&mut self) -> Option<u32> {
         if self.flags.unicode && self.eat("{") {
             let mut value = None;
@@ -208,8 +210,8 @@ impl Parser {
         value
     }
 
-    /// A class of the flag `v`, after its bracket.
-    fn nested_class(&mut self) -> Result<Members, Reject> {
+    /// Parses a class of the flag `v`, after its bracket.
+    fn nested_class(&mut self) -> Result<Members, PatternError> {
         self.enter()?;
         let negated = self.eat("^");
         let mut members = Members::default();
@@ -219,25 +221,25 @@ impl Parser {
             ranges.extend_from_slice(operand.set.ranges());
             members.strings.extend(operand.strings);
         }
-        members.set = CharSet::of(&ranges);
+        members.set = CharSet::from_ranges(&ranges);
         self.combine(&mut members)?;
         self.leave();
         if negated && !members.strings.is_empty() {
-            return Err(Reject::Invalid);
+            return Err(PatternError::Invalid);
         }
-        members.set = self.finished(members.set, negated);
+        members.set = self.finish_class(members.set, negated);
         Ok(members)
     }
 
-    /// The rest of a class: `&&` or `--`, and what the members are cut down by.
-    fn combine(&mut self, members: &mut Members) -> Result<(), Reject> {
+    /// Parses the rest of a class: `&&` or `--` with their operands.
+    fn combine(&mut self, members: &mut Members) -> Result<(), PatternError> {
         for _ in 0..MAX_OPERANDS {
             if self.eat("]") {
                 return Ok(());
             }
             let common = self.eat("&&");
             if !common && !self.eat("--") {
-                return Err(Reject::Invalid);
+                return Err(PatternError::Invalid);
             }
             let operand = self.operand()?;
             let strings: FxHashSet<Vec<u32>> = operand.strings.into_iter().collect();
@@ -245,13 +247,13 @@ impl Parser {
             members.set = if common {
                 members.set.intersection(&operand.set)
             } else {
-                members.set.intersection(&operand.set.complement(self.limit()))
+                members.set.intersection(&operand.set.complement(self.last_character()))
             };
         }
-        Err(Reject::TooLarge)
+        Err(PatternError::TooLarge)
     }
 
-    fn operand(&mut self) -> Result<Members, Reject> {
+    fn operand(&mut self) -> Result<Members, PatternError> {
         if self.eat("[") {
             return self.nested_class();
         }
@@ -266,22 +268,22 @@ impl Parser {
         let high = self.set_character()?;
         match (single(&low), single(&high)) {
             (Some(low), Some(high)) if low <= high => {
-                Ok(Members { set: CharSet::of(&[(low, high)]), strings: Vec::new() })
+                Ok(Members { set: CharSet::from_ranges(&[(low, high)]), strings: Vec::new() })
             }
-            _ => Err(Reject::Invalid),
+            _ => Err(PatternError::Invalid),
         }
     }
 
-    /// A character or an escape; what separates operands has to be escaped.
-    fn set_character(&mut self) -> Result<CharSet, Reject> {
+    /// Parses a character or an escape; separators of operands have to be escaped.
+    fn set_character(&mut self) -> Result<CharSet, PatternError> {
         match self.peek() {
             Some(c) if !"()[]{}/-|".contains(c) => self.class_atom(),
-            _ => Err(Reject::Invalid),
+            _ => Err(PatternError::Invalid),
         }
     }
 
-    /// `abc|d}`, after `\q{`.
-    fn strings(&mut self) -> Result<Members, Reject> {
+    /// Parses `abc|d}`, after `\q{`.
+    fn strings(&mut self) -> Result<Members, PatternError> {
         let (mut ranges, mut strings, mut string) = (Vec::new(), Vec::new(), Vec::new());
         loop {
             let ends = self.eat("}");
@@ -292,17 +294,17 @@ impl Parser {
                 }
                 string.clear();
                 if ends {
-                    return Ok(Members { set: CharSet::of(&ranges), strings });
+                    return Ok(Members { set: CharSet::from_ranges(&ranges), strings });
                 }
                 continue;
             }
             let atom = self.set_character()?;
-            string.push(single(&atom).ok_or(Reject::Invalid)?);
+            string.push(single(&atom).ok_or(PatternError::Invalid)?);
         }
     }
 }
 
-/// The character of a set that has just one.
+/// Returns the character of a set with exactly one.
 fn single(set: &CharSet) -> Option<u32> {
     match set.ranges() {
         [(low, high)] if low == high => Some(*low),

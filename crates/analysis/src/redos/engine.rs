@@ -1,33 +1,33 @@
 //! A backtracking engine that counts its steps.
 //!
-//! It is here to prove attacks: nothing is called slow that was not seen to be. Invariant: it ends after as many steps
-//! as it is given, and its memory is bounded by them.
+//! It proves attacks: a pattern is called slow only after it was measured to be. Invariant: a run
+//! ends after at most the given number of steps, which also bounds its memory.
 
 use super::alphabet::{Alphabet, Letter};
 use super::charset::{NEWLINES, WORD, other_cases};
 use super::program::{Program, Step};
 use super::syntax::{Assertion, Direction};
 
-/// How a run ended.
+/// The outcome of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum End {
+pub(super) enum MatchOutcome {
     Match,
     NoMatch,
-    /// It was out of steps.
+    /// The steps ran out.
     Exhausted,
 }
 
-/// Where a match may begin.
+/// The offsets at which a match may start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Search {
-    /// At one place.
+    /// At one offset.
     At(usize),
     AtEnd,
-    /// At any place, which is tried one after the other.
+    /// At any offset; they are tried in order.
     Everywhere,
 }
 
-/// A text that a program runs on.
+/// The state of a run of a program on a text.
 #[derive(Debug)]
 pub(super) struct Engine<'a> {
     program: &'a Program,
@@ -39,10 +39,10 @@ pub(super) struct Engine<'a> {
     steps_left: u32,
 }
 
-/// What to do when a match has failed, the latest first.
+/// An entry of the backtracking stack.
 #[derive(Debug, Clone, Copy)]
 enum Undo {
-    /// Goes on elsewhere.
+    /// Resumes elsewhere.
     Resume {
         step: usize,
         at: usize,
@@ -53,10 +53,10 @@ enum Undo {
     },
 }
 
-/// How many registers are cleared in the time of a step.
-const CLEARED: usize = 16;
+/// The number of registers that are cleared for one step.
+const REGISTERS_PER_STEP: usize = 16;
 
-/// A register that notes no place.
+/// The value of a register that holds no offset.
 const UNSET: usize = usize::MAX;
 
 impl<'a> Engine<'a> {
@@ -66,44 +66,45 @@ impl<'a> Engine<'a> {
         Self { program, alphabet, text, letters, registers, stack: Vec::new(), steps_left: 0 }
     }
 
-    /// Looks for a match; and how many steps that took.
-    pub(super) fn run(mut self, search: Search, steps: u32) -> (End, u32) {
+    /// Searches for a match, and returns the number of steps that it took.
+    pub(super) fn run(mut self, search: Search, steps: u32) -> (MatchOutcome, u32) {
         self.steps_left = steps;
         let starts = match search {
             Search::At(place) => place..=place.min(self.text.len()),
             Search::AtEnd => self.text.len()..=self.text.len(),
             Search::Everywhere => 0..=self.text.len(),
         };
-        let mut end = End::NoMatch;
+        let mut end = MatchOutcome::NoMatch;
         for start in starts {
-            // An attempt that fails undoes all that it did.
+            // A failed attempt undoes all of its changes.
             end = self.attempt(0, start);
-            if end != End::NoMatch {
+            if end != MatchOutcome::NoMatch {
                 break;
             }
         }
         (end, steps - self.steps_left)
     }
 
-    /// Runs to the next `Done`. It calls itself for lookarounds only, which are nested no deeper than the tree is.
-    fn attempt(&mut self, first: usize, start: usize) -> End {
+    /// Runs to the next `Done`. It recurses only for lookarounds, whose nesting is bounded by that
+    /// of the tree.
+    fn attempt(&mut self, first: usize, start: usize) -> MatchOutcome {
         let base = self.stack.len();
         let program = self.program;
         let (mut step, mut at) = (first, start);
         loop {
             if !self.spend(1) {
-                return End::Exhausted;
+                return MatchOutcome::Exhausted;
             }
             let next = match &program.steps[step] {
-                Step::Done => return End::Match,
+                Step::Done => return MatchOutcome::Match,
                 Step::Take { set, direction } => self.take(*set, *direction, at).map(|at| (step + 1, at)),
-                Step::Assert(assertion) => self.holds(*assertion, at).then_some((step + 1, at)),
+                Step::Assert(assertion) => self.assertion_holds(*assertion, at).then_some((step + 1, at)),
                 Step::OrElse(other) => {
                     self.stack.push(Undo::Resume { step: *other, at });
                     Some((step + 1, at))
                 }
                 Step::Jump(target) => Some((*target, at)),
-                Step::Note(register) => {
+                Step::Save(register) => {
                     self.set(*register, at);
                     Some((step + 1, at))
                 }
@@ -112,22 +113,22 @@ impl<'a> Engine<'a> {
                     Some((step + 1, at))
                 }
                 Step::Decide(number) => Some((self.decide(*number, at), at)),
-                Step::Round(number) => {
+                Step::BeginRound(number) => {
                     self.begin_round(*number, at);
                     Some((step + 1, at))
                 }
-                Step::Again(number) => self.end_round(*number, at).map(|step| (step, at)),
+                Step::EndRound(number) => self.end_round(*number, at).map(|step| (step, at)),
                 Step::Backreference { groups, ignore_case, direction } => {
-                    self.repeated(groups, *ignore_case, *direction, at).map(|at| (step + 1, at))
+                    self.match_backreference(groups, *ignore_case, *direction, at).map(|at| (step + 1, at))
                 }
                 Step::Look { negative, after } => match self.look(step + 1, *negative, at) {
-                    End::Exhausted => return End::Exhausted,
-                    end => (end == End::Match).then_some((*after, at)),
+                    MatchOutcome::Exhausted => return MatchOutcome::Exhausted,
+                    end => (end == MatchOutcome::Match).then_some((*after, at)),
                 },
             };
             match next.or_else(|| self.resume(base)) {
                 Some(next) => (step, at) = next,
-                None => return End::NoMatch,
+                None => return MatchOutcome::NoMatch,
             }
         }
     }
@@ -138,7 +139,7 @@ impl<'a> Engine<'a> {
         left.is_some()
     }
 
-    /// Undoes what was done since the latest choice above `base`.
+    /// Backtracks to the latest choice above `base`.
     fn resume(&mut self, base: usize) -> Option<(usize, usize)> {
         while self.stack.len() > base {
             match self.stack.pop()? {
@@ -160,7 +161,7 @@ impl<'a> Engine<'a> {
         taken.then_some(if direction == Direction::Forward { at + 1 } else { place })
     }
 
-    fn holds(&self, assertion: Assertion, at: usize) -> bool {
+    fn assertion_holds(&self, assertion: Assertion, at: usize) -> bool {
         let before = at.checked_sub(1).map(|at| self.text[at]);
         let after = self.text.get(at).copied();
         let is_of = |unit: Option<u32>, ranges: &[(u32, u32)]| {
@@ -177,7 +178,7 @@ impl<'a> Engine<'a> {
     }
 
     fn decide(&mut self, number: usize, at: usize) -> usize {
-        let rounds = &self.program.rounds[number];
+        let rounds = &self.program.repetitions[number];
         let count = u32::try_from(self.registers[self.program.counter(number)]).unwrap_or(u32::MAX);
         let (round, after) = (rounds.decide + 1, rounds.after);
         if count < rounds.min {
@@ -193,9 +194,9 @@ impl<'a> Engine<'a> {
 
     fn begin_round(&mut self, number: usize, at: usize) {
         self.set(self.program.counter(number) + 1, at);
-        let forgets = self.program.rounds[number].forgets.clone();
-        // A round of many groups takes time that the steps would not show.
-        self.spend(forgets.len() / CLEARED);
+        let forgets = self.program.repetitions[number].cleared_registers.clone();
+        // A round with many groups takes time that the steps would not show.
+        self.spend(forgets.len() / REGISTERS_PER_STEP);
         for register in forgets {
             if self.registers[register] != UNSET {
                 self.set(register, UNSET);
@@ -203,9 +204,10 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// A round that was optional and empty has failed: this is what keeps a repetition of nothing from going on forever.
+    /// Ends a round. An optional round that matched nothing fails; otherwise a repetition of
+    /// nothing would never end.
     fn end_round(&mut self, number: usize, at: usize) -> Option<usize> {
-        let rounds = &self.program.rounds[number];
+        let rounds = &self.program.repetitions[number];
         let counter = self.program.counter(number);
         let count = self.registers[counter];
         let needed = u32::try_from(count).is_ok_and(|count| count < rounds.min);
@@ -216,31 +218,37 @@ impl<'a> Engine<'a> {
         Some(rounds.decide)
     }
 
-    fn look(&mut self, first: usize, negative: bool, at: usize) -> End {
+    fn look(&mut self, first: usize, negative: bool, at: usize) -> MatchOutcome {
         let base = self.stack.len();
         let end = self.attempt(first, at);
-        if end == End::Exhausted {
+        if end == MatchOutcome::Exhausted {
             return end;
         }
-        if !negative && end == End::Match {
-            // What was captured stays; what could have been tried instead does not.
+        if !negative && end == MatchOutcome::Match {
+            // Captures stay; alternatives are dropped.
             let mut undone = self.stack.split_off(base);
             if !self.spend(undone.len()) {
-                return End::Exhausted;
+                return MatchOutcome::Exhausted;
             }
             undone.retain(|undo| matches!(undo, Undo::Restore { .. }));
             self.stack.append(&mut undone);
-            return End::Match;
+            return MatchOutcome::Match;
         }
         while self.stack.len() > base {
             self.resume(base);
         }
-        if negative == (end == End::NoMatch) { End::Match } else { End::NoMatch }
+        if negative == (end == MatchOutcome::NoMatch) { MatchOutcome::Match } else { MatchOutcome::NoMatch }
     }
 
-    fn repeated(&mut self, groups: &[usize], ignore_case: bool, direction: Direction, at: usize) -> Option<usize> {
+    fn match_backreference(
+        &mut self,
+        groups: &[usize],
+        ignore_case: bool,
+        direction: Direction,
+        at: usize,
+    ) -> Option<usize> {
         let captured = groups.iter().map(|group| (self.registers[2 * group], self.registers[2 * group + 1]));
-        // A group that took no part has matched nothing, and nothing is what is repeated then.
+        // A group that did not participate matches the empty text.
         let (start, end) =
             captured.into_iter().find(|(start, end)| *start != UNSET && *end != UNSET).unwrap_or((at, at));
         let length = end.saturating_sub(start);
@@ -253,7 +261,7 @@ impl<'a> Engine<'a> {
     }
 }
 
-/// One case for both.
+/// Returns one case for both.
 fn other_case(unit: u32) -> u32 {
     match char::from_u32(unit) {
         Some(c) if c.is_ascii() => u32::from(c.to_ascii_lowercase()),

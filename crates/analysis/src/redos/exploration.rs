@@ -1,6 +1,6 @@
-//! Searching graphs: breadth first with a way back, and strongly connected components.
+//! Graph search: breadth first with predecessors, and strongly connected components.
 //!
-//! Invariant: neither calls itself, and an exploration goes on only as long as it is asked to, so that no graph is too
+//! Invariant: neither recurses, and an exploration proceeds only on demand, so no graph is too
 //! large.
 
 use std::hash::Hash;
@@ -9,37 +9,37 @@ use rustc_hash::FxHashSet;
 
 use super::alphabet::Letters;
 
-/// The nodes that a breadth-first search has reached, and how.
+/// A breadth-first search: the reached nodes with their predecessors.
 #[derive(Debug)]
 pub(super) struct Exploration<K> {
-    nodes: Vec<Reached<K>>,
+    nodes: Vec<ReachedNode<K>>,
     seen: FxHashSet<K>,
     next: usize,
 }
 
 #[derive(Debug)]
-struct Reached<K> {
+struct ReachedNode<K> {
     key: K,
-    /// The node it was reached from, and by which letters; a root has none.
+    /// The predecessor, and the letters of the edge; `None` for a root.
     from: Option<(usize, Letters)>,
 }
 
-/// Which component each node is in. Edges lead to components of the same or a smaller number.
+/// The component of each node. Edges lead to components of the same or a smaller number.
 #[derive(Debug)]
 pub(super) struct Components {
-    pub(super) of: Vec<usize>,
-    /// The nodes of each component that has a cycle; none for the others.
+    pub(super) component_of: Vec<usize>,
+    /// The nodes of each component that has a cycle; empty for the others.
     pub(super) cyclic: Vec<Vec<usize>>,
 }
 
 impl<K: Copy + Eq + Hash> Exploration<K> {
     pub(super) fn new(roots: impl IntoIterator<Item = K>) -> Self {
-        let nodes: Vec<Reached<K>> = roots.into_iter().map(|key| Reached { key, from: None }).collect();
+        let nodes: Vec<ReachedNode<K>> = roots.into_iter().map(|key| ReachedNode { key, from: None }).collect();
         let seen = nodes.iter().map(|node| node.key).collect();
         Self { nodes, seen, next: 0 }
     }
 
-    /// The next node to look at.
+    /// Returns the next node to visit.
     pub(super) fn next(&mut self) -> Option<(usize, K)> {
         let node = self.nodes.get(self.next)?;
         self.next += 1;
@@ -48,11 +48,12 @@ impl<K: Copy + Eq + Hash> Exploration<K> {
 
     pub(super) fn reach(&mut self, key: K, from: usize, letters: Letters) {
         if self.seen.insert(key) {
-            self.nodes.push(Reached { key, from: Some((from, letters)) });
+            self.nodes.push(ReachedNode { key, from: Some((from, letters)) });
         }
     }
 
-    /// The root that a node was reached from, and the words that led there, with one more step.
+    /// Returns the root from which a node was reached, and the words that lead there, extended by
+    /// one step.
     pub(super) fn trace(&self, node: usize, last: Option<Letters>) -> (K, Vec<Letters>) {
         let mut word: Vec<Letters> = last.into_iter().collect();
         let mut at = node;
@@ -66,10 +67,10 @@ impl<K: Copy + Eq + Hash> Exploration<K> {
 }
 
 impl Components {
-    /// Tarjan's algorithm, with a stack of its own.
-    pub(super) fn of(edges: &[Vec<usize>]) -> Self {
+    /// Finds the components with Tarjan's algorithm, on an explicit stack.
+    pub(super) fn find(edges: &[Vec<usize>]) -> Self {
         const NEW: usize = usize::MAX;
-        let mut found = Self { of: vec![NEW; edges.len()], cyclic: Vec::new() };
+        let mut found = Self { component_of: vec![NEW; edges.len()], cyclic: Vec::new() };
         let mut order = vec![NEW; edges.len()];
         let mut low = vec![0; edges.len()];
         let (mut open, mut path) = (Vec::new(), Vec::new());
@@ -85,14 +86,14 @@ impl Components {
                     count += 1;
                     open.push(node);
                 } else {
-                    // The node of the edge before is done.
+                    // The node of the previous edge is finished.
                     low[node] = low[node].min(low[edges[node][edge - 1]]);
                 }
                 let after =
                     |from: usize| edges[node][from..].iter().position(|to| order[*to] == NEW).map(|at| from + at);
                 let next = after(edge);
                 let passed = &edges[node][edge..next.unwrap_or(edges[node].len())];
-                let back = passed.iter().filter(|to| found.of[**to] == NEW).map(|to| order[*to]).min();
+                let back = passed.iter().filter(|to| found.component_of[**to] == NEW).map(|to| order[*to]).min();
                 low[node] = low[node].min(back.unwrap_or(usize::MAX));
                 match next {
                     Some(next) => path.extend([(node, next + 1), (edges[node][next], 0)]),
@@ -104,12 +105,12 @@ impl Components {
         found
     }
 
-    /// What is open above a node is its component.
+    /// The open nodes from this one on form its component.
     fn close(&mut self, node: usize, open: &mut Vec<usize>, edges: &[Vec<usize>]) {
         let start = open.iter().rposition(|other| *other == node).unwrap_or(0);
         let members = open.split_off(start);
         for member in &members {
-            self.of[*member] = self.cyclic.len();
+            self.component_of[*member] = self.cyclic.len();
         }
         let cyclic = members.len() > 1 || edges[node].contains(&node);
         self.cyclic.push(if cyclic { members } else { Vec::new() });

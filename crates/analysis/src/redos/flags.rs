@@ -1,16 +1,16 @@
 //! The flags of a regular expression.
 //!
-//! Invariant: flags that no engine takes are rejected here, so that everyone after may rely on them.
+//! Invariant: flags that no engine accepts are rejected here, so all later stages may rely on them.
 
-use super::syntax::Reject;
+use super::syntax::PatternError;
 
-/// What the flags of a pattern say.
+/// The flags of a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Flags {
     pub(super) modes: Modes,
     /// `u` or `v`.
     pub(super) unicode: bool,
-    /// `v`
+    /// `v`.
     pub(super) set_notation: bool,
     pub(super) sticky: bool,
 }
@@ -24,8 +24,8 @@ pub(super) struct Modes {
 }
 
 impl Flags {
-    /// `None` where they are not the flags of a regular expression.
-    pub(super) fn of(text: &str) -> Option<Self> {
+    /// Parses flags; `None` if they are not the flags of a regular expression.
+    pub(super) fn parse(text: &str) -> Option<Self> {
         let mut flags = Self::default();
         for (at, flag) in text.char_indices() {
             if text[..at].contains(flag) {
@@ -49,12 +49,12 @@ impl Flags {
 }
 
 impl Modes {
-    pub(super) fn set(&mut self, flag: char, on: bool) -> Result<(), Reject> {
+    pub(super) fn set(&mut self, flag: char, on: bool) -> Result<(), PatternError> {
         let mode = match flag {
             'i' => &mut self.ignore_case,
             'm' => &mut self.multiline,
             's' => &mut self.dot_all,
-            _ => return Err(Reject::Invalid),
+            _ => return Err(PatternError::Invalid),
         };
         *mode = on;
         Ok(())

@@ -1,26 +1,27 @@
-//! From the text of a JavaScript regular expression to its tree.
+//! The parser of JavaScript regular expressions.
 //!
-//! The grammar is that of ECMAScript 2025: with `u` and `v` the strict one, else the lenient one of Annex B.
-//! Invariant: it ends after one pass, no deeper than [`MAX_DEPTH`], and what it rejects as invalid is invalid. It
-//! accepts a little more than an engine does, such as two groups of one name.
+//! The grammar is that of ECMAScript 2025: with `u` and `v` the strict one, else the lenient one of
+//! Annex B. Invariant: it ends after one pass, no deeper than [`MAX_DEPTH`], and what it rejects as
+//! invalid is invalid. It accepts a little more than an engine does, such as two groups of one
+//! name.
 
 use rustc_hash::FxHashMap;
 
 use super::charset::{CharSet, NEWLINES, units};
 use super::flags::{Flags, Modes};
-use super::syntax::{Assertion, MAX_DEPTH, Node, Pattern, Reject, Repeat};
+use super::syntax::{Assertion, MAX_DEPTH, Node, Pattern, PatternError, Repeat};
 use super::unicode;
 
-/// How many ranges the sets of a pattern may have together, the same set counted as often as it occurs.
+/// The maximum number of ranges in the sets of a pattern; a repeated set counts each time.
 const MAX_RANGES: usize = 100_000;
 
-/// How many groups may have the same name.
-const MAX_NAMESAKES: usize = 16;
+/// The maximum number of groups with the same name.
+const MAX_GROUPS_PER_NAME: usize = 16;
 
-/// How many letters beyond ASCII have their other case looked up.
-const MAX_FOLDED: u32 = 8_000;
+/// The maximum number of letters beyond ASCII whose other case is looked up.
+const MAX_CASE_FOLDS: u32 = 8_000;
 
-/// A pattern that is being read.
+/// The state of the parser.
 #[derive(Debug)]
 pub(super) struct Parser {
     /// Code points with `u` or `v`, else UTF-16 code units.
@@ -28,7 +29,7 @@ pub(super) struct Parser {
     at: usize,
     pub(super) modes: Modes,
     pub(super) flags: Flags,
-    /// The groups of each name: several, if no two of them can take part in one match.
+    /// The groups of each name: several, if no two of them can participate in one match.
     names: FxHashMap<Vec<u32>, Vec<usize>>,
     groups: usize,
     opened: usize,
@@ -39,8 +40,8 @@ pub(super) struct Parser {
     folds_left: u32,
 }
 
-/// The tree of a pattern.
-pub(super) fn parse(pattern: &str, flags: Flags) -> Result<Pattern, Reject> {
+/// Parses a pattern.
+pub(super) fn parse(pattern: &str, flags: Flags) -> Result<Pattern, PatternError> {
     let units = units(pattern, flags.unicode);
     let mut parser = Parser {
         units,
@@ -54,21 +55,21 @@ pub(super) fn parse(pattern: &str, flags: Flags) -> Result<Pattern, Reject> {
         sets: Vec::new(),
         numbers: FxHashMap::default(),
         ranges_left: MAX_RANGES,
-        folds_left: MAX_FOLDED,
+        folds_left: MAX_CASE_FOLDS,
     };
     parser.count_groups()?;
     let root = parser.choice()?;
     // Only a closing parenthesis can be left over.
     if parser.at < parser.units.len() {
-        return Err(Reject::Invalid);
+        return Err(PatternError::Invalid);
     }
     let Parser { groups, sets, .. } = parser;
     Ok(Pattern { root, sets, groups, unicode: flags.unicode, sticky: flags.sticky })
 }
 
 impl Parser {
-    /// Numbers the groups ahead, because a backreference may stand before its group.
-    fn count_groups(&mut self) -> Result<(), Reject> {
+    /// Numbers the groups in advance, because a backreference may precede its group.
+    fn count_groups(&mut self) -> Result<(), PatternError> {
         let mut in_class = false;
         while let Some(unit) = self.next() {
             match character(unit) {
@@ -85,8 +86,8 @@ impl Parser {
                         let name = self.name()?;
                         let groups = self.names.entry(name).or_default();
                         groups.push(self.groups);
-                        if groups.len() > MAX_NAMESAKES {
-                            return Err(Reject::TooLarge);
+                        if groups.len() > MAX_GROUPS_PER_NAME {
+                            return Err(PatternError::TooLarge);
                         }
                     }
                 }
@@ -97,24 +98,25 @@ impl Parser {
         Ok(())
     }
 
-    /// The name of a group and the `>` after it.
-    fn name(&mut self) -> Result<Vec<u32>, Reject> {
-        let length = self.units[self.at..].iter().position(|unit| *unit == u32::from('>')).ok_or(Reject::Invalid)?;
+    /// Parses the name of a group and the `>` after it.
+    fn name(&mut self) -> Result<Vec<u32>, PatternError> {
+        let length =
+            self.units[self.at..].iter().position(|unit| *unit == u32::from('>')).ok_or(PatternError::Invalid)?;
         let name = self.units[self.at..self.at + length].to_vec();
-        // A surrogate is half of a letter, and a backslash starts an escape: neither is looked into.
+        // A surrogate is half of a letter, and a backslash starts an escape: neither is inspected.
         let may_occur = |unit: &u32| {
             let written = char::from_u32(*unit);
             written.is_none_or(|c| c.is_alphanumeric() || "$_\\{}\u{200C}\u{200D}".contains(c) || !c.is_ascii())
         };
         let starts_well = name.first().is_some_and(|unit| !character(*unit).is_ascii_digit());
         if !starts_well || !name.iter().all(may_occur) {
-            return Err(Reject::Invalid);
+            return Err(PatternError::Invalid);
         }
         self.at += length + 1;
         Ok(name)
     }
 
-    fn choice(&mut self) -> Result<Node, Reject> {
+    fn choice(&mut self) -> Result<Node, PatternError> {
         let first = self.sequence()?;
         if !self.looking_at("|") {
             return Ok(first);
@@ -126,7 +128,7 @@ impl Parser {
         Ok(Node::Choice(parts))
     }
 
-    fn sequence(&mut self) -> Result<Node, Reject> {
+    fn sequence(&mut self) -> Result<Node, PatternError> {
         let mut parts = Vec::new();
         while self.peek().is_some_and(|c| c != '|' && c != ')') {
             parts.push(self.term()?);
@@ -141,31 +143,31 @@ impl Parser {
         })
     }
 
-    fn term(&mut self) -> Result<Node, Reject> {
+    fn term(&mut self) -> Result<Node, PatternError> {
         let before = self.opened;
         let unquantifiable: &[&str] = &["^", "$", "\\b", "\\B", "(?<=", "(?<!", "(?=", "(?!"];
-        // Annex B lets a lookahead have a quantifier.
+        // Annex B allows a quantifier after a lookahead.
         let count = if self.flags.unicode { 8 } else { 6 };
         let quantifiable = !unquantifiable.iter().take(count).any(|start| self.looking_at(start));
         let body = self.atom()?;
         let Some((min, max)) = self.quantifier()? else { return Ok(body) };
         if !quantifiable {
-            return Err(Reject::Invalid);
+            return Err(PatternError::Invalid);
         }
         let greedy = !self.eat("?");
         let groups = before + 1..self.opened + 1;
-        let shape = body.shape();
-        Ok(Node::Repeat(Box::new(Repeat { body, min, max, greedy, groups, shape })))
+        let shape = body.width();
+        Ok(Node::Repeat(Box::new(Repeat { body, min, max, greedy, groups, width: shape })))
     }
 
-    fn quantifier(&mut self) -> Result<Option<(u32, u32)>, Reject> {
+    fn quantifier(&mut self) -> Result<Option<(u32, u32)>, PatternError> {
         let counts = match self.peek() {
             Some('*') => (0, u32::MAX),
             Some('+') => (1, u32::MAX),
             Some('?') => (0, 1),
             Some('{') => {
                 let Some(counts) = self.counts() else { return Ok(None) };
-                return if counts.0 <= counts.1 { Ok(Some(counts)) } else { Err(Reject::Invalid) };
+                return if counts.0 <= counts.1 { Ok(Some(counts)) } else { Err(PatternError::Invalid) };
             }
             _ => return Ok(None),
         };
@@ -173,7 +175,7 @@ impl Parser {
         Ok(Some(counts))
     }
 
-    /// `{2}`, `{2,}` or `{2,3}`; without `u`, other braces are characters.
+    /// Parses `{2}`, `{2,}` or `{2,3}`; without `u`, other braces are characters.
     fn counts(&mut self) -> Option<(u32, u32)> {
         let start = self.at;
         let counts = self.braces();
@@ -199,7 +201,7 @@ impl Parser {
         number
     }
 
-    fn atom(&mut self) -> Result<Node, Reject> {
+    fn atom(&mut self) -> Result<Node, PatternError> {
         let multiline = self.modes.multiline;
         let assertion = |many, one| Ok(Node::Assertion(if multiline { many } else { one }));
         match self.next().map(character) {
@@ -209,29 +211,29 @@ impl Parser {
             Some('[') => self.class(),
             Some('\\') => self.escape(),
             Some('.') => {
-                let none = if self.modes.dot_all { CharSet::default() } else { CharSet::of(NEWLINES) };
-                self.set(none.complement(self.limit()))
+                let none = if self.modes.dot_all { CharSet::default() } else { CharSet::from_ranges(NEWLINES) };
+                self.set(none.complement(self.last_character()))
             }
-            Some('*' | '+' | '?') | None => Err(Reject::Invalid),
+            Some('*' | '+' | '?') | None => Err(PatternError::Invalid),
             Some('{') => {
                 self.at -= 1;
                 if self.flags.unicode || self.counts().is_some() {
-                    return Err(Reject::Invalid);
+                    return Err(PatternError::Invalid);
                 }
                 self.at += 1;
                 self.literal(u32::from('{'))
             }
-            Some(']' | '}') if self.flags.unicode => Err(Reject::Invalid),
+            Some(']' | '}') if self.flags.unicode => Err(PatternError::Invalid),
             Some(_) => self.literal(self.units[self.at - 1]),
         }
     }
 
-    fn group(&mut self) -> Result<Node, Reject> {
+    fn group(&mut self) -> Result<Node, PatternError> {
         for (start, behind, negative) in
             [("?=", false, false), ("?!", false, true), ("?<=", true, false), ("?<!", true, true)]
         {
             if self.eat(start) {
-                return Ok(Node::Look { behind, negative, body: Box::new(self.inside()?) });
+                return Ok(Node::Look { behind, negative, body: Box::new(self.group_body()?) });
             }
         }
         if self.eat("?<") {
@@ -239,47 +241,47 @@ impl Parser {
         } else if self.eat("?") {
             let before = self.modes;
             self.modifiers()?;
-            let body = self.inside();
+            let body = self.group_body();
             self.modes = before;
             return body;
         }
         self.opened += 1;
         let index = self.opened;
-        Ok(Node::Group { index, body: Box::new(self.inside()?) })
+        Ok(Node::Group { index, body: Box::new(self.group_body()?) })
     }
 
-    /// `i-s:` in `(?i-s:..)`, or only the colon.
-    fn modifiers(&mut self) -> Result<(), Reject> {
+    /// Parses `i-s:` in `(?i-s:..)`, or only the colon.
+    fn modifiers(&mut self) -> Result<(), PatternError> {
         let mut on = true;
         loop {
             match self.next().map(character) {
                 Some(':') => return Ok(()),
                 Some('-') if on => on = false,
                 Some(flag) => self.modes.set(flag, on)?,
-                None => return Err(Reject::Invalid),
+                None => return Err(PatternError::Invalid),
             }
         }
     }
 
-    /// What is in a group, and its closing parenthesis.
-    fn inside(&mut self) -> Result<Node, Reject> {
+    /// Parses the body of a group, and its closing parenthesis.
+    fn group_body(&mut self) -> Result<Node, PatternError> {
         self.enter()?;
         let body = self.choice()?;
         self.depth -= 1;
-        if self.eat(")") { Ok(body) } else { Err(Reject::Invalid) }
+        if self.eat(")") { Ok(body) } else { Err(PatternError::Invalid) }
     }
 
-    /// One level deeper.
-    pub(super) fn enter(&mut self) -> Result<(), Reject> {
+    /// Enters a nested group or class.
+    pub(super) fn enter(&mut self) -> Result<(), PatternError> {
         self.depth += 1;
-        if self.depth > MAX_DEPTH { Err(Reject::TooLarge) } else { Ok(()) }
+        if self.depth > MAX_DEPTH { Err(PatternError::TooLarge) } else { Ok(()) }
     }
 
     pub(super) fn leave(&mut self) {
         self.depth -= 1;
     }
 
-    fn escape(&mut self) -> Result<Node, Reject> {
+    fn escape(&mut self) -> Result<Node, PatternError> {
         match self.peek() {
             Some(letter @ ('b' | 'B')) => {
                 self.at += 1;
@@ -294,23 +296,24 @@ impl Parser {
         }
     }
 
-    fn named_backreference(&mut self) -> Result<Node, Reject> {
+    fn named_backreference(&mut self) -> Result<Node, PatternError> {
         self.at += 1;
         if !self.eat("<") {
-            return Err(Reject::Invalid);
+            return Err(PatternError::Invalid);
         }
         let name = self.name()?;
-        let groups = self.names.get(&name).ok_or(Reject::Invalid)?.clone();
+        let groups = self.names.get(&name).ok_or(PatternError::Invalid)?.clone();
         Ok(Node::Backreference { groups, ignore_case: self.modes.ignore_case })
     }
 
-    /// Without `u`, a number that no group has is an octal escape or a plain digit.
-    fn numbered_backreference(&mut self) -> Result<Node, Reject> {
+    /// Parses a numbered backreference. Without `u`, a number without a group is an octal escape or
+    /// a plain digit.
+    fn numbered_backreference(&mut self) -> Result<Node, PatternError> {
         let start = self.at;
         let number = self.number().and_then(|number| usize::try_from(number).ok());
         match number.filter(|number| *number <= self.groups) {
             Some(group) => Ok(Node::Backreference { groups: vec![group], ignore_case: self.modes.ignore_case }),
-            None if self.flags.unicode => Err(Reject::Invalid),
+            None if self.flags.unicode => Err(PatternError::Invalid),
             None => {
                 self.at = start;
                 self.character_escape(false).and_then(|unit| self.literal(unit))
@@ -318,9 +321,9 @@ impl Parser {
         }
     }
 
-    /// A node for one character of a set.
-    pub(super) fn set(&mut self, set: CharSet) -> Result<Node, Reject> {
-        self.ranges_left = self.ranges_left.checked_sub(set.ranges().len()).ok_or(Reject::TooLarge)?;
+    /// Returns a node for one character of a set.
+    pub(super) fn set(&mut self, set: CharSet) -> Result<Node, PatternError> {
+        self.ranges_left = self.ranges_left.checked_sub(set.ranges().len()).ok_or(PatternError::TooLarge)?;
         if let Some(number) = self.numbers.get(&set) {
             return Ok(Node::Set(*number));
         }
@@ -329,18 +332,18 @@ impl Parser {
         Ok(Node::Set(self.sets.len() - 1))
     }
 
-    pub(super) fn literal(&mut self, unit: u32) -> Result<Node, Reject> {
-        let set = self.cased(CharSet::one(unit));
+    pub(super) fn literal(&mut self, unit: u32) -> Result<Node, PatternError> {
+        let set = self.with_cases(CharSet::from_char(unit));
         self.set(set)
     }
 
-    /// With the other cases that the flag `i` adds.
-    pub(super) fn cased(&mut self, set: CharSet) -> CharSet {
+    /// Adds the other cases, if the flag `i` is set.
+    pub(super) fn with_cases(&mut self, set: CharSet) -> CharSet {
         if self.modes.ignore_case { set.with_both_cases(&mut self.folds_left) } else { set }
     }
 
-    /// The largest character.
-    pub(super) fn limit(&self) -> u32 {
+    /// Returns the largest character.
+    pub(super) fn last_character(&self) -> u32 {
         if self.flags.unicode { unicode::LAST } else { 0xFFFF }
     }
 
@@ -359,20 +362,20 @@ impl Parser {
         rest.len() >= text.len() && rest.iter().zip(text.chars()).all(|(unit, c)| *unit == u32::from(c))
     }
 
-    /// Steps over a text in ASCII, if it comes next.
+    /// Steps over an ASCII text, if it comes next.
     pub(super) fn eat(&mut self, text: &str) -> bool {
         let found = self.looking_at(text);
         self.at += if found { text.len() } else { 0 };
         found
     }
 
-    /// Steps back over a character.
+    /// Steps back by one character.
     pub(super) fn back(&mut self) {
         self.at = self.at.saturating_sub(1);
     }
 }
 
-/// A surrogate is a character that means nothing.
+/// Converts a unit to a character; a surrogate becomes the replacement character.
 pub(super) fn character(unit: u32) -> char {
     char::from_u32(unit).unwrap_or(char::REPLACEMENT_CHARACTER)
 }

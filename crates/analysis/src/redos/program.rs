@@ -1,7 +1,7 @@
-//! From the tree to the program of a backtracking engine.
+//! Compilation of the tree to a program for a backtracking engine.
 //!
-//! Invariant: the program does what the standard says, lookarounds, captures and counted repetitions included, and no
-//! optimization makes it faster: what is slow for it is slow for an engine.
+//! Invariant: the program behaves as the standard says, including lookarounds, captures and counted
+//! repetitions, without optimizations: a pattern that is slow here is slow in an engine.
 
 use std::ops::Range;
 
@@ -11,40 +11,40 @@ use super::syntax::{Assertion, Direction, Node, Pattern, Repeat};
 #[derive(Debug)]
 pub(super) struct Program {
     pub(super) steps: Vec<Step>,
-    pub(super) rounds: Vec<Rounds>,
-    /// How many registers it needs: two for each group, and then two for each repetition.
+    pub(super) repetitions: Vec<Repetition>,
+    /// The number of registers: two for each group, then two for each repetition.
     pub(super) registers: usize,
     groups: usize,
 }
 
-/// One step.
+/// An instruction of the program.
 #[derive(Debug)]
 pub(super) enum Step {
-    /// Takes a character of a set.
+    /// Consumes a character of a set.
     Take {
         set: usize,
         direction: Direction,
     },
     Assert(Assertion),
-    /// Goes on with the next step, and with the other one if that fails.
+    /// Continues with the next step, and with this one if that fails.
     OrElse(usize),
     Jump(usize),
-    /// Notes the place in a register.
-    Note(usize),
-    /// Starts to count the rounds of a repetition.
+    /// Saves the offset in a register.
+    Save(usize),
+    /// Resets the round counter of a repetition.
     Enter(usize),
     /// Decides whether there is another round.
     Decide(usize),
-    /// Begins a round.
-    Round(usize),
+    /// Starts a round.
+    BeginRound(usize),
     /// Ends a round.
-    Again(usize),
+    EndRound(usize),
     Backreference {
         groups: Vec<usize>,
         ignore_case: bool,
         direction: Direction,
     },
-    /// What follows, up to `Done`, is what is looked for.
+    /// Runs the steps that follow, up to `Done`, as a lookaround.
     Look {
         negative: bool,
         after: usize,
@@ -52,29 +52,30 @@ pub(super) enum Step {
     Done,
 }
 
-/// A repetition.
+/// A repetition with its bounds and registers.
 #[derive(Debug)]
-pub(super) struct Rounds {
+pub(super) struct Repetition {
     pub(super) min: u32,
     pub(super) max: u32,
     pub(super) greedy: bool,
-    /// The registers of the groups that each round forgets.
-    pub(super) forgets: Range<usize>,
-    /// The step that decides; the next one begins a round.
+    /// The registers of the groups that each round clears.
+    pub(super) cleared_registers: Range<usize>,
+    /// The deciding step; the next one starts a round.
     pub(super) decide: usize,
     pub(super) after: usize,
 }
 
 impl Program {
-    pub(super) fn of(pattern: &Pattern) -> Self {
-        let mut program = Self { steps: Vec::new(), rounds: Vec::new(), registers: 0, groups: pattern.groups + 1 };
+    pub(super) fn compile(pattern: &Pattern) -> Self {
+        let mut program = Self { steps: Vec::new(), repetitions: Vec::new(), registers: 0, groups: pattern.groups + 1 };
         program.part(&pattern.root, Direction::Forward);
         program.steps.push(Step::Done);
-        program.registers = program.counter(program.rounds.len());
+        program.registers = program.counter(program.repetitions.len());
         program
     }
 
-    /// The register that counts the rounds of a repetition; the next one has the place where a round began.
+    /// Returns the register that counts the rounds of a repetition; the next one holds the offset
+    /// at which a round started.
     pub(super) fn counter(&self, repetition: usize) -> usize {
         2 * (self.groups + repetition)
     }
@@ -92,9 +93,9 @@ impl Program {
             Node::Group { index, body } => {
                 let (start, end) = (2 * index, 2 * index + 1);
                 let (first, second) = if direction == Direction::Forward { (start, end) } else { (end, start) };
-                self.steps.push(Step::Note(first));
+                self.steps.push(Step::Save(first));
                 self.part(body, direction);
-                self.steps.push(Step::Note(second));
+                self.steps.push(Step::Save(second));
             }
             Node::Look { behind, negative, body } => {
                 let look = self.reserve();
@@ -127,24 +128,24 @@ impl Program {
     }
 
     fn repeat(&mut self, repeat: &Repeat, direction: Direction) {
-        let number = self.rounds.len();
+        let number = self.repetitions.len();
         self.steps.push(Step::Enter(number));
-        self.rounds.push(Rounds {
+        self.repetitions.push(Repetition {
             min: repeat.min,
             max: repeat.max,
             greedy: repeat.greedy,
-            forgets: 2 * repeat.groups.start..2 * repeat.groups.end,
+            cleared_registers: 2 * repeat.groups.start..2 * repeat.groups.end,
             decide: self.steps.len(),
             after: 0,
         });
         self.steps.push(Step::Decide(number));
-        self.steps.push(Step::Round(number));
+        self.steps.push(Step::BeginRound(number));
         self.part(&repeat.body, direction);
-        self.steps.push(Step::Again(number));
-        self.rounds[number].after = self.steps.len();
+        self.steps.push(Step::EndRound(number));
+        self.repetitions[number].after = self.steps.len();
     }
 
-    /// Room for a step that is not known yet.
+    /// Reserves a step that is filled in later.
     fn reserve(&mut self) -> usize {
         self.steps.push(Step::Done);
         self.steps.len() - 1

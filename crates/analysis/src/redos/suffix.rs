@@ -1,35 +1,36 @@
-//! What may come after the repeated part of an attack, so that the match fails there.
+//! Suffixes that make a match fail after the repeated part of an attack.
 //!
-//! Invariant: these are guesses, the likeliest first, and each costs steps. A match can fail for reasons that the
-//! automaton does not know, such as an anchor at the end, and so the first guess is that nothing comes after.
+//! Invariant: these are guesses, the likeliest first, and each costs steps. A match can fail for
+//! reasons that the automaton does not know, such as an anchor at the end, so the first guess is
+//! the empty suffix.
 
 use std::collections::VecDeque;
 
 use rustc_hash::FxHashSet;
 
-use super::allowance::Allowance;
 use super::alphabet::{Alphabet, Letter, Letters};
 use super::automaton::{Automaton, Edge, State};
+use super::budget::StepBudget;
 
-/// How many sets of states are looked at.
-const MAX_SETS: usize = 8;
+/// The maximum number of visited sets of states.
+const MAX_STATE_SETS: usize = 8;
 
-/// How many letters are tried in each of them, from either end of the alphabet.
-const MAX_TRIED: usize = 6;
+/// The maximum number of letters that are tried in each set, from either end of the alphabet.
+const MAX_TRIED_LETTERS: usize = 6;
 
-/// How many single letters are guessed.
+/// The maximum number of suffixes of a single letter.
 const MAX_SINGLES: usize = 3;
 
-/// The states that an automaton can be in.
+/// A simulation of the automaton on sets of states.
 #[derive(Debug)]
 pub(super) struct Simulation<'a> {
     pub(super) automaton: &'a Automaton,
     pub(super) alphabet: &'a Alphabet,
-    pub(super) allowance: &'a Allowance,
+    pub(super) budget: &'a StepBudget,
 }
 
 impl<'a> Simulation<'a> {
-    /// Suffixes for a word that is repeated after another.
+    /// Returns suffixes for a prefix and a repeated pump.
     pub(super) fn suffixes(&self, prefix: &[Letter], pump: &[Letter]) -> Vec<Vec<Letter>> {
         let mut round = self.read(vec![self.automaton.start], prefix);
         let mut states = round.clone();
@@ -41,9 +42,9 @@ impl<'a> Simulation<'a> {
         states.dedup();
 
         let mut suffixes = vec![Vec::new()];
-        suffixes.extend(self.deadly(states.clone()));
+        suffixes.extend(self.dead_end(states.clone()));
         let mut singles: Vec<(bool, usize, Letter)> = Vec::new();
-        for letter in self.tried() {
+        for letter in self.candidate_letters() {
             let after = self.after(&states, letter);
             singles.push((after.iter().any(|state| self.automaton.accepting[*state]), after.len(), letter));
         }
@@ -55,17 +56,17 @@ impl<'a> Simulation<'a> {
         suffixes
     }
 
-    /// A short word after which there is no state left.
-    fn deadly(&self, states: Vec<State>) -> Option<Vec<Letter>> {
+    /// Returns a short word after which no state is left.
+    fn dead_end(&self, states: Vec<State>) -> Option<Vec<Letter>> {
         let mut seen = FxHashSet::from_iter([states.clone()]);
         let mut queue = VecDeque::from([(states, Vec::new())]);
-        for _ in 0..MAX_SETS {
+        for _ in 0..MAX_STATE_SETS {
             let (states, word) = queue.pop_front()?;
             let known = self.edges(&states).fold(Letters::default(), |known, edge| known | edge.letters);
             if let Some(letter) = self.alphabet.letters().find(|letter| !known.contains(*letter)) {
                 return Some([word, vec![letter]].concat());
             }
-            for letter in self.tried() {
+            for letter in self.candidate_letters() {
                 let after = self.after(&states, letter);
                 if seen.insert(after.clone()) {
                     queue.push_back((after, [&*word, &[letter]].concat()));
@@ -75,11 +76,11 @@ impl<'a> Simulation<'a> {
         None
     }
 
-    /// Rare and common letters, and a newline, which even `.` does not match.
-    fn tried(&self) -> Vec<Letter> {
+    /// Returns rare and common letters, and a newline, which even `.` does not match.
+    fn candidate_letters(&self) -> Vec<Letter> {
         let newlines = self.alphabet.newline.iter().take(1);
         let (rare, common) = (self.alphabet.letters(), self.alphabet.letters().rev());
-        rare.take(MAX_TRIED).chain(newlines).chain(common.take(MAX_TRIED)).collect()
+        rare.take(MAX_TRIED_LETTERS).chain(newlines).chain(common.take(MAX_TRIED_LETTERS)).collect()
     }
 
     fn read(&self, states: Vec<State>, word: &[Letter]) -> Vec<State> {
@@ -94,9 +95,9 @@ impl<'a> Simulation<'a> {
         after
     }
 
-    /// The edges from some states, as far as there are steps left.
+    /// Returns the edges from some states, until the steps run out.
     fn edges(&self, states: &[State]) -> impl Iterator<Item = &'a Edge> {
         let automaton = self.automaton;
-        states.iter().flat_map(|state| &automaton.states[*state]).take_while(|_| self.allowance.spend())
+        states.iter().flat_map(|state| &automaton.states[*state]).take_while(|_| self.budget.spend())
     }
 }

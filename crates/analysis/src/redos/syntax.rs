@@ -1,23 +1,23 @@
-//! A parsed regular expression.
+//! The syntax tree of a regular expression.
 //!
-//! Invariant: what flags mean is settled while parsing (letters have both cases in their sets, `^` knows what it
-//! matches), so that nobody after the parser looks at flags. The tree is never deeper than `MAX_DEPTH` allows, which
-//! is what makes it safe to walk it with functions that call themselves.
+//! Invariant: flags are resolved while parsing (letters have both cases in their sets, `^` knows
+//! what it matches), so no later stage needs them. The tree is no deeper than `MAX_DEPTH`, so
+//! recursive functions are safe.
 
 use std::ops::Range;
 
 use super::charset::CharSet;
 use super::unicode;
 
-/// How deep groups, lookarounds and classes may be nested.
+/// The maximum nesting depth of groups, lookarounds and classes.
 pub(super) const MAX_DEPTH: usize = 100;
 
-/// Why there is no tree.
+/// The reason why a pattern is not analysed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Reject {
-    /// It is not a regular expression.
+pub(super) enum PatternError {
+    /// The pattern is not a regular expression.
     Invalid,
-    /// It is beyond what is looked at.
+    /// The pattern exceeds a limit of the analysis.
     TooLarge,
 }
 
@@ -27,21 +27,21 @@ pub(super) struct Pattern {
     pub(super) root: Node,
     /// The distinct sets of characters in it.
     pub(super) sets: Vec<CharSet>,
-    /// How many groups capture.
+    /// The number of capturing groups.
     pub(super) groups: usize,
-    /// Whether characters are code points, and not UTF-16 code units.
+    /// Whether characters are code points, not UTF-16 code units.
     pub(super) unicode: bool,
-    /// Whether a match may start at one place only.
+    /// Whether a match may start only at `lastIndex`.
     pub(super) sticky: bool,
 }
 
 /// A part of a pattern.
 #[derive(Debug)]
 pub(super) enum Node {
-    /// One character, of the set with this number.
+    /// One character of the set with this number.
     Set(usize),
     Assertion(Assertion),
-    /// All of them, one after the other; none of them is the empty pattern.
+    /// A sequence of parts; without parts, the empty pattern.
     Sequence(Vec<Node>),
     Choice(Vec<Node>),
     Repeat(Box<Repeat>),
@@ -54,21 +54,22 @@ pub(super) enum Node {
         negative: bool,
         body: Box<Node>,
     },
-    /// What the first of these groups that took part has matched; groups of one name are alternatives.
+    /// The text that the first participating group of these has matched; groups of one name are
+    /// alternatives.
     Backreference {
         groups: Vec<usize>,
         ignore_case: bool,
     },
 }
 
-/// Which way a part of a pattern reads: lookbehinds read backwards.
+/// The reading direction of a part: lookbehinds read backwards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Direction {
     Forward,
     Backward,
 }
 
-/// What matches without consuming a character.
+/// An assertion, which consumes no character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Assertion {
     TextStart,
@@ -79,31 +80,31 @@ pub(super) enum Assertion {
     NoWordBoundary,
 }
 
-/// A quantifier and what it is about.
+/// A quantifier and its operand.
 #[derive(Debug)]
 pub(super) struct Repeat {
     pub(super) body: Node,
     pub(super) min: u32,
-    /// `u32::MAX` stands for no limit.
+    /// The maximum number of rounds; `u32::MAX` stands for no limit.
     pub(super) max: u32,
     pub(super) greedy: bool,
-    /// The groups in the body: each round forgets what they matched.
+    /// The groups in the body: each round clears them.
     pub(super) groups: Range<usize>,
-    pub(super) shape: Shape,
+    pub(super) width: MatchWidth,
 }
 
-/// How many characters a part of a pattern takes, and whether it has a choice in how.
+/// The number of characters that a part matches, and whether there is a choice in how.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Shape {
+pub(super) struct MatchWidth {
     pub(super) shortest: u32,
-    /// `u32::MAX` stands for no limit.
+    /// The maximum; `u32::MAX` stands for no limit.
     pub(super) longest: u32,
-    /// There is one way through it at most.
-    pub(super) plain: bool,
+    /// Whether there is at most one way through it.
+    pub(super) is_deterministic: bool,
 }
 
 impl Pattern {
-    /// What is in each group that captures; there is none with the number 0.
+    /// Returns the body of each capturing group; there is none with the number 0.
     pub(super) fn bodies(&self) -> Vec<Option<&Node>> {
         let mut bodies = vec![None; self.groups + 1];
         self.root.collect_bodies(&mut bodies);
@@ -115,19 +116,23 @@ impl Pattern {
     }
 }
 
-impl Shape {
-    const EMPTY: Self = Self { shortest: 0, longest: 0, plain: true };
+impl MatchWidth {
+    const EMPTY: Self = Self { shortest: 0, longest: 0, is_deterministic: true };
 
     fn then(self, next: Self) -> Self {
         Self {
             shortest: self.shortest.saturating_add(next.shortest),
             longest: self.longest.saturating_add(next.longest),
-            plain: self.plain && next.plain,
+            is_deterministic: self.is_deterministic && next.is_deterministic,
         }
     }
 
     fn or(self, other: Self) -> Self {
-        Self { shortest: self.shortest.min(other.shortest), longest: self.longest.max(other.longest), plain: false }
+        Self {
+            shortest: self.shortest.min(other.shortest),
+            longest: self.longest.max(other.longest),
+            is_deterministic: false,
+        }
     }
 }
 
@@ -136,19 +141,20 @@ impl Node {
         Self::Sequence(Vec::new())
     }
 
-    /// Looks no deeper than to the next quantifiers, so that a quantifier around each of them costs no more in all.
-    pub(super) fn shape(&self) -> Shape {
+    /// Returns the width. It looks no deeper than the next quantifiers, so nested quantifiers cost
+    /// no more in total.
+    pub(super) fn width(&self) -> MatchWidth {
         match self {
-            Self::Set(_) => Shape { shortest: 1, longest: 1, plain: true },
-            Self::Assertion(_) | Self::Look { .. } => Shape::EMPTY,
-            Self::Sequence(parts) => parts.iter().map(Self::shape).fold(Shape::EMPTY, Shape::then),
-            Self::Choice(parts) => parts.iter().map(Self::shape).reduce(Shape::or).unwrap_or(Shape::EMPTY),
-            Self::Group { body, .. } => body.shape(),
-            Self::Backreference { .. } => Shape { shortest: 0, longest: u32::MAX, plain: false },
-            Self::Repeat(repeat) => Shape {
-                shortest: repeat.shape.shortest.saturating_mul(repeat.min),
-                longest: repeat.shape.longest.saturating_mul(repeat.max),
-                plain: repeat.shape.plain && repeat.min == repeat.max,
+            Self::Set(_) => MatchWidth { shortest: 1, longest: 1, is_deterministic: true },
+            Self::Assertion(_) | Self::Look { .. } => MatchWidth::EMPTY,
+            Self::Sequence(parts) => parts.iter().map(Self::width).fold(MatchWidth::EMPTY, MatchWidth::then),
+            Self::Choice(parts) => parts.iter().map(Self::width).reduce(MatchWidth::or).unwrap_or(MatchWidth::EMPTY),
+            Self::Group { body, .. } => body.width(),
+            Self::Backreference { .. } => MatchWidth { shortest: 0, longest: u32::MAX, is_deterministic: false },
+            Self::Repeat(repeat) => MatchWidth {
+                shortest: repeat.width.shortest.saturating_mul(repeat.min),
+                longest: repeat.width.longest.saturating_mul(repeat.max),
+                is_deterministic: repeat.width.is_deterministic && repeat.min == repeat.max,
             },
         }
     }
@@ -170,15 +176,15 @@ impl Node {
         }
     }
 
-    /// Whether there is a choice in it that is taken again and again.
-    pub(super) fn repeats(&self) -> bool {
+    /// Returns whether a choice in it is repeated.
+    pub(super) fn has_repeated_choice(&self) -> bool {
         match self {
             Self::Set(_) | Self::Assertion(_) | Self::Backreference { .. } => false,
-            Self::Sequence(parts) | Self::Choice(parts) => parts.iter().any(Self::repeats),
-            Self::Group { body, .. } | Self::Look { body, .. } => body.repeats(),
+            Self::Sequence(parts) | Self::Choice(parts) => parts.iter().any(Self::has_repeated_choice),
+            Self::Group { body, .. } | Self::Look { body, .. } => body.has_repeated_choice(),
             Self::Repeat(repeat) => {
-                let copied = repeat.shape.plain && repeat.min == repeat.max;
-                (repeat.max > 1 && !copied) || repeat.body.repeats()
+                let copied = repeat.width.is_deterministic && repeat.min == repeat.max;
+                (repeat.max > 1 && !copied) || repeat.body.has_repeated_choice()
             }
         }
     }

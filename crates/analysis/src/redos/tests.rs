@@ -1,40 +1,41 @@
-//! What the check says of patterns, and that its attacks do what they say.
+//! Tests of the verdicts, and of the attacks that support them.
 //!
-//! Invariant: a pattern counts as risky here only if the attack that the check gives was run, and was slow as claimed.
-//! The attacks were also timed on the engine of Node once, where they are slow in the same way.
+//! Invariant: a pattern counts as risky here only if the attack of the check was run, and was slow
+//! as claimed. The attacks were also timed once on the engine of Node, where they are slow in the
+//! same way.
 
 mod borders;
 mod engine;
 mod known;
 mod verdicts;
 
-use super::allowance::Allowance;
 use super::alphabet::Alphabet;
-use super::engine::{End, Engine, Search};
+use super::budget::StepBudget;
+use super::engine::{Engine, MatchOutcome, Search};
 use super::flags::Flags;
 use super::program::Program;
 use super::{Attack, Risk, Verdict, charset, parser};
 
-/// What a pattern is.
+/// The expected verdict on a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Is {
     Safe,
     Exponential,
     /// Slow by a power of the length, of at least this degree, in a single attempt at a match.
     Polynomial(u32),
-    /// Slow only because a search tries from each place.
+    /// Slow only because a search starts again at each offset.
     SlowToFind,
     Unknown,
     Invalid,
 }
 
-/// More steps than the check itself has seen when it calls a pattern exponential.
+/// More steps than the check itself measures when it calls a pattern exponential.
 const THRESHOLD: u32 = 400_000;
 
-/// So many repetitions are enough to get there.
+/// Enough repetitions to reach the threshold.
 const MAX_REPEATED: usize = 24;
 
-/// Checks each pattern, and holds what the check says of it to its claim.
+/// Checks that each pattern has the expected verdict.
 fn expect(is: Is, flags: &str, patterns: &[&str]) {
     let wrong: Vec<String> = patterns
         .iter()
@@ -51,7 +52,7 @@ fn expect(is: Is, flags: &str, patterns: &[&str]) {
     assert!(wrong.is_empty(), "not {is:?}, or not as slow as that: {wrong:#?}");
 }
 
-/// What a pattern is, if its attack shows it.
+/// Returns the verdict on a pattern, if its attack proves it.
 fn proven(pattern: &str, flags: &str, verdict: &Verdict) -> Option<Is> {
     match verdict {
         Verdict::Safe => Some(Is::Safe),
@@ -67,7 +68,8 @@ fn proven(pattern: &str, flags: &str, verdict: &Verdict) -> Option<Is> {
     }
 }
 
-/// Whether each repetition takes nearly twice the steps of the one before, until it is over the threshold.
+/// Returns whether each repetition takes nearly twice the steps of the one before, until the
+/// threshold is exceeded.
 fn is_exponential(pattern: &str, flags: &str, attack: &Attack) -> bool {
     let counts = (0..=MAX_REPEATED).map(|repeated| run(pattern, flags, &text(attack, repeated), THRESHOLD).1);
     let below: Vec<u32> = counts.take_while(|steps| *steps < THRESHOLD).collect();
@@ -75,7 +77,8 @@ fn is_exponential(pattern: &str, flags: &str, attack: &Attack) -> bool {
     below.len() <= MAX_REPEATED && !below.is_empty() && grows
 }
 
-/// Whether twice as many repetitions take much more than twice as many steps, and do so again.
+/// Returns whether twice as many repetitions take much more than twice as many steps, and do so
+/// again.
 fn is_polynomial(pattern: &str, flags: &str, attack: &Attack) -> bool {
     let most = 3_000_000;
     let [few, more, many] = [30, 60, 120].map(|repeated| run(pattern, flags, &text(attack, repeated), most).1);
@@ -88,14 +91,14 @@ fn text(attack: &Attack, repeated: usize) -> String {
 }
 
 fn check(pattern: &str, flags: &str) -> Verdict {
-    super::check(pattern, flags, &Allowance::of_source())
+    super::check(pattern, flags, &StepBudget::for_source())
 }
 
-/// Looks for a match as JavaScript does.
-fn run(pattern: &str, flags: &str, text: &str, steps: u32) -> (End, u32) {
-    let pattern = parser::parse(pattern, Flags::of(flags).unwrap()).unwrap();
-    let alphabet = Alphabet::of(&pattern.sets, pattern.last_character()).unwrap();
-    let program = Program::of(&pattern);
+/// Searches for a match as JavaScript does.
+fn run(pattern: &str, flags: &str, text: &str, steps: u32) -> (MatchOutcome, u32) {
+    let pattern = parser::parse(pattern, Flags::parse(flags).unwrap()).unwrap();
+    let alphabet = Alphabet::new(&pattern.sets, pattern.last_character()).unwrap();
+    let program = Program::compile(&pattern);
     let search = if pattern.sticky { Search::At(0) } else { Search::Everywhere };
     Engine::new(&program, &alphabet, charset::units(text, pattern.unicode)).run(search, steps)
 }
@@ -105,19 +108,19 @@ fn an_attack_is_harmless_until_it_is_repeated() {
     let verdict = check(r"^(\w+\s?)*$", "");
     let Verdict::Risky(Risk::Exponential { attack }) = verdict else { panic!("{verdict:?}") };
     let steps = |repeated| run(r"^(\w+\s?)*$", "", &text(&attack, repeated), THRESHOLD);
-    assert_eq!(steps(0).0, End::NoMatch);
+    assert_eq!(steps(0).0, MatchOutcome::NoMatch);
     assert!(steps(0).1 < 100 && steps(4).1 < 1_000);
-    assert_eq!(steps(MAX_REPEATED).0, End::Exhausted);
+    assert_eq!(steps(MAX_REPEATED).0, MatchOutcome::Exhausted);
 }
 
 #[test]
 fn patterns_of_a_source_share_an_allowance() {
-    let allowance = Allowance::of(2_000_000);
+    let allowance = StepBudget::new(2_000_000);
     let verdicts: Vec<Verdict> = (0..20).map(|at| super::check(&format!("(a+)+{at}"), "", &allowance)).collect();
     assert!(matches!(verdicts[0], Verdict::Risky(Risk::Exponential { .. })), "{:?}", verdicts[0]);
     assert_eq!(verdicts[19], Verdict::Unknown);
     // One costly pattern leaves enough for others.
-    let allowance = Allowance::of_source();
+    let allowance = StepBudget::for_source();
     super::check(&"x*".repeat(32_768), "", &allowance);
     assert!(matches!(super::check("(a+)+$", "", &allowance), Verdict::Risky(_)));
 }

@@ -1,14 +1,15 @@
-//! What `\p{..}` stands for, in broad strokes.
+//! Approximate sets for `\p{..}`.
 //!
-//! Invariant: ASCII and Latin-1 are exact. Beyond them, whole blocks have the category that most of their characters
-//! have: the check only needs to know which sets can have a character in common, and attacks name ASCII where they can.
+//! Invariant: ASCII and Latin-1 are exact. Beyond them, whole blocks have the category of most of
+//! their characters: the check only needs to know which sets can share a character, and attacks use
+//! ASCII where they can.
 
 use super::charset::{CharSet, SPACE};
 
 /// The largest code point.
 pub(super) const LAST: u32 = 0x0010_FFFF;
 
-/// The general categories; `LC` are blocks where upper and lower case alternate.
+/// The general categories; `LC` marks blocks where upper and lower case alternate.
 #[rustfmt::skip]
 const CATEGORIES: &[(u32, u32, &str)] = &[
     (0x0, 0x1F, "Cc"), (0x20, 0x20, "Zs"), (0x21, 0x23, "Po"), (0x24, 0x24, "Sc"), (0x25, 0x27, "Po"),
@@ -49,7 +50,7 @@ const CATEGORIES: &[(u32, u32, &str)] = &[
     (0x1F000, 0x1FAFF, "So"), (0x1FBF0, 0x1FBF9, "Nd"), (0x20000, 0x323AF, "Lo"), (0xE0100, 0xE01EF, "Mn"),
 ];
 
-/// The scripts that patterns name.
+/// The scripts that patterns commonly name.
 #[rustfmt::skip]
 const SCRIPTS: &[(&str, &[(u32, u32)])] = &[
     ("Latin", &[(0x41, 0x5A), (0x61, 0x7A), (0xAA, 0xAA), (0xBA, 0xBA), (0xC0, 0xD6), (0xD8, 0xF6), (0xF8, 0x2B8), (0x1E00, 0x1EFF), (0xFF21, 0xFF3A), (0xFF41, 0xFF5A)]),
@@ -65,7 +66,7 @@ const SCRIPTS: &[(&str, &[(u32, u32)])] = &[
     ("Devanagari", &[(0x900, 0x97F)]),
 ];
 
-/// Long names of the general categories.
+/// The long names of the general categories.
 const LONG_NAMES: &[(&str, &str)] = &[
     ("Letter", "L"),
     ("Cased_Letter", "LC"),
@@ -101,7 +102,7 @@ const LONG_NAMES: &[(&str, &str)] = &[
     ("Format", "Cf"),
 ];
 
-/// The characters of `\p{name}` or `\p{name=value}`.
+/// Returns the characters of `\p{name}` or `\p{name=value}`.
 pub(super) fn property(name: &str, value: Option<&str>) -> CharSet {
     match (name, value) {
         ("Script" | "sc" | "Script_Extensions" | "scx", Some(script)) => of_script(script),
@@ -113,7 +114,7 @@ pub(super) fn property(name: &str, value: Option<&str>) -> CharSet {
 
 fn of_script(name: &str) -> CharSet {
     let found = SCRIPTS.iter().find(|(known, _)| *known == name);
-    found.map_or_else(beyond_ascii, |(_, ranges)| CharSet::of(ranges))
+    found.map_or_else(beyond_ascii, |(_, ranges)| CharSet::from_ranges(ranges))
 }
 
 fn of_category(name: &str) -> Option<CharSet> {
@@ -128,7 +129,7 @@ fn of_category(name: &str) -> Option<CharSet> {
         return None;
     }
     let chosen = CATEGORIES.iter().filter(|(_, _, category)| matches(category));
-    let set = CharSet::of(&chosen.map(|(low, high, _)| (*low, *high)).collect::<Vec<_>>());
+    let set = CharSet::from_ranges(&chosen.map(|(low, high, _)| (*low, *high)).collect::<Vec<_>>());
     (!set.is_empty()).then_some(set)
 }
 
@@ -137,22 +138,24 @@ fn binary(name: &str) -> CharSet {
         names.iter().filter_map(|name| of_category(name)).fold(CharSet::default(), |all, set| all.union(&set))
     };
     match name {
-        "Any" | "Assigned" => CharSet::of(&[(0, LAST)]),
-        "ASCII" => CharSet::of(&[(0, 0x7F)]),
-        "ASCII_Hex_Digit" | "AHex" | "Hex_Digit" | "Hex" => CharSet::of(&[(0x30, 0x39), (0x41, 0x46), (0x61, 0x66)]),
-        "White_Space" | "space" => CharSet::of(SPACE),
+        "Any" | "Assigned" => CharSet::from_ranges(&[(0, LAST)]),
+        "ASCII" => CharSet::from_ranges(&[(0, 0x7F)]),
+        "ASCII_Hex_Digit" | "AHex" | "Hex_Digit" | "Hex" => {
+            CharSet::from_ranges(&[(0x30, 0x39), (0x41, 0x46), (0x61, 0x66)])
+        }
+        "White_Space" | "space" => CharSet::from_ranges(SPACE),
         "Alphabetic" | "Alpha" | "ID_Start" | "IDS" | "XID_Start" | "XIDS" | "Cased" => categories(&["L"]),
         "ID_Continue" | "IDC" | "XID_Continue" | "XIDC" => categories(&["L", "M", "Nd", "Pc"]),
         "Lowercase" | "Lower" | "Changes_When_Uppercased" | "CWU" => categories(&["Ll"]),
         "Uppercase" | "Upper" | "Changes_When_Lowercased" | "CWL" => categories(&["Lu"]),
-        "Emoji" => categories(&["So"]).union(&CharSet::of(&[(0x23, 0x23), (0x2A, 0x2A), (0x30, 0x39)])),
+        "Emoji" => categories(&["So"]).union(&CharSet::from_ranges(&[(0x23, 0x23), (0x2A, 0x2A), (0x30, 0x39)])),
         "Ideographic" | "Ideo" => of_script("Han"),
         "Dash" => categories(&["Pd"]),
         _ => beyond_ascii(),
     }
 }
 
-/// Properties that are not listed here are nearly all about characters that ASCII lacks.
+/// Returns the set for an unlisted property: nearly all of them concern characters beyond ASCII.
 fn beyond_ascii() -> CharSet {
-    CharSet::of(&[(0x80, LAST)])
+    CharSet::from_ranges(&[(0x80, LAST)])
 }

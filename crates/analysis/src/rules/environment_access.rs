@@ -1,20 +1,20 @@
-//! `environment-access`: what surrounds the process.
+//! `environment-access`: access to the environment of the process.
 
 use super::quickjs::{self, Reach};
-use super::{Findings, Rule, Source, shown};
-use crate::facts::Role;
+use super::{Findings, Rule, RuleContext, display_path};
+use crate::facts::UseKind;
 use crate::finding::{RuleId, Severity};
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("environment-access"),
-    worst: Severity::High,
-    page: include_str!("environment_access.md"),
+    max_severity: Severity::High,
+    docs: include_str!("environment_access.md"),
     check,
 };
 
 const SUGGESTION: &str = "take the value as a parameter, or ask for the capability `secrets`";
 
-fn check(source: &Source<'_>, findings: &mut Findings<'_>) {
+fn check(source: &RuleContext<'_>, findings: &mut Findings<'_>) {
     let paths: [(&[&str], Severity); 14] = [
         (&["process", "env"], Severity::High),
         (&["process"], Severity::High),
@@ -32,15 +32,15 @@ fn check(source: &Source<'_>, findings: &mut Findings<'_>) {
         (&["require", "main"], Severity::Medium),
     ];
     for (path, severity) in paths {
-        for used in source.facts.globals(path) {
-            let whole = format!("reads what surrounds the process: `{}`", shown(used));
+        for used in source.facts.uses_of_global(path) {
+            let whole = format!("reads what surrounds the process: `{}`", display_path(used));
             findings.add(severity, used.span, whole, SUGGESTION);
         }
     }
     for used in &source.facts.uses {
-        let of_engine = quickjs::reach(&used.thing) == Some(Reach::Environment) && used.role != Role::AskedAbout;
-        if of_engine || matches!(used.thing.module(), Some("os" | "dotenv")) {
-            let message = format!("reads what surrounds the process: `{}`", shown(used));
+        let of_engine = quickjs::reach_of(&used.path) == Some(Reach::Environment) && used.kind != UseKind::TypeTested;
+        if of_engine || matches!(used.path.module_name(), Some("os" | "dotenv")) {
+            let message = format!("reads what surrounds the process: `{}`", display_path(used));
             findings.add(Severity::High, used.span, message, SUGGESTION);
         }
     }

@@ -1,43 +1,43 @@
-//! `eval-usage`: running text as code. What was analysed would no longer be what runs.
+//! `eval-usage`: evaluation of text as code. Such code was not analysed.
 
 use super::quickjs::{self, Reach};
-use super::{Findings, Rule, Source, shown};
-use crate::facts::{Role, Use};
+use super::{Findings, Rule, RuleContext, display_path};
+use crate::facts::{Use, UseKind};
 use crate::finding::{RuleId, Severity};
-use crate::value::{Key, Literal, Root, Thing, Value};
+use crate::value::{AccessPath, Key, Literal, Root, Value};
 
 pub(super) const RULE: Rule =
-    Rule { id: RuleId("eval-usage"), worst: Severity::Critical, page: include_str!("eval_usage.md"), check };
+    Rule { id: RuleId("eval-usage"), max_severity: Severity::Critical, docs: include_str!("eval_usage.md"), check };
 
 const SUGGESTION: &str =
     "write the code out, or choose between functions by name; code from strings never runs in a cell";
 
-fn check(source: &Source<'_>, findings: &mut Findings<'_>) {
+fn check(source: &RuleContext<'_>, findings: &mut Findings<'_>) {
     let mut critical = |span, message| findings.add(Severity::Critical, span, message, SUGGESTION);
-    for used in source.facts.globals(&["eval"]) {
+    for used in source.facts.uses_of_global(&["eval"]) {
         critical(used.span, "runs text as code: `eval`".to_owned());
     }
     for name in ["AsyncFunction", "GeneratorFunction", "AsyncGeneratorFunction"] {
-        for used in source.facts.globals(&[name]) {
+        for used in source.facts.uses_of_global(&[name]) {
             critical(used.span, format!("runs text as code: `{name}`"));
         }
     }
-    for used in source.facts.globals(&["Function"]) {
+    for used in source.facts.uses_of_global(&["Function"]) {
         if !is_harmless_member_of_function(used) {
             critical(used.span, "makes a function of text: `Function`".to_owned());
         }
     }
     for used in &source.facts.uses {
-        if is_function_constructor(&used.thing) {
-            critical(used.span, format!("reaches the constructor of functions: `{}`", shown(used)));
+        if is_function_constructor(&used.path) {
+            critical(used.span, format!("reaches the constructor of functions: `{}`", display_path(used)));
         }
-        let of_engine = quickjs::reach(&used.thing) == Some(Reach::Code) && used.role != Role::AskedAbout;
-        if of_engine || used.thing.module() == Some("vm") {
-            critical(used.span, format!("runs text as code: `{}`", shown(used)));
+        let of_engine = quickjs::reach_of(&used.path) == Some(Reach::Code) && used.kind != UseKind::TypeTested;
+        if of_engine || used.path.module_name() == Some("vm") {
+            critical(used.span, format!("runs text as code: `{}`", display_path(used)));
         }
     }
     for name in ["ShadowRealm", "WebAssembly"] {
-        for used in source.facts.globals(&[name]) {
+        for used in source.facts.uses_of_global(&[name]) {
             critical(used.span, format!("runs code that is not in the source: `{name}`"));
         }
     }
@@ -48,7 +48,7 @@ fn check(source: &Source<'_>, findings: &mut Findings<'_>) {
     }
     let mut timers = Vec::new();
     for call in &source.facts.calls {
-        let Some(thing) = call.callee.as_thing() else { continue };
+        let Some(thing) = call.callee.as_path() else { continue };
         if thing.is_global_below(&["document", "createElement"])
             && call.args.first().and_then(Value::as_text).is_some_and(|name| name.eq_ignore_ascii_case("script"))
         {
@@ -58,10 +58,10 @@ fn check(source: &Source<'_>, findings: &mut Findings<'_>) {
             critical(call.span, "calls the constructor of something with code".to_owned());
         }
         if is_function_constructor(thing) {
-            critical(call.span, format!("reaches the constructor of functions: `{}`", thing.shown()));
+            critical(call.span, format!("reaches the constructor of functions: `{}`", thing.to_source()));
         }
         for timer in ["setTimeout", "setInterval", "setImmediate"] {
-            let text = call.args.first().is_some_and(|first| matches!(first, Value::Text(_)) || is_code(first))
+            let text = call.args.first().is_some_and(|first| matches!(first, Value::Text(_)) || is_code_param(first))
                 || call.prefixes.first().is_some_and(|prefix| !prefix.is_empty());
             if thing.is_global_below(&[timer]) && text {
                 let message = format!("runs text as code: `{timer}` with a string");
@@ -84,43 +84,46 @@ fn check(source: &Source<'_>, findings: &mut Findings<'_>) {
     }
 }
 
-/// Whether this is a member of `Function` that compiles nothing.
+/// Returns whether this is a member of `Function` that compiles nothing.
 ///
-/// `Function.call` is `Function.prototype.call`: called as a member, it runs `Function` itself. Anything else that is done
-/// with it, such as `Function.call.bind(f)`, needs a function, and `Function` given as that is a use of its own.
+/// `Function.call` is `Function.prototype.call`: called as a member, it runs `Function` itself. Any
+/// other use, such as `Function.call.bind(f)`, needs a function, and passing `Function` as that
+/// function is a use of its own.
 fn is_harmless_member_of_function(used: &Use) -> bool {
-    match used.thing.path.as_slice() {
-        [_, Key::Name(member)] if matches!(&**member, "call" | "apply" | "bind") => used.role != Role::Called,
+    match used.path.keys.as_slice() {
+        [_, Key::Name(member)] if matches!(&**member, "call" | "apply" | "bind") => used.kind != UseKind::Called,
         [_, Key::Name(member), ..] => {
             matches!(&**member, "call" | "apply" | "bind" | "toString" | "name" | "length" | "prototype")
-                && !is_function_constructor(&used.thing)
+                && !is_function_constructor(&used.path)
         }
         _ => false,
     }
 }
 
-/// Whether this is what the caller gives as code.
-fn is_code(value: &Value) -> bool {
-    value.as_thing().is_some_and(|thing| {
+/// Returns whether a value is a parameter that holds code.
+fn is_code_param(value: &Value) -> bool {
+    value.as_path().is_some_and(|thing| {
         thing.root == Root::Params
-            && matches!(thing.last(), Some("code" | "script" | "source" | "expression" | "snippet"))
+            && matches!(thing.last_name(), Some("code" | "script" | "source" | "expression" | "snippet"))
     })
 }
 
-/// Whether the constructor of something is called with a text that is code.
+/// Returns whether a constructor is called with a text that is code.
 pub(super) fn calls_constructor_with_text(call: &crate::facts::Call) -> bool {
-    let constructor = call.callee.as_thing().is_some_and(|thing| thing.last() == Some("constructor"));
+    let constructor = call.callee.as_path().is_some_and(|thing| thing.last_name() == Some("constructor"));
     constructor && call.args.iter().any(|arg| arg.as_text().is_some_and(|text| text.contains("return")))
 }
 
-/// Whether a thing is the constructor of functions: `f.constructor`, `[].map.constructor`, `x.constructor.constructor`.
-pub(super) fn is_function_constructor(thing: &Thing) -> bool {
-    // Asked of each thing, and hardly one has such a step at all.
-    if thing.path.iter().all(|key| key.name() != Some("constructor")) {
+/// Returns whether an access path is the function constructor: `f.constructor`,
+/// `[].map.constructor`, `x.constructor.constructor`.
+pub(super) fn is_function_constructor(thing: &AccessPath) -> bool {
+    // A shortcut, since every use is checked, and hardly any has such a key.
+    if thing.keys.iter().all(|key| key.name() != Some("constructor")) {
         return false;
     }
-    let names: Vec<&str> = thing.path.iter().map(|key| key.name().unwrap_or("…")).collect();
-    // Walking up prototypes changes nothing: the constructor of a function's prototype makes functions as well.
+    let names: Vec<&str> = thing.keys.iter().map(|key| key.name().unwrap_or("…")).collect();
+    // Climbing prototypes changes nothing: the constructor of a function's prototype creates
+    // functions as well.
     let steps: Vec<&str> = names.iter().copied().filter(|name| !matches!(*name, "__proto__" | "prototype")).collect();
     let Some(at) = steps.iter().position(|name| *name == "constructor") else { return false };
     if steps.get(at + 1) == Some(&"constructor") {
@@ -132,7 +135,7 @@ pub(super) fn is_function_constructor(thing: &Thing) -> bool {
         return false;
     }
     match &thing.root {
-        // A function's own constructor.
+        // The constructor of a function itself.
         Root::Literal(Literal::Function | Literal::Class) => before.is_empty() && !names.contains(&"prototype"),
         // The constructor of a method of a literal.
         Root::Literal(Literal::Other) => before.len() == 1,
@@ -142,9 +145,10 @@ pub(super) fn is_function_constructor(thing: &Thing) -> bool {
     }
 }
 
-/// Whether this is the constructor of a function of the language: `Math.max.constructor`, `[].map.constructor`. The
-/// constructor of a prototype is the class itself: `Array.prototype.constructor` is `Array`, and
-/// `Function.prototype.constructor` makes functions.
+/// Returns whether this is the constructor of a built-in function: `Math.max.constructor`,
+/// `[].map.constructor`. The constructor of a prototype is the class itself:
+/// `Array.prototype.constructor` is `Array`, and `Function.prototype.constructor` creates
+/// functions.
 fn is_constructor_of_global_function(names: &[&str]) -> bool {
     let object = names.split(|name| *name == "constructor").next().unwrap_or_default();
     match object.iter().copied().filter(|name| *name != "__proto__").collect::<Vec<_>>().as_slice() {
@@ -156,7 +160,7 @@ fn is_constructor_of_global_function(names: &[&str]) -> bool {
     }
 }
 
-/// Methods that every object, array or text has.
+/// Returns whether every object, array or text has this method.
 fn is_builtin_method(name: &str) -> bool {
     matches!(
         name,

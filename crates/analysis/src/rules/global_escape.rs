@@ -1,43 +1,47 @@
-//! `global-escape`: looking for the global object, or for what lies behind it.
+//! `global-escape`: access to the global object, or to other realms and callers.
 
 use super::eval_usage::is_function_constructor;
-use super::{Findings, Rule, Source, shown};
+use super::{Findings, Rule, RuleContext, display_path};
 use crate::finding::{RuleId, Severity};
 use crate::value::{Key, Root};
 
-pub(super) const RULE: Rule =
-    Rule { id: RuleId("global-escape"), worst: Severity::Critical, page: include_str!("global_escape.md"), check };
+pub(super) const RULE: Rule = Rule {
+    id: RuleId("global-escape"),
+    max_severity: Severity::Critical,
+    docs: include_str!("global_escape.md"),
+    check,
+};
 
 const SUGGESTION: &str = "use the names of the language directly; there is nothing else to find in a cell";
 
-fn check(source: &Source<'_>, findings: &mut Findings<'_>) {
-    for used in source.facts.uses.iter().chain(&source.facts.results) {
-        let thing = &used.thing;
-        let dynamic = thing.path.first() == Some(&Key::Dynamic);
+fn check(source: &RuleContext<'_>, findings: &mut Findings<'_>) {
+    for used in source.facts.uses.iter().chain(&source.facts.result_uses) {
+        let thing = &used.path;
+        let dynamic = thing.keys.first() == Some(&Key::Dynamic);
         if thing.root == Root::Global && dynamic {
             let message = "takes a computed member of the global object".to_owned();
             findings.add(Severity::High, used.span, message, SUGGESTION);
         }
-        if thing.root == Root::Global && thing.path.is_empty() && used.role != crate::facts::Role::AskedAbout {
+        if thing.root == Root::Global && thing.keys.is_empty() && used.kind != crate::facts::UseKind::TypeTested {
             let message = "hands the global object around".to_owned();
             findings.add(Severity::High, used.span, message, SUGGESTION);
         }
         if is_function_constructor(thing) {
-            let message = format!("climbs from a value to the constructor of functions: `{}`", shown(used));
+            let message = format!("climbs from a value to the constructor of functions: `{}`", display_path(used));
             findings.add(Severity::Critical, used.span, message, SUGGESTION);
         }
-        let other_realm = matches!(thing.last(), Some("contentWindow" | "contentDocument" | "defaultView"))
+        let other_realm = matches!(thing.last_name(), Some("contentWindow" | "contentDocument" | "defaultView"))
             || [&["top"] as &[&str], &["parent"], &["opener"], &["ShadowRealm"]]
                 .iter()
                 .any(|path| thing.is_global_below(path));
-        if other_realm && thing.root != Root::Params && used.role != crate::facts::Role::AskedAbout {
-            let message = format!("reaches another global object: `{}`", shown(used));
+        if other_realm && thing.root != Root::Params && used.kind != crate::facts::UseKind::TypeTested {
+            let message = format!("reaches another global object: `{}`", display_path(used));
             findings.add(Severity::High, used.span, message, SUGGESTION);
         }
         let of_arguments = thing.is_global_below(&["arguments", "callee"]);
-        let of_function = matches!(thing.root, Root::Literal(_)) && thing.last() == Some("caller");
+        let of_function = matches!(thing.root, Root::Literal(_)) && thing.last_name() == Some("caller");
         if of_arguments || of_function {
-            let message = format!("looks at who called: `{}`", shown(used));
+            let message = format!("looks at who called: `{}`", display_path(used));
             findings.add(Severity::High, used.span, message, SUGGESTION);
         }
     }
@@ -52,12 +56,12 @@ fn check(source: &Source<'_>, findings: &mut Findings<'_>) {
         }
     }
     for write in &source.facts.writes {
-        if write.target.as_thing().is_some_and(|thing| thing.is_global_below(&["Error", "prepareStackTrace"])) {
+        if write.target.as_path().is_some_and(|thing| thing.is_global_below(&["Error", "prepareStackTrace"])) {
             let message = "replaces how stack traces are made".to_owned();
             findings.add(Severity::High, write.span, message, SUGGESTION);
         }
     }
-    for used in source.facts.globals(&["Error", "prepareStackTrace"]) {
+    for used in source.facts.uses_of_global(&["Error", "prepareStackTrace"]) {
         let message = "replaces how stack traces are made".to_owned();
         findings.add(Severity::High, used.span, message, SUGGESTION);
     }

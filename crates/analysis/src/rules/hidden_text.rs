@@ -1,23 +1,24 @@
-//! `hidden-text`: characters that make a source read otherwise than it runs ("Trojan Source", CVE-2021-42574).
+//! `hidden-text`: characters that make a source read differently from how it runs ("Trojan Source",
+//! CVE-2021-42574).
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{Findings, Rule, Source};
+use super::{Findings, Rule, RuleContext};
 use crate::finding::{RuleId, Severity};
 
 pub(super) const RULE: Rule =
-    Rule { id: RuleId("hidden-text"), worst: Severity::High, page: include_str!("hidden_text.md"), check };
+    Rule { id: RuleId("hidden-text"), max_severity: Severity::High, docs: include_str!("hidden_text.md"), check };
 
 const SUGGESTION: &str = "remove the character, or write it as an escape such as `\\u202e`";
-const LETTERS: &str = "spell names in one script";
+const LOOKALIKE_SUGGESTION: &str = "spell names in one script";
 
-fn check(source: &Source<'_>, findings: &mut Findings<'_>) {
+fn check(source: &RuleContext<'_>, findings: &mut Findings<'_>) {
     let mut start = 0;
     for line in source.text.split_inclusive('\n') {
-        // None of them is ASCII, and most lines are from end to end.
+        // None of the characters is ASCII, and most lines are entirely ASCII.
         let letters = if line.is_ascii() { "" } else { line };
         for (at, letter) in letters.char_indices() {
-            if let Some(what) = hidden(letter) {
+            if let Some(what) = describe_hidden_char(letter) {
                 let place = (start + at, start + at + letter.len_utf8());
                 let message = format!("has {what} in it (U+{:04X})", u32::from(letter));
                 findings.add_at(Severity::High, place, message, SUGGESTION);
@@ -25,7 +26,7 @@ fn check(source: &Source<'_>, findings: &mut Findings<'_>) {
         }
         start += line.len();
     }
-    // Names that look the same, and are not. Those of ASCII alone do not.
+    // Names that look alike but differ. Purely ASCII names are not compared with each other.
     if source.facts.idents.iter().all(|(name, _)| name.is_ascii()) {
         return;
     }
@@ -39,7 +40,7 @@ fn check(source: &Source<'_>, findings: &mut Findings<'_>) {
         match looks.get(&look) {
             Some(other) if *other != name && !name.is_ascii() | !other.is_ascii() => {
                 let message = format!("has two names that look the same: `{name}`");
-                findings.add(Severity::High, *span, message, LETTERS);
+                findings.add(Severity::High, *span, message, LOOKALIKE_SUGGESTION);
             }
             Some(_) => {}
             None => {
@@ -49,8 +50,8 @@ fn check(source: &Source<'_>, findings: &mut Findings<'_>) {
     }
 }
 
-/// What a character that cannot be seen does.
-fn hidden(letter: char) -> Option<&'static str> {
+/// Returns a description of an invisible character.
+fn describe_hidden_char(letter: char) -> Option<&'static str> {
     Some(match letter {
         '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => "a character that turns the reading direction",
         '\u{200b}' | '\u{2060}' | '\u{feff}' | '\u{180e}' | '\u{00ad}' | '\u{115f}' | '\u{1160}' | '\u{3164}' => {

@@ -1,15 +1,19 @@
-//! `module-loading`: code from outside of the source.
+//! `module-loading`: loading of code from outside of the source.
 
-use super::{Findings, Rule, Source, shown};
+use super::{Findings, Rule, RuleContext, display_path};
 use crate::finding::{RuleId, Severity};
 
-pub(super) const RULE: Rule =
-    Rule { id: RuleId("module-loading"), worst: Severity::Critical, page: include_str!("module_loading.md"), check };
+pub(super) const RULE: Rule = Rule {
+    id: RuleId("module-loading"),
+    max_severity: Severity::Critical,
+    docs: include_str!("module_loading.md"),
+    check,
+};
 
 const SUGGESTION: &str =
     "write what it needs into the tool: a tool is one file that imports types alone, and `@sinclair/typebox`";
 
-fn check(source: &Source<'_>, findings: &mut Findings<'_>) {
+fn check(source: &RuleContext<'_>, findings: &mut Findings<'_>) {
     for (module, span) in &source.facts.modules {
         findings.add(Severity::Critical, *span, format!("loads the module `{module}`"), SUGGESTION);
     }
@@ -24,13 +28,13 @@ fn check(source: &Source<'_>, findings: &mut Findings<'_>) {
         &["Worker"],
         &["SharedWorker"],
     ] {
-        for used in source.facts.globals(path) {
-            findings.add(Severity::Critical, used.span, format!("loads modules: `{}`", shown(used)), SUGGESTION);
+        for used in source.facts.uses_of_global(path) {
+            findings.add(Severity::Critical, used.span, format!("loads modules: `{}`", display_path(used)), SUGGESTION);
         }
     }
     for used in &source.facts.uses {
-        if used.thing.module() == Some("module") {
-            findings.add(Severity::Critical, used.span, format!("loads modules: `{}`", shown(used)), SUGGESTION);
+        if used.path.module_name() == Some("module") {
+            findings.add(Severity::Critical, used.span, format!("loads modules: `{}`", display_path(used)), SUGGESTION);
         }
     }
 }

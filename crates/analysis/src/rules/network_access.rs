@@ -1,12 +1,12 @@
-//! `network-access`: talking to other machines.
+//! `network-access`: communication with other machines.
 
 use super::quickjs::{self, Reach};
-use super::{Findings, Rule, Source, shown};
-use crate::facts::Role;
+use super::{Findings, Rule, RuleContext, display_path};
+use crate::facts::UseKind;
 use crate::finding::{RuleId, Severity};
 
 pub(super) const RULE: Rule =
-    Rule { id: RuleId("network-access"), worst: Severity::High, page: include_str!("network_access.md"), check };
+    Rule { id: RuleId("network-access"), max_severity: Severity::High, docs: include_str!("network_access.md"), check };
 
 const SUGGESTION: &str = "ask for the capability `net` with the hosts that it needs, or take the data as a parameter";
 
@@ -97,10 +97,15 @@ pub(crate) const GLOBALS: [&[&str]; 36] = [
     &["Bun", "dns"],
 ];
 
-fn check(source: &Source<'_>, findings: &mut Findings<'_>) {
+fn check(source: &RuleContext<'_>, findings: &mut Findings<'_>) {
     for path in GLOBALS {
-        for used in source.facts.globals(path) {
-            findings.add(Severity::High, used.span, format!("reaches the network: `{}`", shown(used)), SUGGESTION);
+        for used in source.facts.uses_of_global(path) {
+            findings.add(
+                Severity::High,
+                used.span,
+                format!("reaches the network: `{}`", display_path(used)),
+                SUGGESTION,
+            );
         }
     }
     for (module, span) in &source.facts.modules {
@@ -109,22 +114,27 @@ fn check(source: &Source<'_>, findings: &mut Findings<'_>) {
             findings.add(Severity::High, *span, message, SUGGESTION);
         }
     }
-    // Going to another page is a request as well.
+    // Navigating to another page is a request as well.
     for write in &source.facts.writes {
-        let goes = |path: &[&str]| write.target.as_thing().is_some_and(|thing| thing.is_global_below(path));
+        let goes = |path: &[&str]| write.target.as_path().is_some_and(|thing| thing.is_global_below(path));
         if goes(&["location"]) || goes(&["document", "location"]) {
             findings.add(Severity::High, write.span, "goes to another page: `location`".to_owned(), SUGGESTION);
         }
     }
     for used in &source.facts.uses {
-        let of_engine = quickjs::reach(&used.thing) == Some(Reach::Network) && used.role != Role::AskedAbout;
-        if of_engine || used.thing.module().is_some_and(is_network) {
-            findings.add(Severity::High, used.span, format!("reaches the network: `{}`", shown(used)), SUGGESTION);
+        let of_engine = quickjs::reach_of(&used.path) == Some(Reach::Network) && used.kind != UseKind::TypeTested;
+        if of_engine || used.path.module_name().is_some_and(is_network) {
+            findings.add(
+                Severity::High,
+                used.span,
+                format!("reaches the network: `{}`", display_path(used)),
+                SUGGESTION,
+            );
         }
     }
 }
 
-/// Whether a module talks to other machines.
+/// Returns whether a module reaches the network.
 pub(crate) fn is_network(module: &str) -> bool {
     MODULES.contains(&module.strip_prefix("node:").unwrap_or(module))
 }

@@ -1,4 +1,4 @@
-//! `obfuscation`: code that is written so that nobody can read what it does.
+//! `obfuscation`: code that is written to hide what it does.
 
 mod decoded;
 
@@ -7,24 +7,24 @@ use swc_common::Span;
 use swc_ecma_ast::{ArrayLit, BinaryOp, CallExpr, Callee, Expr, MemberExpr, MemberProp, UnaryExpr, UnaryOp};
 use swc_ecma_visit::{Visit, VisitWith};
 
-use super::{Findings, Rule, Source};
+use super::{Findings, Rule, RuleContext};
+use crate::bindings::{Bindings, peel_parens};
 use crate::finding::{RuleId, Severity};
-use crate::names::{Names, bare};
-use crate::parse::range;
+use crate::parse::byte_range;
 use crate::value::Value;
 
 pub(super) const RULE: Rule =
-    Rule { id: RuleId("obfuscation"), worst: Severity::Medium, page: include_str!("obfuscation.md"), check };
+    Rule { id: RuleId("obfuscation"), max_severity: Severity::Medium, docs: include_str!("obfuscation.md"), check };
 
 const SUGGESTION: &str = "write names and texts as they are";
 
-fn check(source: &Source<'_>, findings: &mut Findings<'_>) {
-    for member in &source.facts.assembled {
+fn check(source: &RuleContext<'_>, findings: &mut Findings<'_>) {
+    for member in &source.facts.computed_names {
         let message = format!("puts the name of a member together: `{}`", member.name);
         findings.add(Severity::Medium, member.span, message, SUGGESTION);
     }
     for text in &source.facts.texts {
-        if hides_letters(&text.raw) {
+        if has_escaped_letters(&text.raw) {
             let message = "writes plain letters as escapes".to_owned();
             findings.add(Severity::Medium, text.span, message, SUGGESTION);
         }
@@ -35,34 +35,40 @@ fn check(source: &Source<'_>, findings: &mut Findings<'_>) {
     {
         findings.add(Severity::Medium, *span, "has names that were mangled by a program".to_owned(), SUGGESTION);
     }
-    let (uses, given) = decoded::uses(source);
+    let (uses, given) = decoded::find_uses(source);
     for (span, message) in uses {
         findings.add(Severity::Medium, span, message.to_owned(), SUGGESTION);
     }
     let escapes = source.text.contains("\\u");
     for (name, span) in source.facts.idents.iter().filter(|_| escapes) {
-        let (start, end) = range(*span);
+        let (start, end) = byte_range(*span);
         if name.is_ascii() && source.text.get(start..end).is_some_and(|written| written.contains("\\u")) {
             findings.add(Severity::Medium, *span, "writes the letters of a name as escapes".to_owned(), SUGGESTION);
         }
     }
-    let mut walk = Walk { names: source.names, given, found: Vec::new(), tricks: 0, first: None };
+    let mut walk = ObfuscationVisitor {
+        names: source.names,
+        param_operands: given,
+        found: Vec::new(),
+        tricks: 0,
+        first_trick: None,
+    };
     source.program.visit_with(&mut walk);
     for (span, message) in walk.found {
         findings.add(Severity::Medium, span, message.to_owned(), SUGGESTION);
     }
     if walk.tricks >= 8
-        && let Some(span) = walk.first
+        && let Some(span) = walk.first_trick
     {
         let message = "writes letters as arithmetic on brackets".to_owned();
         findings.add(Severity::Medium, span, message, SUGGESTION);
     }
 }
 
-/// `_0x3f2a` and the like.
+/// Returns whether a name looks machine-mangled: `_0x3f2a`, `O0OO0O`, `lIIlIl`.
 fn is_mangled(name: &str) -> bool {
     let hex = |rest: &str| rest.len() >= 2 && rest.chars().all(|digit| digit.is_ascii_hexdigit());
-    // `O0OO0O` and `lIIlIl` are made to be mistaken for each other.
+    // `O0OO0O` and `lIIlIl` use characters that are easily confused.
     let alike = |letters: &str| {
         name.len() >= 5
             && name.chars().all(|letter| letters.contains(letter) || letter == '_')
@@ -71,8 +77,8 @@ fn is_mangled(name: &str) -> bool {
     name.strip_prefix("_0x").is_some_and(hex) || alike("O0Q") || alike("lI1")
 }
 
-/// Whether a literal has many escapes that stand for plain letters.
-fn hides_letters(raw: &str) -> bool {
+/// Returns whether a literal escapes four or more plain letters or digits.
+fn has_escaped_letters(raw: &str) -> bool {
     let mut hidden = 0;
     let mut rest = raw;
     while let Some(at) = rest.find('\\') {
@@ -94,36 +100,37 @@ fn hides_letters(raw: &str) -> bool {
     hidden >= 4
 }
 
-struct Walk<'a> {
-    names: &'a Names<'a>,
-    /// What parameters give to operators: a tool may do with it what it wants.
-    given: Vec<Span>,
+struct ObfuscationVisitor<'a> {
+    names: &'a Bindings<'a>,
+    /// Operands that come from parameters, which a tool may transform freely.
+    param_operands: Vec<Span>,
     found: Vec<(Span, &'static str)>,
-    /// `![]`, `+[]`, `[]+[]`: letters and numbers made of brackets.
+    /// The number of expressions such as `![]`, `+[]`, `[]+[]`: letters and numbers made of
+    /// brackets.
     tricks: usize,
-    first: Option<Span>,
+    first_trick: Option<Span>,
 }
 
-impl Walk<'_> {
-    fn trick(&mut self, span: Span) {
+impl ObfuscationVisitor<'_> {
+    fn note_trick(&mut self, span: Span) {
         self.tricks += 1;
-        self.first.get_or_insert(span);
+        self.first_trick.get_or_insert(span);
     }
 
-    /// Whether an expression decodes something.
+    /// Returns whether an expression decodes something.
     fn decodes(&self, expr: &Expr) -> bool {
-        let mut search = Decodes { names: self.names, found: false };
+        let mut search = DecodeSearch { names: self.names, found: false };
         expr.visit_with(&mut search);
         search.found
     }
 }
 
-impl Visit for Walk<'_> {
+impl Visit for ObfuscationVisitor<'_> {
     fn visit_unary_expr(&mut self, unary: &UnaryExpr) {
-        let of_brackets = matches!(bare(&unary.arg), Expr::Array(ArrayLit { elems, .. }) if elems.is_empty())
-            || matches!(bare(&unary.arg), Expr::Unary(_)) && unary.op != UnaryOp::Minus;
+        let of_brackets = matches!(peel_parens(&unary.arg), Expr::Array(ArrayLit { elems, .. }) if elems.is_empty())
+            || matches!(peel_parens(&unary.arg), Expr::Unary(_)) && unary.op != UnaryOp::Minus;
         if of_brackets && matches!(unary.op, UnaryOp::Bang | UnaryOp::Plus) {
-            self.trick(unary.span);
+            self.note_trick(unary.span);
         }
         unary.visit_children_with(self);
     }
@@ -139,7 +146,7 @@ impl Visit for Walk<'_> {
 
     fn visit_call_expr(&mut self, call: &CallExpr) {
         if let Callee::Expr(callee) = &call.callee
-            && let Value::Thing(thing) = self.names.value(callee)
+            && let Value::Path(thing) = self.names.value(callee)
             && (thing.is_global_below(&["String", "fromCharCode"])
                 || thing.is_global_below(&["String", "fromCodePoint"]))
         {
@@ -147,9 +154,9 @@ impl Visit for Walk<'_> {
             if numbers >= 5 {
                 self.found.push((call.span, "writes a text as a list of numbers"));
             }
-            let mut xor = Xor(false);
+            let mut xor = XorSearch(false);
             call.args.visit_with(&mut xor);
-            if xor.0 && !self.given.iter().any(|given| call.span.contains(*given)) {
+            if xor.0 && !self.param_operands.iter().any(|given| call.span.contains(*given)) {
                 self.found.push((call.span, "decodes a hidden text"));
             }
         }
@@ -157,18 +164,18 @@ impl Visit for Walk<'_> {
     }
 }
 
-/// Looks for what decodes: `atob`, character codes, reversed letters.
-struct Decodes<'a> {
-    names: &'a Names<'a>,
+/// Looks for decoding calls: `atob`, `unescape`, several character codes.
+struct DecodeSearch<'a> {
+    names: &'a Bindings<'a>,
     found: bool,
 }
 
-impl Visit for Decodes<'_> {
+impl Visit for DecodeSearch<'_> {
     fn visit_call_expr(&mut self, call: &CallExpr) {
         if let Callee::Expr(callee) = &call.callee
-            && let Value::Thing(thing) = self.names.value(callee)
+            && let Value::Path(thing) = self.names.value(callee)
         {
-            // `counts[String.fromCharCode(97 + index)]` is a letter, not a name.
+            // `counts[String.fromCharCode(97 + index)]` is a single letter, not a name.
             let letter = matches!(call.args.as_slice(), [arg] if arg.spread.is_none());
             self.found |= thing.is_global_below(&["atob"])
                 || thing.is_global_below(&["String", "fromCharCode"]) && !letter
@@ -179,9 +186,9 @@ impl Visit for Decodes<'_> {
 }
 
 /// Looks for `a ^ b`.
-struct Xor(bool);
+struct XorSearch(bool);
 
-impl Visit for Xor {
+impl Visit for XorSearch {
     fn visit_bin_expr(&mut self, binary: &swc_ecma_ast::BinExpr) {
         self.0 |= binary.op == BinaryOp::BitXor;
         binary.visit_children_with(self);

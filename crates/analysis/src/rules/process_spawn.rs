@@ -1,16 +1,20 @@
-//! `process-spawn`: starting other programs.
+//! `process-spawn`: starting of other programs.
 
 use super::quickjs::{self, Reach};
-use super::{Findings, Rule, Source, shown};
-use crate::facts::Role;
+use super::{Findings, Rule, RuleContext, display_path};
+use crate::facts::UseKind;
 use crate::finding::{RuleId, Severity};
 
-pub(super) const RULE: Rule =
-    Rule { id: RuleId("process-spawn"), worst: Severity::Critical, page: include_str!("process_spawn.md"), check };
+pub(super) const RULE: Rule = Rule {
+    id: RuleId("process-spawn"),
+    max_severity: Severity::Critical,
+    docs: include_str!("process_spawn.md"),
+    check,
+};
 
 const SUGGESTION: &str = "compute the result in the tool itself: a cell has no processes";
 
-/// Modules that start processes, and globals of other runtimes that do.
+/// Modules that start processes.
 const MODULES: [&str; 12] = [
     "child_process",
     "cluster",
@@ -36,11 +40,11 @@ const GLOBALS: [&[&str]; 8] = [
     &["process", "dlopen"],
 ];
 
-fn check(source: &Source<'_>, findings: &mut Findings<'_>) {
+fn check(source: &RuleContext<'_>, findings: &mut Findings<'_>) {
     for used in &source.facts.uses {
-        let of_engine = quickjs::reach(&used.thing) == Some(Reach::Process) && used.role != Role::AskedAbout;
-        if of_engine || used.thing.module().is_some_and(|module| MODULES.contains(&module)) {
-            let message = format!("starts other programs: `{}`", shown(used));
+        let of_engine = quickjs::reach_of(&used.path) == Some(Reach::Process) && used.kind != UseKind::TypeTested;
+        if of_engine || used.path.module_name().is_some_and(|module| MODULES.contains(&module)) {
+            let message = format!("starts other programs: `{}`", display_path(used));
             findings.add(Severity::Critical, used.span, message, SUGGESTION);
         }
     }
@@ -55,8 +59,8 @@ fn check(source: &Source<'_>, findings: &mut Findings<'_>) {
         }
     }
     for path in GLOBALS {
-        for used in source.facts.globals(path) {
-            let message = format!("starts other programs: `{}`", shown(used));
+        for used in source.facts.uses_of_global(path) {
+            let message = format!("starts other programs: `{}`", display_path(used));
             findings.add(Severity::Critical, used.span, message, SUGGESTION);
         }
     }

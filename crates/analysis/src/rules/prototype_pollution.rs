@@ -1,26 +1,27 @@
-//! `prototype-pollution`: writes that reach the objects behind all others.
+//! `prototype-pollution`: writes to shared prototypes.
 //!
-//! Either the path that is written names the prototype, or a key from outside may lead there (`keys`). Built-ins
-//! themselves are shared as well: every later call of a replaced `JSON.stringify` runs the replacement.
+//! Either the written path names the prototype, or a key from the caller may lead to it (`keys`).
+//! Built-ins are shared as well: every later call of a replaced `JSON.stringify` runs the
+//! replacement.
 
 mod guards;
 mod keys;
 
-use super::{Findings, Rule, Source};
+use super::{Findings, Rule, RuleContext};
 use crate::finding::{RuleId, Severity};
-use crate::value::{Key, Root, Thing, Value};
+use crate::value::{AccessPath, Key, Root, Value};
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("prototype-pollution"),
-    worst: Severity::High,
-    page: include_str!("prototype_pollution.md"),
+    max_severity: Severity::High,
+    docs: include_str!("prototype_pollution.md"),
     check,
 };
 
 const SUGGESTION: &str =
     "skip the keys `__proto__`, `constructor` and `prototype`, or collect into a Map or `Object.create(null)`";
 
-const OWN: &str =
+const BUILT_IN_SUGGESTION: &str =
     "write a function of your own and call it: a built-in that is replaced changes for all code that runs after it";
 
 /// Functions, classes and namespaces that the language or the host provides.
@@ -117,18 +118,23 @@ const BUILT_INS: [&str; 90] = [
     "unescape",
 ];
 
-fn check(source: &Source<'_>, findings: &mut Findings<'_>) {
+fn check(source: &RuleContext<'_>, findings: &mut Findings<'_>) {
     for write in &source.facts.writes {
-        let Some(thing) = write.target.as_thing() else { continue };
+        let Some(thing) = write.target.as_path() else { continue };
         if reaches_prototype(thing) {
-            let message = format!("writes to a prototype that others share: `{}`", thing.shown());
+            let message = format!("writes to a prototype that others share: `{}`", thing.to_source());
             findings.add(Severity::High, write.span, message, SUGGESTION);
         } else if is_built_in(thing) {
-            findings.add(Severity::Medium, write.span, format!("replaces a built-in: `{}`", thing.shown()), OWN);
+            findings.add(
+                Severity::Medium,
+                write.span,
+                format!("replaces a built-in: `{}`", thing.to_source()),
+                BUILT_IN_SUGGESTION,
+            );
         }
     }
     for call in &source.facts.calls {
-        let Some(thing) = call.callee.as_thing() else { continue };
+        let Some(thing) = call.callee.as_path() else { continue };
         let names = thing.names().unwrap_or_default();
         let writes = thing.root == Root::Global
             && matches!(
@@ -136,59 +142,66 @@ fn check(source: &Source<'_>, findings: &mut Findings<'_>) {
                 ["Object", "defineProperty" | "defineProperties" | "assign" | "setPrototypeOf"]
                     | ["Reflect", "set" | "defineProperty" | "setPrototypeOf" | "deleteProperty"]
             );
-        let shared = call.args.first().and_then(Value::as_thing).is_some_and(is_shared_prototype);
+        let shared = call.args.first().and_then(Value::as_path).is_some_and(is_shared_prototype);
         let through_key = call.args.get(1).and_then(Value::as_text) == Some("__proto__");
         let own = matches!(names.last(), Some(&("__defineGetter__" | "__defineSetter__")));
-        let object = &thing.path[..thing.path.len().saturating_sub(1)];
+        let object = &thing.keys[..thing.keys.len().saturating_sub(1)];
         let of_shared = || is_shared(&thing.root, object);
-        if writes && (shared || through_key) || own && (of_shared() || through_first(&call.args)) {
-            let message = format!("writes to a prototype that others share: `{}`", thing.shown());
+        if writes && (shared || through_key) || own && (of_shared() || first_arg_is_proto(&call.args)) {
+            let message = format!("writes to a prototype that others share: `{}`", thing.to_source());
             findings.add(Severity::High, call.span, message, SUGGESTION);
-        } else if writes && let Some(built_in) = built_in_written(&call.args) {
-            findings.add(Severity::Medium, call.span, format!("replaces a built-in: `{built_in}`"), OWN);
+        } else if writes && let Some(built_in) = written_built_in(&call.args) {
+            findings.add(
+                Severity::Medium,
+                call.span,
+                format!("replaces a built-in: `{built_in}`"),
+                BUILT_IN_SUGGESTION,
+            );
         } else if own {
-            let message = format!("defines an accessor the old way: `{}`", thing.shown());
+            let message = format!("defines an accessor the old way: `{}`", thing.to_source());
             findings.add(Severity::High, call.span, message, "write `get name() { … }` in the object");
         }
     }
-    for (span, message) in keys::writes(source) {
+    for (span, message) in keys::find_writes(source) {
         findings.add(Severity::High, span, message.to_owned(), SUGGESTION);
     }
 }
 
-fn through_first(args: &[Value]) -> bool {
+fn first_arg_is_proto(args: &[Value]) -> bool {
     args.first().and_then(Value::as_text) == Some("__proto__")
 }
 
-/// Whether a written path leads to or through a prototype that others share.
-fn reaches_prototype(thing: &Thing) -> bool {
-    let Some((_, object)) = thing.path.split_last() else { return false };
-    if thing.last() == Some("__proto__") {
+/// Returns whether a written path leads to or through a shared prototype.
+fn reaches_prototype(thing: &AccessPath) -> bool {
+    let Some((_, object)) = thing.keys.split_last() else { return false };
+    if thing.last_name() == Some("__proto__") {
         return true;
     }
     is_shared(&thing.root, object)
 }
 
-/// Whether this is a built-in, or a member of one. How long and of what kind stack traces are is a setting, not a function.
-fn is_built_in(thing: &Thing) -> bool {
-    let name = thing.path.first().and_then(Key::name);
+/// Returns whether this is a built-in, or a member of one. The settings of stack traces are not
+/// functions, and are excluded.
+fn is_built_in(thing: &AccessPath) -> bool {
+    let name = thing.keys.first().and_then(Key::name);
     let is_setting = thing.is_global_below_any(&[&["Error", "stackTraceLimit"], &["Error", "prepareStackTrace"]]);
     thing.root == Root::Global && name.is_some_and(|name| BUILT_INS.contains(&name)) && !is_setting
 }
 
-/// The built-in that `Object.assign(Math, …)` and `Object.defineProperty(globalThis, "parseInt", …)` write to.
-fn built_in_written(args: &[Value]) -> Option<String> {
+/// Returns the built-in that `Object.assign(Math, …)` or
+/// `Object.defineProperty(globalThis, "parseInt", …)` writes to.
+fn written_built_in(args: &[Value]) -> Option<String> {
     let object = args.first()?;
     let target = match args.get(1) {
-        Some(key) if object.as_thing()?.path.is_empty() => object.member(key),
+        Some(key) if object.as_path()?.keys.is_empty() => object.member(key),
         _ => object.clone(),
     };
-    target.as_thing().filter(|thing| is_built_in(thing)).map(Thing::shown)
+    target.as_path().filter(|thing| is_built_in(thing)).map(AccessPath::to_source)
 }
 
-/// Whether an object is a prototype that others share.
-fn is_shared_prototype(thing: &Thing) -> bool {
-    is_shared(&thing.root, &thing.path)
+/// Returns whether an object is a shared prototype.
+fn is_shared_prototype(thing: &AccessPath) -> bool {
+    is_shared(&thing.root, &thing.keys)
 }
 
 fn is_shared(root: &Root, path: &[Key]) -> bool {
@@ -197,6 +210,6 @@ fn is_shared(root: &Root, path: &[Key]) -> bool {
         return true;
     }
     let Some(prototype) = at("prototype") else { return false };
-    // `Array.prototype`, but not that of a class of the source.
+    // `Array.prototype`, but not the prototype of a source class.
     *root == Root::Global && prototype == 1 || at("constructor").is_some_and(|at| at < prototype)
 }

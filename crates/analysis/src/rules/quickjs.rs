@@ -1,34 +1,35 @@
-//! The modules `std` and `os` of QuickJS, which are globals as well where the engine is started with them.
+//! The QuickJS modules `std` and `os`, which are globals as well if the engine is started with
+//! them.
 //!
-//! Names and meanings as in the QuickJS documentation, "Standard library". `os` is a module of Node too, whose members have
-//! other names.
+//! Names and meanings are those of the QuickJS documentation, "Standard library". Node has a module
+//! `os` too, whose members have other names.
 
-use crate::value::{Key, Root, Thing};
+use crate::value::{AccessPath, Key, Root};
 
-/// What a member of these modules reaches.
+/// The kind of access that a member of these modules gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reach {
     Read,
     Write,
     Delete,
-    /// Another program.
+    /// Starts another program.
     Process,
     Environment,
     Network,
-    /// Text that becomes code.
+    /// Runs text as code.
     Code,
-    /// Nothing, for some time, in which nothing else runs.
+    /// Blocks the thread for some time.
     Sleep,
 }
 
-/// Whether this is one of the modules, or something in it, and the path below the module.
-fn path(thing: &Thing) -> Option<(&str, &[Key])> {
+/// Returns the module that an access path belongs to, and the keys below it.
+fn module_path(thing: &AccessPath) -> Option<(&str, &[Key])> {
     match &thing.root {
         Root::Module(name) => {
             let name = name.strip_prefix("qjs:").unwrap_or(name);
-            matches!(name, "std" | "os").then_some((name, thing.path.as_slice()))
+            matches!(name, "std" | "os").then_some((name, thing.keys.as_slice()))
         }
-        Root::Global => match thing.path.as_slice() {
+        Root::Global => match thing.keys.as_slice() {
             [Key::Name(name), path @ ..] if matches!(&**name, "std" | "os") => Some((name, path)),
             _ => None,
         },
@@ -36,12 +37,12 @@ fn path(thing: &Thing) -> Option<(&str, &[Key])> {
     }
 }
 
-/// What a thing of these modules reaches.
-pub(super) fn reach(thing: &Thing) -> Option<Reach> {
-    let (module, path) = path(thing)?;
+/// Returns the kind of access of an access path.
+pub(super) fn reach_of(thing: &AccessPath) -> Option<Reach> {
+    let (module, path) = module_path(thing)?;
     let (first, last) = (path.first().and_then(Key::name)?, path.last().and_then(Key::name)?);
     Some(match (module, first) {
-        // What is done with a file that was opened.
+        // Writes to an opened file.
         ("std", "open" | "fdopen" | "tmpfile") if matches!(last, "puts" | "printf" | "write" | "putByte") => {
             Reach::Write
         }
@@ -64,9 +65,9 @@ pub(super) fn reach(thing: &Thing) -> Option<Reach> {
     })
 }
 
-/// Whether this is one of the globals as a whole, so that all of it is handed on.
-pub(super) fn is_whole(thing: &Thing) -> bool {
-    match (&thing.root, path(thing)) {
+/// Returns whether this is a whole module, which escapes with all of its members.
+pub(super) fn is_whole_module(thing: &AccessPath) -> bool {
+    match (&thing.root, module_path(thing)) {
         (Root::Global, Some((_, path))) => path.is_empty(),
         (Root::Module(name), Some((module, path))) => path.is_empty() && (module == "std" || name.starts_with("qjs:")),
         _ => false,

@@ -1,93 +1,98 @@
-//! `resource-exhaustion`: more memory or time than any tool needs, written into the source.
+//! `resource-exhaustion`: operations that are certain to take more memory or time than any tool
+//! needs.
 //!
-//! Sizes are worked out bottom up ([`size`]), rounds of loops likewise, and what doubles in a loop counts by its rounds.
-//! Loops that only wait are found by what ends them ([`waiting`]).
+//! Sizes are computed bottom up ([`size`]), and so are the rounds of loops; a doubling in a loop
+//! counts by its rounds. Busy waits are found by their exit conditions ([`busy_wait`]).
 //!
-//! Invariant: what comes from the caller counts as one; only what the source itself fixes is too much.
+//! Invariant: values from the caller count as one; only amounts that the source itself fixes are
+//! reported.
 
-mod explosion;
+mod busy_wait;
+mod exponential_recursion;
 mod growth;
 mod size;
 #[cfg(test)]
 mod tests;
 mod visit;
-mod waiting;
 
 use rustc_hash::FxHashSet;
 use swc_common::Span;
 use swc_ecma_ast::{BinaryOp, Callee, Expr, ExprOrSpread, Id, Lit};
 use swc_ecma_visit::VisitWith;
 
-use super::functions;
+use super::mutation::{MutationKind, Mutations, SourceRange};
+use super::named_functions;
 use super::quickjs::{self, Reach};
-use super::uses::{Kind, Range, Uses};
-use super::{Findings, Rule, Source, shown, unbounded_operation};
-use crate::facts::Role;
+use super::{Findings, Rule, RuleContext, display_path, unbounded_operation};
+use crate::bindings::{Bindings, peel_parens};
+use crate::facts::UseKind;
 use crate::finding::{RuleId, Severity};
-use crate::names::{Names, bare};
 use crate::value::{Literal, Root, Value};
-use explosion::Shapes;
+use exponential_recursion::SelfCallPatterns;
 use growth::doubled;
 use size::{Size, Sizes};
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("resource-exhaustion"),
-    worst: Severity::Medium,
-    page: include_str!("resource_exhaustion.md"),
+    max_severity: Severity::Medium,
+    docs: include_str!("resource_exhaustion.md"),
     check,
 };
 
 const SUGGESTION: &str = "work in pieces of a size that the input needs; a call has 64 MiB unless it is given more";
 const WAIT: &str = "await a timer: `await sleep(ms)` or `await new Promise((done) => setTimeout(done, ms))`";
 
-/// Functions that stop the only thread.
+/// Functions that block the only thread.
 const BLOCKING: [&[&str]; 2] = [&["Atomics", "wait"], &["Bun", "sleepSync"]];
 
-/// Bytes that fit into no cell, and members of a list, and letters.
-const BYTES: f64 = 5e7;
-const MEMBERS: f64 = 1e7;
-const LETTERS: f64 = 2e7;
+/// Sizes that exceed the memory of any cell: bytes, list elements, characters.
+const EXCESSIVE_BYTES: f64 = 5e7;
+const EXCESSIVE_ELEMENTS: f64 = 1e7;
+const EXCESSIVE_TEXT: f64 = 2e7;
 
-/// Milliseconds that no call lasts.
-const LONG: f64 = 1e7;
+/// A waiting time, in milliseconds, that exceeds the duration of any call.
+const EXCESSIVE_WAIT_MS: f64 = 1e7;
 
-/// Rounds of a loop, and of loops within loops, that no budget pays.
-const ROUNDS: f64 = 1e10;
-const NESTED: f64 = 1e9;
+/// Numbers of rounds, of a loop and of nested loops, that exceed any fuel budget.
+const EXCESSIVE_ROUNDS: f64 = 1e10;
+const EXCESSIVE_NESTED_ROUNDS: f64 = 1e9;
 
-/// So many times doubled, a letter fits into no cell.
-const DOUBLINGS: f64 = 25.0;
+/// A number of doublings after which one character exceeds the memory of any cell.
+const EXCESSIVE_DOUBLINGS: f64 = 25.0;
 
-fn check(source: &Source<'_>, findings: &mut Findings<'_>) {
+fn check(source: &RuleContext<'_>, findings: &mut Findings<'_>) {
     let sizes = Sizes::new(source.names);
-    let (mut doubling, mut shapes) = (FxHashSet::default(), Shapes::new(&sizes));
-    functions::each(source.program, |name, function| {
+    let (mut doubling, mut shapes) = (FxHashSet::default(), SelfCallPatterns::new(&sizes));
+    named_functions::for_each(source.program, |name, function| {
         if growth::is_doubling(function, source.names) {
             doubling.insert(name.to_id());
         }
-        shapes.look_at(name, function);
+        shapes.add_function(name, function);
     });
-    let mut walk = Walk {
+    let mut walk = ResourceVisitor {
         source,
         names: source.names,
-        uses: source.uses(),
+        mutations: source.mutations(),
         sizes: &sizes,
-        doubling,
-        found: shapes.found(source.program),
-        loops: Vec::new(),
-        inner: 1.0,
-        depth: 0,
-        breaks: false,
-        returns: false,
+        doubling_functions: doubling,
+        found: shapes.find_calls(source.program),
+        loop_rounds: Vec::new(),
+        inner_rounds: 1.0,
+        counted_depth: 0,
+        has_break: false,
+        has_return: false,
     };
     source.program.visit_with(&mut walk);
     // `const wait = (ms) => new Promise((done) => setTimeout(done, ms))`, called with a constant.
     for call in &source.facts.calls {
-        let waits = call.callee.as_thing().is_some_and(|thing| thing.is_global_below(&["setTimeout"]));
-        if waits && call.args.get(1).and_then(Value::as_thing).is_some_and(|thing| thing.root == Root::Params) {
+        let waits = call.callee.as_path().is_some_and(|thing| thing.is_global_below(&["setTimeout"]));
+        if waits && call.args.get(1).and_then(Value::as_path).is_some_and(|thing| thing.root == Root::Params) {
             for other in &source.facts.calls {
-                let own = other.callee.as_thing().is_some_and(|thing| thing.root == Root::Literal(Literal::Function));
-                if own && let Some(time) = other.args.first().and_then(Value::as_number).filter(|time| *time >= LONG) {
+                let own = other.callee.as_path().is_some_and(|thing| thing.root == Root::Literal(Literal::Function));
+                if own
+                    && let Some(time) =
+                        other.args.first().and_then(Value::as_number).filter(|time| *time >= EXCESSIVE_WAIT_MS)
+                {
                     walk.found.push((other.span, format!("waits for {time:e} ms")));
                 }
             }
@@ -96,24 +101,24 @@ fn check(source: &Source<'_>, findings: &mut Findings<'_>) {
     for (span, message) in walk.found {
         findings.add(Severity::Medium, span, message, SUGGESTION);
     }
-    for (span, message) in waiting::loops(source.program, source.names, source.uses()) {
+    for (span, message) in busy_wait::find_busy_waits(source.program, source.names, source.mutations()) {
         findings.add(Severity::Medium, span, message.to_owned(), WAIT);
     }
-    let globals = BLOCKING.iter().flat_map(|path| source.facts.globals(path));
-    let of_engine = source.facts.uses.iter().filter(|used| quickjs::reach(&used.thing) == Some(Reach::Sleep));
-    for used in globals.chain(of_engine).filter(|used| used.role != Role::AskedAbout) {
-        let message = format!("blocks the thread that everything runs on: `{}`", shown(used));
+    let globals = BLOCKING.iter().flat_map(|path| source.facts.uses_of_global(path));
+    let of_engine = source.facts.uses.iter().filter(|used| quickjs::reach_of(&used.path) == Some(Reach::Sleep));
+    for used in globals.chain(of_engine).filter(|used| used.kind != UseKind::TypeTested) {
+        let message = format!("blocks the thread that everything runs on: `{}`", display_path(used));
         findings.add(Severity::Medium, used.span, message, WAIT);
     }
 }
 
-/// The value of an expression of `BigInt`s.
-fn big(names: &Names, expr: &Expr, steps: u32) -> Option<f64> {
-    match bare(expr) {
+/// Returns the value of a `BigInt` expression.
+fn bigint_value(names: &Bindings, expr: &Expr, steps: u32) -> Option<f64> {
+    match peel_parens(expr) {
         Expr::Lit(Lit::BigInt(number)) => number.value.to_string().parse().ok(),
-        Expr::Ident(ident) if steps > 0 => big(names, names.origin(ident)?, steps - 1),
+        Expr::Ident(ident) if steps > 0 => bigint_value(names, names.sole_initializer(ident)?, steps - 1),
         Expr::Bin(binary) => {
-            let (left, right) = (big(names, &binary.left, steps)?, big(names, &binary.right, steps)?);
+            let (left, right) = (bigint_value(names, &binary.left, steps)?, bigint_value(names, &binary.right, steps)?);
             match binary.op {
                 BinaryOp::Exp => Some(left.powf(right)),
                 BinaryOp::Mul => Some(left * right),
@@ -124,133 +129,136 @@ fn big(names: &Names, expr: &Expr, steps: u32) -> Option<f64> {
             }
         }
         Expr::Member(member) if steps > 0 => {
-            let (object, key) = (names.object(&member.obj)?, names.key(&member.prop).string()?);
+            let (object, key) = (names.object_literal(&member.obj)?, names.key(&member.prop).to_js_string()?);
             object.props.iter().find_map(|prop| {
                 let swc_ecma_ast::PropOrSpread::Prop(prop) = prop else { return None };
                 let swc_ecma_ast::Prop::KeyValue(pair) = &**prop else { return None };
                 let own = pair.key.as_ident().is_some_and(|name| *name.sym == *key);
-                if own { big(names, &pair.value, steps - 1) } else { None }
+                if own { bigint_value(names, &pair.value, steps - 1) } else { None }
             })
         }
-        // `BigInt(1e9)`
+        // `BigInt(1e9)`.
         Expr::Call(call) => {
             let Callee::Expr(callee) = &call.callee else { return None };
-            let global = names.value(callee).as_thing().is_some_and(|thing| thing.is_global_below(&["BigInt"]));
-            call.args.first().filter(|_| global).and_then(|arg| names.value(&arg.expr).number())
+            let global = names.value(callee).as_path().is_some_and(|thing| thing.is_global_below(&["BigInt"]));
+            call.args.first().filter(|_| global).and_then(|arg| names.value(&arg.expr).to_number())
         }
         _ => None,
     }
 }
 
-struct Walk<'a, 's> {
-    source: &'a Source<'s>,
-    names: &'a Names<'a>,
-    uses: &'a Uses,
+struct ResourceVisitor<'a, 's> {
+    source: &'a RuleContext<'s>,
+    names: &'a Bindings<'a>,
+    mutations: &'a Mutations,
     sizes: &'a Sizes<'a>,
-    /// Functions that double what they are given.
-    doubling: FxHashSet<Id>,
+    /// Functions that double their argument.
+    doubling_functions: FxHashSet<Id>,
     found: Vec<(Span, String)>,
-    /// How often each loop around runs, where that is known.
-    loops: Vec<Option<f64>>,
-    /// How often the loops within this one run.
-    inner: f64,
-    /// How many loops of known length this one holds, with itself.
-    depth: u32,
-    /// Whether something leaves the loop, and the loops around it.
-    breaks: bool,
-    returns: bool,
+    /// The number of rounds of each enclosing loop, if known.
+    loop_rounds: Vec<Option<f64>>,
+    /// The number of rounds of the loops inside of the current one.
+    inner_rounds: f64,
+    /// The nesting depth of counted loops, including the current one.
+    counted_depth: u32,
+    /// Whether something leaves the current loop, or all enclosing ones.
+    has_break: bool,
+    has_return: bool,
 }
 
-impl Walk<'_, '_> {
-    fn call(&mut self, callee: &Expr, args: &[ExprOrSpread], new: bool, span: Span) {
+impl ResourceVisitor<'_, '_> {
+    fn check_call(&mut self, callee: &Expr, args: &[ExprOrSpread], new: bool, span: Span) {
         let value = self.names.value(callee);
-        let Some(thing) = value.as_thing() else { return };
+        let Some(thing) = value.as_path() else { return };
         let names = thing.names().unwrap_or_default();
         let number = |index: usize| self.names.args(args).get(index).and_then(Value::as_number).unwrap_or(0.0);
         let bytes = match names.as_slice() {
             ["Buffer", "alloc" | "allocUnsafe" | "allocUnsafeSlow"] => number(0),
             ["ArrayBuffer" | "SharedArrayBuffer"] if new => number(0),
-            [kind] if new && width(kind) > 0.0 => number(0) * width(kind),
+            [kind] if new && element_bytes(kind) > 0.0 => number(0) * element_bytes(kind),
             _ => 0.0,
         };
-        if bytes >= BYTES {
+        if bytes >= EXCESSIVE_BYTES {
             self.found.push((span, format!("asks for {bytes:e} bytes at once")));
         }
         if let ["setTimeout" | "setInterval"] = names.as_slice() {
             let time = number(1);
-            if time >= LONG {
+            if time >= EXCESSIVE_WAIT_MS {
                 self.found.push((span, format!("waits for {time:e} ms")));
             }
         }
     }
 
-    /// What is asked for with an object: `Uint8Array.from({ length })`, `new WebAssembly.Memory({ initial })`.
-    fn described(&mut self, callee: &Expr, args: &[ExprOrSpread], span: Span) {
+    /// Checks a call whose size is given by an object: `Uint8Array.from({ length })`,
+    /// `new WebAssembly.Memory({ initial })`.
+    fn check_described_call(&mut self, callee: &Expr, args: &[ExprOrSpread], span: Span) {
         let value = self.names.value(callee);
-        let Some(names) = value.as_thing().and_then(crate::value::Thing::names) else { return };
+        let Some(names) = value.as_path().and_then(crate::value::AccessPath::names) else { return };
         let Some(first) = args.first() else { return };
         let bytes = match names.as_slice() {
-            [kind, "from"] if width(kind) > 0.0 => self.sizes.given(&first.expr).unwrap_or(0.0) * width(kind),
-            ["WebAssembly", "Memory"] => self.sizes.field(&first.expr, "initial").unwrap_or(0.0) * 65536.0,
+            [kind, "from"] if element_bytes(kind) > 0.0 => {
+                self.sizes.length_field(&first.expr).unwrap_or(0.0) * element_bytes(kind)
+            }
+            ["WebAssembly", "Memory"] => self.sizes.number_field(&first.expr, "initial").unwrap_or(0.0) * 65536.0,
             _ => 0.0,
         };
-        if bytes >= BYTES {
+        if bytes >= EXCESSIVE_BYTES {
             self.found.push((span, format!("asks for {bytes:e} bytes at once")));
         }
         if matches!(names.as_slice(), ["Promise", "all" | "allSettled" | "race" | "any"])
-            && self.sizes.of(&first.expr).count() >= 1e6
+            && self.sizes.size_of(&first.expr).count() >= 1e6
         {
             self.found.push((span, "waits for more promises than any cell holds".to_owned()));
         }
     }
 
-    fn size(&mut self, expr: &Expr, span: Span) {
-        match self.sizes.of(expr) {
-            Size::Text(count) if count >= LETTERS => {
+    fn check_size(&mut self, expr: &Expr, span: Span) {
+        match self.sizes.size_of(expr) {
+            Size::Text(count) if count >= EXCESSIVE_TEXT => {
                 self.found.push((span, format!("asks for {count:.0e} letters at once")));
             }
-            Size::List(count) if count > MEMBERS => {
+            Size::List(count) if count > EXCESSIVE_ELEMENTS => {
                 self.found.push((span, format!("asks for {count:.0e} elements at once")));
             }
-            Size::Other(count) if count > MEMBERS => {
+            Size::Other(count) if count > EXCESSIVE_ELEMENTS => {
                 self.found.push((span, format!("makes an object of {count:.0e} members")));
             }
             _ => {}
         }
     }
 
-    /// How often a loop with this condition runs.
-    fn times(&self, test: &Expr) -> Option<f64> {
+    /// Returns the number of rounds of a loop with this condition.
+    fn rounds_of(&self, test: &Expr) -> Option<f64> {
         let begun = |expr: &Expr| {
-            let counter = match bare(expr) {
-                Expr::Update(update) => bare(&update.arg),
+            let counter = match peel_parens(expr) {
+                Expr::Update(update) => peel_parens(&update.arg),
                 other => other,
             };
             let Expr::Ident(ident) = counter else { return None };
-            self.uses.writes(&ident.to_id()).iter().take(64).find_map(|one| match one.kind {
-                Kind::Begun(number) => Some(number),
+            self.mutations.writes(&ident.to_id()).iter().take(64).find_map(|one| match one.kind {
+                MutationKind::DeclaredNumber(number) => Some(number),
                 _ => None,
             })
         };
-        let times = match bare(test) {
+        let times = match peel_parens(test) {
             Expr::Bin(binary) => match binary.op {
                 BinaryOp::Lt | BinaryOp::LtEq | BinaryOp::NotEq | BinaryOp::NotEqEq => {
-                    let limit = bare(&binary.right);
-                    let grows = matches!(limit, Expr::Ident(ident) if self.uses.writes(&ident.to_id()).len() > 1);
-                    let named = matches!(bare(&binary.left), Expr::Ident(_) | Expr::Update(_));
-                    let step = match bare(&binary.left) {
+                    let limit = peel_parens(&binary.right);
+                    let grows = matches!(limit, Expr::Ident(ident) if self.mutations.writes(&ident.to_id()).len() > 1);
+                    let named = matches!(peel_parens(&binary.left), Expr::Ident(_) | Expr::Update(_));
+                    let step = match peel_parens(&binary.left) {
                         Expr::Ident(ident) => {
-                            self.uses.writes(&ident.to_id()).iter().take(64).try_fold(1.0, |step: f64, one| {
+                            self.mutations.writes(&ident.to_id()).iter().take(64).try_fold(1.0, |step: f64, one| {
                                 match one.kind {
-                                    Kind::Begun(_) | Kind::Declared => Some(step),
-                                    Kind::Step(by) => Some(step.max(by)),
+                                    MutationKind::DeclaredNumber(_) | MutationKind::Declared => Some(step),
+                                    MutationKind::Step(by) => Some(step.max(by)),
                                     _ => None,
                                 }
                             })
                         }
                         _ => Some(1.0),
                     };
-                    let number = self.most(limit).filter(|_| named && !grows)?;
+                    let number = self.limit_value(limit).filter(|_| named && !grows)?;
                     Some(number / step?)
                 }
                 BinaryOp::Gt | BinaryOp::GtEq => begun(&binary.left),
@@ -262,10 +270,10 @@ impl Walk<'_, '_> {
         times.filter(|times| times.is_finite() && *times > 0.0)
     }
 
-    fn most(&self, limit: &Expr) -> Option<f64> {
+    fn limit_value(&self, limit: &Expr) -> Option<f64> {
         match limit {
             Expr::Member(member)
-                if matches!(bare(&member.obj), Expr::Ident(ident) if self.names.is_free(ident) && &*ident.sym == "Number")
+                if matches!(peel_parens(&member.obj), Expr::Ident(ident) if self.names.is_free(ident) && &*ident.sym == "Number")
                     && self.names.key(&member.prop).as_text() == Some("MAX_SAFE_INTEGER") =>
             {
                 Some(9_007_199_254_740_991.0)
@@ -274,64 +282,65 @@ impl Walk<'_, '_> {
         }
     }
 
-    fn inside(&mut self, times: Option<f64>, span: Span, body: impl FnOnce(&mut Self)) {
-        let (inner, depth) = (std::mem::replace(&mut self.inner, 1.0), std::mem::take(&mut self.depth));
-        let (breaks, returns) = (std::mem::take(&mut self.breaks), std::mem::take(&mut self.returns));
-        self.loops.push(times);
+    fn in_loop(&mut self, times: Option<f64>, span: Span, body: impl FnOnce(&mut Self)) {
+        let (inner, depth) = (std::mem::replace(&mut self.inner_rounds, 1.0), std::mem::take(&mut self.counted_depth));
+        let (breaks, returns) = (std::mem::take(&mut self.has_break), std::mem::take(&mut self.has_return));
+        self.loop_rounds.push(times);
         body(self);
-        self.loops.pop();
-        let leaves = self.breaks || self.returns;
+        self.loop_rounds.pop();
+        let leaves = self.has_break || self.has_return;
         let own = times.filter(|_| !leaves);
-        let most = if self.depth > 0 { NESTED } else { ROUNDS };
-        let total = own.unwrap_or(1.0) * self.inner;
-        if total >= most && self.inner < NESTED {
+        let most = if self.counted_depth > 0 { EXCESSIVE_NESTED_ROUNDS } else { EXCESSIVE_ROUNDS };
+        let total = own.unwrap_or(1.0) * self.inner_rounds;
+        if total >= most && self.inner_rounds < EXCESSIVE_NESTED_ROUNDS {
             self.found.push((span, format!("takes {total:e} rounds in loops")));
         }
-        self.inner = inner.max(total);
-        self.depth = depth.max(self.depth + u32::from(own.is_some()));
-        (self.breaks, self.returns) = (breaks, returns || self.returns);
+        self.inner_rounds = inner.max(total);
+        self.counted_depth = depth.max(self.counted_depth + u32::from(own.is_some()));
+        (self.has_break, self.has_return) = (breaks, returns || self.has_return);
     }
 
-    /// Whether a loop around runs often enough for doubling to fill any memory.
+    /// Returns whether an enclosing loop runs often enough for a doubling to exhaust the memory.
     fn doubles_often(&mut self, span: Span) -> bool {
-        self.loops.iter().any(|times| times.is_some_and(|times| times >= DOUBLINGS)) || self.for_ever(span).is_some()
+        self.loop_rounds.iter().any(|times| times.is_some_and(|times| times >= EXCESSIVE_DOUBLINGS))
+            || self.enclosing_endless_loop(span).is_some()
     }
 
-    /// The endless loop that something stands in.
-    fn for_ever(&mut self, span: Span) -> Option<(u32, u32)> {
-        if self.loops.is_empty() {
+    /// Returns the endless loop around a span.
+    fn enclosing_endless_loop(&mut self, span: Span) -> Option<(u32, u32)> {
+        if self.loop_rounds.is_empty() {
             return None;
         }
         let endless = unbounded_operation::endless_ranges(self.source);
         endless.iter().take(64).find(|(start, end)| (*start..*end).contains(&span.lo.0)).copied()
     }
 
-    /// How often something is done in each call, where the loops around it say so.
-    fn rounds(&self) -> f64 {
-        self.loops.iter().flatten().product()
+    /// Returns the number of times that the enclosing loops run the current node.
+    fn total_rounds(&self) -> f64 {
+        self.loop_rounds.iter().flatten().product()
     }
 
-    /// Whether something only grows in the loops around it, to more than any cell holds.
-    fn fills(&mut self, id: &Id, span: Span) -> bool {
-        let many = self.rounds() >= LETTERS && !self.loops.iter().any(Option::is_none);
-        let (start, end) = match self.for_ever(span) {
+    /// Returns whether a list only grows in the enclosing loops, beyond the memory of any cell.
+    fn fills_memory(&mut self, id: &Id, span: Span) -> bool {
+        let many = self.total_rounds() >= EXCESSIVE_TEXT && !self.loop_rounds.iter().any(Option::is_none);
+        let (start, end) = match self.enclosing_endless_loop(span) {
             Some(range) => range,
             None if many => (0, u32::MAX),
             None => return false,
         };
-        let range = Range { start, end, function: 0, round: 0 };
-        let uses = self.uses.contents_in(id, range).unwrap_or_default();
-        let here = uses.iter().any(|one| one.at == span.lo.0 && one.always);
-        here && uses.iter().all(|one| !matches!(one.kind, Kind::Shrunk | Kind::Mutated))
+        let range = SourceRange { start, end, function: 0, loop_start: 0 };
+        let uses = self.mutations.contents_in(id, range).unwrap_or_default();
+        let here = uses.iter().any(|one| one.position == span.lo.0 && one.is_unconditional);
+        here && uses.iter().all(|one| !matches!(one.kind, MutationKind::Shrunk | MutationKind::Mutated))
             && self
-                .uses
+                .mutations
                 .writes_in(id, range)
-                .is_some_and(|writes| writes.iter().all(|one| many && one.kind == Kind::Declared))
+                .is_some_and(|writes| writes.iter().all(|one| many && one.kind == MutationKind::Declared))
     }
 }
 
-/// How many bytes a member of a typed array takes; 0 of anything else.
-fn width(kind: &str) -> f64 {
+/// Returns the bytes of an element of a typed array; 0 for anything else.
+fn element_bytes(kind: &str) -> f64 {
     match kind {
         "Uint8Array" | "Int8Array" | "Uint8ClampedArray" => 1.0,
         "Uint16Array" | "Int16Array" | "Float16Array" => 2.0,
@@ -341,25 +350,25 @@ fn width(kind: &str) -> f64 {
     }
 }
 
-impl Walk<'_, '_> {
-    /// A function in a loop is not run by the loop.
-    fn apart(&mut self, visit: impl FnOnce(&mut Self)) {
-        let (loops, inner) = (std::mem::take(&mut self.loops), std::mem::replace(&mut self.inner, 1.0));
-        let (depth, breaks, returns) = (std::mem::take(&mut self.depth), self.breaks, self.returns);
+impl ResourceVisitor<'_, '_> {
+    /// Visits a function inside of a loop, which the loop does not run by itself.
+    fn outside_loops(&mut self, visit: impl FnOnce(&mut Self)) {
+        let (loops, inner) = (std::mem::take(&mut self.loop_rounds), std::mem::replace(&mut self.inner_rounds, 1.0));
+        let (depth, breaks, returns) = (std::mem::take(&mut self.counted_depth), self.has_break, self.has_return);
         visit(self);
-        (self.loops, self.inner, self.depth) = (loops, inner, depth);
-        (self.breaks, self.returns) = (breaks, returns);
+        (self.loop_rounds, self.inner_rounds, self.counted_depth) = (loops, inner, depth);
+        (self.has_break, self.has_return) = (breaks, returns);
     }
 
-    /// Whether a name begins as a `BigInt`.
-    fn names_big(&self, id: &Id) -> bool {
-        self.uses.writes(id).iter().take(64).any(|one| matches!(one.kind, Kind::Large))
+    /// Returns whether a name is initialized with a `BigInt`.
+    fn is_bigint(&self, id: &Id) -> bool {
+        self.mutations.writes(id).iter().take(64).any(|one| matches!(one.kind, MutationKind::DeclaredBigInt))
     }
 
-    /// For `while (text.length < 1e9)`: enough rounds of doubling to count.
+    /// Returns enough rounds for doubling in `while (text.length < 1e9)`.
     fn length_limit(&self, test: &Expr) -> Option<f64> {
-        let Expr::Bin(binary) = bare(test) else { return None };
+        let Expr::Bin(binary) = peel_parens(test) else { return None };
         let limit = self.names.value(&binary.right).as_number()?;
-        (matches!(binary.op, BinaryOp::Lt | BinaryOp::LtEq) && limit >= LETTERS).then_some(30.0)
+        (matches!(binary.op, BinaryOp::Lt | BinaryOp::LtEq) && limit >= EXCESSIVE_TEXT).then_some(30.0)
     }
 }

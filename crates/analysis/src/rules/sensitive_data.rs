@@ -1,35 +1,36 @@
-//! `sensitive-data`: a secret in the source, where everybody who sees the tool sees it.
+//! `sensitive-data`: a secret in the source, visible to everyone who sees the tool.
 //!
-//! Either its format tells (`formats`), or its name does (`named`) and it looks random, or like a real password.
+//! A secret is recognised by its format (`formats`), or by the name that it is assigned to
+//! (`named_secrets`) if it looks random or like a real password.
 //!
-//! Invariant: a finding never repeats the secret, since findings are printed, stored and sent.
+//! Invariant: a finding never repeats the secret, because findings are printed, stored and sent.
 
 mod formats;
-mod named;
+mod named_secrets;
 
-use super::{Findings, Rule, Source};
+use super::{Findings, Rule, RuleContext};
 use crate::finding::{RuleId, Severity};
 
 pub(super) const RULE: Rule =
-    Rule { id: RuleId("sensitive-data"), worst: Severity::High, page: include_str!("sensitive_data.md"), check };
+    Rule { id: RuleId("sensitive-data"), max_severity: Severity::High, docs: include_str!("sensitive_data.md"), check };
 
 const SUGGESTION: &str = "take it as a parameter, or ask for the capability `secrets`, and make this one invalid";
 
-fn check(source: &Source<'_>, findings: &mut Findings<'_>) {
+fn check(source: &RuleContext<'_>, findings: &mut Findings<'_>) {
     let mut add =
         |span, what: &str| findings.add(Severity::High, span, format!("has a secret in it: {what}"), SUGGESTION);
     for text in &source.facts.texts {
-        let named = || named::secret(text.name.as_deref()?, &text.value);
+        let named = || named_secrets::describe_secret(text.name.as_deref()?, &text.value);
         if let Some(what) = formats::known_format(&text.value).or_else(named) {
             add(text.span, what);
         }
     }
-    for (span, what) in named::given(source) {
+    for (span, what) in named_secrets::find_adjacent(source) {
         add(span, what);
     }
 }
 
-/// Words that stand for a secret, and are none.
+/// Returns whether a text is a placeholder for a secret.
 fn is_placeholder(text: &str) -> bool {
     let lower = text.to_lowercase();
     [
@@ -64,8 +65,8 @@ fn is_placeholder(text: &str) -> bool {
     .any(|word| lower.contains(word))
 }
 
-/// Not the same few letters again and again.
-fn varied(text: &str) -> bool {
+/// Returns whether a text has at least seven different characters, and is not a placeholder.
+fn has_variety(text: &str) -> bool {
     let mut letters: Vec<char> = text.chars().collect();
     letters.sort_unstable();
     letters.dedup();
@@ -73,11 +74,11 @@ fn varied(text: &str) -> bool {
 }
 
 fn is_random(text: &str) -> bool {
-    entropy(text) > 3.2 && varied(text) && text.chars().any(|letter| letter.is_ascii_digit())
+    entropy(text) > 3.2 && has_variety(text) && text.chars().any(|letter| letter.is_ascii_digit())
 }
 
-/// How many kinds of letters there are: small, capital, digits, others.
-fn kinds(text: &str) -> usize {
+/// Returns the number of character classes in a text: lower case, upper case, digits, punctuation.
+fn char_class_count(text: &str) -> usize {
     let has = |of: fn(&char) -> bool| usize::from(text.chars().any(|letter| of(&letter)));
     has(char::is_ascii_lowercase)
         + has(char::is_ascii_uppercase)
@@ -85,7 +86,7 @@ fn kinds(text: &str) -> usize {
         + has(char::is_ascii_punctuation)
 }
 
-/// Bits of information in each letter (Shannon 1948).
+/// Returns the entropy in bits per character (Shannon 1948).
 fn entropy(text: &str) -> f64 {
     let mut counts = std::collections::BTreeMap::new();
     for letter in text.chars() {

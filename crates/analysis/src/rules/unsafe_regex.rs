@@ -1,21 +1,21 @@
-//! `unsafe-regex`: a pattern that some input makes take exponential or polynomial time.
+//! `unsafe-regex`: a pattern that takes exponential or polynomial time on some input.
 
 use rustc_hash::FxHashSet;
 
-use super::{Findings, Rule, Source};
+use super::{Findings, Rule, RuleContext};
 use crate::finding::{RuleId, Severity};
-use crate::redos::{Allowance, Risk, Verdict, check as verdict};
+use crate::redos::{Risk, StepBudget, Verdict, check as verdict};
 
 pub(super) const RULE: Rule =
-    Rule { id: RuleId("unsafe-regex"), worst: Severity::Medium, page: include_str!("unsafe_regex.md"), check };
+    Rule { id: RuleId("unsafe-regex"), max_severity: Severity::Medium, docs: include_str!("unsafe_regex.md"), check };
 
 const SUGGESTION: &str =
     "write the pattern so that each text matches in one way, or limit the length of what is matched";
 
-fn check(source: &Source<'_>, findings: &mut Findings<'_>) {
-    let allowance = Allowance::of_source();
+fn check(source: &RuleContext<'_>, findings: &mut Findings<'_>) {
+    let allowance = StepBudget::for_source();
     let mut seen = FxHashSet::default();
-    for (pattern, flags, span) in &source.facts.patterns {
+    for (pattern, flags, span) in &source.facts.regexes {
         // The same pattern again is the same finding.
         if !seen.insert((pattern, flags)) {
             continue;

@@ -1,10 +1,12 @@
-//! Files and folders that no tool may change: those that decide what tools may do. Of these, no tool reads those that hold secrets.
+//! Protected paths: files and folders that decide what tools may do, so no tool may change them.
+//! Those that hold secrets may not be read either.
 //!
-//! A policy, the program of a hook, the list of trusted files, a store: a tool that can write one of them gives itself what it was
-//! not granted.
+//! Examples are policies, the programs of hooks, the list of trusted files, and stores: a tool that
+//! can write one of them can escalate its own privileges.
 //!
-//! Invariant: identity is device and inode, and it is looked up when a granted folder is opened, so that no spelling of a path, no
-//! symlink and no bind mount leads around it. What cannot be looked up is refused.
+//! Invariant: files are identified by device and inode, looked up when a granted folder is opened.
+//! So no spelling of a path, no symlink and no bind mount bypasses the check. If a lookup fails,
+//! access is refused; only a path that this user cannot reach at all needs no protection.
 
 use std::collections::BTreeMap;
 use std::io::{Error, ErrorKind};
@@ -16,133 +18,136 @@ use cap_std::fs::{Dir, Metadata, MetadataExt as _};
 use rustix::fs::{AtFlags, statat};
 use toolcell_tool::Access;
 
-/// The most symlinks that are followed on the way to one protected path (`MAXSYMLINKS` of Linux).
-const LINKS: usize = 40;
-/// The most folders above a granted one: more than any path can name.
-const ABOVE: usize = 4_096;
+/// The maximum number of symlinks that are followed to resolve one protected path (`MAXSYMLINKS` of
+/// Linux).
+const MAX_SYMLINKS: usize = 40;
+/// The maximum number of ancestors of a granted folder: more than any path can name.
+const MAX_ANCESTORS: usize = 4_096;
 
 /// A file or a folder that no tool may change.
 ///
 /// # Examples
 /// ```
-/// use toolcell_capabilities::{Files, Protected, RunFiles};
+/// use toolcell_capabilities::{Files, ProtectedPath, FilesConfig};
 /// use toolcell_tool::{Access, FilesGrant, FolderName};
 ///
 /// let folder = tempfile::tempdir()?;
-/// let protected = [Protected::file("the policy", folder.path().join("toolcell.toml"))];
-/// let grant = FilesGrant::to(FolderName::parse("all")?, folder.path().to_owned());
+/// let protected = [ProtectedPath::file("the policy", folder.path().join("toolcell.toml"))];
+/// let grant = FilesGrant::new(FolderName::parse("all")?, folder.path().to_owned());
 /// let writing = FilesGrant { access: Access::Write, ..grant.clone() };
-/// let open = |grant| Files::open(&RunFiles { grants: &[grant], protected: &protected, ..RunFiles::default() });
+/// let open = |grant| Files::open(&FilesConfig { grants: &[grant], protected: &protected, ..FilesConfig::default() });
 /// assert_eq!(open(writing).err().map(|error| error.code()), Some("files-protected"));
 /// assert!(open(grant).is_ok());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Protected {
+pub struct ProtectedPath {
     what: String,
     path: PathBuf,
     scope: Scope,
 }
 
-/// How much is protected.
+/// The extent of the protection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Scope {
-    /// The file or the folder itself.
-    Itself,
-    /// A folder with all that is below of it.
-    Whole,
-    /// A file, or a folder with all that is below of it, and nothing of it is read either.
+    /// The entry itself.
+    EntryOnly,
+    /// A folder with everything below it.
+    Recursive,
+    /// A file, or a folder with everything below it, which may not be read either.
     Hidden,
 }
 
-impl Protected {
-    /// A file, or a folder of which only the entries matter. It need not exist: then nothing may create it. `what` is for
-    /// messages: `the user's policy`.
+impl ProtectedPath {
+    /// Protects a file, or a folder without its content. If the path does not exist, no tool may
+    /// create it. `what` is used in messages, such as `the user's policy`.
     #[must_use]
     pub fn file(what: impl Into<String>, path: impl Into<PathBuf>) -> Self {
-        Self { what: what.into(), path: path.into(), scope: Scope::Itself }
+        Self { what: what.into(), path: path.into(), scope: Scope::EntryOnly }
     }
 
-    /// A folder with all that is below of it.
+    /// Protects a folder with everything below it.
     #[must_use]
     pub fn folder(what: impl Into<String>, path: impl Into<PathBuf>) -> Self {
-        Self { what: what.into(), path: path.into(), scope: Scope::Whole }
+        Self { what: what.into(), path: path.into(), scope: Scope::Recursive }
     }
 
-    /// A file that no tool reads either, or a folder with all that is below of it. A folder that it is in is not granted for
-    /// reading.
+    /// Protects a file, or a folder with everything below it, also against reading. A folder that
+    /// contains it cannot be granted at all.
     #[must_use]
     pub fn hidden(what: impl Into<String>, path: impl Into<PathBuf>) -> Self {
         Self { what: what.into(), path: path.into(), scope: Scope::Hidden }
     }
 
-    fn shown(&self) -> String {
+    fn describe(&self) -> String {
         format!("{} ({})", self.what, self.path.display().to_string().escape_debug())
     }
 }
 
-/// Device and inode.
-type Id = (u64, u64);
+/// Device and inode numbers.
+type FileId = (u64, u64);
 
-/// Protected files and folders by device and inode, as they are at one moment.
+/// A snapshot of the protected files and folders, by device and inode.
 #[derive(Debug, Default)]
-pub(super) struct Guard {
-    /// The folders on the way to something protected, symlinks on that way included.
-    around: BTreeMap<Id, Entry>,
-    /// The protected folders, with all that is below of them.
-    whole: BTreeMap<Id, Entry>,
+pub(super) struct ProtectedSet {
+    /// The folders on the way to a protected path, including those that its symlinks lead through.
+    ancestors: BTreeMap<FileId, ProtectedEntry>,
+    /// The folders that are protected with everything below them.
+    folders: BTreeMap<FileId, ProtectedEntry>,
     /// The protected files.
-    files: BTreeMap<Id, Entry>,
+    files: BTreeMap<FileId, ProtectedEntry>,
 }
 
 #[derive(Debug, Clone)]
-struct Entry {
-    shown: Arc<str>,
+struct ProtectedEntry {
+    description: Arc<str>,
     hidden: bool,
 }
 
-impl Guard {
-    /// Looks up what is protected.
-    pub(super) fn new(protected: &[Protected]) -> Result<Self, Error> {
+impl ProtectedSet {
+    /// Looks up the protected paths.
+    pub(super) fn new(protected: &[ProtectedPath]) -> Result<Self, Error> {
         let mut guard = Self::default();
         for one in protected {
-            let entry = Entry { shown: one.shown().into(), hidden: one.scope == Scope::Hidden };
-            let put = |entries: &mut BTreeMap<Id, Entry>, id| {
+            let entry = ProtectedEntry { description: one.describe().into(), hidden: one.scope == Scope::Hidden };
+            let put = |entries: &mut BTreeMap<FileId, ProtectedEntry>, id| {
                 let known = entries.entry(id).or_insert_with(|| entry.clone());
-                // What hides something goes before what only protects it.
+                // Hidden entries take precedence over those that are only protected against
+                // changes.
                 if entry.hidden && !known.hidden {
                     *known = entry.clone();
                 }
             };
-            let end = walk(&one.path, &mut |id| put(&mut guard.around, id))?;
+            let end = walk(&one.path, &mut |id| put(&mut guard.ancestors, id))?;
             match end {
-                Some(End::File(id)) => put(&mut guard.files, id),
-                Some(End::Folder(id)) if one.scope != Scope::Itself => put(&mut guard.whole, id),
-                Some(End::Folder(_)) | None => {}
+                Some(PathEnd::File(id)) => put(&mut guard.files, id),
+                Some(PathEnd::Folder(id)) if one.scope != Scope::EntryOnly => put(&mut guard.folders, id),
+                Some(PathEnd::Folder(_)) | None => {}
             }
         }
         Ok(guard)
     }
 
-    /// Why a folder is not granted: what is in it, or what it is in, and what no tool may do with that.
-    pub(super) fn refuses(&self, dir: &Dir, access: Access) -> Result<Option<String>, Error> {
-        if self.around.is_empty() {
+    /// Returns why a folder cannot be granted: the protected path that it contains or is inside of,
+    /// and what no tool may do with that path.
+    pub(super) fn refusal(&self, dir: &Dir, access: Access) -> Result<Option<String>, Error> {
+        if self.ancestors.is_empty() {
             return Ok(None);
         }
-        let counts = |entry: &&Entry| access == Access::Write || entry.hidden;
-        let own = id(&dir.dir_metadata()?);
-        if let Some(entry) = self.around.get(&own).filter(counts) {
-            return Ok(Some(format!("{} is in it, and {}", entry.shown, entry.rule())));
+        let counts = |entry: &&ProtectedEntry| access == Access::Write || entry.hidden;
+        let own = file_id(&dir.dir_metadata()?);
+        if let Some(entry) = self.ancestors.get(&own).filter(counts) {
+            return Ok(Some(format!("{} is in it, and {}", entry.description, entry.rule())));
         }
         let mut above = String::from(".");
         let mut last = None;
-        for _ in 0..ABOVE {
+        for _ in 0..MAX_ANCESTORS {
             let stat = statat(dir, above.as_str(), AtFlags::empty()).map_err(Error::from)?;
             let id = (stat.st_dev, stat.st_ino);
-            if let Some(entry) = self.whole.get(&id).filter(counts) {
-                return Ok(Some(format!("it is in {}, and {}", entry.shown, entry.rule())));
+            if let Some(entry) = self.folders.get(&id).filter(counts) {
+                return Ok(Some(format!("it is in {}, and {}", entry.description, entry.rule())));
             }
-            // The root is above itself.
+            // The parent of the root is the root itself.
             if last.replace(id) == Some(id) {
                 return Ok(None);
             }
@@ -151,96 +156,96 @@ impl Guard {
         Err(Error::from(ErrorKind::InvalidFilename))
     }
 
-    /// What is protected of a folder on the way down to something that is to be changed. A bind mount leads there, or a folder that
-    /// was moved since.
-    pub(super) fn holds_folder(&self, dir: &Dir) -> Result<Option<&str>, Error> {
-        if self.around.is_empty() {
+    /// Returns the protected path for a folder on the way to an entry that will be changed. Such a
+    /// folder is reached through a bind mount, or it was moved after the grant was opened.
+    pub(super) fn protected_folder(&self, dir: &Dir) -> Result<Option<&str>, Error> {
+        if self.ancestors.is_empty() {
             return Ok(None);
         }
-        let id = id(&dir.dir_metadata()?);
-        Ok(self.around.get(&id).or_else(|| self.whole.get(&id)).map(|entry| &*entry.shown))
+        let id = file_id(&dir.dir_metadata()?);
+        Ok(self.ancestors.get(&id).or_else(|| self.folders.get(&id)).map(|entry| &*entry.description))
     }
 
-    /// Whether a file is a protected one, under whatever name.
-    pub(super) fn holds_file(&self, metadata: &Metadata) -> bool {
-        self.files.contains_key(&id(metadata))
+    /// Returns whether a file is protected, under any of its names.
+    pub(super) fn is_protected_file(&self, metadata: &Metadata) -> bool {
+        self.files.contains_key(&file_id(metadata))
     }
 
-    /// Whether a file is one that no tool reads, under whatever name.
-    pub(super) fn hides_file(&self, metadata: &Metadata) -> bool {
-        self.files.get(&id(metadata)).is_some_and(|entry| entry.hidden)
+    /// Returns whether a file may not be read, under any of its names.
+    pub(super) fn is_hidden_file(&self, metadata: &Metadata) -> bool {
+        self.files.get(&file_id(metadata)).is_some_and(|entry| entry.hidden)
     }
 }
 
-impl Entry {
+impl ProtectedEntry {
     const fn rule(&self) -> &'static str {
         if self.hidden { "no tool may read or change that" } else { "no tool may change that" }
     }
 }
 
-fn id(metadata: &Metadata) -> Id {
+fn file_id(metadata: &Metadata) -> FileId {
     (metadata.dev(), metadata.ino())
 }
 
-/// What is at the end of a path.
-enum End {
-    File(Id),
-    Folder(Id),
+/// The entry at the end of a path.
+enum PathEnd {
+    File(FileId),
+    Folder(FileId),
 }
 
-/// Goes to the end of a path, component by component, and tells each folder on the way, also that of each symlink. Where something
-/// on the way is not there, the way ends.
-fn walk(path: &Path, visit: &mut impl FnMut(Id)) -> Result<Option<End>, Error> {
+/// Resolves a path component by component and visits every folder on the way, including the ways of
+/// symlinks. Returns `None` if the path does not lead to an entry, or not for this user.
+fn walk(path: &Path, visit: &mut impl FnMut(FileId)) -> Result<Option<PathEnd>, Error> {
     let whole = std::path::absolute(path)?;
-    let mut rest: Vec<PathBuf> = parts(&whole);
+    let mut rest: Vec<PathBuf> = components_reversed(&whole);
     let mut at = PathBuf::from("/");
-    let mut last = id_of(&std::fs::symlink_metadata(&at)?);
+    let mut last = std_file_id(&std::fs::symlink_metadata(&at)?);
     visit(last);
     let mut links = 0;
     while let Some(part) = rest.pop() {
         if part == Path::new("..") {
-            // No symlink is in what was gone so far.
+            // `at` contains no symlinks here, so its parent is the lexical one.
             at.pop();
-            last = id_of(&std::fs::symlink_metadata(&at)?);
+            last = std_file_id(&std::fs::symlink_metadata(&at)?);
             continue;
         }
         let next = at.join(&part);
         let metadata = match std::fs::symlink_metadata(&next) {
-            // What this user cannot get at, no tool gets at.
-            Err(error) if is_barred(&error) => return Ok(None),
+            // A path that this user cannot access is not accessible to tools either.
+            Err(error) if is_unreachable(&error) => return Ok(None),
             other => other?,
         };
         if metadata.is_symlink() {
             links += 1;
-            if links > LINKS {
-                // Nobody gets through there.
+            if links > MAX_SYMLINKS {
+                // The kernel fails with ELOOP here, so the path cannot be resolved at all.
                 return Ok(None);
             }
             let target = std::fs::read_link(&next)?;
             if target.has_root() {
                 at = PathBuf::from("/");
             }
-            rest.extend(parts(&target));
+            rest.extend(components_reversed(&target));
         } else if metadata.is_dir() {
             at = next;
-            last = id_of(&metadata);
+            last = std_file_id(&metadata);
             visit(last);
         } else if rest.is_empty() {
-            return Ok(Some(End::File(id_of(&metadata))));
+            return Ok(Some(PathEnd::File(std_file_id(&metadata))));
         } else {
             return Ok(None);
         }
     }
-    Ok(Some(End::Folder(last)))
+    Ok(Some(PathEnd::Folder(last)))
 }
 
-fn is_barred(error: &Error) -> bool {
+fn is_unreachable(error: &Error) -> bool {
     use ErrorKind::{InvalidFilename, NotADirectory, NotFound, PermissionDenied};
     matches!(error.kind(), NotFound | NotADirectory | PermissionDenied | InvalidFilename)
 }
 
-/// The components of a path, the last one first.
-fn parts(path: &Path) -> Vec<PathBuf> {
+/// Returns the components of a path in reverse order.
+fn components_reversed(path: &Path) -> Vec<PathBuf> {
     let plain = |part: Component<'_>| match part {
         Component::Normal(name) => Some(PathBuf::from(name)),
         Component::ParentDir => Some(PathBuf::from("..")),
@@ -251,6 +256,6 @@ fn parts(path: &Path) -> Vec<PathBuf> {
     parts
 }
 
-fn id_of(metadata: &std::fs::Metadata) -> Id {
+fn std_file_id(metadata: &std::fs::Metadata) -> FileId {
     (metadata.dev(), metadata.ino())
 }

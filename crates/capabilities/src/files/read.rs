@@ -1,75 +1,84 @@
-//! Reading, listing, and looking.
+//! Reading files, listing folders, and metadata.
 //!
-//! Invariant: a file is looked at before it is opened, and again once it is open, so no pipe and no device is read whatever was
-//! put in its place between. Nothing larger than what is left is read, and what grows meanwhile is counted on.
+//! Invariant: the type of a file is checked before it is opened and again on the open handle, so no
+//! pipe or device is read even if the entry is swapped in between (TOCTOU). A file that exceeds the
+//! remaining quota is not read; if it grows during the read, the growth is counted too.
 
 use std::io::{ErrorKind, Read as _};
 
 use cap_std::fs::{File, Metadata};
 
-use crate::failure::Failure;
-use crate::files::error::{failed, hidden, no_file, too_large, too_much};
-use crate::files::folder::{Folder, kind, unhurried};
-use crate::files::place::{Place, UNFINISHED};
-use crate::files::quota::Taken;
-use crate::files::{FileKind, Listed, Stat};
+use crate::error::CapabilityError;
+use crate::files::dir::{GrantedDir, file_kind, nonblocking_options};
+use crate::files::error::{from_io, hidden, not_a_file, quota_exceeded, too_large};
+use crate::files::path::{TEMP_FILE_PREFIX, ToolPath};
+use crate::files::quota::Reservation;
+use crate::files::{DirEntry, FileKind, Stat};
 
-/// The largest file that is read, in bytes: it is handed over as a whole.
+/// The maximum size of a file that can be read, in bytes. A file is passed to the tool as a whole.
 pub const FILE_LIMIT: u64 = 256 << 20;
-/// The most names of a folder that are listed.
+/// The maximum number of entries that a folder listing returns.
 pub const LIST_LIMIT: usize = 10_000;
-/// How much is read at once of what came after a file was looked at.
-const PIECE: u64 = 64 << 10;
-/// The cap of a grant that counts here.
+/// The number of bytes read at once from a file that grew after its size was taken.
+const CHUNK_BYTES: u64 = 64 << 10;
+/// The limit in the grant that applies here, for messages.
 const CAP: &str = "read_bytes";
 
-impl Folder {
-    pub(super) fn read(&self, place: &Place<'_>) -> Result<Vec<u8>, Failure> {
+impl GrantedDir {
+    pub(super) fn read(&self, place: &ToolPath<'_>) -> Result<Vec<u8>, CapabilityError> {
         if place.parts.is_empty() {
-            return Err(no_file(place, FileKind::Folder));
+            return Err(not_a_file(place, FileKind::Folder));
         }
-        let below = place.below();
-        must_be_file(place, &self.dir.metadata(&below).map_err(|error| failed(place, &error))?)?;
-        let file = self.dir.open_with(&below, unhurried().read(true)).map_err(|error| failed(place, &error))?;
-        let metadata = file.metadata().map_err(|error| failed(place, &error))?;
-        must_be_file(place, &metadata)?;
-        // What was opened counts, whatever name it has here.
-        if self.guard.hides_file(&metadata) {
+        let below = place.relative();
+        check_file(place, &self.dir.metadata(&below).map_err(|error| from_io(place, &error))?)?;
+        let file =
+            self.dir.open_with(&below, nonblocking_options().read(true)).map_err(|error| from_io(place, &error))?;
+        let metadata = file.metadata().map_err(|error| from_io(place, &error))?;
+        check_file(place, &metadata)?;
+        // The check uses the open handle, whatever name led to it.
+        if self.guard.is_hidden_file(&metadata) {
             return Err(hidden(place));
         }
         let size = metadata.len();
-        let taken = self.read.take(size).map_err(|left| too_much(place, size, left, self.read.most(), CAP))?;
+        let taken =
+            self.read.reserve(size).map_err(|left| quota_exceeded(place, size, left, self.read.limit(), CAP))?;
         if size > FILE_LIMIT {
             return Err(too_large(place, "bytes", FILE_LIMIT));
         }
         self.read_from(place, file, size, taken)
     }
 
-    /// Reads a file that had so many bytes, which were taken from the quota already.
-    fn read_from(&self, place: &Place<'_>, file: File, size: u64, mut taken: Taken<'_>) -> Result<Vec<u8>, Failure> {
+    /// Reads a file whose initial size was already reserved from the quota.
+    fn read_from(
+        &self,
+        place: &ToolPath<'_>,
+        file: File,
+        size: u64,
+        mut taken: Reservation<'_>,
+    ) -> Result<Vec<u8>, CapabilityError> {
         let mut content = Vec::with_capacity(usize::try_from(size).unwrap_or_default());
         let mut file = file.take(size);
-        file.read_to_end(&mut content).map_err(|error| failed(place, &error))?;
+        file.read_to_end(&mut content).map_err(|error| from_io(place, &error))?;
         loop {
-            file.set_limit(PIECE);
+            file.set_limit(CHUNK_BYTES);
             let before = content.len();
-            file.read_to_end(&mut content).map_err(|error| failed(place, &error))?;
+            file.read_to_end(&mut content).map_err(|error| from_io(place, &error))?;
             let grown = (content.len() - before) as u64;
             if grown == 0 {
-                taken.keep_only(content.len() as u64);
+                taken.commit_partial(content.len() as u64);
                 return Ok(content);
             }
-            let most = self.read.most();
-            taken.more(grown).map_err(|left| too_much(place, content.len() as u64, left, most, CAP))?;
+            let most = self.read.limit();
+            taken.extend(grown).map_err(|left| quota_exceeded(place, content.len() as u64, left, most, CAP))?;
             if content.len() as u64 > FILE_LIMIT {
                 return Err(too_large(place, "bytes", FILE_LIMIT));
             }
         }
     }
 
-    pub(super) fn list(&self, place: &Place<'_>) -> Result<Vec<Listed>, Failure> {
-        let said = |error: std::io::Error| failed(place, &error);
-        let entries = match &*place.below() {
+    pub(super) fn list(&self, place: &ToolPath<'_>) -> Result<Vec<DirEntry>, CapabilityError> {
+        let said = |error: std::io::Error| from_io(place, &error);
+        let entries = match &*place.relative() {
             "" => self.dir.entries(),
             below => self.dir.open_dir(below).and_then(|dir| dir.entries()),
         };
@@ -78,16 +87,16 @@ impl Folder {
             let entry = entry.map_err(said)?;
             let name = entry.file_name();
             let kind = match entry.file_type() {
-                // It is gone by now.
+                // The entry was removed during the listing.
                 Err(error) if error.kind() == ErrorKind::NotFound => continue,
-                other => kind(other.map_err(said)?),
+                other => file_kind(other.map_err(said)?),
             };
             let listed = match name.into_string() {
-                Ok(name) if name.starts_with(UNFINISHED) => continue,
-                Ok(name) if !name.contains('\\') => Listed { name, kind },
-                // No path can say these.
-                Ok(name) => Listed { name, kind: FileKind::Other },
-                Err(name) => Listed { name: name.to_string_lossy().into_owned(), kind: FileKind::Other },
+                Ok(name) if name.starts_with(TEMP_FILE_PREFIX) => continue,
+                Ok(name) if !name.contains('\\') => DirEntry { name, kind },
+                // A tool's path cannot contain such names.
+                Ok(name) => DirEntry { name, kind: FileKind::Other },
+                Err(name) => DirEntry { name: name.to_string_lossy().into_owned(), kind: FileKind::Other },
             };
             if all.len() == LIST_LIMIT {
                 return Err(too_large(place, "names in it", LIST_LIMIT as u64));
@@ -98,29 +107,30 @@ impl Folder {
         Ok(all)
     }
 
-    pub(super) fn stat(&self, place: &Place<'_>) -> Result<Option<Stat>, Failure> {
-        let metadata = match &*place.below() {
+    pub(super) fn stat(&self, place: &ToolPath<'_>) -> Result<Option<Stat>, CapabilityError> {
+        let metadata = match &*place.relative() {
             "" => self.dir.dir_metadata(),
             below => self.dir.metadata(below),
         };
         let metadata = match metadata {
             Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(None),
-            other => other.map_err(|error| failed(place, &error))?,
+            other => other.map_err(|error| from_io(place, &error))?,
         };
-        let kind = kind(metadata.file_type());
+        let kind = file_kind(metadata.file_type());
         let size = if kind == FileKind::File { metadata.len() } else { 0 };
         Ok(Some(Stat { kind, size, modified_ms: modified_ms(&metadata) }))
     }
 }
 
-fn must_be_file(place: &Place<'_>, metadata: &Metadata) -> Result<(), Failure> {
-    match kind(metadata.file_type()) {
+fn check_file(place: &ToolPath<'_>, metadata: &Metadata) -> Result<(), CapabilityError> {
+    match file_kind(metadata.file_type()) {
         FileKind::File => Ok(()),
-        other => Err(no_file(place, other)),
+        other => Err(not_a_file(place, other)),
     }
 }
 
-/// When something was changed; 0 where the system does not know.
+/// Returns the time of the last modification, in milliseconds since the Unix epoch; 0 if the system
+/// does not know it.
 fn modified_ms(metadata: &Metadata) -> i64 {
     let epoch = std::time::SystemTime::UNIX_EPOCH;
     let Ok(modified) = metadata.modified() else { return 0 };

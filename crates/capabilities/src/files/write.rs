@@ -1,8 +1,9 @@
 //! Writing files.
 //!
-//! Invariant: a file that is made or replaced is written beside its place, synced, and put there in one step, so nobody reads
-//! half of it and a full disk leaves what was there. Where that step was taken, a failure says `committed`; only appending can
-//! break in the middle, and says `started` then.
+//! Invariant: a file is created or replaced by writing a temporary file in the same folder, syncing
+//! it, and renaming it. So readers never see partial content, and a full disk leaves the old file
+//! intact. An error after the rename reports `committed`. Only appending can fail half-way, and
+//! then reports `started`.
 
 use std::hash::{BuildHasher as _, Hasher as _};
 use std::io::{Error, ErrorKind, Write as _};
@@ -12,88 +13,98 @@ use cap_std::fs::{Dir, File, MetadataExt as _, OpenOptions, OpenOptionsExt as _,
 use rustix::fs::{FlockOperation, RenameFlags, flock, renameat_with};
 use rustix::io::Errno;
 
-use crate::failure::{Effects, Failure};
-use crate::files::error::{exists, failed, no_file, protected, through_link, too_much};
-use crate::files::folder::{Folder, kind, sync, unhurried};
-use crate::files::place::{Place, UNFINISHED};
-use crate::files::quota::Taken;
+use crate::error::{CapabilityError, Effects};
+use crate::files::dir::{GrantedDir, file_kind, nonblocking_options, sync_dir};
+use crate::files::error::{already_exists, from_io, not_a_file, protected, quota_exceeded, symlink_refused};
+use crate::files::path::{TEMP_FILE_PREFIX, ToolPath};
+use crate::files::quota::Reservation;
 use crate::files::{FileKind, WriteMode};
 
-/// Who may do what with a file that is made, but for what the process takes away from everything that it makes.
-const MODE: u32 = 0o666;
-/// What of the mode of a file goes over to the one that replaces it.
-const PERMISSIONS: u32 = 0o777;
-/// The cap of a grant that counts here.
+/// The mode of a new file, before the umask applies.
+const DEFAULT_MODE: u32 = 0o666;
+/// The mode bits that a replacement inherits from the file it replaces.
+const PERMISSION_BITS: u32 = 0o777;
+/// The limit in the grant that applies here, for messages.
 const CAP: &str = "bytes";
 
-impl Folder {
-    pub(super) fn write(&self, place: &Place<'_>, content: &[u8], mode: WriteMode) -> Result<(), Failure> {
-        self.must_be_writable(place)?;
-        let (parent, name) = self.parent(place, "written")?;
-        let there = self.there(place, &parent, name)?;
+impl GrantedDir {
+    pub(super) fn write(&self, place: &ToolPath<'_>, content: &[u8], mode: WriteMode) -> Result<(), CapabilityError> {
+        self.check_writable(place)?;
+        let (parent, name) = self.open_parent(place, "written")?;
+        let there = self.existing_entry(place, &parent, name)?;
         if mode == WriteMode::Create && there.is_some() {
-            return Err(exists(place));
+            return Err(already_exists(place));
         }
         let permissions = match there {
             None => None,
-            Some(There::Link) => return Err(through_link(place)),
-            Some(There::File { permissions }) => Some(permissions),
-            Some(There::Else(kind)) => return Err(no_file(place, kind)),
+            Some(ExistingEntry::Symlink) => return Err(symlink_refused(place)),
+            Some(ExistingEntry::File { permissions }) => Some(permissions),
+            Some(ExistingEntry::Other(kind)) => return Err(not_a_file(place, kind)),
         };
         let bytes = content.len() as u64;
-        let taken = self.written.take(bytes).map_err(|left| too_much(place, bytes, left, self.written.most(), CAP))?;
+        let taken = self
+            .written
+            .reserve(bytes)
+            .map_err(|left| quota_exceeded(place, bytes, left, self.written.limit(), CAP))?;
         match mode {
             WriteMode::Append => self.append(place, &parent, name, content, taken),
             WriteMode::Replace | WriteMode::Create => {
-                let (unfinished, file) = beside(&parent, permissions).map_err(|error| failed(place, &error))?;
-                // From here on there is content on the disk, also where it is taken away again.
-                taken.keep();
-                let put = fill(file, content, permissions).and_then(|()| match mode {
-                    WriteMode::Create => put_first(&parent, &unfinished, name),
+                let (unfinished, file) =
+                    create_temp_file(&parent, permissions).map_err(|error| from_io(place, &error))?;
+                // From here on content reaches the disk, so it counts even if the temporary file is
+                // removed again.
+                taken.commit();
+                let put = write_and_sync(file, content, permissions).and_then(|()| match mode {
+                    WriteMode::Create => rename_noreplace(&parent, &unfinished, name),
                     WriteMode::Replace | WriteMode::Append => parent.rename(&unfinished, &parent, name),
                 });
                 put.map_err(|error| {
-                    // Where it stays it is seen by nobody.
+                    // If removal fails, the file stays invisible to tools.
                     let _ = parent.remove_file(&unfinished);
-                    failed(place, &error)
+                    from_io(place, &error)
                 })?;
-                sync(&parent).map_err(|error| failed(place, &error).with(Effects::Committed))
+                sync_dir(&parent).map_err(|error| from_io(place, &error).with_effects(Effects::Committed))
             }
         }
     }
 
-    fn there(&self, place: &Place<'_>, parent: &Dir, name: &str) -> Result<Option<There>, Failure> {
+    fn existing_entry(
+        &self,
+        place: &ToolPath<'_>,
+        parent: &Dir,
+        name: &str,
+    ) -> Result<Option<ExistingEntry>, CapabilityError> {
         let metadata = match parent.symlink_metadata(name) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-            other => other.map_err(|error| failed(place, &error))?,
+            other => other.map_err(|error| from_io(place, &error))?,
         };
-        Ok(Some(match kind(metadata.file_type()) {
-            FileKind::File if self.guard.holds_file(&metadata) => return Err(protected(place)),
-            FileKind::File => There::File { permissions: metadata.mode() & PERMISSIONS },
-            FileKind::Other if metadata.is_symlink() => There::Link,
-            other => There::Else(other),
+        Ok(Some(match file_kind(metadata.file_type()) {
+            FileKind::File if self.guard.is_protected_file(&metadata) => return Err(protected(place)),
+            FileKind::File => ExistingEntry::File { permissions: metadata.mode() & PERMISSION_BITS },
+            FileKind::Other if metadata.is_symlink() => ExistingEntry::Symlink,
+            other => ExistingEntry::Other(other),
         }))
     }
 
     fn append(
         &self,
-        place: &Place<'_>,
+        place: &ToolPath<'_>,
         parent: &Dir,
         name: &str,
         content: &[u8],
-        taken: Taken<'_>,
-    ) -> Result<(), Failure> {
-        let (mut file, made) = open_end(parent, name).map_err(|error| failed(place, &error))?;
+        taken: Reservation<'_>,
+    ) -> Result<(), CapabilityError> {
+        let (mut file, made) = open_append(parent, name).map_err(|error| from_io(place, &error))?;
         let begun = if made { Effects::Started } else { Effects::None };
-        let metadata = file.metadata().map_err(|error| failed(place, &error).with(begun))?;
+        let metadata = file.metadata().map_err(|error| from_io(place, &error).with_effects(begun))?;
         if !metadata.is_file() {
-            return Err(no_file(place, kind(metadata.file_type())));
+            return Err(not_a_file(place, file_kind(metadata.file_type())));
         }
-        // What was opened may be another file than what was looked at.
-        if self.guard.holds_file(&metadata) {
+        // The opened file may differ from the one that was checked (TOCTOU).
+        if self.guard.is_protected_file(&metadata) {
             return Err(protected(place));
         }
-        taken.keep();
+        taken.commit();
         let mut rest = content;
         while !rest.is_empty() {
             match file.write(rest) {
@@ -102,34 +113,35 @@ impl Folder {
                 other => {
                     let error = other.err().unwrap_or_else(|| Error::from(ErrorKind::WriteZero));
                     let effects = if rest.len() < content.len() { Effects::Started } else { begun };
-                    return Err(failed(place, &error).with(effects));
+                    return Err(from_io(place, &error).with_effects(effects));
                 }
             }
         }
-        let synced = file.sync_all().and_then(|()| if made { sync(parent) } else { Ok(()) });
-        synced.map_err(|error| failed(place, &error).with(Effects::Started))
+        let synced = file.sync_all().and_then(|()| if made { sync_dir(parent) } else { Ok(()) });
+        synced.map_err(|error| from_io(place, &error).with_effects(Effects::Started))
     }
 }
 
-/// What is in the place of a file that is to be written.
-enum There {
-    Link,
+/// The existing entry at the path of a write.
+enum ExistingEntry {
+    Symlink,
     File { permissions: u32 },
-    Else(FileKind),
+    Other(FileKind),
 }
 
-/// A new file in a folder, under a name that nobody else takes.
-fn beside(parent: &Dir, permissions: Option<u32>) -> std::io::Result<(String, File)> {
+/// Creates a temporary file with a unique random name in a folder.
+fn create_temp_file(parent: &Dir, permissions: Option<u32>) -> std::io::Result<(String, File)> {
     loop {
-        // Keys of the standard library's hash maps come from the system's random numbers.
+        // The keys of the standard library's hash maps are seeded from the system's random numbers.
         let number = std::collections::hash_map::RandomState::new().build_hasher().finish();
-        let name = format!("{UNFINISHED}{number:016x}");
+        let name = format!("{TEMP_FILE_PREFIX}{number:016x}");
         let mut options = OpenOptions::new();
-        match parent.open_with(&name, options.write(true).create_new(true).mode(permissions.unwrap_or(MODE))) {
+        match parent.open_with(&name, options.write(true).create_new(true).mode(permissions.unwrap_or(DEFAULT_MODE))) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
             other => {
                 let file = other?;
-                // Who finds it locked leaves it alone. Where nothing can be locked, nobody takes it away.
+                // The lock keeps other processes from removing the file as stale. On file systems
+                // without locks, nothing removes it.
                 let _ = flock(&file, FlockOperation::NonBlockingLockExclusive);
                 return Ok((name, file));
             }
@@ -137,7 +149,7 @@ fn beside(parent: &Dir, permissions: Option<u32>) -> std::io::Result<(String, Fi
     }
 }
 
-fn fill(mut file: File, content: &[u8], permissions: Option<u32>) -> std::io::Result<()> {
+fn write_and_sync(mut file: File, content: &[u8], permissions: Option<u32>) -> std::io::Result<()> {
     if let Some(permissions) = permissions {
         file.set_permissions(Permissions::from_mode(permissions))?;
     }
@@ -145,13 +157,14 @@ fn fill(mut file: File, content: &[u8], permissions: Option<u32>) -> std::io::Re
     file.sync_all()
 }
 
-/// Puts a file in its place, unless something is there.
-fn put_first(parent: &Dir, unfinished: &str, name: &str) -> std::io::Result<()> {
+/// Renames a file to its final name, unless an entry of that name exists.
+fn rename_noreplace(parent: &Dir, unfinished: &str, name: &str) -> std::io::Result<()> {
     match renameat_with(parent, unfinished, parent, name, RenameFlags::NOREPLACE) {
-        // Not every file system can; each that cannot gives a file two names, or says so.
+        // File systems without RENAME_NOREPLACE: create a hard link instead, which also fails if
+        // the name exists.
         Err(Errno::INVAL | Errno::NOSYS) => {
             parent.hard_link(unfinished, parent, name)?;
-            // Where the other name stays it is seen by nobody.
+            // If removal fails, the temporary name stays invisible to tools.
             let _ = parent.remove_file(unfinished);
             Ok(())
         }
@@ -159,16 +172,16 @@ fn put_first(parent: &Dir, unfinished: &str, name: &str) -> std::io::Result<()> 
     }
 }
 
-/// Opens a file to write at its end, and says whether it was made.
-fn open_end(parent: &Dir, name: &str) -> std::io::Result<(File, bool)> {
-    let mut options = unhurried();
+/// Opens a file for appending, and returns whether it was created.
+fn open_append(parent: &Dir, name: &str) -> std::io::Result<(File, bool)> {
+    let mut options = nonblocking_options();
     options.append(true).follow(FollowSymlinks::No);
     match parent.open_with(name, &options) {
         Err(error) if error.kind() == ErrorKind::NotFound => {}
         other => return other.map(|file| (file, false)),
     }
-    match parent.open_with(name, options.clone().create_new(true).mode(MODE)) {
-        // Somebody else made it just now.
+    match parent.open_with(name, options.clone().create_new(true).mode(DEFAULT_MODE)) {
+        // Another process created it in the meantime.
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
             parent.open_with(name, &options).map(|file| (file, false))
         }

@@ -1,10 +1,10 @@
-//! URLs, headers and answers, fuzzed: what a tool or a server writes.
+//! Fuzz targets for URLs and headers as tools write them.
 
 use toolcell_tool::Scheme;
 use url::Url;
 
-use crate::net::field;
-use crate::net::request::{Asked, Redirect, Request};
+use crate::net::header;
+use crate::net::request::{Redirect, Request, ValidRequest};
 
 toolcell_fuzz::target!(urls, |bytes| {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
@@ -16,10 +16,10 @@ toolcell_fuzz::target!(urls, |bytes| {
             redirect: Redirect::Follow,
             body: None,
         };
-        let Ok(asked) = Asked::parse(request) else { continue };
-        assert!(Scheme::named(asked.url.scheme()).is_some(), "{line}");
+        let Ok(asked) = ValidRequest::parse(request) else { continue };
+        assert!(Scheme::from_name(asked.url.scheme()).is_some(), "{line}");
         assert!(asked.url.username().is_empty() && asked.url.password().is_none(), "{line}");
-        // What is checked against the grants is what is connected to, however often it is read.
+        // Parsing is idempotent, so the URL that is authorized is the URL that is connected to.
         assert_eq!(Url::parse(asked.url.as_str()).as_ref(), Ok(&asked.url), "{line}");
     }
 });
@@ -32,7 +32,7 @@ toolcell_fuzz::target!(headers, |bytes| {
         .map(|line| line.split_once(':').unwrap_or((line, "")))
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
         .collect();
-    let Ok(fields) = field::parse(&headers) else { return };
+    let Ok(fields) = header::parse(&headers) else { return };
     for field in fields {
         assert!(!field.value.iter().any(|byte| matches!(byte, b'\r' | b'\n' | 0)), "{text}");
         assert!(!["host", "content-length", "transfer-encoding"].contains(&field.name.as_str()), "{text}");

@@ -1,10 +1,11 @@
-//! Values of secrets become placeholders again in what comes back.
+//! Redaction of secrets: values in responses are replaced by their placeholders.
 //!
-//! This is a hedge: it finds what honest servers repeat, in the common encodings and in several layers of them. Who means to can write
-//! a value so that nobody recognises it. What is promised is that a value goes to the hosts of its grant alone.
+//! This is a safety net. It recognizes values that honest servers echo, in the common encodings and
+//! in several layers of them. A malicious server can encode a value so that it is not recognized.
+//! The guarantee is that a value is sent only to the hosts of its grant.
 //!
-//! Invariant: where pieces begin and end makes no difference. What could be the beginning of a value is held back until it is
-//! known to be none, and what two values share is covered with both.
+//! Invariant: the result does not depend on chunk boundaries. Bytes that may begin a value are held
+//! back until this is decided. Where two values overlap, both are covered.
 
 mod pattern;
 mod view;
@@ -15,42 +16,42 @@ use std::sync::Arc;
 use aho_corasick::{AhoCorasick, AhoCorasickKind, BuildError};
 
 use crate::net::secret::Secret;
-use pattern::{Pattern, compacted, decimal, hexadecimal, written};
+use pattern::{Pattern, decimal_patterns, hex_patterns, literal_patterns, patterns_without_whitespace};
 use view::View;
 
-/// How many layers of escapes are read, one after the other.
-const LAYERS: usize = 4;
-/// How many bytes stand for one byte of a value at most, where it is found in a view: what is longer is found only where no piece ends
-/// in it.
-const STRETCH: usize = 12;
+/// The maximum number of nested escape layers that are decoded.
+const MAX_ESCAPE_LAYERS: usize = 4;
+/// The maximum number of encoded bytes per byte of a value that are held back for matches in a
+/// view. A longer encoding is recognized only if no chunk ends inside of it.
+const MAX_EXPANSION: usize = 12;
 
-/// Finds the values of secrets.
+/// A redactor for a set of secrets.
 pub(super) struct Redactor(Option<Finder>);
 
 struct Finder {
-    /// The value as it is written.
-    written: Search,
-    /// The ways to write it in which white space may stand.
-    compacted: Search,
-    /// Its hexadecimal digits.
-    digits: Search,
-    /// Its bytes as decimal numbers.
-    decimals: Search,
+    /// The values in their literal encodings.
+    literal: PatternSet,
+    /// The encodings that may be interrupted by white space.
+    without_whitespace: PatternSet,
+    /// The values in hexadecimal.
+    digits: PatternSet,
+    /// The bytes of the values as decimal numbers.
+    decimals: PatternSet,
     placeholders: Vec<String>,
-    /// How much is held back.
-    held: usize,
+    /// The number of bytes to hold back while streaming.
+    holdback_bytes: usize,
 }
 
-/// Looks for several texts at once.
-struct Search {
+/// A multi-pattern search.
+struct PatternSet {
     automaton: AhoCorasick,
     patterns: Vec<Pattern>,
 }
 
-impl Search {
+impl PatternSet {
     fn new(patterns: impl IntoIterator<Item = Pattern>) -> Result<Self, BuildError> {
         let patterns: Vec<Pattern> = patterns.into_iter().collect::<BTreeSet<_>>().into_iter().collect();
-        // Hosts and names of headers come back in lower case, hexadecimal digits in either.
+        // Hosts and header names are returned in lower case, hexadecimal digits in either case.
         let automaton = AhoCorasick::builder()
             .ascii_case_insensitive(true)
             .kind(Some(AhoCorasickKind::ContiguousNFA))
@@ -58,99 +59,107 @@ impl Search {
         Ok(Self { automaton, patterns })
     }
 
-    /// Where in the text values stand that are found in a view of it, and of which secret.
+    /// Adds the spans of all matches in a view: start and end in the original text, and the index
+    /// of the secret.
     fn spans(&self, view: &View<'_>, spans: &mut Vec<(usize, usize, usize)>) {
         spans.extend(self.automaton.find_overlapping_iter(&*view.bytes).map(|found| {
             let pattern = &self.patterns[found.pattern().as_usize()];
             let end = (found.end() + pattern.after).min(view.bytes.len());
-            let (start, end) = view.place(found.start().saturating_sub(pattern.before), end);
+            let (start, end) = view.source_range(found.start().saturating_sub(pattern.before), end);
             (start, end, pattern.secret)
         }));
     }
 }
 
 impl Redactor {
-    /// What finds these secrets, by their names and values.
+    /// Creates a redactor for these secrets, given by name and value.
     pub(super) fn new<'a>(secrets: impl IntoIterator<Item = (&'a str, &'a Secret)>) -> Result<Self, BuildError> {
         let (names, values): (Vec<&str>, Vec<&str>) =
             secrets.into_iter().map(|(name, secret)| (name, secret.value())).unzip();
         let all = |ways: fn(usize, &str) -> Vec<Pattern>| {
-            Search::new(values.iter().enumerate().flat_map(|(index, value)| ways(index, value)))
+            PatternSet::new(values.iter().enumerate().flat_map(|(index, value)| ways(index, value)))
         };
         let Some(longest) = values.iter().map(|value| value.len()).max() else { return Ok(Self(None)) };
-        let (written, compacted) = (all(written)?, all(compacted)?);
-        let (digits, decimals) = (all(hexadecimal)?, all(decimal)?);
+        let (written, compacted) = (all(literal_patterns)?, all(patterns_without_whitespace)?);
+        let (digits, decimals) = (all(hex_patterns)?, all(decimal_patterns)?);
         let pattern = written.patterns.iter().map(|pattern| pattern.text.len()).max().unwrap_or_default();
-        let held = pattern.max(longest * STRETCH) + 1;
+        let held = pattern.max(longest * MAX_EXPANSION) + 1;
         let placeholders = names.iter().map(|name| format!("{{{{secret:{name}}}}}")).collect();
-        Ok(Self(Some(Finder { written, compacted, digits, decimals, placeholders, held })))
+        Ok(Self(Some(Finder {
+            literal: written,
+            without_whitespace: compacted,
+            digits,
+            decimals,
+            placeholders,
+            holdback_bytes: held,
+        })))
     }
 
-    /// Bytes without the values.
-    pub(super) fn bytes(&self, bytes: &[u8]) -> Vec<u8> {
+    /// Redacts a complete byte string.
+    pub(super) fn redact_bytes(&self, bytes: &[u8]) -> Vec<u8> {
         let Some(finder) = &self.0 else { return bytes.to_vec() };
-        let mut held = Held { bytes: bytes.to_vec(), covered: 0 };
+        let mut held = Buffered { bytes: bytes.to_vec(), covered: 0 };
         held.release(finder, 0)
     }
 
-    /// Text without the values.
-    pub(super) fn text(&self, text: &str) -> String {
+    /// Redacts a complete text.
+    pub(super) fn redact_text(&self, text: &str) -> String {
         match &self.0 {
             None => text.to_owned(),
-            Some(_) => String::from_utf8_lossy(&self.bytes(text.as_bytes())).into_owned(),
+            Some(_) => String::from_utf8_lossy(&self.redact_bytes(text.as_bytes())).into_owned(),
         }
     }
 
-    /// The secrets whose values are in some bytes, by their place among those that are looked for.
-    pub(super) fn mentioned(&self, bytes: &[u8]) -> BTreeSet<usize> {
+    /// Returns the indices of the secrets whose values occur in the bytes.
+    pub(super) fn secrets_in(&self, bytes: &[u8]) -> BTreeSet<usize> {
         let Some(finder) = &self.0 else { return BTreeSet::new() };
         finder.spans(bytes).into_iter().map(|(_, _, secret)| secret).collect()
     }
 }
 
-/// Redacts what comes in pieces.
-pub(super) struct Redaction {
+/// A redactor for data that arrives in chunks.
+pub(super) struct StreamRedactor {
     redactor: Arc<Redactor>,
-    held: Held,
+    buffered: Buffered,
 }
 
-impl Redaction {
+impl StreamRedactor {
     pub(super) fn new(redactor: Arc<Redactor>) -> Self {
-        Self { redactor, held: Held::default() }
+        Self { redactor, buffered: Buffered::default() }
     }
 
-    /// What finds them.
+    /// Returns the underlying redactor.
     pub(super) fn redactor(&self) -> &Redactor {
         &self.redactor
     }
 
-    /// What is sure, of this piece and those before.
+    /// Adds a chunk, and returns the redacted bytes that are final by now.
     pub(super) fn push(&mut self, piece: &[u8]) -> Vec<u8> {
         let Some(finder) = &self.redactor.0 else { return piece.to_vec() };
-        self.held.bytes.extend_from_slice(piece);
-        // What is held is looked through again each time: with small pieces, it is done for several at once.
-        if self.held.bytes.len() < finder.held + finder.held / 4 {
+        self.buffered.bytes.extend_from_slice(piece);
+        // The buffer is searched again each time, so small chunks are collected first.
+        if self.buffered.bytes.len() < finder.holdback_bytes + finder.holdback_bytes / 4 {
             return Vec::new();
         }
-        self.held.release(finder, finder.held)
+        self.buffered.release(finder, finder.holdback_bytes)
     }
 
-    /// The rest.
-    pub(super) fn end(&mut self) -> Vec<u8> {
-        self.redactor.0.as_ref().map_or_else(Vec::new, |finder| self.held.release(finder, 0))
+    /// Returns the redacted rest of the stream.
+    pub(super) fn finish(&mut self) -> Vec<u8> {
+        self.redactor.0.as_ref().map_or_else(Vec::new, |finder| self.buffered.release(finder, 0))
     }
 }
 
-/// What is not sure yet.
+/// The bytes that are not final yet.
 #[derive(Default)]
-struct Held {
+struct Buffered {
     bytes: Vec<u8>,
-    /// How much at its beginning belongs to a value whose placeholder is out already.
+    /// The number of leading bytes that belong to a value whose placeholder was already emitted.
     covered: usize,
 }
 
-impl Held {
-    /// Lets go of all but the last bytes.
+impl Buffered {
+    /// Emits all but the last `keep` bytes, redacted.
     fn release(&mut self, finder: &Finder, keep: usize) -> Vec<u8> {
         let cut = self.bytes.len().saturating_sub(keep);
         if cut == 0 {
@@ -162,7 +171,7 @@ impl Held {
             if start >= cut {
                 break;
             }
-            // Two values that only touch are two.
+            // Adjacent values are separate matches; only overlapping ones merge.
             if start >= covered {
                 out.extend_from_slice(&self.bytes[at.max(covered)..start]);
                 out.extend_from_slice(finder.placeholders[secret].as_bytes());
@@ -178,30 +187,30 @@ impl Held {
 }
 
 impl Finder {
-    /// Where values stand, and of which secret, in order.
+    /// Returns the spans of all values, sorted: start, end, and index of the secret.
     fn spans(&self, bytes: &[u8]) -> Vec<(usize, usize, usize)> {
         let mut spans = Vec::new();
-        let mut view = View::of(bytes);
-        self.written.spans(&view, &mut spans);
-        if let Some(compact) = view.compact() {
-            self.compacted.spans(&compact, &mut spans);
+        let mut view = View::new(bytes);
+        self.literal.spans(&view, &mut spans);
+        if let Some(compact) = view.without_whitespace() {
+            self.without_whitespace.spans(&compact, &mut spans);
         }
         let mut is_unescaped = false;
-        for _ in 0..LAYERS {
-            let Some(next) = view.unescaped() else { break };
-            self.written.spans(&next, &mut spans);
+        for _ in 0..MAX_ESCAPE_LAYERS {
+            let Some(next) = view.unescape() else { break };
+            self.literal.spans(&next, &mut spans);
             (view, is_unescaped) = (next, true);
         }
-        if is_unescaped && let Some(compact) = view.compact() {
-            self.compacted.spans(&compact, &mut spans);
+        if is_unescaped && let Some(compact) = view.without_whitespace() {
+            self.without_whitespace.spans(&compact, &mut spans);
         }
-        if let Some(printable) = view.quoted_printable() {
-            self.written.spans(&printable, &mut spans);
+        if let Some(printable) = view.decode_quoted_printable() {
+            self.literal.spans(&printable, &mut spans);
         }
-        if let Some(decimals) = view.decimals() {
+        if let Some(decimals) = view.decimal_numbers() {
             self.decimals.spans(&decimals, &mut spans);
         }
-        if let Some(digits) = view.digits() {
+        if let Some(digits) = view.hex_digits() {
             self.digits.spans(&digits, &mut spans);
         }
         spans.sort_unstable();

@@ -1,17 +1,18 @@
-//! Secrets, and where each may go.
+//! Secrets, and the destinations they may be sent to.
 //!
-//! Invariant: a value leaves [`Secret`] only into a request that its grant allows, and is shown nowhere else.
+//! Invariant: a value leaves [`Secret`] only as a part of a request that its grant allows. It is
+//! never displayed.
 
 use std::collections::BTreeSet;
 use std::fmt;
 
-use toolcell_tool::{Into as Place, SecretGrant};
+use toolcell_tool::{SecretGrant, SecretLocation as Place};
 
-use crate::failure::Failure;
-use crate::net::fault::type_error;
+use crate::error::CapabilityError;
+use crate::net::error::type_error;
 
-/// The shortest and the longest value, in bytes. A shorter one would stand in answers by chance.
-const LENGTHS: std::ops::RangeInclusive<usize> = 8..=8_192;
+/// The allowed size of a value, in bytes. A shorter value could occur in responses by chance.
+const VALUE_BYTES: std::ops::RangeInclusive<usize> = 8..=8_192;
 
 /// The value of a secret.
 ///
@@ -27,26 +28,26 @@ const LENGTHS: std::ops::RangeInclusive<usize> = 8..=8_192;
 #[derive(Clone)]
 pub struct Secret(String);
 
-/// A value can be no secret. It is not shown.
+/// The error of an invalid value, which does not contain the value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SecretError {
-    /// It is too short or too long.
+    /// The value is too short or too long; its size, in bytes.
     #[error("the value of a secret must have 8 to 8192 bytes, it has {0}")]
     Length(usize),
-    /// A header cannot have it in it.
+    /// The value has control characters, which headers cannot contain.
     #[error("the value of a secret has a line break or another control character in it")]
     Control,
 }
 
 impl SecretError {
-    /// The stable code.
+    /// Returns the stable error code.
     #[must_use]
     pub const fn code(&self) -> &'static str {
         "secret-invalid"
     }
 
-    /// What to do next.
+    /// Returns a suggested next step.
     #[must_use]
     pub const fn hint(&self) -> &'static str {
         match self {
@@ -57,12 +58,12 @@ impl SecretError {
 }
 
 impl Secret {
-    /// Takes a value.
+    /// Creates a secret from its value.
     ///
     /// # Errors
-    /// `secret-invalid`: shorter than 8 or longer than 8,192 bytes, or with control characters in it.
+    /// `secret-invalid`: shorter than 8 or longer than 8,192 bytes, or with control characters.
     pub fn parse(value: String) -> Result<Self, SecretError> {
-        if !LENGTHS.contains(&value.len()) {
+        if !VALUE_BYTES.contains(&value.len()) {
             return Err(SecretError::Length(value.len()));
         }
         if value.chars().any(char::is_control) {
@@ -88,37 +89,41 @@ impl fmt::Display for Secret {
     }
 }
 
-/// Where a request goes, as far as secrets are concerned.
+/// The properties of a request's destination that decide which secrets may be sent.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Destination<'a> {
     pub(super) host: &'a str,
-    /// Whether a redirect led there from https to http.
-    pub(super) laid_open: bool,
+    /// Whether a redirect downgraded the chain from https to http.
+    pub(super) is_downgraded: bool,
 }
 
 /// The secrets of a run, and those that other tools may send.
 pub(super) struct Secrets {
-    /// Its own first.
+    /// The secrets; those of the run come first.
     all: Vec<(SecretGrant, Secret)>,
-    /// How many are its own.
+    /// The number of secrets of the run.
     own: usize,
 }
 
 impl Secrets {
-    /// A secret that is granted to the run itself counts by that grant; of the others only the hosts matter.
+    /// Collects the secrets. The run's own grants take precedence; of the others only the hosts
+    /// matter.
     pub(super) fn new(granted: Vec<(SecretGrant, Secret)>, others: Vec<(SecretGrant, Secret)>) -> Self {
         let own = granted.len();
         Self { all: granted.into_iter().chain(others).collect(), own }
     }
 
-    /// Whether some tool may send a secret to a host. Then parts of its answers could be parts of a value.
-    pub(super) fn are_held_for(&self, host: &str) -> bool {
-        self.all.iter().any(|(grant, _)| covers(grant, host))
+    /// Returns whether some tool may send a secret to a host, so that parts of its responses could
+    /// be parts of a value.
+    pub(super) fn has_any_for(&self, host: &str) -> bool {
+        self.all.iter().any(|(grant, _)| allows_host(grant, host))
     }
 
-    /// Which secrets are looked for in what a host answers: those of the run, and those that any tool may send there.
-    pub(super) fn watched(&self, host: &str) -> Vec<usize> {
-        let is_watched = |(at, (grant, _)): &(usize, &(SecretGrant, Secret))| *at < self.own || covers(grant, host);
+    /// Returns the indices of the secrets to search for in the responses of a host: those of the
+    /// run, and those that any tool may send there.
+    pub(super) fn watched_for(&self, host: &str) -> Vec<usize> {
+        let is_watched =
+            |(at, (grant, _)): &(usize, &(SecretGrant, Secret))| *at < self.own || allows_host(grant, host);
         let is_first = |at: usize| {
             let name = &self.all[at].0.name;
             !self.all[..at].iter().enumerate().any(|one| one.1.0.name == *name && is_watched(&one))
@@ -126,18 +131,19 @@ impl Secrets {
         self.all.iter().enumerate().filter(is_watched).map(|(at, _)| at).filter(|at| is_first(*at)).collect()
     }
 
-    /// All of them.
+    /// Returns the indices of all secrets.
     pub(super) fn all(&self) -> Vec<usize> {
         (0..self.all.len()).collect()
     }
 
-    /// Names and values of some of them.
-    pub(super) fn at<'a>(&'a self, places: &'a [usize]) -> impl Iterator<Item = (&'a str, &'a Secret)> {
+    /// Returns the names and values of the secrets with these indices.
+    pub(super) fn select<'a>(&'a self, places: &'a [usize]) -> impl Iterator<Item = (&'a str, &'a Secret)> {
         places.iter().filter_map(|at| self.all.get(*at)).map(|(grant, secret)| (grant.name.as_str(), secret))
     }
 
-    /// The value of a secret, if it may stand there.
-    pub(super) fn value(&self, name: &str, place: Place, to: Destination<'_>) -> Result<&str, Failure> {
+    /// Returns the value of a secret, if it may be sent at this location of a request to this
+    /// destination.
+    pub(super) fn value(&self, name: &str, place: Place, to: Destination<'_>) -> Result<&str, CapabilityError> {
         let found = self.all[..self.own].iter().find(|(grant, _)| grant.name.as_str() == name);
         let Some((grant, secret)) = found else {
             let next = "the policy file can grant it to the tool, in its `secrets`";
@@ -155,30 +161,37 @@ impl Secrets {
             );
             return Err(type_error("secret-misplaced", message));
         }
-        goes(grant, to)?;
+        check_destination(grant, to)?;
         Ok(secret.value())
     }
 
-    /// Refuses a URL with the values of secrets in it that may not go there.
-    pub(super) fn follow(&self, mentioned: &BTreeSet<usize>, to: Destination<'_>) -> Result<(), Failure> {
-        mentioned.iter().filter_map(|index| self.all.get(*index)).try_for_each(|(grant, _)| goes(grant, to))
+    /// Rejects a redirect to a URL that contains secrets which may not be sent there.
+    pub(super) fn check_redirect(
+        &self,
+        mentioned: &BTreeSet<usize>,
+        to: Destination<'_>,
+    ) -> Result<(), CapabilityError> {
+        mentioned
+            .iter()
+            .filter_map(|index| self.all.get(*index))
+            .try_for_each(|(grant, _)| check_destination(grant, to))
     }
 }
 
-fn covers(grant: &SecretGrant, host: &str) -> bool {
+fn allows_host(grant: &SecretGrant, host: &str) -> bool {
     grant.hosts.iter().any(|pattern| pattern.covers(host))
 }
 
-fn goes(grant: &SecretGrant, to: Destination<'_>) -> Result<(), Failure> {
+fn check_destination(grant: &SecretGrant, to: Destination<'_>) -> Result<(), CapabilityError> {
     let (name, host) = (&grant.name, to.host);
-    if !covers(grant, host) {
+    if !allows_host(grant, host) {
         let next = format!("the policy would need `\"{host}\"` among the `hosts` of this secret");
         return Err(type_error(
             "secret-not-granted",
             format!("the secret `{name}` may not be sent to `{host}`; {next}"),
         ));
     }
-    if to.laid_open {
+    if to.is_downgraded {
         let why = "a redirect leads from https to http, where everybody can read it; ask for the address it leads to";
         return Err(type_error("secret-not-granted", format!("the secret `{name}` was not sent to `{host}`: {why}")));
     }

@@ -1,6 +1,6 @@
-//! Whom to trust.
+//! TLS configuration and trusted root certificates.
 //!
-//! Invariant: a certificate is always checked, by rustls, against these roots alone.
+//! Invariant: rustls verifies every certificate, against the configured roots only.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,35 +10,35 @@ use rustls::pki_types::pem::{self, PemObject as _};
 use rustls::{ClientConfig, RootCertStore};
 use tokio::sync::OnceCell;
 
-use crate::failure::Failure;
+use crate::error::CapabilityError;
 use crate::net::Roots;
-use crate::net::fault;
+use crate::net::error;
 
-/// The file of trusted certificates is of no use.
+/// The error of loading the trusted root certificates.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RootsError {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error("the trusted certificates `{}` cannot be read", path.display())]
     Unreadable {
-        /// Where it is.
+        /// The path of the file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: pem::Error,
     },
-    /// There is something else in it, or nothing.
+    /// The file contains no certificate, or one that cannot be trusted.
     #[error("`{}` has no certificate in it that can be trusted", path.display())]
     Invalid {
-        /// Where it is.
+        /// The path of the file.
         path: PathBuf,
     },
-    /// The library has nothing to encrypt with.
+    /// The TLS library supports no protocol version with its provider.
     #[error("TLS cannot be set up")]
     Unsupported(#[from] rustls::Error),
 }
 
 impl RootsError {
-    /// The stable code.
+    /// Returns the stable error code.
     #[must_use]
     pub const fn code(&self) -> &'static str {
         match self {
@@ -48,7 +48,7 @@ impl RootsError {
         }
     }
 
-    /// What to do next.
+    /// Returns a suggested next step, if there is one.
     #[must_use]
     pub const fn hint(&self) -> Option<&'static str> {
         match self {
@@ -61,48 +61,49 @@ impl RootsError {
     }
 }
 
-/// How connections are encrypted.
+/// The TLS configurations of the clients.
 pub(super) struct Tls {
-    /// Trusts nobody: for clients that speak http alone, and to make the others of.
-    nobody: ClientConfig,
-    trusting: OnceCell<Option<ClientConfig>>,
+    /// A configuration without trusted roots, for clients that only use http.
+    without_roots: ClientConfig,
+    with_roots: OnceCell<Option<ClientConfig>>,
 }
 
 impl Tls {
     pub(super) fn new(roots: Roots) -> Result<Self, RootsError> {
         let trusting = match roots {
             Roots::System => OnceCell::new(),
-            Roots::File(path) => OnceCell::new_with(Some(Some(config(read(&path)?)?))),
+            Roots::File(path) => OnceCell::new_with(Some(Some(client_config(read_pem(&path)?)?))),
         };
-        Ok(Self { nobody: config(RootCertStore::empty())?, trusting })
+        Ok(Self { without_roots: client_config(RootCertStore::empty())?, with_roots: trusting })
     }
 
-    /// For clients that speak http alone.
-    pub(super) fn unused(&self) -> ClientConfig {
-        self.nobody.clone()
+    /// Returns the configuration for clients that only use http.
+    pub(super) fn disabled(&self) -> ClientConfig {
+        self.without_roots.clone()
     }
 
-    /// For clients that speak https.
-    pub(super) async fn trusting(&self) -> Result<ClientConfig, Failure> {
+    /// Returns the configuration for clients that use https. The system's roots are loaded on first
+    /// use.
+    pub(super) async fn with_roots(&self) -> Result<ClientConfig, CapabilityError> {
         let load = || async {
-            // Reading a hundred files would hold up all other tasks of this thread.
-            tokio::task::spawn_blocking(system).await.ok().flatten()
+            // Loading reads up to hundreds of files, which must not block the async runtime.
+            tokio::task::spawn_blocking(system_config).await.ok().flatten()
         };
-        self.trusting.get_or_init(load).await.clone().ok_or_else(|| {
+        self.with_roots.get_or_init(load).await.clone().ok_or_else(|| {
             let next = "install the system's certificates of authorities (`ca-certificates`), or name a file of them";
-            fault::type_error("net-tls", format!("this machine trusts no authority, so https cannot be used; {next}"))
+            error::type_error("net-tls", format!("this machine trusts no authority, so https cannot be used; {next}"))
         })
     }
 }
 
-fn system() -> Option<ClientConfig> {
+fn system_config() -> Option<ClientConfig> {
     let mut roots = RootCertStore::empty();
-    // Systems carry certificates that rustls cannot use; those are not trusted.
+    // Certificates of the system that rustls cannot parse are ignored.
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-    if roots.is_empty() { None } else { config(roots).ok() }
+    if roots.is_empty() { None } else { client_config(roots).ok() }
 }
 
-fn read(path: &Path) -> Result<RootCertStore, RootsError> {
+fn read_pem(path: &Path) -> Result<RootCertStore, RootsError> {
     let unreadable = |source| match source {
         pem::Error::Io(_) => RootsError::Unreadable { path: path.to_owned(), source },
         _ => RootsError::Invalid { path: path.to_owned() },
@@ -115,7 +116,7 @@ fn read(path: &Path) -> Result<RootCertStore, RootsError> {
     if roots.is_empty() { Err(RootsError::Invalid { path: path.to_owned() }) } else { Ok(roots) }
 }
 
-fn config(roots: RootCertStore) -> Result<ClientConfig, rustls::Error> {
+fn client_config(roots: RootCertStore) -> Result<ClientConfig, rustls::Error> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let builder = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
     let mut config = builder.with_root_certificates(roots).with_no_client_auth();

@@ -4,7 +4,7 @@ use std::fs::OpenOptions;
 use std::path::Path;
 use std::process::Command;
 
-use toolcell_capabilities::{Effects, Failure, WriteMode};
+use toolcell_capabilities::{CapabilityError, Effects, WriteMode};
 
 use crate::place::{Place, grant, open};
 
@@ -37,7 +37,7 @@ fn a_folder_that_is_gone_takes_nothing() {
 }
 
 /// What comes of a call where so many more files may be open.
-fn with_room_for(files: usize, call: impl Fn() -> Result<(), Failure>) -> Result<(), (&'static str, Effects)> {
+fn with_room_for(files: usize, call: impl Fn() -> Result<(), CapabilityError>) -> Result<(), (&'static str, Effects)> {
     let open = || OpenOptions::new().read(true).open("/dev/null");
     let mut all: Vec<_> = std::iter::from_fn(|| open().ok()).collect();
     all.truncate(all.len() - files);

@@ -5,7 +5,7 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use rustix::fs::{CWD, FileType, Mode, mknodat};
-use toolcell_capabilities::{FILE_LIMIT, FileKind, LIST_LIMIT, Listed, Stat, WriteMode};
+use toolcell_capabilities::{DirEntry, FILE_LIMIT, FileKind, LIST_LIMIT, Stat, WriteMode};
 use toolcell_tool::{Access, FilesGrant};
 
 use crate::place::{Place, grant, open, refused};
@@ -75,7 +75,7 @@ fn folders_are_listed_and_files_are_read() {
     assert_eq!(refused(files.remove("data")), "files-kind");
     files.make_folder("data").unwrap();
     let listed = [("f", FileKind::File), ("sub", FileKind::Folder)];
-    assert_eq!(files.list("data").unwrap(), listed.map(|(name, kind)| Listed { name: name.to_owned(), kind }));
+    assert_eq!(files.list("data").unwrap(), listed.map(|(name, kind)| DirEntry { name: name.to_owned(), kind }));
     assert_eq!(serde_json::to_string(&stat).unwrap(), r#"{"kind":"file","size":6,"modified_ms":1234567}"#);
 }
 

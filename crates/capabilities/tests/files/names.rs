@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 
-use toolcell_capabilities::{FileKind, Listed, WriteMode};
+use toolcell_capabilities::{DirEntry, FileKind, WriteMode};
 
 use crate::place::Place;
 
@@ -80,7 +80,7 @@ fn a_name_that_no_path_can_say_is_shown_and_is_nothing_to_open() {
     place.has("sub/back\\slash", "inside");
     let files = place.files();
     let listed = files.list("data/sub").unwrap();
-    let other = ["back\\slash", "no\u{fffd}text"].map(|name| Listed { name: name.to_owned(), kind: FileKind::Other });
+    let other = ["back\\slash", "no\u{fffd}text"].map(|name| DirEntry { name: name.to_owned(), kind: FileKind::Other });
     assert_eq!(listed, other);
     assert_eq!(files.stat("data/sub/no\u{fffd}text").unwrap(), None);
 }

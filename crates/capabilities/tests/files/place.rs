@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
-use toolcell_capabilities::{Effects, Failure, Files, FolderError, RunFiles};
+use toolcell_capabilities::{CapabilityError, Effects, Files, FilesConfig, FolderError};
 use toolcell_tool::{Access, FilesGrant, FolderName};
 
 /// What is outside of the folder.
@@ -74,12 +74,12 @@ impl Place {
 
 /// The folders of a run with nothing that is protected.
 pub(crate) fn open(grants: &[FilesGrant]) -> Result<Files, FolderError> {
-    Files::open(&RunFiles { grants, ..RunFiles::default() })
+    Files::open(&FilesConfig { grants, ..FilesConfig::default() })
 }
 
 pub(crate) fn grant(path: &Path) -> FilesGrant {
     let name = FolderName::parse("data").unwrap();
-    FilesGrant { access: Access::Write, ..FilesGrant::to(name, path.to_owned()) }
+    FilesGrant { access: Access::Write, ..FilesGrant::new(name, path.to_owned()) }
 }
 
 /// All that is below a folder, with the content of its files; no link is followed.
@@ -98,7 +98,7 @@ fn below(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 }
 
 /// What was refused, before anything happened.
-pub(crate) fn refused<T: std::fmt::Debug>(done: Result<T, Failure>) -> &'static str {
+pub(crate) fn refused<T: std::fmt::Debug>(done: Result<T, CapabilityError>) -> &'static str {
     let failure = done.unwrap_err();
     assert_eq!(failure.effects, Effects::None, "{failure}");
     failure.code

@@ -24,7 +24,7 @@ fn went_well(call: impl Fn(usize) -> Result<(), &'static str> + Sync, calls: usi
     })
 }
 
-fn code<T>(done: Result<T, toolcell_capabilities::Failure>) -> Result<(), &'static str> {
+fn code<T>(done: Result<T, toolcell_capabilities::CapabilityError>) -> Result<(), &'static str> {
     done.map(|_| ()).map_err(|failure| failure.code)
 }
 

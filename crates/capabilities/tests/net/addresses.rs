@@ -9,7 +9,7 @@ use toolcell_capabilities::{Effects, Net};
 use crate::world::{Everywhere, Names, Server, answer, failure, get, granting, granting_with, net, start, text};
 
 /// All hosts by both schemes at a port, and no private address.
-fn anything(net: &Net, port: u16) -> toolcell_capabilities::NetRun {
+fn anything(net: &Net, port: u16) -> toolcell_capabilities::NetSession {
     let grant = |scheme: &str| json!({"host": "any", "scheme": scheme, "ports": [port], "calls": 1_000});
     start(net, &[grant("http"), grant("https")], &[])
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
-use toolcell_capabilities::{Effects, Failure};
+use toolcell_capabilities::{CapabilityError, Effects};
 
 use crate::world::{Names, Raw, failure, get, granting, local, net, post, read_head, start, whole};
 
@@ -47,7 +47,7 @@ async fn play(mut stream: TcpStream, fault: Fault, reached: &AtomicUsize) {
 }
 
 /// What happens to a request of a server with a fault, and how many requests reached it.
-async fn injected(fault: Fault) -> (Failure, usize) {
+async fn injected(fault: Fault) -> (CapabilityError, usize) {
     let raw = Raw::start().await;
     let run = local(raw.port, &["a.test"]);
     let reached = Arc::new(AtomicUsize::new(0));

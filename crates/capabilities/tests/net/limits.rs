@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::json;
 use tokio::io::AsyncWriteExt;
-use toolcell_capabilities::{Effects, Meters, RunNet};
+use toolcell_capabilities::{Effects, Meters, NetSessionConfig};
 
 use crate::world::{
     Names, Raw, Server, answer, failure, get, granting, granting_with, lead, local, net, read_head, run as run_of,
@@ -81,7 +81,7 @@ async fn a_tool_makes_so_many_requests_a_minute_in_all_of_its_runs() {
     assert_eq!(server.seen().len(), 3);
     // Another host process, or another tool, has its own.
     let grants = vec![serde_json::from_value(grant).unwrap()];
-    let other = RunNet { run: "run-2".to_owned(), grants, ..run_of("other") };
+    let other = NetSessionConfig { run: "run-2".to_owned(), grants, ..run_of("other") };
     text(&net.start(other), get(&url)).await;
 }
 
@@ -153,11 +153,11 @@ async fn nested_runs_share_the_calls_of_a_grant() {
         vec![serde_json::from_value(granting_with("a.test", server.port, &json!({"calls": calls}))).unwrap()]
     };
     let meters = Meters::default();
-    let root = RunNet { grants: granted(5), meters: meters.clone(), ..run_of("root") };
+    let root = NetSessionConfig { grants: granted(5), meters: meters.clone(), ..run_of("root") };
     let root = Arc::new(net.start(root));
     let nested = |tool: &str, calls| {
         let caller = Some(Arc::clone(&root));
-        net.start(RunNet { grants: granted(calls), meters: meters.clone(), caller, ..run_of(tool) })
+        net.start(NetSessionConfig { grants: granted(calls), meters: meters.clone(), caller, ..run_of(tool) })
     };
     // Each run of the nested tool would have its two calls.
     for _ in 0..2 {
@@ -175,7 +175,7 @@ async fn nested_runs_share_the_calls_of_a_grant() {
     }
     assert_eq!(server.seen().len(), 5);
     // Another root run has its own.
-    text(&net.start(RunNet { grants: granted(1), ..run_of("root") }), get(&url)).await;
+    text(&net.start(NetSessionConfig { grants: granted(1), ..run_of("root") }), get(&url)).await;
 }
 
 #[tokio::test]
@@ -185,9 +185,9 @@ async fn a_rate_of_the_caller_holds_for_all_that_it_calls() {
     let url = format!("http://a.test:{}/", server.port);
     let grants: Vec<toolcell_tool::NetGrant> =
         vec![serde_json::from_value(granting_with("a.test", server.port, &json!({"per_minute": 3}))).unwrap()];
-    let root = Arc::new(net.start(RunNet { grants: grants.clone(), ..run_of("root") }));
+    let root = Arc::new(net.start(NetSessionConfig { grants: grants.clone(), ..run_of("root") }));
     for tool in ["a", "b", "c", "d"] {
-        let nested = RunNet { grants: grants.clone(), caller: Some(Arc::clone(&root)), ..run_of(tool) };
+        let nested = NetSessionConfig { grants: grants.clone(), caller: Some(Arc::clone(&root)), ..run_of(tool) };
         let nested = net.start(nested);
         if tool == "d" {
             assert_eq!(failure(&nested, get(&url)).await.code, "net-rate");

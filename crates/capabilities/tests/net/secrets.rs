@@ -4,7 +4,7 @@ mod echoes;
 
 use data_encoding::BASE64;
 use serde_json::{Value, json};
-use toolcell_capabilities::{Effects, NetRun, Redirect, Request, RunNet, Secret};
+use toolcell_capabilities::{Effects, NetSession, NetSessionConfig, Redirect, Request, Secret};
 
 use crate::world::{Names, Server, answer, failure, get, granting, head, header, lead, net, post, run, start, text};
 
@@ -232,11 +232,11 @@ async fn a_server_cannot_lead_a_value_to_another_host() {
 }
 
 /// A run of another tool, of which one may send the secret to a host.
-fn other(port: u16, hosts: &[&str]) -> NetRun {
+fn other(port: u16, hosts: &[&str]) -> NetSession {
     let (grant, value) = grant(hosts, &["header"]);
     let secret = (serde_json::from_value(grant).unwrap(), Secret::parse(value.to_owned()).unwrap());
     let grants = ["a.test", "b.test"].map(|host| serde_json::from_value(granting(host, port)).unwrap()).to_vec();
-    let run = RunNet { grants, other_secrets: vec![secret], ..run("other") };
+    let run = NetSessionConfig { grants, other_secrets: vec![secret], ..run("other") };
     net(Names::local(&["a.test", "b.test"])).start(run)
 }
 

@@ -10,7 +10,8 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 use toolcell_capabilities::{
-    Failure, Meters, Net, NetConfig, NetRun, Redirect, Request, Resolve, Response, Roots, RunNet, Secret,
+    CapabilityError, Meters, Net, NetConfig, NetSession, NetSessionConfig, Redirect, Request, Resolve, Response, Roots,
+    Secret,
 };
 use toolcell_tool::NetGrant;
 
@@ -57,18 +58,18 @@ pub(crate) fn net(resolver: impl Resolve + 'static) -> Net {
 }
 
 /// A run by grants, and secrets with their values, as JSON.
-pub(crate) fn start(net: &Net, grants: &[Value], secrets: &[(Value, &str)]) -> NetRun {
+pub(crate) fn start(net: &Net, grants: &[Value], secrets: &[(Value, &str)]) -> NetSession {
     let grants = grants.iter().map(|grant| serde_json::from_value::<NetGrant>(grant.clone()).unwrap()).collect();
     let secret = |(grant, value): &(Value, &str)| {
         (serde_json::from_value(grant.clone()).unwrap(), Secret::parse((*value).to_owned()).unwrap())
     };
     let secrets = secrets.iter().map(secret).collect();
-    net.start(RunNet { grants, secrets, ..run("tool") })
+    net.start(NetSessionConfig { grants, secrets, ..run("tool") })
 }
 
 /// A run of a tool with nothing granted.
-pub(crate) fn run(tool: &str) -> RunNet {
-    RunNet {
+pub(crate) fn run(tool: &str) -> NetSessionConfig {
+    NetSessionConfig {
         tool: tool.to_owned(),
         run: "run-1".to_owned(),
         grants: Vec::new(),
@@ -80,7 +81,7 @@ pub(crate) fn run(tool: &str) -> RunNet {
 }
 
 /// A run that may do all to these hosts at this port of this machine, by http.
-pub(crate) fn local(port: u16, hosts: &[&str]) -> NetRun {
+pub(crate) fn local(port: u16, hosts: &[&str]) -> NetSession {
     let grants: Vec<Value> = hosts.iter().map(|host| granting(host, port)).collect();
     start(&net(Names::local(hosts)), &grants, &[])
 }
@@ -115,7 +116,7 @@ pub(crate) fn header(name: &str, value: &str, request: Request) -> Request {
 }
 
 /// The whole of a body.
-pub(crate) async fn whole(response: &mut Response) -> Result<Vec<u8>, Failure> {
+pub(crate) async fn whole(response: &mut Response) -> Result<Vec<u8>, CapabilityError> {
     let mut whole = Vec::new();
     while let Some(piece) = response.body.read().await? {
         assert!(!piece.is_empty() && piece.len() <= 65_536, "{}", piece.len());
@@ -126,14 +127,14 @@ pub(crate) async fn whole(response: &mut Response) -> Result<Vec<u8>, Failure> {
 }
 
 /// An answer and the text of its body.
-pub(crate) async fn text(run: &NetRun, request: Request) -> (Response, String) {
+pub(crate) async fn text(run: &NetSession, request: Request) -> (Response, String) {
     let mut response = run.fetch(1, request).await.unwrap();
     let text = String::from_utf8(whole(&mut response).await.unwrap()).unwrap();
     (response, text)
 }
 
 /// A failure, which is never without a cause and a next step.
-pub(crate) async fn failure(run: &NetRun, request: Request) -> Failure {
+pub(crate) async fn failure(run: &NetSession, request: Request) -> CapabilityError {
     let failure = run.fetch(1, request).await.unwrap_err();
     assert!(failure.message.len() > 30 && !failure.message.contains('\n'), "{failure:?}");
     failure

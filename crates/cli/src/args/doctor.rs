@@ -1,7 +1,7 @@
-//! What can be typed to look at the machine.
+//! Arguments of `doctor`.
 
 use crate::args::SandboxArgs;
-use crate::doctor::Besides;
+use crate::doctor::ExtraSyscalls;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  toolcell doctor\n  toolcell doctor --json\n  \
@@ -9,13 +9,13 @@ use crate::doctor::Besides;
     Exit status: 0 it works, 5 no image of the guest works here, 6 an image or the store is not as it was written,\n\
     70 the first call gave a wrong answer")]
 pub(crate) struct DoctorArgs {
-    /// Print the seccomp profile that Toolcell works under, as container runtimes take it, and nothing else
+    /// Print only the seccomp profile that Toolcell needs, in the format of container runtimes
     #[arg(long)]
     pub(crate) seccomp: bool,
 
-    /// What the profile allows besides running tools
+    /// Additional system calls that the profile allows
     #[arg(long, value_name = "WHAT", value_delimiter = ',', requires = "seccomp")]
-    pub(crate) allow: Vec<Besides>,
+    pub(crate) allow: Vec<ExtraSyscalls>,
 
     #[command(flatten)]
     pub(crate) sandbox: SandboxArgs,

@@ -1,11 +1,11 @@
-//! What can be typed about the MCP server, and about the clients that use it.
+//! Arguments of `mcp` and `mcp config`.
 
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 
 use clap::Subcommand;
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
-use toolcell_mcp::client::{Client, NAME};
+use toolcell_mcp::client::{Client, DEFAULT_NAME};
 
 use super::SandboxArgs;
 
@@ -29,35 +29,36 @@ pub(crate) struct McpArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct McpServeArgs {
-    /// Serve over HTTP: HOST:PORT, or a port of this machine alone; 0 takes any that is free
+    /// Serve over HTTP: HOST:PORT, or a PORT on the loopback address; port 0 selects a free one
     #[arg(long, value_name = "ADDR")]
     pub(crate) http: Option<String>,
 
-    /// Offer so many approved tools as tools of their own
+    /// Expose up to N approved tools as MCP tools of their own
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) publish: usize,
 
-    /// A file of the principals that may come in, and their tokens
+    /// TOML file of principals and their bearer tokens
     #[arg(long, value_name = "FILE", requires = "http")]
     pub(crate) tokens: Option<PathBuf>,
 
-    /// Another name that the server goes by: NAME or NAME:PORT
+    /// Accept this host name in the Host header too: NAME or NAME:PORT
     #[arg(long, value_name = "NAME", requires = "http")]
     pub(crate) allow_host: Vec<String>,
 
-    /// An origin whose pages may call: SCHEME://HOST:PORT
+    /// Accept browser requests from this origin: SCHEME://HOST:PORT
     #[arg(long, value_name = "ORIGIN", requires = "http")]
     pub(crate) allow_origin: Vec<String>,
 
-    /// How many requests a principal may make in a minute
+    /// Requests per minute allowed for each principal
     #[arg(long, value_name = "N", requires = "http")]
     pub(crate) rate: Option<NonZeroU32>,
 
-    /// How many runs of a principal go on at once [default: one less than there are cores where there are tokens, else as many as there is room for]
+    /// Concurrent runs allowed for each principal [default: the number of cores minus one if there
+    /// are several principals, else no limit]
     #[arg(long, value_name = "N")]
     pub(crate) share: Option<NonZeroUsize>,
 
-    /// For how many seconds what is under way may go on when the server is to end
+    /// Seconds to let calls in progress finish on shutdown
     #[arg(long, value_name = "SECONDS", default_value_t = 10)]
     pub(crate) grace: u64,
 
@@ -67,7 +68,7 @@ pub(crate) struct McpServeArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum McpCommand {
-    /// Print what a client's configuration needs to use the server, or put it there
+    /// Print a client's configuration entry, or write it to the client's file
     Config(McpConfigArgs),
 }
 
@@ -80,56 +81,56 @@ pub(crate) enum McpCommand {
     that had nothing else in it goes as well. `--dir DIR` becomes a part of the command.\n\
     Exit status: 0 done, or there is nothing to remove; 2 the file is not understood, or has another server of that name")]
 pub(crate) struct McpConfigArgs {
-    /// The client
-    #[arg(long, value_name = "CLIENT", value_parser = client())]
+    /// The MCP client
+    #[arg(long, value_name = "CLIENT", value_parser = client_parser())]
     pub(crate) client: Client,
 
-    /// Put it into the client's file
+    /// Write the entry to the client's configuration file
     #[arg(long, conflicts_with = "remove")]
     pub(crate) write: bool,
 
-    /// Take it out of the client's file
+    /// Remove the entry from the client's configuration file
     #[arg(long)]
     pub(crate) remove: bool,
 
-    /// Treat an entry of this name as ours, though it leads to another server
+    /// Replace or remove an entry of this name even if it points to another server
     #[arg(long)]
     pub(crate) force: bool,
 
-    /// The name of the server in the client
-    #[arg(id = "server", long = "name", value_name = "NAME", default_value = NAME)]
+    /// Name of the server in the client's configuration
+    #[arg(id = "server", long = "name", value_name = "NAME", default_value = DEFAULT_NAME)]
     pub(crate) name: String,
 
     #[command(flatten)]
     pub(crate) place: McpFileArgs,
 
-    /// Use a server that runs at this address, in place of one that the client starts
+    /// Connect to a running server at this URL, instead of letting the client start one
     #[arg(long, value_name = "URL")]
     pub(crate) http: Option<String>,
 
-    /// The environment variable of the client's in which the token for that server is
+    /// Environment variable of the client that holds the bearer token
     #[arg(long, value_name = "VARIABLE", requires = "http")]
     pub(crate) token_env: Option<String>,
 
-    /// Let the server offer so many approved tools as tools of their own
+    /// Let the server expose up to N approved tools as MCP tools of their own
     #[arg(long, value_name = "N", conflicts_with = "http")]
     pub(crate) publish: Option<u32>,
 }
 
-/// Which file of the client it is about.
+/// Selects the client's configuration file.
 #[derive(Debug, clap::Args)]
 pub(crate) struct McpFileArgs {
-    /// The file for all projects of this user, in place of this project's
+    /// Edit the user's global file instead of the project's
     #[arg(long, conflicts_with = "file")]
     pub(crate) user: bool,
 
-    /// Another file of the same form
+    /// Edit this file, in the client's format
     #[arg(long, value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
 }
 
-/// A client by its name.
-fn client() -> impl clap::builder::TypedValueParser<Value = Client> {
+/// Returns a parser of client names.
+fn client_parser() -> impl clap::builder::TypedValueParser<Value = Client> {
     PossibleValuesParser::new(Client::ALL.map(Client::name))
-        .try_map(|name| Client::named(&name).ok_or("there is no such client"))
+        .try_map(|name| Client::from_name(&name).ok_or("there is no such client"))
 }

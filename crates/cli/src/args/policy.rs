@@ -1,11 +1,12 @@
-//! What can be typed about the rules under which tools run, and about who approves them.
+//! Arguments of `config`, `init`, `approvals`, `completions` and `man`, and the policy options of
+//! all commands.
 
 use std::path::PathBuf;
 
 use clap::{Subcommand, ValueEnum};
 use toolcell::policy::ApprovalMode;
 
-/// Where policy files are.
+/// Options that locate the policy files.
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Policy")]
 pub(crate) struct PolicyArgs {
@@ -13,19 +14,21 @@ pub(crate) struct PolicyArgs {
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
 
-    /// Look for no project's policy file
+    /// Ignore the project's policy file
     #[arg(long, global = true)]
     pub(crate) no_project: bool,
 
-    /// What a tool that nobody approved may do, whatever the files say: never, ask, auto-safe or auto
-    #[arg(long, global = true, value_name = "MODE", value_parser = approval)]
+    /// Approval mode, overriding the policy files: never, ask, auto-safe or auto
+    #[arg(long, global = true, value_name = "MODE", value_parser = parse_approval_mode)]
     pub(crate) approval: Option<ApprovalMode>,
 
-    /// Where the search for a project's policy file begins, and goes upwards [default: the current folder]
+    /// Folder where the upward search for the project's policy file starts [default: the current
+    /// folder]
     #[arg(long, global = true, value_name = "FOLDER", hide_short_help = true, conflicts_with = "no_project")]
     pub(crate) project: Option<PathBuf>,
 
-    /// The list of project files whose gates may run [default: `toolcell/trusted` in the user's state directory]
+    /// List of trusted project files, whose hooks may run [default: `toolcell/trusted` in the
+    /// user's state directory]
     #[arg(long, global = true, value_name = "FILE", hide_short_help = true)]
     pub(crate) trusted: Option<PathBuf>,
 }
@@ -44,26 +47,26 @@ pub(crate) struct ConfigArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ConfigCommand {
-    /// Show the values that count
+    /// Show the effective policy
     Show {
-        /// Say also where each comes from, and what a project asked for in vain
+        /// Show also the origin of each value, and the project's values that were rejected
         #[arg(long)]
         origin: bool,
     },
-    /// Say whether policy files are sound, and if not, where and why
+    /// Validate policy files, with the position of each error
     #[command(after_help = "Exit status: 0 all are sound, 2 one is not")]
     Check {
-        /// A policy file, or - for standard input [default: those that hold here]
+        /// A policy file, or - for standard input [default: the files in effect]
         file: Option<String>,
     },
     /// Print the JSON Schema of policy files, for editors
     Schema,
-    /// Let the gates of a project's policy file run, as long as it stays as it is
+    /// Trust a project's policy file: its hooks may run while it is unchanged
     Trust {
-        /// The file [default: the project's that holds here]
+        /// The file [default: the project's file in effect]
         file: Option<PathBuf>,
     },
-    /// Take that back
+    /// Revoke the trust in a policy file
     Untrust {
         /// The file
         file: PathBuf,
@@ -73,11 +76,11 @@ pub(crate) enum ConfigCommand {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "A project's file may only narrow what the user's allows. Nothing is overwritten.")]
 pub(crate) struct InitArgs {
-    /// The folder to write `toolcell.toml` to
+    /// Folder to create `toolcell.toml` in
     #[arg(default_value = ".", conflicts_with = "user")]
     pub(crate) folder: PathBuf,
 
-    /// Write the user's policy file, which holds for all projects
+    /// Create the user's policy file, which applies to all projects
     #[arg(long)]
     pub(crate) user: bool,
 }
@@ -96,30 +99,31 @@ pub(crate) struct ApprovalsArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ApprovalsCommand {
-    /// Show what waits for an answer, and then what was answered
+    /// List pending approvals, then past decisions
     List,
-    /// Let a tool run
+    /// Approve a tool
     Grant {
-        /// A name or an identifier
+        /// Tool name or identifier
         tool: String,
-        /// Ask nothing; what is approved is said before it is
+        /// Do not ask; print what is approved first
         #[arg(long)]
         yes: bool,
-        /// Approve it only if it is, and is granted, what `toolcell approvals` showed with this digest
+        /// Approve only if the tool and its grants still match this digest from `toolcell
+        /// approvals`
         #[arg(long, value_name = "DIGEST")]
         shown: Option<String>,
     },
-    /// Do not let a tool run
+    /// Refuse a tool
     Refuse {
-        /// A name or an identifier
+        /// Tool name or identifier
         tool: String,
-        /// Why
+        /// Reason, kept with the decision
         #[arg(long, value_name = "TEXT")]
         reason: Option<String>,
     },
-    /// Take back what was said to a tool
+    /// Revoke the approvals and refusals of a tool
     Revoke {
-        /// A name or an identifier
+        /// Tool name or identifier
         tool: String,
     },
 }
@@ -130,11 +134,11 @@ pub(crate) enum ApprovalsCommand {
     echo 'toolcell completions fish | source' >> ~/.config/fish/completions/toolcell.fish\n\n\
     Names of tools are completed from the store.")]
 pub(crate) struct CompletionsArgs {
-    /// The shell
+    /// The shell to generate the script for
     pub(crate) shell: ShellName,
 }
 
-/// A shell that can complete.
+/// A shell with completion support.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum ShellName {
     Bash,
@@ -143,7 +147,7 @@ pub(crate) enum ShellName {
 }
 
 impl ShellName {
-    /// Its name.
+    /// Returns the shell's name in lower case.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Bash => "bash",
@@ -156,12 +160,12 @@ impl ShellName {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  toolcell man | man -l -\n  toolcell man ~/.local/share/man/man1")]
 pub(crate) struct ManArgs {
-    /// A folder to write a page for each command to [default: the main page, to standard output]
+    /// Folder to write one page per command to [default: print the main page]
     pub(crate) folder: Option<PathBuf>,
 }
 
-fn approval(text: &str) -> Result<ApprovalMode, String> {
-    ApprovalMode::named(text).ok_or_else(|| {
+fn parse_approval_mode(text: &str) -> Result<ApprovalMode, String> {
+    ApprovalMode::from_name(text).ok_or_else(|| {
         let known: Vec<&str> = ApprovalMode::ALL.iter().map(|mode| mode.name()).collect();
         format!("there are {}", known.join(", "))
     })

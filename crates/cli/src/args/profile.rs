@@ -1,4 +1,4 @@
-//! What can be typed about profiles.
+//! Arguments of `profile` and `profile diff`.
 
 use std::path::PathBuf;
 
@@ -27,19 +27,20 @@ pub(crate) struct ProfileArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ProfileTakeArgs {
-    /// A file of TypeScript or JavaScript, - for standard input, or the name or the identifier of a tool that is kept
+    /// A TypeScript or JavaScript file, - for standard input, or the name or identifier of a stored
+    /// tool
     #[arg(value_name = "FILE|TOOL", required = true)]
     pub(crate) tool: Option<String>,
 
-    /// Parameters: a JSON object, @FILE, - for standard input, or, for a tool that is kept, KEY=VALUE
+    /// Parameters: a JSON object, @FILE, - for standard input, or KEY=VALUE for a stored tool
     #[arg(value_name = "PARAMS|KEY=VALUE")]
     pub(crate) params: Vec<String>,
 
-    /// Print every line of the tool with its fuel
+    /// Print every line of the source with its fuel
     #[arg(long, conflicts_with = "json")]
     pub(crate) lines: bool,
 
-    /// Draw a flame graph into this file as well
+    /// Also draw a flame graph to this SVG file
     #[arg(long, value_name = "FILE")]
     pub(crate) svg: Option<PathBuf>,
 
@@ -56,7 +57,7 @@ pub(crate) struct ProfileTakeArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ProfileCommand {
-    /// Show what is different between two profiles: the greatest change first
+    /// Compare two profiles, largest change first
     Diff(ProfileDiffArgs),
 }
 
@@ -65,11 +66,11 @@ pub(crate) enum ProfileCommand {
     Both are what `toolcell profile --json` wrote, under the same version of toolcell.\n\
     Exit status: 0 compared, 2 one is no profile, or fuel was counted differently, 4 no such file")]
 pub(crate) struct ProfileDiffArgs {
-    /// The profile from before, or - for standard input
+    /// The earlier profile, or - for standard input
     #[arg(value_name = "BEFORE")]
     pub(crate) before: String,
 
-    /// The profile from after, or - for standard input
+    /// The later profile, or - for standard input
     #[arg(value_name = "AFTER")]
     pub(crate) after: String,
 }

@@ -1,4 +1,4 @@
-//! What can be typed about receipts.
+//! Arguments of `replay`.
 
 use crate::args::SandboxArgs;
 
@@ -11,11 +11,11 @@ use crate::args::SandboxArgs;
     repeated, 4 no such file, 6 it was changed after it was signed, 130 interrupted"
 )]
 pub(crate) struct ReplayArgs {
-    /// A receipt, or - for standard input
+    /// A receipt file, or - for standard input
     #[arg(value_name = "FILE")]
     pub(crate) file: String,
 
-    /// Do it also where another version ran it, and say what differs
+    /// Replay even if another version wrote the receipt, and report the differences
     #[arg(long)]
     pub(crate) anyway: bool,
 

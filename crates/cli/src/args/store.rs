@@ -1,22 +1,23 @@
-//! What can be typed about the store as a whole.
+//! Arguments of the commands on the whole store: `fsck`, `gc`, `export`, `import` and `audit`.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use jiff::{Span, SpanRelativeTo, Timestamp};
 use toolcell::IdPrefix;
-use toolcell::store::audit::{Action, Filter, Head, Order};
+use toolcell::store::audit::{Action, AuditFilter, AuditOrder, Head};
 
 use clap::{Subcommand, ValueEnum};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Exit status: 0 all is well, or was mended; 6 something is wrong")]
 pub(crate) struct FsckArgs {
-    /// Put aside what is damaged, and make the index anew where it is; nothing is thrown away
+    /// Quarantine damaged objects and rebuild a damaged index; nothing is deleted
     #[arg(long)]
     pub(crate) repair: bool,
 
-    /// With --repair: take in a step that the index does not know, by its name or by digits of its hash; others are put aside
+    /// With --repair: adopt a history step missing from the index, by its name or a prefix of its
+    /// hash; other such steps are quarantined
     #[arg(long, value_name = "STEP", requires = "repair")]
     pub(crate) adopt: Vec<String>,
 }
@@ -26,10 +27,10 @@ pub(crate) struct FsckArgs {
     What was deleted can be undeleted until it is collected.")]
 pub(crate) struct GcArgs {
     /// Collect only what was deleted longer ago than this: 30d, 12h, 0s
-    #[arg(long, value_name = "AGE", default_value = "30d", value_parser = age)]
+    #[arg(long, value_name = "AGE", default_value = "30d", value_parser = parse_age)]
     pub(crate) older_than: Duration,
 
-    /// Say what would be collected, and collect nothing
+    /// Show what would be collected, without deleting
     #[arg(long)]
     pub(crate) dry_run: bool,
 }
@@ -43,18 +44,18 @@ pub(crate) struct GcArgs {
     TOOLCELL_KEY_PASSWORD."
 )]
 pub(crate) struct ExportArgs {
-    /// Names or identifiers; all tools where there is none
+    /// Tool names or identifiers; all tools if none is given
     pub(crate) tools: Vec<String>,
 
-    /// Where to write [default: standard output]
+    /// Output file [default: standard output]
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 
-    /// Take along what names led to before
+    /// Include earlier versions
     #[arg(long)]
     pub(crate) history: bool,
 
-    /// Sign with a secret key of minisign
+    /// Sign with this minisign secret key
     #[arg(long, value_name = "KEY", requires = "output")]
     pub(crate) sign: Option<PathBuf>,
 }
@@ -68,18 +69,18 @@ pub(crate) struct ExportArgs {
     Exit status: 0 done, 2 no bundle, 3 a tool is refused, 4 a name is taken, 6 not what it says it is"
 )]
 pub(crate) struct ImportArgs {
-    /// A bundle, or - for standard input
+    /// A bundle file, or - for standard input
     pub(crate) file: String,
 
-    /// Make new versions of tools whose names are taken
+    /// Import as a new version if the name is taken
     #[arg(long)]
     pub(crate) replace: bool,
 
-    /// Trust this public key of minisign
+    /// Trust this minisign public key
     #[arg(long, value_name = "KEY")]
     pub(crate) key: Vec<PathBuf>,
 
-    /// Refuse a bundle without a signature
+    /// Reject an unsigned bundle
     #[arg(long)]
     pub(crate) signed: bool,
 }
@@ -94,38 +95,38 @@ pub(crate) struct AuditArgs {
     #[command(subcommand)]
     pub(crate) command: Option<AuditCommand>,
 
-    /// Of this tool: a name or an identifier
+    /// Only events of this tool: a name or an identifier
     #[arg(long, value_name = "TOOL")]
     tool: Option<String>,
 
-    /// Of this action, such as `run_dynamic_tool` or `import`
-    #[arg(long, value_name = "ACTION", value_parser = action)]
+    /// Only events of this action, such as `run_dynamic_tool` or `import`
+    #[arg(long, value_name = "ACTION", value_parser = parse_action)]
     action: Option<Action>,
 
-    /// Not before this time: 2026-11-21T12:00:00Z
-    #[arg(long, value_name = "TIME", value_parser = time)]
+    /// Only events at or after this time: 2026-11-21T12:00:00Z
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
     since: Option<Timestamp>,
 
-    /// Before this time
-    #[arg(long, value_name = "TIME", value_parser = time)]
+    /// Only events before this time
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
     until: Option<Timestamp>,
 
-    /// Only what went so
+    /// Only events with this outcome
     #[arg(long, value_name = "OUTCOME")]
-    outcome: Option<Outcome>,
+    outcome: Option<OutcomeFilter>,
 
-    /// At most so many lines
+    /// Maximum number of lines
     #[arg(long, value_name = "N", default_value_t = 50)]
     limit: u64,
 
-    /// The oldest first
+    /// Oldest events first
     #[arg(long)]
     oldest_first: bool,
 }
 
-/// How an attempt went.
+/// The outcome of an audited attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Outcome {
+pub(crate) enum OutcomeFilter {
     /// It succeeded
     Succeeded,
     /// It failed or was refused
@@ -134,64 +135,66 @@ pub(crate) enum Outcome {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum AuditCommand {
-    /// Show what is kept of a run: how it ended, what it was granted, and what was done for it
+    /// Show the record of a run: outcome, grants and effects
     #[command(
         after_help = "Examples:\n  toolcell audit record\n  toolcell audit record r_00c0ffee00c0ffee-1f --json\n\n\
         What was done is each operation with how far it got: none, started (it may have happened) or committed. Of\n\
         more than 256 the rest is counted by kind. Exit status: 0 done, 4 there is no such record"
     )]
     Record {
-        /// The run, as the log names it, or the hash of its record, as `run --json` prints it [default: the last run]
+        /// Run identifier from the log, or the record hash from `run --json` [default: the last
+        /// run]
         #[arg(value_name = "RUN|HASH")]
         run: Option<String>,
     },
-    /// Say whether a line was changed, dropped or moved, and which
+    /// Verify the hash chain of the log: find changed, dropped and moved lines
     #[command(after_help = "Exit status: 0 the log is as it was written, 6 it is not\n\n\
         The chain has no key: who can write the log can write all of it anew. A head that is kept elsewhere proves\n\
         that nothing up to it was changed.")]
     Verify {
-        /// A head that an earlier verification printed: it must be in the log
+        /// Head printed by an earlier verification, which the log must contain
         #[arg(long, value_name = "SEQ:HASH")]
         head: Option<Head>,
     },
 }
 
 impl AuditArgs {
-    /// Which lines are asked for.
-    pub(crate) fn filter(&self) -> Filter {
+    /// Returns the filter that the options describe.
+    pub(crate) fn filter(&self) -> AuditFilter {
         let tool = self.tool.as_deref().map(IdPrefix::parse);
-        Filter {
-            // What is no identifier is a name, and need not be one that a tool can have: such attempts are logged too.
+        AuditFilter {
+            // Anything that is not an identifier is taken as a name, even an invalid one: such
+            // attempts are logged too.
             name: self.tool.clone().filter(|_| matches!(tool, Some(Err(_)))),
             tool: tool.and_then(Result::ok),
             action: self.action,
             since: self.since,
             until: self.until,
-            success: self.outcome.map(|outcome| outcome == Outcome::Succeeded),
+            success: self.outcome.map(|outcome| outcome == OutcomeFilter::Succeeded),
             limit: Some(self.limit),
         }
     }
 
-    /// Which come first.
-    pub(crate) fn order(&self) -> Order {
-        if self.oldest_first { Order::OldestFirst } else { Order::NewestFirst }
+    /// Returns the order of the lines.
+    pub(crate) fn order(&self) -> AuditOrder {
+        if self.oldest_first { AuditOrder::OldestFirst } else { AuditOrder::NewestFirst }
     }
 }
 
-fn action(text: &str) -> Result<Action, String> {
-    Action::named(text).ok_or_else(|| {
+fn parse_action(text: &str) -> Result<Action, String> {
+    Action::from_name(text).ok_or_else(|| {
         let known: Vec<&str> = Action::ALL.into_iter().map(Action::name).collect();
         format!("there are {}", known.join(", "))
     })
 }
 
-/// A moment, as RFC 3339 writes it.
-fn time(text: &str) -> Result<Timestamp, String> {
+/// Parses an RFC 3339 timestamp.
+fn parse_time(text: &str) -> Result<Timestamp, String> {
     text.parse().map_err(|_| "say for example 2026-11-21T12:00:00Z".to_owned())
 }
 
-/// A span of time such as `30d`; a day has 24 hours.
-pub(super) fn age(text: &str) -> Result<Duration, String> {
+/// Parses a non-negative duration such as `30d`. A day has 24 hours.
+pub(super) fn parse_age(text: &str) -> Result<Duration, String> {
     let span: Span = text.parse().map_err(|_| "say for example 30d, 12h or 90s".to_owned())?;
     let duration = span.to_duration(SpanRelativeTo::days_are_24_hours()).map_err(|error| error.to_string())?;
     Duration::try_from(duration).map_err(|_| "it is negative".to_owned())

@@ -1,4 +1,4 @@
-//! What can be typed about tests of tools, and about budgets.
+//! Arguments of `test` and `budget`.
 
 use std::path::PathBuf;
 
@@ -16,47 +16,49 @@ use crate::args::SandboxArgs;
     Exit status: 0 all passed, 1 one failed, 2 a file is wrong: nothing of it counts, 4 there is no test, 130 interrupted")]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option that is typed")]
 pub(crate) struct TestArgs {
-    /// Files of tests (NAME.test.toml), or folders with such files
+    /// Test files (NAME.test.toml), or folders that contain them
     #[arg(value_name = "PATH", required = true)]
     pub(crate) paths: Vec<PathBuf>,
 
-    /// Only tests with this in the name of their tool or their own
+    /// Run only tests whose name or tool name contains this text
     #[arg(long, value_name = "TEXT")]
     pub(crate) filter: Option<String>,
 
-    /// End with the first failure
+    /// Stop at the first failure
     #[arg(long)]
     pub(crate) fail_fast: bool,
 
-    /// How many tests run at once [default: as many as there are cores]
+    /// Number of tests to run in parallel [default: the number of cores]
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     pub(crate) jobs: usize,
 
-    /// Run them again whenever a file changes, until Ctrl-C
+    /// Rerun the tests when a file changes, until Ctrl-C
     #[arg(long, conflicts_with = "update")]
     pub(crate) watch: bool,
 
-    /// Let tests that fail expect what the tools do now, and spend what they take; the difference is shown first
+    /// Rewrite failing expectations and budgets to the tools' current behavior, after showing a
+    /// diff
     #[arg(long)]
     pub(crate) update: bool,
 
-    /// Write what `--update` shows without asking
+    /// Write the `--update` diff without asking
     #[arg(long, requires = "update")]
     pub(crate) yes: bool,
 
-    /// Fail what takes so much more fuel than when its budget was written, in place of what is over its budget
+    /// Fail tests that use this much more fuel than when their budget was written, instead of
+    /// checking the budget
     #[arg(long, value_name = "PERCENT", conflicts_with = "no_budgets")]
     pub(crate) max_regression: Option<Percent>,
 
-    /// Let budgets count for nothing
+    /// Ignore budgets
     #[arg(long)]
     pub(crate) no_budgets: bool,
 
-    /// Write a report in the XML of `JUnit`
+    /// Write a report in `JUnit` XML
     #[arg(long, value_name = "FILE")]
     pub(crate) junit: Option<PathBuf>,
 
-    /// Annotate failures for GitHub [default: where `GITHUB_ACTIONS` is `true`]
+    /// Annotate failures for GitHub Actions [default: true if `GITHUB_ACTIONS` is `true`]
     #[arg(long)]
     pub(crate) github: bool,
 
@@ -72,12 +74,12 @@ pub(crate) struct BudgetArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum BudgetCommand {
-    /// Measure budgets anew under the fuel model of this build, each with as much on top as before
+    /// Measure budgets again under this build's fuel model, keeping their margins
     #[command(after_help = "Examples:\n  toolcell budget rebase tools/\n  toolcell budget rebase tools/ --dry-run\n\n\
         A file with a test that fails for another reason stays as it is.\n\
         Exit status: 0 done, 1 a test fails, 2 a file is wrong, 4 there is no test, 130 interrupted")]
     Rebase(RebaseArgs),
-    /// Propose limits from runs that were recorded
+    /// Propose limits from recorded runs
     #[command(after_help = "Examples:\n  toolcell budget learn average\n  toolcell budget learn --runs runs.jsonl\n\n\
         With 95 % confidence a limit admits at least 999 of the next 1,000 runs; a tenth is on top of that, and for time ten\n\
         times as much. With 3,471 runs that holds for any distribution, with fewer (30 at least) for a log-normal one.\n\
@@ -87,11 +89,11 @@ pub(crate) enum BudgetCommand {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct RebaseArgs {
-    /// Files of tests (NAME.test.toml), or folders with such files
+    /// Test files (NAME.test.toml), or folders that contain them
     #[arg(value_name = "PATH", required = true)]
     pub(crate) paths: Vec<PathBuf>,
 
-    /// Show the difference, and write nothing
+    /// Show the diff without writing it
     #[arg(long)]
     pub(crate) dry_run: bool,
 
@@ -101,11 +103,11 @@ pub(crate) struct RebaseArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct LearnArgs {
-    /// A stored tool, by name or identifier
+    /// Stored tool: a name or an identifier
     #[arg(value_name = "TOOL", required_unless_present = "runs", conflicts_with = "runs")]
     pub(crate) tool: Option<String>,
 
-    /// Runs as `toolcell exec --json`, `run --json` and `batch` print them, one a line; - for standard input
+    /// JSON lines from `toolcell exec --json`, `run --json` or `batch`; - for standard input
     #[arg(long, value_name = "FILE")]
     pub(crate) runs: Option<PathBuf>,
 }

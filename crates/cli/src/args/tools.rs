@@ -1,13 +1,14 @@
-//! What can be typed about tools.
+//! Arguments of the commands on stored tools: `create`, `run`, `resume`, `list`, `verify`, `show`,
+//! `delete`, `undelete`, `rollback` and `reflect`.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::ValueEnum;
 
-use crate::args::store::age;
+use crate::args::store::parse_age;
 use crate::args::{LimitArgs, SandboxArgs};
-use crate::plan::Approved;
+use crate::held_effects::ApprovedDigest;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  toolcell create average.ts --description 'Takes the mean of numbers'\n  \
@@ -19,51 +20,52 @@ use crate::plan::Approved;
     Exit status: 0 done, 2 something is missing or wrong, 3 refused by the analysis, 4 no such file, or the name is taken,\n\
     5 there are as many tools as may be")]
 pub(crate) struct CreateArgs {
-    /// A source in TypeScript or JavaScript, a request that ends in .json, or - for either on standard input
+    /// A TypeScript or JavaScript file, a JSON request (.json), or - for either on standard input
     pub(crate) file: String,
 
-    /// Its name [default: that of the file, without its ending]
+    /// Tool name [default: the file name without its extension]
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
 
-    /// What it does
+    /// Description of what the tool does
     #[arg(long, value_name = "TEXT")]
     pub(crate) description: Option<String>,
 
-    /// What it takes: a JSON object, @FILE, or - for standard input
+    /// Parameter schema: a JSON object, @FILE, or - for standard input
     #[arg(long, value_name = "JSON")]
     pub(crate) parameters: Option<String>,
 
-    /// What it is found by
+    /// Comma-separated tags
     #[arg(long, value_name = "TAGS", value_delimiter = ',')]
     pub(crate) tags: Option<Vec<String>>,
 
-    /// What it asks to be granted: net, timers, clock, random, kv, files, secrets, tools
+    /// Capabilities to request: net, timers, clock, random, kv, files, secrets, tools
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub(crate) capabilities: Option<Vec<String>>,
 
-    /// The task that it was made for
+    /// The task that the tool was written for
     #[arg(long, value_name = "TASK")]
     pub(crate) generated_from: Option<String>,
 
-    /// What it is expected to do, as JSON: {"parameters": {…}, "result": …}, or "throws" (part of an error) or "holds" (an
-    /// expression of result and parameters) in place of "result"; or @FILE; several times
+    /// Example as JSON: {"parameters": {…}, "result": …}; instead of "result" also "throws" (part
+    /// of an error message) or "holds" (an expression over result and parameters); or @FILE;
+    /// repeatable
     #[arg(long, value_name = "JSON")]
     pub(crate) example: Vec<String>,
 
-    /// A JSON Schema that every result passes, or @FILE
+    /// JSON Schema that every result must match, or @FILE
     #[arg(long, value_name = "JSON")]
     pub(crate) returns: Option<String>,
 
-    /// The parameter that a result can be given back as, where that changes nothing
+    /// Declare the tool idempotent: passing a result back as this parameter returns the same result
     #[arg(long, value_name = "PARAMETER")]
     pub(crate) idempotent: Option<String>,
 
-    /// What making it cost, in tokens
+    /// Tokens spent on writing the tool
     #[arg(long, value_name = "TOKENS")]
     pub(crate) cost: Option<u64>,
 
-    /// Make it a new version where the name is taken; the old one stays in the history
+    /// Create a new version if the name is taken; the old one stays in the history
     #[arg(long)]
     pub(crate) replace: bool,
 
@@ -81,7 +83,7 @@ pub(crate) struct CreateArgs {
     Exit status: 0 done, 1 the tool failed, 2 usage, 3 refused by the analysis, the policy, a gate or a person,\n\
     4 no such tool, 5 a limit was hit, 6 integrity, 70 a bug, 130 interrupted")]
 pub(crate) struct RunArgs {
-    /// A name or an identifier
+    /// Tool name or identifier
     #[arg(value_name = "TOOL")]
     pub(crate) tool: String,
 
@@ -93,22 +95,22 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) seed: u64,
 
-    /// How many tokens the run saves if it goes well, for `toolcell ledger`
+    /// Tokens that a successful run saves, for `toolcell ledger`
     #[arg(long, value_name = "N")]
     pub(crate) tokens_saved: Option<u64>,
 
-    /// Say what would be decided, step by step, and run nothing
+    /// Show each step of the admission decision, without running
     #[arg(long)]
     pub(crate) explain: bool,
 
     #[command(flatten)]
     pub(crate) plan: PlanArgs,
 
-    /// Print the result with a heading and its time, as a model is told of it
+    /// Print the text that a model would receive, with a heading and the duration
     #[arg(long, conflicts_with_all = ["explain", "json"])]
     pub(crate) text: bool,
 
-    /// Write a signed receipt, which `toolcell replay` does the run again from; it has what the tool saw in it
+    /// Write a signed receipt for `toolcell replay`; it contains everything the tool read
     #[arg(long, value_name = "FILE", conflicts_with = "explain")]
     pub(crate) receipt: Option<PathBuf>,
 
@@ -119,30 +121,33 @@ pub(crate) struct RunArgs {
     pub(crate) sandbox: SandboxArgs,
 }
 
-/// What of a run is held, and what happens of it.
+/// Options for holding effects and deciding on them.
 #[derive(Debug, clap::Args)]
 pub(crate) struct PlanArgs {
-    /// Hold what would change the world (requests but for GET, HEAD and OPTIONS, what is written), list it, and have only that
-    /// happen which somebody chooses
+    /// Dry-run side effects: list writes and requests (other than GET, HEAD and OPTIONS), apply
+    /// only approved ones
     #[arg(long)]
     pub(crate) plan: bool,
 
-    /// The same, and this happens of it: what was listed, by its digest, or `all:` and the digest of the list
-    #[arg(long, value_name = "DIGESTS", value_delimiter = ',', value_parser = Approved::parse)]
-    pub(crate) approve: Vec<Approved>,
+    /// Like --plan, and apply these effects: digests from an earlier list, or `all:` and the digest
+    /// of the whole list
+    #[arg(long, value_name = "DIGESTS", value_delimiter = ',', value_parser = ApprovedDigest::parse)]
+    pub(crate) approve: Vec<ApprovedDigest>,
 
-    /// List it with its details and its body, as far as they are not too long; --json has all of them
+    /// Like --plan, and show the details and bodies of effects, truncated if long; --json has all
+    /// of them
     #[arg(long)]
     pub(crate) show_content: bool,
 
-    /// The same, and the run is put to sleep where something is left that nobody chose: `toolcell resume` wakes it
+    /// Like --plan, and suspend the run if undecided effects remain; continue it with `toolcell
+    /// resume`
     #[arg(long, conflicts_with = "receipt")]
     pub(crate) sleep: bool,
 }
 
 impl PlanArgs {
-    /// Whether anything is held.
-    pub(crate) fn holds(&self) -> bool {
+    /// Whether effects are held for a decision.
+    pub(crate) fn is_enabled(&self) -> bool {
         self.plan || self.sleep || self.show_content || !self.approve.is_empty()
     }
 }
@@ -157,19 +162,19 @@ impl PlanArgs {
     refused, the run sleeps on.\n\
     Exit status: as of `toolcell run`; 4 where it is not asleep")]
 pub(crate) struct ResumeArgs {
-    /// The run, as `toolcell run --sleep` said it
+    /// Run identifier printed by `toolcell run --sleep`
     #[arg(value_name = "RUN")]
     pub(crate) run: String,
 
-    /// What happens of what is held: by its digest, or `all:` and the digest of the list
-    #[arg(long, value_name = "DIGESTS", value_delimiter = ',', value_parser = Approved::parse)]
-    pub(crate) approve: Vec<Approved>,
+    /// Apply these held effects: digests, or `all:` and the digest of the whole list
+    #[arg(long, value_name = "DIGESTS", value_delimiter = ',', value_parser = ApprovedDigest::parse)]
+    pub(crate) approve: Vec<ApprovedDigest>,
 
-    /// List it with its details and its body, as far as they are not too long; --json has all of them
+    /// Show the details and bodies of effects, truncated if long; --json has all of them
     #[arg(long)]
     pub(crate) show_content: bool,
 
-    /// The rest of it does not happen
+    /// Refuse all other held effects
     #[arg(long)]
     pub(crate) refuse: bool,
 
@@ -185,66 +190,66 @@ pub(crate) struct ResumeArgs {
     On a terminal the table is cut to its width; elsewhere columns are separated by tabs, and nothing is cut."
 )]
 pub(crate) struct ListArgs {
-    /// Part of the name, in any case
+    /// Only names that contain this text (case-insensitive)
     #[arg(long, value_name = "PART")]
     pub(crate) name: Option<String>,
 
-    /// With this tag; several times for any of them
+    /// Only tools with this tag; repeat for any of several
     #[arg(long = "tag", value_name = "TAG")]
     pub(crate) tags: Vec<String>,
 
-    /// With at least this safety score: 0.0 to 1.0
+    /// Only tools with at least this safety score (0.0 to 1.0)
     #[arg(long, value_name = "SCORE")]
     pub(crate) min_safety: Option<f64>,
 
-    /// Of this status: unverified, pending, passed, failed, deprecated
+    /// Only tools with this status: unverified, pending, passed, failed, deprecated
     #[arg(long, value_name = "STATUS")]
     pub(crate) status: Option<String>,
 
-    /// That nobody used for so long, nor made: 30d, 12h, 2w
-    #[arg(long, value_name = "AGE", value_parser = age)]
+    /// Only tools neither used nor created for this long: 30d, 12h, 2w
+    #[arg(long, value_name = "AGE", value_parser = parse_age)]
     pub(crate) unused: Option<Duration>,
 
-    /// What comes first
+    /// Sort order
     #[arg(long, value_name = "ORDER", default_value = "created")]
     pub(crate) sort: Sort,
 
-    /// At most so many: 1 to 1000 [default: 20]
+    /// Maximum number of tools, 1 to 1000 [default: 20]
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<u64>,
 
-    /// Go on where an earlier list ended
+    /// Continue after an earlier page
     #[arg(long, value_name = "CURSOR")]
     pub(crate) cursor: Option<String>,
 
-    /// All that there are
+    /// List all tools
     #[arg(long, conflicts_with_all = ["limit", "cursor"])]
     pub(crate) all: bool,
 
-    /// Print Markdown, as a model is told of it
+    /// Print the Markdown that a model would receive
     #[arg(long, conflicts_with = "json")]
     pub(crate) text: bool,
 }
 
-/// What comes first.
+/// The sort order of `list`.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum Sort {
-    /// The newest tool
+    /// Most recently created first
     Created,
-    /// The one about which something was said last
+    /// Most recently updated first
     Updated,
-    /// The first of the alphabet
+    /// Alphabetically by name
     Name,
-    /// The one that ran most often
+    /// Most runs first
     Usage,
-    /// The one that ran last
+    /// Most recently run first
     LastUsed,
-    /// The one that runs speak most for
+    /// Highest confidence from runs first
     Confidence,
 }
 
 impl Sort {
-    /// Its name in a request.
+    /// Returns the value of the request field `sort`.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Created => "created",
@@ -267,19 +272,19 @@ impl Sort {
     130 interrupted"
 )]
 pub(crate) struct VerifyArgs {
-    /// A name or an identifier
+    /// Tool name or identifier
     #[arg(value_name = "TOOL", required_unless_present = "all", conflicts_with = "all")]
     pub(crate) tool: Option<String>,
 
-    /// All tools, as many at once as there are cores
+    /// Verify all tools, in parallel on all cores
     #[arg(long)]
     pub(crate) all: bool,
 
-    /// How many inputs to look at
+    /// Number of generated inputs
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) cases: u32,
 
-    /// What the inputs are made from: the same seed makes the same inputs
+    /// Seed for the generated inputs
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) seed: u64,
 
@@ -291,11 +296,11 @@ pub(crate) struct VerifyArgs {
 #[command(after_help = "Examples:\n  toolcell show average\n  toolcell show average --version 1\n  \
     toolcell show average --source > average.ts")]
 pub(crate) struct ShowArgs {
-    /// A name or an identifier
+    /// Tool name or identifier
     #[arg(value_name = "TOOL")]
     pub(crate) tool: String,
 
-    /// As it was at this step of its history
+    /// Show this version from the history
     #[arg(long, value_name = "N")]
     pub(crate) version: Option<u64>,
 
@@ -308,18 +313,18 @@ pub(crate) struct ShowArgs {
 #[command(after_help = "What was deleted comes back with `toolcell undelete`, until `toolcell gc` collects it.\n\
     Exit status: 0 done, 2 nobody confirmed it, 4 no such tool")]
 pub(crate) struct DeleteArgs {
-    /// A name or an identifier
+    /// Tool name or identifier
     #[arg(value_name = "TOOL")]
     pub(crate) tool: String,
 
-    /// It is meant; without it, a terminal is asked
+    /// Delete without asking on the terminal
     #[arg(long)]
     pub(crate) confirm: bool,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct UndeleteArgs {
-    /// The name that was deleted, or the identifier it led to
+    /// The deleted name, or the identifier of its tool
     #[arg(value_name = "TOOL")]
     pub(crate) tool: String,
 }
@@ -327,11 +332,11 @@ pub(crate) struct UndeleteArgs {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "`toolcell show TOOL` prints the history of a name with the numbers of its versions.")]
 pub(crate) struct RollBackArgs {
-    /// The name
+    /// Tool name
     #[arg(value_name = "NAME")]
     pub(crate) name: String,
 
-    /// The number of the version in its history
+    /// Version number in the history
     #[arg(value_name = "VERSION")]
     pub(crate) version: u64,
 }
@@ -343,23 +348,23 @@ pub(crate) struct RollBackArgs {
     toolcell reflect 'Sum the sales by region' --proposal | toolcell create -\n\n\
     Exit status: 0 answered, whatever the answer is; 2 usage; with --proposal, 4 where no tool is to be made")]
 pub(crate) struct ReflectArgs {
-    /// What is to be done: text, @FILE, or - for standard input
+    /// The task: text, @FILE, or - for standard input
     #[arg(value_name = "TASK")]
     pub(crate) task: String,
 
-    /// What the last tool gave: text, @FILE, or - for standard input
+    /// Result of the last tool call: text, @FILE, or - for standard input
     #[arg(long, value_name = "TEXT")]
     pub(crate) result: Option<String>,
 
-    /// How often it failed
+    /// Number of failed attempts so far
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub(crate) failed_attempts: Option<String>,
 
-    /// What was done before: a file, or - for standard input, with a JSON list or one operation a line
+    /// Earlier operations, as a JSON list or JSON lines: a file, or - for standard input
     #[arg(long, value_name = "FILE")]
     pub(crate) history: Option<String>,
 
-    /// Print only the tool to make, as a request for `toolcell create -`
+    /// Print only the proposed tool, as a request for `toolcell create -`
     #[arg(long, conflicts_with = "json")]
     pub(crate) proposal: bool,
 }

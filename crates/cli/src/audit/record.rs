@@ -1,30 +1,36 @@
-//! `audit record`: what is kept of one run, of the last one where nothing else is said.
+//! `audit record`: shows the record of a run, by default of the last one.
 //!
-//! Invariant: what is printed is what the store has under that run or that hash, with nothing in it that a terminal would obey.
+//! Invariant: the output is the record stored under that run or hash, with control characters
+//! escaped.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
-use toolcell::store::audit::{Filter, Order};
-use toolcell::store::{RUN, Record, Store};
-use toolcell::{Done, Effect, Effects, Received, RunRecord, line, visible};
+use toolcell::store::audit::{AuditFilter, AuditOrder};
+use toolcell::store::{RUN_KIND, Record, Store};
+use toolcell::{Effect, EffectLog, Effects, ReceivedBody, RunRecord, escape_control_chars, single_line};
 
 use crate::Streams;
+use crate::error::CliError;
 use crate::exit::Exit;
-use crate::failure::Failure;
 
-/// Prints the record of a run, or the one with a hash.
-pub(super) fn show(store: &Store, which: Option<&str>, json: bool, streams: &mut Streams<'_>) -> Result<Exit, Failure> {
+/// Prints the record of a run, given by its identifier or the record's hash.
+pub(super) fn show(
+    store: &Store,
+    which: Option<&str>,
+    json: bool,
+    streams: &mut Streams<'_>,
+) -> Result<Exit, CliError> {
     let found = match which {
-        Some(which) => found(store, which)?,
-        None => last(store)?,
+        Some(which) => find_record(store, which)?,
+        None => last_record(store)?,
     };
     let Some(record) = found else {
         let message = which.map_or_else(
             || "there is no record of any run".to_owned(),
-            |which| format!("there is no record of `{}`", line(which)),
+            |which| format!("there is no record of `{}`", single_line(which)),
         );
-        return Err(Failure::said("record-not-found", message, "`toolcell audit` says which runs there were"));
+        return Err(CliError::coded("record-not-found", message, "`toolcell audit` says which runs there were"));
     };
     let whole: Value = serde_json::from_slice(&record.body).unwrap_or_default();
     if json {
@@ -32,19 +38,24 @@ pub(super) fn show(store: &Store, which: Option<&str>, json: bool, streams: &mut
         return Ok(Exit::Done);
     }
     match serde_json::from_slice::<RunRecord>(&record.body) {
-        Ok(run) if record.kind == RUN => {
-            for text in lines(&run) {
-                writeln!(streams.output, "{}", visible(&text))?;
+        Ok(run) if record.kind == RUN_KIND => {
+            for text in record_lines(&run) {
+                writeln!(streams.output, "{}", escape_control_chars(&text))?;
             }
         }
-        _ => writeln!(streams.output, "{}  {}", visible(&record.kind), visible(&whole.to_string()))?,
+        _ => writeln!(
+            streams.output,
+            "{}  {}",
+            escape_control_chars(&record.kind),
+            escape_control_chars(&whole.to_string())
+        )?,
     }
     Ok(Exit::Done)
 }
 
-fn found(store: &Store, which: &str) -> Result<Option<Record>, Failure> {
+fn find_record(store: &Store, which: &str) -> Result<Option<Record>, CliError> {
     if let Ok(run) = which.parse() {
-        return Ok(store.record_of(run)?);
+        return Ok(store.record_of_run(run)?);
     }
     match blake3::Hash::from_hex(which) {
         Ok(hash) => Ok(store.record(hash)?),
@@ -52,18 +63,18 @@ fn found(store: &Store, which: &str) -> Result<Option<Record>, Failure> {
     }
 }
 
-/// The record of the run that the log tells of last.
-fn last(store: &Store) -> Result<Option<Record>, Failure> {
-    for told in store.audit().query(Filter::default(), Order::NewestFirst)? {
+/// Returns the record of the newest run in the log.
+fn last_record(store: &Store) -> Result<Option<Record>, CliError> {
+    for told in store.audit().query(AuditFilter::default(), AuditOrder::NewestFirst)? {
         if let Some(run) = told?.details.get("run").and_then(Value::as_str) {
-            return found(store, run);
+            return find_record(store, run);
         }
     }
     Ok(None)
 }
 
-/// A record as people read it, a line for each thing that is known.
-fn lines(run: &RunRecord) -> Vec<String> {
+/// Formats a record for a person, one fact per line.
+fn record_lines(run: &RunRecord) -> Vec<String> {
     let code = run.code.as_ref().map(|code| format!(" ({code})")).unwrap_or_default();
     let mut facts = vec![
         ("run", run.run.clone()),
@@ -77,40 +88,42 @@ fn lines(run: &RunRecord) -> Vec<String> {
     facts.extend(run.decided_by.clone().map(|by| ("decided", by)));
     facts.extend(run.grants.as_ref().map(|grants| ("grants", grants.to_string())));
     facts.extend(run.used.as_ref().map(|used| ("used", format!("{} fuel, {} µs", used.fuel, used.micros))));
-    let mut lines: Vec<String> = facts.into_iter().map(|(name, value)| format!("{name:<8} {}", line(&value))).collect();
+    let mut lines: Vec<String> =
+        facts.into_iter().map(|(name, value)| format!("{name:<8} {}", single_line(&value))).collect();
     if let Some(done) = &run.done {
-        lines.extend(done_lines(done));
+        lines.extend(effect_lines(done));
     }
     lines
 }
 
-/// `done     fetch  GET https://a.example/v1  committed  whole: 1200 bytes in 2 pieces`, and what is only counted.
-fn done_lines(Done { effects, more, rest }: &Done) -> Vec<String> {
+/// Formats the effects of a run, such as `done     fetch  GET https://a.example/v1  committed
+/// whole: 1200 bytes in 2 pieces`, and the counts of those not listed.
+fn effect_lines(EffectLog { effects, more, rest }: &EffectLog) -> Vec<String> {
     let mut lines: Vec<String> = effects.iter().map(|effect| format!("done     {}", effect_line(effect))).collect();
     if *more > 0 {
-        let kinds: Vec<String> = rest.iter().map(|(kind, phases)| counted(kind, phases)).collect();
-        lines.push(format!("and more {more}: {}", line(&kinds.join(", "))));
+        let kinds: Vec<String> = rest.iter().map(|(kind, phases)| describe_counts(kind, phases)).collect();
+        lines.push(format!("and more {more}: {}", single_line(&kinds.join(", "))));
     }
     lines
 }
 
 fn effect_line(effect: &Effect) -> String {
     let Effect { kind, about, effects, code, received, .. } = effect;
-    let mut columns = vec![line(kind), line(about), effects.name().to_owned()];
-    columns.extend(code.as_deref().map(line));
+    let mut columns = vec![single_line(kind), single_line(about), effects.name().to_owned()];
+    columns.extend(code.as_deref().map(single_line));
     columns.extend(received.as_ref().map(received_line));
     columns.retain(|column| !column.is_empty());
     columns.join("  ")
 }
 
-fn received_line(Received { pieces, bytes, end, code }: &Received) -> String {
-    let why = code.as_ref().map(|code| format!(" ({})", line(code))).unwrap_or_default();
+fn received_line(ReceivedBody { pieces, bytes, end, code }: &ReceivedBody) -> String {
+    let why = code.as_ref().map(|code| format!(" ({})", single_line(code))).unwrap_or_default();
     let many = if *pieces == 1 { "" } else { "s" };
     format!("{}: {bytes} bytes in {pieces} piece{many}{why}", end.name())
 }
 
-/// `kv.get 300 committed, 1 none`.
-fn counted(kind: &str, phases: &BTreeMap<Effects, u64>) -> String {
+/// Formats counts by phase: `kv.get 300 committed, 1 none`.
+fn describe_counts(kind: &str, phases: &BTreeMap<Effects, u64>) -> String {
     let phases: Vec<String> = phases.iter().map(|(effects, count)| format!("{count} {}", effects.name())).collect();
     format!("{kind} {}", phases.join(" "))
 }

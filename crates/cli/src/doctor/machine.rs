@@ -1,6 +1,7 @@
-//! What this machine gives a process: limits, files, the network, the kernel, and who it is.
+//! Probes what this machine gives a process: limits, files, network, kernel features, and the user.
 //!
-//! Invariant: nothing is needed to look. What cannot be seen, as without `/proc`, is `None`, and never a failure.
+//! Invariant: a probe never fails. What cannot be determined, for example without `/proc`, is
+//! `None`.
 
 use std::fs;
 use std::net::UdpSocket;
@@ -10,76 +11,76 @@ use rustix::process::{Resource, getrlimit, getuid};
 use rustix::thread::{SecureComputingMode, no_new_privs, secure_computing_mode};
 use serde::Serialize;
 
-/// What was found.
+/// The results of the probes.
 #[derive(Debug, Serialize)]
 #[expect(clippy::struct_excessive_bools, reason = "a machine has each of these things or has not")]
 pub(super) struct Machine {
-    /// The kernel's version.
+    /// The kernel's release.
     pub(super) kernel: String,
-    /// Who this process is.
+    /// The real user ID of this process.
     pub(super) user: u32,
-    /// Whether there is a home directory, or folders in its place.
+    /// Whether there is a home directory, or XDG directories instead of one.
     pub(super) home: bool,
-    /// How much address space the process may take; `None` is without a limit.
+    /// Limit on address space, in bytes; `None` means unlimited.
     pub(super) address_space_bytes: Option<u64>,
-    /// How many files it may have open; `None` is without a limit.
+    /// Limit on open files; `None` means unlimited.
     pub(super) open_files: Option<u64>,
-    /// How much memory its control groups give it; `None` is without a limit, or not to be seen.
+    /// Memory limit of the control groups, in bytes; `None` means unlimited or unknown.
     pub(super) memory_bytes: Option<u64>,
-    /// On how many cores it may run.
+    /// Number of cores available to this process.
     pub(super) cores: usize,
-    /// Whether `/proc` can be read.
+    /// Whether `/proc` is readable.
     pub(super) proc: bool,
-    /// Whether there is a way to other machines.
+    /// Whether there is a route to other machines.
     pub(super) network: bool,
-    /// Whether the kernel says which pages a cell has written.
+    /// Whether the kernel reports dirty pages of an instance (`PAGEMAP_SCAN`).
     pub(super) pagemap_scan: bool,
-    /// Whether system calls are filtered: `off`, `filter`, or `unknown`.
+    /// The seccomp mode: `off`, `filter`, or `unknown`.
     pub(super) seccomp: &'static str,
-    /// Whether it can gain no privileges by starting other programs.
+    /// Whether the process has `no_new_privs` set, so that starting a program gains no privileges.
     pub(super) no_new_privileges: Option<bool>,
 }
 
 impl Machine {
-    /// Looks at it.
-    pub(super) fn look() -> Self {
+    /// Runs all probes.
+    pub(super) fn probe() -> Self {
         Self {
             kernel: rustix::system::uname().release().to_string_lossy().into_owned(),
             user: getuid().as_raw(),
             home: etcetera::base_strategy::Xdg::new().is_ok(),
             address_space_bytes: getrlimit(Resource::As).current,
             open_files: getrlimit(Resource::Nofile).current,
-            memory_bytes: memory(),
+            memory_bytes: memory_limit(),
             cores: std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
             proc: Path::new("/proc/self/status").exists(),
-            network: network(),
+            network: has_network_route(),
             pagemap_scan: toolcell::pagemap_scan(),
-            seccomp: seccomp(),
+            seccomp: seccomp_mode(),
             no_new_privileges: no_new_privs().ok(),
         }
     }
 }
 
-/// Whether an address elsewhere can be reached, as far as the tables of this machine say. Nothing is sent.
-fn network() -> bool {
-    // Addresses that are set aside for documentation: RFC 5737 and RFC 3849.
+/// Whether the routing table has a route to other machines. Nothing is sent.
+fn has_network_route() -> bool {
+    // Addresses reserved for documentation: RFC 5737 and RFC 3849.
     [("0.0.0.0:0", "192.0.2.1:9"), ("[::]:0", "[2001:db8::1]:9")]
         .iter()
         .any(|(here, there)| UdpSocket::bind(here).and_then(|socket| socket.connect(there)).is_ok())
 }
 
-fn seccomp() -> &'static str {
+fn seccomp_mode() -> &'static str {
     match secure_computing_mode() {
-        // A kernel without it does not know the question.
+        // A kernel without seccomp rejects the query.
         Ok(SecureComputingMode::Disabled) | Err(rustix::io::Errno::INVAL) => "off",
-        // A filter may refuse to have it put.
+        // A filter may refuse the query itself.
         Ok(SecureComputingMode::Filter) | Err(_) => "filter",
         Ok(_) => "unknown",
     }
 }
 
-/// The tightest limit on memory of the control groups that this process is in (version 2, and before that version 1).
-fn memory() -> Option<u64> {
+/// Returns the tightest memory limit of this process's control groups, over cgroup v2 and v1.
+fn memory_limit() -> Option<u64> {
     let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
     let group = |controllers: &str| {
         let of = |line: &str| {
@@ -87,21 +88,21 @@ fn memory() -> Option<u64> {
             let (names, path) = after.split_once(':')?;
             names.split(',').any(|name| name == controllers).then(|| path.trim_start_matches('/').to_owned())
         };
-        // Where it cannot be seen which group this is, a container sees its own at the root.
+        // If the group is unknown, use the root: a container sees its own group there.
         groups.lines().find_map(of).unwrap_or_default()
     };
     let found = [
-        tightest(Path::new("/sys/fs/cgroup"), &group(""), "memory.max"),
-        tightest(Path::new("/sys/fs/cgroup/memory"), &group("memory"), "memory.limit_in_bytes"),
+        smallest_limit(Path::new("/sys/fs/cgroup"), &group(""), "memory.max"),
+        smallest_limit(Path::new("/sys/fs/cgroup/memory"), &group("memory"), "memory.limit_in_bytes"),
     ];
     found.into_iter().flatten().min()
 }
 
-/// The smallest limit of a group and those around it.
-fn tightest(root: &Path, group: &str, file: &str) -> Option<u64> {
+/// Returns the smallest limit of a group and its ancestors.
+fn smallest_limit(root: &Path, group: &str, file: &str) -> Option<u64> {
     let inner: PathBuf = root.join(group);
     let around = inner.ancestors().take_while(|folder| folder.starts_with(root));
     let limits = around.filter_map(|folder| fs::read_to_string(folder.join(file)).ok()?.trim().parse().ok());
-    // Version 1 writes a number near the largest there is where there is no limit.
+    // Cgroup v1 writes a number close to `i64::MAX` for "no limit".
     limits.filter(|limit: &u64| *limit < 1 << 60).min()
 }

@@ -1,50 +1,52 @@
-//! What a machine does not give, and what that costs.
+//! Lists the features that a machine lacks, and the cost of each.
 //!
-//! Invariant: nothing in here keeps Toolcell from working; where something does, there is no image, and that is an error.
+//! Invariant: nothing in this list keeps Toolcell from working. If no image works, `doctor` reports
+//! an error instead.
 
 use serde::Serialize;
-use toolcell::Kind;
+use toolcell::ImageKind;
 
 use super::Deadlines;
 use super::machine::Machine;
 use super::store::StoreFindings;
 
-/// Fewer open files than this were never tried.
-const FILES_TRIED: u64 = 64;
-/// Less memory than this was never tried.
-const MEMORY_TRIED: u64 = 128 << 20;
+/// Smallest limit on open files that was tested.
+const MIN_TESTED_FILES: u64 = 64;
+/// Smallest memory limit that was tested, in bytes.
+const MIN_TESTED_MEMORY_BYTES: u64 = 128 << 20;
 
-/// One thing that is missing.
+/// A feature that the machine lacks.
 #[derive(Debug, Serialize)]
-pub(super) struct Missing {
-    /// What it is, as programs know it.
+pub(super) struct MissingFeature {
+    /// A stable identifier of the feature.
     pub(super) what: &'static str,
-    /// What does not work, or takes longer.
+    /// What does not work, or is slower, without it.
     pub(super) cost: String,
 }
 
-/// All that is missing, what costs most first. `image` is the one that was taken because others do not work here, or because
-/// it is the fastest; one that was asked for says nothing of the machine.
-pub(super) fn missing(
-    image: Option<Kind>,
+/// Returns the missing features, most costly first. `image` is the image that was selected because
+/// faster ones do not work here, or because it is the fastest; an image that the user asked for
+/// says nothing about the machine.
+pub(super) fn find_missing(
+    image: Option<ImageKind>,
     deadlines: Option<Deadlines>,
     machine: &Machine,
     store: &StoreFindings,
-) -> Vec<Missing> {
+) -> Vec<MissingFeature> {
     let mut all = Vec::new();
-    let mut say = |what, cost: &str| all.push(Missing { what, cost: cost.to_owned() });
+    let mut say = |what, cost: &str| all.push(MissingFeature { what, cost: cost.to_owned() });
     match image {
-        Some(Kind::Interpreted) => say("executable-pages", "tools run about 30 times slower, in the interpreter"),
-        Some(Kind::Bounded) => say(
+        Some(ImageKind::Interpreted) => say("executable-pages", "tools run about 30 times slower, in the interpreter"),
+        Some(ImageKind::Bounded) => say(
             "address-space",
             "tools run about 1.6 times as long, and a call takes some 30 µs longer: cells that are kept ready, without bounds \
              checks, need 20 GiB of addresses (not of memory)",
         ),
-        Some(Kind::Roomy) if !machine.pagemap_scan => say(
+        Some(ImageKind::Roomy) if !machine.pagemap_scan => say(
             "pagemap-scan",
             "a call takes 55 to 60 µs instead of 16 to 21: that needs Linux 6.7 and a readable /proc/self/pagemap",
         ),
-        Some(Kind::Roomy) | None => {}
+        Some(ImageKind::Roomy) | None => {}
     }
     if deadlines == Some(Deadlines::SlicesWithoutThread) {
         say(
@@ -70,10 +72,10 @@ pub(super) fn missing(
     if !machine.proc {
         say("proc", "nothing but what is said here of pagemap-scan; limits of memory may go unseen");
     }
-    if machine.open_files.is_some_and(|files| files < FILES_TRIED) {
+    if machine.open_files.is_some_and(|files| files < MIN_TESTED_FILES) {
         say("open-files", "fewer than 64 files may be open at once: the store and the server may need more");
     }
-    if machine.memory_bytes.is_some_and(|bytes| bytes < MEMORY_TRIED) {
+    if machine.memory_bytes.is_some_and(|bytes| bytes < MIN_TESTED_MEMORY_BYTES) {
         say("memory", "less than 128 MiB: keep the limit of a call (--memory-mb, `limits.memory_mb`) well below it");
     }
     all

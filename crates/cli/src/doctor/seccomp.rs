@@ -1,7 +1,8 @@
-//! The seccomp profile that Toolcell works under, in the form that container runtimes take (the OCI runtime
+//! The seccomp profile that Toolcell needs, in the format of container runtimes (OCI runtime
 //! specification, `linux.seccomp`; `--security-opt seccomp=FILE` of Docker and Podman).
 //!
-//! Invariant: what is not named is refused. What is named has its reason beside it, in `seccomp.json`.
+//! Invariant: system calls that are not listed fail. `seccomp.json` gives the reason for each
+//! listed one.
 
 use std::collections::BTreeMap;
 
@@ -9,24 +10,24 @@ use clap::ValueEnum;
 use serde_json::{Value, json};
 
 use crate::Streams;
+use crate::error::CliError;
 use crate::exit::Exit;
-use crate::failure::Failure;
 
-/// The calls, in groups.
-const GROUPS: &str = include_str!("seccomp.json");
-/// `EPERM`.
-const REFUSED: u32 = 1;
+/// The allowed system calls, in groups.
+const SYSCALL_GROUPS: &str = include_str!("seccomp.json");
+/// The value of `EPERM` on Linux.
+const EPERM: u32 = 1;
 
-/// What is allowed besides running tools.
+/// Groups of system calls beyond those needed to run tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Besides {
-    /// Sockets: for grants of `net`, and `mcp --http`
+pub(crate) enum ExtraSyscalls {
+    /// Sockets: for `net` grants and `mcp --http`
     Network,
-    /// Other processes: for gates that are commands, and for `--jail`
+    /// Processes: for command hooks and `--jail`
     Processes,
 }
 
-impl Besides {
+impl ExtraSyscalls {
     fn name(self) -> &'static str {
         match self {
             Self::Network => "network",
@@ -36,16 +37,17 @@ impl Besides {
 }
 
 /// Prints the profile.
-pub(super) fn print(besides: &[Besides], streams: &mut Streams<'_>) -> Result<Exit, Failure> {
+pub(super) fn print(besides: &[ExtraSyscalls], streams: &mut Streams<'_>) -> Result<Exit, CliError> {
     let text = serde_json::to_string_pretty(&profile(besides).map_err(std::io::Error::from)?);
     writeln!(streams.output, "{}", text.map_err(std::io::Error::from)?)?;
     Ok(Exit::Done)
 }
 
-fn profile(besides: &[Besides]) -> serde_json::Result<Value> {
-    let mut groups: BTreeMap<String, Vec<Value>> = serde_json::from_str(GROUPS)?;
+fn profile(besides: &[ExtraSyscalls]) -> serde_json::Result<Value> {
+    let mut groups: BTreeMap<String, Vec<Value>> = serde_json::from_str(SYSCALL_GROUPS)?;
     let mut calls = groups.remove("base").unwrap_or_default();
-    let allowed = [Besides::Network, Besides::Processes].into_iter().filter(|group| besides.contains(group));
+    let allowed =
+        [ExtraSyscalls::Network, ExtraSyscalls::Processes].into_iter().filter(|group| besides.contains(group));
     calls.extend(allowed.filter_map(|group| groups.remove(group.name())).flatten());
     for call in &mut calls {
         if call.get("action").is_none() {
@@ -54,7 +56,7 @@ fn profile(besides: &[Besides]) -> serde_json::Result<Value> {
     }
     Ok(json!({
         "defaultAction": "SCMP_ACT_ERRNO",
-        "defaultErrnoRet": REFUSED,
+        "defaultErrnoRet": EPERM,
         "architectures": ["SCMP_ARCH_X86_64", "SCMP_ARCH_AARCH64"],
         "syscalls": calls,
     }))

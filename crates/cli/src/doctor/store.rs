@@ -1,38 +1,38 @@
-//! How the store is, and whether its folder can be written.
+//! Checks the state of the store, and whether its folder is writable.
 //!
-//! Invariant: a store is not made by looking at it.
+//! Invariant: checking does not create a store.
 
 use std::path::Path;
 
 use rustix::fs::{Access as Wanted, access};
 use serde::Serialize;
-use toolcell::store::{Access, Fault, Health, Mending, Settings, Store, fsck};
-use toolcell::visible;
+use toolcell::escape_control_chars;
+use toolcell::store::{Fault, FsckReport, RepairMode, Settings, Store, StoreAccess, fsck};
 
 use crate::Streams;
 use crate::fsck::{print_problems, summary};
 
-/// How the store is.
+/// The state of the store.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct StoreFindings {
-    /// Where it is; nowhere, where nothing says it.
+    /// The store directory; `None` if it is unknown.
     pub(super) directory: Option<String>,
-    /// Whether it can be written, or made where there is none yet.
+    /// Whether the folder is writable, or can be created.
     pub(super) writable: bool,
-    /// Why it cannot be opened, or does not exist.
+    /// Why the store cannot be opened.
     error: Option<String>,
     access: Option<&'static str>,
-    health: Option<Health>,
-    /// What is wrong with the audit log.
+    health: Option<FsckReport>,
+    /// Problems of the audit log.
     audit: Vec<String>,
-    /// Why something was not looked at: another process has locked it.
+    /// Why a check was skipped: another process holds a lock.
     busy: Option<String>,
 }
 
 impl StoreFindings {
-    /// Looks at a store, if there is one; none yet is fine.
-    pub(super) fn look(dir: Option<&Path>) -> Self {
+    /// Checks the store in a directory. A store that does not exist yet is fine.
+    pub(super) fn probe(dir: Option<&Path>) -> Self {
         let Some(dir) = dir else {
             return Self {
                 directory: None,
@@ -50,7 +50,7 @@ impl StoreFindings {
         if !dir.exists() {
             return none;
         }
-        let health = match fsck(dir, Mending::Look) {
+        let health = match fsck(dir, RepairMode::Check) {
             Ok(health) => health,
             Err(error) if error.code() == "store-busy" => return Self { busy: Some(error.to_string()), ..none },
             Err(error) => return Self { error: Some(error.to_string()), ..none },
@@ -63,8 +63,8 @@ impl StoreFindings {
             Err(error) => return Self { error: Some(error.to_string()), health: Some(health), ..none },
         };
         let access = Some(match store.access() {
-            Access::Full => "read and write",
-            Access::ReadOnly => "read-only: nothing is recorded, and tools run with `audit.required = false` only",
+            StoreAccess::Full => "read and write",
+            StoreAccess::ReadOnly => "read-only: nothing is recorded, and tools run with `audit.required = false` only",
         });
         let (audit, busy) = match store.audit().verify(None) {
             Ok(verdict) => (verdict.problems.iter().map(ToString::to_string).collect(), None),
@@ -74,37 +74,39 @@ impl StoreFindings {
         Self { access, health: Some(health), audit, busy, ..none }
     }
 
-    pub(super) fn is_good(&self) -> bool {
-        self.error.is_none() && self.audit.is_empty() && self.health.as_ref().is_none_or(Health::is_good)
+    pub(super) fn is_healthy(&self) -> bool {
+        self.error.is_none() && self.audit.is_empty() && self.health.as_ref().is_none_or(FsckReport::is_healthy)
     }
 
-    /// Whether another process kept this one from looking at all of it.
+    /// Whether a lock of another process prevented some checks.
     pub(super) fn is_busy(&self) -> bool {
         self.busy.is_some()
     }
 
     pub(super) fn print(&self, streams: &mut Streams<'_>) -> std::io::Result<()> {
         let state = match (&self.error, self.access) {
-            (Some(error), _) => visible(error),
+            (Some(error), _) => escape_control_chars(error),
             (None, Some(access)) => access.to_owned(),
             (None, None) => "none yet".to_owned(),
         };
-        let directory = self.directory.as_deref().map_or_else(|| "nowhere".to_owned(), visible);
+        let directory = self.directory.as_deref().map_or_else(|| "nowhere".to_owned(), escape_control_chars);
         writeln!(streams.output, "store          {directory} ({state})")?;
         if let Some(health) = &self.health {
             writeln!(streams.output, "               {}", summary(health))?;
             print_problems(health, streams)?;
         }
         if let Some(busy) = &self.busy {
-            writeln!(streams.output, "not looked at: {}", visible(busy))?;
+            writeln!(streams.output, "not looked at: {}", escape_control_chars(busy))?;
         }
-        self.audit.iter().try_for_each(|problem| writeln!(streams.output, "wrong: audit log: {}", visible(problem)))
+        self.audit
+            .iter()
+            .try_for_each(|problem| writeln!(streams.output, "wrong: audit log: {}", escape_control_chars(problem)))
     }
 }
 
-/// Whether a folder can be written, or made in the nearest one that there is.
+/// Whether a folder is writable, or can be created in its nearest existing ancestor.
 fn is_writable(dir: &Path) -> bool {
-    // A path that is relative begins where the process is.
+    // A relative path starts at the current folder.
     let here = Path::new(".");
     let nearest = dir.ancestors().find(|folder| folder.exists()).unwrap_or(here);
     let nearest = if nearest.as_os_str().is_empty() { here } else { nearest };

@@ -1,7 +1,8 @@
-//! `mcp config`: prints the entry that leads a client to the server, puts it into the client's file, and takes it out.
+//! `mcp config`: prints a client's configuration entry, or writes it to or removes it from the
+//! client's file.
 //!
-//! Invariant: a file is replaced as a whole or not at all, only if it is still what was read, and never by something that
-//! was not asked for. What stands at the end of symbolic links is what is edited; the links stay.
+//! Invariant: a file is replaced atomically, only if it still has the content that was read, and
+//! only on request. Symlinks are followed and kept: their target is edited.
 
 use std::fs::{DirBuilder, File, OpenOptions, Permissions};
 use std::io::{ErrorKind, Write as _};
@@ -9,18 +10,18 @@ use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as 
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
-use toolcell_mcp::client::{self, ClientError, Entry, FILE_LIMIT, Server, WhenForeign};
+use toolcell_mcp::client::{self, ClientEntry, ClientError, FILE_LIMIT, OnForeignEntry, ServerTarget};
 
 use crate::args::{McpConfigArgs, PolicyArgs};
+use crate::error::CliError;
 use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::{Streams, input};
-use toolcell::visible;
+use toolcell::escape_control_chars;
 
 /// The name of the program.
-const PROGRAM: &str = "toolcell";
-/// How many symbolic links are followed, as Linux does.
-const LINKS: usize = 40;
+const PROGRAM_NAME: &str = "toolcell";
+/// Maximum number of symlinks followed; the same limit as in Linux.
+const MAX_SYMLINKS: usize = 40;
 
 pub(crate) fn run(
     args: &McpConfigArgs,
@@ -28,10 +29,10 @@ pub(crate) fn run(
     dir: Option<&Path>,
     json: bool,
     streams: &mut Streams<'_>,
-) -> Result<Exit, Failure> {
-    let entry = Entry::new(&args.name, server(args, dir)?).map_err(|error| refused(&error))?;
-    let path = place(args, places)?;
-    let changed = (args.write || args.remove).then(|| edit(args, &entry, &path)).transpose()?;
+) -> Result<Exit, CliError> {
+    let entry = ClientEntry::new(&args.name, build_server(args, dir)?).map_err(|error| client_error(&error))?;
+    let path = config_path(args, places)?;
+    let changed = (args.write || args.remove).then(|| edit_file(args, &entry, &path)).transpose()?;
     let (shown, snippet) = (path.display().to_string(), args.client.snippet(&entry));
     if json {
         let (client, changed) = (args.client.name(), changed.unwrap_or_default());
@@ -39,13 +40,13 @@ pub(crate) fn run(
         writeln!(streams.output, "{said}")?;
         return Ok(Exit::Done);
     }
-    say(args, &visible(&shown), &snippet, changed, streams)?;
+    print_result(args, &escape_control_chars(&shown), &snippet, changed, streams)?;
     Ok(Exit::Done)
 }
 
-/// Says what was done; without an option to do something, the snippet goes to standard output, and where it belongs to
-/// standard error.
-fn say(
+/// Prints what was done. Without `--write` and `--remove`, the snippet goes to standard output, and
+/// a note on its place to standard error.
+fn print_result(
     args: &McpConfigArgs,
     path: &str,
     snippet: &str,
@@ -59,56 +60,57 @@ fn say(
         (Some(true), false) => writeln!(streams.output, "put `{name}` into {path}")?,
         (Some(false), false) => writeln!(streams.output, "{path} has `{name}` already; nothing was changed")?,
         (None, _) => {
-            write!(streams.output, "{}", streams.shown(snippet))?;
+            write!(streams.output, "{}", streams.escape_for_output(snippet))?;
             writeln!(streams.errors, "note: this belongs into {path}; --write puts it there")?;
         }
     }
     args.client.note().map_or(Ok(()), |note| writeln!(streams.errors, "note: {}: {note}", args.client.name()))
 }
 
-/// The server that the entry is to lead to.
-fn server(args: &McpConfigArgs, dir: Option<&Path>) -> Result<Server, Failure> {
+/// Returns the server that the entry points to.
+fn build_server(args: &McpConfigArgs, dir: Option<&Path>) -> Result<ServerTarget, CliError> {
     if let Some(url) = &args.http {
-        return Server::http(url, args.token_env.as_deref()).map_err(|error| refused(&error));
+        return ServerTarget::http(url, args.token_env.as_deref()).map_err(|error| client_error(&error));
     }
     let mut words = vec!["mcp".to_owned()];
     if let Some(dir) = dir {
         let whole = std::path::absolute(dir).map_err(|error| unreadable(dir, &error))?;
-        words.extend(["--dir".to_owned(), plain(&whole)?]);
+        words.extend(["--dir".to_owned(), path_to_utf8(&whole)?]);
     }
     if let Some(count) = args.publish {
         words.extend(["--publish".to_owned(), count.to_string()]);
     }
-    Server::command(command()?, words).map_err(|error| refused(&error))
+    ServerTarget::command(program_command()?, words).map_err(|error| client_error(&error))
 }
 
-fn refused(error: &ClientError) -> Failure {
-    Failure::said(error.code(), error.to_string(), error.hint())
+fn client_error(error: &ClientError) -> CliError {
+    CliError::coded(error.code(), error.to_string(), error.hint())
 }
 
-/// What starts this program: its name where that leads to it, else where it is.
-fn command() -> Result<String, Failure> {
-    let own = std::env::current_exe().map_err(|error| unreadable(Path::new(PROGRAM), &error))?;
+/// Returns the command that starts this program: its name if `PATH` resolves it to this binary,
+/// else its path.
+fn program_command() -> Result<String, CliError> {
+    let own = std::env::current_exe().map_err(|error| unreadable(Path::new(PROGRAM_NAME), &error))?;
     let is_program = |path: &PathBuf| path.metadata().is_ok_and(|file| file.is_file() && file.mode() & 0o111 != 0);
     let folders = std::env::var_os("PATH").unwrap_or_default();
-    let first = std::env::split_paths(&folders).map(|folder| folder.join(PROGRAM)).find(is_program);
+    let first = std::env::split_paths(&folders).map(|folder| folder.join(PROGRAM_NAME)).find(is_program);
     let whole = |path: &Path| path.canonicalize().ok();
     match first {
-        Some(first) if whole(&first).is_some_and(|first| whole(&own) == Some(first)) => Ok(PROGRAM.to_owned()),
-        _ => plain(&own),
+        Some(first) if whole(&first).is_some_and(|first| whole(&own) == Some(first)) => Ok(PROGRAM_NAME.to_owned()),
+        _ => path_to_utf8(&own),
     }
 }
 
-/// A path as text.
-fn plain(path: &Path) -> Result<String, Failure> {
-    path.to_str().map(str::to_owned).ok_or_else(|| Failure::Typed {
+/// Converts a path to UTF-8.
+fn path_to_utf8(path: &Path) -> Result<String, CliError> {
+    path.to_str().map(str::to_owned).ok_or_else(|| CliError::Usage {
         message: format!("{} cannot be written into a configuration: it is not UTF-8", path.display()),
         hint: "take a folder with a plain name",
     })
 }
 
-/// The file that the entry belongs to.
-fn place(args: &McpConfigArgs, places: &PolicyArgs) -> Result<PathBuf, Failure> {
+/// Returns the client's configuration file.
+fn config_path(args: &McpConfigArgs, places: &PolicyArgs) -> Result<PathBuf, CliError> {
     if let Some(file) = &args.place.file {
         return Ok(file.clone());
     }
@@ -124,21 +126,21 @@ fn place(args: &McpConfigArgs, places: &PolicyArgs) -> Result<PathBuf, Failure> 
     Ok(args.client.user_file(&home, folder))
 }
 
-fn no_home() -> Failure {
+fn no_home() -> CliError {
     let message = "there is no home directory to find the client's file in".to_owned();
-    Failure::Typed { message, hint: "name the file with --file, or set HOME" }
+    CliError::Usage { message, hint: "name the file with --file, or set HOME" }
 }
 
-/// Puts the entry in or takes it out, and says whether that changed the file.
-fn edit(args: &McpConfigArgs, entry: &Entry, path: &Path) -> Result<bool, Failure> {
-    let target = target(path)?;
-    let before = read(&target)?;
-    let foreign = if args.force { WhenForeign::Replace } else { WhenForeign::Refuse };
+/// Adds or removes the entry, and returns whether the file changed.
+fn edit_file(args: &McpConfigArgs, entry: &ClientEntry, path: &Path) -> Result<bool, CliError> {
+    let target = resolve_symlinks(path)?;
+    let before = read_file(&target)?;
+    let foreign = if args.force { OnForeignEntry::Replace } else { OnForeignEntry::Refuse };
     let text = before.as_deref().unwrap_or_default();
-    let edit = if args.remove { client::take } else { client::put };
+    let edit = if args.remove { client::remove } else { client::upsert };
     let after = edit(args.client, entry, text, foreign).map_err(|error| {
         let message = format!("{}: {error}", path.display());
-        Failure::said(error.code(), message, error.hint())
+        CliError::coded(error.code(), message, error.hint())
     })?;
     if after == text {
         return Ok(false);
@@ -146,23 +148,23 @@ fn edit(args: &McpConfigArgs, entry: &Entry, path: &Path) -> Result<bool, Failur
     if after.len() as u64 > FILE_LIMIT {
         return Err(too_long(&target));
     }
-    replace(&target, before.as_deref(), &after, mode(args)).map(|()| true)
+    replace_file(&target, before.as_deref(), &after, file_mode(args)).map(|()| true)
 }
 
-/// Who may read a file that is made: of a project, whoever the user lets; of a user, nobody else, since a client may keep
-/// tokens in it.
-const fn mode(args: &McpConfigArgs) -> u32 {
+/// Returns the mode of a new file. A project file follows the umask; a user file is private,
+/// because clients may keep tokens in it.
+const fn file_mode(args: &McpConfigArgs) -> u32 {
     if args.place.user { 0o600 } else { 0o666 }
 }
 
-/// Where symbolic links lead to in the end, whether there is something or not.
-fn target(path: &Path) -> Result<PathBuf, Failure> {
+/// Follows symlinks to their final target, whether it exists or not.
+fn resolve_symlinks(path: &Path) -> Result<PathBuf, CliError> {
     let failed = |error| unreadable(path, &error);
     let mut target = path.to_owned();
-    for _ in 0..LINKS {
+    for _ in 0..MAX_SYMLINKS {
         match std::fs::read_link(&target) {
             Ok(next) => target = target.parent().map_or_else(|| next.clone(), |folder| folder.join(&next)),
-            // It is no link, or nothing.
+            // Not a symlink, or nothing there.
             Err(error) if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::NotFound) => return Ok(target),
             Err(error) => return Err(failed(error)),
         }
@@ -170,51 +172,51 @@ fn target(path: &Path) -> Result<PathBuf, Failure> {
     Err(failed(std::io::Error::other("more symbolic links than can be followed")))
 }
 
-/// The text of a file; nothing where there is none.
-fn read(path: &Path) -> Result<Option<String>, Failure> {
+/// Reads a file; `None` if it does not exist.
+fn read_file(path: &Path) -> Result<Option<String>, CliError> {
     let failed = |error| unreadable(path, &error);
     let metadata = match path.metadata() {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         other => other.map_err(failed)?,
     };
-    // What is no file, such as a pipe, could be waited for without end.
+    // Reading a pipe or a device could block forever.
     if !metadata.is_file() {
         return Err(failed(std::io::Error::other("is not a file")));
     }
-    let bytes = File::open(path).and_then(|file| input::read(file, FILE_LIMIT + 1)).map_err(failed)?;
+    let bytes = File::open(path).and_then(|file| input::read_up_to(file, FILE_LIMIT + 1)).map_err(failed)?;
     if bytes.len() as u64 > FILE_LIMIT {
         return Err(too_long(path));
     }
-    input::text(bytes, &path.display().to_string()).map(Some)
+    input::decode_utf8(bytes, &path.display().to_string()).map(Some)
 }
 
-fn too_long(path: &Path) -> Failure {
+fn too_long(path: &Path) -> CliError {
     let message = format!("{} is longer than {FILE_LIMIT} bytes", path.display());
-    Failure::Typed { message, hint: "put the snippet in by hand; nothing was changed" }
+    CliError::Usage { message, hint: "put the snippet in by hand; nothing was changed" }
 }
 
-/// Puts a text in the place of a file that is still what it was. A text that is empty is that of no file.
-fn replace(path: &Path, before: Option<&str>, after: &str, mode: u32) -> Result<(), Failure> {
+/// Replaces a file if its content is still `before`. Empty content removes the file.
+fn replace_file(path: &Path, before: Option<&str>, after: &str, mode: u32) -> Result<(), CliError> {
     let folder = path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
     if before.is_none() {
         let mut making = DirBuilder::new();
-        // A folder of a user's is nobody else's, as the file is.
+        // The folder of a private file is private too.
         making.recursive(true).mode(if mode == 0o600 { 0o700 } else { 0o777 });
         making.create(folder).map_err(|error| unwritable(folder, &error))?;
     }
     let failed = |error: std::io::Error| unwritable(path, &error);
     if after.is_empty() {
-        unchanged(path, before)?;
+        check_unchanged(path, before)?;
         std::fs::remove_file(path).map_err(failed)?;
     } else {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let new = folder.join(format!(".{name}.{}.new", std::process::id()));
-        let done = fill(&new, path, after, mode).map_err(failed).and_then(|()| {
-            unchanged(path, before)?;
+        let done = write_new_file(&new, path, after, mode).map_err(failed).and_then(|()| {
+            check_unchanged(path, before)?;
             std::fs::rename(&new, path).map_err(failed)
         });
         if done.is_err() {
-            // Where even that fails, what failed before is what is said.
+            // Report the first error, even if this cleanup fails.
             let _ = std::fs::remove_file(&new);
         }
         done?;
@@ -222,8 +224,8 @@ fn replace(path: &Path, before: Option<&str>, after: &str, mode: u32) -> Result<
     File::open(folder).and_then(|folder| folder.sync_all()).map_err(failed)
 }
 
-/// Writes a new file beside the old one, for the same owner and readers.
-fn fill(new: &Path, old: &Path, text: &str, mode: u32) -> std::io::Result<()> {
+/// Writes a new file beside the old one, with the same owner and mode.
+fn write_new_file(new: &Path, old: &Path, text: &str, mode: u32) -> std::io::Result<()> {
     let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(new)?;
     if let Ok(old) = old.metadata() {
         let now = file.metadata()?;
@@ -236,26 +238,26 @@ fn fill(new: &Path, old: &Path, text: &str, mode: u32) -> std::io::Result<()> {
     file.sync_all()
 }
 
-/// Nothing, if a file is still what it was.
-fn unchanged(path: &Path, before: Option<&str>) -> Result<(), Failure> {
-    if read(path)?.as_deref() == before {
+/// Fails if a file no longer has the content `before`.
+fn check_unchanged(path: &Path, before: Option<&str>) -> Result<(), CliError> {
+    if read_file(path)?.as_deref() == before {
         return Ok(());
     }
     let message = format!("{} was changed meanwhile", path.display());
-    Err(Failure::said("client-file-changed", message, "run it again; nothing was changed by it"))
+    Err(CliError::coded("client-file-changed", message, "run it again; nothing was changed by it"))
 }
 
-fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
-    let message = format!("{} cannot be read: {}", path.display(), why(error));
-    Failure::said("file-unreadable", message, "name another file with --file; nothing was changed")
+fn unreadable(path: &Path, error: &std::io::Error) -> CliError {
+    let message = format!("{} cannot be read: {}", path.display(), io_reason(error));
+    CliError::coded("file-unreadable", message, "name another file with --file; nothing was changed")
 }
 
-fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
-    let message = format!("{} cannot be written: {}", path.display(), why(error));
-    Failure::said("file-unwritable", message, "name another file with --file, or put the snippet in by hand")
+fn unwritable(path: &Path, error: &std::io::Error) -> CliError {
+    let message = format!("{} cannot be written: {}", path.display(), io_reason(error));
+    CliError::coded("file-unwritable", message, "name another file with --file, or put the snippet in by hand")
 }
 
-fn why(error: &std::io::Error) -> String {
+fn io_reason(error: &std::io::Error) -> String {
     match error.kind() {
         ErrorKind::PermissionDenied => "permission denied".to_owned(),
         ErrorKind::ReadOnlyFilesystem => "the file system is read-only".to_owned(),
@@ -272,16 +274,16 @@ mod tests {
     fn a_file_that_was_changed_meanwhile_is_not_replaced() {
         let folder = std::env::temp_dir().join(format!("toolcell-mcp-config-{}", std::process::id()));
         let path = folder.join("mcp.json");
-        replace(&path, None, "first", 0o600).unwrap();
+        replace_file(&path, None, "first", 0o600).unwrap();
         for (before, after) in [(None, "mine"), (Some("else"), "mine"), (Some("else"), "")] {
-            let refused = replace(&path, before, after, 0o600).unwrap_err();
+            let refused = replace_file(&path, before, after, 0o600).unwrap_err();
             assert_eq!(refused.code(), "client-file-changed");
-            assert_eq!(read(&path).unwrap().as_deref(), Some("first"));
+            assert_eq!(read_file(&path).unwrap().as_deref(), Some("first"));
         }
         assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1, "nothing is left beside it");
-        replace(&path, Some("first"), "second", 0o600).unwrap();
-        replace(&path, Some("second"), "", 0o600).unwrap();
-        assert_eq!(read(&path).unwrap(), None);
+        replace_file(&path, Some("first"), "second", 0o600).unwrap();
+        replace_file(&path, Some("second"), "", 0o600).unwrap();
+        assert_eq!(read_file(&path).unwrap(), None);
         std::fs::remove_dir(&folder).unwrap();
     }
 }

@@ -1,67 +1,67 @@
-//! Draws flame graphs (Gregg, "The Flame Graph", 2016), as SVG.
+//! Draws flame graphs (Gregg, "The Flame Graph", 2016) as SVG.
 //!
-//! Invariant: a file is there whole or not at all, and that it can be written is known before the tool runs, which may do what
-//! cannot be done twice. The same profile gives the same bytes.
+//! Invariant: the file is written atomically, and it is created before the tool runs, because a run
+//! may have effects that cannot be repeated. The same profile yields the same bytes.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
 use inferno::flamegraph::{self, Options};
-use toolcell::{Profile, visible};
+use toolcell::{Profile, escape_control_chars};
 
-use crate::failure::Failure;
-use crate::output::{replaceable, unwritable};
+use crate::error::CliError;
+use crate::fs::{check_replaceable, write_error};
 
-/// A file that a flame graph is going to be in.
-pub(super) struct Drawing<'a> {
+/// An SVG file to be written after the run.
+pub(super) struct FlameGraphFile<'a> {
     path: &'a Path,
     part: PathBuf,
     file: File,
 }
 
-impl<'a> Drawing<'a> {
-    /// Makes sure that the file can be written.
-    pub(super) fn begin(path: &'a Path) -> Result<Self, Failure> {
+impl<'a> FlameGraphFile<'a> {
+    /// Creates the temporary file, to fail early if the path is not writable.
+    pub(super) fn create(path: &'a Path) -> Result<Self, CliError> {
         if path == Path::new("-") {
             let message = "a flame graph is not written to standard output, where the profile is".to_owned();
-            return Err(Failure::Typed { message, hint: "name a file: --svg profile.svg" });
+            return Err(CliError::Usage { message, hint: "name a file: --svg profile.svg" });
         }
-        replaceable(path)?;
+        check_replaceable(path)?;
         let mut part = path.as_os_str().to_owned();
         part.push(format!(".{}.part", std::process::id()));
         let part = PathBuf::from(part);
-        let file = File::create_new(&part).map_err(unwritable(path))?;
+        let file = File::create_new(&part).map_err(write_error(path))?;
         Ok(Self { path, part, file })
     }
 
-    /// Draws it.
-    pub(super) fn finish(self, profile: &Profile) -> Result<(), Failure> {
-        let folded: Vec<String> = profile.folded().iter().map(|line| drawn(line)).collect();
+    /// Draws the flame graph and moves the file into place.
+    pub(super) fn finish(self, profile: &Profile) -> Result<(), CliError> {
+        let folded: Vec<String> = profile.folded_stacks().iter().map(|line| escape_for_xml(line)).collect();
         if folded.is_empty() {
             let message = format!("{} burned no fuel, so there is nothing to draw", profile.tool);
-            return Err(Failure::said("profile-empty", message, "see why it does not load"));
+            return Err(CliError::coded("profile-empty", message, "see why it does not load"));
         }
         let mut options = Options::default();
-        options.title = format!("{}: {} fuel", drawn(&profile.tool), profile.fuel);
+        options.title = format!("{}: {} fuel", escape_for_xml(&profile.tool), profile.fuel);
         "fuel".clone_into(&mut options.count_name);
         options.deterministic = true;
         let mut writer = BufWriter::new(&self.file);
         let drawn = flamegraph::from_lines(&mut options, folded.iter().map(String::as_str), &mut writer);
-        drawn.and_then(|()| writer.flush()).map_err(unwritable(self.path))?;
+        drawn.and_then(|()| writer.flush()).map_err(write_error(self.path))?;
         drop(writer);
-        self.file.sync_all().and_then(|()| fs::rename(&self.part, self.path)).map_err(unwritable(self.path))
+        self.file.sync_all().and_then(|()| fs::rename(&self.part, self.path)).map_err(write_error(self.path))
     }
 }
 
-impl Drop for Drawing<'_> {
-    /// What was not finished is of no use to anybody.
+impl Drop for FlameGraphFile<'_> {
+    /// Removes an unfinished file.
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.part);
     }
 }
 
-/// Text as XML can hold it.
-fn drawn(text: &str) -> String {
-    visible(text).replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}")
+/// Replaces characters that XML cannot represent.
+fn escape_for_xml(text: &str) -> String {
+    escape_control_chars(text).replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}")
 }

@@ -1,17 +1,17 @@
-//! Profiles as tables.
+//! Renders profiles as tables.
 
 use std::io;
 
-use toolcell::{Change, Lang, LineFuel, Outside, Profile, ProfileDifference, visible};
+use toolcell::{Lang, LineFuel, Profile, ProfileDelta, ProfileDifference, Unattributed, escape_control_chars};
 
 use crate::Streams;
-use crate::table::{Column, Fit, Table, TooLong};
+use crate::table::{Column, Fit, Overflow, Table};
 
-/// How many functions and how many lines are shown where not all are asked for.
-const SHOWN: usize = 20;
+/// Maximum number of functions, and of lines, in a table.
+const MAX_ROWS: usize = 20;
 
-/// What a table is called in the language of messages.
-struct Words {
+/// Table titles in one language.
+struct TableWords {
     function: &'static str,
     line: &'static str,
     own: &'static str,
@@ -23,8 +23,8 @@ struct Words {
     difference: &'static str,
 }
 
-impl Words {
-    const fn of(lang: Lang) -> Self {
+impl TableWords {
+    const fn for_lang(lang: Lang) -> Self {
         match lang {
             Lang::En => Self {
                 function: "function",
@@ -63,10 +63,10 @@ impl Words {
     }
 }
 
-/// The functions and the lines that cost most.
+/// Prints the functions and the lines with the highest fuel.
 pub(super) fn print(profile: &Profile, lang: Lang, streams: &mut Streams<'_>) -> io::Result<()> {
-    heading(profile, lang, streams)?;
-    let words = Words::of(lang);
+    print_heading(profile, lang, streams)?;
+    let words = TableWords::for_lang(lang);
     let mut table = Table::new(vec![
         column(words.function, Fit::Text(16)),
         column(words.line, Fit::Number),
@@ -74,32 +74,32 @@ pub(super) fn print(profile: &Profile, lang: Lang, streams: &mut Streams<'_>) ->
         column(words.share, Fit::Number),
         column(words.total, Fit::Number),
     ]);
-    let Outside { engine, other_tools, unattributed } = profile.outside;
+    let Unattributed { engine, other_tools, unattributed } = profile.outside;
     let outside = [("(engine)", engine), ("(other tools)", other_tools), ("(after the last sample)", unattributed)];
     let outside = outside.into_iter().filter(|(_, fuel)| *fuel > 0);
-    for function in profile.functions.iter().take(SHOWN) {
+    for function in profile.functions.iter().take(MAX_ROWS) {
         let name = match &*function.home {
             "tool" => function.name.clone(),
             home => format!("{} ({home})", function.name),
         };
-        table.row([
+        table.add_row([
             name,
             function.line.map(|line| line.to_string()).unwrap_or_default(),
-            grouped(function.own),
-            share(function.own, profile.fuel),
-            grouped(function.total),
+            group_digits(function.own),
+            percent(function.own, profile.fuel),
+            group_digits(function.total),
         ]);
     }
-    let others = profile.functions.get(SHOWN..).unwrap_or_default();
+    let others = profile.functions.get(MAX_ROWS..).unwrap_or_default();
     if !others.is_empty() {
         let fuel = others.iter().map(|function| function.own).fold(0, u64::saturating_add);
         let name = format!("({} more)", others.len());
-        table.row([name, String::new(), grouped(fuel), share(fuel, profile.fuel), String::new()]);
+        table.add_row([name, String::new(), group_digits(fuel), percent(fuel, profile.fuel), String::new()]);
     }
     for (name, fuel) in outside {
-        table.row([name.to_owned(), String::new(), grouped(fuel), share(fuel, profile.fuel), String::new()]);
+        table.add_row([name.to_owned(), String::new(), group_digits(fuel), percent(fuel, profile.fuel), String::new()]);
     }
-    table.print(TooLong::Cut, "toolcell profile --json", streams)?;
+    table.print(Overflow::Truncate, "toolcell profile --json", streams)?;
 
     let mut hottest: Vec<&LineFuel> = profile.lines.iter().collect();
     hottest.sort_by_key(|line| std::cmp::Reverse(line.own));
@@ -111,25 +111,25 @@ pub(super) fn print(profile: &Profile, lang: Lang, streams: &mut Streams<'_>) ->
         column(words.total, Fit::Number),
         column(words.source, Fit::Text(24)),
     ]);
-    for line in hottest.into_iter().take(SHOWN) {
-        let (own, total) = (grouped(line.own), grouped(line.total));
-        table.row([line.line.to_string(), own, share(line.own, profile.fuel), total, line.text.clone()]);
+    for line in hottest.into_iter().take(MAX_ROWS) {
+        let (own, total) = (group_digits(line.own), group_digits(line.total));
+        table.add_row([line.line.to_string(), own, percent(line.own, profile.fuel), total, line.text.clone()]);
     }
-    table.print(TooLong::Cut, "toolcell profile --lines", streams)
+    table.print(Overflow::Truncate, "toolcell profile --lines", streams)
 }
 
-/// Every line of the tool with its fuel, as it is indented.
-pub(super) fn listing(profile: &Profile, source: &str, lang: Lang, streams: &mut Streams<'_>) -> io::Result<()> {
-    heading(profile, lang, streams)?;
+/// Prints every source line with its fuel, keeping the indentation.
+pub(super) fn print_listing(profile: &Profile, source: &str, lang: Lang, streams: &mut Streams<'_>) -> io::Result<()> {
+    print_heading(profile, lang, streams)?;
     let mut lines = profile.lines.iter().peekable();
     for (number, text) in (1_u32..).zip(source.lines()) {
         let fuel = lines.next_if(|line| line.line == number);
-        let own = fuel.map(|line| grouped(line.own)).unwrap_or_default();
-        let part = fuel.map(|line| share(line.own, profile.fuel)).unwrap_or_default();
-        let text = visible(&text.replace('\t', "    "));
+        let own = fuel.map(|line| group_digits(line.own)).unwrap_or_default();
+        let part = fuel.map(|line| percent(line.own, profile.fuel)).unwrap_or_default();
+        let text = escape_control_chars(&text.replace('\t', "    "));
         writeln!(streams.output, "{}", format!("{own:>15} {part:>6} {number:>5}  {text}").trim_end())?;
     }
-    let outside = grouped(profile.outside_of_lines());
+    let outside = group_digits(profile.fuel_outside_lines());
     match lang {
         Lang::En => writeln!(streams.output, "{outside:>15} outside of the lines"),
         Lang::Ja => writeln!(streams.output, "{outside:>15} 行に属さない燃料"),
@@ -137,14 +137,14 @@ pub(super) fn listing(profile: &Profile, source: &str, lang: Lang, streams: &mut
     }
 }
 
-/// What changed, in the run, in functions and in lines.
+/// Prints the differences of the run, of functions and of lines.
 pub(super) fn print_difference(
     difference: &ProfileDifference,
     lang: Lang,
     streams: &mut Streams<'_>,
 ) -> io::Result<()> {
-    let words = Words::of(lang);
-    let line = |change: &Change| {
+    let words = TableWords::for_lang(lang);
+    let line = |change: &ProfileDelta| {
         let number = |line: Option<u32>| line.map(|line| line.to_string());
         match (number(change.line_before), number(change.line_after)) {
             (Some(before), Some(after)) if before != after => format!("{before} → {after}"),
@@ -160,27 +160,28 @@ pub(super) fn print_difference(
             column(words.after, Fit::Number),
             column(words.difference, Fit::Number),
         ]);
-        let changed = parts.iter().filter(|change| change.difference != 0).take(SHOWN);
+        let changed = parts.iter().filter(|change| change.difference != 0).take(MAX_ROWS);
         for change in [fuel, load].into_iter().filter(|_| title == words.function).chain(changed) {
-            table.row([
+            table.add_row([
                 change.what.clone(),
                 line(change),
-                grouped(change.before),
-                grouped(change.after),
-                signed(change.difference),
+                group_digits(change.before),
+                group_digits(change.after),
+                group_signed(change.difference),
             ]);
         }
         if title == words.source {
             writeln!(streams.output)?;
         }
-        table.print(TooLong::Cut, "toolcell profile diff --json", streams)?;
+        table.print(Overflow::Truncate, "toolcell profile diff --json", streams)?;
     }
     Ok(())
 }
 
-fn heading(profile: &Profile, lang: Lang, streams: &mut Streams<'_>) -> io::Result<()> {
-    let (fuel, load, samples) = (grouped(profile.fuel), grouped(profile.load_fuel), grouped(profile.samples));
-    let (tool, outcome) = (visible(&profile.tool), &profile.outcome);
+fn print_heading(profile: &Profile, lang: Lang, streams: &mut Streams<'_>) -> io::Result<()> {
+    let (fuel, load, samples) =
+        (group_digits(profile.fuel), group_digits(profile.load_fuel), group_digits(profile.samples));
+    let (tool, outcome) = (escape_control_chars(&profile.tool), &profile.outcome);
     let text = match lang {
         Lang::En => format!("{tool}: {outcome}, {fuel} fuel in {samples} samples; {load} before that to load it"),
         Lang::Ja => format!("{tool}: {outcome}、燃料 {fuel}（サンプル {samples} 件）、事前の読み込みに {load}"),
@@ -190,11 +191,11 @@ fn heading(profile: &Profile, lang: Lang, streams: &mut Streams<'_>) -> io::Resu
 }
 
 const fn column(title: &'static str, fit: Fit) -> Column {
-    Column { title, fit, spare: 0 }
+    Column { title, fit, drop_order: 0 }
 }
 
-/// A number in groups of three digits.
-fn grouped(number: u64) -> String {
+/// Formats a number in groups of three digits.
+fn group_digits(number: u64) -> String {
     let digits = number.to_string();
     let first = match digits.len() % 3 {
         0 => 3,
@@ -209,18 +210,18 @@ fn grouped(number: u64) -> String {
     text
 }
 
-/// The same with a sign.
-fn signed(number: i128) -> String {
+/// Formats a signed number in groups of three digits.
+fn group_signed(number: i128) -> String {
     let sign = match number.signum() {
         -1 => "-",
         0 => "",
         _ => "+",
     };
-    format!("{sign}{}", grouped(u64::try_from(number.unsigned_abs()).unwrap_or(u64::MAX)))
+    format!("{sign}{}", group_digits(u64::try_from(number.unsigned_abs()).unwrap_or(u64::MAX)))
 }
 
-/// A part of a whole, in per cent.
-fn share(part: u64, whole: u64) -> String {
+/// Formats a fraction as a percentage with one decimal.
+fn percent(part: u64, whole: u64) -> String {
     let tenths = u128::from(part) * 1000 / u128::from(whole.max(1));
     format!("{}.{}%", tenths / 10, tenths % 10)
 }
@@ -231,7 +232,7 @@ mod tests {
 
     #[test]
     fn numbers_are_grouped_by_threes() {
-        let check = |number, expect| assert_eq!(grouped(number), expect);
+        let check = |number, expect| assert_eq!(group_digits(number), expect);
         check(0, "0");
         check(999, "999");
         check(1_000, "1_000");
@@ -241,7 +242,7 @@ mod tests {
 
     #[test]
     fn differences_have_a_sign() {
-        let check = |number, expect| assert_eq!(signed(number), expect);
+        let check = |number, expect| assert_eq!(group_signed(number), expect);
         check(0, "0");
         check(1_234, "+1_234");
         check(-40_709_378, "-40_709_378");
@@ -249,7 +250,7 @@ mod tests {
 
     #[test]
     fn shares_are_told_in_tenths_of_a_per_cent() {
-        let check = |part, whole, expect| assert_eq!(share(part, whole), expect);
+        let check = |part, whole, expect| assert_eq!(percent(part, whole), expect);
         check(0, 0, "0.0%");
         check(1, 3, "33.3%");
         check(5, 5, "100.0%");

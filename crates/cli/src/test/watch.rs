@@ -1,6 +1,6 @@
-//! Runs tests again whenever a file changes.
+//! Reruns tests when a file changes.
 //!
-//! Invariant: reading a file is no change, and however many changes come at once, they are one.
+//! Invariant: reading a file is not a change, and changes in quick succession count as one.
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -10,60 +10,60 @@ use notify::{Event, RecursiveMode, Watcher as _};
 use toolcell::{CancelToken, Lang};
 
 use crate::Streams;
+use crate::error::CliError;
 use crate::exit::Exit;
-use crate::failure::Failure;
 
-/// How long nothing may change before what changed is taken as one.
-const QUIET: Duration = Duration::from_millis(50);
-/// How often it is looked whether somebody broke it off.
-const LOOK: Duration = Duration::from_millis(100);
+/// Quiet time after the last change before the tests run.
+const DEBOUNCE: Duration = Duration::from_millis(50);
+/// Interval between checks for cancellation.
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// What comes of watching.
-type Change = notify::Result<Event>;
+/// An event of the file watcher.
+type WatchEvent = notify::Result<Event>;
 
-/// Runs something now, and whenever something below these paths changes, until it is cancelled.
+/// Runs `tests` now, and after each change below the paths, until cancelled.
 pub(super) fn run(
     paths: &[PathBuf],
     streams: &mut Streams<'_>,
     cancel: &CancelToken,
     lang: Lang,
-    mut tests: impl FnMut(&mut Streams<'_>) -> Result<Exit, Failure>,
-) -> Result<Exit, Failure> {
+    mut tests: impl FnMut(&mut Streams<'_>) -> Result<Exit, CliError>,
+) -> Result<Exit, CliError> {
     let (sender, changes) = channel();
-    let mut watcher = notify::recommended_watcher(sender).map_err(|error| failed(&error))?;
+    let mut watcher = notify::recommended_watcher(sender).map_err(|error| watch_error(&error))?;
     for path in paths {
-        // An editor may put a new file in the place of an old one, so files are watched by their folder.
+        // Editors may replace a file by renaming, so the folder is watched.
         let folder = if path.is_dir() {
             path
         } else {
             path.parent().filter(|it| it.as_os_str() != "").unwrap_or(Path::new("."))
         };
-        watcher.watch(folder, RecursiveMode::Recursive).map_err(|error| failed(&error))?;
+        watcher.watch(folder, RecursiveMode::Recursive).map_err(|error| watch_error(&error))?;
     }
     loop {
-        // What is wrong with a file is said, and waits for its next change.
+        // An invalid test file is reported, and checked again after the next change.
         if let Err(failure) = tests(streams) {
-            if matches!(failure, Failure::Stream(_) | Failure::Interrupted) {
+            if matches!(failure, CliError::Stream(_) | CliError::Interrupted) {
                 return Err(failure);
             }
             failure.print(false, lang, streams);
         }
         streams.output.flush()?;
-        if !changed(&changes, cancel)? {
+        if !wait_for_change(&changes, cancel)? {
             return Ok(Exit::Interrupted);
         }
     }
 }
 
-/// Waits for changes, and says whether there are any: there are none where it is cancelled.
-fn changed(changes: &Receiver<Change>, cancel: &CancelToken) -> Result<bool, Failure> {
+/// Waits for a change; returns false if cancelled.
+fn wait_for_change(changes: &Receiver<WatchEvent>, cancel: &CancelToken) -> Result<bool, CliError> {
     let mut seen = false;
     loop {
         if cancel.is_cancelled() {
             return Ok(false);
         }
-        match changes.recv_timeout(if seen { QUIET } else { LOOK }) {
-            Ok(change) => seen |= matters(&change.map_err(|error| failed(&error))?),
+        match changes.recv_timeout(if seen { DEBOUNCE } else { POLL_INTERVAL }) {
+            Ok(change) => seen |= is_relevant(&change.map_err(|error| watch_error(&error))?),
             Err(RecvTimeoutError::Timeout) if seen => return Ok(true),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return Ok(false),
@@ -71,13 +71,13 @@ fn changed(changes: &Receiver<Change>, cancel: &CancelToken) -> Result<bool, Fai
     }
 }
 
-/// Whether something changed that a test may depend on.
-fn matters(event: &Event) -> bool {
+/// Whether an event may affect a test.
+fn is_relevant(event: &Event) -> bool {
     let is_hidden = |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
     !event.kind.is_access() && !event.paths.iter().all(is_hidden)
 }
 
-fn failed(error: &notify::Error) -> Failure {
+fn watch_error(error: &notify::Error) -> CliError {
     let message = format!("the folder cannot be watched: {error}");
-    Failure::Typed { message, hint: "run it without --watch, or allow more watches (fs.inotify.max_user_watches)" }
+    CliError::Usage { message, hint: "run it without --watch, or allow more watches (fs.inotify.max_user_watches)" }
 }

@@ -32,7 +32,7 @@ use rmcp::task_manager::TaskManager;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tokio::sync::broadcast;
-use toolcell_mcp::Calls;
+use toolcell_mcp::CallTracker;
 use toolcell_mcp::http::{HttpConfig, serve};
 
 /// The time between two notices of a tool.
@@ -42,7 +42,7 @@ const STEP: Duration = Duration::from_millis(50);
 async fn main() -> io::Result<()> {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
     eprintln!("listening on http://{}/mcp", listener.local_addr()?);
-    let (config, calls) = (HttpConfig::default(), Calls::default());
+    let (config, calls) = (HttpConfig::default(), CallTracker::default());
     let fixtures = Fixtures::new().map_err(io::Error::other)?;
     // It is served until it is killed.
     serve(listener, fixtures, &config, &calls, std::future::pending()).await.map_err(io::Error::other)

@@ -1,42 +1,44 @@
-//! What an entry leads to, and how each client writes that.
+//! The fields of an entry, as each client spells them.
 //!
-//! Invariant: every word reaches the server as it is: none has anything in it that a client would replace. No token is
-//! ever written, only the name of the variable that holds it.
+//! Invariant: every argument reaches the server unchanged, because strings that a client would
+//! expand are refused. No token is ever written, only the name of the environment variable that
+//! holds it.
 
 use hyper::http::Uri;
 use serde_json::{Value, json};
 
 use super::{Client, ClientError};
 
-/// The usual name of the entry.
-pub const NAME: &str = "toolcell";
+/// The default name of the entry.
+pub const DEFAULT_NAME: &str = "toolcell";
 
-/// The longest name, in bytes. Clients put it before the names of tools, which have limits as well.
+/// The longest name, in bytes. Clients prefix tool names with it, and those have limits of their
+/// own.
 const NAME_LIMIT: usize = 32;
-/// The name of the program.
+/// The file name of the program.
 const PROGRAM: &str = "toolcell";
-/// The word with which the program serves.
-const VERB: &str = "mcp";
-/// What says how a server is reached. Whatever else is in an entry is its owner's.
-const TRANSPORT: [&str; 7] = ["type", "command", "args", "url", "httpUrl", "headers", "bearer_token_env_var"];
+/// The subcommand that starts the server.
+const SUBCOMMAND: &str = "mcp";
+/// The keys that define how a server is reached. All other keys belong to the user.
+const TRANSPORT_KEYS: [&str; 7] = ["type", "command", "args", "url", "httpUrl", "headers", "bearer_token_env_var"];
 
 /// A key of an entry, and its value.
 pub(super) type Field = (&'static str, Value);
 
-/// A server that a client is to use.
+/// The server that an entry connects to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Server(Kind);
+pub struct ServerTarget(TargetKind);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Kind {
-    /// One that the client starts.
-    Command { command: String, words: Vec<String> },
-    /// One that runs.
+enum TargetKind {
+    /// A server that the client starts.
+    Stdio { command: String, args: Vec<String> },
+    /// A server that is already running.
     Http { url: String, token_variable: Option<String> },
 }
 
-impl Server {
-    /// The one that a command starts, which then speaks over standard input and output.
+impl ServerTarget {
+    /// A server that is started by a command and speaks over standard input and output.
     ///
     /// # Errors
     /// `client-word-invalid`
@@ -55,26 +57,26 @@ impl Server {
             };
             return Err(ClientError::Word { word: word.clone(), why });
         }
-        Ok(Self(Kind::Command { command, words }))
+        Ok(Self(TargetKind::Stdio { command, args: words }))
     }
 
-    /// One that runs and is reached over HTTP. Who it is that calls is said by the token in an environment variable of the
-    /// client's.
+    /// A running server that is reached over HTTP. The client authenticates with the token in an
+    /// environment variable of its own.
     ///
     /// # Errors
     /// `client-url-invalid`, `client-variable-invalid`
     ///
     /// # Examples
     /// ```
-    /// use toolcell_mcp::client::Server;
+    /// use toolcell_mcp::client::ServerTarget;
     ///
-    /// assert!(Server::http("http://127.0.0.1:8080/mcp", Some("TOOLCELL_TOKEN")).is_ok());
-    /// assert_eq!(Server::http("127.0.0.1:8080", None).unwrap_err().code(), "client-url-invalid");
+    /// assert!(ServerTarget::http("http://127.0.0.1:8080/mcp", Some("TOOLCELL_TOKEN")).is_ok());
+    /// assert_eq!(ServerTarget::http("127.0.0.1:8080", None).unwrap_err().code(), "client-url-invalid");
     /// ```
     pub fn http(url: &str, token_variable: Option<&str>) -> Result<Self, ClientError> {
         let wrong = |url: &str, why| ClientError::Url { url: url.chars().take(200).collect(), why };
         if url.contains('@') {
-            // What stands before it may be a password.
+            // The part before the `@` may be a password.
             return Err(wrong("…", "it has an `@` in it; a token is named with --token-env"));
         }
         if url.contains('$') {
@@ -92,23 +94,23 @@ impl Server {
         if token_variable.is_some_and(|name| !is_name(name)) {
             return Err(ClientError::Variable);
         }
-        Ok(Self(Kind::Http { url: url.to_owned(), token_variable: token_variable.map(str::to_owned) }))
+        Ok(Self(TargetKind::Http { url: url.to_owned(), token_variable: token_variable.map(str::to_owned) }))
     }
 }
 
 /// A server under a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub struct ClientEntry {
     name: String,
-    server: Server,
+    server: ServerTarget,
 }
 
-impl Entry {
-    /// A server under a name.
+impl ClientEntry {
+    /// Creates an entry.
     ///
     /// # Errors
     /// `client-name-invalid`
-    pub fn new(name: &str, server: Server) -> Result<Self, ClientError> {
+    pub fn new(name: &str, server: ServerTarget) -> Result<Self, ClientError> {
         let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
         if name.is_empty() || name.len() > NAME_LIMIT || !name.bytes().all(fits) {
             return Err(ClientError::Name { name: name.chars().take(NAME_LIMIT).collect(), limit: NAME_LIMIT });
@@ -122,10 +124,10 @@ impl Entry {
         &self.name
     }
 
-    /// What the client calls what.
+    /// The fields of the entry, as this client spells them.
     pub(super) fn fields(&self, client: Client) -> Vec<Field> {
         let mut fields = match &self.server.0 {
-            Kind::Command { command, words } => {
+            TargetKind::Stdio { command, args: words } => {
                 let kind = match client {
                     Client::VsCode => Some("stdio"),
                     Client::Copilot => Some("local"),
@@ -134,41 +136,41 @@ impl Entry {
                 let kind = kind.map(|kind| ("type", json!(kind)));
                 kind.into_iter().chain([("command", json!(command)), ("args", json!(words))]).collect()
             }
-            Kind::Http { url, token_variable } => over_http(client, url, token_variable.as_deref()),
+            TargetKind::Http { url, token_variable } => http_fields(client, url, token_variable.as_deref()),
         };
         match client {
-            // Without it there are none.
+            // Copilot enables no tools without this field.
             Client::Copilot => fields.push(("tools", json!(["*"]))),
-            // Else a model sees them only from scripts.
+            // Without it, pi shows the tools to the model only from scripts.
             Client::Pi => fields.push(("exposure", json!("direct"))),
             _ => (),
         }
         fields
     }
 
-    /// Whether what was found under the name leads here: it starts Toolcell's server, or is a server over HTTP that has the
-    /// same address or the usual name.
-    pub(super) fn owns(&self, found: &Found) -> bool {
+    /// Whether an existing entry is ours: it starts Toolcell's server, or is an HTTP server with
+    /// the same URL or under the default name.
+    pub(super) fn is_ours(&self, found: &FoundEntry) -> bool {
         match (&found.command, &found.url) {
             (Some(command), _) => {
-                let same = matches!(&self.server.0, Kind::Command { command: ours, .. } if ours == command);
+                let same = matches!(&self.server.0, TargetKind::Stdio { command: ours, .. } if ours == command);
                 let program = command.rsplit(['/', '\\']).next().unwrap_or_default();
                 let program = program.strip_suffix(".exe").unwrap_or(program);
-                (same || program == PROGRAM) && found.words.iter().any(|word| word == VERB)
+                (same || program == PROGRAM) && found.args.iter().any(|word| word == SUBCOMMAND)
             }
             (None, Some(url)) => {
-                let same = matches!(&self.server.0, Kind::Http { url: ours, .. } if ours == url);
-                same || self.name == NAME
+                let same = matches!(&self.server.0, TargetKind::Http { url: ours, .. } if ours == url);
+                same || self.name == DEFAULT_NAME
             }
             (None, None) => false,
         }
     }
 }
 
-fn over_http(client: Client, url: &str, token_variable: Option<&str>) -> Vec<Field> {
+fn http_fields(client: Client, url: &str, token_variable: Option<&str>) -> Vec<Field> {
     let mut fields = match client {
         Client::ClaudeCode | Client::VsCode | Client::Copilot => vec![("type", json!("http")), ("url", json!(url))],
-        // Its `url` is the transport that came before.
+        // In Gemini's settings `url` is the older SSE transport.
         Client::Gemini => vec![("httpUrl", json!(url))],
         Client::Cursor | Client::Codex | Client::Pi => vec![("url", json!(url))],
     };
@@ -186,56 +188,57 @@ fn over_http(client: Client, url: &str, token_variable: Option<&str>) -> Vec<Fie
     fields
 }
 
-/// What a file has under a name.
+/// An existing entry of a file.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Found {
+pub(super) struct FoundEntry {
     pub(super) command: Option<String>,
-    pub(super) words: Vec<String>,
+    pub(super) args: Vec<String>,
     pub(super) url: Option<String>,
-    /// All of it.
+    /// All fields of the entry.
     pub(super) fields: Vec<(String, Value)>,
 }
 
-impl Found {
+impl FoundEntry {
     pub(super) fn new(fields: Vec<(String, Value)>) -> Self {
         let get = |key: &str| fields.iter().find(|(name, _)| name == key).map(|(_, value)| value);
         let text = |key: &str| get(key).and_then(Value::as_str).map(str::to_owned);
         let words = get("args").and_then(Value::as_array).into_iter().flatten();
         let words = words.filter_map(Value::as_str).map(str::to_owned).collect();
         let url = ["url", "httpUrl"].into_iter().find_map(text);
-        Self { command: text("command"), words, url, fields }
+        Self { command: text("command"), args: words, url, fields }
     }
 
-    /// What it leads to, for whoever did not expect it.
-    pub(super) fn told(&self) -> String {
+    /// Describes the entry for an error message.
+    pub(super) fn describe(&self) -> String {
         match (&self.command, &self.url) {
             (Some(command), _) => format!("started by `{}`", command.escape_debug()),
-            // An address can have a password in it.
+            // A URL may contain a password.
             (None, Some(_)) => "reached over HTTP".to_owned(),
             (None, None) => "or none at all".to_owned(),
         }
     }
 
-    /// Whether it leads where these do.
-    pub(super) fn leads_to(&self, fields: &[Field]) -> bool {
-        self.wanting(fields).is_empty() && self.stale(fields).is_empty()
+    /// Whether the entry connects to the server that these fields describe.
+    pub(super) fn matches(&self, fields: &[Field]) -> bool {
+        self.outdated_fields(fields).is_empty() && self.obsolete_keys(fields).is_empty()
     }
 
-    /// Those that it lacks, or has otherwise. What it has of those that are its owner's to say, such as which tools are
-    /// used, stays as it is.
-    pub(super) fn wanting<'a>(&self, fields: &'a [Field]) -> Vec<&'a Field> {
+    /// Returns the fields that are missing or different. Existing values of fields that the user
+    /// owns, such as the enabled tools, count as equal.
+    pub(super) fn outdated_fields<'a>(&self, fields: &'a [Field]) -> Vec<&'a Field> {
         let has = |(key, value): &Field| {
             let found = self.fields.iter().find(|(name, _)| name == key);
-            found.is_some_and(|(_, found)| found == value || !TRANSPORT.contains(key))
+            found.is_some_and(|(_, found)| found == value || !TRANSPORT_KEYS.contains(key))
         };
         fields.iter().filter(|field| !has(field)).collect()
     }
 
-    /// The keys that would lead elsewhere. What says who calls stays, unless there is nobody to say it to.
-    pub(super) fn stale(&self, fields: &[Field]) -> Vec<&str> {
+    /// Returns the transport keys that contradict the new fields. Credentials are kept, unless the
+    /// server becomes one that the client starts.
+    pub(super) fn obsolete_keys(&self, fields: &[Field]) -> Vec<&str> {
         let wanted = |key: &str| fields.iter().any(|(name, _)| *name == key);
         let stale = |(key, value): &&(String, Value)| match key.as_str() {
-            key if !TRANSPORT.contains(&key) || wanted(key) => false,
+            key if !TRANSPORT_KEYS.contains(&key) || wanted(key) => false,
             "headers" | "bearer_token_env_var" => wanted("command"),
             "type" => matches!(value.as_str(), Some("stdio" | "local")) != wanted("command"),
             _ => true,

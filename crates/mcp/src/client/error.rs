@@ -1,71 +1,72 @@
-//! Why an entry is not made, and a file not edited.
+//! Errors of creating an entry and editing a client's file.
 //!
-//! Invariant: nothing of a refused file was changed.
+//! Invariant: a refused file is unchanged.
 
-/// Why an entry is not made, or a file of a client is left as it is.
+/// An error of creating an entry or editing a client's file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClientError {
-    /// It is no name of an entry.
+    /// The entry name is invalid.
     #[error("`{}` is no name of a server: letters, digits, `-` and `_`, 1 to {limit}", .name.escape_debug())]
     Name {
-        /// The beginning of what was said.
+        /// The beginning of the rejected name.
         name: String,
-        /// The limit, in bytes.
+        /// The longest name, in bytes.
         limit: usize,
     },
-    /// A word would not reach the server as it is.
+    /// An argument would not reach the server unchanged.
     #[error("`{}` cannot be written into the configuration of a client: {why}", .word.escape_debug())]
     Word {
-        /// The word.
+        /// The argument.
         word: String,
-        /// What would come of it.
+        /// What a client would do with it.
         why: &'static str,
     },
-    /// It is no address of a server.
+    /// The URL is invalid.
     #[error("`{}` is no address of a server: {why}", .url.escape_debug())]
     Url {
-        /// What was said, without what could be a password.
+        /// The rejected URL, without anything that could be a password.
         url: String,
         /// What is wrong with it.
         why: &'static str,
     },
-    /// It is no name of an environment variable. What it is instead could be a token, and is not repeated.
+    /// The name of the environment variable is invalid. It is not repeated, because it could be a
+    /// token.
     #[error("this is no name of an environment variable: letters, digits and `_`, and no digit first")]
     Variable,
-    /// The file is not in its language.
+    /// The file has a syntax error.
     #[error("line {line}, column {column}: {what}")]
     Invalid {
         /// The line, from 1.
         line: usize,
         /// The column, from 1, in characters.
         column: usize,
-        /// What is wrong there.
+        /// The parser's message.
         what: String,
     },
-    /// The file has something else where the entry belongs.
+    /// The file has a value of another type where the entry belongs.
     #[error("line {line}: {what}")]
     Shape {
         /// The line, from 1.
         line: usize,
-        /// What is there.
+        /// What the file has there.
         what: String,
     },
-    /// The name leads to another server.
+    /// The name belongs to another server.
     #[error("line {line}: `{name}` is another server, {leads_to}")]
     Taken {
         /// The line, from 1.
         line: usize,
         /// The name.
         name: String,
-        /// What it leads to.
+        /// A description of the existing server.
         leads_to: String,
     },
 }
 
 impl ClientError {
-    /// Something in the file does not let an entry in.
-    pub(super) fn closed(key: &str) -> Self {
+    /// The file is valid, but an entry cannot be added to it.
+    pub(super) fn not_editable(key: &str) -> Self {
         Self::Shape { line: 1, what: format!("`{key}` is written so that an entry cannot be added") }
     }
 
@@ -83,7 +84,7 @@ impl ClientError {
         }
     }
 
-    /// What to do next.
+    /// What the user can do next.
     #[must_use]
     pub const fn hint(&self) -> &'static str {
         match self {

@@ -1,29 +1,29 @@
 use super::*;
 
-fn entry() -> Entry {
-    Entry::new(NAME, Server::command("toolcell", ["mcp"]).unwrap()).unwrap()
+fn entry() -> ClientEntry {
+    ClientEntry::new(DEFAULT_NAME, ServerTarget::command("toolcell", ["mcp"]).unwrap()).unwrap()
 }
 
-fn over_http() -> Entry {
-    Entry::new(NAME, Server::http("http://127.0.0.1:8080/mcp", Some("TOKEN")).unwrap()).unwrap()
+fn over_http() -> ClientEntry {
+    ClientEntry::new(DEFAULT_NAME, ServerTarget::http("http://127.0.0.1:8080/mcp", Some("TOKEN")).unwrap()).unwrap()
 }
 
-fn put_in(client: Client, text: &str) -> String {
-    put(client, &entry(), text, WhenForeign::Refuse).unwrap_or_else(|error| panic!("{error}: {text}"))
+fn upserted(client: Client, text: &str) -> String {
+    upsert(client, &entry(), text, OnForeignEntry::Refuse).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
-fn take_out(client: Client, text: &str) -> String {
-    take(client, &entry(), text, WhenForeign::Refuse).unwrap_or_else(|error| panic!("{error}: {text}"))
+fn removed(client: Client, text: &str) -> String {
+    remove(client, &entry(), text, OnForeignEntry::Refuse).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
 #[track_caller]
 fn check(client: Client, before: &str, with: &str) {
-    assert_eq!(put_in(client, before), with, "{before:?}");
-    assert_eq!(put_in(client, with), with, "a second time");
-    assert_eq!(take_out(client, with), before);
+    assert_eq!(upserted(client, before), with, "{before:?}");
+    assert_eq!(upserted(client, with), with, "a second time");
+    assert_eq!(removed(client, with), before);
 }
 
-/// Files that are hard to leave as they are.
+/// Files that are hard to edit without changing other bytes.
 const JSON: [&str; 33] = [
     "{}",
     "{}\n",
@@ -85,12 +85,16 @@ fn what_is_put_in_and_taken_out_again_leaves_every_byte() {
         .flat_map(|client| JSON.map(|text| (*client, text)));
     for (client, before) in json.chain(TOML.map(|text| (Client::Codex, text))) {
         for entry in [entry(), over_http()] {
-            let with =
-                put(client, &entry, before, WhenForeign::Refuse).unwrap_or_else(|error| panic!("{error}: {before}"));
+            let with = upsert(client, &entry, before, OnForeignEntry::Refuse)
+                .unwrap_or_else(|error| panic!("{error}: {before}"));
             assert_ne!(with, before);
-            assert_eq!(put(client, &entry, &with, WhenForeign::Refuse).unwrap(), with, "a second time: {before:?}");
-            assert_eq!(take(client, &entry, &with, WhenForeign::Refuse).unwrap(), before, "{client:?} {with}");
-            assert_eq!(take(client, &entry, before, WhenForeign::Refuse).unwrap(), before, "nothing to take out");
+            assert_eq!(
+                upsert(client, &entry, &with, OnForeignEntry::Refuse).unwrap(),
+                with,
+                "a second time: {before:?}"
+            );
+            assert_eq!(remove(client, &entry, &with, OnForeignEntry::Refuse).unwrap(), before, "{client:?} {with}");
+            assert_eq!(remove(client, &entry, before, OnForeignEntry::Refuse).unwrap(), before, "nothing to take out");
         }
     }
 }
@@ -98,10 +102,10 @@ fn what_is_put_in_and_taken_out_again_leaves_every_byte() {
 #[test]
 fn a_file_that_was_made_is_empty_afterwards() {
     for client in Client::ALL {
-        let with = put_in(client, "");
+        let with = upserted(client, "");
         assert_eq!(with, client.snippet(&entry()));
-        assert_eq!(take_out(client, &with), "");
-        assert_eq!(take_out(client, &format!("\u{feff}{with}")), "");
+        assert_eq!(removed(client, &with), "");
+        assert_eq!(removed(client, &format!("\u{feff}{with}")), "");
     }
 }
 
@@ -143,7 +147,7 @@ fn each_client_gets_the_words_that_it_knows() {
         assert_eq!((value(&entry()), value(&over_http())), (command.to_owned(), http.to_owned()));
     }
     let words = ["mcp", "--dir", "/a b", "--publish", "5"];
-    let entry = Entry::new("my-tools", Server::command("/opt/\"x\"", words).unwrap()).unwrap();
+    let entry = ClientEntry::new("my-tools", ServerTarget::command("/opt/\"x\"", words).unwrap()).unwrap();
     let expected =
         "[mcp_servers.my-tools]\ncommand = '/opt/\"x\"'\nargs = [\"mcp\", \"--dir\", \"/a b\", \"--publish\", \"5\"]\n";
     assert_eq!(Client::Codex.snippet(&entry), expected);
@@ -186,13 +190,13 @@ fn it_looks_as_if_the_owner_had_written_it() {
 fn an_entry_of_ours_is_brought_up_to_date_and_keeps_what_its_owner_added() {
     let json = "{\"mcpServers\": {\n  \"toolcell\": {\n    // slow\n    \"timeout\": 9, \"args\": [\"mcp\", \"--old\"],\n    \"command\": \"/old/toolcell\", // mine\n    \"tools\": [\"run_dynamic_tool\"]\n  }\n}}";
     assert_eq!(
-        put_in(Client::Copilot, json),
+        upserted(Client::Copilot, json),
         "{\"mcpServers\": {\n  \"toolcell\": {\n    // slow\n    \"timeout\": 9, \"args\": [\"mcp\"],\n    \"command\": \"toolcell\", // mine\n    \"tools\": [\"run_dynamic_tool\"],\n    \"type\": \"local\"\n  }\n}}"
     );
-    let with = put(Client::Copilot, &over_http(), json, WhenForeign::Refuse).unwrap();
+    let with = upsert(Client::Copilot, &over_http(), json, OnForeignEntry::Refuse).unwrap();
     assert!(with.contains("// slow") && with.contains("\"timeout\": 9") && !with.contains("/old/"), "{with}");
     assert_eq!(
-        put_in(
+        upserted(
             Client::Cursor,
             "{\"mcpServers\":{\"toolcell\":{\"type\":\"stdio\",\"command\":\"toolcell\",\"args\":[\"mcp\"]}}}"
         )
@@ -203,17 +207,17 @@ fn an_entry_of_ours_is_brought_up_to_date_and_keeps_what_its_owner_added() {
 
     let toml = "[mcp_servers.toolcell] # mine\nargs = [\"mcp\", \"--old\"] # old\nurl = \"x\"\nstartup_timeout_sec = 9\ncommand = \"/old/toolcell\"\n[mcp_servers.toolcell.env]\nA = \"1\"\n";
     assert_eq!(
-        put_in(Client::Codex, toml),
+        upserted(Client::Codex, toml),
         "[mcp_servers.toolcell] # mine\nargs = [\"mcp\"] # old\nstartup_timeout_sec = 9\ncommand = \"toolcell\"\n[mcp_servers.toolcell.env]\nA = \"1\"\n"
     );
-    let with = put(Client::Codex, &over_http(), toml, WhenForeign::Refuse).unwrap();
+    let with = upsert(Client::Codex, &over_http(), toml, OnForeignEntry::Refuse).unwrap();
     assert!(
         with.contains("] # mine\nbearer_token_env_var = \"TOKEN\"\nurl = \"http://") && !with.contains("command"),
         "{with}"
     );
-    // With all that belongs to it.
-    assert_eq!(take_out(Client::Codex, &format!("a = 1\n\n{toml}\n[z]\n")), "a = 1\n\n[z]\n");
-    assert_eq!(take_out(Client::Codex, &format!("a = 1\n\n{}", toml.trim_end())), "a = 1\n");
+    // Subtables are removed with the entry.
+    assert_eq!(removed(Client::Codex, &format!("a = 1\n\n{toml}\n[z]\n")), "a = 1\n\n[z]\n");
+    assert_eq!(removed(Client::Codex, &format!("a = 1\n\n{}", toml.trim_end())), "a = 1\n");
 }
 
 #[test]
@@ -237,7 +241,7 @@ fn only_what_was_made_for_the_entry_goes_with_it() {
             "{\n  \"a\": 1,\n  \"b\": 2\n}",
         ),
     ] {
-        assert_eq!(take_out(Client::Cursor, with), without);
+        assert_eq!(removed(Client::Cursor, with), without);
     }
 }
 
@@ -251,23 +255,24 @@ fn what_is_not_ours_is_left_alone_unless_it_is_meant() {
         (Client::Codex, "[mcp_servers.toolcell.env]\nA = '1'\n"),
     ] {
         let entry = entry();
-        for refused in [put(client, &entry, text, WhenForeign::Refuse), take(client, &entry, text, WhenForeign::Refuse)]
+        for refused in
+            [upsert(client, &entry, text, OnForeignEntry::Refuse), remove(client, &entry, text, OnForeignEntry::Refuse)]
         {
             let error = refused.unwrap_err();
             assert_eq!(error.code(), "client-entry-taken", "{text}");
             assert!(error.to_string().starts_with("line 1: `toolcell` is another server, "), "{error}");
         }
-        let with = put(client, &entry, text, WhenForeign::Replace).unwrap();
+        let with = upsert(client, &entry, text, OnForeignEntry::Replace).unwrap();
         assert!(!with.contains("npx") && with.contains("\"mcp\""), "{with}");
-        assert!(!take(client, &entry, text, WhenForeign::Replace).unwrap().contains("toolcell"), "{text}");
+        assert!(!remove(client, &entry, text, OnForeignEntry::Replace).unwrap().contains("toolcell"), "{text}");
     }
-    // Under another name only the address says whose it is.
-    let server = Server::http("http://127.0.0.1:1/mcp", None).unwrap();
-    let other = Entry::new("other", server).unwrap();
+    // Under a name other than the default one, only the URL identifies the entry.
+    let server = ServerTarget::http("http://127.0.0.1:1/mcp", None).unwrap();
+    let other = ClientEntry::new("other", server).unwrap();
     let text = "{\"servers\": {\"other\": {\"url\": \"http://127.0.0.1:2/mcp\"}}}";
-    assert_eq!(take(Client::VsCode, &other, text, WhenForeign::Refuse).unwrap_err().code(), "client-entry-taken");
+    assert_eq!(remove(Client::VsCode, &other, text, OnForeignEntry::Refuse).unwrap_err().code(), "client-entry-taken");
     assert_eq!(
-        take(Client::VsCode, &other, &text.replace(":2", ":1"), WhenForeign::Refuse).unwrap(),
+        remove(Client::VsCode, &other, &text.replace(":2", ":1"), OnForeignEntry::Refuse).unwrap(),
         "{\"servers\": {}}"
     );
 }
@@ -330,20 +335,23 @@ fn a_file_that_is_not_understood_is_refused_with_the_place() {
             "line 2: `toolcell` has no table of its own",
         ),
     ] {
-        let refused = put(client, &entry(), text, WhenForeign::Refuse).unwrap_err();
+        let refused = upsert(client, &entry(), text, OnForeignEntry::Refuse).unwrap_err();
         assert_eq!((refused.code(), refused.to_string().as_str()), (code, message));
-        assert_eq!(take(client, &entry(), text, WhenForeign::Refuse).unwrap_err(), refused);
+        assert_eq!(remove(client, &entry(), text, OnForeignEntry::Refuse).unwrap_err(), refused);
         assert!(!refused.hint().is_empty());
     }
     let deep = "[".repeat(100_000);
-    assert_eq!(put(Client::Pi, &entry(), &deep, WhenForeign::Refuse).unwrap_err().code(), "client-file-invalid");
+    assert_eq!(upsert(Client::Pi, &entry(), &deep, OnForeignEntry::Refuse).unwrap_err().code(), "client-file-invalid");
     let deep = format!("a = {deep}");
-    assert_eq!(put(Client::Codex, &entry(), &deep, WhenForeign::Refuse).unwrap_err().code(), "client-file-invalid");
+    assert_eq!(
+        upsert(Client::Codex, &entry(), &deep, OnForeignEntry::Refuse).unwrap_err().code(),
+        "client-file-invalid"
+    );
 }
 
 #[test]
 fn no_entry_has_a_word_that_a_client_would_change_and_none_has_a_token() {
-    let command = |word: &str| Server::command(word, ["mcp"]).unwrap_err().to_string();
+    let command = |word: &str| ServerTarget::command(word, ["mcp"]).unwrap_err().to_string();
     assert!(command("/home/$USER/toolcell").contains("the value of a variable"));
     assert!(command("a\nb").contains("control character"));
     for (url, told) in [
@@ -354,17 +362,17 @@ fn no_entry_has_a_word_that_a_client_would_change_and_none_has_a_token() {
         ("http://x/${A}", "the value of a variable"),
         ("http://x/ y", "it is not understood"),
     ] {
-        let error = Server::http(url, None).unwrap_err();
+        let error = ServerTarget::http(url, None).unwrap_err();
         assert!(error.to_string().contains(told) && !error.to_string().contains("secret"), "{error}");
     }
     for token in ["", "1A", "sk-secret", "a b"] {
-        let error = Server::http("http://x/mcp", Some(token)).unwrap_err();
+        let error = ServerTarget::http("http://x/mcp", Some(token)).unwrap_err();
         assert_eq!(error.code(), "client-variable-invalid");
         assert!(!error.to_string().contains("secret"));
     }
     for name in ["", "a b", "a.b", "ツール", &"x".repeat(33)] {
-        let server = Server::command("toolcell", ["mcp"]).unwrap();
-        assert_eq!(Entry::new(name, server).unwrap_err().code(), "client-name-invalid", "{name}");
+        let server = ServerTarget::command("toolcell", ["mcp"]).unwrap();
+        assert_eq!(ClientEntry::new(name, server).unwrap_err().code(), "client-name-invalid", "{name}");
     }
 }
 
@@ -384,6 +392,6 @@ fn a_users_file_is_where_the_client_looks_for_it() {
         assert_eq!((usual(client), moved(client)), (usually.into(), elsewhere.into()));
     }
     assert!(usual(Client::VsCode).ends_with("Code/User/mcp.json"));
-    assert!(Client::ALL.iter().all(|client| Client::named(client.name()) == Some(*client)));
-    assert_eq!(Client::named("emacs"), None);
+    assert!(Client::ALL.iter().all(|client| Client::from_name(client.name()) == Some(*client)));
+    assert_eq!(Client::from_name("emacs"), None);
 }

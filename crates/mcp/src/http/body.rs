@@ -1,8 +1,8 @@
-//! What is read of a request, and what is held until its answer is made.
+//! Reads request bodies within their limits, and holds a request's resources until it is answered.
 //!
-//! Invariant: no more of a body is read than the limit, all bodies together take no more room than there is, and those of a
-//! principal no more than its part of it; the same holds of the memory that their values take. Nothing is read of a request whose principal is not known. A body that comes slower
-//! than its rate is given up.
+//! Invariant: a body is never read beyond its limit; all bodies and their values together stay
+//! within the pools, and those of one principal within its part. Nothing is read before the
+//! principal is known. A body that arrives slower than the minimum rate is refused.
 
 use std::convert::Infallible;
 use std::num::NonZeroU32;
@@ -18,42 +18,42 @@ use serde_json::json;
 use tokio::time::Instant;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
+use super::connection::Exchange;
 use super::pool::{Lease, Pool};
-use super::refusal::Refusal;
-use super::wire::Exchange;
-use crate::bounds::Values;
+use super::problem::Refusal;
+use crate::bounds::ValueCount;
 use crate::malformed::request_id;
 use crate::principal::Principal;
 
-/// How bodies are read.
-pub(super) struct Reading {
+/// Reads request bodies.
+pub(super) struct RequestBodyReader {
     /// The longest body, in bytes.
     pub(super) limit: usize,
-    /// How long one may take.
-    pub(super) within: Duration,
-    /// How many bytes a second it has to come with.
-    pub(super) rate: NonZeroU32,
-    /// How long it may be behind that.
-    pub(super) slack: Duration,
-    /// The bytes of all of them.
-    pub(super) room: Pool,
-    /// The memory that their values take.
-    pub(super) values: Pool,
+    /// The longest time for one body.
+    pub(super) timeout: Duration,
+    /// The minimum rate, in bytes per second.
+    pub(super) min_rate: NonZeroU32,
+    /// How far a body may fall behind the minimum rate.
+    pub(super) rate_slack: Duration,
+    /// The memory of all bodies, in bytes.
+    pub(super) byte_pool: Pool,
+    /// The memory of all parsed values, in bytes.
+    pub(super) value_pool: Pool,
 }
 
-/// A body, and the room that it takes.
-pub(super) struct Whole {
+/// A complete body, and the memory that it occupies.
+pub(super) struct RequestBody {
     pub(super) bytes: Bytes,
-    pub(super) room: Option<Lease>,
+    pub(super) lease: Option<Lease>,
 }
 
-impl Reading {
-    /// Reads a body of a principal to its end.
+impl RequestBodyReader {
+    /// Reads a principal's body to its end.
     pub(super) async fn read(
         &self,
         mut body: impl Body<Data = Bytes> + Unpin,
         principal: &Principal,
-    ) -> Result<Whole, Refusal> {
+    ) -> Result<RequestBody, Refusal> {
         let limit = self.limit;
         if let Some(length) =
             body.size_hint().exact().filter(|length| usize::try_from(*length).is_ok_and(|length| length > limit))
@@ -61,19 +61,19 @@ impl Reading {
             return Err(Refusal::BodyTooLarge { length: Some(length), limit });
         }
         let began = Instant::now();
-        let mut whole = Whole { bytes: Bytes::new(), room: None };
+        let mut whole = RequestBody { bytes: Bytes::new(), lease: None };
         let mut parts: Vec<u8> = Vec::new();
         loop {
             let read = whole.bytes.len().max(parts.len());
-            let frame = tokio::time::timeout_at(self.due(began, read), body.frame()).await;
-            let Some(frame) = frame.map_err(|_| self.late(began))? else { break };
+            let frame = tokio::time::timeout_at(self.deadline(began, read), body.frame()).await;
+            let Some(frame) = frame.map_err(|_| self.timeout_refusal(began))? else { break };
             let Ok(frame) = frame.map_err(|_| Refusal::BodyBroken)?.into_data() else { continue };
             if frame.len() > self.limit - read {
                 return Err(Refusal::BodyTooLarge { length: None, limit: self.limit });
             }
-            self.make_room(&mut whole, principal, frame.len())?;
+            self.reserve_bytes(&mut whole, principal, frame.len())?;
             if read == 0 {
-                // Most bodies are one frame, and are not copied.
+                // Most bodies are a single frame, and are not copied.
                 whole.bytes = frame;
                 continue;
             }
@@ -86,50 +86,55 @@ impl Reading {
         Ok(whole)
     }
 
-    /// The memory that the values of a body take, before they are read.
-    pub(super) fn values(&self, body: &[u8], principal: &Principal) -> Result<Lease, Refusal> {
-        let values = Values::count(body);
-        if let Some(excess) = values.excess() {
-            let (id, error) = (request_id(body), excess.error());
-            return Err(Refusal::Values { excess, error: json!({"jsonrpc": "2.0", "id": id, "error": error}) });
+    /// Reserves the memory of a body's values before they are parsed.
+    pub(super) fn reserve_values(&self, body: &[u8], principal: &Principal) -> Result<Lease, Refusal> {
+        let values = ValueCount::count(body);
+        if let Some(excess) = values.exceeded_limit() {
+            let (id, error) = (request_id(body), excess.to_error());
+            return Err(Refusal::MessageTooLarge {
+                excess,
+                error: json!({"jsonrpc": "2.0", "id": id, "error": error}),
+            });
         }
-        let lease = self.values.take(principal, values.memory());
-        lease.ok_or(Refusal::ValuesTogether { limit: self.values.total() })
+        let lease = self.value_pool.acquire(principal, values.estimated_bytes());
+        lease.ok_or(Refusal::ValuePoolFull { limit: self.value_pool.total() })
     }
 
-    /// When more has to be there than was read.
-    fn due(&self, began: Instant, read: usize) -> Instant {
+    /// The time by which more than `read` bytes must have arrived.
+    fn deadline(&self, began: Instant, read: usize) -> Instant {
         let bytes = u32::try_from(read).unwrap_or(u32::MAX);
-        let paid = Duration::from_secs(bytes.into()) / self.rate.get();
-        began + self.within.min(self.slack.saturating_add(paid))
+        let paid = Duration::from_secs(bytes.into()) / self.min_rate.get();
+        began + self.timeout.min(self.rate_slack.saturating_add(paid))
     }
 
-    fn late(&self, began: Instant) -> Refusal {
-        if began.elapsed() < self.within {
-            Refusal::BodySlow { rate: self.rate }
+    fn timeout_refusal(&self, began: Instant) -> Refusal {
+        if began.elapsed() < self.timeout {
+            Refusal::BodySlow { rate: self.min_rate }
         } else {
-            Refusal::BodyTimeout { limit: self.within }
+            Refusal::BodyTimeout { limit: self.timeout }
         }
     }
 
-    fn make_room(&self, whole: &mut Whole, principal: &Principal, length: usize) -> Result<(), Refusal> {
-        let fits = match &mut whole.room {
-            Some(room) => room.grow(length),
+    fn reserve_bytes(&self, whole: &mut RequestBody, principal: &Principal, length: usize) -> Result<(), Refusal> {
+        let fits = match &mut whole.lease {
+            Some(room) => room.try_grow(length),
             room @ None => {
-                *room = self.room.take(principal, length);
+                *room = self.byte_pool.acquire(principal, length);
                 room.is_some()
             }
         };
-        if fits { Ok(()) } else { Err(Refusal::Bodies { limit: self.room.total() }) }
+        if fits { Ok(()) } else { Err(Refusal::BodyPoolFull { limit: self.byte_pool.total() }) }
     }
 }
 
 /// How long the first events of a stream are waited for.
-const MOMENT: Duration = Duration::from_millis(5);
+const GATHER_TIMEOUT: Duration = Duration::from_millis(5);
 
-/// Waits a moment for the events of a stream: an answer that is made at once is then written at once, where head, first
-/// event and answer would each be a write, and for the client a read.
-pub(super) async fn gathered(response: Response<BoxBody<Bytes, Infallible>>) -> Response<BoxBody<Bytes, Infallible>> {
+/// Waits briefly for the first events of a stream. A response that is computed at once is then sent
+/// in one write, instead of three for the head, the first event and the answer.
+pub(super) async fn gather_first_events(
+    response: Response<BoxBody<Bytes, Infallible>>,
+) -> Response<BoxBody<Bytes, Infallible>> {
     let (head, mut body) = response.into_parts();
     let mut first = Vec::new();
     let gather = async {
@@ -140,19 +145,19 @@ pub(super) async fn gathered(response: Response<BoxBody<Bytes, Infallible>>) -> 
             }
         }
     };
-    let is_whole = tokio::time::timeout(MOMENT, gather).await.is_ok();
+    let is_whole = tokio::time::timeout(GATHER_TIMEOUT, gather).await.is_ok();
     let first = Bytes::from(first);
-    let body = if is_whole { Full::new(first).boxed() } else { BodyExt::boxed(Begun { first, rest: body }) };
+    let body = if is_whole { Full::new(first).boxed() } else { BodyExt::boxed(PrefixedBody { first, rest: body }) };
     Response::from_parts(head, body)
 }
 
-/// A body of which the beginning is there already.
-struct Begun {
+/// A body whose beginning is already buffered.
+struct PrefixedBody {
     first: Bytes,
     rest: BoxBody<Bytes, Infallible>,
 }
 
-impl Body for Begun {
+impl Body for PrefixedBody {
     type Data = Bytes;
     type Error = Infallible;
 
@@ -164,32 +169,34 @@ impl Body for Begun {
     }
 }
 
-/// The body of an answer, and what is given back when the connection has all of it, or gave it up.
-pub(super) struct Answer {
+/// A response body with the resources of its request, which are released when the body was sent or
+/// the connection ended.
+pub(super) struct GuardedBody {
     body: BoxBody<Bytes, Infallible>,
-    _held: Held,
+    _guard: RequestGuard,
 }
 
-/// What a request holds until its answer is made.
-pub(super) struct Held {
+/// The resources that a request holds until it is answered.
+pub(super) struct RequestGuard {
     pub(super) exchange: Exchange,
-    /// Its place among the requests that are under way.
-    pub(super) place: Option<Lease>,
-    /// The room of its body, where the answer is a stream: what was asked for waits meanwhile.
-    pub(super) room: Option<Lease>,
-    /// The memory of its values, likewise.
-    pub(super) values: Option<Lease>,
-    /// Its part in what a shutdown waits for.
+    /// One of the requests in flight.
+    pub(super) request_lease: Option<Lease>,
+    /// The memory of the body. Held for streamed responses only, since their request may wait
+    /// meanwhile.
+    pub(super) body_lease: Option<Lease>,
+    /// The memory of the values, likewise.
+    pub(super) value_lease: Option<Lease>,
+    /// Makes a shutdown wait for the response.
     pub(super) awaited: Option<TaskTrackerToken>,
 }
 
-impl Answer {
-    pub(super) const fn new(body: BoxBody<Bytes, Infallible>, held: Held) -> Self {
-        Self { body, _held: held }
+impl GuardedBody {
+    pub(super) const fn new(body: BoxBody<Bytes, Infallible>, held: RequestGuard) -> Self {
+        Self { body, _guard: held }
     }
 }
 
-impl Body for Answer {
+impl Body for GuardedBody {
     type Data = Bytes;
     type Error = Infallible;
 
@@ -212,7 +219,7 @@ mod tests {
 
     use super::*;
 
-    /// A body whose parts come when they are sent.
+    /// A body whose parts arrive when they are sent.
     struct Parts(mpsc::UnboundedReceiver<&'static str>);
 
     impl Body for Parts {
@@ -242,7 +249,7 @@ mod tests {
     async fn what_is_there_at_once_is_one_piece() {
         let (later, response) = parts(&["one ", "two"]);
         drop(later);
-        let mut body = gathered(response).await.into_body();
+        let mut body = gather_first_events(response).await.into_body();
         assert_eq!(body.size_hint().exact(), Some(7));
         assert_eq!(next(&mut body).await.unwrap(), "one two");
         assert_eq!(next(&mut body).await, None);
@@ -251,16 +258,16 @@ mod tests {
     #[tokio::test]
     async fn what_is_not_comes_after_it() {
         let (later, response) = parts(&["one ", "two "]);
-        let mut body = gathered(response).await.into_body();
+        let mut body = gather_first_events(response).await.into_body();
         assert_eq!(body.size_hint().exact(), None);
         assert_eq!(next(&mut body).await.unwrap(), "one two ");
         later.send("three").unwrap();
         drop(later);
         assert_eq!(next(&mut body).await.unwrap(), "three");
         assert_eq!(next(&mut body).await, None);
-        // Nothing may be there yet.
+        // The first part may arrive later.
         let (later, response) = parts(&[]);
-        let body = gathered(response).await.into_body();
+        let body = gather_first_events(response).await.into_body();
         later.send("late").unwrap();
         drop(later);
         assert_eq!(body.collect().await.unwrap().to_bytes(), "late");

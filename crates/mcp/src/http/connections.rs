@@ -1,12 +1,14 @@
-//! The connections of a server, and whose they are.
+//! Assigns connections to principals.
 //!
-//! Whose a connection is shows with its first token. Until then it is of its address, and of those only a part of all
-//! connections may be: where there are more, the address with the most loses its oldest one. A client that shows its token at
-//! once is never the oldest for long. After that it is of its principal, which has its part of the rest.
+//! A connection is identified by its first valid token. Until then it counts for its address, and
+//! only a part of all connections may be in that state: when it is full, the address with the most
+//! of them loses its oldest one. A client that sends its token at once is therefore safe from
+//! eviction. An authenticated connection counts for its principal, which has its part of the rest.
 //!
-//! Where no tokens are asked for there is one principal, on this machine, and whoever comes when all are taken waits.
+//! Without tokens there is one local principal, and further connections wait when all are in use.
 //!
-//! Invariant: connections without a token take no place of those with one, and no principal takes all places.
+//! Invariant: unauthenticated connections take no place of authenticated ones, and no principal
+//! takes all places.
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
@@ -15,114 +17,122 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio_util::sync::CancellationToken;
 
 use super::pool::{Lease, Pool, Sharing};
-use super::refusal::Refusal;
+use super::problem::Refusal;
 use crate::principal::Principal;
 
-/// The part of all connections that may have shown no token: one of so many.
-const UNKNOWN: usize = 4;
+/// The share of connections that may be unauthenticated: one in this many.
+const UNAUTHENTICATED_DIVISOR: usize = 4;
 
-/// The connections of a server.
+/// The registry of connections.
 pub(super) struct Connections {
-    /// How many may have shown no token; none where nobody has to.
-    unknown: Option<usize>,
-    known: Pool,
-    book: Mutex<Book>,
+    /// The most unauthenticated connections; `None` if no token is required.
+    max_unauthenticated: Option<usize>,
+    authenticated: Pool,
+    registry: Mutex<ConnectionRegistry>,
 }
 
 #[derive(Default)]
-struct Book {
-    next: u64,
+struct ConnectionRegistry {
+    next_id: u64,
     count: usize,
-    /// Those that have shown no token, by address and age.
-    unknown: HashMap<IpAddr, BTreeMap<u64, CancellationToken>>,
+    /// Unauthenticated connections by address, the oldest first.
+    unauthenticated: HashMap<IpAddr, BTreeMap<u64, CancellationToken>>,
 }
 
-/// A connection, until this is dropped.
-pub(super) struct Guest {
+/// A connection; it is removed from the registry when this is dropped.
+pub(super) struct ConnectionSlot {
     connections: Arc<Connections>,
     address: IpAddr,
-    number: u64,
-    /// Cancelled where it makes room for another one.
+    id: u64,
+    /// Cancelled when the connection is evicted.
     evicted: CancellationToken,
     owner: Mutex<Option<(Principal, Lease)>>,
 }
 
 impl Connections {
-    /// At most `limit` of them. `tokens` says whether somebody has to show one.
+    /// Creates a registry for at most `limit` connections. `tokens` says whether a token is
+    /// required.
     pub(super) fn new(limit: usize, tokens: bool, sharing: Sharing) -> Arc<Self> {
-        let unknown = tokens.then(|| (limit / UNKNOWN).max(1));
+        let unknown = tokens.then(|| (limit / UNAUTHENTICATED_DIVISOR).max(1));
         let known = Pool::new(limit - unknown.unwrap_or_default().min(limit - 1), sharing);
-        Arc::new(Self { unknown, known, book: Mutex::default() })
+        Arc::new(Self { max_unauthenticated: unknown, authenticated: known, registry: Mutex::default() })
     }
 
-    /// Takes a connection in.
-    pub(super) fn admit(self: &Arc<Self>, address: IpAddr) -> Arc<Guest> {
+    /// Registers a connection.
+    pub(super) fn admit(self: &Arc<Self>, address: IpAddr) -> Arc<ConnectionSlot> {
         let evicted = CancellationToken::new();
-        let mut book = self.book();
-        let number = book.next;
-        book.next += 1;
-        if let Some(limit) = self.unknown {
+        let mut book = self.lock_registry();
+        let number = book.next_id;
+        book.next_id += 1;
+        if let Some(limit) = self.max_unauthenticated {
             while book.count >= limit && book.evict() {}
             book.count += 1;
-            book.unknown.entry(address).or_default().insert(number, evicted.clone());
+            book.unauthenticated.entry(address).or_default().insert(number, evicted.clone());
         }
         drop(book);
-        Arc::new(Guest { connections: Arc::clone(self), address, number, evicted, owner: Mutex::default() })
+        Arc::new(ConnectionSlot {
+            connections: Arc::clone(self),
+            address,
+            id: number,
+            evicted,
+            owner: Mutex::default(),
+        })
     }
 
-    fn book(&self) -> MutexGuard<'_, Book> {
-        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock_registry(&self) -> MutexGuard<'_, ConnectionRegistry> {
+        self.registry.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Book {
-    /// Ends the oldest connection of the address that has the most; false where there is none.
+impl ConnectionRegistry {
+    /// Evicts the oldest unauthenticated connection of the address that has the most. Returns false
+    /// if there is none.
     fn evict(&mut self) -> bool {
-        let most = self.unknown.iter().max_by_key(|(_, theirs)| theirs.len()).map(|(address, _)| *address);
+        let most = self.unauthenticated.iter().max_by_key(|(_, theirs)| theirs.len()).map(|(address, _)| *address);
         let oldest = most.and_then(|address| {
-            let number = self.unknown.get(&address)?.first_key_value().map(|(number, _)| *number)?;
+            let number = self.unauthenticated.get(&address)?.first_key_value().map(|(number, _)| *number)?;
             self.remove(address, number)
         });
         oldest.inspect(CancellationToken::cancel).is_some()
     }
 
     fn remove(&mut self, address: IpAddr, number: u64) -> Option<CancellationToken> {
-        let theirs = self.unknown.get_mut(&address)?;
+        let theirs = self.unauthenticated.get_mut(&address)?;
         let removed = theirs.remove(&number)?;
         if theirs.is_empty() {
-            self.unknown.remove(&address);
+            self.unauthenticated.remove(&address);
         }
         self.count -= 1;
         Some(removed)
     }
 }
 
-impl Guest {
-    /// Cancelled where the connection makes room for another one.
+impl ConnectionSlot {
+    /// Cancelled when the connection is evicted.
     pub(super) const fn evicted(&self) -> &CancellationToken {
         &self.evicted
     }
 
-    /// Says whose it is, as the last request shows.
-    pub(super) fn belongs_to(&self, principal: &Principal) -> Result<(), Refusal> {
-        if self.connections.unknown.is_none() {
+    /// Assigns the connection to the principal of its latest request.
+    pub(super) fn set_owner(&self, principal: &Principal) -> Result<(), Refusal> {
+        if self.connections.max_unauthenticated.is_none() {
             return Ok(());
         }
         let mut owner = self.owner.lock().unwrap_or_else(PoisonError::into_inner);
         if owner.as_ref().is_some_and(|(owner, _)| owner == principal) {
             return Ok(());
         }
-        let lease = self.connections.known.take(principal, 1);
-        let limit = self.connections.known.total();
-        *owner = Some((principal.clone(), lease.ok_or(Refusal::Connections { limit })?));
-        self.connections.book().remove(self.address, self.number);
+        let lease = self.connections.authenticated.acquire(principal, 1);
+        let limit = self.connections.authenticated.total();
+        *owner = Some((principal.clone(), lease.ok_or(Refusal::TooManyConnections { limit })?));
+        self.connections.lock_registry().remove(self.address, self.id);
         Ok(())
     }
 }
 
-impl Drop for Guest {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
-        self.connections.book().remove(self.address, self.number);
+        self.connections.lock_registry().remove(self.address, self.id);
     }
 }
 
@@ -136,46 +146,47 @@ mod tests {
 
     #[test]
     fn a_flood_without_tokens_ends_its_own_connections_first() {
-        let connections = Connections::new(16, true, Sharing::Several);
+        let connections = Connections::new(16, true, Sharing::Multiple);
         let quiet = connections.admit(address(1));
         let flood: Vec<_> = (0..100).map(|_| connections.admit(address(2))).collect();
         assert!(!quiet.evicted().is_cancelled());
         let left = flood.iter().filter(|guest| !guest.evicted().is_cancelled()).count();
         assert_eq!(left, 3);
-        // From the same address: who comes last stays, and who shows a token is out of reach.
+        // From the same address: the newest connection stays, and an authenticated one is never
+        // evicted.
         let client = connections.admit(address(2));
-        client.belongs_to(&Principal::parse("a").unwrap()).unwrap();
+        client.set_owner(&Principal::parse("a").unwrap()).unwrap();
         let more: Vec<_> = (0..100).map(|_| connections.admit(address(2))).collect();
         assert!(!client.evicted().is_cancelled() && !quiet.evicted().is_cancelled());
         drop((flood, more, quiet, client));
-        let book = connections.book();
-        assert_eq!((book.count, book.unknown.len()), (0, 0));
+        let book = connections.lock_registry();
+        assert_eq!((book.count, book.unauthenticated.len()), (0, 0));
     }
 
     #[test]
     fn a_principal_does_not_take_all_connections() {
-        let connections = Connections::new(16, true, Sharing::Several);
+        let connections = Connections::new(16, true, Sharing::Multiple);
         let [a, b] = ["a", "b"].map(|name| Principal::parse(name).unwrap());
         let mut taken = Vec::new();
         let refused = loop {
             let guest = connections.admit(address(1));
-            match guest.belongs_to(&a) {
+            match guest.set_owner(&a) {
                 Ok(()) => taken.push(guest),
                 Err(refusal) => break refusal,
             }
         };
         assert_eq!((taken.len(), refused.code()), (6, "overloaded"));
         let other = connections.admit(address(1));
-        other.belongs_to(&b).unwrap();
-        other.belongs_to(&b).unwrap();
+        other.set_owner(&b).unwrap();
+        other.set_owner(&b).unwrap();
         assert!(taken.iter().all(|guest| !guest.evicted().is_cancelled()));
     }
 
     #[test]
     fn without_tokens_nobody_is_sent_away() {
-        let connections = Connections::new(2, false, Sharing::Alone);
+        let connections = Connections::new(2, false, Sharing::Single);
         let guests: Vec<_> = (0..100).map(|_| connections.admit(address(1))).collect();
-        assert!(guests.iter().all(|guest| guest.belongs_to(&Principal::local()).is_ok()));
+        assert!(guests.iter().all(|guest| guest.set_owner(&Principal::local()).is_ok()));
         assert!(guests.iter().all(|guest| !guest.evicted().is_cancelled()));
     }
 }

@@ -1,11 +1,11 @@
-//! What decides who comes in over HTTP, fuzzed: files of tokens, and the `Host` header.
+//! Fuzz targets for HTTP access control: token files and the `Host` header.
 
-use super::bearers::Bearers;
-use super::hosts;
+use super::host_check;
+use super::tokens::TokenStore;
 
 toolcell_fuzz::target!(tokens, |bytes| {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
-    if let Ok(bearers) = Bearers::read(text) {
+    if let Ok(bearers) = TokenStore::parse(text) {
         assert!(bearers.principals().count() > 0, "{text}");
     }
 });
@@ -13,7 +13,7 @@ toolcell_fuzz::target!(tokens, |bytes| {
 toolcell_fuzz::target!(hosts, |bytes| {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     for line in text.lines().take(64) {
-        if let Some((name, _)) = hosts::parsed(line) {
+        if let Some((name, _)) = host_check::parse_host(line) {
             assert!(!name.contains(['@', '/', '\\', ' ']), "{line}");
         }
     }

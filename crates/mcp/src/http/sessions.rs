@@ -1,10 +1,12 @@
-//! The sessions of clients that speak the protocol of 2025-11-25 or before, and whose they are.
+//! Sessions of clients that speak protocol revision 2025-11-25 or earlier.
 //!
-//! Such a session is the library's; here it gets an owner, and an end. The protocol lets a client that lost its connection
-//! come back for the rest of an answer, so a request goes on without a listener for a while; then it is cancelled.
+//! `rmcp` implements them. This module gives each an owner and bounds their number and lifetime.
+//! The protocol lets a client reconnect and read the rest of a response, so a request continues for
+//! a while after its client has disconnected; then it is cancelled.
 //!
-//! Invariant: a session is known to the principal that made it and to nobody else, and there is a bounded number: of the
-//! principal that has the most, the one that was used least recently makes room.
+//! Invariant: a session is visible only to the principal that created it, and the number of
+//! sessions is bounded: the least recently used session of the principal that has the most is
+//! evicted.
 
 use std::collections::HashMap;
 use std::pin::Pin;
@@ -23,71 +25,72 @@ use tokio::time::Instant;
 
 use crate::principal::Principal;
 
-/// The longest request that begins a session, in bytes. What a client says of itself is kept as long as its session.
-pub(super) const OPENING_LIMIT: usize = 64 << 10;
+/// The longest `initialize` request, in bytes. The client information in it is kept as long as the
+/// session.
+pub(super) const MAX_INITIALIZE_BYTES: usize = 64 << 10;
 
 tokio::task_local! {
-    /// Whose request it is that the library answers just now.
+    /// The caller of the request that `rmcp` is handling on this task.
     pub(super) static CALLER: Caller;
 }
 
-/// Whose a request is, and how long.
+/// The principal and the size of a request.
 #[derive(Debug, Clone)]
 pub(super) struct Caller {
     pub(super) principal: Principal,
     pub(super) bytes: usize,
 }
 
-/// The sessions of all principals. A copy is about the same ones.
+/// The sessions of all principals. Clones share the same sessions.
 #[derive(Clone)]
 pub(super) struct Sessions {
     library: Arc<LocalSessionManager>,
-    book: Arc<Mutex<Book>>,
-    /// How many there may be.
+    table: Arc<Mutex<SessionTable>>,
+    /// The most sessions.
     limit: usize,
-    /// How long a request goes on that nobody listens to.
-    unheard: Duration,
+    /// How long a request continues after its client has disconnected.
+    orphan_timeout: Duration,
 }
 
 #[derive(Default)]
-struct Book {
-    owners: HashMap<SessionId, Owner>,
-    listeners: HashMap<Stretch, Listener>,
+struct SessionTable {
+    owners: HashMap<SessionId, OwnedSession>,
+    listeners: HashMap<RequestKey, RequestListener>,
 }
 
-struct Owner {
+struct OwnedSession {
     principal: Principal,
-    used: Instant,
+    last_used: Instant,
 }
 
-/// A request as the library numbers it: within a session.
-type Stretch = (SessionId, u64);
+/// A request, as `rmcp` numbers it within its session.
+type RequestKey = (SessionId, u64);
 
-/// Who listens to what comes of a request.
-struct Listener {
+/// The client connections that read the response of a request.
+struct RequestListener {
     request: RequestId,
-    /// How many listened.
-    turns: u64,
+    /// How many connections have been attached before.
+    attach_count: u64,
 }
 
-/// Whose a session is.
+/// The owner of a session, as seen by a principal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Whose {
-    /// Theirs who ask.
+pub(super) enum SessionOwner {
+    /// The principal itself.
     Own,
-    /// Somebody else's.
+    /// Another principal.
     Foreign,
-    /// Nobody's: there is none.
+    /// The session does not exist.
     Unknown,
 }
 
-/// Why a session does not do what it should.
+/// An error of session management.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum SessionsError {
+pub(super) enum SessionError {
     #[error("a session is made by a principal")]
-    Nobody,
-    #[error("what begins the session is longer than {OPENING_LIMIT} bytes")]
-    Opening,
+    NoPrincipal,
+    #[error("what begins the session is longer than {MAX_INITIALIZE_BYTES} bytes")]
+    InitializeTooLong,
     #[error(transparent)]
     Session(#[from] LocalSessionManagerError),
 }
@@ -96,24 +99,24 @@ impl Sessions {
     pub(super) fn new(limit: usize, idle: Duration, unheard: Duration) -> Self {
         let mut library = LocalSessionManager::default();
         library.session_config.keep_alive = Some(idle);
-        Self { library: Arc::new(library), book: Arc::default(), limit, unheard }
+        Self { library: Arc::new(library), table: Arc::default(), limit, orphan_timeout: unheard }
     }
 
-    /// Whose a session is, as a principal sees it. Says that it is used where it is theirs.
-    pub(super) fn whose(&self, session: &str, principal: &Principal) -> Whose {
-        match self.book().owners.get_mut(session) {
+    /// Returns the owner of a session as seen by a principal, and marks an own session as used.
+    pub(super) fn owner_of(&self, session: &str, principal: &Principal) -> SessionOwner {
+        match self.lock_table().owners.get_mut(session) {
             Some(owner) if owner.principal == *principal => {
-                owner.used = Instant::now();
-                Whose::Own
+                owner.last_used = Instant::now();
+                SessionOwner::Own
             }
-            Some(_) => Whose::Foreign,
-            None => Whose::Unknown,
+            Some(_) => SessionOwner::Foreign,
+            None => SessionOwner::Unknown,
         }
     }
 
-    /// The session that has to make room for another one.
-    fn surplus(&self) -> Option<SessionId> {
-        let book = self.book();
+    /// The session to evict before another one is created.
+    fn eviction_candidate(&self) -> Option<SessionId> {
+        let book = self.lock_table();
         if book.owners.len() < self.limit {
             return None;
         }
@@ -123,50 +126,50 @@ impl Sessions {
         }
         let most = counts.into_iter().max_by_key(|(_, count)| *count).map(|(principal, _)| principal)?;
         let theirs = book.owners.iter().filter(|(_, owner)| owner.principal == *most);
-        theirs.min_by_key(|(_, owner)| owner.used).map(|(session, _)| Arc::clone(session))
+        theirs.min_by_key(|(_, owner)| owner.last_used).map(|(session, _)| Arc::clone(session))
     }
 
     fn forget(&self, session: &SessionId) {
-        let mut book = self.book();
+        let mut book = self.lock_table();
         book.owners.remove(session);
         book.listeners.retain(|(other, _), _| other != session);
     }
 
-    /// Cancels a request if nobody comes back for its answer.
-    async fn give_up(self, session: SessionId, request: RequestId, left: Option<(u64, u64)>) {
+    /// Cancels a request unless a client reconnects for its response.
+    async fn cancel_orphan(self, session: SessionId, request: RequestId, left: Option<(u64, u64)>) {
         if let Some((number, turns)) = left {
-            tokio::time::sleep(self.unheard).await;
+            tokio::time::sleep(self.orphan_timeout).await;
             let stretch = (Arc::clone(&session), number);
-            if self.book().listeners.get(&stretch).is_none_or(|listener| listener.turns != turns) {
+            if self.lock_table().listeners.get(&stretch).is_none_or(|listener| listener.attach_count != turns) {
                 return;
             }
-            self.book().listeners.remove(&stretch);
+            self.lock_table().listeners.remove(&stretch);
         }
         let about = CancelledNotificationParam::new(Some(request), Some("nobody listens to its answer".to_owned()));
         let cancelled = ClientNotification::CancelledNotification(CancelledNotification::new(about));
-        // Where the session is gone, so is the request.
+        // If the session is gone, so is the request.
         let _ = self.library.accept_message(&session, ClientJsonRpcMessage::notification(cancelled)).await;
     }
 
-    fn book(&self) -> MutexGuard<'_, Book> {
-        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock_table(&self) -> MutexGuard<'_, SessionTable> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl SessionManager for Sessions {
-    type Error = SessionsError;
+    type Error = SessionError;
     type Transport = <LocalSessionManager as SessionManager>::Transport;
 
     async fn create_session(&self) -> Result<(SessionId, Self::Transport), Self::Error> {
-        let Caller { principal, bytes } = CALLER.try_with(Caller::clone).map_err(|_| SessionsError::Nobody)?;
-        if bytes > OPENING_LIMIT {
-            return Err(SessionsError::Opening);
+        let Caller { principal, bytes } = CALLER.try_with(Caller::clone).map_err(|_| SessionError::NoPrincipal)?;
+        if bytes > MAX_INITIALIZE_BYTES {
+            return Err(SessionError::InitializeTooLong);
         }
-        while let Some(surplus) = self.surplus() {
+        while let Some(surplus) = self.eviction_candidate() {
             self.close_session(&surplus).await?;
         }
         let (session, transport) = self.library.create_session().await?;
-        self.book().owners.insert(Arc::clone(&session), Owner { principal, used: Instant::now() });
+        self.lock_table().owners.insert(Arc::clone(&session), OwnedSession { principal, last_used: Instant::now() });
         Ok((session, transport))
     }
 
@@ -197,7 +200,7 @@ impl SessionManager for Sessions {
             _ => None,
         };
         let stream = self.library.create_stream(id, message).await?;
-        Ok(Heard::new(self.clone(), Arc::clone(id), request, stream))
+        Ok(TrackedStream::new(self.clone(), Arc::clone(id), request, stream))
     }
 
     async fn accept_message(&self, id: &SessionId, message: ClientJsonRpcMessage) -> Result<(), Self::Error> {
@@ -216,68 +219,69 @@ impl SessionManager for Sessions {
         id: &SessionId,
         last_event_id: String,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
-        let number = numbered(&last_event_id);
+        let number = request_number(&last_event_id);
         let stream = self.library.resume(id, last_event_id).await?;
         let request = number.and_then(|number| {
-            let mut book = self.book();
+            let mut book = self.lock_table();
             let listener = book.listeners.get_mut(&(Arc::clone(id), number))?;
-            listener.turns += 1;
+            listener.attach_count += 1;
             Some(listener.request.clone())
         });
-        Ok(Heard::new(self.clone(), Arc::clone(id), request, stream))
+        Ok(TrackedStream::new(self.clone(), Arc::clone(id), request, stream))
     }
 }
 
-/// What comes of a request, as somebody listens to it.
-struct Heard {
+/// The response stream of a request, which notices when its client disconnects.
+struct TrackedStream {
     sessions: Sessions,
     session: SessionId,
-    /// Nothing where the answer came, or there is none to come.
+    /// `None` after the response was sent, or if there is none to come.
     request: Option<RequestId>,
-    /// The number that the library gives the request, and how many listened before, as soon as they are known.
-    turn: Option<(u64, u64)>,
+    /// The number that `rmcp` gives the request, and the attach count of this stream, once they are
+    /// known.
+    attachment: Option<(u64, u64)>,
     stream: Pin<Box<dyn Stream<Item = ServerSseMessage> + Send + Sync>>,
 }
 
-impl Heard {
+impl TrackedStream {
     fn new(
         sessions: Sessions,
         session: SessionId,
         request: Option<RequestId>,
         stream: impl Stream<Item = ServerSseMessage> + Send + Sync + 'static,
     ) -> Self {
-        Self { sessions, session, request, turn: None, stream: Box::pin(stream) }
+        Self { sessions, session, request, attachment: None, stream: Box::pin(stream) }
     }
 
-    fn hear(&mut self, event: &ServerSseMessage) {
+    fn observe(&mut self, event: &ServerSseMessage) {
         let Some(request) = &self.request else { return };
-        if let (None, Some(number)) = (self.turn, event.event_id.as_deref().and_then(numbered)) {
-            let mut book = self.sessions.book();
-            let first = || Listener { request: request.clone(), turns: 0 };
+        if let (None, Some(number)) = (self.attachment, event.event_id.as_deref().and_then(request_number)) {
+            let mut book = self.sessions.lock_table();
+            let first = || RequestListener { request: request.clone(), attach_count: 0 };
             let listener = book.listeners.entry((Arc::clone(&self.session), number)).or_insert_with(first);
-            self.turn = Some((number, listener.turns));
+            self.attachment = Some((number, listener.attach_count));
         }
         if let Some(ServerJsonRpcMessage::Response(_) | ServerJsonRpcMessage::Error(_)) = event.message.as_deref() {
-            self.end();
+            self.finish();
         }
     }
 
-    fn end(&mut self) {
+    fn finish(&mut self) {
         self.request = None;
-        if let Some((number, _)) = self.turn {
-            self.sessions.book().listeners.remove(&(Arc::clone(&self.session), number));
+        if let Some((number, _)) = self.attachment {
+            self.sessions.lock_table().listeners.remove(&(Arc::clone(&self.session), number));
         }
     }
 }
 
-impl Stream for Heard {
+impl Stream for TrackedStream {
     type Item = ServerSseMessage;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<ServerSseMessage>> {
         let next = self.stream.as_mut().poll_next(cx);
         match &next {
-            Poll::Ready(Some(event)) => self.hear(event),
-            // It ended, or somebody else listens now.
+            Poll::Ready(Some(event)) => self.observe(event),
+            // The stream ended, or another connection took over.
             Poll::Ready(None) => self.request = None,
             Poll::Pending => {}
         }
@@ -285,15 +289,15 @@ impl Stream for Heard {
     }
 }
 
-impl Drop for Heard {
+impl Drop for TrackedStream {
     fn drop(&mut self) {
         if let (Some(request), Ok(runtime)) = (self.request.take(), tokio::runtime::Handle::try_current()) {
-            runtime.spawn(self.sessions.clone().give_up(Arc::clone(&self.session), request, self.turn));
+            runtime.spawn(self.sessions.clone().cancel_orphan(Arc::clone(&self.session), request, self.attachment));
         }
     }
 }
 
-/// The number of a request in the identity of an event of its stream: `index/number`.
-fn numbered(event: &str) -> Option<u64> {
+/// Parses the request number of an SSE event id, `index/number`.
+fn request_number(event: &str) -> Option<u64> {
     event.split_once('/')?.1.parse().ok()
 }

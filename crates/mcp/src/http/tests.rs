@@ -1,4 +1,4 @@
-//! What the way in over HTTP promises: each test speaks to a server on loopback, in bytes.
+//! Tests of the HTTP transport: each sends bytes to a server on loopback.
 
 mod access;
 mod bodies;

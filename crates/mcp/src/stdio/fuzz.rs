@@ -1,17 +1,17 @@
-//! What a client writes to standard input, fuzzed.
+//! Fuzz target for the framing of standard input.
 
-use super::lines::{Line, Lines};
+use super::framing::{FrameReader, InputFrame};
 
-/// The limit of a line here, in bytes.
+/// The longest line in this target, in bytes.
 const LIMIT: usize = 10_000;
 
 toolcell_fuzz::target!(framing, |bytes| {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let mut lines = Lines::new(bytes, LIMIT);
+    let mut lines = FrameReader::new(bytes, LIMIT);
     let mut count = 0;
     while let Some(line) = runtime.block_on(lines.next()) {
         count += 1;
-        if let Line::Whole(line) = line {
+        if let InputFrame::Complete(line) = line {
             assert!(line.len() <= LIMIT);
         }
     }

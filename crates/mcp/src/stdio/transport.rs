@@ -1,12 +1,13 @@
-//! Messages over lines: what is no message is answered with why.
+//! The `rmcp` transport over lines, which answers malformed messages.
 //!
-//! The library drops a line that is no JSON without a word, answers one that is no message without the identifier of the
-//! request, and ends a connection whose first message is no request. A client would wait for ever. So lines are parsed here, and
-//! each that cannot be handed on has an answer (JSON-RPC 2.0, section 5.1): a parse error or an invalid request, with the
-//! identifier of the request where it can be read, and without one where not.
+//! `rmcp` drops a line that is not JSON, answers an invalid message without the request's
+//! identifier, and closes a connection whose first message is not a request; the client would wait
+//! forever. Lines are therefore parsed here, and each that cannot be forwarded is answered
+//! (JSON-RPC 2.0, section 5.1) with a parse error or an invalid request, under the request's
+//! identifier if it can be read.
 //!
-//! Invariant: a request gets an answer, whatever is wrong with it. Notifications, and answers to questions of the server, get
-//! none but where nobody can tell that they are.
+//! Invariant: every request is answered, however malformed. Notifications and responses are not,
+//! unless they cannot be told from requests.
 
 use std::borrow::Cow;
 use std::pin::Pin;
@@ -19,63 +20,64 @@ use rmcp::transport::async_rw::AsyncRwTransport;
 use tokio::io::{AsyncRead, AsyncWrite, Empty};
 use tokio_util::sync::CancellationToken;
 
-use super::lines::{Line, Lines};
-use crate::malformed::{Malformed, malformed};
+use super::framing::{FrameReader, InputFrame};
+use crate::malformed::{Malformed, reply_to_malformed};
 
 type Sending = Pin<Box<dyn Future<Output = Result<(), std::io::Error>> + Send>>;
 
-/// The transport of a client at lines.
-pub(super) struct Messages<R, W: AsyncWrite> {
-    lines: Lines<R>,
-    /// The library writes.
+/// A transport over lines.
+pub(super) struct LineTransport<R, W: AsyncWrite> {
+    lines: FrameReader<R>,
+    /// `rmcp`'s writer.
     output: AsyncRwTransport<RoleServer, Empty, W>,
-    /// Whether there was a request already.
-    opened: bool,
-    /// An answer to what was malformed. The future of `receive` may be dropped while it is written.
+    /// Whether a request was received.
+    saw_request: bool,
+    /// A reply to a malformed message that is being written. The future of `receive` may be dropped
+    /// meanwhile.
     sending: Option<Sending>,
-    /// Cancelled where the client says nothing more.
-    ended: CancellationToken,
+    /// Cancelled at the end of the input.
+    input_closed: CancellationToken,
 }
 
-impl<R, W> Messages<R, W>
+impl<R, W> LineTransport<R, W>
 where
     R: AsyncRead + Send + Unpin,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    pub(super) fn new(lines: Lines<R>, output: W) -> Self {
+    pub(super) fn new(lines: FrameReader<R>, output: W) -> Self {
         let output = AsyncRwTransport::new_server(tokio::io::empty(), output);
-        Self { lines, output, opened: false, sending: None, ended: CancellationToken::new() }
+        Self { lines, output, saw_request: false, sending: None, input_closed: CancellationToken::new() }
     }
 
-    /// Cancelled where the client says nothing more.
-    pub(super) const fn ended(&self) -> &CancellationToken {
-        &self.ended
+    /// Cancelled at the end of the input.
+    pub(super) const fn input_closed(&self) -> &CancellationToken {
+        &self.input_closed
     }
 
-    /// Reads the next message of the client; answers what is none.
-    async fn next(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
+    /// Reads the next valid message, and answers malformed ones.
+    async fn next_message(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         loop {
             if let Some(sending) = &mut self.sending {
                 let sent = sending.await;
                 self.sending = None;
-                // A client that reads nothing any more asks for nothing.
+                // A client that reads nothing needs no further messages.
                 sent.ok()?;
             }
             let line = match self.lines.next().await? {
-                Line::Whole(line) => line,
-                Line::TooLarge(excess) => {
-                    self.answer(None, excess.error());
+                InputFrame::Complete(line) => line,
+                InputFrame::TooLarge(excess) => {
+                    self.answer(None, excess.to_error());
                     continue;
                 }
             };
-            let line = trimmed(&line);
+            let line = trim_line(&line);
             if line.is_empty() {
                 continue;
             }
             match serde_json::from_slice(line) {
                 Ok(message) => return Some(message),
                 Err(error) => {
-                    let Some(Malformed { id, error }) = malformed(line, &error) else { continue };
+                    let Some(Malformed { id, error }) = reply_to_malformed(line, &error) else { continue };
                     tracing::debug!(%error, "a message is malformed");
                     self.answer(id, error);
                 }
@@ -88,7 +90,7 @@ where
     }
 }
 
-impl<R, W> Transport<RoleServer> for Messages<R, W>
+impl<R, W> Transport<RoleServer> for LineTransport<R, W>
 where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
@@ -108,12 +110,12 @@ where
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         loop {
-            let Some(message) = self.next().await else {
-                self.ended.cancel();
+            let Some(message) = self.next_message().await else {
+                self.input_closed.cancel();
                 return None;
             };
-            self.opened |= matches!(message, JsonRpcMessage::Request(_));
-            if self.opened {
+            self.saw_request |= matches!(message, JsonRpcMessage::Request(_));
+            if self.saw_request {
                 return Some(message);
             }
             tracing::debug!("a message before the first request is ignored");
@@ -125,8 +127,8 @@ where
     }
 }
 
-/// A line without the mark that some put before a text, and without the white space around it.
-fn trimmed(line: &[u8]) -> &[u8] {
+/// Removes a byte order mark and surrounding white space.
+fn trim_line(line: &[u8]) -> &[u8] {
     line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line).trim_ascii()
 }
 
@@ -137,11 +139,11 @@ mod tests {
 
     use super::*;
 
-    /// What is answered to a line, before the request after it is handed on.
+    /// The reply to a line, before the next request is forwarded.
     async fn answer(line: &[u8]) -> Option<Value> {
         let (mut client, input) = duplex(1 << 20);
         let (output, answers) = duplex(1 << 20);
-        let mut messages = Messages::new(Lines::new(input, 1 << 20), output);
+        let mut messages = LineTransport::new(FrameReader::new(input, 1 << 20), output);
         client.write_all(line).await.unwrap();
         client.write_all(b"\n{\"jsonrpc\":\"2.0\",\"id\":99,\"method\":\"ping\"}\n").await.unwrap();
         drop(client);
@@ -165,7 +167,7 @@ mod tests {
             ),
             (b"{\"jsonrpc\":\"2.0\",\"id\":8,\"method\":\"\xc3\x28\"}", json!(8)),
             (br#"{"jsonrpc":"2.0","id":9,"method":"tools/list","params":{}"#, json!(9)),
-            // The identifier of an answer is none of a request.
+            // The identifier of a response is not that of a request.
             (br#"{"jsonrpc":"2.0","id":10,"result":{"a":"\ud83d"}}"#, Value::Null),
         ] {
             let answer = answer(line).await.unwrap();

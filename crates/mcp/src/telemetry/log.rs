@@ -1,25 +1,26 @@
 //! The log on standard error.
 //!
-//! Invariant: an event is one line, and no terminal obeys anything in it: texts of clients and tools may be part of it.
+//! Invariant: an event is one line without control sequences, even if it contains text of clients
+//! or tools.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-/// Writes events with their control characters escaped. An event comes in one piece, and ends with the end of its line.
-pub(super) struct Escaped<W>(pub(super) W);
+/// Escapes control characters. Each write is one event, which ends with a newline.
+pub(super) struct EscapingWriter<W>(pub(super) W);
 
-impl<W: Write> Write for Escaped<W> {
+impl<W: Write> Write for EscapingWriter<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let (event, end) = match bytes.strip_suffix(b"\n") {
             Some(event) => (event, "\n"),
             None => (bytes, ""),
         };
         let event = String::from_utf8_lossy(event);
-        if event.contains(obeyed) {
+        if event.contains(is_terminal_control) {
             let mut line = String::with_capacity(event.len() + 64);
             for character in event.chars() {
-                if obeyed(character) {
-                    // Writing to a text does not fail.
+                if is_terminal_control(character) {
+                    // Writing to a `String` does not fail.
                     let _ = write!(line, "{}", character.escape_unicode());
                 } else {
                     line.push(character);
@@ -38,9 +39,9 @@ impl<W: Write> Write for Escaped<W> {
     }
 }
 
-/// Whether a terminal, or who reads lines, takes a character for something else than a part of the text: control characters,
-/// ends of lines, and those that turn the direction of writing.
-fn obeyed(character: char) -> bool {
+/// Whether a terminal or a line reader would interpret a character: control characters, line
+/// separators, and bidirectional controls.
+fn is_terminal_control(character: char) -> bool {
     character.is_control()
         || matches!(character, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
@@ -53,7 +54,7 @@ mod tests {
     fn a_text_of_a_client_is_no_line_of_the_log_and_no_command_for_a_terminal() {
         let mut written = Vec::new();
         let event = "WARN \u{1b}[2Ja\nERROR forged\u{202e}\r\u{85} 建物\n";
-        assert_eq!(Escaped(&mut written).write(event.as_bytes()).unwrap(), event.len());
+        assert_eq!(EscapingWriter(&mut written).write(event.as_bytes()).unwrap(), event.len());
         let line = String::from_utf8(written).unwrap();
         assert_eq!(line, "WARN \\u{1b}[2Ja\\u{a}ERROR forged\\u{202e}\\u{d}\\u{85} 建物\n");
     }

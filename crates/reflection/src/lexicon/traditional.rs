@@ -1,10 +1,11 @@
-//! Derives the traditional form of what is written in simplified Chinese.
+//! Converts simplified Chinese to traditional characters.
 //!
-//! Invariant: one sign leads to one other; where tradition knows several, it is the one that the tables mean.
+//! Invariant: each character maps to one other; where several exist, it is the one that the tables
+//! mean.
 
 use std::collections::HashMap;
 
-/// Pairs of signs: simplified, traditional.
+/// Pairs of a simplified and a traditional character.
 const PAIRS: &str = "业業 两兩 个個 举舉 义義 书書 买買 乱亂 争爭 产產 亲親 从從 仓倉 价價 众眾 优優 会會 传傳 体體 余餘 储儲 写寫 军軍 农農 冲衝 况況 准準 减減
     凑湊 击擊 划劃 则則 刚剛 创創 别別 剥剝 办辦 务務 动動 劳勞 励勵 劝勸 勋勳 区區 医醫 华華 协協 单單 历歷 压壓 厘釐 参參 发發 变變 叠疊 号號 后後 吗嗎
     员員 响響 唤喚 喻喻 团團 围圍 国國 图圖 场場 坏壞 块塊 墙牆 增增 处處 备備 复複 头頭 夸誇 奖獎 宝寶 实實 审審 宽寬 对對 导導 将將 尔爾 层層 届屆
@@ -19,11 +20,11 @@ const PAIRS: &str = "业業 两兩 个個 举舉 义義 书書 买買 乱亂 争
     邮郵 邻鄰 释釋 里裡 鉴鑑 钉釘 钟鐘 钮鈕 钱錢 铁鐵 银銀 链鏈 销銷 错錯 键鍵 镜鏡 长長 门門 闭閉 问問 间間 闻聞 阅閱 队隊 阳陽 阶階 际際 陆陸 险險 随隨 隐隱 难難
     韩韓 页頁 顶頂 项項 顺順 须須 预預 领領 频頻 题題 颜顏 额額 风風 飞飛 饭飯 饮飲 馆館 驱驅 驾駕 验驗 骤驟 鱼魚 鸟鳥 麦麥 黄黃 齐齊 龄齡 义義 几幾 台台 启啟 咨諮";
 
-/// Signs and the traditional ones for them.
-pub(super) struct Signs(HashMap<char, char>);
+/// A map from simplified to traditional characters.
+pub(super) struct TraditionalCharacters(HashMap<char, char>);
 
-impl Signs {
-    /// Reads the pairs.
+impl TraditionalCharacters {
+    /// Builds the map.
     pub(super) fn new() -> Self {
         let pair = |pair: &str| {
             let mut signs = pair.chars();
@@ -32,8 +33,8 @@ impl Signs {
         Self(PAIRS.split_whitespace().filter_map(pair).collect())
     }
 
-    /// The traditional form of a text, where it differs.
-    pub(super) fn traditional(&self, text: &str) -> Option<String> {
+    /// Converts a text; `None` if it stays the same.
+    pub(super) fn to_traditional(&self, text: &str) -> Option<String> {
         let full: String = text.chars().map(|char| self.0.get(&char).copied().unwrap_or(char)).collect();
         (full != text).then_some(full)
     }
@@ -45,9 +46,9 @@ mod tests {
 
     #[test]
     fn a_form_has_a_traditional_one_where_signs_differ() {
-        let signs = Signs::new();
-        assert_eq!(signs.traditional("转换成表格").as_deref(), Some("轉換成表格"));
-        assert_eq!(signs.traditional("核对"), Some("核對".to_owned()));
-        assert_eq!(signs.traditional("提取"), None);
+        let signs = TraditionalCharacters::new();
+        assert_eq!(signs.to_traditional("转换成表格").as_deref(), Some("轉換成表格"));
+        assert_eq!(signs.to_traditional("核对"), Some("核對".to_owned()));
+        assert_eq!(signs.to_traditional("提取"), None);
     }
 }

@@ -1,31 +1,31 @@
 //! Chinese: work, data, figures, services. Written in simplified characters; the traditional forms are derived.
 
-use super::{Line, Sense};
+use super::{LexiconRow, Sense};
 use crate::trigger::Trigger::{Aggregation, Api, Transformation, Validation};
 
-pub(super) const LINES: &[Line] = &[
-    (Sense::Act(Transformation), CHANGE),
-    (Sense::Act(Transformation), EXTRACT),
-    (Sense::Frame(Transformation), CHANGE_FRAMES),
-    (Sense::Act(Api), CALL),
-    (Sense::Act(Validation), CHECK),
-    (Sense::Frame(Validation), CHECK_FRAMES),
-    (Sense::Act(Aggregation), SUM),
-    (Sense::Frame(Aggregation), SUM_FRAMES),
+pub(super) const ROWS: &[LexiconRow] = &[
+    (Sense::Work(Transformation), CHANGE),
+    (Sense::Work(Transformation), EXTRACT),
+    (Sense::WorkFrame(Transformation), CHANGE_FRAMES),
+    (Sense::Work(Api), CALL),
+    (Sense::Work(Validation), CHECK),
+    (Sense::WorkFrame(Validation), CHECK_FRAMES),
+    (Sense::Work(Aggregation), SUM),
+    (Sense::WorkFrame(Aggregation), SUM_FRAMES),
     (Sense::Measure, MEASURES),
-    (Sense::Group, GROUPS),
-    (Sense::Datum, FORMATS),
-    (Sense::Datum, RECORDS),
+    (Sense::Grouping, GROUPS),
+    (Sense::Data, FORMATS),
+    (Sense::Data, RECORDS),
     (Sense::Unit, UNITS),
-    (Sense::Datum, UNITS),
-    (Sense::Many, MANY),
-    (Sense::Seek, SEEK),
-    (Sense::Fault, FAULTS),
-    (Sense::Rule, RULES),
-    (Sense::Reach, REACH),
+    (Sense::Data, UNITS),
+    (Sense::Plural, MANY),
+    (Sense::Search, SEEK),
+    (Sense::Defect, FAULTS),
+    (Sense::Constraint, RULES),
+    (Sense::Transfer, REACH),
     (Sense::Remote, REMOTE),
     (Sense::Service, SERVICES),
-    (Sense::Nothing, NOTHING),
+    (Sense::Ignored, NOTHING),
 ];
 
 const CHANGE: &str = "

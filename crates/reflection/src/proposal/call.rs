@@ -1,7 +1,7 @@
-//! A proposal as a call in JavaScript, as the contract prints it.
+//! Prints a proposal as a JavaScript call, as the contract shows it.
 //!
-//! Invariant: whatever texts a proposal has, what is printed is one expression, that stands for the same values; and no
-//! letter in it is invisible or moves others.
+//! Invariant: for all input texts the output is one expression with the same values, and contains
+//! no invisible or bidirectional control character.
 
 use std::fmt::Write as _;
 
@@ -9,11 +9,12 @@ use serde_json::Value;
 
 use super::Proposal;
 
-/// How wide a value may be that stands on one line, in characters.
-const WIDTH: usize = 100;
+/// The longest line of a value, in characters.
+const MAX_LINE_CHARS: usize = 100;
 
 impl Proposal {
-    /// The call that makes this tool: `create_tool({ name: '…', description: '…', code: …, parameters: { … }, … })`.
+    /// Returns the call that creates this tool: `create_tool({ name: '…', description: '…', code:
+    /// …, parameters: { … }, … })`.
     ///
     /// # Examples
     /// ```
@@ -26,29 +27,30 @@ impl Proposal {
     #[must_use]
     pub fn to_call(&self) -> String {
         let mut fields = vec![
-            format!("name: {}", text(&self.name)),
-            format!("description: {}", text(&self.description)),
-            format!("code: {}", template(&self.code)),
+            format!("name: {}", quoted_text(&self.name)),
+            format!("description: {}", quoted_text(&self.description)),
+            format!("code: {}", template_literal(&self.code)),
             format!("parameters: {}", block(&self.parameters, 2)),
             format!("tags: {}", inline(&Value::from(self.tags.clone()))),
             format!("examples: {}", block(&Value::from(self.examples.clone()), 2)),
         ];
         fields.extend(self.returns.as_ref().map(|returns| format!("returns: {}", block(returns, 2))));
-        fields.push(format!("generated_from: {}", text(&self.generated_from)));
+        fields.push(format!("generated_from: {}", quoted_text(&self.generated_from)));
         format!("create_tool({{\n  {}\n}})", fields.join(",\n  "))
     }
 }
 
-/// A value over several lines, where it is too long for one.
+/// Prints a value, on several lines if it is too long for one.
 fn block(value: &Value, indent: usize) -> String {
     let short = inline(value);
-    if short.chars().count() + indent <= WIDTH {
+    if short.chars().count() + indent <= MAX_LINE_CHARS {
         return short;
     }
     let (open, close, members): (_, _, Vec<String>) = match value {
         Value::Array(items) => ('[', ']', items.iter().map(|item| block(item, indent + 2)).collect()),
         Value::Object(fields) => {
-            let field = |(name, value): (&String, &Value)| format!("{}: {}", key(name), block(value, indent + 2));
+            let field =
+                |(name, value): (&String, &Value)| format!("{}: {}", property_key(name), block(value, indent + 2));
             ('{', '}', fields.iter().map(field).collect())
         }
         _ => return short,
@@ -57,43 +59,43 @@ fn block(value: &Value, indent: usize) -> String {
     format!("{open}\n{blanks}  {}\n{blanks}{close}", members.join(&format!(",\n{blanks}  ")))
 }
 
-/// A value on one line.
+/// Prints a value on one line.
 fn inline(value: &Value) -> String {
     match value {
-        Value::String(string) => text(string),
+        Value::String(string) => quoted_text(string),
         Value::Array(items) => format!("[{}]", items.iter().map(inline).collect::<Vec<_>>().join(", ")),
         Value::Object(fields) if fields.is_empty() => "{}".to_owned(),
         Value::Object(fields) => {
-            let fields = fields.iter().map(|(name, value)| format!("{}: {}", key(name), inline(value)));
+            let fields = fields.iter().map(|(name, value)| format!("{}: {}", property_key(name), inline(value)));
             format!("{{ {} }}", fields.collect::<Vec<_>>().join(", "))
         }
         other => other.to_string(),
     }
 }
 
-/// The name of a field. `__proto__` would be the prototype if it were not computed.
-fn key(name: &str) -> String {
+/// Prints a property name. `__proto__` is computed; otherwise it would set the prototype.
+fn property_key(name: &str) -> String {
     let is_first = |letter: char| letter.is_ascii_alphabetic() || matches!(letter, '_' | '$');
     let is_plain = name.starts_with(is_first) && name.chars().all(|letter| is_first(letter) || letter.is_ascii_digit());
     match name {
         "__proto__" => "['__proto__']".to_owned(),
         _ if is_plain => name.to_owned(),
-        _ => text(name),
+        _ => quoted_text(name),
     }
 }
 
-/// A text between single quotes.
-fn text(string: &str) -> String {
+/// Prints a string between single quotes.
+fn quoted_text(string: &str) -> String {
     let mut out = String::with_capacity(string.len() + 2);
     out.push('\'');
     escape(string, '\'', &mut out);
     out.push('\'');
-    // The end of a comment, should somebody put the call into one.
+    // Escapes the end of a comment, in case the call is put into one.
     out.replace("*/", r"*\/")
 }
 
-/// A text between backticks.
-fn template(string: &str) -> String {
+/// Prints a string between backticks.
+fn template_literal(string: &str) -> String {
     let mut out = String::with_capacity(string.len() + 64);
     out.push('`');
     let mut lines = string.split('\n');
@@ -114,7 +116,7 @@ fn escape(string: &str, quote: char, out: &mut String) {
             '\r' => out.push_str(r"\r"),
             '\t' => out.push_str(r"\t"),
             letter if letter == quote => out.extend(['\\', letter]),
-            letter if is_hidden(letter) => {
+            letter if is_invisible(letter) => {
                 let mut units = [0; 2];
                 // Writing to a `String` cannot fail.
                 letter.encode_utf16(&mut units).iter().for_each(|unit| _ = write!(out, r"\u{unit:04x}"));
@@ -124,8 +126,8 @@ fn escape(string: &str, quote: char, out: &mut String) {
     }
 }
 
-/// Whether a letter is not seen, ends a line, or changes how others are shown.
-pub(super) fn is_hidden(letter: char) -> bool {
+/// Whether a character is invisible, ends a line, or changes how others are displayed.
+pub(super) fn is_invisible(letter: char) -> bool {
     letter.is_control()
         || matches!(letter, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}')
         || matches!(letter, '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
@@ -138,7 +140,7 @@ mod tests {
 
     #[test]
     fn texts_are_escaped() {
-        let check = |string: &str, expect: &str| assert_eq!(text(string), expect);
+        let check = |string: &str, expect: &str| assert_eq!(quoted_text(string), expect);
         check("it's", r"'it\'s'");
         check("a\\", r"'a\\'");
         check("\\'", r"'\\\''");
@@ -150,7 +152,7 @@ mod tests {
 
     #[test]
     fn code_is_escaped() {
-        let check = |string: &str, expect: &str| assert_eq!(template(string), expect);
+        let check = |string: &str, expect: &str| assert_eq!(template_literal(string), expect);
         check("a\n\"\\n\"", "`a\n\"\\\\n\"`");
         check("`${a}` $\\{", r"`\`\${a}\` $\\{`");
         check("\r\n", "`\\r\n`");

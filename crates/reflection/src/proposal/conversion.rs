@@ -1,17 +1,18 @@
-//! What becomes what: `CSVをJSONに`, `from CSV to JSON`, `把CSV转换成JSON`.
+//! Finds the source and the target of a conversion: `CSVをJSONに`, `from CSV to JSON`, `把CSV转换成JSON`.
 //!
-//! Invariant: a direction is what the words around a phrase say. Where they say nothing, what comes first is the source.
+//! Invariant: the words around a phrase decide its direction. Without such words, the first phrase
+//! is the source.
 
-use super::lexicon::{Role, Token, among};
+use super::lexicon::{NameRole, NameToken, is_listed};
 
-/// Formats that names tell by their own word alone.
+/// Formats whose names identify them without further words.
 const FORMATS: &str = "csv tsv json jsonl ndjson xml yaml yml toml ini html markdown pdf excel xlsx sql parquet avro \
     protobuf latex svg png jpg jpeg webp gif mp3 wav mp4 base64 base32 hex utf8 utf16 ascii docx rtf env properties iso8601";
 
-/// Words next to each other that tell one thing.
+/// Adjacent words that name one thing.
 #[derive(Debug)]
 pub(super) struct Phrase {
-    /// The words that say something; those that say little, where there are no others.
+    /// The specific words; if there are none, the vague ones.
     words: Vec<String>,
     side: Side,
 }
@@ -20,59 +21,60 @@ pub(super) struct Phrase {
 enum Side {
     From,
     To,
-    /// What it is done to.
+    /// The object of the verb.
     Object,
-    Unsaid,
+    Unknown,
 }
 
 impl Phrase {
     fn is_vague(&self) -> bool {
-        self.words.iter().all(|word| VAGUE.contains(&word.trim_end_matches('s')))
+        self.words.iter().all(|word| VAGUE_NOUNS.contains(&word.trim_end_matches('s')))
     }
 
-    /// Its format, or its first two words.
+    /// The format in the phrase, or its first two words.
     pub(super) fn name(&self) -> String {
         let format = self.words.iter().find(|word| is_format(word));
         format.map_or_else(|| self.words[..self.words.len().min(2)].join("_"), Clone::clone)
     }
 }
 
-/// What nothing can become, as it says nothing.
-const VAGUE: [&str; 8] = ["data", "file", "format", "record", "value", "result", "item", "information"];
+/// Nouns that are too vague to be the target of a conversion.
+const VAGUE_NOUNS: [&str; 8] = ["data", "file", "format", "record", "value", "result", "item", "information"];
 
 /// Whether a word is the name of a format.
 pub(super) fn is_format(word: &str) -> bool {
-    among(FORMATS, word)
+    is_listed(FORMATS, word)
 }
 
-/// What becomes what in a text, where it says so.
-pub(super) fn conversion(tokens: &[Token]) -> Option<(Phrase, Phrase)> {
+/// Finds the source and the target of a conversion.
+pub(super) fn find_conversion(tokens: &[NameToken]) -> Option<(Phrase, Phrase)> {
     let mut phrases = phrases(tokens);
     let to = phrases.iter().position(|phrase| phrase.side == Side::To && !phrase.is_vague())?;
     let of = |side: Side| phrases.iter().position(|phrase| phrase.side == side);
     let from = of(Side::From).or_else(|| of(Side::Object)).or(to.checked_sub(1))?;
-    // `the CSV exports of the shop` is CSV.
+    // The source of `the CSV exports of the shop` is CSV.
     let is_source = |phrase: &Phrase| phrase.side != Side::To && is_format(&phrase.name());
     let named = || phrases[..to].iter().position(is_source);
     let from = if is_format(&phrases[from].name()) { from } else { named().unwrap_or(from) };
     let target = phrases.swap_remove(to);
-    // What was last stands where the target was.
+    // `swap_remove` moved the last phrase to the target's position.
     let from = if from == phrases.len() { to } else { from };
     Some((phrases.swap_remove(from), target)).filter(|(from, to)| from.name() != to.name())
 }
 
-fn phrases(tokens: &[Token]) -> Vec<Phrase> {
+fn phrases(tokens: &[NameToken]) -> Vec<Phrase> {
     let mut phrases = Vec::new();
     let mut at = 0;
     while at < tokens.len() {
-        let is_next = |next: &Token| matches!(next.role, Role::Thing | Role::Weak);
-        let more = tokens[at..].iter().enumerate().take_while(|(n, it)| is_next(it) && (*n == 0 || is_joined(&it.gap)));
+        let is_next = |next: &NameToken| matches!(next.role, NameRole::Noun | NameRole::WeakNoun);
+        let more =
+            tokens[at..].iter().enumerate().take_while(|(n, it)| is_next(it) && (*n == 0 || joins_words(&it.gap)));
         let run = more.count();
         if run > 0 {
             let words = |role| tokens[at..at + run].iter().filter(move |it| it.role == role).map(|it| it.word.clone());
-            let mut said: Vec<String> = words(Role::Thing).collect();
+            let mut said: Vec<String> = words(NameRole::Noun).collect();
             if said.is_empty() {
-                said.extend(words(Role::Weak));
+                said.extend(words(NameRole::WeakNoun));
             }
             phrases.push(Phrase { words: said, side: side(tokens, at, at + run - 1) });
         }
@@ -81,20 +83,21 @@ fn phrases(tokens: &[Token]) -> Vec<Phrase> {
     phrases
 }
 
-fn is_joined(gap: &str) -> bool {
+fn joins_words(gap: &str) -> bool {
     matches!(gap.trim(), "" | "の" | "-" | "_" | "的")
 }
 
-/// On which side of a conversion a phrase stands.
-fn side(tokens: &[Token], first: usize, last: usize) -> Side {
+/// Determines the side of a conversion on which a phrase stands.
+fn side(tokens: &[NameToken], first: usize, last: usize) -> Side {
     let gap = tokens[first].gap.trim();
     let after = tokens[last].after.trim_start();
     let before = tokens[..first].iter().rev();
-    let preposition = before.take_while(|it| it.role == Role::Stop).take(3).find_map(|it| match it.word.as_str() {
-        "to" | "into" | "as" => Some(Side::To),
-        "from" => Some(Side::From),
-        _ => None,
-    });
+    let preposition =
+        before.take_while(|it| it.role == NameRole::StopWord).take(3).find_map(|it| match it.word.as_str() {
+            "to" | "into" | "as" => Some(Side::To),
+            "from" => Some(Side::From),
+            _ => None,
+        });
     if let Some(side) = preposition.filter(|_| tokens[first].is_latin) {
         return side;
     }
@@ -108,7 +111,7 @@ fn side(tokens: &[Token], first: usize, last: usize) -> Side {
     } else if ends(&["把", "将"]) || goes_on(&["を"]) {
         Side::Object
     } else {
-        Side::Unsaid
+        Side::Unknown
     }
 }
 
@@ -120,7 +123,7 @@ mod tests {
     #[test]
     fn directions_are_read_in_four_languages() {
         let check = |text: &str, expect: Option<(&str, &str)>| {
-            let found = conversion(&tokens(text)).map(|(from, to)| (from.name(), to.name()));
+            let found = find_conversion(&tokens(text)).map(|(from, to)| (from.name(), to.name()));
             assert_eq!(found, expect.map(|(from, to)| (from.to_owned(), to.to_owned())), "{text}");
         };
         check("複数のCSVファイルをJSONに変換する", Some(("csv", "json")));

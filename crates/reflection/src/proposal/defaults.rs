@@ -1,24 +1,24 @@
-//! What a task says of how its tool is used: formats, the kind of result, the method of a request.
+//! Default values that a task implies: formats, the operation, the HTTP method.
 
 use super::conversion::Phrase;
-use super::lexicon::{Role, Token};
+use super::lexicon::{NameRole, NameToken};
 
-/// What stands for a parameter where a call does not have it.
+/// The default values of parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Defaults {
-    pub(super) from: Format,
-    pub(super) to: Format,
-    /// How values of a text are read: as `text`, `numbers` or `dates`.
+    pub(super) from: TextFormat,
+    pub(super) to: TextFormat,
+    /// How text values are parsed: `text`, `numbers` or `dates`.
     pub(super) values: &'static str,
-    /// How many become one: `count`, `sum`, …
+    /// The aggregation: `count`, `sum`, …
     pub(super) operation: &'static str,
-    /// The method of a request.
+    /// The HTTP method.
     pub(super) method: &'static str,
 }
 
-/// A form of text that the code knows.
+/// A text format that the code supports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Format {
+pub(super) enum TextFormat {
     Csv,
     Tsv,
     Json,
@@ -26,11 +26,11 @@ pub(super) enum Format {
     KeyValue,
 }
 
-impl Format {
-    /// All of them.
+impl TextFormat {
+    /// All formats.
     pub(super) const ALL: [Self; 5] = [Self::Csv, Self::Tsv, Self::Json, Self::Lines, Self::KeyValue];
 
-    /// What parameters call it.
+    /// The name in parameters.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Csv => "csv",
@@ -41,8 +41,8 @@ impl Format {
         }
     }
 
-    /// The one that a word of a task means.
-    fn of(word: &str) -> Option<Self> {
+    /// The format that a word of a task means.
+    fn from_word(word: &str) -> Option<Self> {
         match word {
             "csv" | "excel" | "xlsx" => Some(Self::Csv),
             "tsv" | "table" => Some(Self::Tsv),
@@ -55,17 +55,21 @@ impl Format {
 }
 
 impl Defaults {
-    pub(super) fn of(tokens: &[Token], conversion: Option<&(Phrase, Phrase)>) -> Self {
-        let said: Vec<Format> = tokens.iter().filter_map(|token| Format::of(&token.word)).collect();
-        let (from, to) =
-            conversion.map_or((None, None), |(from, to)| (Format::of(&from.name()), Format::of(&to.name())));
-        let other = |than: Option<Format>| said.iter().copied().find(|format| Some(*format) != than);
-        let from =
-            from.or_else(|| other(to)).unwrap_or(if to == Some(Format::Csv) { Format::Json } else { Format::Csv });
+    pub(super) fn from_tokens(tokens: &[NameToken], conversion: Option<&(Phrase, Phrase)>) -> Self {
+        let said: Vec<TextFormat> = tokens.iter().filter_map(|token| TextFormat::from_word(&token.word)).collect();
+        let (from, to) = conversion.map_or((None, None), |(from, to)| {
+            (TextFormat::from_word(&from.name()), TextFormat::from_word(&to.name()))
+        });
+        let other = |than: Option<TextFormat>| said.iter().copied().find(|format| Some(*format) != than);
+        let from = from.or_else(|| other(to)).unwrap_or(if to == Some(TextFormat::Csv) {
+            TextFormat::Json
+        } else {
+            TextFormat::Csv
+        });
         let to = to.or_else(|| other(Some(from)));
-        let to = to.unwrap_or(if from == Format::Json { Format::Csv } else { Format::Json });
+        let to = to.unwrap_or(if from == TextFormat::Json { TextFormat::Csv } else { TextFormat::Json });
         let find = |table: &[(&'static str, &str)]| {
-            let row = |token: &Token| {
+            let row = |token: &NameToken| {
                 table.iter().find(|(_, words)| words.split(' ').any(|word| word == token.word)).map(|(value, _)| *value)
             };
             tokens.iter().find_map(row)
@@ -75,7 +79,7 @@ impl Defaults {
             to,
             values: find(VALUES).unwrap_or("text"),
             operation: find(OPERATIONS).unwrap_or("count"),
-            method: if tokens.iter().any(sends) { "POST" } else { "GET" },
+            method: if tokens.iter().any(is_sending_verb) { "POST" } else { "GET" },
         }
     }
 }
@@ -91,7 +95,7 @@ const OPERATIONS: &[(&str, &str)] = &[
     ("sum", "totals total sum sums add amount"),
 ];
 
-fn sends(token: &Token) -> bool {
-    token.role == Role::Action
+fn is_sending_verb(token: &NameToken) -> bool {
+    token.role == NameRole::Verb
         && matches!(token.word.as_str(), "send" | "post" | "submit" | "upload" | "push" | "publish" | "notify")
 }

@@ -1,50 +1,50 @@
-//! Calls of the proposed tools with the results that they have, to the letter.
+//! Example calls of the proposed tools, with their exact results.
 
 use serde_json::{Value, json};
 
-use super::defaults::{Defaults, Format};
-use super::family::Family;
-use super::pattern::Pattern;
+use super::defaults::{Defaults, TextFormat};
+use super::pattern::RepetitionPattern;
+use super::tool_kind::ToolKind;
 
-/// Two or three calls, the first as the task needs it.
-pub(super) fn examples(family: Family, defaults: Defaults, pattern: &Pattern) -> Vec<Value> {
+/// Returns two or three calls; the first fits the task.
+pub(super) fn examples(family: ToolKind, defaults: Defaults, pattern: &RepetitionPattern) -> Vec<Value> {
     let calls = match family {
-        Family::Transformation => transformation(defaults.from, defaults.to),
-        Family::Validation => validation(),
-        Family::Aggregation => aggregation(defaults.operation),
-        Family::Api => api(defaults.method),
-        Family::Repetition => repetition(pattern),
+        ToolKind::Transformation => transformation(defaults.from, defaults.to),
+        ToolKind::Validation => validation(),
+        ToolKind::Aggregation => aggregation(defaults.operation),
+        ToolKind::Api => api(defaults.method),
+        ToolKind::Repetition => repetition(pattern),
     };
     calls.into_iter().map(|(parameters, result)| json!({"parameters": parameters, "result": result})).collect()
 }
 
 /// The same two records in each format.
-const fn table(format: Format) -> &'static str {
+const fn table(format: TextFormat) -> &'static str {
     match format {
-        Format::Csv => "name,city\nAda,\"London, UK\"\nKen,Osaka",
-        Format::Tsv => "name\tcity\nAda\tLondon, UK\nKen\tOsaka",
-        Format::Json => r#"[{"name":"Ada","city":"London, UK"},{"name":"Ken","city":"Osaka"}]"#,
-        Format::Lines => "Ada London, UK\nKen Osaka",
-        Format::KeyValue => "name: Ada\ncity: London, UK\n\nname: Ken\ncity: Osaka",
+        TextFormat::Csv => "name,city\nAda,\"London, UK\"\nKen,Osaka",
+        TextFormat::Tsv => "name\tcity\nAda\tLondon, UK\nKen\tOsaka",
+        TextFormat::Json => r#"[{"name":"Ada","city":"London, UK"},{"name":"Ken","city":"Osaka"}]"#,
+        TextFormat::Lines => "Ada London, UK\nKen Osaka",
+        TextFormat::KeyValue => "name: Ada\ncity: London, UK\n\nname: Ken\ncity: Osaka",
     }
 }
 
 /// The same two lines in each format.
-const fn lines(format: Format) -> &'static str {
+const fn lines(format: TextFormat) -> &'static str {
     match format {
-        Format::Csv | Format::Tsv => "line\nstarted\nstopped: no fuel",
-        Format::Json => r#"[{"line":"started"},{"line":"stopped: no fuel"}]"#,
-        Format::Lines => "started\nstopped: no fuel",
-        Format::KeyValue => "line: started\n\nline: stopped: no fuel",
+        TextFormat::Csv | TextFormat::Tsv => "line\nstarted\nstopped: no fuel",
+        TextFormat::Json => r#"[{"line":"started"},{"line":"stopped: no fuel"}]"#,
+        TextFormat::Lines => "started\nstopped: no fuel",
+        TextFormat::KeyValue => "line: started\n\nline: stopped: no fuel",
     }
 }
 
-fn transformation(from: Format, to: Format) -> Vec<(Value, Value)> {
+fn transformation(from: TextFormat, to: TextFormat) -> Vec<(Value, Value)> {
     let of_table = json!([{"name": "Ada", "city": "London, UK"}, {"name": "Ken", "city": "Osaka"}]);
     let of_lines = json!([{"line": "started"}, {"line": "stopped: no fuel"}]);
     let (text, expect, records) =
-        if from == Format::Lines { (lines(from), lines(to), of_lines) } else { (table(from), table(to), of_table) };
-    // What quotes and doubles is quoted in both.
+        if from == TextFormat::Lines { (lines(from), lines(to), of_lines) } else { (table(from), table(to), of_table) };
+    // Quotes and doubled quotes stay the same in both directions.
     let quoted = "key,note\nk,\"say \"\"hi\"\"\"";
     vec![
         (
@@ -162,8 +162,8 @@ fn api(method: &str) -> Vec<(Value, Value)> {
     vec![first, read]
 }
 
-fn repetition(pattern: &Pattern) -> Vec<(Value, Value)> {
-    let (items, result) = pattern.samples();
+fn repetition(pattern: &RepetitionPattern) -> Vec<(Value, Value)> {
+    let (items, result) = pattern.sample_items();
     vec![
         (json!({"items": items, "template": pattern.template()}), result),
         (

@@ -1,45 +1,47 @@
-//! A name for a tool, from the words of the task.
+//! Derives a tool name from the words of a task.
 //!
-//! Invariant: whatever the task, the name is a [`ToolName`], and the same task has the same name.
+//! Invariant: for every task the name is a valid [`ToolName`], and equal tasks get equal names.
 
 use std::collections::HashSet;
 use std::ops::Range;
 
 use toolcell_tool::ToolName;
 
-use super::conversion::{conversion, is_format};
-use super::family::Family;
-use super::lexicon::{Role, Token, among, tokens};
-use crate::words::folded;
+use super::conversion::{find_conversion, is_format};
+use super::lexicon::{NameRole, NameToken, is_listed, tokens};
+use super::tool_kind::ToolKind;
+use crate::words::normalize;
 
-/// The longest name, in characters: a shorter one is read.
-const LENGTH_LIMIT: usize = 48;
-/// The most words that are taken of a text for one place in the name.
-const THINGS_LIMIT: usize = 2;
-/// The same in English, where words next to each other are one thing.
-const ENGLISH_LIMIT: usize = 3;
+/// The longest name, in characters; shorter names are easier to read.
+const MAX_NAME_CHARS: usize = 48;
+/// The most nouns of a name.
+const MAX_NOUNS: usize = 2;
+/// The most nouns in English, where adjacent words name one thing.
+const MAX_ENGLISH_NOUNS: usize = 3;
 
-/// What is done where something becomes something else.
-const CONVERTING: &str = "convert transform turn change format reformat translate export generate write save parse";
-/// What says nothing beside what comes out.
-const GENERIC: &str = "calculate compute generate create get prepare process aggregate sum repeat tabulate produce";
-/// What comes out, in English.
-const ENDINGS: &str =
+/// Verbs of conversions.
+const CONVERSION_VERBS: &str =
+    "convert transform turn change format reformat translate export generate write save parse";
+/// Verbs that add nothing to a name with a result.
+const GENERIC_VERBS: &str =
+    "calculate compute generate create get prepare process aggregate sum repeat tabulate produce";
+/// Nouns for results, in English.
+const RESULT_NOUNS: &str =
     "average averages mean median total totals sum sums count counts statistics summary ranking report";
-/// How often: that comes first.
-const OFTEN: &str = "daily weekly monthly yearly";
-/// Where something is, and no longer what it is.
-const PLACES: &str = "in from on across within for using with by per at before";
+/// Frequencies; they come first.
+const FREQUENCIES: &str = "daily weekly monthly yearly";
+/// Prepositions after which the object ends.
+const PREPOSITIONS: &str = "in from on across within for using with by per at before";
 
-/// A name for what a task asks for.
-pub(super) fn of_task(task: &str, family: Family) -> String {
+/// Derives a name from a task.
+pub(super) fn for_task(task: &str, family: ToolKind) -> String {
     let tokens = tokens(task);
-    let parts = converted(&tokens, family).unwrap_or_else(|| composed(&tokens, family));
-    valid(&parts).unwrap_or_else(|| hashed(family.verb(), task))
+    let parts = conversion_words(&tokens, family).unwrap_or_else(|| composed_words(&tokens, family));
+    to_valid_name(&parts).unwrap_or_else(|| hashed_name(family.default_verb(), task))
 }
 
-/// A name for doing many times what an operation does once.
-pub(super) fn of_operation(operation: &str, task: &str) -> String {
+/// Derives a name for performing an operation on many items.
+pub(super) fn for_operation(operation: &str, task: &str) -> String {
     let last = operation.rsplit(['.', '/', ':', ' ']).next().unwrap_or(operation);
     let last = last.rsplit("__").next().unwrap_or(last);
     let mut words = vec![String::new()];
@@ -55,35 +57,36 @@ pub(super) fn of_operation(operation: &str, task: &str) -> String {
     }
     words.retain(|word| !word.is_empty());
     if words.is_empty() || !last.is_ascii() {
-        words = tokens(last).into_iter().filter(|it| it.role != Role::Stop).map(|token| token.word).collect();
+        words = tokens(last).into_iter().filter(|it| it.role != NameRole::StopWord).map(|token| token.word).collect();
     }
     words.truncate(4);
     words.insert(0, "batch".to_owned());
-    let named = Some(words).filter(|words| words.len() > 1).and_then(|words| valid(&words));
-    named.unwrap_or_else(|| hashed("repeat", &format!("{operation} {task}")))
+    let named = Some(words).filter(|words| words.len() > 1).and_then(|words| to_valid_name(&words));
+    named.unwrap_or_else(|| hashed_name("repeat", &format!("{operation} {task}")))
 }
 
-/// `csv_to_json`, where the task says what becomes what.
-fn converted(tokens: &[Token], family: Family) -> Option<Vec<String>> {
-    let (from, to) = conversion(tokens).filter(|_| family == Family::Transformation)?;
-    let converts = tokens.iter().any(|it| it.role == Role::Action && among(CONVERTING, &it.word));
-    let acts = tokens.iter().any(|it| it.role == Role::Action);
+/// The words of a conversion: `csv_to_json`.
+fn conversion_words(tokens: &[NameToken], family: ToolKind) -> Option<Vec<String>> {
+    let (from, to) = find_conversion(tokens).filter(|_| family == ToolKind::Transformation)?;
+    let converts = tokens.iter().any(|it| it.role == NameRole::Verb && is_listed(CONVERSION_VERBS, &it.word));
+    let acts = tokens.iter().any(|it| it.role == NameRole::Verb);
     let is_named = is_format(&to.name()) && (converts || !acts || is_format(&from.name()));
     (is_named || converts || !acts).then(|| vec![from.name(), "to".to_owned(), to.name()])
 }
 
-/// What is done, to what, by what, and what comes out: `summarize_errors_by_hour`, `monthly_sales_totals`.
-fn composed(tokens: &[Token], family: Family) -> Vec<String> {
-    let actions = || tokens.iter().enumerate().filter(|(_, it)| it.role == Role::Action);
+/// The words of a name: verb, objects, result, grouping. Examples: `summarize_errors_by_hour`,
+/// `monthly_sales_totals`.
+fn composed_words(tokens: &[NameToken], family: ToolKind) -> Vec<String> {
+    let actions = || tokens.iter().enumerate().filter(|(_, it)| it.role == NameRole::Verb);
     let action = actions()
         .find(|(_, it)| family.verbs().contains(&it.word.as_str()))
-        .or_else(|| actions().find(|(_, it)| !among(GENERIC, &it.word)))
+        .or_else(|| actions().find(|(_, it)| !is_listed(GENERIC_VERBS, &it.word)))
         .or_else(|| actions().next());
-    let ending = tokens.iter().find(|it| it.role == Role::Ending).map(|it| it.word.clone());
-    let mut group = tokens.iter().enumerate().position(|(at, _)| is_group(tokens, at));
-    let mut things = things(tokens, action.map(|(at, _)| at), group, Role::Thing);
+    let ending = tokens.iter().find(|it| it.role == NameRole::Result).map(|it| it.word.clone());
+    let mut group = tokens.iter().enumerate().position(|(at, _)| is_grouping_key(tokens, at));
+    let mut things = nearest_nouns(tokens, action.map(|(at, _)| at), group, NameRole::Noun);
     if things.is_empty() {
-        things = self::things(tokens, action.map(|(at, _)| at), group, Role::Weak);
+        things = nearest_nouns(tokens, action.map(|(at, _)| at), group, NameRole::WeakNoun);
         things.truncate(1);
     }
     if things.is_empty()
@@ -94,17 +97,17 @@ fn composed(tokens: &[Token], family: Family) -> Vec<String> {
     if things.is_empty() && ending.is_none() {
         return Vec::new();
     }
-    let comes_out = ending.is_some() || things.iter().any(|thing| among(ENDINGS, thing));
+    let comes_out = ending.is_some() || things.iter().any(|thing| is_listed(RESULT_NOUNS, thing));
     let verb = action.map(|(_, it)| it.word.clone());
-    let verb = verb.filter(|verb| !(comes_out && among(GENERIC, verb) || things.contains(verb)));
-    let is_silent = verb.is_none() && !comes_out && family == Family::Aggregation;
+    let verb = verb.filter(|verb| !(comes_out && is_listed(GENERIC_VERBS, verb) || things.contains(verb)));
+    let is_silent = verb.is_none() && !comes_out && family == ToolKind::Aggregation;
     let ending = ending.or_else(|| is_silent.then(|| "totals".to_owned()));
-    let verb = verb.or_else(|| (!comes_out && !is_silent).then(|| family.verb().to_owned()));
-    let ending = ending.filter(|_| verb.is_none() || things.len() < THINGS_LIMIT);
+    let verb = verb.or_else(|| (!comes_out && !is_silent).then(|| family.default_verb().to_owned()));
+    let ending = ending.filter(|_| verb.is_none() || things.len() < MAX_NOUNS);
     if group.is_some() {
-        things.truncate(if verb.is_some() || ending.is_some() { 1 } else { THINGS_LIMIT });
+        things.truncate(if verb.is_some() || ending.is_some() { 1 } else { MAX_NOUNS });
     }
-    things.sort_by_key(|thing| !among(OFTEN, thing));
+    things.sort_by_key(|thing| !is_listed(FREQUENCIES, thing));
     let group = group.map(|at| ["by".to_owned(), tokens[at].word.clone()]);
     let mut words: Vec<String> = verb.into_iter().chain(things).chain(ending).collect();
     let mut seen = HashSet::new();
@@ -113,50 +116,51 @@ fn composed(tokens: &[Token], family: Family) -> Vec<String> {
     words
 }
 
-/// The things that are nearest to what is done.
-fn things(tokens: &[Token], action: Option<usize>, group: Option<usize>, role: Role) -> Vec<String> {
+/// The nouns that are nearest to the verb.
+fn nearest_nouns(tokens: &[NameToken], action: Option<usize>, group: Option<usize>, role: NameRole) -> Vec<String> {
     let of = |range: Range<usize>| -> Vec<String> {
         range.filter(|at| tokens[*at].role == role && Some(*at) != group).map(|at| tokens[at].word.clone()).collect()
     };
     let Some(action) = action else {
         let mut all = of(0..tokens.len());
-        all.truncate(THINGS_LIMIT);
+        all.truncate(MAX_NOUNS);
         return all;
     };
     let (mut before, mut behind) = (of(0..action), of(action + 1..tokens.len()));
     if tokens[action].is_latin {
-        behind = english_things(tokens, action + 1, group, role);
+        behind = english_nouns(tokens, action + 1, group, role);
     }
-    behind.truncate(if tokens[action].is_latin { ENGLISH_LIMIT } else { THINGS_LIMIT });
-    before.drain(..before.len().saturating_sub(THINGS_LIMIT));
-    // Japanese says first what it is done to, and Chinese where it says 把 or 将.
+    behind.truncate(if tokens[action].is_latin { MAX_ENGLISH_NOUNS } else { MAX_NOUNS });
+    before.drain(..before.len().saturating_sub(MAX_NOUNS));
+    // In Japanese the object precedes the verb, and in Chinese if it is marked with 把 or 将.
     let marks = ["を", "の", "に", "が", "把", "将"];
     let is_marked = tokens[..=action].iter().any(|token| marks.iter().any(|mark| token.gap.contains(mark)));
     let (first, other) = if is_marked { (before, behind) } else { (behind, before) };
     if first.is_empty() { other } else { first }
 }
 
-/// The words next to each other behind a verb, and more where they say little.
-fn english_things(tokens: &[Token], start: usize, group: Option<usize>, role: Role) -> Vec<String> {
+/// The adjacent words after a verb, and further ones if these are vague.
+fn english_nouns(tokens: &[NameToken], start: usize, group: Option<usize>, role: NameRole) -> Vec<String> {
     let mut things: Vec<String> = Vec::new();
     let mut is_run = true;
     for token in (start..tokens.len()).filter(|at| Some(*at) != group).map(|at| &tokens[at]) {
-        let is_enough = things.iter().any(|thing| !among(OFTEN, thing) && !among(ENDINGS, thing));
-        if is_enough && among(PLACES, &token.word) {
+        let is_enough = things.iter().any(|thing| !is_listed(FREQUENCIES, thing) && !is_listed(RESULT_NOUNS, thing));
+        if is_enough && is_listed(PREPOSITIONS, &token.word) {
             break;
         }
-        is_run &= matches!(token.role, Role::Thing | Role::Weak) && token.gap.trim().is_empty() || things.is_empty();
-        if token.role == role && (is_run || things.len() < THINGS_LIMIT || !is_enough) {
+        is_run &= matches!(token.role, NameRole::Noun | NameRole::WeakNoun) && token.gap.trim().is_empty()
+            || things.is_empty();
+        if token.role == role && (is_run || things.len() < MAX_NOUNS || !is_enough) {
             things.push(token.word.clone());
         }
     }
     things
 }
 
-/// Whether a thing is what something is counted by.
-fn is_group(tokens: &[Token], at: usize) -> bool {
+/// Whether a noun is a grouping key.
+fn is_grouping_key(tokens: &[NameToken], at: usize) -> bool {
     let token = &tokens[at];
-    let is_thing = matches!(token.role, Role::Thing | Role::Weak);
+    let is_thing = matches!(token.role, NameRole::Noun | NameRole::WeakNoun);
     let before = at.checked_sub(1).map(|before| &tokens[before]);
     let is_said = before.is_some_and(|it| token.is_latin && matches!(it.word.as_str(), "by" | "per"));
     let marked = ["別", "ごと", "毎"].iter().any(|mark| token.after.starts_with(mark));
@@ -164,11 +168,11 @@ fn is_group(tokens: &[Token], at: usize) -> bool {
     is_thing && (is_said || marked || begins)
 }
 
-/// The words as a name, if they are one.
-fn valid(words: &[String]) -> Option<String> {
+/// Joins words into a valid name; `None` if they do not make one.
+fn to_valid_name(words: &[String]) -> Option<String> {
     let mut name = String::new();
     for word in words {
-        if name.len() + word.len() < LENGTH_LIMIT {
+        if name.len() + word.len() < MAX_NAME_CHARS {
             let between = if name.is_empty() { "" } else { "_" };
             name.push_str(between);
             name.push_str(word);
@@ -179,11 +183,11 @@ fn valid(words: &[String]) -> Option<String> {
     ToolName::parse(&name).is_ok_and(|_| is_enough).then_some(name)
 }
 
-/// A name for what has no words: the same for the same text.
-fn hashed(verb: &str, text: &str) -> String {
+/// A name with a hash, for texts without known words. Equal texts get equal names.
+fn hashed_name(verb: &str, text: &str) -> String {
     // FNV-1a, 64 bits, folded to 24: http://www.isthe.com/chongo/tech/comp/fnv/
     let fold = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    let hash = folded(text).text().split_whitespace().flat_map(str::bytes).fold(0xcbf2_9ce4_8422_2325, fold);
+    let hash = normalize(text).text().split_whitespace().flat_map(str::bytes).fold(0xcbf2_9ce4_8422_2325, fold);
     let folded = (hash ^ (hash >> 24) ^ (hash >> 48)) & 0x00ff_ffff;
     format!("{verb}_{folded:06x}")
 }

@@ -60,8 +60,8 @@ fn a_name_is_said_in_words_of_the_task() {
     }
 }
 
-fn called(name: &str, arguments: Value) -> Operation {
-    Operation { name: name.to_owned(), arguments, ..Operation::default() }
+fn called(name: &str, arguments: Value) -> PastOperation {
+    PastOperation { name: name.to_owned(), arguments, ..PastOperation::default() }
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn any_text_makes_a_proposal_that_passes() {
             let proposal = propose(text, trigger, &[]);
             assert!(ToolName::parse(&proposal.name).is_ok(), "{}", proposal.name);
             assert!(!proposal.description.contains(char::is_control) && proposal.description.len() < 2000);
-            assert!(proposal.generated_from.chars().count() <= TASK_LIMIT + 1);
+            assert!(proposal.generated_from.chars().count() <= MAX_TASK_CHARS + 1);
             assert_short_form(&proposal.parameters);
             assert_eq!(proposal, propose(text, trigger, &[]));
         }
@@ -105,7 +105,7 @@ fn a_hostile_task_stays_a_text_in_the_call() {
     assert!(call.starts_with("create_tool({\n  name: '") && call.ends_with("'\n})"));
 }
 
-/// What `create_tool` takes as the short form.
+/// Checks the short form of parameters of `create_tool`.
 fn assert_short_form(parameters: &Value) {
     for (name, definition) in parameters.as_object().unwrap() {
         let keys = ["type", "description", "default", "enum", "minimum", "maximum", "required"];

@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use toolcell_reflection::{Occasion, Operation, Thresholds, Trigger, reflect};
+use toolcell_reflection::{PastOperation, ReflectionInput, Thresholds, Trigger, reflect};
 
 /// One labelled case.
 #[derive(Debug, Clone)]
@@ -17,7 +17,7 @@ pub(crate) struct Case {
     pub(crate) task: String,
     pub(crate) result: String,
     pub(crate) failed_attempts: u64,
-    pub(crate) history: Vec<Operation>,
+    pub(crate) history: Vec<PastOperation>,
     pub(crate) recommend: bool,
     /// Triggers of which each is right; none where nothing is recommended.
     pub(crate) trigger: Vec<String>,
@@ -81,15 +81,15 @@ fn case(line: &str) -> Case {
 impl Judged {
     /// What the engine says of a case.
     pub(crate) fn of(case: &Case) -> Self {
-        let occasion = Occasion {
+        let occasion = ReflectionInput {
             task: &case.task,
-            result: &case.result,
+            last_result: &case.result,
             failed_attempts: case.failed_attempts,
             history: &case.history,
-            known: &[],
+            existing_tools: &[],
         };
         let said = reflect(&occasion, &Thresholds::default());
-        Self { case: case.clone(), recommends: said.recommends(), trigger: said.trigger, score: said.score }
+        Self { case: case.clone(), recommends: said.is_recommended(), trigger: said.trigger, score: said.score }
     }
 
     /// 1 where a tool should be recommended.

@@ -1,8 +1,8 @@
-//! Appends a line: finds where the log ends, mends what a crash left there, and writes once.
+//! Appending a line: finds the end of the log, repairs it after a crash, and writes once.
 //!
-//! Invariant: a line that was acknowledged stays. What is cut off is the beginning of a line that nobody was told of;
-//! where the head file knows of more lines than there are, the chain goes on from the head, so that the loss stays
-//! visible as a gap.
+//! Invariant: acknowledged lines are never removed. Only the start of a line that was never
+//! acknowledged is cut off. If the head file knows of more lines than there are, the chain
+//! continues from the head, so the loss remains visible as a gap.
 
 use std::fs::File;
 use std::hint::spin_loop;
@@ -12,59 +12,62 @@ use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Duration;
 
 use super::AuditConfig;
-use super::attempt::{Attempt, Contents};
-use super::files::{CURRENT, Files, Kept, Locked, Opened, Part, Place, fault};
+use super::event::{AuditContents, AuditEvent};
+use super::files::{CURRENT, FileHandle, FileIdentity, HeadFile, LogFile, LogFiles, LogLock, fault};
 use super::head::Head;
 use super::line::{self, Link, Repair};
-use super::pieces::{Backwards, Piece};
+use super::reader::{Chunk, ReverseLineReader};
 use crate::error::Fault;
+use crate::file_lock::LOG_TIMEOUT;
 use crate::index::Durability;
-use crate::wait::LOG;
 
-/// How long one waits at a log that was locked for too long already.
-const NO_PATIENCE: Duration = Duration::from_millis(20);
-/// How often one tries before one sleeps, and how many pauses of some 20 ns are in between.
-const TRIES: u32 = 64;
-const PAUSES: u32 = 16;
+/// The lock timeout for a log whose lock already timed out once.
+const STUCK_TIMEOUT: Duration = Duration::from_millis(20);
+/// The number of tries before a thread sleeps, and the number of spin-loop hints, of some 20 ns
+/// each, between two tries.
+const SPIN_TRIES: u32 = 64;
+const SPIN_PAUSES: u32 = 16;
 
-/// Appends for this process.
+/// The appender of this process.
 #[derive(Default)]
 pub(super) struct Appender {
-    /// How this process left the log.
-    left: Mutex<Option<Left>>,
-    /// Whether somebody had locked the log for too long: until that ends nobody else waits so long.
-    stuck: AtomicBool,
+    /// The end of the log as this process left it.
+    cached: Mutex<Option<CachedEnd>>,
+    /// Whether the last attempt to lock the log timed out. Until one succeeds, others wait only
+    /// briefly.
+    is_stuck: AtomicBool,
 }
 
-/// The files that were written, as long as nobody else touches them.
-struct Left {
-    lock: Opened,
+/// The end of the log as this process wrote it, valid as long as no other process has appended.
+struct CachedEnd {
+    lock: FileHandle,
     file: File,
-    place: Place,
+    id: FileIdentity,
     len: u64,
     head: Head,
 }
 
 impl Appender {
-    /// Appends a line, and says which one it is. `witness` is a line that is known to have been there.
+    /// Appends a line and returns its sequence number and hash. `witness` is a line that is known
+    /// to have existed.
     pub(super) fn append(
         &self,
-        files: &Files,
+        files: &LogFiles,
         config: &AuditConfig,
-        text: Text<'_>,
+        text: LineSource<'_>,
         witness: Option<Head>,
     ) -> Result<Head, Fault> {
-        let mut left = soon(&self.left);
-        // Until everything has gone well, what is known of the files is not relied on.
+        let mut left = lock_spinning(&self.cached);
+        // The cache stays empty until the append has fully succeeded.
         let before = left.take();
         let lock = self.lock(files, before.as_ref().map(|left| left.lock.clone()))?;
-        let mut end = End::find(files, &lock, before, witness)?;
-        let line = text.linked(config.contents, &end.head, end.repair).map_err(fault(CURRENT))?;
+        let mut end = LogEnd::locate(files, &lock, before, witness)?;
+        let line = text.render(config.contents, &end.head, end.repair).map_err(fault(CURRENT))?;
         if end.len > 0 && end.len.saturating_add(line.len() as u64) > config.file_limit {
-            files.put_aside()?;
+            files.rotate()?;
             let file = files.open_current()?;
-            let place = Place::of(&file).map_err(fault(CURRENT))?;
-            end = End { file, place, len: 0, ..end };
+            let place = FileIdentity::from_file(&file).map_err(fault(CURRENT))?;
+            end = LogEnd { file, id: place, len: 0, ..end };
         }
         let known = end.write(files, &lock, &line, config.durability)?;
         let head = known.head;
@@ -73,20 +76,20 @@ impl Appender {
     }
 }
 
-/// What a line is made of.
+/// The source of a line.
 #[derive(Clone, Copy)]
-pub(super) enum Text<'a> {
-    /// An attempt.
-    Attempt(&'a Attempt<'a>),
+pub(super) enum LineSource<'a> {
+    /// An event to be rendered.
+    Event(&'a AuditEvent<'a>),
     /// A line that was rendered for the start of the chain.
     Rendered(&'a str),
 }
 
-impl Text<'_> {
-    /// The line, after the one before it.
-    fn linked(self, contents: Contents, before: &Head, repair: Option<Repair>) -> io::Result<Vec<u8>> {
+impl LineSource<'_> {
+    /// Renders the line with its link to the line before it.
+    fn render(self, contents: AuditContents, before: &Head, repair: Option<Repair>) -> io::Result<Vec<u8>> {
         match self {
-            Self::Attempt(attempt) => Ok(line::render(attempt, contents, before, repair)?),
+            Self::Event(attempt) => Ok(line::render(attempt, contents, before, repair)?),
             Self::Rendered(rendered) => line::relink(rendered, before, repair)
                 .ok_or_else(|| io::Error::new(ErrorKind::InvalidData, "a line that waited is none")),
         }
@@ -94,124 +97,135 @@ impl Text<'_> {
 }
 
 impl Appender {
-    /// The last line that this process appended, where nobody else has to be asked.
+    /// The last line that this process appended, without a look at the files.
     pub(super) fn head(&self) -> Option<Head> {
-        soon(&self.left).as_ref().map(|left| left.head)
+        lock_spinning(&self.cached).as_ref().map(|left| left.head)
     }
 
-    fn lock(&self, files: &Files, open: Option<Opened>) -> Result<Locked, Fault> {
-        let patience = if self.stuck.load(Ordering::Relaxed) { NO_PATIENCE } else { LOG };
+    fn lock(&self, files: &LogFiles, open: Option<FileHandle>) -> Result<LogLock, Fault> {
+        let patience = if self.is_stuck.load(Ordering::Relaxed) { STUCK_TIMEOUT } else { LOG_TIMEOUT };
         let locked = files.lock(open, patience);
-        self.stuck.store(matches!(locked, Err(Fault::Busy { .. })), Ordering::Relaxed);
+        self.is_stuck.store(matches!(locked, Err(Fault::Busy { .. })), Ordering::Relaxed);
         locked
     }
 
-    /// Makes what was appended outlast a loss of power, and says up to which line.
-    pub(super) fn sync(&self, files: &Files) -> Result<Option<Head>, Fault> {
+    /// Makes appended lines durable and returns the last of them.
+    pub(super) fn sync(&self, files: &LogFiles) -> Result<Option<Head>, Fault> {
         let lock = self.lock(files, None)?;
-        let Kept::Head(head) = lock.head()? else { return Ok(None) };
+        let HeadFile::Head(head) = lock.head()? else { return Ok(None) };
         drop(lock);
-        // What is appended meanwhile may be synced or not. A piece that was put aside is synced as well.
+        // Lines appended meanwhile may or may not be synced. A file that was just rotated is synced
+        // as well.
         files.sync_all()?;
         Ok(Some(head))
     }
 }
 
-/// Waits for a thread that appends. A line takes some 8 µs, and to sleep and be woken takes longer: so it is tried for about
-/// as long before this thread sleeps.
-fn soon<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    for _ in 0..TRIES {
+/// Locks a mutex, spinning before it sleeps. An append takes some 8 µs, which is less than a sleep
+/// and a wake-up of the thread.
+fn lock_spinning<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    for _ in 0..SPIN_TRIES {
         match mutex.try_lock() {
             Ok(guard) => return guard,
             Err(TryLockError::Poisoned(poisoned)) => return poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) => (0..PAUSES).for_each(|_| spin_loop()),
+            Err(TryLockError::WouldBlock) => (0..SPIN_PAUSES).for_each(|_| spin_loop()),
         }
     }
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The end of the log, under the lock.
-struct End {
+/// The end of the log, found under the lock.
+struct LogEnd {
     file: File,
-    place: Place,
+    id: FileIdentity,
     len: u64,
     head: Head,
     repair: Option<Repair>,
 }
 
-impl End {
-    /// Opens the file and finds the last line. Where the file is as this process left it, both are known already.
-    fn find(files: &Files, lock: &Locked, left: Option<Left>, witness: Option<Head>) -> Result<Self, Fault> {
-        let now = files.place(CURRENT).map_err(fault(CURRENT))?;
-        if let Some(Left { file, place, len, head, .. }) = left.filter(|left| Some((left.place, left.len)) == now) {
-            return Ok(Self { file, place, len, head, repair: None });
+impl LogEnd {
+    /// Opens the current file and finds the last line. Both are cached if the file is as this
+    /// process left it.
+    fn locate(files: &LogFiles, lock: &LogLock, left: Option<CachedEnd>, witness: Option<Head>) -> Result<Self, Fault> {
+        let now = files.stat(CURRENT).map_err(fault(CURRENT))?;
+        if let Some(CachedEnd { file, id: place, len, head, .. }) = left.filter(|left| Some((left.id, left.len)) == now)
+        {
+            return Ok(Self { file, id: place, len, head, repair: None });
         }
         let file = files.open_current()?;
         let len = file.metadata().map_err(fault(CURRENT))?.len();
-        let place = Place::of(&file).map_err(fault(CURRENT))?;
-        let mut end = Self { file, place, len, head: Head::START, repair: None };
+        let place = FileIdentity::from_file(&file).map_err(fault(CURRENT))?;
+        let mut end = Self { file, id: place, len, head: Head::START, repair: None };
         end.recover(files, lock, witness)?;
         Ok(end)
     }
 
-    fn recover(&mut self, files: &Files, lock: &Locked, witness: Option<Head>) -> Result<(), Fault> {
+    fn recover(&mut self, files: &LogFiles, lock: &LogLock, witness: Option<Head>) -> Result<(), Fault> {
         let (mut last, tail) = last_line(&self.file, self.len).map_err(fault(CURRENT))?;
-        let mut numbers = if last.found { Vec::new() } else { files.numbers()? };
-        while let (false, Some(number)) = (last.found, numbers.pop()) {
-            let part = Part::Numbered(number);
+        let mut numbers = if last.is_numbered { Vec::new() } else { files.numbers()? };
+        while let (false, Some(number)) = (last.is_numbered, numbers.pop()) {
+            let part = LogFile::Numbered(number);
             if let Some((file, len)) = files.read(part)? {
-                last = last.before(last_line(&file, len).map_err(fault(&part.name()))?.0);
+                last = last.after_earlier(last_line(&file, len).map_err(fault(&part.name()))?.0);
             }
         }
         self.head = last.head;
         let mut is_short = false;
         match lock.head()? {
-            Kept::Head(head) if head.seq() >= last.head.seq() => {
+            HeadFile::Head(head) if head.seq() >= last.head.seq() => {
                 is_short = head.seq() > last.head.seq();
                 self.head = head;
             }
-            Kept::Damaged => lock.clear()?,
-            Kept::Head(_) | Kept::Nothing => {}
+            HeadFile::Damaged => lock.clear_head()?,
+            HeadFile::Head(_) | HeadFile::Missing => {}
         }
-        // The index may know of lines that a loss of power took, with what the head file said of them.
+        // The index may know of lines that a power failure took, together with the head file that
+        // knew of them.
         if let Some(witness) = witness.filter(|witness| witness.seq() > self.head.seq()) {
             is_short = true;
             self.head = witness;
         }
         match tail {
             0 => Ok(()),
-            bytes if is_short => self.close(bytes),
-            bytes => self.cut(bytes),
+            bytes if is_short => self.terminate_line(bytes),
+            bytes => self.truncate_tail(bytes),
         }
         .map_err(fault(CURRENT))
     }
 
-    /// A line that was acknowledged lost its newline, and perhaps more: what is there is evidence.
-    fn close(&mut self, bytes: u64) -> io::Result<()> {
+    /// Restores the newline of an acknowledged line. The line may have lost more than that, and
+    /// what is left is evidence.
+    fn terminate_line(&mut self, bytes: u64) -> io::Result<()> {
         self.file.write_all(b"\n")?;
         self.len += 1;
         self.repair = Some(Repair::Closed(bytes));
         Ok(())
     }
 
-    fn cut(&mut self, bytes: u64) -> io::Result<()> {
+    fn truncate_tail(&mut self, bytes: u64) -> io::Result<()> {
         self.len -= bytes;
         self.file.set_len(self.len)?;
         self.repair = Some(Repair::Cut(bytes));
         Ok(())
     }
 
-    /// Writes the line, or nothing.
-    fn write(mut self, files: &Files, lock: &Locked, line: &[u8], durability: Durability) -> Result<Left, Fault> {
+    /// Writes the line completely, or restores the previous length of the file.
+    fn write(
+        mut self,
+        files: &LogFiles,
+        lock: &LogLock,
+        line: &[u8],
+        durability: Durability,
+    ) -> Result<CachedEnd, Fault> {
         let content = line.strip_suffix(b"\n").unwrap_or(line);
         let head = Head::new(self.head.next(), blake3::hash(content));
         match self.commit(files, lock, line, &head, durability) {
             Ok(()) => {
                 let len = self.len + line.len() as u64;
-                Ok(Left { lock: lock.opened(), file: self.file, place: self.place, len, head })
+                Ok(CachedEnd { lock: lock.handle(), file: self.file, id: self.id, len, head })
             }
             Err(error) => {
-                // Where this fails as well, the next one to append cuts it off.
+                // If truncation fails too, the next append cuts the incomplete line off.
                 let _ = self.file.set_len(self.len);
                 Err(fault(CURRENT)(error))
             }
@@ -220,8 +234,8 @@ impl End {
 
     fn commit(
         &mut self,
-        files: &Files,
-        lock: &Locked,
+        files: &LogFiles,
+        lock: &LogLock,
         line: &[u8],
         head: &Head,
         durability: Durability,
@@ -233,16 +247,17 @@ impl End {
                 files.sync()?;
             }
         }
-        lock.keep(head)?;
+        lock.write_head(head)?;
         if durability == Durability::Synced && head.seq() == 1 {
-            // From here on a lost head file is a finding. What it says may be behind.
+            // From now on a missing head file is reported as a problem. Its content may be behind.
             lock.sync()?;
         }
         Ok(())
     }
 }
 
-/// One write, so that others see the whole line or nothing of it; a short one is a full disk.
+/// Writes a line with one system call, so that readers see all of it or nothing. A short write
+/// means that the disk is full.
 fn write_once(file: &mut File, line: &[u8]) -> io::Result<()> {
     let written = loop {
         match file.write(line) {
@@ -257,44 +272,45 @@ fn write_once(file: &mut File, line: &[u8]) -> io::Result<()> {
     Err(io::Error::new(ErrorKind::StorageFull, message))
 }
 
-/// The last line of a file or of some files.
+/// The last line of one or more files.
 #[derive(Clone, Copy)]
-struct Last {
-    /// Its number and hash.
+struct LastLine {
+    /// The number and the hash of the line.
     head: Head,
-    /// Whether a line was found that says its number; until then the lines after it are counted.
-    found: bool,
+    /// Whether a line that states its number was found. Until then `head` counts the lines after
+    /// it.
+    is_numbered: bool,
 }
 
-impl Last {
-    /// With what is in the file before, where nothing was found yet.
-    fn before(self, earlier: Self) -> Self {
+impl LastLine {
+    /// Combines this with the last line of the preceding part of the log.
+    fn after_earlier(self, earlier: Self) -> Self {
         let after = self.head.seq();
         let hash = if after == 0 { earlier.head.hash() } else { self.head.hash() };
-        Self { head: Head::new(earlier.head.seq().saturating_add(after), hash), found: earlier.found }
+        Self { head: Head::new(earlier.head.seq().saturating_add(after), hash), is_numbered: earlier.is_numbered }
     }
 }
 
-/// The last line of a file, and how many bytes come after it. Lines that are broken are counted, so that the next one
-/// gets a number of its own.
-fn last_line(file: &File, len: u64) -> io::Result<(Last, u64)> {
-    let mut pieces = Backwards::new(file.try_clone()?, len);
-    let (mut last, mut tail) = (Last { head: Head::START, found: false }, 0);
+/// The last line of a file, and the number of bytes after it. Broken lines are counted, so that the
+/// next line gets a number of its own.
+fn last_line(file: &File, len: u64) -> io::Result<(LastLine, u64)> {
+    let mut pieces = ReverseLineReader::new(file.try_clone()?, len);
+    let (mut last, mut tail) = (LastLine { head: Head::START, is_numbered: false }, 0);
     while let Some(piece) = pieces.next()? {
         let earlier = match piece {
-            Piece::Tail(bytes) => {
+            Chunk::Tail(bytes) => {
                 tail = bytes;
                 continue;
             }
-            Piece::Long => Last { head: Head::new(1, blake3::hash(&[])), found: false },
-            Piece::Line(line) => match line::link(line) {
-                Link::Chained(seq, _) => Last { head: Head::new(seq, blake3::hash(line)), found: true },
-                Link::Broken => Last { head: Head::new(1, blake3::hash(line)), found: false },
+            Chunk::Oversized => LastLine { head: Head::new(1, blake3::hash(&[])), is_numbered: false },
+            Chunk::Line(line) => match line::parse_link(line) {
+                Link::Chained(seq, _) => LastLine { head: Head::new(seq, blake3::hash(line)), is_numbered: true },
+                Link::Broken => LastLine { head: Head::new(1, blake3::hash(line)), is_numbered: false },
                 Link::Unchained => continue,
             },
         };
-        last = last.before(earlier);
-        if last.found {
+        last = last.after_earlier(earlier);
+        if last.is_numbered {
             break;
         }
     }

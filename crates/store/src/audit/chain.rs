@@ -1,89 +1,93 @@
-//! Follows the chain, and finds out which line is to blame where it breaks.
+//! Verification of the chain, and identification of the line at fault where it breaks.
 //!
-//! A line says which number it has and what the hash of the line before it is. Where both fit, all is well. Where the hash
-//! fits and the number does not, the line itself was changed. Where the number fits and the hash does not, it was the line
-//! before it, unless this one is not what the next one says it is: then this one is to blame. Where neither fits, lines
-//! are missing, or this one was moved here. The head file speaks of the last line as a next one would.
+//! A line states its number and the hash of the line before it. If both match, the link holds. If
+//! the hash matches and the number does not, this line was modified. If the number matches and the
+//! hash does not, the previous line was modified, unless the next line contradicts this one: then
+//! this one was. If neither matches, lines are missing, or this line was moved here. The head file
+//! vouches for the last line as a next line would.
 //!
-//! Invariant: what was done to one line gives one problem, which names that line.
+//! Invariant: one manipulated line causes one problem, which names that line.
 
-use super::files::{HEAD, Kept, Part};
+use super::files::{HEAD, HeadFile, LogFile};
 use super::head::Head;
 use super::line::{self, Link};
-use super::verify::{PROBLEMS_LIMIT, Problem, Verdict, What};
+use super::verify::{AuditReport, ChainProblem, PROBLEMS_LIMIT, ProblemKind};
 
-/// How many ranges of missing lines are remembered, in case that the lines come later.
+/// The maximum number of gaps that are remembered in case their lines turn up later.
 const GAPS_LIMIT: usize = 1000;
 
-/// A line of a file, from 1.
+/// A line in a file, from 1.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Place {
-    part: Part,
+struct LinePosition {
+    part: LogFile,
     line: u64,
 }
 
 /// A line that was read.
 #[derive(Clone, Copy)]
-struct Seen {
-    place: Place,
+struct SeenLine {
+    place: LinePosition,
     head: Head,
-    /// It is known to be wrong.
-    blamed: bool,
-    /// A head says that it is right.
-    vouched: bool,
+    /// Whether the line was reported as a problem.
+    is_blamed: bool,
+    /// Whether a head confirms the line.
+    is_vouched: bool,
 }
 
-/// Lines that are missing so far.
+/// A range of lines that are missing so far.
 struct Gap {
     from: u64,
     to: u64,
-    /// What came instead.
-    place: Place,
+    /// The line found in their place.
+    place: LinePosition,
     file: Option<String>,
 }
 
-/// A head, and what was found to disagree with it.
+/// A head, and the line that contradicts it, if one does.
 struct Witness {
     head: Head,
-    /// What it means where a line in the midst of the chain is not the one that it speaks of.
-    otherwise: What,
-    refuted: Option<Seen>,
+    /// The problem to report if an earlier line of the chain contradicts the head.
+    mismatch_kind: ProblemKind,
+    contradicted_by: Option<SeenLine>,
 }
 
-/// The chain as far as it was read.
+/// The state of the verification.
 pub(super) struct Chain {
-    here: Place,
-    /// The file before this one.
-    part_before: Option<Part>,
-    /// The last line that could be read, and the one with the greatest number.
-    last: Seen,
-    top: Seen,
-    /// Lines after the last one that could not be read.
+    position: LinePosition,
+    /// The previous file.
+    previous_file: Option<LogFile>,
+    /// `last` is the last readable line, `top` the one with the greatest number.
+    last: SeenLine,
+    top: SeenLine,
+    /// The number of broken lines since `last`.
     broken: u64,
-    /// Where those are among the problems.
+    /// The indexes of their problems in `problems`.
     unnumbered: Vec<usize>,
-    /// The line before the last one, which does not fit, as far as the last one is to be believed.
-    suspect: Option<Seen>,
+    /// The line before `last`, which `last` contradicts; reported unless `last` turns out to be
+    /// modified itself.
+    suspect: Option<SeenLine>,
     torn: Option<u64>,
     gaps: Vec<Gap>,
     witnesses: Vec<Witness>,
-    kept: Kept,
-    problems: Vec<(Place, Problem)>,
-    verdict: Verdict,
+    head_file: HeadFile,
+    problems: Vec<(LinePosition, ChainProblem)>,
+    result: AuditReport,
 }
 
 impl Chain {
-    /// A chain of which no line was read, with the head file, a head that was kept elsewhere, and one that the index has.
-    pub(super) fn new(kept: Kept, earlier: Option<Head>, indexed: Option<Head>) -> Self {
-        let here = Place { part: Part::Current, line: 0 };
-        let start = Seen { place: here, head: Head::START, blamed: false, vouched: true };
-        let witness = |otherwise| move |head| Witness { head, otherwise, refuted: None };
-        let file = if let Kept::Head(head) = kept { Some(head) } else { None };
-        let witnesses = file.map(witness(What::HeadWrong)).into_iter().chain(earlier.map(witness(What::Rewritten)));
-        let witnesses = witnesses.chain(indexed.map(witness(What::NotAsIndexed)));
+    /// Starts a verification with the head file, a head that was saved earlier, and the head from
+    /// the index.
+    pub(super) fn new(kept: HeadFile, earlier: Option<Head>, indexed: Option<Head>) -> Self {
+        let here = LinePosition { part: LogFile::Current, line: 0 };
+        let start = SeenLine { place: here, head: Head::START, is_blamed: false, is_vouched: true };
+        let witness = |otherwise| move |head| Witness { head, mismatch_kind: otherwise, contradicted_by: None };
+        let file = if let HeadFile::Head(head) = kept { Some(head) } else { None };
+        let witnesses =
+            file.map(witness(ProblemKind::HeadWrong)).into_iter().chain(earlier.map(witness(ProblemKind::Rewritten)));
+        let witnesses = witnesses.chain(indexed.map(witness(ProblemKind::NotAsIndexed)));
         Self {
-            here,
-            part_before: None,
+            position: here,
+            previous_file: None,
             last: start,
             top: start,
             broken: 0,
@@ -92,140 +96,143 @@ impl Chain {
             torn: None,
             gaps: Vec::new(),
             witnesses: witnesses.collect(),
-            kept,
+            head_file: kept,
             problems: Vec::new(),
-            verdict: Verdict::default(),
+            result: AuditReport::default(),
         }
     }
 
-    /// Goes on with the next file.
-    pub(super) fn begin(&mut self, part: Part) {
-        self.part_before = (self.verdict.files > 0).then_some(self.here.part);
-        self.here = Place { part, line: 0 };
-        self.verdict.files += 1;
+    /// Continues with the next file.
+    pub(super) fn start_file(&mut self, part: LogFile) {
+        self.previous_file = (self.result.files > 0).then_some(self.position.part);
+        self.position = LinePosition { part, line: 0 };
+        self.result.files += 1;
     }
 
-    /// Goes on with the next line of the file.
-    pub(super) fn line(&mut self, line: &[u8]) {
-        self.here.line += 1;
-        self.verdict.lines += 1;
-        match line::link(line) {
-            Link::Chained(seq, previous) => self.chained(Head::new(seq, blake3::hash(line)), previous),
-            Link::Unchained if self.top.head == Head::START && self.broken == 0 => self.verdict.unchained += 1,
-            Link::Unchained => self.report(self.here, None, What::Unchained),
-            Link::Broken => self.unreadable(),
+    /// Continues with the next line of the file.
+    pub(super) fn push_line(&mut self, line: &[u8]) {
+        self.position.line += 1;
+        self.result.lines += 1;
+        match line::parse_link(line) {
+            Link::Chained(seq, previous) => self.push_chained(Head::new(seq, blake3::hash(line)), previous),
+            Link::Unchained if self.top.head == Head::START && self.broken == 0 => self.result.unchained += 1,
+            Link::Unchained => self.report(self.position, None, ProblemKind::Unchained),
+            Link::Broken => self.push_broken(),
         }
     }
 
-    /// Goes on with a line that is too long to be one.
-    pub(super) fn long(&mut self) {
-        self.here.line += 1;
-        self.verdict.lines += 1;
-        self.unreadable();
+    /// Continues with a line that exceeds the maximum length.
+    pub(super) fn push_oversized(&mut self) {
+        self.position.line += 1;
+        self.result.lines += 1;
+        self.push_broken();
     }
 
-    /// Goes on with what is after the last newline of a file.
-    pub(super) fn tail(&mut self, bytes: u64) {
-        self.here.line += 1;
-        match self.here.part {
-            Part::Current => self.torn = Some(bytes),
-            // Only whole lines are put aside.
-            Part::Numbered(_) => self.unreadable(),
+    /// Continues with the incomplete line at the end of a file.
+    pub(super) fn push_tail(&mut self, bytes: u64) {
+        self.position.line += 1;
+        match self.position.part {
+            LogFile::Current => self.torn = Some(bytes),
+            // Rotated files contain only complete lines.
+            LogFile::Numbered(_) => self.push_broken(),
         }
     }
 
-    fn unreadable(&mut self) {
-        self.settle();
+    fn push_broken(&mut self) {
+        self.resolve_suspect();
         self.broken += 1;
         if self.problems.len() < PROBLEMS_LIMIT {
             self.unnumbered.push(self.problems.len());
         }
-        self.report(self.here, None, What::Broken);
+        self.report(self.position, None, ProblemKind::Broken);
     }
 
-    fn chained(&mut self, head: Head, previous: blake3::Hash) {
-        let mut seen = Seen { place: self.here, head, blamed: false, vouched: false };
-        let fit = |before: &Seen| (previous == before.head.hash(), head.seq() == before.head.seq() + 1);
-        // After a line that was moved here, the chain goes on where it was.
+    fn push_chained(&mut self, head: Head, previous: blake3::Hash) {
+        let mut seen = SeenLine { place: self.position, head, is_blamed: false, is_vouched: false };
+        let fit = |before: &SeenLine| (previous == before.head.hash(), head.seq() == before.head.seq() + 1);
+        // After a line that was moved here, the chain continues from the greatest number.
         let before = if fit(&self.last) == (false, false) { self.top } else { self.last };
         match fit(&before) {
-            (true, true) => self.settle(),
+            (true, true) => self.resolve_suspect(),
             (true, false) => {
-                self.settle();
+                self.resolve_suspect();
                 seen.head = Head::new(before.head.next(), head.hash());
-                self.blame(&mut seen, What::Changed);
+                self.blame(&mut seen, ProblemKind::Modified);
             }
             (false, true) if self.broken == 0 => self.mismatch(before, &mut seen),
             _ => {
-                self.settle();
-                self.jump(&seen);
+                self.resolve_suspect();
+                self.resync(&seen);
             }
         }
         self.accept(seen);
     }
 
-    /// The number fits, and the hash does not.
-    fn mismatch(&mut self, mut before: Seen, seen: &mut Seen) {
-        if before.vouched {
-            self.blame(seen, What::Changed);
+    /// The number matches and the hash does not.
+    fn mismatch(&mut self, mut before: SeenLine, seen: &mut SeenLine) {
+        if before.is_vouched {
+            self.blame(seen, ProblemKind::Modified);
         } else if self.suspect.take().is_some() {
-            // It is not what this line says, and what it says of the line before it does not fit either.
-            self.blame(&mut before, What::Unlinked);
-        } else if !before.blamed {
+            // The next line contradicts this one, and this one contradicts the line before it.
+            self.blame(&mut before, ProblemKind::Unlinked);
+        } else if !before.is_blamed {
             self.suspect = Some(before);
         }
     }
 
-    /// Neither the number fits nor the hash.
-    fn jump(&mut self, seen: &Seen) {
+    /// Neither the number nor the hash matches.
+    fn resync(&mut self, seen: &SeenLine) {
         let (seq, top) = (seen.head.seq(), self.top.head.seq());
         let next = top + self.broken + 1;
         if seq > next {
-            self.gap(next, seq - 1);
+            self.open_gap(next, seq - 1);
         } else if seq <= top {
-            let what =
-                if self.is_missing(seq) { What::Reordered { after: self.last.head.seq() } } else { What::Repeated };
+            let what = if self.is_missing(seq) {
+                ProblemKind::Reordered { after: self.last.head.seq() }
+            } else {
+                ProblemKind::Repeated
+            };
             self.report(seen.place, Some(seq), what);
         }
     }
 
-    fn accept(&mut self, mut seen: Seen) {
+    fn accept(&mut self, mut seen: SeenLine) {
         let seq = seen.head.seq();
         self.number_broken(seq);
         for witness in &mut self.witnesses {
             if witness.head.seq() == seq {
-                seen.vouched |= witness.head == seen.head;
-                witness.refuted = (witness.head != seen.head && !seen.blamed).then_some(seen);
+                seen.is_vouched |= witness.head == seen.head;
+                witness.contradicted_by = (witness.head != seen.head && !seen.is_blamed).then_some(seen);
             }
         }
-        if seen.vouched {
-            self.settle();
+        if seen.is_vouched {
+            self.resolve_suspect();
         }
         if seq > self.top.head.seq() {
             self.top = seen;
         } else {
-            self.fill(seq);
+            self.fill_gap(seq);
         }
         self.last = seen;
     }
 
-    /// Whoever is suspected did it: the line after it is to be believed.
-    fn settle(&mut self) {
+    /// Reports the suspect: the line after it was confirmed.
+    fn resolve_suspect(&mut self) {
         if let Some(mut suspect) = self.suspect.take() {
-            self.blame(&mut suspect, What::Changed);
+            self.blame(&mut suspect, ProblemKind::Modified);
         }
     }
 
-    fn blame(&mut self, seen: &mut Seen, what: What) {
-        if !std::mem::replace(&mut seen.blamed, true) {
+    fn blame(&mut self, seen: &mut SeenLine, what: ProblemKind) {
+        if !std::mem::replace(&mut seen.is_blamed, true) {
             self.report(seen.place, Some(seen.head.seq()), what);
         }
         for witness in &mut self.witnesses {
-            witness.refuted.take_if(|refuted| refuted.place == seen.place);
+            witness.contradicted_by.take_if(|refuted| refuted.place == seen.place);
         }
     }
 
-    /// Gives the broken lines before the line with this number the numbers that they must have had.
+    /// Assigns the broken lines before line `before` the numbers that they must have had.
     fn number_broken(&mut self, before: u64) {
         let numbers = self.last.head.seq() + 1..before;
         for (at, seq) in self.unnumbered.drain(..).zip(numbers) {
@@ -234,21 +241,21 @@ impl Chain {
         self.broken = 0;
     }
 
-    fn gap(&mut self, from: u64, to: u64) {
-        let expected = self.part_before.map_or(Some(1), |part| match part {
-            Part::Numbered(number) => number.checked_add(1),
-            Part::Current => None,
+    fn open_gap(&mut self, from: u64, to: u64) {
+        let expected = self.previous_file.map_or(Some(1), |part| match part {
+            LogFile::Numbered(number) => number.checked_add(1),
+            LogFile::Current => None,
         });
-        let file = match (self.here, expected) {
-            (Place { part: Part::Numbered(number), line: 1 }, Some(expected)) if number > expected => {
-                Some(Part::Numbered(expected).name())
+        let file = match (self.position, expected) {
+            (LinePosition { part: LogFile::Numbered(number), line: 1 }, Some(expected)) if number > expected => {
+                Some(LogFile::Numbered(expected).name())
             }
             _ => None,
         };
-        self.gaps.push(Gap { from, to, place: self.here, file });
+        self.gaps.push(Gap { from, to, place: self.position, file });
         if self.gaps.len() > GAPS_LIMIT {
             let gap = self.gaps.remove(0);
-            self.missing(gap);
+            self.report_gap(gap);
         }
     }
 
@@ -256,8 +263,8 @@ impl Chain {
         self.gaps.iter().any(|gap| (gap.from..=gap.to).contains(&seq))
     }
 
-    /// A line that was missing is here.
-    fn fill(&mut self, seq: u64) {
+    /// Removes a line that turned up from its gap.
+    fn fill_gap(&mut self, seq: u64) {
         let Some(at) = self.gaps.iter().position(|gap| (gap.from..=gap.to).contains(&seq)) else { return };
         let gap = self.gaps.remove(at);
         let before = Gap { to: seq - 1, file: gap.file.clone(), ..gap };
@@ -265,79 +272,81 @@ impl Chain {
         self.gaps.splice(at..at, [before, after].into_iter().filter(|gap| gap.from <= gap.to));
     }
 
-    fn missing(&mut self, gap: Gap) {
+    fn report_gap(&mut self, gap: Gap) {
         let Gap { from, to, place, file } = gap;
         let what = match file {
-            Some(file) => What::FileMissing { file, from, to },
-            None => What::Dropped { from, to },
+            Some(file) => ProblemKind::FileMissing { file, from, to },
+            None => ProblemKind::Dropped { from, to },
         };
         self.report(place, None, what);
     }
 
-    fn report(&mut self, place: Place, seq: Option<u64>, what: What) {
+    fn report(&mut self, place: LinePosition, seq: Option<u64>, what: ProblemKind) {
         if self.problems.len() < PROBLEMS_LIMIT {
-            self.problems.push((place, Problem { file: place.part.name(), line: place.line, seq, what }));
+            self.problems.push((place, ChainProblem { file: place.part.name(), line: place.line, seq, kind: what }));
         } else {
-            self.verdict.more += 1;
+            self.result.omitted += 1;
         }
     }
 
-    /// The verdict, after the last line of the last file.
-    pub(super) fn end(mut self) -> Verdict {
+    /// Ends the verification after the last line of the last file.
+    pub(super) fn finish(mut self) -> AuditReport {
         let known = self.witnesses.iter().map(|witness| witness.head.seq()).max().unwrap_or(0);
         let reached = self.top.head.seq() + self.broken;
         self.number_broken(known.saturating_add(1));
-        self.judge_last();
-        self.judge_witnesses();
+        self.check_last();
+        self.check_witnesses();
         for gap in std::mem::take(&mut self.gaps) {
-            self.missing(gap);
+            self.report_gap(gap);
         }
-        let end = Place { line: self.here.line + u64::from(self.torn.is_none()), ..self.here };
+        let end = LinePosition { line: self.position.line + u64::from(self.torn.is_none()), ..self.position };
         if known > reached {
-            self.report(end, None, What::LostEnd { from: reached + 1, to: known });
+            self.report(end, None, ProblemKind::LostEnd { from: reached + 1, to: known });
         } else if let Some(bytes) = self.torn {
-            self.report(end, None, What::Torn { bytes });
+            self.report(end, None, ProblemKind::Torn { bytes });
         }
         self.problems.sort_by_key(|(place, _)| *place);
-        self.verdict.problems = self.problems.into_iter().map(|(_, problem)| problem).collect();
-        self.verdict.head = (self.top.head != Head::START).then_some(self.top.head);
-        self.verdict
+        self.result.problems = self.problems.into_iter().map(|(_, problem)| problem).collect();
+        self.result.head = (self.top.head != Head::START).then_some(self.top.head);
+        self.result
     }
 
-    /// A head speaks of the last line as the next line would.
-    fn judge_last(&mut self) {
+    /// Checks the last line, for which the heads vouch.
+    fn check_last(&mut self) {
         let mut last = self.top;
-        let refuted = |witness: &Witness| witness.refuted.is_some_and(|seen| seen.place == last.place);
+        let refuted = |witness: &Witness| witness.contradicted_by.is_some_and(|seen| seen.place == last.place);
         if self.witnesses.iter().any(refuted) {
-            let what = if self.suspect.take().is_some() { What::Unlinked } else { What::Changed };
+            let what = if self.suspect.take().is_some() { ProblemKind::Unlinked } else { ProblemKind::Modified };
             self.blame(&mut last, what);
         } else {
-            self.settle();
+            self.resolve_suspect();
         }
     }
 
-    fn judge_witnesses(&mut self) {
+    fn check_witnesses(&mut self) {
         for witness in std::mem::take(&mut self.witnesses) {
             match witness {
                 Witness {
-                    refuted: Some(seen), otherwise: otherwise @ (What::Rewritten | What::NotAsIndexed), ..
+                    contradicted_by: Some(seen),
+                    mismatch_kind: otherwise @ (ProblemKind::Rewritten | ProblemKind::NotAsIndexed),
+                    ..
                 } => {
                     self.report(seen.place, Some(seen.head.seq()), otherwise);
                 }
-                Witness { refuted: Some(_), otherwise, .. } => self.report_head(otherwise),
-                Witness { refuted: None, .. } => {}
+                Witness { contradicted_by: Some(_), mismatch_kind: otherwise, .. } => self.report_head(otherwise),
+                Witness { contradicted_by: None, .. } => {}
             }
         }
-        match self.kept {
-            Kept::Damaged => self.report_head(What::HeadWrong),
-            // A process may have ended between the first line and the head.
-            Kept::Nothing if self.top.head.seq() > 1 => self.report_head(What::HeadMissing),
+        match self.head_file {
+            HeadFile::Damaged => self.report_head(ProblemKind::HeadWrong),
+            // A process may have died between the first line and the head file.
+            HeadFile::Missing if self.top.head.seq() > 1 => self.report_head(ProblemKind::HeadMissing),
             _ => {}
         }
     }
 
-    fn report_head(&mut self, what: What) {
-        let place = Place { part: Part::Current, line: u64::MAX };
+    fn report_head(&mut self, what: ProblemKind) {
+        let place = LinePosition { part: LogFile::Current, line: u64::MAX };
         self.report(place, None, what);
         if let Some((_, problem)) = self.problems.last_mut().filter(|(at, _)| *at == place) {
             (problem.file, problem.line) = (HEAD.to_owned(), 1);

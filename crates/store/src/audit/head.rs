@@ -1,17 +1,19 @@
-//! Where the chain ends: the number and the hash of one line, which vouch for all lines before it.
+//! The head of the chain: sequence number and hash of one line, which authenticate all lines before
+//! it.
 //!
-//! Invariant: the head file is one line of a fixed length, so that one write replaces it.
+//! Invariant: the head file is one line of fixed length, so one write replaces it.
 
 use std::fmt;
 
-/// The greatest number of a line that every reader of JSON can hold.
+/// The maximum sequence number: the greatest integer that every JSON reader can represent.
 pub(super) const SEQ_LIMIT: u64 = (1 << 53) - 1;
 /// `seq hash\n`
 const FILE_LENGTH: usize = 20 + 1 + blake3::OUT_LEN * 2 + 1;
 
-/// A line of the log, by its number and its hash; written as `seq:hash`.
+/// A line of the log, identified by sequence number and hash; written as `seq:hash`.
 ///
-/// Kept where those who can write the log cannot, it proves later that nothing up to this line was changed.
+/// Saved out of reach of those who can write the log, it proves later that nothing up to this line
+/// was changed.
 ///
 /// # Examples
 /// ```
@@ -29,14 +31,14 @@ pub struct Head {
 }
 
 impl Head {
-    /// What the first line follows.
+    /// The head of an empty log, which the first line follows.
     pub(super) const START: Self = Self { seq: 0, hash: blake3::Hash::from_bytes([0; blake3::OUT_LEN]) };
 
     pub(crate) const fn new(seq: u64, hash: blake3::Hash) -> Self {
         Self { seq, hash }
     }
 
-    /// The number of the line.
+    /// The sequence number of the line.
     #[must_use]
     pub const fn seq(&self) -> u64 {
         self.seq
@@ -48,18 +50,18 @@ impl Head {
         self.hash
     }
 
-    /// The number of the line after it. It stays at its limit, which only a forged line can reach: what happens is
-    /// recorded nevertheless.
+    /// The sequence number of the next line. It saturates at its limit, which only a forged line
+    /// can reach, so that events are still recorded.
     pub(super) fn next(&self) -> u64 {
         (self.seq + 1).min(SEQ_LIMIT)
     }
 
-    /// The text of the head file.
+    /// The content of the head file.
     pub(super) fn to_file(self) -> String {
         format!("{:020} {}\n", self.seq, self.hash.to_hex())
     }
 
-    /// The head in the text of a head file; nothing else than what [`Head::to_file`] makes is one.
+    /// Parses the content of a head file; only the exact output of [`Head::to_file`] is accepted.
     pub(super) fn from_file(text: &[u8]) -> Option<Self> {
         let line = std::str::from_utf8(text).ok().filter(|text| text.len() == FILE_LENGTH)?;
         let (seq, hash) = line.trim_end().split_once(' ')?;
@@ -88,7 +90,7 @@ impl std::str::FromStr for Head {
     }
 }
 
-/// Some text is no head of an audit log.
+/// The text is not the head of an audit log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the head of an audit log is a number from 1 to {SEQ_LIMIT}, `:` and 64 hexadecimal digits")]
 pub struct HeadError;

@@ -1,7 +1,7 @@
-//! One attempt as one line of JSON, and back.
+//! The encoding of an event as one line of JSON, and back.
 //!
-//! Invariant: a line is printable ASCII and at most [`LINE_LIMIT`] bytes, whatever is in an attempt. So no name can begin a
-//! line, move a cursor or reverse the order of a text.
+//! Invariant: a line is printable ASCII and at most [`LINE_LIMIT`] bytes long, whatever the event
+//! contains. So no name can start a new line, move a cursor or reverse the direction of text.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -11,47 +11,49 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use toolcell_tool::{NAME_LIMIT, ToolId};
 
-use super::attempt::{Action, Attempt, Change, Contents, Digest};
+use super::event::{Action, AuditContents, AuditEvent, Digest, StatusChange};
 use super::head::{Head, SEQ_LIMIT};
-use super::pieces::LINE_LIMIT;
+use super::reader::LINE_LIMIT;
 
-/// How much is recorded of parameters and of a message, in bytes of the line.
+/// The maximum size of recorded parameters, and of a message, in bytes of the line.
 const PARAMETERS_LIMIT: usize = 32 << 10;
 const MESSAGE_LIMIT: usize = 16 << 10;
-/// The longest line, in bytes, that was rendered for the start of the chain and can be linked to another one: the number of a
-/// later line and a repair take at most 58 bytes more.
+/// The maximum size of a rendered line, in bytes: linking it to a later place in the chain adds at
+/// most 58 bytes, for the sequence number and a repair.
 const RENDERED_LIMIT: usize = LINE_LIMIT - 64;
 
-/// What was done to the end of the log before a line was appended.
+/// A repair of the end of the log that was made before a line was appended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) enum Repair {
-    /// The beginning of a line, which nobody was told of, was cut off: `{"cut": bytes}`.
+    /// The start of a line that was never acknowledged was cut off: `{"cut": bytes}`.
     Cut(u64),
-    /// A line that is known to be there had lost its newline, and got it back: `{"closed": bytes}`.
+    /// A line that is known to exist had lost its newline, which was restored: `{"closed": bytes}`.
     Closed(u64),
 }
 
-/// The line of an attempt that comes after another one, with its newline.
+/// Renders the line of an event after the line `before`, with its newline.
 pub(super) fn render(
-    attempt: &Attempt<'_>,
-    contents: Contents,
+    attempt: &AuditEvent<'_>,
+    contents: AuditContents,
     before: &Head,
     repaired: Option<Repair>,
 ) -> serde_json::Result<Vec<u8>> {
-    let mut cuts = Cuts::default();
+    let mut cuts = Truncations::default();
     let failure = attempt.result.as_ref().err();
-    let message = failure.and_then(|failure| failure.message.as_deref()).filter(|_| contents == Contents::Verbatim);
+    let message =
+        failure.and_then(|failure| failure.message.as_deref()).filter(|_| contents == AuditContents::Verbatim);
     let details = &attempt.details;
-    let record = Record {
+    let record = LineJson {
         seq: before.next(),
         timestamp: format!("{:.3}", attempt.at),
         action: attempt.action.name(),
         tool_id: attempt.tool,
         tool_name: attempt.name.as_deref().map(|name| cuts.characters("toolName", name)),
         success: failure.is_none(),
-        // In the order that they are written here: the cuts come last.
-        details: Recorded {
+        // Evaluated in the order in which they are written, so the list of truncated fields comes
+        // last.
+        details: DetailsJson {
             parameters: details.parameters.as_ref().map(|digest| cuts.parameters(digest, contents)),
             fuel: details.fuel,
             duration_ms: details.duration_ms,
@@ -70,51 +72,52 @@ pub(super) fn render(
         previous: before.hash().to_hex().to_string(),
     };
     let mut line = Vec::with_capacity(512);
-    record.serialize(&mut serde_json::Serializer::with_formatter(&mut line, Ascii))?;
+    record.serialize(&mut serde_json::Serializer::with_formatter(&mut line, AsciiFormatter))?;
     line.push(b'\n');
     Ok(line)
 }
 
-/// What a line begins with that was rendered for the start of the chain.
+/// The start of a line that was rendered for the start of the chain.
 const START_PREFIX: &str = "{\"seq\":1,";
-/// What is before the hash of the line before, and after it.
-const PREVIOUS: &str = ",\"previous\":\"";
-const END: &str = "\"}";
-/// What the details of a line begin with. Within a string the quotes would be escaped.
-const DETAILS: &str = "\"details\":{";
+/// The text before the hash of the previous line, and the text after it.
+const PREVIOUS_START: &str = ",\"previous\":\"";
+const LINE_END: &str = "\"}";
+/// The start of the details of a line. It cannot occur within a string, where quotes are escaped.
+const DETAILS_START: &str = "\"details\":{";
 
-/// A line that was rendered for the start of the chain, with the change of the store that it is the one line of.
-pub(super) fn about(rendered: &str, change: &str) -> Option<String> {
-    let (front, details) = rendered.trim_end().split_once(DETAILS)?;
+/// Adds the identifier of a store change to a line that was rendered for the start of the chain.
+pub(super) fn with_change_id(rendered: &str, change: &str) -> Option<String> {
+    let (front, details) = rendered.trim_end().split_once(DETAILS_START)?;
     let comma = if details.starts_with('}') { "" } else { "," };
-    Some(format!("{front}{DETAILS}\"change\":\"{change}\"{comma}{details}"))
+    Some(format!("{front}{DETAILS_START}\"change\":\"{change}\"{comma}{details}"))
 }
 
-/// A line that was rendered for the start of the chain, linked to another line before it, with its newline. None where it is
-/// not such a line, or is longer than one is.
+/// Links a line that was rendered for the start of the chain to the line `before`, and adds a
+/// newline. `None` if the text is not such a line, or is too long.
 pub(super) fn relink(rendered: &str, before: &Head, repaired: Option<Repair>) -> Option<Vec<u8>> {
     if rendered.len() > RENDERED_LIMIT {
         return None;
     }
-    let rest = rendered.strip_prefix(START_PREFIX)?.strip_suffix(END)?;
-    let at = rest.len().checked_sub(PREVIOUS.len() + 2 * blake3::OUT_LEN)?;
-    let body = rest.get(..at).filter(|_| rest.get(at..).is_some_and(|link| link.starts_with(PREVIOUS)))?;
-    let (front, details) = body.split_once(DETAILS)?;
+    let rest = rendered.strip_prefix(START_PREFIX)?.strip_suffix(LINE_END)?;
+    let at = rest.len().checked_sub(PREVIOUS_START.len() + 2 * blake3::OUT_LEN)?;
+    let body = rest.get(..at).filter(|_| rest.get(at..).is_some_and(|link| link.starts_with(PREVIOUS_START)))?;
+    let (front, details) = body.split_once(DETAILS_START)?;
     let noted = match repaired {
-        // A line that waited says of which change it is, so something follows.
+        // A delayed line names its change or its run, so another detail follows the comma.
         Some(repaired) => format!("\"repaired\":{},", serde_json::to_string(&repaired).ok()?),
         None => String::new(),
     };
     let (seq, hash) = (before.next(), before.hash().to_hex());
-    let line = format!("{{\"seq\":{seq},{front}{DETAILS}{noted}{details}{PREVIOUS}{hash}{END}\n");
+    let line = format!("{{\"seq\":{seq},{front}{DETAILS_START}{noted}{details}{PREVIOUS_START}{hash}{LINE_END}\n");
     let content = line.trim_end().as_bytes();
-    let is_one = content.iter().all(|byte| matches!(byte, b' '..=b'~')) && matches!(link(content), Link::Chained(..));
+    let is_one =
+        content.iter().all(|byte| matches!(byte, b' '..=b'~')) && matches!(parse_link(content), Link::Chained(..));
     is_one.then(|| line.into_bytes())
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Record<'a> {
+struct LineJson<'a> {
     seq: u64,
     timestamp: String,
     action: &'static str,
@@ -123,7 +126,7 @@ struct Record<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     tool_name: Option<&'a str>,
     success: bool,
-    details: Recorded<'a>,
+    details: DetailsJson<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<&'static str>,
     previous: String,
@@ -131,7 +134,7 @@ struct Record<'a> {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Recorded<'a> {
+struct DetailsJson<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     parameters: Option<Parameters>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -145,7 +148,7 @@ struct Recorded<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     count: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    status: Option<Change>,
+    status: Option<StatusChange>,
     #[serde(skip_serializing_if = "Option::is_none")]
     replaced: Option<ToolId>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -156,7 +159,7 @@ struct Recorded<'a> {
     message: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     repaired: Option<Repair>,
-    /// What is there in part only.
+    /// The names of truncated fields.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     cut: Vec<&'static str>,
 }
@@ -169,31 +172,32 @@ struct Parameters {
     text: Option<String>,
 }
 
-/// The fields that are recorded in part.
+/// Collects the names of truncated fields.
 #[derive(Default)]
-struct Cuts(Vec<&'static str>);
+struct Truncations(Vec<&'static str>);
 
-impl Cuts {
-    /// So many characters as a name has at most.
+impl Truncations {
+    /// Truncates a text to the maximum length of a name.
     fn characters<'a>(&mut self, field: &'static str, text: &'a str) -> &'a str {
         let end = text.char_indices().nth(NAME_LIMIT).map(|(at, _)| at);
         self.shorten(field, text, end)
     }
 
-    /// So many characters as take this many bytes of a line.
+    /// Truncates a text so that it takes at most `limit` bytes of the line.
     fn bytes<'a>(&mut self, field: &'static str, text: &'a str, limit: usize) -> &'a str {
         let mut left = limit;
         let end = text.char_indices().find(|(_, char)| {
-            let fits = left.checked_sub(width(*char));
+            let fits = left.checked_sub(escaped_width(*char));
             left = fits.unwrap_or(left);
             fits.is_none()
         });
         self.shorten(field, text, end.map(|(at, _)| at))
     }
 
-    fn parameters(&mut self, digest: &Digest<'_>, contents: Contents) -> Parameters {
-        let text = (contents == Contents::Verbatim).then(|| {
-            // No byte takes less than a byte of the line. A character that is halved here is cut off below.
+    fn parameters(&mut self, digest: &Digest<'_>, contents: AuditContents) -> Parameters {
+        let text = (contents == AuditContents::Verbatim).then(|| {
+            // A byte of input takes at least one byte of the line. A character that this slice cuts
+            // in two is removed by the truncation.
             let raw = &digest.raw()[..digest.bytes().min(PARAMETERS_LIMIT + 4)];
             self.bytes("parameters", &String::from_utf8_lossy(raw), PARAMETERS_LIMIT).to_owned()
         });
@@ -207,8 +211,8 @@ impl Cuts {
     }
 }
 
-/// How many bytes of a line a character takes.
-fn width(char: char) -> usize {
+/// The number of bytes that a character takes in a line.
+fn escaped_width(char: char) -> usize {
     match char {
         '"' | '\\' | '\n' | '\r' | '\t' | '\u{8}' | '\u{c}' => 2,
         ' '..='~' => 1,
@@ -216,10 +220,10 @@ fn width(char: char) -> usize {
     }
 }
 
-/// JSON in which everything that is not printable ASCII is escaped.
-struct Ascii;
+/// A JSON formatter that escapes everything except printable ASCII.
+struct AsciiFormatter;
 
-impl serde_json::ser::Formatter for Ascii {
+impl serde_json::ser::Formatter for AsciiFormatter {
     fn write_string_fragment<W: ?Sized + Write>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()> {
         if fragment.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
             return writer.write_all(fragment.as_bytes());
@@ -234,19 +238,19 @@ impl serde_json::ser::Formatter for Ascii {
     }
 }
 
-/// What a line is to the chain.
+/// The place of a line in the chain.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Link {
-    /// A link of it: the line's number, and the hash of the line before as it says.
+    /// A link: the sequence number of the line, and the hash of the previous line that it states.
     Chained(u64, blake3::Hash),
-    /// A line of a program that wrote this log before there was a chain.
+    /// A line of an earlier program, which wrote this log without a chain.
     Unchained,
-    /// No line of the log.
+    /// Not a line of the log.
     Broken,
 }
 
-/// Reads of a line what the chain is made of.
-pub(super) fn link(line: &[u8]) -> Link {
+/// Parses only the fields of a line that form the chain.
+pub(super) fn parse_link(line: &[u8]) -> Link {
     #[derive(Deserialize)]
     struct Fields<'a> {
         seq: Option<u64>,
@@ -268,38 +272,38 @@ pub(super) fn link(line: &[u8]) -> Link {
     }
 }
 
-/// A line of the log, read.
+/// A parsed line of the log.
 ///
-/// Fields that a later version adds are passed over, and actions that it adds are there by name.
+/// Unknown fields from later versions are ignored; unknown actions are kept by name.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub struct Line {
-    /// Its number; none in the lines of programs that wrote this log before there was a chain.
+pub struct AuditLine {
+    /// The sequence number; `None` in lines from before the chain.
     pub seq: Option<u64>,
-    /// When the attempt ended.
+    /// When the action ended.
     pub at: Timestamp,
-    /// The name of what was tried; see [`Line::action`].
+    /// The name of the action; see [`AuditLine::action`].
     pub action: String,
-    /// The tool.
+    /// The affected tool.
     pub tool: Option<ToolId>,
-    /// The name that the caller gave, which need not be a name and may hold anything.
+    /// The name that the caller gave. It need not be valid and may contain anything.
     pub name: Option<String>,
-    /// Whether it succeeded.
+    /// Whether the action succeeded.
     pub success: bool,
-    /// What else was recorded.
+    /// The details.
     pub details: Map<String, Value>,
     /// The stable code of the failure.
     pub error: Option<String>,
 }
 
-impl Line {
-    /// What was tried, where this version knows it.
+impl AuditLine {
+    /// The action, if this version knows it.
     #[must_use]
     pub fn action(&self) -> Option<Action> {
-        Action::named(&self.action)
+        Action::from_name(&self.action)
     }
 
-    /// The line as an object with the field names of the log.
+    /// The line as a JSON object with the field names of the log.
     #[must_use]
     pub fn to_value(&self) -> Value {
         let mut fields = Map::new();
@@ -315,7 +319,7 @@ impl Line {
         Value::Object(fields)
     }
 
-    /// Reads a line; none where it is broken.
+    /// Parses a line; `None` if it is broken.
     pub(super) fn parse(line: &[u8]) -> Option<Self> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
@@ -334,7 +338,7 @@ impl Line {
             seq: fields.seq,
             at: fields.timestamp.parse().ok()?,
             action: fields.action,
-            // Before there was a chain, identifiers were other ones.
+            // Lines from before the chain contain identifiers in another format.
             tool: fields.tool_id.and_then(|id| id.parse().ok()),
             name: fields.tool_name,
             success: fields.success,

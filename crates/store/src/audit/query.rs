@@ -1,6 +1,6 @@
-//! Looks lines up, newest or oldest first.
+//! Queries: finds lines, newest or oldest first.
 //!
-//! Invariant: no more than about one line is in memory, and lines that are broken hide no others.
+//! Invariant: about one line is in memory at a time, and a broken line does not hide others.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -9,72 +9,73 @@ use std::io;
 use jiff::Timestamp;
 use toolcell_tool::{IdPrefix, ToolId};
 
-use super::attempt::Action;
-use super::files::{Files, Part, fault};
-use super::line::Line;
-use super::pieces::{Backwards, Forwards, Piece};
+use super::event::Action;
+use super::files::{LogFile, LogFiles, fault};
+use super::line::AuditLine;
+use super::reader::{Chunk, LineReader, ReverseLineReader};
 use crate::error::Fault;
 
-/// Which lines are looked for: those that everything fits which is given here.
+/// A filter for lines: a line matches if it meets every condition that is set.
 ///
 /// # Examples
 /// ```
-/// use toolcell_store::audit::{Action, Filter};
+/// use toolcell_store::audit::{Action, AuditFilter};
 ///
-/// let failed_runs = Filter { action: Some(Action::RunDynamicTool), success: Some(false), ..Filter::default() };
+/// let failed_runs =
+///     AuditFilter { action: Some(Action::RunDynamicTool), success: Some(false), ..AuditFilter::default() };
 /// assert_eq!(failed_runs.limit, None);
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Filter {
-    /// Of tools whose identifiers begin so.
+pub struct AuditFilter {
+    /// Tools whose identifiers start with this prefix.
     pub tool: Option<IdPrefix>,
-    /// Of tools that were called exactly so.
+    /// Exactly this name.
     pub name: Option<String>,
-    /// Of this action.
+    /// This action.
     pub action: Option<Action>,
-    /// Not before this time.
+    /// At or after this time.
     pub since: Option<Timestamp>,
     /// Before this time.
     pub until: Option<Timestamp>,
-    /// Of attempts that succeeded, or of those that did not.
+    /// Successful events, or unsuccessful ones.
     pub success: Option<bool>,
-    /// No more than this many.
+    /// At most this many lines.
     pub limit: Option<u64>,
 }
 
-/// Which lines come first.
+/// The order of lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Order {
-    /// The one that was appended last.
+pub enum AuditOrder {
+    /// Newest line first.
     #[default]
     NewestFirst,
-    /// The one that was appended first.
+    /// Oldest line first.
     OldestFirst,
 }
 
-/// The lines that a query finds, as the log was when it was asked.
+/// An iterator over the lines that match, from a snapshot of the log.
 ///
-/// An error ends it.
-pub struct Lines<'a> {
-    files: &'a Files,
-    filter: Filter,
-    /// The least and the greatest identifier that is looked for.
+/// It ends after the first error.
+pub struct AuditLines<'a> {
+    files: &'a LogFiles,
+    filter: AuditFilter,
+    /// The smallest and the greatest matching identifier.
     tools: Option<(ToolId, ToolId)>,
-    order: Order,
-    /// The files that are not read yet, in the order in which they were written.
-    parts: VecDeque<(Part, Option<(File, u64)>)>,
-    reading: Option<(Part, Reader)>,
-    left: u64,
+    order: AuditOrder,
+    /// The files that are not read yet, oldest first.
+    parts: VecDeque<(LogFile, Option<(File, u64)>)>,
+    reading: Option<(LogFile, Reader)>,
+    remaining: u64,
     skipped: u64,
 }
 
 enum Reader {
-    Forwards(Forwards),
-    Backwards(Backwards),
+    Forwards(LineReader),
+    Backwards(ReverseLineReader),
 }
 
 impl Reader {
-    fn next(&mut self) -> io::Result<Option<Piece<'_>>> {
+    fn next(&mut self) -> io::Result<Option<Chunk<'_>>> {
         match self {
             Self::Forwards(pieces) => pieces.next(),
             Self::Backwards(pieces) => pieces.next(),
@@ -82,23 +83,23 @@ impl Reader {
     }
 }
 
-impl<'a> Lines<'a> {
-    pub(super) fn find(files: &'a Files, filter: Filter, order: Order) -> Result<Self, Fault> {
+impl<'a> AuditLines<'a> {
+    pub(super) fn new(files: &'a LogFiles, filter: AuditFilter, order: AuditOrder) -> Result<Self, Fault> {
         let snapshot = files.snapshot()?;
         let mut parts: VecDeque<_> =
-            snapshot.numbers.into_iter().map(|number| (Part::Numbered(number), None)).collect();
-        parts.extend(snapshot.current.map(|current| (Part::Current, Some(current))));
+            snapshot.numbers.into_iter().map(|number| (LogFile::Numbered(number), None)).collect();
+        parts.extend(snapshot.current.map(|current| (LogFile::Current, Some(current))));
         let (tools, left) = (filter.tool.as_ref().map(IdPrefix::range), filter.limit.unwrap_or(u64::MAX));
-        Ok(Self { files, filter, tools, order, parts, reading: None, left, skipped: 0 })
+        Ok(Self { files, filter, tools, order, parts, reading: None, remaining: left, skipped: 0 })
     }
 
-    /// How many lines were passed over so far because they are broken.
+    /// The number of broken lines skipped so far.
     #[must_use]
     pub fn skipped(&self) -> u64 {
         self.skipped
     }
 
-    fn find_next(&mut self) -> Result<Option<Line>, Fault> {
+    fn find_next(&mut self) -> Result<Option<AuditLine>, Fault> {
         loop {
             let Some((part, reader)) = &mut self.reading else {
                 if self.open_next()? {
@@ -111,36 +112,36 @@ impl<'a> Lines<'a> {
                     self.reading = None;
                     continue;
                 }
-                Some(Piece::Line(line)) => Line::parse(line),
-                Some(Piece::Long | Piece::Tail(_)) => None,
+                Some(Chunk::Line(line)) => AuditLine::parse(line),
+                Some(Chunk::Oversized | Chunk::Tail(_)) => None,
             };
             match line {
                 None => self.skipped += 1,
-                Some(line) if self.fits(&line) => return Ok(Some(line)),
+                Some(line) if self.matches(&line) => return Ok(Some(line)),
                 Some(_) => {}
             }
         }
     }
 
-    /// Opens the next file; false where there is none.
+    /// Opens the next file; false if there is none.
     fn open_next(&mut self) -> Result<bool, Fault> {
         let next = match self.order {
-            Order::NewestFirst => self.parts.pop_back(),
-            Order::OldestFirst => self.parts.pop_front(),
+            AuditOrder::NewestFirst => self.parts.pop_back(),
+            AuditOrder::OldestFirst => self.parts.pop_front(),
         };
         let Some((part, open)) = next else { return Ok(false) };
         let opened = if open.is_some() { open } else { self.files.read(part)? };
         self.reading = opened.map(|(file, len)| {
             let reader = match self.order {
-                Order::NewestFirst => Reader::Backwards(Backwards::new(file, len)),
-                Order::OldestFirst => Reader::Forwards(Forwards::new(file, len)),
+                AuditOrder::NewestFirst => Reader::Backwards(ReverseLineReader::new(file, len)),
+                AuditOrder::OldestFirst => Reader::Forwards(LineReader::new(file, len)),
             };
             (part, reader)
         });
         Ok(true)
     }
 
-    fn fits(&self, line: &Line) -> bool {
+    fn matches(&self, line: &AuditLine) -> bool {
         let filter = &self.filter;
         self.tools.is_none_or(|(least, greatest)| line.tool.is_some_and(|tool| (least..=greatest).contains(&tool)))
             && filter.name.as_ref().is_none_or(|name| line.name.as_ref() == Some(name))
@@ -151,14 +152,14 @@ impl<'a> Lines<'a> {
     }
 }
 
-impl Iterator for Lines<'_> {
-    type Item = Result<Line, Fault>;
+impl Iterator for AuditLines<'_> {
+    type Item = Result<AuditLine, Fault>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.left = self.left.checked_sub(1)?;
+        self.remaining = self.remaining.checked_sub(1)?;
         let found = self.find_next();
         if found.is_err() {
-            self.left = 0;
+            self.remaining = 0;
         }
         found.transpose()
     }

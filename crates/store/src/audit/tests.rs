@@ -1,4 +1,4 @@
-//! What the log promises, tried on a directory.
+//! Tests of the guarantees of the audit log.
 #![expect(clippy::disallowed_methods, reason = "the tests damage the files of the log")]
 
 mod appending;
@@ -13,22 +13,23 @@ use jiff::Timestamp;
 use serde_json::Value;
 use toolcell_tool::ToolId;
 
-use super::files::{CURRENT, HEAD, Part};
+use super::files::{CURRENT, HEAD, LogFile};
 use super::{
-    Action, Attempt, Audit, AuditConfig, Contents, Details, Digest, Durability, Failure, Filter, Head, Order, Verdict,
+    Action, Audit, AuditConfig, AuditContents, AuditEvent, AuditFilter, AuditOrder, AuditReport, Details, Digest,
+    Durability, EventFailure, Head,
 };
-use crate::directory::{Directory, WhenMissing};
+use crate::directory::{Directory, OnMissing};
 
 const CONFIG: AuditConfig =
-    AuditConfig { contents: Contents::Digests, durability: Durability::Unsynced, file_limit: 10 << 20 };
+    AuditConfig { contents: AuditContents::Digests, durability: Durability::Unsynced, file_limit: 10 << 20 };
 
-/// A log in a directory of its own.
-struct World {
+/// An audit log in a temporary directory.
+struct LogFixture {
     folder: tempfile::TempDir,
     audit: Audit,
 }
 
-impl World {
+impl LogFixture {
     fn new() -> Self {
         Self::with(CONFIG)
     }
@@ -39,8 +40,8 @@ impl World {
         Self { folder, audit }
     }
 
-    /// With this many lines in it.
-    fn of(lines: u64) -> Self {
+    /// A log with this many lines.
+    fn with_lines(lines: u64) -> Self {
         let world = Self::new();
         world.run(lines);
         world
@@ -51,8 +52,8 @@ impl World {
         (0..lines).map(|number| self.audit.record(&attempt(number)).unwrap()).last()
     }
 
-    /// The log as another process has it.
-    fn again(&self) -> Audit {
+    /// Opens the log a second time, as another process would.
+    fn reopen(&self) -> Audit {
         open(self.folder.path(), CONFIG)
     }
 
@@ -72,24 +73,24 @@ impl World {
         std::fs::write(self.path(CURRENT), content).unwrap();
     }
 
-    fn verify(&self) -> Verdict {
+    fn verify(&self) -> AuditReport {
         self.audit.verify(None).unwrap()
     }
 
-    /// The numbers of the lines that a query finds.
+    /// The sequence numbers of all lines that a query finds.
     fn numbers(&self) -> Vec<u64> {
-        let lines = self.audit.query(Filter::default(), Order::OldestFirst).unwrap();
+        let lines = self.audit.query(AuditFilter::default(), AuditOrder::OldestFirst).unwrap();
         lines.filter_map(|line| line.unwrap().seq).collect()
     }
 
-    /// What a verification says, line by line.
-    fn said(&self) -> Vec<String> {
+    /// The problems that a verification reports, as text.
+    fn problem_texts(&self) -> Vec<String> {
         self.verify().problems.iter().map(ToString::to_string).collect()
     }
 }
 
 fn open(path: &std::path::Path, config: AuditConfig) -> Audit {
-    Audit::open(&Directory::open(path, WhenMissing::Make).unwrap(), config).unwrap()
+    Audit::open(&Directory::open(path, OnMissing::Create).unwrap(), config).unwrap()
 }
 
 fn at(number: u64) -> Timestamp {
@@ -101,13 +102,13 @@ fn tool(byte: u8) -> ToolId {
 }
 
 /// A run of a tool; every third one fails.
-fn attempt(number: u64) -> Attempt<'static> {
-    let failure = Failure { code: "timeout", message: Some("the tool said something".to_owned()) };
-    Attempt {
+fn attempt(number: u64) -> AuditEvent<'static> {
+    let failure = EventFailure { code: "timeout", message: Some("the tool said something".to_owned()) };
+    AuditEvent {
         tool: Some(tool(u8::try_from(number % 5).unwrap())),
         name: Some(format!("tool_{}", number % 5)),
         result: if number % 3 == 2 { Err(failure) } else { Ok(()) },
-        details: Details { parameters: Some(Digest::of(b"{\"x\":1}")), fuel: Some(number), ..Details::default() },
-        ..Attempt::new(Action::RunDynamicTool, at(number))
+        details: Details { parameters: Some(Digest::new(b"{\"x\":1}")), fuel: Some(number), ..Details::default() },
+        ..AuditEvent::new(Action::RunDynamicTool, at(number))
     }
 }

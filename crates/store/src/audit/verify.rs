@@ -1,133 +1,134 @@
-//! Reads the whole log and says what is wrong with it.
+//! Verification of the whole log.
 //!
-//! Invariant: no more than about one line is in memory, and at most [`PROBLEMS_LIMIT`] problems.
+//! Invariant: about one line is in memory at a time, and at most [`PROBLEMS_LIMIT`] problems.
 
 use std::fmt;
 
 use super::chain::Chain;
-use super::files::{Files, Part, fault};
+use super::files::{LogFile, LogFiles, fault};
 use super::head::Head;
-use super::pieces::{Forwards, Piece};
+use super::reader::{Chunk, LineReader};
 use crate::error::Fault;
 
-/// How many problems are listed; the others are counted.
+/// The maximum number of problems that are listed; further ones are only counted.
 pub(super) const PROBLEMS_LIMIT: usize = 100;
 
-/// What the log is worth.
+/// The result of a verification.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
-pub struct Verdict {
-    /// How many lines there are.
+pub struct AuditReport {
+    /// The number of lines.
     pub lines: u64,
-    /// How many of them are before the chain, written by programs that knew none: nothing is known of those.
+    /// The number of lines before the start of the chain, written by earlier programs. They cannot
+    /// be verified.
     pub unchained: u64,
-    /// How many files there are.
+    /// The number of files.
     pub files: usize,
-    /// Where the chain ends; to be kept elsewhere, and given to the next verification.
+    /// The end of the chain, to be saved elsewhere and passed to the next verification.
     pub head: Option<Head>,
-    /// What is wrong, in the order of the log: at most 100.
-    pub problems: Vec<Problem>,
-    /// How many more there are.
-    pub more: u64,
+    /// The problems in the order of the log, at most 100.
+    pub problems: Vec<ChainProblem>,
+    /// The number of further problems.
+    pub omitted: u64,
 }
 
-impl Verdict {
-    /// Whether nothing is wrong.
+impl AuditReport {
+    /// Whether there are no problems.
     #[must_use]
     pub fn is_clean(&self) -> bool {
         self.problems.is_empty()
     }
 }
 
-/// Something that is wrong with the log.
+/// A problem of the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Problem {
+pub struct ChainProblem {
     /// The name of the file.
     pub file: String,
-    /// The line in it, from 1; for what is missing, the line that is in its place.
+    /// The line in the file, from 1; for missing lines, the line in their place.
     pub line: u64,
-    /// The number of the line in the log, where that is known.
+    /// The sequence number of the line, if known.
     pub seq: Option<u64>,
-    /// What is wrong.
-    pub what: What,
+    /// The kind of problem.
+    pub kind: ProblemKind,
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for ChainProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}: ", self.file, self.line)?;
         if let Some(seq) = self.seq {
             write!(f, "entry {seq} ")?;
         }
-        write!(f, "{}", self.what)
+        write!(f, "{}", self.kind)
     }
 }
 
-/// What is wrong.
+/// The kind of a problem of the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum What {
-    /// The line is not the one that was written.
-    Changed,
-    /// The line is not the one that was written, and the only one that says what the line before it was: that one may
-    /// have been changed as well.
+pub enum ProblemKind {
+    /// The line was modified.
+    Modified,
+    /// The line was modified, and it was the only witness of the line before it, which may have
+    /// been modified as well.
     Unlinked,
     /// Lines are missing.
     Dropped {
-        /// The first that is missing.
+        /// The first missing line.
         from: u64,
-        /// The last.
+        /// The last missing line.
         to: u64,
     },
-    /// A file is missing, and these lines with it.
+    /// A file is missing, with these lines.
     FileMissing {
-        /// The file.
+        /// The name of the file.
         file: String,
-        /// The first line that is missing.
+        /// The first missing line.
         from: u64,
-        /// The last.
+        /// The last missing line.
         to: u64,
     },
-    /// The log ends before lines that are known to have been there.
+    /// The log ends before lines that are known to have existed.
     LostEnd {
-        /// The first that is missing.
+        /// The first missing line.
         from: u64,
-        /// The last that is known of.
+        /// The last line that is known to have existed.
         to: u64,
     },
-    /// The line comes after one that was written later.
+    /// The line comes after a later one.
     Reordered {
         /// The line that it comes after.
         after: u64,
     },
-    /// The line is there already.
+    /// The line is a duplicate.
     Repeated,
-    /// It is no line of the log.
+    /// The text is not a line of the log.
     Broken,
-    /// A line has no end: it was being written when its process or the disk failed, and nobody was told of it. The next
-    /// line that is appended takes its place.
+    /// The last line is incomplete: its process or the disk failed during the write, and it was
+    /// never acknowledged. The next line to be appended replaces it.
     Torn {
-        /// How many bytes there are of it.
+        /// The size of the incomplete line, in bytes.
         bytes: u64,
     },
-    /// It was written without the chain, amid lines that have it.
+    /// A line without the chain among lines with it.
     Unchained,
-    /// It is not the line that the given head is of: the log was written anew.
+    /// The line does not match the given head: the log was rewritten.
     Rewritten,
-    /// It is not the line that the index of the store knows: the log was written anew.
+    /// The line does not match the index of the store: the log was rewritten.
     NotAsIndexed,
-    /// The head file is missing or empty, so that the loss of the last lines could not be seen.
+    /// The head file is missing or empty, so a loss of the last lines would not be noticed.
     HeadMissing,
-    /// The head file does not fit the log.
+    /// The head file does not match the log.
     HeadWrong,
 }
 
-impl What {
+impl ProblemKind {
     /// The stable code of this problem.
     #[must_use]
     pub const fn code(&self) -> &'static str {
         match self {
-            Self::Changed | Self::Unlinked => "changed",
+            Self::Modified | Self::Unlinked => "changed",
             Self::Dropped { .. } => "dropped",
             Self::FileMissing { .. } => "file-missing",
             Self::LostEnd { .. } => "lost-end",
@@ -143,10 +144,10 @@ impl What {
     }
 }
 
-impl fmt::Display for What {
+impl fmt::Display for ProblemKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Changed => f.write_str("was changed"),
+            Self::Modified => f.write_str("was changed"),
             Self::Unlinked => f.write_str("was changed, and does not tell whether the one before it was"),
             Self::Dropped { from, to } => write!(f, "entries {from} to {to} are missing"),
             Self::FileMissing { file, from, to } => write!(f, "{file} is missing, with the entries {from} to {to}"),
@@ -164,29 +165,29 @@ impl fmt::Display for What {
     }
 }
 
-/// Reads the whole log.
-pub(super) fn verify(files: &Files, earlier: Option<&Head>, indexed: Option<Head>) -> Result<Verdict, Fault> {
+/// Verifies the whole log.
+pub(super) fn verify(files: &LogFiles, earlier: Option<&Head>, indexed: Option<Head>) -> Result<AuditReport, Fault> {
     let snapshot = files.snapshot()?;
     let mut chain = Chain::new(snapshot.head, earlier.copied(), indexed);
     for number in snapshot.numbers {
-        // Others may take files away while one reads; the lines that are missed are found to be missing.
-        if let Some((file, len)) = files.read(Part::Numbered(number))? {
-            read(&mut chain, Part::Numbered(number), Forwards::new(file, len))?;
+        // If another program removes a file meanwhile, its lines are reported as missing.
+        if let Some((file, len)) = files.read(LogFile::Numbered(number))? {
+            read(&mut chain, LogFile::Numbered(number), LineReader::new(file, len))?;
         }
     }
     if let Some((file, len)) = snapshot.current {
-        read(&mut chain, Part::Current, Forwards::new(file, len))?;
+        read(&mut chain, LogFile::Current, LineReader::new(file, len))?;
     }
-    Ok(chain.end())
+    Ok(chain.finish())
 }
 
-fn read(chain: &mut Chain, part: Part, mut pieces: Forwards) -> Result<(), Fault> {
-    chain.begin(part);
+fn read(chain: &mut Chain, part: LogFile, mut pieces: LineReader) -> Result<(), Fault> {
+    chain.start_file(part);
     while let Some(piece) = pieces.next().map_err(fault(&part.name()))? {
         match piece {
-            Piece::Line(line) => chain.line(line),
-            Piece::Long => chain.long(),
-            Piece::Tail(bytes) => chain.tail(bytes),
+            Chunk::Line(line) => chain.push_line(line),
+            Chunk::Oversized => chain.push_oversized(),
+            Chunk::Tail(bytes) => chain.push_tail(bytes),
         }
     }
     Ok(())

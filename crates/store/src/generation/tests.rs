@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
-use toolcell_tool::{Draft, Notes, Status, ToolId, ToolName, ToolSpec};
+use toolcell_tool::{Draft, Status, ToolId, ToolMetadata, ToolName, ToolSpec};
 
 use super::*;
 use crate::{
-    Approval, Decision, Mending, Registration, Scores, Settings, Settled, ToolRef, UsageEvent, WhenTaken, fsck,
+    Approval, Decision, DecisionOutcome, NewTool, OnConflict, RepairMode, Scores, Settings, ToolRef, UsageEvent, fsck,
 };
 
 const NOW: Timestamp = Timestamp::UNIX_EPOCH;
@@ -16,16 +16,16 @@ const NOW: Timestamp = Timestamp::UNIX_EPOCH;
 fn put(store: &Store, name: &str, source: &str) -> ToolId {
     let draft = Draft::from_bytes("t.ts", source.as_bytes()).unwrap();
     let spec = ToolSpec::new(ToolName::parse(name).unwrap(), &draft, Value::Null, Value::Null).unwrap();
-    let (notes, scores) = (Notes::new("One").unwrap(), Scores { safety: 1.0, quality: 0.9 });
-    let registration = Registration { spec: &spec, notes: &notes, scores, at: NOW };
-    store.put(&registration, WhenTaken::Replace).unwrap().id
+    let (notes, scores) = (ToolMetadata::new("One").unwrap(), Scores { safety: 1.0, quality: 0.9 });
+    let registration = NewTool { spec: &spec, metadata: &notes, scores, at: NOW };
+    store.insert(&registration, OnConflict::Replace).unwrap().id
 }
 
 fn run(store: &Store, tool: ToolId, failure: Option<&str>) {
     let (failure, duration) = (failure.map(str::to_owned), Duration::from_millis(1));
     let event = UsageEvent { tool, at: NOW, failure, fuel: 1, duration, tokens_saved: None };
     store.record_usage(event).unwrap();
-    store.settle().unwrap();
+    store.flush_runs().unwrap();
 }
 
 fn said(tool: ToolId, decision: Decision) -> Approval {
@@ -68,7 +68,7 @@ fn every_change_to_a_tool_shows_in_every_process() {
         store.set_status(id(), Status::Passed).unwrap();
     });
     for (what, decision) in [("approved", Decision::Approved), ("refused", Decision::Refused)] {
-        changes(what, &|store| assert_eq!(store.decide(&said(id(), decision)).unwrap(), Settled::Kept));
+        changes(what, &|store| assert_eq!(store.set_decision(&said(id(), decision)).unwrap(), DecisionOutcome::Stored));
     }
     changes("revoked", &|store| {
         store.revoke(id()).unwrap();
@@ -78,7 +78,7 @@ fn every_change_to_a_tool_shows_in_every_process() {
     changes("deprecated", &|store| {
         store.deprecate(id(), None).unwrap();
     });
-    changes("distrusted", &|store| store.distrust(id()).unwrap());
+    changes("distrusted", &|store| store.demote(id()).unwrap());
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn runs_and_questions_change_nothing() {
     let before = store.generation().unwrap();
     run(&store, tool, None);
     run(&store, tool, Some("tool-failed"));
-    store.ask(tool, &json!({}), "run", NOW).unwrap();
+    store.request_approval(tool, &json!({}), "run", NOW).unwrap();
     store.delete(&ToolRef::parse("another").unwrap(), NOW).unwrap_err();
     assert_eq!(store.generation().unwrap(), before);
 }
@@ -104,7 +104,7 @@ fn an_index_that_is_made_anew_does_not_go_on_counting() {
     let path = folder.path().join("index.sqlite");
     let bytes = std::fs::read(&path).unwrap();
     std::fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();
-    assert!(fsck(folder.path(), Mending::Repair).unwrap().is_good());
+    assert!(fsck(folder.path(), RepairMode::Repair).unwrap().is_healthy());
     assert_ne!(Store::open(folder.path(), &Settings::default()).unwrap().generation().unwrap(), before);
 }
 

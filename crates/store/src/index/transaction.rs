@@ -1,62 +1,68 @@
-//! One transaction of the index.
+//! A transaction of the index.
 //!
-//! Invariant: who is told that it failed is told how far it got, and never that nothing is written where something may be.
+//! Invariant: a failed transaction reports how far it got, and never claims that nothing was
+//! written if something may have been.
 
 use rusqlite::{Connection, ErrorCode};
 
 use super::Durability;
-use crate::error::{Fault, OfFault};
+use crate::error::{Fault, MaybeFault};
 
-/// Something that is not written as it was to be.
-pub(crate) struct Unwritten<E> {
+/// A failed write.
+pub(crate) struct WriteError<E> {
     pub(crate) error: E,
-    pub(crate) reached: Reached,
+    pub(crate) state: CommitState,
 }
 
-/// How far a transaction got that failed.
+/// How far a failed transaction got.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Reached {
-    /// Nothing is written.
-    Nothing,
-    /// It failed while it was committed. Who reads the log after the end of this process may find it there.
-    Commit,
-    /// It is written, and what came after failed.
-    All,
+pub(crate) enum CommitState {
+    /// Nothing was written.
+    NotWritten,
+    /// The commit failed. Its pages may be in the write-ahead log, where a process that recovers
+    /// the log may find them.
+    Unknown,
+    /// The transaction was committed, and a later step failed.
+    Committed,
 }
 
-impl<E: OfFault> Unwritten<E> {
-    /// The same, which says of an index that cannot be read whether it is damaged.
-    pub(super) fn judged(self, path: &std::path::Path) -> Self {
-        Self { error: self.error.judged(path), ..self }
+impl<E: MaybeFault> WriteError<E> {
+    /// Same as [`Fault::reclassified`], for the fault in this error.
+    pub(super) fn reclassified(self, path: &std::path::Path) -> Self {
+        Self { error: self.error.reclassified(path), ..self }
     }
 }
 
-impl<E> Unwritten<E> {
-    /// It failed before anything was written.
-    pub(super) fn nothing(error: impl Into<E>) -> Self {
-        Self { error: error.into(), reached: Reached::Nothing }
+impl<E> WriteError<E> {
+    /// An error before anything was written.
+    pub(super) fn not_written(error: impl Into<E>) -> Self {
+        Self { error: error.into(), state: CommitState::NotWritten }
     }
 }
 
-pub(super) fn transact<T, E: From<Fault>>(
+pub(super) fn run_transaction<T, E: From<Fault>>(
     connection: &Connection,
     told: &mut Option<Durability>,
     durability: Durability,
     work: impl FnOnce(&Connection) -> Result<T, E>,
-) -> Result<T, Unwritten<E>> {
-    begin(connection, told, durability).map_err(Unwritten::nothing)?;
-    let value = work(connection).map_err(Unwritten::nothing).and_then(|value| {
-        let committed = say(connection, "COMMIT").map_err(Fault::from);
-        committed.map(|()| value).map_err(|fault| Unwritten { error: fault.into(), reached: Reached::Commit })
+) -> Result<T, WriteError<E>> {
+    begin_transaction(connection, told, durability).map_err(WriteError::not_written)?;
+    let value = work(connection).map_err(WriteError::not_written).and_then(|value| {
+        let committed = execute_cached(connection, "COMMIT").map_err(Fault::from);
+        committed.map(|()| value).map_err(|fault| WriteError { error: fault.into(), state: CommitState::Unknown })
     });
     if value.is_err() && !connection.is_autocommit() {
-        // Where even this fails the connection is not used again.
-        let _ = say(connection, "ROLLBACK");
+        // If the rollback fails too, the connection is not used again.
+        let _ = execute_cached(connection, "ROLLBACK");
     }
     value
 }
 
-fn begin(connection: &Connection, told: &mut Option<Durability>, durability: Durability) -> Result<(), Fault> {
+fn begin_transaction(
+    connection: &Connection,
+    told: &mut Option<Durability>,
+    durability: Durability,
+) -> Result<(), Fault> {
     if told.take() != Some(durability) {
         let synchronous = match durability {
             Durability::Synced => "PRAGMA synchronous = FULL",
@@ -65,16 +71,16 @@ fn begin(connection: &Connection, told: &mut Option<Durability>, durability: Dur
         connection.execute_batch(synchronous)?;
     }
     *told = Some(durability);
-    Ok(say(connection, "BEGIN IMMEDIATE")?)
+    Ok(execute_cached(connection, "BEGIN IMMEDIATE")?)
 }
 
-/// Begins or ends a transaction. The statement is compiled once for each connection.
-pub(super) fn say(connection: &Connection, statement: &str) -> rusqlite::Result<()> {
+/// Executes a statement that starts or ends a transaction, prepared once per connection.
+pub(super) fn execute_cached(connection: &Connection, statement: &str) -> rusqlite::Result<()> {
     connection.prepare_cached(statement)?.execute([]).map(|_| ())
 }
 
-/// Whether SQLite opened the file to read it, where it was to be written.
-pub(super) fn only_reads(connection: &Connection) -> bool {
+/// Whether SQLite opened the file read-only although it was to be written.
+pub(super) fn is_read_only(connection: &Connection) -> bool {
     let begun = connection.execute_batch("BEGIN IMMEDIATE; ROLLBACK");
     begun.is_err_and(|error| error.sqlite_error_code() == Some(ErrorCode::ReadOnly))
 }

@@ -1,10 +1,10 @@
 use super::*;
 use crate::Settings;
-use crate::audit::{Action, Filter, Order};
+use crate::audit::{Action, AuditFilter, AuditOrder};
 
-/// The line of a change as it is rendered, made as long as this by a detail that nothing of ours has.
+/// The rendered line of a change, padded to this length with an unknown detail.
 fn padded(store: &Store, change: &str, bytes: usize) -> String {
-    let attempt = Attempt::new(Action::DeleteDynamicTool, Timestamp::UNIX_EPOCH);
+    let attempt = AuditEvent::new(Action::DeleteDynamicTool, Timestamp::UNIX_EPOCH);
     let line = store.audit.render(&attempt, Some(change)).unwrap();
     let (front, details) = line.split_once("\"details\":{").unwrap();
     let padding = "x".repeat(bytes - line.len() - "\"x\":\"\",".len());
@@ -16,7 +16,7 @@ fn a_line_longer_than_those_of_the_log_is_not_appended() {
     const LINE_LIMIT: usize = 64 << 10;
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(folder.path(), &Settings::default()).unwrap();
-    // A line in the log has its number and what was repaired besides.
+    // In the log, a line also has its number and possibly a repair.
     let rows = [("c_long", LINE_LIMIT + 1), ("c_longer_when_linked", LINE_LIMIT), ("c_longest", LINE_LIMIT - 64)];
     let rows = rows.map(|(change, bytes)| (change, padded(&store, change, bytes)));
     assert_eq!(rows[2].1.len(), LINE_LIMIT - 64);
@@ -31,7 +31,7 @@ fn a_line_longer_than_those_of_the_log_is_not_appended() {
     drop(store);
 
     let store = Store::open(folder.path(), &Settings::default()).unwrap();
-    let lines = store.audit().query(Filter::default(), Order::OldestFirst).unwrap();
+    let lines = store.audit().query(AuditFilter::default(), AuditOrder::OldestFirst).unwrap();
     let changes: Vec<_> = lines.map(|line| line.unwrap().details["change"].clone()).collect();
     assert_eq!(changes, ["c_longest"]);
     assert_eq!(store.audit().verify(None).unwrap().problems.len(), 0);

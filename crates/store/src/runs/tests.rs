@@ -1,52 +1,52 @@
-//! What is promised of runs, tried on a store.
+//! Tests of the guarantees about runs.
 #![expect(clippy::disallowed_methods, reason = "the tests look at the journals and damage them")]
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use toolcell_tool::{Draft, Notes, ToolId, ToolName, ToolSpec};
+use toolcell_tool::{Draft, ToolId, ToolMetadata, ToolName, ToolSpec};
 
 use super::*;
-use crate::audit::{Action, Filter, Order};
-use crate::{RUN, Registration, Scores, Settings, ToolRef, WhenTaken};
+use crate::audit::{Action, AuditFilter, AuditOrder};
+use crate::{NewTool, OnConflict, RUN_KIND, Scores, Settings, ToolRef};
 
-/// A store in a directory of its own.
-struct World {
+/// A store in a temporary directory.
+struct StoreFixture {
     folder: tempfile::TempDir,
     store: Store,
     tool: ToolId,
 }
 
-impl World {
+impl StoreFixture {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(folder.path(), &Settings::default()).unwrap();
         let draft = Draft::from_bytes("sum.js", b"const execute = () => 1").unwrap();
         let name = ToolName::parse("sum").unwrap();
         let spec = ToolSpec::new(name, &draft, serde_json::Value::Null, serde_json::Value::Null).unwrap();
-        let notes = Notes::new("One").unwrap();
+        let notes = ToolMetadata::new("One").unwrap();
         let scores = Scores { safety: 1.0, quality: 1.0 };
-        let registration = Registration { spec: &spec, notes: &notes, scores, at: at(0) };
-        store.put(&registration, WhenTaken::Refuse).unwrap();
+        let registration = NewTool { spec: &spec, metadata: &notes, scores, at: at(0) };
+        store.insert(&registration, OnConflict::Refuse).unwrap();
         Self { folder, store, tool: spec.id() }
     }
 
-    /// The store as another process has it.
-    fn again(&self) -> Store {
-        self.store.settle().unwrap();
+    /// Opens the store a second time, as another process would.
+    fn reopen(&self) -> Store {
+        self.store.flush_runs().unwrap();
         Store::open(self.folder.path(), &Settings::default()).unwrap()
     }
 
-    fn end<'a>(&self, run: RunId, outcome: &'static str) -> RunEnd<'a> {
+    fn end<'a>(&self, run: RunId, outcome: &'static str) -> FinishedRun<'a> {
         end(self.tool, run, outcome)
     }
 
-    /// Begins some runs and goes, as a process that is killed does.
+    /// Starts some runs and abandons them, as a killed process does.
     fn killed(&self, begun: usize) -> Vec<RunId> {
-        let store = self.again();
-        let begun: Vec<Begun> = (0..begun).map(|_| store.begin_run(payload).unwrap()).collect();
-        begun.iter().map(Begun::run).collect()
+        let store = self.reopen();
+        let begun: Vec<ActiveRun> = (0..begun).map(|_| store.start_run(payload).unwrap()).collect();
+        begun.iter().map(ActiveRun::run).collect()
     }
 
     fn journals(&self) -> Vec<PathBuf> {
@@ -54,13 +54,14 @@ impl World {
         entries.map(|entry| entry.unwrap().path()).collect()
     }
 
-    /// How each run ended, as its one record says and its one line, in the order of the lines.
+    /// The outcome of each run from its one record and its one audit line, in the order of the
+    /// lines.
     fn ended(&self) -> Vec<(String, String)> {
-        let store = self.again();
-        let records = store.records_of_kind(self.tool, RUN, usize::MAX).unwrap();
+        let store = self.reopen();
+        let records = store.records_of_kind(self.tool, RUN_KIND, usize::MAX).unwrap();
         let mut bodies: Vec<String> =
             records.into_iter().map(|(_, record)| String::from_utf8(record.body).unwrap()).collect();
-        let lines = store.audit().query(Filter::default(), Order::OldestFirst).unwrap();
+        let lines = store.audit().query(AuditFilter::default(), AuditOrder::OldestFirst).unwrap();
         let ended = lines.map(|line| {
             let line = line.unwrap();
             let said = |field: &str| line.details[field].as_str().unwrap().to_owned();
@@ -76,7 +77,7 @@ impl World {
     }
 
     fn counted(&self) -> u64 {
-        self.again().find(&ToolRef::parse("sum").unwrap()).unwrap().runs
+        self.reopen().find(&ToolRef::parse("sum").unwrap()).unwrap().runs
     }
 }
 
@@ -92,20 +93,24 @@ fn body(run: &str, outcome: &str) -> String {
     format!(r#"{{"run":"{run}","outcome":"{outcome}"}}"#)
 }
 
-fn end<'a>(tool: ToolId, run: RunId, outcome: &'static str) -> RunEnd<'a> {
+fn end<'a>(tool: ToolId, run: RunId, outcome: &'static str) -> FinishedRun<'a> {
     let body = body(&run.to_string(), outcome).into_bytes();
-    let mut attempt = Attempt { tool: Some(tool), ..Attempt::new(Action::RunDynamicTool, at(1)) };
+    let mut attempt = AuditEvent { tool: Some(tool), ..AuditEvent::new(Action::RunDynamicTool, at(1)) };
     attempt.details.outcome = Some(outcome);
     let duration = Duration::from_micros(20);
     let usage = UsageEvent { tool, at: at(1), failure: None, fuel: 1, duration, tokens_saved: None };
-    RunEnd { usage: Some(usage), record: Record { kind: RUN.to_owned(), tool: Some(tool), at: at(1), body }, attempt }
+    FinishedRun {
+        usage: Some(usage),
+        record: Record { kind: RUN_KIND.to_owned(), tool: Some(tool), at: at(1), body },
+        audit_event: attempt,
+    }
 }
 
-/// Closes what was interrupted, and says what that was.
-fn close(world: &World, store: &Store) -> Vec<(RunId, Vec<u8>)> {
+/// Recovers the interrupted runs and returns them.
+fn close(world: &StoreFixture, store: &Store) -> Vec<(RunId, Vec<u8>)> {
     let interrupted = store.interrupted_runs().unwrap();
     let closed = interrupted.into_iter().map(|interrupted| {
-        store.end_run(interrupted.begun, world.end(interrupted.run, "interrupted")).unwrap();
+        store.finish_run(interrupted.active, world.end(interrupted.run, "interrupted")).unwrap();
         (interrupted.run, interrupted.payload)
     });
     closed.collect()
@@ -117,34 +122,34 @@ fn said(runs: &[RunId], outcome: &str) -> Vec<(String, String)> {
 
 #[test]
 fn a_run_that_ends_leaves_its_record_its_line_its_usage_and_nothing_else() {
-    let world = World::new();
+    let world = StoreFixture::new();
     let mut runs = Vec::new();
     for _ in 0..3 {
-        let begun = world.store.begin_run(payload).unwrap();
+        let begun = world.store.start_run(payload).unwrap();
         runs.push(begun.run());
-        let hash = world.store.end_run(begun, world.end(runs[runs.len() - 1], "returned")).unwrap();
-        assert_eq!(world.store.record_of(runs[runs.len() - 1]).unwrap(), world.store.record(hash).unwrap());
+        let hash = world.store.finish_run(begun, world.end(runs[runs.len() - 1], "returned")).unwrap();
+        assert_eq!(world.store.record_of_run(runs[runs.len() - 1]).unwrap(), world.store.record(hash).unwrap());
     }
     assert_eq!((world.ended(), world.counted()), (said(&runs, "returned"), 3));
     assert_eq!(world.store.interrupted_runs().unwrap().len(), 0);
-    // One after the other takes one slot.
+    // Sequential runs reuse one slot.
     assert_eq!(world.journals().len(), 1);
     assert!(std::fs::metadata(&world.journals()[0]).unwrap().len() <= 4096);
-    let World { folder, store, .. } = world;
+    let StoreFixture { folder, store, .. } = world;
     drop(store);
     assert_eq!(std::fs::read_dir(folder.path().join("running")).unwrap().count(), 0);
 }
 
 #[test]
 fn a_store_that_begins_nothing_has_no_journal() {
-    let world = World::new();
+    let world = StoreFixture::new();
     assert_eq!(world.store.interrupted_runs().unwrap().len(), 0);
     assert!(!world.folder.path().join("running").exists());
 }
 
 #[test]
 fn what_a_process_that_is_gone_began_is_found_once() {
-    let world = World::new();
+    let world = StoreFixture::new();
     let runs = world.killed(5);
     let found = close(&world, &world.store);
     assert_eq!(found, runs.iter().map(|run| (*run, payload(run))).collect::<Vec<_>>());
@@ -154,31 +159,32 @@ fn what_a_process_that_is_gone_began_is_found_once() {
 
 #[test]
 fn what_a_living_process_began_is_not_interrupted() {
-    let world = World::new();
-    let other = world.again();
-    let begun = other.begin_run(payload).unwrap();
+    let world = StoreFixture::new();
+    let other = world.reopen();
+    let begun = other.start_run(payload).unwrap();
     assert_eq!(world.store.interrupted_runs().unwrap().len(), 0);
     let run = begun.run();
-    other.end_run(begun, world.end(run, "returned")).unwrap();
-    // Whoever ended it knows of it at once, others when it is settled, at the latest when the store is closed.
+    other.finish_run(begun, world.end(run, "returned")).unwrap();
+    // This store sees its own runs at once; other processes see them after a flush, at the latest
+    // when the store is closed.
     assert_eq!(other.find(&ToolRef::parse("sum").unwrap()).unwrap().runs, 1);
     assert_eq!(world.ended(), said(&[run], "returned"));
 }
 
 #[test]
 fn what_has_ended_and_is_not_settled_is_not_lost_with_its_process() {
-    let world = World::new();
-    let other = world.again();
+    let world = StoreFixture::new();
+    let other = world.reopen();
     let mut runs = Vec::new();
     for _ in 0..3 {
-        let begun = other.begin_run(payload).unwrap();
+        let begun = other.start_run(payload).unwrap();
         runs.push(begun.run());
         let run = begun.run();
-        other.end_run(begun, world.end(run, "returned")).unwrap();
+        other.finish_run(begun, world.end(run, "returned")).unwrap();
     }
-    assert_eq!((other.unsettled(), world.store.record_of(runs[0]).unwrap()), (3, None));
-    // A process that is killed closes nothing: its locks go, and its memory.
-    other.unsettled.forget();
+    assert_eq!((other.unflushed(), world.store.record_of_run(runs[0]).unwrap()), (3, None));
+    // A killed process closes nothing; its locks and its memory are gone.
+    other.flush_queue.clear();
     drop(other);
     assert_eq!(close(&world, &world.store), []);
     assert_eq!((world.ended(), world.counted()), (said(&runs, "returned"), 3));
@@ -187,84 +193,84 @@ fn what_has_ended_and_is_not_settled_is_not_lost_with_its_process() {
 
 #[test]
 fn many_ends_at_once_are_counted_once_each() {
-    let world = World::new();
+    let world = StoreFixture::new();
     std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
                 for _ in 0..500 {
-                    let begun = world.store.begin_run(payload).unwrap();
+                    let begun = world.store.start_run(payload).unwrap();
                     let run = begun.run();
-                    world.store.end_run(begun, world.end(run, "returned")).unwrap();
+                    world.store.finish_run(begun, world.end(run, "returned")).unwrap();
                 }
             });
         }
-        scope.spawn(|| (0..50).for_each(|_| world.store.settle().unwrap()));
+        scope.spawn(|| (0..50).for_each(|_| world.store.flush_runs().unwrap()));
     });
-    assert_eq!((world.ended().len(), world.counted(), world.store.unsettled()), (2000, 2000, 0));
+    assert_eq!((world.ended().len(), world.counted(), world.store.unflushed()), (2000, 2000, 0));
 }
 
 #[test]
 fn a_run_that_is_let_go_is_interrupted_in_the_same_process_or_later() {
-    let world = World::new();
-    let let_go = world.store.begin_run(payload).unwrap();
+    let world = StoreFixture::new();
+    let let_go = world.store.start_run(payload).unwrap();
     let runs = [let_go.run()];
     drop(let_go);
     assert_eq!(close(&world, &world.store).len(), 1);
     assert_eq!((world.ended(), close(&world, &world.store)), (said(&runs, "interrupted"), Vec::new()));
 
-    // Whoever only looks lets them go again.
+    // A caller that only looks releases the runs again.
     let runs = world.killed(2);
     assert_eq!(world.store.interrupted_runs().unwrap().len(), 2);
-    assert_eq!(close(&world, &world.again()).len(), 2);
+    assert_eq!(close(&world, &world.reopen()).len(), 2);
     assert_eq!(world.ended()[1..], said(&runs, "interrupted"));
 }
 
 #[test]
 fn what_somebody_is_closing_is_left_to_them() {
-    let world = World::new();
+    let world = StoreFixture::new();
     let runs = world.killed(2);
     let closing = world.store.interrupted_runs().unwrap();
     assert_eq!(closing.len(), 2);
-    assert_eq!(close(&world, &world.again()), []);
+    assert_eq!(close(&world, &world.reopen()), []);
     for interrupted in closing {
-        world.store.end_run(interrupted.begun, world.end(interrupted.run, "interrupted")).unwrap();
+        world.store.finish_run(interrupted.active, world.end(interrupted.run, "interrupted")).unwrap();
     }
     assert_eq!(world.ended(), said(&runs, "interrupted"));
-    assert_eq!(close(&world, &world.again()), []);
+    assert_eq!(close(&world, &world.reopen()), []);
 }
 
 #[test]
 fn what_was_written_before_the_kill_is_not_written_again() {
-    let world = World::new();
-    // The slot alone is left, as it was before the end.
-    let store = world.again();
-    let begun = store.begin_run(payload).unwrap();
+    let world = StoreFixture::new();
+    // Only the slot is left, as it was before the end.
+    let store = world.reopen();
+    let begun = store.start_run(payload).unwrap();
     let run = begun.run();
     let journal = world.journals().remove(0);
     let slot = std::fs::read(&journal).unwrap();
-    store.end_run(begun, world.end(run, "returned")).unwrap();
+    store.finish_run(begun, world.end(run, "returned")).unwrap();
     drop(store);
     std::fs::write(&journal, &slot).unwrap();
     assert_eq!((close(&world, &world.store), world.journals()), (Vec::new(), Vec::new()));
     assert_eq!((world.ended(), world.counted()), (said(&[run], "returned"), 1));
 
-    // The record is there, and the line is not.
+    // The run record exists, and the audit line does not.
     let log = world.folder.path().join("logs");
     for file in std::fs::read_dir(log).unwrap() {
         std::fs::remove_file(file.unwrap().path()).unwrap();
     }
     std::fs::write(&journal, &slot).unwrap();
-    let interrupted = world.again().interrupted_runs().unwrap().remove(0);
-    assert_eq!(interrupted.kept.as_ref().unwrap().body, body(&run.to_string(), "returned").into_bytes());
-    world.store.end_run(interrupted.begun, world.end(run, "returned")).unwrap();
+    let interrupted = world.reopen().interrupted_runs().unwrap().remove(0);
+    assert_eq!(interrupted.record.as_ref().unwrap().body, body(&run.to_string(), "returned").into_bytes());
+    world.store.finish_run(interrupted.active, world.end(run, "returned")).unwrap();
     assert_eq!((world.ended(), world.counted()), (said(&[run], "returned"), 1));
 }
 
 #[test]
 fn a_line_without_its_record_gets_one() {
-    let world = World::new();
+    let world = StoreFixture::new();
     let runs = world.killed(1);
-    let mut attempt = world.end(runs[0], "interrupted").attempt;
+    let mut attempt = world.end(runs[0], "interrupted").audit_event;
     attempt.details.run = Some(runs[0].to_string());
     world.store.audit().record(&attempt).unwrap();
     close(&world, &world.store);
@@ -273,7 +279,7 @@ fn a_line_without_its_record_gets_one() {
 
 #[test]
 fn a_slot_that_was_torn_is_no_run() {
-    let world = World::new();
+    let world = StoreFixture::new();
     let runs = world.killed(3);
     let journal = world.journals().remove(0);
     let mut bytes = std::fs::read(&journal).unwrap();
@@ -286,7 +292,7 @@ fn a_slot_that_was_torn_is_no_run() {
 
 #[test]
 fn what_is_no_journal_stays_where_it_is() {
-    let world = World::new();
+    let world = StoreFixture::new();
     let running = world.folder.path().join("running");
     std::fs::create_dir(&running).unwrap();
     std::fs::write(running.join("notes.txt"), "mine").unwrap();
@@ -300,9 +306,9 @@ fn what_is_no_journal_stays_where_it_is() {
 
 #[test]
 fn what_a_run_begins_with_fits_its_slot() {
-    let world = World::new();
-    let longest = world.store.begin_run(|_| vec![7; PAYLOAD_LIMIT]).unwrap();
-    let refused = world.store.begin_run(|_| vec![7; PAYLOAD_LIMIT + 1]).err().unwrap();
+    let world = StoreFixture::new();
+    let longest = world.store.start_run(|_| vec![7; PAYLOAD_LIMIT]).unwrap();
+    let refused = world.store.start_run(|_| vec![7; PAYLOAD_LIMIT + 1]).err().unwrap();
     assert_eq!(refused.code(), "disk-failed");
     assert!(refused.to_string().ends_with("what a run begins with is 985 bytes, the limit is 984"), "{refused}");
     drop(longest);
@@ -312,8 +318,8 @@ fn what_a_run_begins_with_fits_its_slot() {
 
 #[test]
 fn a_panic_before_a_run_is_begun_begins_nothing() {
-    let world = World::new();
-    let begin = || world.store.begin_run(|_| panic!("while it says what it is about")).map(|_| ());
+    let world = StoreFixture::new();
+    let begin = || world.store.start_run(|_| panic!("while it says what it is about")).map(|_| ());
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(begin)).unwrap_err();
     assert_eq!(close(&world, &world.store), []);
     let runs = world.killed(0);
@@ -322,19 +328,19 @@ fn a_panic_before_a_run_is_begun_begins_nothing() {
 
 #[test]
 fn many_threads_end_their_runs_and_many_look_for_others() {
-    let world = World::new();
+    let world = StoreFixture::new();
     let killed = world.killed(20);
     let ended = atomic::AtomicUsize::new(0);
     std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
                 for _ in 0..20 {
-                    let begun = world.store.begin_run(payload).unwrap();
+                    let begun = world.store.start_run(payload).unwrap();
                     let end = world.end(begun.run(), "returned");
-                    world.store.end_run(begun, end).unwrap();
+                    world.store.finish_run(begun, end).unwrap();
                 }
             });
-            scope.spawn(|| ended.fetch_add(close(&world, &world.again()).len(), atomic::Ordering::Relaxed));
+            scope.spawn(|| ended.fetch_add(close(&world, &world.reopen()).len(), atomic::Ordering::Relaxed));
         }
     });
     assert_eq!(ended.into_inner(), killed.len());
@@ -345,19 +351,19 @@ fn many_threads_end_their_runs_and_many_look_for_others() {
 
 #[test]
 fn an_index_that_is_made_anew_knows_the_runs() {
-    let world = World::new();
+    let world = StoreFixture::new();
     let runs = world.killed(1);
-    let begun = world.store.begin_run(payload).unwrap();
+    let begun = world.store.start_run(payload).unwrap();
     let run = begun.run();
-    world.store.end_run(begun, world.end(run, "returned")).unwrap();
-    let World { folder, store, tool } = world;
+    world.store.finish_run(begun, world.end(run, "returned")).unwrap();
+    let StoreFixture { folder, store, tool } = world;
     drop(store);
-    // The mark of a repair that was broken off.
+    // The marker of an interrupted repair.
     std::fs::write(folder.path().join("rebuilding"), "").unwrap();
-    assert!(crate::fsck(folder.path(), crate::Mending::Repair).unwrap().is_good());
+    assert!(crate::fsck(folder.path(), crate::RepairMode::Repair).unwrap().is_healthy());
     let store = Store::open(folder.path(), &Settings::default()).unwrap();
-    let world = World { folder, store, tool };
-    assert!(world.store.record_of(run).unwrap().is_some());
+    let world = StoreFixture { folder, store, tool };
+    assert!(world.store.record_of_run(run).unwrap().is_some());
     assert_eq!(close(&world, &world.store).len(), 1);
     let outcomes = [said(&[run], "returned"), said(&runs, "interrupted")].concat();
     assert_eq!((world.ended(), world.counted()), (outcomes, 2));
@@ -365,9 +371,9 @@ fn an_index_that_is_made_anew_knows_the_runs() {
 
 #[test]
 fn threads_that_look_at_once_share_what_was_let_go() {
-    let world = World::new();
+    let world = StoreFixture::new();
     for _ in 0..100 {
-        drop(world.store.begin_run(payload).unwrap());
+        drop(world.store.start_run(payload).unwrap());
     }
     let closed: usize = std::thread::scope(|scope| {
         let closing: Vec<_> = (0..4).map(|_| scope.spawn(|| close(&world, &world.store).len())).collect();

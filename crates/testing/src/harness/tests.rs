@@ -1,13 +1,13 @@
 use serde_json::json;
 
 use super::*;
-use crate::answers::Answered;
+use crate::mocks::MockReply;
 
 const MEAN: &str = "const execute = ({ numbers }) => numbers.reduce((a, b) => a + b, 0) / numbers.length";
 
-/// What a test says that fails.
-fn wrong(call: Call) -> String {
-    call.checked().unwrap_err()
+/// Returns the message of a failing test.
+fn wrong(call: CallTest) -> String {
+    call.try_check().unwrap_err()
 }
 
 #[test]
@@ -119,12 +119,12 @@ fn keys_and_files_are_answered_as_well() {
         await kv.set('last', last + 1);
         return [last, await files.readText('notes/a.txt')];
     }";
-    let mut file = operation("files.read", json!({ "path": "notes/a.txt" }));
-    file.answered = Answered::Value(Value::Null, Some(b"hello".to_vec()));
+    let mut file = host_call("files.read", json!({ "path": "notes/a.txt" }));
+    file.reply = MockReply::Value(Value::Null, Some(b"hello".to_vec()));
     source("t.ts", text)
         .given(json!({}))
-        .answering(operation("kv.get", json!({ "key": "last" })).with(json!({ "value": 41, "version": 1 })))
-        .answering(operation("kv.commit", json!({ "checks": [] })).with(json!({ "committed": true })))
+        .answering(host_call("kv.get", json!({ "key": "last" })).with(json!({ "value": 41, "version": 1 })))
+        .answering(host_call("kv.commit", json!({ "checks": [] })).with(json!({ "committed": true })))
         .answering(file)
         .returns(json!([41, "hello"]))
         .asks_for(["kv.get last", "kv.commit last", "files.read notes/a.txt"])

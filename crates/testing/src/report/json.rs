@@ -1,34 +1,34 @@
-//! One object for programs.
+//! A JSON report for programs.
 
 use serde::Serialize;
 
 use crate::budget::model;
-use crate::expect::Failure;
-use crate::outcome::{Done, Tested};
-use crate::problem::{Place, Problem};
+use crate::expect::CaseFailure;
+use crate::outcome::{CaseResult, TestReport};
+use crate::problem::{FilePosition, SuiteProblem};
 
 #[derive(Serialize)]
-struct Body<'a> {
+struct ReportBody<'a> {
     passed: usize,
     failed: usize,
     not_run: usize,
-    /// Which guest and engine the fuel is counted under.
+    /// The fuel model: the guest and the engine that count the fuel.
     model: String,
     duration_ms: u128,
-    problems: &'a [Problem],
+    problems: &'a [SuiteProblem],
     tests: Vec<TestBody<'a>>,
-    most_fuel: Vec<Dear<'a>>,
+    most_fuel: Vec<ToolFuel<'a>>,
 }
 
 #[derive(Serialize)]
 struct TestBody<'a> {
     path: std::borrow::Cow<'a, str>,
     #[serde(flatten)]
-    place: Place,
+    place: FilePosition,
     tool: &'a str,
     name: &'a str,
     passed: bool,
-    failures: &'a [Failure],
+    failures: &'a [CaseFailure],
     fuel: u64,
     load_fuel: u64,
     memory_bytes: usize,
@@ -36,39 +36,39 @@ struct TestBody<'a> {
 }
 
 #[derive(Serialize)]
-struct Dear<'a> {
+struct ToolFuel<'a> {
     tool: &'a str,
     fuel: u64,
 }
 
-/// All of it, in one line of JSON.
+/// Formats the report as one line of JSON.
 #[must_use]
-pub fn json(tested: &Tested) -> String {
-    let body = Body {
-        passed: tested.passed(),
-        failed: tested.failed(),
+pub fn json(tested: &TestReport) -> String {
+    let body = ReportBody {
+        passed: tested.passed_count(),
+        failed: tested.failed_count(),
         not_run: tested.not_run,
         model: model(),
-        duration_ms: tested.took.as_millis(),
+        duration_ms: tested.elapsed.as_millis(),
         problems: &tested.problems,
-        tests: tested.done.iter().map(test).collect(),
-        most_fuel: tested.dearest(5).into_iter().map(|(tool, fuel)| Dear { tool, fuel }).collect(),
+        tests: tested.results.iter().map(case_body).collect(),
+        most_fuel: tested.most_expensive(5).into_iter().map(|(tool, fuel)| ToolFuel { tool, fuel }).collect(),
     };
-    // Text and numbers: there is nothing in it that cannot be written.
+    // Serialising strings and numbers cannot fail.
     serde_json::to_string(&body).unwrap_or_default()
 }
 
-fn test(done: &Done) -> TestBody<'_> {
+fn case_body(done: &CaseResult) -> TestBody<'_> {
     TestBody {
         path: done.path.to_string_lossy(),
         place: done.place,
         tool: &done.tool,
         name: &done.name,
-        passed: done.passed(),
+        passed: done.has_passed(),
         failures: &done.failures,
         fuel: done.fuel,
         load_fuel: done.load_fuel,
         memory_bytes: done.memory,
-        micros: done.took.as_micros(),
+        micros: done.elapsed.as_micros(),
     }
 }

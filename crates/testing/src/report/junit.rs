@@ -1,19 +1,20 @@
-//! `JUnit` XML, which servers of builds read.
+//! A `JUnit` XML report for CI servers.
 //!
-//! Invariant: each file is a suite, and each of its tests a case; what cannot be run is an error, what differs a failure.
+//! Invariant: each test file is a suite, and each of its tests a case. A problem becomes an error,
+//! a mismatch a failure.
 
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
-use crate::outcome::{Done, Tested};
+use crate::outcome::{CaseResult, TestReport};
 
-/// The report.
+/// Formats the report as `JUnit` XML.
 ///
 /// # Errors
-/// What the library says that writes XML.
-pub fn junit(tested: &Tested) -> Result<String, String> {
+/// The message of the XML serialiser.
+pub fn junit(tested: &TestReport) -> Result<String, String> {
     let mut report = Report::new("toolcell");
-    report.set_time(tested.took);
-    let mut paths: Vec<String> = tested.done.iter().map(|done| done.path.display().to_string()).collect();
+    report.set_time(tested.elapsed);
+    let mut paths: Vec<String> = tested.results.iter().map(|done| done.path.display().to_string()).collect();
     paths.extend(tested.problems.iter().map(|problem| problem.path.display().to_string()));
     paths.sort();
     paths.dedup();
@@ -24,15 +25,15 @@ pub fn junit(tested: &Tested) -> Result<String, String> {
             status.set_message(problem.to_string()).set_type(problem.code).set_description(problem.hint.clone());
             suite.add_test_case(TestCase::new(problem.code, status));
         }
-        for done in tested.done.iter().filter(|done| done.path.display().to_string() == path) {
-            suite.add_test_case(case(done));
+        for done in tested.results.iter().filter(|done| done.path.display().to_string() == path) {
+            suite.add_test_case(junit_case(done));
         }
         report.add_test_suite(suite);
     }
     report.to_string().map_err(|error| error.to_string())
 }
 
-fn case(done: &Done) -> TestCase {
+fn junit_case(done: &CaseResult) -> TestCase {
     let status = match done.failures.first() {
         None => TestCaseStatus::success(),
         Some(first) => {
@@ -47,7 +48,7 @@ fn case(done: &Done) -> TestCase {
         }
     };
     let mut case = TestCase::new(done.name.as_str(), status);
-    case.set_classname(done.tool.as_str()).set_time(done.took);
+    case.set_classname(done.tool.as_str()).set_time(done.elapsed);
     case.extra.insert("file".into(), done.path.display().to_string().into());
     case.extra.insert("line".into(), done.place.line.to_string().into());
     case

@@ -1,27 +1,27 @@
-//! Text for a person: what failed, which tools take the most fuel, and in the last line how many passed.
+//! A text report for people: failures, the most expensive tools, and a summary line.
 
 use std::fmt::Write as _;
 
-use crate::outcome::Tested;
-use crate::problem::Place;
+use crate::outcome::TestReport;
+use crate::problem::FilePosition;
 
-/// How many of the dearest tools are named.
-const DEAREST: usize = 5;
+/// The number of most expensive tools that are listed.
+const MAX_EXPENSIVE_TOOLS: usize = 5;
 
-/// The words of a language.
+/// The texts of a report in one language.
 #[derive(Debug, Clone, Copy)]
-pub struct Words {
-    /// Before what failed.
+pub struct ReportWords {
+    /// The label of a failure.
     pub failed: &'static str,
-    /// Above the dearest tools.
+    /// The heading of the most expensive tools.
     pub most_fuel: &'static str,
-    /// The last line, of how many passed and failed and of the seconds it took.
+    /// The summary line, from the numbers of passed and failed cases and the seconds.
     pub summary: fn(usize, usize, f64) -> String,
-    /// The same of how many were not run.
+    /// The suffix of the summary for cases that did not run.
     pub not_run: fn(usize) -> String,
 }
 
-impl Words {
+impl ReportWords {
     /// English.
     pub const ENGLISH: Self = Self {
         failed: "FAILED",
@@ -45,13 +45,13 @@ impl Words {
     };
 }
 
-/// All of it but the problems, which are errors.
+/// Formats the report without its problems, which are reported as errors.
 #[must_use]
-pub fn text(tested: &Tested, words: &Words) -> String {
+pub fn text(tested: &TestReport, words: &ReportWords) -> String {
     let mut text = String::new();
-    for done in tested.done.iter().filter(|done| !done.passed()) {
-        let Place { line, column } = done.place;
-        // Writing to a string does not fail.
+    for done in tested.results.iter().filter(|done| !done.has_passed()) {
+        let FilePosition { line, column } = done.place;
+        // Writing to a string cannot fail.
         let _ =
             writeln!(text, "{} {}: {} ({}:{line}:{column})", words.failed, done.tool, done.name, done.path.display());
         for failure in &done.failures {
@@ -61,7 +61,7 @@ pub fn text(tested: &Tested, words: &Words) -> String {
             }
         }
     }
-    let dearest = tested.dearest(DEAREST);
+    let dearest = tested.most_expensive(MAX_EXPENSIVE_TOOLS);
     if !dearest.is_empty() {
         let _ = writeln!(text, "{}", words.most_fuel);
         for (tool, fuel) in dearest {
@@ -69,6 +69,10 @@ pub fn text(tested: &Tested, words: &Words) -> String {
         }
     }
     let rest = if tested.not_run > 0 { (words.not_run)(tested.not_run) } else { String::new() };
-    let _ = writeln!(text, "{}{rest}", (words.summary)(tested.passed(), tested.failed(), tested.took.as_secs_f64()));
+    let _ = writeln!(
+        text,
+        "{}{rest}",
+        (words.summary)(tested.passed_count(), tested.failed_count(), tested.elapsed.as_secs_f64())
+    );
     text
 }

@@ -1,6 +1,6 @@
-//! What a test in a file says.
+//! Parsing of test cases in a test file.
 //!
-//! Invariant: a test has one kind of end, and limits that a call can have.
+//! Invariant: a case has at most one expected outcome, and limits that a call can have.
 
 use std::ops::Range;
 use std::time::Duration;
@@ -12,12 +12,12 @@ use toml::de::DeValue;
 use toolcell::{Budget, Grant, Params, Receipt};
 
 use super::reader::{Fields, Reader};
-use super::{LIMIT, answers, expected, text_of};
-use crate::answers::grant_of;
-use crate::case::{Case, Limits};
-use crate::expect::Expectation;
+use super::{MAX_FILE_BYTES, expected, mocks, read_text};
+use crate::case::{Case, CaseLimits};
+use crate::expect::ExpectedOutcome;
+use crate::mocks::required_grant;
 
-/// What a test can say.
+/// The keys of a case.
 pub(super) const KEYS: &[&str] = &[
     "name",
     "call",
@@ -43,34 +43,34 @@ pub(super) const KEYS: &[&str] = &[
     "secrets",
     "answers",
 ];
-/// What a recorded run has in it already.
-const RECORDED: [&str; 9] =
+/// The keys that a receipt makes redundant.
+const RECORDED_KEYS: [&str; 9] =
     ["call", "params", "params_json", "params_file", "seed", "now", "grants", "secrets", "answers"];
-/// The smallest units first.
-const UNITS: [(&str, usize); 4] = [("B", 1), ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30)];
+/// The units of sizes, the smallest first.
+const SIZE_UNITS: [(&str, usize); 4] = [("B", 1), ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30)];
 
-/// A test.
-pub(super) fn case<'t>(reader: &mut Reader<'t>, mut fields: Fields<'t>) -> Case {
+/// Parses a case.
+pub(super) fn parse_case<'t>(reader: &mut Reader<'t>, mut fields: Fields<'t>) -> Case {
     let span = fields.span.clone();
-    let said = fields.at("name").is_some();
+    let said = fields.key_span("name").is_some();
     let name = fields.take("name").and_then(|value| reader.text(value, "name"));
     if name.as_ref().map_or(!said, |name| name.get_ref().trim().is_empty()) {
         reader.invalid(&span, "a test has no name".to_owned(), "say what it claims: name = \"an average\"");
     }
     let mut case = Case::new(name.map(Spanned::into_inner).unwrap_or_default());
-    case.place = reader.place(&span);
-    let recorded = fields.at("receipt").is_some();
-    case.receipt = receipt(reader, &mut fields);
-    case.call = fields.take("call").and_then(|value| reader.text(value, "call")).map(Spanned::into_inner);
-    case.params = params(reader, &mut fields).unwrap_or_default();
-    case.seed = fields.take("seed").and_then(|value| reader.whole(&value, "seed")).unwrap_or_default();
-    case.started_at = fields.take("now").and_then(|value| now(reader, &value)).unwrap_or_default();
-    case.grants = grants(reader, &mut fields);
-    let answering = fields.at("answers");
-    case.answers = fields.take("answers").map(|value| answers::answers(reader, value)).unwrap_or_default();
-    for answer in &case.answers {
-        // What nothing asks for was told already.
-        let Some(grant) = grant_of(&answer.kind) else { continue };
+    case.place = reader.position(&span);
+    let recorded = fields.key_span("receipt").is_some();
+    case.receipt = parse_receipt(reader, &mut fields);
+    case.tool = fields.take("call").and_then(|value| reader.text(value, "call")).map(Spanned::into_inner);
+    case.params = parse_params(reader, &mut fields).unwrap_or_default();
+    case.seed = fields.take("seed").and_then(|value| reader.unsigned(&value, "seed")).unwrap_or_default();
+    case.started_at = fields.take("now").and_then(|value| parse_start_time(reader, &value)).unwrap_or_default();
+    case.grants = parse_grants(reader, &mut fields);
+    let answering = fields.key_span("answers");
+    case.mocks = fields.take("answers").map(|value| mocks::parse_mocks(reader, value)).unwrap_or_default();
+    for answer in &case.mocks {
+        // A mock of an unknown kind was reported already.
+        let Some(grant) = required_grant(&answer.kind) else { continue };
         let granted = case.grants.iter().any(|one| one.name() == grant);
         if let (false, Some(span)) = (granted, &answering) {
             let message = format!("nobody asks for `{}` without the grant `{grant}`", answer.kind);
@@ -80,11 +80,11 @@ pub(super) fn case<'t>(reader: &mut Reader<'t>, mut fields: Fields<'t>) -> Case 
     let texts = |values: Vec<Spanned<String>>| values.into_iter().map(Spanned::into_inner).collect();
     case.logs = fields.take("logs").and_then(|value| reader.texts(value, "logs")).map(texts);
     case.effects = fields.take("effects").and_then(|value| reader.texts(value, "effects")).map(texts);
-    let (fuel, time) = (fields.at("fuel"), fields.at("time"));
+    let (fuel, time) = (fields.key_span("fuel"), fields.key_span("time"));
     case.fuel = reader.budget(&mut fields, "fuel", "measured");
-    case.limits = limits(reader, &mut fields);
-    case.expectation = expected::expectation(reader, &mut fields, &span, recorded);
-    if let Some(Expectation::Stops(code)) = &case.expectation {
+    case.limits = parse_limits(reader, &mut fields);
+    case.expectation = expected::parse_expectation(reader, &mut fields, &span, recorded);
+    if let Some(ExpectedOutcome::Stops(code)) = &case.expectation {
         for (needs, key, said) in [("out-of-fuel", "fuel", fuel.is_some()), ("timeout", "time", time.is_some())] {
             if code == needs && !said {
                 let message = format!("it is to be ended with `{code}`, and has no `{key}`");
@@ -92,20 +92,20 @@ pub(super) fn case<'t>(reader: &mut Reader<'t>, mut fields: Fields<'t>) -> Case 
             }
         }
     }
-    reader.finish(fields);
+    reader.reject_unknown(fields);
     case
 }
 
-/// The recorded run that a test does again.
-fn receipt<'t>(reader: &mut Reader<'t>, fields: &mut Fields<'t>) -> Option<Receipt> {
+/// Reads the receipt that a case replays.
+fn parse_receipt<'t>(reader: &mut Reader<'t>, fields: &mut Fields<'t>) -> Option<Receipt> {
     let file = fields.take("receipt").and_then(|value| reader.text(value, "receipt"))?;
-    for key in RECORDED {
-        if let Some(span) = fields.at(key) {
+    for key in RECORDED_KEYS {
+        if let Some(span) = fields.key_span(key) {
             reader.impossible(&span, format!("a recorded run has its own `{key}`"), "leave it out, or the receipt");
         }
     }
-    let read =
-        text_of(&reader.beside(file.get_ref()), LIMIT * 16).map_err(|reason| (reason, "name a receipt that is there"));
+    let read = read_text(&reader.sibling_path(file.get_ref()), MAX_FILE_BYTES * 16)
+        .map_err(|reason| (reason, "name a receipt that is there"));
     let parsed = read.and_then(|text| Receipt::parse(&text).map_err(|error| (error.to_string(), error.hint())));
     parsed
         .map_err(|(reason, hint)| {
@@ -114,10 +114,10 @@ fn receipt<'t>(reader: &mut Reader<'t>, fields: &mut Fields<'t>) -> Option<Recei
         .ok()
 }
 
-/// The parameters, in one of the three ways to write them.
-fn params<'t>(reader: &mut Reader<'t>, fields: &mut Fields<'t>) -> Option<Params> {
+/// Parses the parameters, in one of three forms.
+fn parse_params<'t>(reader: &mut Reader<'t>, fields: &mut Fields<'t>) -> Option<Params> {
     let forms = ["params", "params_json", "params_file"];
-    let said: Vec<Range<usize>> = forms.iter().filter_map(|key| fields.at(key)).collect();
+    let said: Vec<Range<usize>> = forms.iter().filter_map(|key| fields.key_span(key)).collect();
     if let [_, second, ..] = said.as_slice() {
         reader.invalid(
             second,
@@ -136,7 +136,7 @@ fn params<'t>(reader: &mut Reader<'t>, fields: &mut Fields<'t>) -> Option<Params
     } else {
         let name = file.and_then(|value| reader.text(value, "params_file"))?;
         let span = name.span();
-        match text_of(&reader.beside(name.get_ref()), LIMIT) {
+        match read_text(&reader.sibling_path(name.get_ref()), MAX_FILE_BYTES) {
             Ok(text) => (text, span),
             Err(reason) => {
                 let message = format!("the parameters {}: {reason}", name.get_ref());
@@ -152,8 +152,8 @@ fn params<'t>(reader: &mut Reader<'t>, fields: &mut Fields<'t>) -> Option<Params
         .ok()
 }
 
-/// When the tool's clock starts.
-fn now<'t>(reader: &mut Reader<'t>, value: &Spanned<DeValue<'t>>) -> Option<Duration> {
+/// Parses the start of the tool's clock.
+fn parse_start_time<'t>(reader: &mut Reader<'t>, value: &Spanned<DeValue<'t>>) -> Option<Duration> {
     let said = match value.get_ref() {
         DeValue::String(text) => text.clone().into_owned(),
         DeValue::Datetime(moment) => moment.to_string(),
@@ -168,10 +168,10 @@ fn now<'t>(reader: &mut Reader<'t>, value: &Spanned<DeValue<'t>>) -> Option<Dura
     since
 }
 
-/// What is granted. Of the clock and of random numbers a test has its own.
-fn grants<'t>(reader: &mut Reader<'t>, fields: &mut Fields<'t>) -> Vec<Grant> {
+/// Parses the grants. A test sets the clock and the seed with keys of their own.
+fn parse_grants<'t>(reader: &mut Reader<'t>, fields: &mut Fields<'t>) -> Vec<Grant> {
     let named = fields.take("grants").and_then(|value| reader.texts(value, "grants")).unwrap_or_default();
-    let secrets = fields.at("secrets");
+    let secrets = fields.key_span("secrets");
     let said = fields.take("secrets").and_then(|value| reader.texts(value, "secrets")).unwrap_or_default();
     let mut grants = Vec::new();
     for name in named {
@@ -194,12 +194,12 @@ fn grants<'t>(reader: &mut Reader<'t>, fields: &mut Fields<'t>) -> Vec<Grant> {
     grants
 }
 
-/// The ceilings.
-pub(super) fn limits<'t>(reader: &mut Reader<'t>, fields: &mut Fields<'t>) -> Limits {
+/// Parses the limits of memory and time.
+pub(super) fn parse_limits<'t>(reader: &mut Reader<'t>, fields: &mut Fields<'t>) -> CaseLimits {
     let (memory, time) = (fields.take("memory"), fields.take("time"));
-    let mut limits = Limits::default();
+    let mut limits = CaseLimits::default();
     if let Some(text) = memory.and_then(|value| reader.text(value, "memory")) {
-        limits.memory = bytes(text.get_ref());
+        limits.memory = parse_size(text.get_ref());
         let budget = limits.memory.map(|memory| Budget { memory, ..Budget::default() });
         match budget.as_ref().map(Budget::check) {
             Some(Ok(_)) => {}
@@ -228,16 +228,22 @@ pub(super) fn limits<'t>(reader: &mut Reader<'t>, fields: &mut Fields<'t>) -> Li
     limits
 }
 
-/// `16 MiB`.
-fn bytes(text: &str) -> Option<usize> {
+/// Parses a size such as `16 MiB`.
+fn parse_size(text: &str) -> Option<usize> {
     let digits = text.find(|character: char| !character.is_ascii_digit())?;
     let (number, unit) = text.split_at(digits);
-    let (_, size) = UNITS.iter().find(|(name, _)| *name == unit.trim())?;
+    let (_, size) = SIZE_UNITS.iter().find(|(name, _)| *name == unit.trim())?;
     number.parse::<usize>().ok()?.checked_mul(*size)
 }
 
-/// What a tool is to throw, or another value of a test that is a table.
-pub(super) fn json_in<'t>(reader: &mut Reader<'t>, fields: &mut Fields<'t>, plain: &str, text: &str) -> Option<Value> {
+/// Parses a JSON value from a TOML value under the key `plain`, or from JSON text under the key
+/// `text`.
+pub(super) fn parse_json_field<'t>(
+    reader: &mut Reader<'t>,
+    fields: &mut Fields<'t>,
+    plain: &str,
+    text: &str,
+) -> Option<Value> {
     let (value, in_text) = (fields.take(plain), fields.take(text));
     match (value, in_text) {
         (Some(value), _) => reader.json(&value, plain),

@@ -1,36 +1,37 @@
-//! What a test in a file expects.
+//! Parsing of expected outcomes in a test file.
 //!
-//! Invariant: there is one kind of end, and it can come.
+//! Invariant: there is at most one expected outcome, and it is possible.
 
 use std::ops::Range;
 
 use toml::de::DeValue;
 
-use super::Purpose;
+use super::ReadPurpose;
 use super::reader::{Fields, Reader};
-use crate::expect::{Expectation, STOPS};
-use crate::predicate::{Predicate, Test};
+use crate::expect::{ExpectedOutcome, STOP_CODES};
+use crate::predicate::{Matcher, Predicate};
 
-/// The ways to say how a test ends; `returns_json` is `returns` in another form.
-const ENDS: [&str; 6] = ["returns", "returns_json", "where", "throws", "stops", "refused"];
+/// The keys of expected outcomes; `returns_json` is `returns` in another form.
+const OUTCOME_KEYS: [&str; 6] = ["returns", "returns_json", "where", "throws", "stops", "refused"];
 const HINT: &str = "a test has one of returns, returns_json, where, throws, stops, refused";
 
-/// How a test is to end.
-pub(super) fn expectation<'t>(
+/// Parses the expected outcome of a case.
+pub(super) fn parse_expectation<'t>(
     reader: &mut Reader<'t>,
     fields: &mut Fields<'t>,
     span: &Range<usize>,
     recorded: bool,
-) -> Option<Expectation> {
-    let said: Vec<(&str, Range<usize>)> = ENDS.iter().filter_map(|key| Some((*key, fields.at(key)?))).collect();
+) -> Option<ExpectedOutcome> {
+    let said: Vec<(&str, Range<usize>)> =
+        OUTCOME_KEYS.iter().filter_map(|key| Some((*key, fields.key_span(key)?))).collect();
     if let [(first, _), (second, at), ..] = said.as_slice() {
         reader.impossible(at, format!("it cannot end both as `{first}` and as `{second}` say"), HINT);
     }
     let Some((kind, at)) = said.first().cloned() else {
         if recorded {
-            return Some(Expectation::Replays);
+            return Some(ExpectedOutcome::Replays);
         }
-        if reader.purpose != Purpose::Update {
+        if reader.purpose != ReadPurpose::Update {
             reader.invalid(
                 span,
                 "nothing is expected of it".to_owned(),
@@ -39,21 +40,21 @@ pub(super) fn expectation<'t>(
         }
         return None;
     };
-    let taken: Vec<_> = ENDS.iter().filter_map(|key| Some((*key, fields.take(key)?))).collect();
+    let taken: Vec<_> = OUTCOME_KEYS.iter().filter_map(|key| Some((*key, fields.take(key)?))).collect();
     let value = taken.into_iter().find(|(key, _)| *key == kind)?.1;
     match kind {
-        "returns" => reader.json(&value, "returns").map(|value| Expectation::Returns(Some(value))),
-        "returns_json" if value.get_ref().as_str() == Some("undefined") => Some(Expectation::Returns(None)),
-        "returns_json" => reader.json_text(value, "returns_json").map(|value| Expectation::Returns(Some(value))),
-        "where" => predicates(reader, value.into_inner(), &at),
-        "throws" => throws(reader, value),
+        "returns" => reader.json(&value, "returns").map(|value| ExpectedOutcome::Returns(Some(value))),
+        "returns_json" if value.get_ref().as_str() == Some("undefined") => Some(ExpectedOutcome::Returns(None)),
+        "returns_json" => reader.json_text(value, "returns_json").map(|value| ExpectedOutcome::Returns(Some(value))),
+        "where" => parse_predicates(reader, value.into_inner(), &at),
+        "throws" => parse_throws(reader, value),
         "stops" => {
             let code = reader.text(value, "stops")?;
-            if !STOPS.contains(&code.get_ref().as_str()) {
+            if !STOP_CODES.contains(&code.get_ref().as_str()) {
                 let message = format!("no tool is ended with `{}`", code.get_ref());
-                reader.impossible(&code.span(), message, &format!("there are {}", STOPS.join(", ")));
+                reader.impossible(&code.span(), message, &format!("there are {}", STOP_CODES.join(", ")));
             }
-            Some(Expectation::Stops(code.into_inner()))
+            Some(ExpectedOutcome::Stops(code.into_inner()))
         }
         _ => {
             let word = reader.text(value, "refused")?;
@@ -69,13 +70,13 @@ pub(super) fn expectation<'t>(
                     "name a rule of `toolcell check`, syntax-error or syntax-unsupported",
                 );
             }
-            Some(Expectation::Refused(word.into_inner()))
+            Some(ExpectedOutcome::Refused(word.into_inner()))
         }
     }
 }
 
-/// `{ "$.price" = { at_least = 3 }, "$.unit" = "EUR" }`
-fn predicates<'t>(reader: &mut Reader<'t>, value: DeValue<'t>, at: &Range<usize>) -> Option<Expectation> {
+/// Parses predicates: `{ "$.price" = { at_least = 3 }, "$.unit" = "EUR" }`
+fn parse_predicates<'t>(reader: &mut Reader<'t>, value: DeValue<'t>, at: &Range<usize>) -> Option<ExpectedOutcome> {
     let DeValue::Table(table) = value else {
         reader.invalid(
             at,
@@ -90,29 +91,29 @@ fn predicates<'t>(reader: &mut Reader<'t>, value: DeValue<'t>, at: &Range<usize>
     }
     for (path, said) in table {
         let span = said.span();
-        let tests: Result<Vec<Test>, String> = match reader.json(&said, "returns")? {
+        let tests: Result<Vec<Matcher>, String> = match reader.json(&said, "returns")? {
             serde_json::Value::Object(members) => {
-                members.into_iter().map(|(word, value)| Test::named(&word, value)).collect()
+                members.into_iter().map(|(word, value)| Matcher::from_name(&word, value)).collect()
             }
-            value => Ok(vec![Test::Is(value)]),
+            value => Ok(vec![Matcher::Is(value)]),
         };
         match tests.and_then(|tests| Predicate::new(path.get_ref(), tests)) {
             Ok(predicate) => predicates.push(predicate),
             Err(reason) => reader.impossible(&span, reason, "say what a result can be"),
         }
     }
-    Some(Expectation::Satisfies(predicates))
+    Some(ExpectedOutcome::Satisfies(predicates))
 }
 
-/// `{ name = "TypeError", message = "not a number" }`, or the name alone.
-fn throws<'t>(reader: &mut Reader<'t>, value: toml::Spanned<DeValue<'t>>) -> Option<Expectation> {
+/// Parses an expected error: `{ name = "TypeError", message = "not a number" }`, or the name alone.
+fn parse_throws<'t>(reader: &mut Reader<'t>, value: toml::Spanned<DeValue<'t>>) -> Option<ExpectedOutcome> {
     if let Some(name) = value.get_ref().as_str() {
-        return Some(Expectation::Throws { name: Some(name.to_owned()), message: None });
+        return Some(ExpectedOutcome::Throws { name: Some(name.to_owned()), message: None });
     }
     let mut fields = reader.fields(value, "throws", &["name", "message"])?;
     let name = fields.take("name").and_then(|value| reader.text(value, "throws.name"));
     let message = fields.take("message").and_then(|value| reader.text(value, "throws.message"));
-    reader.finish(fields);
+    reader.reject_unknown(fields);
     let [name, message] = [name, message].map(|text| text.map(toml::Spanned::into_inner));
-    Some(Expectation::Throws { name, message })
+    Some(ExpectedOutcome::Throws { name, message })
 }

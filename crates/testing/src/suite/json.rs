@@ -1,12 +1,12 @@
-//! Values of TOML as JSON.
+//! Conversion of TOML values to JSON.
 //!
-//! Invariant: what JSON has no word for is refused, and not changed.
+//! Invariant: a value that JSON cannot represent is refused, never converted silently.
 
 use serde_json::{Map, Number, Value};
 use toml::de::DeValue;
 
-/// The JSON of a value; why there is none, in a sentence.
-pub(super) fn of(value: &DeValue<'_>) -> Result<Value, String> {
+/// Converts a value to JSON. The error is a message.
+pub(super) fn json_from_toml(value: &DeValue<'_>) -> Result<Value, String> {
     Ok(match value {
         DeValue::String(text) => Value::String(text.clone().into_owned()),
         DeValue::Boolean(yes) => Value::Bool(*yes),
@@ -19,11 +19,13 @@ pub(super) fn of(value: &DeValue<'_>) -> Result<Value, String> {
             Value::Number(Number::from_f64(float).ok_or_else(|| format!("JSON has no word for {number}"))?)
         }
         DeValue::Datetime(_) => return Err("JSON has no dates: write it as text".to_owned()),
-        DeValue::Array(items) => Value::Array(items.iter().map(|item| of(item.get_ref())).collect::<Result<_, _>>()?),
+        DeValue::Array(items) => {
+            Value::Array(items.iter().map(|item| json_from_toml(item.get_ref())).collect::<Result<_, _>>()?)
+        }
         DeValue::Table(table) => {
             let mut members = Map::new();
             for (key, value) in table {
-                members.insert(key.get_ref().clone().into_owned(), of(value.get_ref())?);
+                members.insert(key.get_ref().clone().into_owned(), json_from_toml(value.get_ref())?);
             }
             Value::Object(members)
         }

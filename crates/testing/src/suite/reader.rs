@@ -1,6 +1,6 @@
-//! Reads a file of tests value by value, and notes what is wrong on the way.
+//! A reader of test files that collects problems.
 //!
-//! Invariant: each value is taken once, and what nobody took is an unknown key.
+//! Invariant: each value is taken once, and a value that is never taken is an unknown key.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -10,100 +10,100 @@ use serde_json::Value;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::{Purpose, json};
+use super::{ReadPurpose, json};
 use crate::budget::FuelBudget;
-use crate::problem::{Place, Places, Problem};
+use crate::problem::{FilePosition, PositionIndex, SuiteProblem};
 
-/// How alike a word has to be to one that is meant.
-const ALIKE: f64 = 0.7;
+/// The minimum similarity of a key for a suggestion, from 0 to 1.
+const MIN_SIMILARITY: f64 = 0.7;
 
-/// A file that is read.
+/// A test file that is being read.
 pub(super) struct Reader<'t> {
     pub(super) path: &'t Path,
     pub(super) text: &'t str,
-    pub(super) purpose: Purpose,
-    places: Places<'t>,
-    problems: Vec<Problem>,
+    pub(super) purpose: ReadPurpose,
+    positions: PositionIndex<'t>,
+    problems: Vec<SuiteProblem>,
 }
 
-/// The members of a table that are left.
+/// The remaining members of a table.
 pub(super) struct Fields<'t> {
     what: &'static str,
     known: &'static [&'static str],
     pub(super) span: Range<usize>,
-    left: Vec<(Spanned<Cow<'t, str>>, Spanned<DeValue<'t>>)>,
+    remaining: Vec<(Spanned<Cow<'t, str>>, Spanned<DeValue<'t>>)>,
 }
 
 impl<'t> Fields<'t> {
-    /// Takes a member.
+    /// Removes and returns a member.
     pub(super) fn take(&mut self, key: &str) -> Option<Spanned<DeValue<'t>>> {
         debug_assert!(self.known.contains(&key), "{key}");
-        let at = self.left.iter().position(|(name, _)| name.get_ref() == key)?;
-        Some(self.left.swap_remove(at).1)
+        let at = self.remaining.iter().position(|(name, _)| name.get_ref() == key)?;
+        Some(self.remaining.swap_remove(at).1)
     }
 
-    /// Where a member stands that is there, by its key.
-    pub(super) fn at(&self, key: &str) -> Option<Range<usize>> {
-        self.left.iter().find(|(name, _)| name.get_ref() == key).map(|(name, _)| name.span())
+    /// Returns the span of a member's key, if the member is present.
+    pub(super) fn key_span(&self, key: &str) -> Option<Range<usize>> {
+        self.remaining.iter().find(|(name, _)| name.get_ref() == key).map(|(name, _)| name.span())
     }
 }
 
 impl<'t> Reader<'t> {
-    pub(super) fn new(path: &'t Path, text: &'t str, purpose: Purpose) -> Self {
-        Self { path, text, purpose, places: Places::of(text), problems: Vec::new() }
+    pub(super) fn new(path: &'t Path, text: &'t str, purpose: ReadPurpose) -> Self {
+        Self { path, text, purpose, positions: PositionIndex::new(text), problems: Vec::new() }
     }
 
-    /// What is wrong, in the order of the file.
-    pub(super) fn problems(mut self) -> Vec<Problem> {
+    /// Returns the problems in the order of the file.
+    pub(super) fn into_problems(mut self) -> Vec<SuiteProblem> {
         self.problems.sort_by_key(|problem| problem.place);
         self.problems
     }
 
-    pub(super) fn is_clean(&self) -> bool {
+    pub(super) fn has_no_problems(&self) -> bool {
         self.problems.is_empty()
     }
 
-    pub(super) fn place(&self, span: &Range<usize>) -> Place {
-        self.places.at(span.start)
+    pub(super) fn position(&self, span: &Range<usize>) -> FilePosition {
+        self.positions.position(span.start)
     }
 
-    /// A file that is named in this one.
-    pub(super) fn beside(&self, name: &str) -> PathBuf {
+    /// Resolves a path relative to the test file.
+    pub(super) fn sibling_path(&self, name: &str) -> PathBuf {
         self.path.parent().map_or_else(|| PathBuf::from(name), |folder| folder.join(name))
     }
 
-    pub(super) fn say(&mut self, code: &'static str, place: Place, message: String, hint: String) {
-        self.problems.push(Problem { code, path: self.path.to_owned(), place, message, hint });
+    pub(super) fn report(&mut self, code: &'static str, place: FilePosition, message: String, hint: String) {
+        self.problems.push(SuiteProblem { code, path: self.path.to_owned(), place, message, hint });
     }
 
-    /// The file says what none can say.
+    /// Reports that the file is malformed.
     pub(super) fn invalid(&mut self, span: &Range<usize>, message: String, hint: &str) {
-        let place = self.place(span);
-        self.say("test-invalid", place, message, hint.to_owned());
+        let place = self.position(span);
+        self.report("test-invalid", place, message, hint.to_owned());
     }
 
-    /// The file expects what cannot be.
+    /// Reports an expectation that cannot be met.
     pub(super) fn impossible(&mut self, span: &Range<usize>, message: String, hint: &str) {
-        let place = self.place(span);
-        self.say("test-impossible", place, message, hint.to_owned());
+        let place = self.position(span);
+        self.report("test-impossible", place, message, hint.to_owned());
     }
 
-    /// The file as a table.
+    /// Parses the file as a TOML table.
     pub(super) fn table(&mut self) -> Option<Fields<'t>> {
         let (table, errors) = DeTable::parse_recoverable(self.text);
         for error in &errors {
             let span = error.span().unwrap_or_default();
             self.invalid(&span, error.message().replace('\n', ", "), "correct the TOML at this place");
         }
-        // What follows from broken syntax would be guessing.
+        // Errors that follow from broken syntax would be guesses.
         let known = &["tool", "budget", "case"];
         errors.is_empty().then(|| {
             let span = table.span();
-            Fields { what: "file", known, span, left: table.into_inner().into_iter().collect() }
+            Fields { what: "file", known, span, remaining: table.into_inner().into_iter().collect() }
         })
     }
 
-    /// The members of a table.
+    /// Returns the members of a table.
     pub(super) fn fields(
         &mut self,
         value: Spanned<DeValue<'t>>,
@@ -112,19 +112,19 @@ impl<'t> Reader<'t> {
     ) -> Option<Fields<'t>> {
         let span = value.span();
         if let DeValue::Table(table) = value.into_inner() {
-            return Some(Fields { what, known, span, left: table.into_iter().collect() });
+            return Some(Fields { what, known, span, remaining: table.into_iter().collect() });
         }
         self.invalid(&span, format!("`{what}` is a table"), "write it as a table: key = value");
         None
     }
 
-    /// What nobody took is unknown.
-    pub(super) fn finish(&mut self, fields: Fields<'_>) {
-        for (key, _) in fields.left {
+    /// Reports the remaining members as unknown keys.
+    pub(super) fn reject_unknown(&mut self, fields: Fields<'_>) {
+        for (key, _) in fields.remaining {
             let (word, what) = (key.get_ref(), fields.what);
             let alike = |known: &&&str| strsim::jaro_winkler(word, known);
             let best = fields.known.iter().max_by(|one, other| alike(one).total_cmp(&alike(other)));
-            let meant = best.filter(|best| alike(best) >= ALIKE);
+            let meant = best.filter(|best| alike(best) >= MIN_SIMILARITY);
             let article = if what.starts_with('a') { "an" } else { "a" };
             let message = match meant {
                 Some(meant) if meant == word => format!("`{word}` means nothing in this {what}"),
@@ -135,7 +135,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// A text.
+    /// Returns a string.
     pub(super) fn text(&mut self, value: Spanned<DeValue<'t>>, what: &str) -> Option<Spanned<String>> {
         let span = value.span();
         match value.into_inner() {
@@ -147,8 +147,8 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// A whole number, 0 or more.
-    pub(super) fn whole(&mut self, value: &Spanned<DeValue<'t>>, what: &str) -> Option<u64> {
+    /// Returns an unsigned integer.
+    pub(super) fn unsigned(&mut self, value: &Spanned<DeValue<'t>>, what: &str) -> Option<u64> {
         let number = value.get_ref().as_integer();
         let number = number.and_then(|number| u64::from_str_radix(number.as_str(), number.radix()).ok());
         if number.is_none() {
@@ -158,7 +158,7 @@ impl<'t> Reader<'t> {
         number
     }
 
-    /// A list of texts.
+    /// Returns a list of strings.
     pub(super) fn texts(&mut self, value: Spanned<DeValue<'t>>, what: &str) -> Option<Vec<Spanned<String>>> {
         let span = value.span();
         let DeValue::Array(items) = value.into_inner() else {
@@ -168,9 +168,9 @@ impl<'t> Reader<'t> {
         items.into_iter().map(|item| self.text(item, what)).collect()
     }
 
-    /// A value as JSON.
+    /// Converts a value to JSON.
     pub(super) fn json(&mut self, value: &Spanned<DeValue<'t>>, what: &str) -> Option<Value> {
-        json::of(value.get_ref())
+        json::json_from_toml(value.get_ref())
             .map_err(|reason| {
                 let hint = format!("write it as JSON text: {what}_json = '…'");
                 self.invalid(&value.span(), reason, &hint);
@@ -178,7 +178,7 @@ impl<'t> Reader<'t> {
             .ok()
     }
 
-    /// JSON in a text.
+    /// Parses JSON from a string.
     pub(super) fn json_text(&mut self, value: Spanned<DeValue<'t>>, what: &str) -> Option<Value> {
         let text = self.text(value, what)?;
         serde_json::from_str(text.get_ref())
@@ -188,10 +188,10 @@ impl<'t> Reader<'t> {
             .ok()
     }
 
-    /// A budget: what it is, and what was measured when it was written.
+    /// Returns a fuel budget: the limit, and the fuel that was measured when it was written.
     pub(super) fn budget(&mut self, fields: &mut Fields<'t>, limit: &str, measured: &str) -> Option<FuelBudget> {
         let (limited, then) = (fields.take(limit), fields.take(measured));
-        let then = then.and_then(|value| self.whole(&value, measured).map(|number| (number, value.span())));
+        let then = then.and_then(|value| self.unsigned(&value, measured).map(|number| (number, value.span())));
         let Some(value) = limited else {
             if let Some((_, span)) = then {
                 let message = format!("`{measured}` says what a budget was made of, and there is no `{limit}`");
@@ -199,7 +199,7 @@ impl<'t> Reader<'t> {
             }
             return None;
         };
-        let number = self.whole(&value, limit)?;
+        let number = self.unsigned(&value, limit)?;
         if number == 0 {
             self.impossible(
                 &value.span(),
@@ -212,6 +212,6 @@ impl<'t> Reader<'t> {
             let message = format!("`{measured}` is {then}, which is more than the budget of {number}");
             self.impossible(span, message, "a budget is at least what was measured");
         }
-        Some(FuelBudget { limit: number, measured: then.map(|(then, _)| then), place: self.place(&value.span()) })
+        Some(FuelBudget { limit: number, measured: then.map(|(then, _)| then), place: self.position(&value.span()) })
     }
 }

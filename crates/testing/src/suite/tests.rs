@@ -5,27 +5,27 @@ use tempfile::TempDir;
 use super::*;
 use crate::budget::model;
 
-/// A folder with a tool in it.
+/// Creates a folder with a tool in it.
 fn folder() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("mean.ts"), "export const execute = ({ n }: { n: number }) => n").unwrap();
     folder
 }
 
-/// `LINE:COLUMN code message` of each problem of a file with this text.
+/// Returns `LINE:COLUMN code message` for each problem of a file with this text.
 fn problems(text: &str) -> Vec<String> {
     let folder = folder();
     let path = folder.path().join("mean.test.toml");
     fs::write(&path, text).unwrap();
-    let told = |problem: Problem| {
+    let told = |problem: SuiteProblem| {
         assert!(problem.path == path && !problem.hint.is_empty(), "{problem:?}");
-        let Place { line, column } = problem.place;
+        let FilePosition { line, column } = problem.place;
         format!("{line}:{column} {} {}", problem.code, problem.message)
     };
     Suite::read(&path).err().unwrap_or_default().into_iter().map(told).collect()
 }
 
-/// A test with these lines in it.
+/// Returns a case with these lines.
 fn case(lines: &str) -> String {
     format!("[[case]]\nname = \"a\"\n{lines}\n")
 }
@@ -33,7 +33,7 @@ fn case(lines: &str) -> String {
 #[test]
 fn what_is_wrong_is_named_with_its_line_and_column() {
     for (text, says) in [
-        // What no file can say.
+        // Malformed files.
         ("", "1:1 test-invalid there is no test in this file"),
         ("[[case]]\nname = \"a\"\nreturns = ", "3:11 test-invalid "),
         (
@@ -84,7 +84,7 @@ fn what_is_wrong_is_named_with_its_line_and_column() {
             "7:10 test-invalid a status is 200 to 599",
         ),
         (&case("returns = 1\n[[case.answers]]\nurl = \"x\""), "4:1 test-invalid an answer has no `kind`"),
-        // What cannot be.
+        // Impossible expectations.
         (
             &case("returns = 1\nthrows = \"Error\""),
             "4:1 test-impossible it cannot end both as `returns` and as `throws` say",
@@ -229,8 +229,8 @@ fn what_links_lead_to_again_is_found_once() {
         std::os::unix::fs::symlink(to, at(link)).unwrap();
     }
     let named = [folder.path().to_owned(), at("a.test.toml"), at("inner/../a.test.toml"), at("other")];
-    // A link to a file is a file of its own: the tool beside it is another one.
-    assert_eq!(find(&named).unwrap(), ["a.test.toml", "c.test.toml", "inner/b.test.toml"].map(at));
+    // A symlink to a file is a separate file, because the tool beside it may differ.
+    assert_eq!(find_suites(&named).unwrap(), ["a.test.toml", "c.test.toml", "inner/b.test.toml"].map(at));
 }
 
 #[test]
@@ -266,10 +266,7 @@ fn a_whole_file_is_read() {
     assert_eq!((case.params.as_str(), case.seed, case.started_at.as_secs()), ("{\"n\": 1e400}", 7, 1_769_817_600));
     assert_eq!((case.limits.memory, case.limits.time.unwrap().as_millis()), (Some(32 << 20), 250));
     assert_eq!(case.grants.iter().map(toolcell::Grant::name).collect::<Vec<_>>(), ["kv", "secrets"]);
-    assert_eq!(
-        (case.answers[0].kind.as_str(), &case.answers[0].request),
-        ("kv.get", &serde_json::json!({ "key": "k" }))
-    );
+    assert_eq!((case.mocks[0].kind.as_str(), &case.mocks[0].request), ("kv.get", &serde_json::json!({ "key": "k" })));
     assert_eq!((case.fuel.unwrap().limit, case.fuel.unwrap().measured), (12, Some(10)));
-    assert_eq!(find(&[folder.path().to_owned()]).unwrap(), [path]);
+    assert_eq!(find_suites(&[folder.path().to_owned()]).unwrap(), [path]);
 }

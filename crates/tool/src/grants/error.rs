@@ -1,13 +1,13 @@
-//! Why a part of a grant is none.
+//! The error of an invalid grant.
 //!
-//! Invariant: a message names the value and what may stand there, in one line.
+//! Invariant: a message is one line that names the value and what is allowed in its place.
 
 use std::borrow::Cow;
 
-/// How much of a wrong value is shown, in characters.
-const SHOWN: usize = 64;
+/// The maximum length of a quoted value in a message, in characters.
+const MAX_SHOWN_CHARS: usize = 64;
 
-/// A part of a grant cannot be what it is said to be.
+/// An invalid part of a grant.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{value}` is no {what}: {why}")]
 pub struct GrantError {
@@ -18,20 +18,20 @@ pub struct GrantError {
 
 impl GrantError {
     pub(crate) fn new(what: &'static str, value: &str, why: impl Into<Cow<'static, str>>) -> Self {
-        let mut shown: String = value.chars().take(SHOWN).flat_map(char::escape_debug).collect();
-        if value.chars().nth(SHOWN).is_some() {
+        let mut shown: String = value.chars().take(MAX_SHOWN_CHARS).flat_map(char::escape_debug).collect();
+        if value.chars().nth(MAX_SHOWN_CHARS).is_some() {
             shown.push('…');
         }
         Self { what, value: shown, why: why.into() }
     }
 
-    /// The stable code of this error.
+    /// Returns the stable error code.
     #[must_use]
     pub const fn code(&self) -> &'static str {
         "grant-invalid"
     }
 
-    /// What to do next.
+    /// Returns a suggested next step.
     #[must_use]
     pub const fn hint(&self) -> &'static str {
         "grants are written as in a policy file: `toolcell config schema` prints what may stand in one"

@@ -1,7 +1,8 @@
-//! Requests to other machines: which, and how much.
+//! Grants of HTTP requests: which ones, and how many.
 //!
-//! Invariant: a request may be made if one grant allows all of it. The caps of a grant are held against what the whole run has
-//! done, not against what was done by this grant, so that two grants never permit more than the wider of them.
+//! Invariant: a request is allowed only if a single grant allows all of it. The limits of a grant
+//! apply to everything the run has done, not only to the requests made by that grant, so two grants
+//! never permit more than the wider of them.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -14,21 +15,21 @@ use serde::{Deserialize, Serialize};
 use crate::grants::error::GrantError;
 use crate::grants::host::{Endpoint, HostPattern};
 use crate::grants::path::PathPrefix;
-use crate::grants::{Bytes, HOSTS_LIMIT, MAX_BYTES, MIB, within};
+use crate::grants::{Bytes, HOSTS_LIMIT, MAX_BYTES, MIB, check_range};
 
-/// How a host is talked to.
+/// The scheme of a URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Scheme {
-    /// Encrypted, with a certificate that is checked.
+    /// HTTP over TLS, with a verified certificate.
     #[default]
     Https,
-    /// In the clear.
+    /// Plain HTTP.
     Http,
 }
 
 impl Scheme {
-    /// Its name in a URL.
+    /// Returns the name as it appears in a URL.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -37,15 +38,15 @@ impl Scheme {
         }
     }
 
-    /// The scheme of this name.
+    /// Returns the scheme with this name.
     #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         [Self::Https, Self::Http].into_iter().find(|scheme| scheme.name() == name)
     }
 
-    /// The port where a URL says none.
+    /// Returns the port of a URL that names none.
     #[must_use]
-    pub const fn port(self) -> u16 {
+    pub const fn default_port(self) -> u16 {
         match self {
             Self::Https => 443,
             Self::Http => 80,
@@ -53,7 +54,7 @@ impl Scheme {
     }
 }
 
-/// What is done to what a URL names (RFC 9110, RFC 5789). `CONNECT` and `TRACE` are not for tools.
+/// An HTTP method (RFC 9110, RFC 5789). `CONNECT` and `TRACE` cannot be granted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 #[expect(missing_docs, reason = "they are called what the specifications call them")]
@@ -68,10 +69,10 @@ pub enum Method {
 }
 
 impl Method {
-    /// All of them.
+    /// All methods, in declaration order.
     pub const ALL: [Self; 7] = [Self::Get, Self::Head, Self::Options, Self::Post, Self::Put, Self::Patch, Self::Delete];
 
-    /// Its name.
+    /// Returns the name of the method.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -85,70 +86,70 @@ impl Method {
         }
     }
 
-    /// The method of this name; names of methods are in upper case.
+    /// Returns the method with this name, in upper case.
     #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|method| method.name() == name)
     }
 }
 
-/// Requests to other machines.
+/// A grant of HTTP requests.
 ///
 /// # Examples
 /// ```
 /// use toolcell_tool::{HostPattern, Method, NetGrant, NetPart, NetRequest, Scheme};
 ///
-/// let grant = NetGrant::to(HostPattern::parse("api.example.com")?, Scheme::Https);
+/// let grant = NetGrant::new(HostPattern::parse("api.example.com")?, Scheme::Https);
 /// let (scheme, host, port, path) = (Scheme::Https, "api.example.com", 443, "/v1");
 /// let request = NetRequest { scheme, host, port, method: Method::Get, path };
 /// assert!(grant.allows(&request));
-/// assert_eq!(grant.misses(&NetRequest { method: Method::Post, ..request }), Some(NetPart::Method));
+/// assert_eq!(grant.first_mismatch(&NetRequest { method: Method::Post, ..request }), Some(NetPart::Method));
 /// assert_eq!(grant.to_string(), "GET, HEAD https://api.example.com");
 /// # Ok::<(), toolcell_tool::GrantError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(try_from = "Form")]
+#[serde(try_from = "RawNetGrant")]
 pub struct NetGrant {
     /// The hosts.
     pub host: HostPattern,
-    /// How they are talked to; https unless said.
+    /// The scheme; default https.
     pub scheme: Scheme,
-    /// Their ports; the scheme's unless said.
+    /// The ports; default the scheme's port.
     pub ports: BTreeSet<u16>,
-    /// What may be done; GET and HEAD unless said.
+    /// The methods; default GET and HEAD.
     pub methods: BTreeSet<Method>,
-    /// The beginning of paths; all unless said.
+    /// The path prefix; default all paths.
     pub path: PathPrefix,
-    /// Private addresses at which the hosts may be; none unless said.
+    /// Private address ranges that the hosts may resolve to; default none.
     #[serde(serialize_with = "as_text")]
     pub addresses: BTreeSet<IpNet>,
-    /// The longest body of a request, in bytes; 1 MiB unless said.
+    /// The maximum size of a request body, in bytes; default 1 MiB.
     pub request_bytes: Bytes,
-    /// The longest body of an answer, in bytes, unpacked; 10 MiB unless said.
+    /// The maximum size of a decompressed response body, in bytes; default 10 MiB.
     pub response_bytes: Bytes,
-    /// How many requests a run makes at most, redirects included; 100 unless said.
+    /// The maximum number of requests of a run, redirects included; default 100.
     pub calls: u32,
-    /// How many requests a tool makes in a minute at most, in all of its runs; no limit unless said.
+    /// The maximum number of requests of a tool in a minute, over all its runs; default no limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub per_minute: Option<NonZeroU32>,
 }
 
-/// A request that a tool wants to make.
+/// A request that a tool wants to make, as far as grants are concerned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NetRequest<'a> {
-    /// How the host is talked to.
+    /// The scheme.
     pub scheme: Scheme,
-    /// The host, as a URL parser gives it.
+    /// The host, as a URL parser returns it.
     pub host: &'a str,
     /// The port.
     pub port: u16,
-    /// What is to be done.
+    /// The method.
     pub method: Method,
-    /// The path, as a URL parser gives it.
+    /// The path, as a URL parser returns it.
     pub path: &'a str,
 }
 
-/// A part of a request.
+/// A part of a request that a grant restricts. The order is the order of the checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[expect(missing_docs, reason = "they are the parts of a request")]
 pub enum NetPart {
@@ -160,13 +161,13 @@ pub enum NetPart {
 }
 
 impl NetGrant {
-    /// What is granted of hosts where nothing more is said.
+    /// Creates a grant of hosts with the default methods, paths and limits.
     #[must_use]
-    pub fn to(host: HostPattern, scheme: Scheme) -> Self {
+    pub fn new(host: HostPattern, scheme: Scheme) -> Self {
         Self {
             host,
             scheme,
-            ports: BTreeSet::from([scheme.port()]),
+            ports: BTreeSet::from([scheme.default_port()]),
             methods: BTreeSet::from([Method::Get, Method::Head]),
             path: PathPrefix::default(),
             addresses: BTreeSet::new(),
@@ -177,11 +178,12 @@ impl NetGrant {
         }
     }
 
-    /// The grant, if its parts go together.
+    /// Validates the grant.
     ///
     /// # Errors
-    /// `grant-invalid`: a port 0, nothing in a list, private addresses for any host, a cap out of its range.
-    pub fn checked(mut self) -> Result<Self, GrantError> {
+    /// `grant-invalid`: port 0, an empty list, private addresses for any host, or a limit out of
+    /// its range.
+    pub fn validate(mut self) -> Result<Self, GrantError> {
         let host = self.host.to_string();
         if self.ports.is_empty() || self.ports.contains(&0) {
             return Err(GrantError::new("port", "0", "it must be 1 to 65535, and there must be one"));
@@ -200,23 +202,23 @@ impl NetGrant {
         if let Some(all) = self.addresses.iter().find(|range| range.prefix_len() == 0) {
             return Err(GrantError::new("range of private addresses", &all.to_string(), "it covers all addresses"));
         }
-        within("number of bytes", self.request_bytes, 0, MAX_BYTES)?;
-        within("number of bytes", self.response_bytes, 0, MAX_BYTES)?;
-        within("number of calls", u64::from(self.calls), 1, u64::from(u32::MAX))?;
+        check_range("number of bytes", self.request_bytes, 0, MAX_BYTES)?;
+        check_range("number of bytes", self.response_bytes, 0, MAX_BYTES)?;
+        check_range("number of calls", u64::from(self.calls), 1, u64::from(u32::MAX))?;
         let ranges: Vec<IpNet> = self.addresses.into_iter().collect();
         self.addresses = IpNet::aggregate(&ranges).into_iter().collect();
         Ok(self)
     }
 
-    /// Whether a request may be made, as far as it can be told before it is.
+    /// Returns whether the grant allows a request. Addresses and limits are checked later.
     #[must_use]
     pub fn allows(&self, request: &NetRequest<'_>) -> bool {
-        self.misses(request).is_none()
+        self.first_mismatch(request).is_none()
     }
 
-    /// The first part of a request that is not granted.
+    /// Returns the first part of a request that the grant does not allow.
     #[must_use]
-    pub fn misses(&self, request: &NetRequest<'_>) -> Option<NetPart> {
+    pub fn first_mismatch(&self, request: &NetRequest<'_>) -> Option<NetPart> {
         let parts = [
             (NetPart::Host, self.host.covers(request.host)),
             (NetPart::Scheme, self.scheme == request.scheme),
@@ -227,9 +229,9 @@ impl NetGrant {
         parts.into_iter().find(|(_, granted)| !granted).map(|(part, _)| part)
     }
 
-    /// Whether whatever another one allows is allowed by this one.
+    /// Returns whether the grant allows everything that `other` allows.
     #[must_use]
-    pub fn covers(&self, other: &Self) -> bool {
+    pub fn includes(&self, other: &Self) -> bool {
         let rate = match (self.per_minute, other.per_minute) {
             (None, _) => true,
             (Some(own), Some(other)) => other <= own,
@@ -247,15 +249,15 @@ impl NetGrant {
             && rate
     }
 
-    /// What both grant.
+    /// Returns the intersection: the requests that both grants allow.
     #[must_use]
-    pub fn meet(&self, other: &Self) -> Option<Self> {
+    pub fn intersect(&self, other: &Self) -> Option<Self> {
         let both = Self {
-            host: self.host.meet(&other.host)?,
+            host: self.host.intersect(&other.host)?,
             scheme: (self.scheme == other.scheme).then_some(self.scheme)?,
             ports: &self.ports & &other.ports,
             methods: &self.methods & &other.methods,
-            path: self.path.meet(&other.path)?,
+            path: self.path.intersect(&other.path)?,
             addresses: self.shared_addresses(other),
             request_bytes: self.request_bytes.min(other.request_bytes),
             response_bytes: self.response_bytes.min(other.response_bytes),
@@ -265,16 +267,16 @@ impl NetGrant {
         (!both.ports.is_empty() && !both.methods.is_empty()).then_some(both)
     }
 
-    /// What is granted of hosts that a tool asks for.
+    /// Returns the grant restricted to a destination that a tool asks for.
     #[must_use]
-    pub fn at(&self, asked: &Endpoint) -> Option<Self> {
-        let host = self.host.meet(&asked.host)?;
+    pub fn restrict_to(&self, asked: &Endpoint) -> Option<Self> {
+        let host = self.host.intersect(&asked.host)?;
         let ports: BTreeSet<u16> =
             self.ports.iter().copied().filter(|port| asked.port.is_none_or(|asked| asked == *port)).collect();
         (!ports.is_empty()).then(|| Self { host, ports, ..self.clone() })
     }
 
-    /// Two ranges are apart, or one of them is in the other.
+    /// Intersects the address ranges. Two ranges are either disjoint or nested.
     fn shared_addresses(&self, other: &Self) -> BTreeSet<IpNet> {
         let inside = |these: &BTreeSet<IpNet>, those: &BTreeSet<IpNet>| {
             let inside = these.iter().filter(|range| those.iter().any(|outer| outer.contains(*range)));
@@ -286,9 +288,10 @@ impl NetGrant {
 }
 
 impl fmt::Display for NetGrant {
-    /// The place and what may be done there; caps only where they are not those that hold where nothing is said.
+    /// Writes the destination and the methods. Limits are shown only if they differ from the
+    /// defaults.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let plain = Self::to(self.host.clone(), self.scheme);
+        let plain = Self::new(self.host.clone(), self.scheme);
         let methods: Vec<&str> = self.methods.iter().map(|method| method.name()).collect();
         write!(f, "{} {}://{}", methods.join(", "), self.scheme.name(), self.host)?;
         if self.ports != plain.ports {
@@ -315,11 +318,11 @@ impl fmt::Display for NetGrant {
     }
 }
 
-/// A range of addresses, or one address.
+/// Parses an address range, or a single address.
 ///
 /// # Errors
-/// `grant-invalid`: none of them, or a range with more in it than its prefix.
-pub fn parse_addresses(text: &str) -> Result<IpNet, GrantError> {
+/// `grant-invalid`: neither a range nor an address, or a range with host bits set.
+pub fn parse_address_range(text: &str) -> Result<IpNet, GrantError> {
     let what = "range of addresses";
     if let Ok(address) = text.parse::<std::net::IpAddr>() {
         return Ok(IpNet::from(address));
@@ -337,10 +340,10 @@ fn as_text<S: Serializer>(ranges: &BTreeSet<IpNet>, serializer: S) -> Result<S::
     serializer.collect_seq(ranges.iter().map(ToString::to_string))
 }
 
-/// What may be left out where a grant is written.
+/// The serialized form of [`NetGrant`], in which most fields are optional.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Form {
+struct RawNetGrant {
     host: HostPattern,
     #[serde(default)]
     scheme: Scheme,
@@ -355,12 +358,12 @@ struct Form {
     per_minute: Option<NonZeroU32>,
 }
 
-impl TryFrom<Form> for NetGrant {
+impl TryFrom<RawNetGrant> for NetGrant {
     type Error = GrantError;
 
-    fn try_from(form: Form) -> Result<Self, GrantError> {
-        let plain = Self::to(form.host, form.scheme);
-        let addresses = form.addresses.iter().map(|text| parse_addresses(text)).collect::<Result<_, _>>()?;
+    fn try_from(form: RawNetGrant) -> Result<Self, GrantError> {
+        let plain = Self::new(form.host, form.scheme);
+        let addresses = form.addresses.iter().map(|text| parse_address_range(text)).collect::<Result<_, _>>()?;
         let grant = Self {
             ports: form.ports.unwrap_or(plain.ports),
             methods: form.methods.unwrap_or(plain.methods),
@@ -372,6 +375,6 @@ impl TryFrom<Form> for NetGrant {
             per_minute: form.per_minute,
             ..plain
         };
-        grant.checked()
+        grant.validate()
     }
 }

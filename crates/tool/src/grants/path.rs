@@ -1,7 +1,8 @@
-//! Which paths of a host a grant is about.
+//! Path prefixes of network grants.
 //!
-//! Invariant: a prefix other than `/` covers no path of which a server could make another one: with dot segments, backslashes
-//! or encoded slashes in it, however often they are encoded.
+//! Invariant: a prefix other than `/` never covers a path that a server could normalize to another
+//! one: a path with dot segments, backslashes or encoded slashes, however often they are
+//! percent-encoded.
 
 use std::fmt;
 
@@ -9,10 +10,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::grants::error::GrantError;
 
-/// The longest prefix, in bytes.
-const PREFIX_BYTES: usize = 1_024;
+/// The maximum length of a prefix, in bytes.
+const MAX_PREFIX_BYTES: usize = 1_024;
 
-/// The beginning of paths, of whole segments: `/v1` covers `/v1` and `/v1/x`, and not `/v10`; `/v1/` covers what is below alone.
+/// A prefix of URL paths that ends at a segment boundary: `/v1` covers `/v1` and `/v1/x`, but not
+/// `/v10`; `/v1/` covers only what is below it.
 ///
 /// # Examples
 /// ```
@@ -28,17 +30,18 @@ const PREFIX_BYTES: usize = 1_024;
 pub struct PathPrefix(String);
 
 impl Default for PathPrefix {
-    /// All paths.
+    /// Returns the prefix that covers all paths.
     fn default() -> Self {
         Self("/".to_owned())
     }
 }
 
 impl PathPrefix {
-    /// Takes a prefix as it was typed, percent-encoded as in a URL.
+    /// Parses a prefix as a user writes it, percent-encoded as in a URL.
     ///
     /// # Errors
-    /// `grant-invalid`: relative, with dot segments, or with characters that no path of a URL has.
+    /// `grant-invalid`: a relative path, dot segments, or characters that a URL path cannot
+    /// contain.
     pub fn parse(text: &str) -> Result<Self, GrantError> {
         let wrong = |why: &'static str| Err(GrantError::new("path of a URL", text, why));
         if !text.starts_with('/') {
@@ -57,46 +60,46 @@ impl PathPrefix {
         if is_ambiguous(text) {
             return wrong("it has `.`, `..`, a backslash or an encoded slash in it; write where that leads to");
         }
-        if text.len() > PREFIX_BYTES {
+        if text.len() > MAX_PREFIX_BYTES {
             return wrong("it is longer than 1024 bytes");
         }
         Ok(Self(text.to_owned()))
     }
 
-    /// The prefix.
+    /// Returns the prefix as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Whether a path, as a URL parser gives it, is covered.
+    /// Returns whether the prefix covers a path, which is written as a URL parser returns it.
     #[must_use]
     pub fn covers(&self, path: &str) -> bool {
         if self.0 == "/" {
             return path.starts_with('/');
         }
-        self.is_above(path) && !is_ambiguous(path)
+        self.is_prefix_of(path) && !is_ambiguous(path)
     }
 
-    /// Whether all paths of another prefix are covered.
+    /// Returns whether the prefix covers every path that `other` covers.
     #[must_use]
     pub fn includes(&self, other: &Self) -> bool {
-        self.is_above(&other.0)
+        self.is_prefix_of(&other.0)
     }
 
-    /// The paths that are covered by both.
+    /// Returns the intersection: the paths that both prefixes cover.
     #[must_use]
-    pub fn meet(&self, other: &Self) -> Option<Self> {
+    pub fn intersect(&self, other: &Self) -> Option<Self> {
         if self.includes(other) { Some(other.clone()) } else { other.includes(self).then(|| self.clone()) }
     }
 
-    fn is_above(&self, path: &str) -> bool {
+    fn is_prefix_of(&self, path: &str) -> bool {
         let rest = path.strip_prefix(&self.0);
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/') || self.0.ends_with('/'))
     }
 }
 
-/// Whether a server could make another path of this one.
+/// Returns whether a server could normalize the path to another one.
 fn is_ambiguous(path: &str) -> bool {
     let mut decoded = path.to_ascii_lowercase();
     // A server may decode more than once.
@@ -104,7 +107,7 @@ fn is_ambiguous(path: &str) -> bool {
         decoded = decoded.replace("%25", "%");
     }
     let decoded = decoded.replace("%2e", ".");
-    // Some servers take what follows a `;` for parameters of the segment.
+    // Some servers treat the text after a `;` as parameters of the segment.
     let dots = |segment: &str| matches!(segment.split(';').next(), Some("." | ".."));
     decoded.contains('\\') || decoded.contains("%2f") || decoded.contains("%5c") || decoded.split('/').any(dots)
 }

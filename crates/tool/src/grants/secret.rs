@@ -1,6 +1,7 @@
-//! Secrets that the host puts into requests.
+//! Grants of secrets that the host substitutes into requests.
 //!
-//! Invariant: a grant has the name of a secret, never its value, and at least one host to which it may be sent.
+//! Invariant: a grant contains the name of a secret, never its value, and at least one host to
+//! which it may be sent.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -9,23 +10,23 @@ use serde::{Deserialize, Serialize};
 
 use crate::grants::error::GrantError;
 use crate::grants::host::HostPattern;
-use crate::grants::word::SecretName;
+use crate::grants::identifier::SecretName;
 use crate::grants::{HOSTS_LIMIT, maximal};
 
-/// Where in a request a secret may stand.
+/// A part of a request in which a secret may appear.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Into {
-    /// In the value of a header.
+pub enum SecretLocation {
+    /// The value of a header.
     Header,
-    /// In the query of the URL.
+    /// The query of the URL.
     Query,
-    /// In the body.
+    /// The body.
     Body,
 }
 
-impl Into {
-    /// Its name.
+impl SecretLocation {
+    /// Returns the name used in policies and messages.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -36,30 +37,30 @@ impl Into {
     }
 }
 
-/// A secret that the host puts into requests.
+/// A grant of a secret that the host substitutes into requests.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(try_from = "Form")]
+#[serde(try_from = "RawSecretGrant")]
 pub struct SecretGrant {
-    /// Which.
+    /// The name of the secret.
     pub name: SecretName,
     /// The hosts to which it may be sent.
     pub hosts: Vec<HostPattern>,
-    /// Where in a request; in a header unless said.
-    pub into: BTreeSet<Into>,
+    /// The parts of a request in which it may appear; default the header.
+    pub into: BTreeSet<SecretLocation>,
 }
 
 impl SecretGrant {
-    /// What is granted of a secret where nothing more is said.
+    /// Creates a grant of a secret for these hosts, in headers only.
     #[must_use]
-    pub fn to(name: SecretName, hosts: Vec<HostPattern>) -> Self {
-        Self { name, hosts, into: BTreeSet::from([Into::Header]) }
+    pub fn new(name: SecretName, hosts: Vec<HostPattern>) -> Self {
+        Self { name, hosts, into: BTreeSet::from([SecretLocation::Header]) }
     }
 
-    /// The grant, if its parts go together.
+    /// Validates the grant.
     ///
     /// # Errors
-    /// `grant-invalid`: no host, too many of them, or no place.
-    pub fn checked(mut self) -> Result<Self, GrantError> {
+    /// `grant-invalid`: no host, too many hosts, or no location.
+    pub fn validate(mut self) -> Result<Self, GrantError> {
         if self.hosts.len() > HOSTS_LIMIT {
             let why = format!("it has {} hosts, the limit is {HOSTS_LIMIT}", self.hosts.len());
             return Err(GrantError::new("grant of a secret", self.name.as_str(), why));
@@ -75,10 +76,10 @@ impl SecretGrant {
         Ok(self)
     }
 
-    /// What both grant.
+    /// Returns the intersection of both grants, or `None` if nothing is left.
     #[must_use]
-    pub fn meet(&self, other: &Self) -> Option<Self> {
-        let pairs = self.hosts.iter().flat_map(|own| other.hosts.iter().filter_map(|host| own.meet(host)));
+    pub fn intersect(&self, other: &Self) -> Option<Self> {
+        let pairs = self.hosts.iter().flat_map(|own| other.hosts.iter().filter_map(|host| own.intersect(host)));
         let hosts = maximal(pairs.collect(), HOSTS_LIMIT, HostPattern::includes);
         let into = &self.into & &other.into;
         let both = self.name == other.name && !hosts.is_empty() && !into.is_empty();
@@ -96,17 +97,17 @@ impl fmt::Display for SecretGrant {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Form {
+struct RawSecretGrant {
     name: SecretName,
     hosts: Vec<HostPattern>,
-    into: Option<BTreeSet<Into>>,
+    into: Option<BTreeSet<SecretLocation>>,
 }
 
-impl TryFrom<Form> for SecretGrant {
+impl TryFrom<RawSecretGrant> for SecretGrant {
     type Error = GrantError;
 
-    fn try_from(form: Form) -> Result<Self, GrantError> {
-        let plain = Self::to(form.name, form.hosts);
-        Self { into: form.into.unwrap_or(plain.into), ..plain }.checked()
+    fn try_from(form: RawSecretGrant) -> Result<Self, GrantError> {
+        let plain = Self::new(form.name, form.hosts);
+        Self { into: form.into.unwrap_or(plain.into), ..plain }.validate()
     }
 }

@@ -33,7 +33,7 @@ fn the_canonical_form_says_also_what_nobody_said() {
     assert_eq!(grants(all.to_value()), all);
     assert_eq!(all.to_value()["tools"], json!(["avg", "sum"]));
     assert_eq!(all.to_value()["secrets"], json!([{ "name": "TOKEN", "hosts": ["a", "b"], "into": ["header"] }]));
-    assert_eq!(all.names().len(), 8);
+    assert_eq!(all.capabilities().len(), 8);
     assert_eq!(grants(json!({ "tools": "any" })).to_value(), json!({ "tools": "any" }));
 }
 
@@ -44,12 +44,12 @@ fn what_many_rules_grant_together_is_no_more_than_a_grant_may_say() {
         let net = |at: u16| json!({ "host": "any", "ports": ports(at).collect::<Vec<_>>(), "calls": 1 + at });
         grants(json!({ "net": (0..32).map(net).collect::<Vec<_>>() }))
     };
-    let met = (2..40).fold(nets(1), |met, shift| met.meet(&nets(shift)));
-    assert!((1..=MET_LIMIT).contains(&met.net.len()), "{}", met.net.len());
-    assert_eq!(met.meet(&met), met);
+    let met = (2..40).fold(nets(1), |met, shift| met.intersect(&nets(shift)));
+    assert!((1..=INTERSECTION_LIMIT).contains(&met.net.len()), "{}", met.net.len());
+    assert_eq!(met.intersect(&met), met);
     let named = (0..20_000).map(|at| format!("h{at}.example")).collect();
     let any = grants(json!({ "net": [{ "host": "any" }] }));
-    assert_eq!(any.only(Capability::Net, &named).net.len(), MET_LIMIT);
+    assert_eq!(any.restrict_to(Capability::Net, &named).net.len(), INTERSECTION_LIMIT);
     let hosts: Vec<String> = (0..65).map(|at| format!("h{at}.example")).collect();
     refuses(
         json!({ "secrets": [{ "name": "T", "hosts": hosts }] }),
@@ -212,12 +212,12 @@ fn a_tool_gets_no_more_than_it_names() {
     }));
     let check = |capability, named: &[&str], expect: &str| {
         let named = named.iter().map(ToString::to_string).collect();
-        assert_eq!(all.only(capability, &named).to_string(), expect);
+        assert_eq!(all.restrict_to(capability, &named).to_string(), expect);
     };
     check(Capability::Net, &["api.example.com"], "net (GET, HEAD https://api.example.com:443,8443)");
     check(Capability::Net, &["api.example.com:8443"], "net (GET, HEAD https://api.example.com:8443)");
     check(Capability::Net, &["third.example", "api.example.com:80", "not a host"], "nothing");
-    check(Capability::Net, &["any"], &all.of(Capability::Net).to_string());
+    check(Capability::Net, &["any"], &all.for_capability(Capability::Net).to_string());
     check(Capability::Files, &["b"], "files (read b at /b)");
     check(Capability::Kv, &["others"], "nothing");
     check(Capability::Secrets, &["T", "U"], "secrets (T in header to any)");
@@ -226,15 +226,15 @@ fn a_tool_gets_no_more_than_it_names() {
 }
 
 #[test]
-fn folders_meet_where_they_are_the_same_folder() {
+fn folders_intersect_only_if_they_are_the_same_folder() {
     let folder = |path: &str, access: &str| json!({ "files": [{ "name": "d", "path": path, "access": access }] });
     let wide = grants(folder("/srv", "write"));
-    assert_eq!(wide.meet(&grants(folder("/srv", "read"))), grants(folder("/srv", "read")));
-    // What is below may be a link to somewhere else.
-    assert!(wide.meet(&grants(folder("/srv/below", "read"))).is_empty());
+    assert_eq!(wide.intersect(&grants(folder("/srv", "read"))), grants(folder("/srv", "read")));
+    // A subfolder may be a symlink that leads elsewhere.
+    assert!(wide.intersect(&grants(folder("/srv/below", "read"))).is_empty());
     let names = |names: Value| grants(json!({ "tools": names }));
-    assert_eq!(names(json!(["Sum-Up", "b"])).meet(&names(json!(["sum_up"]))), names(json!(["Sum-Up"])));
-    assert_eq!(names(json!(["sum_up"])).meet(&names(json!(["Sum-Up", "b"]))), names(json!(["Sum-Up"])));
+    assert_eq!(names(json!(["Sum-Up", "b"])).intersect(&names(json!(["sum_up"]))), names(json!(["Sum-Up"])));
+    assert_eq!(names(json!(["sum_up"])).intersect(&names(json!(["Sum-Up", "b"]))), names(json!(["Sum-Up"])));
 }
 
 fn any_net() -> impl Strategy<Value = NetGrant> {
@@ -252,25 +252,26 @@ fn any_net() -> impl Strategy<Value = NetGrant> {
             ports,
             methods: methods.into_iter().collect(),
             path: PathPrefix::parse(path).unwrap(),
-            addresses: ranges.map(|range| parse_addresses(range).unwrap()).collect(),
+            addresses: ranges.map(|range| parse_address_range(range).unwrap()).collect(),
             request_bytes: caps.0,
             response_bytes: caps.1,
             calls: caps.2,
             per_minute: caps.3.and_then(std::num::NonZeroU32::new),
-            ..NetGrant::to(host, scheme)
+            ..NetGrant::new(host, scheme)
         };
-        grant.checked().unwrap()
+        grant.validate().unwrap()
     })
 }
 
 fn any_grants() -> impl Strategy<Value = Grants> {
-    proptest::collection::vec(any_net(), 0..4).prop_map(|net| Grants { net, ..Grants::default() }.in_order())
+    proptest::collection::vec(any_net(), 0..4).prop_map(|net| Grants { net, ..Grants::default() }.canonicalize())
 }
 
-/// All that matters of a request: where it goes, and how much of everything it takes.
-type Taken = (&'static str, Scheme, u16, Method, &'static str, (u64, u64, u32, u32), Option<&'static str>);
+/// A request with everything that decides whether it is permitted: destination, usage so far, and
+/// the private address that the host resolves to.
+type RequestProbe = (&'static str, Scheme, u16, Method, &'static str, (u64, u64, u32, u32), Option<&'static str>);
 
-fn any_taken() -> impl Strategy<Value = Taken> {
+fn any_request_probe() -> impl Strategy<Value = RequestProbe> {
     let hosts = vec!["a.b.test", "x.a.b.test", "b.test", "c.test", "test", "10.0.0.1", "::1", "A.B.test."];
     let paths = vec!["/", "/v1", "/v1/", "/v1/x", "/v10", "/v1/x/y", "/v1/../v2", "/v2"];
     let addresses = vec!["10.0.0.9", "10.1.0.9", "10.1.2.3", "fd00::1", "192.168.0.1"];
@@ -285,8 +286,8 @@ fn any_taken() -> impl Strategy<Value = Taken> {
     )
 }
 
-/// Whether one of the grants lets a request be made, of which so much was done before.
-fn permits(grants: &Grants, taken: &Taken) -> bool {
+/// Returns whether one of the grants permits a request, given the usage so far.
+fn permits(grants: &Grants, taken: &RequestProbe) -> bool {
     let (host, scheme, port, method, path, (up, down, calls, minute), private) = *taken;
     grants.net.iter().any(|grant| {
         grant.allows(&NetRequest { scheme, host, port, method, path })
@@ -303,15 +304,15 @@ fn permits(grants: &Grants, taken: &Taken) -> bool {
 proptest! {
     #[test]
     fn the_meet_permits_what_both_permit_and_nothing_else(
-        one in any_grants(), two in any_grants(), taken in proptest::collection::vec(any_taken(), 64),
+        one in any_grants(), two in any_grants(), taken in proptest::collection::vec(any_request_probe(), 64),
     ) {
-        let both = one.meet(&two);
+        let both = one.intersect(&two);
         for taken in &taken {
             prop_assert_eq!(permits(&both, taken), permits(&one, taken) && permits(&two, taken), "{:?}", taken);
         }
-        prop_assert_eq!(&both, &two.meet(&one));
-        prop_assert!(both.is_within(&one) && both.is_within(&two));
-        prop_assert_eq!(one.meet(&one), one.clone());
+        prop_assert_eq!(&both, &two.intersect(&one));
+        prop_assert!(both.is_subset_of(&one) && both.is_subset_of(&two));
+        prop_assert_eq!(one.intersect(&one), one.clone());
         let read: Grants = serde_json::from_value(both.to_value()).unwrap();
         prop_assert_eq!(read, both);
     }

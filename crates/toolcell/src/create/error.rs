@@ -1,68 +1,68 @@
-//! Why a tool is not made.
+//! Errors of creating a tool.
 
 use std::borrow::Cow;
 
 use toolcell_host::CallError;
-use toolcell_store::{Fault, NameStepError};
-use toolcell_tool::{DraftError, NameError, NotesError, SpecError, ToolName};
+use toolcell_store::{Fault, HistoryError};
+use toolcell_tool::{DraftError, MetadataError, NameError, SpecError, ToolName};
 
-use crate::alike::Alike;
-use crate::params::SchemaError;
+use crate::equivalence::EquivalentTool;
 use crate::request::RequestError;
+use crate::schema::SchemaError;
 use crate::vet::Refusal;
 
-/// Why a tool is not made.
+/// The error of creating a tool.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CreateError {
-    /// The request cannot be meant so.
+    /// The request is malformed.
     #[error(transparent)]
     Request(#[from] RequestError),
-    /// It runs in a way that there is not.
+    /// The execution mode does not exist.
     #[error("the mode `{mode}` cannot be had: tools are functions in a sandbox, which has no shell")]
     Mode {
-        /// What was asked for.
+        /// The requested mode.
         mode: String,
     },
-    /// The name is none.
+    /// The name is invalid.
     #[error(transparent)]
     Name(#[from] NameError),
-    /// Another tool does the same, and the policy wants each thing once.
+    /// An equivalent tool exists, and the policy refuses duplicates.
     #[error("`{}` ({}) gives the same answers to {} inputs", .0.entry.name, .0.entry.id.short(), .0.inputs)]
-    Duplicate(Box<Alike>),
-    /// It cannot be compared with the tools that there are.
+    Duplicate(Box<EquivalentTool>),
+    /// The comparison with existing tools failed.
     #[error(transparent)]
     Call(#[from] CallError),
-    /// The host keeps the name for itself.
+    /// The name is reserved by the host.
     #[error("`{name}` is the name of a tool of the host ({origin})")]
     Reserved {
         /// The name.
         name: ToolName,
-        /// Who says so.
+        /// Where the name is reserved.
         origin: String,
     },
-    /// The source is no draft.
+    /// The source is not a valid draft.
     #[error(transparent)]
     Draft(#[from] DraftError),
-    /// What it says that it takes contradicts itself.
+    /// The parameter schema is invalid.
     #[error(transparent)]
     Parameters(#[from] SchemaError),
-    /// What is said about it is too much.
+    /// The metadata is invalid or too large.
     #[error(transparent)]
-    Notes(#[from] NotesError),
-    /// What it declares is too much.
+    Metadata(#[from] MetadataError),
+    /// The declarations are too large.
     #[error(transparent)]
     Spec(#[from] SpecError),
-    /// The analysis refuses it.
+    /// The analysis rejects the tool.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// It is a factory, and making its tools fails.
+    /// The factory fails to create its tools.
     #[error("the factory does not make its tools: {0}")]
     Factory(String),
-    /// The name is taken, or there is no room for more.
+    /// The name is taken, or the store has no room for more tools.
     #[error(transparent)]
-    Step(NameStepError),
-    /// The store fails.
+    History(HistoryError),
+    /// The store failed.
     #[error(transparent)]
     Fault(#[from] Fault),
 }
@@ -80,16 +80,16 @@ impl CreateError {
             Self::Reserved { .. } => "name-reserved",
             Self::Draft(error) => error.code(),
             Self::Parameters(error) => error.code(),
-            Self::Notes(error) => error.code(),
+            Self::Metadata(error) => error.code(),
             Self::Spec(error) => error.code(),
             Self::Refused(refusal) => refusal.code(),
             Self::Factory(_) => "tool-failed",
-            Self::Step(error) => error.code(),
+            Self::History(error) => error.code(),
             Self::Fault(fault) => fault.code(),
         }
     }
 
-    /// What to do next.
+    /// Returns a hint on what to do next.
     #[must_use]
     pub fn hint(&self) -> Cow<'_, str> {
         match self {
@@ -104,46 +104,46 @@ impl CreateError {
             Self::Reserved { .. } => "take another name".into(),
             Self::Draft(error) => error.hint().into(),
             Self::Parameters(error) => error.hint().into(),
-            Self::Notes(NotesError::Example { .. }) => {
+            Self::Metadata(MetadataError::Example { .. }) => {
                 "an example is {\"parameters\": {…}, \"result\": …}, or has `throws` or `holds` in place of `result`"
                     .into()
             }
-            Self::Notes(NotesError::Claims { .. }) => {
+            Self::Metadata(MetadataError::Postconditions { .. }) => {
                 "`returns` is a JSON Schema, and `idempotent` the parameter that a result can be given back as".into()
             }
-            Self::Notes(NotesError::Cost { .. }) => "say what making it cost in tokens, or leave it out".into(),
-            Self::Notes(_) => "say less: long texts belong into the source, as comments".into(),
+            Self::Metadata(MetadataError::Cost { .. }) => "say what making it cost in tokens, or leave it out".into(),
+            Self::Metadata(_) => "say less: long texts belong into the source, as comments".into(),
             Self::Spec(_) => "declare less".into(),
             Self::Refused(refusal) => refusal.hint().into(),
             Self::Factory(_) => {
                 "a factory is a function of `pi` that gives a tool, or tools, and needs nothing granted".into()
             }
-            Self::Step(error) => error.hint().into(),
+            Self::History(error) => error.hint().into(),
             Self::Fault(fault) => fault.hint().into(),
         }
     }
 
-    /// The name that is taken, where that is the reason.
+    /// Returns the existing tool's name if the name is taken.
     #[must_use]
-    pub fn taken(&self) -> Option<&str> {
+    pub fn taken_name(&self) -> Option<&str> {
         match self {
-            Self::Step(NameStepError::Taken { existing_name, .. }) => Some(existing_name),
+            Self::History(HistoryError::Taken { existing_name, .. }) => Some(existing_name),
             _ => None,
         }
     }
 
-    /// Line and column, where the source is at fault.
+    /// Returns the line and column of the error, if it is in the source.
     #[must_use]
-    pub fn place(&self) -> Option<(u32, u32)> {
-        if let Self::Refused(refusal) = self { refusal.place() } else { None }
+    pub fn position(&self) -> Option<(u32, u32)> {
+        if let Self::Refused(refusal) = self { refusal.position() } else { None }
     }
 }
 
-impl From<NameStepError> for CreateError {
-    fn from(error: NameStepError) -> Self {
+impl From<HistoryError> for CreateError {
+    fn from(error: HistoryError) -> Self {
         match error {
-            NameStepError::Fault(fault) => Self::Fault(fault),
-            other => Self::Step(other),
+            HistoryError::Fault(fault) => Self::Fault(fault),
+            other => Self::History(other),
         }
     }
 }

@@ -1,105 +1,109 @@
-//! Why a call may not run.
+//! Denials of calls.
 //!
-//! Invariant: whether somebody may still say yes to it is in [`Denial::waits`], and not in the words.
+//! Invariant: whether an answer can still admit the call is stated by [`Denial::awaits`], not by
+//! the message.
 
 use toolcell_store::Entry;
 
-use crate::gate::{Admission, Decision, Waiting};
+use crate::hook::{Admission, AwaitedAnswer, HookDecision};
 
-/// A call may not run.
+/// The denial of a call.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
 pub struct Denial {
-    /// Who denied it: a gate, an approval, the policy.
-    pub by: String,
-    /// Why.
+    /// What denied the call: `gate` and the name of a hook, `approval`, `person`, or another stage
+    /// of the decision.
+    pub denied_by: String,
+    /// The reason.
     pub reason: String,
-    /// What to do next.
+    /// A hint on what to do next.
     pub hint: String,
-    /// Apart, so that errors stay small.
-    waits: Option<Box<Waiting>>,
+    /// Boxed, so that errors stay small.
+    awaits: Option<Box<AwaitedAnswer>>,
 }
 
 impl Denial {
-    /// A denial that nobody is about to think over.
+    /// Creates a denial that waits for no answer.
     pub(crate) fn new(by: impl Into<String>, reason: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { by: by.into(), reason: reason.into(), hint: hint.into(), waits: None }
+        Self { denied_by: by.into(), reason: reason.into(), hint: hint.into(), awaits: None }
     }
 
-    /// The same, while somebody may still say yes.
-    fn waiting(self, waits: Waiting) -> Self {
-        Self { waits: Some(Box::new(waits)), ..self }
+    /// Returns the denial with the answer that it waits for.
+    fn with_awaited(self, waits: AwaitedAnswer) -> Self {
+        Self { awaits: Some(Box::new(waits)), ..self }
     }
 
-    /// What somebody may still say yes to, so that the same call runs; none where it was refused for good.
+    /// Returns the answer that would still admit the call, or `None` if the denial is final.
     #[must_use]
-    pub fn waits(&self) -> Option<Waiting> {
-        self.waits.as_deref().copied()
+    pub fn awaits(&self) -> Option<AwaitedAnswer> {
+        self.awaits.as_deref().copied()
     }
 
-    /// The same, with the lines of a policy that would grant what is asked for and not granted.
-    pub(super) fn with_lines(self, lines: Option<String>) -> Self {
+    /// Adds the lines of a policy that would grant the requested capabilities that are not granted.
+    pub(super) fn with_grant_lines(self, lines: Option<String>) -> Self {
         let Some(lines) = lines else { return self };
         let hint = format!("{}; what it asks for and is not granted comes with {lines} in the policy", self.hint);
         Self { hint, ..self }
     }
 
-    /// Nobody approved a tool, and nobody is there to ask; it is among what people are asked.
-    pub(super) fn pending(entry: &Entry, why: &str) -> Self {
-        Self::unapproved(entry, why).waiting(Waiting::Approval(entry.id))
+    /// Denies a tool that is not approved while no approver is available; the approval is pending.
+    pub(super) fn approval_pending(entry: &Entry, why: &str) -> Self {
+        Self::unapproved(entry, why).with_awaited(AwaitedAnswer::ToolApproval(entry.id))
     }
 
-    /// Nobody approved a tool, and nobody is asked.
+    /// Denies a tool that is not approved, under a policy that never asks.
     pub(super) fn unapproved(entry: &Entry, why: &str) -> Self {
         let reason = format!("nobody approved `{}` ({}): {why}", entry.name, entry.id.short());
-        Self::new("approval", reason, approve_with(entry))
+        Self::new("approval", reason, approval_hint(entry))
     }
 
-    /// Somebody is asked about a tool, and answers later.
-    pub(super) fn asked(entry: &Entry, why: &str) -> Self {
-        let hint = format!("once it is approved the same call runs; {}", approve_with(entry));
-        Self::new("person", format!("somebody is being asked: {why}"), hint).waiting(Waiting::Approval(entry.id))
+    /// Denies a call while the approver has deferred the answer about the tool.
+    pub(super) fn answer_deferred(entry: &Entry, why: &str) -> Self {
+        let hint = format!("once it is approved the same call runs; {}", approval_hint(entry));
+        Self::new("person", format!("somebody is being asked: {why}"), hint)
+            .with_awaited(AwaitedAnswer::ToolApproval(entry.id))
     }
 
-    /// The question about a tool cannot be shown whole, so nobody was asked; it is among what people are asked.
+    /// Denies a call because the prompt about the tool cannot be shown in full; the approval is
+    /// pending.
     pub(super) fn not_shown(entry: &Entry, why: &str) -> Self {
-        let hint = format!("a person finds it with `toolcell approvals`; {}", approve_with(entry));
+        let hint = format!("a person finds it with `toolcell approvals`; {}", approval_hint(entry));
         Self::new("approval", format!("nobody was asked to approve `{}`: {why}", entry.name), hint)
-            .waiting(Waiting::Approval(entry.id))
+            .with_awaited(AwaitedAnswer::ToolApproval(entry.id))
     }
 
-    /// A tool was approved, and its name was taken away before that.
-    pub(super) fn gone(entry: &Entry) -> Self {
+    /// Denies a call because the tool was deleted before its approval.
+    pub(super) fn tool_gone(entry: &Entry) -> Self {
         let reason = format!("`{}` ({}) was deleted while a person was asked", entry.name, entry.id.short());
         Self::new("approval", reason, "make the tool again, and have it approved then")
     }
 
-    /// Somebody refused a tool.
+    /// Denies a tool that was refused.
     pub(super) fn refused(entry: &Entry) -> Self {
         let reason = format!("somebody refused `{}` ({})", entry.name, entry.id.short());
-        Self::new("approval", reason, approve_with(entry))
+        Self::new("approval", reason, approval_hint(entry))
     }
 
-    /// The person said no to a tool, this time.
+    /// Denies a call because the approver declined the tool this time.
     pub(super) fn declined(entry: &Entry, feedback: Option<String>) -> Self {
         let reason =
             feedback.map_or_else(|| "the person said no".to_owned(), |why| format!("the person said no: {why}"));
-        Self::new("person", reason, approve_with(entry))
+        Self::new("person", reason, approval_hint(entry))
     }
 
-    /// What gates denied, if they did.
-    pub(super) fn by_gates(admission: &Admission) -> Option<Self> {
-        let Decision::Deny { reason } = &admission.decision else { return None };
+    /// Returns the denial of the hooks, if they denied the call.
+    pub(super) fn from_hooks(admission: &Admission) -> Option<Self> {
+        let HookDecision::Deny { reason } = &admission.decision else { return None };
         let gate = admission.decided_by.as_deref().unwrap_or_default();
-        let Some(waits) = admission.waits else {
+        let Some(waits) = admission.awaits else {
             let hint = format!("the gate `{gate}` decides: change the call, or ask whoever set it up");
             return Some(Self::new(format!("gate {gate}"), reason, hint));
         };
         let hint = format!("the gate `{gate}` asks a person: once they have answered, make the same call again");
-        Some(Self::new("person", reason, hint).waiting(waits))
+        Some(Self::new("person", reason, hint).with_awaited(waits))
     }
 }
 
-fn approve_with(entry: &Entry) -> String {
+fn approval_hint(entry: &Entry) -> String {
     format!("look at it with `toolcell show {0}`, and approve it with `toolcell approvals grant {0}`", entry.id.short())
 }

@@ -1,32 +1,33 @@
-//! What a tool that nobody approved may do.
+//! The approval mode: what happens when an unapproved tool is called.
 //!
-//! Invariant: the modes are in order, the narrowest first.
+//! Invariant: the modes are ordered from the narrowest to the widest.
 
 use std::fmt;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// What a tool that nobody approved may do.
+/// The handling of calls to unapproved tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ApprovalMode {
-    /// It does not run, and nobody is asked.
+    /// Refuse it without a prompt.
     Never,
-    /// Somebody is asked.
+    /// Prompt the approver.
     Ask,
-    /// It runs if it asks for no capability and has no finding of medium severity or worse; else somebody is asked.
+    /// Run it if it requests no capability and has no finding of medium severity or worse;
+    /// otherwise prompt the approver.
     #[default]
     AutoSafe,
-    /// It runs.
+    /// Run it.
     Auto,
 }
 
 impl ApprovalMode {
-    /// All of them, the narrowest first.
+    /// All modes, the narrowest first.
     pub const ALL: [Self; 4] = [Self::Never, Self::Ask, Self::AutoSafe, Self::Auto];
 
-    /// Its name in a file.
+    /// Returns the name of the mode in a policy file.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -37,9 +38,9 @@ impl ApprovalMode {
         }
     }
 
-    /// The mode of this name.
+    /// Returns the mode with this name.
     #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|mode| mode.name() == name)
     }
 }

@@ -1,29 +1,29 @@
-//! What a policy says of the limits of one call.
+//! The limits of one call under a policy.
 
 use toolcell_host::Budget;
 
-use crate::policy::limits::{Limit, LimitError, Wanted};
-use crate::policy::{Policy, WhenUnrecorded};
+use crate::policy::limits::{Limit, LimitError, LimitOverrides};
+use crate::policy::{OnAuditFailure, Policy};
 
 impl Policy {
-    /// Whether a call may have this budget.
+    /// Checks a call's budget against the ceilings.
     ///
     /// # Errors
-    /// `limit-invalid`: it is above a ceiling.
-    pub fn admits(&self, budget: &Budget) -> Result<(), LimitError> {
+    /// `limit-invalid`: a limit is above its ceiling.
+    pub fn check_budget(&self, budget: &Budget) -> Result<(), LimitError> {
         for limit in Limit::ALL {
             let ceiling = self.limits.ceiling(limit);
-            let actual = limit.rounded_up(budget);
+            let actual = limit.value_rounded_up(budget);
             if actual > ceiling.value {
-                let (least, most) = (limit.least(), ceiling.value);
+                let (least, most) = (limit.min_value(), ceiling.value);
                 return Err(LimitError { limit, actual, least, most, ceiling: ceiling.origin.clone() });
             }
         }
         Ok(())
     }
 
-    /// Each limit of a call, what it is, and who said so.
-    pub(crate) fn limits_of(&self, wanted: &Wanted) -> Vec<(Limit, u64, String)> {
+    /// Returns the value of each limit of a call, and where it was set.
+    pub(crate) fn limits_with_origins(&self, wanted: &LimitOverrides) -> Vec<(Limit, u64, String)> {
         let of = |limit: Limit| {
             if let Some(value) = wanted.get(limit) {
                 return (limit, value, "the caller asks for it".to_owned());
@@ -34,8 +34,8 @@ impl Policy {
         Limit::ALL.into_iter().map(of).collect()
     }
 
-    /// Whether a run that cannot be recorded must not start.
-    pub(crate) fn records_are_required(&self) -> bool {
-        self.when_unrecorded() == WhenUnrecorded::Refuse
+    /// Returns whether a run that cannot be recorded must not start.
+    pub(crate) fn is_audit_required(&self) -> bool {
+        self.on_audit_failure() == OnAuditFailure::Refuse
     }
 }

@@ -1,7 +1,7 @@
-//! The gates that a policy file names: commands, and what they are asked about.
+//! The hook commands of a policy file, and the calls that they apply to.
 //!
-//! Invariant: a command is a list of words; no shell ever sees it. It knows the file it came with, so that a project's
-//! runs only after the user trusted exactly that file.
+//! Invariant: a command is an argument list that no shell interprets. It records the file that
+//! defines it, so that a project's command runs only after the user trusted exactly that file.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -12,54 +12,54 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use toolcell_tool::ToolName;
 
-use crate::policy::origin::{Layer, Origin};
+use crate::policy::provenance::{Layer, Origin};
 
-/// How long a gate may take where nothing is said, in milliseconds.
-pub(super) const GATE_TIMEOUT: u64 = 5_000;
-/// How long a gate may take at most, in milliseconds.
-pub(super) const GATE_TIMEOUT_MOST: u64 = 600_000;
+/// The default timeout of a hook in milliseconds.
+pub(super) const DEFAULT_HOOK_TIMEOUT_MS: u64 = 5_000;
+/// The maximum timeout of a hook in milliseconds.
+pub(super) const MAX_HOOK_TIMEOUT_MS: u64 = 600_000;
 
-/// When a gate is asked.
+/// When a hook runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum When {
-    /// Before a run: it may refuse the run, or change its arguments.
+pub enum HookTiming {
+    /// Before the call: the hook may refuse the call, or change its arguments.
     Before,
-    /// After a run: it may change what the caller sees.
+    /// After the call: the hook may change what the caller sees.
     After,
 }
 
-/// A gate that is a command.
+/// A hook that is a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct GateCommand {
-    /// What messages call it.
+pub struct HookCommand {
+    /// The name of the hook in messages.
     pub name: String,
     /// The program and its arguments; never empty.
     pub command: Vec<String>,
-    /// When it is asked.
-    pub when: BTreeSet<When>,
-    /// How long it may take. One that takes longer refuses.
+    /// When the hook runs.
+    pub when: BTreeSet<HookTiming>,
+    /// The timeout. A hook that exceeds it refuses the call.
     pub timeout: Duration,
-    /// The tools it is asked about; all where there is nothing.
+    /// The tools that the hook applies to; empty for all tools.
     pub tools: Vec<NamePattern>,
-    /// Whose file names it.
+    /// The layer of the policy file that defines the hook.
     pub layer: Layer,
     /// The blake3 hash of that file's text.
     pub file_hash: blake3::Hash,
     /// The folder of that file.
     pub folder: PathBuf,
-    /// Further environment variables that it gets, by name.
+    /// Additional environment variables for the hook, by name.
     pub env: Vec<String>,
-    /// Where in that file it stands.
+    /// The position of the definition.
     pub origin: Origin,
 }
 
-/// A name, or the beginning of names with a `*` behind it.
+/// A tool name, or a name prefix followed by `*`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct NamePattern(String);
 
 impl NamePattern {
-    /// Takes a pattern as it was typed.
+    /// Parses a pattern as the user typed it.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let beginning = text.strip_suffix('*').unwrap_or(text);
         let sound = match beginning {

@@ -1,25 +1,25 @@
-//! What becomes of a tool that does what another one does already.
+//! The handling of new tools that are equivalent to existing ones.
 //!
-//! Invariant: the ways are in order, the narrowest first.
+//! Invariant: the variants are ordered from the narrowest to the widest.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// What becomes of a tool that does what another one does already.
+/// The handling of new tools that are equivalent to existing ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Duplicates {
-    /// It is not made, and whoever wants to make it is told of the other one.
+    /// Refuse it, and report the existing tool.
     Refuse,
-    /// It is made, and whoever makes it is told of the other one.
+    /// Create it, and report the existing tool.
     #[default]
     Warn,
-    /// It is made, and nothing is compared.
+    /// Create it without a comparison.
     Allow,
 }
 
 impl Duplicates {
-    /// Its name in a file.
+    /// Returns the name of the variant in a policy file.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

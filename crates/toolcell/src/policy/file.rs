@@ -1,6 +1,6 @@
-//! Reads a policy file: first its shape, then its meaning.
+//! The parser of policy files: first their structure, then their meaning.
 //!
-//! Invariant: a [`PolicyFile`] has no contradiction in it, and every value knows its line.
+//! Invariant: a [`PolicyFile`] contains no contradiction, and every value records its line.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -13,27 +13,27 @@ use blake3::Hash;
 use serde::Deserialize as _;
 use toml::Spanned;
 use toml::de::{DeTable, Deserializer};
-use toolcell_store::audit::Contents;
+use toolcell_store::audit::AuditContents;
 use toolcell_tool::{IdPrefix, Lang, TAG_LIMIT, ToolName};
 
-use crate::gate::refused_variable;
-use crate::policy::WhenUnrecorded;
+use crate::hook::variable_refusal;
+use crate::policy::OnAuditFailure;
 use crate::policy::approval::ApprovalMode;
-use crate::policy::command::{GATE_TIMEOUT, GateCommand, NamePattern};
+use crate::policy::command::{DEFAULT_HOOK_TIMEOUT_MS, HookCommand, NamePattern};
 use crate::policy::duplicates::Duplicates;
-use crate::policy::form::{ContentsForm, Form, GateForm, GrantsForm, LangForm, LimitsForm};
-use crate::policy::grants::{Rules, Scope};
+use crate::policy::grant_rules::{FileRules, Scope};
 use crate::policy::limits::{Limit, PerLimit};
-use crate::policy::origin::{Layer, Stated, keyed};
-use crate::policy::problem::{FolderAt, PolicyError, Reading, shown};
+use crate::policy::problem::{GrantedFolder, PolicyError, PolicyParser, escape_for_display};
+use crate::policy::provenance::{Layer, Sourced, toml_key};
+use crate::policy::raw::{RawContents, RawGrantRules, RawHook, RawLang, RawLimits, RawPolicy};
 use crate::policy::schema::SCHEMA;
 
-/// The longest file, in bytes. A project's comes from anybody.
-const FILE_LIMIT: usize = 256 * 1024;
-/// The longest name of a gate, in characters.
-const GATE_NAME_LIMIT: usize = 64;
+/// The maximum size of a file in bytes. A project's file is untrusted.
+const MAX_FILE_BYTES: usize = 256 * 1024;
+/// The maximum length of a hook's name in characters.
+const MAX_HOOK_NAME_CHARS: usize = 64;
 
-/// A policy file that was read.
+/// A parsed policy file.
 ///
 /// # Examples
 /// ```
@@ -51,236 +51,240 @@ pub struct PolicyFile {
     pub(super) layer: Layer,
     pub(super) path: Arc<Path>,
     pub(super) hash: Hash,
-    pub(super) language: Option<Stated<Lang>>,
-    pub(super) limits: PerLimit<Option<Stated<u64>>>,
-    pub(super) ceilings: PerLimit<Option<Stated<u64>>>,
-    pub(super) tools: Option<Stated<u64>>,
-    pub(super) duplicates: Option<Stated<Duplicates>>,
-    pub(super) failures: Option<Stated<u64>>,
-    pub(super) repetitions: Option<Stated<u64>>,
-    pub(super) contents: Option<Stated<Contents>>,
-    pub(super) when_unrecorded: Option<Stated<WhenUnrecorded>>,
-    pub(super) approval: Option<Stated<ApprovalMode>>,
-    pub(super) reserved: Vec<Stated<ToolName>>,
-    pub(super) grants: Option<Rules>,
-    pub(super) folders: Vec<FolderAt>,
-    pub(super) gates: Vec<GateCommand>,
+    pub(super) language: Option<Sourced<Lang>>,
+    pub(super) limits: PerLimit<Option<Sourced<u64>>>,
+    pub(super) ceilings: PerLimit<Option<Sourced<u64>>>,
+    pub(super) tools: Option<Sourced<u64>>,
+    pub(super) duplicates: Option<Sourced<Duplicates>>,
+    pub(super) failures: Option<Sourced<u64>>,
+    pub(super) repetitions: Option<Sourced<u64>>,
+    pub(super) contents: Option<Sourced<AuditContents>>,
+    pub(super) on_audit_failure: Option<Sourced<OnAuditFailure>>,
+    pub(super) approval: Option<Sourced<ApprovalMode>>,
+    pub(super) reserved: Vec<Sourced<ToolName>>,
+    pub(super) grants: Option<FileRules>,
+    pub(super) folders: Vec<GrantedFolder>,
+    pub(super) hooks: Vec<HookCommand>,
 }
 
 impl PolicyFile {
-    /// Reads the text of a file. The path is for messages, and its folder for the commands of gates.
+    /// Parses the text of a policy file. The path is used in messages, and its folder for the
+    /// commands of hooks.
     ///
     /// # Errors
-    /// `policy-invalid`, with all that is wrong.
+    /// `policy-invalid`, with every problem.
     pub fn parse(layer: Layer, text: &str, path: &Path) -> Result<Self, PolicyError> {
-        let mut reading = Reading::new(layer, text, path);
-        let form = reading.form()?;
-        let file = reading.file(form);
-        reading.verdict()?;
+        let mut reading = PolicyParser::new(layer, text, path);
+        let form = reading.parse_raw()?;
+        let file = reading.build_file(form);
+        reading.finish()?;
         Ok(file)
     }
 
-    /// Whose file it is.
+    /// Returns the layer of the file.
     #[must_use]
     pub const fn layer(&self) -> Layer {
         self.layer
     }
 
-    /// Its path, as it was handed in.
+    /// Returns the path that was passed to [`parse`](Self::parse).
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The blake3 hash of its text: what a user trusts who lets its gates run.
+    /// Returns the blake3 hash of the text. A user who lets the file's hooks run trusts this hash.
     #[must_use]
     pub const fn hash(&self) -> Hash {
         self.hash
     }
 
-    /// The commands that it wants to be asked.
+    /// Returns the hook commands of the file.
     #[must_use]
-    pub fn gates(&self) -> &[GateCommand] {
-        &self.gates
+    pub fn hooks(&self) -> &[HookCommand] {
+        &self.hooks
     }
 }
 
-impl Reading<'_> {
-    /// What is left of the file without what no file can say, which is noted.
-    fn form(&mut self) -> Result<Form, PolicyError> {
-        if self.text.len() > FILE_LIMIT {
-            self.wrong(&(0..0), format!("the file has {} bytes, the limit is {FILE_LIMIT}", self.text.len()));
-            self.verdict()?;
+impl PolicyParser<'_> {
+    /// Parses the file, and reports and removes the values that no policy file may have.
+    fn parse_raw(&mut self) -> Result<RawPolicy, PolicyError> {
+        if self.text.len() > MAX_FILE_BYTES {
+            self.report(&(0..0), format!("the file has {} bytes, the limit is {MAX_FILE_BYTES}", self.text.len()));
+            self.finish()?;
         }
         let (mut table, errors) = DeTable::parse_recoverable(self.text);
         for error in errors {
-            self.wrong(&error.span().unwrap_or_default(), error.message().replace('\n', ", "));
+            self.report(&error.span().unwrap_or_default(), error.message().replace('\n', ", "));
         }
-        // What follows from broken syntax would be guessing.
-        self.verdict()?;
+        // A problem after a syntax error would be a guess.
+        self.finish()?;
         let span = table.span();
         self.prune("", &span, table.get_mut(), &SCHEMA);
-        Form::deserialize(Deserializer::from(table)).or_else(|error| {
-            self.wrong(&error.span().unwrap_or_default(), error.message());
-            self.verdict().map(|()| Form::default())
+        RawPolicy::deserialize(Deserializer::from(table)).or_else(|error| {
+            self.report(&error.span().unwrap_or_default(), error.message());
+            self.finish().map(|()| RawPolicy::default())
         })
     }
 
-    fn file(&mut self, form: Form) -> PolicyFile {
+    fn build_file(&mut self, form: RawPolicy) -> PolicyFile {
         let hash = blake3::hash(self.text.as_bytes());
-        self.limits_below_ceilings(&form.limits, &form.ceilings);
+        self.check_limits_below_ceilings(&form.limits, &form.ceilings);
         PolicyFile {
             layer: self.layer,
             path: Arc::clone(&self.path),
             hash,
-            language: self.stated(form.language.as_ref(), |lang| match lang {
-                LangForm::En => Lang::En,
-                LangForm::Ja => Lang::Ja,
-                LangForm::Zh => Lang::Zh,
+            language: self.sourced(form.language.as_ref(), |lang| match lang {
+                RawLang::En => Lang::En,
+                RawLang::Ja => Lang::Ja,
+                RawLang::Zh => Lang::Zh,
             }),
-            limits: self.limits(&form.limits),
-            ceilings: self.limits(&form.ceilings),
-            tools: self.stated(form.store.tools.as_ref(), |tools| tools),
-            duplicates: self.stated(form.store.duplicates.as_ref(), |what| what),
-            failures: self.stated(form.reflection.failures.as_ref(), |many| many),
-            repetitions: self.stated(form.reflection.repetitions.as_ref(), |many| many),
-            contents: self.stated(form.audit.contents.as_ref(), |contents| match contents {
-                ContentsForm::Digests => Contents::Digests,
-                ContentsForm::Verbatim => Contents::Verbatim,
+            limits: self.parse_limits(&form.limits),
+            ceilings: self.parse_limits(&form.ceilings),
+            tools: self.sourced(form.store.tools.as_ref(), |tools| tools),
+            duplicates: self.sourced(form.store.duplicates.as_ref(), |what| what),
+            failures: self.sourced(form.reflection.failures.as_ref(), |many| many),
+            repetitions: self.sourced(form.reflection.repetitions.as_ref(), |many| many),
+            contents: self.sourced(form.audit.contents.as_ref(), |contents| match contents {
+                RawContents::Digests => AuditContents::Digests,
+                RawContents::Verbatim => AuditContents::Verbatim,
             }),
-            when_unrecorded: self.stated(form.audit.required.as_ref(), |required| {
-                if required { WhenUnrecorded::Refuse } else { WhenUnrecorded::Run }
+            on_audit_failure: self.sourced(form.audit.required.as_ref(), |required| {
+                if required { OnAuditFailure::Refuse } else { OnAuditFailure::Run }
             }),
-            approval: self.stated(form.approval.mode.as_ref(), |mode| mode),
-            reserved: self.reserved(&form.names.reserved),
-            grants: form.grants.as_ref().map(|grants| self.rules(grants)),
-            folders: self.folders(),
-            gates: self.gates(form.gates, hash),
+            approval: self.sourced(form.approval.mode.as_ref(), |mode| mode),
+            reserved: self.parse_reserved(&form.names.reserved),
+            grants: form.grants.as_ref().map(|grants| self.parse_rules(grants)),
+            folders: self.take_folders(),
+            hooks: self.parse_hooks(form.gates, hash),
         }
     }
 
-    fn stated<T: Copy, U>(&self, value: Option<&Spanned<T>>, meaning: impl Fn(T) -> U) -> Option<Stated<U>> {
-        value.map(|value| Stated { value: meaning(*value.get_ref()), origin: self.origin(&value.span()) })
+    fn sourced<T: Copy, U>(&self, value: Option<&Spanned<T>>, meaning: impl Fn(T) -> U) -> Option<Sourced<U>> {
+        value.map(|value| Sourced { value: meaning(*value.get_ref()), origin: self.origin(&value.span()) })
     }
 
-    fn limits(&self, form: &LimitsForm) -> PerLimit<Option<Stated<u64>>> {
-        PerLimit::from_fn(|limit| self.stated(form.get(limit), |value| value))
+    fn parse_limits(&self, form: &RawLimits) -> PerLimit<Option<Sourced<u64>>> {
+        PerLimit::from_fn(|limit| self.sourced(form.get(limit), |value| value))
     }
 
-    fn limits_below_ceilings(&mut self, limits: &LimitsForm, ceilings: &LimitsForm) {
+    fn check_limits_below_ceilings(&mut self, limits: &RawLimits, ceilings: &RawLimits) {
         for which in Limit::ALL {
             let (Some(limit), Some(ceiling)) = (limits.get(which), ceilings.get(which)) else { continue };
             if limit.get_ref() > ceiling.get_ref() {
                 let (name, line) = (which.name(), self.line(ceiling.span().start));
                 let message = format!("`limits.{name}` is {limit}, and its ceiling in line {line} is {ceiling}");
-                self.wrong(&limit.span(), message);
+                self.report(&limit.span(), message);
             }
         }
     }
 
-    fn reserved(&mut self, names: &[Spanned<String>]) -> Vec<Stated<ToolName>> {
+    fn parse_reserved(&mut self, names: &[Spanned<String>]) -> Vec<Sourced<ToolName>> {
         let mut reserved = Vec::new();
         for name in names {
             match ToolName::parse(name.get_ref()) {
-                Ok(value) => reserved.push(Stated { value, origin: self.origin(&name.span()) }),
-                Err(error) => self.wrong(&name.span(), format!("`names.reserved`: {error}")),
+                Ok(value) => reserved.push(Sourced { value, origin: self.origin(&name.span()) }),
+                Err(error) => self.report(&name.span(), format!("`names.reserved`: {error}")),
             }
         }
         reserved
     }
 
-    fn rules(&mut self, grants: &Spanned<GrantsForm>) -> Rules {
+    fn parse_rules(&mut self, grants: &Spanned<RawGrantRules>) -> FileRules {
         let form = grants.get_ref();
-        let mut rules = vec![self.rule("grants.default".to_owned(), Scope::Default, &form.default)];
+        let mut rules = vec![self.parse_rule("grants.default".to_owned(), Scope::Default, &form.default)];
         for (tag, rule) in &form.tags {
-            if let Some(scope) = self.tag(tag) {
-                rules.push(self.rule(format!("grants.tags.{}", keyed(tag.get_ref())), scope, rule));
+            if let Some(scope) = self.parse_tag(tag) {
+                rules.push(self.parse_rule(format!("grants.tags.{}", toml_key(tag.get_ref())), scope, rule));
             }
         }
         let mut of_tools = Vec::new();
         for (tool, rule) in &form.tools {
-            if let Some(scope) = self.tool(tool) {
-                let rule = self.rule(format!("grants.tools.{}", keyed(tool.get_ref())), scope, rule);
+            if let Some(scope) = self.parse_tool_scope(tool) {
+                let rule = self.parse_rule(format!("grants.tools.{}", toml_key(tool.get_ref())), scope, rule);
                 of_tools.push((tool.span(), rule));
             }
         }
         of_tools.sort_by_key(|(span, _)| span.start);
-        self.rules_differ(&of_tools);
+        self.check_rule_conflicts(&of_tools);
         rules.extend(of_tools.into_iter().map(|(_, rule)| rule));
-        Rules { origin: self.origin(&grants.span()), rules }
+        FileRules { origin: self.origin(&grants.span()), rules }
     }
 
-    fn tag(&mut self, tag: &Spanned<String>) -> Option<Scope> {
+    fn parse_tag(&mut self, tag: &Spanned<String>) -> Option<Scope> {
         let text = tag.get_ref();
         if text.trim().is_empty() {
-            self.wrong(&tag.span(), "a tag is empty");
+            self.report(&tag.span(), "a tag is empty");
         } else if text.trim() != text || text.chars().any(char::is_control) || text.len() > TAG_LIMIT {
             let message = "no tool has this tag: tags have no spaces around them, no control characters, and at most";
-            self.wrong(&tag.span(), format!("{message} {TAG_LIMIT} bytes"));
+            self.report(&tag.span(), format!("{message} {TAG_LIMIT} bytes"));
         } else {
             return Some(Scope::Tag(text.clone()));
         }
         None
     }
 
-    fn tool(&mut self, tool: &Spanned<String>) -> Option<Scope> {
+    fn parse_tool_scope(&mut self, tool: &Spanned<String>) -> Option<Scope> {
         if let Ok(prefix) = IdPrefix::parse(tool.get_ref()) {
-            return Some(Scope::of_id(&prefix));
+            return Some(Scope::for_id_prefix(&prefix));
         }
         match ToolName::parse(tool.get_ref()) {
-            Ok(name) => Some(Scope::of_name(&name)),
+            Ok(name) => Some(Scope::for_name(&name)),
             Err(error) => {
-                self.wrong(&tool.span(), format!("neither the name nor the identifier of a tool: {error}"));
+                self.report(&tool.span(), format!("neither the name nor the identifier of a tool: {error}"));
                 None
             }
         }
     }
 
-    fn gates(&mut self, forms: Vec<GateForm>, hash: Hash) -> Vec<GateCommand> {
+    fn parse_hooks(&mut self, forms: Vec<RawHook>, hash: Hash) -> Vec<HookCommand> {
         let mut lines = BTreeMap::new();
         let mut gates = Vec::new();
         for form in forms {
             let span = form.name.span();
-            self.gate_name(form.name.get_ref(), &span);
+            self.check_hook_name(form.name.get_ref(), &span);
             let line = self.line(span.start);
             match lines.entry(form.name.get_ref().clone()) {
                 Entry::Vacant(free) => {
                     free.insert(line);
                 }
                 Entry::Occupied(taken) => {
-                    let (line, name) = (taken.get(), shown(taken.key()));
-                    self.wrong(&span, format!("the gate in line {line} has the name `{name}` already"));
+                    let (line, name) = (taken.get(), escape_for_display(taken.key()));
+                    self.report(&span, format!("the gate in line {line} has the name `{name}` already"));
                 }
             }
-            gates.push(self.gate(form, hash));
+            gates.push(self.parse_hook(form, hash));
         }
         gates
     }
 
-    fn gate_name(&mut self, name: &str, span: &Range<usize>) {
+    fn check_hook_name(&mut self, name: &str, span: &Range<usize>) {
         let length = name.chars().count();
         if name.trim().is_empty() || name.chars().any(char::is_control) {
-            self.wrong(span, "a gate needs a name that can be shown");
-        } else if length > GATE_NAME_LIMIT {
-            self.wrong(span, format!("the name of a gate has {length} characters, the limit is {GATE_NAME_LIMIT}"));
+            self.report(span, "a gate needs a name that can be shown");
+        } else if length > MAX_HOOK_NAME_CHARS {
+            self.report(
+                span,
+                format!("the name of a gate has {length} characters, the limit is {MAX_HOOK_NAME_CHARS}"),
+            );
         }
     }
 
-    fn gate(&mut self, form: GateForm, file_hash: Hash) -> GateCommand {
+    fn parse_hook(&mut self, form: RawHook, file_hash: Hash) -> HookCommand {
         let command = form.command.get_ref();
         if command.first().is_none_or(String::is_empty) {
-            self.wrong(&form.command.span(), "the command of a gate begins with its program, which is empty");
+            self.report(&form.command.span(), "the command of a gate begins with its program, which is empty");
         } else if command.iter().any(|word| word.contains('\0')) {
-            self.wrong(&form.command.span(), "no word of a command has U+0000 in it");
+            self.report(&form.command.span(), "no word of a command has U+0000 in it");
         }
-        let tools = form.tools.iter().flatten().filter_map(|text| self.pattern(text)).collect();
-        let env = form.env.iter().flatten().filter_map(|name| self.variable(name)).collect();
-        GateCommand {
+        let tools = form.tools.iter().flatten().filter_map(|text| self.parse_pattern(text)).collect();
+        let env = form.env.iter().flatten().filter_map(|name| self.parse_env_name(name)).collect();
+        HookCommand {
             origin: self.origin(&form.name.span()),
             name: form.name.into_inner(),
             command: form.command.into_inner(),
             when: form.when.into_iter().collect(),
-            timeout: Duration::from_millis(form.timeout_ms.map_or(GATE_TIMEOUT, Spanned::into_inner)),
+            timeout: Duration::from_millis(form.timeout_ms.map_or(DEFAULT_HOOK_TIMEOUT_MS, Spanned::into_inner)),
             tools,
             layer: self.layer,
             file_hash,
@@ -289,22 +293,22 @@ impl Reading<'_> {
         }
     }
 
-    /// A variable that a hook gets.
-    fn variable(&mut self, name: &Spanned<String>) -> Option<String> {
-        if let Some(why) = refused_variable(name.get_ref()) {
-            let shown = shown(name.get_ref());
-            self.wrong(&name.span(), format!("`gates.env` cannot name `{shown}`: {why}"));
+    /// Parses the name of an environment variable for a hook.
+    fn parse_env_name(&mut self, name: &Spanned<String>) -> Option<String> {
+        if let Some(why) = variable_refusal(name.get_ref()) {
+            let shown = escape_for_display(name.get_ref());
+            self.report(&name.span(), format!("`gates.env` cannot name `{shown}`: {why}"));
             return None;
         }
         Some(name.get_ref().clone())
     }
 
-    fn pattern(&mut self, text: &Spanned<String>) -> Option<NamePattern> {
+    fn parse_pattern(&mut self, text: &Spanned<String>) -> Option<NamePattern> {
         let pattern = NamePattern::parse(text.get_ref());
         if pattern.is_none() {
-            let shown = shown(text.get_ref());
+            let shown = escape_for_display(text.get_ref());
             let message = format!("`{shown}` is no name of a tool, and no beginning of one with a `*` behind it");
-            self.wrong(&text.span(), message);
+            self.report(&text.span(), message);
         }
         pattern
     }

@@ -1,42 +1,42 @@
-//! What a call gets, and what its caller may ask for.
+//! The limits of a call, and their ceilings.
 //!
-//! Invariant: a [`Budget`] that is made here is within its ceilings and passes [`Budget::check`]; nothing is cut down to
-//! a ceiling unsaid.
+//! Invariant: a [`Budget`] created here is within its ceilings and passes [`Budget::check`]; a
+//! requested limit is never clamped silently.
 
 use std::time::Duration;
 
 use toolcell_host::Budget;
 
-use crate::policy::origin::{Held, Origin, Stated};
+use crate::policy::provenance::{Effective, Origin, Sourced};
 
-/// How many tools may have a name where nothing is said.
-pub(super) const TOOLS: u64 = 100;
-/// The most tools that a policy may let have a name.
-pub(super) const TOOLS_MOST: u64 = 1_000_000;
+/// The default maximum number of named tools.
+pub(super) const DEFAULT_MAX_TOOLS: u64 = 100;
+/// The largest number of named tools that a policy can allow.
+pub(super) const MAX_TOOLS_LIMIT: u64 = 1_000_000;
 
 /// A limit of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Limit {
-    /// Wasm instructions, about.
+    /// Fuel, about one unit per Wasm instruction.
     Fuel,
-    /// Milliseconds.
+    /// Wall-clock time in milliseconds.
     TimeoutMs,
     /// Memory in MiB.
     MemoryMb,
-    /// Bytes of the result.
+    /// Size of the result in bytes.
     OutputBytes,
-    /// Bytes of console text.
+    /// Size of the console text in bytes.
     ConsoleBytes,
-    /// Operations of the host at once.
+    /// Number of host calls that may be pending at once.
     Operations,
 }
 
 impl Limit {
-    /// All of them, in the order of their declaration.
+    /// All limits, in the order of declaration.
     pub const ALL: [Self; 6] =
         [Self::Fuel, Self::TimeoutMs, Self::MemoryMb, Self::OutputBytes, Self::ConsoleBytes, Self::Operations];
 
-    /// Its key in a file.
+    /// Returns the key in a policy file.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -49,18 +49,18 @@ impl Limit {
         }
     }
 
-    /// The least that the sandbox takes.
+    /// Returns the smallest value that the sandbox accepts.
     #[must_use]
-    pub const fn least(self) -> u64 {
+    pub const fn min_value(self) -> u64 {
         match self {
             Self::MemoryMb => 8,
             _ => 1,
         }
     }
 
-    /// The most that the sandbox takes.
+    /// Returns the largest value that the sandbox accepts.
     #[must_use]
-    pub const fn most(self) -> u64 {
+    pub const fn max_value(self) -> u64 {
         match self {
             Self::Fuel => 1_000_000_000_000_000,
             Self::TimeoutMs => 600_000,
@@ -71,7 +71,7 @@ impl Limit {
         }
     }
 
-    pub(super) fn of(self, budget: &Budget) -> u64 {
+    pub(super) fn value_in(self, budget: &Budget) -> u64 {
         match self {
             Self::Fuel => budget.fuel,
             Self::TimeoutMs => u64::try_from(budget.deadline.as_millis()).unwrap_or(u64::MAX),
@@ -82,13 +82,13 @@ impl Limit {
         }
     }
 
-    /// The same, where a part of a unit counts as one.
-    pub(super) fn rounded_up(self, budget: &Budget) -> u64 {
-        if self == Self::MemoryMb { (budget.memory as u64).div_ceil(1 << 20) } else { self.of(budget) }
+    /// Returns the value in a budget, rounded up to whole units.
+    pub(super) fn value_rounded_up(self, budget: &Budget) -> u64 {
+        if self == Self::MemoryMb { (budget.memory as u64).div_ceil(1 << 20) } else { self.value_in(budget) }
     }
 }
 
-/// A value for each limit.
+/// A map from limits to values.
 #[derive(Debug, Clone, Default)]
 pub(super) struct PerLimit<T>([T; 6]);
 
@@ -106,33 +106,33 @@ impl<T> PerLimit<T> {
     }
 }
 
-/// What the caller of a tool asks for; where it asks for nothing, the policy says what it gets.
+/// The limits that a caller requests; the policy's limit applies where a field is `None`.
 ///
 /// # Examples
 /// ```
-/// use toolcell::policy::{Policy, Wanted};
+/// use toolcell::policy::{Policy, LimitOverrides};
 ///
-/// let budget = Policy::default().budget(&Wanted { timeout_ms: Some(5_000), ..Wanted::default() })?;
+/// let budget = Policy::default().budget(&LimitOverrides { timeout_ms: Some(5_000), ..LimitOverrides::default() })?;
 /// assert_eq!(budget.deadline.as_secs(), 5);
 /// # Ok::<(), toolcell::policy::LimitError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Wanted {
-    /// Wasm instructions, about.
+pub struct LimitOverrides {
+    /// Fuel, about one unit per Wasm instruction.
     pub fuel: Option<u64>,
-    /// Milliseconds.
+    /// Wall-clock time in milliseconds.
     pub timeout_ms: Option<u64>,
     /// Memory in MiB.
     pub memory_mb: Option<u64>,
-    /// Bytes of the result.
+    /// Size of the result in bytes.
     pub output_bytes: Option<u64>,
-    /// Bytes of console text.
+    /// Size of the console text in bytes.
     pub console_bytes: Option<u64>,
-    /// Operations of the host at once.
+    /// Number of host calls that may be pending at once.
     pub operations: Option<u64>,
 }
 
-impl Wanted {
+impl LimitOverrides {
     pub(super) const fn get(&self, limit: Limit) -> Option<u64> {
         match limit {
             Limit::Fuel => self.fuel,
@@ -145,30 +145,30 @@ impl Wanted {
     }
 }
 
-/// A caller asks for what it cannot have.
+/// A requested limit is out of range.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{} is {actual}, it must be {least} to {most}{}", limit.name(), whose(ceiling))]
+#[error("{} is {actual}, it must be {least} to {most}{}", limit.name(), ceiling_suffix(ceiling))]
 pub struct LimitError {
     /// The limit.
     pub limit: Limit,
-    /// What was asked for.
+    /// The requested value.
     pub actual: u64,
-    /// The least it can have.
+    /// The minimum.
     pub least: u64,
-    /// The most it can have.
+    /// The maximum.
     pub most: u64,
-    /// Who set the most.
+    /// The source of the maximum.
     pub ceiling: Origin,
 }
 
 impl LimitError {
-    /// The stable code of this error.
+    /// Returns the stable code of this error.
     #[must_use]
     pub const fn code(&self) -> &'static str {
         "limit-invalid"
     }
 
-    /// What to do next.
+    /// Returns a hint on what to do next.
     #[must_use]
     pub const fn hint(&self) -> &'static str {
         match self.ceiling {
@@ -178,44 +178,44 @@ impl LimitError {
     }
 }
 
-fn whose(ceiling: &Origin) -> String {
+fn ceiling_suffix(ceiling: &Origin) -> String {
     match ceiling {
         Origin::BuiltIn => String::new(),
         origin => format!(" (ceiling of {origin})"),
     }
 }
 
-/// Limits and their ceilings, as they count.
+/// The effective limits and their ceilings.
 #[derive(Debug, Clone)]
 pub(super) struct Limits {
-    limits: PerLimit<Held<u64>>,
-    ceilings: PerLimit<Held<u64>>,
+    limits: PerLimit<Effective<u64>>,
+    ceilings: PerLimit<Effective<u64>>,
 }
 
 impl Default for Limits {
     fn default() -> Self {
         let budget = Budget::default();
         Self {
-            limits: PerLimit::from_fn(|limit| Held::built_in(limit.of(&budget))),
-            ceilings: PerLimit::from_fn(|limit| Held::built_in(limit.most())),
+            limits: PerLimit::from_fn(|limit| Effective::built_in(limit.value_in(&budget))),
+            ceilings: PerLimit::from_fn(|limit| Effective::built_in(limit.max_value())),
         }
     }
 }
 
 impl Limits {
-    pub(super) fn settle(&mut self, limits: &PerLimit<Option<Stated<u64>>>, ceilings: &PerLimit<Option<Stated<u64>>>) {
+    pub(super) fn apply(&mut self, limits: &PerLimit<Option<Sourced<u64>>>, ceilings: &PerLimit<Option<Sourced<u64>>>) {
         for limit in Limit::ALL {
-            self.limits.get_mut(limit).settle(limits.get(limit).as_ref(), |value| value);
-            self.ceilings.get_mut(limit).settle(ceilings.get(limit).as_ref(), |value| value);
+            self.limits.get_mut(limit).apply(limits.get(limit).as_ref(), |value| value);
+            self.ceilings.get_mut(limit).apply(ceilings.get(limit).as_ref(), |value| value);
         }
     }
 
-    pub(super) const fn ceiling(&self, limit: Limit) -> &Held<u64> {
+    pub(super) const fn ceiling(&self, limit: Limit) -> &Effective<u64> {
         self.ceilings.get(limit)
     }
 
-    /// What a call gets whose caller asks for nothing: never more than the ceiling.
-    pub(super) fn limit(&self, limit: Limit) -> Held<u64> {
+    /// Returns the limit of a call whose caller requests none: at most the ceiling.
+    pub(super) fn limit(&self, limit: Limit) -> Effective<u64> {
         let mut held = self.limits.get(limit).clone();
         let ceiling = self.ceiling(limit);
         if held.value > ceiling.value {
@@ -224,17 +224,17 @@ impl Limits {
         held
     }
 
-    pub(super) fn budget(&self, wanted: &Wanted) -> Result<Budget, LimitError> {
+    pub(super) fn budget(&self, wanted: &LimitOverrides) -> Result<Budget, LimitError> {
         let granted = |limit: Limit| {
             let ceiling = self.ceiling(limit);
-            let (least, most) = (limit.least(), ceiling.value);
+            let (least, most) = (limit.min_value(), ceiling.value);
             match wanted.get(limit) {
                 None => Ok(self.limits.get(limit).value.min(most)),
                 Some(actual) if (least..=most).contains(&actual) => Ok(actual),
                 Some(actual) => Err(LimitError { limit, actual, least, most, ceiling: ceiling.origin.clone() }),
             }
         };
-        // All are below their ceilings, so that they fit.
+        // All values are below their ceilings, so they fit.
         let size = |limit| granted(limit).map(|value| usize::try_from(value).unwrap_or(usize::MAX));
         Ok(Budget {
             fuel: granted(Limit::Fuel)?,
@@ -269,9 +269,9 @@ mod tests {
     fn the_ranges_are_those_of_the_sandbox() {
         for limit in Limit::ALL {
             let passes = |value| budget(limit, value).check().is_ok();
-            assert!(passes(limit.least()) && passes(limit.most()), "{limit:?}");
-            assert!(!passes(limit.least() - 1) && !passes(limit.most() + 1), "{limit:?}");
-            assert_eq!(limit.of(&budget(limit, limit.most())), limit.most());
+            assert!(passes(limit.min_value()) && passes(limit.max_value()), "{limit:?}");
+            assert!(!passes(limit.min_value() - 1) && !passes(limit.max_value() + 1), "{limit:?}");
+            assert_eq!(limit.value_in(&budget(limit, limit.max_value())), limit.max_value());
         }
     }
 }

@@ -1,6 +1,7 @@
-//! What is wrong with a policy file, and where.
+//! The problems of policy files and their positions.
 //!
-//! Invariant: every problem has its line and column, and all that can be found at once are told at once.
+//! Invariant: every problem has its line and column, and all problems that can be found together
+//! are reported together.
 
 use std::fmt;
 use std::ops::Range;
@@ -9,49 +10,49 @@ use std::sync::Arc;
 
 use toolcell_tool::Access;
 
-use crate::policy::command::GateCommand;
-use crate::policy::origin::{Layer, Origin};
+use crate::policy::command::HookCommand;
+use crate::policy::provenance::{Layer, Origin};
 
-/// How many problems of a file are told.
-const TOLD: usize = 100;
-/// How much of a text is shown, in characters.
-const SHOWN: usize = 64;
+/// The maximum number of reported problems of a file.
+const MAX_REPORTED_PROBLEMS: usize = 100;
+/// The maximum length of a quoted text in characters.
+const MAX_SHOWN_CHARS: usize = 64;
 
-/// A policy file is none.
+/// The error of an invalid policy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{}", told(problems, *more))]
+#[error("{}", join_problems(problems, *more))]
 pub struct PolicyError {
     problems: Vec<PolicyProblem>,
     more: usize,
 }
 
-/// Something that is wrong with a policy file.
+/// A problem of a policy file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PolicyProblem {
-    /// The file.
+    /// The path of the file.
     pub path: Arc<Path>,
-    /// The line, from 1.
+    /// The line, counted from 1.
     pub line: u32,
-    /// The column in characters, from 1.
+    /// The column in characters, counted from 1.
     pub column: u32,
-    /// What is wrong.
+    /// The description of the problem.
     pub message: String,
 }
 
 impl PolicyError {
-    /// The stable code of this error.
+    /// Returns the stable code of this error.
     #[must_use]
     pub const fn code(&self) -> &'static str {
         "policy-invalid"
     }
 
-    /// What to do next.
+    /// Returns a hint on what to do next.
     #[must_use]
     pub const fn hint(&self) -> &'static str {
         "correct the file at this place; nothing runs under a policy that is not understood"
     }
 
-    /// What is wrong, in the order of the file; the first 100.
+    /// Returns the problems in the order of the file; at most 100.
     #[must_use]
     pub fn problems(&self) -> &[PolicyProblem] {
         &self.problems
@@ -64,36 +65,36 @@ impl fmt::Display for PolicyProblem {
     }
 }
 
-fn told(problems: &[PolicyProblem], more: usize) -> String {
+fn join_problems(problems: &[PolicyProblem], more: usize) -> String {
     let lines = problems.iter().map(ToString::to_string);
     let rest = (more > 0).then(|| format!("and {more} more"));
     lines.chain(rest).collect::<Vec<_>>().join("\n")
 }
 
-/// Text of a file as a message shows it: short, and nothing in it that a terminal would obey.
-pub(super) fn shown(text: &str) -> String {
-    let mut shown: String = text.chars().take(SHOWN).flat_map(char::escape_debug).collect();
-    if text.chars().nth(SHOWN).is_some() {
+/// Escapes and truncates a text of a file for a message, so that it cannot control the terminal.
+pub(super) fn escape_for_display(text: &str) -> String {
+    let mut shown: String = text.chars().take(MAX_SHOWN_CHARS).flat_map(char::escape_debug).collect();
+    if text.chars().nth(MAX_SHOWN_CHARS).is_some() {
         shown.push('…');
     }
     shown
 }
 
-/// Nothing, if no gate has the name of one that is there already.
-pub(super) fn gates_differ(there: &[GateCommand], more: &[GateCommand]) -> Result<(), PolicyError> {
+/// Checks that no new hook has the name of an existing one.
+pub(super) fn check_hook_names_differ(there: &[HookCommand], more: &[HookCommand]) -> Result<(), PolicyError> {
     let mut problems = Vec::new();
     for gate in more {
         let taken = there.iter().find(|other| other.name == gate.name);
         let (Some(taken), Origin::File { path, line, .. }) = (taken, &gate.origin) else { continue };
-        let message = format!("the gate of {} has the name `{}` already", taken.origin, shown(&gate.name));
+        let message = format!("the gate of {} has the name `{}` already", taken.origin, escape_for_display(&gate.name));
         problems.push(PolicyProblem { path: Arc::clone(path), line: *line, column: 1, message });
     }
     if problems.is_empty() { Ok(()) } else { Err(PolicyError { problems, more: 0 }) }
 }
 
-/// A folder that is granted, and where.
+/// A granted folder and the position of its grant.
 #[derive(Debug, Clone)]
-pub(super) struct FolderAt {
+pub(super) struct GrantedFolder {
     folder: PathBuf,
     access: Access,
     path: Arc<Path>,
@@ -101,10 +102,10 @@ pub(super) struct FolderAt {
     column: u32,
 }
 
-/// Nothing, if each folder is the same one whatever the current directory is, and none is in a store, or has it in it: there
-/// tools would reach what is kept of other tools.
-pub(super) fn folders_apart(
-    folders: &[FolderAt],
+/// Checks that each folder's path is absolute, and that no folder contains the store or is inside
+/// of it: a tool could read and change other tools there.
+pub(super) fn check_folders_exclude_store(
+    folders: &[GrantedFolder],
     store: &Path,
     real: impl Fn(&Path) -> PathBuf,
 ) -> Result<(), PolicyError> {
@@ -126,9 +127,9 @@ pub(super) fn folders_apart(
     if problems.is_empty() { Ok(()) } else { Err(PolicyError { problems, more: 0 }) }
 }
 
-/// Nothing, if no folder is refused, which is told by why.
-pub(super) fn folders_unprotected(
-    folders: &[FolderAt],
+/// Checks that `refused` gives no reason against any folder.
+pub(super) fn check_folders_unprotected(
+    folders: &[GrantedFolder],
     refused: impl Fn(&Path, Access) -> std::io::Result<Option<String>>,
 ) -> Result<(), PolicyError> {
     let wrong = folders.iter().filter_map(|at| {
@@ -148,76 +149,76 @@ pub(super) fn folders_unprotected(
     if problems.is_empty() { Ok(()) } else { Err(PolicyError { problems, more: 0 }) }
 }
 
-/// A number that people count from 1.
-fn from_1(count: usize) -> u32 {
+/// Converts an index to a number counted from 1.
+fn one_based(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX).saturating_add(1)
 }
 
-/// A file that is being read, and what was found to be wrong with it.
-pub(super) struct Reading<'a> {
+/// The state of parsing a policy file, with the problems found so far.
+pub(super) struct PolicyParser<'a> {
     pub(super) layer: Layer,
     pub(super) path: Arc<Path>,
     pub(super) text: &'a str,
-    /// Where lines end.
-    ends: Vec<usize>,
+    /// The byte offsets of the line ends.
+    line_ends: Vec<usize>,
     problems: Vec<(usize, String)>,
-    /// The folders that are granted, and where the file says so.
+    /// The granted folders and the offsets of their grants.
     pub(super) folders: Vec<(PathBuf, Access, usize)>,
 }
 
-impl<'a> Reading<'a> {
+impl<'a> PolicyParser<'a> {
     pub(super) fn new(layer: Layer, text: &'a str, path: &Path) -> Self {
         let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(end, _)| end).collect();
-        Self { layer, path: Arc::from(path), text, ends, problems: Vec::new(), folders: Vec::new() }
+        Self { layer, path: Arc::from(path), text, line_ends: ends, problems: Vec::new(), folders: Vec::new() }
     }
 
-    /// Notes a problem with what stands there.
-    pub(super) fn wrong(&mut self, span: &Range<usize>, message: impl Into<String>) {
+    /// Records a problem at a span.
+    pub(super) fn report(&mut self, span: &Range<usize>, message: impl Into<String>) {
         self.problems.push((span.start, message.into()));
     }
 
-    /// Line and column of a byte, from 1. A column is counted from the start of its line, so this is for the few places
-    /// that a person reads.
-    fn place(&self, offset: usize) -> (u32, u32) {
+    /// Returns the line and column of a byte offset, counted from 1. The column is counted from the
+    /// start of the line, so use this only for reported positions.
+    fn position(&self, offset: usize) -> (u32, u32) {
         let line = self.lines_before(offset);
-        let start = line.checked_sub(1).and_then(|last| self.ends.get(last)).map_or(0, |end| end + 1);
+        let start = line.checked_sub(1).and_then(|last| self.line_ends.get(last)).map_or(0, |end| end + 1);
         let column = self.text.get(start..offset).map_or(0, |before| before.chars().count());
-        (from_1(line), from_1(column))
+        (one_based(line), one_based(column))
     }
 
-    /// The line of a byte, from 1.
+    /// Returns the line of a byte offset, counted from 1.
     pub(super) fn line(&self, offset: usize) -> u32 {
-        from_1(self.lines_before(offset))
+        one_based(self.lines_before(offset))
     }
 
     fn lines_before(&self, offset: usize) -> usize {
-        self.ends.partition_point(|end| *end < offset)
+        self.line_ends.partition_point(|end| *end < offset)
     }
 
     pub(super) fn origin(&self, span: &Range<usize>) -> Origin {
         Origin::File { layer: self.layer, path: Arc::clone(&self.path), line: self.line(span.start) }
     }
 
-    /// The folders that are granted.
-    pub(super) fn folders(&mut self) -> Vec<FolderAt> {
+    /// Takes the granted folders.
+    pub(super) fn take_folders(&mut self) -> Vec<GrantedFolder> {
         let folders = std::mem::take(&mut self.folders).into_iter();
         let at = folders.map(|(folder, access, offset)| {
-            let (line, column) = self.place(offset);
-            FolderAt { folder, access, path: Arc::clone(&self.path), line, column }
+            let (line, column) = self.position(offset);
+            GrantedFolder { folder, access, path: Arc::clone(&self.path), line, column }
         });
         at.collect()
     }
 
-    /// Nothing, or all that was wrong.
-    pub(super) fn verdict(&mut self) -> Result<(), PolicyError> {
+    /// Returns all recorded problems as an error, if there are any.
+    pub(super) fn finish(&mut self) -> Result<(), PolicyError> {
         let mut problems = std::mem::take(&mut self.problems);
         if problems.is_empty() {
             return Ok(());
         }
         problems.sort();
-        let more = problems.len().saturating_sub(TOLD);
-        let told = problems.into_iter().take(TOLD).map(|(offset, message)| {
-            let (line, column) = self.place(offset);
+        let more = problems.len().saturating_sub(MAX_REPORTED_PROBLEMS);
+        let told = problems.into_iter().take(MAX_REPORTED_PROBLEMS).map(|(offset, message)| {
+            let (line, column) = self.position(offset);
             PolicyProblem { path: Arc::clone(&self.path), line, column, message }
         });
         Err(PolicyError { problems: told.collect(), more })

@@ -1,7 +1,7 @@
-//! The JSON Schema of a policy file, for editors, and the check of a file against it.
+//! The JSON Schema of policy files, for editors, and the check of a file against it.
 //!
-//! Invariant: what passes the check has the shape of a [`Form`]. A library would check as well, but it knows no lines,
-//! and not which key was meant.
+//! Invariant: a file that passes the check deserializes into [`RawPolicy`]. A validation library
+//! could check it too, but would report no lines and no similar keys.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -13,72 +13,72 @@ use serde_json::Value;
 use toml::Spanned;
 use toml::de::{DeArray, DeInteger, DeTable, DeValue};
 
-use crate::policy::form::Form;
-use crate::policy::problem::{Reading, shown};
+use crate::policy::problem::{PolicyParser, escape_for_display};
+use crate::policy::raw::RawPolicy;
 
-/// The JSON Schema of a policy file: draft 7, which editors of TOML know best.
+/// The JSON Schema of a policy file: draft 7, which TOML editors support best.
 pub(super) static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
     let settings = SchemaSettings::draft07().with(|settings| settings.inline_subschemas = true);
     settings
         .with_transform(RecursiveTransform(drop_null_default))
         .into_generator()
-        .into_root_schema_for::<Form>()
+        .into_root_schema_for::<RawPolicy>()
         .to_value()
 });
 
-/// What may be left out is `None` here; a file has no such value.
+/// Removes the `null` defaults that `Option` fields get: TOML has no null.
 fn drop_null_default(schema: &mut Schema) {
     if schema.get("default").is_some_and(Value::is_null) {
         schema.remove("default");
     }
 }
 
-impl Reading<'_> {
-    /// Takes out of a table what its schema does not allow, and notes why. The answer is whether all is there that the
-    /// table needs.
+impl PolicyParser<'_> {
+    /// Removes the values of a table that its schema does not allow, and reports them. Returns
+    /// whether all required keys remain.
     pub(super) fn prune(&mut self, path: &str, span: &Range<usize>, table: &mut DeTable<'_>, schema: &Value) -> bool {
-        for needed in texts(&schema["required"]).filter(|needed| !table.contains_key(*needed)) {
-            self.wrong(span, format!("`{path}` needs a `{needed}`"));
+        for needed in strings(&schema["required"]).filter(|needed| !table.contains_key(*needed)) {
+            self.report(span, format!("`{path}` needs a `{needed}`"));
         }
         for (key, mut value) in std::mem::take(table) {
-            match of_key(schema, key.get_ref()) {
-                None => self.wrong(&key.span(), unknown(path, key.get_ref(), schema)),
+            match property_schema(schema, key.get_ref()) {
+                None => self.report(&key.span(), unknown_key_message(path, key.get_ref(), schema)),
                 Some(of_key) => {
-                    if self.fits(&below(path, key.get_ref()), &mut value, of_key) {
+                    if self.prune_value(&child_path(path, key.get_ref()), &mut value, of_key) {
                         table.insert(key, value);
                     }
                 }
             }
         }
-        texts(&schema["required"]).all(|needed| table.contains_key(needed))
+        strings(&schema["required"]).all(|needed| table.contains_key(needed))
     }
 
-    /// Whether a value is what its schema wants, after taking out of it what is not.
-    fn fits(&mut self, path: &str, value: &mut Spanned<DeValue<'_>>, schema: &Value) -> bool {
+    /// Removes the invalid parts of a value, and returns whether the rest is valid.
+    fn prune_value(&mut self, path: &str, value: &mut Spanned<DeValue<'_>>, schema: &Value) -> bool {
         let span = value.span();
         if let Some(ways) = schema["anyOf"].as_array() {
-            let kind = kind(value.get_ref());
+            let kind = type_name(value.get_ref());
             if let Some(way) = ways.iter().find(|way| way["type"] == kind) {
-                return self.fits(path, value, way);
+                return self.prune_value(path, value, way);
             }
-            let (kind, wanted) = (with_article(kind), ways_said(path, ways));
-            self.wrong(&span, format!("`{path}` is {kind}, it must be {wanted}"));
+            let (kind, wanted) = (with_article(kind), describe_alternatives(path, ways));
+            self.report(&span, format!("`{path}` is {kind}, it must be {wanted}"));
             return false;
         }
         let wanted = schema["type"].as_str().unwrap_or("string");
         let wrong = match (value.get_mut(), wanted) {
             (DeValue::Table(table), "object") => return self.prune(path, &span, table, schema),
-            (DeValue::Array(array), "array") => match self.items(path, array, schema) {
+            (DeValue::Array(array), "array") => match self.prune_items(path, array, schema) {
                 Some(fits) => return fits,
                 None => format!("`{path}` is empty, it needs something in it"),
             },
             (DeValue::Integer(integer), "integer") => match out_of_range(integer, schema) {
                 None => return true,
-                Some(range) => format!("`{path}` is {}, it must be {range}", shown(&integer.to_string())),
+                Some(range) => format!("`{path}` is {}, it must be {range}", escape_for_display(&integer.to_string())),
             },
-            (DeValue::String(text), "string") => match not_among(text, schema) {
+            (DeValue::String(text), "string") => match enum_mismatch(text, schema) {
                 None => return true,
-                Some(choices) => format!("`{path}` cannot be `{}`{choices}", shown(text)),
+                Some(choices) => format!("`{path}` cannot be `{}`{choices}", escape_for_display(text)),
             },
             (DeValue::Boolean(true), "boolean") if schema["enum"][0] == false => {
                 format!("`{path}` cannot be `true`: say what is granted, or `false` for nothing")
@@ -88,33 +88,34 @@ impl Reading<'_> {
                 format!("`{path}` is {}, it must be {}", with_article(other.type_str()), with_article(wanted))
             }
         };
-        self.wrong(&span, wrong);
+        self.report(&span, wrong);
         false
     }
 
-    /// Whether all items fit, after taking out those that do not; nothing where there are too few of them.
-    fn items(&mut self, path: &str, array: &mut DeArray<'_>, schema: &Value) -> Option<bool> {
+    /// Removes the invalid items, and returns whether the rest is valid; `None` if the array is too
+    /// short.
+    fn prune_items(&mut self, path: &str, array: &mut DeArray<'_>, schema: &Value) -> Option<bool> {
         if schema["minItems"].as_u64().is_some_and(|least| (array.len() as u64) < least) {
             return None;
         }
         let before = array.len();
         for mut item in std::mem::replace(array, DeArray::new()) {
-            if self.fits(path, &mut item, &schema["items"]) {
+            if self.prune_value(path, &mut item, &schema["items"]) {
                 array.push(item);
             }
         }
-        // A command without one of its words is another command.
+        // A command without one of its arguments would be another command.
         Some(array.len() == before || schema["items"]["type"] == "object")
     }
 }
 
-/// What JSON Schema calls a value of this kind.
-fn kind<'v>(value: &'v DeValue<'_>) -> &'v str {
+/// Returns the JSON Schema type name of a value.
+fn type_name<'v>(value: &'v DeValue<'_>) -> &'v str {
     if let DeValue::Table(_) = value { "object" } else { value.type_str() }
 }
 
-/// What may stand at a place where values of several kinds may.
-fn ways_said(path: &str, ways: &[Value]) -> String {
+/// Describes the alternatives of a value.
+fn describe_alternatives(path: &str, ways: &[Value]) -> String {
     let said = ways.iter().map(|way| match way["enum"].as_array().and_then(|words| words.first()) {
         Some(word) => format!("`{word}`"),
         None if way["items"]["type"] == "object" => format!("an array (`[[{path}]]`)"),
@@ -123,29 +124,29 @@ fn ways_said(path: &str, ways: &[Value]) -> String {
     said.collect::<Vec<_>>().join(" or ")
 }
 
-/// Where a key leads to, for messages.
-fn below(path: &str, key: &str) -> String {
-    let key = shown(key);
+/// Returns the path of a key for messages.
+fn child_path(path: &str, key: &str) -> String {
+    let key = escape_for_display(key);
     if path.is_empty() { key } else { format!("{path}.{key}") }
 }
 
-fn texts(list: &Value) -> impl Iterator<Item = &str> {
+fn strings(list: &Value) -> impl Iterator<Item = &str> {
     list.as_array().into_iter().flatten().filter_map(Value::as_str)
 }
 
-/// The schema of what stands under a key, if such a key may be.
-fn of_key<'s>(schema: &'s Value, key: &str) -> Option<&'s Value> {
+/// Returns the schema of a key's value, if the key is allowed.
+fn property_schema<'s>(schema: &'s Value, key: &str) -> Option<&'s Value> {
     schema["properties"].get(key).or_else(|| Some(&schema["additionalProperties"]).filter(|others| others.is_object()))
 }
 
-fn unknown(path: &str, key: &str, schema: &Value) -> String {
+fn unknown_key_message(path: &str, key: &str, schema: &Value) -> String {
     let known: Vec<&str> =
         schema["properties"].as_object().into_iter().flatten().map(|(key, _)| key.as_str()).collect();
     let owner = if path.is_empty() { "a policy".to_owned() } else { format!("`{path}`") };
-    format!("{owner} has no `{}`{}", shown(key), choices(key, &known))
+    format!("{owner} has no `{}`{}", escape_for_display(key), choices(key, &known))
 }
 
-/// The range that an integer is not in.
+/// Returns the allowed range, if the integer is outside of it.
 fn out_of_range(integer: &DeInteger<'_>, schema: &Value) -> Option<String> {
     let (least, most) = (schema["minimum"].as_u64().unwrap_or(0), schema["maximum"].as_u64().unwrap_or(u64::MAX));
     let value = u64::from_str_radix(integer.as_str(), integer.radix()).ok();
@@ -153,14 +154,14 @@ fn out_of_range(integer: &DeInteger<'_>, schema: &Value) -> Option<String> {
     (!fits).then(|| format!("{least} to {most}"))
 }
 
-/// What could have been meant, where a text is not one of those that may be.
-fn not_among(text: &str, schema: &Value) -> Option<String> {
+/// Returns the allowed words, with the most similar one first, if the text is none of them.
+fn enum_mismatch(text: &str, schema: &Value) -> Option<String> {
     let described = schema["oneOf"].as_array().into_iter().flatten();
-    let known: Vec<&str> = described.filter_map(|one| one["const"].as_str()).chain(texts(&schema["enum"])).collect();
+    let known: Vec<&str> = described.filter_map(|one| one["const"].as_str()).chain(strings(&schema["enum"])).collect();
     (!known.is_empty() && !known.contains(&text)).then(|| choices(text, &known))
 }
 
-/// What could have been meant, and what else there is.
+/// Formats the most similar word and the list of all words.
 fn choices(text: &str, known: &[&str]) -> String {
     let near = known
         .iter()

@@ -1,4 +1,4 @@
-//! What policy files say, together and alone, and what is said of those that say nothing sound.
+//! Policy files: their settings, their merge and their errors.
 
 mod errors;
 mod grants;
@@ -12,7 +12,7 @@ use toolcell_tool::{ToolId, ToolName};
 
 use crate::policy::{Grants, Layer, Policy, PolicyError, PolicyFile};
 
-/// A file with all that a file can say.
+/// A file with every key.
 const ALL: &str = r#"
 language = "ja"
 [limits]
@@ -93,20 +93,20 @@ fn project(text: &str) -> Result<PolicyFile, PolicyError> {
 }
 
 fn policy(of_user: &str, of_project: &str) -> Policy {
-    Policy::layered([project(of_project).unwrap(), user(of_user).unwrap()]).unwrap()
+    Policy::from_layers([project(of_project).unwrap(), user(of_user).unwrap()]).unwrap()
 }
 
 fn name(text: &str) -> ToolName {
     ToolName::parse(text).unwrap()
 }
 
-/// What a tool is granted that asks for timers and for requests.
+/// Returns the grants of a tool that requests timers and the network.
 fn granted(policy: &Policy, tool: &str, tags: &[&str]) -> Grants {
     let tags: Vec<String> = tags.iter().map(ToString::to_string).collect();
     policy.grants_for(
         ToolId::from_bytes([0x0a; 32]),
         &name(tool),
         &tags,
-        &Capabilities::these([Capability::Timers, Capability::Net]),
+        &Capabilities::unscoped([Capability::Timers, Capability::Net]),
     )
 }

@@ -1,10 +1,11 @@
-//! Makes parameters of what a tool declares: at the borders of it, near its examples, and anywhere in between.
+//! Generates parameters from a tool's declaration: at the boundaries, near its examples, and at
+//! random.
 //!
-//! Invariant: what is made shrinks: towards less, and towards what an example has. Whether it passes what is declared is for
-//! the schema to say, and what does not is not handed to the tool.
+//! Invariant: generated values shrink, towards smaller ones and towards the examples. The schema
+//! decides whether they are valid; invalid ones are not passed to the tool.
 //!
-//! The method is property testing (`QuickCheck`, Claessen and Hughes 2000), with values at borders (boundary value analysis),
-//! and with a dictionary and mutated examples as fuzzers have them.
+//! The method is property testing (`QuickCheck`, Claessen and Hughes 2000) with boundary values,
+//! and with a dictionary and mutated examples as in fuzzers.
 
 use std::cell::Cell;
 
@@ -14,74 +15,83 @@ use proptest::strategy::Union;
 use serde_json::{Map, Value, json};
 
 use super::dictionary::Dictionary;
-use super::numbers::numbers;
-use super::{samples, strings};
+use super::numbers::number_strategy;
+use super::{text_edge_cases, text_samples};
 
-/// How deep values are nested at most.
-const DEPTH: usize = 5;
-/// How many items a list has at most, by how deep it is.
-const LONGEST_LISTS: [usize; 5] = [60, 60, 8, 3, 2];
-/// How many items the lists inside of each other have together, and how long the texts in them are.
-const ALL_ITEMS: usize = 4_000;
-const ALL_TEXTS: usize = 100_000;
-/// A text may be as long as this wherever it stands.
-const SHORT_TEXT: usize = 100;
-/// How many values a schema is taken to have.
-const ROOM: usize = 400;
-/// How many items a list has where nothing is said.
-const ITEMS: usize = 6;
-/// How often something is made, and what.
-pub(super) type Choice<T> = (u32, BoxedStrategy<T>);
+/// The maximum nesting depth of values.
+const MAX_DEPTH: usize = 5;
+/// The maximum number of items of a list, by its depth.
+const MAX_LIST_ITEMS: [usize; 5] = [60, 60, 8, 3, 2];
+/// The maximum number of items in nested lists together, and of characters in their texts.
+const MAX_TOTAL_ITEMS: usize = 4_000;
+const MAX_TOTAL_TEXT_CHARS: usize = 100_000;
+/// The text length in characters that is allowed at any depth.
+const SHORT_TEXT_CHARS: usize = 100;
+/// The maximum number of schema values that are visited.
+const MAX_SCHEMA_VALUES: usize = 400;
+/// The default maximum number of items of a list.
+const DEFAULT_LIST_ITEMS: usize = 6;
+/// A strategy with its weight.
+pub(super) type WeightedStrategy<T> = (u32, BoxedStrategy<T>);
 
-/// Whether inputs are to break a tool, or to show what it does.
+/// The style of generated inputs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Manner {
-    /// At the borders of what is declared, as well as within.
+pub(crate) enum InputStyle {
+    /// Boundary values as well as ordinary ones, to break the tool.
     Hostile,
-    /// As people have them.
+    /// Realistic values, to show what the tool does.
     Ordinary,
 }
 
-/// What a value is called, and what is said about it.
+/// The name and the description of a value.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Hint<'h> {
     pub(super) name: &'h str,
-    pub(super) about: &'h str,
-    /// What is said about all of it.
+    pub(super) description: &'h str,
+    /// The description of the whole schema.
     pub(super) topic: &'h str,
-    /// By what it is decided which kind of thing a field holds that is not declared; 0 where each may hold any.
-    pub(super) turn: u32,
+    /// Selects the type of undeclared fields; 0 for any.
+    pub(super) variant: u32,
 }
 
-/// What parameters are made of.
-pub(crate) struct Inputs<'a> {
+/// The generator of parameters.
+pub(crate) struct InputGenerator<'a> {
     schema: &'a Value,
     examples: &'a [Value],
     dictionary: &'a Dictionary,
-    manner: Manner,
-    /// How many more values are looked at.
-    room: Cell<usize>,
-    /// How often the value that is looked at stands in one input: the lengths of the lists around it, multiplied.
-    times: Cell<usize>,
+    style: InputStyle,
+    /// The number of schema values that may still be visited.
+    values_left: Cell<usize>,
+    /// How often the visited value occurs in one input: the product of the lengths of the lists
+    /// around it.
+    multiplicity: Cell<usize>,
 }
 
-/// One of several; there is at least one.
-pub(super) fn any_of<T: std::fmt::Debug + 'static>(choices: Vec<Choice<T>>) -> BoxedStrategy<T> {
+/// Returns a weighted choice of strategies, of which there must be at least one.
+pub(super) fn weighted_union<T: std::fmt::Debug + 'static>(choices: Vec<WeightedStrategy<T>>) -> BoxedStrategy<T> {
     Union::new_weighted(choices).boxed()
 }
 
-impl<'a> Inputs<'a> {
-    /// Of a schema (`null` where nothing is declared), of parameters that are known to be good, and of what a source says.
+impl<'a> InputGenerator<'a> {
+    /// Creates a generator from a schema (`null` if nothing is declared), valid parameters, and a
+    /// dictionary.
     pub(crate) const fn new(
         schema: &'a Value,
         examples: &'a [Value],
         dictionary: &'a Dictionary,
-        manner: Manner,
+        manner: InputStyle,
     ) -> Self {
-        Self { schema, examples, dictionary, manner, room: Cell::new(ROOM), times: Cell::new(1) }
+        Self {
+            schema,
+            examples,
+            dictionary,
+            style: manner,
+            values_left: Cell::new(MAX_SCHEMA_VALUES),
+            multiplicity: Cell::new(1),
+        }
     }
 
-    /// Parameters: made anew, or an example with some of its fields made anew.
+    /// Returns the strategy for parameters: new ones, or an example with some fields replaced.
     pub(crate) fn strategy(&self) -> BoxedStrategy<Value> {
         let seen: Vec<&Value> = self.examples.iter().collect();
         let topic = self.schema["description"].as_str().unwrap_or_default();
@@ -89,17 +99,17 @@ impl<'a> Inputs<'a> {
         if self.examples.is_empty() {
             return new;
         }
-        let mixed = (select(self.examples.to_vec()), new.clone(), any::<u64>()).prop_map(mixed);
-        any_of(vec![(3, mixed.boxed()), (2, new)])
+        let mixed = (select(self.examples.to_vec()), new.clone(), any::<u64>()).prop_map(mix_fields);
+        weighted_union(vec![(3, mixed.boxed()), (2, new)])
     }
 
     fn value(&self, schema: &Value, seen: &[&Value], hint: Hint<'_>, depth: usize) -> BoxedStrategy<Value> {
-        // A schema that refers to itself in several places has more ways than there is time for.
-        let Some(room) = self.room.get().checked_sub(1) else { return Just(Value::Null).boxed() };
-        self.room.set(room);
-        let schema = self.followed(schema);
-        let about = schema["description"].as_str().filter(|_| depth > 0).unwrap_or(hint.about);
-        let hint = Hint { about, ..hint };
+        // A schema with several recursive references has more paths than can be followed.
+        let Some(room) = self.values_left.get().checked_sub(1) else { return Just(Value::Null).boxed() };
+        self.values_left.set(room);
+        let schema = self.resolve_ref(schema);
+        let about = schema["description"].as_str().filter(|_| depth > 0).unwrap_or(hint.description);
+        let hint = Hint { description: about, ..hint };
         if let Some(values) = schema["enum"].as_array().filter(|values| !values.is_empty()) {
             return select(values.clone()).boxed();
         }
@@ -107,8 +117,11 @@ impl<'a> Inputs<'a> {
             return Just(value.clone()).boxed();
         }
         for key in ["anyOf", "oneOf"] {
-            if let Some(branches) = schema[key].as_array().filter(|branches| !branches.is_empty() && depth < DEPTH) {
-                return any_of(branches.iter().map(|branch| (1, self.value(branch, seen, hint, depth + 1))).collect());
+            if let Some(branches) = schema[key].as_array().filter(|branches| !branches.is_empty() && depth < MAX_DEPTH)
+            {
+                return weighted_union(
+                    branches.iter().map(|branch| (1, self.value(branch, seen, hint, depth + 1))).collect(),
+                );
             }
         }
         let kinds: Vec<&str> = match &schema["type"] {
@@ -117,11 +130,12 @@ impl<'a> Inputs<'a> {
             _ if schema["properties"].is_object() => vec!["object"],
             _ => return self.undeclared(seen, hint, depth),
         };
-        let each = kinds.iter().map(|kind| (1, self.of_kind(kind, schema, seen, hint, depth))).collect::<Vec<_>>();
-        if each.is_empty() { Just(Value::Null).boxed() } else { any_of(each) }
+        let each =
+            kinds.iter().map(|kind| (1, self.value_of_type(kind, schema, seen, hint, depth))).collect::<Vec<_>>();
+        if each.is_empty() { Just(Value::Null).boxed() } else { weighted_union(each) }
     }
 
-    fn of_kind(
+    fn value_of_type(
         &self,
         kind: &str,
         schema: &Value,
@@ -132,44 +146,62 @@ impl<'a> Inputs<'a> {
         match kind {
             "boolean" => any::<bool>().prop_map(Value::Bool).boxed(),
             "integer" | "number" => {
-                let is_counted = self.manner == Manner::Ordinary && samples::is_counted(hint.name);
-                numbers(schema, seen, kind == "integer" || is_counted, self.manner)
+                let is_counted = self.style == InputStyle::Ordinary && text_samples::is_count(hint.name);
+                number_strategy(schema, seen, kind == "integer" || is_counted, self.style)
             }
-            "string" => strings::texts(schema, seen, &self.dictionary.texts, (hint, self.manner), self.longest_text()),
+            "string" => text_edge_cases::text_strategy(
+                schema,
+                seen,
+                &self.dictionary.texts,
+                (hint, self.style),
+                self.longest_text(),
+            ),
             "array" => self.list(schema, seen, hint, depth),
             "object" => self.object(schema, seen, hint, depth),
             _ => Just(Value::Null).boxed(),
         }
     }
 
-    /// What nothing is said about: as in the examples, else scalars, or objects with the fields that the source reads.
+    /// Returns the strategy for an undeclared value: types as in the examples, otherwise scalars,
+    /// or objects with the fields that the source reads.
     fn undeclared(&self, seen: &[&Value], hint: Hint<'_>, depth: usize) -> BoxedStrategy<Value> {
         if !seen.is_empty() {
-            let mut kinds: Vec<&str> = seen.iter().map(|value| kind(value)).collect();
+            let mut kinds: Vec<&str> = seen.iter().map(|value| type_name(value)).collect();
             kinds.sort_unstable();
             kinds.dedup();
             let modest = json!({ "minimum": -1_000_000_000, "maximum": 1_000_000_000 });
             let of = |kind: &&str| {
-                let of_kind: Vec<&Value> = seen.iter().copied().filter(|value| self::kind(value) == *kind).collect();
-                (1, self.of_kind(kind, &modest, &of_kind, hint, depth))
+                let of_kind: Vec<&Value> = seen.iter().copied().filter(|value| type_name(value) == *kind).collect();
+                (1, self.value_of_type(kind, &modest, &of_kind, hint, depth))
             };
-            return any_of(kinds.iter().map(of).collect());
+            return weighted_union(kinds.iter().map(of).collect());
         }
-        let ordinary = Manner::Ordinary;
-        let numbers =
-            numbers(&json!({ "minimum": -1000, "maximum": 1000 }), &[], samples::is_counted(hint.name), ordinary);
-        // A field whose name says so holds a number. Where fields are read, other names are those of lists of records.
+        let ordinary = InputStyle::Ordinary;
+        let numbers = number_strategy(
+            &json!({ "minimum": -1000, "maximum": 1000 }),
+            &[],
+            text_samples::is_count(hint.name),
+            ordinary,
+        );
+        // A field with a number-like name holds a number. If the source reads fields, other names
+        // are those of lists of records.
         let is_field = self.dictionary.fields.iter().any(|field| field == hint.name);
-        if samples::is_number(hint.name) && (is_field || self.dictionary.fields.is_empty()) {
+        if text_samples::is_number(hint.name) && (is_field || self.dictionary.fields.is_empty()) {
             return numbers;
         }
-        let texts = strings::texts(&Value::Null, &[], &self.dictionary.texts, (hint, ordinary), self.longest_text());
-        if is_field && samples::is_text(hint.name) {
+        let texts = text_edge_cases::text_strategy(
+            &Value::Null,
+            &[],
+            &self.dictionary.texts,
+            (hint, ordinary),
+            self.longest_text(),
+        );
+        if is_field && text_samples::is_text(hint.name) {
             return texts;
         }
-        // The same field holds the same kind of thing in all records of a list.
+        // A field has the same type in all records of a list.
         let hash = hint.name.bytes().fold(7, |hash, byte| hash * 31 % 1009 + u32::from(byte));
-        match if hint.turn == 0 || !is_field { 0 } else { (hash >> hint.turn) % 5 } {
+        match if hint.variant == 0 || !is_field { 0 } else { (hash >> hint.variant) % 5 } {
             1 | 2 => return numbers,
             3 | 4 => return texts,
             _ => {}
@@ -179,56 +211,58 @@ impl<'a> Inputs<'a> {
             let fields = self.dictionary.fields.iter();
             let schema: Map<String, Value> = fields.map(|name| (name.clone(), json!({}))).collect();
             let schema = json!({ "properties": schema, "required": self.dictionary.fields });
-            choices.push((12, self.object(&schema, &[], hint, DEPTH - 1)));
+            choices.push((12, self.object(&schema, &[], hint, MAX_DEPTH - 1)));
         }
-        // Records whose fields are named by other parameters have names that other parameters draw as well; and what is in
-        // them may be a list, or a record again.
-        if depth < DEPTH {
-            choices.push((2, self.open(&json!({}), &[], hint, depth.max(2) + 1)));
+        // Fields that other parameters name are drawn from the same names as those parameters;
+        // their values may be lists or records.
+        if depth < MAX_DEPTH {
+            choices.push((2, self.open_object(&json!({}), &[], hint, depth.max(2) + 1)));
         }
-        if (1..DEPTH).contains(&depth) {
-            let few = self.undeclared(&[], hint, DEPTH);
-            let often = if self.manner == Manner::Ordinary { 3 } else { 1 };
+        if (1..MAX_DEPTH).contains(&depth) {
+            let few = self.undeclared(&[], hint, MAX_DEPTH);
+            let often = if self.style == InputStyle::Ordinary { 3 } else { 1 };
             choices.push((often, proptest::collection::vec(few, 0..4).prop_map(Value::Array).boxed()));
         }
-        any_of(choices)
+        weighted_union(choices)
     }
 
-    /// How long a text may be where it stands.
+    /// Returns the maximum length of a text at the current position in characters.
     fn longest_text(&self) -> usize {
-        (ALL_TEXTS / self.times.get()).max(SHORT_TEXT)
+        (MAX_TOTAL_TEXT_CHARS / self.multiplicity.get()).max(SHORT_TEXT_CHARS)
     }
 
     fn list(&self, schema: &Value, seen: &[&Value], hint: Hint<'_>, depth: usize) -> BoxedStrategy<Value> {
         let inside: Vec<&Value> = seen.iter().filter_map(|value| value.as_array()).flatten().collect();
-        // Lists in lists are short: what is declared beyond that is made too short, and refused by its schema.
-        let times = self.times.get();
-        let longest = LONGEST_LISTS[depth.min(LONGEST_LISTS.len() - 1)].min((ALL_ITEMS / times).max(1));
-        let least = size(schema, "minItems").unwrap_or(0).min(longest);
-        let most = size(schema, "maxItems").unwrap_or(least.max(ITEMS)).clamp(least, longest.max(least));
-        if depth >= DEPTH {
+        // Nested lists are short: a longer declared minimum is not reached, and the schema refuses
+        // the value.
+        let times = self.multiplicity.get();
+        let longest = MAX_LIST_ITEMS[depth.min(MAX_LIST_ITEMS.len() - 1)].min((MAX_TOTAL_ITEMS / times).max(1));
+        let least = size_keyword(schema, "minItems").unwrap_or(0).min(longest);
+        let most =
+            size_keyword(schema, "maxItems").unwrap_or(least.max(DEFAULT_LIST_ITEMS)).clamp(least, longest.max(least));
+        if depth >= MAX_DEPTH {
             return Just(json!([])).boxed();
         }
         let first = schema["prefixItems"].as_array().map(Vec::as_slice).unwrap_or_default();
-        if self.manner == Manner::Ordinary && hint.turn == 0 && inside.is_empty() {
-            let turns = (1..=4).map(|turn| (2, self.list(schema, seen, Hint { turn, ..hint }, depth)));
+        if self.style == InputStyle::Ordinary && hint.variant == 0 && inside.is_empty() {
+            let turns = (1..=4).map(|turn| (2, self.list(schema, seen, Hint { variant: turn, ..hint }, depth)));
             let kinds = [json!({ "type": "number" }), json!({ "type": "string" })];
             let is_open = schema["items"].as_object().is_none_or(Map::is_empty);
             let same = kinds.into_iter().filter(|_| is_open).map(|kind| {
                 let mut schema = schema.clone();
                 schema["items"] = kind;
-                (1, self.list(&schema, seen, Hint { turn: 5, ..hint }, depth))
+                (1, self.list(&schema, seen, Hint { variant: 5, ..hint }, depth))
             });
-            return any_of(turns.chain(same).collect());
+            return weighted_union(turns.chain(same).collect());
         }
-        self.times.set(times.saturating_mul(most.min(least + 40).max(1)));
+        self.multiplicity.set(times.saturating_mul(most.min(least + 40).max(1)));
         let item = self.value(&schema["items"], &inside, hint, depth + 1);
-        self.times.set(times);
-        let few = proptest::collection::vec(item.clone(), least..=most.min(least + ITEMS));
-        // The same again and again, and many of them, are borders of lists.
+        self.multiplicity.set(times);
+        let few = proptest::collection::vec(item.clone(), least..=most.min(least + DEFAULT_LIST_ITEMS));
+        // Repeated and many items are boundary cases of lists.
         let same = (item.clone(), least.max(2)..=most.max(2)).prop_map(|(item, count)| vec![item; count.min(40)]);
         let many = proptest::collection::vec(item, least..=most.min(least + 40));
-        let lists = any_of(vec![(6, few.boxed()), (1, same.boxed()), (1, many.boxed())]);
+        let lists = weighted_union(vec![(6, few.boxed()), (1, same.boxed()), (1, many.boxed())]);
         if first.is_empty() {
             return lists.prop_map(Value::Array).boxed();
         }
@@ -240,9 +274,10 @@ impl<'a> Inputs<'a> {
     fn object(&self, schema: &Value, seen: &[&Value], hint: Hint<'_>, depth: usize) -> BoxedStrategy<Value> {
         let seen: Vec<&Map<String, Value>> = seen.iter().filter_map(|value| value.as_object()).collect();
         let declared = schema["properties"].as_object().filter(|declared| !declared.is_empty());
-        let Some(declared) = declared else { return self.open(schema, &seen, hint, depth) };
-        // Records are told of lists and maps in them; what refers to itself ends somewhere.
-        if depth >= 2 * DEPTH {
+        let Some(declared) = declared else { return self.open_object(schema, &seen, hint, depth) };
+        // The depth of records is bounded separately from that of lists and maps; recursion ends
+        // here.
+        if depth >= 2 * MAX_DEPTH {
             return Just(json!({})).boxed();
         }
         let required: Vec<&str> =
@@ -254,38 +289,48 @@ impl<'a> Inputs<'a> {
                 self.field(name, schema, &inside, required.contains(&name.as_str()), (hint, depth))
             })
             .collect();
-        fields.prop_map(gathered).boxed()
+        fields.prop_map(to_object).boxed()
     }
 
-    /// An object of which nothing is declared: with the fields that examples have, else with any.
-    fn open(&self, schema: &Value, seen: &[&Map<String, Value>], hint: Hint<'_>, depth: usize) -> BoxedStrategy<Value> {
+    /// Returns the strategy for an undeclared object: with the fields of the examples, otherwise
+    /// with any.
+    fn open_object(
+        &self,
+        schema: &Value,
+        seen: &[&Map<String, Value>],
+        hint: Hint<'_>,
+        depth: usize,
+    ) -> BoxedStrategy<Value> {
         let mut names: Vec<&String> = seen.iter().flat_map(|object| object.keys()).collect();
         names.sort();
         names.dedup();
         let values = &schema["additionalProperties"];
         let shared = |name: &&String| seen.iter().all(|object| object.contains_key(*name));
-        // Objects that have no field in common are maps.
+        // Objects without a common field are maps.
         if seen.is_empty() || !names.iter().any(shared) {
             let inside: Vec<&Value> = seen.iter().flat_map(|object| object.values()).collect();
-            if depth >= DEPTH {
+            if depth >= MAX_DEPTH {
                 return Just(json!({})).boxed();
             }
             let words: Vec<String> =
                 if names.is_empty() { self.dictionary.fields.clone() } else { names.into_iter().cloned().collect() };
             let mut each = vec![(4, self.value(values, &inside, hint, depth + 1))];
-            if self.manner == Manner::Ordinary && values.is_null() && inside.is_empty() {
-                // Most maps are from names to numbers, or to texts.
+            if self.style == InputStyle::Ordinary && values.is_null() && inside.is_empty() {
+                // Most maps have numbers or texts as values.
                 let known = json!({ "minimum": 0, "maximum": 1000 });
-                each.push((3, numbers(&known, &[], false, self.manner)));
+                each.push((3, number_strategy(&known, &[], false, self.style)));
                 let (words, longest) = (&self.dictionary.texts, self.longest_text());
-                each.push((2, strings::texts(&Value::Null, &[], words, (hint, self.manner), longest)));
+                each.push((2, text_edge_cases::text_strategy(&Value::Null, &[], words, (hint, self.style), longest)));
             }
             let map = |(often, value)| {
-                let pairs = proptest::collection::vec((strings::names(&words, hint, self.manner), value), 0..4);
+                let pairs = proptest::collection::vec(
+                    (text_edge_cases::field_name_strategy(&words, hint, self.style), value),
+                    0..4,
+                );
                 (often, pairs.prop_map(|pairs| Value::Object(pairs.into_iter().collect())).boxed())
             };
-            let map = any_of(each.into_iter().map(map).collect());
-            // What the source reads by name may be here.
+            let map = weighted_union(each.into_iter().map(map).collect());
+            // The fields that the source reads may be here.
             if self.dictionary.fields.is_empty() || !seen.is_empty() || depth > 1 {
                 return map;
             }
@@ -295,7 +340,7 @@ impl<'a> Inputs<'a> {
                 .iter()
                 .map(|name| self.field(name, &Value::Null, &[], true, (hint, depth + 1)))
                 .collect();
-            return any_of(vec![(2, map), (2, read.prop_map(gathered).boxed())]);
+            return weighted_union(vec![(2, map), (2, read.prop_map(to_object).boxed())]);
         }
         let fields: Vec<BoxedStrategy<Option<(String, Value)>>> = names
             .iter()
@@ -304,10 +349,10 @@ impl<'a> Inputs<'a> {
                 self.field(name, values, &inside, shared(name), (hint, depth))
             })
             .collect();
-        fields.prop_map(gathered).boxed()
+        fields.prop_map(to_object).boxed()
     }
 
-    /// A field that is there, or may be.
+    /// Returns the strategy for a required or optional field.
     fn field(
         &self,
         name: &str,
@@ -316,16 +361,16 @@ impl<'a> Inputs<'a> {
         is_required: bool,
         (hint, depth): (Hint<'_>, usize),
     ) -> BoxedStrategy<Option<(String, Value)>> {
-        let hint = Hint { name, about: "", ..hint };
+        let hint = Hint { name, description: "", ..hint };
         let owned = name.to_owned();
         let value = self.value(schema, seen, hint, depth + 1).prop_map(move |value| Some((owned.clone(), value)));
-        if is_required { value.boxed() } else { any_of(vec![(1, Just(None).boxed()), (3, value.boxed())]) }
+        if is_required { value.boxed() } else { weighted_union(vec![(1, Just(None).boxed()), (3, value.boxed())]) }
     }
 
-    /// The schema that a reference leads to.
-    fn followed<'s>(&'s self, schema: &'s Value) -> &'s Value {
+    /// Resolves a reference.
+    fn resolve_ref<'s>(&'s self, schema: &'s Value) -> &'s Value {
         let mut schema = schema;
-        for _ in 0..DEPTH {
+        for _ in 0..MAX_DEPTH {
             let Some(reference) = schema["$ref"].as_str() else { break };
             let Some(found) = reference.strip_prefix('#').and_then(|pointer| self.schema.pointer(pointer)) else {
                 break;
@@ -336,8 +381,8 @@ impl<'a> Inputs<'a> {
     }
 }
 
-/// An example, with those fields taken from another object whose bits are set.
-fn mixed((example, new, bits): (Value, Value, u64)) -> Value {
+/// Replaces the fields of an example whose bits are set.
+fn mix_fields((example, new, bits): (Value, Value, u64)) -> Value {
     let (Value::Object(example), Value::Object(new)) = (example, new) else { return Value::Null };
     let mut mixed = example.clone();
     let mut names: Vec<&String> = example.keys().chain(new.keys()).collect();
@@ -352,15 +397,15 @@ fn mixed((example, new, bits): (Value, Value, u64)) -> Value {
     Value::Object(mixed)
 }
 
-fn gathered(fields: Vec<Option<(String, Value)>>) -> Value {
+fn to_object(fields: Vec<Option<(String, Value)>>) -> Value {
     Value::Object(fields.into_iter().flatten().collect())
 }
 
-fn size(schema: &Value, key: &str) -> Option<usize> {
+fn size_keyword(schema: &Value, key: &str) -> Option<usize> {
     schema[key].as_u64().and_then(|size| usize::try_from(size).ok())
 }
 
-fn kind(value: &Value) -> &'static str {
+fn type_name(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "boolean",

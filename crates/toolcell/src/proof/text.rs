@@ -1,17 +1,17 @@
-//! A proof as text, for people and models.
+//! The rendering of a proof as text.
 
 use std::fmt::Write as _;
 
 use toolcell_tool::Lang;
 
-use super::{Check, Counterexample, Ended, Proof, Trying, Verdict};
-use crate::text::words;
+use super::{Check, CheckKind, CheckStatus, Counterexample, Proof, ProofStatus};
+use crate::messages::localized;
 
 impl Proof {
-    /// What was tried and what came of it.
+    /// Returns the checks and their results as text.
     #[must_use]
     pub fn to_text(&self, lang: Lang) -> String {
-        let (name, verdict) = (&self.name, said_verdict(self.verdict, lang));
+        let (name, verdict) = (&self.name, status_text(self.verdict, lang));
         let mut text = match lang {
             Lang::Ja => format!("ツール「{name}」の検証: {verdict}\n"),
             Lang::En => format!("Verification of the tool `{name}`: {verdict}\n"),
@@ -19,15 +19,15 @@ impl Proof {
         };
         for check in &self.checks {
             // Writing to a string does not fail.
-            let _ = write!(text, "\n- {}", said_check(check, lang));
+            let _ = write!(text, "\n- {}", check_text(check, lang));
         }
         if let Some(found) = &self.counterexample {
             text.push_str("\n\n");
             text.push_str(&found.to_text(lang));
         }
-        if self.verdict == Verdict::Unproven {
+        if self.verdict == ProofStatus::Unproven {
             text.push_str("\n\n");
-            text.push_str(words(
+            text.push_str(localized(
                 lang,
                 "期待される結果を examples に書いて、もう一度検証してください",
                 "say in `examples` what it should do, and verify it again",
@@ -39,46 +39,46 @@ impl Proof {
 }
 
 impl Counterexample {
-    /// The input, and what is wrong with what the tool does with it.
+    /// Returns the input and its fault as text.
     #[must_use]
     pub fn to_text(&self, lang: Lang) -> String {
         let colon = lang.colon();
         let place = self.place.map(|(line, column)| format!(" ({line}:{column})")).unwrap_or_default();
         let mut text = format!(
             "{}{colon}{}{place}\n{}{colon}{}",
-            words(lang, "反例", "counterexample", "反例"),
+            localized(lang, "反例", "counterexample", "反例"),
             self.message,
-            words(lang, "パラメータ", "parameters", "参数"),
+            localized(lang, "パラメータ", "parameters", "参数"),
             self.parameters
         );
         if let Some(with) = &self.found_with {
-            let found = words(lang, "最小化前", "found with", "缩小前");
-            let _ = write!(text, "\n{found}{colon}{}", super::challenge::short(with));
+            let found = localized(lang, "最小化前", "found with", "缩小前");
+            let _ = write!(text, "\n{found}{colon}{}", super::fuzz::truncated_json(with));
         }
         text
     }
 }
 
-fn said_verdict(verdict: Verdict, lang: Lang) -> &'static str {
+fn status_text(verdict: ProofStatus, lang: Lang) -> &'static str {
     match verdict {
-        Verdict::Passed => words(lang, "合格", "passed", "通过"),
-        Verdict::Failed => words(lang, "不合格", "failed", "未通过"),
-        Verdict::Unproven => words(lang, "証拠不足", "unproven", "证据不足"),
+        ProofStatus::Passed => localized(lang, "合格", "passed", "通过"),
+        ProofStatus::Failed => localized(lang, "不合格", "failed", "未通过"),
+        ProofStatus::Unproven => localized(lang, "証拠不足", "unproven", "证据不足"),
     }
 }
 
-fn said_check(check: &Check, lang: Lang) -> String {
+fn check_text(check: &Check, lang: Lang) -> String {
     let name = match check.check {
-        Trying::Examples => words(lang, "使用例", "examples", "示例"),
-        Trying::Determinism => words(lang, "決定性", "determinism", "确定性"),
-        Trying::Headroom => words(lang, "余裕", "headroom", "余量"),
-        Trying::Parameters => words(lang, "パラメータ", "parameters", "参数"),
-        Trying::Challenger => words(lang, "挑戦者", "challenger", "挑战者"),
+        CheckKind::Examples => localized(lang, "使用例", "examples", "示例"),
+        CheckKind::Determinism => localized(lang, "決定性", "determinism", "确定性"),
+        CheckKind::Headroom => localized(lang, "余裕", "headroom", "余量"),
+        CheckKind::Parameters => localized(lang, "パラメータ", "parameters", "参数"),
+        CheckKind::Challenger => localized(lang, "挑戦者", "challenger", "挑战者"),
     };
     let ended = match check.verdict {
-        Ended::Passed => words(lang, "合格", "passed", "通过"),
-        Ended::Failed => words(lang, "不合格", "failed", "未通过"),
-        Ended::Skipped => words(lang, "未実施", "skipped", "已跳过"),
+        CheckStatus::Passed => localized(lang, "合格", "passed", "通过"),
+        CheckStatus::Failed => localized(lang, "不合格", "failed", "未通过"),
+        CheckStatus::Skipped => localized(lang, "未実施", "skipped", "已跳过"),
     };
     format!("{name}{}{ended} ({})", lang.colon(), check.says)
 }

@@ -1,156 +1,172 @@
-//! Runs of a tool that is tried.
+//! The runs of a tool during verification.
 //!
-//! Invariant: what is tried runs by the one road to the cell, under a permit that was given for the tool, and each run leaves a
-//! receipt.
+//! Invariant: every run uses the common execution path, under a permit that was granted for the
+//! tool, and leaves a receipt.
 
 use std::cell::RefCell;
 use std::time::Duration;
 
 use serde_json::Value;
-use toolcell_host::{Budget, CallError, CancelToken, FuelCovers, Outcome, Place, Report, Run, Stop, Thrown, WhenFull};
+use toolcell_host::{
+    Budget, CallContext, CallError, CancelToken, FuelScope, OnOverload, Outcome, Report, Stop, Thrown, ValueSide,
+};
 use toolcell_store::Entry;
 
-use super::{Counterexample, Kept, RECEIPTS_LIMIT, Receipt, Trying};
-use crate::cell::Code;
-use crate::params::{Args, Schema};
+use super::{Captured, CheckKind, Counterexample, MAX_RECEIPTS, TrialReceipt};
+use crate::execute::ToolCode;
 use crate::permit::Permit;
-use crate::run::{inward, key, waiting};
+use crate::run::{cache_key, only_timers, timer_calls};
+use crate::schema::{Args, Schema};
 use crate::toolbox::Toolbox;
 use crate::vet::VettedTool;
 
-/// Errors that the engine makes, by name. Whoever throws one of these says something of their own in it.
-const ENGINE: [&str; 5] = ["TypeError", "RangeError", "ReferenceError", "InternalError", "EvalError"];
-/// What a call is called: as long as what a recorded run is called, so that it burns the same fuel.
+/// The names of the engine's errors. A tool that throws one of these deliberately uses its own
+/// message.
+const ENGINE_ERRORS: [&str; 5] = ["TypeError", "RangeError", "ReferenceError", "InternalError", "EvalError"];
+/// The call identifier, as long as that of a recorded run, so that it burns the same fuel.
 const CALL_ID: &str = "call_000000000000000000000000";
-/// How much of a message is looked for in the source.
-const SAID: usize = 8;
+/// The number of message characters that are looked up in the source.
+const MATCHED_CHARS: usize = 8;
 
-/// A tool that is tried.
+/// A tool under verification.
 pub(crate) struct Trial<'a> {
     pub(crate) toolbox: &'a Toolbox,
     pub(crate) entry: &'a Entry,
     pub(crate) tool: &'a VettedTool,
     pub(crate) schema: &'a Schema,
-    /// For a call of the tool.
+    /// The permit for calls of the tool.
     pub(crate) permit: &'a Permit,
-    /// Where the clock of each run starts.
-    pub(crate) at: Duration,
+    /// The start time of each run's clock, since 1970.
+    pub(crate) started_at: Duration,
     pub(crate) cancel: Option<&'a CancelToken>,
-    pub(crate) receipts: RefCell<Vec<Receipt>>,
+    pub(crate) receipts: RefCell<Vec<TrialReceipt>>,
 }
 
-/// What is wrong with a run.
+/// A fault of a run.
 #[derive(Debug, Clone)]
-pub(crate) struct Wrong {
-    /// In a word.
+pub(crate) struct Violation {
+    /// The kind of fault.
     pub(crate) kind: String,
-    /// In a sentence.
+    /// The message.
     pub(crate) message: String,
-    /// Line and column of the source.
+    /// The line and column in the source.
     pub(crate) place: Option<(u32, u32)>,
 }
 
-impl Wrong {
+impl Violation {
     pub(crate) fn new(kind: &str, message: String) -> Self {
         Self { kind: kind.to_owned(), message, place: None }
     }
 
-    pub(crate) fn threw(thrown: &Thrown) -> Self {
+    pub(crate) fn from_thrown(thrown: &Thrown) -> Self {
         let message = format!("it throws {}: {}", thrown.name, thrown.message);
         Self { place: thrown.line.zip(thrown.column), ..Self::new("threw", message) }
     }
 
-    /// The input that shows it.
-    pub(crate) fn with(self, check: Trying, parameters: Value, found_with: Option<Value>) -> Counterexample {
+    /// Creates a counterexample with the input that shows the fault.
+    pub(crate) fn into_counterexample(
+        self,
+        check: CheckKind,
+        parameters: Value,
+        found_with: Option<Value>,
+    ) -> Counterexample {
         let Self { kind, message, place } = self;
         Counterexample { check, kind, message, parameters, found_with, place }
     }
 }
 
-/// On which image a trial runs.
+/// The image that a run uses.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Image {
-    /// That of the toolbox.
+pub(crate) enum TrialImage {
+    /// The toolbox's image.
     Own,
     /// The interpreter.
     Interpreter,
 }
 
 impl Trial<'_> {
-    /// Calls the tool, and keeps a receipt.
-    pub(crate) fn call(&self, check: Trying, args: Args, budget: Budget) -> Result<Report, CallError> {
-        self.call_on(Image::Own, check, args, budget)
+    /// Calls the tool and records a receipt.
+    pub(crate) fn call(&self, check: CheckKind, args: Args, budget: Budget) -> Result<Report, CallError> {
+        self.call_on(TrialImage::Own, check, args, budget)
     }
 
-    /// Calls the tool on an image, and keeps a receipt.
-    pub(crate) fn call_on(&self, image: Image, check: Trying, args: Args, budget: Budget) -> Result<Report, CallError> {
+    /// Calls the tool on an image and records a receipt.
+    pub(crate) fn call_on(
+        &self,
+        image: TrialImage,
+        check: CheckKind,
+        args: Args,
+        budget: Budget,
+    ) -> Result<Report, CallError> {
         let permit = self.permit.for_trial(args, budget);
-        let run = Run {
+        let run = CallContext {
             tool: None,
             call_id: CALL_ID,
             seed: 0,
-            started_at: self.at,
-            // What can be repeated is tried, also where the tool sees the real time in use.
-            clock: None,
-            operations: waiting(permit.grants()),
+            started_at: self.started_at,
+            // The virtual clock keeps runs repeatable, also for tools that are granted the wall
+            // clock.
+            wall_clock: None,
+            host_calls: timer_calls(permit.grants()),
             cancel: self.cancel,
-            partial: None,
-            when_full: WhenFull::Wait,
+            partial_sink: None,
+            on_overload: OnOverload::Wait,
             profile: None,
-            time: None,
-            fuel_covers: FuelCovers::LoadingAndCall,
+            time_limit: None,
+            fuel_scope: FuelScope::LoadingAndCall,
         };
         let name = self.entry.name.as_str();
         let report = match image {
-            Image::Own => {
-                let key = key(self.entry.id, &inward(permit.grants()));
-                let code = self.toolbox.kept(&key).map_or(Code::Script(self.tool.script()), Code::Evaluated);
-                self.toolbox.enter(key, name, code, &permit, &run)?
+            TrialImage::Own => {
+                let key = cache_key(self.entry.id, &only_timers(permit.grants()));
+                let code =
+                    self.toolbox.cached_script(&key).map_or(ToolCode::Script(self.tool.script()), ToolCode::Prepared);
+                self.toolbox.execute(key, name, code, &permit, &run)?
             }
-            Image::Interpreter => self.toolbox.enter_interpreter(name, self.tool.script(), &permit, &run)?,
+            TrialImage::Interpreter => self.toolbox.execute_interpreted(name, self.tool.script(), &permit, &run)?,
         };
-        self.keep(check, permit.args(), &report);
+        self.record_receipt(check, permit.args(), &report);
         Ok(report)
     }
 
-    fn keep(&self, check: Trying, args: &Args, report: &Report) {
+    fn record_receipt(&self, check: CheckKind, args: &Args, report: &Report) {
         let mut receipts = self.receipts.borrow_mut();
-        if receipts.len() >= RECEIPTS_LIMIT {
+        if receipts.len() >= MAX_RECEIPTS {
             return;
         }
         let (outcome, result) = match &report.outcome {
-            Outcome::Returned(value) => ("returned", value.as_ref().map(|value| Kept::of(value.as_str()))),
-            Outcome::Threw(thrown) => ("threw", Some(Kept::of(&format!("{}: {}", thrown.name, thrown.message)))),
-            Outcome::Stopped(stop) => ("stopped", Some(Kept::of(stop.code()))),
+            Outcome::Returned(value) => ("returned", value.as_ref().map(|value| Captured::new(value.as_str()))),
+            Outcome::Threw(thrown) => ("threw", Some(Captured::new(&format!("{}: {}", thrown.name, thrown.message)))),
+            Outcome::Stopped(stop) => ("stopped", Some(Captured::new(stop.code()))),
         };
-        let (outcome, parameters) = (outcome.to_owned(), Kept::of(args.params().as_str()));
-        receipts.push(Receipt { check, parameters, outcome, result, fuel: report.usage.fuel });
+        let (outcome, parameters) = (outcome.to_owned(), Captured::new(args.params().as_str()));
+        receipts.push(TrialReceipt { check, parameters, outcome, result, fuel: report.usage.fuel });
     }
 
-    /// The budget of a call, as the policy has it.
+    /// Returns the budget of a call under the policy.
     pub(crate) fn budget(&self) -> Budget {
         *self.permit.budget()
     }
 
-    /// What is wrong with a run that took parameters which the tool declares that it takes, in a word and in a sentence.
-    /// That the tool refuses them with an error of its own is its right.
-    pub(crate) fn fault(&self, report: &Report) -> Option<Wrong> {
+    /// Returns the fault of a run with valid parameters. A deliberate error of the tool is not a
+    /// fault.
+    pub(crate) fn violation(&self, report: &Report) -> Option<Violation> {
         match &report.outcome {
             Outcome::Threw(thrown) if is_deliberate(thrown, self.tool.spec().source()) => None,
-            Outcome::Threw(thrown) => Some(Wrong::threw(thrown)),
+            Outcome::Threw(thrown) => Some(Violation::from_thrown(thrown)),
             Outcome::Stopped(Stop::Cancelled) => None,
-            Outcome::Stopped(stop) => Some(Wrong::new(stop.code(), format!("it is stopped: {stop}"))),
+            Outcome::Stopped(stop) => Some(Violation::new(stop.code(), format!("it is stopped: {stop}"))),
             Outcome::Returned(_) => {
-                let lost = report.warnings.iter().find(|warning| warning.place == Place::Result)?;
+                let lost = report.warnings.iter().find(|warning| warning.place == ValueSide::Result)?;
                 let place = if lost.path.is_empty() { "the result".to_owned() } else { format!("`{}`", lost.path) };
-                Some(Wrong::new("result-not-json", format!("{place}: {}", lost.message)))
+                Some(Violation::new("result-not-json", format!("{place}: {}", lost.message)))
             }
         }
     }
 }
 
-/// What a run returned; null for `undefined`.
-pub(crate) fn returned(report: &Report) -> Option<Value> {
+/// Returns the result of a run; null for `undefined`.
+pub(crate) fn returned_value(report: &Report) -> Option<Value> {
     match &report.outcome {
         Outcome::Returned(Some(value)) => serde_json::from_str(value.as_str()).ok(),
         Outcome::Returned(None) => Some(Value::Null),
@@ -158,12 +174,12 @@ pub(crate) fn returned(report: &Report) -> Option<Value> {
     }
 }
 
-/// Whether an error is one that the author of the tool throws: it has another name than the engine's own, or says what
-/// stands in the source.
+/// Returns whether the tool threw the error deliberately: its name is not one of the engine's, or
+/// its message occurs in the source.
 pub(crate) fn is_deliberate(thrown: &Thrown, source: &str) -> bool {
-    if !ENGINE.contains(&thrown.name.as_str()) {
+    if !ENGINE_ERRORS.contains(&thrown.name.as_str()) {
         return true;
     }
-    let said: String = thrown.message.chars().take(SAID).collect();
-    said.chars().count() == SAID && source.contains(&said)
+    let said: String = thrown.message.chars().take(MATCHED_CHARS).collect();
+    said.chars().count() == MATCHED_CHARS && source.contains(&said)
 }

@@ -1,51 +1,51 @@
-//! Why something is no receipt, or is not done again.
+//! The errors of receipts and replays.
 
-use toolcell_analysis::Rejection;
+use toolcell_analysis::AnalysisError;
 use toolcell_host::CallError;
 use toolcell_tool::ToolId;
 
-/// How much of a digest is shown, in digits.
-const SHOWN: usize = 16;
+/// The number of digits of a digest that are shown.
+const SHOWN_DIGITS: usize = 16;
 
-/// Why a text is not taken for a receipt.
+/// The error of an invalid receipt.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReceiptError {
-    /// It is none.
+    /// The text is not a receipt.
     #[error("this is no receipt: {0}")]
     Invalid(String),
-    /// It is of a version that is not known here.
-    #[error("the receipt has version {version}, this toolcell reads version {}", super::VERSION)]
+    /// The version is unknown.
+    #[error("the receipt has version {version}, this toolcell reads version {}", super::FORMAT_VERSION)]
     Version {
-        /// Its version.
+        /// The version of the receipt.
         version: u32,
     },
-    /// Parts of it are not what was signed.
+    /// Parts of the receipt were modified after signing.
     #[error("the receipt was changed after it was signed: {}", places.join(", "))]
     Changed {
-        /// Which: `the parameters`, `entry 4 of the journal`.
+        /// The modified parts: `the parameters`, `entry 4 of the journal`.
         places: Vec<String>,
     },
-    /// It means what was signed, and is written in another way.
+    /// The content is what was signed, but the text is not canonical.
     #[error("the receipt is not written as it was signed: byte {byte} (line {line}, column {column}) is another")]
     Rewritten {
         /// The first byte that differs, counted from 1.
         byte: usize,
-        /// Its line, counted from 1.
+        /// The line, counted from 1.
         line: usize,
-        /// Its column in bytes, counted from 1.
+        /// The column in bytes, counted from 1.
         column: usize,
     },
-    /// The source in it is not that of the tool that it names.
+    /// The source does not match the tool identifier.
     #[error("the source in the receipt is not that of {tool}")]
     OtherTool {
-        /// The tool.
+        /// The tool that the receipt names.
         tool: ToolId,
     },
 }
 
 impl ReceiptError {
-    /// The first byte at which two texts differ.
+    /// Creates the error for a non-canonical text, with the first byte that differs.
     pub(super) fn rewritten(text: &str, written: &str) -> Self {
         let same = text.bytes().zip(written.bytes()).take_while(|(one, other)| one == other).count();
         let before = &text.as_bytes()[..same];
@@ -54,7 +54,7 @@ impl ReceiptError {
         Self::Rewritten { byte: same + 1, line, column }
     }
 
-    /// The stable code of this error.
+    /// Returns the stable code of this error.
     #[must_use]
     pub const fn code(&self) -> &'static str {
         match self {
@@ -64,7 +64,7 @@ impl ReceiptError {
         }
     }
 
-    /// What to do next.
+    /// Returns a hint on what to do next.
     #[must_use]
     pub const fn hint(&self) -> &'static str {
         match self {
@@ -77,53 +77,53 @@ impl ReceiptError {
     }
 }
 
-/// Why a run is not done again.
+/// The error of a run that cannot be replayed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReplayError {
-    /// The receipt is not what it says.
+    /// The receipt is not intact.
     #[error(transparent)]
     Receipt(#[from] ReceiptError),
-    /// It ran in another guest.
-    #[error("the run was in the guest {}, here is the guest {}", start(receipt), start(here))]
+    /// The run used another guest.
+    #[error("the run was in the guest {}, here is the guest {}", short_digest(receipt), short_digest(here))]
     OtherGuest {
-        /// The digest of its guest.
+        /// The digest of the run's guest.
         receipt: String,
-        /// That of the guest here.
+        /// The digest of this guest.
         here: String,
     },
-    /// Another engine counted the fuel.
+    /// The run's fuel was metered by another engine.
     #[error("the run was in the engine {receipt}, here is the engine {here}")]
     OtherEngine {
-        /// The version of its engine.
+        /// The version of the run's engine.
         receipt: String,
-        /// That of the engine here.
+        /// The version of this engine.
         here: String,
     },
-    /// It was ended by the time that it took, or by somebody.
+    /// The run reached its deadline or was cancelled.
     #[error("the run ended with `{stop}`, which comes at another moment each time")]
     NotRepeatable {
         /// The code of the stop.
         stop: String,
     },
-    /// What the host answered is not in it.
+    /// The receipt does not contain the host's answers.
     #[error("the host answered the run more than a receipt holds, and this one does not have it")]
     TooLarge,
-    /// What it ran does not run here.
+    /// The source does not run here.
     #[error(transparent)]
-    Source(#[from] Rejection),
-    /// The sandbox did not take the call.
+    Source(#[from] AnalysisError),
+    /// The sandbox refused the call.
     #[error(transparent)]
     Call(#[from] CallError),
 }
 
-/// So much of a digest that it is told from others.
-fn start(digest: &str) -> &str {
-    digest.get(..SHOWN).unwrap_or(digest)
+/// Returns the first digits of a digest.
+fn short_digest(digest: &str) -> &str {
+    digest.get(..SHOWN_DIGITS).unwrap_or(digest)
 }
 
 impl ReplayError {
-    /// The stable code of this error.
+    /// Returns the stable code of this error.
     #[must_use]
     pub fn code(&self) -> &'static str {
         match self {
@@ -137,7 +137,7 @@ impl ReplayError {
         }
     }
 
-    /// What to do next.
+    /// Returns a hint on what to do next.
     #[must_use]
     pub fn hint(&self) -> &'static str {
         match self {

@@ -1,106 +1,106 @@
-//! What is noted of a run, so that it gets a receipt.
+//! The recording of a run for its receipt.
 
 use std::sync::OnceLock;
 
-use toolcell_host::{ENGINE_VERSION, GUEST_DIGEST, Operations, Report, Run};
+use toolcell_host::{CallContext, ENGINE_VERSION, GUEST_DIGEST, HostCalls, Report};
 use toolcell_store::{Fault, Store};
 use toolcell_tool::ToolName;
 
 use super::Receipt;
-use super::form::{Came, Contents, Limits, Rules, Tool};
-use super::journal::{LIMIT, Recorder};
-use super::seal::{ReceiptKey, Signer};
+use super::format::{ReceiptContents, ReceiptLimits, ReceiptPolicy, ReceiptTool, RecordedResult};
+use super::signature::{ReceiptKey, ReceiptSigner};
+use super::trace::{MAX_TRACE_BYTES, TraceRecorder};
 use crate::permit::Permit;
 use crate::toolbox::Toolbox;
 use crate::vet::VettedTool;
 
-/// What the key of a store is derived for.
-const PURPOSE: &str = "receipts";
+/// The purpose for which the store derives the signing key.
+const KEY_PURPOSE: &str = "receipts";
 
-/// A run that gets a receipt.
-pub(crate) struct Recording<'a> {
-    recorder: Recorder<'a>,
-    signer: Signer,
+/// The recording of a run.
+pub(crate) struct ReceiptRecording<'a> {
+    recorder: TraceRecorder<'a>,
+    signer: ReceiptSigner,
     receipt: OnceLock<Receipt>,
 }
 
 impl Toolbox {
-    /// The key that receipts of this toolbox are signed with; nothing where it has no store.
+    /// Returns the public key of this toolbox's receipts; `None` if it has no store.
     ///
     /// # Errors
-    /// `store-read-only` where there is no key yet and none can be kept, and those of the disk.
+    /// `store-read-only` if there is no key yet and none can be stored, and the store's I/O errors.
     pub fn receipt_key(&self) -> Result<Option<ReceiptKey>, Fault> {
-        Ok(self.receipt_signer()?.map(|signer| signer.public()))
+        Ok(self.receipt_signer()?.map(|signer| signer.public_key()))
     }
 
-    /// What signs receipts.
-    pub(crate) fn receipt_signer(&self) -> Result<Option<Signer>, Fault> {
+    /// Returns the signer of receipts.
+    pub(crate) fn receipt_signer(&self) -> Result<Option<ReceiptSigner>, Fault> {
         self.store.as_deref().map(signer).transpose()
     }
 }
 
-fn signer(store: &Store) -> Result<Signer, Fault> {
-    Ok(Signer::from_seed(&store.secret(PURPOSE)?))
+fn signer(store: &Store) -> Result<ReceiptSigner, Fault> {
+    Ok(ReceiptSigner::from_seed(&store.derive_key(KEY_PURPOSE)?))
 }
 
 impl ReceiptKey {
-    /// The key that receipts of the runs with this store are signed with.
+    /// Returns the public key of the receipts of a store.
     ///
     /// # Errors
-    /// `store-read-only` where there is no key yet and none can be kept, and those of the disk.
-    pub fn of(store: &Store) -> Result<Self, Fault> {
-        Ok(signer(store)?.public())
+    /// `store-read-only` if there is no key yet and none can be stored, and the store's I/O errors.
+    pub fn from_store(store: &Store) -> Result<Self, Fault> {
+        Ok(signer(store)?.public_key())
     }
 }
 
-impl<'a> Recording<'a> {
-    /// Notes what these operations give.
-    pub(crate) fn of(operations: &'a dyn Operations, signer: Signer) -> Self {
-        Self::within(LIMIT, operations, signer)
+impl<'a> ReceiptRecording<'a> {
+    /// Starts recording these host calls.
+    pub(crate) fn new(operations: &'a dyn HostCalls, signer: ReceiptSigner) -> Self {
+        Self::with_limit(MAX_TRACE_BYTES, operations, signer)
     }
 
-    /// The same with so much room for what they give, in bytes.
-    pub(super) fn within(room: usize, operations: &'a dyn Operations, signer: Signer) -> Self {
-        Self { recorder: Recorder::new(operations, room), signer, receipt: OnceLock::new() }
+    /// Starts recording with a size limit for the trace in bytes.
+    pub(super) fn with_limit(room: usize, operations: &'a dyn HostCalls, signer: ReceiptSigner) -> Self {
+        Self { recorder: TraceRecorder::new(operations, room), signer, receipt: OnceLock::new() }
     }
 
-    /// The operations, which are noted.
-    pub(crate) fn operations(&self) -> &dyn Operations {
+    /// Returns the recorded host calls.
+    pub(crate) fn operations(&self) -> &dyn HostCalls {
         &self.recorder
     }
 
-    /// Notes how the run ended, as the tool left it.
-    pub(crate) fn ended(
+    /// Finishes the recording with the report before the post-run hooks.
+    pub(crate) fn finish(
         &self,
         toolbox: &Toolbox,
         name: &ToolName,
         tool: &VettedTool,
         permit: &Permit,
-        ran: (&Run<'_>, &Report),
+        ran: (&CallContext<'_>, &Report),
     ) {
         let (run, report) = ran;
-        let contents = Contents {
-            tool: Tool::of(name, tool.spec()),
+        let contents = ReceiptContents {
+            tool: ReceiptTool::new(name, tool.spec()),
             guest: GUEST_DIGEST.to_owned(),
             engine: ENGINE_VERSION.to_owned(),
             image: toolbox.image().name().to_owned(),
-            policy: Rules {
+            policy: ReceiptPolicy {
                 grants: permit.grants().to_value(),
-                visible: run.operations.grants(),
-                limits: Limits::of(permit.budget()),
+                visible: run.host_calls.grants(),
+                limits: ReceiptLimits::from_budget(permit.budget()),
             },
             parameters: permit.args().params().as_str().to_owned(),
             seed: run.seed,
             started_at: u64::try_from(run.started_at.as_nanos()).unwrap_or(u64::MAX),
             call_id: run.call_id.to_owned(),
-            readings: run.clock.map(|_| report.readings.iter().map(Into::into).collect()),
-            journal: self.recorder.taken(),
-            result: Came::of(report),
+            readings: run.wall_clock.map(|_| report.readings.iter().map(Into::into).collect()),
+            journal: self.recorder.take_trace(),
+            result: RecordedResult::from_report(report),
         };
-        self.receipt.get_or_init(|| Receipt::signed(contents, &self.signer));
+        self.receipt.get_or_init(|| Receipt::sign(contents, &self.signer));
     }
 
-    /// The receipt of a run that has ended.
+    /// Returns the receipt of a finished run.
     pub(crate) fn into_receipt(self) -> Option<Box<Receipt>> {
         self.receipt.into_inner().map(Box::new)
     }

@@ -1,10 +1,10 @@
-//! Does a run again, from its receipt alone.
+//! The replay of a run from its receipt alone.
 //!
-//! Invariant: nothing outside of the cell is reached and nothing is recorded. What the tool asks for is compared with what it
-//! asked for then, and where it is the same it gets what it got then.
+//! Invariant: a replay performs no host calls and records nothing. The tool's host calls are
+//! compared with the recorded ones, and get the recorded answers if they are equal.
 
 mod clock;
-mod operations;
+mod host_calls;
 
 use std::fmt::Display;
 use std::time::Duration;
@@ -12,159 +12,162 @@ use std::time::Duration;
 use serde::Serialize;
 use toolcell_analysis::Script;
 use toolcell_host::{
-    Budget, CancelToken, ENGINE_VERSION, FuelCovers, GUEST_DIGEST, Outcome, Params, Report, Run, Stop, WhenFull,
+    Budget, CallContext, CancelToken, ENGINE_VERSION, FuelScope, GUEST_DIGEST, OnOverload, Outcome, Params, Report,
+    Stop,
 };
 
 use super::Receipt;
 use super::error::{ReceiptError, ReplayError};
-use super::form::{Came, Contents, Ended, Journal, Read, Wait};
+use super::format::{HostCallTrace, ReceiptContents, RecordedOutcome, RecordedReading, RecordedResult, TracedWait};
 use crate::permit::Permit;
 use crate::toolbox::Toolbox;
 
-use clock::clock;
-use operations::Replay;
+use clock::replay_clock;
+use host_calls::ReplayHostCalls;
 
-/// How long a replay may take: the interpreter may do again what a native image did.
-const PATIENCE: Duration = Duration::from_mins(10);
-/// The most memory that a call may have.
-const MEMORY_MOST: usize = 1 << 30;
-/// How much of an outcome a difference shows, in characters.
-const SHOWN: usize = 200;
+/// The deadline of a replay, which is long enough for the interpreter to repeat a native run.
+const REPLAY_DEADLINE: Duration = Duration::from_mins(10);
+/// The maximum memory of a call in bytes.
+const MAX_MEMORY_BYTES: usize = 1 << 30;
+/// The maximum length of an outcome in a message, in characters.
+const MAX_SHOWN_CHARS: usize = 200;
 
-/// How a run is done again.
+/// The options of a replay.
 #[derive(Debug, Clone, Default)]
 pub struct ReplayOptions {
-    /// What to do where the run was in another guest or engine.
-    pub other_version: OtherVersion,
-    /// Ends it from another thread.
+    /// The handling of runs of another guest or engine.
+    pub version_policy: VersionPolicy,
+    /// Cancels the replay from another thread.
     pub cancel: Option<CancelToken>,
 }
 
-/// What to do with a run in another guest or engine, whose fuel is counted otherwise.
+/// The handling of runs of another guest or engine, whose fuel is metered differently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum OtherVersion {
-    /// Refuse it by name.
+pub enum VersionPolicy {
+    /// Refuse it with an error that names the difference.
     #[default]
     Refuse,
-    /// Do it all the same, and say so.
+    /// Replay it, and add a note.
     Note,
 }
 
-/// What came of doing a run again.
+/// The result of a replay.
 #[derive(Debug, Clone)]
 #[must_use = "a run that came out otherwise is in here as well"]
-pub struct Replayed {
-    /// How it ended.
+pub struct ReplayResult {
+    /// The outcome.
     pub outcome: Outcome,
     /// Fuel of the call.
     pub fuel: u64,
     /// Fuel of loading the script.
     pub load_fuel: u64,
-    /// What is not as it was.
-    pub differences: Vec<Difference>,
-    /// What was another guest or engine, where that was not to be refused.
+    /// The differences from the receipt.
+    pub differences: Vec<ReplayDifference>,
+    /// Notes on another guest or engine, if that is not refused.
     pub notes: Vec<String>,
 }
 
-impl Replayed {
-    /// Whether everything is as it was.
+impl ReplayResult {
+    /// Returns whether the replay is identical.
     #[must_use]
     pub fn is_reproduced(&self) -> bool {
         self.differences.is_empty()
     }
 }
 
-/// Something that is not as it was.
+/// A difference between a replay and its receipt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Difference {
-    /// In a word: `journal`, `clock`, `outcome`, `logs`, `warnings`, `fuel`, `load-fuel`.
+pub struct ReplayDifference {
+    /// The part: `journal`, `clock`, `outcome`, `logs`, `warnings`, `fuel`, `load-fuel`.
     pub about: &'static str,
-    /// In a sentence.
+    /// The description.
     pub says: String,
 }
 
 impl Toolbox {
-    /// Does a run again, and says what is not as it was. It needs no store and no policy: nothing outside of the cell is
-    /// reached, and no gate is asked. What the tool may use is what it might then, with up to 10 minutes for it.
+    /// Replays a run and reports the differences. It needs no store and no policy: no host call is
+    /// performed, and no hook runs. The limits are those of the run, except for a deadline of 10
+    /// minutes.
     ///
     /// # Errors
-    /// `receipt-guest`, `receipt-engine` (unless that is only to be noted), `receipt-not-repeatable` (time or somebody ended it),
-    /// `receipt-too-large` (it has no journal), `receipt-changed` (its source is that of another tool), `syntax-error`,
-    /// `limit-invalid`, `busy`, `no-instance`.
-    pub fn replay(&self, receipt: &Receipt, options: &ReplayOptions) -> Result<Replayed, ReplayError> {
-        let run = &receipt.form.run;
-        let notes = versions(run, options.other_version)?;
-        let waits = waits(run)?;
+    /// `receipt-guest`, `receipt-engine` (unless that is only noted), `receipt-not-repeatable` (the
+    /// run reached its deadline or was cancelled), `receipt-too-large` (there is no trace),
+    /// `receipt-changed` (the source is that of another tool), `syntax-error`, `limit-invalid`,
+    /// `busy`, `no-instance`.
+    pub fn replay(&self, receipt: &Receipt, options: &ReplayOptions) -> Result<ReplayResult, ReplayError> {
+        let run = &receipt.document.run;
+        let notes = check_versions(run, options.version_policy)?;
+        let waits = recorded_waits(run)?;
         let script = run.tool.script()?;
-        let limits = run.policy.limits.budget(PATIENCE);
-        // A tool that was evaluated before may have been so within larger limits than those of this call.
+        let limits = run.policy.limits.to_budget(REPLAY_DEADLINE);
+        // The script may have been loaded earlier, under larger limits than those of this call.
         let loading = Budget { fuel: limits.fuel.max(run.result.load_fuel), ..limits };
-        let mut again = self.again(run, &script, waits, loading, options)?;
-        if again.has_no_memory() && again.report.usage.load_fuel != run.result.load_fuel {
-            again = self.again(run, &script, waits, Budget { memory: MEMORY_MOST, ..loading }, options)?;
+        let mut again = self.replay_within(run, &script, waits, loading, options)?;
+        if again.is_out_of_memory() && again.report.usage.load_fuel != run.result.load_fuel {
+            again = self.replay_within(run, &script, waits, Budget { memory: MAX_MEMORY_BYTES, ..loading }, options)?;
         }
-        let Again { report: Report { outcome, usage, .. }, differences } = again;
-        Ok(Replayed { outcome, fuel: usage.fuel, load_fuel: usage.load_fuel, differences, notes })
+        let ReplayAttempt { report: Report { outcome, usage, .. }, differences } = again;
+        Ok(ReplayResult { outcome, fuel: usage.fuel, load_fuel: usage.load_fuel, differences, notes })
     }
 
-    /// Evaluates the script within these limits, and calls it within its own.
-    fn again(
+    /// Loads the script within these limits, and calls it within its own.
+    fn replay_within(
         &self,
-        contents: &Contents,
+        contents: &ReceiptContents,
         script: &Script,
-        waits: &[Wait],
+        waits: &[TracedWait],
         loading: Budget,
         options: &ReplayOptions,
-    ) -> Result<Again, ReplayError> {
+    ) -> Result<ReplayAttempt, ReplayError> {
         let permit = |budget| {
             let invalid = |error: &dyn Display| ReceiptError::Invalid(format!("the parameters: {error}"));
             let params = Params::parse(contents.parameters.as_str()).map_err(|error| invalid(&error))?;
-            let args = self.anything.check(params).map_err(|error| invalid(&error))?;
-            Ok::<_, ReceiptError>(Permit::to_replay(args, budget))
+            let args = self.any_schema.check(params).map_err(|error| invalid(&error))?;
+            Ok::<_, ReceiptError>(Permit::for_replay(args, budget))
         };
-        let permits = (permit(loading)?, permit(contents.policy.limits.budget(PATIENCE))?);
-        let operations = Replay::new(&contents.policy.visible, waits);
-        // Evaluating a script and calling it each read the clock from where the run began.
-        let clocks = [clock(contents.readings.as_deref()), clock(contents.readings.as_deref())];
-        let [evaluating, calling] = clocks.each_ref().map(|clock| Run {
+        let permits = (permit(loading)?, permit(contents.policy.limits.to_budget(REPLAY_DEADLINE))?);
+        let operations = ReplayHostCalls::new(&contents.policy.visible, waits);
+        // Loading a script and calling it each start with the run's first clock reading.
+        let clocks = [replay_clock(contents.readings.as_deref()), replay_clock(contents.readings.as_deref())];
+        let [evaluating, calling] = clocks.each_ref().map(|clock| CallContext {
             tool: None,
             call_id: &contents.call_id,
             seed: contents.seed,
             started_at: Duration::from_nanos(contents.started_at),
-            clock: clock.as_ref(),
-            operations: &operations,
+            wall_clock: clock.as_ref(),
+            host_calls: &operations,
             cancel: options.cancel.as_ref(),
-            partial: None,
-            when_full: WhenFull::Wait,
+            partial_sink: None,
+            on_overload: OnOverload::Wait,
             profile: None,
-            time: None,
-            fuel_covers: FuelCovers::LoadingAndCall,
+            time_limit: None,
+            fuel_scope: FuelScope::LoadingAndCall,
         });
         let (evaluating, calling) = ((&permits.0, &evaluating), (&permits.1, &calling));
-        let report = self.enter_again(&contents.tool.name, script, evaluating, calling)?;
-        let differences = differences(contents, &report, operations.difference());
-        Ok(Again { report, differences })
+        let report = self.execute_uncached(&contents.tool.name, script, evaluating, calling)?;
+        let differences = find_differences(contents, &report, operations.difference());
+        Ok(ReplayAttempt { report, differences })
     }
 }
 
-/// A run that was done again.
-struct Again {
+/// One attempt at a replay.
+struct ReplayAttempt {
     report: Report,
-    differences: Vec<Difference>,
+    differences: Vec<ReplayDifference>,
 }
 
-impl Again {
-    fn has_no_memory(&self) -> bool {
+impl ReplayAttempt {
+    fn is_out_of_memory(&self) -> bool {
         matches!(self.report.outcome, Outcome::Stopped(Stop::OutOfMemory { .. }))
     }
 }
 
-/// Refuses what ran in another version, or notes it.
-fn versions(run: &Contents, other: OtherVersion) -> Result<Vec<String>, ReplayError> {
+/// Refuses or notes a run of another version.
+fn check_versions(run: &ReceiptContents, other: VersionPolicy) -> Result<Vec<String>, ReplayError> {
     let mut notes = Vec::new();
     let mut differs = |error: ReplayError| match other {
-        OtherVersion::Refuse => Err(error),
-        OtherVersion::Note => {
+        VersionPolicy::Refuse => Err(error),
+        VersionPolicy::Note => {
             notes.push(error.to_string());
             Ok(())
         }
@@ -178,41 +181,42 @@ fn versions(run: &Contents, other: OtherVersion) -> Result<Vec<String>, ReplayEr
     Ok(notes)
 }
 
-/// What the host answered, if the run can be done again.
-fn waits(run: &Contents) -> Result<&[Wait], ReplayError> {
-    if let Ended::Stopped { code, .. } = &run.result.outcome
-        && is_by_time(code)
+/// Returns the recorded waits, if the run can be replayed.
+fn recorded_waits(run: &ReceiptContents) -> Result<&[TracedWait], ReplayError> {
+    if let RecordedOutcome::Stopped { code, .. } = &run.result.outcome
+        && is_timing_dependent(code)
     {
         return Err(ReplayError::NotRepeatable { stop: code.clone() });
     }
     match &run.journal {
-        Journal::Waits(waits) => Ok(waits),
-        Journal::Missing(_) => Err(ReplayError::TooLarge),
+        HostCallTrace::Waits(waits) => Ok(waits),
+        HostCallTrace::Missing(_) => Err(ReplayError::TooLarge),
     }
 }
 
-/// Whether a stop comes at another moment each time.
-fn is_by_time(code: &str) -> bool {
-    code == Stop::Deadline { limit: PATIENCE }.code() || code == Stop::Cancelled.code()
+/// Returns whether a stop depends on timing.
+fn is_timing_dependent(code: &str) -> bool {
+    code == Stop::Deadline { limit: REPLAY_DEADLINE }.code() || code == Stop::Cancelled.code()
 }
 
-/// What is not as it was. The first thing that went otherwise comes first.
-fn differences(run: &Contents, report: &Report, of_journal: Option<String>) -> Vec<Difference> {
-    let (then, now) = (&run.result, Came::of(report));
-    let mut all: Vec<Difference> = of_journal.map(|says| Difference { about: "journal", says }).into_iter().collect();
-    let mut differs = |about, says: String| all.push(Difference { about, says });
-    let read: Vec<Read> = report.readings.iter().map(Read::from).collect();
+/// Returns the differences, the earliest first.
+fn find_differences(run: &ReceiptContents, report: &Report, of_journal: Option<String>) -> Vec<ReplayDifference> {
+    let (then, now) = (&run.result, RecordedResult::from_report(report));
+    let mut all: Vec<ReplayDifference> =
+        of_journal.map(|says| ReplayDifference { about: "journal", says }).into_iter().collect();
+    let mut differs = |about, says: String| all.push(ReplayDifference { about, says });
+    let read: Vec<RecordedReading> = report.readings.iter().map(RecordedReading::from).collect();
     let before = run.readings.as_deref().unwrap_or_default();
     if read != before {
         let first = read.iter().zip(before).take_while(|(one, other)| one == other).count() + 1;
         differs("clock", format!("the tool looks at the clock otherwise, from reading {first} on"));
     }
     if now.outcome != then.outcome {
-        differs("outcome", format!("it {}, in the receipt it {}", now.outcome.shown(), then.outcome.shown()));
+        differs("outcome", format!("it {}, in the receipt it {}", now.outcome.summary(), then.outcome.summary()));
     }
     for (about, same, first) in [
-        ("logs", now.logs == then.logs, first(&now.logs, &then.logs)),
-        ("warnings", now.warnings == then.warnings, first(&now.warnings, &then.warnings)),
+        ("logs", now.logs == then.logs, first_difference(&now.logs, &then.logs)),
+        ("warnings", now.warnings == then.warnings, first_difference(&now.warnings, &then.warnings)),
     ] {
         if !same {
             differs(about, format!("the {about} are others, from line {first} on"));
@@ -229,24 +233,24 @@ fn differences(run: &Contents, report: &Report, of_journal: Option<String>) -> V
     all
 }
 
-/// The number of the first line that differs.
-fn first<T: PartialEq>(now: &[T], then: &[T]) -> usize {
+/// Returns the number of the first entry that differs, counted from 1.
+fn first_difference<T: PartialEq>(now: &[T], then: &[T]) -> usize {
     now.iter().zip(then).take_while(|(one, other)| one == other).count() + 1
 }
 
-impl Ended {
-    /// In some words.
-    fn shown(&self) -> String {
+impl RecordedOutcome {
+    /// Returns a truncated description.
+    fn summary(&self) -> String {
         let text = match self {
             Self::Returned(None) => "returns nothing".to_owned(),
             Self::Returned(Some(value)) => format!("returns {value}"),
             Self::Threw { name, message, .. } => format!("throws {name}: {message}"),
             Self::Stopped { message, .. } => format!("is stopped: {message}"),
         };
-        if text.chars().count() <= SHOWN {
+        if text.chars().count() <= MAX_SHOWN_CHARS {
             text
         } else {
-            format!("{}…", text.chars().take(SHOWN).collect::<String>())
+            format!("{}…", text.chars().take(MAX_SHOWN_CHARS).collect::<String>())
         }
     }
 }

@@ -5,64 +5,65 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use toolcell_host::{
-    Budget, Effects, Ended, Grant, Json, Left, Operation, OperationAnswer, OperationFailure, Operations,
-    OperationsOfCall, Params, RealClock, Run, Waited,
+    Budget, CallContext, Completion, Effects, Grant, HostCall, HostCallDriver, HostCalls, Json, OperationError,
+    OperationOutput, Params, Remaining, WaitResult, WallClock,
 };
 use toolcell_tool::{Draft, ToolName, ToolSpec};
 
-use super::seal::Signer;
+use super::signature::ReceiptSigner;
 use super::*;
-use crate::cells::SandboxConfig;
+use crate::backend::SandboxConfig;
 use crate::permit::Permit;
 use crate::toolbox::Toolbox;
 use crate::vet::vet;
 
-/// A sandbox for one call.
+/// Creates a sandbox for one call.
 fn toolbox() -> Toolbox {
     Toolbox::new(&SandboxConfig { slots: 1, ..SandboxConfig::default() }).unwrap()
 }
 
-/// The receipt of a run of this source.
-fn receipt(toolbox: &Toolbox, source: &str, run: &Run<'_>) -> Receipt {
+/// Returns the receipt of a run of this source.
+fn receipt(toolbox: &Toolbox, source: &str, run: &CallContext<'_>) -> Receipt {
     receipt_within(toolbox, source, run, 64 << 20)
 }
 
-/// The same with so much room for the journal, in bytes.
-fn receipt_within(toolbox: &Toolbox, source: &str, run: &Run<'_>, room: usize) -> Receipt {
+/// The same with a size limit for the trace in bytes.
+fn receipt_within(toolbox: &Toolbox, source: &str, run: &CallContext<'_>, room: usize) -> Receipt {
     let name = ToolName::parse("tool").unwrap();
     let draft = Draft::from_bytes("tool", source.as_bytes()).unwrap();
     let tool = vet(ToolSpec::new(name.clone(), &draft, json!({ "n": { "type": "number" } }), Value::Null).unwrap());
     let tool = tool.unwrap();
-    let recording = Recording::within(room, run.operations, Signer::from_seed(&[7; 32]));
-    let args = toolbox.anything.check(Params::parse(r#"{"n": 3}"#).unwrap()).unwrap();
-    let permit = Permit::to_replay(args, Budget::default());
-    let run = Run { operations: recording.operations(), call_id: "call_1", ..*run };
-    let report = Toolbox::enter_again(toolbox, "tool", tool.script(), (&permit, &run), (&permit, &run)).unwrap();
-    recording.ended(toolbox, &name, &tool, &permit, (&run, &report));
+    let recording = ReceiptRecording::with_limit(room, run.host_calls, ReceiptSigner::from_seed(&[7; 32]));
+    let args = toolbox.any_schema.check(Params::parse(r#"{"n": 3}"#).unwrap()).unwrap();
+    let permit = Permit::for_replay(args, Budget::default());
+    let run = CallContext { host_calls: recording.operations(), call_id: "call_1", ..*run };
+    let report = Toolbox::execute_uncached(toolbox, "tool", tool.script(), (&permit, &run), (&permit, &run)).unwrap();
+    recording.finish(toolbox, &name, &tool, &permit, (&run, &report));
     *recording.into_receipt().unwrap()
 }
 
-/// The same receipt with something else in it, signed anew: what a tool that does otherwise would have.
-fn with(receipt: &Receipt, change: impl FnOnce(&mut Contents)) -> Receipt {
-    let mut run = receipt.form.run.clone();
+/// Returns the receipt with a change, signed again: the receipt of a tool that behaves differently.
+fn with(receipt: &Receipt, change: impl FnOnce(&mut ReceiptContents)) -> Receipt {
+    let mut run = receipt.document.run.clone();
     change(&mut run);
-    Receipt::signed(run, &Signer::from_seed(&[7; 32]))
+    Receipt::sign(run, &ReceiptSigner::from_seed(&[7; 32]))
 }
 
-/// Ends what is asked for in an order of chance: any number at once, with values, bytes, failures, time and fuel.
+/// Completes host calls in random order: any number at once, with values, bytes, failures, time and
+/// fuel.
 struct Shuffled(u64);
 
 struct ShuffledCall {
     state: u64,
-    flying: Vec<Operation>,
+    flying: Vec<HostCall>,
 }
 
-impl Operations for Shuffled {
+impl HostCalls for Shuffled {
     fn grants(&self) -> Vec<Grant> {
         vec![Grant::Timers, Grant::Kv]
     }
 
-    fn start(&self) -> Box<dyn OperationsOfCall + '_> {
+    fn start(&self) -> Box<dyn HostCallDriver + '_> {
         Box::new(ShuffledCall { state: self.0.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1, flying: Vec::new() })
     }
 }
@@ -76,41 +77,41 @@ impl ShuffledCall {
         usize::try_from(self.state % u64::try_from(most).unwrap()).unwrap()
     }
 
-    fn ended(&mut self) -> Ended {
+    fn ended(&mut self) -> Completion {
         let at = self.below(self.flying.len());
-        let Operation { id, kind, payload, .. } = self.flying.swap_remove(at);
+        let HostCall { id, kind, payload, .. } = self.flying.swap_remove(at);
         let number = self.below(1000);
         let result = if kind == "timer" {
             Ok(Json::NULL.into())
         } else if number.is_multiple_of(5) {
             let (name, code) = ("Error".to_owned(), "kv-broken".into());
-            Err(OperationFailure { name, message: format!("{payload} is broken"), code, effects: Effects::None })
+            Err(OperationError { name, message: format!("{payload} is broken"), code, effects: Effects::None })
         } else {
             let json = Json::parse(format!(r#"{{"value": [{number}, 1e400], "version": {number}}}"#)).unwrap();
-            Ok(OperationAnswer { json, bytes: None })
+            Ok(OperationOutput { json, bytes: None })
         };
-        Ended { id, result }
+        Completion { id, result }
     }
 }
 
-impl OperationsOfCall for ShuffledCall {
-    fn begin(&mut self, started: Vec<Operation>, cancelled: &[u32]) {
+impl HostCallDriver for ShuffledCall {
+    fn submit(&mut self, started: Vec<HostCall>, cancelled: &[u32]) {
         self.flying.extend(started);
         self.flying.retain(|operation| !cancelled.contains(&operation.id));
     }
 
-    fn wait(&mut self, _: &Left<'_>) -> Waited {
+    fn wait(&mut self, _: &Remaining<'_>) -> WaitResult {
         if self.flying.is_empty() {
-            return Waited::in_vain();
+            return WaitResult::nothing_pending();
         }
         let count = 1 + self.below(self.flying.len());
         let ended = (0..count).map(|_| self.ended()).collect();
         let took = Duration::from_nanos(u64::try_from(self.below(9_000_000)).unwrap());
-        Waited { ended, took, fuel: u64::try_from(self.below(50_000)).unwrap() }
+        WaitResult { completions: ended, elapsed: took, fuel: u64::try_from(self.below(50_000)).unwrap() }
     }
 }
 
-/// Eight things at once, and what came first.
+/// Eight concurrent calls, and their order of completion.
 const PARALLEL: &str = "async function execute() {
   const order = [];
   const one = async (key) => {
@@ -124,8 +125,8 @@ const PARALLEL: &str = "async function execute() {
   return { all, order, at: Date.now(), chance: Math.random() };
 }";
 
-/// A clock that goes on by two milliseconds each time that somebody looks.
-fn ticking() -> RealClock {
+/// A clock that advances by two milliseconds at each reading.
+fn ticking() -> WallClock {
     let looks = std::sync::atomic::AtomicU64::new(1_700_000_000_000);
     std::sync::Arc::new(move || Duration::from_millis(looks.fetch_add(2, std::sync::atomic::Ordering::Relaxed)))
 }

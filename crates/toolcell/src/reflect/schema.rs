@@ -1,50 +1,51 @@
-//! What a reflection has in it, for the schema of its body.
+//! The schema types of a reflection's JSON body.
 //!
-//! Invariant: the fields are those of what is written; the crate that makes it knows no schemas.
+//! Invariant: the fields are those that the reflection crate serializes; that crate does not depend
+//! on schemars.
 #![expect(dead_code, reason = "these are looked at, and never made")]
 
 use schemars::JsonSchema;
 use serde_json::Value;
 
-/// One thing that was done before.
+/// A previous operation.
 #[derive(JsonSchema)]
 #[schemars(untagged)]
-pub(super) enum Done {
-    /// With its arguments.
+pub(super) enum PastOperationSchema {
+    /// An operation with its arguments.
     Operation(serde_json::Map<String, Value>),
-    /// As a line of text: `grep TODO src/a.ts`.
+    /// One line of text: `grep TODO src/a.ts`.
     Line(String),
 }
 
-/// One thing that speaks for a tool, or against it.
+/// One piece of evidence for or against a tool.
 #[derive(JsonSchema)]
-pub(super) struct Evidence {
-    /// What kind of evidence it is.
+pub(super) struct EvidenceSchema {
+    /// The kind of evidence.
     kind: String,
-    /// What it would be a trigger of.
+    /// The trigger that it supports.
     trigger: Option<String>,
-    /// The words as they stand in the task, or what was counted.
+    /// The words of the task, or a count.
     text: String,
-    /// How much it speaks for a tool, -1 to 1.
+    /// The weight for a tool, -1 to 1.
     weight: f64,
 }
 
-/// A tool to make, with the field names of `create_tool`.
+/// A proposed tool, with the field names of `create_tool`.
 #[derive(JsonSchema)]
-pub(super) struct Proposal {
-    /// What it is called.
+pub(super) struct ProposalSchema {
+    /// The name.
     name: String,
-    /// What it does.
+    /// The description.
     description: String,
-    /// Its source.
+    /// The source code.
     code: String,
-    /// What it takes.
+    /// The parameters.
     parameters: Value,
-    /// Its tags.
+    /// The tags.
     tags: Vec<String>,
-    /// Calls with the exact result.
+    /// Example calls with their exact results.
     examples: Vec<Value>,
-    /// What it returns, as a JSON Schema.
+    /// The JSON Schema of the result.
     returns: Option<Value>,
     /// The task.
     generated_from: String,

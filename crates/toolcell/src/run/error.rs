@@ -1,36 +1,36 @@
-//! Why a tool did not run, or ran and did not return.
+//! Errors of runs, and failures of tools.
 //!
-//! Invariant: what the tool did itself is a [`Failed`], and what kept it from running, or its result from being seen, is a
-//! [`RunError`].
+//! Invariant: a failure of the tool itself is a [`ToolFailure`]; a reason why it did not run, or
+//! why its result is withheld, is a [`RunError`].
 
 use std::borrow::Cow;
 
 use toolcell_host::{CallError, Effects, Stop, Thrown};
 use toolcell_store::{Fault, RecordError};
 
-use crate::find::FindToolError;
-use crate::gate::RESULT_WITHHELD;
-use crate::operations::ReachError;
-use crate::params::{ParamsError, SchemaError};
-use crate::permit::{Denial, NotAdmitted};
+use crate::hook::RESULT_WITHHELD;
+use crate::host_calls::GrantOpenError;
+use crate::lookup::FindToolError;
+use crate::permit::{AdmissionError, Denial};
 use crate::policy::LimitError;
 use crate::request::RequestError;
-use crate::sleep::SleepError;
+use crate::schema::{ParamsError, SchemaError};
+use crate::suspend::RunSuspendError;
 use crate::vet::Refusal;
 
-/// A tool ran and did not return.
+/// The failure of a tool that ran and did not return.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Failed {
-    /// It threw.
+pub enum ToolFailure {
+    /// The tool threw.
     #[error("{}: {}", .0.name, .0.message)]
     Threw(Thrown),
-    /// It was ended.
+    /// A limit or a cancellation stopped the tool.
     #[error("{0}")]
     Stopped(Stop),
 }
 
-impl Failed {
-    /// The stable code.
+impl ToolFailure {
+    /// Returns the stable code of this failure.
     #[must_use]
     pub const fn code(&self) -> &'static str {
         match self {
@@ -40,68 +40,68 @@ impl Failed {
     }
 }
 
-/// Why a tool did not run.
+/// An error that prevented a run, or withheld its result.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
-    /// The request cannot be meant so.
+    /// The request is malformed.
     #[error(transparent)]
     Request(#[from] RequestError),
     /// There is no such tool.
     #[error(transparent)]
     Find(#[from] FindToolError),
-    /// What the tool declares that it takes contradicts itself.
+    /// The parameter schema of the tool is invalid.
     #[error(transparent)]
     Schema(#[from] SchemaError),
-    /// The parameters are not what the tool takes.
+    /// The parameters do not match the schema.
     #[error(transparent)]
     Params(#[from] ParamsError),
-    /// The limits that were asked for cannot be had.
+    /// The requested limits are not available.
     #[error(transparent)]
     Limit(#[from] LimitError),
-    /// The analysis refuses the stored source.
+    /// The analysis rejects the stored source.
     #[error("{0}")]
     Unsafe(Refusal),
-    /// The policy, a gate or a person does not let it run, or does not let its result through.
+    /// The policy, a hook or an approver denies the call.
     #[error(transparent)]
     Denied(#[from] Denial),
-    /// It ran, and a gate that failed keeps back what came of it.
+    /// The tool ran, and a hook that failed withholds the result.
     #[error("{denial}")]
     Withheld {
-        /// By whom, and why.
+        /// The denial of the hook.
         denial: Denial,
-        /// How far it changed the world.
+        /// The effects of the run.
         effects: Effects,
     },
-    /// What it is granted cannot be had.
+    /// A granted resource cannot be opened.
     #[error(transparent)]
-    Reach(#[from] ReachError),
-    /// The sandbox did not take the call.
+    GrantOpen(#[from] GrantOpenError),
+    /// The sandbox did not accept the call.
     #[error(transparent)]
     Call(#[from] CallError),
-    /// It was to get a receipt, and nothing can sign one.
+    /// A receipt was requested, and the toolbox has no key to sign it.
     #[error("a receipt is signed with the key of a store, and this toolbox has none")]
     NoReceiptKey,
-    /// The store fails, or what it holds is damaged.
+    /// The store failed, or an object in it is damaged.
     #[error(transparent)]
     Fault(#[from] Fault),
-    /// It does not fall asleep, or does not wake up.
+    /// The run cannot be suspended or resumed.
     #[error(transparent)]
-    Sleep(SleepError),
-    /// It ran until it was to fall asleep, and does not: it has ended.
+    Suspend(RunSuspendError),
+    /// The tool ran until it was to be suspended, which failed. The run has ended.
     #[error("{source}")]
-    Unlaid {
-        /// Why not.
-        source: SleepError,
-        /// How far it changed the world.
+    SuspendFailed {
+        /// Why suspending failed.
+        source: RunSuspendError,
+        /// The effects of the run.
         effects: Effects,
     },
-    /// It ran, and that could not be recorded.
+    /// The tool ran, and recording the run failed.
     #[error("the tool ran (effects: {}), and that cannot be recorded: {source}", .effects.name())]
-    Unrecorded {
-        /// Why not.
+    RecordFailed {
+        /// Why recording failed.
         source: RecordError,
-        /// How far it changed the world.
+        /// The effects of the run.
         effects: Effects,
     },
 }
@@ -119,16 +119,16 @@ impl RunError {
             Self::Unsafe(_) => "safety-check-failed",
             Self::Denied(_) => "permission-denied",
             Self::Withheld { .. } => RESULT_WITHHELD,
-            Self::Reach(error) => error.code(),
+            Self::GrantOpen(error) => error.code(),
             Self::NoReceiptKey => "receipt-no-key",
             Self::Call(error) => error.code(),
             Self::Fault(error) => error.code(),
-            Self::Sleep(error) | Self::Unlaid { source: error, .. } => error.code(),
-            Self::Unrecorded { source, .. } => source.code(),
+            Self::Suspend(error) | Self::SuspendFailed { source: error, .. } => error.code(),
+            Self::RecordFailed { source, .. } => source.code(),
         }
     }
 
-    /// What to do next.
+    /// Returns a hint on what to do next.
     #[must_use]
     pub fn hint(&self) -> Cow<'_, str> {
         match self {
@@ -139,33 +139,33 @@ impl RunError {
             Self::Limit(error) => error.hint().into(),
             Self::Unsafe(refusal) => refusal.hint().into(),
             Self::Denied(denial) | Self::Withheld { denial, .. } => denial.hint.as_str().into(),
-            Self::Reach(error) => error.hint().into(),
+            Self::GrantOpen(error) => error.hint().into(),
             Self::NoReceiptKey => "open the toolbox with a store, or run the tool without a receipt".into(),
             Self::Call(error) => error.hint().into(),
             Self::Fault(error) => error.hint().into(),
-            Self::Sleep(error) | Self::Unlaid { source: error, .. } => error.hint(),
-            Self::Unrecorded { source, .. } => source.hint().into(),
+            Self::Suspend(error) | Self::SuspendFailed { source: error, .. } => error.hint(),
+            Self::RecordFailed { source, .. } => source.hint().into(),
         }
     }
 
-    /// How far the tool changed the world all the same: `none` where it did not run.
+    /// Returns the effects of the run, `none` if the tool did not run.
     #[must_use]
     pub const fn effects(&self) -> Effects {
         match self {
-            Self::Withheld { effects, .. } | Self::Unlaid { effects, .. } | Self::Unrecorded { effects, .. } => {
-                *effects
-            }
+            Self::Withheld { effects, .. }
+            | Self::SuspendFailed { effects, .. }
+            | Self::RecordFailed { effects, .. } => *effects,
             _ => Effects::None,
         }
     }
 }
 
-impl From<NotAdmitted> for RunError {
-    fn from(error: NotAdmitted) -> Self {
+impl From<AdmissionError> for RunError {
+    fn from(error: AdmissionError) -> Self {
         match error {
-            NotAdmitted::Denied(denial) => Self::Denied(denial),
-            NotAdmitted::Params(error) => Self::Params(error),
-            NotAdmitted::Fault(fault) => Self::Fault(fault),
+            AdmissionError::Denied(denial) => Self::Denied(denial),
+            AdmissionError::Params(error) => Self::Params(error),
+            AdmissionError::Fault(fault) => Self::Fault(fault),
         }
     }
 }

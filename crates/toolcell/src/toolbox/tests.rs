@@ -1,26 +1,26 @@
 use std::sync::mpsc::channel;
 
-use toolcell_host::{CancelToken, Params, WhenFull};
+use toolcell_host::{CancelToken, OnOverload, Params};
 use toolcell_tool::ToolId;
 
 use super::*;
 use crate::policy::Grants;
-use crate::run::{RunOptions, key};
+use crate::run::{RunOptions, cache_key};
 use crate::{CreateTool, PolicyFile, RunTool};
 
 const ONE: &str = "const execute = () => 1";
-/// It says that it runs, and never ends.
+/// A tool that reports a partial result, and never ends.
 const ENDLESS: &str = "export default (pi) => ({ name: 'endless', description: 'd', parameters: {}, \
                        execute(id, params, onUpdate) { onUpdate(1); for (;;) {} } })";
 
-fn under(policy: &str) -> ToolboxConfig {
+fn config_with_policy(policy: &str) -> ToolboxConfig {
     let file = PolicyFile::parse(crate::policy::Layer::User, policy, Path::new("policy.toml")).unwrap();
-    ToolboxConfig { policy: Policy::layered([file]).unwrap(), ..ToolboxConfig::default() }
+    ToolboxConfig { policy: Policy::from_layers([file]).unwrap(), ..ToolboxConfig::default() }
 }
 
-fn with_slots(slots: usize) -> ToolboxConfig {
+fn config_with_slots(slots: usize) -> ToolboxConfig {
     let sandbox = SandboxConfig { slots, ..SandboxConfig::default() };
-    ToolboxConfig { sandbox, ..under("[approval]\nmode = \"auto\"") }
+    ToolboxConfig { sandbox, ..config_with_policy("[approval]\nmode = \"auto\"") }
 }
 
 fn create(toolbox: &Toolbox, name: &str, code: &str) -> ToolId {
@@ -28,9 +28,9 @@ fn create(toolbox: &Toolbox, name: &str, code: &str) -> ToolId {
     toolbox.create(&CreateTool { name, description, code, ..CreateTool::default() }).unwrap().id
 }
 
-/// What a run returned, or the code of why it did not.
+/// Returns the result of a run, or the code of its error.
 fn run(toolbox: &Toolbox, name: &str) -> Result<String, String> {
-    let ran = toolbox.run(&RunTool::of(name, Params::default()), &RunOptions::default());
+    let ran = toolbox.run(&RunTool::new(name, Params::default()), &RunOptions::default());
     let ran = ran.map_err(|error| error.code().to_owned())?;
     ran.value().map(|value| value.unwrap().to_string()).map_err(|failed| failed.code().to_owned())
 }
@@ -38,8 +38,8 @@ fn run(toolbox: &Toolbox, name: &str) -> Result<String, String> {
 #[test]
 fn toolboxes_share_a_sandbox_and_no_tool() {
     let folder = tempfile::tempdir().unwrap();
-    let ours = Toolbox::open(&folder.path().join("ours"), with_slots(2)).unwrap();
-    let theirs = ours.beside(&folder.path().join("theirs"), with_slots(9)).unwrap();
+    let ours = Toolbox::open(&folder.path().join("ours"), config_with_slots(2)).unwrap();
+    let theirs = ours.sibling(&folder.path().join("theirs"), config_with_slots(9)).unwrap();
     assert!(Arc::ptr_eq(&ours.sandbox, &theirs.sandbox));
     assert_eq!((theirs.slots(), theirs.image()), (2, ours.image()));
 
@@ -47,17 +47,17 @@ fn toolboxes_share_a_sandbox_and_no_tool() {
     assert_eq!(run(&ours, "one").unwrap(), "1");
     assert_eq!(run(&theirs, "one").unwrap_err(), "tool-not-found");
     assert_eq!(run(&theirs, &id.to_string()).unwrap_err(), "tool-not-found");
-    let key = key(id, &Grants::default());
-    assert!(ours.kept(&key).is_some() && theirs.kept(&key).is_none());
+    let key = cache_key(id, &Grants::default());
+    assert!(ours.cached_script(&key).is_some() && theirs.cached_script(&key).is_none());
     assert!(ours.cache.tool(&id).is_some() && theirs.cache.tool(&id).is_none());
 }
 
 #[test]
 fn each_toolbox_has_its_own_rules() {
     let folder = tempfile::tempdir().unwrap();
-    let ours = Toolbox::open(&folder.path().join("ours"), with_slots(2)).unwrap();
-    let never = under("[approval]\nmode = \"never\"\n[store]\ntools = 1");
-    let theirs = ours.beside(&folder.path().join("theirs"), never).unwrap();
+    let ours = Toolbox::open(&folder.path().join("ours"), config_with_slots(2)).unwrap();
+    let never = config_with_policy("[approval]\nmode = \"never\"\n[store]\ntools = 1");
+    let theirs = ours.sibling(&folder.path().join("theirs"), never).unwrap();
     for toolbox in [&ours, &theirs] {
         create(toolbox, "one", ONE);
     }
@@ -72,8 +72,8 @@ fn each_toolbox_has_its_own_rules() {
 #[test]
 fn a_slot_that_one_toolbox_takes_is_taken_in_the_other() {
     let folder = tempfile::tempdir().unwrap();
-    let ours = Toolbox::open(&folder.path().join("ours"), with_slots(1)).unwrap();
-    let theirs = ours.beside(&folder.path().join("theirs"), ToolboxConfig::default()).unwrap();
+    let ours = Toolbox::open(&folder.path().join("ours"), config_with_slots(1)).unwrap();
+    let theirs = ours.sibling(&folder.path().join("theirs"), ToolboxConfig::default()).unwrap();
     create(&ours, "endless", ENDLESS);
     create(&theirs, "one", ONE);
     let (runs, running) = channel();
@@ -86,14 +86,14 @@ fn a_slot_that_one_toolbox_takes_is_taken_in_the_other() {
         ..RunOptions::default()
     };
     std::thread::scope(|scope| {
-        let endless = RunTool::of("endless", Params::default());
+        let endless = RunTool::new("endless", Params::default());
         let run = scope.spawn({
             let ours = &ours;
             move || ours.run(&endless, &options)
         });
         running.recv().unwrap();
-        let options = RunOptions { when_full: WhenFull::Refuse, ..RunOptions::default() };
-        let refused = theirs.run(&RunTool::of("one", Params::default()), &options).map(drop);
+        let options = RunOptions { on_overload: OnOverload::Refuse, ..RunOptions::default() };
+        let refused = theirs.run(&RunTool::new("one", Params::default()), &options).map(drop);
         cancel.cancel();
         assert_eq!(refused.unwrap_err().code(), "busy");
         assert_eq!(run.join().unwrap().unwrap().value().unwrap_err().code(), "cancelled");
@@ -104,9 +104,9 @@ fn a_slot_that_one_toolbox_takes_is_taken_in_the_other() {
 #[test]
 fn a_clock_beyond_the_calendar_gives_the_latest_time_that_stores_read() {
     let after = |millis| std::time::UNIX_EPOCH + std::time::Duration::from_millis(millis);
-    assert_eq!(within_calendar(after(1_500)).as_millisecond(), 1_500);
+    assert_eq!(clamp_to_calendar(after(1_500)).as_millisecond(), 1_500);
     // 1.5 s after the last second, noon of the last day in UTC, and the year 60,000.
     for millis in [253_402_207_201_500, 253_402_257_600_000, 1_831_300_000_000_000] {
-        assert_eq!(within_calendar(after(millis)), LAST, "{millis}");
+        assert_eq!(clamp_to_calendar(after(millis)), MAX_TIMESTAMP, "{millis}");
     }
 }

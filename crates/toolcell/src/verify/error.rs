@@ -1,4 +1,4 @@
-//! Why a tool was not tried.
+//! Errors of verifying a tool.
 
 use std::borrow::Cow;
 
@@ -8,20 +8,20 @@ use toolcell_tool::ToolName;
 
 use crate::run::RunError;
 
-/// Why a tool was not tried.
+/// An error that prevented the verification of a tool.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum VerifyError {
-    /// It does not run, or must not.
+    /// The tool does not run, or must not.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// Something else is to be used.
+    /// The tool is deprecated.
     #[error("`{0}` is deprecated")]
     Deprecated(ToolName),
-    /// Its status changed meanwhile.
+    /// The status of the tool changed meanwhile.
     #[error(transparent)]
     Status(StatusError),
-    /// It was broken off.
+    /// The verification was cancelled.
     #[error("the trial was broken off")]
     Cancelled,
 }
@@ -38,7 +38,7 @@ impl VerifyError {
         }
     }
 
-    /// What to do next.
+    /// Returns a hint on what to do next.
     #[must_use]
     pub fn hint(&self) -> Cow<'_, str> {
         match self {

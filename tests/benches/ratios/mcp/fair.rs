@@ -1,4 +1,5 @@
-//! What is left to one principal while another takes all it can: a hundred runs that never end, and floods of each verb.
+//! Fairness: what one principal gets while another one has a hundred endless runs, or floods the
+//! server with one operation.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -7,36 +8,36 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::{Place, RESULT, creation, small_run};
-use crate::client::{Connection, Era, Http, Message, toolcell};
+use super::{BenchFolder, RESULT, creation, small_run};
+use crate::client::{Connection, Era, HttpServerProcess, Message, serve_command};
 use crate::engines::STRING_REVERSE;
 use crate::measure::Series;
 use crate::table::{Row, Table, Target};
 
 const ENDLESS: usize = 100;
-/// Turns with and without them, and runs in each.
+/// Number of turns with and without the load, and runs per turn.
 const TURNS: usize = 5;
 const RUNS: usize = 400;
-/// Requests of a flood that are under way at any time.
+/// Number of concurrent requests of a flood.
 const FLOOD: usize = 64;
-/// Lines of a source that is created in one.
+/// Number of lines of a source that a flood creates.
 const LINES: usize = 400;
 const TOKENS: [&str; 2] = ["the-token-of-the-first-one", "the-token-of-the-second-one"];
 
-pub(super) fn measure(table: &mut Table, place: &Place) {
+pub(super) fn measure(table: &mut Table, place: &BenchFolder) {
     table.section("the MCP server: a small run of one principal beside 100 endless ones of another, median of 2,000");
     let tokens = place.store("tokens.toml");
     fs::write(&tokens, format!("[principals.a]\ntoken = '{}'\n[principals.b]\ntoken = '{}'\n", TOKENS[0], TOKENS[1]))
         .unwrap();
     fs::set_permissions(&tokens, fs::Permissions::from_mode(0o600)).unwrap();
-    let mut command = toolcell(&place.program, &place.store("fair"));
+    let mut command = serve_command(&place.program, &place.store("fair"));
     command.arg("--tokens").arg(&tokens);
-    let http = Http::start(command);
+    let http = HttpServerProcess::start(command);
     let [mut first, mut second] = TOKENS.map(|token| http.connect(Some(token)));
     create(&mut first, "endless", "const execute = () => { for (let i = 0; i < 1e15; i++); };");
     create(&mut second, "string_reverse", STRING_REVERSE.source);
 
-    let written = second.written(&small_run(Era::Stateless));
+    let written = second.encode(&small_run(Era::Stateless));
     let run = |connection: &mut Connection| assert!(connection.exchange(&written).unwrap().body.contains(RESULT));
     let (mut beside, mut alone) = (Series::default(), Series::default());
     Series::default().time(RUNS, || run(&mut second));
@@ -45,7 +46,7 @@ pub(super) fn measure(table: &mut Table, place: &Place) {
         let crowd = endless(&http);
         beside.time(RUNS, || run(&mut second));
         drop(crowd);
-        // They are ended when it is noticed that nobody waits for them.
+        // The runs end once the server notices that their clients have gone.
         std::thread::sleep(Duration::from_secs(4));
     }
     let row = Row::new("median", beside.median()).beside(alone.median());
@@ -54,8 +55,9 @@ pub(super) fn measure(table: &mut Table, place: &Place) {
     floods(table, &http, &mut second);
 }
 
-/// A small run of one principal while another has [`FLOOD`] requests of one verb under way all the time.
-fn floods(table: &mut Table, http: &Http, second: &mut Connection) {
+/// Measures a small run of one principal while another one always has [`FLOOD`] requests of one
+/// operation in flight.
+fn floods(table: &mut Table, http: &HttpServerProcess, second: &mut Connection) {
     table.section("the MCP server: a small run of one principal beside a flood of another, 64 requests at any time, median of 2,000");
     let source = |number: u32| {
         let lines = (0..LINES).map(|line| format!("function f{line}(a) {{ return a + {number} }}\n"));
@@ -82,7 +84,7 @@ fn floods(table: &mut Table, http: &Http, second: &mut Connection) {
             ),
         }
     };
-    let written = second.written(&small_run(Era::Stateless));
+    let written = second.encode(&small_run(Era::Stateless));
     for verb in [
         "create_tool",
         "list_dynamic_tools",
@@ -101,18 +103,18 @@ fn floods(table: &mut Table, http: &Http, second: &mut Connection) {
             scope.spawn(|| {
                 let mut crowd: Vec<Connection> = (0..FLOOD).map(|_| http.connect(Some(TOKENS[0]))).collect();
                 let send = |connection: &mut Connection| {
-                    let written = connection.written(&request(verb, number.fetch_add(1, Ordering::Relaxed)));
+                    let written = connection.encode(&request(verb, number.fetch_add(1, Ordering::Relaxed)));
                     connection.send(&written).unwrap();
                 };
                 crowd.iter_mut().for_each(send);
                 while !over.load(Ordering::Relaxed) {
                     for connection in &mut crowd {
-                        connection.answer().unwrap();
+                        connection.read_reply().unwrap();
                         send(connection);
                     }
                 }
                 for connection in &mut crowd {
-                    drop(connection.answer().unwrap());
+                    drop(connection.read_reply().unwrap());
                 }
             });
             while number.load(Ordering::Relaxed) < 2 * u32::try_from(FLOOD).unwrap() {
@@ -133,13 +135,13 @@ fn create(connection: &mut Connection, name: &str, source: &str) {
     assert!(answer.body.contains(r#""isError":false"#), "{answer:?}");
 }
 
-/// Runs that nobody waits for, but whose connections are open.
-fn endless(http: &Http) -> Vec<Connection> {
+/// Starts runs whose replies are never read, over open connections.
+fn endless(http: &HttpServerProcess) -> Vec<Connection> {
     let begun = (0..ENDLESS).map(|number| {
         let mut connection = http.connect(Some(TOKENS[0]));
         let id = u64::try_from(number).unwrap();
         let arguments = json!({"tool_name": "endless", "parameters": {}, "timeout_ms": 600_000});
-        let written = connection.written(&Message::call(Era::Stateless, id, "run_dynamic_tool", &arguments));
+        let written = connection.encode(&Message::call(Era::Stateless, id, "run_dynamic_tool", &arguments));
         connection.send(&written).unwrap();
         connection
     });

@@ -1,21 +1,21 @@
-//! From the start of a server to its first answer.
+//! Time from the start of a server to its first reply.
 
 use std::path::Path;
 use std::time::Duration;
 
 use serde_json::json;
 
-use super::{Place, creation};
-use crate::client::{Era, Message, Way};
+use super::{BenchFolder, creation};
+use crate::client::{Era, Message, StdioKind};
 use crate::measure::Series;
 use crate::table::{Figure, Row, Table, Target};
 
 const TURNS: usize = 20;
-/// Tools in the large store.
+/// Number of tools in the large store.
 const TOOLS: usize = 1_000;
 const TARGET: Target = Target::AtMost(Figure::Time(30e-3));
 
-pub(super) fn measure(table: &mut Table, place: &Place) {
+pub(super) fn measure(table: &mut Table, place: &BenchFolder) {
     table.section("the MCP server: from its start to its first answer over stdio, median of 20");
     let (small, large) = (place.store("empty"), place.store("large"));
     first_answer(place, &small, Era::Stateless);
@@ -37,8 +37,8 @@ pub(super) fn measure(table: &mut Table, place: &Place) {
     }
 }
 
-fn stock(place: &Place, store: &Path) {
-    let mut lines = place.lines(store, Way::Pipes);
+fn stock(place: &BenchFolder, store: &Path) {
+    let mut lines = place.lines(store, StdioKind::Pipes);
     for number in 0..TOOLS {
         let source = format!("const execute = ({{ text }}) => `${{text}} {number}`;");
         let answer = lines.ask(&creation(&format!("tool_{number}"), &source));
@@ -46,11 +46,11 @@ fn stock(place: &Place, store: &Path) {
     }
 }
 
-fn first_answer(place: &Place, store: &Path, era: Era) -> Duration {
+fn first_answer(place: &BenchFolder, store: &Path, era: Era) -> Duration {
     let started = std::time::Instant::now();
-    let mut lines = place.lines(store, Way::Pipes);
+    let mut lines = place.lines(store, StdioKind::Pipes);
     if era == Era::Session {
-        lines.begin();
+        lines.start_session();
     }
     assert!(lines.ask(&list(era)).contains("run_dynamic_tool"));
     started.elapsed()

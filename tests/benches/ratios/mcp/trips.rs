@@ -1,17 +1,17 @@
-//! Round trips of a small run, over every way in.
+//! Round trips of a small run, over every transport.
 
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::{Place, RESULT, small_run};
-use crate::client::{Connection, Era, Http, Lines, Message, Way, toolcell};
+use super::{BenchFolder, RESULT, small_run};
+use crate::client::{Connection, Era, HttpServerProcess, Message, StdioClient, StdioKind, serve_command};
 use crate::measure::Series;
 use crate::table::{Figure, Row, Table, Target};
 
-/// Turns in which the ways in are measured, and runs of each in one turn.
+/// Number of turns in which the transports alternate, and runs per transport and turn.
 const TURNS: usize = 20;
 const RUNS: usize = 250;
-/// Connections at once, and for how long.
+/// Number of concurrent connections, and the time for which they run.
 const CONNECTIONS: usize = 32;
 const RUSH: Duration = Duration::from_secs(3);
 
@@ -19,14 +19,14 @@ const STDIO: Target = Target::AtMost(Figure::Time(400e-6));
 const HTTP: Target = Target::AtMost(Figure::Time(800e-6));
 const RATE: Target = Target::AtLeast(Figure::Rate(4_000.0));
 
-pub(super) fn measure(table: &mut Table, place: &Place) {
+pub(super) fn measure(table: &mut Table, place: &BenchFolder) {
     table.section("the MCP server: a small run, recorded, as its client sees it, median of 5,000");
     let store = place.stocked("trips");
-    let http = Http::start(toolcell(&place.program, &store));
+    let http = HttpServerProcess::start(serve_command(&place.program, &store));
     let mut ways = [
-        Trip::over_lines("over stdio, pipes, 2026-07-28", place.lines(&store, Way::Pipes), Era::Stateless),
-        Trip::over_lines("over stdio, pipes, 2025-11-25", place.lines(&store, Way::Pipes), Era::Session),
-        Trip::over_lines("over stdio, sockets, 2026-07-28", place.lines(&store, Way::Sockets), Era::Stateless),
+        Trip::over_lines("over stdio, pipes, 2026-07-28", place.lines(&store, StdioKind::Pipes), Era::Stateless),
+        Trip::over_lines("over stdio, pipes, 2025-11-25", place.lines(&store, StdioKind::Pipes), Era::Session),
+        Trip::over_lines("over stdio, sockets, 2026-07-28", place.lines(&store, StdioKind::Sockets), Era::Stateless),
         Trip::over_http("over HTTP, kept alive, 2026-07-28", http.connect(None), Era::Stateless),
         Trip::over_http("over HTTP, kept alive, 2025-11-25", http.connect(None), Era::Session),
     ];
@@ -52,7 +52,7 @@ pub(super) fn measure(table: &mut Table, place: &Place) {
 
 const HEALTH: &[u8] = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
-/// A way in, and how long it took.
+/// A transport and its times.
 struct Trip {
     name: &'static str,
     peer: Peer,
@@ -62,24 +62,24 @@ struct Trip {
 }
 
 enum Peer {
-    Lines(Lines),
-    /// With the request as it goes over the wire.
+    Lines(StdioClient),
+    /// An HTTP connection, with the encoded request.
     Http(Connection, Vec<u8>),
 }
 
 impl Trip {
-    fn over_lines(name: &'static str, mut lines: Lines, era: Era) -> Self {
+    fn over_lines(name: &'static str, mut lines: StdioClient, era: Era) -> Self {
         if era == Era::Session {
-            lines.begin();
+            lines.start_session();
         }
         Self::new(name, Peer::Lines(lines), era)
     }
 
     fn over_http(name: &'static str, mut connection: Connection, era: Era) -> Self {
         if era == Era::Session {
-            connection.begin();
+            connection.start_session();
         }
-        let written = connection.written(&small_run(era));
+        let written = connection.encode(&small_run(era));
         Self::new(name, Peer::Http(connection, written), era)
     }
 
@@ -91,7 +91,7 @@ impl Trip {
         matches!(self.peer, Peer::Http(..))
     }
 
-    /// A turn. The first one only warms up.
+    /// Measures a turn. The first one is the warm-up.
     fn take(&mut self) {
         let mut series = Series::default();
         let into = if self.warm { &mut self.series } else { &mut series };
@@ -105,8 +105,8 @@ impl Trip {
     }
 }
 
-/// How many runs a second some connections make together.
-fn rate(http: &Http, era: Era) -> Figure {
+/// Returns the total runs per second of some connections.
+fn rate(http: &HttpServerProcess, era: Era) -> Figure {
     let started = Instant::now();
     let runs: u32 = thread::scope(|scope| {
         let threads: Vec<_> = (0..CONNECTIONS).map(|_| scope.spawn(|| runs_until(http, era, started + RUSH))).collect();
@@ -115,12 +115,12 @@ fn rate(http: &Http, era: Era) -> Figure {
     Figure::Rate(f64::from(runs) / started.elapsed().as_secs_f64())
 }
 
-fn runs_until(http: &Http, era: Era, end: Instant) -> u32 {
+fn runs_until(http: &HttpServerProcess, era: Era, end: Instant) -> u32 {
     let mut connection = http.connect(None);
     if era == Era::Session {
-        connection.begin();
+        connection.start_session();
     }
-    let written = connection.written(&small_run(era));
+    let written = connection.encode(&small_run(era));
     let mut runs = 0;
     while Instant::now() < end {
         assert!(connection.exchange(&written).unwrap().body.contains(RESULT));

@@ -1,4 +1,4 @@
-//! What is no pattern, or too large a one, and patterns that nobody would write.
+//! Invalid patterns, patterns that are too large, and unusual ones.
 
 use super::Is::{Exponential, Invalid, Safe, Unknown};
 use super::{check, expect, is_exponential};
@@ -53,12 +53,12 @@ fn what_is_too_large_is_unknown() {
     ] {
         expect(Unknown, "", &[&pattern]);
     }
-    // Without a loop, there is nothing to look at.
+    // Without a loop, there is nothing to analyse.
     expect(Safe, "", &[&"a".repeat(64 << 10), &words.join("|")]);
     expect(Exponential, "", &[&format!("^{}$", nested(30))]);
 }
 
-/// Random patterns: whatever comes out, something does.
+/// Random patterns: the check ends with some verdict.
 #[test]
 fn no_pattern_is_too_strange() {
     let parts = [

@@ -1,9 +1,9 @@
-//! That the engine does what the standard says: what it proves of a pattern, it proves of a JavaScript engine.
+//! Tests that the engine follows the standard: its proofs hold for a JavaScript engine.
 
 use super::run;
-use crate::redos::engine::End;
+use crate::redos::engine::MatchOutcome;
 
-/// What the standard says, as Node answers.
+/// The answers of the standard, as Node gives them.
 #[test]
 fn the_engine_is_one_of_javascript() {
     for (pattern, flags, text, matches) in [
@@ -52,7 +52,7 @@ fn the_engine_is_one_of_javascript() {
         ("^(?i:a)b$", "", "AB", false),
         ("a", "y", "ba", false),
     ] {
-        let end = if matches { End::Match } else { End::NoMatch };
+        let end = if matches { MatchOutcome::Match } else { MatchOutcome::NoMatch };
         assert_eq!(run(pattern, flags, text, 10_000).0, end, "/{pattern}/{flags} on {text:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! Patterns that were reported as vulnerabilities, or stopped a service, in their shape.
+//! Patterns modelled on reported vulnerabilities and outages.
 
 use super::Is::{Exponential, Polynomial, Safe, SlowToFind};
 use super::expect;
@@ -43,10 +43,10 @@ fn patterns_in_the_shape_of_known_ones_are_risky() {
             r#"(?:charset|encoding)\s*=\s*['"]? *([\w-]+)"#,
         ],
     );
-    // What stopped Cloudflare in 2019.
+    // The outage of Cloudflare in 2019.
     expect(Polynomial(3), "", &[".*(?:.*=.*)", r"(?:\d|(?:nan|true|false))+[)]*;?((?:\s|-|~|!|\+)*.*(?:.*=.*))"]);
-    // CVE-2020-7753 (trim), CVE-2017-16119 (fresh), and what stopped Stack Overflow in 2016.
+    // CVE-2020-7753 (trim), CVE-2017-16119 (fresh), and the outage of Stack Overflow in 2016.
     expect(SlowToFind, "", &[r"\s*$", " *, *", r"[\s\u200c]+$"]);
-    // As they are written now.
+    // The fixed versions.
     expect(Safe, "", &[r"^last\s+(\d+)\s+major\s+versions?$", r"^[\],:{}\s]*$", "&([^;]{1,10});"]);
 }

@@ -1,4 +1,4 @@
-//! Patterns whose answer is known, by what makes them so.
+//! Patterns with a known verdict, grouped by its cause.
 
 use super::Is::{Exponential, Polynomial, Safe, SlowToFind};
 use super::expect;
@@ -62,7 +62,7 @@ fn a_match_that_cannot_fail_is_not_slow() {
         "",
         &["(a+)+", "(a|a)*", "(?:a|aa)+b?", "(.*)*", "(?:a|(a+)+b)", r"\s*(\w*\s*)*", "^(?:(a+)+|b)", "(x+x+)+y?"],
     );
-    // What follows matches anything, newlines as well.
+    // The rest matches anything, even newlines.
     expect(Safe, "s", &["^(a+)+.*$"]);
 }
 
@@ -231,7 +231,7 @@ fn anchors_and_word_boundaries_save_a_pattern_or_do_not() {
     );
     expect(Safe, "m", &["(?:^a+\\n)+$", "^(?:.+$)+!", "^(?:.+$\\n?)+!"]);
     expect(Exponential, "", &[r"^(?:\w+\B)+!", r"^(?:\b|a+)+!", r"\b(?:\w+)+\b!"]);
-    // A newline is white space, and begins a line.
+    // A newline is white space, and starts a line.
     expect(Exponential, "m", &[r"^(?:^\s*)+x", r"(?:^\s*$)+x"]);
 }
 
@@ -254,7 +254,7 @@ fn backreferences_are_read_as_often_as_their_group() {
         "",
         &[r"^(?:(a|b)\1)+c", r"^(?:(\w+)-\1)+$", r"^(?<word>\w+)(?:\s\k<word>)+$", r"^(?=(\w+))\1(?:,(?=(\w+))\2)*$"],
     );
-    // A lookahead is not gone back into, which is how JavaScript writes an atomic group.
+    // A lookahead is not backtracked into, which is how JavaScript writes an atomic group.
     expect(Safe, "", &[r"^(?:(?=(a+))\1)+b"]);
 }
 
@@ -267,7 +267,7 @@ fn named_groups_are_groups() {
 
 #[test]
 fn lookarounds_have_to_hold_for_an_attack() {
-    // Where this holds, there is a match.
+    // If the lookahead holds, there is a match.
     expect(Safe, "", &[r"^(?=\w+$)(?:\w+)+$"]);
     // A text of twelve letters is too short to be slow.
     expect(Safe, "", &["^(?=.{1,12}$)(?:a+)+$"]);
@@ -286,7 +286,7 @@ fn lookarounds_have_to_hold_for_an_attack() {
     );
     expect(Polynomial(2), "", &[r"(?<=\s)\d+\d+x"]);
     expect(Polynomial(3), "", &["(?<=^a*a*)b"]);
-    // A lookbehind that takes a while from each place is slow by the search.
+    // A lookbehind that takes a while at each offset is slow by search.
     expect(SlowToFind, "", &["(?<=^a*)b", "(?<=(?:a|a)*)b", r"(?<!\/\/.*)foo"]);
 }
 

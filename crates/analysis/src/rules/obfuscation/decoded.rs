@@ -1,23 +1,23 @@
-//! Texts that are decoded from the source itself and then become a name, code, a module or an address.
+//! Decoded constants that are used as a name, code, a module or an address.
 //!
-//! Invariant: what is decoded out of parameters is the tool's work, and is not found.
+//! Invariant: decoding the parameters is a tool's work, and is not reported.
 
 use swc_common::Span;
 
-use crate::rules::Source;
-use crate::rules::flow::{At, Call, Flow, Key, Kind, Marks};
+use crate::rules::RuleContext;
+use crate::rules::dataflow::{Call, DataFlow, MemberKey, NodeId, NodeKind, Taint};
 use crate::rules::network_access::GLOBALS;
-use crate::value::{Root, Thing, Value};
+use crate::value::{AccessPath, Root, Value};
 
-/// Was decoded, or put together letter by letter.
+/// The value was decoded, or assembled letter by letter.
 const DECODED: u8 = 1;
-/// Comes from the parameters.
-const GIVEN: u8 = 2;
-/// A list of numbers, or one of them.
+/// The value comes from the parameters.
+const FROM_PARAMS: u8 = 2;
+/// A list of numbers, or an element of one.
 const NUMBERS: u8 = 4;
 
-/// Names that nobody has a reason to put together.
-const HIDDEN: [&str; 24] = [
+/// Names that no honest code assembles.
+const SUSPICIOUS_NAMES: [&str; 24] = [
     "eval",
     "Function",
     "constructor",
@@ -44,23 +44,24 @@ const HIDDEN: [&str; 24] = [
     "globalThis",
 ];
 
-/// Where something decoded is used as a name, code, module or address.
+/// Returns the places where something decoded is used as a name, code, module or address.
 ///
-/// Beside that, the calls that make letters of what the parameters give, which is a tool's work.
-pub(super) fn uses(source: &Source<'_>) -> (Vec<(Span, &'static str)>, Vec<Span>) {
-    if !decodes(source) {
+/// Also returns the left operands of operators with an operand from the parameters, which a tool
+/// may transform freely.
+pub(super) fn find_uses(source: &RuleContext<'_>) -> (Vec<(Span, &'static str)>, Vec<Span>) {
+    if !may_decode(source) {
         return (Vec::new(), Vec::new());
     }
-    let flow = source.flow();
-    let marks = flow.solve(|_| 0, |marks, at| mark(flow, marks, at), |mark| mark & (DECODED | GIVEN));
-    let decoded = |at: At| marks.nodes[at] & (DECODED | GIVEN) == DECODED;
+    let flow = source.dataflow();
+    let marks = flow.propagate(|_| 0, |marks, at| mark(flow, marks, at), |mark| mark & (DECODED | FROM_PARAMS));
+    let decoded = |at: NodeId| marks.nodes[at] & (DECODED | FROM_PARAMS) == DECODED;
     let mut found = Vec::new();
-    for at in flow.computed.iter().filter(|at| decoded(**at)) {
+    for at in flow.computed_keys.iter().filter(|at| decoded(**at)) {
         found.push((flow.nodes[*at].span, "takes a member by a name that is decoded or put together"));
     }
     for (at, call) in flow.calls() {
         let first = call.args.iter().any(|arg| decoded(*arg));
-        if first && flow.callee(call).is_some_and(runs_or_loads) {
+        if first && flow.callee_path(call).is_some_and(runs_or_loads) {
             found.push((flow.nodes[at].span, "runs, loads or asks for a text that is decoded"));
         }
     }
@@ -68,16 +69,18 @@ pub(super) fn uses(source: &Source<'_>) -> (Vec<(Span, &'static str)>, Vec<Span>
     if let (Some(span), Some(_)) = (radix.next(), radix.next()) {
         found.push((span, "writes letters as numbers in another base"));
     }
-    let given = flow.compared.iter().filter(|(left, right)| (marks.nodes[*left] | marks.nodes[*right]) & GIVEN != 0);
+    let given =
+        flow.comparisons.iter().filter(|(left, right)| (marks.nodes[*left] | marks.nodes[*right]) & FROM_PARAMS != 0);
     (found, given.take(400).map(|(left, _)| flow.nodes[*left].span).collect())
 }
 
-/// Whether anything decodes, or is taken by a name that is not written out.
-fn decodes(source: &Source<'_>) -> bool {
+/// Returns whether the source decodes anything, or uses a suspicious global; otherwise no data flow
+/// is needed.
+fn may_decode(source: &RuleContext<'_>) -> bool {
     source.facts.calls.iter().any(|call| {
-        call.callee.as_thing().is_some_and(|thing| {
+        call.callee.as_path().is_some_and(|thing| {
             matches!(
-                thing.last(),
+                thing.last_name(),
                 Some(
                     "atob" | "fromCharCode" | "fromCodePoint" | "unescape" | "reverse" | "toReversed" | "reduceRight" | "from"
                         | "replace" | "replaceAll" | "join" | "toString" | "decodeURIComponent" | "decode"
@@ -85,11 +88,11 @@ fn decodes(source: &Source<'_>) -> bool {
             )
         })
     }) || source.facts.uses.iter().any(|used| {
-        matches!(used.thing.names().as_deref(), Some([name]) if used.thing.root == Root::Global && HIDDEN.contains(name))
+        matches!(used.path.names().as_deref(), Some([name]) if used.path.root == Root::Global && SUSPICIOUS_NAMES.contains(name))
     })
 }
 
-fn runs_or_loads(thing: &Thing) -> bool {
+fn runs_or_loads(thing: &AccessPath) -> bool {
     if thing.root != Root::Global {
         return false;
     }
@@ -98,59 +101,63 @@ fn runs_or_loads(thing: &Thing) -> bool {
         || GLOBALS.contains(&names.as_slice())
 }
 
-/// `(27).toString(36)`.
-fn is_radix_trick(flow: &Flow<'_>, call: &Call) -> bool {
-    let number = |at: Option<At>| at.and_then(|at| flow.nodes[at].value.as_number());
+/// Returns whether a call is `(27).toString(36)`.
+fn is_radix_trick(flow: &DataFlow<'_>, call: &Call) -> bool {
+    let number = |at: Option<NodeId>| at.and_then(|at| flow.nodes[at].value.as_number());
     call.method.as_deref() == Some("toString")
         && number(call.receiver).is_some()
         && number(call.args.first().copied()).is_some_and(|radix| radix > 16.0)
 }
 
-fn mark(flow: &Flow<'_>, marks: &Marks, at: At) -> u8 {
-    let of = |at: At| marks.nodes[at];
-    let all = |places: &[At]| places.iter().fold(0, |mark, at| mark | of(*at));
+fn mark(flow: &DataFlow<'_>, marks: &Taint, at: NodeId) -> u8 {
+    let of = |at: NodeId| marks.nodes[at];
+    let all = |places: &[NodeId]| places.iter().fold(0, |mark, at| mark | of(*at));
     let node = &flow.nodes[at];
     match &node.kind {
-        Kind::Opaque | Kind::Computed | Kind::Function(_) | Kind::This | Kind::KeyOf(_) => 0,
-        Kind::Name(slot) => marks.slots[*slot],
-        Kind::Param(function, inputs) => all(inputs) | if flow.is_entry(*function) { GIVEN } else { 0 },
-        Kind::Element(list) | Kind::Rest(list, _) => of(*list),
-        Kind::Member(object, key) => {
+        NodeKind::Opaque | NodeKind::Computed | NodeKind::Function(_) | NodeKind::This | NodeKind::KeyOf(_) => 0,
+        NodeKind::Name(slot) => marks.vars[*slot],
+        NodeKind::Param(function, inputs) => {
+            all(inputs) | if flow.is_called_externally(*function) { FROM_PARAMS } else { 0 }
+        }
+        NodeKind::Element(list) | NodeKind::Rest(list, _) => of(*list),
+        NodeKind::Member(object, key) => {
             let field = match key {
-                Key::Named(name) => flow.field(name).map_or(0, |slot| marks.slots[slot]),
+                MemberKey::Named(name) => flow.field_var(name).map_or(0, |slot| marks.vars[slot]),
                 _ => 0,
             };
-            // What a key from outside finds in something decoded is decoded as well.
+            // A field of something decoded is decoded as well, even if the key comes from the
+            // caller.
             of(*object) | field & DECODED
         }
-        Kind::Object(props) => props.iter().fold(0, |mark, (_, value)| mark | of(*value) & (DECODED | GIVEN)),
-        Kind::List(elems) => {
+        NodeKind::Object(props) => props.iter().fold(0, |mark, (_, value)| mark | of(*value) & (DECODED | FROM_PARAMS)),
+        NodeKind::List(elems) => {
             let numbers = elems.len() >= 3 && elems.iter().all(|elem| flow.nodes[*elem].value.as_number().is_some());
             all(elems) | if numbers { NUMBERS } else { 0 }
         }
-        Kind::Either(parts) => all(parts),
-        Kind::Joined(parts) => {
-            let letter = |at: &At| matches!(&flow.nodes[*at].kind, Kind::Member(_, Key::Named(name)) if name.parse::<u32>().is_ok());
-            let hidden = node.value.as_text().is_some_and(|text| HIDDEN.contains(&text) || parts.iter().any(letter));
-            all(parts) & (DECODED | GIVEN) | if hidden { DECODED } else { 0 }
+        NodeKind::OneOf(parts) => all(parts),
+        NodeKind::Concat(parts) => {
+            let letter = |at: &NodeId| matches!(&flow.nodes[*at].kind, NodeKind::Member(_, MemberKey::Named(name)) if name.parse::<u32>().is_ok());
+            let hidden =
+                node.value.as_text().is_some_and(|text| SUSPICIOUS_NAMES.contains(&text) || parts.iter().any(letter));
+            all(parts) & (DECODED | FROM_PARAMS) | if hidden { DECODED } else { 0 }
         }
-        Kind::Call(call) => {
+        NodeKind::Call(call) => {
             let given = call.receiver.map_or(0, of) | all(&call.args);
             if !call.functions.is_empty() {
-                return all(&call.returns) | given & GIVEN & all(&call.returns);
+                return all(&call.returns) | given & FROM_PARAMS & all(&call.returns);
             }
-            let passed = given & (DECODED | GIVEN) | all(&call.callbacks) & (DECODED | GIVEN);
+            let passed = given & (DECODED | FROM_PARAMS) | all(&call.callbacks) & (DECODED | FROM_PARAMS);
             let numbers = given & NUMBERS;
-            passed | numbers | if opens(flow, call, &node.value, given) { DECODED } else { 0 }
+            passed | numbers | if decodes_constant(flow, call, &node.value, given) { DECODED } else { 0 }
         }
     }
 }
 
-/// Whether a call decodes something that the source has in it.
-fn opens(flow: &Flow<'_>, call: &Call, value: &Value, given: u8) -> bool {
-    let thing = flow.callee(call).filter(|thing| thing.root == Root::Global);
-    let text = |at: Option<&At>| at.and_then(|at| flow.nodes[*at].value.as_text());
-    match thing.and_then(Thing::names).as_deref() {
+/// Returns whether a call decodes a constant of the source.
+fn decodes_constant(flow: &DataFlow<'_>, call: &Call, value: &Value, given: u8) -> bool {
+    let thing = flow.callee_path(call).filter(|thing| thing.root == Root::Global);
+    let text = |at: Option<&NodeId>| at.and_then(|at| flow.nodes[*at].value.as_text());
+    match thing.and_then(AccessPath::names).as_deref() {
         Some(["atob" | "unescape"]) => return true,
         Some(["decodeURIComponent" | "decodeURI"]) => {
             return text(call.args.first()).is_some_and(|text| text.contains('%'));
@@ -164,19 +171,19 @@ fn opens(flow: &Flow<'_>, call: &Call, value: &Value, given: u8) -> bool {
     let constant = call.receiver.is_some_and(|at| flow.nodes[at].value.as_text().is_some());
     let made_by = |methods: &[&str]| {
         call.receiver.is_some_and(|at| match &flow.nodes[at].kind {
-            Kind::Call(inner) => inner.method.as_deref().is_some_and(|method| methods.contains(&method)),
+            NodeKind::Call(inner) => inner.method.as_deref().is_some_and(|method| methods.contains(&method)),
             _ => false,
         })
     };
     match call.method.as_deref() {
         Some("join") => {
-            value.as_text().is_some_and(|text| HIDDEN.contains(&text))
+            value.as_text().is_some_and(|text| SUSPICIOUS_NAMES.contains(&text))
                 || value.as_text().is_some() && made_by(&["map"])
-                || made_by(&["reverse", "toReversed"]) && given & GIVEN == 0
+                || made_by(&["reverse", "toReversed"]) && given & FROM_PARAMS == 0
         }
         Some("reduceRight") => value.as_text().is_some(),
         Some("replace" | "replaceAll" | "slice" | "substring" | "substr" | "concat") => {
-            constant && value.as_text().is_some_and(|text| HIDDEN.contains(&text))
+            constant && value.as_text().is_some_and(|text| SUSPICIOUS_NAMES.contains(&text))
         }
         _ => false,
     }

@@ -1,4 +1,4 @@
-//! Small programs that ask for more than any cell has, and small ones that do not.
+//! Small programs that exceed any cell, and small ones that do not.
 
 use toolcell_tool::Language;
 

@@ -1,16 +1,16 @@
-//! Formats by which their issuers' keys are known, as the issuers publish them for scanners of secrets.
+//! Formats of keys and tokens, as their issuers publish them for secret scanners.
 //!
-//! Invariant: an example key out of somebody's documentation is none, and neither is a prefix alone.
+//! Invariant: example keys of documentation are not reported, and neither is a prefix alone.
 
-use super::{is_placeholder, varied};
+use super::{has_variety, is_placeholder};
 
-/// What a text has in it, if a secret's format is known.
+/// Returns the kind of secret that a text contains, if its format is known.
 pub(super) fn known_format(text: &str) -> Option<&'static str> {
-    // None of them is shorter.
+    // The minimum length of all formats.
     if text.len() < 12 {
         return None;
     }
-    // To look for a letter is much quicker than to look for a word, and most texts have none of these.
+    // Searching for a character is much faster than for a word, and most texts have none of these.
     let has = |letter: char| text.contains(letter);
     if has('-') && has_private_key(text) {
         return Some("a private key");
@@ -43,7 +43,7 @@ pub(super) fn known_format(text: &str) -> Option<&'static str> {
         && credentials.len() >= 12
         && credentials.chars().all(|letter| letter.is_ascii_alphanumeric() || "+/=".contains(letter))
         && credentials.chars().any(|letter| letter.is_ascii_uppercase() || letter.is_ascii_digit())
-        && varied(credentials)
+        && has_variety(credentials)
     {
         return Some("credentials of HTTP basic authentication");
     }
@@ -56,7 +56,7 @@ pub(super) fn known_format(text: &str) -> Option<&'static str> {
     None
 }
 
-/// The prefix of a token, and how many letters follow it at least.
+/// The prefix of a token, and the minimum number of characters after it.
 const TOKENS: [(&str, usize); 56] = [
     ("ghp_", 30),
     ("gho_", 30),
@@ -125,51 +125,52 @@ fn word_format(word: &str) -> Option<&'static str> {
         text.len() >= 16 && text.chars().take(16).all(|letter| letter.is_ascii_uppercase() || letter.is_ascii_digit())
     };
     let ids = ["AKIA", "ASIA", "AGPA", "AIDA", "AROA"];
-    if ids.iter().any(|prefix| word.strip_prefix(prefix).is_some_and(capitals)) && varied(word) {
+    if ids.iter().any(|prefix| word.strip_prefix(prefix).is_some_and(capitals)) && has_variety(word) {
         return Some("an access key id");
     }
     let token = TOKENS.iter().any(|(prefix, least)| {
         word.strip_prefix(prefix).is_some_and(|rest| {
             let run =
                 rest.chars().take_while(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-' | '.'));
-            // Words with lines between them are a name, not a token.
+            // Words joined by lines are a name, not a token.
             run.count() >= *least
-                && varied(rest)
+                && has_variety(rest)
                 && (rest.chars().any(|letter| letter.is_ascii_digit()) || super::entropy(rest) > 3.9)
         })
     });
     if token {
         return Some("an access token");
     }
-    if ["SK", "AC"].iter().any(|prefix| word.strip_prefix(prefix).is_some_and(hex)) && varied(word) {
+    if ["SK", "AC"].iter().any(|prefix| word.strip_prefix(prefix).is_some_and(hex)) && has_variety(word) {
         return Some("an account's key");
     }
     let parts: Vec<&str> = word.split('.').collect();
     match parts.as_slice() {
         [head, body, signature] if head.starts_with("eyJ") && body.starts_with("eyJ") && signature.len() >= 16 => {
-            // The example of jwt.io is in half of all texts about signed tokens.
-            (!signature.starts_with("SflKxwRJSMeKKF2QT4fw") && varied(signature)).then_some("a signed token (JWT)")
+            // The example of jwt.io occurs in half of all texts about signed tokens.
+            (!signature.starts_with("SflKxwRJSMeKKF2QT4fw") && has_variety(signature)).then_some("a signed token (JWT)")
         }
         [id, time, signature]
             if (23..=28).contains(&id.len()) && (6..=7).contains(&time.len()) && signature.len() >= 27 =>
         {
-            (varied(id) && varied(signature) && super::is_random(signature)).then_some("the token of a bot")
+            (has_variety(id) && has_variety(signature) && super::is_random(signature)).then_some("the token of a bot")
         }
         _ => None,
     }
 }
 
-/// RFC 7468: a label, and a key after it.
+/// Returns whether a text has a label and a key as in RFC 7468.
 fn has_private_key(text: &str) -> bool {
     let Some((_, rest)) = text.split_once("-----BEGIN ") else { return false };
     let Some((label, body)) = rest.split_once("-----") else { return false };
     let letters = || body.chars().filter(|letter| !letter.is_whitespace());
     let key: String =
         letters().take_while(|letter| letter.is_ascii_alphanumeric() || "+/=\\".contains(*letter)).collect();
-    label.contains("PRIVATE KEY") && key.len() >= 24 && varied(&key)
+    label.contains("PRIVATE KEY") && key.len() >= 24 && has_variety(&key)
 }
 
-/// `scheme://user:password@host`, with a password that is no placeholder.
+/// Returns whether a text has `scheme://user:password@host`, with a password that is not a
+/// placeholder.
 fn has_password_in_url(text: &str) -> bool {
     text.match_indices("://").take(8).any(|(at, _)| {
         let rest = text.get(at + 3..).unwrap_or_default();
@@ -191,7 +192,7 @@ fn has_webhook(text: &str) -> bool {
         text.split_once(place).is_some_and(|(_, rest)| {
             let path: String =
                 rest.chars().take_while(|letter| letter.is_ascii_alphanumeric() || "/_-".contains(*letter)).collect();
-            path.len() >= least && varied(&path) && path.chars().any(|letter| letter.is_ascii_digit())
+            path.len() >= least && has_variety(&path) && path.chars().any(|letter| letter.is_ascii_digit())
         })
     };
     after("hooks.slack.com/services/T", 30)
@@ -200,7 +201,7 @@ fn has_webhook(text: &str) -> bool {
         || after("outlook.office.com/webhook/", 40)
 }
 
-/// `AccountKey=…;`, `Password=…;` and the like, beside other fields.
+/// Returns whether a text has `AccountKey=…;`, `Password=…;` and the like, next to other fields.
 fn has_connection_secret(text: &str) -> bool {
     if !text.contains(';') {
         return false;
@@ -208,25 +209,25 @@ fn has_connection_secret(text: &str) -> bool {
     text.split(';').filter_map(|field| field.split_once('=')).any(|(name, value)| {
         let name: String = name.chars().filter(char::is_ascii_alphabetic).collect::<String>().to_lowercase();
         match name.as_str() {
-            "accountkey" | "sharedaccesskey" | "sharedaccesssignature" => value.len() >= 20 && varied(value),
+            "accountkey" | "sharedaccesskey" | "sharedaccesssignature" => value.len() >= 20 && has_variety(value),
             "password" | "pwd" => {
                 value.len() >= 6
                     && !is_placeholder(value)
                     && !value.contains(['{', '$', '<', '*', ' '])
-                    && super::kinds(value) >= 2
+                    && super::char_class_count(value) >= 2
             }
             _ => false,
         }
     })
 }
 
-/// Nine digits, a colon, and 35 letters.
+/// Returns whether a word is 8 to 10 digits, a colon, and 34 to 36 other characters.
 fn is_bot_token(word: &str) -> bool {
     word.split_once(':').is_some_and(|(id, key)| {
         (8..=10).contains(&id.len())
             && id.chars().all(|letter| letter.is_ascii_digit())
             && (34..=36).contains(&key.len())
             && !key.contains(':')
-            && varied(key)
+            && has_variety(key)
     })
 }

@@ -1,20 +1,20 @@
-//! Whether the condition of a loop can ever become false.
+//! Loop conditions that can never become false.
 //!
-//! Invariant: a condition stays true only if nothing that it depends on changes, or if every change leads away from
-//! its limit; what is not understood may change.
+//! Invariant: a condition stays true only if nothing that it depends on changes, or if every change
+//! leads away from its limit. Code that is not understood may change anything.
 
-mod counters;
+mod induction;
 
 use rustc_hash::FxHashMap;
 use swc_atoms::Atom;
 use swc_ecma_ast::{BinExpr, BinaryOp, CallExpr, Callee, Expr, Id, Lit, MemberExpr, MemberProp, UnaryOp};
 
-use super::super::uses::{Kind, Range, Use, Uses, harmless_method, own_key};
-use crate::names::{Names, bare};
+use super::super::mutation::{Mutation, MutationKind, Mutations, SourceRange, is_nonmutating_method, static_key};
+use crate::bindings::{Bindings, peel_parens};
 use crate::value::Value;
 
-/// How many parts of a condition are looked at.
-const PARTS: u32 = 64;
+/// The maximum number of inspected parts of a condition.
+const MAX_PARTS: u32 = 64;
 
 pub(super) const UNCHANGED: &str = "loops without end: what its condition depends on never changes";
 pub(super) const ALWAYS: &str = "loops without end: the condition is always true";
@@ -23,24 +23,24 @@ const MISSED: &str = "loops without end: its counter never meets the limit";
 const GROWS: &str = "loops without end: the limit grows with each round";
 const AGAIN: &str = "loops without end: its counter is set back in each round";
 
-/// What conditions are judged by.
-pub(in super::super) struct Judge<'a> {
-    pub(in super::super) names: &'a Names<'a>,
-    pub(in super::super) uses: &'a Uses,
-    /// Functions that always return something true, or false.
-    pub(in super::super) constant: FxHashMap<Id, bool>,
+/// The analyzer of conditions.
+pub(in super::super) struct ConditionAnalyzer<'a> {
+    pub(in super::super) names: &'a Bindings<'a>,
+    pub(in super::super) mutations: &'a Mutations,
+    /// Functions that always return something true, or something false.
+    pub(in super::super) constant_functions: FxHashMap<Id, bool>,
 }
 
-impl Judge<'_> {
-    /// The number that an expression certainly is.
+impl ConditionAnalyzer<'_> {
+    /// Returns the number that an expression certainly is.
     pub(in super::super) fn number(&self, expr: &Expr) -> Option<f64> {
-        match bare(expr) {
+        match peel_parens(expr) {
             Expr::Member(member) => {
-                if let Expr::Ident(object) = bare(&member.obj)
+                if let Expr::Ident(object) = peel_parens(&member.obj)
                     && self.names.is_free(object)
                     && &*object.sym == "Number"
                 {
-                    return match own_key(&member.prop)?.as_str() {
+                    return match static_key(&member.prop)?.as_str() {
                         "POSITIVE_INFINITY" => Some(f64::INFINITY),
                         "MAX_VALUE" => Some(f64::MAX),
                         "MAX_SAFE_INTEGER" => Some(9_007_199_254_740_991.0),
@@ -48,15 +48,15 @@ impl Judge<'_> {
                     };
                 }
                 // `limits.most`, of an object that nothing changes.
-                let key = own_key(&member.prop)?;
-                let all = Range { start: 0, end: u32::MAX, function: 0, round: 0 };
-                if key == "length" || !self.uses.is_key_fixed(&key, all) {
+                let key = static_key(&member.prop)?;
+                let all = SourceRange { start: 0, end: u32::MAX, function: 0, loop_start: 0 };
+                if key == "length" || !self.mutations.is_key_unchanged(&key, all) {
                     return None;
                 }
                 self.names.value(expr).as_number()
             }
-            // Of a name that is changed somewhere, the value is that of one moment.
-            Expr::Ident(ident) if self.uses.writes(&ident.to_id()).len() > 1 => None,
+            // If a name is changed somewhere, its value is only valid for some time.
+            Expr::Ident(ident) if self.mutations.writes(&ident.to_id()).len() > 1 => None,
             Expr::Lit(_) | Expr::Ident(_) => self.names.value(expr).as_number(),
             Expr::Unary(unary) => {
                 let number = Value::Number(self.number(&unary.arg)?);
@@ -67,22 +67,22 @@ impl Judge<'_> {
                 crate::fold::binary(binary.op, &Value::Number(left), &Value::Number(right)).as_number()
             }
             Expr::Call(call) => {
-                // `Number("5e8")`
+                // `Number("5e8")`.
                 let Callee::Expr(callee) = &call.callee else { return None };
-                let free = matches!(bare(callee), Expr::Ident(ident) if self.names.is_free(ident));
-                let literal = matches!(call.args.as_slice(), [arg] if matches!(bare(&arg.expr), Expr::Lit(_)));
+                let free = matches!(peel_parens(callee), Expr::Ident(ident) if self.names.is_free(ident));
+                let literal = matches!(call.args.as_slice(), [arg] if matches!(peel_parens(&arg.expr), Expr::Lit(_)));
                 (free && literal).then(|| self.names.value(expr).as_number()).flatten()
             }
             _ => None,
         }
     }
 
-    /// Whether an expression is certainly true, or certainly false.
+    /// Returns whether an expression is certainly true, or certainly false.
     pub(in super::super) fn truth(&self, expr: &Expr) -> Option<bool> {
-        match bare(expr) {
+        match peel_parens(expr) {
             Expr::Lit(Lit::BigInt(number)) => Some(number.value.to_string() != "0"),
-            Expr::Ident(ident) if self.uses.writes(&ident.to_id()).len() > 1 => None,
-            Expr::Lit(_) | Expr::Ident(_) => self.names.value(expr).truth(),
+            Expr::Ident(ident) if self.mutations.writes(&ident.to_id()).len() > 1 => None,
+            Expr::Lit(_) | Expr::Ident(_) => self.names.value(expr).to_boolean(),
             Expr::Array(_) | Expr::Object(_) | Expr::Fn(_) | Expr::Arrow(_) | Expr::Class(_) | Expr::New(_) => {
                 Some(true)
             }
@@ -102,30 +102,30 @@ impl Judge<'_> {
                 Some(false) => self.truth(&choice.alt),
                 None => self.truth(&choice.cons).filter(|truth| self.truth(&choice.alt) == Some(*truth)),
             },
-            Expr::Bin(binary) => self.compared(binary),
-            Expr::Call(call) => self.called(call),
+            Expr::Bin(binary) => self.eval_comparison(binary),
+            Expr::Call(call) => self.eval_call(call),
             _ => None,
         }
     }
 
-    fn called(&self, call: &CallExpr) -> Option<bool> {
+    fn eval_call(&self, call: &CallExpr) -> Option<bool> {
         let Callee::Expr(callee) = &call.callee else { return None };
-        let Expr::Ident(ident) = bare(callee) else { return None };
+        let Expr::Ident(ident) = peel_parens(callee) else { return None };
         if self.names.is_free(ident) {
             let boolean = &*ident.sym == "Boolean";
             return call.args.first().filter(|_| boolean).and_then(|arg| self.truth(&arg.expr));
         }
-        self.constant.get(&ident.to_id()).copied()
+        self.constant_functions.get(&ident.to_id()).copied()
     }
 
-    fn compared(&self, binary: &BinExpr) -> Option<bool> {
+    fn eval_comparison(&self, binary: &BinExpr) -> Option<bool> {
         use BinaryOp::{EqEq, EqEqEq, Gt, GtEq, LogicalAnd, LogicalOr, NotEq, NotEqEq};
         let (left, right) = (&*binary.left, &*binary.right);
         match binary.op {
             LogicalOr => match (self.truth(left), self.truth(right)) {
                 (Some(true), _) | (_, Some(true)) => Some(true),
                 (Some(false), other) => other,
-                _ => excludes(left, right).then_some(true),
+                _ => one_always_differs(left, right).then_some(true),
             },
             LogicalAnd => match (self.truth(left), self.truth(right)) {
                 (Some(false), _) | (_, Some(false)) => Some(false),
@@ -139,10 +139,10 @@ impl Judge<'_> {
                     return Some(matches!(binary.op, NotEq | NotEqEq));
                 }
                 if let (Some(a), Some(b)) = (other, number) {
-                    return holds(binary.op, a, b);
+                    return compare_numbers(binary.op, a, b);
                 }
-                // Some things are never below a certain number.
-                let least = number.zip(self.least(left)).map(|(number, least)| match binary.op {
+                // Some expressions have a lower bound.
+                let least = number.zip(self.lower_bound(left)).map(|(number, least)| match binary.op {
                     GtEq => least >= number,
                     Gt | NotEq | NotEqEq => least > number,
                     _ => false,
@@ -150,16 +150,17 @@ impl Judge<'_> {
                 if least == Some(true) {
                     return Some(true);
                 }
-                let plain =
-                    |expr: &Expr| matches!(bare(expr), Expr::Lit(_) | Expr::Ident(_) | Expr::Bin(_) | Expr::Unary(_));
+                let plain = |expr: &Expr| {
+                    matches!(peel_parens(expr), Expr::Lit(_) | Expr::Ident(_) | Expr::Bin(_) | Expr::Unary(_))
+                };
                 if matches!(binary.op, EqEq | EqEqEq | NotEq | NotEqEq) && plain(left) && plain(right) {
-                    let equal = |expr: &Expr| match bare(expr) {
-                        Expr::Ident(ident) => self.uses.writes(&ident.to_id()).len() <= 1,
+                    let equal = |expr: &Expr| match peel_parens(expr) {
+                        Expr::Ident(ident) => self.mutations.writes(&ident.to_id()).len() <= 1,
                         other => matches!(other, Expr::Lit(_)),
                     };
                     if equal(left) && equal(right) {
                         return crate::fold::binary(binary.op, &self.names.value(left), &self.names.value(right))
-                            .truth();
+                            .to_boolean();
                     }
                 }
                 None
@@ -167,22 +168,23 @@ impl Judge<'_> {
         }
     }
 
-    /// The number below which an expression never is.
-    fn least(&self, expr: &Expr) -> Option<f64> {
-        match bare(expr) {
-            Expr::Member(member) => match own_key(&member.prop)?.as_str() {
+    /// Returns the lower bound of an expression.
+    fn lower_bound(&self, expr: &Expr) -> Option<f64> {
+        match peel_parens(expr) {
+            Expr::Member(member) => match static_key(&member.prop)?.as_str() {
                 "length" | "size" => {
-                    let own = ["length", "size"].into_iter().any(|key| self.uses.getters.contains(&Atom::from(key)));
-                    (!own && !matches!(bare(&member.obj), Expr::This(_))).then_some(0.0)
+                    let own =
+                        ["length", "size"].into_iter().any(|key| self.mutations.getters.contains(&Atom::from(key)));
+                    (!own && !matches!(peel_parens(&member.obj), Expr::This(_))).then_some(0.0)
                 }
                 _ => None,
             },
             Expr::Call(call) => {
                 let Callee::Expr(callee) = &call.callee else { return None };
-                let Expr::Member(member) = bare(callee) else { return None };
-                match own_key(&member.prop)?.as_str() {
+                let Expr::Member(member) = peel_parens(callee) else { return None };
+                match static_key(&member.prop)?.as_str() {
                     "indexOf" | "lastIndexOf" | "findIndex" | "search" => Some(-1.0),
-                    "random" | "abs" | "sqrt" | "hypot" if matches!(bare(&member.obj), Expr::Ident(math) if &*math.sym == "Math") => {
+                    "random" | "abs" | "sqrt" | "hypot" if matches!(peel_parens(&member.obj), Expr::Ident(math) if &*math.sym == "Math") => {
                         Some(0.0)
                     }
                     _ => None,
@@ -192,113 +194,115 @@ impl Judge<'_> {
         }
     }
 
-    /// Why a condition that holds once holds for ever, if it does.
-    pub(super) fn stays(&self, test: &Expr, range: Range) -> Option<&'static str> {
+    /// Returns why a condition that holds once always holds, or `None`.
+    pub(super) fn why_always_true(&self, test: &Expr, range: SourceRange) -> Option<&'static str> {
         match self.truth(test) {
             Some(true) => return Some(ALWAYS),
             Some(false) => return None,
             None => {}
         }
-        if self.fixed(test, range, &mut PARTS.clone()) {
+        if self.is_invariant(test, range, &mut MAX_PARTS.clone()) {
             return Some(UNCHANGED);
         }
-        match bare(test) {
+        match peel_parens(test) {
             Expr::Bin(binary) => match binary.op {
                 BinaryOp::LogicalAnd | BinaryOp::LogicalOr => {
-                    let left = self.stays(&binary.left, range)?;
-                    let right = self.stays(&binary.right, range)?;
+                    let left = self.why_always_true(&binary.left, range)?;
+                    let right = self.why_always_true(&binary.right, range)?;
                     Some(if left == ALWAYS || left == UNCHANGED { right } else { left })
                 }
                 op => self
-                    .counts(op, &binary.left, &binary.right, range)
-                    .or_else(|| self.counts(counters::mirrored(op)?, &binary.right, &binary.left, range))
-                    .or_else(|| self.refills(op, &binary.left, &binary.right, range)),
+                    .why_counter_stays(op, &binary.left, &binary.right, range)
+                    .or_else(|| self.why_counter_stays(induction::swap_sides(op)?, &binary.right, &binary.left, range))
+                    .or_else(|| self.why_length_stays(op, &binary.left, &binary.right, range)),
             },
-            Expr::Member(member) => self.refilled(member, range),
+            Expr::Member(member) => self.why_refilled(member, range),
             _ => None,
         }
     }
 
-    /// Whether an expression has the same value throughout a range.
-    pub(super) fn fixed(&self, expr: &Expr, range: Range, parts: &mut u32) -> bool {
+    /// Returns whether an expression is invariant in a range.
+    pub(super) fn is_invariant(&self, expr: &Expr, range: SourceRange, parts: &mut u32) -> bool {
         if *parts == 0 {
             return false;
         }
         *parts -= 1;
-        match bare(expr) {
+        match peel_parens(expr) {
             Expr::Lit(_) => true,
-            Expr::Tpl(template) => template.exprs.iter().all(|part| self.fixed(part, range, parts)),
+            Expr::Tpl(template) => template.exprs.iter().all(|part| self.is_invariant(part, range, parts)),
             Expr::Ident(ident) => {
                 if self.names.is_free(ident) {
                     return matches!(&*ident.sym, "undefined" | "NaN" | "Infinity");
                 }
                 let id = ident.to_id();
-                if self.uses.is_fixed(&id, range) {
+                if self.mutations.is_unchanged(&id, range) {
                     return true;
                 }
-                // A name that each round declares anew is what it is declared as.
-                let declared = self
-                    .uses
-                    .writes_in(&id, range)
-                    .is_some_and(|writes| matches!(writes, [Use { kind: Kind::Declared | Kind::Begun(_), .. }]));
-                declared && self.names.origin(ident).is_some_and(|origin| self.fixed(origin, range, parts))
+                // A name that is declared anew in each round is as invariant as its initial value.
+                let declared = self.mutations.writes_in(&id, range).is_some_and(|writes| {
+                    matches!(writes, [Mutation { kind: MutationKind::Declared | MutationKind::DeclaredNumber(_), .. }])
+                });
+                declared
+                    && self.names.sole_initializer(ident).is_some_and(|origin| self.is_invariant(origin, range, parts))
             }
-            Expr::Unary(unary) => unary.op != UnaryOp::Delete && self.fixed(&unary.arg, range, parts),
-            Expr::Bin(binary) => self.fixed(&binary.left, range, parts) && self.fixed(&binary.right, range, parts),
+            Expr::Unary(unary) => unary.op != UnaryOp::Delete && self.is_invariant(&unary.arg, range, parts),
+            Expr::Bin(binary) => {
+                self.is_invariant(&binary.left, range, parts) && self.is_invariant(&binary.right, range, parts)
+            }
             Expr::Cond(choice) => {
-                self.fixed(&choice.test, range, parts)
-                    && self.fixed(&choice.cons, range, parts)
-                    && self.fixed(&choice.alt, range, parts)
+                self.is_invariant(&choice.test, range, parts)
+                    && self.is_invariant(&choice.cons, range, parts)
+                    && self.is_invariant(&choice.alt, range, parts)
             }
-            Expr::Member(member) => self.member_fixed(member, range, parts),
-            Expr::Call(call) => self.call_fixed(call, range, parts),
+            Expr::Member(member) => self.is_member_invariant(member, range, parts),
+            Expr::Call(call) => self.is_call_invariant(call, range, parts),
             _ => false,
         }
     }
 
-    fn member_fixed(&self, member: &MemberExpr, range: Range, parts: &mut u32) -> bool {
-        let local = |expr: &Expr| match bare(expr) {
+    fn is_member_invariant(&self, member: &MemberExpr, range: SourceRange, parts: &mut u32) -> bool {
+        let local = |expr: &Expr| match peel_parens(expr) {
             Expr::Ident(ident) if !self.names.is_free(ident) => Some(ident.to_id()),
             _ => None,
         };
-        match own_key(&member.prop) {
+        match static_key(&member.prop) {
             Some(key) if key == "length" || key == "size" => {
-                local(&member.obj).is_some_and(|id| self.uses.is_content_fixed(&id, range))
+                local(&member.obj).is_some_and(|id| self.mutations.is_content_unchanged(&id, range))
             }
             Some(key) => {
-                let quiet = !self.uses.others_run(range);
-                let object = match bare(&member.obj) {
+                let quiet = !self.mutations.has_unknown_effects(range);
+                let object = match peel_parens(&member.obj) {
                     Expr::This(_) => true,
                     Expr::Ident(_) => local(&member.obj).is_some_and(|id| {
-                        self.uses.is_fixed(&id, range)
+                        self.mutations.is_unchanged(&id, range)
                             && self
-                                .uses
+                                .mutations
                                 .contents_in(&id, range)
-                                .is_some_and(|uses| uses.iter().all(|one| one.kind == Kind::Plain && quiet))
-                            && (quiet || self.uses.is_fresh(&id))
+                                .is_some_and(|uses| uses.iter().all(|one| one.kind == MutationKind::Escaped && quiet))
+                            && (quiet || self.mutations.is_fresh(&id))
                     }),
-                    Expr::Member(inner) => quiet && self.member_fixed(inner, range, parts),
+                    Expr::Member(inner) => quiet && self.is_member_invariant(inner, range, parts),
                     _ => false,
                 };
-                object && self.uses.is_key_fixed(&key, range)
+                object && self.mutations.is_key_unchanged(&key, range)
             }
             None => {
                 let MemberProp::Computed(key) = &member.prop else { return false };
-                local(&member.obj).is_some_and(|id| self.uses.is_content_fixed(&id, range))
-                    && self.fixed(&key.expr, range, parts)
+                local(&member.obj).is_some_and(|id| self.mutations.is_content_unchanged(&id, range))
+                    && self.is_invariant(&key.expr, range, parts)
             }
         }
     }
 
-    fn call_fixed(&self, call: &CallExpr, range: Range, parts: &mut u32) -> bool {
+    fn is_call_invariant(&self, call: &CallExpr, range: SourceRange, parts: &mut u32) -> bool {
         let Callee::Expr(callee) = &call.callee else { return false };
-        if !call.args.iter().all(|arg| arg.spread.is_none() && self.fixed(&arg.expr, range, parts)) {
+        if !call.args.iter().all(|arg| arg.spread.is_none() && self.is_invariant(&arg.expr, range, parts)) {
             return false;
         }
-        match bare(callee) {
+        match peel_parens(callee) {
             Expr::Member(member) => {
-                let Some(name) = own_key(&member.prop) else { return false };
-                match bare(&member.obj) {
+                let Some(name) = static_key(&member.prop) else { return false };
+                match peel_parens(&member.obj) {
                     Expr::Ident(object) if self.names.is_free(object) => {
                         matches!(
                             (&*object.sym, name.as_str()),
@@ -306,10 +310,10 @@ impl Judge<'_> {
                         ) || (&*object.sym == "Math" && name != "random")
                     }
                     Expr::Ident(object) => {
-                        harmless_method(&name)
+                        is_nonmutating_method(&name)
                             && !matches!(name.as_str(), "keys" | "values" | "entries")
-                            && self.uses.is_content_fixed(&object.to_id(), range)
-                            && !self.others_known(&object.to_id(), range)
+                            && self.mutations.is_content_unchanged(&object.to_id(), range)
+                            && !self.may_change_elsewhere(&object.to_id(), range)
                     }
                     _ => false,
                 }
@@ -325,18 +329,19 @@ impl Judge<'_> {
         }
     }
 
-    /// A method of something that somebody else made may give something else each time.
-    fn others_known(&self, id: &Id, range: Range) -> bool {
-        !self.uses.is_fresh(id) && self.uses.others_run(range)
+    /// Returns whether methods of an object may return something else each time, because it is
+    /// shared with other code.
+    fn may_change_elsewhere(&self, id: &Id, range: SourceRange) -> bool {
+        !self.mutations.is_fresh(id) && self.mutations.has_unknown_effects(range)
     }
 }
 
-/// `x !== 1 || x !== 2`: one of them always holds.
-fn excludes(left: &Expr, right: &Expr) -> bool {
-    let parts = |expr: &Expr| match bare(expr) {
+/// Returns whether the condition is like `x !== 1 || x !== 2`, which always holds.
+fn one_always_differs(left: &Expr, right: &Expr) -> bool {
+    let parts = |expr: &Expr| match peel_parens(expr) {
         Expr::Bin(binary) if matches!(binary.op, BinaryOp::NotEq | BinaryOp::NotEqEq) => {
-            match (bare(&binary.left), bare(&binary.right)) {
-                (Expr::Ident(name), Expr::Lit(lit)) => Some((name.to_id(), constant(lit)?)),
+            match (peel_parens(&binary.left), peel_parens(&binary.right)) {
+                (Expr::Ident(name), Expr::Lit(lit)) => Some((name.to_id(), literal_key(lit)?)),
                 _ => None,
             }
         }
@@ -345,7 +350,7 @@ fn excludes(left: &Expr, right: &Expr) -> bool {
     matches!((parts(left), parts(right)), (Some((a, x)), Some((b, y))) if a == b && x != y)
 }
 
-fn constant(lit: &Lit) -> Option<String> {
+fn literal_key(lit: &Lit) -> Option<String> {
     match lit {
         Lit::Num(number) => Some(number.value.to_string()),
         Lit::Str(text) => Some(format!("{:?}", text.value.to_string_lossy())),
@@ -353,8 +358,8 @@ fn constant(lit: &Lit) -> Option<String> {
     }
 }
 
-/// Whether a comparison of two numbers holds.
-fn holds(op: BinaryOp, a: f64, b: f64) -> Option<bool> {
+/// Evaluates a comparison of two numbers.
+fn compare_numbers(op: BinaryOp, a: f64, b: f64) -> Option<bool> {
     #[expect(clippy::float_cmp, reason = "it is what JavaScript compares")]
     Some(match op {
         BinaryOp::Lt => a < b,

@@ -1,6 +1,6 @@
-//! All values of a generator that never stops.
+//! Consumption of all values of an endless generator.
 //!
-//! Invariant: what takes a number of values, or stops by itself, is left alone.
+//! Invariant: code that takes a limited number of values, or stops by itself, is not reported.
 
 use rustc_hash::FxHashSet;
 use swc_atoms::Atom;
@@ -8,13 +8,13 @@ use swc_common::{Span, Spanned};
 use swc_ecma_ast::{ArrayPat, CallExpr, Callee, Expr, ExprOrSpread, Id, NewExpr, Pat, Program, VarDeclarator};
 use swc_ecma_visit::{Visit, VisitWith};
 
-use super::super::uses::own_key;
-use super::condition::Judge;
-use super::loops::Flow;
-use crate::names::bare;
+use super::super::mutation::static_key;
+use super::condition::ConditionAnalyzer;
+use super::loops::LoopReport;
+use crate::bindings::peel_parens;
 
-/// Where all values are taken, and of what.
-pub(super) fn drained(program: &Program, judge: &Judge<'_>, flow: &Flow) -> Vec<(Span, Atom)> {
+/// Returns the places that consume all values of an endless generator, with its name.
+pub(super) fn find_drained(program: &Program, judge: &ConditionAnalyzer<'_>, flow: &LoopReport) -> Vec<(Span, Atom)> {
     let mut endless = flow.generators.clone();
     for _ in 0..4 {
         for (own, other) in &flow.delegates {
@@ -26,39 +26,39 @@ pub(super) fn drained(program: &Program, judge: &Judge<'_>, flow: &Flow) -> Vec<
     if endless.is_empty() && !flow.methods.values().any(|endless| *endless) {
         return Vec::new();
     }
-    let mut drains = Drains { judge, flow, endless, found: Vec::new() };
+    let mut drains = DrainVisitor { conditions: judge, loops: flow, endless, found: Vec::new() };
     for (expr, span) in &flow.drains {
-        drains.take(expr, *span);
+        drains.check_drained(expr, *span);
     }
     program.visit_with(&mut drains);
     drains.found
 }
 
-struct Drains<'a> {
-    judge: &'a Judge<'a>,
-    flow: &'a Flow,
+struct DrainVisitor<'a> {
+    conditions: &'a ConditionAnalyzer<'a>,
+    loops: &'a LoopReport,
     endless: FxHashSet<Id>,
     found: Vec<(Span, Atom)>,
 }
 
-impl Drains<'_> {
-    fn take(&mut self, expr: &Expr, span: Span) {
-        if let Some(name) = self.source(expr, 8) {
+impl DrainVisitor<'_> {
+    fn check_drained(&mut self, expr: &Expr, span: Span) {
+        if let Some(name) = self.endless_source(expr, 8) {
             self.found.push((span, name));
         }
     }
 
-    fn method(&self, name: &Atom) -> Option<Atom> {
-        self.flow.methods.get(name).filter(|endless| **endless).map(|_| name.clone())
+    fn endless_method(&self, name: &Atom) -> Option<Atom> {
+        self.loops.methods.get(name).filter(|endless| **endless).map(|_| name.clone())
     }
 
-    /// The endless generator that an expression gives the values of.
-    fn source(&self, expr: &Expr, steps: u32) -> Option<Atom> {
+    /// Returns the endless generator that an expression iterates over.
+    fn endless_source(&self, expr: &Expr, steps: u32) -> Option<Atom> {
         let steps = steps.checked_sub(1)?;
-        match bare(expr) {
-            Expr::Ident(ident) => match bare(self.judge.names.origin(ident)?) {
+        match peel_parens(expr) {
+            Expr::Ident(ident) => match peel_parens(self.conditions.names.sole_initializer(ident)?) {
                 origin @ (Expr::Call(_) | Expr::New(_) | Expr::Ident(_) | Expr::Object(_)) => {
-                    self.source(origin, steps)
+                    self.endless_source(origin, steps)
                 }
                 _ => None,
             },
@@ -67,22 +67,23 @@ impl Drains<'_> {
                     matches!(prop, swc_ecma_ast::PropOrSpread::Prop(prop) if matches!(&**prop, swc_ecma_ast::Prop::Method(method)
                         if super::loops::key_name(&method.key).as_deref() == Some("@@iterator")))
                 });
-                self.method(&"@@iterator".into()).filter(|_| iterates)
+                self.endless_method(&"@@iterator".into()).filter(|_| iterates)
             }
             Expr::New(new) => {
-                let own = matches!(bare(&new.callee), Expr::Ident(ident) if !self.judge.names.is_free(ident));
-                self.method(&"@@iterator".into()).filter(|_| own)
+                let own =
+                    matches!(peel_parens(&new.callee), Expr::Ident(ident) if !self.conditions.names.is_free(ident));
+                self.endless_method(&"@@iterator".into()).filter(|_| own)
             }
             Expr::Call(call) => {
                 let Callee::Expr(callee) = &call.callee else { return None };
-                match bare(callee) {
+                match peel_parens(callee) {
                     Expr::Ident(ident) => self.endless.contains(&ident.to_id()).then(|| ident.sym.clone()),
                     Expr::Member(member) => {
-                        let name = own_key(&member.prop)?;
+                        let name = static_key(&member.prop)?;
                         if matches!(name.as_str(), "map" | "filter" | "drop" | "flatMap" | "values" | "entries") {
-                            return self.source(&member.obj, steps);
+                            return self.endless_source(&member.obj, steps);
                         }
-                        self.method(&name)
+                        self.endless_method(&name)
                     }
                     _ => None,
                 }
@@ -92,29 +93,29 @@ impl Drains<'_> {
     }
 }
 
-impl Visit for Drains<'_> {
+impl Visit for DrainVisitor<'_> {
     fn visit_expr_or_spread(&mut self, item: &ExprOrSpread) {
         if item.spread.is_some() {
-            self.take(&item.expr, item.expr.span());
+            self.check_drained(&item.expr, item.expr.span());
         }
         item.visit_children_with(self);
     }
 
     fn visit_call_expr(&mut self, call: &CallExpr) {
         if let Callee::Expr(callee) = &call.callee
-            && let Expr::Member(member) = bare(callee)
-            && let Some(name) = own_key(&member.prop)
+            && let Expr::Member(member) = peel_parens(callee)
+            && let Some(name) = static_key(&member.prop)
         {
-            let object = match bare(&member.obj) {
-                Expr::Ident(ident) if self.judge.names.is_free(ident) => &*ident.sym,
+            let object = match peel_parens(&member.obj) {
+                Expr::Ident(ident) if self.conditions.names.is_free(ident) => &*ident.sym,
                 _ => "",
             };
             let first = call.args.first().filter(|arg| arg.spread.is_none());
             match (object, name.as_str(), first) {
                 ("Array", "from" | "fromAsync", Some(first))
                 | ("Object", "fromEntries", Some(first))
-                | ("Promise", "all" | "allSettled", Some(first)) => self.take(&first.expr, call.span),
-                ("", "toArray" | "reduce" | "forEach", _) => self.take(&member.obj, call.span),
+                | ("Promise", "all" | "allSettled", Some(first)) => self.check_drained(&first.expr, call.span),
+                ("", "toArray" | "reduce" | "forEach", _) => self.check_drained(&member.obj, call.span),
                 _ => {}
             }
         }
@@ -122,12 +123,12 @@ impl Visit for Drains<'_> {
     }
 
     fn visit_new_expr(&mut self, new: &NewExpr) {
-        if let Expr::Ident(ident) = bare(&new.callee)
-            && self.judge.names.is_free(ident)
+        if let Expr::Ident(ident) = peel_parens(&new.callee)
+            && self.conditions.names.is_free(ident)
             && matches!(&*ident.sym, "Set" | "Map" | "Uint8Array" | "Float64Array")
             && let Some(first) = new.args.as_deref().and_then(<[_]>::first)
         {
-            self.take(&first.expr, new.span);
+            self.check_drained(&first.expr, new.span);
         }
         new.visit_children_with(self);
     }
@@ -136,7 +137,7 @@ impl Visit for Drains<'_> {
         if let (Pat::Array(ArrayPat { elems, .. }), Some(init)) = (&declarator.name, &declarator.init)
             && matches!(elems.last(), Some(Some(Pat::Rest(_))))
         {
-            self.take(init, declarator.span);
+            self.check_drained(init, declarator.span);
         }
         declarator.visit_children_with(self);
     }

@@ -1,9 +1,9 @@
-//! Loops that nothing leaves, and generators that never stop.
+//! Loops without an exit, and endless generators.
 //!
-//! One walk over the statements, in the order in which they run: what stands below `break` is not reached, and a
-//! `break` counts for the statement that it leaves, not for the one that it stands in.
+//! One visit of the statements, in execution order: code after a `break` is unreachable, and a
+//! `break` counts for the statement that it leaves, not for the one around it.
 //!
-//! Invariant: a loop is only said to be endless if no reachable `break`, `return` or `throw` leads out of it.
+//! Invariant: a loop is only called endless if no reachable `break`, `return` or `throw` leaves it.
 
 mod visit;
 
@@ -13,54 +13,56 @@ use swc_common::{Span, Spanned};
 use swc_ecma_ast::{Callee, Expr, ForOfStmt, Id, Program, Stmt, SwitchStmt, TryStmt};
 use swc_ecma_visit::VisitWith;
 
-use super::super::uses::{Kind, Range, own_key};
-use super::condition::{ALWAYS, Judge};
-use crate::names::bare;
+use super::super::mutation::{MutationKind, SourceRange, static_key};
+use super::condition::{ALWAYS, ConditionAnalyzer};
+use crate::bindings::peel_parens;
 
 const NOTHING: &str = "loops without end: nothing leaves the loop";
 const STUCK: &str = "loops without end: a round that changes nothing is followed by the same again";
 const FILLS: &str = "loops without end: each round appends to what the loop goes through";
 
-/// What the walk has found.
+/// The loops and generators of a program.
 #[derive(Default)]
-pub(in super::super) struct Flow {
-    /// Endless loops.
+pub(in super::super) struct LoopReport {
+    /// Endless loops, with the reason.
     pub(in super::super) endless: Vec<(Span, &'static str)>,
-    /// Where they begin and end.
+    /// The start and end of the endless loops.
     pub(in super::super) ranges: Vec<(u32, u32)>,
-    /// Generators that never stop: functions, methods by their name, classes whose objects are iterated.
+    /// Endless generator functions.
     pub(super) generators: FxHashSet<Id>,
+    /// Generator methods by name, and whether all of them are endless. They include iterators of
+    /// classes.
     pub(super) methods: FxHashMap<Atom, bool>,
-    /// Generators, and those whose values they give.
+    /// Generators, with those that they delegate to.
     pub(super) delegates: Vec<(Id, Id)>,
-    /// `for … of` loops that nothing leaves.
+    /// `for … of` loops without an exit.
     pub(super) drains: Vec<(Box<Expr>, Span)>,
 }
 
-/// Walks a program.
-pub(in super::super) fn of(program: &Program, judge: &Judge<'_>) -> Flow {
-    let mut walk = Walk {
-        judge,
-        flow: Flow::default(),
+/// Analyses the loops of a program.
+pub(in super::super) fn analyze_loops(program: &Program, judge: &ConditionAnalyzer<'_>) -> LoopReport {
+    let mut walk = LoopVisitor {
+        conditions: judge,
+        report: LoopReport::default(),
         frames: Vec::new(),
         barriers: Vec::new(),
-        reach: true,
+        is_reachable: true,
         labels: Vec::new(),
-        owner: None,
+        generator: None,
     };
-    walk.function(Span::default(), None, |walk| program.visit_children_with(walk));
-    walk.flow
+    walk.in_function(Span::default(), None, |walk| program.visit_children_with(walk));
+    walk.report
 }
 
 /// The name of a generator.
 #[derive(Clone)]
-enum Owner {
+enum GeneratorName {
     Name(Id),
     Method(Atom),
 }
 
 #[derive(PartialEq, Clone, Copy)]
-enum What {
+enum FrameKind {
     Function,
     Loop,
     Switch,
@@ -69,278 +71,297 @@ enum What {
 }
 
 struct Frame {
-    what: What,
+    kind: FrameKind,
     labels: Vec<Atom>,
-    broken: bool,
+    has_break: bool,
     yields: bool,
-    /// The outermost frame that something in this one leads to.
-    outward: usize,
+    /// The outermost frame that something inside of this one jumps to.
+    outermost_exit: usize,
     function: u32,
 }
 
-struct Walk<'a> {
-    judge: &'a Judge<'a>,
-    flow: Flow,
+struct LoopVisitor<'a> {
+    conditions: &'a ConditionAnalyzer<'a>,
+    report: LoopReport,
     frames: Vec<Frame>,
-    /// Frames whose `finally` undoes every way out.
+    /// Frames whose `finally` overrides every exit.
     barriers: Vec<usize>,
-    /// Whether what comes next is reached at all.
-    reach: bool,
+    /// Whether the next statement is reachable.
+    is_reachable: bool,
     labels: Vec<Atom>,
-    owner: Option<Owner>,
+    generator: Option<GeneratorName>,
 }
 
-impl Walk<'_> {
-    fn frame(&mut self, what: What, visit: impl FnOnce(&mut Self)) -> Frame {
+impl LoopVisitor<'_> {
+    fn in_frame(&mut self, what: FrameKind, visit: impl FnOnce(&mut Self)) -> Frame {
         let labels = std::mem::take(&mut self.labels);
         let function = self.frames.last().map_or(0, |frame| frame.function);
-        self.frames.push(Frame { what, labels, broken: false, yields: false, outward: usize::MAX, function });
+        self.frames.push(Frame {
+            kind: what,
+            labels,
+            has_break: false,
+            yields: false,
+            outermost_exit: usize::MAX,
+            function,
+        });
         visit(self);
         let frame = self.frames.pop();
         let Some(frame) = frame else {
-            return Frame { what, labels: Vec::new(), broken: true, yields: false, outward: 0, function };
+            return Frame {
+                kind: what,
+                labels: Vec::new(),
+                has_break: true,
+                yields: false,
+                outermost_exit: 0,
+                function,
+            };
         };
-        if what != What::Function
+        if what != FrameKind::Function
             && let Some(around) = self.frames.last_mut()
         {
-            around.outward = around.outward.min(frame.outward);
+            around.outermost_exit = around.outermost_exit.min(frame.outermost_exit);
             around.yields |= frame.yields;
         }
         frame
     }
 
-    /// Whether something in a frame that was just closed leads out of it.
-    fn left(&self, frame: &Frame) -> bool {
-        frame.broken || frame.outward < self.frames.len()
+    /// Returns whether something inside of a just closed frame leaves it.
+    fn has_exit(&self, frame: &Frame) -> bool {
+        frame.has_break || frame.outermost_exit < self.frames.len()
     }
 
-    fn find(&self, check: impl Fn(&Frame) -> bool) -> Option<usize> {
-        let inside = self.frames.iter().rposition(|frame| frame.what == What::Function).unwrap_or(0);
+    fn find_target(&self, check: impl Fn(&Frame) -> bool) -> Option<usize> {
+        let inside = self.frames.iter().rposition(|frame| frame.kind == FrameKind::Function).unwrap_or(0);
         self.frames.iter().rposition(check).filter(|found| *found >= inside).or(Some(inside))
     }
 
     fn jump(&mut self, target: Option<usize>, breaks: bool) {
-        let Some(target) = target.filter(|_| self.reach) else { return };
+        let Some(target) = target.filter(|_| self.is_reachable) else { return };
         if self.barriers.last().is_some_and(|barrier| target < *barrier) {
             return;
         }
         if let Some(frame) = self.frames.last_mut() {
-            frame.outward = frame.outward.min(target);
+            frame.outermost_exit = frame.outermost_exit.min(target);
         }
         if breaks && let Some(frame) = self.frames.get_mut(target) {
-            frame.broken = true;
+            frame.has_break = true;
         }
     }
 
-    fn throws(&mut self) {
-        let target = self.find(|frame| matches!(frame.what, What::Function | What::Try));
+    fn note_throw(&mut self) {
+        let target = self.find_target(|frame| matches!(frame.kind, FrameKind::Function | FrameKind::Try));
         self.jump(target, false);
     }
 
-    fn function(&mut self, span: Span, owner: Option<Owner>, visit: impl FnOnce(&mut Self)) {
-        let (reach, barriers) = (std::mem::replace(&mut self.reach, true), std::mem::take(&mut self.barriers));
+    fn in_function(&mut self, span: Span, owner: Option<GeneratorName>, visit: impl FnOnce(&mut Self)) {
+        let (reach, barriers) = (std::mem::replace(&mut self.is_reachable, true), std::mem::take(&mut self.barriers));
         let labels = std::mem::take(&mut self.labels);
         let mut falls = true;
-        let before = self.owner.take();
+        let before = self.generator.take();
         let depth = self.frames.len();
         self.frames.push(Frame {
-            what: What::Function,
+            kind: FrameKind::Function,
             labels: Vec::new(),
-            broken: false,
+            has_break: false,
             yields: false,
-            outward: usize::MAX,
+            outermost_exit: usize::MAX,
             function: span.lo.0,
         });
-        self.owner.clone_from(&owner);
+        self.generator.clone_from(&owner);
         visit(self);
-        falls &= self.reach;
+        falls &= self.is_reachable;
         let frame = self.frames.pop();
-        let endless = !falls && frame.is_some_and(|frame| frame.outward > depth && !frame.broken);
+        let endless = !falls && frame.is_some_and(|frame| frame.outermost_exit > depth && !frame.has_break);
         match owner {
-            Some(Owner::Name(id)) if endless => {
-                self.flow.generators.insert(id);
+            Some(GeneratorName::Name(id)) if endless => {
+                self.report.generators.insert(id);
             }
-            Some(Owner::Method(name)) => {
-                let known = self.flow.methods.entry(name).or_insert(true);
+            Some(GeneratorName::Method(name)) => {
+                let known = self.report.methods.entry(name).or_insert(true);
                 *known &= endless;
             }
             _ => {}
         }
-        (self.reach, self.barriers, self.labels, self.owner) = (reach, barriers, labels, before);
+        (self.is_reachable, self.barriers, self.labels, self.generator) = (reach, barriers, labels, before);
     }
 
-    fn range(&self, span: Span, start: u32) -> Range {
+    fn loop_range(&self, span: Span, start: u32) -> SourceRange {
         let function = self.frames.last().map_or(0, |frame| frame.function);
-        Range { start, end: span.hi.0, function, round: span.lo.0 }
+        SourceRange { start, end: span.hi.0, function, loop_start: span.lo.0 }
     }
 
-    /// A loop with a condition.
-    fn looping(&mut self, span: Span, start: u32, test: Option<&Expr>, body: &Stmt, rest: impl FnOnce(&mut Self)) {
-        let truth = test.map_or(Some(true), |test| self.judge.truth(test));
+    /// Visits a loop with an optional condition.
+    fn visit_loop(&mut self, span: Span, start: u32, test: Option<&Expr>, body: &Stmt, rest: impl FnOnce(&mut Self)) {
+        let truth = test.map_or(Some(true), |test| self.conditions.truth(test));
         let first = matches!(body, Stmt::Block(_)) && start == body.span().lo.0;
-        let reach = self.reach;
-        let frame = self.frame(What::Loop, |walk| {
-            walk.reach &= truth != Some(false) || first;
+        let reach = self.is_reachable;
+        let frame = self.in_frame(FrameKind::Loop, |walk| {
+            walk.is_reachable &= truth != Some(false) || first;
             body.visit_with(walk);
-            walk.reach = reach;
+            walk.is_reachable = reach;
             rest(walk);
         });
-        self.reach = reach;
-        if self.left(&frame) || !reach {
+        self.is_reachable = reach;
+        if self.has_exit(&frame) || !reach {
             return;
         }
-        let range = self.range(span, start);
+        let range = self.loop_range(span, start);
         let why = match test {
             None => Some(NOTHING),
             Some(test) => match truth {
                 Some(true) => Some(ALWAYS),
                 Some(false) => None,
-                None => self.judge.stays(test, range).or_else(|| self.judge.sticks(test, body, range).then_some(STUCK)),
+                None => self
+                    .conditions
+                    .why_always_true(test, range)
+                    .or_else(|| self.conditions.has_stuck_path(test, body, range).then_some(STUCK)),
             },
         };
         if let Some(why) = why {
-            // What may not be entered may be passed.
-            self.reach = truth != Some(true);
+            // A loop that may not be entered does not stop what follows.
+            self.is_reachable = truth != Some(true);
             if frame.yields {
-                self.reach = false;
+                self.is_reachable = false;
             } else {
-                self.flow.ranges.push((span.lo.0, span.hi.0));
-                self.flow.endless.push((span, why));
+                self.report.ranges.push((span.lo.0, span.hi.0));
+                self.report.endless.push((span, why));
             }
         }
     }
 
-    fn switch(&mut self, node: &SwitchStmt) {
+    fn visit_switch(&mut self, node: &SwitchStmt) {
         node.discriminant.visit_with(self);
-        let reach = self.reach;
+        let reach = self.is_reachable;
         let mut covered = false;
-        let frame = self.frame(What::Switch, |walk| {
-            walk.reach = false;
+        let frame = self.in_frame(FrameKind::Switch, |walk| {
+            walk.is_reachable = false;
             for case in &node.cases {
                 covered |= case.test.is_none();
                 case.test.visit_with(walk);
-                walk.reach = reach;
+                walk.is_reachable = reach;
                 case.cons.visit_with(walk);
             }
         });
-        self.reach = reach && (self.reach || frame.broken || !covered);
+        self.is_reachable = reach && (self.is_reachable || frame.has_break || !covered);
     }
 
-    fn tries(&mut self, node: &TryStmt) {
-        let reach = self.reach;
+    fn visit_try(&mut self, node: &TryStmt) {
+        let reach = self.is_reachable;
         let mut undoes = false;
         if let Some(last) = &node.finalizer {
-            // The last block runs however the others end, and may end them otherwise.
+            // The `finally` block runs however the others end, and may override their exit.
             last.visit_with(self);
-            undoes = !self.reach;
-            self.reach = reach;
+            undoes = !self.is_reachable;
+            self.is_reachable = reach;
         }
         if undoes {
             self.barriers.push(self.frames.len());
         }
         let mut falls = false;
         if node.handler.is_some() {
-            self.frame(What::Try, |walk| node.block.visit_with(walk));
+            self.in_frame(FrameKind::Try, |walk| node.block.visit_with(walk));
         } else {
             node.block.visit_with(self);
         }
-        falls |= self.reach;
+        falls |= self.is_reachable;
         if let Some(handler) = &node.handler {
-            self.reach = reach;
+            self.is_reachable = reach;
             handler.body.visit_with(self);
-            falls |= self.reach;
+            falls |= self.is_reachable;
         }
         if undoes {
             self.barriers.pop();
         }
-        self.reach = falls && !undoes;
+        self.is_reachable = falls && !undoes;
     }
 
-    fn labelled(&mut self, node: &swc_ecma_ast::LabeledStmt) {
+    fn visit_labeled(&mut self, node: &swc_ecma_ast::LabeledStmt) {
         self.labels.push(node.label.sym.clone());
         match &*node.body {
             Stmt::While(_) | Stmt::DoWhile(_) | Stmt::For(_) | Stmt::ForOf(_) | Stmt::ForIn(_) | Stmt::Labeled(_) => {
                 node.body.visit_with(self);
             }
             _ => {
-                let reach = self.reach;
-                let frame = self.frame(What::Block, |walk| node.body.visit_with(walk));
-                self.reach = reach && (self.reach || frame.broken);
+                let reach = self.is_reachable;
+                let frame = self.in_frame(FrameKind::Block, |walk| node.body.visit_with(walk));
+                self.is_reachable = reach && (self.is_reachable || frame.has_break);
             }
         }
         self.labels.clear();
     }
 
-    fn through(&mut self, node: &ForOfStmt) {
+    fn visit_for_of(&mut self, node: &ForOfStmt) {
         node.right.visit_with(self);
-        let reach = self.reach;
-        let frame = self.frame(What::Loop, |walk| node.body.visit_with(walk));
-        self.reach = reach;
-        if self.left(&frame) || !reach {
+        let reach = self.is_reachable;
+        let frame = self.in_frame(FrameKind::Loop, |walk| node.body.visit_with(walk));
+        self.is_reachable = reach;
+        if self.has_exit(&frame) || !reach {
             return;
         }
-        let range = self.range(node.span, node.body.span().lo.0);
-        if !frame.yields && self.fills(node, range) {
-            self.flow.endless.push((node.span, FILLS));
+        let range = self.loop_range(node.span, node.body.span().lo.0);
+        if !frame.yields && self.appends_each_round(node, range) {
+            self.report.endless.push((node.span, FILLS));
         }
-        if !frame.yields && matches!(bare(&node.right), Expr::Call(_) | Expr::Ident(_) | Expr::New(_) | Expr::This(_)) {
-            self.flow.drains.push((node.right.clone(), node.span));
+        if !frame.yields
+            && matches!(peel_parens(&node.right), Expr::Call(_) | Expr::Ident(_) | Expr::New(_) | Expr::This(_))
+        {
+            self.report.drains.push((node.right.clone(), node.span));
         }
     }
 
-    /// Whether each round of `for (… of list)` appends to the list.
-    fn fills(&self, node: &ForOfStmt, range: Range) -> bool {
-        let Expr::Ident(list) = bare(&node.right) else { return false };
-        let Some((grown, 0)) = self.judge.balance(&list.to_id(), range) else { return false };
-        let front = appends(&node.body, &list.to_id(), &mut Vec::new());
+    /// Returns whether each round of `for (… of list)` appends to the list.
+    fn appends_each_round(&self, node: &ForOfStmt, range: SourceRange) -> bool {
+        let Expr::Ident(list) = peel_parens(&node.right) else { return false };
+        let Some((grown, 0)) = self.conditions.net_growth(&list.to_id(), range) else { return false };
+        let front = find_append(&node.body, &list.to_id(), &mut Vec::new());
         let loop_name = match &node.left {
             swc_ecma_ast::ForHead::VarDecl(decl) => decl.decls.first().and_then(|decl| decl.name.as_ident()),
             _ => None,
         };
-        // A set that is given what it has already does not grow.
+        // Adding an existing member to a set does not extend it.
         let new = front.is_some_and(|(name, first)| match name.as_str() {
             "push" => true,
-            "add" => !matches!(bare(&first), Expr::Ident(same) if loop_name.is_some_and(|own| own.id.to_id() == same.to_id()) || self.judge.uses.writes_in(&same.to_id(), range).is_none_or(<[_]>::is_empty))
-                && !matches!(bare(&first), Expr::Lit(_)),
+            "add" => !matches!(peel_parens(&first), Expr::Ident(same) if loop_name.is_some_and(|own| own.id.to_id() == same.to_id()) || self.conditions.mutations.writes_in(&same.to_id(), range).is_none_or(<[_]>::is_empty))
+                && !matches!(peel_parens(&first), Expr::Lit(_)),
             _ => false,
         });
         grown > 0
             && new
             && self
-                .judge
-                .uses
+                .conditions
+                .mutations
                 .contents_in(&list.to_id(), range)
-                .is_some_and(|uses| uses.iter().all(|one| matches!(one.kind, Kind::Grown(_))))
+                .is_some_and(|uses| uses.iter().all(|one| matches!(one.kind, MutationKind::Grown(_))))
     }
 }
 
-/// The call that appends to a list, among the statements of a body.
-fn appends(body: &Stmt, list: &Id, path: &mut Vec<()>) -> Option<(Atom, Expr)> {
+/// Returns the call that appends to a list, among the statements of a body.
+fn find_append(body: &Stmt, list: &Id, path: &mut Vec<()>) -> Option<(Atom, Expr)> {
     match body {
         Stmt::Block(block) if path.len() < 4 => {
             path.push(());
-            block.stmts.iter().find_map(|statement| appends(statement, list, path))
+            block.stmts.iter().find_map(|statement| find_append(statement, list, path))
         }
         Stmt::Expr(node) => {
-            let Expr::Call(call) = bare(&node.expr) else { return None };
+            let Expr::Call(call) = peel_parens(&node.expr) else { return None };
             let Callee::Expr(callee) = &call.callee else { return None };
-            let Expr::Member(member) = bare(callee) else { return None };
-            let own = matches!(bare(&member.obj), Expr::Ident(ident) if ident.to_id() == *list);
+            let Expr::Member(member) = peel_parens(callee) else { return None };
+            let own = matches!(peel_parens(&member.obj), Expr::Ident(ident) if ident.to_id() == *list);
             let first = call.args.first().filter(|arg| own && arg.spread.is_none())?;
-            Some((own_key(&member.prop)?, (*first.expr).clone()))
+            Some((static_key(&member.prop)?, (*first.expr).clone()))
         }
         _ => None,
     }
 }
 
-/// The name of a method; `@@iterator` for the one that iterates.
+/// Returns the name of a method; `@@iterator` for the iterator method.
 pub(super) fn key_name(key: &swc_ecma_ast::PropName) -> Option<Atom> {
     match key {
         swc_ecma_ast::PropName::Ident(name) => Some(name.sym.clone()),
         swc_ecma_ast::PropName::Str(text) => Some(text.value.to_atom_lossy().into_owned()),
-        swc_ecma_ast::PropName::Computed(computed) => match bare(&computed.expr) {
-            Expr::Member(member) if matches!(bare(&member.obj), Expr::Ident(symbol) if &*symbol.sym == "Symbol") => {
-                own_key(&member.prop).map(|name| format!("@@{name}").into())
+        swc_ecma_ast::PropName::Computed(computed) => match peel_parens(&computed.expr) {
+            Expr::Member(member) if matches!(peel_parens(&member.obj), Expr::Ident(symbol) if &*symbol.sym == "Symbol") => {
+                static_key(&member.prop).map(|name| format!("@@{name}").into())
             }
             _ => None,
         },

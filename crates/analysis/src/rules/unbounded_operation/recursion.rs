@@ -1,12 +1,12 @@
 //! Functions that always call themselves, directly or through others.
 //!
-//! For each function that has a name, what it calls on every path through it is noted; a circle of such calls never
-//! ends. Getters, setters, constructors, conversions such as `toString`, and what a function hands to a timer or to a
-//! promise count as calls.
+//! For each named function, the calls on every path through it are recorded; a cycle of such calls
+//! never ends. Getters, setters, constructors, conversions such as `toString`, and callbacks of
+//! timers and promises count as calls.
 //!
-//! Invariant: a call is certain only if no `return`, `throw` or condition can pass it by.
+//! Invariant: a call is certain only if no `return`, `throw` or condition can bypass it.
 
-mod must;
+mod must_call;
 
 use rustc_hash::FxHashMap;
 use swc_atoms::Atom;
@@ -17,29 +17,29 @@ use swc_ecma_ast::{
 };
 use swc_ecma_visit::{Visit, VisitWith};
 
-use super::condition::Judge;
+use super::condition::ConditionAnalyzer;
 use super::loops::key_name;
-use super::shrinking;
-use crate::names::bare;
-use must::Must;
+use super::termination;
+use crate::bindings::peel_parens;
+use must_call::MustCalls;
 
-/// At most so many certain calls of one function are kept.
-const CALLS: usize = 16;
+/// The maximum number of certain calls that are recorded of one function.
+const MAX_CALLS: usize = 16;
 
-/// What is called.
+/// The target of a call.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) enum Key {
+pub(super) enum CallTarget {
     Name(Id),
     New(Id),
-    /// A method of the class or object that begins here.
+    /// A method of the class or object that starts at this position.
     Method(u32, Atom),
     Get(u32, Atom),
     Set(u32, Atom),
 }
 
-impl Key {
-    /// A method, getter or setter of this name.
-    fn of(kind: MethodKind, at: u32, name: Atom) -> Self {
+impl CallTarget {
+    /// Creates the target for a method, getter or setter.
+    fn from_method(kind: MethodKind, at: u32, name: Atom) -> Self {
         match kind {
             MethodKind::Method => Self::Method(at, name),
             MethodKind::Getter => Self::Get(at, name),
@@ -48,16 +48,21 @@ impl Key {
     }
 }
 
-/// The functions that never come to an end, and their names.
-pub(super) fn endless(program: &Program, judge: &Judge<'_>) -> Vec<(Span, String)> {
-    let mut walk =
-        Walk { judge, calls: FxHashMap::default(), order: Vec::new(), home: Home::default(), found: Vec::new() };
+/// Returns the functions that never return, with messages.
+pub(super) fn find_endless(program: &Program, judge: &ConditionAnalyzer<'_>) -> Vec<(Span, String)> {
+    let mut walk = RecursionVisitor {
+        conditions: judge,
+        calls: FxHashMap::default(),
+        order: Vec::new(),
+        enclosing: EnclosingType::default(),
+        found: Vec::new(),
+    };
     program.visit_with(&mut walk);
     let mut found = walk.found;
-    // 1 is being looked at, 2 is done.
-    let mut marks: FxHashMap<&Key, u8> = FxHashMap::default();
+    // Marks: 1 while a function is visited, 2 when it is done.
+    let mut marks: FxHashMap<&CallTarget, u8> = FxHashMap::default();
     for key in &walk.order {
-        let mut path: Vec<(&Key, usize)> = vec![(key, 0)];
+        let mut path: Vec<(&CallTarget, usize)> = vec![(key, 0)];
         while let Some((at, next)) = path.pop() {
             let Some((_, calls)) = walk.calls.get(at) else {
                 marks.insert(at, 2);
@@ -75,7 +80,7 @@ pub(super) fn endless(program: &Program, judge: &Judge<'_>) -> Vec<(Span, String
             match marks.get(callee) {
                 Some(1) => {
                     if let Some((span, _)) = walk.calls.get(callee) {
-                        found.push((*span, format!("{} always calls itself", shown(callee))));
+                        found.push((*span, format!("{} always calls itself", describe_callee(callee))));
                     }
                 }
                 Some(_) => {}
@@ -86,105 +91,112 @@ pub(super) fn endless(program: &Program, judge: &Judge<'_>) -> Vec<(Span, String
     found
 }
 
-fn shown(key: &Key) -> String {
+fn describe_callee(key: &CallTarget) -> String {
     match key {
-        Key::Name(id) => format!("`{}`", id.0),
-        Key::New(id) => format!("the constructor of `{}`", id.0),
-        Key::Method(_, name) => format!("`{name}`"),
-        Key::Get(_, name) => format!("the getter `{name}`"),
-        Key::Set(_, name) => format!("the setter `{name}`"),
+        CallTarget::Name(id) => format!("`{}`", id.0),
+        CallTarget::New(id) => format!("the constructor of `{}`", id.0),
+        CallTarget::Method(_, name) => format!("`{name}`"),
+        CallTarget::Get(_, name) => format!("the getter `{name}`"),
+        CallTarget::Set(_, name) => format!("the setter `{name}`"),
     }
 }
 
-/// The class or object around.
+/// The enclosing class or object.
 #[derive(Clone, Default)]
-struct Home {
-    at: u32,
+struct EnclosingType {
+    start: u32,
     name: Option<Id>,
 }
 
-struct Walk<'a> {
-    judge: &'a Judge<'a>,
-    calls: FxHashMap<Key, (Span, Vec<Key>)>,
-    order: Vec<Key>,
-    home: Home,
+struct RecursionVisitor<'a> {
+    conditions: &'a ConditionAnalyzer<'a>,
+    calls: FxHashMap<CallTarget, (Span, Vec<CallTarget>)>,
+    order: Vec<CallTarget>,
+    enclosing: EnclosingType,
     found: Vec<(Span, String)>,
 }
 
-impl Walk<'_> {
-    fn note(&mut self, key: Key, span: Span, calls: Vec<Key>) {
+impl RecursionVisitor<'_> {
+    fn note(&mut self, key: CallTarget, span: Span, calls: Vec<CallTarget>) {
         if self.calls.insert(key.clone(), (span, calls)).is_none() {
             self.order.push(key);
         } else {
-            // What is defined twice is not known.
+            // A function that is defined twice is unknown.
             self.calls.insert(key, (span, Vec::new()));
         }
     }
 
-    fn must(&self) -> Must<'_> {
-        Must { judge: self.judge, home: &self.home, method: None, proxy: None, state: Some(Vec::new()), exits: None }
+    fn must_calls(&self) -> MustCalls<'_> {
+        MustCalls {
+            conditions: self.conditions,
+            enclosing: &self.enclosing,
+            method: None,
+            proxy: None,
+            state: Some(Vec::new()),
+            exits: None,
+        }
     }
 
-    fn function(&mut self, key: Key, function: &Function) {
+    fn note_function(&mut self, key: CallTarget, function: &Function) {
         if function.is_generator {
             return;
         }
         let stmts = function.body.as_ref().map(|body| body.stmts.as_slice()).unwrap_or_default();
-        let mut must = self.must();
+        let mut must = self.must_calls();
         for param in &function.params {
-            must.default(&param.pat);
+            must.visit_default(&param.pat);
         }
-        let calls = must.run(stmts);
-        if let Key::Name(own) = &key {
+        let calls = must.visit_body(stmts);
+        if let CallTarget::Name(own) = &key {
             let params: Vec<&Pat> = function.params.iter().map(|param| &param.pat).collect();
-            if !calls.contains(&key) && shrinking::never(own, &params, stmts, self.judge) {
+            if !calls.contains(&key) && termination::never_terminates(own, &params, stmts, self.conditions) {
                 self.found.push((function.span, format!("`{}` calls itself with nothing smaller", own.0)));
             }
         }
         self.note(key, function.span, calls);
     }
 
-    fn arrow(&mut self, key: Key, arrow: &ArrowExpr) {
-        let mut must = self.must();
+    fn note_arrow(&mut self, key: CallTarget, arrow: &ArrowExpr) {
+        let mut must = self.must_calls();
         for pat in &arrow.params {
-            must.default(pat);
+            must.visit_default(pat);
         }
-        let calls = must.arrow(arrow);
+        let calls = must.calls_of_arrow(arrow);
         self.note(key, arrow.span, calls);
     }
 
-    fn object(&mut self, name: Option<Id>, object: &ObjectLit) {
-        let before = std::mem::replace(&mut self.home, Home { at: object.span.lo.0, name });
+    fn note_object(&mut self, name: Option<Id>, object: &ObjectLit) {
+        let before = std::mem::replace(&mut self.enclosing, EnclosingType { start: object.span.lo.0, name });
         let at = object.span.lo.0;
         for prop in &object.props {
             let PropOrSpread::Prop(prop) = prop else { continue };
             match &**prop {
                 Prop::Method(method) => {
                     if let Some(name) = key_name(&method.key).filter(|_| !method.function.is_generator) {
-                        let calls = self.function_body(&name, &method.function);
-                        self.note(Key::Method(at, name), method.function.span, calls);
+                        let calls = self.calls_of_body(&name, &method.function);
+                        self.note(CallTarget::Method(at, name), method.function.span, calls);
                     }
                 }
                 Prop::Getter(getter) => {
                     if let Some(name) = key_name(&getter.key) {
-                        let calls = self.function_body(&name, &getter.function);
-                        self.note(Key::Get(at, name), getter.span, calls);
+                        let calls = self.calls_of_body(&name, &getter.function);
+                        self.note(CallTarget::Get(at, name), getter.span, calls);
                     }
                 }
                 Prop::Setter(setter) => {
                     if let Some(name) = key_name(&setter.key) {
-                        let calls = self.function_body(&name, &setter.function);
-                        self.note(Key::Set(at, name), setter.span, calls);
+                        let calls = self.calls_of_body(&name, &setter.function);
+                        self.note(CallTarget::Set(at, name), setter.span, calls);
                     }
                 }
                 Prop::KeyValue(pair) => {
                     let Some(name) = key_name(&pair.key) else { continue };
-                    match bare(&pair.value) {
+                    match peel_parens(&pair.value) {
                         Expr::Fn(function) if !function.function.is_generator => {
-                            let calls = self.function_body(&name, &function.function);
-                            self.note(Key::Method(at, name), pair.key.clone().span_of(), calls);
+                            let calls = self.calls_of_body(&name, &function.function);
+                            self.note(CallTarget::Method(at, name), pair.key.clone().span_of(), calls);
                         }
-                        Expr::Arrow(arrow) => self.arrow(Key::Method(at, name), arrow),
+                        Expr::Arrow(arrow) => self.note_arrow(CallTarget::Method(at, name), arrow),
                         _ => {}
                     }
                 }
@@ -192,43 +204,44 @@ impl Walk<'_> {
             }
         }
         object.visit_children_with(self);
-        self.home = before;
+        self.enclosing = before;
     }
 
-    fn function_body(&self, name: &str, function: &Function) -> Vec<Key> {
-        let mut must = self.must();
+    fn calls_of_body(&self, name: &str, function: &Function) -> Vec<CallTarget> {
+        let mut must = self.must_calls();
         must.method = Some(name);
-        function.body.as_ref().map(|body| must.run(&body.stmts)).unwrap_or_default()
+        function.body.as_ref().map(|body| must.visit_body(&body.stmts)).unwrap_or_default()
     }
 
-    fn class(&mut self, name: Option<Id>, class: &Class) {
-        let before = std::mem::replace(&mut self.home, Home { at: class.span.lo.0, name: name.clone() });
+    fn note_class(&mut self, name: Option<Id>, class: &Class) {
+        let before =
+            std::mem::replace(&mut self.enclosing, EnclosingType { start: class.span.lo.0, name: name.clone() });
         let at = class.span.lo.0;
         let mut made = Vec::new();
         for member in &class.body {
             match member {
                 ClassMember::Method(method) if !method.function.is_generator => {
                     let Some(name) = key_name(&method.key) else { continue };
-                    let calls = self.function_body(&name, &method.function);
-                    self.note(Key::of(method.kind, at, name), method.function.span, calls);
+                    let calls = self.calls_of_body(&name, &method.function);
+                    self.note(CallTarget::from_method(method.kind, at, name), method.function.span, calls);
                 }
                 ClassMember::PrivateMethod(method) if !method.function.is_generator => {
                     let name = Atom::from(format!("#{}", method.key.name));
-                    let calls = self.function_body(&name, &method.function);
-                    self.note(Key::of(method.kind, at, name), method.function.span, calls);
+                    let calls = self.calls_of_body(&name, &method.function);
+                    self.note(CallTarget::from_method(method.kind, at, name), method.function.span, calls);
                 }
                 ClassMember::Constructor(constructor) => {
                     if let Some(body) = &constructor.body {
-                        made.extend(self.must().run(&body.stmts));
+                        made.extend(self.must_calls().visit_body(&body.stmts));
                     }
                 }
                 ClassMember::ClassProp(prop) if !prop.is_static => {
                     if let Some(value) = &prop.value {
-                        let mut must = self.must();
+                        let mut must = self.must_calls();
                         value.visit_with(&mut must);
                         made.extend(must.state.unwrap_or_default());
-                        if let (Some(name), Expr::Arrow(arrow)) = (key_name(&prop.key), bare(value)) {
-                            self.arrow(Key::Method(at, name), arrow);
+                        if let (Some(name), Expr::Arrow(arrow)) = (key_name(&prop.key), peel_parens(value)) {
+                            self.note_arrow(CallTarget::Method(at, name), arrow);
                         }
                     }
                 }
@@ -236,11 +249,11 @@ impl Walk<'_> {
             }
         }
         if let Some(name) = name {
-            made.truncate(CALLS);
-            self.note(Key::New(name), class.span, made);
+            made.truncate(MAX_CALLS);
+            self.note(CallTarget::New(name), class.span, made);
         }
         class.visit_children_with(self);
-        self.home = before;
+        self.enclosing = before;
     }
 }
 
@@ -254,28 +267,28 @@ impl SpanOf for swc_ecma_ast::PropName {
     }
 }
 
-impl Visit for Walk<'_> {
+impl Visit for RecursionVisitor<'_> {
     fn visit_fn_decl(&mut self, decl: &swc_ecma_ast::FnDecl) {
-        self.function(Key::Name(decl.ident.to_id()), &decl.function);
+        self.note_function(CallTarget::Name(decl.ident.to_id()), &decl.function);
         decl.function.visit_with(self);
     }
 
     fn visit_fn_expr(&mut self, node: &swc_ecma_ast::FnExpr) {
         if let Some(name) = &node.ident {
-            self.function(Key::Name(name.to_id()), &node.function);
+            self.note_function(CallTarget::Name(name.to_id()), &node.function);
         }
         node.function.visit_with(self);
     }
 
     fn visit_var_declarator(&mut self, declarator: &VarDeclarator) {
         if let Some(name) = declarator.name.as_ident() {
-            match declarator.init.as_deref().map(bare) {
-                Some(Expr::Fn(function)) => self.function(Key::Name(name.id.to_id()), &function.function),
-                Some(Expr::Arrow(arrow)) => self.arrow(Key::Name(name.id.to_id()), arrow),
-                Some(Expr::Object(object)) => return self.object(Some(name.id.to_id()), object),
-                Some(Expr::Class(class)) => return self.class(Some(name.id.to_id()), &class.class),
-                // `const proxy = new Proxy(target, { get() { … } })`
-                Some(Expr::New(new)) => self.proxy(&name.id.to_id(), new),
+            match declarator.init.as_deref().map(peel_parens) {
+                Some(Expr::Fn(function)) => self.note_function(CallTarget::Name(name.id.to_id()), &function.function),
+                Some(Expr::Arrow(arrow)) => self.note_arrow(CallTarget::Name(name.id.to_id()), arrow),
+                Some(Expr::Object(object)) => return self.note_object(Some(name.id.to_id()), object),
+                Some(Expr::Class(class)) => return self.note_class(Some(name.id.to_id()), &class.class),
+                // `const proxy = new Proxy(target, { get() { … } })`.
+                Some(Expr::New(new)) => self.check_proxy(&name.id.to_id(), new),
                 _ => {}
             }
         }
@@ -283,24 +296,24 @@ impl Visit for Walk<'_> {
     }
 
     fn visit_class_decl(&mut self, decl: &swc_ecma_ast::ClassDecl) {
-        self.class(Some(decl.ident.to_id()), &decl.class);
+        self.note_class(Some(decl.ident.to_id()), &decl.class);
     }
 
     fn visit_class_expr(&mut self, node: &swc_ecma_ast::ClassExpr) {
-        self.class(None, &node.class);
+        self.note_class(None, &node.class);
     }
 
     fn visit_object_lit(&mut self, object: &ObjectLit) {
-        self.object(None, object);
+        self.note_object(None, object);
     }
 
     fn visit_expr_stmt(&mut self, node: &swc_ecma_ast::ExprStmt) {
-        if let Expr::Call(call) = bare(&node.expr)
+        if let Expr::Call(call) = peel_parens(&node.expr)
             && let Callee::Expr(callee) = &call.callee
-            && let Expr::Ident(ident) = bare(callee)
-            && self.judge.names.is_free(ident)
+            && let Expr::Ident(ident) = peel_parens(callee)
+            && self.conditions.names.is_free(ident)
             && &*ident.sym == "setInterval"
-            && !self.judge.uses.clears
+            && !self.conditions.mutations.clears_timers
         {
             self.found.push((call.span, "starts an interval that nothing ever stops".to_owned()));
         }
@@ -308,10 +321,10 @@ impl Visit for Walk<'_> {
     }
 
     fn visit_call_expr(&mut self, call: &CallExpr) {
-        // `((f) => f(f))((f) => f(f))`
+        // `((f) => f(f))((f) => f(f))`.
         if let (Callee::Expr(callee), Some(first)) = (&call.callee, call.args.first())
-            && applies_itself(bare(callee))
-            && applies_itself(bare(&first.expr))
+            && applies_itself(peel_parens(callee))
+            && applies_itself(peel_parens(&first.expr))
         {
             self.found.push((call.span, "calls a function that calls itself".to_owned()));
         }
@@ -324,17 +337,17 @@ fn applies_itself(expr: &Expr) -> bool {
     let (ArrowFunctionBody::Expr(body), Some(Pat::Ident(param))) = (&*arrow.body, arrow.params.first()) else {
         return false;
     };
-    let same = |expr: &Expr| matches!(bare(expr), Expr::Ident(ident) if ident.to_id() == param.id.to_id());
-    matches!(bare(body), Expr::Call(call) if matches!(&call.callee, Callee::Expr(callee) if same(callee))
+    let same = |expr: &Expr| matches!(peel_parens(expr), Expr::Ident(ident) if ident.to_id() == param.id.to_id());
+    matches!(peel_parens(body), Expr::Call(call) if matches!(&call.callee, Callee::Expr(callee) if same(callee))
         && call.args.first().is_some_and(|arg| same(&arg.expr)))
 }
 
-impl Walk<'_> {
-    /// A trap that looks up in the proxy what it stands for.
-    fn proxy(&mut self, name: &Id, new: &NewExpr) {
-        let proxy = matches!(bare(&new.callee), Expr::Ident(ident) if self.judge.names.is_free(ident) && &*ident.sym == "Proxy");
+impl RecursionVisitor<'_> {
+    /// Checks for a proxy trap that reads from its own proxy.
+    fn check_proxy(&mut self, name: &Id, new: &NewExpr) {
+        let proxy = matches!(peel_parens(&new.callee), Expr::Ident(ident) if self.conditions.names.is_free(ident) && &*ident.sym == "Proxy");
         let Some(handler) = new.args.as_deref().and_then(|args| args.get(1)).filter(|_| proxy) else { return };
-        let Some(object) = self.judge.names.object(&handler.expr) else { return };
+        let Some(object) = self.conditions.names.object_literal(&handler.expr) else { return };
         for prop in &object.props {
             let PropOrSpread::Prop(prop) = prop else { continue };
             let Prop::Method(method) = &**prop else { continue };
@@ -350,10 +363,10 @@ impl Walk<'_> {
             if !matches!(&*trap, "get" | "has") {
                 continue;
             }
-            let mut must = self.must();
+            let mut must = self.must_calls();
             must.proxy = Some((own, params.get(1).cloned().flatten()));
-            let calls = method.function.body.as_ref().map(|body| must.run(&body.stmts)).unwrap_or_default();
-            if calls.iter().any(|call| matches!(call, Key::Get(0, _))) {
+            let calls = method.function.body.as_ref().map(|body| must.visit_body(&body.stmts)).unwrap_or_default();
+            if calls.iter().any(|call| matches!(call, CallTarget::Get(0, _))) {
                 self.found.push((method.function.span, format!("the trap `{trap}` asks its own proxy")));
             }
         }

@@ -1,4 +1,4 @@
-//! Small programs that can never end, and small ones that always do.
+//! Small programs that never end, and small ones that always end.
 
 use toolcell_tool::Language;
 

@@ -8,17 +8,17 @@ fn redactor(values: &[(&str, &str)]) -> Arc<Redactor> {
     Arc::new(Redactor::new(secrets.iter().map(|(name, secret)| (*name, secret))).unwrap())
 }
 
-/// The same in one piece, in pieces of each small size, and cut in two at each place.
+/// Redacts the text as a whole, in chunks of each small size, and split in two at each position.
 fn check(values: &[(&str, &str)], text: &[u8], expect: &str) {
     let redactor = redactor(values);
-    let whole = String::from_utf8(redactor.bytes(text)).unwrap();
+    let whole = String::from_utf8(redactor.redact_bytes(text)).unwrap();
     assert_eq!(whole, expect);
     let mut cuts: Vec<Vec<&[u8]>> = (1..8).map(|size| text.chunks(size).collect()).collect();
     cuts.extend((0..text.len()).map(|at| vec![&text[..at], &text[at..]]));
     for pieces in cuts {
-        let mut redaction = Redaction::new(redactor.clone());
+        let mut redaction = StreamRedactor::new(redactor.clone());
         let mut out: Vec<u8> = pieces.iter().flat_map(|piece| redaction.push(piece)).collect();
-        out.extend(redaction.end());
+        out.extend(redaction.finish());
         assert_eq!(
             String::from_utf8(out).unwrap(),
             expect,
@@ -82,7 +82,7 @@ fn a_value_is_found_across_white_space() {
     }
     check(&[("A", "12345678")], b"<49;50;51;52;53;54;55;56>", "<{{secret:A}}>");
     check(&[("A", "abcd=efgh")], b"<abcd=3Def=\r\ngh>", "<{{secret:A}}>");
-    // A short value could stand there by chance.
+    // Short values could occur by chance.
     for text in ["<secret is>", "<se cr et is>", "<sec\nretis>"] {
         check(&[("A", "secretis")], text.as_bytes(), text);
     }
@@ -95,8 +95,8 @@ fn a_value_is_found_in_base64_wherever_it_stands() {
             let text = ["\u{7f}".repeat(front), value.to_owned(), "?".repeat(back)].concat();
             for encoding in [BASE64_NOPAD, BASE64URL_NOPAD] {
                 let written = encoding.encode(text.as_bytes());
-                let redacted = String::from_utf8(redactor(&[("A", value)]).bytes(written.as_bytes())).unwrap();
-                // What is left of it are whole groups of what stood around.
+                let redacted = String::from_utf8(redactor(&[("A", value)]).redact_bytes(written.as_bytes())).unwrap();
+                // Only whole groups of the surrounding bytes are left.
                 let left = redacted.replace("{{secret:A}}", "");
                 let around = (front * 4) / 3 + (back * 4).div_ceil(3);
                 assert!(redacted.contains("{{secret:A}}") && left.len() <= around, "{text} {written} {redacted}");
@@ -128,7 +128,7 @@ fn text_without_values_stays_as_it_is() {
 #[test]
 fn the_secrets_in_a_text_are_told() {
     let redactor = redactor(&[("A", "first-value"), ("B", "other value")]);
-    assert_eq!(redactor.mentioned(b"/x?k=other%20value"), BTreeSet::from([1]));
-    assert_eq!(redactor.mentioned(b"/x?k=Zmlyc3QtdmFsdWU"), BTreeSet::from([0]));
-    assert!(redactor.mentioned(b"/x").is_empty());
+    assert_eq!(redactor.secrets_in(b"/x?k=other%20value"), BTreeSet::from([1]));
+    assert_eq!(redactor.secrets_in(b"/x?k=Zmlyc3QtdmFsdWU"), BTreeSet::from([0]));
+    assert!(redactor.secrets_in(b"/x").is_empty());
 }

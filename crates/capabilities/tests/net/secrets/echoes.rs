@@ -9,7 +9,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt as _;
-use toolcell_capabilities::{Effects, NetRun, Response};
+use toolcell_capabilities::{Effects, NetSession, Response};
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
@@ -49,7 +49,7 @@ fn tells(text: &str) -> bool {
     written.iter().any(|written| text.to_lowercase().contains(&written.to_lowercase()))
 }
 
-fn run(port: u16) -> NetRun {
+fn run(port: u16) -> NetSession {
     start(&net(Names::local(&["a.test"])), &[granting("a.test", port)], &[grant(&["a.test"], EVERYWHERE)])
 }
 

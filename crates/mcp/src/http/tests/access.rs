@@ -1,4 +1,4 @@
-//! Who comes in.
+//! Access control.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::num::NonZeroU32;
@@ -6,22 +6,24 @@ use std::num::NonZeroU32;
 use hyper::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use serde_json::{Value, json};
 
-use crate::calls::Calls;
-use crate::http::members::Members;
-use crate::http::refusal::Refusal;
-use crate::http::{Bearers, HttpConfig, Probes, serve};
+use crate::http::authenticate::Authenticator;
+use crate::http::problem::Refusal;
+use crate::http::{HealthHooks, HttpConfig, TokenStore, serve};
+use crate::in_flight::CallTracker;
 
-use super::harness::{ALICE, BOB, Desk, METRICS, Served, bearer, call, get, initialize, post, two, who};
+use super::harness::{
+    ALICE, BOB, METRICS, TestHandler, TestServer, bearer, call, get, initialize, post, two_principals, who_request,
+};
 
 #[tokio::test]
 async fn without_tokens_everybody_is_local() {
-    let served = Served::new(HttpConfig::default()).await;
-    assert_eq!(served.ask(&who()).await.text(), "local");
+    let served = TestServer::new(HttpConfig::default()).await;
+    assert_eq!(served.ask(&who_request()).await.text(), "local");
 }
 
 #[tokio::test]
 async fn a_token_says_who_calls() {
-    let served = Served::new(two()).await;
+    let served = TestServer::new(two_principals()).await;
     for (token, name) in [(ALICE, "alice"), (BOB, "bob")] {
         let reply = served.ask(&call(&bearer(token), "who", &serde_json::json!({}))).await;
         assert_eq!(reply.text(), name);
@@ -32,8 +34,8 @@ async fn a_token_says_who_calls() {
 
 #[tokio::test]
 async fn a_missing_and_a_wrong_token_differ_in_the_challenge_only() {
-    let served = Served::new(two()).await;
-    let missing = served.ask(&who()).await;
+    let served = TestServer::new(two_principals()).await;
+    let missing = served.ask(&who_request()).await;
     assert_eq!((missing.status, missing.code().as_str()), (401, "unauthorized"));
     assert_eq!(missing.headers["www-authenticate"], "Bearer realm=\"toolcell\"");
     let twice = bearer(ALICE) + &bearer(ALICE);
@@ -52,10 +54,10 @@ async fn a_missing_and_a_wrong_token_differ_in_the_challenge_only() {
 
 #[tokio::test]
 async fn many_wrong_tokens_are_told_to_wait_and_a_right_one_is_let_in() {
-    let served = Served::new(two()).await;
+    let served = TestServer::new(two_principals()).await;
     let mut client = served.client().await;
     for attempt in 0.. {
-        client.say(&call(&bearer("guess-0123456789"), "who", &serde_json::json!({}))).await;
+        client.send(&call(&bearer("guess-0123456789"), "who", &serde_json::json!({}))).await;
         let reply = client.reply().await;
         if reply.status == 401 {
             continue;
@@ -70,18 +72,18 @@ async fn many_wrong_tokens_are_told_to_wait_and_a_right_one_is_let_in() {
 
 #[tokio::test]
 async fn wrong_tokens_of_many_addresses_are_remembered_up_to_a_bound() {
-    let members = Members::new(&two());
+    let members = Authenticator::new(&two_principals());
     let wrong = HeaderMap::from_iter([(AUTHORIZATION, HeaderValue::from_static("Bearer guess-0123456789"))]);
     let mut waits = 0;
     for address in 0..20_000_u32 {
         let peer = IpAddr::from(Ipv4Addr::from(0x0a00_0000 + address));
-        waits += usize::from(matches!(members.recognise(&wrong, peer), Err(Refusal::TooManyAttempts { .. })));
+        waits += usize::from(matches!(members.authenticate(&wrong, peer), Err(Refusal::TooManyAttempts { .. })));
     }
-    assert!(members.remembered() <= 4096, "{}", members.remembered());
-    // What is beyond is counted together, and told to wait.
+    assert!(members.tracked_addresses() <= 4096, "{}", members.tracked_addresses());
+    // Further addresses are counted together, and have to wait.
     assert!(waits > 10_000, "{waits}");
     let right = HeaderMap::from_iter([(AUTHORIZATION, format!("Bearer {ALICE}").parse().unwrap())]);
-    assert!(members.recognise(&right, IpAddr::from([10, 200, 0, 1])).is_ok());
+    assert!(members.authenticate(&right, IpAddr::from([10, 200, 0, 1])).is_ok());
 }
 
 #[tokio::test]
@@ -90,8 +92,13 @@ async fn a_principal_has_its_pace() {
         "[principals.alice]\ntoken = '{ALICE}'\nrequests_per_minute = 2\n[principals.bob]\ntoken_blake3 = '{}'",
         blake3::hash(BOB.as_bytes())
     );
-    let bearers = Bearers::read(&text).unwrap();
-    let served = Served::new(HttpConfig { bearers, rate: NonZeroU32::new(3), ..HttpConfig::default() }).await;
+    let bearers = TokenStore::parse(&text).unwrap();
+    let served = TestServer::new(HttpConfig {
+        tokens: bearers,
+        requests_per_minute: NonZeroU32::new(3),
+        ..HttpConfig::default()
+    })
+    .await;
     for (token, allowed) in [(ALICE, 2), (BOB, 3)] {
         let ask = call(&bearer(token), "who", &serde_json::json!({}));
         for _ in 0..allowed {
@@ -109,26 +116,30 @@ async fn a_principal_has_its_pace() {
 #[tokio::test]
 async fn nobody_listens_for_everybody_elsewhere() {
     let listener = tokio::net::TcpListener::bind("0.0.0.0:0").await.unwrap();
-    let served = Served::new(HttpConfig::default()).await;
-    let desk: Desk = served.desk();
-    let error = serve(listener, desk, &HttpConfig::default(), &Calls::default(), async {}).await.unwrap_err();
+    let served = TestServer::new(HttpConfig::default()).await;
+    let desk: TestHandler = served.handler();
+    let error = serve(listener, desk, &HttpConfig::default(), &CallTracker::default(), async {}).await.unwrap_err();
     assert_eq!(error.code(), "http-open");
     for (config, code) in [
-        (HttpConfig { hosts: vec!["a b".to_owned()], ..HttpConfig::default() }, "host-invalid"),
-        (HttpConfig { origins: vec!["localhost".to_owned()], ..HttpConfig::default() }, "origin-invalid"),
+        (HttpConfig { allowed_hosts: vec!["a b".to_owned()], ..HttpConfig::default() }, "host-invalid"),
+        (HttpConfig { allowed_origins: vec!["localhost".to_owned()], ..HttpConfig::default() }, "origin-invalid"),
     ] {
         assert_eq!(config.check("127.0.0.1:1".parse().unwrap()).unwrap_err().code(), code);
     }
-    two().check("0.0.0.0:1".parse().unwrap()).unwrap();
+    two_principals().check("0.0.0.0:1".parse().unwrap()).unwrap();
     let origins = ["https://app.example.com:443", "http://localhost:*", "null"].map(str::to_owned).to_vec();
-    let config = HttpConfig { origins, hosts: vec!["example.com:8443".to_owned()], ..HttpConfig::default() };
+    let config = HttpConfig {
+        allowed_origins: origins,
+        allowed_hosts: vec!["example.com:8443".to_owned()],
+        ..HttpConfig::default()
+    };
     config.check("[::1]:1".parse().unwrap()).unwrap();
 }
 
 #[tokio::test]
 async fn another_name_of_the_host_is_answered_by_nothing() {
     let hosts = vec!["tools.example.com:8443".to_owned()];
-    let served = Served::new(HttpConfig { hosts, ..HttpConfig::default() }).await;
+    let served = TestServer::new(HttpConfig { allowed_hosts: hosts, ..HttpConfig::default() }).await;
     let ask = |host: &str, path: &str| format!("GET {path} HTTP/1.1\r\n{host}\r\n");
     for path in ["/healthz", "/readyz", "/metrics", "/mcp", "/", "/x"] {
         for host in ["evil.example", "localhost.evil.example", "user@localhost", "tools.example.com", "127.0.0.2"] {
@@ -150,21 +161,22 @@ async fn another_name_of_the_host_is_answered_by_nothing() {
 #[tokio::test]
 async fn a_page_of_another_origin_is_refused() {
     let origins = vec!["https://app.example.com:443".to_owned()];
-    let served = Served::new(HttpConfig { origins, ..HttpConfig::default() }).await;
+    let served = TestServer::new(HttpConfig { allowed_origins: origins, ..HttpConfig::default() }).await;
     for origin in ["https://evil.example", "http://app.example.com", "null", "x"] {
         let reply = served.ask(&initialize(&format!("Origin: {origin}\r\n"))).await;
         assert_eq!((reply.status, reply.code().as_str()), (403, "origin-refused"), "{origin}");
     }
     assert_eq!(served.ask(&initialize("Origin: https://app.example.com\r\n")).await.status, 200);
-    let served = Served::new(HttpConfig::default()).await;
+    let served = TestServer::new(HttpConfig::default()).await;
     assert_eq!(served.ask(&initialize("Origin: http://localhost\r\n")).await.code(), "origin-refused");
 }
 
 #[tokio::test]
 async fn how_the_server_is_can_be_asked() {
-    let probes =
-        Probes::default().with_ready(|| Err("the store is read-only".to_owned())).with_metrics(|| "a 1\n".to_owned());
-    let served = Served::new(HttpConfig { probes, ..two() }).await;
+    let probes = HealthHooks::default()
+        .with_ready(|| Err("the store is read-only".to_owned()))
+        .with_metrics(|| "a 1\n".to_owned());
+    let served = TestServer::new(HttpConfig { health: probes, ..two_principals() }).await;
     assert_eq!(served.ask(&get("/healthz")).await.body, "ok\n");
     let reply = served.ask(&get("/readyz")).await;
     assert_eq!((reply.status, reply.code().as_str()), (503, "not-ready"));
@@ -186,16 +198,16 @@ async fn how_the_server_is_can_be_asked() {
         (405, "method-not-allowed", "GET, HEAD")
     );
     let mut client = served.client().await;
-    client.say("HEAD /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n").await;
+    client.send("HEAD /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n").await;
     let head = client.head().await;
     assert_eq!((head.status, head.headers["content-length"].as_str()), (200, "3"));
-    client.say(&get("/healthz")).await;
+    client.send(&get("/healthz")).await;
     assert_eq!(client.reply().await.body, "ok\n");
 }
 
 #[tokio::test]
 async fn what_the_library_refuses_in_words_has_a_code() {
-    let served = Served::new(HttpConfig::default()).await;
+    let served = TestServer::new(HttpConfig::default()).await;
     let plain = "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n";
     for (request, status, code) in [
         (format!("{plain}\r\n{{}}"), 406, "not-acceptable"),
@@ -214,7 +226,7 @@ async fn what_the_library_refuses_in_words_has_a_code() {
 
 #[tokio::test]
 async fn a_body_that_is_no_json_is_answered_with_a_parse_error() {
-    let served = Served::new(HttpConfig::default()).await;
+    let served = TestServer::new(HttpConfig::default()).await;
     for (body, code, id) in [
         ("not json", -32_700, Value::Null),
         (r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"\ud83d"}}"#, -32_700, json!(7)),
@@ -229,7 +241,7 @@ async fn a_body_that_is_no_json_is_answered_with_a_parse_error() {
 }
 
 fn refused(text: &str) -> (&'static str, String) {
-    let error = Bearers::read(text).unwrap_err();
+    let error = TokenStore::parse(text).unwrap_err();
     (error.code(), error.to_string())
 }
 
@@ -288,17 +300,17 @@ fn tokens_that_protect_nothing_are_refused_and_never_shown() {
     assert_eq!((code, said.as_str()), ("token-twice", "`a` and `metrics` have the same token"));
     let (code, _) = refused(&format!("[principals.'../x']\ntoken = '{token}'"));
     assert_eq!(code, "principal-invalid");
-    let single = Bearers::single(token).unwrap();
+    let single = TokenStore::single(token).unwrap();
     assert!(!format!("{single:?}").contains(token) && !format!("{single:?}").contains(&*hash.to_hex()));
 }
 
 #[test]
 fn shares_are_read() {
     let text = "[principals.a]\ntoken = '0123456789abcdef'\nrequests_per_minute = 60\nconcurrent = 2";
-    let bearers = Bearers::read(text).unwrap();
+    let bearers = TokenStore::parse(text).unwrap();
     let (principal, share) = bearers.principals().next().unwrap();
     assert_eq!(
-        (principal.as_str(), share.requests_per_minute, share.concurrent),
+        (principal.as_str(), share.requests_per_minute, share.concurrent_runs),
         ("a", NonZeroU32::new(60), NonZeroU32::new(2))
     );
 }

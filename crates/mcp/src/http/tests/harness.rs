@@ -1,4 +1,4 @@
-//! A server on loopback, and clients that write and read bytes.
+//! A server on loopback, and clients that read and write bytes.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -17,11 +17,11 @@ use tokio::net::TcpListener;
 use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::task::JoinHandle;
 
-use crate::calls::Calls;
-use crate::http::{Bearers, HttpConfig, HttpError, serve};
+use crate::http::{HttpConfig, HttpError, TokenStore, serve};
+use crate::in_flight::CallTracker;
 use crate::principal::Principal;
 
-/// No test waits longer for what should come.
+/// The longest wait for something that should happen.
 pub(super) const PATIENCE: Duration = Duration::from_secs(20);
 pub(super) const SHORT: Duration = Duration::from_millis(150);
 
@@ -30,23 +30,23 @@ pub(super) const BOB: &str = "bob-00123456789abcdef";
 
 pub(super) const METRICS: &str = "metrics-0123456789abcdef";
 
-/// A config with two principals, and a token for metrics.
-pub(super) fn two() -> HttpConfig {
+/// A config with two principals and a metrics token.
+pub(super) fn two_principals() -> HttpConfig {
     let text = format!(
         "[principals.alice]\ntoken = '{ALICE}'\n[principals.bob]\ntoken = '{BOB}'\n[metrics]\ntoken = '{METRICS}'\n"
     );
-    HttpConfig { bearers: Bearers::read(&text).unwrap(), ..HttpConfig::default() }
+    HttpConfig { tokens: TokenStore::parse(&text).unwrap(), ..HttpConfig::default() }
 }
 
-/// A handler with tools that do what the tests need.
+/// A handler with the tools that the tests need.
 #[derive(Clone)]
-pub(super) struct Desk {
-    calls: Calls,
-    says: mpsc::UnboundedSender<&'static str>,
+pub(super) struct TestHandler {
+    calls: CallTracker,
+    events: mpsc::UnboundedSender<&'static str>,
     release: Arc<Notify>,
 }
 
-impl ServerHandler for Desk {
+impl ServerHandler for TestHandler {
     fn get_info(&self) -> ServerConfig {
         ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
     }
@@ -56,7 +56,7 @@ impl ServerHandler for Desk {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let Some(_under_way) = self.calls.begin() else { return Err(ErrorData::internal_error("closing", None)) };
+        let Some(_under_way) = self.calls.start() else { return Err(ErrorData::internal_error("closing", None)) };
         let answer = match &*request.name {
             "who" => {
                 let parts = context.extensions.get::<hyper::http::request::Parts>().unwrap();
@@ -71,7 +71,7 @@ impl ServerHandler for Desk {
                 self.wait(&context).await
             }
             "stubborn" => {
-                let _ = self.says.send("began");
+                let _ = self.events.send("began");
                 self.calls.stopping().cancelled().await;
                 "stopped".to_owned()
             }
@@ -81,37 +81,37 @@ impl ServerHandler for Desk {
     }
 }
 
-impl Desk {
+impl TestHandler {
     async fn wait(&self, context: &RequestContext<RoleServer>) -> String {
-        let _ = self.says.send("began");
+        let _ = self.events.send("began");
         let end = tokio::select! {
             () = context.ct.cancelled() => "cancelled",
             () = self.calls.stopping().cancelled() => "stopped",
             () = self.release.notified() => "released",
         };
-        let _ = self.says.send(end);
+        let _ = self.events.send(end);
         end.to_owned()
     }
 }
 
 /// A server on loopback.
-pub(super) struct Served {
+pub(super) struct TestServer {
     pub(super) address: SocketAddr,
-    pub(super) calls: Calls,
+    pub(super) calls: CallTracker,
     pub(super) release: Arc<Notify>,
-    said: mpsc::UnboundedReceiver<&'static str>,
+    events: mpsc::UnboundedReceiver<&'static str>,
     shutdown: Option<oneshot::Sender<()>>,
     serving: JoinHandle<Result<(), HttpError>>,
-    desk: Desk,
+    handler: TestHandler,
 }
 
-impl Served {
+impl TestServer {
     pub(super) async fn new(config: HttpConfig) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let (calls, release) = (Calls::default(), Arc::new(Notify::new()));
+        let (calls, release) = (CallTracker::default(), Arc::new(Notify::new()));
         let (says, said) = mpsc::unbounded_channel();
-        let desk = Desk { calls: calls.clone(), says, release: Arc::clone(&release) };
+        let desk = TestHandler { calls: calls.clone(), events: says, release: Arc::clone(&release) };
         let own = desk.clone();
         let (shutdown, ordered) = oneshot::channel();
         let theirs = calls.clone();
@@ -121,46 +121,46 @@ impl Served {
             };
             serve(listener, desk, &config, &theirs, shutdown).await
         });
-        Self { address, calls, release, said, shutdown: Some(shutdown), serving, desk: own }
+        Self { address, calls, release, events: said, shutdown: Some(shutdown), serving, handler: own }
     }
 
-    pub(super) fn desk(&self) -> Desk {
-        self.desk.clone()
+    pub(super) fn handler(&self) -> TestHandler {
+        self.handler.clone()
     }
 
-    /// What a tool says next.
-    pub(super) async fn hears(&mut self) -> &'static str {
-        tokio::time::timeout(PATIENCE, self.said.recv()).await.unwrap().unwrap()
+    /// The next event that a tool reports.
+    pub(super) async fn next_event(&mut self) -> &'static str {
+        tokio::time::timeout(PATIENCE, self.events.recv()).await.unwrap().unwrap()
     }
 
     pub(super) fn shut_down(&mut self) {
         self.shutdown.take().unwrap().send(()).unwrap();
     }
 
-    pub(super) async fn ended(self) {
+    pub(super) async fn wait_until_stopped(self) {
         drop(self.shutdown);
         tokio::time::timeout(PATIENCE, self.serving).await.unwrap().unwrap().unwrap();
     }
 
-    pub(super) async fn client(&self) -> Client {
-        Client::over(tokio::net::TcpStream::connect(self.address).await.unwrap())
+    pub(super) async fn client(&self) -> RawClient {
+        RawClient::over(tokio::net::TcpStream::connect(self.address).await.unwrap())
     }
 
-    /// What one request on a connection of its own gets.
+    /// Sends one request on a connection of its own, and returns the response.
     pub(super) async fn ask(&self, request: &str) -> Reply {
         let mut client = self.client().await;
-        client.say(request).await;
+        client.send(request).await;
         client.reply().await
     }
 }
 
 /// A connection to a server.
-pub(super) struct Client {
+pub(super) struct RawClient {
     pub(super) stream: tokio::net::TcpStream,
     read: Vec<u8>,
 }
 
-/// An answer.
+/// A response.
 #[derive(Debug)]
 pub(super) struct Reply {
     pub(super) status: u16,
@@ -168,21 +168,21 @@ pub(super) struct Reply {
     pub(super) body: String,
 }
 
-impl Client {
+impl RawClient {
     pub(super) const fn over(stream: tokio::net::TcpStream) -> Self {
         Self { stream, read: Vec::new() }
     }
 
-    pub(super) async fn say(&mut self, text: &str) {
+    pub(super) async fn send(&mut self, text: &str) {
         self.stream.write_all(text.as_bytes()).await.unwrap();
     }
 
-    /// Reads an answer to its end.
+    /// Reads a response to its end.
     pub(super) async fn reply(&mut self) -> Reply {
         let mut reply = self.head().await;
         if reply.headers.get("transfer-encoding").is_some_and(|encoding| encoding == "chunked") {
             loop {
-                let size = self.until("\r\n").await;
+                let size = self.read_until("\r\n").await;
                 let size = usize::from_str_radix(size.trim(), 16).unwrap();
                 let chunk = self.exactly(size + 2).await;
                 if size == 0 {
@@ -196,17 +196,17 @@ impl Client {
         reply
     }
 
-    /// Reads the head of an answer.
+    /// Reads the head of a response.
     pub(super) async fn head(&mut self) -> Reply {
-        let head = self.until("\r\n\r\n").await;
+        let head = self.read_until("\r\n\r\n").await;
         let mut lines = head.trim_end().split("\r\n");
         let status = lines.next().unwrap().split(' ').nth(1).unwrap().parse().unwrap();
         let pair = |line: &str| line.split_once(": ").map(|(name, value)| (name.to_lowercase(), value.to_owned()));
         Reply { status, headers: lines.filter_map(pair).collect(), body: String::new() }
     }
 
-    /// Reads until a text came, and gives all up to its end.
-    pub(super) async fn until(&mut self, end: &str) -> String {
+    /// Reads up to and including a text.
+    pub(super) async fn read_until(&mut self, end: &str) -> String {
         loop {
             let found = self.read.windows(end.len()).position(|window| window == end.as_bytes());
             if let Some(at) = found {
@@ -229,7 +229,7 @@ impl Client {
         tokio::time::timeout(PATIENCE, self.stream.read_buf(&mut self.read)).await.unwrap().unwrap()
     }
 
-    /// Whether the server ended the connection, and says nothing more.
+    /// Whether the server closed the connection without sending more.
     pub(super) async fn is_ended(&mut self) -> bool {
         let mut rest = [0];
         let read = tokio::time::timeout(PATIENCE, self.stream.read(&mut rest)).await.unwrap();
@@ -243,12 +243,12 @@ impl Reply {
         serde_json::from_str(data.unwrap_or(&self.body)).unwrap()
     }
 
-    /// The text of a tool's result.
+    /// The text of a tool result.
     pub(super) fn text(&self) -> String {
         self.json()["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{self:?}")).to_owned()
     }
 
-    /// The code of a refusal.
+    /// The code of a problem document.
     pub(super) fn code(&self) -> String {
         assert_eq!(self.headers["content-type"], "application/problem+json", "{self:?}");
         self.json()["code"].as_str().unwrap().to_owned()
@@ -272,7 +272,7 @@ pub(super) fn get(path: &str) -> String {
     format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n")
 }
 
-/// A call of a tool as of 2026-07-28.
+/// A tool call of revision 2026-07-28.
 pub(super) fn call(headers: &str, tool: &str, arguments: &Value) -> String {
     let meta = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -287,11 +287,11 @@ pub(super) fn call(headers: &str, tool: &str, arguments: &Value) -> String {
     post(&headers, &body)
 }
 
-pub(super) fn who() -> String {
+pub(super) fn who_request() -> String {
     call("", "who", &json!({}))
 }
 
-/// The first request of a session as of 2025-11-25.
+/// The first request of a session of revision 2025-11-25.
 pub(super) fn initialize(headers: &str) -> String {
     let params = json!({
         "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "test", "version": "1" },
@@ -299,7 +299,7 @@ pub(super) fn initialize(headers: &str) -> String {
     post(headers, &json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params }).to_string())
 }
 
-/// A call of a tool in a session.
+/// A tool call in a session.
 pub(super) fn call_in(session: &str, headers: &str, tool: &str) -> String {
     let params = json!({ "name": tool, "arguments": {}, "_meta": { "progressToken": 7 } });
     let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params }).to_string();
@@ -319,19 +319,19 @@ pub(super) fn bearer(token: &str) -> String {
     format!("Authorization: Bearer {token}\r\n")
 }
 
-/// A session that is ready.
-pub(super) async fn begun(served: &Served, headers: &str) -> String {
+/// Opens an initialised session.
+pub(super) async fn open_session(served: &TestServer, headers: &str) -> String {
     let session = served.ask(&initialize(headers)).await.session();
     assert_eq!(served.ask(&initialized(&session, headers)).await.status, 202);
     session
 }
 
-/// Set where a test runs alone.
+/// Set in the environment of an isolated test.
 const ALONE: &str = "TOOLCELL_TEST_ALONE";
 
-/// Runs a test in a process of its own, which may open so many files.
+/// Runs a test in a process of its own with a limit on open files.
 #[expect(clippy::disallowed_methods, reason = "the process is told by its environment that it is the one")]
-pub(super) fn alone<F: Future<Output = ()>>(name: &str, files: u32, test: impl FnOnce() -> F) {
+pub(super) fn run_isolated<F: Future<Output = ()>>(name: &str, files: u32, test: impl FnOnce() -> F) {
     if std::env::var(ALONE).is_ok() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         return runtime.block_on(test());
@@ -342,12 +342,12 @@ pub(super) fn alone<F: Future<Output = ()>>(name: &str, files: u32, test: impl F
     assert!(status.success());
 }
 
-/// The memory of this process, in KiB.
+/// The resident memory of this process, in KiB.
 pub(super) fn memory() -> i64 {
     status("VmRSS:")
 }
 
-/// The most memory that this process had so far, in KiB.
+/// The peak resident memory of this process, in KiB.
 pub(super) fn most_memory() -> i64 {
     status("VmHWM:")
 }

@@ -1,10 +1,10 @@
-//! Sessions and whose they are.
+//! Sessions and their owners.
 
 use serde_json::json;
 
-use crate::http::{HttpConfig, Times};
+use crate::http::{HttpConfig, Timeouts};
 
-use super::harness::{ALICE, BOB, SHORT, Served, bearer, begun, call, call_in, in_session, two};
+use super::harness::{ALICE, BOB, SHORT, TestServer, bearer, call, call_in, in_session, open_session, two_principals};
 
 fn delete(session: &str, headers: &str) -> String {
     format!("DELETE /mcp HTTP/1.1\r\nHost: localhost\r\n{}\r\n", in_session(session, headers))
@@ -17,9 +17,9 @@ fn listen(session: &str, headers: &str) -> String {
 
 #[tokio::test]
 async fn a_session_is_known_to_who_made_it_and_to_nobody_else() {
-    let served = Served::new(two()).await;
+    let served = TestServer::new(two_principals()).await;
     let (alice, bob) = (bearer(ALICE), bearer(BOB));
-    let session = begun(&served, &alice).await;
+    let session = open_session(&served, &alice).await;
     assert_eq!(served.ask(&call_in(&session, &alice, "who")).await.text(), "alice");
     let unknown = served.ask(&call_in("none", &bob, "who")).await;
     assert_eq!((unknown.status, unknown.code().as_str()), (404, "session-unknown"));
@@ -33,8 +33,8 @@ async fn a_session_is_known_to_who_made_it_and_to_nobody_else() {
 
 #[tokio::test]
 async fn a_session_ends_when_it_is_deleted() {
-    let served = Served::new(HttpConfig::default()).await;
-    let session = begun(&served, "").await;
+    let served = TestServer::new(HttpConfig::default()).await;
+    let session = open_session(&served, "").await;
     assert_eq!(served.ask(&delete(&session, "")).await.status, 202);
     for request in [call_in(&session, "", "who"), delete(&session, ""), listen(&session, "")] {
         assert_eq!(served.ask(&request).await.code(), "session-unknown");
@@ -43,11 +43,11 @@ async fn a_session_ends_when_it_is_deleted() {
 
 #[tokio::test]
 async fn a_session_ends_when_it_is_not_used() {
-    let times = Times { session: SHORT, ..Times::default() };
-    let served = Served::new(HttpConfig { times, ..HttpConfig::default() }).await;
-    let session = begun(&served, "").await;
+    let times = Timeouts { session_idle: SHORT, ..Timeouts::default() };
+    let served = TestServer::new(HttpConfig { timeouts: times, ..HttpConfig::default() }).await;
+    let session = open_session(&served, "").await;
     let mut client = served.client().await;
-    client.say(&listen(&session, "")).await;
+    client.send(&listen(&session, "")).await;
     // Its streams end with it.
     assert_eq!(client.reply().await.status, 200);
     let ended = loop {
@@ -61,12 +61,12 @@ async fn a_session_ends_when_it_is_not_used() {
 
 #[tokio::test]
 async fn the_session_that_was_used_least_recently_makes_room() {
-    let served = Served::new(HttpConfig { sessions: 3, ..two() }).await;
+    let served = TestServer::new(HttpConfig { max_sessions: 3, ..two_principals() }).await;
     let (alice, bob) = (bearer(ALICE), bearer(BOB));
-    let other = begun(&served, &bob).await;
-    let (first, second) = (begun(&served, &alice).await, begun(&served, &alice).await);
+    let other = open_session(&served, &bob).await;
+    let (first, second) = (open_session(&served, &alice).await, open_session(&served, &alice).await);
     assert_eq!(served.ask(&call_in(&first, &alice, "who")).await.text(), "alice");
-    let third = begun(&served, &alice).await;
+    let third = open_session(&served, &alice).await;
     assert_eq!(served.ask(&call_in(&second, &alice, "who")).await.code(), "session-unknown");
     for session in [&first, &third] {
         assert_eq!(served.ask(&call_in(session, &alice, "who")).await.text(), "alice");
@@ -76,22 +76,22 @@ async fn the_session_that_was_used_least_recently_makes_room() {
 
 #[tokio::test]
 async fn who_only_listens_takes_no_place() {
-    let served = Served::new(HttpConfig { requests: 1, ..HttpConfig::default() }).await;
-    let session = begun(&served, "").await;
+    let served = TestServer::new(HttpConfig { max_requests: 1, ..HttpConfig::default() }).await;
+    let session = open_session(&served, "").await;
     let mut client = served.client().await;
-    client.say(&listen(&session, "")).await;
+    client.send(&listen(&session, "")).await;
     assert_eq!(client.head().await.status, 200);
     assert_eq!(served.ask(&call("", "who", &json!({}))).await.text(), "local");
-    // A header that says so of another request is refused by the library.
+    // `rmcp` refuses a header that claims this for another request.
     let lie = call("", "who", &json!({})).replace("Mcp-Method: tools/call", "Mcp-Method: subscriptions/listen");
     assert_eq!(served.ask(&lie).await.status, 400);
 }
 
 #[tokio::test]
 async fn plain_answers_are_small() {
-    let served = Served::new(HttpConfig::default()).await;
-    let session = begun(&served, "").await;
-    // The library answers in sessions as a stream, and first says how to come back for the rest.
+    let served = TestServer::new(HttpConfig::default()).await;
+    let session = open_session(&served, "").await;
+    // In sessions `rmcp` responds with a stream that starts with an event for resumption.
     for (request, kind, most) in [
         (call("", "who", &json!({})), "application/json", 230),
         (call_in(&session, "", "who"), "text/event-stream", 310),

@@ -1,9 +1,9 @@
-//! English words by what they do in a sentence.
+//! English words by their grammatical role.
 
-use super::among;
+use super::is_listed;
 
-/// What tools do, in the form of an order.
-const ACTIONS: &str = "aggregate align analyse analyze annotate append archive assign audit average backup batch \
+/// Verbs, in the imperative.
+const VERBS: &str = "aggregate align analyse analyze annotate append archive assign audit average backup batch \
     build calculate call categorise categorize check classify clean clone collapse collect combine compare compile \
     compress compute concatenate convert copy count crawl create crop deduplicate decode decompress decrypt dedupe \
     detect diff download draft drop encode encrypt enrich ensure escape estimate evaluate expand export extract fetch \
@@ -16,16 +16,16 @@ const ACTIONS: &str = "aggregate align analyse analyze annotate append archive a
     sync tag tally test tokenise tokenize total track transcribe transform translate transpose trim truncate turn \
     unescape unzip update upload validate verify write zip change tabulate";
 
-/// What stands before an order: after anything else, such a word is a noun.
-const BEFORE_ACTION: &str = "to and then please should must can could will would we i you let us me also or that which \
+/// Words that may precede a verb; after any other word it is a noun.
+const BEFORE_VERB: &str = "to and then please should must can could will would we i you let us me also or that which \
     automatically always often repeatedly not just now need needs want wants help script tool function program it they \
     who again it's let's daily first next finally";
-/// What stands before `-ing`.
+/// Words that may precede a verb in `-ing`.
 const BEFORE_ING: &str =
     "for of keep keeps by when while start started about me us i'm we're from with after before on";
 
-/// What has no place in a name.
-const STOPS: &str = "a an the this that these those it its they them their he she his her we us our i me my mine you your \
+/// Words that do not belong in a name.
+const STOP_WORDS: &str = "a an the this that these those it its they them their he she his her we us our i me my mine you your \
     and or but nor so yet if then else than as at by for from in into of off on onto out over per to up with within \
     without via through during between across against under above below about after before again once is are was were be \
     been being am do does did done doing have has had having can could will would shall should may might must need needs \
@@ -41,18 +41,18 @@ const STOPS: &str = "a an the this that these those it its they them their he sh
     me's contain contains containing contained match matches exist exists found called named based according fail failed \
     fails failing had gave give gives result results readable human conversion failure failures attempt attempts problem problems processing";
 
-/// What says little, and stands in a name only where nothing else does.
-const WEAK: &str = "data file files format formats record records value values text texts list lists result output outputs \
+/// Vague nouns, used in a name only if there are no others.
+const WEAK_NOUNS: &str = "data file files format formats record records value values text texts list lists result output outputs \
     input inputs content contents information info item items row rows column columns document documents entry entries \
     string strings number set object objects field line lines";
 
-/// Names of formats, whose digits are part of them.
+/// Names with digits that are part of them.
 const WITH_DIGITS: &str =
     "utf8 utf16 base64 base32 sha256 sha1 md5 iso8601 mp3 mp4 s3 oauth2 ipv4 ipv6 b2b k8s h264 e164";
 
-/// The order that a word is a form of: `converting` is one of `convert`.
-pub(super) fn action(word: &str) -> Option<String> {
-    let known = |base: String| among(ACTIONS, &base).then_some(base);
+/// The verb of which a word is an inflection: `converting` gives `convert`.
+pub(super) fn base_verb(word: &str) -> Option<String> {
+    let known = |base: String| is_listed(VERBS, &base).then_some(base);
     let cut = |ending: &str| word.strip_suffix(ending).filter(|stem| stem.len() > 2);
     let undoubled = |stem: &str| {
         let mut letters = stem.chars().rev();
@@ -69,23 +69,23 @@ pub(super) fn action(word: &str) -> Option<String> {
         })
 }
 
-/// Whether a word may be an order after the word before it in its sentence, of which there may be none.
-pub(super) fn may_be_action(word: &str, before: Option<&str>) -> bool {
+/// Whether a word may be a verb after the preceding word of its sentence, if there is one.
+pub(super) fn may_be_verb(word: &str, before: Option<&str>) -> bool {
     match before {
         None => true,
-        Some(before) => among(BEFORE_ACTION, before) || (word.ends_with("ing") && among(BEFORE_ING, before)),
+        Some(before) => is_listed(BEFORE_VERB, before) || (word.ends_with("ing") && is_listed(BEFORE_ING, before)),
     }
 }
 
-/// Whether a word has no place in a name.
-pub(super) fn is_stop(word: &str) -> bool {
-    let is_odd = word.contains(|letter: char| letter.is_ascii_digit()) && !among(WITH_DIGITS, word);
-    word.len() < 2 || word.len() > 20 || is_odd || among(STOPS, word)
+/// Whether a word does not belong in a name.
+pub(super) fn is_stop_word(word: &str) -> bool {
+    let is_odd = word.contains(|letter: char| letter.is_ascii_digit()) && !is_listed(WITH_DIGITS, word);
+    word.len() < 2 || word.len() > 20 || is_odd || is_listed(STOP_WORDS, word)
 }
 
-/// Whether a word says little.
+/// Whether a word is a vague noun.
 pub(super) fn is_weak(word: &str) -> bool {
-    among(WEAK, word)
+    is_listed(WEAK_NOUNS, word)
 }
 
 #[cfg(test)]
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn forms_of_an_order_are_known() {
-        let check = |word: &str, expect: Option<&str>| assert_eq!(action(word).as_deref(), expect, "{word}");
+        let check = |word: &str, expect: Option<&str>| assert_eq!(base_verb(word).as_deref(), expect, "{word}");
         check("converting", Some("convert"));
         check("summarises", Some("summarise"));
         check("validated", Some("validate"));

@@ -1,14 +1,14 @@
-//! What is in a line, where it goes, and what a failure leaves behind.
+//! The content of a line, the file it goes to, and the effects of failures.
 
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
-use super::super::Change;
+use super::super::StatusChange;
 use super::*;
 use toolcell_tool::Status;
 
 #[test]
 fn a_line_has_its_fields_in_a_fixed_order() {
-    let world = World::new();
+    let world = LogFixture::new();
     let head = world.audit.record(&attempt(0)).unwrap();
     let expect = format!(
         concat!(
@@ -40,13 +40,13 @@ fn details_have_names_in_camel_case() {
         outcome: Some("returned"),
         decided_by: Some("operator".to_owned()),
         count: Some(3),
-        status: Some(Change { from: Status::Unverified, to: Status::Passed }),
+        status: Some(StatusChange { from: Status::Unverified, to: Status::Passed }),
         replaced: Some(tool(1)),
         successor: Some(tool(2)),
         run: Some("r_1".to_owned()),
     };
-    let world = World::new();
-    world.audit.record(&Attempt { details, ..Attempt::new(Action::Status, at(0)) }).unwrap();
+    let world = LogFixture::new();
+    world.audit.record(&AuditEvent { details, ..AuditEvent::new(Action::Status, at(0)) }).unwrap();
     let expect = serde_json::json!({
         "fuel": 1, "durationMs": 2, "outcome": "returned", "decidedBy": "operator", "count": 3,
         "status": { "from": "unverified", "to": "passed" }, "replaced": tool(1), "successor": tool(2), "run": "r_1",
@@ -56,15 +56,15 @@ fn details_have_names_in_camel_case() {
 
 #[test]
 fn parameters_and_messages_are_recorded_only_where_the_host_says_so() {
-    let secret = Attempt {
-        result: Err(Failure { code: "tool-failed", message: Some("sesame".to_owned()) }),
-        details: Details { parameters: Some(Digest::of(b"\"sesame\"")), ..Details::default() },
-        ..Attempt::new(Action::RunDynamicTool, at(0))
+    let secret = AuditEvent {
+        result: Err(EventFailure { code: "tool-failed", message: Some("sesame".to_owned()) }),
+        details: Details { parameters: Some(Digest::new(b"\"sesame\"")), ..Details::default() },
+        ..AuditEvent::new(Action::RunDynamicTool, at(0))
     };
-    let world = World::new();
+    let world = LogFixture::new();
     world.audit.record(&secret).unwrap();
     assert!(!world.text().contains("sesame"));
-    let world = World::with(AuditConfig { contents: Contents::Verbatim, ..CONFIG });
+    let world = LogFixture::with(AuditConfig { contents: AuditContents::Verbatim, ..CONFIG });
     world.audit.record(&secret).unwrap();
     let details = &world.lines()[0]["details"];
     assert_eq!((&details["parameters"]["text"], &details["message"]), (&"\"sesame\"".into(), &"sesame".into()));
@@ -72,7 +72,7 @@ fn parameters_and_messages_are_recorded_only_where_the_host_says_so() {
 
 #[test]
 fn a_full_file_gets_a_number_and_the_chain_goes_on() {
-    let world = World::with(AuditConfig { file_limit: 1000, ..CONFIG });
+    let world = LogFixture::with(AuditConfig { file_limit: 1000, ..CONFIG });
     world.run(7);
     let verdict = world.verify();
     assert_eq!((verdict.lines, verdict.files, verdict.is_clean()), (7, 4, true), "{:?}", verdict.problems);
@@ -82,10 +82,10 @@ fn a_full_file_gets_a_number_and_the_chain_goes_on() {
 
 #[test]
 fn a_file_is_never_replaced_by_another() {
-    let world = World::with(AuditConfig { file_limit: 1, ..CONFIG });
+    let world = LogFixture::with(AuditConfig { file_limit: 1, ..CONFIG });
     world.run(2);
-    let last = Part::Numbered(999_999).name();
-    std::fs::rename(world.path(&Part::Numbered(1).name()), world.path(&last)).unwrap();
+    let last = LogFile::Numbered(999_999).name();
+    std::fs::rename(world.path(&LogFile::Numbered(1).name()), world.path(&last)).unwrap();
     world.run(2);
     assert!(world.path(&last).exists() && world.path("dynamic-tools-audit.1000001.jsonl").exists());
     let verdict = world.verify();
@@ -94,30 +94,30 @@ fn a_file_is_never_replaced_by_another() {
 
 #[test]
 fn a_file_that_was_put_aside_before_the_next_was_begun_is_gone_on_from() {
-    let world = World::of(3);
-    std::fs::rename(world.path(CURRENT), world.path(&Part::Numbered(1).name())).unwrap();
+    let world = LogFixture::with_lines(3);
+    std::fs::rename(world.path(CURRENT), world.path(&LogFile::Numbered(1).name())).unwrap();
     std::fs::remove_file(world.path(HEAD)).unwrap();
     world.run(1);
     assert_eq!(world.lines()[0]["seq"], 4);
-    assert_eq!(world.said(), [""; 0]);
+    assert_eq!(world.problem_texts(), [""; 0]);
 }
 
 #[test]
 fn a_torn_line_is_cut_off_and_the_next_one_says_so() {
-    let world = World::of(2);
+    let world = LogFixture::with_lines(2);
     let (head, kept) = (std::fs::read(world.path(HEAD)).unwrap(), world.text());
     world.run(1);
     let whole = world.text();
-    // A process died anywhere in the last line, before it wrote the head.
+    // A process died at any point of the last line, before it wrote the head file.
     for end in kept.len() + 1..whole.len() {
         std::fs::write(world.path(HEAD), &head).unwrap();
         world.write(&whole[..end]);
         let bytes = end - kept.len();
         let torn = format!("{CURRENT}:3: ends after {bytes} bytes, and was never acknowledged");
-        assert_eq!(world.said(), [torn]);
-        let audit = if end % 2 == 0 { &world.audit } else { &world.again() };
+        assert_eq!(world.problem_texts(), [torn]);
+        let audit = if end % 2 == 0 { &world.audit } else { &world.reopen() };
         audit.record(&attempt(2)).unwrap();
-        assert_eq!(world.said(), [""; 0]);
+        assert_eq!(world.problem_texts(), [""; 0]);
         let last = &world.lines()[2];
         assert_eq!((&last["seq"], &last["details"]["repaired"]["cut"]), (&3.into(), &bytes.into()));
     }
@@ -125,49 +125,49 @@ fn a_torn_line_is_cut_off_and_the_next_one_says_so() {
 
 #[test]
 fn a_line_that_was_acknowledged_is_not_cut_off() {
-    let world = World::of(3);
+    let world = LogFixture::with_lines(3);
     world.write(world.text().trim_end());
-    assert_eq!(world.said(), [format!("{CURRENT}:3: the log ends here, and the entries 3 to 3 are missing")]);
+    assert_eq!(world.problem_texts(), [format!("{CURRENT}:3: the log ends here, and the entries 3 to 3 are missing")]);
     world.run(1);
-    // It was whole, but for the newline.
-    assert_eq!(world.said(), [""; 0]);
+    // Only the newline was missing.
+    assert_eq!(world.problem_texts(), [""; 0]);
     assert!(world.lines()[3]["details"]["repaired"]["closed"].as_u64().unwrap() > 300);
     let text = world.text();
     world.write(&text[..text.len() - 10]);
     world.run(1);
-    assert_eq!(world.said(), [format!("{CURRENT}:4: entry 4 cannot be read")]);
+    assert_eq!(world.problem_texts(), [format!("{CURRENT}:4: entry 4 cannot be read")]);
 }
 
 #[test]
 fn a_lost_end_stays_a_gap() {
-    let world = World::of(5);
+    let world = LogFixture::with_lines(5);
     let text = world.text();
     let kept: usize = text.split_inclusive('\n').take(3).map(str::len).sum();
     world.write(&text[..kept]);
-    assert_eq!(world.said(), [format!("{CURRENT}:4: the log ends here, and the entries 4 to 5 are missing")]);
+    assert_eq!(world.problem_texts(), [format!("{CURRENT}:4: the log ends here, and the entries 4 to 5 are missing")]);
     world.run(1);
-    assert_eq!(world.said(), [format!("{CURRENT}:4: entries 4 to 5 are missing")]);
+    assert_eq!(world.problem_texts(), [format!("{CURRENT}:4: entries 4 to 5 are missing")]);
 }
 
 #[test]
 fn a_head_that_is_behind_is_fine() {
-    let world = World::of(2);
+    let world = LogFixture::with_lines(2);
     for lost in [std::fs::read(world.path(HEAD)).unwrap(), Vec::new()] {
         world.run(1);
         std::fs::write(world.path(HEAD), &lost).unwrap();
         let said = if lost.is_empty() { vec![format!("{HEAD}:1: the head file is missing")] } else { Vec::new() };
-        assert_eq!(world.said(), said);
-        world.again().record(&attempt(9)).unwrap();
-        assert_eq!(world.said(), [""; 0]);
+        assert_eq!(world.problem_texts(), said);
+        world.reopen().record(&attempt(9)).unwrap();
+        assert_eq!(world.problem_texts(), [""; 0]);
     }
-    let world = World::of(1);
+    let world = LogFixture::with_lines(1);
     std::fs::remove_file(world.path(HEAD)).unwrap();
-    assert_eq!(world.said(), [""; 0]);
+    assert_eq!(world.problem_texts(), [""; 0]);
 }
 
 #[test]
 fn lines_of_programs_without_a_chain_stay_and_are_counted() {
-    let world = World::new();
+    let world = LogFixture::new();
     let old =
         "{\"timestamp\":\"2025-01-01T00:00:00.000Z\",\"action\":\"create_tool\",\"toolId\":\"t\",\"success\":true}\n";
     world.write(old.repeat(3));
@@ -177,26 +177,27 @@ fn lines_of_programs_without_a_chain_stay_and_are_counted() {
     let verdict = world.verify();
     assert_eq!((verdict.lines, verdict.unchained, verdict.head.map(|head| head.seq())), (5, 3, Some(2)));
     assert!(verdict.is_clean());
-    let oldest = world.audit.query(Filter { limit: Some(1), ..Filter::default() }, Order::OldestFirst).unwrap();
+    let oldest =
+        world.audit.query(AuditFilter { limit: Some(1), ..AuditFilter::default() }, AuditOrder::OldestFirst).unwrap();
     let oldest: Vec<_> = oldest.map(Result::unwrap).collect();
     assert_eq!((oldest[0].seq, oldest[0].tool, oldest[0].action()), (None, None, Some(Action::CreateTool)));
     world.write(world.text() + old);
-    assert_eq!(world.said(), [format!("{CURRENT}:6: is not in the chain")]);
+    assert_eq!(world.problem_texts(), [format!("{CURRENT}:6: is not in the chain")]);
     world.run(1);
     assert_eq!(world.verify().head.map(|head| head.seq()), Some(3));
 }
 
 #[test]
 fn synced_lines_are_the_same_lines() {
-    let world = World::with(AuditConfig { durability: Durability::Synced, file_limit: 1000, ..CONFIG });
+    let world = LogFixture::with(AuditConfig { durability: Durability::Synced, file_limit: 1000, ..CONFIG });
     world.run(5);
-    assert_eq!((world.verify().lines, world.said().len()), (5, 0));
+    assert_eq!((world.verify().lines, world.problem_texts().len()), (5, 0));
 }
 
 #[test]
 fn a_store_that_cannot_be_written_is_read() {
-    let world = World::of(2);
-    let audit = Audit { read_only: Some("somewhere".to_owned()), ..world.again() };
+    let world = LogFixture::with_lines(2);
+    let audit = Audit { read_only: Some("somewhere".to_owned()), ..world.reopen() };
     assert_eq!(audit.record(&attempt(0)).unwrap_err().code(), "store-read-only");
     assert_eq!(audit.verify(None).unwrap().lines, 2);
 }
@@ -204,7 +205,7 @@ fn a_store_that_cannot_be_written_is_read() {
 #[test]
 fn nothing_but_files_is_read_or_written() {
     for name in [CURRENT, HEAD, "dynamic-tools-audit.000007.jsonl"] {
-        let world = World::new();
+        let world = LogFixture::new();
         let target = world.folder.path().join("target");
         std::fs::write(&target, "").unwrap();
         symlink(&target, world.path(name)).unwrap();
@@ -217,7 +218,7 @@ fn nothing_but_files_is_read_or_written() {
     }
 }
 
-fn refused(world: &World, name: &str) {
+fn refused(world: &LogFixture, name: &str) {
     let error = world.audit.verify(None).unwrap_err();
     assert!(error.to_string().starts_with(&format!("logs/{name}: ")), "{error}");
     assert_eq!(world.audit.record(&attempt(0)).unwrap_err().code(), "disk-failed");
@@ -225,13 +226,13 @@ fn refused(world: &World, name: &str) {
 
 #[test]
 fn only_the_owner_reads_the_log() {
-    let world = World::of(1);
+    let world = LogFixture::with_lines(1);
     for name in [CURRENT, HEAD] {
         assert_eq!(std::fs::metadata(world.path(name)).unwrap().permissions().mode() & 0o777, 0o600);
     }
 }
 
-/// Runs itself again where files cannot grow beyond some KiB, as on a disk that is full.
+/// Runs itself in a child process in which files cannot grow beyond a few KiB, as on a full disk.
 #[test]
 fn a_line_that_does_not_fit_on_the_disk_is_no_line() {
     const FOLDER: &str = "TOOLCELL_TEST_FULL";
@@ -243,7 +244,7 @@ fn a_line_that_does_not_fit_on_the_disk_is_no_line() {
         assert_eq!(audit.record(&attempt(0)).unwrap_err().code(), "disk-full");
         return;
     }
-    let world = World::new();
+    let world = LogFixture::new();
     let limited = format!("trap '' XFSZ; ulimit -f 16; exec \"$0\" --exact {NAME}");
     let mut shell = std::process::Command::new("sh");
     shell.arg("-c").arg(limited).arg(std::env::current_exe().unwrap()).env(FOLDER, world.folder.path());
@@ -252,5 +253,5 @@ fn a_line_that_does_not_fit_on_the_disk_is_no_line() {
     let before = world.verify();
     assert!(before.lines > 10 && before.is_clean() && world.text().ends_with('\n'), "{before:?}");
     world.run(1);
-    assert_eq!((world.verify().lines, world.said().len()), (before.lines + 1, 0));
+    assert_eq!((world.verify().lines, world.problem_texts().len()), (before.lines + 1, 0));
 }

@@ -1,6 +1,6 @@
-//! Names and messages that want to be something else.
+//! Names and messages that try to forge lines.
 
-use super::super::pieces::LINE_LIMIT;
+use super::super::reader::LINE_LIMIT;
 use super::*;
 
 const TRICKS: [&str; 8] = [
@@ -16,22 +16,22 @@ const TRICKS: [&str; 8] = [
 
 #[test]
 fn no_name_forges_a_line() {
-    let world = World::new();
+    let world = LogFixture::new();
     for name in TRICKS {
-        world.audit.record(&Attempt { name: Some(name.to_owned()), ..attempt(0) }).unwrap();
+        world.audit.record(&AuditEvent { name: Some(name.to_owned()), ..attempt(0) }).unwrap();
     }
     let text = world.text();
     assert!(text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n')), "{text}");
     let names: Vec<_> = world.lines().iter().map(|line| line["toolName"].as_str().unwrap().to_owned()).collect();
     assert_eq!(names, TRICKS);
-    assert_eq!((world.verify().lines, world.said().len()), (8, 0));
+    assert_eq!((world.verify().lines, world.problem_texts().len()), (8, 0));
 }
 
 #[test]
 fn a_long_name_is_cut_and_marked_so() {
-    let world = World::new();
+    let world = LogFixture::new();
     for name in ["x".repeat(1 << 20), "🦀".repeat(65), "x".repeat(64)] {
-        world.audit.record(&Attempt { name: Some(name), ..attempt(0) }).unwrap();
+        world.audit.record(&AuditEvent { name: Some(name), ..attempt(0) }).unwrap();
     }
     let lines = world.lines();
     assert_eq!(lines[0]["toolName"], "x".repeat(64));
@@ -42,15 +42,15 @@ fn a_long_name_is_cut_and_marked_so() {
 
 #[test]
 fn a_line_has_an_upper_bound_and_tells_what_was_cut() {
-    let world = World::with(AuditConfig { contents: Contents::Verbatim, ..CONFIG });
+    let world = LogFixture::with(AuditConfig { contents: AuditContents::Verbatim, ..CONFIG });
     for text in ["\0", "\"", "x", "é", "平", "🦀", "\u{202e}"].map(|text| text.repeat(1 << 20)) {
         let details = Details {
-            parameters: Some(Digest::of(text.as_bytes())),
+            parameters: Some(Digest::new(text.as_bytes())),
             decided_by: Some(text.clone()),
             ..Details::default()
         };
-        let result = Err(Failure { code: "tool-failed", message: Some(text.clone()) });
-        world.audit.record(&Attempt { name: Some(text.clone()), result, details, ..attempt(0) }).unwrap();
+        let result = Err(EventFailure { code: "tool-failed", message: Some(text.clone()) });
+        world.audit.record(&AuditEvent { name: Some(text.clone()), result, details, ..attempt(0) }).unwrap();
         let (all, lines) = (world.text(), world.lines());
         let (line, length) = (lines.last().unwrap(), all.lines().last().unwrap().len());
         assert!((40_000..LINE_LIMIT).contains(&length), "{length}");
@@ -58,13 +58,13 @@ fn a_line_has_an_upper_bound_and_tells_what_was_cut() {
         assert_eq!(line["details"]["parameters"]["bytes"], text.len());
         assert!(text.starts_with(line["details"]["parameters"]["text"].as_str().unwrap()));
     }
-    assert_eq!(world.said(), [""; 0]);
+    assert_eq!(world.problem_texts(), [""; 0]);
 }
 
 #[test]
 fn parameters_that_are_no_text_are_recorded() {
-    let world = World::with(AuditConfig { contents: Contents::Verbatim, ..CONFIG });
-    let details = Details { parameters: Some(Digest::of(b"a\xff\nb")), ..Details::default() };
-    world.audit.record(&Attempt { details, ..attempt(0) }).unwrap();
+    let world = LogFixture::with(AuditConfig { contents: AuditContents::Verbatim, ..CONFIG });
+    let details = Details { parameters: Some(Digest::new(b"a\xff\nb")), ..Details::default() };
+    world.audit.record(&AuditEvent { details, ..attempt(0) }).unwrap();
     assert_eq!(world.lines()[0]["details"]["parameters"]["text"], "a\u{fffd}\nb");
 }

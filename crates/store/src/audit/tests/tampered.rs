@@ -1,6 +1,6 @@
-//! What was done to the log afterwards, and what a verification says of it.
+//! Manipulated logs, and what verification reports.
 
-use super::super::What;
+use super::super::ProblemKind;
 use super::*;
 
 /// Lines with their newlines.
@@ -8,13 +8,13 @@ fn lines_of(text: &str) -> Vec<&str> {
     text.split_inclusive('\n').collect()
 }
 
-/// A log of some lines that was written anew by hand.
+/// The problems of a log of some lines after `tamper` rewrote it.
 fn said_of(lines: u64, tamper: impl FnOnce(&mut Vec<String>)) -> Vec<String> {
-    let world = World::of(lines);
+    let world = LogFixture::with_lines(lines);
     let mut lines: Vec<String> = lines_of(&world.text()).into_iter().map(str::to_owned).collect();
     tamper(&mut lines);
     world.write(lines.concat());
-    world.said()
+    world.problem_texts()
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn a_line_with_another_hash_in_it_is_named() {
 
 #[test]
 fn every_flipped_bit_is_found_and_its_line_is_named() {
-    let world = World::of(4);
+    let world = LogFixture::with_lines(4);
     let text = world.text().into_bytes();
     let mut line = 1;
     for at in 0..text.len() {
@@ -71,14 +71,14 @@ fn every_flipped_bit_is_found_and_its_line_is_named() {
 
 #[test]
 fn every_flipped_bit_of_the_head_is_found() {
-    let world = World::of(12);
+    let world = LogFixture::with_lines(12);
     let head = std::fs::read(world.path(HEAD)).unwrap();
     for at in 0..head.len() {
         for mask in [1, 2, 4, 8, 16, 32, 64, 128, 255] {
             let mut flipped = head.clone();
             flipped[at] ^= mask;
             std::fs::write(world.path(HEAD), &flipped).unwrap();
-            assert_eq!(world.said().len(), 1, "byte {at} with {mask}: {:?}", world.said());
+            assert_eq!(world.problem_texts().len(), 1, "byte {at} with {mask}: {:?}", world.problem_texts());
         }
     }
 }
@@ -136,14 +136,17 @@ fn a_line_that_was_put_in_is_named() {
 
 #[test]
 fn every_truncation_is_found() {
-    let world = World::of(5);
+    let world = LogFixture::with_lines(5);
     let text = world.text();
     for end in 0..text.len() {
         world.write(&text[..end]);
         let whole = u64::try_from(text[..end].matches('\n').count()).unwrap();
         let problems = world.verify().problems;
         assert_eq!(problems.len(), 1, "{problems:?}");
-        assert_eq!((problems[0].line, &problems[0].what), (whole + 1, &What::LostEnd { from: whole + 1, to: 5 }));
+        assert_eq!(
+            (problems[0].line, &problems[0].kind),
+            (whole + 1, &ProblemKind::LostEnd { from: whole + 1, to: 5 })
+        );
     }
 }
 
@@ -179,32 +182,32 @@ fn of_two_neighbours_the_later_is_named_and_the_doubt_about_the_other() {
 
 #[test]
 fn a_missing_file_is_named_with_its_lines() {
-    let world = World::with(AuditConfig { file_limit: 1000, ..CONFIG });
+    let world = LogFixture::with(AuditConfig { file_limit: 1000, ..CONFIG });
     world.run(9);
     for (number, from, to) in [(1, 1, 2), (2, 3, 4), (3, 5, 6)] {
-        let name = Part::Numbered(number).name();
+        let name = LogFile::Numbered(number).name();
         let content = std::fs::read(world.path(&name)).unwrap();
         std::fs::remove_file(world.path(&name)).unwrap();
-        let next = Part::Numbered(number + 1).name();
-        assert_eq!(world.said(), [format!("{next}:1: {name} is missing, with the entries {from} to {to}")]);
+        let next = LogFile::Numbered(number + 1).name();
+        assert_eq!(world.problem_texts(), [format!("{next}:1: {name} is missing, with the entries {from} to {to}")]);
         std::fs::write(world.path(&name), content).unwrap();
     }
-    // After the last number another could have come.
-    let name = Part::Numbered(4).name();
+    // Another file could have come after the last number.
+    let name = LogFile::Numbered(4).name();
     std::fs::rename(world.path(&name), world.folder.path().join("elsewhere")).unwrap();
-    assert_eq!(world.said(), [format!("{CURRENT}:1: entries 7 to 8 are missing")]);
+    assert_eq!(world.problem_texts(), [format!("{CURRENT}:1: entries 7 to 8 are missing")]);
     std::fs::rename(world.folder.path().join("elsewhere"), world.path(&name)).unwrap();
     std::fs::remove_file(world.path(CURRENT)).unwrap();
-    assert_eq!(world.said(), [format!("{name}:3: the log ends here, and the entries 9 to 9 are missing")]);
+    assert_eq!(world.problem_texts(), [format!("{name}:3: the log ends here, and the entries 9 to 9 are missing")]);
 }
 
 #[test]
 fn a_log_that_was_written_anew_does_not_have_the_head_that_was_kept() {
-    let world = World::of(3);
+    let world = LogFixture::with_lines(3);
     let kept = world.verify().head.unwrap();
     world.run(2);
     assert!(world.audit.verify(Some(&kept)).unwrap().is_clean());
-    // All of it, with a head that fits.
+    // All of it, with a matching head file.
     std::fs::remove_file(world.path(CURRENT)).unwrap();
     std::fs::remove_file(world.path(HEAD)).unwrap();
     for number in 10..15 {
@@ -213,23 +216,23 @@ fn a_log_that_was_written_anew_does_not_have_the_head_that_was_kept() {
     assert!(world.verify().is_clean());
     let problems = world.audit.verify(Some(&kept)).unwrap().problems;
     assert_eq!(problems.len(), 1);
-    assert_eq!((problems[0].seq, &problems[0].what), (Some(3), &What::Rewritten));
-    // And only the beginning of it.
+    assert_eq!((problems[0].seq, &problems[0].kind), (Some(3), &ProblemKind::Rewritten));
+    // And only its beginning.
     std::fs::remove_file(world.path(CURRENT)).unwrap();
     std::fs::remove_file(world.path(HEAD)).unwrap();
     world.audit.record(&attempt(0)).unwrap();
     let problems = world.audit.verify(Some(&kept)).unwrap().problems;
-    assert_eq!(problems[0].what, What::LostEnd { from: 2, to: 3 });
+    assert_eq!(problems[0].kind, ProblemKind::LostEnd { from: 2, to: 3 });
 }
 
 #[test]
 fn a_log_of_nonsense_gives_a_bounded_verdict() {
-    let world = World::of(1);
+    let world = LogFixture::with_lines(1);
     world.write("nonsense\n".repeat(100_000));
     let verdict = world.verify();
-    assert_eq!((verdict.problems.len(), verdict.more), (100, 99_900));
+    assert_eq!((verdict.problems.len(), verdict.omitted), (100, 99_900));
     world.write("x".repeat(5 << 20));
-    assert_eq!(world.said().len(), 1);
+    assert_eq!(world.problem_texts().len(), 1);
     world.run(1);
     assert_eq!(world.numbers(), [2]);
 }

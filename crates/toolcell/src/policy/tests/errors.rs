@@ -1,4 +1,4 @@
-//! Everything that is wrong with a file is told with its line and column.
+//! Every problem of a file is reported with its line and column.
 
 use std::path::Path;
 
@@ -101,7 +101,7 @@ fn a_capability_is_granted_by_what_fits_it() {
     );
 }
 
-/// What is wrong with a grant of the network, in the line below its host.
+/// Checks the problem of a network grant, in the line below its host.
 #[track_caller]
 fn check_net(line: &str, expect: &str) {
     check(&format!("[[grants.tools.x.net]]\nhost = \"a.example\"\n{line}"), &format!("3:{expect}"));
@@ -247,8 +247,8 @@ fn the_store_is_in_no_folder_that_is_granted() {
     let folder = |path: &str| format!("[[grants.default.files]]\nname = \"d\"\npath = {path:?}\n");
     let same = |path: &Path| path.to_owned();
     let apart = |path: &str| {
-        let policy = Policy::layered([user(&folder(path)).unwrap()]).unwrap();
-        policy.is_apart_from(Path::new("/srv/store"), same).map_err(|error| error.to_string())
+        let policy = Policy::from_layers([user(&folder(path)).unwrap()]).unwrap();
+        policy.excludes_path(Path::new("/srv/store"), same).map_err(|error| error.to_string())
     };
     let expect =
         "config/user.toml:3:8: the store is in that folder, or around it (/srv/store): grant a folder apart from it";
@@ -347,7 +347,7 @@ fn broken_syntax_is_told_with_its_place() {
 #[test]
 fn two_files_have_no_gate_of_one_name() {
     let text = "[[gates]]\nname = \"x\"\ncommand = [\"y\"]";
-    let error = Policy::layered([user(text).unwrap(), project(text).unwrap()]).unwrap_err();
+    let error = Policy::from_layers([user(text).unwrap(), project(text).unwrap()]).unwrap_err();
     assert_eq!(
         error.to_string(),
         "project/toolcell.toml:2:1: the gate of user config/user.toml:2 has the name `x` already"

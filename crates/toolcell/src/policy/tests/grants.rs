@@ -1,4 +1,4 @@
-//! What is granted in detail, and how it is told.
+//! The details of grants, and their display.
 
 use std::collections::BTreeSet;
 
@@ -6,15 +6,15 @@ use toolcell_analysis::{Capabilities, Capability};
 use toolcell_tool::ToolId;
 
 use super::{ALL, name, policy, user};
-use crate::policy::{Policy, Ruling, Verdict};
+use crate::policy::{GrantDecision, GrantVerdict, Policy};
 
 const ID: ToolId = ToolId::from_bytes([0x0b; 32]);
 
-/// What is ruled about one capability that `x` asks for, by name or as a whole.
-fn ruled(policy: &Policy, capability: Capability, named: &[&str]) -> Ruling {
+/// Returns the decision about one capability that `x` requests, in part or as a whole.
+fn ruled(policy: &Policy, capability: Capability, named: &[&str]) -> GrantDecision {
     let named: BTreeSet<String> = named.iter().map(ToString::to_string).collect();
-    let asked = Capabilities::naming([(capability, named)]);
-    policy.granted_by(ID, &name("x"), &["one".to_owned(), "two".to_owned()], &asked).remove(0)
+    let asked = Capabilities::scoped([(capability, named)]);
+    policy.grant_decisions(ID, &name("x"), &["one".to_owned(), "two".to_owned()], &asked).remove(0)
 }
 
 #[track_caller]
@@ -69,10 +69,10 @@ fn a_tool_gets_no_more_than_it_asks_for() {
             "net (GET, HEAD https://*.example.com:443,8443) is granted by {rule}, and the tool asks for something else"
         ),
     );
-    assert_eq!(ruled(&policy(&wide, ""), Capability::Net, &["other.example"]).verdict, Verdict::Refused);
+    assert_eq!(ruled(&policy(&wide, ""), Capability::Net, &["other.example"]).verdict, GrantVerdict::Refused);
     let kept = policy("[grants.default.kv]\nspace = \"notes\"", "");
-    assert_eq!(ruled(&kept, Capability::Kv, &["notes"]).verdict, Verdict::Granted);
-    assert_eq!(ruled(&kept, Capability::Kv, &["others"]).verdict, Verdict::Refused);
+    assert_eq!(ruled(&kept, Capability::Kv, &["notes"]).verdict, GrantVerdict::Granted);
+    assert_eq!(ruled(&kept, Capability::Kv, &["others"]).verdict, GrantVerdict::Refused);
 }
 
 #[test]
@@ -87,9 +87,9 @@ fn of_rules_that_are_as_close_what_all_of_them_grant_counts() {
 
 #[test]
 fn a_file_with_everything_grants_everything() {
-    let policy = Policy::layered([user(ALL).unwrap()]).unwrap();
-    assert_eq!(policy.most_granted().len(), 7, "{:?}", policy.most_granted());
-    let asked = Capabilities::these(Capability::ALL);
+    let policy = Policy::from_layers([user(ALL).unwrap()]).unwrap();
+    assert_eq!(policy.upper_bound().len(), 7, "{:?}", policy.upper_bound());
+    let asked = Capabilities::unscoped(Capability::ALL);
     let grants = policy.grants_for(ID, &name("Fetch-JSON"), &[], &asked);
     assert_eq!(
         grants.to_string(),
@@ -102,8 +102,8 @@ fn a_file_with_everything_grants_everything() {
 
 #[test]
 fn what_is_granted_is_shown_as_a_file_would_state_it() {
-    let policy = Policy::layered([user(ALL).unwrap()]).unwrap();
-    let row = |key: &str| policy.origins().into_iter().find(|setting| setting.key == key).unwrap().value;
+    let policy = Policy::from_layers([user(ALL).unwrap()]).unwrap();
+    let row = |key: &str| policy.settings().into_iter().find(|setting| setting.key == key).unwrap().value;
     assert_eq!(
         row("grants.tools.fetch_json.net"),
         "[{ host = \"api.example.com\", ports = [443, 8443], methods = [\"GET\", \"POST\"], \
@@ -125,7 +125,7 @@ fn what_is_granted_is_shown_as_a_file_would_state_it() {
     );
     assert_eq!(row("grants.tools.fetch_json.tools"), "[\"avg\", \"sum\"]");
     assert_eq!(row("grants.tools.dt_0a0a0a0a.tools"), "\"any\"");
-    // What is shown can be read again.
+    // The displayed grants can be parsed again.
     for (key, capability) in [("net", "net"), ("files", "files"), ("secrets", "secrets"), ("tools", "tools")] {
         let text = format!("[grants.default]\n{capability} = {}", row(&format!("grants.tools.fetch_json.{key}")));
         user(&text).unwrap();

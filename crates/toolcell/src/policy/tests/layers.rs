@@ -1,19 +1,19 @@
-//! What counts where the user's file and a project's say something.
+//! The merge of the user's file with a project's.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
 use toolcell_analysis::{Capabilities, Capability};
-use toolcell_store::audit::Contents;
+use toolcell_store::audit::AuditContents;
 use toolcell_tool::{Lang, ToolId};
 
 use super::{ALL, granted, name, policy, project, user};
-use crate::policy::{ApprovalMode, Layer, Limit, Overrides, Policy, Wanted, When, WhenUnrecorded};
+use crate::policy::{ApprovalMode, HookTiming, Layer, Limit, LimitOverrides, OnAuditFailure, Overrides, Policy};
 
-/// The row of a key, with what does not count behind it.
+/// Returns the row of a key, followed by its ignored values.
 fn row(policy: &Policy, key: &str) -> String {
-    let rows = policy.origins().into_iter().filter(|setting| setting.key == key).map(|setting| {
-        let beyond = setting.beyond.iter().map(|(value, origin)| format!("; not {value} ({origin})"));
+    let rows = policy.settings().into_iter().filter(|setting| setting.key == key).map(|setting| {
+        let beyond = setting.ignored.iter().map(|(value, origin)| format!("; not {value} ({origin})"));
         format!("{} ({}){}", setting.value, setting.origin, beyond.collect::<String>())
     });
     rows.collect::<Vec<_>>().join(" and ")
@@ -37,7 +37,7 @@ fn a_project_lowers_limits_and_raises_none() {
     let ceiling = |value: u64| format!("[ceilings]\nfuel = {value}");
     check(&ceiling(7), &ceiling(9), "ceilings.fuel", "7 (user U:2); not 9 (project P:2)");
     check(&ceiling(9), &ceiling(7), "ceilings.fuel", "7 (project P:2)");
-    // A ceiling lowers what is below it.
+    // A ceiling lowers the limit below it.
     check(&fuel(9), &ceiling(7), "limits.fuel", "7 (project P:2)");
     check("[store]\ntools = 5_000", "[store]\ntools = 9_000", "store.tools", "5000 (user U:2); not 9000 (project P:2)");
     check("", "[store]\ntools = 3", "store.tools", "3 (project P:2)");
@@ -83,7 +83,7 @@ fn reserved_names_and_gates_add_up() {
         row(&both, "names.reserved"),
         "[\"bash\"] (user config/user.toml:2) and [\"read\"] (project project/toolcell.toml:2)"
     );
-    let layers: Vec<(&str, Layer)> = both.gates().iter().map(|gate| (gate.name.as_str(), gate.layer)).collect();
+    let layers: Vec<(&str, Layer)> = both.hooks().iter().map(|gate| (gate.name.as_str(), gate.layer)).collect();
     assert_eq!(layers, [("one", Layer::User), ("two words", Layer::Project)]);
     assert_eq!(row(&both, "gates.\"two words\""), "[\"./gate\", \"a \\\"b\\\"\"] (project project/toolcell.toml:4)");
     check("", "", "names.reserved", "[] (built-in)");
@@ -92,7 +92,7 @@ fn reserved_names_and_gates_add_up() {
 #[test]
 fn a_gate_knows_its_file_its_time_and_its_tools() {
     let file = project(ALL).unwrap();
-    let [gate] = file.gates() else { panic!("{:?}", file.gates()) };
+    let [gate] = file.hooks() else { panic!("{:?}", file.hooks()) };
     assert_eq!(gate.file_hash, blake3::hash(ALL.as_bytes()));
     assert_eq!((gate.file_hash, gate.layer), (file.hash(), file.layer()));
     assert_eq!((&*gate.command[0], &*gate.folder), ("python3", Path::new("project")));
@@ -100,10 +100,10 @@ fn a_gate_knows_its_file_its_time_and_its_tools() {
     assert_eq!(gate.tools.iter().map(ToString::to_string).collect::<Vec<_>>(), ["db-*"]);
 
     let file = project("[[gates]]\nname = \"x\"\ncommand = [\"./gate\"]\ntools = [\"sum\"]").unwrap();
-    let gate = &file.gates()[0];
-    assert_eq!(gate.when, BTreeSet::from([When::Before]));
+    let gate = &file.hooks()[0];
+    assert_eq!(gate.when, BTreeSet::from([HookTiming::Before]));
     let file = user("[[gates]]\nname = \"x\"\ncommand = [\"/bin/gate\"]\ntools = [\"*\"]").unwrap();
-    assert_eq!(file.gates()[0].tools[0].to_string(), "*");
+    assert_eq!(file.hooks()[0].tools[0].to_string(), "*");
 }
 
 #[test]
@@ -127,7 +127,7 @@ fn the_rule_that_is_closest_to_a_tool_counts() {
 fn only_what_is_asked_for_is_granted() {
     let policy = policy("[grants.default]\ntimers = true", "");
     let granted = |asked| {
-        let asked = Capabilities::these(asked);
+        let asked = Capabilities::unscoped(asked);
         policy.grants_for(ToolId::from_bytes([1; 32]), &name("x"), &[], &asked).to_value().to_string()
     };
     assert_eq!(granted(vec![]), "{}");
@@ -158,10 +158,10 @@ fn a_project_grants_nothing_beyond_what_the_user_grants() {
 #[test]
 fn a_ruling_names_the_rule_that_decided() {
     let said = |of_user: &str, of_project: &str| {
-        let asked = Capabilities::these([Capability::Timers]);
+        let asked = Capabilities::unscoped([Capability::Timers]);
         let tags = ["slow".to_owned()];
         let policy = policy(of_user, of_project);
-        policy.granted_by(ToolId::from_bytes([1; 32]), &name("x"), &tags, &asked)[0].to_string()
+        policy.grant_decisions(ToolId::from_bytes([1; 32]), &name("x"), &tags, &asked)[0].to_string()
     };
     let yes = "[grants.default]\ntimers = true";
     assert_eq!(said("", yes), "timers is not granted by any rule (built-in)");
@@ -181,26 +181,28 @@ fn a_ruling_names_the_rule_that_decided() {
 #[test]
 fn a_call_gets_what_it_wants_up_to_the_ceiling() {
     let policy = policy("[limits]\nmemory_mb = 32\n[ceilings]\nmemory_mb = 64", "[ceilings]\ntimeout_ms = 9_000");
-    let budget = policy.budget(&Wanted { memory_mb: Some(64), operations: Some(1), ..Wanted::default() }).unwrap();
+    let budget = policy
+        .budget(&LimitOverrides { memory_mb: Some(64), operations: Some(1), ..LimitOverrides::default() })
+        .unwrap();
     assert_eq!((budget.memory, budget.deadline.as_millis(), budget.operations), (64 << 20, 9_000, 1));
-    assert_eq!(policy.budget(&Wanted::default()).unwrap().memory, 32 << 20);
+    assert_eq!(policy.budget(&LimitOverrides::default()).unwrap().memory, 32 << 20);
     let told = |wanted| {
         let error = policy.budget(&wanted).unwrap_err();
         assert_eq!(error.code(), "limit-invalid");
         error.to_string()
     };
-    let wanted = Wanted::default();
+    let wanted = LimitOverrides::default();
     assert_eq!(
-        told(Wanted { memory_mb: Some(65), ..wanted }),
+        told(LimitOverrides { memory_mb: Some(65), ..wanted }),
         "memory_mb is 65, it must be 8 to 64 (ceiling of user config/user.toml:4)"
     );
     assert_eq!(
-        told(Wanted { timeout_ms: Some(9_001), ..wanted }),
+        told(LimitOverrides { timeout_ms: Some(9_001), ..wanted }),
         "timeout_ms is 9001, it must be 1 to 9000 (ceiling of project project/toolcell.toml:2)"
     );
-    assert_eq!(told(Wanted { fuel: Some(0), ..wanted }), "fuel is 0, it must be 1 to 1000000000000000");
+    assert_eq!(told(LimitOverrides { fuel: Some(0), ..wanted }), "fuel is 0, it must be 1 to 1000000000000000");
     assert_eq!(
-        told(Wanted { operations: Some(u64::MAX), ..wanted }),
+        told(LimitOverrides { operations: Some(u64::MAX), ..wanted }),
         format!("operations is {}, it must be 1 to 10000", u64::MAX)
     );
 }
@@ -208,26 +210,26 @@ fn a_call_gets_what_it_wants_up_to_the_ceiling() {
 #[test]
 fn without_a_file_the_sandbox_s_own_values_hold() {
     let policy = Policy::default();
-    assert_eq!(policy.budget(&Wanted::default()).unwrap(), toolcell_host::Budget::default());
-    assert_eq!((policy.tools_limit(), policy.contents()), (100, Contents::Digests));
-    assert_eq!((policy.approval().0, policy.when_unrecorded()), (ApprovalMode::AutoSafe, WhenUnrecorded::Refuse));
-    assert_eq!((policy.language(), policy.gates().len()), (None, 0));
+    assert_eq!(policy.budget(&LimitOverrides::default()).unwrap(), toolcell_host::Budget::default());
+    assert_eq!((policy.tools_limit(), policy.contents()), (100, AuditContents::Digests));
+    assert_eq!((policy.approval().0, policy.on_audit_failure()), (ApprovalMode::AutoSafe, OnAuditFailure::Refuse));
+    assert_eq!((policy.language(), policy.hooks().len()), (None, 0));
 }
 
 #[test]
 fn a_flag_goes_before_the_files() {
     let overrides = Overrides { language: Some(Lang::En), approval: Some(ApprovalMode::Auto) };
-    let policy = policy("language = \"ja\"", "[approval]\nmode = \"ask\"").with(&overrides);
+    let policy = policy("language = \"ja\"", "[approval]\nmode = \"ask\"").with_overrides(&overrides);
     assert_eq!((policy.language(), policy.approval().0), (Some(Lang::En), ApprovalMode::Auto));
     assert_eq!(row(&policy, "approval.mode"), "\"auto\" (flag)");
 }
 
-/// One of these, by a random number that is used up.
+/// Picks one of these by the next random number.
 fn any<'a>(random: &mut impl Iterator<Item = u8>, of: &[&'a str]) -> &'a str {
     of[usize::from(random.next().unwrap()) % of.len()]
 }
 
-/// Some small policy.
+/// Returns a small random policy.
 fn any_policy(random: &mut impl Iterator<Item = u8>, gate: &str) -> String {
     let rule = ["", "timers = true", "timers = false"];
     let nets = [
@@ -267,21 +269,21 @@ fn with_a_project_nothing_is_permitted_that_is_not_without_it() {
     let mut random = bytes.into_iter();
     for _ in 0..1_000 {
         let (of_user, of_project) = (any_policy(&mut random, "u"), any_policy(&mut random, "p"));
-        let alone = Policy::layered([user(&of_user).unwrap()]).unwrap();
+        let alone = Policy::from_layers([user(&of_user).unwrap()]).unwrap();
         let both = policy(&of_user, &of_project);
         let narrower = [
             Limit::ALL.iter().all(|limit| both.limits.limit(*limit).value <= alone.limits.limit(*limit).value),
             Limit::ALL.iter().all(|limit| both.limits.ceiling(*limit).value <= alone.limits.ceiling(*limit).value),
             both.tools_limit() <= alone.tools_limit(),
-            both.contents() == Contents::Digests || alone.contents() == Contents::Verbatim,
-            both.when_unrecorded() <= alone.when_unrecorded(),
+            both.contents() == AuditContents::Digests || alone.contents() == AuditContents::Verbatim,
+            both.on_audit_failure() <= alone.on_audit_failure(),
             both.approval().0 <= alone.approval().0,
             ["one", "two"].map(name).iter().all(|name| both.reserved(name).is_some() || alone.reserved(name).is_none()),
-            both.gates().starts_with(alone.gates()),
+            both.hooks().starts_with(alone.hooks()),
             ["x", "y"].into_iter().all(|tool| {
                 [[].as_slice(), &["one"]]
                     .into_iter()
-                    .all(|tags| granted(&both, tool, tags).is_within(&granted(&alone, tool, tags)))
+                    .all(|tags| granted(&both, tool, tags).is_subset_of(&granted(&alone, tool, tags)))
             }),
         ];
         assert_eq!(narrower, [true; 9], "{of_user}\n-- and --\n{of_project}");

@@ -1,4 +1,4 @@
-//! The schema for editors refuses and takes what the reading refuses and takes.
+//! The schema for editors accepts and refuses the same files as the parser.
 
 use serde_json::{Value, json};
 use toml::de::{DeTable, DeValue};
@@ -6,7 +6,7 @@ use toml::de::{DeTable, DeValue};
 use super::{ALL, user};
 use crate::policy::Policy;
 
-/// A file as the JSON that editors hold against the schema.
+/// Converts a file to the JSON that editors validate.
 fn json(text: &str) -> Value {
     let (table, errors) = DeTable::parse_recoverable(text);
     assert!(errors.is_empty(), "{errors:?}");

@@ -1,14 +1,15 @@
-//! A clock that says what another one said.
+//! A clock that replays recorded readings.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use toolcell_host::RealClock;
+use toolcell_host::WallClock;
 
-use super::Read;
+use super::RecordedReading;
 
-/// Says these readings again, each as often as it was said. Whoever looks more often than that is told the last one.
-pub(super) fn clock(readings: Option<&[Read]>) -> Option<RealClock> {
+/// Creates a clock that returns these readings, each as often as it was recorded, and the last one
+/// after that.
+pub(super) fn replay_clock(readings: Option<&[RecordedReading]>) -> Option<WallClock> {
     let readings = readings?.to_vec();
     let at = Mutex::new((0, 0));
     Some(Arc::new(move || {

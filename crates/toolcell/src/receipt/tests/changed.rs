@@ -1,22 +1,22 @@
-//! A receipt that was changed is refused, and the error says where.
+//! A modified receipt is refused, and the error names the modified part.
 
 use super::*;
-use crate::receipt::form::Answer;
+use crate::receipt::format::TracedResult;
 
-/// A small receipt with something of everything.
+/// A small receipt with every kind of content.
 fn small() -> Receipt {
     let source = "async function execute({ n }) { const at = Date.now(); const v = await kv.get('k'); console.log('x'); return [n, at, v, NaN] }";
     let clock = ticking();
-    let run = Run { seed: 5, clock: Some(&clock), operations: &Shuffled(3), ..Run::default() };
+    let run = CallContext { seed: 5, wall_clock: Some(&clock), host_calls: &Shuffled(3), ..CallContext::default() };
     let receipt = receipt(&toolbox(), source, &run);
     with(&receipt, |run| {
-        let Journal::Waits(waits) = &mut run.journal else { panic!("it has a journal") };
-        let Answer::Value { bytes, .. } = &mut waits[0].ended[0].result else { panic!("it has an answer") };
+        let HostCallTrace::Waits(waits) = &mut run.journal else { panic!("it has a journal") };
+        let TracedResult::Value { bytes, .. } = &mut waits[0].ended[0].result else { panic!("it has an answer") };
         *bytes = Some(b"some bytes\n".to_vec());
     })
 }
 
-/// What is said of a text.
+/// Returns the error of a text.
 fn said(text: &str) -> (&'static str, String) {
     let error = Receipt::parse(text).unwrap_err();
     (error.code(), error.to_string())
@@ -93,7 +93,7 @@ fn what_was_changed_is_called_by_its_name() {
     }
 }
 
-/// The start of a text that stands behind a name.
+/// Returns the start of the text that follows a name.
 fn digest_of(text: &str, name: &str) -> String {
     let after = text.rsplit_once(&format!("    \"{name}\": \"")).unwrap().1;
     after.split('"').next().unwrap().to_owned()

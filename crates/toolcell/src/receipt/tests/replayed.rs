@@ -1,26 +1,26 @@
-//! What was recorded is done again, and comes out the same, or it is said what does not.
+//! A recorded run is replayed with the same result, or the difference is reported.
 
 use std::collections::BTreeSet;
 
-use toolcell_host::{CancelToken, Kind, Outcome, Stop, Timers};
+use toolcell_host::{CancelToken, ImageKind, Outcome, Stop, Timers};
 
 use super::*;
-use crate::receipt::form::{Answer, Ended as Came, Wait};
+use crate::receipt::format::{RecordedOutcome as Came, TracedResult, TracedWait};
 
-fn replayed(toolbox: &Toolbox, receipt: &Receipt) -> Replayed {
+fn replayed(toolbox: &Toolbox, receipt: &Receipt) -> ReplayResult {
     toolbox.replay(receipt, &ReplayOptions::default()).unwrap()
 }
 
-/// What is not as it was, in words.
+/// Returns the descriptions of the differences.
 fn differences(receipt: &Receipt) -> Vec<String> {
     let differences = replayed(&toolbox(), receipt).differences;
     differences.into_iter().map(|difference| format!("{}: {}", difference.about, difference.says)).collect()
 }
 
-fn waits(run: &mut Contents) -> &mut Vec<Wait> {
+fn waits(run: &mut ReceiptContents) -> &mut Vec<TracedWait> {
     match &mut run.journal {
-        Journal::Waits(waits) => waits,
-        Journal::Missing(why) => panic!("{why}"),
+        HostCallTrace::Waits(waits) => waits,
+        HostCallTrace::Missing(why) => panic!("{why}"),
     }
 }
 
@@ -31,14 +31,15 @@ fn eight_operations_at_once_come_out_the_same_in_whatever_order_they_ended() {
     for chance in 0..100 {
         let clock = ticking();
         let clock = (chance % 2 == 0).then_some(&clock);
-        let run = Run { seed: chance, clock, operations: &Shuffled(chance), ..Run::default() };
+        let run =
+            CallContext { seed: chance, wall_clock: clock, host_calls: &Shuffled(chance), ..CallContext::default() };
         let receipt = receipt(&toolbox, PARALLEL, &run);
         let replayed = replayed(&toolbox, &Receipt::parse(&receipt.to_text()).unwrap());
         assert_eq!(replayed.differences, [], "{chance}");
         let Outcome::Returned(Some(value)) = &replayed.outcome else { panic!("{:?}", replayed.outcome) };
-        assert_eq!(receipt.form.run.result.outcome, Came::Returned(Some(value.to_string())));
+        assert_eq!(receipt.document.run.result.outcome, Came::Returned(Some(value.to_string())));
         assert_eq!((replayed.fuel, replayed.load_fuel), {
-            let result = &receipt.form.run.result;
+            let result = &receipt.document.run.result;
             (result.fuel, result.load_fuel)
         });
         outcomes.insert(value.to_string());
@@ -49,9 +50,10 @@ fn eight_operations_at_once_come_out_the_same_in_whatever_order_they_ended() {
 #[test]
 fn the_interpreter_comes_to_the_same() {
     let clock = ticking();
-    let run = Run { seed: 9, clock: Some(&clock), operations: &Shuffled(11), ..Run::default() };
+    let run = CallContext { seed: 9, wall_clock: Some(&clock), host_calls: &Shuffled(11), ..CallContext::default() };
     let receipt = receipt(&toolbox(), PARALLEL, &run);
-    let interpreter = Toolbox::new(&SandboxConfig { images: vec![Kind::Interpreted], slots: 1, jail: None }).unwrap();
+    let interpreter =
+        Toolbox::new(&SandboxConfig { images: vec![ImageKind::Interpreted], slots: 1, jail: None }).unwrap();
     assert_eq!(replayed(&interpreter, &receipt).differences, []);
 }
 
@@ -75,7 +77,12 @@ fn whatever_a_tool_comes_to_it_comes_to_again() {
     ] {
         for real in [false, true] {
             let clock = ticking();
-            let run = Run { seed: 3, clock: real.then_some(&clock), operations: &Timers, ..Run::default() };
+            let run = CallContext {
+                seed: 3,
+                wall_clock: real.then_some(&clock),
+                host_calls: &Timers,
+                ..CallContext::default()
+            };
             let receipt = receipt(&toolbox, source, &run);
             assert_eq!(replayed(&toolbox, &receipt).differences, [], "{source} {real}");
         }
@@ -84,11 +91,11 @@ fn whatever_a_tool_comes_to_it_comes_to_again() {
 
 #[test]
 fn what_goes_otherwise_is_named_from_its_first_wait_on() {
-    let run = Run { seed: 1, operations: &Shuffled(2), ..Run::default() };
+    let run = CallContext { seed: 1, host_calls: &Shuffled(2), ..CallContext::default() };
     let receipt = receipt(&toolbox(), PARALLEL, &run);
-    let differs = |change: fn(&mut Contents)| differences(&with(&receipt, change));
-    // It gets no answer any more, so that the outcome is another as well.
-    let first = |change: fn(&mut Contents)| {
+    let differs = |change: fn(&mut ReceiptContents)| differences(&with(&receipt, change));
+    // The tool gets no more answers, so its outcome differs too.
+    let first = |change: fn(&mut ReceiptContents)| {
         let all = differs(change);
         assert!(
             all[1].starts_with("outcome: it is stopped: the tool waits for a promise that nothing can settle"),
@@ -131,22 +138,22 @@ fn what_goes_otherwise_is_named_from_its_first_wait_on() {
             count(&receipt) - 1
         )
     );
-    let more = differs(|run| waits(run).push(Wait::default()));
+    let more = differs(|run| waits(run).push(TracedWait::default()));
     let waited = count(&receipt);
     assert_eq!(more, [format!("journal: the tool waits {waited} times, in the receipt it waits {} times", waited + 1)]);
 }
 
 fn count(receipt: &Receipt) -> usize {
-    waits(&mut receipt.form.run.clone()).len()
+    waits(&mut receipt.document.run.clone()).len()
 }
 
 #[test]
 fn another_answer_of_the_host_comes_to_another_outcome() {
     let source = "const execute = async () => (await kv.get('k'))[0] % 10 < 20";
-    let run = Run { operations: &Shuffled(2), ..Run::default() };
+    let run = CallContext { host_calls: &Shuffled(2), ..CallContext::default() };
     let receipt = receipt(&toolbox(), source, &run);
     let changed = with(&receipt, |run| {
-        let Answer::Value { json, .. } = &mut waits(run)[0].ended[0].result else { panic!("it has an answer") };
+        let TracedResult::Value { json, .. } = &mut waits(run)[0].ended[0].result else { panic!("it has an answer") };
         *json = r#"{"value": ["x"], "version": 1}"#.to_owned();
     });
     let all = differences(&changed);
@@ -158,10 +165,10 @@ fn another_answer_of_the_host_comes_to_another_outcome() {
 fn everything_that_came_of_a_run_is_compared() {
     let source = "const execute = ({ n }) => { console.log('a'); console.log('b'); return [n, NaN, Date.now()] }";
     let clock = ticking();
-    let run = Run { clock: Some(&clock), ..Run::default() };
+    let run = CallContext { wall_clock: Some(&clock), ..CallContext::default() };
     let receipt = receipt(&toolbox(), source, &run);
-    let (fuel, load) = (receipt.form.run.result.fuel, receipt.form.run.result.load_fuel);
-    let differs = |change: fn(&mut Contents)| differences(&with(&receipt, change)).join("; ");
+    let (fuel, load) = (receipt.document.run.result.fuel, receipt.document.run.result.load_fuel);
+    let differs = |change: fn(&mut ReceiptContents)| differences(&with(&receipt, change)).join("; ");
     assert_eq!(differs(|_| ()), "");
     assert_eq!(
         differs(|run| run.result.fuel += 1),
@@ -183,7 +190,7 @@ fn everything_that_came_of_a_run_is_compared() {
 
 #[test]
 fn another_guest_or_engine_is_refused_by_name_or_noted() {
-    let receipt = receipt(&toolbox(), "const execute = () => 1", &Run::default());
+    let receipt = receipt(&toolbox(), "const execute = () => 1", &CallContext::default());
     let old = with(&receipt, |run| {
         run.guest = "0123456789abcdef".repeat(4);
         run.engine = "47.0.1".to_owned();
@@ -197,7 +204,7 @@ fn another_guest_or_engine_is_refused_by_name_or_noted() {
     let error = toolbox.replay(&engine, &ReplayOptions::default()).unwrap_err();
     assert!(error.to_string().starts_with("the run was in the engine 47.0.1, here is the engine 48."), "{error}");
     assert_eq!(error.code(), "receipt-engine");
-    let options = ReplayOptions { other_version: OtherVersion::Note, cancel: None };
+    let options = ReplayOptions { version_policy: VersionPolicy::Note, cancel: None };
     let replayed = toolbox.replay(&old, &options).unwrap();
     assert!(replayed.is_reproduced());
     assert_eq!(replayed.notes.len(), 2, "{:?}", replayed.notes);
@@ -209,7 +216,7 @@ fn what_time_or_somebody_ended_cannot_be_repeated() {
     let endless = "const execute = () => new Promise((done) => setTimeout(done, 100_000))";
     let cancelled = CancelToken::new();
     cancelled.cancel();
-    let run = Run { operations: &Timers, cancel: Some(&cancelled), ..Run::default() };
+    let run = CallContext { host_calls: &Timers, cancel: Some(&cancelled), ..CallContext::default() };
     let receipt = receipt(&toolbox, endless, &run);
     let error = toolbox.replay(&receipt, &ReplayOptions::default()).unwrap_err();
     assert_eq!(error.to_string(), "the run ended with `cancelled`, which comes at another moment each time");
@@ -218,7 +225,7 @@ fn what_time_or_somebody_ended_cannot_be_repeated() {
         run.result.outcome = Came::Stopped { code: "timeout".to_owned(), message: String::new() };
     });
     assert_eq!(toolbox.replay(&timeout, &ReplayOptions::default()).unwrap_err().code(), "receipt-not-repeatable");
-    // And a replay itself ends where somebody ends it.
+    // A replay can be cancelled too.
     let able = with(&receipt, |run| run.result.outcome = Came::Returned(None));
     let options = ReplayOptions { cancel: Some(cancelled), ..ReplayOptions::default() };
     assert_eq!(toolbox.replay(&able, &options).unwrap().outcome, Outcome::Stopped(Stop::Cancelled));
@@ -226,7 +233,7 @@ fn what_time_or_somebody_ended_cannot_be_repeated() {
 
 #[test]
 fn a_source_that_is_not_that_of_the_tool_does_not_run() {
-    let receipt = receipt(&toolbox(), "const execute = () => 1", &Run::default());
+    let receipt = receipt(&toolbox(), "const execute = () => 1", &CallContext::default());
     let sly = with(&receipt, |run| run.tool.source = "const execute = () => 2".to_owned());
     let error = toolbox().replay(&sly, &ReplayOptions::default()).unwrap_err();
     assert_eq!(error.to_string(), format!("the source in the receipt is not that of {}", receipt.tool()));
@@ -236,36 +243,36 @@ fn a_source_that_is_not_that_of_the_tool_does_not_run() {
 #[test]
 fn a_journal_that_grows_too_large_is_left_out_and_the_run_goes_on() {
     let toolbox = toolbox();
-    let run = Run { operations: &Shuffled(4), ..Run::default() };
+    let run = CallContext { host_calls: &Shuffled(4), ..CallContext::default() };
     let whole = receipt_within(&toolbox, PARALLEL, &run, 1 << 20);
     let large = receipt_within(&toolbox, PARALLEL, &run, 1000);
-    assert_eq!((whole.has_journal(), large.has_journal()), (true, false));
-    assert_eq!(whole.form.run.result, large.form.run.result);
+    assert_eq!((whole.has_trace(), large.has_trace()), (true, false));
+    assert_eq!(whole.document.run.result, large.document.run.result);
     let large = Receipt::parse(&large.to_text()).unwrap();
     let error = toolbox.replay(&large, &ReplayOptions::default()).unwrap_err();
     assert_eq!(error.code(), "receipt-too-large");
 }
 
-/// Answers each request with the bytes that came with it, and then with some more.
+/// Answers each request with the attached bytes, followed by more.
 #[derive(Default)]
-struct Echo(Vec<Operation>);
+struct Echo(Vec<HostCall>);
 
-impl Operations for Echo {
+impl HostCalls for Echo {
     fn grants(&self) -> Vec<Grant> {
         vec![Grant::Net, Grant::Secrets { names: vec!["TOKEN".to_owned()] }]
     }
 
-    fn start(&self) -> Box<dyn OperationsOfCall + '_> {
+    fn start(&self) -> Box<dyn HostCallDriver + '_> {
         Box::new(Self::default())
     }
 }
 
-impl OperationsOfCall for Echo {
-    fn begin(&mut self, started: Vec<Operation>, _: &[u32]) {
+impl HostCallDriver for Echo {
+    fn submit(&mut self, started: Vec<HostCall>, _: &[u32]) {
         self.0.extend(started);
     }
 
-    fn wait(&mut self, _: &Left<'_>) -> Waited {
+    fn wait(&mut self, _: &Remaining<'_>) -> WaitResult {
         let ended = self.0.drain(..).map(|operation| {
             let (json, bytes) = if operation.kind == "fetch" {
                 let head = json!({ "status": 201, "statusText": "Created", "url": "https://api.example.com/", "redirected": false,
@@ -275,9 +282,9 @@ impl OperationsOfCall for Echo {
                 (json!({ "done": true }), vec![0xff, 0, b'!'])
             };
             let json = Json::parse(json.to_string()).unwrap();
-            Ended { id: operation.id, result: Ok(OperationAnswer { json, bytes: Some(bytes) }) }
+            Completion { id: operation.id, result: Ok(OperationOutput { json, bytes: Some(bytes) }) }
         });
-        Waited { ended: ended.collect(), ..Waited::default() }
+        WaitResult { completions: ended.collect(), ..WaitResult::default() }
     }
 }
 
@@ -288,13 +295,13 @@ fn bytes_are_kept_and_no_secret_is_where_the_tool_saw_none() {
       const response = await fetch('https://api.example.com/', { method: 'POST', headers, body: 'sent' });
       return [response.status, [...new Uint8Array(await response.arrayBuffer())], headers];
     }";
-    let receipt = receipt(&toolbox(), source, &Run { operations: &Echo::default(), ..Run::default() });
+    let receipt = receipt(&toolbox(), source, &CallContext { host_calls: &Echo::default(), ..CallContext::default() });
     let returned = r#"[201,[115,101,110,116,255,0,33],{"authorization":"{{secret:TOKEN}}"}]"#;
-    assert_eq!(receipt.form.run.result.outcome, Came::Returned(Some(returned.to_owned())));
+    assert_eq!(receipt.document.run.result.outcome, Came::Returned(Some(returned.to_owned())));
     let text = receipt.to_text();
     assert!(text.contains(r#""bytes": "/wAh""#) && text.contains(r#""names": ["#), "{text}");
     assert_eq!(differences(&Receipt::parse(&text).unwrap()), [""; 0]);
-    // What is sent is not in it, but what it was can be told from something else.
+    // The sent bytes are not in the receipt, but their hash is.
     let other = with(&receipt, |run| waits(run)[0].started[0].bytes = Some(blake3::hash(b"else").to_hex().to_string()));
     assert_eq!(differences(&other)[0], "journal: wait 1: what operation 1, a `fetch`, sends along is not what it sent");
 }

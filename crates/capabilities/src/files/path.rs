@@ -1,0 +1,70 @@
+//! Paths as tools write them.
+//!
+//! Invariant: each component of a [`ToolPath`] is a plain name: not empty, not `.` or `..`, and not
+//! the name of a temporary file of the host.
+
+use crate::error::CapabilityError;
+use crate::files::error::{escape_for_display, invalid_path};
+
+/// The maximum length of a path, in bytes.
+pub const PATH_LIMIT: usize = 4_095;
+/// The prefix of temporary files of unfinished writes.
+pub(super) const TEMP_FILE_PREFIX: &str = ".toolcell-unfinished-";
+
+/// A path to a granted folder or to an entry in it.
+pub(super) struct ToolPath<'a> {
+    /// The path as the tool wrote it.
+    pub(super) text: &'a str,
+    /// The name of the granted folder.
+    pub(super) folder: &'a str,
+    /// The remaining components; empty for the folder itself.
+    pub(super) parts: Vec<&'a str>,
+}
+
+impl<'a> ToolPath<'a> {
+    /// Parses a path into its components.
+    pub(super) fn parse(text: &'a str) -> Result<Self, CapabilityError> {
+        let wrong = |why: &str| Err(invalid_path(text, why));
+        if text.is_empty() {
+            return wrong("it is empty; write the name of a folder, `/`, and the way from there");
+        }
+        if text.len() > PATH_LIMIT {
+            return wrong(&format!("it has {} bytes, the limit is {PATH_LIMIT}", text.len()));
+        }
+        if text.contains('\0') {
+            return wrong("a NUL is in it");
+        }
+        if text.contains('\\') {
+            return wrong("a backslash is in it; write `/` between its parts");
+        }
+        if text.starts_with('/') {
+            return wrong("it starts at the root; write the name of a folder, `/`, and the way from there");
+        }
+        let mut parts = text.split('/');
+        let folder = parts.next().unwrap_or_default();
+        let parts: Vec<&str> = parts.collect();
+        for part in std::iter::once(&folder).chain(&parts) {
+            match *part {
+                "" => return wrong("a part of it is empty; write one `/` between two parts and none at the end"),
+                "." | ".." => return wrong("`.` and `..` may not be in it; write the way from the folder down"),
+                _ if part.starts_with(TEMP_FILE_PREFIX) => {
+                    return wrong(&format!(
+                        "names that begin with `{TEMP_FILE_PREFIX}` are those of files being written"
+                    ));
+                }
+                _ => {}
+            }
+        }
+        Ok(Self { text, folder, parts })
+    }
+
+    /// Returns the path relative to the granted folder.
+    pub(super) fn relative(&self) -> String {
+        self.parts.join("/")
+    }
+
+    /// Returns the path, escaped and shortened for messages.
+    pub(super) fn escape_for_display(&self) -> String {
+        escape_for_display(self.text)
+    }
+}

@@ -1,0 +1,297 @@
+//! The error type of all commands, with its rendering.
+
+use std::borrow::Cow;
+use std::io::ErrorKind;
+
+use toolcell::policy::PolicyError;
+use toolcell::{
+    DraftError, ExecError, JsonError, Lang, NameError, StartError, escape_control_chars, store, title_of_code,
+};
+
+use crate::Streams;
+use crate::answer::{CommandResponse, ErrorResponse};
+use crate::command_error::{CommandError, exit_for_code};
+use crate::exit::Exit;
+use crate::input::MAX_PARAMS_BYTES;
+
+/// An error of a command.
+#[derive(Debug)]
+pub(crate) enum CliError {
+    /// A file cannot be read.
+    File { path: String, error: std::io::Error },
+    /// The source is not a valid draft.
+    Draft(DraftError),
+    /// A folder contains no sources.
+    NoSources { path: String },
+    /// A capability name is unknown.
+    UnknownCapability { name: String },
+    /// The parameters are not valid JSON.
+    Params(JsonError),
+    /// The parameters are not UTF-8.
+    ParamsNotUtf8,
+    /// The parameters exceed [`MAX_PARAMS_BYTES`].
+    ParamsTooLong,
+    /// Two inputs were to be read from standard input.
+    StdinUsedTwice,
+    /// The sandbox did not start.
+    Start(StartError),
+    /// The sandbox rejected the call.
+    Exec(ExecError),
+    /// There is no home directory to locate the store in.
+    NoHome,
+    /// A signature was required, and the bundle has none.
+    Unsigned { path: String },
+    /// A policy file is invalid.
+    Policy(PolicyError),
+    /// An error with a stable code, of the store or of the command line itself.
+    Coded(CodedError),
+    /// An operation on stored tools failed.
+    Command(CommandError),
+    /// The arguments are invalid.
+    Usage { message: String, hint: &'static str },
+    /// The user interrupted a prompt.
+    Interrupted,
+    /// Standard output cannot be written.
+    Stream(std::io::Error),
+}
+
+/// An error that is known only by its code, message and hint.
+#[derive(Debug)]
+pub(crate) struct CodedError {
+    code: &'static str,
+    message: String,
+    hint: Option<&'static str>,
+}
+
+impl CliError {
+    /// Creates an error of the command line itself.
+    pub(crate) fn coded(code: &'static str, message: String, hint: &'static str) -> Self {
+        Self::Coded(CodedError { code, message, hint: Some(hint) })
+    }
+
+    /// Returns the exit status.
+    pub(crate) fn exit(&self) -> Exit {
+        match self {
+            Self::File { error, .. } if error.kind() == ErrorKind::NotFound => Exit::NotFound,
+            Self::NoSources { .. } => Exit::NotFound,
+            Self::File { .. }
+            | Self::Draft(_)
+            | Self::UnknownCapability { .. }
+            | Self::Params(_)
+            | Self::ParamsNotUtf8
+            | Self::ParamsTooLong
+            | Self::StdinUsedTwice
+            | Self::Usage { .. }
+            | Self::Policy(_)
+            | Self::NoHome
+            | Self::Exec(ExecError::Params(_)) => Exit::Usage,
+            Self::Unsigned { .. }
+            | Self::Exec(
+                ExecError::Source(_) | ExecError::Refused(_) | ExecError::Denied(_) | ExecError::Withheld(_),
+            ) => Exit::Refused,
+            Self::Coded(failure) => exit_for_code(failure.code),
+            Self::Command(operation) => operation.exit(),
+            Self::Interrupted => Exit::Interrupted,
+            Self::Start(error) if error.code() == "integrity" => Exit::Integrity,
+            Self::Exec(error) if matches!(error.code(), "limit-invalid" | "profile-in-jail") => Exit::Usage,
+            // The reader closed the pipe: not an error.
+            Self::Stream(error) if error.kind() == ErrorKind::BrokenPipe => Exit::Done,
+            // A resource of the machine is exhausted; for a stream this is usually a full disk.
+            Self::Start(_) | Self::Exec(_) | Self::Stream(_) => Exit::Limit,
+        }
+    }
+
+    /// Returns the stable code.
+    pub(crate) fn code(&self) -> &'static str {
+        match self {
+            Self::File { error, .. } if error.kind() == ErrorKind::NotFound => "file-not-found",
+            Self::File { .. } => "file-unreadable",
+            Self::NoSources { .. } => "file-not-found",
+            Self::Draft(error) => error.code(),
+            Self::Params(error) => error.code(),
+            Self::ParamsNotUtf8 | Self::ParamsTooLong => "parameters-invalid",
+            Self::StdinUsedTwice | Self::UnknownCapability { .. } | Self::Usage { .. } | Self::NoHome => "usage",
+            Self::Start(error) => error.code(),
+            Self::Exec(error) => error.code(),
+            Self::Unsigned { .. } => "signature-missing",
+            Self::Policy(error) => error.code(),
+            Self::Coded(failure) => failure.code,
+            Self::Command(operation) => operation.code(),
+            Self::Interrupted => "cancelled",
+            Self::Stream(_) => "stream",
+        }
+    }
+
+    fn hint(&self) -> Option<Cow<'_, str>> {
+        match self {
+            Self::File { .. } => Some("name a file that can be read, or `-` for standard input".into()),
+            Self::NoSources { .. } => Some("name a folder with files that end in .ts, .mts, .js or .mjs".into()),
+            Self::UnknownCapability { .. } => {
+                Some("there are net, timers, clock, random, kv, files, secrets, tools".into())
+            }
+            Self::Draft(error) => Some(error.hint().into()),
+            Self::ParamsTooLong => Some("hand in less at a time".into()),
+            Self::StdinUsedTwice => Some("hand one of them in as a file: FILE, or @FILE for parameters".into()),
+            Self::Params(_) | Self::ParamsNotUtf8 => {
+                Some("parameters are a JSON object, such as '{\"numbers\": [1, 2]}', or @FILE, or -".into())
+            }
+            Self::Start(error) => Some(error.hint().into()),
+            Self::Exec(error) => Some(error.hint()),
+            Self::NoHome => Some("name a directory with --dir, or set HOME".into()),
+            Self::Unsigned { .. } => Some("a signature is a file beside the bundle that ends in .minisig".into()),
+            Self::Policy(error) => Some(error.hint().into()),
+            Self::Coded(failure) => failure.hint.map(Cow::Borrowed),
+            Self::Command(operation) => Some(operation.hint()),
+            Self::Usage { hint, .. } => Some((*hint).into()),
+            Self::Stream(_) => Some(
+                "what the command did has happened, and only its answer is lost: send the output where there is room, and look \
+                 (`toolcell list`, `toolcell audit`) before you do it again"
+                    .into(),
+            ),
+            Self::Interrupted => None,
+        }
+    }
+
+    pub(crate) fn message(&self) -> String {
+        match self {
+            Self::File { path, error } => format!("{path}: {}", io_reason(error)),
+            Self::NoSources { path } => format!("{path}: there is no source in this folder"),
+            Self::UnknownCapability { name } => format!("there is no capability `{name}`"),
+            Self::Draft(error) => error.to_string(),
+            Self::Params(error) => error.to_string(),
+            Self::ParamsNotUtf8 => "the parameters are not UTF-8".to_owned(),
+            Self::ParamsTooLong => format!("the parameters are longer than {MAX_PARAMS_BYTES} bytes"),
+            Self::StdinUsedTwice => "the tool and its parameters cannot both come from standard input".to_owned(),
+            Self::Start(error) => error.to_string(),
+            Self::Exec(error) => error.to_string(),
+            Self::NoHome => "there is no home directory to find the store in".to_owned(),
+            Self::Unsigned { path } => format!("{path} is not signed"),
+            Self::Policy(error) => error.to_string(),
+            Self::Coded(failure) => failure.message.clone(),
+            Self::Command(operation) => operation.message(),
+            Self::Usage { message, .. } => message.clone(),
+            Self::Interrupted => "nothing was changed".to_owned(),
+            Self::Stream(error) => format!("standard output cannot be written: {}", io_reason(error)),
+        }
+    }
+
+    /// Converts the error to its JSON form.
+    pub(crate) fn to_response(&self) -> ErrorResponse {
+        let body = ErrorResponse::new(self.code(), self.message(), self.hint().as_deref());
+        match self {
+            Self::Exec(error) => body.with_position(error.position()),
+            Self::Command(operation) => match operation.effects() {
+                Some(effects) => body.with_position(operation.position()).with_effects(effects),
+                None => body.with_position(operation.position()),
+            },
+            _ => body,
+        }
+    }
+
+    /// Prints the error and returns the exit status.
+    pub(crate) fn print(&self, json: bool, lang: Lang, streams: &mut Streams<'_>) -> Exit {
+        let exit = self.exit();
+        if exit == Exit::Done {
+            return exit;
+        }
+        // If this write fails, the exit status still reports the error.
+        let is_lost = matches!(self, Self::Stream(_));
+        let _ = if json && !is_lost {
+            writeln!(streams.output, "{}", CommandResponse::for_error(None, self.to_response()).to_json())
+        } else {
+            self.print_text(lang, streams)
+        };
+        exit
+    }
+
+    fn print_text(&self, lang: Lang, streams: &mut Streams<'_>) -> std::io::Result<()> {
+        let (error, hint) = match lang {
+            Lang::En => ("error", "hint"),
+            Lang::Ja => ("エラー", "ヒント"),
+            Lang::Zh => ("错误", "提示"),
+        };
+        let colon = lang.colon();
+        if let Self::Command(operation) = self
+            && let Some(text) = operation.contract_text(lang)
+        {
+            writeln!(streams.errors, "{}", escape_control_chars(&text))?;
+            return writeln!(streams.errors, "{hint}{colon}{}", escape_control_chars(&operation.hint()));
+        }
+        let message = escape_control_chars(&self.message());
+        match title_of_code(self.code(), lang) {
+            Some(headline) => writeln!(streams.errors, "{error}{colon}{headline}{colon}{message}")?,
+            None => writeln!(streams.errors, "{error}{colon}{message}")?,
+        }
+        self.hint().map_or(Ok(()), |text| writeln!(streams.errors, "{hint}{colon}{}", escape_control_chars(&text)))
+    }
+}
+
+/// Returns the reason of an I/O error without its error number.
+pub(crate) fn io_reason(error: &std::io::Error) -> String {
+    match error.kind() {
+        ErrorKind::NotFound => "no such file".to_owned(),
+        ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        ErrorKind::IsADirectory => "is a directory".to_owned(),
+        ErrorKind::StorageFull => "no space is left".to_owned(),
+        _ => error.to_string(),
+    }
+}
+
+/// Implements conversions from the store's errors, which all have a code and a message.
+macro_rules! from_store {
+    ($($error:ty, |$it:ident| $hint:expr;)*) => {$(
+        impl From<$error> for CliError {
+            fn from($it: $error) -> Self {
+                Self::Coded(CodedError { code: $it.code(), message: $it.to_string(), hint: $hint })
+            }
+        }
+    )*};
+}
+
+from_store! {
+    store::OpenError, |error| Some(error.hint());
+    store::Fault, |error| Some(error.hint());
+    toolcell::ToolboxError, |error| Some(error.hint());
+    store::ExportError, |error| error.hint();
+    store::ImportError, |error| Some(error.hint());
+    store::SignatureError, |error| Some(error.hint());
+    NameError, |error| Some(error.hint());
+    toolcell::ApprovalError, |error| Some(error.hint());
+    toolcell::PlanError, |error| Some(error.hint());
+    toolcell::DeprecateError, |error| Some(error.hint());
+    toolcell::SearchError, |error| Some(error.hint());
+    toolcell::ReceiptError, |error| Some(error.hint());
+    toolcell::ReplayError, |error| Some(error.hint());
+    toolcell::ProfileError, |error| Some(error.hint());
+    toolcell::hook::HookError, |error| Some(error.hint());
+}
+
+impl From<DraftError> for CliError {
+    fn from(error: DraftError) -> Self {
+        Self::Draft(error)
+    }
+}
+
+impl From<PolicyError> for CliError {
+    fn from(error: PolicyError) -> Self {
+        Self::Policy(error)
+    }
+}
+
+impl From<JsonError> for CliError {
+    fn from(error: JsonError) -> Self {
+        Self::Params(error)
+    }
+}
+
+impl From<StartError> for CliError {
+    fn from(error: StartError) -> Self {
+        Self::Start(error)
+    }
+}
+
+impl From<ExecError> for CliError {
+    fn from(error: ExecError) -> Self {
+        Self::Exec(error)
+    }
+}

@@ -1,0 +1,54 @@
+//! Prompts the user on the terminal.
+//!
+//! Invariant: no answer counts as no.
+
+use std::sync::Arc;
+
+use inquire::InquireError;
+use toolcell::{ApprovalAnswer, ApprovalPrompt, Approver, CancelToken, Lang};
+
+use crate::error::CliError;
+use crate::progress::Progress;
+use crate::screen::{self, PromptText};
+
+/// An approver that prompts on the terminal.
+pub(crate) struct TerminalApprover {
+    pub(crate) lang: Lang,
+    /// Cancelled by Ctrl-C at the prompt, where the terminal does not send a signal.
+    pub(crate) cancel: CancelToken,
+    /// The progress display to hide during the prompt.
+    pub(crate) progress: Option<Arc<Progress>>,
+}
+
+impl Approver for TerminalApprover {
+    fn ask(&self, question: &ApprovalPrompt) -> ApprovalAnswer {
+        let asked = || {
+            let (lines, summary) = (question.lines(self.lang), question.summary(self.lang));
+            screen::confirm(PromptText { lines: &lines, summary: &summary }, &question.question(self.lang), self.lang)
+        };
+        let said = match &self.progress {
+            Some(progress) => progress.hide_while(asked),
+            None => asked(),
+        };
+        match said {
+            Ok(true) => ApprovalAnswer::Approve,
+            Ok(false) | Err(InquireError::OperationCanceled) => ApprovalAnswer::Refuse { feedback: None },
+            Err(InquireError::OperationInterrupted) => {
+                self.cancel.cancel();
+                ApprovalAnswer::Refuse { feedback: Some("interrupted".to_owned()) }
+            }
+            Err(error) => ApprovalAnswer::Refuse { feedback: Some(format!("the terminal cannot be asked: {error}")) },
+        }
+    }
+}
+
+/// Shows the lines, asks a yes-or-no question, and returns the answer.
+pub(crate) fn confirm(lines: &[String], question: &str, lang: Lang) -> Result<bool, CliError> {
+    match screen::confirm(PromptText { lines, summary: &[] }, question, lang) {
+        Ok(said) => Ok(said),
+        Err(InquireError::OperationCanceled) => Ok(false),
+        Err(InquireError::OperationInterrupted) => Err(CliError::Interrupted),
+        Err(InquireError::IO(error)) => Err(CliError::Stream(error)),
+        Err(error) => Err(CliError::Stream(std::io::Error::other(error))),
+    }
+}

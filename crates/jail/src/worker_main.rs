@@ -1,0 +1,260 @@
+//! The main loop of a worker: creates a sandbox, confines the process, and serves the host's
+//! requests.
+//!
+//! Invariant: no script is received before the process is confined. The process has one thread, and
+//! runs one call at a time.
+
+use std::collections::HashMap;
+use std::os::fd::{AsFd as _, AsRawFd as _, RawFd};
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rustix::process::Signal;
+use toolcell_host::{
+    CallError, CallStatus, ENGINE_VERSION, GUEST_DIGEST, ImageKind, Params, PrepareResult, Prepared, ResumeError,
+    Sandbox, SandboxConfig, Script,
+};
+
+use crate::channel::{Channel, WaitMode};
+use crate::confine::confine;
+use crate::jail::image_index;
+use crate::messages::{Hello, HostMessage, LoadMode, ScriptSource, SuspendPolicy, VERSION, WireContext, WorkerMessage};
+use crate::proxy::{ProxyContext, call_context};
+
+/// The only argument of a process that is to act as a worker.
+pub(crate) const WORKER_ARG: &str = "toolcell-jail-worker";
+/// The maximum size of a worker's first frame in bytes.
+pub(crate) const MAX_HELLO_BYTES: usize = 64 << 10;
+/// The maximum size of cached scripts in bytes.
+const MAX_CACHED_BYTES: usize = 64 << 20;
+
+/// Returns whether this process was started as a worker.
+#[expect(clippy::disallowed_methods, reason = "a worker is told by its arguments that it is one")]
+pub(crate) fn is_worker_process() -> bool {
+    let mut words = std::env::args_os().skip(1);
+    words.next().is_some_and(|word| word == WORKER_ARG) && words.next().is_none()
+}
+
+/// Runs the worker and exits, if this process was started as a worker of a jail. Otherwise it
+/// returns at once.
+///
+/// A program whose workers run [itself](crate::Program::This) calls this first thing in `main`,
+/// before it starts threads, opens files or reads its arguments.
+///
+/// # Examples
+/// ```no_run
+/// toolcell_jail::serve_if_worker();
+/// // Whatever the program does.
+/// ```
+pub fn serve_if_worker() {
+    if is_worker_process() {
+        run_worker();
+        exit_process();
+    }
+}
+
+/// Exits the process. All replies have been sent.
+#[expect(clippy::disallowed_methods, reason = "a worker has nothing to go back to")]
+pub(crate) fn exit_process() -> ! {
+    std::process::exit(0)
+}
+
+fn run_worker() {
+    // The worker dies with the thread that started it. If that thread ended before this call, the
+    // closed channel ends the worker.
+    let bound = rustix::process::set_parent_process_death_signal(Some(Signal::KILL));
+    close_inherited_descriptors();
+    let Ok(socket) = std::io::stdin().as_fd().try_clone_to_owned().map(UnixStream::from) else { return };
+    let open = socket.as_raw_fd();
+    let mut pipe = Channel::new(socket);
+    let Ok(HostMessage::Start { version, images }) = pipe.recv(MAX_HELLO_BYTES, |_| WaitMode::KeepWaiting) else {
+        return;
+    };
+    let begun = bound.map_err(|error| error.to_string()).and_then(|()| initialize(version, &images, open));
+    let (said, sandbox) = match begun {
+        Ok((hello, sandbox)) => (WorkerMessage::Hello(hello), Some(sandbox)),
+        Err(reason) => (WorkerMessage::StartFailed(reason), None),
+    };
+    let told = pipe.send(&said, || WaitMode::KeepWaiting);
+    if let (Ok(()), Some(sandbox)) = (told, sandbox) {
+        WorkerServer { sandbox, link: Arc::new(HostLink::new(pipe)), scripts: HashMap::new(), tick: 0 }.run();
+    }
+}
+
+/// Closes inherited descriptors. Standard input is the channel; standard output and error lead
+/// nowhere.
+#[expect(clippy::disallowed_methods, reason = "which descriptors are open stands in a folder")]
+fn close_inherited_descriptors() {
+    let open: Vec<RawFd> = match std::fs::read_dir("/proc/self/fd") {
+        Ok(entries) => entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect(),
+        // Without this folder: all descriptors that are plausible.
+        Err(_) => (3..65_536).collect(),
+    };
+    for descriptor in open.into_iter().filter(|descriptor| *descriptor > 2) {
+        // The descriptor that read the folder is closed already.
+        let _ = nix::unistd::close(descriptor);
+    }
+}
+
+fn initialize(version: u32, images: &[u8], pipe: RawFd) -> Result<(Hello, Sandbox), String> {
+    if version != VERSION {
+        return Err(format!("the host speaks version {version} of the jail's protocol, the worker {VERSION}"));
+    }
+    let images = images.iter().filter_map(|place| ImageKind::ALL.get(usize::from(*place)).copied()).collect();
+    let sandbox = Sandbox::single_threaded(&SandboxConfig { images, slots: 1 }).map_err(|error| error.to_string())?;
+    let walls = confine(pipe).map_err(|error| format!("it cannot lock itself in: {error}"))?;
+    let passed_over = sandbox.rejected_images().iter();
+    let hello = Hello {
+        guest: GUEST_DIGEST.to_owned(),
+        engine: ENGINE_VERSION.to_owned(),
+        image: image_index(sandbox.image()).unwrap_or_default(),
+        rejected_images: passed_over.filter_map(|(kind, why)| Some((image_index(*kind)?, why.clone()))).collect(),
+        confinement: walls,
+    };
+    Ok((hello, sandbox))
+}
+
+/// The channel, shared by all proxies.
+pub(crate) struct HostLink {
+    channel: Mutex<Channel>,
+    /// Whether the host cancelled the call while the tool waited.
+    call_cancelled: AtomicBool,
+}
+
+impl HostLink {
+    fn new(pipe: Channel) -> Self {
+        Self { channel: Mutex::new(pipe), call_cancelled: AtomicBool::new(false) }
+    }
+
+    pub(crate) fn channel(&self) -> MutexGuard<'_, Channel> {
+        self.channel.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sends a message to the host. Exits if the host is gone.
+    pub(crate) fn send(&self, said: &WorkerMessage) {
+        if self.channel().send(said, || WaitMode::KeepWaiting).is_err() {
+            exit_process();
+        }
+    }
+
+    /// Returns whether the current call is cancelled. During a call, cancellation is the only
+    /// message that the host sends unasked.
+    pub(crate) fn is_call_cancelled(&self) -> bool {
+        self.call_cancelled.load(Ordering::Relaxed) || self.channel().has_pending_input()
+    }
+
+    pub(crate) fn cancel_call(&self) {
+        self.call_cancelled.store(true, Ordering::Relaxed);
+    }
+}
+
+struct WorkerServer {
+    sandbox: Sandbox,
+    link: Arc<HostLink>,
+    /// Cached scripts by identifier, with the time of last use.
+    scripts: HashMap<u64, (Prepared, u64)>,
+    tick: u64,
+}
+
+impl WorkerServer {
+    /// Serves requests until the host closes the channel.
+    fn run(mut self) {
+        let link = Arc::clone(&self.link);
+        loop {
+            link.call_cancelled.store(false, Ordering::Relaxed);
+            // The frame is copied, because its buffer belongs to the channel, which also sends the
+            // reply.
+            let heard = link.channel().recv_bytes(usize::MAX, |_| WaitMode::KeepWaiting).map(<[u8]>::to_vec);
+            let Ok(frame) = heard else { return };
+            let said = match toolcell_protocol::decode::<HostMessage<'_>>(&frame) {
+                Ok(HostMessage::Prepare { id, script, context: terms }) => self.prepare(id, &script, &terms),
+                Ok(HostMessage::CacheScript { id, script }) => {
+                    self.cache_script(
+                        id,
+                        Prepared::without_snapshot(&Script { name: script.name, source: script.source }),
+                    );
+                    continue;
+                }
+                Ok(HostMessage::Call { id, params, suspend_policy: patience, context: terms }) => {
+                    self.call(id, params, patience, &terms)
+                }
+                Ok(HostMessage::Resume { suspended: asleep, script, context: terms }) => {
+                    self.resume(asleep, &script, &terms)
+                }
+                // The call had already ended by itself.
+                Ok(HostMessage::Cancel) => continue,
+                Ok(HostMessage::Start { .. } | HostMessage::WaitDone(_) | HostMessage::Now(_)) | Err(_) => return,
+            };
+            link.send(&said);
+        }
+    }
+
+    fn prepare(&mut self, id: u64, script: &ScriptSource<'_>, terms: &WireContext<'_>) -> WorkerMessage {
+        let granted = ProxyContext::new(&self.link, terms);
+        let script = Script { name: script.name, source: script.source };
+        match self.sandbox.prepare(&script, &terms.budget, &call_context(&granted, terms)) {
+            Ok(PrepareResult::Ready(prepared)) => {
+                let form = if prepared.is_snapshot() { LoadMode::Snapshot } else { LoadMode::WithoutSnapshot };
+                let (load_fuel, manifest) = (prepared.load_fuel(), prepared.manifest().clone());
+                self.cache_script(id, prepared);
+                WorkerMessage::Ready { load_fuel, manifest, load_mode: form }
+            }
+            Ok(PrepareResult::Failed(report)) => WorkerMessage::Finished(Box::new(report)),
+            Err(error) => no_instance(&error),
+        }
+    }
+
+    fn cache_script(&mut self, id: u64, prepared: Prepared) {
+        self.tick += 1;
+        self.scripts.insert(id, (prepared, self.tick));
+        let size = |kept: &HashMap<u64, (Prepared, u64)>| kept.values().map(|(one, _)| one.held_bytes()).sum::<usize>();
+        while self.scripts.len() > 1 && size(&self.scripts) > MAX_CACHED_BYTES {
+            let oldest = self.scripts.iter().min_by_key(|(_, (_, used))| *used).map(|(id, _)| *id);
+            oldest.map(|id| self.scripts.remove(&id));
+        }
+    }
+
+    fn call(&mut self, id: u64, params: &str, patience: SuspendPolicy, terms: &WireContext<'_>) -> WorkerMessage {
+        self.tick += 1;
+        let Some((prepared, used)) = self.scripts.get_mut(&id) else { return WorkerMessage::UnknownScript };
+        *used = self.tick;
+        let params = match Params::parse(params) {
+            Ok(params) => params,
+            Err(error) => return WorkerMessage::NoInstance(error.to_string()),
+        };
+        let granted = ProxyContext::new(&self.link, terms);
+        let run = call_context(&granted, terms);
+        let called = match patience {
+            SuspendPolicy::Never => self.sandbox.call(prepared, &params, &terms.budget, &run).map(CallStatus::Finished),
+            SuspendPolicy::Allowed => self.sandbox.call_suspendable(prepared, &params, &terms.budget, &run),
+        };
+        called.map_or_else(|error| no_instance(&error), status_message)
+    }
+
+    fn resume(&self, asleep: &[u8], script: &ScriptSource<'_>, terms: &WireContext<'_>) -> WorkerMessage {
+        let granted = ProxyContext::new(&self.link, terms);
+        let script = Script { name: script.name, source: script.source };
+        let woken = toolcell_host::SuspendedCall::from_bytes(asleep)
+            .and_then(|asleep| self.sandbox.resume(&asleep, &script, &call_context(&granted, terms)));
+        match woken {
+            Ok(called) => status_message(called),
+            Err(ResumeError::ScriptMismatch) => WorkerMessage::ScriptMismatch,
+            Err(error) => WorkerMessage::NoInstance(error.to_string()),
+        }
+    }
+}
+
+fn status_message(called: CallStatus) -> WorkerMessage {
+    match called {
+        CallStatus::Finished(report) => WorkerMessage::Finished(Box::new(report)),
+        CallStatus::Suspended(asleep) => WorkerMessage::Suspended(asleep.to_bytes()),
+    }
+}
+
+fn no_instance(error: &CallError) -> WorkerMessage {
+    match error {
+        CallError::NoInstance(reason) => WorkerMessage::NoInstance(reason.clone()),
+        other => WorkerMessage::NoInstance(other.to_string()),
+    }
+}

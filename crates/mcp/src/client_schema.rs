@@ -1,0 +1,184 @@
+//! JSON Schemas that all clients understand: a common dialect, and one type per value.
+//!
+//! The types of the operations have nullable fields, but some clients map schemas to dialects
+//! without `null`. A nullable field is therefore declared as optional, and left out of the result
+//! if it is null.
+//!
+//! Invariant: a value that went through [`remove_optional_nulls`] is valid for its schema.
+
+use rmcp::model::JsonObject;
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde_json::{Value, json};
+
+/// Generates the schema of an input.
+pub(crate) fn for_input<T: JsonSchema>() -> JsonObject {
+    generate::<T>(SchemaSettings::draft2020_12().for_deserialize())
+}
+
+/// Generates the schema of an output.
+pub(crate) fn for_output<T: JsonSchema>() -> JsonObject {
+    generate::<T>(SchemaSettings::draft2020_12().for_serialize())
+}
+
+fn generate<T: JsonSchema>(settings: SchemaSettings) -> JsonObject {
+    let settings = settings.with(|settings| settings.inline_subschemas = true);
+    let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
+    simplify(&mut schema);
+    let Value::Object(mut schema) = schema else { return JsonObject::new() };
+    // The tool has a description of its own.
+    for noise in ["title", "description"] {
+        schema.remove(noise);
+    }
+    schema
+}
+
+/// Reduces a schema to one type per value and to plain JSON Schema keywords.
+fn simplify(schema: &mut Value) {
+    let Value::Object(fields) = schema else {
+        *schema = any_value_schema();
+        return;
+    };
+    // These number formats are specific to Rust.
+    fields.remove("format");
+    fields.remove("default");
+    if let Some(Value::Array(types)) = fields.get_mut("type") {
+        types.retain(|one| one != "null");
+        if let [one] = types.as_slice() {
+            let one = one.clone();
+            fields.insert("type".to_owned(), one);
+        }
+    }
+    let missing = nullable_properties(fields);
+    if let Some(Value::Array(values)) = fields.get_mut("enum") {
+        values.retain(|value| !value.is_null());
+    }
+    flatten_nullable(fields);
+    if let Some(Value::Array(required)) = fields.get_mut("required") {
+        required.retain(|name| !missing.iter().any(|missing| name == missing));
+    }
+    for property in
+        fields.get_mut("properties").and_then(Value::as_object_mut).into_iter().flat_map(JsonObject::values_mut)
+    {
+        simplify(property);
+    }
+    if let Some(items) = fields.get_mut("items") {
+        simplify(items);
+    }
+    let says_nothing =
+        !["type", "enum", "const", "anyOf", "oneOf", "allOf", "$ref"].iter().any(|key| fields.contains_key(*key));
+    if says_nothing && let Value::Object(anything) = any_value_schema() {
+        fields.extend(anything);
+    }
+}
+
+/// Replaces `anyOf` of a schema and null by that schema.
+fn flatten_nullable(fields: &mut JsonObject) {
+    let Some(Value::Array(choices)) = fields.get_mut("anyOf") else { return };
+    choices.retain(|choice| choice.get("type") != Some(&Value::from("null")));
+    for choice in &mut *choices {
+        simplify(choice);
+    }
+    if let [Value::Object(one)] = choices.as_slice() {
+        let one = one.clone();
+        fields.remove("anyOf");
+        for (key, value) in one {
+            fields.entry(key).or_insert(value);
+        }
+    }
+}
+
+/// The names of the nullable properties.
+fn nullable_properties(fields: &JsonObject) -> Vec<String> {
+    let is_null = |value: &Value| value.is_null() || value == "null" || value.get("type") == Some(&Value::from("null"));
+    let may_be_null = |property: &Value| {
+        let lists = [property.get("type"), property.get("anyOf"), property.get("enum")].into_iter().flatten();
+        lists.filter_map(Value::as_array).flatten().any(is_null)
+    };
+    let properties = fields.get("properties").and_then(Value::as_object).into_iter().flatten();
+    properties.filter(|(_, property)| may_be_null(property)).map(|(name, _)| name.clone()).collect()
+}
+
+/// A schema for any JSON value, written out.
+fn any_value_schema() -> Value {
+    let kinds = ["object", "array", "string", "number", "boolean", "null"];
+    json!({"anyOf": kinds.map(|kind| json!({"type": kind}))})
+}
+
+/// Removes fields that are null and optional.
+pub(crate) fn remove_optional_nulls(schema: &JsonObject, value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            let Some(properties) = schema.get("properties").and_then(Value::as_object) else { return };
+            fields.retain(|name, value| !value.is_null() || properties.get(name).is_none_or(may_be_null));
+            for (name, value) in fields {
+                if let Some(Value::Object(property)) = properties.get(name) {
+                    remove_optional_nulls(property, value);
+                }
+            }
+        }
+        Value::Array(items) => {
+            let Some(Value::Object(schema)) = schema.get("items") else { return };
+            for item in items {
+                remove_optional_nulls(schema, item);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Whether null is a valid value.
+fn may_be_null(schema: &Value) -> bool {
+    let any = schema.get("anyOf").and_then(Value::as_array);
+    any.is_some_and(|choices| choices.iter().any(|choice| choice.get("type") == Some(&Value::from("null"))))
+}
+
+#[cfg(test)]
+mod tests {
+    use schemars::JsonSchema;
+    use serde::Serialize;
+
+    use super::*;
+
+    #[derive(Serialize, JsonSchema)]
+    struct Part {
+        count: u64,
+        name: Option<String>,
+    }
+
+    #[derive(Serialize, JsonSchema)]
+    struct Whole {
+        part: Option<Part>,
+        parts: Vec<Part>,
+        value: Value,
+        at: Option<f64>,
+    }
+
+    #[test]
+    fn what_may_be_null_may_be_missing_and_has_one_type() {
+        let schema = for_output::<Whole>();
+        assert_eq!(schema["required"], json!(["parts", "value"]));
+        let part = json!({"type": "object", "properties": {"count": {"type": "integer", "minimum": 0}, "name": {"type": "string"}}, "required": ["count"]});
+        assert_eq!(schema["properties"]["part"], part);
+        assert_eq!(schema["properties"]["parts"]["items"], part);
+        assert_eq!(schema["properties"]["at"], json!({"type": "number"}));
+        assert_eq!(schema["properties"]["value"], any_value_schema());
+    }
+
+    #[test]
+    fn what_is_null_is_left_out_but_where_null_is_a_value() {
+        let schema = for_output::<Whole>();
+        let whole = Whole {
+            part: None,
+            parts: vec![Part { count: 1, name: None }],
+            value: json!({"a": null, "b": [null]}),
+            at: Some(0.5),
+        };
+        let mut value = serde_json::to_value(&whole).unwrap();
+        remove_optional_nulls(&schema, &mut value);
+        assert_eq!(value, json!({"parts": [{"count": 1}], "value": {"a": null, "b": [null]}, "at": 0.5}));
+        let mut nothing = serde_json::to_value(Whole { value: Value::Null, parts: vec![], ..whole }).unwrap();
+        remove_optional_nulls(&schema, &mut nothing);
+        assert_eq!(nothing, json!({"parts": [], "value": null, "at": 0.5}));
+    }
+}

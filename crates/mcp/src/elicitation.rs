@@ -1,0 +1,335 @@
+//! Approval prompts, put to the user through MCP elicitation.
+//!
+//! Hooks and the policy ask an [`Approver`] on the thread of the run. Three kinds exist:
+//! - [`LiveApprover`] asks while the call is running, by elicitation or as a task that needs input.
+//! - [`DeferredApprover`] records the unanswered prompt. The call then ends, and the client sends
+//!   it again with the answer.
+//! - Clients that support neither have no approver: the tool waits in the store until it is decided
+//!   with `toolcell approvals`.
+//!
+//! Invariant: an answer counts only for the prompt that was shown. No answer is neither approval
+//! nor refusal.
+
+use std::collections::BTreeMap;
+use std::pin::Pin;
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use rmcp::RoleServer;
+use rmcp::model::{
+    ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema, EnumSchema, InputRequest,
+    StringSchema,
+};
+use rmcp::service::Peer;
+use rmcp::task_manager::TaskContext;
+use serde_json::Value;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use toolcell::{ApprovalAnswer, ApprovalPrompt, Approver, Lang, PromptTooLong};
+
+/// Field names of the elicitation form.
+const DECISION: &str = "decision";
+const REASON: &str = "reason";
+/// Values of the `decision` field.
+const APPROVE: &str = "approve";
+const REFUSE: &str = "refuse";
+/// The longest prompt, in bytes. The prompt is not shown if its facts exceed it; the tool's source
+/// is cut to the space that is left.
+const MAX_MESSAGE_BYTES: usize = 16 << 10;
+/// The longest client name that is shown, in characters.
+const MAX_CLIENT_CHARS: usize = 100;
+
+/// The language and the client of a prompt.
+#[derive(Debug, Clone)]
+pub(crate) struct PromptContext {
+    pub(crate) lang: Lang,
+    /// The name and version that the client reports.
+    pub(crate) client: Option<String>,
+}
+
+/// How a call can ask the user.
+pub(crate) enum ElicitationMode {
+    /// While the call is running.
+    Live(ElicitationChannel, PromptContext),
+    /// After the call, which the client then repeats with the answer.
+    Deferred(Arc<DeferredApprover>),
+    /// Not at all.
+    Unavailable,
+}
+
+/// The channel of a prompt that is put while a call is running.
+#[derive(Clone)]
+pub(crate) enum ElicitationChannel {
+    /// An elicitation request to the client.
+    Client(Peer<RoleServer>),
+    /// An input request of the task, which the client polls.
+    Task(TaskContext),
+}
+
+impl ElicitationMode {
+    /// Returns the approver for the run, and for [`Self::Live`] the queue that delivers its
+    /// prompts.
+    pub(crate) fn into_approver(self) -> (Option<Arc<dyn Approver>>, Option<PromptQueue>) {
+        match self {
+            Self::Unavailable => (None, None),
+            Self::Deferred(meanwhile) => (Some(meanwhile), None),
+            Self::Live(way, asker) => {
+                let (ask, asked) = unbounded_channel();
+                (
+                    Some(Arc::new(LiveApprover(ask))),
+                    Some(PromptQueue { receiver: asked, channel: way, context: asker, current: None }),
+                )
+            }
+        }
+    }
+}
+
+/// A prompt, and where its answer goes.
+type QueuedPrompt = (ApprovalPrompt, Sender<ApprovalAnswer>);
+
+/// An elicitation that is in progress.
+type PendingAnswer = Pin<Box<dyn Future<Output = ApprovalAnswer> + Send>>;
+
+/// The prompts of a run. A prompt that is in progress is kept if the caller stops polling.
+pub(crate) struct PromptQueue {
+    receiver: UnboundedReceiver<QueuedPrompt>,
+    channel: ElicitationChannel,
+    context: PromptContext,
+    current: Option<(PendingAnswer, Sender<ApprovalAnswer>)>,
+}
+
+impl PromptQueue {
+    /// Puts the next prompt and forwards its answer. Never returns once no prompt can follow.
+    pub(crate) async fn answer_next(&mut self, patience: Duration) {
+        if self.current.is_none() {
+            let Some((question, reply)) = self.receiver.recv().await else { return std::future::pending().await };
+            let (way, asker) = (self.channel.clone(), self.context.clone());
+            self.current = Some((Box::pin(way.elicit(question, asker, patience)), reply));
+        }
+        let Some((answer, _)) = &mut self.current else { return };
+        let answer = answer.await;
+        if let Some((_, reply)) = self.current.take() {
+            // The hook may have timed out meanwhile; the answer is dropped then.
+            let _ = reply.send(answer);
+        }
+    }
+}
+
+impl ElicitationChannel {
+    async fn elicit(self, question: ApprovalPrompt, asker: PromptContext, patience: Duration) -> ApprovalAnswer {
+        let form = match elicitation_form(&question, &asker) {
+            Ok(form) => form,
+            Err(not_asked) => return not_asked.into(),
+        };
+        let said = match self {
+            Self::Client(peer) => peer.create_elicitation_with_timeout(form, Some(patience)).await.ok(),
+            Self::Task(task) => {
+                let key = match prompt_hash(&question) {
+                    Ok(hash) => hash.chars().take(16).collect::<String>(),
+                    Err(not_asked) => return not_asked.into(),
+                };
+                let asked = task.request_input(key, InputRequest::Elicitation(ElicitRequest::new(form)));
+                let answered = tokio::time::timeout(patience, asked).await.ok().and_then(Result::ok);
+                answered.and_then(|value| serde_json::from_value(value).ok())
+            }
+        };
+        // A client that fails or takes too long has not answered.
+        said.map_or(ApprovalAnswer::Defer, |result| parse_answer(&result))
+    }
+}
+
+/// Asks through the client while the call is running.
+struct LiveApprover(UnboundedSender<QueuedPrompt>);
+
+impl Approver for LiveApprover {
+    fn ask(&self, question: &ApprovalPrompt) -> ApprovalAnswer {
+        let (reply, answer) = channel();
+        let asked = self.0.send((question.clone(), reply));
+        // A disconnected client has not answered.
+        asked.ok().and_then(|()| answer.recv().ok()).unwrap_or(ApprovalAnswer::Defer)
+    }
+}
+
+/// Answers from earlier rounds, and defers the first prompt that has no answer.
+pub(crate) struct DeferredApprover {
+    context: PromptContext,
+    /// Earlier answers, by the hash of the prompt: `true` is an approval.
+    answers: BTreeMap<String, bool>,
+    unanswered: Mutex<Option<DeferredPrompt>>,
+}
+
+/// A prompt that is put when the call is over.
+pub(crate) struct DeferredPrompt {
+    /// The hash of the prompt.
+    pub(crate) hash: String,
+    /// The elicitation form.
+    pub(crate) form: ElicitRequestParams,
+    /// The answers to earlier prompts, by hash: `true` is an approval.
+    pub(crate) answers: BTreeMap<String, bool>,
+}
+
+impl DeferredApprover {
+    pub(crate) fn with_answers(asker: PromptContext, said: BTreeMap<String, bool>) -> Arc<Self> {
+        Arc::new(Self { context: asker, answers: said, unanswered: Mutex::default() })
+    }
+
+    /// Takes the prompt that has no answer yet.
+    pub(crate) fn take_unanswered(&self) -> Option<DeferredPrompt> {
+        self.unanswered.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+impl Approver for DeferredApprover {
+    fn ask(&self, question: &ApprovalPrompt) -> ApprovalAnswer {
+        let hash = match prompt_hash(question) {
+            Ok(hash) => hash,
+            Err(not_asked) => return not_asked.into(),
+        };
+        match self.answers.get(&hash) {
+            Some(true) => ApprovalAnswer::Approve,
+            Some(false) => ApprovalAnswer::Refuse { feedback: None },
+            None => match elicitation_form(question, &self.context) {
+                Ok(form) => {
+                    let open = DeferredPrompt { hash, form, answers: self.answers.clone() };
+                    *self.unanswered.lock().unwrap_or_else(PoisonError::into_inner) = Some(open);
+                    ApprovalAnswer::Defer
+                }
+                Err(not_asked) => not_asked.into(),
+            },
+        }
+    }
+}
+
+/// Why a prompt cannot be shown.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum PromptError {
+    #[error(transparent)]
+    TooLong(#[from] PromptTooLong),
+    #[error("the question cannot be written: {0}")]
+    NotEncodable(#[from] serde_json::Error),
+}
+
+impl From<PromptError> for ApprovalAnswer {
+    fn from(error: PromptError) -> Self {
+        Self::NotShown { reason: error.to_string() }
+    }
+}
+
+/// Computes the identity of a prompt: a BLAKE3 hash of all its facts, the grants and the complete
+/// arguments. The order of keys does not matter, because a client may reorder them when it repeats
+/// the request; every digit of a number does.
+pub(crate) fn prompt_hash(question: &ApprovalPrompt) -> Result<String, PromptError> {
+    let grants = question.tool_approval.as_ref().map(|approving| approving.grants.to_value());
+    let args = with_sorted_keys(&question.call.args);
+    let mut bare = question.clone();
+    bare.call.args = Arc::default();
+    let parts = (&question.asked_by, &question.text, &question.call.tool_name, bare.facts(Lang::En), grants, args);
+    Ok(blake3::hash(&serde_json::to_vec(&parts)?).to_hex().to_string())
+}
+
+/// Returns the value with the keys of all objects sorted.
+fn with_sorted_keys(value: &Value) -> Value {
+    match value {
+        Value::Object(fields) => {
+            let fields: BTreeMap<&String, Value> =
+                fields.iter().map(|(key, value)| (key, with_sorted_keys(value))).collect();
+            fields.into_iter().map(|(key, value)| (key.clone(), value)).collect()
+        }
+        Value::Array(items) => items.iter().map(with_sorted_keys).collect(),
+        other => other.clone(),
+    }
+}
+
+/// Builds the elicitation form of a prompt.
+pub(crate) fn elicitation_form(
+    question: &ApprovalPrompt,
+    asker: &PromptContext,
+) -> Result<ElicitRequestParams, PromptError> {
+    let lang = asker.lang;
+    let client = asker.client.iter().map(|name| {
+        let label = match lang {
+            Lang::En => "client, as it calls itself",
+            Lang::Ja => "クライアント（自称）",
+            Lang::Zh => "客户端（自称）",
+        };
+        let (start, is_cut) =
+            (name.chars().take(MAX_CLIENT_CHARS).collect::<String>(), name.chars().nth(MAX_CLIENT_CHARS));
+        format!("{label}{}{start}{}", lang.colon(), if is_cut.is_some() { "…" } else { "" })
+    });
+    let message = question.to_form_text(lang, &client.collect::<Vec<_>>(), MAX_MESSAGE_BYTES)?;
+    let titles = match lang {
+        Lang::En => ["Approve", "Refuse", "Decision", "Why, if you refuse"],
+        Lang::Ja => ["許可する", "許可しない", "判断", "許可しない場合の理由"],
+        Lang::Zh => ["批准", "拒绝", "决定", "如果拒绝，原因"],
+    };
+    let decisions = || EnumSchema::builder(vec![APPROVE.to_owned(), REFUSE.to_owned()]);
+    let titled = decisions().enum_titles(titles[..2].iter().map(|title| (*title).to_owned()).collect());
+    // If the titles did not match the values in number, the form would show the values themselves;
+    // both can be chosen either way.
+    let decisions = titled.map_or_else(|_| decisions().build(), |titled| titled.title(titles[2]).build());
+    let schema = ElicitationSchema::builder()
+        .required_enum_schema(DECISION, decisions)
+        .string_property(REASON, |_| StringSchema::new().title(titles[3]).max_length(1_000))
+        .build_unchecked();
+    Ok(ElicitRequestParams::FormElicitationParams { meta: None, message, requested_schema: schema })
+}
+
+/// Parses the answer in an elicitation result. Only an explicit `approve` is an approval.
+pub(crate) fn parse_answer(result: &ElicitResult) -> ApprovalAnswer {
+    let field = |name: &str| result.content.as_ref().and_then(|content| content.get(name)).and_then(Value::as_str);
+    match result.action {
+        ElicitationAction::Accept if field(DECISION) == Some(APPROVE) => ApprovalAnswer::Approve,
+        ElicitationAction::Accept | ElicitationAction::Decline => {
+            ApprovalAnswer::Refuse { feedback: field(REASON).filter(|reason| !reason.is_empty()).map(str::to_owned) }
+        }
+        _ => ApprovalAnswer::Defer,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use toolcell::hook::{HookEvent, HookVerdict, Hooks};
+
+    use super::*;
+
+    /// Captures the prompt and defers.
+    struct CapturingApprover(Mutex<Option<ApprovalPrompt>>);
+
+    impl Approver for CapturingApprover {
+        fn ask(&self, question: &ApprovalPrompt) -> ApprovalAnswer {
+            *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(question.clone());
+            ApprovalAnswer::Defer
+        }
+    }
+
+    fn hash_of(args: &str) -> String {
+        let mut gates = Hooks::default();
+        gates.before("careful", |_: &HookEvent| HookVerdict::ask("sure?"));
+        let args: Value = serde_json::from_str(args).unwrap_or_default();
+        let call = HookEvent::new("pay", None, args, jiff::Timestamp::UNIX_EPOCH, "/");
+        let keeps = CapturingApprover(Mutex::default());
+        drop(gates.admit(call.clone(), Some(&keeps)).resolve_ask(&call, Some(&keeps)));
+        let question = keeps.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+        question.and_then(|question| prompt_hash(&question).ok()).unwrap_or_default()
+    }
+
+    #[test]
+    fn a_question_is_the_same_whatever_the_order_of_keys_and_another_one_with_each_digit() {
+        let one = hash_of(r#"{"amount": 9007199254740993, "to": {"a": 1, "b": [2]}}"#);
+        assert_eq!(
+            (one.len(), hash_of(r#"{"to": {"b": [2], "a": 1}, "amount": 9007199254740993}"#)),
+            (64, one.clone())
+        );
+        let long = "x".repeat(5_000);
+        let others = [
+            r#"{"amount": 9007199254740992, "to": {"a": 1, "b": [2]}}"#.to_owned(),
+            r#"{"amount": 9007199254740993, "to": {"a": 1, "b": [3]}}"#.to_owned(),
+            format!(r#"{{"amount": "{long}a"}}"#),
+            format!(r#"{{"amount": "{long}b"}}"#),
+        ];
+        let mut all: Vec<String> = others.iter().map(|args| hash_of(args)).chain([one]).collect();
+        all.sort();
+        all.dedup();
+        assert_eq!(all.len(), 5);
+    }
+}

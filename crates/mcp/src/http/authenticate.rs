@@ -1,0 +1,211 @@
+//! Authenticates requests and limits their rate.
+//!
+//! Invariant: if tokens are configured, no request gets a principal without one. A missing and a
+//! wrong token get the same response except for the challenge. The record of failures is bounded,
+//! however many addresses send wrong tokens.
+
+use std::net::{IpAddr, Ipv6Addr};
+use std::num::NonZeroU32;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use governor::clock::{Clock as _, DefaultClock};
+use governor::{DefaultDirectRateLimiter, DefaultKeyedRateLimiter, NotUntil, Quota, RateLimiter};
+use hyper::HeaderMap;
+use hyper::header::AUTHORIZATION;
+
+use tokio::sync::Semaphore;
+
+use super::HttpConfig;
+use super::problem::{Challenge, Refusal};
+use super::tokens::{MetricsToken, PrincipalToken};
+use crate::principal::Principal;
+use crate::request_limiter::AdmittedRequest;
+use crate::runtime::WORKERS;
+
+/// The wrong tokens that an address may send per minute before it has to wait.
+const MAX_FAILURES_PER_MINUTE: NonZeroU32 = NonZeroU32::MIN.saturating_add(29);
+/// The most addresses that are tracked. Failures of further addresses are counted together.
+const MAX_TRACKED_ADDRESSES: usize = 4096;
+/// The wrong tokens that all untracked addresses together may send per minute.
+const MAX_UNTRACKED_FAILURES_PER_MINUTE: NonZeroU32 = NonZeroU32::new(600).unwrap();
+/// The shortest time between two removals of addresses that may try again anyway; each removal
+/// visits all of them.
+const PRUNE_INTERVAL: Duration = Duration::from_secs(1);
+
+/// The requests of a principal that are dispatched at once, until each waits for something or is
+/// answered: one per thread that messages are read on.
+const MAX_DISPATCHED: usize = WORKERS;
+
+/// The principals that have access.
+pub(super) struct Authenticator {
+    principals: Vec<PrincipalAccess>,
+    /// The principal of all requests, if no token is required.
+    anonymous: Option<PrincipalAccess>,
+    /// The token for `/metrics`.
+    metrics: Option<MetricsToken>,
+    failures: DefaultKeyedRateLimiter<IpAddr>,
+    untracked_failures: DefaultDirectRateLimiter,
+    last_pruned: Mutex<Option<Instant>>,
+    clock: DefaultClock,
+}
+
+/// A principal that has access, with its limiters.
+pub(super) struct PrincipalAccess {
+    token: Option<PrincipalToken>,
+    principal: Principal,
+    rate_limiter: Option<DefaultDirectRateLimiter>,
+    parse_lock: Semaphore,
+    dispatch_permits: Arc<Semaphore>,
+}
+
+impl Authenticator {
+    pub(super) fn new(config: &HttpConfig) -> Self {
+        let pace = |rate: Option<NonZeroU32>| rate.map(|rate| RateLimiter::direct(Quota::per_minute(rate)));
+        let member = |bearer: &PrincipalToken| PrincipalAccess {
+            principal: bearer.principal().clone(),
+            rate_limiter: pace(bearer.limits().requests_per_minute.or(config.requests_per_minute)),
+            token: Some(bearer.clone()),
+            parse_lock: Semaphore::new(1),
+            dispatch_permits: Arc::new(Semaphore::new(MAX_DISPATCHED)),
+        };
+        let known: Vec<_> = config.tokens.principal_tokens().iter().map(member).collect();
+        let everybody = known.is_empty().then(|| PrincipalAccess {
+            token: None,
+            principal: Principal::local(),
+            rate_limiter: pace(config.requests_per_minute),
+            // A single principal waits for no other.
+            parse_lock: Semaphore::new(Semaphore::MAX_PERMITS),
+            dispatch_permits: Arc::new(Semaphore::new(Semaphore::MAX_PERMITS)),
+        });
+        Self {
+            principals: known,
+            anonymous: everybody,
+            metrics: config.metrics_token.clone().or_else(|| config.tokens.metrics().cloned()),
+            untracked_failures: RateLimiter::direct(Quota::per_minute(MAX_UNTRACKED_FAILURES_PER_MINUTE)),
+            last_pruned: Mutex::default(),
+            failures: RateLimiter::keyed(Quota::per_minute(MAX_FAILURES_PER_MINUTE)),
+            clock: DefaultClock::default(),
+        }
+    }
+
+    /// Returns the principal of a request.
+    ///
+    /// An address that sent too many wrong tokens has to wait, but a correct token is accepted even
+    /// then: many clients may share an address, and none of them may lock out the others. No token
+    /// is short enough to be found by guessing at this rate.
+    pub(super) fn authenticate(&self, headers: &HeaderMap, peer: IpAddr) -> Result<&PrincipalAccess, Refusal> {
+        if let Some(everybody) = &self.anonymous {
+            return Ok(everybody);
+        }
+        let Some(token) = bearer_token(headers) else {
+            return Err(Refusal::Unauthorized(Challenge::Missing));
+        };
+        let hash = blake3::hash(token);
+        self.find(&hash).ok_or_else(|| self.count_failure(peer))
+    }
+
+    /// Checks the token for `/metrics`. Metrics cover the whole server, so the token of a principal
+    /// does not suffice. Without any tokens, `/metrics` is open.
+    pub(super) fn authorize_metrics(&self, headers: &HeaderMap, peer: IpAddr) -> Result<(), Refusal> {
+        if self.metrics.is_none() && self.anonymous.is_some() {
+            return Ok(());
+        }
+        let Some(token) = bearer_token(headers) else {
+            return Err(Refusal::Unauthorized(Challenge::Missing));
+        };
+        let hash = blake3::hash(token);
+        let known = self.find(&hash).is_some();
+        match &self.metrics {
+            Some(metrics) if metrics.matches(&hash) => Ok(()),
+            _ if known => Err(Refusal::MetricsForbidden),
+            _ => Err(self.count_failure(peer)),
+        }
+    }
+
+    /// Finds the principal of a token. All tokens are compared, so that the time does not depend on
+    /// which one matches.
+    fn find(&self, hash: &blake3::Hash) -> Option<&PrincipalAccess> {
+        self.principals.iter().filter(|member| member.token.as_ref().is_some_and(|own| own.matches(hash))).last()
+    }
+
+    /// The number of addresses that are tracked.
+    #[cfg(test)]
+    pub(super) fn tracked_addresses(&self) -> usize {
+        self.failures.len()
+    }
+
+    /// Counts a wrong token of an address.
+    fn count_failure(&self, peer: IpAddr) -> Refusal {
+        let address = address_block(peer);
+        let counted = if self.can_track_address() {
+            self.failures.check_key(&address).map_err(|until| self.wait_time(&until))
+        } else {
+            self.untracked_failures.check().map_err(|until| self.wait_time(&until))
+        };
+        match counted {
+            Ok(()) => Refusal::Unauthorized(Challenge::Invalid),
+            Err(wait) => Refusal::TooManyAttempts { wait },
+        }
+    }
+
+    /// Whether another address can be tracked. Addresses that may try again anyway are removed from
+    /// time to time.
+    fn can_track_address(&self) -> bool {
+        if self.failures.len() < MAX_TRACKED_ADDRESSES {
+            return true;
+        }
+        let mut forgot = self.last_pruned.lock().unwrap_or_else(PoisonError::into_inner);
+        if forgot.is_none_or(|at| at.elapsed() > PRUNE_INTERVAL) {
+            *forgot = Some(Instant::now());
+            self.failures.retain_recent();
+        }
+        self.failures.len() < MAX_TRACKED_ADDRESSES
+    }
+
+    /// Counts a request against the principal's rate limit.
+    pub(super) fn check_rate(&self, member: &PrincipalAccess) -> Result<(), Refusal> {
+        let Some(pace) = &member.rate_limiter else { return Ok(()) };
+        pace.check().map_err(|until| {
+            let limit = until.quota().burst_size();
+            Refusal::RateLimited { limit, wait: self.wait_time(&until) }
+        })
+    }
+
+    fn wait_time(&self, until: &NotUntil<<DefaultClock as governor::clock::Clock>::Instant>) -> Duration {
+        until.wait_time_from(self.clock.now())
+    }
+}
+
+impl PrincipalAccess {
+    pub(super) const fn principal(&self) -> &Principal {
+        &self.principal
+    }
+
+    /// Waits for a dispatch permit; `None` if the semaphore is closed.
+    pub(super) async fn admit(&self) -> Option<AdmittedRequest> {
+        Arc::clone(&self.dispatch_permits).acquire_owned().await.ok().map(AdmittedRequest::new)
+    }
+
+    /// Held while a body of the principal is parsed.
+    pub(super) const fn parse_lock(&self) -> &Semaphore {
+        &self.parse_lock
+    }
+}
+
+/// The bearer token of a request. Two `Authorization` headers count as none.
+fn bearer_token(headers: &HeaderMap) -> Option<&[u8]> {
+    let mut values = headers.get_all(AUTHORIZATION).iter();
+    let (value, None) = (values.next()?.as_bytes(), values.next()) else { return None };
+    let (scheme, token) = value.split_at_checked("bearer ".len())?;
+    let token = token.trim_ascii();
+    (scheme.eq_ignore_ascii_case(b"bearer ") && !token.is_empty()).then_some(token)
+}
+
+/// Masks an IPv6 address to its /64 network, because one client usually has all of it.
+pub(super) fn address_block(peer: IpAddr) -> IpAddr {
+    match peer.to_canonical() {
+        IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & (u128::MAX << 64))),
+        address @ IpAddr::V4(_) => address,
+    }
+}

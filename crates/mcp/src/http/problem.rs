@@ -1,0 +1,214 @@
+//! Responses to requests that do not reach the protocol.
+//!
+//! Invariant: each of them is a problem document (RFC 9457) with a stable `code`, and contains no
+//! token.
+
+use std::borrow::Cow;
+use std::convert::Infallible;
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt as _, Full};
+use hyper::body::Bytes;
+use hyper::header::{ALLOW, CONNECTION, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
+use hyper::{Response, StatusCode};
+use serde_json::{Value, json};
+
+use crate::bounds::MessageTooLarge;
+
+/// Why a request did not reach the protocol, or got no response from it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(super) enum Refusal {
+    #[error("the request names no host, or more than one")]
+    HostMissing,
+    #[error("the server does not go by the name that the request gives it")]
+    HostRefused,
+    #[error("there is nothing here")]
+    NotFound,
+    #[error("this takes {allowed} only")]
+    MethodNotAllowed { allowed: &'static str },
+    #[error("a bearer token is needed")]
+    Unauthorized(Challenge),
+    #[error("there were too many wrong tokens from this address")]
+    TooManyAttempts { wait: Duration },
+    #[error("there were more than {limit} requests in a minute")]
+    RateLimited { limit: NonZeroU32, wait: Duration },
+    #[error("the body is {}, the limit is {limit} bytes", .length.map_or_else(|| "longer".to_owned(), |length| format!("{length} bytes")))]
+    BodyTooLarge { length: Option<u64>, limit: usize },
+    #[error("the body did not come within {} ms", .limit.as_millis())]
+    BodyTimeout { limit: Duration },
+    #[error("the body came slower than {rate} bytes a second")]
+    BodySlow { rate: NonZeroU32 },
+    #[error("the body broke off, or is not encoded as its headers say")]
+    BodyBroken,
+    /// Carries the JSON-RPC error.
+    #[error("the body is no message of the protocol")]
+    BodyInvalid { error: Value },
+    /// Carries the JSON-RPC error.
+    #[error("{excess}")]
+    MessageTooLarge { excess: MessageTooLarge, error: Value },
+    #[error("of {limit} bytes for requests that are under way there are no more for this principal")]
+    BodyPoolFull { limit: usize },
+    #[error(
+        "of {limit} bytes of memory for the values of requests that are under way there are no more for this principal"
+    )]
+    ValuePoolFull { limit: usize },
+    #[error("of {limit} places for requests that are under way there are no more for this principal")]
+    Overloaded { limit: usize },
+    #[error("of {limit} connections there are no more for this principal")]
+    TooManyConnections { limit: usize },
+    #[error("the token is one of a principal, and not the one of metrics")]
+    MetricsForbidden,
+    #[error("there is no such session")]
+    SessionUnknown,
+    #[error("the server is about to end")]
+    Closing,
+    #[error("the server is not ready: {0}")]
+    NotReady(String),
+    /// A plain-text refusal by `rmcp`.
+    #[error("{message}")]
+    Protocol { status: StatusCode, message: String },
+}
+
+/// What is wrong with a token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Challenge {
+    Missing,
+    Invalid,
+}
+
+impl Refusal {
+    pub(super) fn code(&self) -> &'static str {
+        match self {
+            Self::HostMissing => "host-missing",
+            Self::HostRefused => "host-refused",
+            Self::NotFound => "not-found",
+            Self::MethodNotAllowed { .. } => "method-not-allowed",
+            Self::Unauthorized(_) => "unauthorized",
+            Self::TooManyAttempts { .. } => "too-many-attempts",
+            Self::RateLimited { .. } => "rate-limited",
+            Self::BodyTooLarge { .. } => "body-too-large",
+            Self::BodyTimeout { .. } | Self::BodySlow { .. } => "body-timeout",
+            Self::BodyBroken => "body-broken",
+            Self::BodyInvalid { .. } => "body-invalid",
+            Self::MessageTooLarge { .. } => MessageTooLarge::CODE,
+            Self::BodyPoolFull { .. }
+            | Self::ValuePoolFull { .. }
+            | Self::Overloaded { .. }
+            | Self::TooManyConnections { .. } => "overloaded",
+            Self::MetricsForbidden => "metrics-forbidden",
+            Self::SessionUnknown => "session-unknown",
+            Self::Closing => "closing",
+            Self::NotReady(_) => "not-ready",
+            Self::Protocol { status, .. } => match *status {
+                // `Host` was checked before, so this is about the other header that `rmcp` checks,
+                // `Origin`.
+                StatusCode::FORBIDDEN => "origin-refused",
+                StatusCode::METHOD_NOT_ALLOWED => "method-not-allowed",
+                StatusCode::NOT_ACCEPTABLE => "not-acceptable",
+                StatusCode::UNSUPPORTED_MEDIA_TYPE => "content-type",
+                status if status.is_client_error() => "request-invalid",
+                _ => "internal",
+            },
+        }
+    }
+
+    /// What the client can do next.
+    pub(super) fn hint(&self) -> Option<&'static str> {
+        if let Self::MessageTooLarge { excess, .. } = self {
+            return Some(excess.hint());
+        }
+        Some(match self.code() {
+            "host-missing" | "host-refused" => {
+                "take the address that the server listens on, or let it be configured: hosts"
+            }
+            "origin-refused" => "a page in a browser may call where its origin is configured: origins",
+            "not-found" => "the protocol is spoken at /mcp",
+            "unauthorized" => "send `Authorization: Bearer TOKEN`",
+            "too-many-attempts" | "rate-limited" | "overloaded" => "try again after the seconds in `Retry-After`",
+            "body-too-large" => "send less, or let the limit be raised",
+            "body-timeout" | "body-broken" => "send the request again",
+            "body-invalid" => "send one JSON-RPC message that the protocol has",
+            "metrics-forbidden" => {
+                "send the token of `[metrics]` in the file of tokens, or of TOOLCELL_METRICS_TOKEN, as `Authorization: Bearer TOKEN`"
+            }
+            "session-unknown" => "begin a new session: `initialize`",
+            "closing" | "not-ready" => "try again later",
+            "not-acceptable" => "send `Accept: application/json, text/event-stream`",
+            "content-type" => "send `Content-Type: application/json`",
+            _ => return None,
+        })
+    }
+
+    fn status(&self) -> StatusCode {
+        match self {
+            Self::HostMissing | Self::BodyBroken | Self::BodyInvalid { .. } => StatusCode::BAD_REQUEST,
+            Self::HostRefused | Self::MetricsForbidden => StatusCode::FORBIDDEN,
+            Self::NotFound | Self::SessionUnknown => StatusCode::NOT_FOUND,
+            Self::MethodNotAllowed { .. } => StatusCode::METHOD_NOT_ALLOWED,
+            Self::Unauthorized(_) => StatusCode::UNAUTHORIZED,
+            Self::TooManyAttempts { .. } | Self::RateLimited { .. } => StatusCode::TOO_MANY_REQUESTS,
+            Self::BodyTooLarge { .. } | Self::MessageTooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::BodyTimeout { .. } | Self::BodySlow { .. } => StatusCode::REQUEST_TIMEOUT,
+            Self::BodyPoolFull { .. }
+            | Self::ValuePoolFull { .. }
+            | Self::Overloaded { .. }
+            | Self::TooManyConnections { .. }
+            | Self::Closing
+            | Self::NotReady(_) => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Protocol { status, .. } => *status,
+        }
+    }
+
+    /// The header that belongs to the status.
+    fn header(&self) -> Option<(HeaderName, Cow<'static, str>)> {
+        Some(match self {
+            Self::MethodNotAllowed { allowed } => (ALLOW, Cow::Borrowed(*allowed)),
+            Self::Unauthorized(Challenge::Missing) => (WWW_AUTHENTICATE, Cow::Borrowed("Bearer realm=\"toolcell\"")),
+            Self::Unauthorized(Challenge::Invalid) => {
+                (WWW_AUTHENTICATE, Cow::Borrowed("Bearer realm=\"toolcell\", error=\"invalid_token\""))
+            }
+            Self::TooManyAttempts { wait } | Self::RateLimited { wait, .. } => {
+                (RETRY_AFTER, Cow::Owned((wait.as_secs() + u64::from(wait.subsec_nanos() > 0)).max(1).to_string()))
+            }
+            Self::BodyPoolFull { .. } | Self::ValuePoolFull { .. } | Self::Overloaded { .. } => {
+                (RETRY_AFTER, Cow::Borrowed("1"))
+            }
+            // The connection cannot be reused: the rest of the body would follow. If there are too
+            // many connections, closing makes room.
+            Self::BodyTooLarge { .. }
+            | Self::BodyTimeout { .. }
+            | Self::BodySlow { .. }
+            | Self::BodyBroken
+            | Self::TooManyConnections { .. } => (CONNECTION, Cow::Borrowed("close")),
+            _ => return None,
+        })
+    }
+
+    pub(super) fn response(&self) -> Response<BoxBody<Bytes, Infallible>> {
+        let status = self.status();
+        let mut document = json!({
+            "title": status.canonical_reason().unwrap_or_default(),
+            "status": status.as_u16(),
+            "code": self.code(),
+            "detail": self.to_string(),
+        });
+        if let (Some(hint), Some(document)) = (self.hint(), document.as_object_mut()) {
+            document.insert("hint".to_owned(), hint.into());
+        }
+        if let (Self::BodyInvalid { error } | Self::MessageTooLarge { error, .. }, Some(document)) =
+            (self, document.as_object_mut())
+        {
+            // JSON-RPC clients find the JSON-RPC error in the same document.
+            document.extend(error.as_object().cloned().unwrap_or_default());
+        }
+        let mut response = Response::new(Full::new(Bytes::from(document.to_string())).boxed());
+        *response.status_mut() = status;
+        response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        if let Some((name, value)) = self.header() {
+            response.headers_mut().extend(HeaderValue::from_str(&value).ok().map(|value| (name, value)));
+        }
+        response
+    }
+}

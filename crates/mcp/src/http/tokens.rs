@@ -1,0 +1,366 @@
+//! Bearer tokens of principals (RFC 6750).
+//!
+//! Invariant: only the hash of a token is stored. A token is never printed and never part of an
+//! error, and it is compared in constant time.
+
+use std::fmt;
+use std::num::NonZeroU32;
+use std::ops::Range;
+
+use blake3::Hash;
+use toml::{Table, Value};
+
+use crate::principal::{NameError, Principal};
+
+/// The shortest token, in bytes.
+const MIN_TOKEN_BYTES: usize = 16;
+/// The longest token, in bytes: it must fit a header.
+const MAX_TOKEN_BYTES: usize = 512;
+/// The keys of a principal's table.
+const PRINCIPAL_KEYS: [&str; 4] = ["token", "token_blake3", "requests_per_minute", "concurrent"];
+/// The table of the metrics token.
+const METRICS_TABLE: &str = "metrics";
+
+/// The tokens that grant access.
+///
+/// # Examples
+/// ```
+/// use toolcell_mcp::http::TokenStore;
+///
+/// let bearers = TokenStore::parse("[principals.ci]\ntoken = 'b1946ac92492d2347c6235b4d2611184'\nconcurrent = 4\n")?;
+/// assert_eq!(bearers.principals().count(), 1);
+/// assert_eq!(TokenStore::single("hunter2").unwrap_err().code(), "token-short");
+/// # Ok::<(), toolcell_mcp::http::TokenStoreError>(())
+/// ```
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum TokenStore {
+    /// No token is required: every caller is [`Principal::local`]. For loopback addresses only.
+    Unauthenticated,
+    /// One of these tokens is required.
+    Tokens(TokenSet),
+}
+
+/// Validated tokens: each is long enough, and no two are equal.
+#[derive(Debug, Clone)]
+pub struct TokenSet {
+    principals: Vec<PrincipalToken>,
+    metrics: Option<MetricsToken>,
+}
+
+/// The token for `/metrics`. Metrics cover the whole server, so the token of a principal does not
+/// grant access to them.
+///
+/// # Examples
+/// ```
+/// use toolcell_mcp::http::MetricsToken;
+///
+/// assert!(MetricsToken::parse("b1946ac92492d2347c6235b4d2611184").is_ok());
+/// assert_eq!(MetricsToken::parse("hunter2").unwrap_err().code(), "token-short");
+/// ```
+#[derive(Clone)]
+pub struct MetricsToken(Hash);
+
+/// A principal with its token and limits.
+#[derive(Clone)]
+pub struct PrincipalToken {
+    principal: Principal,
+    hash: Hash,
+    limits: PrincipalLimits,
+}
+
+/// The limits of one principal.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PrincipalLimits {
+    /// Requests per minute; `None` means
+    /// [`HttpConfig::requests_per_minute`](super::HttpConfig::requests_per_minute).
+    pub requests_per_minute: Option<NonZeroU32>,
+    /// Concurrent runs.
+    pub concurrent_runs: Option<NonZeroU32>,
+}
+
+/// An error in a file of tokens or in a single token. None of them contains a token.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TokenStoreError {
+    /// The text is not valid TOML.
+    #[error("line {line} is no TOML")]
+    Syntax {
+        /// The line, from 1.
+        line: usize,
+    },
+    /// A key is unknown, or a value has the wrong type.
+    #[error("`{path}` is not {expected}")]
+    Shape {
+        /// The path of the key.
+        path: String,
+        /// What is expected there.
+        expected: &'static str,
+    },
+    /// The name of a principal is invalid.
+    #[error(transparent)]
+    Name(#[from] NameError),
+    /// There is no principal.
+    #[error("there is no principal, so nobody could come in")]
+    Empty,
+    /// A token is short enough to be guessed.
+    #[error("the token of `{owner}` is {length} bytes, the least is {MIN_TOKEN_BYTES}")]
+    TooShort {
+        /// The owner of the token: a principal, or `metrics`.
+        owner: String,
+        /// The length of the token, in bytes.
+        length: usize,
+    },
+    /// A token is too long, or has a character that does not fit a header.
+    #[error(
+        "the token of `{owner}` is not {MIN_TOKEN_BYTES} to {MAX_TOKEN_BYTES} letters, digits, `-`, `.`, `_`, `~`, `+`, `/`, `=`"
+    )]
+    Malformed {
+        /// The owner of the token: a principal, or `metrics`.
+        owner: String,
+    },
+    /// The hash of a token is invalid.
+    #[error("the `token_blake3` of `{owner}` is not 64 hex digits")]
+    MalformedHash {
+        /// The owner of the token: a principal, or `metrics`.
+        owner: String,
+    },
+    /// Two owners have the same token.
+    #[error("`{first}` and `{second}` have the same token")]
+    Duplicate {
+        /// One owner.
+        first: String,
+        /// The other owner.
+        second: String,
+    },
+}
+
+impl TokenStoreError {
+    /// The stable code of this error.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::Syntax { .. } | Self::Shape { .. } | Self::Empty => "bearers-invalid",
+            Self::Name(error) => error.code(),
+            Self::TooShort { .. } => "token-short",
+            Self::Malformed { .. } | Self::MalformedHash { .. } => "token-invalid",
+            Self::Duplicate { .. } => "token-twice",
+        }
+    }
+
+    /// What the operator can do next.
+    #[must_use]
+    pub const fn hint(&self) -> &'static str {
+        match self {
+            Self::Syntax { .. } | Self::Shape { .. } | Self::Empty | Self::Name(_) => {
+                "write `[principals.NAME]` with `token` or `token_blake3`, and, if need be, `requests_per_minute`, `concurrent`; \
+                 and `[metrics]` with `token` or `token_blake3` for whoever collects metrics"
+            }
+            Self::TooShort { .. } | Self::Malformed { .. } => "make one: openssl rand -hex 32",
+            Self::MalformedHash { .. } => "make one: printf %s TOKEN | b3sum",
+            Self::Duplicate { .. } => "give each principal, and metrics, a token of its own",
+        }
+    }
+}
+
+impl TokenStore {
+    /// Creates a store with a single token, for [`Principal::local`].
+    ///
+    /// # Errors
+    /// `token-short`, `token-invalid`
+    pub fn single(token: &str) -> Result<Self, TokenStoreError> {
+        let principal = Principal::local();
+        let hash = hash_token(token, principal.as_str())?;
+        let bearers = vec![PrincipalToken { principal, hash, limits: PrincipalLimits::default() }];
+        Ok(Self::Tokens(TokenSet { principals: bearers, metrics: None }))
+    }
+
+    /// Parses tokens from TOML. `[principals.NAME]` has `token`, or `token_blake3` (its hash in
+    /// hex), and optionally `requests_per_minute` and `concurrent`. `[metrics]` has the token for
+    /// `/metrics`, in either form.
+    ///
+    /// # Errors
+    /// `bearers-invalid`, `principal-invalid`, `token-short`, `token-invalid`, `token-twice`
+    pub fn parse(text: &str) -> Result<Self, TokenStoreError> {
+        // The library's messages quote the text, which may be a token.
+        let file: Table = text.parse().map_err(|error: toml::de::Error| syntax_error(text, error.span()))?;
+        if let Some(key) = file.keys().find(|key| !["principals", METRICS_TABLE].contains(&key.as_str())) {
+            return Err(shape_error(key.escape_debug().to_string(), "known here: `principals` and `metrics` are"));
+        }
+        let tables = match file.get("principals") {
+            Some(Value::Table(tables)) if !tables.is_empty() => tables,
+            Some(Value::Table(_)) | None => return Err(TokenStoreError::Empty),
+            Some(_) => return Err(shape_error("principals".to_owned(), "a table")),
+        };
+        let mut bearers: Vec<PrincipalToken> = Vec::with_capacity(tables.len());
+        for (name, table) in tables {
+            let bearer = parse_principal(Principal::parse(name)?, table)?;
+            if let Some(other) = bearers.iter().find(|other| other.hash == bearer.hash) {
+                let (first, second) = (other.principal.to_string(), bearer.principal.to_string());
+                return Err(TokenStoreError::Duplicate { first, second });
+            }
+            bearers.push(bearer);
+        }
+        let metrics = file.get(METRICS_TABLE).map(parse_metrics).transpose()?;
+        let tokens = Self::Tokens(TokenSet { principals: bearers, metrics });
+        if let Some(metrics) = tokens.metrics() {
+            tokens.check_distinct_from(metrics)?;
+        }
+        Ok(tokens)
+    }
+
+    /// Checks that the metrics token differs from the tokens of all principals: otherwise the
+    /// metrics collector could act as that principal.
+    ///
+    /// # Errors
+    /// `token-twice`
+    pub fn check_distinct_from(&self, metrics: &MetricsToken) -> Result<(), TokenStoreError> {
+        match self.principal_tokens().iter().find(|bearer| metrics.matches(&bearer.hash)) {
+            Some(bearer) => Err(TokenStoreError::Duplicate {
+                first: bearer.principal.to_string(),
+                second: METRICS_TABLE.to_owned(),
+            }),
+            None => Ok(()),
+        }
+    }
+
+    /// The metrics token, if the file has one.
+    #[must_use]
+    pub const fn metrics(&self) -> Option<&MetricsToken> {
+        match self {
+            Self::Unauthenticated => None,
+            Self::Tokens(TokenSet { metrics, .. }) => metrics.as_ref(),
+        }
+    }
+
+    /// The principals and their limits.
+    pub fn principals(&self) -> impl Iterator<Item = (&Principal, PrincipalLimits)> {
+        self.principal_tokens().iter().map(|bearer| (&bearer.principal, bearer.limits))
+    }
+
+    pub(super) fn principal_tokens(&self) -> &[PrincipalToken] {
+        match self {
+            Self::Unauthenticated => &[],
+            Self::Tokens(TokenSet { principals: bearers, .. }) => bearers,
+        }
+    }
+}
+
+impl PrincipalToken {
+    pub(super) const fn principal(&self) -> &Principal {
+        &self.principal
+    }
+
+    pub(super) const fn limits(&self) -> PrincipalLimits {
+        self.limits
+    }
+
+    /// Whether this is the hash of the token. Takes constant time.
+    pub(super) fn matches(&self, hash: &Hash) -> bool {
+        self.hash == *hash
+    }
+}
+
+impl MetricsToken {
+    /// Parses and hashes a token.
+    ///
+    /// # Errors
+    /// `token-short`, `token-invalid`
+    pub fn parse(token: &str) -> Result<Self, TokenStoreError> {
+        hash_token(token, METRICS_TABLE).map(Self)
+    }
+
+    /// Whether this is the hash of the token. Takes constant time.
+    pub(super) fn matches(&self, hash: &Hash) -> bool {
+        self.0 == *hash
+    }
+}
+
+impl fmt::Debug for MetricsToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MetricsToken").finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for PrincipalToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // A hash allows guessing tokens offline.
+        f.debug_struct("Bearer")
+            .field("principal", &self.principal)
+            .field("share", &self.limits)
+            .finish_non_exhaustive()
+    }
+}
+
+fn parse_principal(principal: Principal, table: &Value) -> Result<PrincipalToken, TokenStoreError> {
+    let path = |key: &str| format!("principals.{principal}.{}", key.escape_debug());
+    let Value::Table(table) = table else {
+        return Err(shape_error(format!("principals.{principal}"), "a table with `token` or `token_blake3`"));
+    };
+    if let Some(key) = table.keys().find(|key| !PRINCIPAL_KEYS.contains(&key.as_str())) {
+        return Err(shape_error(
+            path(key),
+            "known here: `token`, `token_blake3`, `requests_per_minute` and `concurrent` are",
+        ));
+    }
+    let number = |key: &str| match table.get(key) {
+        None => Ok(None),
+        Some(Value::Integer(number)) => {
+            let number = u32::try_from(*number).ok().and_then(NonZeroU32::new);
+            number.map(Some).ok_or_else(|| shape_error(path(key), "a number from 1 to 4294967295"))
+        }
+        Some(_) => Err(shape_error(path(key), "a number")),
+    };
+    let hash = token_hash(table, principal.as_str(), &format!("principals.{principal}"))?;
+    let share =
+        PrincipalLimits { requests_per_minute: number("requests_per_minute")?, concurrent_runs: number("concurrent")? };
+    Ok(PrincipalToken { principal, hash, limits: share })
+}
+
+fn parse_metrics(table: &Value) -> Result<MetricsToken, TokenStoreError> {
+    let wants = "a table with one of `token` and `token_blake3`";
+    let Value::Table(table) = table else { return Err(shape_error(METRICS_TABLE.to_owned(), wants)) };
+    if let Some(key) = table.keys().find(|key| !["token", "token_blake3"].contains(&key.as_str())) {
+        return Err(shape_error(
+            format!("{METRICS_TABLE}.{}", key.escape_debug()),
+            "known here: `token` and `token_blake3` are",
+        ));
+    }
+    token_hash(table, METRICS_TABLE, METRICS_TABLE).map(MetricsToken)
+}
+
+/// The hash of the token in a table.
+fn token_hash(table: &Table, owner: &str, path: &str) -> Result<Hash, TokenStoreError> {
+    match (table.get("token"), table.get("token_blake3")) {
+        (Some(Value::String(token)), None) => hash_token(token, owner),
+        (None, Some(Value::String(hex))) => {
+            Hash::from_hex(hex).map_err(|_| TokenStoreError::MalformedHash { owner: owner.to_owned() })
+        }
+        (Some(_), None) => Err(shape_error(format!("{path}.token"), "a text")),
+        (None, Some(_)) => Err(shape_error(format!("{path}.token_blake3"), "a text")),
+        _ => Err(shape_error(path.to_owned(), "a table with one of `token` and `token_blake3`")),
+    }
+}
+
+fn hash_token(token: &str, owner: &str) -> Result<Hash, TokenStoreError> {
+    let owner = || owner.to_owned();
+    if token.len() < MIN_TOKEN_BYTES {
+        return Err(TokenStoreError::TooShort { owner: owner(), length: token.len() });
+    }
+    // The `b64token` syntax of RFC 6750.
+    let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~+/=".contains(&byte);
+    if token.len() > MAX_TOKEN_BYTES || !token.bytes().all(fits) {
+        return Err(TokenStoreError::Malformed { owner: owner() });
+    }
+    Ok(blake3::hash(token.as_bytes()))
+}
+
+fn syntax_error(text: &str, span: Option<Range<usize>>) -> TokenStoreError {
+    let start = span.map_or(0, |span| span.start).min(text.len());
+    let before = text.as_bytes().get(..start).unwrap_or_default();
+    TokenStoreError::Syntax { line: before.split(|byte| *byte == b'\n').count() }
+}
+
+const fn shape_error(path: String, expected: &'static str) -> TokenStoreError {
+    TokenStoreError::Shape { path, expected }
+}

@@ -1,0 +1,75 @@
+//! Tracking of calls in flight, for a graceful shutdown.
+//!
+//! Invariant: a call is counted from its start until its outcome is recorded, and
+//! [`CallTracker::close`] takes at most its grace period and half a second.
+
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use tokio_util::task::task_tracker::TaskTrackerToken;
+
+/// The most time that a server takes after its grace period to stop the remaining calls and to
+/// write their results.
+pub(crate) const SHUTDOWN_LIMIT: Duration = Duration::from_millis(700);
+/// How long calls that were told to stop are waited for.
+const STOP_TIMEOUT: Duration = Duration::from_millis(500);
+
+/// Counts the calls in flight. Clones share the same count.
+#[derive(Debug, Clone, Default)]
+pub struct CallTracker {
+    tracker: TaskTracker,
+    closing: CancellationToken,
+    stopping: CancellationToken,
+}
+
+/// A call in flight; it ends when this is dropped.
+#[derive(Debug)]
+pub struct InFlightCall {
+    _counted: TaskTrackerToken,
+}
+
+impl CallTracker {
+    /// Starts a call; `None` once the server is shutting down.
+    #[must_use]
+    pub fn start(&self) -> Option<InFlightCall> {
+        (!self.closing.is_cancelled()).then(|| InFlightCall { _counted: self.tracker.token() })
+    }
+
+    /// The number of calls in flight.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.tracker.len()
+    }
+
+    /// Whether new calls are refused.
+    #[must_use]
+    pub fn is_closing(&self) -> bool {
+        self.closing.is_cancelled()
+    }
+
+    /// Cancelled when new calls are refused.
+    #[must_use]
+    pub const fn closing(&self) -> &CancellationToken {
+        &self.closing
+    }
+
+    /// Cancelled when the calls in flight have to stop at once.
+    #[must_use]
+    pub const fn stopping(&self) -> &CancellationToken {
+        &self.stopping
+    }
+
+    /// Refuses new calls, waits for `grace`, then stops the remaining ones and waits until their
+    /// outcome is recorded. The last wait takes half a second at most, because a thread may spin in
+    /// a library that cannot be interrupted.
+    pub async fn close(&self, grace: Duration) {
+        self.closing.cancel();
+        self.tracker.close();
+        if tokio::time::timeout(grace, self.tracker.wait()).await.is_err() {
+            self.stopping.cancel();
+            // The transport reports the calls that are left.
+            let _ = tokio::time::timeout(STOP_TIMEOUT, self.tracker.wait()).await;
+        }
+    }
+}

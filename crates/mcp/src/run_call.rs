@@ -1,0 +1,257 @@
+//! `run_dynamic_tool`: follows a run, with its progress, its prompts and its cancellation.
+//!
+//! Invariant: a run is ended once its caller is gone, and every attempt is recorded, including one
+//! that never got a permit.
+
+use std::num::NonZeroU32;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
+use rmcp::RoleServer;
+use rmcp::model::{ProgressNotificationParam, ProgressToken};
+use rmcp::service::Peer;
+use rmcp::task_manager::TaskContext;
+use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
+use tokio_util::sync::CancellationToken;
+use toolcell::{CancelToken, Json, Lang, RunError, RunHandle, RunOptions, RunResult, RunTool};
+
+use crate::elicitation::{ElicitationMode, PromptQueue};
+use crate::request_limiter::{Overloaded, RequestKind, RequestLimiter, RequestPermit};
+use crate::server::ServerSettings;
+use crate::tenant::Tenant;
+
+/// The burst of progress notifications, and their rate per second after it. A tool may report more
+/// often than a client can read.
+const PROGRESS_RATE: (NonZeroU32, NonZeroU32) = (NonZeroU32::new(64).unwrap(), NonZeroU32::new(20).unwrap());
+/// The delay between the last notification and the response.
+const FLUSH_DELAY: Duration = Duration::from_millis(10);
+/// The longest message of a partial result, in bytes.
+const MAX_MESSAGE_BYTES: usize = 4 << 10;
+
+/// The receiver of progress.
+pub(crate) enum ProgressTarget {
+    /// A client that asked for progress, with its token.
+    Client(Peer<RoleServer>, ProgressToken),
+    /// A task, whose status the client polls.
+    Task(TaskContext),
+}
+
+/// The progress notifications of a run.
+pub(crate) struct Progress {
+    target: ProgressTarget,
+    /// The number of notifications sent, as the monotonic progress value.
+    sent_count: f64,
+    limiter: DefaultDirectRateLimiter,
+    /// When the last notification was sent.
+    last_sent: Option<Instant>,
+    /// The latest message that exceeded the rate, to be sent later.
+    pending: Option<String>,
+}
+
+impl Progress {
+    pub(crate) fn new(hears: ProgressTarget) -> Self {
+        let limiter = RateLimiter::direct(Quota::per_second(PROGRESS_RATE.1).allow_burst(PROGRESS_RATE.0));
+        Self { target: hears, sent_count: 0.0, last_sent: None, limiter, pending: None }
+    }
+
+    /// Sends a partial result. Above the rate, only the newest one is kept.
+    async fn update(&mut self, json: &Json) {
+        // A string is sent as text, any other value as the JSON that the tool wrote.
+        let mut message = if json.as_str().starts_with('"') { json.to_text() } else { json.as_str().to_owned() };
+        if message.len() > MAX_MESSAGE_BYTES {
+            message.truncate(message.floor_char_boundary(MAX_MESSAGE_BYTES));
+            message.push('…');
+        }
+        if self.limiter.check().is_ok() {
+            self.pending = None;
+            self.send(message).await;
+        } else {
+            self.pending = Some(message);
+        }
+    }
+
+    async fn send(&mut self, message: String) {
+        self.sent_count += 1.0;
+        self.last_sent = Some(Instant::now());
+        match &self.target {
+            ProgressTarget::Client(peer, token) => {
+                let notice = ProgressNotificationParam::new(token.clone(), self.sent_count).with_message(message);
+                // A disconnected client is noticed when the response is sent.
+                let _ = peer.notify_progress(notice).await;
+            }
+            ProgressTarget::Task(task) => task.set_status_message(message),
+        }
+    }
+
+    /// Sends the pending message, if there is one, and waits briefly. A client that reads a
+    /// notification and the response in one piece may process the response first, and drop the
+    /// notification.
+    async fn flush(&mut self) {
+        if let Some(message) = self.pending.take() {
+            self.send(message).await;
+        }
+        if let Some(last) = self.last_sent {
+            tokio::time::sleep_until(last + FLUSH_DELAY).await;
+        }
+    }
+
+    /// Reports that the run is still going on.
+    async fn send_heartbeat(&mut self, since: Instant, lang: Lang) {
+        let seconds = since.elapsed().as_secs();
+        let said = match lang {
+            Lang::En => format!("running for {seconds} s"),
+            Lang::Ja => format!("{seconds}秒間実行中"),
+            Lang::Zh => format!("已运行 {seconds} 秒"),
+        };
+        self.send(self.pending.clone().unwrap_or(said)).await;
+        self.pending = None;
+    }
+}
+
+/// The context of a run.
+pub(crate) struct RunContext<'a> {
+    pub(crate) tenant: &'a Tenant,
+    pub(crate) settings: &'a ServerSettings,
+    pub(crate) elicitation: ElicitationMode,
+    pub(crate) progress: Option<Progress>,
+}
+
+/// The signal that the caller of a run is gone.
+pub(crate) enum Cancellation {
+    /// The request was cancelled, or the server is stopping.
+    Request(CancellationToken, CancellationToken),
+    /// The task was cancelled, or the server is stopping.
+    Task(TaskContext, CancellationToken),
+}
+
+impl Cancellation {
+    /// Waits for the signal; returns at once if it was given already.
+    async fn cancelled(&self) {
+        match self {
+            Self::Request(cancelled, stopping) => tokio::select! {
+                () = cancelled.cancelled() => {}
+                () = stopping.cancelled() => {}
+            },
+            Self::Task(task, stopping) => tokio::select! {
+                () = task.cancelled() => {}
+                () = stopping.cancelled() => {}
+            },
+        }
+    }
+}
+
+/// Runs a stored tool until it ends or is cancelled.
+pub(crate) async fn run(
+    around: RunContext<'_>,
+    request: RunTool,
+    given_up: Cancellation,
+) -> Result<Result<RunResult, RunError>, Overloaded> {
+    let RunContext { tenant, settings, elicitation: asking, progress } = around;
+    let mut heard = ClientFeedback { progress, settings, started: Instant::now() };
+    let turn = heard.acquire_permit(&tenant.limiter, &given_up).await?;
+    let cancel = CancelToken::new();
+    if turn.is_none() {
+        // It is recorded even though it never got a permit.
+        cancel.cancel();
+    }
+    let (person, questions) = asking.into_approver();
+    // The closure holds the permit until the run's thread ends, even if this future is dropped
+    // before.
+    let partial: toolcell::PartialResultSink = Arc::new(move |_: &str| {
+        let _turn = &turn;
+    });
+    let caller = tenant.caller();
+    let options =
+        RunOptions { caller, cancel: Some(cancel), approver: person, partial: Some(partial), ..RunOptions::default() };
+    let mut running = tenant.toolbox.start(request, options);
+    heard.follow(&mut running, questions, &given_up).await;
+    let ran = running.wait().await;
+    heard.flush().await;
+    Ok(ran)
+}
+
+/// The notifications to a client that waits for a run.
+struct ClientFeedback<'a> {
+    progress: Option<Progress>,
+    settings: &'a ServerSettings,
+    started: Instant,
+}
+
+impl ClientFeedback<'_> {
+    /// Waits for a permit; `None` if the run was cancelled before.
+    async fn acquire_permit(
+        &mut self,
+        share: &RequestLimiter,
+        given_up: &Cancellation,
+    ) -> Result<Option<RequestPermit>, Overloaded> {
+        let mut turn = pin!(share.acquire(RequestKind::Run));
+        let mut heartbeat = self.heartbeat_interval();
+        loop {
+            tokio::select! {
+                biased;
+                turn = &mut turn => return turn.map(Some),
+                () = given_up.cancelled() => return Ok(None),
+                _ = heartbeat.tick() => self.send_heartbeat().await,
+            }
+        }
+    }
+
+    /// Forwards partial results, puts prompts, and cancels the run if its caller is gone.
+    async fn follow(&mut self, running: &mut RunHandle, mut questions: Option<PromptQueue>, given_up: &Cancellation) {
+        let mut heartbeat = self.heartbeat_interval();
+        let mut is_given_up = false;
+        loop {
+            tokio::select! {
+                update = running.next_update() => {
+                    let Some(update) = update else { return };
+                    heartbeat.reset();
+                    self.update(&update).await;
+                }
+                () = given_up.cancelled(), if !is_given_up => {
+                    is_given_up = true;
+                    // Dropping the queue makes a waiting prompt return without an answer.
+                    questions = None;
+                    running.cancel();
+                }
+                // While a prompt is open, the run waits and reports nothing.
+                () = answer_prompts(&mut questions, self.settings) => {}
+                _ = heartbeat.tick() => self.send_heartbeat().await,
+            }
+        }
+    }
+
+    async fn update(&mut self, update: &Json) {
+        if let Some(progress) = &mut self.progress {
+            progress.update(update).await;
+        }
+    }
+
+    async fn send_heartbeat(&mut self) {
+        if let Some(progress) = &mut self.progress {
+            progress.send_heartbeat(self.started, self.settings.lang).await;
+        }
+    }
+
+    async fn flush(&mut self) {
+        if let Some(progress) = &mut self.progress {
+            progress.flush().await;
+        }
+    }
+
+    fn heartbeat_interval(&self) -> Interval {
+        let every = self.settings.heartbeat_interval;
+        let mut heartbeat = interval_at(Instant::now() + every, every);
+        heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        heartbeat
+    }
+}
+
+/// Puts prompts one after the other; never returns if there is no channel for them.
+async fn answer_prompts(questions: &mut Option<PromptQueue>, settings: &ServerSettings) {
+    match questions {
+        Some(questions) => questions.answer_next(settings.prompt_timeout).await,
+        None => std::future::pending().await,
+    }
+}

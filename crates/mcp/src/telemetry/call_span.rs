@@ -1,0 +1,101 @@
+//! The span and the metrics of one call.
+//!
+//! Invariant: a failed call is reported with its code, even if the protocol reports success: a tool
+//! failure is a result.
+
+use std::collections::HashMap;
+use std::time::Instant;
+
+use opentelemetry::propagation::TextMapPropagator as _;
+use opentelemetry_sdk::propagation::TraceContextPropagator;
+use rmcp::RoleServer;
+use rmcp::model::{CallToolResponse, ErrorData};
+use rmcp::service::RequestContext;
+use serde_json::Value;
+use tracing::field::Empty;
+use tracing_opentelemetry::OpenTelemetrySpanExt as _;
+
+use super::metrics::{DURATION, FUEL, REQUESTS};
+use crate::tool_result::ERROR_META_KEY;
+
+/// The operation of calls outside of the five operations.
+const OTHER: &str = "other";
+
+/// A call that is measured.
+pub(crate) struct CallSpan {
+    pub(crate) span: tracing::Span,
+    operation: &'static str,
+    started: Instant,
+}
+
+/// The outcome of a call.
+struct CallOutcome<'a> {
+    code: &'a str,
+    fuel: Option<u64>,
+}
+
+impl CallSpan {
+    /// Starts measuring a tool call. `operation` is its name if it is one of the five operations.
+    pub(crate) fn start(operation: Option<&'static str>, context: &RequestContext<RoleServer>) -> Self {
+        let operation = operation.unwrap_or(OTHER);
+        let span = tracing::info_span!(
+            "tools/call",
+            otel.name = Empty,
+            otel.kind = "server",
+            mcp.method.name = "tools/call",
+            mcp.protocol.version = Empty,
+            gen_ai.tool.name = operation,
+            gen_ai.operation.name = "execute_tool",
+            error.type = Empty,
+        );
+        if !span.is_disabled() {
+            span.record("otel.name", format!("tools/call {operation}"));
+            if let Some(version) = context.protocol_version() {
+                span.record("mcp.protocol.version", version.as_str());
+            }
+            let carried = ["traceparent", "tracestate"]
+                .into_iter()
+                .filter_map(|key| Some((key.to_owned(), context.meta.get(key)?.as_str()?.to_owned())))
+                .collect::<HashMap<String, String>>();
+            if carried.contains_key("traceparent") {
+                // If tracing is off, there is no parent to set.
+                let _ = span.set_parent(TraceContextPropagator::new().extract(&carried));
+            }
+        }
+        Self { span, operation, started: Instant::now() }
+    }
+
+    /// Records the outcome.
+    pub(crate) fn finish(self, response: &Result<CallToolResponse, ErrorData>) {
+        let CallOutcome { code, fuel } = CallOutcome::from_response(response);
+        if code != "ok" {
+            self.span.record("error.type", code);
+        }
+        metrics::counter!(REQUESTS, "operation" => self.operation, "outcome" => code.to_owned()).increment(1);
+        metrics::histogram!(DURATION, "operation" => self.operation).record(self.started.elapsed().as_secs_f64());
+        if let Some(fuel) = fuel {
+            metrics::counter!(FUEL).increment(fuel);
+        }
+    }
+}
+
+impl<'a> CallOutcome<'a> {
+    fn from_response(response: &'a Result<CallToolResponse, ErrorData>) -> Self {
+        let code_of = |value: &'a Value| value.get("code").and_then(Value::as_str);
+        match response {
+            Ok(CallToolResponse::Complete(result)) if result.is_error == Some(true) => {
+                let error = result.meta.as_ref().and_then(|meta| meta.0.get(ERROR_META_KEY));
+                Self { code: error.and_then(code_of).unwrap_or("error"), fuel: None }
+            }
+            Ok(CallToolResponse::Complete(result)) => {
+                let fuel =
+                    result.structured_content.as_ref().and_then(|value| value.get("fuel")).and_then(Value::as_u64);
+                Self { code: "ok", fuel }
+            }
+            Ok(CallToolResponse::InputRequired(_)) => Self { code: "input-required", fuel: None },
+            Ok(CallToolResponse::Task(_)) => Self { code: "task", fuel: None },
+            Ok(_) => Self { code: "ok", fuel: None },
+            Err(error) => Self { code: error.data.as_ref().and_then(code_of).unwrap_or("error"), fuel: None },
+        }
+    }
+}

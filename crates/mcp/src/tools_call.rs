@@ -1,0 +1,611 @@
+//! `tools/call`: parses the request, performs the operation and builds the result.
+//!
+//! Invariant: each call is counted while it is in flight, and a call that is rejected here, before
+//! an operation sees it, is written to the audit log.
+#![expect(clippy::result_large_err, reason = "an answer is made once, and handed on")]
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+
+use rmcp::RoleServer;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, CreateTaskResult, ElicitRequest, ElicitRequestParams,
+    ElicitResult, ErrorData, InputRequest, InputRequiredResult, JsonObject, NumberOrString,
+};
+use rmcp::service::RequestContext;
+use rmcp::task_manager::{TaskContext, TaskExit};
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use toolcell::hook::AwaitedAnswer;
+use toolcell::{
+    ApprovalAnswer, CreateError, CreateTool, DeleteError, DeleteResponse, DeleteTool, Lang, LimitOverrides, ListTools,
+    ListToolsError, Params, ReflectError, ReflectOnTask, RequestError, RunError, RunResult, RunTool, Toolbox,
+    deleted_text, read_request,
+};
+use tracing::Instrument as _;
+
+use crate::builtin_tools::{BuiltinTool, unknown_tool_message};
+use crate::elicitation::{self, DeferredApprover, DeferredPrompt, ElicitationChannel, ElicitationMode, PromptContext};
+use crate::handler::{is_remote, is_stateless, permit_holder, request_principal};
+use crate::in_flight::InFlightCall;
+use crate::principal::Principal;
+use crate::published;
+use crate::redact::RedactionScope;
+use crate::request_limiter::Overloaded;
+use crate::request_state::{RequestStateError, StateBinding};
+use crate::run_call::{Cancellation, Progress, ProgressTarget, RunContext, run};
+use crate::server::Server;
+use crate::telemetry::CallSpan;
+use crate::tenant::{NotStarted, Tenant, WaitContext};
+use crate::tool_result::{self, CallFailure, error_result, success_result};
+
+/// Runs that may take longer than this become tasks, if the client supports tasks.
+const TASK_THRESHOLD: Duration = Duration::from_mins(1);
+/// Arguments longer than this are parsed on a blocking thread, in bytes: all principals share the
+/// threads of the runtime.
+const MAX_INLINE_BYTES: usize = 64 << 10;
+/// The longest progress token that is echoed in notifications, in bytes.
+const MAX_PROGRESS_TOKEN_BYTES: usize = 4 << 10;
+/// The most prompts that one request may lead to.
+const MAX_QUESTIONS: usize = 8;
+/// The key of the single prompt in an input-required result.
+const QUESTION_KEY: &str = "decision";
+
+/// A tool call in flight.
+struct ToolCall {
+    server: Server,
+    tenant: Arc<Tenant>,
+    context: RequestContext<RoleServer>,
+    _in_flight: InFlightCall,
+}
+
+/// The state of a call whose arguments were moved out, before the binding is computed.
+struct UnboundContinuation {
+    /// The caller, if the client may carry state for this call.
+    principal: Option<Principal>,
+    name: Cow<'static, str>,
+    state: Option<String>,
+    response: Option<Value>,
+}
+
+/// What a stateless client carries from one request to the next, without the arguments.
+struct Continuation {
+    /// The `requestState` that the client sent.
+    state: Option<String>,
+    /// The answer to the prompt.
+    response: Option<Value>,
+    /// What a state issued for this call is bound to.
+    binding: Option<StateBinding>,
+}
+
+impl UnboundContinuation {
+    fn bind(self, arguments: Option<&JsonObject>) -> Continuation {
+        let Self { principal, name, state, response } = self;
+        let bound =
+            principal.and_then(|principal| StateBinding::new(&principal, "tools/call", &(&name, arguments)).ok());
+        Continuation { state, response, binding: bound }
+    }
+}
+
+impl Server {
+    pub(crate) async fn handle_call(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let watched = CallSpan::start(BuiltinTool::from_name(&request.name).map(BuiltinTool::name), &context);
+        let remote = is_remote(&context.extensions);
+        let mut response = self.admit_call(request, context).instrument(watched.span.clone()).await;
+        watched.finish(&response);
+        if remote {
+            match &mut response {
+                Ok(response) => self.path_redactor().redact_response(response),
+                Err(error) => return Err(self.path_redactor().redact_error(error.clone())),
+            }
+        }
+        response
+    }
+
+    async fn admit_call(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let lang = self.settings().lang;
+        let Some(under_way) = self.calls().start() else {
+            let hint = "try again when it is back";
+            return Ok(error_result(CallFailure::for_server(
+                "shutting-down",
+                "the server is shutting down",
+                hint,
+                lang,
+            ))
+            .into());
+        };
+        let tenant = match self.tenant(&request_principal(&context.extensions)).await {
+            Ok(tenant) => tenant,
+            Err(failure) => {
+                return Ok(
+                    error_result(CallFailure::for_server(failure.code, &failure.message, failure.hint, lang)).into()
+                );
+            }
+        };
+        catch_panics(ToolCall { server: self.clone(), tenant, context, _in_flight: under_way }.dispatch(request)).await
+    }
+}
+
+/// Turns a panic into an internal error of this call alone.
+async fn catch_panics(
+    call: impl Future<Output = Result<CallToolResponse, ErrorData>>,
+) -> Result<CallToolResponse, ErrorData> {
+    let mut call = pin!(call);
+    std::future::poll_fn(|context| {
+        catch_unwind(AssertUnwindSafe(|| call.as_mut().poll(context))).unwrap_or_else(|_| {
+            tracing::error!("a call panicked: this is a bug of Toolcell");
+            Poll::Ready(Err(ErrorData::internal_error("this is a bug of Toolcell", Some(json!({"code": "bug"})))))
+        })
+    })
+    .await
+}
+
+impl ToolCall {
+    async fn dispatch(self, mut request: CallToolRequestParams) -> Result<CallToolResponse, ErrorData> {
+        let answered = match BuiltinTool::from_name(&request.name) {
+            Some(BuiltinTool::Run) => match self.parse_run(request).await {
+                Ok((run, continued)) => return self.run(run, continued).await,
+                Err(result) => result,
+            },
+            Some(operation) => {
+                let arguments = request.arguments.take();
+                match operation {
+                    BuiltinTool::Create => self.run_builtin(operation, arguments, create).await,
+                    BuiltinTool::List => self.run_builtin(operation, arguments, list).await,
+                    BuiltinTool::Delete => self.run_builtin(operation, arguments, delete).await,
+                    BuiltinTool::Reflect | BuiltinTool::Run => self.run_builtin(operation, arguments, reflect).await,
+                }
+            }
+            None => return self.run_published(request).await,
+        };
+        Ok(answered.into())
+    }
+
+    /// Parses a request, performs it and builds the result, all while holding the principal's
+    /// permit.
+    async fn run_builtin<T: DeserializeOwned + 'static>(
+        &self,
+        operation: BuiltinTool,
+        arguments: Option<JsonObject>,
+        act: fn(&Toolbox, &T, Lang) -> Result<CallToolResult, CallFailure>,
+    ) -> CallToolResult {
+        let lang = self.lang();
+        let patience = WaitContext::new(&self.context, self.server.calls().stopping());
+        let done = self.tenant.run_blocking(&patience, move |toolbox| {
+            let done = parse_or_record(toolbox, operation, arguments, lang)
+                .and_then(|request: T| act(toolbox, &request, lang));
+            done.unwrap_or_else(error_result)
+        });
+        match done.await {
+            Ok((result, turn)) => {
+                patience.hold(turn);
+                result
+            }
+            Err(error) => self.reject_unstarted(error, Some(operation), None).await,
+        }
+    }
+
+    /// Parses a run request, or returns the error result. The arguments are dropped before this
+    /// returns.
+    async fn parse_run(&self, mut request: CallToolRequestParams) -> Result<(RunTool, Continuation), CallToolResult> {
+        let lang = self.lang();
+        let arguments = request.arguments.take();
+        let unbound = self.take_continuation(request);
+        if arguments.as_ref().is_none_or(|arguments| !is_large(arguments))
+            && let Ok(run) = parse(arguments.as_ref())
+        {
+            return Ok((run, unbound.bind(arguments.as_ref())));
+        }
+        let read = self.run_with_permit(move |toolbox| {
+            let continued = unbound.bind(arguments.as_ref());
+            parse_or_record(toolbox, BuiltinTool::Run, arguments, lang).map(|run| (run, continued))
+        });
+        match read.await {
+            Ok(read) => read.map_err(error_result),
+            Err(error) => Err(self.reject_unstarted(error, Some(BuiltinTool::Run), None).await),
+        }
+    }
+
+    /// Runs a published tool, or reports an unknown tool name.
+    async fn run_published(self, mut request: CallToolRequestParams) -> Result<CallToolResponse, ErrorData> {
+        let (most, name) = (self.server.settings().max_published, request.name.to_string());
+        let found = self.run_with_permit(move |toolbox| published::find(toolbox, &name, most).ok().flatten()).await;
+        let found = match found {
+            Ok(found) => found,
+            Err(error) => {
+                return Ok(self.reject_unstarted(error, Some(BuiltinTool::Run), Some(&request.name)).await.into());
+            }
+        };
+        let tool = found.and_then(|tool| published::stored_name(&tool.name).map(str::to_owned));
+        let Some(tool) = tool else {
+            let message = unknown_tool_message(&request.name);
+            self.record_rejected(
+                Some(BuiltinTool::Run),
+                Some(&request.name),
+                "tool-unknown",
+                message.clone().into_owned(),
+            )
+            .await;
+            return Err(ErrorData::invalid_params(message, Some(json!({"code": "tool-unknown"}))));
+        };
+        let arguments = request.arguments.take();
+        let continued = self.take_continuation(request).bind(arguments.as_ref());
+        let text = serde_json::to_string(&arguments.unwrap_or_default()).unwrap_or_default();
+        match Params::parse(text) {
+            Ok(parameters) => {
+                self.run(RunTool { tool_name: Some(tool), parameters, ..RunTool::default() }, continued).await
+            }
+            Err(error) => {
+                let (code, message) = (error.code(), error.to_string());
+                self.record_rejected(Some(BuiltinTool::Run), Some(&tool), code, message.clone()).await;
+                Ok(error_result(CallFailure::for_server(code, &message, "hand in a JSON object", self.lang())).into())
+            }
+        }
+    }
+
+    async fn run(self, request: RunTool, mut continued: Continuation) -> Result<CallToolResponse, ErrorData> {
+        if let Some(entry) = permit_holder(&self.context.extensions) {
+            entry.release_dispatch();
+        }
+        if self.needs_task(&request) {
+            return Ok(self.start_task(request));
+        }
+        let (asking, meanwhile) = match self.elicitation_mode(&mut continued).await {
+            Ok(Ok(ElicitationMode::Deferred(meanwhile))) => {
+                (ElicitationMode::Deferred(Arc::clone(&meanwhile)), Some(meanwhile))
+            }
+            Ok(Ok(asking)) => (asking, None),
+            Ok(Err(error)) => return Err(self.reject_state(&error, &request).await),
+            Err(error) => {
+                let name = tool_reference(&request);
+                return Ok(self.reject_unstarted(error, Some(BuiltinTool::Run), name.as_deref()).await.into());
+            }
+        };
+        // The token is repeated in each notification; a long one would dominate them.
+        let token =
+            self.context.meta.get_progress_token().filter(|token| id_length(&token.0) <= MAX_PROGRESS_TOKEN_BYTES);
+        let progress = token.map(|token| Progress::new(ProgressTarget::Client(self.context.peer.clone(), token)));
+        let (settings, tenant) = (self.server.settings(), &*self.tenant);
+        let name = tool_reference(&request);
+        let given_up = Cancellation::Request(self.context.ct.clone(), self.server.calls().stopping().clone());
+        let ran = run(RunContext { tenant, settings, elicitation: asking, progress }, request, given_up).await;
+        let open = meanwhile.and_then(|meanwhile| meanwhile.take_unanswered());
+        if let (Ok(Err(RunError::Denied(_))), Some(open)) = (&ran, open)
+            && let Some(response) = self.input_required(continued, open).await
+        {
+            return Ok(response);
+        }
+        Ok(self.to_result(ran, name).await.into())
+    }
+
+    /// Converts the outcome of a run into a result.
+    async fn to_result(
+        &self,
+        ran: Result<Result<RunResult, RunError>, Overloaded>,
+        name: Option<String>,
+    ) -> CallToolResult {
+        let lang = self.lang();
+        match ran {
+            Ok(Ok(ran)) => tool_result::run_result(&ran, lang),
+            Ok(Err(error)) => error_result(self.run_failure(&error)),
+            Err(full) => self.reject_unstarted(full.into(), Some(BuiltinTool::Run), name.as_deref()).await,
+        }
+    }
+
+    /// Builds the result of a request that was never started, and records the rejection.
+    async fn reject_unstarted(
+        &self,
+        error: NotStarted,
+        operation: Option<BuiltinTool>,
+        tool: Option<&str>,
+    ) -> CallToolResult {
+        self.record_rejected(operation, tool, error.code(), error.to_string()).await;
+        let failure = CallFailure::for_server(error.code(), &error.to_string(), error.hint(), self.lang());
+        let retry = matches!(error, NotStarted::Overloaded(_)).then_some(Overloaded::RETRY_AFTER);
+        error_result(CallFailure { retry, ..failure })
+    }
+
+    /// Describes why a run was denied or failed, with the command that approves it if it waits for
+    /// approval.
+    fn run_failure(&self, error: &RunError) -> CallFailure {
+        let mut failure = call_failure(error, self.lang());
+        failure.effects = Some(error.effects());
+        let RunError::Denied(denial) = error else { return failure };
+        if let Some(AwaitedAnswer::ToolApproval(tool)) = denial.awaits() {
+            let (id, mut command) = (tool.to_string(), format!("toolcell approvals grant {}", tool.short()));
+            if self.is_remote() {
+                // A remote client is not told where the store is on the host.
+                let principal = &self.tenant.principal;
+                failure.hint = format!(
+                    "an operator of the server has to approve it first, in the store of `{principal}`: `{command}`; then run it again"
+                );
+                failure.pending = Some(json!({"toolId": id, "command": command, "principal": principal.as_str()}));
+                return failure;
+            }
+            if let Some(store) = self.tenant.toolbox.store() {
+                command = format!("{command} --dir '{}'", store.path().display());
+            }
+            failure.hint = format!("somebody has to approve it first: `{command}`; then run it again");
+            failure.pending = Some(json!({"toolId": id, "command": command}));
+        }
+        failure
+    }
+
+    /// Determines how this call can ask the user, and verifies the answers that the client carries.
+    async fn elicitation_mode(
+        &self,
+        continued: &mut Continuation,
+    ) -> Result<Result<ElicitationMode, RequestStateError>, NotStarted> {
+        let elicits = self.supports_elicitation();
+        if !is_stateless(&self.context) {
+            let now =
+                || ElicitationMode::Live(ElicitationChannel::Client(self.context.peer.clone()), self.prompt_context());
+            return Ok(Ok(if elicits { now() } else { ElicitationMode::Unavailable }));
+        }
+        let Some(state) = continued.state.take() else {
+            let after =
+                || ElicitationMode::Deferred(DeferredApprover::with_answers(self.prompt_context(), BTreeMap::new()));
+            return Ok(Ok(if elicits { after() } else { ElicitationMode::Unavailable }));
+        };
+        // A state is only issued for parameters with a canonical form, so this one was not.
+        let Some(bound) = continued.binding.clone() else { return Ok(Err(RequestStateError::Foreign)) };
+        let tenant = Arc::clone(&self.tenant);
+        let opened = self.run_with_permit(move |toolbox| {
+            let store = toolbox.store().ok_or(RequestStateError::Foreign)?;
+            tenant.request_state.redeem(store, &bound, &state, toolcell::now())
+        });
+        let carried = match opened.await? {
+            Ok(carried) => carried,
+            Err(error) => return Ok(Err(error)),
+        };
+        let response = continued.response.take();
+        let response = response.and_then(|response| serde_json::from_value::<ElicitResult>(response).ok());
+        let mut said = carried.said;
+        match response.map(|response| elicitation::parse_answer(&response)) {
+            Some(ApprovalAnswer::Approve) => said.insert(carried.asked, true),
+            Some(ApprovalAnswer::Refuse { .. }) => said.insert(carried.asked, false),
+            // A user who dismissed the prompt is not asked again at once.
+            _ => return Ok(Ok(ElicitationMode::Unavailable)),
+        };
+        Ok(Ok(ElicitationMode::Deferred(DeferredApprover::with_answers(self.prompt_context(), said))))
+    }
+
+    /// Builds the input-required result with the prompt; `None` if no state can be issued.
+    async fn input_required(&self, continued: Continuation, open: DeferredPrompt) -> Option<CallToolResponse> {
+        let DeferredPrompt { hash: asked, form, answers: said } = open;
+        if said.len() >= MAX_QUESTIONS {
+            return None;
+        }
+        let mut form = form;
+        if let ElicitRequestParams::FormElicitationParams { message, .. } = &mut form
+            && self.is_remote()
+        {
+            *message = self.server.path_redactor().redact_text(message, RedactionScope::Known).into_owned();
+        }
+        let (tenant, bound) = (Arc::clone(&self.tenant), continued.binding?);
+        let lasts = self.server.settings().prompt_timeout;
+        let sealed = self.run_with_permit(move |toolbox| {
+            let until = (toolcell::now(), lasts);
+            tenant.request_state.issue(toolbox.store()?, &bound, asked, said, until).ok()
+        });
+        let asked = InputRequest::Elicitation(ElicitRequest::new(form));
+        let asks = BTreeMap::from([(QUESTION_KEY.to_owned(), asked)]);
+        let sealed = sealed.await.ok().flatten()?;
+        Some(InputRequiredResult::new(Some(asks), Some(sealed)).into())
+    }
+
+    /// Moves the continuation out of the request.
+    fn take_continuation(&self, call: CallToolRequestParams) -> UnboundContinuation {
+        let carries = is_stateless(&self.context) && (self.supports_elicitation() || call.request_state.is_some());
+        UnboundContinuation {
+            principal: carries.then(|| self.tenant.principal.clone()),
+            name: call.name,
+            state: call.request_state,
+            response: call.input_responses.and_then(|mut responses| responses.remove(QUESTION_KEY)),
+        }
+    }
+
+    /// The language and client of prompts in this call.
+    fn prompt_context(&self) -> PromptContext {
+        let client = self.context.client_info().map(|client| format!("{} {}", client.name, client.version));
+        PromptContext { lang: self.lang(), client }
+    }
+
+    /// Reports a `requestState` that does not verify, and records the rejection.
+    async fn reject_state(&self, error: &RequestStateError, request: &RunTool) -> ErrorData {
+        let message = format!("`requestState` is not good: {error}; {}", RequestStateError::HINT);
+        self.record_rejected(Some(BuiltinTool::Run), tool_reference(request).as_deref(), error.code(), message.clone())
+            .await;
+        ErrorData::invalid_params(message, Some(json!({"code": error.code()})))
+    }
+
+    /// Whether the run may take longer than a client waits and the client supports tasks.
+    fn needs_task(&self, request: &RunTool) -> bool {
+        let wanted = LimitOverrides { timeout_ms: request.timeout_ms, ..LimitOverrides::default() };
+        let is_long = self.tenant.toolbox.policy().budget(&wanted).is_ok_and(|budget| budget.deadline > TASK_THRESHOLD);
+        is_long && self.context.client_capabilities().is_some_and(|capabilities| capabilities.supports_tasks())
+    }
+
+    /// Starts a task, which continues after the call has been answered.
+    fn start_task(self, request: RunTool) -> CallToolResponse {
+        let (tasks, lang) = (self.tenant.tasks.clone(), self.lang());
+        let timeout_ms = request.timeout_ms.unwrap_or_default();
+        match tasks.spawn(timeout_ms, move |task| self.run_in_task(request, task)) {
+            Ok(task) => CreateTaskResult::new(task).into(),
+            Err(full) => {
+                let failure = CallFailure::for_server(Overloaded::CODE, &full.to_string(), Overloaded::HINT, lang);
+                error_result(CallFailure { retry: Some(Overloaded::RETRY_AFTER), ..failure }).into()
+            }
+        }
+    }
+
+    async fn run_in_task(self, request: RunTool, task: TaskContext) -> Result<CallToolResult, TaskExit> {
+        let now = || ElicitationMode::Live(ElicitationChannel::Task(task.clone()), self.prompt_context());
+        let asking = if self.supports_elicitation() { now() } else { ElicitationMode::Unavailable };
+        let progress = Some(Progress::new(ProgressTarget::Task(task.clone())));
+        let (settings, tenant, name) = (self.server.settings(), &*self.tenant, tool_reference(&request));
+        let given_up = Cancellation::Task(task.clone(), self.server.calls().stopping().clone());
+        let ran = run(RunContext { tenant, settings, elicitation: asking, progress }, request, given_up).await;
+        if task.is_cancel_requested() {
+            return Err(TaskExit::Cancelled);
+        }
+        let mut result = self.to_result(ran, name).await;
+        if self.is_remote() {
+            self.server.path_redactor().redact_result(&mut result);
+        }
+        Ok(result)
+    }
+
+    /// Whether the client supports form elicitation.
+    fn supports_elicitation(&self) -> bool {
+        let capabilities = self.context.client_capabilities();
+        let elicitation = capabilities.and_then(|capabilities| capabilities.elicitation);
+        // A client that names neither mode predates URL elicitation, and supports forms.
+        elicitation.is_some_and(|can| can.form.is_some() || can.url.is_none())
+    }
+
+    fn lang(&self) -> Lang {
+        self.server.settings().lang
+    }
+
+    /// Whether the request came over HTTP.
+    fn is_remote(&self) -> bool {
+        is_remote(&self.context.extensions)
+    }
+
+    /// Records a request that no operation sees.
+    async fn record_rejected(
+        &self,
+        operation: Option<BuiltinTool>,
+        tool: Option<&str>,
+        code: &'static str,
+        message: String,
+    ) {
+        let operation = operation.map(BuiltinTool::name);
+        self.tenant.record_rejected(operation, tool.map(str::to_owned), code, message).await;
+    }
+
+    /// Performs part of a request while holding the principal's permit, which is released
+    /// afterwards.
+    async fn run_with_permit<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Toolbox) -> T + Send + 'static,
+    ) -> Result<T, NotStarted> {
+        let patience = WaitContext::new(&self.context, self.server.calls().stopping());
+        self.tenant.run_blocking(&patience, work).await.map(|(done, _)| done)
+    }
+}
+
+fn create(toolbox: &Toolbox, request: &CreateTool, lang: Lang) -> Result<CallToolResult, CallFailure> {
+    let created = toolbox.create(request).map_err(|error| call_failure(&error, lang))?;
+    Ok(success_result(BuiltinTool::Create, created.to_text(lang), &created.response()))
+}
+
+fn list(toolbox: &Toolbox, request: &ListTools, lang: Lang) -> Result<CallToolResult, CallFailure> {
+    let listed = toolbox.list(request).map_err(|error| call_failure(&error, lang))?;
+    Ok(success_result(BuiltinTool::List, listed.to_text(lang), &listed.response()))
+}
+
+fn delete(toolbox: &Toolbox, request: &DeleteTool, lang: Lang) -> Result<CallToolResult, CallFailure> {
+    let step = toolbox.delete(request).map_err(|error| call_failure(&error, lang))?;
+    Ok(success_result(BuiltinTool::Delete, deleted_text(&step, lang), &DeleteResponse::from(&step)))
+}
+
+fn reflect(toolbox: &Toolbox, request: &ReflectOnTask, lang: Lang) -> Result<CallToolResult, CallFailure> {
+    let reflected = toolbox.reflect(request).map_err(|error| call_failure(&error, lang))?;
+    Ok(success_result(BuiltinTool::Reflect, reflected.to_text(lang), &reflected.body()))
+}
+
+/// Parses the arguments of an operation. Arguments that do not parse are recorded.
+fn parse_or_record<T: DeserializeOwned>(
+    toolbox: &Toolbox,
+    operation: BuiltinTool,
+    arguments: Option<JsonObject>,
+    lang: Lang,
+) -> Result<T, CallFailure> {
+    let text = arguments_json(arguments.as_ref());
+    // The tree takes much more memory than the text.
+    drop(arguments);
+    read_request(&text).map_err(|error| {
+        let recorded = toolbox.record_rejected(Some(operation.name()), None, error.code(), error.to_string());
+        if let Err(fault) = recorded {
+            tracing::warn!(code = fault.code(), "a request that was turned away is not recorded: {fault}");
+        }
+        CallFailure::for_server(error.code(), &error.to_string(), error.hint(), lang)
+    })
+}
+
+fn parse<T: DeserializeOwned>(arguments: Option<&JsonObject>) -> Result<T, RequestError> {
+    read_request(&arguments_json(arguments))
+}
+
+fn arguments_json(arguments: Option<&JsonObject>) -> String {
+    arguments.map_or_else(|| Ok("{}".to_owned()), serde_json::to_string).unwrap_or_default()
+}
+
+/// Whether the arguments have more than about [`MAX_INLINE_BYTES`] bytes.
+fn is_large(arguments: &JsonObject) -> bool {
+    fn less(value: &Value, left: usize) -> ControlFlow<(), usize> {
+        let here = match value {
+            Value::String(text) => text.len(),
+            _ => 8,
+        };
+        let left = left.checked_sub(here).map_or(ControlFlow::Break(()), ControlFlow::Continue)?;
+        match value {
+            Value::Array(items) => items.iter().try_fold(left, |left, item| less(item, left)),
+            Value::Object(fields) => fields.iter().try_fold(left, |left, (key, value)| {
+                less(value, left.checked_sub(key.len()).map_or(ControlFlow::Break(()), ControlFlow::Continue)?)
+            }),
+            _ => ControlFlow::Continue(left),
+        }
+    }
+    arguments.values().try_fold(MAX_INLINE_BYTES, |left, value| less(value, left)).is_break()
+}
+
+/// The length of an identifier that the client chose, in bytes.
+fn id_length(id: &NumberOrString) -> usize {
+    match id {
+        NumberOrString::Number(_) => size_of::<i64>(),
+        NumberOrString::String(text) => text.len(),
+    }
+}
+
+/// The tool that a run request names.
+fn tool_reference(request: &RunTool) -> Option<String> {
+    request.tool_name.clone().or_else(|| request.tool_id.clone())
+}
+
+/// Conversion of the operations' errors into a failed call.
+trait ToCallFailure {
+    fn to_call_failure(&self, lang: Lang) -> CallFailure;
+}
+
+macro_rules! to_call_failure {
+    ($($error:ty),*) => {$(
+        impl ToCallFailure for $error {
+            fn to_call_failure(&self, lang: Lang) -> CallFailure {
+                CallFailure::new(self.code(), self.to_text(lang), self.hint())
+            }
+        }
+    )*};
+}
+
+to_call_failure!(CreateError, RunError, ListToolsError, DeleteError, ReflectError);
+
+fn call_failure(error: &impl ToCallFailure, lang: Lang) -> CallFailure {
+    error.to_call_failure(lang)
+}

@@ -1,0 +1,370 @@
+//! Trust in tools: their status, approvals and refusals, and pending approval requests.
+//!
+//! Invariant: an approval holds for one tool with one set of grants. A changed tool has another
+//! identifier, and another set of grants needs its own approval. Deleting a name ends the approvals
+//! of all tools that it ever resolved to. A refusal holds for a tool with any grants and lasts
+//! until a person revokes it; import, deletion and garbage collection keep it. A pending request
+//! permits nothing.
+
+use jiff::Timestamp;
+use rusqlite::{Connection, OptionalExtension as _};
+use serde_json::Value;
+use toolcell_tool::{Status, ToolId, canonical_json};
+
+use crate::audit::{AuditEvent, StatusChange};
+use crate::error::Fault;
+use crate::find::FindError;
+use crate::index::Durability;
+use crate::store::{Entry, Store, by_id, decode_column, read_time};
+use crate::{costs, deprecate, generation};
+
+/// A person's decision about a tool with a set of grants.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Approval {
+    /// The tool.
+    pub tool: ToolId,
+    /// The grants, in canonical form. For a refusal these are the grants that were requested; the
+    /// refusal holds for all others as well.
+    pub grants: Value,
+    /// The decision.
+    pub decision: Decision,
+    /// Who decided, and why if a reason was given.
+    pub by: String,
+    /// When it was decided.
+    pub at: Timestamp,
+}
+
+/// An approval request that nobody has answered yet.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PendingApproval {
+    /// The tool.
+    pub tool: ToolId,
+    /// The requested grants, in canonical form.
+    pub grants: Value,
+    /// Who wanted to run the tool.
+    pub by: String,
+    /// When it was first requested.
+    pub at: Timestamp,
+}
+
+/// An approval or a refusal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Decision {
+    /// The tool may run with these grants.
+    Approved,
+    /// The tool may not run, with any grants.
+    Refused,
+}
+
+/// The result of storing a decision.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DecisionOutcome {
+    /// The decision was stored.
+    Stored,
+    /// Nothing was stored: the decision is an approval, and no name resolves to the tool any more.
+    ToolGone,
+}
+
+/// A status change that was rejected.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StatusError {
+    /// The status does not permit this transition.
+    #[error("a tool that is {from} does not become {to}")]
+    IllegalTransition {
+        /// The current status.
+        from: Status,
+        /// The requested status.
+        to: Status,
+    },
+    /// There is no such tool.
+    #[error(transparent)]
+    Find(#[from] FindError),
+    /// The disk or the index failed.
+    #[error(transparent)]
+    Fault(#[from] Fault),
+}
+
+impl StatusError {
+    /// The stable code of this error.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::IllegalTransition { .. } => "status-illegal",
+            Self::Find(error) => error.code(),
+            Self::Fault(fault) => fault.code(),
+        }
+    }
+}
+
+impl Store {
+    /// Sets the status of a tool and returns the previous one.
+    ///
+    /// # Errors
+    /// `status-illegal`, `tool-not-found`, or another [`Fault`].
+    pub fn set_status(&self, id: ToolId, to: Status) -> Result<Status, StatusError> {
+        self.set_status_audited(id, to, None)
+    }
+
+    pub(crate) fn set_status_audited(
+        &self,
+        id: ToolId,
+        to: Status,
+        attempt: Option<AuditEvent<'_>>,
+    ) -> Result<Status, StatusError> {
+        // Failures from before the tool passed must not count against it afterwards.
+        self.flush_before_read();
+        let made = self.commit_change(
+            attempt,
+            |transaction, attempt| {
+                let entry = by_id(transaction, id).map_err(Fault::from)?;
+                let Entry { status: from, num, .. } = entry.ok_or_else(|| FindError::Unknown(id.to_string()))?;
+                if !from.can_transition_to(to) {
+                    return Err(StatusError::IllegalTransition { from, to });
+                }
+                write_status(transaction, num, to).map_err(Fault::from)?;
+                attempt.details.status = Some(StatusChange { from, to });
+                Ok(Some(from))
+            },
+            |_, _| (),
+        )?;
+        Ok(made.unwrap_or(to))
+    }
+
+    /// Stores a decision. An approval ends a refusal of the tool and coexists with approvals of
+    /// other grants. A refusal replaces all decisions and pending requests of the tool.
+    ///
+    /// # Errors
+    /// Any [`Fault`].
+    pub fn set_decision(&self, approval: &Approval) -> Result<DecisionOutcome, Fault> {
+        self.set_decision_audited(approval, None)
+    }
+
+    pub(crate) fn set_decision_audited(
+        &self,
+        approval: &Approval,
+        attempt: Option<AuditEvent<'_>>,
+    ) -> Result<DecisionOutcome, Fault> {
+        let form = canonical_grants(&approval.grants)?;
+        let made = self.commit_change(
+            attempt,
+            |transaction, _| {
+                let settled = write_decision(transaction, approval, &form)?;
+                Ok::<_, Fault>((settled == DecisionOutcome::Stored).then_some(()))
+            },
+            |_, _| (),
+        )?;
+        Ok(made.map_or(DecisionOutcome::ToolGone, |()| DecisionOutcome::Stored))
+    }
+
+    /// Stores a request to approve these grants, unless it is already pending or decided, or the
+    /// tool is refused. A power failure may lose it; the next run then requests it again.
+    ///
+    /// # Errors
+    /// `store-read-only`, or another [`Fault`].
+    pub fn request_approval(&self, tool: ToolId, grants: &Value, by: &str, at: Timestamp) -> Result<(), Fault> {
+        let form = canonical_grants(grants)?;
+        let grants = blake3::hash(form.as_bytes());
+        let known = self.index.read(|transaction| {
+            let sql = "SELECT EXISTS (SELECT 1 FROM approval WHERE tool = ? AND (grants = ? OR granted = 0))";
+            let mut statement = transaction.prepare_cached(sql)?;
+            Ok::<bool, Fault>(statement.query_row((tool.as_bytes(), grants.as_bytes()), |row| row.get(0))?)
+        })?;
+        if known {
+            return Ok(());
+        }
+        self.index.write(Durability::Unsynced, |transaction| {
+            let sql = "INSERT OR IGNORE INTO approval (tool, grants, form, by, at) VALUES (?, ?, ?, ?, ?)";
+            let row = (tool.as_bytes(), grants.as_bytes(), &form, by, at.as_millisecond());
+            transaction.prepare_cached(sql)?.execute(row)?;
+            Ok(())
+        })
+    }
+
+    /// The pending requests for tools that names resolve to, newest first, at most `limit`.
+    ///
+    /// # Errors
+    /// Any [`Fault`].
+    pub fn pending_approvals(&self, limit: usize) -> Result<Vec<PendingApproval>, Fault> {
+        self.index.read(|transaction| {
+            let sql = "SELECT tool, form, by, at FROM approval WHERE granted IS NULL \
+                       AND EXISTS (SELECT 1 FROM tool AS known WHERE known.id = approval.tool AND current = 1) \
+                       ORDER BY at DESC, tool, grants LIMIT ?";
+            let mut statement = transaction.prepare_cached(sql)?;
+            let rows = statement.query_map([i64::try_from(limit).unwrap_or(i64::MAX)], |row| {
+                Ok(PendingApproval {
+                    tool: ToolId::from_bytes(row.get(0)?),
+                    grants: decode_column(1, serde_json::from_str(row.get_ref(1)?.as_str()?))?,
+                    by: row.get(2)?,
+                    at: read_time(row, 3)?,
+                })
+            })?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })
+    }
+
+    /// The effective decision for a tool with exactly these grants: a refusal of the tool, or an
+    /// approval of these grants; `None` if neither exists.
+    ///
+    /// # Errors
+    /// Any [`Fault`].
+    pub fn decision(&self, tool: ToolId, grants: &Value) -> Result<Option<Decision>, Fault> {
+        let grants = blake3::hash(canonical_grants(grants)?.as_bytes());
+        self.index.read(|transaction| {
+            let sql = "SELECT granted FROM approval WHERE tool = ? AND (granted = 0 OR granted = 1 AND grants = ?) \
+                       ORDER BY granted LIMIT 1";
+            let mut statement = transaction.prepare_cached(sql)?;
+            let granted = statement.query_row((tool.as_bytes(), grants.as_bytes()), |row| row.get(0)).optional()?;
+            Ok(granted.map(decision_from_granted))
+        })
+    }
+
+    /// All decisions about a tool. For pending requests see [`Store::pending_approvals`].
+    ///
+    /// # Errors
+    /// Any [`Fault`].
+    pub fn approvals(&self, tool: ToolId) -> Result<Vec<Approval>, Fault> {
+        self.index.read(|transaction| {
+            let sql = "SELECT form, granted, by, at FROM approval WHERE tool = ? AND granted IS NOT NULL \
+                       ORDER BY at, grants";
+            let mut statement = transaction.prepare_cached(sql)?;
+            let rows = statement.query_map([tool.as_bytes()], |row| {
+                Ok(Approval {
+                    tool,
+                    grants: decode_column(0, serde_json::from_str(row.get_ref(0)?.as_str()?))?,
+                    decision: decision_from_granted(row.get(1)?),
+                    by: row.get(2)?,
+                    at: read_time(row, 3)?,
+                })
+            })?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })
+    }
+
+    /// The decisions about tools that names resolve to, newest first, at most `limit`.
+    ///
+    /// # Errors
+    /// Any [`Fault`].
+    pub fn decisions(&self, limit: usize) -> Result<Vec<Approval>, Fault> {
+        self.index.read(|transaction| {
+            let sql = "SELECT tool, form, granted, by, at FROM approval WHERE granted IS NOT NULL \
+                       AND EXISTS (SELECT 1 FROM tool AS known WHERE known.id = approval.tool AND current = 1) \
+                       ORDER BY at DESC, tool, grants LIMIT ?";
+            let mut statement = transaction.prepare_cached(sql)?;
+            let rows = statement.query_map([i64::try_from(limit).unwrap_or(i64::MAX)], |row| {
+                Ok(Approval {
+                    tool: ToolId::from_bytes(row.get(0)?),
+                    grants: decode_column(1, serde_json::from_str(row.get_ref(1)?.as_str()?))?,
+                    decision: decision_from_granted(row.get(2)?),
+                    by: row.get(3)?,
+                    at: read_time(row, 4)?,
+                })
+            })?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })
+    }
+
+    /// Resets a known tool to unverified, without approvals, pending requests or successor.
+    /// Refusals and a quarantine stay.
+    pub(crate) fn demote_within(transaction: &Connection, id: ToolId) -> Result<(), Fault> {
+        let sql = "UPDATE tool SET status = 'unverified' WHERE id = ? AND status <> 'quarantined'";
+        transaction.prepare_cached(sql)?.execute([id.as_bytes()])?;
+        let sql = "DELETE FROM successor WHERE tool IN (SELECT num FROM tool WHERE id = ?)";
+        transaction.prepare_cached(sql)?.execute([id.as_bytes()])?;
+        let sql = "DELETE FROM approval WHERE tool = ? AND granted IS NOT 0";
+        transaction.prepare_cached(sql)?.execute([id.as_bytes()])?;
+        Ok(generation::bump(transaction)?)
+    }
+
+    #[cfg(test)]
+    pub(crate) fn demote(&self, id: ToolId) -> Result<(), Fault> {
+        self.index.write(self.settings.durability, |transaction| Self::demote_within(transaction, id))
+    }
+
+    /// Revokes all approvals and refusals of a tool and returns how many there were. Pending
+    /// requests stay.
+    ///
+    /// # Errors
+    /// Any [`Fault`].
+    pub fn revoke(&self, tool: ToolId) -> Result<usize, Fault> {
+        self.revoke_audited(tool, None)
+    }
+
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "callers hand over what they made for this; it is cloned for each try"
+    )]
+    pub(crate) fn revoke_audited(&self, tool: ToolId, attempt: Option<AuditEvent<'_>>) -> Result<usize, Fault> {
+        self.with_reserve(|| {
+            self.commit_always(attempt.clone(), |transaction, attempt| {
+                let sql = "DELETE FROM approval WHERE tool = ? AND granted IS NOT NULL";
+                let revoked = transaction.prepare_cached(sql)?.execute([tool.as_bytes()])?;
+                generation::bump(transaction)?;
+                attempt.details.count = Some(revoked as u64);
+                Ok(revoked)
+            })
+        })
+    }
+
+    /// Commits a change that is always made once its transaction runs.
+    fn commit_always<T>(
+        &self,
+        attempt: Option<AuditEvent<'_>>,
+        work: impl FnOnce(&Connection, &mut AuditEvent<'_>) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
+        let made =
+            self.commit_change(attempt, |transaction, attempt| work(transaction, attempt).map(Some), |_, _| ())?;
+        // `work` returned a value, so the change was made.
+        made.ok_or_else(|| Fault::Index { source: "a change was not made".into() })
+    }
+}
+
+/// Writes a decision and removes those that it overrides.
+fn write_decision(transaction: &Connection, approval: &Approval, form: &str) -> rusqlite::Result<DecisionOutcome> {
+    let tool = approval.tool.as_bytes();
+    let granted = approval.decision == Decision::Approved;
+    if granted {
+        let sql = "SELECT EXISTS (SELECT 1 FROM tool WHERE id = ? AND current = 1)";
+        if !transaction.prepare_cached(sql)?.query_row([tool], |row| row.get::<_, bool>(0))? {
+            return Ok(DecisionOutcome::ToolGone);
+        }
+    }
+    let ended = if granted {
+        "DELETE FROM approval WHERE tool = ? AND granted = 0"
+    } else {
+        "DELETE FROM approval WHERE tool = ?"
+    };
+    transaction.prepare_cached(ended)?.execute([tool])?;
+    let sql = "INSERT OR REPLACE INTO approval (tool, grants, form, granted, by, at) VALUES (?, ?, ?, ?, ?, ?)";
+    let grants = blake3::hash(form.as_bytes());
+    let row = (tool, grants.as_bytes(), form, granted, &approval.by, approval.at.as_millisecond());
+    transaction.prepare_cached(sql)?.execute(row)?;
+    generation::bump(transaction)?;
+    Ok(DecisionOutcome::Stored)
+}
+
+/// Ends the approvals of all tools of a name that is deleted or reassigned: they have to be
+/// approved again.
+pub(crate) fn end_approvals(transaction: &Connection, folded: &str) -> rusqlite::Result<()> {
+    let sql = "DELETE FROM approval WHERE granted = 1 AND tool IN (SELECT id FROM tool WHERE folded = ?)";
+    transaction.prepare_cached(sql)?.execute([folded]).map(|_| ())
+}
+
+/// Writes the status of a tool and removes what belonged to the previous one.
+fn write_status(transaction: &Connection, num: i64, to: Status) -> rusqlite::Result<()> {
+    transaction.prepare_cached("UPDATE tool SET status = ? WHERE num = ?")?.execute((to.name(), num))?;
+    if to == Status::Passed {
+        costs::reset_failures(transaction, num)?;
+    }
+    generation::bump(transaction)?;
+    deprecate::clear_successor(transaction, num)
+}
+
+fn decision_from_granted(granted: bool) -> Decision {
+    if granted { Decision::Approved } else { Decision::Refused }
+}
+
+fn canonical_grants(grants: &Value) -> Result<String, Fault> {
+    let bytes = canonical_json(grants).map_err(std::io::Error::other).map_err(Fault::disk("the grants"))?;
+    String::from_utf8(bytes).map_err(std::io::Error::other).map_err(Fault::disk("the grants"))
+}

@@ -1,0 +1,96 @@
+//! Errors of commits to a space.
+
+use crate::error::Fault;
+
+/// The maximum number of characters of a key in a message.
+const MAX_SHOWN_CHARS: usize = 64;
+
+/// A commit that was rejected or that failed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum KvError {
+    /// A key is invalid.
+    #[error("`{key}` is no key: {why}")]
+    Key {
+        /// The key, escaped and truncated.
+        key: String,
+        /// Why the key is invalid.
+        why: String,
+    },
+    /// A value is too long.
+    #[error("the value of `{key}` has {bytes} bytes, the limit is {limit}")]
+    ValueTooLarge {
+        /// The key, escaped and truncated.
+        key: String,
+        /// The length of the value, in bytes.
+        bytes: u64,
+        /// The maximum length, in bytes.
+        limit: u64,
+    },
+    /// The space would exceed its limits.
+    #[error("the space `{space}` would have {count} {what} in it, the limit is {limit}")]
+    Quota {
+        /// The name of the space.
+        space: String,
+        /// The unit: bytes or keys.
+        what: &'static str,
+        /// The total after the commit.
+        count: u64,
+        /// The maximum total.
+        limit: u64,
+    },
+    /// The commit has too many writes or checks.
+    #[error("the commit has {count} {what}, the limit is {limit}")]
+    TooMany {
+        /// Writes or checks.
+        what: &'static str,
+        /// Their number.
+        count: usize,
+        /// The maximum number.
+        limit: usize,
+    },
+    /// The disk or the index failed, and nothing was written.
+    #[error(transparent)]
+    Fault(#[from] Fault),
+    /// The disk or the index failed during the commit; whether it took effect is unknown.
+    #[error("{0}; whether it was written is not known")]
+    CommitUnknown(#[source] Fault),
+    /// The disk or the index failed after the commit took effect.
+    #[error("{0}; it was written before that")]
+    FailedAfterCommit(#[source] Fault),
+}
+
+impl KvError {
+    /// The stable code of this error.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::Key { .. } => "kv-key",
+            Self::ValueTooLarge { .. } => "kv-value-too-large",
+            Self::Quota { .. } => "kv-quota",
+            Self::TooMany { .. } => "kv-too-many",
+            Self::Fault(fault) | Self::CommitUnknown(fault) | Self::FailedAfterCommit(fault) => fault.code(),
+        }
+    }
+
+    /// What the user can do next.
+    #[must_use]
+    pub const fn hint(&self) -> &'static str {
+        match self {
+            Self::Key { .. } => "take a short text as a key, and put the rest into the value",
+            Self::ValueTooLarge { .. } => "take several keys, or raise `value_bytes` in the grant",
+            Self::Quota { .. } => "delete what is not needed, let it expire, or raise `bytes` and `keys` in the grant",
+            Self::TooMany { .. } => "make several commits",
+            Self::Fault(fault) | Self::CommitUnknown(fault) | Self::FailedAfterCommit(fault) => fault.hint(),
+        }
+    }
+}
+
+/// Escapes control characters of a key and truncates it.
+pub(super) fn escape_for_display(key: &str) -> String {
+    let mut shown: String = key.chars().take(MAX_SHOWN_CHARS).flat_map(char::escape_debug).collect();
+    if key.chars().nth(MAX_SHOWN_CHARS).is_some() {
+        shown.push('…');
+    }
+    shown
+}

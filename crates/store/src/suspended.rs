@@ -1,0 +1,170 @@
+//! Suspended runs, stored until one process takes and resumes them.
+//!
+//! Invariant: of all processes that take a suspended run, exactly one gets it, and the row is gone
+//! afterwards. The store does not interpret the bytes of a run: the caller encrypts them.
+
+use jiff::Timestamp;
+use rusqlite::{Connection, OptionalExtension as _, Row};
+use toolcell_tool::ToolId;
+
+use crate::error::Fault;
+use crate::run_id::RunId;
+use crate::store::{Store, read_time};
+
+/// The maximum size of a suspended run, in bytes.
+pub const SUSPENDED_LIMIT: usize = 1 << 20;
+
+/// A suspended run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SuspendedRow {
+    /// The identifier of the run.
+    pub run: RunId,
+    /// The tool of the run.
+    pub tool: ToolId,
+    /// The caller of the run.
+    pub caller: String,
+    /// When the run was suspended.
+    pub suspended_at: Timestamp,
+    /// What else the run is bound to, as JSON text.
+    pub binding: String,
+    /// The encrypted state of the run, at most [`SUSPENDED_LIMIT`] bytes.
+    pub blob: Vec<u8>,
+}
+
+/// A run that could not be suspended.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SuspendError {
+    /// The state of the run is too large.
+    #[error("the run takes {bytes} bytes while it sleeps, the limit is {SUSPENDED_LIMIT}")]
+    TooLarge {
+        /// The size of the state, in bytes.
+        bytes: usize,
+    },
+    /// The store failed.
+    #[error(transparent)]
+    Fault(#[from] Fault),
+}
+
+impl SuspendError {
+    /// The stable code of this error.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::TooLarge { .. } => "too-large-to-sleep",
+            Self::Fault(fault) => fault.code(),
+        }
+    }
+
+    /// What the user can do next.
+    #[must_use]
+    pub const fn hint(&self) -> &'static str {
+        match self {
+            Self::TooLarge { .. } => "let the tool hold less while it waits, or decide while it runs",
+            Self::Fault(fault) => fault.hint(),
+        }
+    }
+}
+
+impl Store {
+    /// Stores a suspended run, and replaces a suspended run with the same identifier.
+    ///
+    /// # Errors
+    /// `too-large-to-sleep`, `store-read-only`, or another [`Fault`]. The run is not suspended
+    /// then.
+    ///
+    /// # Examples
+    /// ```
+    /// use jiff::Timestamp;
+    /// use toolcell_store::{Settings, Store, SuspendedRow};
+    /// use toolcell_tool::ToolId;
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let store = Store::open(folder.path(), &Settings::default())?;
+    /// let run = SuspendedRow {
+    ///     run: "r_00c0ffee00c0ffee-1f".parse()?,
+    ///     tool: ToolId::from_bytes([1; 32]),
+    ///     caller: "cli".to_owned(),
+    ///     suspended_at: Timestamp::UNIX_EPOCH,
+    ///     binding: "{}".to_owned(),
+    ///     blob: b"sealed".to_vec(),
+    /// };
+    /// store.save_suspended(&run)?;
+    /// assert_eq!(store.suspended(run.run)?.as_ref(), Some(&run));
+    /// assert!(store.take_suspended(&run)?);
+    /// assert!(!store.take_suspended(&run)?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn save_suspended(&self, run: &SuspendedRow) -> Result<(), SuspendError> {
+        let bytes = run.blob.len();
+        if bytes > SUSPENDED_LIMIT {
+            return Err(SuspendError::TooLarge { bytes });
+        }
+        Ok(self.index.write(self.settings.durability, |transaction| {
+            let sql = "INSERT OR REPLACE INTO sleeping (run, tool, caller, at, bound, blob) VALUES (?, ?, ?, ?, ?, ?)";
+            let at = run.suspended_at.as_millisecond();
+            let row = (run.run.to_bytes(), run.tool.as_bytes(), &run.caller, at, &run.binding, &run.blob);
+            transaction.prepare_cached(sql)?.execute(row)?;
+            Ok::<_, Fault>(())
+        })?)
+    }
+
+    /// A suspended run; `None` if there is none with this identifier.
+    ///
+    /// # Errors
+    /// Any [`Fault`].
+    pub fn suspended(&self, run: RunId) -> Result<Option<SuspendedRow>, Fault> {
+        self.index.read(|transaction| {
+            let sql = "SELECT run, tool, caller, at, bound, blob FROM sleeping WHERE run = ?";
+            Ok(transaction.prepare_cached(sql)?.query_row([run.to_bytes()], suspended_from_row).optional()?)
+        })
+    }
+
+    /// Takes a suspended run in order to resume it, if it is still exactly as it was read. Returns
+    /// true to the one caller that gets it.
+    ///
+    /// # Errors
+    /// `store-read-only`, or another [`Fault`]. No caller gets the run then.
+    pub fn take_suspended(&self, run: &SuspendedRow) -> Result<bool, Fault> {
+        self.index.write(self.settings.durability, |transaction| {
+            let sql = "DELETE FROM sleeping WHERE run = ? AND blob = ?";
+            Ok(transaction.prepare_cached(sql)?.execute((run.run.to_bytes(), &run.blob))? == 1)
+        })
+    }
+
+    /// All suspended runs, longest suspended first.
+    ///
+    /// # Errors
+    /// Any [`Fault`].
+    pub fn all_suspended(&self) -> Result<Vec<SuspendedRow>, Fault> {
+        self.index.read(|transaction| {
+            let sql = "SELECT run, tool, caller, at, bound, blob FROM sleeping ORDER BY at, run";
+            Ok(transaction.prepare_cached(sql)?.query_map([], suspended_from_row)?.collect::<Result<_, _>>()?)
+        })
+    }
+}
+
+fn suspended_from_row(row: &Row<'_>) -> rusqlite::Result<SuspendedRow> {
+    Ok(SuspendedRow {
+        run: RunId::from_bytes(row.get(0)?),
+        tool: ToolId::from_bytes(row.get(1)?),
+        caller: row.get(2)?,
+        suspended_at: read_time(row, 3)?,
+        binding: row.get(4)?,
+        blob: row.get(5)?,
+    })
+}
+
+/// The number of runs suspended before a time.
+pub(crate) fn count_expired(transaction: &Connection, before: Timestamp) -> rusqlite::Result<u64> {
+    let sql = "SELECT count(*) FROM sleeping WHERE at < ?";
+    transaction.prepare_cached(sql)?.query_row([before.as_millisecond()], |row| row.get(0))
+}
+
+/// Deletes the runs suspended before a time.
+pub(crate) fn delete_expired(transaction: &Connection, before: Timestamp) -> rusqlite::Result<usize> {
+    transaction.prepare_cached("DELETE FROM sleeping WHERE at < ?")?.execute([before.as_millisecond()])
+}
+
+#[cfg(test)]
+mod tests;

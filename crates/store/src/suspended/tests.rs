@@ -1,0 +1,82 @@
+use super::*;
+use crate::gc::GcMode;
+use crate::{RepairMode, Settings, fsck};
+
+fn open(folder: &tempfile::TempDir) -> Store {
+    Store::open(folder.path(), &Settings::default()).unwrap()
+}
+
+fn at(seconds: i64) -> Timestamp {
+    Timestamp::from_second(seconds).unwrap()
+}
+
+fn run(number: u64, since: i64) -> SuspendedRow {
+    let (tool, caller) = (ToolId::from_bytes([7; 32]), "somebody".to_owned());
+    let blob = number.to_le_bytes().to_vec();
+    SuspendedRow { run: RunId::new(1, number), tool, caller, suspended_at: at(since), binding: "{}".to_owned(), blob }
+}
+
+#[test]
+fn of_many_that_take_a_run_at_once_one_gets_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let stores: Vec<Store> = (0..4).map(|_| open(&folder)).collect();
+    for number in 0..20 {
+        let run = run(number, 1);
+        stores[0].save_suspended(&run).unwrap();
+        let take = |store: &Store| store.take_suspended(&run).unwrap();
+        let got: usize = std::thread::scope(|scope| {
+            let threads: Vec<_> = stores.iter().map(|store| scope.spawn(move || take(store))).collect();
+            threads.into_iter().map(|thread| usize::from(thread.join().unwrap())).sum()
+        });
+        assert_eq!(got, 1);
+    }
+    assert_eq!(stores[0].all_suspended().unwrap(), []);
+}
+
+#[test]
+fn what_fell_asleep_again_is_not_taken_as_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(&folder);
+    let (before, after) = (run(1, 1), SuspendedRow { blob: b"later".to_vec(), ..run(1, 2) });
+    store.save_suspended(&before).unwrap();
+    store.save_suspended(&after).unwrap();
+    assert!(!store.take_suspended(&before).unwrap());
+    assert!(store.take_suspended(&after).unwrap());
+}
+
+#[test]
+fn what_is_too_large_does_not_sleep() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(&folder);
+    let most = SuspendedRow { blob: vec![1; SUSPENDED_LIMIT], ..run(1, 1) };
+    store.save_suspended(&most).unwrap();
+    let more = SuspendedRow { blob: vec![1; SUSPENDED_LIMIT + 1], ..run(2, 1) };
+    assert_eq!(store.save_suspended(&more).unwrap_err().code(), "too-large-to-sleep");
+    assert_eq!(store.all_suspended().unwrap(), [most]);
+}
+
+#[test]
+fn what_sleeps_for_long_is_collected() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(&folder);
+    store.save_suspended(&run(1, 1)).unwrap();
+    store.save_suspended(&run(2, 9)).unwrap();
+    for mode in [GcMode::DryRun, GcMode::Execute] {
+        assert_eq!(store.all_suspended().unwrap().len(), 2);
+        assert_eq!(store.collect(at(5), at(10), mode).unwrap().suspended, 1);
+    }
+    assert_eq!(store.all_suspended().unwrap(), [run(2, 9)]);
+}
+
+#[test]
+fn a_repair_of_a_whole_index_keeps_what_sleeps() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(&folder);
+    store.save_suspended(&run(1, 1)).unwrap();
+    let said = "INSERT INTO space (name, keys, bytes) VALUES ('wrong', 1, 1)";
+    store.index.write(crate::Durability::Synced, |connection| Ok::<_, Fault>(connection.execute(said, [])?)).unwrap();
+    drop(store);
+    let health = fsck(folder.path(), RepairMode::Repair).unwrap();
+    assert!(health.problems.iter().any(|problem| problem.mended.is_some()), "{health:?}");
+    assert_eq!(open(&folder).all_suspended().unwrap(), [run(1, 1)]);
+}

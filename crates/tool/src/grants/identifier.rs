@@ -1,0 +1,99 @@
+//! Identifiers of key-value spaces, folders and secrets in grants.
+//!
+//! Invariant: an identifier is an ASCII letter followed by letters, digits, `_` and `-`, at most 64
+//! characters in total. So it is safe as a path component, in a placeholder and in a terminal.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::grants::error::GrantError;
+use crate::name::NAME_LIMIT;
+
+fn parse(what: &'static str, text: &str) -> Result<String, GrantError> {
+    let wrong = |why: &'static str| Err(GrantError::new(what, text, why));
+    if !text.starts_with(|first: char| first.is_ascii_alphabetic()) {
+        return wrong("it must start with an ASCII letter");
+    }
+    if !text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')) {
+        return wrong("only ASCII letters, digits, `_` and `-` may be in it");
+    }
+    if text.len() > NAME_LIMIT {
+        let why = format!("it has {} characters, the limit is {NAME_LIMIT}", text.len());
+        return Err(GrantError::new(what, text, why));
+    }
+    Ok(text.to_owned())
+}
+
+macro_rules! word {
+    ($(#[$doc:meta])* $name:ident, $what:literal) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[serde(try_from = "String", into = "String")]
+        pub struct $name(String);
+
+        impl $name {
+            /// Parses an identifier as a user writes it.
+            ///
+            /// # Errors
+            /// `grant-invalid`
+            pub fn parse(text: &str) -> Result<Self, GrantError> {
+                parse($what, text).map(Self)
+            }
+
+            /// Returns the identifier as text.
+            #[must_use]
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl TryFrom<String> for $name {
+            type Error = GrantError;
+
+            fn try_from(text: String) -> Result<Self, GrantError> {
+                Self::parse(&text)
+            }
+        }
+
+        impl From<$name> for String {
+            fn from(name: $name) -> Self {
+                name.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+    };
+}
+
+word! {
+    /// The name of a key-value space.
+    SpaceName, "name of a space"
+}
+
+word! {
+    /// The name that a tool uses for a granted folder: the first component of its paths.
+    FolderName, "name of a folder"
+}
+
+word! {
+    /// The name of a secret.
+    ///
+    /// # Examples
+    /// ```
+    /// use toolcell_tool::SecretName;
+    ///
+    /// assert_eq!(SecretName::parse("API_TOKEN")?.as_str(), "API_TOKEN");
+    /// let error = SecretName::parse("API TOKEN").unwrap_err();
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "`API TOKEN` is no name of a secret: only ASCII letters, digits, `_` and `-` may be in it",
+    /// );
+    /// # Ok::<(), toolcell_tool::GrantError>(())
+    /// ```
+    SecretName, "name of a secret"
+}

@@ -1,0 +1,51 @@
+//! Hints about missing grants: which grant a tool needs, and the policy line that would give it.
+//!
+//! Invariant: a hint follows from the tool and the policy. The tool's error message only selects
+//! the capability, and never contributes text.
+
+use toolcell_analysis::{Capabilities, Capability};
+use toolcell_host::{Outcome, Report};
+use toolcell_store::Entry;
+
+use crate::policy::{Grants, Policy, suggest_grant};
+use crate::vet::VettedTool;
+
+/// The text by which a guest error names the missing grant.
+const MISSING_GRANT_MARKER: &str = "it needs the grant `";
+
+/// Adds a hint to the error of a tool that failed because of a missing grant.
+pub(crate) fn add_grant_hint(report: &mut Report, entry: &Entry, tool: &VettedTool, grants: &Grants, policy: &Policy) {
+    let Outcome::Threw(thrown) = &mut report.outcome else { return };
+    let needed = thrown
+        .message
+        .split_once(MISSING_GRANT_MARKER)
+        .and_then(|(_, rest)| Capability::from_name(rest.split_once('`')?.0));
+    let Some(capability) = needed.filter(|capability| !grants.has(*capability)) else { return };
+    thrown.message = format!("{}; {}", thrown.message, next_step(capability, entry, tool, policy));
+}
+
+/// Returns what would give a tool the capability that it needs.
+fn next_step(capability: Capability, entry: &Entry, tool: &VettedTool, policy: &Policy) -> String {
+    let name = capability.name();
+    let Some(need) = tool.requested_capabilities().need_of(capability) else {
+        return format!("the tool does not ask for it: make it anew with `{name}` in its `capabilities`");
+    };
+    let asked = Capabilities::scoped([(capability, need.named.clone())]);
+    let ruling = policy.grant_decisions(entry.id, &entry.name, &entry.tags, &asked);
+    let ruling = ruling.first().map(ToString::to_string).unwrap_or_default();
+    let need =
+        Some(need).filter(|need| !need.named.is_empty()).or_else(|| tool.used_capabilities().need_of(capability));
+    format!("{ruling}, and {} in the policy would give it", suggest_grant(&entry.name, capability, need))
+}
+
+/// Returns the policy lines for the requested capabilities that are not granted; `None` if all are
+/// granted.
+pub(crate) fn missing_grant_lines(entry: &Entry, tool: &VettedTool, grants: &Grants) -> Option<String> {
+    let missing = tool.requested_capabilities().iter().filter(|(capability, _)| !grants.has(*capability));
+    let lines = missing.map(|(capability, need)| {
+        let need = if need.named.is_empty() { tool.used_capabilities().need_of(capability) } else { Some(need) };
+        suggest_grant(&entry.name, capability, need)
+    });
+    let lines: Vec<String> = lines.collect();
+    (!lines.is_empty()).then(|| lines.join(" and "))
+}

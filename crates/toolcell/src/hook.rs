@@ -1,0 +1,439 @@
+//! Pre-run and post-run hooks: host functions and commands that decide whether a call runs and what
+//! its caller sees.
+//!
+//! Invariant: hooks fail closed. A hook without a valid answer denies the call before a run, and
+//! withholds the result after one. No hook can crash the host or block it for longer than the
+//! hook's timeout.
+//!
+//! To suppress an output means that the model does not get to read it. It does not mean keeping it
+//! out of logs: the record always contains it.
+
+mod command;
+mod error;
+mod event;
+mod from_policy;
+mod json;
+mod matcher;
+mod merge;
+mod post_run;
+mod program;
+mod runtime;
+mod verdict;
+mod worker;
+
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+pub use command::{CommandHook, CommandTiming, TrustCheck};
+pub use error::{FailureCause, HookFailure};
+pub use event::{ApprovalAnswer, ApprovalPrompt, Approver, AwaitedAnswer, HookEvent, PromptHandle, ToolApproval};
+pub use from_policy::HookTrust;
+pub use merge::{Admission, HookContext, HookReview, HookStep, Modification, RESULT_WITHHELD, ReviewStep};
+pub use post_run::{EndKind, PostRunEvent};
+pub use program::{ProgramFiles, open_regular_file};
+pub use verdict::{HookDecision, HookVerdict, IntoHookResult, ResultChange, Revision};
+
+use command::HookProgram;
+use error::HookFault;
+use event::DeferringApprover;
+use matcher::ToolMatcher;
+use runtime::HookRuntime;
+use worker::{InvocationContext, LeakedThreads};
+
+pub(crate) use program::{search_path, variable_refusal};
+
+/// The timeout of a hook for which none was set.
+pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// An invalid hook definition.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum HookError {
+    /// The command has no program.
+    #[error("the command of the gate `{0}` is empty")]
+    EmptyCommand(String),
+    /// The timeout is zero.
+    #[error("the gate `{0}` has a time of 0 ms")]
+    ZeroTimeout(String),
+    /// A tool pattern is malformed.
+    #[error("`{0}` is no pattern of tool names: it may be a name, or the beginning of one and then `*`")]
+    Pattern(String),
+    /// The hook names an environment variable that it must not get.
+    #[error("the gate `{hook}` does not get the environment variable `{name}`: {reason}")]
+    Variable {
+        /// The name of the hook.
+        hook: String,
+        /// The name of the variable.
+        name: String,
+        /// Why the variable is refused.
+        reason: &'static str,
+    },
+}
+
+impl HookError {
+    /// The stable code of this error.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        "gate-invalid"
+    }
+
+    /// Returns a hint on how to fix the error.
+    #[must_use]
+    pub const fn hint(&self) -> &'static str {
+        match self {
+            Self::EmptyCommand(_) => "name the program, and then its arguments, each a string of its own",
+            Self::ZeroTimeout(_) => "give it some milliseconds, or leave the time out: it is 5000 ms then",
+            Self::Pattern(_) => "write `send-mail` or `send-*`; for every tool, leave the patterns out",
+            Self::Variable { .. } => "name other variables in `env`, or none",
+        }
+    }
+}
+
+type PreHookFn = dyn Fn(&InvocationContext<'_>, &HookEvent) -> Result<HookVerdict, HookFault> + Send + Sync;
+type PostHookFn =
+    dyn Fn(&InvocationContext<'_>, &HookEvent, &PostRunEvent) -> Result<Revision, HookFault> + Send + Sync;
+
+#[derive(Clone)]
+enum HookHandler {
+    Before(Arc<PreHookFn>),
+    After(Arc<PostHookFn>),
+}
+
+/// A hook.
+#[derive(Clone)]
+pub struct Hook {
+    name: Arc<str>,
+    timeout: Duration,
+    matcher: ToolMatcher,
+    leaked: LeakedThreads,
+    handler: HookHandler,
+    /// The program to start, if the hook is a command.
+    program: Option<Arc<HookProgram>>,
+}
+
+impl Hook {
+    /// Replaces the timeout, which is [`DEFAULT_TIMEOUT`] by default. The time that a person takes
+    /// to answer a prompt does not count.
+    pub const fn set_timeout(&mut self, timeout: Duration) -> &mut Self {
+        self.timeout = timeout;
+        self
+    }
+
+    /// Restricts the hook to tools that match one of the patterns: a name, or `prefix*`. Without
+    /// patterns it applies to every tool. Matching ignores case and treats `-` and `_` as equal.
+    ///
+    /// # Errors
+    /// `gate-invalid`
+    pub fn restrict_to<T: AsRef<str>>(&mut self, tools: impl IntoIterator<Item = T>) -> Result<&mut Self, HookError> {
+        self.matcher = ToolMatcher::parse(tools)?;
+        Ok(self)
+    }
+}
+
+impl fmt::Debug for Hook {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let when =
+            if matches!(self.handler, HookHandler::Before(_)) { CommandTiming::Before } else { CommandTiming::After };
+        f.debug_struct("Gate").field("name", &self.name).field("when", &when).finish_non_exhaustive()
+    }
+}
+
+/// The hooks of a host, in order. Cloning is cheap.
+///
+/// # Examples
+/// ```
+/// use serde_json::json;
+/// use toolcell::hook::{HookDecision, HookEvent, Hooks, HookVerdict};
+///
+/// let mut hooks = Hooks::default();
+/// hooks.before("house-rules", |call: &HookEvent| match call.args.get("to") {
+///     Some(to) if to == "everybody" => HookVerdict::deny("mail to everybody is not sent from here"),
+///     _ => HookVerdict::no_objection(),
+/// });
+///
+/// let call = HookEvent::new("send-mail", None, json!({"to": "everybody"}), jiff::Timestamp::UNIX_EPOCH, "/srv");
+/// let admission = hooks.admit(call, None);
+/// assert_eq!(admission.decision, HookDecision::Deny { reason: "mail to everybody is not sent from here".into() });
+/// assert_eq!(admission.decided_by.as_deref(), Some("house-rules"));
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Hooks(Arc<Vec<Hook>>);
+
+impl Hooks {
+    /// Adds a function as a pre-run hook. It runs on a thread of its own.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::time::Duration;
+    /// use toolcell::hook::{HookEvent, Hooks, HookVerdict};
+    ///
+    /// let mut hooks = Hooks::default();
+    /// let hook = hooks.before("at-most-100", |call: &HookEvent| match call.args["count"].as_u64() {
+    ///     Some(count) if count <= 100 => Ok(HookVerdict::allow()),
+    ///     Some(_) => Ok(HookVerdict::ask("more than 100 at once")),
+    ///     None => Err("there is no count"),
+    /// });
+    /// hook.set_timeout(Duration::from_millis(50)).restrict_to(["batch-*"])?;
+    /// # Ok::<(), toolcell::hook::HookError>(())
+    /// ```
+    pub fn before<R>(
+        &mut self,
+        name: impl Into<Arc<str>>,
+        gate: impl Fn(&HookEvent) -> R + Send + Sync + 'static,
+    ) -> &mut Hook
+    where
+        R: IntoHookResult<HookVerdict>,
+    {
+        let gate = Arc::new(gate);
+        self.add_pre(name, move |terms, call| {
+            let gate = Arc::clone(&gate);
+            Ok(worker::run_on_thread(terms, call, move |call| gate(&call).into_hook_result())?)
+        })
+    }
+
+    /// Adds an asynchronous function as a pre-run hook. It is polled on a thread of its own: in the
+    /// caller's runtime if that has other workers than the caller's thread, otherwise in a runtime
+    /// that the hook owns. A future that exceeds the timeout is dropped.
+    ///
+    /// # Examples
+    /// ```
+    /// use toolcell::hook::{HookEvent, Hooks, HookVerdict};
+    ///
+    /// let mut hooks = Hooks::default();
+    /// hooks.before_async("directory", |call: HookEvent| async move {
+    ///     if call.cwd.starts_with("/srv/") { HookVerdict::allow() } else { HookVerdict::ask("it is called from elsewhere") }
+    /// });
+    /// ```
+    pub fn before_async<F>(
+        &mut self,
+        name: impl Into<Arc<str>>,
+        gate: impl Fn(HookEvent) -> F + Send + Sync + 'static,
+    ) -> &mut Hook
+    where
+        F: Future<Output: IntoHookResult<HookVerdict>>,
+    {
+        let (gate, own) = (Arc::new(gate), HookRuntime::default());
+        self.add_pre(name, move |terms, call| {
+            let gate = Arc::clone(&gate);
+            Ok(runtime::run_async(&own, terms, call, move |call| async move { gate(call).await.into_hook_result() })?)
+        })
+    }
+
+    /// Adds a function as a post-run hook, which sees every outcome. It runs on a thread of its
+    /// own.
+    ///
+    /// # Examples
+    /// ```
+    /// use toolcell::hook::{EndKind, HookEvent, PostRunEvent, Hooks, Revision};
+    ///
+    /// let mut hooks = Hooks::default();
+    /// hooks.after("no-mail-addresses", |_: &HookEvent, end: &PostRunEvent| match &end.result {
+    ///     Some(result) if result.as_str().contains('@') => Revision::fail("the result has a mail address in it"),
+    ///     _ => Revision::unchanged(),
+    /// });
+    /// ```
+    pub fn after<R>(
+        &mut self,
+        name: impl Into<Arc<str>>,
+        gate: impl Fn(&HookEvent, &PostRunEvent) -> R + Send + Sync + 'static,
+    ) -> &mut Hook
+    where
+        R: IntoHookResult<Revision>,
+    {
+        let gate = Arc::new(gate);
+        self.add_post(name, move |terms, call, end| {
+            let (gate, end) = (Arc::clone(&gate), end.clone());
+            Ok(worker::run_on_thread(terms, call, move |call| gate(&call, &end).into_hook_result())?)
+        })
+    }
+
+    /// Adds an asynchronous function as a post-run hook. It is polled as in
+    /// [`before_async`](Self::before_async).
+    pub fn after_async<F>(
+        &mut self,
+        name: impl Into<Arc<str>>,
+        gate: impl Fn(HookEvent, PostRunEvent) -> F + Send + Sync + 'static,
+    ) -> &mut Hook
+    where
+        F: Future<Output: IntoHookResult<Revision>>,
+    {
+        let (gate, own) = (Arc::new(gate), HookRuntime::default());
+        self.add_post(name, move |terms, call, end| {
+            let (gate, end) = (Arc::clone(&gate), end.clone());
+            Ok(runtime::run_async(
+                &own,
+                terms,
+                call,
+                move |call| async move { gate(call, end).await.into_hook_result() },
+            )?)
+        })
+    }
+
+    /// Adds a command as a hook.
+    ///
+    /// The command reads one JSON object, `{"hookEventName", "toolName", "toolId"?, "toolArgs",
+    /// "timestamp", "cwd"}`, with the time in milliseconds since 1970. After a run the object also
+    /// has `"toolResult": {"resultType", "textResultForLlm", "result"?, "error"?, "code"?,
+    /// "durationMs"}`. Before a run (`preToolUse`) the command prints an object with any of
+    /// `permissionDecision` (`allow`, `deny`, `ask`), `permissionDecisionReason`, `modifiedArgs`,
+    /// `additionalContext`, `suppressOutput`; after it (`postToolUse`) with any of `modifiedResult`
+    /// or `error`, `additionalContext`, `suppressOutput`. `{}` and `null` mean no objection.
+    /// Processes that the command leaves in its process group are killed when it ends.
+    ///
+    /// The environment of the command consists of `PATH`, `HOME`, `LANG`, `LANGUAGE`, `LC_*`, `TZ`,
+    /// `TMPDIR` and the variables that the command names. It never contains a secret of a tool.
+    ///
+    /// # Errors
+    /// `gate-invalid`
+    pub fn add_command(&mut self, command: CommandHook) -> Result<(), HookError> {
+        self.add_command_if_trusted(command, None)
+    }
+
+    /// Adds a command that is started only while `trusted` returns `Ok`.
+    fn add_command_if_trusted(&mut self, command: CommandHook, trusted: Option<TrustCheck>) -> Result<(), HookError> {
+        let CommandHook { name, command, when, timeout, tools, folder, env } = command;
+        if timeout.is_zero() {
+            return Err(HookError::ZeroTimeout(name));
+        }
+        if let Some((variable, why)) = env.iter().find_map(|name| Some((name, variable_refusal(name)?))) {
+            return Err(HookError::Variable { hook: name, name: variable.clone(), reason: why });
+        }
+        let tools = ToolMatcher::parse(tools)?;
+        let program = HookProgram::new(&command, &folder, env, trusted);
+        let program = Arc::new(program.ok_or_else(|| HookError::EmptyCommand(name.clone()))?);
+        let name: Arc<str> = name.into();
+        let started = Arc::clone(&program);
+        if matches!(when, CommandTiming::Before | CommandTiming::BeforeAndAfter) {
+            let (program, gate) = (Arc::clone(&program), Arc::clone(&name));
+            let ask = move |terms: &InvocationContext<'_>, call: &HookEvent| {
+                Ok(json::parse_verdict(&gate, &program.run(terms, json::write_pre_event(call)?)?)?)
+            };
+            let gate = self.add_pre(Arc::clone(&name), ask);
+            gate.set_timeout(timeout).matcher = tools.clone();
+            gate.program = Some(Arc::clone(&started));
+        }
+        if matches!(when, CommandTiming::After | CommandTiming::BeforeAndAfter) {
+            let ask = move |terms: &InvocationContext<'_>, call: &HookEvent, end: &PostRunEvent| {
+                Ok(json::parse_revision(&program.run(terms, json::write_post_event(call, end)?)?)?)
+            };
+            let gate = self.add_post(name, ask);
+            gate.set_timeout(timeout).matcher = tools;
+            gate.program = Some(started);
+        }
+        Ok(())
+    }
+
+    /// Returns the files of all commands, each with the name of the hook and the folder of the
+    /// command.
+    pub(crate) fn programs(&self) -> impl Iterator<Item = (&str, ProgramFiles, &Path)> {
+        self.0.iter().filter_map(|gate| {
+            let (files, folder) = gate.program.as_ref()?.files();
+            Some((&*gate.name, files, folder))
+        })
+    }
+
+    /// Whether there is no pre-run hook.
+    pub(crate) fn has_no_pre_hooks(&self) -> bool {
+        !self.0.iter().any(|gate| matches!(gate.handler, HookHandler::Before(_)))
+    }
+
+    /// Whether there is no post-run hook.
+    pub(crate) fn has_no_post_hooks(&self) -> bool {
+        !self.0.iter().any(|gate| matches!(gate.handler, HookHandler::After(_)))
+    }
+
+    fn add_pre(
+        &mut self,
+        name: impl Into<Arc<str>>,
+        ask: impl Fn(&InvocationContext<'_>, &HookEvent) -> Result<HookVerdict, HookFault> + Send + Sync + 'static,
+    ) -> &mut Hook {
+        self.add(name.into(), HookHandler::Before(Arc::new(ask)))
+    }
+
+    fn add_post(
+        &mut self,
+        name: impl Into<Arc<str>>,
+        ask: impl Fn(&InvocationContext<'_>, &HookEvent, &PostRunEvent) -> Result<Revision, HookFault>
+        + Send
+        + Sync
+        + 'static,
+    ) -> &mut Hook {
+        self.add(name.into(), HookHandler::After(Arc::new(ask)))
+    }
+
+    fn add(&mut self, name: Arc<str>, act: HookHandler) -> &mut Hook {
+        let (tools, hanging) = (ToolMatcher::default(), LeakedThreads::default());
+        Arc::make_mut(&mut self.0).push_mut(Hook {
+            name,
+            timeout: DEFAULT_TIMEOUT,
+            matcher: tools,
+            leaked: hanging,
+            handler: act,
+            program: None,
+        })
+    }
+
+    /// Runs the pre-run hooks in order until one denies. Each hook sees the arguments as modified
+    /// by the hooks before it. `person` answers the hooks that prompt by themselves, through
+    /// [`HookEvent::approver`]; a combined decision of `ask` is left to [`Admission::resolve_ask`].
+    pub fn admit(&self, mut call: HookEvent, person: Option<&dyn Approver>) -> Admission {
+        let mut admission = Admission::default();
+        for gate in &*self.0 {
+            let Some(HookHandler::Before(ask)) = gate.handler_for(&call) else { continue };
+            let (began, asked) = (Instant::now(), person.map(DeferringApprover::new));
+            let person = asked.as_ref().map(|person| person as &dyn Approver);
+            let said = gate.invoke(&call, person, |terms| ask(terms, &call));
+            admission.merge_verdict(&gate.name, said, began.elapsed(), &mut call);
+            if asked.is_some_and(|person| person.has_deferred()) {
+                admission.merge_deferral();
+            }
+            if matches!(admission.decision, HookDecision::Deny { .. }) {
+                break;
+            }
+        }
+        admission
+    }
+
+    /// Runs the post-run hooks in order. Each hook sees the outcome as modified by the hooks before
+    /// it. Hooks cannot prompt here. A hook that fails withholds the result: the outcome becomes
+    /// `refused` with the code `result-withheld`.
+    pub fn review(&self, call: &HookEvent, end: PostRunEvent) -> HookReview {
+        let mut reviewed = HookReview::new(end);
+        for gate in &*self.0 {
+            let Some(HookHandler::After(ask)) = gate.handler_for(call) else { continue };
+            let began = Instant::now();
+            let said = gate.invoke(call, None, |terms| ask(terms, call, &reviewed.end));
+            reviewed.merge_revision(&gate.name, said, began.elapsed());
+        }
+        reviewed
+    }
+}
+
+impl Hook {
+    /// Returns the handler if the hook applies to the tool of this event.
+    fn handler_for(&self, call: &HookEvent) -> Option<&HookHandler> {
+        self.matcher.matches(&call.tool_name).then_some(&self.handler)
+    }
+
+    fn invoke<T>(
+        &self,
+        call: &HookEvent,
+        person: Option<&dyn Approver>,
+        ask: impl FnOnce(&InvocationContext<'_>) -> Result<T, HookFault>,
+    ) -> Result<T, HookFailure> {
+        let question = |text| ApprovalPrompt {
+            asked_by: self.name.as_ref().to_owned(),
+            text,
+            call: call.clone(),
+            tool_approval: None,
+        };
+        let put = |text| Some(person?.ask(&question(text)));
+        let terms = InvocationContext { timeout: self.timeout, leaked: &self.leaked, prompt: &put };
+        ask(&terms).map_err(|fault| HookFailure::new(&self.name, fault))
+    }
+}

@@ -1,0 +1,156 @@
+//! Failures of hooks and their messages.
+//!
+//! Invariant: the message names the hook and the cause in one line, and contains no character that
+//! a terminal interprets.
+
+use std::time::Duration;
+
+/// The maximum length of an excerpt of foreign text, in characters.
+const MAX_EXCERPT_CHARS: usize = 200;
+
+/// A hook failed to give a valid answer. Before a run this denies the call, after a run it
+/// withholds the result.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the gate `{hook}` {cause}{}", .stderr.as_ref().map_or_else(String::new, |line| format!(": {line}")))]
+#[non_exhaustive]
+pub struct HookFailure {
+    /// The name of the hook.
+    pub hook: String,
+    /// What happened instead of an answer.
+    pub cause: FailureCause,
+    /// The first non-empty line that a command wrote to standard error, truncated to 200
+    /// characters.
+    pub stderr: Option<String>,
+}
+
+/// The cause of a hook's failure.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum FailureCause {
+    /// The hook exceeded its timeout.
+    #[error("did not answer within {} ms", .0.as_millis())]
+    Timeout(Duration),
+    /// The hook panicked.
+    #[error("panicked: {0}")]
+    Panicked(String),
+    /// The hook returned an error.
+    #[error("failed: {0}")]
+    Failed(String),
+    /// The command exited successfully and printed nothing.
+    #[error("answered nothing; the answer without an objection is `{{}}`")]
+    Silent,
+    /// The answer does not match the format.
+    #[error("gave an answer that does not count: {0}")]
+    InvalidAnswer(String),
+    /// The command printed too much.
+    #[error("printed more than {limit} bytes")]
+    TooMuchOutput {
+        /// The limit in bytes.
+        limit: usize,
+    },
+    /// The command exited with a status other than 0.
+    #[error("exited with status {0}")]
+    ExitStatus(i32),
+    /// A signal killed the command.
+    #[error("was killed by signal {0}")]
+    Signal(i32),
+    /// The hook could not be started.
+    #[error("cannot be started: {0}")]
+    NotStarted(String),
+    /// The command is not the one that was trusted.
+    #[error("does not run: {0}")]
+    Untrusted(String),
+    /// Too many earlier runs of the hook still hang.
+    #[error("is not asked: {hanging} of its runs still hang, the limit is {limit}")]
+    Exhausted {
+        /// The number of hung runs.
+        hanging: usize,
+        /// The maximum number of hung runs.
+        limit: usize,
+    },
+}
+
+impl HookFailure {
+    pub(super) fn new(gate: &str, fault: HookFault) -> Self {
+        Self { hook: gate.to_owned(), cause: fault.cause, stderr: fault.stderr }
+    }
+
+    /// The stable code of this failure.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        match self.cause {
+            FailureCause::Timeout(_) => "gate-timeout",
+            FailureCause::Panicked(_)
+            | FailureCause::Failed(_)
+            | FailureCause::ExitStatus(_)
+            | FailureCause::Signal(_) => "gate-failed",
+            FailureCause::Silent | FailureCause::InvalidAnswer(_) | FailureCause::TooMuchOutput { .. } => {
+                "gate-answer-invalid"
+            }
+            FailureCause::NotStarted(_) => "gate-not-started",
+            FailureCause::Untrusted(_) => "gate-untrusted",
+            FailureCause::Exhausted { .. } => "gate-exhausted",
+        }
+    }
+
+    /// Returns a hint on what to do next.
+    #[must_use]
+    pub const fn hint(&self) -> &'static str {
+        match self.cause {
+            FailureCause::Timeout(_) => "make the gate faster, or give it more time",
+            FailureCause::Panicked(_) | FailureCause::Failed(_) => {
+                "a gate that has an objection answers deny; this one needs repair"
+            }
+            FailureCause::Silent | FailureCause::InvalidAnswer(_) => {
+                "a gate prints one JSON object with the agreed keys on standard output, and nothing else there"
+            }
+            FailureCause::TooMuchOutput { .. } => {
+                "a gate prints its answer on standard output, and anything else on standard error"
+            }
+            FailureCause::ExitStatus(_) | FailureCause::Signal(_) => {
+                "a command that has an objection prints its answer and exits with 0"
+            }
+            FailureCause::Untrusted(_) => {
+                "look at what has changed, and then trust its file anew: toolcell config trust FILE"
+            }
+            FailureCause::NotStarted(_) => "name a program that is there and may be executed",
+            FailureCause::Exhausted { .. } => "find out why the gate hangs, and restart the host",
+        }
+    }
+}
+
+/// A cause without the name of the hook.
+#[derive(Debug)]
+pub(super) struct HookFault {
+    pub(super) cause: FailureCause,
+    pub(super) stderr: Option<String>,
+}
+
+impl From<FailureCause> for HookFault {
+    fn from(cause: FailureCause) -> Self {
+        Self { cause, stderr: None }
+    }
+}
+
+/// Returns the start of a foreign text as a single line, with escapes for characters that a
+/// terminal interprets.
+pub(super) fn escaped_excerpt(text: &str) -> String {
+    let mut shown = String::new();
+    for (count, char) in text.trim().chars().enumerate() {
+        match char {
+            _ if count == MAX_EXCERPT_CHARS => {
+                shown.push('…');
+                break;
+            }
+            char if is_control_or_bidi(char) => shown.extend(char.escape_default()),
+            char => shown.push(char),
+        }
+    }
+    shown
+}
+
+/// Whether a character is a control character, a line or paragraph separator, or a bidirectional
+/// control.
+fn is_control_or_bidi(char: char) -> bool {
+    char.is_control() || matches!(char, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}

@@ -1,0 +1,255 @@
+//! Merging of the answers of all hooks.
+//!
+//! Invariant: deny beats ask beats allow in any order of the hooks, and a call that no hook decides
+//! stays undecided. A decision is only ever replaced by a stricter one, until an approver resolves
+//! it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::error::{FailureCause, HookFailure};
+use super::event::{ApprovalAnswer, ApprovalPrompt, Approver, AwaitedAnswer, HookEvent};
+use super::post_run::{EndKind, PostRunEvent};
+use super::verdict::{HookDecision, HookVerdict, ResultChange, Revision};
+
+/// The code of a run whose result is withheld because a post-run hook failed.
+pub const RESULT_WITHHELD: &str = "result-withheld";
+
+/// A text that a hook adds for the model. It must be shown once, attributed to the hook.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HookContext {
+    /// The name of the hook.
+    pub hook: String,
+    /// The text.
+    pub text: String,
+}
+
+/// The outcome of one pre-run hook.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct HookStep {
+    /// The name of the hook.
+    pub hook: String,
+    /// The decision; `Deny` if the hook failed.
+    pub decision: HookDecision,
+    /// The failure, if the hook failed.
+    pub failure: Option<HookFailure>,
+    /// Whether the hook modified the arguments.
+    pub args: Modification,
+    /// The time the hook took, including the time a person took to answer its prompts.
+    pub elapsed: Duration,
+}
+
+/// Whether a hook modified the value it was given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Modification {
+    /// The value is unmodified.
+    #[default]
+    Unchanged,
+    /// The hook replaced the value.
+    Changed,
+}
+
+/// The merged answer of the pre-run hooks.
+#[derive(Debug, Clone, Default)]
+#[must_use]
+#[non_exhaustive]
+pub struct Admission {
+    /// The merged decision. An `Ask` must be [resolved](Self::resolve_ask).
+    pub decision: HookDecision,
+    /// The hook that decided, or the first of several with the same decision.
+    pub decided_by: Option<String>,
+    /// The modified arguments, if a hook modified them. They have not been validated yet.
+    pub args: Option<Arc<Value>>,
+    /// Texts that the model should read.
+    pub context: Vec<HookContext>,
+    /// Whether the output is kept from the model. The record contains it either way.
+    pub suppress_output: bool,
+    /// What a denied call waits for, if an answer can still admit it.
+    pub awaits: Option<AwaitedAnswer>,
+    /// The outcome of each hook, in order.
+    pub steps: Vec<HookStep>,
+}
+
+impl Admission {
+    /// Merges the answer of a hook, and updates the arguments of the event for the next hook.
+    pub(super) fn merge_verdict(
+        &mut self,
+        gate: &str,
+        said: Result<HookVerdict, HookFailure>,
+        took: Duration,
+        call: &mut HookEvent,
+    ) {
+        let (verdict, failure) = match said.and_then(|verdict| check_modified_args(gate, verdict)) {
+            Ok(verdict) => (verdict, None),
+            Err(failure) => (HookVerdict::deny(failure.to_string()), Some(failure)),
+        };
+        let args = if verdict.modified_args.is_some() { Modification::Changed } else { Modification::Unchanged };
+        if let Some(args) = verdict.modified_args {
+            call.args = Arc::new(args);
+            self.args = Some(Arc::clone(&call.args));
+        }
+        self.context.extend(verdict.additional_context.map(|text| HookContext { hook: gate.to_owned(), text }));
+        self.suppress_output |= verdict.suppress_output;
+        self.steps.push(HookStep {
+            hook: gate.to_owned(),
+            decision: verdict.decision.clone(),
+            failure,
+            args,
+            elapsed: took,
+        });
+        self.combine(gate, verdict.decision);
+    }
+
+    /// Records that the approver deferred the prompt of the last hook. This has an effect only if
+    /// that hook denied the call without failing, that is, if its decision depends on the answer.
+    pub(super) fn merge_deferral(&mut self) {
+        let has_failed = self.steps.last().is_some_and(|step| step.failure.is_some());
+        if matches!(self.decision, HookDecision::Deny { .. }) && !has_failed {
+            self.awaits = Some(AwaitedAnswer::HookPrompt);
+        }
+    }
+
+    fn combine(&mut self, gate: &str, decision: HookDecision) {
+        match (&mut self.decision, decision) {
+            // The approver should see every reason.
+            (HookDecision::Ask { reason }, HookDecision::Ask { reason: other }) => {
+                reason.push_str("; ");
+                reason.push_str(&other);
+            }
+            (current, decision) if decision.strictness() > current.strictness() => {
+                *current = decision;
+                self.decided_by = Some(gate.to_owned());
+            }
+            _ => {}
+        }
+    }
+
+    /// Resolves an `Ask` by prompting the approver. An approval allows the call; a refusal, a
+    /// deferral and the absence of an approver deny it. A deferral also sets
+    /// [`awaits`](Self::awaits). Other decisions are left as they are.
+    ///
+    /// `call` is the event that was admitted; the prompt shows it with the arguments as the hooks
+    /// modified them. Validate these arguments first, so that no person is prompted about a call
+    /// that cannot run.
+    pub fn resolve_ask(mut self, call: &HookEvent, person: Option<&dyn Approver>) -> Self {
+        let HookDecision::Ask { reason } = self.decision else { return self };
+        let gate = self.decided_by.clone().unwrap_or_default();
+        let answer = person.map(|person| {
+            let mut call = call.clone();
+            if let Some(args) = &self.args {
+                call.args = Arc::clone(args);
+            }
+            person.ask(&ApprovalPrompt { asked_by: gate.clone(), text: reason.clone(), call, tool_approval: None })
+        });
+        self.decision = match answer {
+            Some(ApprovalAnswer::Approve) => HookDecision::Allow,
+            Some(ApprovalAnswer::Refuse { feedback: None }) => {
+                HookDecision::Deny { reason: format!("a person said no: {reason}") }
+            }
+            Some(ApprovalAnswer::Refuse { feedback: Some(feedback) }) => {
+                HookDecision::Deny { reason: format!("a person said no: {reason}; {feedback}") }
+            }
+            Some(ApprovalAnswer::NotShown { reason: why }) => {
+                let next = "shorten the arguments, or run the tool with `toolcell run` on a terminal";
+                HookDecision::Deny { reason: format!("the gate `{gate}` asks, and nobody was asked: {why}: {next}") }
+            }
+            Some(ApprovalAnswer::Defer) => {
+                self.awaits = Some(AwaitedAnswer::HookPrompt);
+                HookDecision::Deny { reason: format!("somebody is being asked: {reason}") }
+            }
+            None => HookDecision::Deny {
+                reason: format!("the gate `{gate}` asks, and nobody is there to answer: {reason}"),
+            },
+        };
+        self
+    }
+}
+
+/// Checks that modified arguments are an object.
+fn check_modified_args(gate: &str, verdict: HookVerdict) -> Result<HookVerdict, HookFailure> {
+    match &verdict.modified_args {
+        None | Some(Value::Object(_)) => Ok(verdict),
+        Some(other) => {
+            let kind = match other {
+                Value::Null => "null",
+                Value::Bool(_) => "a boolean",
+                Value::Number(_) => "a number",
+                Value::String(_) => "a string",
+                Value::Array(_) | Value::Object(_) => "an array",
+            };
+            let cause = FailureCause::InvalidAnswer(format!("the arguments became {kind}, they must be an object"));
+            Err(HookFailure::new(gate, cause.into()))
+        }
+    }
+}
+
+/// The outcome of one post-run hook.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ReviewStep {
+    /// The name of the hook.
+    pub hook: String,
+    /// The failure, if the hook failed.
+    pub failure: Option<HookFailure>,
+    /// Whether the hook modified the outcome. Changes made after another hook failed are discarded,
+    /// and do not count.
+    pub end: Modification,
+    /// The time the hook took.
+    pub elapsed: Duration,
+}
+
+/// The merged answer of the post-run hooks.
+#[derive(Debug, Clone)]
+#[must_use]
+#[non_exhaustive]
+pub struct HookReview {
+    /// The outcome that the caller sees.
+    pub end: PostRunEvent,
+    /// The hook that last modified the outcome, if any did.
+    pub decided_by: Option<String>,
+    /// Texts that the model should read.
+    pub context: Vec<HookContext>,
+    /// Whether the output is kept from the model. The record contains it either way.
+    pub suppress_output: bool,
+    /// The outcome of each hook, in order.
+    pub steps: Vec<ReviewStep>,
+}
+
+impl HookReview {
+    pub(super) const fn new(end: PostRunEvent) -> Self {
+        Self { end, decided_by: None, context: Vec::new(), suppress_output: false, steps: Vec::new() }
+    }
+
+    /// Merges the answer of a hook. After a failure the outcome is final: later hooks see it, but
+    /// cannot modify it.
+    pub(super) fn merge_revision(&mut self, gate: &str, said: Result<Revision, HookFailure>, took: Duration) {
+        let is_final = self.steps.iter().any(|step| step.failure.is_some());
+        let (revision, failure) = match said {
+            Ok(revision) => (revision, None),
+            Err(failure) => (Revision::unchanged(), Some(failure)),
+        };
+        let duration = self.end.duration;
+        let end = match (revision.change, &failure) {
+            _ if is_final => None,
+            (_, Some(failure)) => {
+                Some(PostRunEvent::failed(EndKind::Refused, RESULT_WITHHELD, failure.to_string(), duration))
+            }
+            (ResultChange::Unchanged, None) => None,
+            (ResultChange::Succeed(result), None) => Some(PostRunEvent::returned(Some(result), duration)),
+            (ResultChange::Fail(message), None) => {
+                Some(PostRunEvent::failed(EndKind::Threw, "tool-failed", message, duration))
+            }
+        };
+        let touched = if end.is_some() { Modification::Changed } else { Modification::Unchanged };
+        if let Some(end) = end {
+            self.end = end;
+            self.decided_by = Some(gate.to_owned());
+        }
+        self.context.extend(revision.additional_context.map(|text| HookContext { hook: gate.to_owned(), text }));
+        self.suppress_output |= revision.suppress_output;
+        self.steps.push(ReviewStep { hook: gate.to_owned(), failure, end: touched, elapsed: took });
+    }
+}

@@ -1,0 +1,126 @@
+//! Host calls: the operations that the host performs for a tool while the tool waits, as far as its
+//! grants allow.
+//!
+//! ```text
+//! request of the tool → driver → completion queue → the tool continues
+//! driver: timers in place, HTTP on the runtime, files and key-value pairs on blocking threads
+//! ```
+//!
+//! Invariant: a host call is started once and completes once. The host calls of a run end with the
+//! run, and the effects of each are known.
+
+mod completions;
+mod driver;
+mod effects;
+mod error;
+mod fetch;
+mod files;
+mod held;
+mod kv;
+mod open;
+mod pending;
+mod protected;
+mod runtime;
+pub(crate) mod tools;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use jiff::Timestamp;
+use toolcell_capabilities::{Files, Meters, NetSession};
+use toolcell_host::{Grant, HostCallDriver, HostCalls};
+use toolcell_store::Store;
+use toolcell_tool::{Grants, KvGrant, ToolId};
+
+pub use effects::{BodyEnd, Effect, EffectLog, ReceivedBody};
+pub use held::{EffectApprover, EffectDecision, HeldBody, HeldEffect};
+pub use open::{GrantOpenError, SecretSource};
+
+pub(crate) use effects::EffectRecorder;
+pub(crate) use held::{ChainHead, DeferAll, PlanChain, PlanPosition};
+pub(crate) use pending::{PendingCallback, PendingHostCalls};
+pub(crate) use runtime::BackgroundRuntime;
+
+use crate::run::{CallerContext, RunOptions};
+use crate::toolbox::Toolbox;
+
+use driver::HostCallRunner;
+
+/// The environment of one run: its grants, the resources opened for them, and its records.
+pub(crate) struct RunEnvironment<'a> {
+    toolbox: &'a Toolbox,
+    /// The identifier of the tool.
+    id: ToolId,
+    /// The name of the tool.
+    name: String,
+    /// The number of calling tools above this run in the call chain.
+    depth: u32,
+    /// The plan shared by the whole call chain, if effects are held.
+    pub(crate) plan: Option<Arc<PlanChain>>,
+    /// The quotas used by all runs of the call chain.
+    meters: Meters,
+    /// The options of the outermost run of the call chain.
+    pub(crate) options: &'a RunOptions,
+    /// The call identifier that the tool sees.
+    pub(crate) call_id: String,
+    /// All grants of the tool.
+    all_grants: Grants,
+    /// The grants that are visible in the tool's cell.
+    cell_grants: Vec<Grant>,
+    net: Option<Arc<NetSession>>,
+    files: Option<Arc<Files>>,
+    kv: Option<KvAccess>,
+    background: &'a BackgroundRuntime,
+    /// The effects of the run's host calls.
+    pub(crate) effects: EffectRecorder,
+    /// The host calls that are pending when the run is resumed or suspended.
+    pending: Mutex<PendingHostCalls>,
+}
+
+/// The position of a run in a chain of nested calls.
+pub(crate) struct NestingContext<'a> {
+    /// The context of the calling tool, if a tool makes the call.
+    pub(crate) caller: Option<&'a CallerContext<'a>>,
+    /// The plan shared by the whole call chain, if effects are held.
+    pub(crate) plan: Option<Arc<PlanChain>>,
+}
+
+/// Access to a granted key-value space.
+#[derive(Clone)]
+struct KvAccess {
+    store: Arc<Store>,
+    grant: Arc<KvGrant>,
+    now: fn() -> Timestamp,
+}
+
+impl HostCalls for RunEnvironment<'_> {
+    fn grants(&self) -> Vec<Grant> {
+        self.cell_grants.clone()
+    }
+
+    fn start(&self) -> Box<dyn HostCallDriver + '_> {
+        Box::new(HostCallRunner::new(self))
+    }
+}
+
+impl RunEnvironment<'_> {
+    /// Returns the host calls that are pending while the run is suspended.
+    pub(crate) fn pending(&self) -> MutexGuard<'_, PendingHostCalls> {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Returns the grants that are visible in a cell.
+fn cell_grants(grants: &Grants) -> Vec<Grant> {
+    let secrets = || grants.secrets.iter().map(|secret| secret.name.to_string()).collect();
+    [
+        (grants.timers, Grant::Timers),
+        (!grants.net.is_empty(), Grant::Net),
+        (grants.kv.is_some(), Grant::Kv),
+        (!grants.files.is_empty(), Grant::Files),
+        (!grants.secrets.is_empty(), Grant::Secrets { names: secrets() }),
+        (!grants.tools.is_empty(), Grant::Tools),
+    ]
+    .into_iter()
+    .filter_map(|(granted, grant)| granted.then_some(grant))
+    .collect()
+}

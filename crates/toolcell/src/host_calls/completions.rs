@@ -1,0 +1,47 @@
+//! The queue in which host calls report their completion, from any thread.
+
+use std::sync::{Mutex, PoisonError};
+
+use toolcell_host::{Completion, Effects, Notifier};
+
+use super::effects::BodyChunk;
+use super::pending::PendingCallback;
+
+/// The completions that have not been processed yet.
+#[derive(Default)]
+pub(super) struct CompletionQueue {
+    events: Mutex<Vec<CompletionEvent>>,
+    notifier: Notifier,
+}
+
+/// A completion of a host call.
+pub(super) enum CompletionEvent {
+    /// The call completed.
+    Finished(Completion),
+    /// The call completed, and delivered a chunk of a response body.
+    BodyChunk(Completion, BodyChunk),
+    /// The call completed. If it succeeded, it has these effects, and these effects on the world.
+    WithEffects { completion: Completion, effects: Effects, world_effects: Effects },
+    /// A host function was started, and answers later.
+    Deferred(PendingCallback),
+}
+
+impl CompletionQueue {
+    pub(super) fn push_completion(&self, ended: Completion) {
+        self.push(CompletionEvent::Finished(ended));
+    }
+
+    pub(super) fn push(&self, came: CompletionEvent) {
+        self.events.lock().unwrap_or_else(PoisonError::into_inner).push(came);
+        self.notifier.notify();
+    }
+
+    pub(super) fn drain(&self) -> Vec<CompletionEvent> {
+        std::mem::take(&mut *self.events.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Returns the notifier that is notified of each event.
+    pub(super) fn notifier(&self) -> &Notifier {
+        &self.notifier
+    }
+}

@@ -1,0 +1,302 @@
+//! Drives the host calls of one run.
+//!
+//! Invariant: a call that is cancelled, or abandoned at the end of the run, is never reported. A
+//! request is aborted; a disk operation is awaited, so that nothing happens after the run that
+//! asked for it. A host function belongs to the host: it continues, and its result is dropped.
+
+mod dispatch;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::{Duration, Instant};
+
+use toolcell_host::{
+    Completion, Effects, HostCall, HostCallDriver, Json, Remaining, WaitOutcome as Rested, WaitResult,
+};
+
+use super::completions::{CompletionEvent, CompletionQueue};
+use super::fetch::BodyReader;
+use super::held::PlanPosition;
+use super::pending::{PendingCallback, PendingHostCalls, remaining_timer, to_instant, to_timestamp};
+use super::tools::{self, NestedCall};
+use super::{EffectRecorder, RunEnvironment};
+use crate::run::NestedResult;
+
+pub(super) struct HostCallRunner<'a> {
+    environment: &'a RunEnvironment<'a>,
+    completions: Arc<CompletionQueue>,
+    /// The calls that have not completed.
+    in_flight: BTreeMap<u32, PendingCall>,
+    /// Running requests, and responses whose bodies are not read to their end.
+    open_bodies: BTreeMap<u32, BodyReader>,
+    /// Calls of tools that have not run yet, in order.
+    queued_calls: VecDeque<(u32, NestedCall)>,
+    /// Effects that await a decision, each with its position in the plan, if it has one already.
+    held: Vec<(Option<PlanPosition>, HostCall)>,
+    /// Effects whose decision is deferred: they suspend the run.
+    deferred: Vec<(PlanPosition, HostCall)>,
+    /// Host functions that answer later.
+    callbacks: Vec<PendingCallback>,
+    /// Whether the current wait may suspend the run.
+    can_suspend: CanSuspend,
+    /// A channel that closes when the last blocking task has finished.
+    blocking_tasks: (Sender<()>, Receiver<()>),
+}
+
+/// Whether a wait may suspend the run.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum CanSuspend {
+    Yes,
+    No,
+}
+
+enum PendingCall {
+    /// A timer that is due at this instant.
+    Timer(Instant),
+    /// A call that runs elsewhere, and reports to the completion queue.
+    InBackground,
+}
+
+impl<'a> HostCallRunner<'a> {
+    pub(super) fn new(given: &'a RunEnvironment<'a>) -> Self {
+        let (flying, rests) = (BTreeMap::new(), BTreeMap::new());
+        let (calls, held, later, tickets) = (VecDeque::new(), Vec::new(), Vec::new(), Vec::new());
+        let (inbox, nap) = (Arc::default(), CanSuspend::No);
+        let mut new = Self {
+            environment: given,
+            completions: inbox,
+            in_flight: flying,
+            open_bodies: rests,
+            queued_calls: calls,
+            held,
+            deferred: later,
+            callbacks: tickets,
+            can_suspend: nap,
+            blocking_tasks: channel(),
+        };
+        new.restore_pending();
+        new
+    }
+
+    /// Restores the calls that the run waited for when it was suspended.
+    fn restore_pending(&mut self) {
+        let PendingHostCalls { held, places, tickets, timers, answered } =
+            std::mem::take(&mut *self.environment.pending());
+        let mut known: Vec<(HostCall, Option<PendingCall>)> =
+            held.iter().map(|operation| (operation.clone(), None)).collect();
+        let begun = tickets.iter().chain(answered.iter().map(|(ticketed, _)| ticketed));
+        known.extend(begun.map(|ticketed| (ticketed.to_host_call(), Some(PendingCall::InBackground))));
+        let now = self.environment.toolbox.now();
+        for (id, due) in timers {
+            let due = to_instant(due, now);
+            known.push((remaining_timer(id, due), Some(PendingCall::Timer(due))));
+        }
+        known.sort_unstable_by_key(|(operation, _)| operation.id);
+        for (operation, begun) in known {
+            self.environment.effects.record_requested(&operation);
+            if begun.is_some() {
+                self.environment.effects.record_started(operation.id);
+            }
+            self.in_flight.insert(operation.id, begun.unwrap_or(PendingCall::InBackground));
+        }
+        let mut places = places.into_iter();
+        self.held = held.into_iter().map(|operation| (places.next(), operation)).collect();
+        self.callbacks = tickets;
+        for (_, ended) in answered {
+            self.completions.push_completion(ended);
+        }
+    }
+
+    /// Saves the calls that the run waits for while it is suspended.
+    fn save_pending(&mut self) {
+        let now = self.environment.toolbox.now();
+        let timers = self.in_flight.iter().filter_map(|(id, flight)| match flight {
+            PendingCall::Timer(due) => Some((*id, to_timestamp(*due, now))),
+            PendingCall::InBackground => None,
+        });
+        let timers = timers.collect();
+        let (mut held, mut tickets) = (std::mem::take(&mut self.deferred), std::mem::take(&mut self.callbacks));
+        held.sort_unstable_by_key(|(_, operation)| operation.id);
+        tickets.sort_unstable_by_key(|ticketed| ticketed.id);
+        let (places, held) = held.into_iter().unzip();
+        *self.environment.pending() = PendingHostCalls { held, places, tickets, timers, answered: Vec::new() };
+    }
+
+    /// Takes the completions of calls that the run still waits for.
+    fn take_completions(&mut self) -> Vec<Completion> {
+        let mut all = Vec::new();
+        for came in self.completions.drain() {
+            let ended = match came {
+                CompletionEvent::Deferred(ticketed) => {
+                    all.extend(self.handle_deferred(ticketed));
+                    continue;
+                }
+                CompletionEvent::Finished(ended)
+                | CompletionEvent::BodyChunk(ended, _)
+                | CompletionEvent::WithEffects { completion: ended, .. }
+                    if self.in_flight.remove(&ended.id).is_none() =>
+                {
+                    continue;
+                }
+                CompletionEvent::Finished(ended) => self.record_completion(ended, EffectRecorder::record_succeeded),
+                CompletionEvent::BodyChunk(ended, piece) => {
+                    if let Err(failure) = &ended.result {
+                        self.environment.effects.record_body_failure(piece.fetch, failure);
+                    } else {
+                        self.environment.effects.record_body_chunk(&piece);
+                    }
+                    self.record_completion(ended, EffectRecorder::record_succeeded)
+                }
+                CompletionEvent::WithEffects { completion: ended, effects, world_effects: changed } => {
+                    self.record_completion(ended, |ledger, id| ledger.record_finished(id, effects, changed))
+                }
+            };
+            all.push(ended);
+        }
+        all
+    }
+
+    /// Records the result of a call.
+    fn record_completion(&mut self, ended: Completion, well: impl FnOnce(&EffectRecorder, u32)) -> Completion {
+        let Completion { id, result } = &ended;
+        match result {
+            Ok(_) => well(&self.environment.effects, *id),
+            Err(failure) => {
+                self.open_bodies.remove(id);
+                self.environment.effects.record_failed(*id, failure);
+            }
+        }
+        ended
+    }
+
+    /// Handles a host function that answers later: the run waits for it if it may be suspended, and
+    /// gets an error otherwise.
+    fn handle_deferred(&mut self, ticketed: PendingCallback) -> Option<Completion> {
+        if !self.in_flight.contains_key(&ticketed.id) {
+            return None;
+        }
+        if self.can_suspend == CanSuspend::Yes {
+            self.callbacks.push(ticketed);
+            return None;
+        }
+        self.in_flight.remove(&ticketed.id);
+        let ended = Completion { id: ticketed.id, result: Err(tools::deferred_error(&ticketed.function)) };
+        Some(self.record_completion(ended, EffectRecorder::record_succeeded))
+    }
+
+    /// Whether only timers, decisions and answers of host functions are pending, so that the tool
+    /// cannot progress without them.
+    fn is_blocked_on_outside(&self) -> bool {
+        let timers = self.in_flight.values().filter(|flight| matches!(flight, PendingCall::Timer(_))).count();
+        self.in_flight.len() - timers == self.held.len() + self.deferred.len() + self.callbacks.len()
+    }
+
+    /// Returns the timer that is due first.
+    fn next_timer(&self) -> Option<(Instant, u32)> {
+        let timers = self.in_flight.iter().filter_map(|(id, flight)| match flight {
+            PendingCall::Timer(due) => Some((*due, *id)),
+            PendingCall::InBackground => None,
+        });
+        timers.min()
+    }
+}
+
+impl HostCallDriver for HostCallRunner<'_> {
+    fn submit(&mut self, started: Vec<HostCall>, cancelled: &[u32]) {
+        for operation in started {
+            // Reads of a response body are recorded with their request.
+            if operation.kind != "fetch.read" {
+                self.environment.effects.record_requested(&operation);
+            }
+            self.start_or_hold(operation);
+        }
+        for id in cancelled {
+            self.open_bodies.remove(id);
+            self.queued_calls.retain(|(call, _)| call != id);
+            self.held.retain(|(_, operation)| operation.id != *id);
+            self.deferred.retain(|(_, operation)| operation.id != *id);
+            self.callbacks.retain(|ticketed| ticketed.id != *id);
+            self.in_flight.remove(id);
+            self.environment.effects.record_abandoned(*id);
+        }
+    }
+
+    fn wait(&mut self, left: &Remaining<'_>) -> WaitResult {
+        self.can_suspend = CanSuspend::No;
+        match self.drive(left) {
+            Rested::Completed(waited) => waited,
+            // Unreachable: suspension is off.
+            Rested::Suspend { .. } => WaitResult::nothing_pending(),
+        }
+    }
+
+    fn wait_or_suspend(&mut self, left: &Remaining<'_>) -> Rested {
+        self.can_suspend = CanSuspend::Yes;
+        self.drive(left)
+    }
+}
+
+impl HostCallRunner<'_> {
+    fn drive(&mut self, left: &Remaining<'_>) -> Rested {
+        let until = left.deadline;
+        let mut took = Duration::ZERO;
+        loop {
+            let ended = self.take_completions();
+            if !ended.is_empty() {
+                return Rested::Completed(WaitResult { completions: ended, elapsed: took, fuel: 0 });
+            }
+            let timer = self.next_timer();
+            if let Some((due, id)) = timer
+                && due <= Instant::now()
+            {
+                // Fire one timer at a time, so that the next callback sees what this one does, as
+                // in a browser.
+                self.in_flight.remove(&id);
+                self.environment.effects.record_succeeded(id);
+                let ended = vec![Completion { id, result: Ok(Json::NULL.into()) }];
+                return Rested::Completed(WaitResult { completions: ended, elapsed: took, fuel: 0 });
+            }
+            if self.in_flight.is_empty() || until.is_expired() {
+                return Rested::Completed(WaitResult::nothing_pending());
+            }
+            if let Some((id, call)) = self.queued_calls.pop_front() {
+                self.environment.effects.record_started(id);
+                let NestedResult { result, fuel, waited, effects: changed } = self.environment.call_tool(call, left);
+                let ended = Completion { id, result };
+                self.completions.push(CompletionEvent::WithEffects {
+                    completion: ended,
+                    effects: Effects::Committed,
+                    world_effects: changed,
+                });
+                return Rested::Completed(WaitResult {
+                    completions: self.take_completions(),
+                    elapsed: took + waited,
+                    fuel,
+                });
+            }
+            if self.is_blocked_on_outside() && !self.held.is_empty() {
+                self.decide_held(until);
+                continue;
+            }
+            if self.is_blocked_on_outside() && !(self.deferred.is_empty() && self.callbacks.is_empty()) {
+                self.save_pending();
+                return Rested::Suspend { elapsed: took };
+            }
+            let before = Instant::now();
+            until.wait_for(self.completions.notifier(), timer.map(|(due, _)| due));
+            took += before.elapsed();
+        }
+    }
+}
+
+impl Drop for HostCallRunner<'_> {
+    fn drop(&mut self) {
+        self.open_bodies.clear();
+        // Each blocking task holds a sender; the channel closes when all of them have finished.
+        let (here, all) = std::mem::replace(&mut self.blocking_tasks, channel());
+        drop(here);
+        let _ = all.recv();
+        self.take_completions();
+    }
+}

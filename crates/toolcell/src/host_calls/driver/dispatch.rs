@@ -1,0 +1,180 @@
+//! Dispatches host calls once they may start.
+//!
+//! Invariant: a host call is dispatched once. One that cannot be dispatched fails like one that
+//! was.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde::Deserialize;
+use tokio::runtime::Handle;
+use toolcell_host::{CallDeadline, Completion, HostCall, OperationError};
+
+use super::{CanSuspend, HostCallRunner, PendingCall};
+use crate::host_calls::completions::CompletionEvent;
+use crate::host_calls::error::{Result, error_without_effects, parse_payload};
+use crate::host_calls::held::{self, EffectDecision, HeldEffect, PlanPosition};
+use crate::host_calls::{fetch, files, kv, tools};
+
+impl HostCallRunner<'_> {
+    /// Starts a host call, or holds it for a decision.
+    pub(super) fn start_or_hold(&mut self, operation: HostCall) {
+        let id = operation.id;
+        if self.environment.plan.is_some() && self.must_be_held(&operation) {
+            self.in_flight.insert(id, PendingCall::InBackground);
+            self.held.push((None, operation));
+            return;
+        }
+        self.start(operation);
+    }
+
+    /// Whether a host call needs a decision first.
+    fn must_be_held(&self, operation: &HostCall) -> bool {
+        let of_function = || {
+            let call = tools::parse(operation).ok()?;
+            self.environment.toolbox.functions.get(&call.name).map(|function| !function.is_read_only())
+        };
+        held::has_side_effects(operation) || operation.kind == "tools.call" && of_function().unwrap_or(false)
+    }
+
+    fn start(&mut self, operation: HostCall) {
+        let id = operation.id;
+        if operation.kind != "tools.call" {
+            self.environment.effects.record_started(id);
+        }
+        match self.dispatch(operation) {
+            Ok(flight) => drop(self.in_flight.insert(id, flight)),
+            Err(failure) => self.complete_with_error(id, failure),
+        }
+    }
+
+    fn complete_with_error(&mut self, id: u32, failure: OperationError) {
+        self.in_flight.insert(id, PendingCall::InBackground);
+        self.completions.push_completion(Completion { id, result: Err(failure) });
+    }
+
+    /// Asks the approver about the held effects. The time this takes extends the deadline of the
+    /// run.
+    pub(super) fn decide_held(&mut self, until: &CallDeadline) {
+        let (Some(planner), Some(chain)) = (&self.environment.options.effect_approver, &self.environment.plan) else {
+            return;
+        };
+        let mut placed = std::mem::take(&mut self.held);
+        let new: Vec<&HostCall> =
+            placed.iter().filter(|(place, _)| place.is_none()).map(|(_, operation)| operation).collect();
+        let mut new = chain.extend(self.environment.id, &new).into_iter();
+        for (place, _) in placed.iter_mut().filter(|(place, _)| place.is_none()) {
+            *place = new.next();
+        }
+        // Each effect has a position now.
+        let placed: Vec<(PlanPosition, HostCall)> =
+            placed.into_iter().filter_map(|(place, operation)| Some((place?, operation))).collect();
+        let tool = (self.environment.id, &*self.environment.name);
+        let held: Vec<HeldEffect> =
+            placed.iter().map(|(place, operation)| HeldEffect::new(*place, tool, operation)).collect();
+        let asked = Instant::now();
+        let chosen = planner.decide(&held);
+        until.extend(asked.elapsed());
+        for (at, (held, (place, operation))) in held.iter().zip(placed).enumerate() {
+            match chosen.get(at).copied().unwrap_or(EffectDecision::Refuse) {
+                EffectDecision::Perform => self.start(operation),
+                EffectDecision::Defer if self.can_suspend == CanSuspend::Yes => self.deferred.push((place, operation)),
+                EffectDecision::Defer | EffectDecision::Refuse => {
+                    self.complete_with_error(operation.id, held::not_approved_error(held));
+                }
+            }
+        }
+    }
+
+    /// Dispatches a host call by its kind.
+    fn dispatch(&mut self, operation: HostCall) -> Result<PendingCall> {
+        let id = operation.id;
+        match operation.kind.as_str() {
+            "timer" if self.environment.can_wait() => timer_due(&operation).map(PendingCall::Timer),
+            "fetch" => {
+                let net = self.environment.net.clone().ok_or_else(|| not_granted_error(&operation))?;
+                let request = fetch::parse_request(operation)?;
+                let rest =
+                    fetch::start_request(&self.runtime_handle()?, net, id, request, Arc::clone(&self.completions));
+                self.open_bodies.insert(id, rest);
+                Ok(PendingCall::InBackground)
+            }
+            "fetch.read" => {
+                let of: fetch::RawRead = parse_payload(&operation)?;
+                let rest = self.open_bodies.get(&of.fetch).filter(|rest| rest.request_chunk(id));
+                rest.map(|_| PendingCall::InBackground).ok_or_else(|| {
+                    error_without_effects(
+                        "TypeError",
+                        "operation-invalid",
+                        "there is no such answer, it was read to its end, or the run slept since",
+                    )
+                })
+            }
+            "tools.call" => {
+                let call = tools::parse(&operation)?;
+                self.environment.check_callable(&call)?;
+                let Some(function) = self.environment.toolbox.functions.get(&call.name).cloned() else {
+                    self.queued_calls.push_back((id, call));
+                    return Ok(PendingCall::InBackground);
+                };
+                self.environment.effects.record_started(id);
+                if function.is_inline() {
+                    self.completions.push(tools::call_function(id, &function, call));
+                    return Ok(PendingCall::InBackground);
+                }
+                let inbox = Arc::clone(&self.completions);
+                self.runtime_handle()?.spawn_blocking(move || inbox.push(tools::call_function(id, &function, call)));
+                Ok(PendingCall::InBackground)
+            }
+            kind if kind.starts_with("kv.") => {
+                let space = self.environment.kv.clone().ok_or_else(|| not_granted_error(&operation))?;
+                let work = kv::parse(&operation)?;
+                self.run_blocking(move || work.perform(id, &space))
+            }
+            kind if kind.starts_with("files.") => {
+                let folders = self.environment.files.clone().ok_or_else(|| not_granted_error(&operation))?;
+                let work = files::parse(operation)?;
+                self.run_blocking(move || CompletionEvent::Finished(Completion { id, result: work.perform(&folders) }))
+            }
+            _ => Err(not_granted_error(&operation)),
+        }
+    }
+
+    fn runtime_handle(&self) -> Result<Handle> {
+        self.environment.background.handle().map_err(|error| {
+            error_without_effects(
+                "Error",
+                "operation-failed",
+                format!("nothing can be done in the background: {error}"),
+            )
+        })
+    }
+
+    /// Runs disk work on a blocking thread.
+    fn run_blocking(&self, work: impl FnOnce() -> CompletionEvent + Send + 'static) -> Result<PendingCall> {
+        let (inbox, here) = (Arc::clone(&self.completions), self.blocking_tasks.0.clone());
+        self.runtime_handle()?.spawn_blocking(move || {
+            inbox.push(work());
+            drop(here);
+        });
+        Ok(PendingCall::InBackground)
+    }
+}
+
+/// Returns the instant at which a timer is due.
+fn timer_due(operation: &HostCall) -> Result<Instant> {
+    #[derive(Deserialize)]
+    struct Timer {
+        ms: f64,
+    }
+    let Timer { ms } = parse_payload(operation)?;
+    let wait = Duration::try_from_secs_f64(ms / 1000.0).ok().and_then(|wait| Instant::now().checked_add(wait));
+    wait.ok_or_else(|| {
+        error_without_effects("RangeError", "operation-invalid", format!("{ms} ms is no time that can be waited"))
+    })
+}
+
+fn not_granted_error(operation: &HostCall) -> OperationError {
+    let message = format!("`{}` is not granted to this call", operation.kind);
+    error_without_effects("NotAllowedError", "operation-not-granted", message)
+}

@@ -1,0 +1,138 @@
+//! The log of a run's host calls, which is part of its record.
+//!
+//! Invariant: the log covers each host call with the effects it had, either as an entry or in a
+//! count per kind. It names the target of a call, but never the data transferred, and takes at most
+//! 400 KiB, however many calls a tool makes.
+
+mod recorder;
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use toolcell_host::{Effects, HostCall};
+
+pub(super) use recorder::BodyChunk;
+pub(crate) use recorder::EffectRecorder;
+
+/// The maximum length of the description of a host call, in characters.
+const MAX_RECORDED_ABOUT_CHARS: usize = 160;
+
+/// The log of the host calls of one run.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EffectLog {
+    /// The listed host calls in the order of their requests: at most 256, of which at most 64 are
+    /// timers. Reads of a response body are part of the entry of their request.
+    pub effects: Vec<Effect>,
+    /// The number of host calls that are not listed.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub more: u64,
+    /// The number of unlisted host calls, by kind and by effects.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub rest: BTreeMap<String, BTreeMap<Effects, u64>>,
+}
+
+/// A host call and its effects.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Effect {
+    /// The number of the call within the run.
+    pub id: u32,
+    /// The kind of the call, such as `fetch`, or `timer` for any kind of waiting.
+    pub kind: String,
+    /// The target of the call: `POST https://api.example.com/v1/items`, a key, a path, `250 ms`.
+    pub about: String,
+    /// The effects: `none`, `started` (it may have happened), `committed`. A timer that was cleared
+    /// or abandoned has none.
+    pub effects: Effects,
+    /// The error code, if the call failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+    /// What the tool received of the response body, if a request was answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub received: Option<ReceivedBody>,
+}
+
+/// What a tool received of a response body.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReceivedBody {
+    /// The number of chunks.
+    pub pieces: u64,
+    /// The number of bytes.
+    pub bytes: u64,
+    /// Why the body ended.
+    pub end: BodyEnd,
+    /// The error code, if the body failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+}
+
+/// Why a response body ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum BodyEnd {
+    /// The body was read to its end.
+    Whole,
+    /// The tool, or the end of its run, cancelled the body.
+    Cancelled,
+    /// Reading the body failed.
+    Failed,
+}
+
+impl BodyEnd {
+    /// Returns the name of this end, as records show it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Whole => "whole",
+            Self::Cancelled => "cancelled",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+/// The fields of a host call's payload that name its target.
+#[derive(Default, Deserialize)]
+pub(super) struct CallDetails {
+    #[serde(default)]
+    method: String,
+    url: Option<String>,
+    path: Option<String>,
+    key: Option<String>,
+    name: Option<String>,
+    ms: Option<f64>,
+    #[serde(default)]
+    writes: Vec<CallDetails>,
+}
+
+/// Parses the target of a host call. Returns empty details if the payload cannot be parsed.
+pub(super) fn parse_details(operation: &HostCall) -> CallDetails {
+    serde_json::from_str(&operation.payload).unwrap_or_default()
+}
+
+impl CallDetails {
+    /// Formats the target as one line.
+    pub(super) fn into_line(self) -> String {
+        if let Some(url) = self.url {
+            format!("{} {url}", self.method)
+        } else if let Some(ms) = self.ms {
+            format!("{ms} ms")
+        } else if !self.writes.is_empty() {
+            self.writes.into_iter().filter_map(|write| write.key).collect::<Vec<_>>().join(", ")
+        } else {
+            self.path.or(self.key).or(self.name).unwrap_or_default()
+        }
+    }
+}
+
+/// Describes the target of a host call for a record. The query and the fragment of a URL are left
+/// out, because they carry data.
+pub(super) fn describe_for_record(operation: &HostCall) -> String {
+    let mut named = parse_details(operation);
+    named.url = named.url.map(|url| url.split(['?', '#']).next().unwrap_or_default().to_owned());
+    named.into_line().chars().take(MAX_RECORDED_ABOUT_CHARS).collect()
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}

@@ -1,0 +1,50 @@
+//! Errors and outputs of host calls, as tools see them.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use toolcell_capabilities as capabilities;
+use toolcell_host::{Effects, HostCall, Json, OperationError, OperationOutput};
+
+/// The result of a host call.
+pub(super) type Result<T = OperationOutput> = std::result::Result<T, OperationError>;
+
+/// Returns an error of a host call that did not happen.
+pub(super) fn error_without_effects(name: &str, code: &'static str, message: impl Into<String>) -> OperationError {
+    OperationError { name: name.to_owned(), message: message.into(), code: code.into(), effects: Effects::None }
+}
+
+pub(super) fn from_capability_error(failure: capabilities::CapabilityError) -> OperationError {
+    let effects = match failure.effects {
+        capabilities::Effects::None => Effects::None,
+        capabilities::Effects::Started => Effects::Started,
+        capabilities::Effects::Committed => Effects::Committed,
+    };
+    OperationError { name: failure.name.to_owned(), message: failure.message, code: failure.code.into(), effects }
+}
+
+/// Parses the payload of a host call.
+pub(super) fn parse_payload<T: DeserializeOwned>(operation: &HostCall) -> Result<T> {
+    serde_json::from_str(&operation.payload).map_err(|error| {
+        error_without_effects(
+            "TypeError",
+            "operation-invalid",
+            format!("`{}` cannot be meant so: {error}", operation.kind),
+        )
+    })
+}
+
+/// Returns an output with this value.
+pub(super) fn to_output(value: &impl Serialize) -> Result {
+    to_output_with_bytes(value, None)
+}
+
+/// Returns an output with this value and these bytes.
+pub(super) fn to_output_with_bytes(value: &impl Serialize, bytes: Option<Vec<u8>>) -> Result {
+    let text = serde_json::to_string(value).map_err(|error| error.to_string());
+    let json = text.and_then(|text| Json::parse(text).map_err(|error| error.to_string()));
+    let json = json.map_err(|error| {
+        let message = format!("what came of it cannot be handed to the tool: {error}");
+        OperationError { effects: Effects::Committed, ..error_without_effects("Error", "operation-result", message) }
+    })?;
+    Ok(OperationOutput { json, bytes })
+}

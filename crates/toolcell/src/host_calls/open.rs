@@ -1,0 +1,183 @@
+//! Opens the resources that a run is granted, before it starts.
+//!
+//! Invariant: a run does not start if one of its grants cannot be opened. What cannot be checked is
+//! refused.
+
+use std::sync::{Arc, Mutex};
+
+use toolcell_capabilities::{Files, FilesConfig, FolderError};
+use toolcell_capabilities::{Net, NetConfig, NetSessionConfig, RootsError, Secret, SecretError};
+use toolcell_host::HostCalls;
+use toolcell_store::Entry;
+use toolcell_tool::{Grants, SecretGrant, SecretName};
+
+use super::{EffectRecorder, KvAccess, NestingContext, RunEnvironment, cell_grants};
+use crate::run::RunOptions;
+use crate::toolbox::Toolbox;
+
+/// A source of the values of secrets. Returns `None` for a missing secret.
+pub type SecretSource = Arc<dyn Fn(&SecretName) -> Option<String> + Send + Sync>;
+
+/// A granted resource cannot be opened.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum GrantOpenError {
+    /// A folder cannot be opened.
+    #[error(transparent)]
+    Folder(#[from] FolderError),
+    /// The root certificates cannot be read.
+    #[error(transparent)]
+    Roots(#[from] RootsError),
+    /// A granted secret is missing.
+    #[error("the secret `{name}` is granted, and it is not there")]
+    SecretMissing {
+        /// The name of the secret.
+        name: SecretName,
+    },
+    /// A secret cannot be used in a request.
+    #[error("the secret `{name}` cannot be used: {source}")]
+    SecretInvalid {
+        /// The name of the secret.
+        name: SecretName,
+        /// Why it cannot be used.
+        source: SecretError,
+    },
+    /// A key-value space is granted, and the toolbox has no store.
+    #[error("a space of keys and values is in a store, and this toolbox has none")]
+    NoStore,
+}
+
+impl GrantOpenError {
+    /// The stable code of this error.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Folder(error) => error.code(),
+            Self::Roots(error) => error.code(),
+            Self::SecretMissing { .. } => "secret-missing",
+            Self::SecretInvalid { .. } => "secret-invalid",
+            Self::NoStore => "kv-no-store",
+        }
+    }
+
+    /// Returns the message for a tool whose call of another tool fails for this reason. It does not
+    /// reveal paths of this machine.
+    pub(crate) fn message_for_tool(&self) -> String {
+        match self {
+            Self::Folder(error) => error.message_for_tool(),
+            Self::Roots(_) => "the certificates that are trusted cannot be read".to_owned(),
+            Self::SecretMissing { .. } | Self::SecretInvalid { .. } | Self::NoStore => self.to_string(),
+        }
+    }
+
+    /// Returns a hint on what to do next.
+    #[must_use]
+    pub fn hint(&self) -> String {
+        match self {
+            Self::Folder(error) => error.hint().to_owned(),
+            Self::Roots(error) => error.hint().unwrap_or("this is a bug of ours").to_owned(),
+            Self::SecretMissing { name } => {
+                format!("set `TOOLCELL_SECRET_{name}` in the environment, or take the grant back")
+            }
+            Self::SecretInvalid { .. } => "a secret is one line of 8 to 8192 bytes; set it anew".to_owned(),
+            Self::NoStore => "open the toolbox with a store".to_owned(),
+        }
+    }
+}
+
+impl Toolbox {
+    /// Opens the grants of one run of a tool. A nested run also counts against the quotas of its
+    /// caller.
+    pub(crate) fn open_grants<'a>(
+        &'a self,
+        grants: &Grants,
+        entry: &Entry,
+        run: &str,
+        options: &'a RunOptions,
+        nesting: NestingContext<'_>,
+    ) -> Result<RunEnvironment<'a>, GrantOpenError> {
+        let NestingContext { caller: within, plan } = nesting;
+        let tool = entry.id.to_string();
+        let caller = within.map(|within| within.environment);
+        let meters = caller.map(|caller| caller.meters.clone()).unwrap_or_default();
+        let secrets = grants.secrets.iter().map(|grant| Ok((grant.clone(), self.load_secret(grant)?)));
+        let secrets = secrets.collect::<Result<Vec<_>, GrantOpenError>>()?;
+        let net = if grants.net.is_empty() {
+            None
+        } else {
+            let (tool, run, grants) = (tool.clone(), run.to_owned(), grants.net.clone());
+            let (meters, caller) = (meters.clone(), caller.and_then(|caller| caller.net.clone()));
+            let other_secrets = self.other_secrets();
+            Some(Arc::new(self.net_client()?.start(NetSessionConfig {
+                tool,
+                run,
+                grants,
+                secrets,
+                other_secrets,
+                meters,
+                caller,
+            })))
+        };
+        let files = if grants.files.is_empty() {
+            None
+        } else {
+            let (meters, caller) = (meters.clone(), caller.and_then(|caller| caller.files.as_deref()));
+            let (grants, protected) = (&*grants.files, &*self.protected_paths());
+            Some(Arc::new(Files::open(&FilesConfig { tool: &tool, grants, protected, meters, caller })?))
+        };
+        let space = grants.kv.as_ref().map(|grant| {
+            let store = self.store.clone().ok_or(GrantOpenError::NoStore)?;
+            Ok::<_, GrantOpenError>(KvAccess { store, grant: Arc::new(grant.clone()), now: self.clock })
+        });
+        Ok(RunEnvironment {
+            toolbox: self,
+            id: entry.id,
+            name: entry.name.to_string(),
+            depth: within.map_or(0, |within| within.depth),
+            plan,
+            meters,
+            options,
+            call_id: run.to_owned(),
+            all_grants: grants.clone(),
+            cell_grants: cell_grants(grants),
+            net,
+            files,
+            kv: space.transpose()?,
+            background: &self.background,
+            effects: EffectRecorder::default(),
+            pending: Mutex::default(),
+        })
+    }
+
+    /// Returns the secrets that any tool may send. Responses of the hosts that may get them are
+    /// searched for them. Missing ones are skipped.
+    fn other_secrets(&self) -> Vec<(SecretGrant, Secret)> {
+        let there = |grant: SecretGrant| self.load_secret(&grant).ok().map(|secret| (grant, secret));
+        self.policy.secrets().into_iter().filter_map(there).collect()
+    }
+
+    /// Loads the value of a secret.
+    fn load_secret(&self, grant: &SecretGrant) -> Result<Secret, GrantOpenError> {
+        let name = grant.name.clone();
+        let Some(value) = (self.secrets)(&name) else { return Err(GrantOpenError::SecretMissing { name }) };
+        Secret::parse(value).map_err(|source| GrantOpenError::SecretInvalid { name, source })
+    }
+
+    /// Returns the HTTP client, which is created on first use.
+    fn net_client(&self) -> Result<&Net, GrantOpenError> {
+        if let Some(net) = self.net.get() {
+            return Ok(net);
+        }
+        let made = Net::new(NetConfig { roots: self.roots.clone(), ..NetConfig::default() })?;
+        Ok(self.net.get_or_init(|| made))
+    }
+}
+
+impl RunEnvironment<'_> {
+    /// Whether the tool may use timers. A tool that makes requests may too, because it sets
+    /// timeouts on them.
+    pub(super) fn can_wait(&self) -> bool {
+        use toolcell_host::Grant;
+        self.grants().iter().any(|grant| matches!(grant, Grant::Timers | Grant::Net))
+    }
+}

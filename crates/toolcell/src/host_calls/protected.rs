@@ -1,0 +1,83 @@
+//! The files and folders that no tool may change, whatever it is granted, because they decide what
+//! tools may do.
+//!
+//! Invariant: all protected paths are named here. A folder around a file that a policy, a hook or
+//! the toolbox itself depends on is not granted for writing.
+
+use std::path::Path;
+
+use toolcell_capabilities::{ProtectedPath, Roots};
+use toolcell_jail::Program;
+
+use crate::hook::{ProgramFiles, search_path};
+use crate::policy::PolicyError;
+use crate::toolbox::Toolbox;
+
+impl Toolbox {
+    /// Returns the paths that no tool may change. The programs of hooks are looked up each time.
+    pub(crate) fn protected_paths(&self) -> Vec<ProtectedPath> {
+        let mut all = self.protected.clone();
+        if let Some(store) = &self.store {
+            all.push(ProtectedPath::hidden("the store", store.path()));
+        }
+        for (layer, path) in self.policy.files() {
+            all.push(ProtectedPath::file(format!("the policy of the {layer}"), path));
+        }
+        for gate in self.policy.hooks() {
+            let files = ProgramFiles::for_command(&gate.command, &gate.folder);
+            protect_program(&mut all, &gate.name, files, &gate.folder);
+        }
+        for (name, files, folder) in self.hooks.programs() {
+            protect_program(&mut all, name, files, folder);
+        }
+        if !self.policy.hooks().is_empty() || self.hooks.programs().next().is_some() {
+            let entries = search_path().into_iter();
+            all.extend(entries.map(|entry| ProtectedPath::file("a folder in which hooks look for programs", entry)));
+        }
+        // The path of a deleted program is unknown; then nothing starts it either.
+        all.extend(std::env::current_exe().ok().map(|path| ProtectedPath::file("the program that runs tools", path)));
+        if let Some(Program::Other(path)) = self.sandbox.program() {
+            all.push(ProtectedPath::file("the program that runs tools", path));
+        }
+        if let Roots::File(path) = &self.roots {
+            all.push(ProtectedPath::file("the certificates that are trusted", path));
+        }
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    /// Refuses a policy that grants access to a protected path.
+    pub(crate) fn check_granted_folders(&self) -> Result<(), PolicyError> {
+        if self.policy.grants_no_folder() {
+            return Ok(());
+        }
+        self.policy.check_protected(&self.protected_paths())
+    }
+}
+
+/// Protects the files of a hook and the folders around them, because a script may read what is
+/// beside it.
+fn protect_program(all: &mut Vec<ProtectedPath>, gate: &str, files: ProgramFiles, folder: &Path) {
+    let what = format!("the program of the hook `{gate}`");
+    // The folder of a project's policy is the project itself, so only the files in it are
+    // protected.
+    let project = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    let path_entries = search_path();
+    for file in files.files {
+        if let Some(beside) = file.parent() {
+            let real = beside.canonicalize().unwrap_or_else(|_| beside.to_owned());
+            let is_searched = path_entries.iter().any(|entry| entry == beside);
+            if !project.starts_with(&real) && !is_searched {
+                all.push(ProtectedPath::folder(format!("the folder of the hook `{gate}`"), beside));
+            }
+        }
+        all.push(ProtectedPath::file(what.clone(), file));
+    }
+    for named in files.folders {
+        let real = named.canonicalize().unwrap_or_else(|_| named.clone());
+        let part = format!("an argument of the hook `{gate}`");
+        let is_project = project.starts_with(&real);
+        all.push(if is_project { ProtectedPath::file(part, named) } else { ProtectedPath::folder(part, named) });
+    }
+}

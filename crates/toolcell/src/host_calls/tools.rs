@@ -1,0 +1,142 @@
+//! Calls of other tools and of host functions.
+//!
+//! Called tools run one after the other, in the order of the calls, on the thread of the caller and
+//! within its remaining limits. Therefore the remaining fuel, and which tool runs out of it, is
+//! deterministic.
+//!
+//! Invariant: a called tool has no grant that its caller lacks, passes the same hooks, and leaves a
+//! record of its own.
+
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use toolcell_host::{Completion, Effects, HostCall, Json, MAX_NESTED_CALLS, OperationError, Params, Remaining};
+use toolcell_tool::ToolName;
+
+use super::RunEnvironment;
+use super::completions::CompletionEvent;
+use super::error::{Result, error_without_effects, parse_payload, to_output};
+use super::pending::PendingCallback;
+use crate::host_function::{FunctionCallError, FunctionReply, HostFunction};
+use crate::request::RunTool;
+use crate::run::{CallerContext, NestedResult};
+
+/// A call of another tool.
+pub(super) struct NestedCall {
+    pub(super) name: ToolName,
+    params: Params,
+}
+
+#[derive(Deserialize)]
+struct RawCall {
+    name: String,
+    params: Box<RawValue>,
+}
+
+/// Parses the host call.
+pub(super) fn parse(operation: &HostCall) -> Result<NestedCall> {
+    let RawCall { name, params } = parse_payload(operation)?;
+    let wrong = |why: String| error_without_effects("TypeError", "operation-invalid", why);
+    let name = ToolName::parse(&name).map_err(|error| wrong(error.to_string()))?;
+    let params = Params::parse(params.get()).map_err(|error| wrong(format!("the parameters of `{name}`: {error}")))?;
+    Ok(NestedCall { name, params })
+}
+
+impl RunEnvironment<'_> {
+    /// Checks that the call is granted.
+    pub(super) fn check_callable(&self, call: &NestedCall) -> Result<()> {
+        if self.all_grants.tools.allows(&call.name) {
+            return Ok(());
+        }
+        let name = &call.name;
+        let message = format!(
+            "calling `{name}` is not granted to `{}`; `[grants.tools.{}] tools = [\"{name}\"]` in the policy would give it, if it asks for it",
+            self.name, self.name,
+        );
+        Err(error_without_effects("NotAllowedError", "tools-not-granted", message))
+    }
+
+    /// Runs another tool within the remaining limits of the caller.
+    pub(super) fn call_tool(&self, call: NestedCall, left: &Remaining<'_>) -> NestedResult {
+        let NestedCall { name, params } = call;
+        if self.depth >= MAX_NESTED_CALLS {
+            let message = format!(
+                "`{name}` would be the {}th tool in a chain of calls, the limit is {MAX_NESTED_CALLS}",
+                MAX_NESTED_CALLS + 1
+            );
+            return NestedResult::not_called(error_without_effects("RangeError", "tools-too-deep", message));
+        }
+        let request = RunTool::new(name.as_str(), params);
+        let (grants, depth, caller, options) = (&self.all_grants, self.depth + 1, &*self.name, self.options);
+        let within = CallerContext {
+            grants,
+            remaining: left,
+            depth,
+            plan: self.plan.clone(),
+            caller,
+            options,
+            environment: self,
+        };
+        self.toolbox.run_nested(&request, &within)
+    }
+}
+
+/// Calls a host function.
+pub(super) fn call_function(id: u32, function: &HostFunction, call: NestedCall) -> CompletionEvent {
+    let name = call.name;
+    match function.call(call.params) {
+        Ok(FunctionReply::Deferred(ticket)) => {
+            CompletionEvent::Deferred(PendingCallback { id, function: name.to_string(), ticket })
+        }
+        Ok(FunctionReply::Immediate(value)) => {
+            let (effects, ended) = (Effects::Committed, Completion { id, result: to_output(&value) });
+            let changed = if function.is_read_only() { Effects::None } else { effects };
+            CompletionEvent::WithEffects { completion: ended, effects, world_effects: changed }
+        }
+        Err(unfit) => {
+            let failed = function_output(name.as_str(), Err(unfit));
+            // A function that only reads has no effects, even if it fails.
+            let nothing = |failure| OperationError { effects: Effects::None, ..failure };
+            let result = if function.is_read_only() { failed.map_err(nothing) } else { failed };
+            CompletionEvent::Finished(Completion { id, result })
+        }
+    }
+}
+
+/// Converts the result of a function into the output for the calling tool.
+pub(crate) fn function_output(name: &str, result: std::result::Result<Value, FunctionCallError>) -> Result {
+    let failed = |effects, code: &'static str, message: String| OperationError {
+        effects,
+        ..error_without_effects("Error", code, message)
+    };
+    match result {
+        Ok(value) => to_output(&value),
+        Err(FunctionCallError::Params(error)) => Err(error_without_effects(
+            "TypeError",
+            error.code(),
+            format!("`{name}` does not take that: {}", error.detail()),
+        )),
+        Err(FunctionCallError::Failed(error)) => {
+            Err(failed(error.effects, "function-failed", format!("`{name}`: {}", error.message)))
+        }
+        Err(FunctionCallError::Result(error)) => {
+            let message = format!("`{name}` gave what it does not declare: {}", error.detail());
+            Err(failed(Effects::Committed, "function-result", message))
+        }
+        Err(FunctionCallError::Panicked) => {
+            tracing::error!(function = name, "a function of the host panicked");
+            Err(failed(Effects::Started, "bug", format!("`{name}` broke off, which is a fault of the host")))
+        }
+    }
+}
+
+/// Returns the error for a function that answers later than the run can wait.
+pub(super) fn deferred_error(name: &str) -> OperationError {
+    let message = format!("`{name}` is begun and answers later, and this run cannot sleep until then");
+    OperationError { effects: Effects::Started, ..error_without_effects("Error", "function-later", message) }
+}
+
+/// Converts the value returned by a tool into the output for the calling tool.
+pub(crate) fn tool_output(value: Option<Json>) -> toolcell_host::OperationOutput {
+    value.unwrap_or(Json::NULL).into()
+}

@@ -1,0 +1,217 @@
+//! Host functions: functions that the host lets tools call, besides the tools of its store.
+//!
+//! Invariant: a function receives only parameters that match its schema, and a tool receives only
+//! results that match the function's result schema.
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use serde_json::Value;
+use toolcell_host::{Effects, Params};
+use toolcell_tool::{NameError, ToolName};
+
+use crate::schema::{ParamsError, Schema, SchemaError};
+
+/// The implementation of a function.
+type FunctionHandler = Arc<dyn Fn(&Value) -> Result<FunctionReply, FunctionFailure> + Send + Sync>;
+
+/// The reply of a host function.
+#[derive(Debug, Clone, PartialEq)]
+pub enum FunctionReply {
+    /// The result.
+    Immediate(Value),
+    /// The function has started, and its result is delivered later under this ticket. A run that
+    /// may be suspended is suspended until then
+    /// ([`ResumeRequest::answers`](crate::ResumeRequest::answers)); in other runs the call fails.
+    Deferred(String),
+}
+
+/// A function that the host lets tools call. A tool needs a grant for it (`tools = ["its_name"]`).
+///
+/// # Examples
+/// ```
+/// use serde_json::json;
+/// use toolcell::{HostFunction, HostFunctions};
+///
+/// let price = HostFunction::new(
+///     "price",
+///     &json!({ "sku": { "type": "string", "description": "which", "required": true } }),
+///     &json!({ "type": "number", "minimum": 0 }),
+///     |params| Ok(json!(params["sku"].as_str().map_or(0, str::len))),
+/// )?;
+/// let functions = HostFunctions::default().with(price.read_only())?;
+/// assert_eq!(functions.names().collect::<Vec<_>>(), ["price"]);
+/// # Ok::<(), toolcell::FunctionError>(())
+/// ```
+#[derive(Clone)]
+pub struct HostFunction {
+    name: ToolName,
+    parameters: Arc<Schema>,
+    result: Arc<Schema>,
+    handler: FunctionHandler,
+    is_inline: bool,
+    is_read_only: bool,
+}
+
+/// The failure of a host function. The tool sees the message.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct FunctionFailure {
+    /// What went wrong, and what to do next.
+    pub message: String,
+    /// The effects that the function had despite its failure.
+    pub effects: Effects,
+}
+
+/// An invalid host function.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FunctionError {
+    /// The name is invalid.
+    #[error(transparent)]
+    Name(#[from] NameError),
+    /// The parameter schema or the result schema is invalid.
+    #[error(transparent)]
+    Schema(#[from] SchemaError),
+    /// Two functions have the same name.
+    #[error("two functions are called `{name}`")]
+    Duplicate {
+        /// The name.
+        name: ToolName,
+    },
+}
+
+impl FunctionError {
+    /// The stable code of this error.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Name(error) => error.code(),
+            Self::Schema(error) => error.code(),
+            Self::Duplicate { .. } => "function-invalid",
+        }
+    }
+}
+
+/// The failure of a call of a host function.
+pub(crate) enum FunctionCallError {
+    /// The parameters do not match the schema.
+    Params(ParamsError),
+    /// The function failed.
+    Failed(FunctionFailure),
+    /// The result does not match the schema.
+    Result(ParamsError),
+    /// The function panicked.
+    Panicked,
+}
+
+/// The only field of the object as which a result is checked.
+const RESULT_FIELD: &str = "result";
+
+impl HostFunction {
+    /// Creates a function from its name, its parameters (in the form that tools declare them) and
+    /// the JSON Schema of its result.
+    ///
+    /// By default it runs on a thread of its own, where it may block, and counts as having side
+    /// effects.
+    ///
+    /// # Errors
+    /// The codes of an invalid name and of an invalid schema.
+    pub fn new(
+        name: &str,
+        parameters: &Value,
+        result: &Value,
+        does: impl Fn(&Value) -> Result<Value, FunctionFailure> + Send + Sync + 'static,
+    ) -> Result<Self, FunctionError> {
+        Self::new_deferrable(name, parameters, result, move |params| does(params).map(FunctionReply::Immediate))
+    }
+
+    /// Creates a function that may defer its result.
+    ///
+    /// # Errors
+    /// The codes of an invalid name and of an invalid schema.
+    pub fn new_deferrable(
+        name: &str,
+        parameters: &Value,
+        result: &Value,
+        does: impl Fn(&Value) -> Result<FunctionReply, FunctionFailure> + Send + Sync + 'static,
+    ) -> Result<Self, FunctionError> {
+        let name = ToolName::parse(name)?;
+        let parameters = Arc::new(Schema::compile(parameters)?);
+        let result = Arc::new(Schema::for_value(RESULT_FIELD, result)?);
+        Ok(Self { name, parameters, result, handler: Arc::new(does), is_inline: false, is_read_only: false })
+    }
+
+    /// Declares that the function neither blocks nor takes long. It then runs on the thread of the
+    /// run, which saves a change of threads.
+    #[must_use]
+    pub fn inline(self) -> Self {
+        Self { is_inline: true, ..self }
+    }
+
+    /// Declares that the function has no side effects, so that a plan does not hold it.
+    #[must_use]
+    pub fn read_only(self) -> Self {
+        Self { is_read_only: true, ..self }
+    }
+
+    pub(crate) fn is_inline(&self) -> bool {
+        self.is_inline
+    }
+
+    pub(crate) fn is_read_only(&self) -> bool {
+        self.is_read_only
+    }
+
+    /// Calls the function.
+    pub(crate) fn call(&self, params: Params) -> Result<FunctionReply, FunctionCallError> {
+        let args = self.parameters.check(params).map_err(FunctionCallError::Params)?;
+        let read;
+        let value = if let Some(value) = args.value() {
+            value
+        } else {
+            read = serde_json::from_str(args.params().as_str()).unwrap_or_default();
+            &read
+        };
+        let done = catch_unwind(AssertUnwindSafe(|| (self.handler)(value))).map_err(|_| FunctionCallError::Panicked)?;
+        match done.map_err(FunctionCallError::Failed)? {
+            FunctionReply::Immediate(result) => self.check_result(result).map(FunctionReply::Immediate),
+            later @ FunctionReply::Deferred(_) => Ok(later),
+        }
+    }
+
+    /// Checks that a result matches the result schema, and returns it.
+    pub(crate) fn check_result(&self, result: Value) -> Result<Value, FunctionCallError> {
+        let mut whole = Value::from_iter([(RESULT_FIELD, result)]);
+        self.result.validate(&whole).map_err(FunctionCallError::Result)?;
+        Ok(whole[RESULT_FIELD].take())
+    }
+}
+
+/// The host functions that tools may call.
+#[derive(Clone, Default)]
+pub struct HostFunctions(BTreeMap<String, HostFunction>);
+
+impl HostFunctions {
+    /// Adds a function.
+    ///
+    /// # Errors
+    /// `function-invalid` if a function of this name exists already.
+    pub fn with(mut self, function: HostFunction) -> Result<Self, FunctionError> {
+        if self.get(&function.name).is_some() {
+            return Err(FunctionError::Duplicate { name: function.name });
+        }
+        self.0.insert(function.name.case_folded().clone(), function);
+        Ok(self)
+    }
+
+    /// Returns the names of the functions.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.values().map(|function| function.name.as_str())
+    }
+
+    pub(crate) fn get(&self, name: &ToolName) -> Option<&HostFunction> {
+        self.0.get(name.case_folded().as_str())
+    }
+}

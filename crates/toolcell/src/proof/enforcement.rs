@@ -1,0 +1,85 @@
+//! The check that a tool's parameter schema is enforced: for each declared constraint, parameters
+//! that violate only that constraint are refused.
+//!
+//! Invariant: nothing runs in the cell here, because invalid parameters must not get there.
+
+use serde_json::{Map, Value, json};
+
+use super::fuzz::truncated_json;
+use super::{Check, CheckKind};
+use crate::schema::Schema;
+
+/// A function that creates a value.
+type ValueFn = fn() -> Value;
+/// A value of each type that is invalid for all others.
+const WRONG_VALUES: [(&str, ValueFn); 5] = [
+    ("object", || json!({ "no such field": [1] })),
+    ("array", || json!([["no such item"]])),
+    ("string", || json!("no such text")),
+    ("boolean", || json!(true)),
+    ("number", || json!(0.123)),
+];
+
+/// Violates the declared constraints one at a time, starting from valid parameters.
+pub(crate) fn check_enforcement(schema: &Schema, right: Option<&Value>) -> Check {
+    let Some(declared) = schema.json_schema() else {
+        return Check::skipped(CheckKind::Parameters, "nothing is declared, so anything is accepted");
+    };
+    let Some(right) = right.and_then(Value::as_object) else {
+        return Check::skipped(CheckKind::Parameters, "there is no example to start from");
+    };
+    let broken = violations(declared, right);
+    for (what, parameters) in &broken {
+        if schema.check_value(Value::Object(parameters.clone())).is_ok() {
+            let given = truncated_json(&Value::Object(parameters.clone()));
+            return Check::failed(CheckKind::Parameters, 0, 0, format!("{what}, and {given} is accepted"));
+        }
+    }
+    match broken.len() {
+        0 => Check::skipped(CheckKind::Parameters, "what is declared excludes nothing"),
+        many => {
+            Check::passed(CheckKind::Parameters, 0, 0, format!("{many} ways to break what is declared are refused"))
+        }
+    }
+}
+
+/// Returns the declared constraints with parameters that violate them.
+fn violations(declared: &Value, right: &Map<String, Value>) -> Vec<(String, Map<String, Value>)> {
+    let with = |name: &str, value: Value| {
+        let mut changed = right.clone();
+        changed.insert(name.to_owned(), value);
+        changed
+    };
+    let mut all = Vec::new();
+    if declared["additionalProperties"] == json!(false) {
+        all.push(("others than the declared ones are excluded".to_owned(), with("no such parameter", json!(1))));
+    }
+    for name in declared["required"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+        let mut without = right.clone();
+        // A parameter with a default is filled in.
+        if without.shift_remove(name).is_some() && declared["properties"][name].get("default").is_none() {
+            all.push((format!("`{name}` is required"), without));
+        }
+    }
+    for (name, property) in declared["properties"].as_object().into_iter().flatten() {
+        if let Some(kind) = property["type"].as_str() {
+            let accepted = if kind == "integer" { "number" } else { kind };
+            let other = WRONG_VALUES
+                .iter()
+                .find(|(known, _)| *known != accepted && (accepted == "object" || *known == "object"));
+            if let Some((_, other)) = other.filter(|_| kind != "null") {
+                all.push((format!("`{name}` is of the type {kind}"), with(name, other())));
+            }
+        }
+        if property["enum"].is_array() {
+            all.push((format!("`{name}` is one of a few"), with(name, json!("no such value"))));
+        }
+        if let Some(least) = property["minimum"].as_f64() {
+            all.push((format!("`{name}` is at least {least}"), with(name, json!(least - least.abs().max(1.0)))));
+        }
+        if let Some(most) = property["maximum"].as_f64() {
+            all.push((format!("`{name}` is at most {most}"), with(name, json!(most + most.abs().max(1.0)))));
+        }
+    }
+    all
+}

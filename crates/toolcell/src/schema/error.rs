@@ -1,0 +1,180 @@
+//! The errors of declarations and of parameters.
+//!
+//! Invariant: each message names the position and the actual value, and is one line of bounded
+//! length per fault.
+
+use std::fmt::Write as _;
+
+use super::display;
+
+/// The error of a refused declaration.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SchemaError {
+    /// The declaration is not an object.
+    #[error("the parameters are declared as {is}, expected an object")]
+    NotAnObject {
+        /// The declaration, truncated.
+        is: String,
+    },
+    /// A definition is malformed.
+    #[error("{at} {what}")]
+    Definition {
+        /// The parameter, in backticks, or `the declaration`.
+        at: String,
+        /// The fault.
+        what: String,
+    },
+    /// A definition that no value satisfies, or not its own default.
+    #[error("{at} contradicts itself: {what}")]
+    Contradiction {
+        /// The parameter, in backticks, or `the declaration`.
+        at: String,
+        /// The contradiction.
+        what: String,
+    },
+    /// A reference that leads out of the declaration or nowhere.
+    #[error("{at} refers to {reference}, which is no schema inside of the declaration")]
+    Reference {
+        /// The parameter, in backticks, or `the declaration`.
+        at: String,
+        /// The reference, in backticks.
+        reference: String,
+    },
+    /// A pattern that is invalid or cannot be matched in bounded time.
+    #[error("{at} has the pattern {pattern}, which {what}")]
+    Pattern {
+        /// The parameter, in backticks, or `the declaration`.
+        at: String,
+        /// The pattern, in backticks, truncated.
+        pattern: String,
+        /// The fault, and what to write instead.
+        what: String,
+    },
+    /// The declaration is too large.
+    #[error("the declaration {what}")]
+    TooLarge {
+        /// The exceeded size and its limit.
+        what: String,
+    },
+    /// The declaration is too complex: checking parameters against it could take too long.
+    #[error("the declaration is too entangled: {what}")]
+    TooComplex {
+        /// The exceeded measure and its limit.
+        what: String,
+    },
+}
+
+impl SchemaError {
+    /// Returns the stable code of this error.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        "parameters-invalid"
+    }
+
+    /// Returns a hint on what to do next.
+    #[must_use]
+    pub const fn hint(&self) -> &'static str {
+        match self {
+            Self::NotAnObject { .. } | Self::Definition { .. } => {
+                "declare each parameter as `name: { type, description, default?, enum?, minimum?, maximum?, required? }`, \
+                 or all of them as a JSON Schema with `type: \"object\"` and `properties`"
+            }
+            Self::Contradiction { .. } => "change one of the two, so that there are values that pass",
+            Self::Reference { .. } => "copy what it refers to into `$defs`, and refer to it as `#/$defs/name`",
+            Self::Pattern { .. } => {
+                "write it without look-around and back-references, or leave it out and check the value in `execute`"
+            }
+            Self::TooLarge { .. } => "declare less: what a schema does not say, `execute` can check",
+            Self::TooComplex { .. } => "write out what is referred to, or declare less",
+        }
+    }
+}
+
+/// One fault of the parameters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ParamProblem {
+    /// The position as a JSON Pointer (RFC 6901); empty for the parameters as a whole. A long
+    /// pointer is truncated and ends with `…`.
+    pub path: String,
+    /// The fault: a clause whose subject is the position, such as `is 11, the maximum is 10`.
+    pub message: String,
+}
+
+/// The error of refused parameters.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ParamsError {
+    /// Required parameters are missing, and nothing else is wrong.
+    #[error("required parameters are missing: {}", self.detail())]
+    Missing {
+        /// The missing names; a JSON Pointer for a nested one.
+        names: Vec<String>,
+    },
+    /// Checking the parameters takes more steps than a call may use.
+    #[error("the parameters are invalid: {}", self.detail())]
+    TooMuchWork {
+        /// The maximum number of steps; a step evaluates one schema on one value.
+        limit: u64,
+    },
+    /// The parameters do not match the declaration.
+    #[error("the parameters are invalid: {}", self.detail())]
+    Invalid {
+        /// The faults, at most 20.
+        problems: Vec<ParamProblem>,
+        /// The number of further faults. For parameters with more than 100,000 values, only the
+        /// first fault is determined.
+        more: usize,
+    },
+}
+
+impl ParamsError {
+    /// Creates an error with a single fault.
+    pub(super) fn single(path: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::Invalid { problems: vec![ParamProblem { path: path.into(), message: message.into() }], more: 0 }
+    }
+
+    /// Returns the stable code of this error.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::Missing { .. } => "parameters-missing",
+            Self::TooMuchWork { .. } | Self::Invalid { .. } => "parameters-invalid",
+        }
+    }
+
+    /// Returns a hint on what to do next.
+    #[must_use]
+    pub const fn hint(&self) -> &'static str {
+        match self {
+            Self::Missing { .. } => "call the tool again with these as well",
+            Self::TooMuchWork { .. } => {
+                "send less at once, or declare the parameters with fewer alternatives and simpler patterns"
+            }
+            Self::Invalid { .. } => "change what is named, and call the tool again",
+        }
+    }
+
+    /// Returns the message after its first words: the names, or each fault with its position.
+    #[must_use]
+    pub fn detail(&self) -> String {
+        match self {
+            Self::Missing { names } => display::names(names.iter().map(String::as_str)),
+            Self::TooMuchWork { limit } => {
+                format!("checking them against what is declared takes more than {limit} steps")
+            }
+            Self::Invalid { problems, more } => {
+                let mut detail = String::new();
+                for (at, ParamProblem { path, message }) in problems.iter().enumerate() {
+                    let separator = if at == 0 { "" } else { "; " };
+                    let place = if path.is_empty() { "the whole".to_owned() } else { display::path(path) };
+                    let _ = write!(detail, "{separator}{place} {message}");
+                }
+                if *more > 0 {
+                    let _ = write!(detail, "; and {more} more");
+                }
+                detail
+            }
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! The conversion between JSON text and values.
+//!
+//! Invariant: a text that has no value is refused with its position. JavaScript parses numbers that
+//! overflow, lone surrogates and any depth; a schema check of such a text would check a different
+//! value.
+
+use std::io;
+
+use serde_json::Value;
+use toolcell_host::Params;
+
+use super::complexity;
+use super::error::ParamsError;
+
+/// The maximum nesting depth of parameters, if the tool declares a schema.
+const MAX_DEPTH: usize = 127;
+
+/// Parses a JSON text.
+pub(super) fn parse_value(text: &str) -> Result<Value, ParamsError> {
+    serde_json::from_str(text).map_err(|error| {
+        let what = explain_parse_error(text, &error);
+        ParamsError::single("", format!("{what} at line {}, column {}", error.line(), error.column()))
+    })
+}
+
+/// Refuses a value that is nested too deeply.
+pub(super) fn check_depth(value: &Value) -> Result<(), ParamsError> {
+    match complexity::depth(value) {
+        0..=MAX_DEPTH => Ok(()),
+        depth => Err(ParamsError::single("", format!("is nested {depth} deep, the limit is {MAX_DEPTH}"))),
+    }
+}
+
+/// Serializes a value as parameters.
+pub(super) fn to_params(value: &Value) -> Result<Params, ParamsError> {
+    let text =
+        serde_json::to_string(value).map_err(|error| ParamsError::single("", format!("has no text: {error}")))?;
+    Params::parse(text).map_err(|error| ParamsError::single("", format!("has no text: {error}")))
+}
+
+/// Returns whether a value has more than `limit` bytes of JSON.
+pub(super) fn is_longer_than(value: &Value, limit: usize) -> bool {
+    serde_json::to_writer(LimitedWriter(limit), value).is_err()
+}
+
+/// A writer that fails after this many bytes.
+struct LimitedWriter(usize);
+
+impl io::Write for LimitedWriter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 = self.0.checked_sub(bytes.len()).ok_or(io::ErrorKind::WriteZero)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Returns whether a value contains more than `limit` values.
+pub(super) fn has_more_values_than(value: &Value, limit: usize) -> bool {
+    let mut open = vec![value];
+    let mut count = 0;
+    while let Some(value) = open.pop() {
+        count += 1;
+        if count + open.len() > limit {
+            return true;
+        }
+        match value {
+            Value::Array(items) => open.extend(items.iter().take(limit)),
+            Value::Object(fields) => open.extend(fields.values().take(limit)),
+            _ => {}
+        }
+    }
+    false
+}
+
+/// Explains why a JSON text has no value: its depth, a lone surrogate, or a number that overflows.
+fn explain_parse_error(text: &str, error: &serde_json::Error) -> String {
+    if TextScan::new(text.as_bytes()).deepest > MAX_DEPTH {
+        return format!("is nested more than {MAX_DEPTH} deep");
+    }
+    let before: usize = text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
+    let read = text.as_bytes().get(..before + error.column()).unwrap_or(text.as_bytes());
+    if TextScan::new(read).in_string || read.ends_with(b"\"") {
+        "has half of a surrogate pair in a text".to_owned()
+    } else {
+        "has a number that is larger than a number can be".to_owned()
+    }
+}
+
+/// The result of scanning the start of a JSON text.
+struct TextScan {
+    deepest: usize,
+    in_string: bool,
+}
+
+impl TextScan {
+    fn new(text: &[u8]) -> Self {
+        let mut scan = Self { deepest: 0, in_string: false };
+        let mut depth = 0_usize;
+        let mut bytes = text.iter();
+        while let Some(byte) = bytes.next() {
+            match byte {
+                b'\\' if scan.in_string => {
+                    bytes.next();
+                }
+                b'"' => scan.in_string = !scan.in_string,
+                b'[' | b'{' if !scan.in_string => {
+                    depth += 1;
+                    scan.deepest = scan.deepest.max(depth);
+                }
+                b']' | b'}' if !scan.in_string => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+        }
+        scan
+    }
+}
