@@ -16,7 +16,7 @@ test: ## Run all tests
 
 examples: ## Run the examples: small hosts
 	cargo build --workspace --examples --locked
-	for example in smallest gate streaming thousand; do "$${CARGO_TARGET_DIR:-target}/debug/examples/$$example" || exit 1; done
+	for example in smallest hook streaming thousand; do "$${CARGO_TARGET_DIR:-target}/debug/examples/$$example" || exit 1; done
 
 budgets: ## Test the good tools of fixtures/, and hold them to their budgets of fuel
 	cargo run --quiet --locked --package toolcell-cli -- test fixtures/tools --max-regression 5%

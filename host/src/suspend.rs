@@ -54,7 +54,7 @@ impl From<SuspendableStatus<Duration>> for CallStatus {
     fn from(rested: SuspendableStatus<Duration>) -> Self {
         match rested {
             SuspendableStatus::Finished(report) => Self::Finished(report),
-            SuspendableStatus::Suspended(asleep, _) => Self::Suspended(asleep),
+            SuspendableStatus::Suspended(suspended, _) => Self::Suspended(suspended),
         }
     }
 }
@@ -64,10 +64,10 @@ impl From<SuspendableStatus<Duration>> for CallStatus {
 #[non_exhaustive]
 pub enum ResumeError {
     /// The bytes are not a suspended call.
-    #[error("these are not the bytes of a call that is asleep")]
+    #[error("the bytes are not those of a suspended call")]
     Malformed,
     /// The call was suspended with another guest or another engine.
-    #[error("the call fell asleep under engine {engine} in the guest {guest}, which this is not")]
+    #[error("the call was suspended by engine {engine} with guest {guest}, and this engine or guest is another one")]
     GuestMismatch {
         /// The digest of the guest that the call was suspended with.
         guest: String,
@@ -75,7 +75,7 @@ pub enum ResumeError {
         engine: String,
     },
     /// The call belongs to another script.
-    #[error("the call is one of another script")]
+    #[error("the call belongs to another script")]
     ScriptMismatch,
     /// The sandbox cannot start the call.
     #[error(transparent)]
@@ -99,8 +99,8 @@ impl ResumeError {
     pub const fn hint(&self) -> &'static str {
         match self {
             Self::Malformed => "run the tool again",
-            Self::GuestMismatch { .. } => "wake it with the version that put it to sleep, or run the tool again",
-            Self::ScriptMismatch => "wake it with its own script, or run the tool again",
+            Self::GuestMismatch { .. } => "resume it with the version that suspended it, or run the tool again",
+            Self::ScriptMismatch => "resume it with its own script, or run the tool again",
             Self::Call(error) => error.hint(),
         }
     }
@@ -150,7 +150,7 @@ struct SuspendedWireWithLimit {
 
 impl std::fmt::Debug for SuspendedCall {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Asleep").field("fuel_left", &self.record.fuel_left).finish_non_exhaustive()
+        f.debug_struct("SuspendedCall").field("fuel_left", &self.record.fuel_left).finish_non_exhaustive()
     }
 }
 
@@ -368,26 +368,26 @@ impl Sandbox {
     /// tool are reported in the [`CallStatus`].
     pub fn resume(
         &self,
-        asleep: &SuspendedCall,
+        suspended: &SuspendedCall,
         script: &Script<'_>,
         run: &CallContext<'_>,
     ) -> Result<CallStatus, ResumeError> {
         let started = Instant::now();
-        let SuspendedRecord { budget, .. } = &asleep.record;
-        if asleep.record.script != script_hash(script) {
+        let SuspendedRecord { budget, .. } = &suspended.record;
+        if suspended.record.script != script_hash(script) {
             return Err(ResumeError::ScriptMismatch);
         }
-        let attempt = match self.acquire_slot_within(budget, asleep.record.time_left, run)? {
+        let attempt = match self.acquire_slot_within(budget, suspended.record.time_left, run)? {
             Ok(attempt) => attempt,
-            Err(stop) => return Ok(CallStatus::Finished(asleep.stopped_report(stop, started))),
+            Err(stop) => return Ok(CallStatus::Finished(suspended.stopped_report(stop, started))),
         };
         let _slot = &attempt.permit;
         let mut cell = self.guest.instantiate(HostState::for_run(budget, run, &attempt.deadline))?;
-        asleep.restore(&mut cell, run).map_err(|error| CallError::NoInstance(format!("{error:#}")))?;
+        suspended.restore(&mut cell, run).map_err(|error| CallError::NoInstance(format!("{error:#}")))?;
         let turn = resume_call::<MaySuspend>(&mut cell, budget, run, &attempt.deadline);
-        let SuspendedRecord { load_fuel, elapsed: before, .. } = asleep.record;
-        let inexact = asleep.record.inexact_params.clone();
-        let fuel = CallFuel { limit: asleep.fuel_limit, load_fuel };
+        let SuspendedRecord { load_fuel, elapsed: before, .. } = suspended.record;
+        let inexact = suspended.record.inexact_params.clone();
+        let fuel = CallFuel { limit: suspended.fuel_limit, load_fuel };
         let so_far = CallInProgress {
             script: *script,
             budget: *budget,

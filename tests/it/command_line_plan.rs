@@ -126,16 +126,16 @@ fn all_of_a_plan_is_approved_by_its_digest_and_what_differs_is_held_again() {
 fn a_run_that_sleeps_does_what_was_listed_and_holds_what_comes_after() {
     let desk = PlanFixture::new();
     let puts = json!([["a", 1], ["b", 2]]);
-    let asleep = desk.run("put", &puts, &["--sleep", "--json"]).json();
-    let (run, plan) = (asleep["run"].as_str().unwrap(), asleep["plan"].as_array().unwrap());
+    let suspended_run = desk.run("put", &puts, &["--suspend", "--json"]).json();
+    let (run, plan) = (suspended_run["run"].as_str().unwrap(), suspended_run["plan"].as_array().unwrap());
     assert_eq!((plan.len(), &plan[0]["about"]), (1, &json!("a")));
     // Resuming without a decision shows the same line again.
     let again = desk.on(&["resume", run, "--json"]).json();
-    assert_eq!((digest(&again["plan"][0]), &again["plan_digest"]), (digest(&plan[0]), &asleep["plan_digest"]));
-    let all = format!("all:{}", asleep["plan_digest"].as_str().unwrap());
+    assert_eq!((digest(&again["plan"][0]), &again["plan_digest"]), (digest(&plan[0]), &suspended_run["plan_digest"]));
+    let all = format!("all:{}", suspended_run["plan_digest"].as_str().unwrap());
     let next = desk.on(&["resume", run, "--approve", &all, "--json"]).json();
     // Effects that were not listed are held, even if the whole plan was approved.
-    assert_eq!(next["outcome"], "asleep", "{next}");
+    assert_eq!(next["outcome"], "suspended", "{next}");
     let held: Vec<(&str, bool)> = next["plan"]
         .as_array()
         .unwrap()
@@ -145,7 +145,7 @@ fn a_run_that_sleeps_does_what_was_listed_and_holds_what_comes_after() {
     assert_eq!(held, [("a", true), ("b", false)]);
     // An approval is for one use: repeating it approves nothing.
     let same = desk.on(&["resume", run, "--approve", &all, "--json"]).json();
-    assert_eq!((&same["outcome"], &same["plan"][0]["approved"]), (&json!("asleep"), &json!(false)));
+    assert_eq!((&same["outcome"], &same["plan"][0]["approved"]), (&json!("suspended"), &json!(false)));
     let done = desk.on(&["resume", run, "--approve", digest(&same["plan"][0]), "--json"]).json();
     assert_eq!(done["value"], json!(["done", "done"]), "{done}");
 }

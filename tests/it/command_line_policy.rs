@@ -18,10 +18,10 @@ use crate::mcp::server::BinaryFixture;
 
 const SOURCE: &str = "const execute = ({ n }) => 2 * n";
 /// A hook that has no objection.
-const OPEN: &str = "[[gates]]\nname = 'open'\ncommand = ['/bin/sh', '-c', 'cat > /dev/null; echo {}']\n";
+const OPEN: &str = "[[hooks]]\nname = 'open'\ncommand = ['/bin/sh', '-c', 'cat > /dev/null; echo {}']\n";
 /// A hook that denies.
 const SHUT: &str =
-    "[[gates]]\nname = 'shut'\ncommand = ['/bin/sh', '-c', 'echo \"{\\\"permissionDecision\\\": \\\"deny\\\"}\"']\n";
+    "[[hooks]]\nname = 'shut'\ncommand = ['/bin/sh', '-c', 'echo \"{\\\"permissionDecision\\\": \\\"deny\\\"}\"']\n";
 
 /// A home directory with a project and a store.
 pub(crate) struct PolicyFixture {
@@ -203,7 +203,7 @@ fn a_projects_file_is_found_upwards_and_may_only_narrow() {
 }
 
 #[test]
-fn the_gates_of_a_project_run_only_where_exactly_its_file_is_trusted() {
+fn the_hooks_of_a_project_run_only_where_exactly_its_file_is_trusted() {
     let place = PolicyFixture::new("", OPEN);
     let file = place.text("project/toolcell.toml");
     let denied = |done: &CommandOutput| {
@@ -218,7 +218,7 @@ fn the_gates_of_a_project_run_only_where_exactly_its_file_is_trusted() {
     let done = place.on(&["config", "trust"]);
     assert!(done.status == 0 && done.out.starts_with(&format!("trusted {file} (")), "{}", done.out);
     assert!(
-        done.out.contains("its gate `open` runs /bin/sh -c cat > /dev/null; echo {}\n  covered: /bin/sh ("),
+        done.out.contains("its hook `open` runs /bin/sh -c cat > /dev/null; echo {}\n  covered: /bin/sh ("),
         "{}",
         done.out
     );
@@ -245,7 +245,7 @@ fn the_gates_of_a_project_run_only_where_exactly_its_file_is_trusted() {
     assert_output(&place.on(&["config", "untrust", &file]), 0, &format!("{file} is not trusted any longer\n"), "");
     denied(&place.exec());
     assert_eq!(place.on(&["config", "untrust", &file]).status, 4);
-    assert_eq!(place.on(&["config", "trust", &file, "--json"]).json()["gates"][0]["name"], "open");
+    assert_eq!(place.on(&["config", "trust", &file, "--json"]).json()["hooks"][0]["name"], "open");
     assert_eq!(place.on(&["config", "trust", "/no/such/file"]).status, 4);
     let nowhere = ["--trusted", &place.text("x"), "config", "trust"];
     assert_eq!(toolcell(&nowhere).status, 4);
@@ -275,10 +275,10 @@ fn a_list_of_trusted_files_that_is_not_read_whole_is_refused_and_stays() {
 }
 
 #[test]
-fn the_gates_of_a_user_are_asked_about_drafts_too() {
+fn the_hooks_of_a_user_are_asked_about_drafts_too() {
     let place = PolicyFixture::new(SHUT, "");
     let done = place.exec();
-    assert!(done.status == 3 && done.err.contains("gate `shut`"), "{}", done.err);
+    assert!(done.status == 3 && done.err.contains("hook `shut`"), "{}", done.err);
     let answer = place.on(&["exec", &place.text("twice.js"), "--json"]).json();
     assert_eq!((&answer["outcome"], &answer["error"]["code"]), (&json!("refused"), &json!("permission-denied")));
 }
@@ -302,7 +302,7 @@ fn stored_tools_are_made_and_run_under_the_same_rules() {
     place.on(&["approvals", "grant", "twice"]);
     assert_output(&run(), 0, "42\n", "");
     fs::write(place.path("user.toml"), SHUT).unwrap();
-    assert!(run().err.contains("gate `shut`"), "{}", run().err);
+    assert!(run().err.contains("hook `shut`"), "{}", run().err);
 }
 
 #[test]
@@ -482,17 +482,17 @@ fn write_script(path: &str, text: &str) {
 /// Creates a project with a script as a hook, and an interpreter with a script as well.
 fn with_scripts() -> PolicyFixture {
     let place = PolicyFixture::new("", "");
-    fs::create_dir(place.path("project/gates")).unwrap();
+    fs::create_dir(place.path("project/hooks")).unwrap();
     for name in ["check", "rules.sh"] {
-        write_script(&place.text(&format!("project/gates/{name}")), "#!/bin/sh\ncat > /dev/null; echo {}\n");
+        write_script(&place.text(&format!("project/hooks/{name}")), "#!/bin/sh\ncat > /dev/null; echo {}\n");
     }
-    fs::set_permissions(place.path("project/gates/check"), fs::Permissions::from_mode(0o755)).unwrap();
-    let rules = place.text("project/gates/rules.sh");
-    let gates = format!(
-        "[[gates]]\nname = 'script'\ncommand = ['./gates/check']\n\
-         [[gates]]\nname = 'interpreted'\ncommand = ['/bin/sh', '{rules}']\n"
+    fs::set_permissions(place.path("project/hooks/check"), fs::Permissions::from_mode(0o755)).unwrap();
+    let rules = place.text("project/hooks/rules.sh");
+    let hooks = format!(
+        "[[hooks]]\nname = 'script'\ncommand = ['./hooks/check']\n\
+         [[hooks]]\nname = 'interpreted'\ncommand = ['/bin/sh', '{rules}']\n"
     );
-    fs::write(place.path("project/toolcell.toml"), gates).unwrap();
+    fs::write(place.path("project/toolcell.toml"), hooks).unwrap();
     place
 }
 
@@ -500,11 +500,11 @@ fn with_scripts() -> PolicyFixture {
 fn trust_covers_the_programs_that_a_policy_names() {
     let place = with_scripts();
     let done = place.on(&["config", "trust"]);
-    for covered in ["project/./gates/check", "project/gates/rules.sh"] {
+    for covered in ["project/./hooks/check", "project/hooks/rules.sh"] {
         assert!(done.out.contains(&format!("  covered: {} (", place.text(covered))), "{}", done.out);
     }
     assert_output(&place.exec(), 0, "42\n", "");
-    for changed in ["project/gates/check", "project/gates/rules.sh"] {
+    for changed in ["project/hooks/check", "project/hooks/rules.sh"] {
         let before = fs::read_to_string(place.path(changed)).unwrap();
         write_script(&place.text(changed), "#!/bin/sh\ntouch \"$0.ran\"; echo {}\n");
         let done = place.exec();
@@ -514,7 +514,7 @@ fn trust_covers_the_programs_that_a_policy_names() {
         write_script(&place.text(changed), &before);
         assert_output(&place.exec(), 0, "42\n", "");
     }
-    fs::remove_file(place.path("project/gates/check")).unwrap();
+    fs::remove_file(place.path("project/hooks/check")).unwrap();
     assert_eq!(place.exec().status, 3);
 }
 
@@ -595,11 +595,11 @@ fn a_tool_that_may_write_reaches_nothing_that_confines_it() {
     for (folder, what) in [
         // The folder of a trusted hook, the project around it, the list of trusted files, all of
         // these through a symlink, and the store.
-        ("project/gates", "gates/check) is in it"),
+        ("project/hooks", "hooks/check) is in it"),
         ("project", "toolcell.toml) is in it"),
         ("state", "the list of trusted files"),
         ("link-to-home", "the store"),
-        ("link-to-home/project/gates", "gates/check) is in it"),
+        ("link-to-home/project/hooks", "hooks/check) is in it"),
         ("store", "the store"),
     ] {
         let place = with_scripts();
@@ -616,10 +616,10 @@ fn a_tool_that_may_write_reaches_nothing_that_confines_it() {
     let put = |path: &str| place.on(&["run", "put", &json!({ "path": path, "text": "#!/bin/sh\nid" }).to_string()]);
     assert_eq!(put("all/main.rs").status, 0);
     // The hook's script gets another name, a hard link, after the policy was read.
-    fs::hard_link(place.path("project/gates/check"), place.path("project/src/check")).unwrap();
+    fs::hard_link(place.path("project/hooks/check"), place.path("project/src/check")).unwrap();
     let done = put("all/check");
     assert!(done.status == 1 && done.err.contains("it decides what tools may do"), "{}", done.err);
-    assert!(fs::read_to_string(place.path("project/gates/check")).unwrap().contains("echo {}"));
+    assert!(fs::read_to_string(place.path("project/hooks/check")).unwrap().contains("echo {}"));
 }
 
 #[test]
@@ -650,13 +650,13 @@ fn the_folder_of_the_program_that_runs_tools_is_not_granted() {
 
 #[test]
 fn a_folder_in_which_hooks_look_for_programs_is_not_granted_where_there_are_hooks() {
-    for (gates, status) in [(OPEN, 2), ("", 0)] {
+    for (hooks, status) in [(OPEN, 2), ("", 0)] {
         let home = BinaryFixture::new("");
         let (folder, source) = (home.path("bin"), home.path("put.js"));
         let (folder, source) = (folder.to_str().unwrap(), source.to_str().unwrap());
         fs::create_dir(folder).unwrap();
         fs::write(source, PUT).unwrap();
-        fs::write(home.path("policy.toml"), policy_with_files(folder) + gates).unwrap();
+        fs::write(home.path("policy.toml"), policy_with_files(folder) + hooks).unwrap();
         let words = ["create", source, "--name", "put", "--description", "Writes", "--json"];
         let path = format!("{folder}:{}", std::env::var("PATH").unwrap());
         let output = home.run_with_env(&words, &[("PATH", &*path)]);
@@ -672,7 +672,7 @@ fn what_another_trusted_project_leans_on_is_not_granted() {
     fs::create_dir(place.path("elsewhere")).unwrap();
     assert_eq!(place.on(&["config", "trust", &place.text("project/toolcell.toml")]).status, 0);
     assert_protected(&writing(&place, &place.text("project")), "a policy that is trusted (");
-    assert_protected(&writing(&place, &place.text("project/gates")), "a program that is trusted (");
+    assert_protected(&writing(&place, &place.text("project/hooks")), "a program that is trusted (");
 }
 
 #[test]
@@ -701,8 +701,8 @@ fn the_interpreter_of_a_script_is_covered_by_trust_and_protected_from_tools() {
     for path in [&interpreter, &script] {
         fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
     }
-    let gate = "[[gates]]\nname = 'script'\ncommand = ['./check']\n";
-    fs::write(place.path("project/toolcell.toml"), gate).unwrap();
+    let hook = "[[hooks]]\nname = 'script'\ncommand = ['./check']\n";
+    fs::write(place.path("project/toolcell.toml"), hook).unwrap();
     let done = place.on(&["config", "trust"]);
     for covered in [&*interpreter, "/bin/sh"] {
         assert!(done.out.contains(&format!("  covered: {covered} (")), "{}", done.out);
@@ -730,8 +730,8 @@ fn the_interpreter_of_a_script_is_covered_by_trust_and_protected_from_tools() {
 #[test]
 fn what_trust_says_is_a_line_each_whatever_a_command_contains() {
     let place = PolicyFixture::new("", "");
-    let gate = "[[gates]]\nname = 'forger'\ncommand = ['/bin/sh', '-c', \"cat\\n  covered: /etc/passwd (0)\"]\n";
-    fs::write(place.path("project/toolcell.toml"), gate).unwrap();
+    let hook = "[[hooks]]\nname = 'forger'\ncommand = ['/bin/sh', '-c', \"cat\\n  covered: /etc/passwd (0)\"]\n";
+    fs::write(place.path("project/toolcell.toml"), hook).unwrap();
     let done = place.on(&["config", "trust"]);
     assert!(done.out.contains(r#"runs /bin/sh -c "cat\n  covered: /etc/passwd (0)""#), "{}", done.out);
     assert!(!done.out.contains("\n  covered: /etc/passwd"), "{}", done.out);

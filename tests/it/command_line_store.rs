@@ -94,7 +94,7 @@ fn gc_says_what_it_would_collect_and_what_it_did() {
     assert_output(
         &on(&shelf, &["gc"]),
         0,
-        "0 objects, 0 bytes, 0 run records, 0 expired values, 0 runs that were asleep, and 0 unfinished files are collected\n",
+        "0 objects, 0 bytes, 0 run records, 0 expired values, 0 suspended runs, and 0 unfinished files are collected\n",
         "",
     );
     assert_eq!(on(&shelf, &["audit", "--action", "gc", "--json"]).out.lines().count(), 3);

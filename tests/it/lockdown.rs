@@ -113,11 +113,11 @@ fn under_the_profile_tools_run_and_nothing_else_does() {
 }
 
 #[test]
-fn gates_that_are_commands_need_processes() {
+fn hooks_that_are_commands_need_processes() {
     let folder = tempfile::tempdir().unwrap();
     let policy = folder.path().join("toolcell.toml");
-    let gate = "[[gates]]\nname = \"asks\"\ncommand = [\"sh\", \"-c\", \"cat >/dev/null; echo '{\\\"permissionDecision\\\": \\\"allow\\\"}'\"]\n";
-    fs::write(&policy, gate).unwrap();
+    let hook = "[[hooks]]\nname = \"asks\"\ncommand = [\"sh\", \"-c\", \"cat >/dev/null; echo '{\\\"permissionDecision\\\": \\\"allow\\\"}'\"]\n";
+    fs::write(&policy, hook).unwrap();
     for (allow, status) in [(&[][..], 3), (&["--allow", "processes"], 0)] {
         let file = folder.path().join("seccomp.json");
         fs::write(&file, profile(allow).to_string()).unwrap();

@@ -90,21 +90,21 @@ impl ToolboxFixture {
     }
 
     /// Creates a toolbox with a pre-run hook.
-    pub(crate) fn with_hook(gate: impl Fn(&HookEvent) -> HookVerdict + Send + Sync + 'static) -> Self {
-        let mut gates = Hooks::default();
-        gates.before("rules", gate);
-        Self::with_hooks("", gates)
+    pub(crate) fn with_hook(hook: impl Fn(&HookEvent) -> HookVerdict + Send + Sync + 'static) -> Self {
+        let mut hooks = Hooks::default();
+        hooks.before("rules", hook);
+        Self::with_hooks("", hooks)
     }
 
     /// Creates a toolbox with this user policy file, and with these hooks beside the file's.
-    pub(crate) fn with_hooks(policy: &str, mut gates: Hooks) -> Self {
+    pub(crate) fn with_hooks(policy: &str, mut hooks: Hooks) -> Self {
         let file = PolicyFile::parse(Layer::User, policy, Path::new("toolcell.toml")).unwrap();
         // These tests pass with the jail too: `make jailed`.
         let jail = std::env::var_os("TOOLCELL_TEST_JAIL").map(|_| Program::Other(binary()));
         let sandbox = SandboxConfig { slots: 4, jail, ..SandboxConfig::default() };
         let policy = Policy::from_layers([file]).unwrap();
-        gates.add_policy(&policy, |_| HookTrust::Trusted).unwrap();
-        let config = ToolboxConfig { sandbox, policy, hooks: gates, clock: now, ..ToolboxConfig::default() };
+        hooks.add_policy(&policy, |_| HookTrust::Trusted).unwrap();
+        let config = ToolboxConfig { sandbox, policy, hooks, clock: now, ..ToolboxConfig::default() };
         let mut host = Self { folder: tempfile::tempdir().unwrap(), config, toolbox: None };
         host.reopen();
         host

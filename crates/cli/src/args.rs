@@ -122,7 +122,7 @@ pub(crate) enum Command {
     /// Resume a suspended run, and decide on its held effects
     Resume(ResumeArgs),
     /// List suspended runs
-    Asleep,
+    Suspended,
     /// Verify a tool: examples, determinism, generated inputs
     Verify(VerifyArgs),
     /// List the stored tools

@@ -61,7 +61,7 @@ fn show(rules: &PolicyFiles, with_origin: bool, streams: &mut Streams<'_>) -> Re
     }
     if let (Some(file), Some(false)) = (&rules.project, rules.is_project_trusted()?) {
         let path = escape_control_chars(&file.path().display().to_string());
-        writeln!(streams.errors, "warning: the gates of {path} do not run, and deny, because nobody trusted it")?;
+        writeln!(streams.errors, "warning: the hooks of {path} do not run, and deny, because nobody trusted it")?;
         writeln!(streams.errors, "hint: look at it, and then: toolcell config trust {path}")?;
     }
     if let Some(reason) = rules.trust_problem()? {
@@ -105,13 +105,13 @@ fn show_json(rules: &PolicyFiles, streams: &mut Streams<'_>) -> Result<Exit, Cli
 }
 
 fn file_to_json(file: &PolicyFile) -> Value {
-    let gates: Vec<Value> =
-        file.hooks().iter().map(|gate| json!({ "name": gate.name, "command": gate.command })).collect();
+    let hooks: Vec<Value> =
+        file.hooks().iter().map(|hook| json!({ "name": hook.name, "command": hook.command })).collect();
     json!({
         "layer": file.layer().to_string(),
         "path": file.path().display().to_string(),
         "hash": file.hash().to_string(),
-        "gates": gates,
+        "hooks": hooks,
     })
 }
 
@@ -191,9 +191,9 @@ fn trust(file: Option<&Path>, places: &PolicyArgs, json: bool, streams: &mut Str
         })?,
     };
     let file = policy_files::read(Layer::Project, &path)?;
-    let of = |gate: &HookCommand| ProgramFiles::for_command(&gate.command, &gate.folder);
+    let of = |hook: &HookCommand| ProgramFiles::for_command(&hook.command, &hook.folder);
     let mut programs: Vec<TrustedProgram> = Vec::new();
-    for path in file.hooks().iter().flat_map(|gate| of(gate).files) {
+    for path in file.hooks().iter().flat_map(|hook| of(hook).files) {
         // A missing program is not trusted: the hook denies until the file is trusted again.
         let now = TrustedProgram::from_file(&path).ok();
         programs.extend(now.filter(|now| !programs.contains(now)));
@@ -208,13 +208,13 @@ fn trust(file: Option<&Path>, places: &PolicyArgs, json: bool, streams: &mut Str
         return Ok(Exit::Done);
     }
     let mut lines = vec![format!("trusted {} ({})", display_path(&path), short_hash(&file.hash().to_hex()))];
-    for gate in file.hooks() {
-        let words: Vec<String> = gate.command.iter().map(|word| quote_if_multiline(word)).collect();
-        lines.push(format!("its gate `{}` runs {}", quote_if_multiline(&gate.name), words.join(" ")));
-        if !gate.env.is_empty() {
-            lines.push(format!("  it gets the variables {}", quote_if_multiline(&gate.env.join(", "))));
+    for hook in file.hooks() {
+        let words: Vec<String> = hook.command.iter().map(|word| quote_if_multiline(word)).collect();
+        lines.push(format!("its hook `{}` runs {}", quote_if_multiline(&hook.name), words.join(" ")));
+        if !hook.env.is_empty() {
+            lines.push(format!("  it gets the variables {}", quote_if_multiline(&hook.env.join(", "))));
         }
-        let ProgramFiles { files, folders } = of(gate);
+        let ProgramFiles { files, folders } = of(hook);
         for path in files {
             lines.push(match programs.iter().find(|program| program.path == path) {
                 Some(program) => format!("  covered: {} ({})", display_path(&path), short_hash(&program.hash)),
@@ -225,7 +225,7 @@ fn trust(file: Option<&Path>, places: &PolicyArgs, json: bool, streams: &mut Str
         lines.extend(folders);
     }
     let what =
-        if file.hooks().is_empty() { "it has no gates; until" } else { "what these files load is not covered; until" };
+        if file.hooks().is_empty() { "it has no hooks; until" } else { "what these files load is not covered; until" };
     lines.push(format!("{what} `toolcell config untrust`, nothing runs here where the file has changed or is gone"));
     for line in lines {
         let rows = streams.wrap_for_output(&line);

@@ -110,7 +110,7 @@ struct GcOutput {
     unfinished: u64,
     records: u64,
     expired: u64,
-    sleeping: u64,
+    suspended: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     trouble: Option<String>,
 }
@@ -135,10 +135,9 @@ pub(crate) fn gc(args: &GcArgs, dir: &Path, json: bool, streams: &mut Streams<'_
             id: id.to_string(),
         };
         let names = collected.names.iter().map(name).collect();
-        let GcReport { objects, bytes, unfinished, records, expired, suspended: sleeping, error: ref trouble, .. } =
-            collected;
+        let GcReport { objects, bytes, unfinished, records, expired, suspended, error: ref trouble, .. } = collected;
         let (dry_run, trouble) = (args.dry_run, trouble.clone());
-        let gone = GcOutput { dry_run, names, objects, bytes, unfinished, records, expired, sleeping, trouble };
+        let gone = GcOutput { dry_run, names, objects, bytes, unfinished, records, expired, suspended, trouble };
         writeln!(streams.output, "{}", serde_json::to_string(&gone).map_err(std::io::Error::from)?)?;
     } else {
         let (would, have) = if args.dry_run { ("would collect", "would be") } else { ("collected", "are") };
@@ -148,7 +147,7 @@ pub(crate) fn gc(args: &GcArgs, dir: &Path, json: bool, streams: &mut Streams<'_
         let (objects, bytes) = (collected.objects, format_bytes(collected.bytes));
         writeln!(
             streams.output,
-            "{objects} objects, {bytes}, {} run records, {} expired values, {} runs that were asleep, and {} unfinished files {have} collected",
+            "{objects} objects, {bytes}, {} run records, {} expired values, {} suspended runs, and {} unfinished files {have} collected",
             collected.records, collected.expired, collected.suspended, collected.unfinished
         )?;
     }

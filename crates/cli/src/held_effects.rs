@@ -1,4 +1,4 @@
-//! Held effects: `run --plan`, `run --sleep` and `resume`.
+//! Held effects: `run --plan`, `run --suspend` and `resume`.
 //!
 //! Invariant: only approved effects are performed, and every held effect is listed with its
 //! decision. Each digest given with `--approve` approves one effect of an earlier list, once.

@@ -221,7 +221,7 @@ where
         Command::Resume(words) => {
             rules.and_then(|rules| resume::resume(&words, &rules, &dir?, json, lang, &mut streams, cancel))
         }
-        Command::Asleep => rules.and_then(|rules| resume::list(&rules, &dir?, json, lang, &mut streams)),
+        Command::Suspended => rules.and_then(|rules| resume::list(&rules, &dir?, json, lang, &mut streams)),
         Command::Verify(words) => {
             rules.and_then(|rules| verify::run(&words, &rules, &dir?, json, lang, &mut streams, cancel))
         }

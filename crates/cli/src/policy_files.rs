@@ -65,21 +65,21 @@ impl PolicyFiles {
 
     /// Returns the hooks of all files. Hooks of an untrusted project file deny every run.
     pub(crate) fn hooks(&self) -> Result<Hooks, CliError> {
-        let mut gates = Hooks::default();
+        let mut hooks = Hooks::default();
         let trusted = self.trust_list.read()?;
-        gates.add_policy(&self.policy, |gate| {
-            let Origin::File { path, .. } = &gate.origin else { return HookTrust::Untrusted };
-            let Some(file) = trusted.iter().find(|file| file.matches(&gate.file_hash, path)) else {
+        hooks.add_policy(&self.policy, |hook| {
+            let Origin::File { path, .. } = &hook.origin else { return HookTrust::Untrusted };
+            let Some(file) = trusted.iter().find(|file| file.matches(&hook.file_hash, path)) else {
                 return HookTrust::Untrusted;
             };
-            let (command, folder, known) = (gate.command.clone(), gate.folder.clone(), file.programs.clone());
+            let (command, folder, known) = (hook.command.clone(), hook.folder.clone(), file.programs.clone());
             let path = Arc::clone(path);
             HookTrust::TrustedWhile(Arc::new(move || check_programs(&command, &folder, &known, &path)))
         })?;
         if let Some(reason) = self.find_trust_problem(&trusted) {
-            gates.before("trusted-policy", move |_: &HookEvent| HookVerdict::deny(reason.clone()));
+            hooks.before("trusted-policy", move |_: &HookEvent| HookVerdict::deny(reason.clone()));
         }
-        Ok(gates)
+        Ok(hooks)
     }
 
     /// Returns why a project file that the user trusted is no longer in effect as it was, if that

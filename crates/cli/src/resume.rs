@@ -1,4 +1,4 @@
-//! `run --sleep`, `resume` and `asleep`: runs that are suspended until their held effects are
+//! `run --suspend`, `resume` and `suspended`: runs that are suspended until their held effects are
 //! decided.
 //!
 //! Invariant: effects that are not approved are not performed. Unless they are refused, the run is
@@ -65,33 +65,33 @@ pub(crate) fn print_outcome(
 ) -> Result<Exit, CliError> {
     let state = state?;
     let all = plan.and_then(|plan| plan.store(toolbox));
-    let asleep = match state {
+    let suspended_run = match state {
         RunOutcome::Finished(ran) => return run::print_finished(*ran, plan, all, shape, lang, streams),
-        RunOutcome::Suspended(asleep) => asleep,
+        RunOutcome::Suspended(suspended_run) => suspended_run,
     };
     if shape == OutputFormat::Json {
         let held = plan.map(EffectPlan::lines).unwrap_or_default();
-        let text =
-            serde_json::to_string(&SuspendedOutput::from_run(asleep, held, all)).map_err(std::io::Error::from)?;
+        let text = serde_json::to_string(&SuspendedOutput::from_run(suspended_run, held, all))
+            .map_err(std::io::Error::from)?;
         writeln!(streams.output, "{text}")?;
         return Ok(Exit::Done);
     }
     let (word, hint) = match lang {
-        Lang::En => ("asleep", "hint"),
+        Lang::En => ("suspended", "hint"),
         Lang::Ja => ("休止中", "ヒント"),
         Lang::Zh => ("已休眠", "提示"),
     };
     let colon = lang.colon();
-    writeln!(streams.output, "{word}{colon}{}", asleep.run)?;
+    writeln!(streams.output, "{word}{colon}{}", suspended_run.run)?;
     streams.output.flush()?;
     if let Some(plan) = plan {
         held_effects::print(plan, all.as_deref(), lang, streams)?;
     }
-    for CallbackTicket { function, ticket } in &asleep.tickets {
+    for CallbackTicket { function, ticket } in &suspended_run.tickets {
         writeln!(streams.errors, "{word}{colon}{} ({})", single_line(function), single_line(ticket))?;
     }
     let approves = all.map(|digest| format!(" --approve all:{digest}")).unwrap_or_default();
-    writeln!(streams.errors, "{hint}{colon}toolcell resume {}{approves}", asleep.run)?;
+    writeln!(streams.errors, "{hint}{colon}toolcell resume {}{approves}", suspended_run.run)?;
     Ok(Exit::Done)
 }
 
@@ -112,11 +112,11 @@ struct SuspendedOutput {
 }
 
 impl SuspendedOutput {
-    fn from_run(asleep: SuspendedRun, plan: Vec<held_effects::PlanLine>, plan_digest: Option<String>) -> Self {
-        let SuspendedRun { run, tool, name, tickets, bytes, record, .. } = asleep;
+    fn from_run(suspended_run: SuspendedRun, plan: Vec<held_effects::PlanLine>, plan_digest: Option<String>) -> Self {
+        let SuspendedRun { run, tool, name, tickets, bytes, record, .. } = suspended_run;
         let (run, tool, name) = (run.to_string(), tool.to_string(), name.to_string());
         let record = record.map(|hash| hash.to_string());
-        Self { outcome: "asleep", run, tool, name, plan, plan_digest, tickets, bytes, record }
+        Self { outcome: "suspended", run, tool, name, plan, plan_digest, tickets, bytes, record }
     }
 }
 
@@ -127,17 +127,17 @@ pub(crate) fn list(
     lang: Lang,
     streams: &mut Streams<'_>,
 ) -> Result<Exit, CliError> {
-    let sleepers = |toolbox: Toolbox| toolbox.suspended_runs().map_err(CliError::from);
+    let runs_of_store = |toolbox: Toolbox| toolbox.suspended_runs().map_err(CliError::from);
     let toolbox =
         dir.exists().then(|| toolbox::open_existing(dir, SandboxArgs::single_call_config(), rules)).transpose()?;
-    let sleepers = toolbox.map(sleepers).transpose()?.unwrap_or_default();
+    let runs_of_store = toolbox.map(runs_of_store).transpose()?.unwrap_or_default();
     if json {
-        let runs: Vec<Value> = sleepers.iter().map(run_to_json).collect();
+        let runs: Vec<Value> = runs_of_store.iter().map(run_to_json).collect();
         writeln!(streams.output, "{}", json!({ "runs": runs }))?;
         return Ok(Exit::Done);
     }
-    if sleepers.is_empty() {
-        writeln!(streams.errors, "note: no run is asleep")?;
+    if runs_of_store.is_empty() {
+        writeln!(streams.errors, "note: no run is suspended")?;
         return Ok(Exit::Done);
     }
     let titles = match lang {
@@ -148,10 +148,10 @@ pub(crate) fn list(
     let fits = [(Fit::Whole, 0), (Fit::Text(12), 0), (Fit::Text(8), 0), (Fit::Whole, 1), (Fit::Number, 2)];
     let columns = titles.into_iter().zip(fits).map(|(title, (fit, spare))| Column { title, fit, drop_order: spare });
     let mut table = Table::new(columns.collect());
-    for SuspendedRunInfo { run, name, caller, since, bytes, .. } in &sleepers {
+    for SuspendedRunInfo { run, name, caller, since, bytes, .. } in &runs_of_store {
         table.add_row([run.to_string(), name.clone(), caller.clone(), format_time(*since), bytes.to_string()]);
     }
-    table.print(Overflow::Truncate, "toolcell asleep --json", streams)?;
+    table.print(Overflow::Truncate, "toolcell suspended --json", streams)?;
     Ok(Exit::Done)
 }
 

@@ -40,7 +40,7 @@ pub(crate) fn run(
     // Fail before any effect if the receipt cannot be written.
     let file = args.receipt.as_deref().map(receipt::ReceiptFile::create).transpose()?;
     let progress = streams.errors_are_terminal.then(|| Progress::start(&args.tool));
-    let otherwise = if args.plan.sleep { EffectDecision::Defer } else { EffectDecision::Refuse };
+    let otherwise = if args.plan.suspend { EffectDecision::Defer } else { EffectDecision::Refuse };
     let content = if args.plan.show_content { ContentDetail::Full } else { ContentDetail::SizeOnly };
     let of = PlanOptions { approved: &args.plan.approve, fallback: otherwise, content };
     let plan = args.plan.is_enabled().then(|| EffectPlan::new(&of, &toolbox, lang, streams, cancel, progress.as_ref()));
@@ -62,7 +62,7 @@ pub(crate) fn run(
         end_progress(progress.as_ref());
         return print_explanation(explanation, json, lang, streams);
     }
-    let mut state = if args.plan.sleep {
+    let mut state = if args.plan.suspend {
         toolbox.run_suspendable(&request, &options)
     } else {
         toolbox.run(&request, &options).map(|ran| RunOutcome::Finished(Box::new(ran)))
@@ -245,7 +245,7 @@ fn string_parameters(tool: &str, toolbox: &Toolbox) -> Vec<String> {
 fn print_plain(ran: RunResult, lang: Lang, streams: &mut Streams<'_>) -> std::io::Result<()> {
     let suppressed = ran.output_suppressed;
     let (word, held_back) = match lang {
-        Lang::En => ("note", "a gate keeps the output back"),
+        Lang::En => ("note", "a hook keeps the output back"),
         Lang::Ja => ("補足", "出力はフックにより非表示です"),
         Lang::Zh => ("备注", "输出已被钩子隐藏"),
     };
@@ -265,11 +265,11 @@ fn print_plain(ran: RunResult, lang: Lang, streams: &mut Streams<'_>) -> std::io
     if let Some(text) = deprecated {
         writeln!(streams.errors, "{word}: {text}")?;
     }
-    for HookContextResponse { gate, text } in context {
-        let (gate, text) = (single_line(&gate), single_line(&text));
+    for HookContextResponse { hook, text } in context {
+        let (hook, text) = (single_line(&hook), single_line(&text));
         match lang {
-            Lang::En | Lang::Ja => writeln!(streams.errors, "{word} ({gate}): {text}")?,
-            Lang::Zh => writeln!(streams.errors, "{word}（{gate}）：{text}")?,
+            Lang::En | Lang::Ja => writeln!(streams.errors, "{word} ({hook}): {text}")?,
+            Lang::Zh => writeln!(streams.errors, "{word}（{hook}）：{text}")?,
         }
     }
     if suppressed {

@@ -46,9 +46,9 @@ pub(crate) fn open_for_drafts(
 
 /// Builds the toolbox configuration from the policy files.
 pub(crate) fn build_config(sandbox: SandboxConfig, rules: &PolicyFiles) -> Result<ToolboxConfig, CliError> {
-    let (policy, gates) = (rules.policy().clone(), rules.hooks()?);
+    let (policy, hooks) = (rules.policy().clone(), rules.hooks()?);
     // Secrets come from this process's environment only.
     let secrets = Arc::new(|name: &SecretName| std::env::var(format!("TOOLCELL_SECRET_{name}")).ok());
     let protected = rules.protected_paths()?;
-    Ok(ToolboxConfig { sandbox, policy, hooks: gates, secrets, protected, ..ToolboxConfig::default() })
+    Ok(ToolboxConfig { sandbox, policy, hooks, secrets, protected, ..ToolboxConfig::default() })
 }

@@ -202,7 +202,7 @@ impl Jail {
         match self.call_inner(prepared, params, budget, run, SuspendPolicy::Never)? {
             CallStatus::Finished(report) => Ok(report),
             CallStatus::Suspended(_) => {
-                Err(CallError::NoInstance("a worker put a call to sleep that may not".to_owned()))
+                Err(CallError::NoInstance("a worker suspended a call that may not be suspended".to_owned()))
             }
         }
     }
@@ -255,14 +255,14 @@ impl Jail {
     /// `profile-in-jail`. Faults of the tool are reported in the [`CallStatus`].
     pub fn resume(
         &self,
-        asleep: &SuspendedCall,
+        suspended: &SuspendedCall,
         script: &Script<'_>,
         run: &CallContext<'_>,
     ) -> Result<CallStatus, ResumeError> {
         let source = ScriptSource { name: script.name, source: script.source };
-        let run = CallContext { time_limit: Some(asleep.time_left()), ..*run };
-        let lost = |stop, started| asleep.stopped_report(stop, started);
-        let came = self.with_worker(asleep.budget(), &run, lost, |exchange| exchange.resume(asleep, source))?;
+        let run = CallContext { time_limit: Some(suspended.time_left()), ..*run };
+        let lost = |stop, started| suspended.stopped_report(stop, started);
+        let came = self.with_worker(suspended.budget(), &run, lost, |exchange| exchange.resume(suspended, source))?;
         if let CallReply::ScriptMismatch = came {
             return Err(ResumeError::ScriptMismatch);
         }
@@ -342,7 +342,7 @@ impl Jail {
 fn call_status(came: CallReply) -> Result<CallStatus, CallError> {
     match came {
         CallReply::Finished(report) => Ok(CallStatus::Finished(*report)),
-        CallReply::Suspended(asleep) => Ok(CallStatus::Suspended(*asleep)),
+        CallReply::Suspended(suspended) => Ok(CallStatus::Suspended(*suspended)),
         CallReply::Ready { .. } | CallReply::ScriptMismatch => {
             Err(CallError::NoInstance("that is no end of a call".to_owned()))
         }

@@ -172,12 +172,16 @@ impl<'a, 'r> WorkerSession<'a, 'r> {
     }
 
     /// Resumes a suspended call.
-    pub(crate) fn resume(&mut self, asleep: &SuspendedCall, script: ScriptSource<'_>) -> Result<CallReply, WorkerLost> {
+    pub(crate) fn resume(
+        &mut self,
+        suspended: &SuspendedCall,
+        script: ScriptSource<'_>,
+    ) -> Result<CallReply, WorkerLost> {
         self.suspend_policy = Some(SuspendPolicy::Allowed);
-        self.elapsed_before = asleep.elapsed();
-        (self.fuel_left, self.fuel_burned) = (asleep.fuel_left(), asleep.fuel_used());
+        self.elapsed_before = suspended.elapsed();
+        (self.fuel_left, self.fuel_burned) = (suspended.fuel_left(), suspended.fuel_used());
         let terms = self.wire_context();
-        self.send(&HostMessage::Resume { suspended: &asleep.to_bytes(), script, context: terms })?;
+        self.send(&HostMessage::Resume { suspended: &suspended.to_bytes(), script, context: terms })?;
         match self.recv_reply()? {
             WorkerMessage::ScriptMismatch => Ok(CallReply::ScriptMismatch),
             WorkerMessage::Finished(report) => self.check_report(report),
@@ -325,8 +329,8 @@ impl<'a, 'r> WorkerSession<'a, 'r> {
 
     fn check_suspended(&self, bytes: &[u8]) -> Result<CallReply, WorkerLost> {
         match SuspendedCall::from_bytes(bytes) {
-            Ok(asleep) if asleep.budget() == self.budget && asleep.fuel_left() <= self.fuel_left => {
-                Ok(CallReply::Suspended(Box::new(asleep)))
+            Ok(suspended) if suspended.budget() == self.budget && suspended.fuel_left() <= self.fuel_left => {
+                Ok(CallReply::Suspended(Box::new(suspended)))
             }
             _ => Err(protocol_violation()),
         }

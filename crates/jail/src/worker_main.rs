@@ -179,8 +179,8 @@ impl WorkerServer {
                 Ok(HostMessage::Call { id, params, suspend_policy: patience, context: terms }) => {
                     self.call(id, params, patience, &terms)
                 }
-                Ok(HostMessage::Resume { suspended: asleep, script, context: terms }) => {
-                    self.resume(asleep, &script, &terms)
+                Ok(HostMessage::Resume { suspended, script, context: terms }) => {
+                    self.resume(suspended, &script, &terms)
                 }
                 // The call had already ended by itself.
                 Ok(HostMessage::Cancel) => continue,
@@ -232,11 +232,11 @@ impl WorkerServer {
         called.map_or_else(|error| no_instance(&error), status_message)
     }
 
-    fn resume(&self, asleep: &[u8], script: &ScriptSource<'_>, terms: &WireContext<'_>) -> WorkerMessage {
+    fn resume(&self, suspended: &[u8], script: &ScriptSource<'_>, terms: &WireContext<'_>) -> WorkerMessage {
         let granted = ProxyContext::new(&self.link, terms);
         let script = Script { name: script.name, source: script.source };
-        let woken = toolcell_host::SuspendedCall::from_bytes(asleep)
-            .and_then(|asleep| self.sandbox.resume(&asleep, &script, &call_context(&granted, terms)));
+        let woken = toolcell_host::SuspendedCall::from_bytes(suspended)
+            .and_then(|suspended| self.sandbox.resume(&suspended, &script, &call_context(&granted, terms)));
         match woken {
             Ok(called) => status_message(called),
             Err(ResumeError::ScriptMismatch) => WorkerMessage::ScriptMismatch,
@@ -248,7 +248,7 @@ impl WorkerServer {
 fn status_message(called: CallStatus) -> WorkerMessage {
     match called {
         CallStatus::Finished(report) => WorkerMessage::Finished(Box::new(report)),
-        CallStatus::Suspended(asleep) => WorkerMessage::Suspended(asleep.to_bytes()),
+        CallStatus::Suspended(suspended) => WorkerMessage::Suspended(suspended.to_bytes()),
     }
 }
 

@@ -303,12 +303,12 @@ mod tests {
     }
 
     fn hash_of(args: &str) -> String {
-        let mut gates = Hooks::default();
-        gates.before("careful", |_: &HookEvent| HookVerdict::ask("sure?"));
+        let mut hooks = Hooks::default();
+        hooks.before("careful", |_: &HookEvent| HookVerdict::ask("sure?"));
         let args: Value = serde_json::from_str(args).unwrap_or_default();
         let call = HookEvent::new("pay", None, args, jiff::Timestamp::UNIX_EPOCH, "/");
         let keeps = CapturingApprover(Mutex::default());
-        drop(gates.admit(call.clone(), Some(&keeps)).resolve_ask(&call, Some(&keeps)));
+        drop(hooks.admit(call.clone(), Some(&keeps)).resolve_ask(&call, Some(&keeps)));
         let question = keeps.0.into_inner().unwrap_or_else(PoisonError::into_inner);
         question.and_then(|question| prompt_hash(&question).ok()).unwrap_or_default()
     }

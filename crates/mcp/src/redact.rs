@@ -326,7 +326,7 @@ mod tests {
     fn every_absolute_path_is_taken_out_of_an_error_of_the_host() {
         let redaction = PathRedactor::default();
         for (text, expected) in [
-            ("`/opt/gates/check` cannot be started", "`(path on the server)` cannot be started"),
+            ("`/opt/hooks/check` cannot be started", "`(path on the server)` cannot be started"),
             (
                 "the folder is not at /home/u/data: no such file",
                 "the folder is not at (path on the server): no such file",

@@ -123,10 +123,10 @@ fn ensure_blocking_thread(runtime: Runtime) -> io::Result<Runtime> {
 
 /// Checks that this many threads can be spawned at once.
 fn probe_threads(count: usize) -> io::Result<()> {
-    let gate = Mutex::new(());
+    let hook = Mutex::new(());
     thread::scope(|scope| {
-        let closed = gate.lock().unwrap_or_else(PoisonError::into_inner);
-        let wait = || drop(gate.lock());
+        let closed = hook.lock().unwrap_or_else(PoisonError::into_inner);
+        let wait = || drop(hook.lock());
         let threads = (0..count).try_for_each(|_| thread::Builder::new().spawn_scoped(scope, wait).map(drop));
         drop(closed);
         threads

@@ -36,7 +36,7 @@ pub struct SuspendedRow {
 #[non_exhaustive]
 pub enum SuspendError {
     /// The state of the run is too large.
-    #[error("the run takes {bytes} bytes while it sleeps, the limit is {SUSPENDED_LIMIT}")]
+    #[error("the state of the suspended run takes {bytes} bytes, the limit is {SUSPENDED_LIMIT}")]
     TooLarge {
         /// The size of the state, in bytes.
         bytes: usize,

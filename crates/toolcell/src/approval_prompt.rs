@@ -197,7 +197,7 @@ struct Facts {
 
 impl Facts {
     fn push_headline(&mut self, question: &ApprovalPrompt) {
-        let (name, why, gate) = (
+        let (name, why, hook) = (
             single_line_for_display(&question.call.tool_name),
             single_line_for_display(&question.text),
             single_line_for_display(&question.asked_by),
@@ -206,11 +206,11 @@ impl Facts {
             (Some(_), Lang::En) => format!("`{name}` is to run, and somebody has to approve it: {why}"),
             (Some(_), Lang::Ja) => format!("ツール「{name}」の実行には承認が必要です: {why}"),
             (Some(_), Lang::Zh) => format!("执行工具「{name}」需要批准：{why}"),
-            (None, Lang::En) => format!("`{name}` is to run, and the gate `{gate}` asks: {why}"),
+            (None, Lang::En) => format!("`{name}` is to run, and the hook `{hook}` asks: {why}"),
             (None, Lang::Ja) => {
-                format!("ツール「{name}」の実行について、フック「{gate}」が確認を求めています: {why}")
+                format!("ツール「{name}」の実行について、フック「{hook}」が確認を求めています: {why}")
             }
-            (None, Lang::Zh) => format!("即将执行工具「{name}」，钩子「{gate}」要求确认：{why}"),
+            (None, Lang::Zh) => format!("即将执行工具「{name}」，钩子「{hook}」要求确认：{why}"),
         });
     }
 

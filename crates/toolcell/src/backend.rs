@@ -184,13 +184,13 @@ impl SandboxBackend {
     /// Resumes a suspended call.
     pub(crate) fn resume(
         &self,
-        asleep: &SuspendedCall,
+        suspended: &SuspendedCall,
         script: &Script<'_>,
         run: &CallContext<'_>,
     ) -> Result<CallStatus, ResumeError> {
         match self {
-            Self::InProcess(sandbox) => sandbox.resume(asleep, script, run),
-            Self::Jailed(jail) => jail.resume(asleep, script, run),
+            Self::InProcess(sandbox) => sandbox.resume(suspended, script, run),
+            Self::Jailed(jail) => jail.resume(suspended, script, run),
         }
     }
 }

@@ -147,10 +147,10 @@ impl Toolbox {
         name: &str,
         script: &toolcell_analysis::Script,
         _: &Permit,
-        asleep: &SuspendedCall,
+        suspended: &SuspendedCall,
         run: &CallContext<'_>,
     ) -> Result<CallStatus, ResumeError> {
-        let mut called = self.sandbox.resume(asleep, &Script { name, source: script.code() }, run)?;
+        let mut called = self.sandbox.resume(suspended, &Script { name, source: script.code() }, run)?;
         if let CallStatus::Finished(report) = &mut called {
             map_positions(report, name, script);
         }

@@ -55,16 +55,16 @@ pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5);
 #[non_exhaustive]
 pub enum HookError {
     /// The command has no program.
-    #[error("the command of the gate `{0}` is empty")]
+    #[error("the command of the hook `{0}` is empty")]
     EmptyCommand(String),
     /// The timeout is zero.
-    #[error("the gate `{0}` has a time of 0 ms")]
+    #[error("the hook `{0}` has a time of 0 ms")]
     ZeroTimeout(String),
     /// A tool pattern is malformed.
     #[error("`{0}` is no pattern of tool names: it may be a name, or the beginning of one and then `*`")]
     Pattern(String),
     /// The hook names an environment variable that it must not get.
-    #[error("the gate `{hook}` does not get the environment variable `{name}`: {reason}")]
+    #[error("the hook `{hook}` does not get the environment variable `{name}`: {reason}")]
     Variable {
         /// The name of the hook.
         hook: String,
@@ -139,7 +139,7 @@ impl fmt::Debug for Hook {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let when =
             if matches!(self.handler, HookHandler::Before(_)) { CommandTiming::Before } else { CommandTiming::After };
-        f.debug_struct("Gate").field("name", &self.name).field("when", &when).finish_non_exhaustive()
+        f.debug_struct("Hook").field("name", &self.name).field("when", &when).finish_non_exhaustive()
     }
 }
 
@@ -184,15 +184,15 @@ impl Hooks {
     pub fn before<R>(
         &mut self,
         name: impl Into<Arc<str>>,
-        gate: impl Fn(&HookEvent) -> R + Send + Sync + 'static,
+        hook: impl Fn(&HookEvent) -> R + Send + Sync + 'static,
     ) -> &mut Hook
     where
         R: IntoHookResult<HookVerdict>,
     {
-        let gate = Arc::new(gate);
+        let hook = Arc::new(hook);
         self.add_pre(name, move |terms, call| {
-            let gate = Arc::clone(&gate);
-            Ok(worker::run_on_thread(terms, call, move |call| gate(&call).into_hook_result())?)
+            let hook = Arc::clone(&hook);
+            Ok(worker::run_on_thread(terms, call, move |call| hook(&call).into_hook_result())?)
         })
     }
 
@@ -212,15 +212,15 @@ impl Hooks {
     pub fn before_async<F>(
         &mut self,
         name: impl Into<Arc<str>>,
-        gate: impl Fn(HookEvent) -> F + Send + Sync + 'static,
+        hook: impl Fn(HookEvent) -> F + Send + Sync + 'static,
     ) -> &mut Hook
     where
         F: Future<Output: IntoHookResult<HookVerdict>>,
     {
-        let (gate, own) = (Arc::new(gate), HookRuntime::default());
+        let (hook, own) = (Arc::new(hook), HookRuntime::default());
         self.add_pre(name, move |terms, call| {
-            let gate = Arc::clone(&gate);
-            Ok(runtime::run_async(&own, terms, call, move |call| async move { gate(call).await.into_hook_result() })?)
+            let hook = Arc::clone(&hook);
+            Ok(runtime::run_async(&own, terms, call, move |call| async move { hook(call).await.into_hook_result() })?)
         })
     }
 
@@ -240,15 +240,15 @@ impl Hooks {
     pub fn after<R>(
         &mut self,
         name: impl Into<Arc<str>>,
-        gate: impl Fn(&HookEvent, &PostRunEvent) -> R + Send + Sync + 'static,
+        hook: impl Fn(&HookEvent, &PostRunEvent) -> R + Send + Sync + 'static,
     ) -> &mut Hook
     where
         R: IntoHookResult<Revision>,
     {
-        let gate = Arc::new(gate);
+        let hook = Arc::new(hook);
         self.add_post(name, move |terms, call, end| {
-            let (gate, end) = (Arc::clone(&gate), end.clone());
-            Ok(worker::run_on_thread(terms, call, move |call| gate(&call, &end).into_hook_result())?)
+            let (hook, end) = (Arc::clone(&hook), end.clone());
+            Ok(worker::run_on_thread(terms, call, move |call| hook(&call, &end).into_hook_result())?)
         })
     }
 
@@ -257,19 +257,19 @@ impl Hooks {
     pub fn after_async<F>(
         &mut self,
         name: impl Into<Arc<str>>,
-        gate: impl Fn(HookEvent, PostRunEvent) -> F + Send + Sync + 'static,
+        hook: impl Fn(HookEvent, PostRunEvent) -> F + Send + Sync + 'static,
     ) -> &mut Hook
     where
         F: Future<Output: IntoHookResult<Revision>>,
     {
-        let (gate, own) = (Arc::new(gate), HookRuntime::default());
+        let (hook, own) = (Arc::new(hook), HookRuntime::default());
         self.add_post(name, move |terms, call, end| {
-            let (gate, end) = (Arc::clone(&gate), end.clone());
+            let (hook, end) = (Arc::clone(&hook), end.clone());
             Ok(runtime::run_async(
                 &own,
                 terms,
                 call,
-                move |call| async move { gate(call, end).await.into_hook_result() },
+                move |call| async move { hook(call, end).await.into_hook_result() },
             )?)
         })
     }
@@ -309,21 +309,21 @@ impl Hooks {
         let name: Arc<str> = name.into();
         let started = Arc::clone(&program);
         if matches!(when, CommandTiming::Before | CommandTiming::BeforeAndAfter) {
-            let (program, gate) = (Arc::clone(&program), Arc::clone(&name));
+            let (program, hook) = (Arc::clone(&program), Arc::clone(&name));
             let ask = move |terms: &InvocationContext<'_>, call: &HookEvent| {
-                Ok(json::parse_verdict(&gate, &program.run(terms, json::write_pre_event(call)?)?)?)
+                Ok(json::parse_verdict(&hook, &program.run(terms, json::write_pre_event(call)?)?)?)
             };
-            let gate = self.add_pre(Arc::clone(&name), ask);
-            gate.set_timeout(timeout).matcher = tools.clone();
-            gate.program = Some(Arc::clone(&started));
+            let hook = self.add_pre(Arc::clone(&name), ask);
+            hook.set_timeout(timeout).matcher = tools.clone();
+            hook.program = Some(Arc::clone(&started));
         }
         if matches!(when, CommandTiming::After | CommandTiming::BeforeAndAfter) {
             let ask = move |terms: &InvocationContext<'_>, call: &HookEvent, end: &PostRunEvent| {
                 Ok(json::parse_revision(&program.run(terms, json::write_post_event(call, end)?)?)?)
             };
-            let gate = self.add_post(name, ask);
-            gate.set_timeout(timeout).matcher = tools;
-            gate.program = Some(started);
+            let hook = self.add_post(name, ask);
+            hook.set_timeout(timeout).matcher = tools;
+            hook.program = Some(started);
         }
         Ok(())
     }
@@ -331,20 +331,20 @@ impl Hooks {
     /// Returns the files of all commands, each with the name of the hook and the folder of the
     /// command.
     pub(crate) fn programs(&self) -> impl Iterator<Item = (&str, ProgramFiles, &Path)> {
-        self.0.iter().filter_map(|gate| {
-            let (files, folder) = gate.program.as_ref()?.files();
-            Some((&*gate.name, files, folder))
+        self.0.iter().filter_map(|hook| {
+            let (files, folder) = hook.program.as_ref()?.files();
+            Some((&*hook.name, files, folder))
         })
     }
 
     /// Whether there is no pre-run hook.
     pub(crate) fn has_no_pre_hooks(&self) -> bool {
-        !self.0.iter().any(|gate| matches!(gate.handler, HookHandler::Before(_)))
+        !self.0.iter().any(|hook| matches!(hook.handler, HookHandler::Before(_)))
     }
 
     /// Whether there is no post-run hook.
     pub(crate) fn has_no_post_hooks(&self) -> bool {
-        !self.0.iter().any(|gate| matches!(gate.handler, HookHandler::After(_)))
+        !self.0.iter().any(|hook| matches!(hook.handler, HookHandler::After(_)))
     }
 
     fn add_pre(
@@ -383,12 +383,12 @@ impl Hooks {
     /// [`HookEvent::approver`]; a combined decision of `ask` is left to [`Admission::resolve_ask`].
     pub fn admit(&self, mut call: HookEvent, person: Option<&dyn Approver>) -> Admission {
         let mut admission = Admission::default();
-        for gate in &*self.0 {
-            let Some(HookHandler::Before(ask)) = gate.handler_for(&call) else { continue };
+        for hook in &*self.0 {
+            let Some(HookHandler::Before(ask)) = hook.handler_for(&call) else { continue };
             let (began, asked) = (Instant::now(), person.map(DeferringApprover::new));
             let person = asked.as_ref().map(|person| person as &dyn Approver);
-            let said = gate.invoke(&call, person, |terms| ask(terms, &call));
-            admission.merge_verdict(&gate.name, said, began.elapsed(), &mut call);
+            let said = hook.invoke(&call, person, |terms| ask(terms, &call));
+            admission.merge_verdict(&hook.name, said, began.elapsed(), &mut call);
             if asked.is_some_and(|person| person.has_deferred()) {
                 admission.merge_deferral();
             }
@@ -404,11 +404,11 @@ impl Hooks {
     /// `refused` with the code `result-withheld`.
     pub fn review(&self, call: &HookEvent, end: PostRunEvent) -> HookReview {
         let mut reviewed = HookReview::new(end);
-        for gate in &*self.0 {
-            let Some(HookHandler::After(ask)) = gate.handler_for(call) else { continue };
+        for hook in &*self.0 {
+            let Some(HookHandler::After(ask)) = hook.handler_for(call) else { continue };
             let began = Instant::now();
-            let said = gate.invoke(call, None, |terms| ask(terms, call, &reviewed.end));
-            reviewed.merge_revision(&gate.name, said, began.elapsed());
+            let said = hook.invoke(call, None, |terms| ask(terms, call, &reviewed.end));
+            reviewed.merge_revision(&hook.name, said, began.elapsed());
         }
         reviewed
     }

@@ -165,11 +165,11 @@ impl RunResult {
             }
         }
         for context in &self.context {
-            let gate = &context.hook;
+            let hook = &context.hook;
             match lang {
-                Lang::Ja => lines.push_line(format_args!("\n補足 (フック「{gate}」): {}", context.text)),
-                Lang::En => lines.push_line(format_args!("\nNote (gate `{gate}`): {}", context.text)),
-                Lang::Zh => lines.push_line(format_args!("\n备注（钩子「{gate}」）：{}", context.text)),
+                Lang::Ja => lines.push_line(format_args!("\n補足 (フック「{hook}」): {}", context.text)),
+                Lang::En => lines.push_line(format_args!("\nNote (hook `{hook}`): {}", context.text)),
+                Lang::Zh => lines.push_line(format_args!("\n备注（钩子「{hook}」）：{}", context.text)),
             };
         }
         if let Some(deprecation) = &self.deprecated {
@@ -185,7 +185,7 @@ impl RunResult {
             _ if self.output_suppressed => localized(
                 lang,
                 "(出力はフックにより非表示です)",
-                "(a gate keeps the output from being shown)",
+                "(a hook keeps the output from being shown)",
                 "（输出已被钩子隐藏）",
             )
             .to_owned(),

@@ -124,7 +124,7 @@ impl AdmissionRequest<'_> {
 /// One step of an admission decision.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct DecisionStep {
-    /// The deciding stage: `limits`, `grants`, `quarantine`, `gate`, `approval`.
+    /// The deciding stage: `limits`, `grants`, `quarantine`, `hook`, `approval`.
     pub stage: &'static str,
     /// The deciding rule: a policy key, or the name of a hook.
     pub rule: String,
@@ -165,7 +165,7 @@ impl Toolbox {
             Some((entry, tool)) => self.check_approval(entry, tool, &grants, &args, purpose, steps)?,
             None => "caller".to_owned(),
         };
-        let decided_by = admission.decided_by.as_ref().map_or(decided_by, |gate| format!("gate {gate}"));
+        let decided_by = admission.decided_by.as_ref().map_or(decided_by, |hook| format!("hook {hook}"));
         let context = admission.context;
         Ok(Permit { args, budget, grants, decided_by, context, output_suppressed: admission.suppress_output })
     }
@@ -201,7 +201,7 @@ impl Toolbox {
         if self.hooks.has_no_pre_hooks() {
             return Ok((args, Admission::default()));
         }
-        let value = args_to_show(&args, "gates")?;
+        let value = args_to_show(&args, "hooks")?;
         let mut call = self.hook_event(subject.name, subject.id(), value);
         let mut asked = None;
         if let AdmissionMode::Run { approver: person, caller } = purpose {
@@ -211,7 +211,7 @@ impl Toolbox {
         let person = asked;
         let admission = self.hooks.admit(call.clone(), person);
         steps.extend(admission.steps.iter().map(|step| DecisionStep {
-            stage: "gate",
+            stage: "hook",
             rule: step.hook.clone(),
             verdict: step.decision.name().to_owned(),
             reason: step.decision.reason().unwrap_or_default().to_owned(),

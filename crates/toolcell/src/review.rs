@@ -28,11 +28,11 @@ impl ReviewedRun {
         let Self { mut report, context, output_suppressed: suppressed, revised_by: _ } = self;
         let mut warn =
             |message| report.warnings.push(Warning { place: ValueSide::Result, path: String::new(), message });
-        for HookContext { hook: gate, text } in context {
-            warn(format!("the gate `{gate}` says: {text}"));
+        for HookContext { hook, text } in context {
+            warn(format!("the hook `{hook}` says: {text}"));
         }
         if suppressed && matches!(report.outcome, Outcome::Returned(Some(_))) {
-            warn("a gate keeps the output back".to_owned());
+            warn("a hook keeps the output back".to_owned());
             report.outcome = Outcome::Returned(None);
         }
         report
@@ -57,12 +57,12 @@ impl Toolbox {
                 revised_by: None,
             });
         }
-        let call = self.hook_event(name, id, args_to_show(permit.args(), "gates")?);
+        let call = self.hook_event(name, id, args_to_show(permit.args(), "hooks")?);
         let reviewed = self.hooks.review(&call, post_run_event(&report));
         suppressed |= reviewed.suppress_output;
         let mut context = permit.into_context();
         context.extend(reviewed.context);
-        let Some(gate) = reviewed.decided_by else {
+        let Some(hook) = reviewed.decided_by else {
             return Ok(ReviewedRun { report, context, output_suppressed: suppressed, revised_by: None });
         };
         let said = reviewed.end.error.unwrap_or_default();
@@ -76,11 +76,11 @@ impl Toolbox {
                 stack: String::new(),
             }),
             EndKind::Refused => {
-                let hint = format!("the tool ran, and the gate `{gate}` decides who sees what came of it");
-                return Err(Denial::new(format!("gate {gate}"), said, hint));
+                let hint = format!("the tool ran, and the hook `{hook}` decides who sees what came of it");
+                return Err(Denial::new(format!("hook {hook}"), said, hint));
             }
         };
-        Ok(ReviewedRun { report, context, output_suppressed: suppressed, revised_by: Some(gate) })
+        Ok(ReviewedRun { report, context, output_suppressed: suppressed, revised_by: Some(hook) })
     }
 
     /// Notifies the post-run hooks of a refused run.

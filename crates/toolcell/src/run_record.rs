@@ -30,7 +30,7 @@ use crate::toolbox::Toolbox;
 
 /// The outcomes of runs, as records name them.
 const OUTCOMES: [&str; 9] =
-    ["returned", "threw", "stopped", "refused", "asleep", "interrupted", "passed", "failed", "unproven"];
+    ["returned", "threw", "stopped", "refused", "suspended", "interrupted", "passed", "failed", "unproven"];
 /// The maximum length of a tool name in a record, in characters.
 const MAX_NAME_CHARS: usize = 64;
 /// The maximum length of a caller in a record, in characters. Name and caller together fit into the
@@ -59,7 +59,7 @@ pub struct RunRecord {
     pub at: Timestamp,
     /// The digest of the parameters.
     pub parameters: ContentDigest,
-    /// The outcome: `returned`, `threw`, `stopped`, `refused`, `asleep`, `interrupted`.
+    /// The outcome: `returned`, `threw`, `stopped`, `refused`, `suspended`, `interrupted`.
     pub outcome: String,
     /// The error code, if the run did not return.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -199,9 +199,9 @@ impl Toolbox {
     /// Loads and decrypts a suspended run, and checks its integrity.
     fn open_suspended(&self, run: &str) -> Result<OpenedRun, RunError> {
         let store = self.require_store()?;
-        let not_asleep = || RunSuspendError::NotSuspended { run: run.chars().take(64).collect() };
-        let id: RunId = run.parse().map_err(|_| not_asleep())?;
-        let row = store.suspended(id)?.ok_or_else(not_asleep)?;
+        let not_suspended = || RunSuspendError::NotSuspended { run: run.chars().take(64).collect() };
+        let id: RunId = run.parse().map_err(|_| not_suspended())?;
+        let row = store.suspended(id)?.ok_or_else(not_suspended)?;
         let damaged = || RunSuspendError::Damaged { run: row.run };
         let opened = encryption::decrypt(&store.derive_key(encryption::KEY_PURPOSE)?, &row).ok_or_else(damaged)?;
         let bound: RunBinding = serde_json::from_str(&row.binding).map_err(|_| damaged())?;
@@ -231,7 +231,7 @@ impl Toolbox {
         let entry = self.find_tool(Some(&row.tool.to_string()), None)?;
         attempted.set_tool(entry.id, &entry.name);
         let ready = self.load_tool(&entry)?;
-        let asleep = host::SuspendedCall::from_bytes(&kept.call.0).map_err(RunSuspendError::Resume)?;
+        let suspended = host::SuspendedCall::from_bytes(&kept.call.0).map_err(RunSuspendError::Resume)?;
         let schema = ready.schema()?;
         let args = schema.check(params)?;
         let tool = ready.vetted.as_ref().map_err(|refusal| RunError::Unsafe(refusal.clone()))?;
@@ -245,7 +245,7 @@ impl Toolbox {
             return Err(RunSuspendError::GrantsChanged { run: row.run, name: entry.name.clone() }.into());
         }
         let purpose = AdmissionMode::Run { approver: options.approver.as_deref(), caller: &options.caller };
-        let permit = self.admit(&subject, args, *asleep.budget(), purpose, &mut Vec::new())?;
+        let permit = self.admit(&subject, args, *suspended.budget(), purpose, &mut Vec::new())?;
         if permit.args().params().as_str() != kept.params {
             return Err(RunSuspendError::changed_by_hook(row.run).into());
         }
@@ -271,7 +271,7 @@ impl Toolbox {
         }
         let admitted =
             AdmittedRun { entry, ready: Arc::clone(&ready), permit, drawn_seed: kept.random, environment: given };
-        let called = self.resume_admitted(&admitted, &asleep);
+        let called = self.resume_admitted(&admitted, &suspended);
         if let Err(host::ResumeError::ScriptMismatch | host::ResumeError::Call(host::CallError::Busy { .. })) = &called
         {
             // The run did not continue, so it is saved again unchanged.
@@ -289,7 +289,7 @@ impl Toolbox {
         admitted: AdmittedRun<'_>,
         attempted: &mut RunRecorder<'_>,
     ) -> Result<RunOutcome, RunError> {
-        let asleep = match called {
+        let suspended = match called {
             host::CallStatus::Finished(mut report) => {
                 let AdmittedRun { entry, ready, permit, .. } = admitted;
                 if let Ok(tool) = &ready.vetted {
@@ -299,7 +299,7 @@ impl Toolbox {
                     .review_run(entry, permit, report, attempted)
                     .map(|ran| RunOutcome::Finished(Box::new(ran)));
             }
-            host::CallStatus::Suspended(asleep) => asleep,
+            host::CallStatus::Suspended(suspended) => suspended,
         };
         let AdmittedRun { entry, permit, drawn_seed: random, environment: given, .. } = &admitted;
         let sleeps_as = SuspendContext {
@@ -310,8 +310,8 @@ impl Toolbox {
             random: *random,
             given,
         };
-        let laid = self.save_suspended(&sleeps_as, &asleep);
-        attempted.set_early_end(if laid.is_ok() { "asleep" } else { "stopped" }, asleep.fuel_used());
+        let laid = self.save_suspended(&sleeps_as, &suspended);
+        attempted.set_early_end(if laid.is_ok() { "suspended" } else { "stopped" }, suspended.fuel_used());
         let (.., effects) = attempted.consumed();
         laid.map(RunOutcome::Suspended).map_err(|source| RunError::SuspendFailed { source, effects })
     }
@@ -320,7 +320,7 @@ impl Toolbox {
     fn save_suspended(
         &self,
         of: &SuspendContext<'_>,
-        asleep: &host::SuspendedCall,
+        suspended: &host::SuspendedCall,
     ) -> Result<SuspendedRun, RunSuspendError> {
         let SuspendContext { run, entry, given, .. } = *of;
         let store = self.require_store()?;
@@ -335,7 +335,7 @@ impl Toolbox {
             .map(|one| CallbackTicket { function: one.function.clone(), ticket: one.ticket.clone() });
         let tickets = tickets.collect();
         let kept = SuspendedState {
-            call: ByteString(asleep.to_bytes()),
+            call: ByteString(suspended.to_bytes()),
             pending,
             params: of.params.to_owned(),
             call_id: given.call_id.clone(),
@@ -392,7 +392,7 @@ fn finish_record(attempted: RunRecorder<'_>, done: Result<RunOutcome, RunError>)
     let recorded = record?;
     match &mut state {
         RunOutcome::Finished(ran) => (ran.record, ran.unrecorded) = (recorded.record, recorded.unrecorded),
-        RunOutcome::Suspended(asleep) => asleep.record = recorded.record,
+        RunOutcome::Suspended(suspended) => suspended.record = recorded.record,
     }
     Ok(state)
 }

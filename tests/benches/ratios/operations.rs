@@ -24,7 +24,7 @@ const SLEEPS: usize = 300;
 /// Number of runs with a command hook.
 const COMMANDS: usize = 200;
 /// A hook that allows everything.
-const GATE: [&str; 3] = ["sh", "-c", "cat >/dev/null; echo '{\"permissionDecision\": \"allow\"}'"];
+const HOOK: [&str; 3] = ["sh", "-c", "cat >/dev/null; echo '{\"permissionDecision\": \"allow\"}'"];
 
 pub(crate) fn measure(table: &mut Table) {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
@@ -75,12 +75,12 @@ fn suspend(table: &mut Table, path: &Path) {
     let (mut resumed, mut bytes) = (Series::default(), 0);
     for _ in 0..SLEEPS {
         let request = RunTool::new("waits", Params::default());
-        let asleep = match toolbox.run_suspendable(&request, &later).unwrap() {
-            RunOutcome::Suspended(asleep) => asleep,
+        let suspended_run = match toolbox.run_suspendable(&request, &later).unwrap() {
+            RunOutcome::Suspended(suspended_run) => suspended_run,
             RunOutcome::Finished(ran) => return table.note(format!("a run did not sleep: {:?}", ran.report.outcome)),
         };
-        bytes = asleep.bytes;
-        let wake = ResumeRequest::new(asleep.run);
+        bytes = suspended_run.bytes;
+        let wake = ResumeRequest::new(suspended_run.run);
         resumed.time(1, || assert!(matches!(toolbox.resume(&wake, &refuse), Ok(RunOutcome::Finished(_)))));
     }
     let row = Row::new("resume a run that slept, recorded, to its end, median", resumed.median());
@@ -94,44 +94,44 @@ fn suspend(table: &mut Table, path: &Path) {
 
 /// Measures what a command hook adds to the run time of its command.
 fn hooks(table: &mut Table, folder: &Path) {
-    let mut gates = Hooks::default();
-    let (name, command) = ("allow".to_owned(), GATE.map(str::to_owned).to_vec());
-    let (timeout, folder_of_gate) = (Duration::from_secs(5), folder.to_owned());
-    gates
+    let mut hooks = Hooks::default();
+    let (name, command) = ("allow".to_owned(), HOOK.map(str::to_owned).to_vec());
+    let (timeout, folder_of_hook) = (Duration::from_secs(5), folder.to_owned());
+    hooks
         .add_command(CommandHook {
             name,
             command,
             when: CommandTiming::Before,
             timeout,
             tools: Vec::new(),
-            folder: folder_of_gate,
+            folder: folder_of_hook,
             env: Vec::new(),
         })
         .unwrap();
-    let through = toolbox(&folder.join("gated"), gates);
-    let plain = toolbox(&folder.join("ungated"), Hooks::default());
+    let through = toolbox(&folder.join("hooked"), hooks);
+    let plain = toolbox(&folder.join("plain"), Hooks::default());
     let (mut with, mut without) = (Series::default(), Series::default());
     for _ in 0..COMMANDS {
         with.time(1, || run(&through));
         without.time(1, || (spawned(), run(&plain)));
     }
-    let row = Row::new("run through a command gate, median, beside the command and a run", with.median());
+    let row = Row::new("run through a command hook, median, beside the command and a run", with.median());
     table.row(row.beside(without.median()));
     let added = with.median().minus(without.median());
-    table.row(Row::new("  what the gate adds to the command", added).target(Target::AtMost(Figure::Time(1e-3))));
+    table.row(Row::new("  what the hook adds to the command", added).target(Target::AtMost(Figure::Time(1e-3))));
 }
 
 /// Runs the hook's command alone.
 fn spawned() {
-    let mut command = Command::new(GATE[0]);
-    command.args(&GATE[1..]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut command = Command::new(HOOK[0]);
+    command.args(&HOOK[1..]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     assert!(command.output().unwrap().status.success());
 }
 
-fn toolbox(path: &Path, gates: Hooks) -> Toolbox {
+fn toolbox(path: &Path, hooks: Hooks) -> Toolbox {
     let settings = Settings { durability: Durability::Unsynced, ..Settings::default() };
     let store = Store::open(path, &settings).unwrap();
-    let toolbox = Toolbox::with_store(store, ToolboxConfig { hooks: gates, ..ToolboxConfig::default() }).unwrap();
+    let toolbox = Toolbox::with_store(store, ToolboxConfig { hooks, ..ToolboxConfig::default() }).unwrap();
     let (name, description) = ("string_reverse".to_owned(), "Reverses a text".to_owned());
     let code = STRING_REVERSE.source.to_owned();
     let parameters = serde_json::json!({"text": {"type": "string", "description": "The text", "required": true}});

@@ -8,7 +8,7 @@ use super::server::BinaryFixture;
 
 const ASK: &str = "[approval]\nmode = 'ask'\n";
 /// A hook that asks for every run.
-const CAREFUL: &str = "[[gates]]\nname = 'careful'\ncommand = ['/bin/sh', '-c', \
+const CAREFUL: &str = "[[hooks]]\nname = 'careful'\ncommand = ['/bin/sh', '-c', \
     '''cat > /dev/null; echo '{\"permissionDecision\": \"ask\", \"permissionDecisionReason\": \"is that so?\"}' ''']\n";
 const ONE: &str = "const execute = () => 1";
 
@@ -170,7 +170,7 @@ fn who_can_ask_nobody_is_told_the_command_that_settles_it() {
 }
 
 #[test]
-fn a_gate_that_asks_is_asked_about_that_call_alone() {
+fn a_hook_that_asks_is_asked_about_that_call_alone() {
     in_session(CAREFUL, |home, mut peer| {
         peer.create_tool("one", ONE);
         peer.set_elicitation_reply(form_reply("approve"));
@@ -198,7 +198,7 @@ fn a_gate_that_asks_is_asked_about_that_call_alone() {
 }
 
 #[test]
-fn a_gate_that_asks_denies_where_nobody_can_be_asked_and_nothing_is_pending() {
+fn a_hook_that_asks_denies_where_nobody_can_be_asked_and_nothing_is_pending() {
     let home = BinaryFixture::new(CAREFUL);
     let mut peer = home.start_stdio(&[]).stateless(json!({}));
     peer.create_tool("one", ONE);
@@ -207,7 +207,7 @@ fn a_gate_that_asks_denies_where_nobody_can_be_asked_and_nothing_is_pending() {
 }
 
 #[test]
-fn a_tool_and_a_gate_that_both_ask_are_two_questions_one_after_the_other() {
+fn a_tool_and_a_hook_that_both_ask_are_two_questions_one_after_the_other() {
     let policy = format!("{ASK}{CAREFUL}");
     in_session(&policy, |_, mut peer| {
         peer.create_tool("one", ONE);
@@ -303,7 +303,7 @@ fn a_question_whose_facts_do_not_fit_is_not_put_and_the_error_says_where_it_is_a
 }
 
 #[test]
-fn a_gate_asks_about_every_argument_and_says_what_is_cut() {
+fn a_hook_asks_about_every_argument_and_says_what_is_cut() {
     in_session(CAREFUL, |_, mut peer| {
         peer.create_tool("mail", "const execute = ({ text, to, attach }) => 1");
         peer.set_elicitation_reply(form_reply("refuse"));

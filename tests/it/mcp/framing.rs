@@ -43,9 +43,9 @@ fn assert_answered(peer: &RawClient, ids: std::ops::Range<u64>) {
 #[test]
 fn a_tool_cannot_forge_a_frame_whatever_it_prints() {
     // A hook of the user prints as well.
-    let gate = "[[gates]]\nname = 'prints'\ncommand = ['/bin/sh', '-c', '''cat > /dev/null; echo \"$0\" >&2; \
+    let hook = "[[hooks]]\nname = 'prints'\ncommand = ['/bin/sh', '-c', '''cat > /dev/null; echo \"$0\" >&2; \
         echo \"$0\" > /proc/$PPID/fd/1; echo {}''', '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"forged\":true}}']\n";
-    let home = BinaryFixture::new(&format!("{gate}[limits]\nconsole_bytes = 10_000_000\n"));
+    let home = BinaryFixture::new(&format!("{hook}[limits]\nconsole_bytes = 10_000_000\n"));
     let mut peer = home.start_stdio(&[]).stateless(json!({}));
     let forged = json!(format!("\n{FORGED}\r\n\u{1b}[2K{FORGED}\n\u{2028}{FORGED}\u{85}{FORGED}\n\n")).to_string();
     peer.create_tool(

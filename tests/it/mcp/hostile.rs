@@ -15,7 +15,7 @@ fn client_of(web: &WebServer, name: &str) -> RawClient {
 }
 
 /// A hook that does not answer for a long time: its run holds a blocking thread.
-const STUCK: &str = "[[gates]]\nname = 'stuck'\ncommand = ['/bin/sh', '-c', 'exec sleep 30']\ntimeout_ms = 60000\n";
+const STUCK: &str = "[[hooks]]\nname = 'stuck'\ncommand = ['/bin/sh', '-c', 'exec sleep 30']\ntimeout_ms = 60000\n";
 
 /// Returns a source whose analysis takes a while.
 fn long(number: usize) -> String {
@@ -187,7 +187,7 @@ fn assert_no_path(home: &BinaryFixture, told: &Value) {
 
 #[test]
 fn no_answer_over_http_names_a_path_of_the_host() {
-    let gone = "[[gates]]\nname = 'gone'\ncommand = ['/no/such/folder/hook']\ntools = ['hooked']\n";
+    let gone = "[[hooks]]\nname = 'gone'\ncommand = ['/no/such/folder/hook']\ntools = ['hooked']\n";
     let home = BinaryFixture::new(&format!("{gone}[approval]\nmode = 'ask'\n"));
     let tokens = home.write_tokens(&["alice"], "");
     let web = home.start_http(&["--tokens", &tokens]);

@@ -84,7 +84,7 @@ impl PathFixture {
         let files = tempfile::tempdir().unwrap();
         let asked = files.path().join("asked");
         let script = format!("cat > /dev/null; echo asked >> {}; echo '{answer}'", asked.display());
-        let policy = format!("[[gates]]\nname = \"rules\"\ncommand = [\"/bin/sh\", \"-c\", {}]", json!(script));
+        let policy = format!("[[hooks]]\nname = \"rules\"\ncommand = [\"/bin/sh\", \"-c\", {}]", json!(script));
         write(&files.path().join("user.toml"), &policy);
         let host = ToolboxFixture::with_policy(&policy);
         host.tool("tool", SOURCE);
@@ -211,7 +211,7 @@ fn every_road_is_denied_once_and_recorded_once() {
 }
 
 #[test]
-fn every_road_is_open_where_the_gate_does_not_object() {
+fn every_road_is_open_where_the_hook_does_not_object() {
     for (road, go) in EXECUTION_PATHS {
         let (came, asked, record) = take_path(road, go, "{}");
         assert_eq!((came, asked, &*record.outcome), (Ok(()), 1, "returned"), "{road}");

@@ -17,21 +17,21 @@ use toolcell::{
 use super::{ToolboxFixture, now, request};
 use crate::shelf::{files_below, sample_tool_with};
 
-/// Creates a toolbox where every outcome can occur. Hooks act on the argument `gate`.
+/// Creates a toolbox where every outcome can occur. Hooks act on the argument `hook`.
 fn host() -> ToolboxFixture {
-    let mut gates = Hooks::default();
-    gates.before("before", |call: &HookEvent| match call.args["gate"].as_str() {
+    let mut hooks = Hooks::default();
+    hooks.before("before", |call: &HookEvent| match call.args["hook"].as_str() {
         Some("denies") => HookVerdict::deny("no"),
         Some("asks") => HookVerdict::ask("well?"),
-        Some("panics") => panic!("the gate fell"),
+        Some("panics") => panic!("the hook fell"),
         Some("changes") => HookVerdict::allow().with_args(json!([])),
         _ => HookVerdict::no_objection(),
     });
-    gates.after("after", |call: &HookEvent, _: &PostRunEvent| {
-        assert!(call.args["gate"] != "withholds", "the gate fell");
+    hooks.after("after", |call: &HookEvent, _: &PostRunEvent| {
+        assert!(call.args["hook"] != "withholds", "the hook fell");
         Revision::unchanged()
     });
-    let host = ToolboxFixture::with_hooks("[limits]\nfuel = 500_000_000\ntimeout_ms = 20_000", gates);
+    let host = ToolboxFixture::with_hooks("[limits]\nfuel = 500_000_000\ntimeout_ms = 20_000", hooks);
     host.tool("one", "const execute = () => 1");
     host.tool("two", "const execute = () => 2");
     host.tool("throws", "const execute = () => { throw new Error('no') }");
@@ -70,7 +70,7 @@ fn each_run_leaves_one_line_and_one_record_however_it_ends() {
     };
     let plain = RunOptions::default;
     let call = |tool: &str| json!({ "tool_name": tool, "parameters": {} });
-    let gate = |gate: &str| json!({ "tool_name": "one", "parameters": { "gate": gate } });
+    let hook = |hook: &str| json!({ "tool_name": "one", "parameters": { "hook": hook } });
     let damaged = json!({ "tool_name": "two", "parameters": {} });
     let two = blake3::hash(b"const execute = () => 2").to_hex();
     std::fs::remove_file(host.path().join("objects").join(&two[..2]).join(&two[2..])).unwrap();
@@ -99,12 +99,12 @@ fn each_run_leaves_one_line_and_one_record_however_it_ends() {
         (call("torn"), plain(), "refused", "parameters-invalid"),
         (call("sly"), plain(), "refused", "safety-check-failed"),
         (call("waits"), plain(), "refused", "permission-denied"),
-        (gate("denies"), plain(), "refused", "permission-denied"),
-        (gate("asks"), plain(), "refused", "permission-denied"),
-        (gate("panics"), plain(), "refused", "permission-denied"),
-        (gate("changes"), plain(), "refused", "permission-denied"),
+        (hook("denies"), plain(), "refused", "permission-denied"),
+        (hook("asks"), plain(), "refused", "permission-denied"),
+        (hook("panics"), plain(), "refused", "permission-denied"),
+        (hook("changes"), plain(), "refused", "permission-denied"),
         // The tool ran, and its result is withheld.
-        (gate("withholds"), plain(), "returned", "result-withheld"),
+        (hook("withholds"), plain(), "returned", "result-withheld"),
         (damaged, plain(), "refused", "integrity"),
     ] {
         let before = host.audit_lines().len();
@@ -220,9 +220,9 @@ fn a_draft_leaves_one_line_and_one_record_as_well() {
     );
     assert_eq!(exec("const execute = () => {", "{}", plain), "refused syntax-error");
     assert_eq!(exec("const execute = ({ code }) => eval(code)", "{}", plain), "refused safety-check-failed");
-    assert_eq!(exec("const execute = () => 1", r#"{"gate":"denies"}"#, plain), "refused permission-denied");
-    assert_eq!(exec("const execute = () => 1", r#"{"gate":"panics"}"#, plain), "refused permission-denied");
-    assert_eq!(exec("const execute = () => 1", r#"{"gate":"withholds"}"#, plain), "returned result-withheld");
+    assert_eq!(exec("const execute = () => 1", r#"{"hook":"denies"}"#, plain), "refused permission-denied");
+    assert_eq!(exec("const execute = () => 1", r#"{"hook":"panics"}"#, plain), "refused permission-denied");
+    assert_eq!(exec("const execute = () => 1", r#"{"hook":"withholds"}"#, plain), "returned result-withheld");
     assert_eq!(exec("const execute = () => 1", "{}", Budget { fuel: 0, ..plain }), "refused limit-invalid");
     assert_eq!(host.audit_lines().len(), before + 9);
     check_counts(&host);
@@ -324,8 +324,8 @@ fn a_secret_that_was_a_parameter_is_in_no_file() {
         ("keep", json!({ "secret": SECRET })),
         ("tell", json!({ "secret": SECRET })),
         ("give", json!({ "secret": SECRET })),
-        ("keep", json!({ "secret": SECRET, "gate": "denies" })),
-        ("keep", json!({ "secret": SECRET, "gate": "panics" })),
+        ("keep", json!({ "secret": SECRET, "hook": "denies" })),
+        ("keep", json!({ "secret": SECRET, "hook": "panics" })),
         ("echo", json!({ "n": SECRET })),
         ("echo", json!({ SECRET: 1 })),
         ("sly", json!({ "code": SECRET })),

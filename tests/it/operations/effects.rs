@@ -174,14 +174,14 @@ fn a_tool_that_was_not_run_has_changed_nothing() {
 }
 
 #[test]
-fn what_a_gate_keeps_back_has_happened_all_the_same() {
+fn what_a_hook_keeps_back_has_happened_all_the_same() {
     for (does, effects) in [("kv.set('k', 1)", Effects::Committed), ("kv.get('k')", Effects::None)] {
-        let mut gates = Hooks::default();
-        gates.after("rules", |call: &HookEvent, _| {
-            assert!(call.tool_name != "inner", "the gate is broken");
+        let mut hooks = Hooks::default();
+        hooks.after("rules", |call: &HookEvent, _| {
+            assert!(call.tool_name != "inner", "the hook is broken");
             Revision::unchanged()
         });
-        let host = ToolboxFixture::with_hooks(POLICY, gates);
+        let host = ToolboxFixture::with_hooks(POLICY, hooks);
         make(&host, "inner", &format!("const execute = () => {does}"));
         make(&host, "outer", &calling("inner"));
         let error = host.run("inner", &json!({})).unwrap_err();

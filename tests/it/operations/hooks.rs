@@ -13,33 +13,33 @@ use super::{ToolboxFixture, now, refusal, returned_value};
 const ECHO: &str = "const execute = (params) => params";
 
 /// Creates a toolbox with one tool, which returns its arguments.
-fn host(gates: Hooks) -> ToolboxFixture {
-    let host = ToolboxFixture::with_hooks("", gates);
+fn host(hooks: Hooks) -> ToolboxFixture {
+    let host = ToolboxFixture::with_hooks("", hooks);
     host.create_echo(&json!({ "n": { "type": "number", "description": "a number", "default": 1 } }));
     host
 }
 
-fn before(gate: impl Fn(&HookEvent) -> HookVerdict + Send + Sync + 'static) -> ToolboxFixture {
-    let mut gates = Hooks::default();
-    gates.before("rules", gate);
-    host(gates)
+fn before(hook: impl Fn(&HookEvent) -> HookVerdict + Send + Sync + 'static) -> ToolboxFixture {
+    let mut hooks = Hooks::default();
+    hooks.before("rules", hook);
+    host(hooks)
 }
 
-fn after(gate: impl Fn(&HookEvent, &PostRunEvent) -> Revision + Send + Sync + 'static) -> ToolboxFixture {
-    let mut gates = Hooks::default();
-    gates.after("rules", gate);
-    host(gates)
+fn after(hook: impl Fn(&HookEvent, &PostRunEvent) -> Revision + Send + Sync + 'static) -> ToolboxFixture {
+    let mut hooks = Hooks::default();
+    hooks.after("rules", hook);
+    host(hooks)
 }
 
 // Rows 107 and 118 of the feature table.
 #[test]
-fn a_gate_that_panics_or_hangs_denies_and_the_host_lives() {
-    let mut gates = Hooks::default();
-    gates.before("broken", |call: &HookEvent| -> HookVerdict {
+fn a_hook_that_panics_or_hangs_denies_and_the_host_lives() {
+    let mut hooks = Hooks::default();
+    hooks.before("broken", |call: &HookEvent| -> HookVerdict {
         assert!(call.args["n"] != 13, "thirteen");
         HookVerdict::no_objection()
     });
-    gates
+    hooks
         .before("slow", |call: &HookEvent| {
             if call.args["n"] == 14 {
                 std::thread::park_timeout(Duration::from_secs(5));
@@ -47,9 +47,9 @@ fn a_gate_that_panics_or_hangs_denies_and_the_host_lives() {
             HookVerdict::no_objection()
         })
         .set_timeout(Duration::from_millis(500));
-    let host = host(gates);
+    let host = host(hooks);
     let began = Instant::now();
-    for (n, why) in [(13, "the gate `broken` panicked: thirteen"), (14, "the gate `slow` did not answer within 500 ms")]
+    for (n, why) in [(13, "the hook `broken` panicked: thirteen"), (14, "the hook `slow` did not answer within 500 ms")]
     {
         assert_eq!(refusal(host.run("echo", &json!({ "n": n }))), ("permission-denied", why.to_owned()));
     }
@@ -59,7 +59,7 @@ fn a_gate_that_panics_or_hangs_denies_and_the_host_lives() {
 
 // Row 117 of the feature table.
 #[test]
-fn arguments_that_a_gate_changed_are_checked_again() {
+fn arguments_that_a_hook_changed_are_checked_again() {
     let to = |args| before(move |_| HookVerdict::allow().with_args(json!(args)));
     assert_eq!(returned_value(&to(json!({ "n": "7" })).run("echo", &json!({ "n": 1 })).unwrap()), json!({ "n": 7 }));
     let (code, said) = refusal(to(json!({ "n": [] })).run("echo", &json!({ "n": 1 })));
@@ -76,7 +76,7 @@ fn what_ran_is_recorded_beside_what_was_asked_for() {
     let record = host.record(host.audit_lines().last().unwrap()).unwrap();
     assert_eq!(record.parameters.bytes, r#"{"n":1}"#.len() as u64);
     assert_eq!(record.changed.unwrap().blake3, blake3::hash(br#"{"n":7}"#).to_hex().to_string());
-    assert_eq!(record.decided_by.as_deref(), Some("gate rules"));
+    assert_eq!(record.decided_by.as_deref(), Some("hook rules"));
 }
 
 // Row 109 of the feature table.
@@ -86,7 +86,7 @@ fn a_run_that_was_denied_has_used_nothing() {
     assert_eq!(refusal(host.run("echo", &json!({}))), ("permission-denied", "not today".to_owned()));
     let line = host.audit_lines().pop().unwrap();
     let record = host.record(&line).unwrap();
-    assert_eq!((record.used, record.decided_by.as_deref()), (None, Some("gate rules")));
+    assert_eq!((record.used, record.decided_by.as_deref()), (None, Some("hook rules")));
     assert!(!line.details.contains_key("durationMs") && !line.details.contains_key("fuel"), "{:?}", line.details);
     assert_eq!(host.list(&json!({})).tools[0].runs, 0);
 }
@@ -100,7 +100,7 @@ fn nobody_to_ask_is_a_no() {
 
 // Rows 108 and 119 of the feature table.
 #[test]
-fn a_gate_after_a_run_replaces_what_came_of_it() {
+fn a_hook_after_a_run_replaces_what_came_of_it() {
     let host = after(|_, end| match &end.kind {
         EndKind::Returned => Revision::succeed(Json::parse("\"replaced\"").unwrap()).with_context("it was long"),
         _ => Revision::unchanged(),
@@ -119,7 +119,7 @@ fn a_gate_after_a_run_replaces_what_came_of_it() {
 }
 
 #[test]
-fn a_gate_that_fails_after_a_run_keeps_the_result_back() {
+fn a_hook_that_fails_after_a_run_keeps_the_result_back() {
     let host = after(|_, _| panic!("no"));
     let (code, said) = refusal(host.run("echo", &json!({})));
     assert_eq!((code, said.contains("panicked")), ("result-withheld", true), "{said}");

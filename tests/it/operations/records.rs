@@ -53,14 +53,14 @@ fn timers_of_a_run_that_slept_are_in_both_records() {
         .toolbox()
         .run_suspendable(&super::request(&fields), &with_decision(toolcell::EffectDecision::Defer))
         .unwrap();
-    let RunOutcome::Suspended(asleep) = state else { panic!("{state:?}") };
+    let RunOutcome::Suspended(suspended_run) = state else { panic!("{state:?}") };
     let kinds =
         |done: &EffectLog| done.effects.iter().map(|effect| (effect.kind.clone(), effect.effects)).collect::<Vec<_>>();
     let kept = |kind: &str, effects| (kind.to_owned(), effects);
     assert_eq!(kinds(&done(&host)), [kept("timer", Effects::None), kept("kv.commit", Effects::None)]);
     let woken = host
         .toolbox()
-        .resume(&toolcell::ResumeRequest::new(asleep.run), &with_decision(toolcell::EffectDecision::Perform))
+        .resume(&toolcell::ResumeRequest::new(suspended_run.run), &with_decision(toolcell::EffectDecision::Perform))
         .unwrap();
     assert!(matches!(woken, RunOutcome::Finished(_)), "{woken:?}");
     let timer = |effects| kept("timer", effects);

@@ -69,7 +69,7 @@ fn start(host: &ToolboxFixture, name: &str, options: &RunOptions) -> Result<RunO
 
 fn suspended(state: Result<RunOutcome, RunError>) -> SuspendedRun {
     match state.unwrap() {
-        RunOutcome::Suspended(asleep) => asleep,
+        RunOutcome::Suspended(suspended_run) => suspended_run,
         RunOutcome::Finished(ran) => panic!("it ended: {:?}", ran.report.outcome),
     }
 }
@@ -77,12 +77,12 @@ fn suspended(state: Result<RunOutcome, RunError>) -> SuspendedRun {
 fn finished(state: Result<RunOutcome, RunError>) -> RunResult {
     match state.unwrap() {
         RunOutcome::Finished(ran) => *ran,
-        RunOutcome::Suspended(asleep) => panic!("it sleeps: {asleep:?}"),
+        RunOutcome::Suspended(suspended_run) => panic!("it sleeps: {suspended_run:?}"),
     }
 }
 
-fn resume(toolbox: &Toolbox, asleep: &SuspendedRun, choice: EffectDecision) -> Result<RunOutcome, RunError> {
-    toolbox.resume(&ResumeRequest::new(asleep.run), &with_decision(choice))
+fn resume(toolbox: &Toolbox, suspended_run: &SuspendedRun, choice: EffectDecision) -> Result<RunOutcome, RunError> {
+    toolbox.resume(&ResumeRequest::new(suspended_run.run), &with_decision(choice))
 }
 
 fn code(state: Result<RunOutcome, RunError>) -> &'static str {
@@ -102,17 +102,17 @@ const NOTE: &str = "const execute = async () => { console.log('before'); const n
 fn what_nobody_decides_about_sleeps_and_goes_on_in_another_process() {
     let mut host = host();
     make(&host, "note", NOTE);
-    let asleep = suspended(start(&host, "note", &with_decision(EffectDecision::Defer)));
-    let about: Vec<&str> = asleep.held.iter().map(|held| held.about.as_str()).collect();
-    assert_eq!((about, &asleep.tickets), (vec!["a"], &Vec::new()));
+    let suspended_run = suspended(start(&host, "note", &with_decision(EffectDecision::Defer)));
+    let about: Vec<&str> = suspended_run.held.iter().map(|held| held.about.as_str()).collect();
+    assert_eq!((about, &suspended_run.tickets), (vec!["a"], &Vec::new()));
     let [sleeper] = &*host.toolbox().suspended_runs().unwrap() else { panic!("one sleeps") };
-    assert_eq!((sleeper.run, &*sleeper.name, &*sleeper.caller), (asleep.run, "note", "host"));
+    assert_eq!((sleeper.run, &*sleeper.name, &*sleeper.caller), (suspended_run.run, "note", "host"));
     host.reopen();
     // Nothing has been performed, and deferring again changes nothing.
-    let again = ResumeRequest::new(asleep.run);
+    let again = ResumeRequest::new(suspended_run.run);
     assert!(matches!(host.toolbox().resume(&again, &RunOptions::default()).unwrap(), RunOutcome::Suspended(_)));
     host.reopen();
-    let ran = finished(resume(host.toolbox(), &asleep, EffectDecision::Perform));
+    let ran = finished(resume(host.toolbox(), &suspended_run, EffectDecision::Perform));
     let logs: Vec<&str> = ran.report.logs.iter().map(|log| log.text.as_str()).collect();
     assert_eq!(logs, ["before", "after"]);
     // The result is the same as without suspension.
@@ -120,14 +120,14 @@ fn what_nobody_decides_about_sleeps_and_goes_on_in_another_process() {
         .run_with(&json!({ "tool_name": "note", "parameters": {} }), &with_decision(EffectDecision::Perform))
         .unwrap();
     assert_eq!(returned_value(&ran), returned_value(&awake));
-    assert_eq!(code(resume(host.toolbox(), &asleep, EffectDecision::Perform)), "run-not-asleep");
+    assert_eq!(code(resume(host.toolbox(), &suspended_run, EffectDecision::Perform)), "run-not-asleep");
     let tried = outcomes(&host);
     let tried: Vec<(&str, &str)> = tried.iter().map(|(action, outcome)| (&**action, &**outcome)).collect();
-    let [first, second] = [("run_dynamic_tool", "asleep"), ("resume", "asleep")];
+    let [first, second] = [("run_dynamic_tool", "suspended"), ("resume", "suspended")];
     let rest = [("resume", "returned"), ("run_dynamic_tool", "returned"), ("resume", "refused")];
     assert_eq!(tried, [&[first, second][..], &rest].concat());
     let resumed = host.audit_lines().into_iter().filter_map(|line| host.record(&line)).nth(2).unwrap();
-    assert_eq!(resumed.resumes, Some(asleep.run.to_string()));
+    assert_eq!(resumed.resumes, Some(suspended_run.run.to_string()));
     let done: Vec<Effects> = resumed.done.unwrap().effects.iter().map(|effect| effect.effects).collect();
     assert_eq!(done, [Effects::Committed, Effects::Committed]);
 }
@@ -140,8 +140,8 @@ fn what_is_refused_after_sleep_does_not_happen() {
         "note",
         "const execute = async () => { try { await kv.set('a', 1) } catch (error) { return [error.code, error.effects] } }",
     );
-    let asleep = suspended(start(&host, "note", &with_decision(EffectDecision::Defer)));
-    let ran = finished(resume(&host.second_toolbox(), &asleep, EffectDecision::Refuse));
+    let suspended_run = suspended(start(&host, "note", &with_decision(EffectDecision::Defer)));
+    let ran = finished(resume(&host.second_toolbox(), &suspended_run, EffectDecision::Refuse));
     assert_eq!(returned_value(&ran), json!(["effect-not-approved", "none"]));
 }
 
@@ -151,12 +151,12 @@ fn of_many_who_wake_a_run_one_does() {
     make(&host, "count", "const execute = async () => kv.update('n', (n = 0) => n + 1)");
     for round in 1..=5 {
         // `update` reads first, and only its write is held.
-        let asleep = suspended(start(&host, "count", &with_decision(EffectDecision::Defer)));
+        let suspended_run = suspended(start(&host, "count", &with_decision(EffectDecision::Defer)));
         let toolboxes: Vec<Toolbox> = (0..8).map(|_| host.second_toolbox()).collect();
         let woke = AtomicUsize::new(0);
         std::thread::scope(|scope| {
             for toolbox in &toolboxes {
-                scope.spawn(|| match resume(toolbox, &asleep, EffectDecision::Perform) {
+                scope.spawn(|| match resume(toolbox, &suspended_run, EffectDecision::Perform) {
                     Ok(state) => {
                         assert_eq!(returned_value(&finished(Ok(state))), json!(round));
                         woke.fetch_add(1, Ordering::Relaxed);
@@ -173,15 +173,15 @@ fn of_many_who_wake_a_run_one_does() {
 fn a_run_is_bound_to_what_it_was_run_with() {
     let mut host = host();
     make(&host, "note", NOTE);
-    let asleep = suspended(start(&host, "note", &with_decision(EffectDecision::Defer)));
+    let suspended_run = suspended(start(&host, "note", &with_decision(EffectDecision::Defer)));
     let somebody_else = RunOptions { caller: "somebody else".to_owned(), ..with_decision(EffectDecision::Perform) };
-    let request = ResumeRequest::new(asleep.run);
+    let request = ResumeRequest::new(suspended_run.run);
     assert_eq!(code(host.toolbox().resume(&request, &somebody_else)), "asleep-principal");
     host.set_policy(&KV.replace("\"notes\"", "\"others\""));
-    assert_eq!(code(resume(host.toolbox(), &asleep, EffectDecision::Perform)), "asleep-grants-changed");
+    assert_eq!(code(resume(host.toolbox(), &suspended_run, EffectDecision::Perform)), "asleep-grants-changed");
     host.set_policy(KV);
     let answers = BTreeMap::from([("nothing".to_owned(), Ok(Value::Null))]);
-    let answered = ResumeRequest { run: asleep.run.to_string(), answers };
+    let answered = ResumeRequest { run: suspended_run.run.to_string(), answers };
     assert_eq!(code(host.toolbox().resume(&answered, &with_decision(EffectDecision::Perform))), "ticket-unknown");
     for nothing in ["r_00c0ffee00c0ffee-1f", "nonsense", ""] {
         assert_eq!(
@@ -193,19 +193,21 @@ fn a_run_is_bound_to_what_it_was_run_with() {
         );
     }
     // None of these attempts resumed the run, and it is intact.
-    finished(resume(host.toolbox(), &asleep, EffectDecision::Perform)).value().unwrap();
+    finished(resume(host.toolbox(), &suspended_run, EffectDecision::Perform)).value().unwrap();
 }
 
 #[test]
 fn whoever_changes_a_run_where_it_sleeps_has_nothing_that_wakes() {
     let host = host();
     make(&host, "note", NOTE);
-    let asleep = suspended(start(&host, "note", &with_decision(EffectDecision::Defer)));
-    let whole = host.store().suspended(asleep.run).unwrap().unwrap();
+    let suspended_run = suspended(start(&host, "note", &with_decision(EffectDecision::Defer)));
+    let whole = host.store().suspended(suspended_run.run).unwrap().unwrap();
     let check = |changed: &SuspendedRow| {
         host.store().save_suspended(changed).unwrap();
         assert_eq!(
-            code(host.toolbox().resume(&ResumeRequest::new(asleep.run), &with_decision(EffectDecision::Perform))),
+            code(
+                host.toolbox().resume(&ResumeRequest::new(suspended_run.run), &with_decision(EffectDecision::Perform))
+            ),
             "integrity"
         );
     };
@@ -219,7 +221,7 @@ fn whoever_changes_a_run_where_it_sleeps_has_nothing_that_wakes() {
     check(&SuspendedRow { binding: whole.binding.replace("notes", "other"), ..whole.clone() });
     check(&SuspendedRow { caller: "somebody else".to_owned(), ..whole.clone() });
     host.store().save_suspended(&whole).unwrap();
-    finished(resume(host.toolbox(), &asleep, EffectDecision::Perform)).value().unwrap();
+    finished(resume(host.toolbox(), &suspended_run, EffectDecision::Perform)).value().unwrap();
 }
 
 /// Returns a host function that completes later, and counts its calls per job.
@@ -246,12 +248,12 @@ fn a_function_that_answers_later_is_called_once_and_heard_later() {
         "const execute = async () => { try { return await Promise.all([1, 2].map((n) => tools.call('ask', { n }))) } \
                          catch (error) { return [error.code, error.effects] } }",
     );
-    let asleep_now = suspended(start(&host, "asks", &RunOptions::default()));
-    let tickets: Vec<&str> = asleep_now.tickets.iter().map(|ticket| ticket.ticket.as_str()).collect();
+    let suspended_run = suspended(start(&host, "asks", &RunOptions::default()));
+    let tickets: Vec<&str> = suspended_run.tickets.iter().map(|ticket| ticket.ticket.as_str()).collect();
     assert_eq!(tickets, ["job 1", "job 2"]);
     let answer = |host: &ToolboxFixture, job: &str, answer: Result<Value, FunctionFailure>| {
         let request =
-            ResumeRequest { run: asleep_now.run.to_string(), answers: BTreeMap::from([(job.to_owned(), answer)]) };
+            ResumeRequest { run: suspended_run.run.to_string(), answers: BTreeMap::from([(job.to_owned(), answer)]) };
         host.toolbox().resume(&request, &RunOptions::default())
     };
     host.reopen();
@@ -285,11 +287,11 @@ fn what_is_in_flight_is_waited_for_and_not_made_again() {
     let fields = json!({ "name": "both", "description": "a tool", "code": code, "capabilities": ["net", "kv"] });
     host.create(&fields).unwrap();
     let asked = request(&json!({ "tool_name": "both", "parameters": { "url": server.url("/") } }));
-    let asleep = suspended(host.toolbox().run_suspendable(&asked, &with_decision(EffectDecision::Defer)));
+    let suspended_run = suspended(host.toolbox().run_suspendable(&asked, &with_decision(EffectDecision::Defer)));
     assert_eq!(server.request_lines(), ["GET /first"]);
     host.reopen();
     assert_eq!(
-        returned_value(&finished(resume(host.toolbox(), &asleep, EffectDecision::Perform))),
+        returned_value(&finished(resume(host.toolbox(), &suspended_run, EffectDecision::Perform))),
         json!(["GET /first", "GET /second"])
     );
     assert_eq!(server.request_lines(), ["GET /first", "GET /second"]);
@@ -310,37 +312,37 @@ impl EffectApprover for Slow {
 fn a_run_for_which_there_is_no_room_sleeps_on() {
     let host = host().with_slots(1);
     make(&host, "note", NOTE);
-    let asleep = suspended(start(&host, "note", &with_decision(EffectDecision::Defer)));
+    let suspended_run = suspended(start(&host, "note", &with_decision(EffectDecision::Defer)));
     let slow = Arc::new(Slow(Barrier::new(2)));
     let plan = Some(Arc::clone(&slow) as Arc<dyn EffectApprover>);
     std::thread::scope(|scope| {
         scope.spawn(|| finished(start(&host, "note", &RunOptions { effect_approver: plan, ..RunOptions::default() })));
         slow.0.wait();
         let impatient = RunOptions { on_overload: OnOverload::Refuse, ..with_decision(EffectDecision::Perform) };
-        assert_eq!(code(host.toolbox().resume(&ResumeRequest::new(asleep.run), &impatient)), "busy");
+        assert_eq!(code(host.toolbox().resume(&ResumeRequest::new(suspended_run.run), &impatient)), "busy");
         slow.0.wait();
     });
-    finished(resume(host.toolbox(), &asleep, EffectDecision::Perform)).value().unwrap();
+    finished(resume(host.toolbox(), &suspended_run, EffectDecision::Perform)).value().unwrap();
 }
 
 #[test]
 fn a_run_is_collected_that_nobody_wakes() {
     let host = host();
     make(&host, "note", NOTE);
-    let asleep = suspended(start(&host, "note", &with_decision(EffectDecision::Defer)));
+    let suspended_run = suspended(start(&host, "note", &with_decision(EffectDecision::Defer)));
     let later = super::now() + jiff::ToSpan::hours(1);
     let collected = toolcell::collect(host.store(), later, later).unwrap();
     assert_eq!(collected.suspended, 1);
-    assert_eq!(code(resume(host.toolbox(), &asleep, EffectDecision::Perform)), "run-not-asleep");
+    assert_eq!(code(resume(host.toolbox(), &suspended_run, EffectDecision::Perform)), "run-not-asleep");
 }
 
 #[test]
 fn a_tool_in_quarantine_does_not_wake() {
     let host = host();
     make(&host, "note", NOTE);
-    let asleep = suspended(start(&host, "note", &with_decision(EffectDecision::Defer)));
-    host.store().set_status(asleep.tool, toolcell::Status::Quarantined).unwrap();
-    assert_eq!(code(resume(host.toolbox(), &asleep, EffectDecision::Perform)), "permission-denied");
+    let suspended_run = suspended(start(&host, "note", &with_decision(EffectDecision::Defer)));
+    host.store().set_status(suspended_run.tool, toolcell::Status::Quarantined).unwrap();
+    assert_eq!(code(resume(host.toolbox(), &suspended_run, EffectDecision::Perform)), "permission-denied");
     assert_eq!(host.toolbox().suspended_runs().unwrap().len(), 1);
 }
 
@@ -364,8 +366,8 @@ fn timers_go_on_while_a_run_sleeps() {
     let code = "const execute = async () => { const late = sleep(20).then(() => 'late'); const set = kv.set('a', 1).then(() => 'set'); \
                 return [await Promise.race([late, set]), await late, await set] }";
     make(&host, "race", code);
-    let asleep = suspended(start(&host, "race", &with_decision(EffectDecision::Defer)));
-    let woken = returned_value(&finished(resume(&host.second_toolbox(), &asleep, EffectDecision::Perform)));
+    let suspended_run = suspended(start(&host, "race", &with_decision(EffectDecision::Defer)));
+    let woken = returned_value(&finished(resume(&host.second_toolbox(), &suspended_run, EffectDecision::Perform)));
     assert_eq!((&woken[1], &woken[2]), (&json!("late"), &json!("set")));
 }
 
@@ -397,8 +399,9 @@ fn a_limit_of_fuel_holds_over_all_parts_of_a_run() {
     let host = host();
     make(&host, "burns", "const execute = async () => { await kv.set('a', 1); for (;;) ; }");
     let limits = toolcell::LimitOverrides { fuel: Some(20_000_000), ..toolcell::LimitOverrides::default() };
-    let asleep = suspended(start(&host, "burns", &RunOptions { limits, ..with_decision(EffectDecision::Defer) }));
-    let ran = finished(resume(&host.second_toolbox(), &asleep, EffectDecision::Perform));
+    let suspended_run =
+        suspended(start(&host, "burns", &RunOptions { limits, ..with_decision(EffectDecision::Defer) }));
+    let ran = finished(resume(&host.second_toolbox(), &suspended_run, EffectDecision::Perform));
     assert_eq!(ran.report.outcome, toolcell::Outcome::Stopped(toolcell::Stop::OutOfFuel { limit: 20_000_000 }));
     // Loading the script counts towards the same limit.
     assert_eq!(ran.report.usage.fuel + ran.report.usage.load_fuel, 20_000_000);
@@ -426,24 +429,27 @@ fn after_two_hundred_calls_a_run_sleeps_in_24_kib() {
                 await kv.delete('n'); return sum }";
     make(&host, "long", code);
     let options = RunOptions { effect_approver: Some(Arc::new(DeletesLater)), ..RunOptions::default() };
-    let asleep = suspended(start(&host, "long", &options));
+    let suspended_run = suspended(start(&host, "long", &options));
     let record = host.record(host.audit_lines().last().unwrap()).unwrap();
     assert_eq!(record.done.unwrap().effects.len(), 201);
-    assert!(asleep.bytes <= 24 << 10, "{} bytes", asleep.bytes);
+    assert!(suspended_run.bytes <= 24 << 10, "{} bytes", suspended_run.bytes);
     assert_eq!(
-        returned_value(&finished(resume(&host.second_toolbox(), &asleep, EffectDecision::Perform))),
+        returned_value(&finished(resume(&host.second_toolbox(), &suspended_run, EffectDecision::Perform))),
         json!(49 * 25 + 50 + 125)
     );
 }
 
 #[test]
-fn updates_leave_nothing_in_memory_that_would_be_kept_asleep() {
+fn updates_leave_nothing_in_memory_that_would_be_stored_with_a_suspended_run() {
     let host = host();
     let code = "const execute = async () => { for (let i = 0; i < 100; i++) await kv.update('n', (n = 0) => n + 1); \
                 const n = await kv.get('n'); await kv.delete('n'); return n }";
     make(&host, "counts", code);
     let options = RunOptions { effect_approver: Some(Arc::new(DeletesLater)), ..RunOptions::default() };
-    let asleep = suspended(start(&host, "counts", &options));
-    assert!(asleep.bytes <= 24 << 10, "{} bytes", asleep.bytes);
-    assert_eq!(returned_value(&finished(resume(&host.second_toolbox(), &asleep, EffectDecision::Perform))), json!(100));
+    let suspended_run = suspended(start(&host, "counts", &options));
+    assert!(suspended_run.bytes <= 24 << 10, "{} bytes", suspended_run.bytes);
+    assert_eq!(
+        returned_value(&finished(resume(&host.second_toolbox(), &suspended_run, EffectDecision::Perform))),
+        json!(100)
+    );
 }

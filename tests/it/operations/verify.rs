@@ -221,7 +221,7 @@ fn whoever_may_not_run_a_tool_does_not_try_it_either() {
 }
 
 #[test]
-fn a_gate_is_asked_once_for_a_whole_proof() {
+fn a_hook_is_asked_once_for_a_whole_proof() {
     let asked = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
     let counted = std::sync::Arc::clone(&asked);
     let host = ToolboxFixture::with_hook(move |call| {

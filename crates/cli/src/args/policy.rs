@@ -38,7 +38,7 @@ pub(crate) struct PolicyArgs {
     toolcell config schema > toolcell.schema.json\n  toolcell config trust\n\n\
     Two files count: the user's, and a `toolcell.toml` that is found upwards from the current folder,\n\
     up to the home directory or the end of the file system. The project's may only narrow what the\n\
-    user's allows, and its gates run only where `toolcell config trust` was said to exactly that file;\n\
+    user's allows, and its hooks run only where `toolcell config trust` was said to exactly that file;\n\
     until then they deny.")]
 pub(crate) struct ConfigArgs {
     #[command(subcommand)]

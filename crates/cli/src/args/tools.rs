@@ -80,7 +80,7 @@ pub(crate) struct CreateArgs {
     toolcell run average --explain\n  toolcell run order item=tea --plan\n  \
     toolcell run average @params.json --receipt average.receipt\n\n\
     In KEY=VALUE, a value is text where the tool declares a text, and else JSON if it is some; KEY:=JSON is always JSON.\n\
-    Exit status: 0 done, 1 the tool failed, 2 usage, 3 refused by the analysis, the policy, a gate or a person,\n\
+    Exit status: 0 done, 1 the tool failed, 2 usage, 3 refused by the analysis, the policy, a hook or a person,\n\
     4 no such tool, 5 a limit was hit, 6 integrity, 70 a bug, 130 interrupted")]
 pub(crate) struct RunArgs {
     /// Tool name or identifier
@@ -142,13 +142,13 @@ pub(crate) struct PlanArgs {
     /// Like --plan, and suspend the run if undecided effects remain; continue it with `toolcell
     /// resume`
     #[arg(long, conflicts_with = "receipt")]
-    pub(crate) sleep: bool,
+    pub(crate) suspend: bool,
 }
 
 impl PlanArgs {
     /// Whether effects are held for a decision.
     pub(crate) fn is_enabled(&self) -> bool {
-        self.plan || self.sleep || self.show_content || !self.approve.is_empty()
+        self.plan || self.suspend || self.show_content || !self.approve.is_empty()
     }
 }
 
@@ -156,13 +156,12 @@ impl PlanArgs {
 #[command(after_help = "Examples:\n  toolcell resume r_00c0ffee00c0ffee-1f --show-content\n  \
     toolcell resume r_00c0ffee00c0ffee-1f --approve DIGEST\n  \
     toolcell resume r_00c0ffee00c0ffee-1f --approve all:DIGEST\n  toolcell resume r_00c0ffee00c0ffee-1f --refuse\n\n\
-    Where nothing is approved, what is held is listed, and the run sleeps on. An approval is of what was listed: what comes\n\
-    after it, or instead of it, is held again.\n\
-    A run is woken at most once; `toolcell asleep` lists those that are asleep. Where something is left that nobody chose or\n\
-    refused, the run sleeps on.\n\
-    Exit status: as of `toolcell run`; 4 where it is not asleep")]
+    Without --approve or --refuse, the held effects are listed and the run stays suspended. An approval covers the\n\
+    effects that were listed; any other effect is held again. While undecided effects remain, the run is suspended again.\n\
+    A run is resumed at most once from each state; `toolcell suspended` lists the suspended runs.\n\
+    Exit status: that of `toolcell run`; 4 if the run is not suspended")]
 pub(crate) struct ResumeArgs {
-    /// Run identifier printed by `toolcell run --sleep`
+    /// Run identifier printed by `toolcell run --suspend`
     #[arg(value_name = "RUN")]
     pub(crate) run: String,
 
@@ -268,7 +267,7 @@ impl Sort {
     after_help = "Examples:\n  toolcell verify average\n  toolcell verify --all\n  toolcell verify average --cases 2000 --seed 7 --json\n\n\
     A tool passes that does what its examples say, always the same, with room to spare, whose parameters are enforced, and\n\
     that bears whatever it declares that it takes. What is found against it is shown as small as it can be.\n\
-    Exit status: 0 passed, 1 failed or not proven, 3 refused by the analysis, the policy, a gate or a person, 4 no such tool,\n\
+    Exit status: 0 passed, 1 failed or not proven, 3 refused by the analysis, the policy, a hook or a person, 4 no such tool,\n\
     130 interrupted"
 )]
 pub(crate) struct VerifyArgs {

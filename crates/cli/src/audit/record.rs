@@ -84,7 +84,7 @@ fn record_lines(run: &RunRecord) -> Vec<String> {
         ("at", run.at.to_string()),
         ("outcome", format!("{}{code}", run.outcome)),
     ];
-    facts.extend(run.resumes.clone().map(|slept| ("resumes", slept)));
+    facts.extend(run.resumes.clone().map(|run| ("resumes", run)));
     facts.extend(run.decided_by.clone().map(|by| ("decided", by)));
     facts.extend(run.grants.as_ref().map(|grants| ("grants", grants.to_string())));
     facts.extend(run.used.as_ref().map(|used| ("used", format!("{} fuel, {} µs", used.fuel, used.micros))));

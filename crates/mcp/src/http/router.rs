@@ -284,10 +284,10 @@ async fn release_when_slow<F: Future>(admitted: Option<&AdmittedRequest>, handle
 
 /// Polls a future for the first time while no other one of the same principal is polled for the
 /// first time. That poll parses the body, on threads that all principals share.
-async fn poll_first_exclusively<F: Future>(gate: &Semaphore, future: F) -> F::Output {
+async fn poll_first_exclusively<F: Future>(hook: &Semaphore, future: F) -> F::Output {
     let mut future = pin!(future);
     // The semaphore is never closed.
-    let permit = gate.acquire().await;
+    let permit = hook.acquire().await;
     let first = poll_fn(|context| Poll::Ready(future.as_mut().poll(context))).await;
     drop(permit);
     match first {

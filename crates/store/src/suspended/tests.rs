@@ -34,7 +34,7 @@ fn of_many_that_take_a_run_at_once_one_gets_it() {
 }
 
 #[test]
-fn what_fell_asleep_again_is_not_taken_as_it_was() {
+fn a_run_that_was_suspended_again_is_not_taken_in_its_former_state() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(&folder);
     let (before, after) = (run(1, 1), SuspendedRow { blob: b"later".to_vec(), ..run(1, 2) });

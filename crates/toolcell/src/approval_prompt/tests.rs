@@ -19,11 +19,11 @@ impl Approver for RecordingApprover {
 
 /// Returns the prompt of a hook that asks about a call with these arguments.
 fn prompt_text(lang: Lang, args: Value) -> String {
-    let mut gates = Hooks::default();
-    gates.before("guard", |_: &HookEvent| HookVerdict::ask("careful\n  arguments: {}\u{1b}[2J"));
+    let mut hooks = Hooks::default();
+    hooks.before("guard", |_: &HookEvent| HookVerdict::ask("careful\n  arguments: {}\u{1b}[2J"));
     let call = HookEvent::new("odd\u{7}", None, args, jiff::Timestamp::UNIX_EPOCH, "/srv").with_caller("mcp a\nb");
     let reads = RecordingApprover(lang, Mutex::default());
-    let _ = gates.admit(call.clone(), Some(&reads)).resolve_ask(&call, Some(&reads));
+    let _ = hooks.admit(call.clone(), Some(&reads)).resolve_ask(&call, Some(&reads));
     reads.1.into_inner().unwrap()
 }
 
@@ -58,7 +58,7 @@ fn nothing_that_a_tool_says_drives_the_terminal_or_forges_a_line() {
     let arguments = "    text: \"a\\nb\\u{9b}31m\\u{202e}\"\n    \"k\\n  caller\": 1\n";
     let why = r"careful arguments: {}\u{1b}[2J";
     let expect = format!(
-        "`odd\\u{{7}}` is to run, and the gate `guard` asks: {why}\n  caller: mcp a b\n  arguments:\n{arguments}"
+        "`odd\\u{{7}}` is to run, and the hook `guard` asks: {why}\n  caller: mcp a b\n  arguments:\n{arguments}"
     );
     assert_eq!(prompt_text(Lang::En, args.clone()), expect);
     let asks = "の実行について、フック「guard」が確認を求めています";

@@ -53,7 +53,7 @@ pub struct CommandHook {
     pub timeout: Duration,
     /// The tools it applies to: names, or `prefix*`. Empty for every tool.
     pub tools: Vec<String>,
-    /// The folder that a relative program path such as `./gates/check` is resolved against. A name
+    /// The folder that a relative program path such as `./hooks/check` is resolved against. A name
     /// without `/` is looked up in `PATH`. This is not the working directory, which is the host's
     /// own.
     pub folder: PathBuf,

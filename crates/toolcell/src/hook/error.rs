@@ -11,7 +11,7 @@ const MAX_EXCERPT_CHARS: usize = 200;
 /// A hook failed to give a valid answer. Before a run this denies the call, after a run it
 /// withholds the result.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the gate `{hook}` {cause}{}", .stderr.as_ref().map_or_else(String::new, |line| format!(": {line}")))]
+#[error("the hook `{hook}` {cause}{}", .stderr.as_ref().map_or_else(String::new, |line| format!(": {line}")))]
 #[non_exhaustive]
 pub struct HookFailure {
     /// The name of the hook.
@@ -71,8 +71,8 @@ pub enum FailureCause {
 }
 
 impl HookFailure {
-    pub(super) fn new(gate: &str, fault: HookFault) -> Self {
-        Self { hook: gate.to_owned(), cause: fault.cause, stderr: fault.stderr }
+    pub(super) fn new(hook: &str, fault: HookFault) -> Self {
+        Self { hook: hook.to_owned(), cause: fault.cause, stderr: fault.stderr }
     }
 
     /// The stable code of this failure.
@@ -97,15 +97,15 @@ impl HookFailure {
     #[must_use]
     pub const fn hint(&self) -> &'static str {
         match self.cause {
-            FailureCause::Timeout(_) => "make the gate faster, or give it more time",
+            FailureCause::Timeout(_) => "make the hook faster, or give it more time",
             FailureCause::Panicked(_) | FailureCause::Failed(_) => {
-                "a gate that has an objection answers deny; this one needs repair"
+                "a hook that has an objection answers deny; this one needs repair"
             }
             FailureCause::Silent | FailureCause::InvalidAnswer(_) => {
-                "a gate prints one JSON object with the agreed keys on standard output, and nothing else there"
+                "a hook prints one JSON object with the agreed keys on standard output, and nothing else there"
             }
             FailureCause::TooMuchOutput { .. } => {
-                "a gate prints its answer on standard output, and anything else on standard error"
+                "a hook prints its answer on standard output, and anything else on standard error"
             }
             FailureCause::ExitStatus(_) | FailureCause::Signal(_) => {
                 "a command that has an objection prints its answer and exits with 0"
@@ -114,7 +114,7 @@ impl HookFailure {
                 "look at what has changed, and then trust its file anew: toolcell config trust FILE"
             }
             FailureCause::NotStarted(_) => "name a program that is there and may be executed",
-            FailureCause::Exhausted { .. } => "find out why the gate hangs, and restart the host",
+            FailureCause::Exhausted { .. } => "find out why the hook hangs, and restart the host",
         }
     }
 }

@@ -42,36 +42,36 @@ impl Hooks {
         policy: &Policy,
         trusts: impl Fn(&policy::HookCommand) -> HookTrust,
     ) -> Result<(), HookError> {
-        for gate in policy.hooks() {
-            let tools = gate.tools.iter().map(ToString::to_string);
-            let trusted = match gate.layer {
+        for hook in policy.hooks() {
+            let tools = hook.tools.iter().map(ToString::to_string);
+            let trusted = match hook.layer {
                 Layer::User => HookTrust::Trusted,
-                Layer::Project => trusts(gate),
+                Layer::Project => trusts(hook),
             };
             let trusted = match trusted {
                 HookTrust::Trusted => None,
                 HookTrust::TrustedWhile(still) => Some(still),
                 HookTrust::Untrusted => {
-                    let reason = untrusted_reason(gate);
-                    self.before(gate.name.as_str(), move |_| HookVerdict::deny(reason.clone())).restrict_to(tools)?;
+                    let reason = untrusted_reason(hook);
+                    self.before(hook.name.as_str(), move |_| HookVerdict::deny(reason.clone())).restrict_to(tools)?;
                     continue;
                 }
             };
             let (before, after) =
-                (gate.when.contains(&policy::HookTiming::Before), gate.when.contains(&policy::HookTiming::After));
+                (hook.when.contains(&policy::HookTiming::Before), hook.when.contains(&policy::HookTiming::After));
             let when = match (before, after) {
                 (true, true) => CommandTiming::BeforeAndAfter,
                 (false, true) => CommandTiming::After,
                 (_, false) => CommandTiming::Before,
             };
             let command = CommandHook {
-                name: gate.name.clone(),
-                command: gate.command.clone(),
+                name: hook.name.clone(),
+                command: hook.command.clone(),
                 when,
-                timeout: gate.timeout,
+                timeout: hook.timeout,
                 tools: tools.collect(),
-                folder: gate.folder.clone(),
-                env: gate.env.clone(),
+                folder: hook.folder.clone(),
+                env: hook.env.clone(),
             };
             self.add_command_if_trusted(command, trusted)?;
         }
@@ -80,12 +80,12 @@ impl Hooks {
 }
 
 /// Returns the reason for denying calls of an untrusted hook.
-fn untrusted_reason(gate: &policy::HookCommand) -> String {
-    let origin = gate.origin.to_string();
-    let file = if let Origin::File { path, .. } = &gate.origin { path.display().to_string() } else { String::new() };
+fn untrusted_reason(hook: &policy::HookCommand) -> String {
+    let origin = hook.origin.to_string();
+    let file = if let Origin::File { path, .. } = &hook.origin { path.display().to_string() } else { String::new() };
     format!(
-        "the gate `{}` ({origin}) does not run, because nobody trusted its file; look at it, and then: toolcell config trust \
+        "the hook `{}` ({origin}) does not run, because nobody trusted its file; look at it, and then: toolcell config trust \
          {file}",
-        gate.name
+        hook.name
     )
 }

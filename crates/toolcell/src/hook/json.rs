@@ -104,10 +104,10 @@ fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Box<RawV
 }
 
 /// Parses the answer of a command before a run.
-pub(super) fn parse_verdict(gate: &str, answer: &[u8]) -> Result<HookVerdict, FailureCause> {
+pub(super) fn parse_verdict(hook: &str, answer: &[u8]) -> Result<HookVerdict, FailureCause> {
     let said: RawVerdict = parse_answer(answer)?;
     let reason = said.permission_decision_reason;
-    let unexplained = || format!("the gate `{gate}` gives no reason");
+    let unexplained = || format!("the hook `{hook}` gives no reason");
     let decision = match said.permission_decision.as_deref() {
         None => HookDecision::NoObjection,
         Some("allow") => HookDecision::Allow,

@@ -77,12 +77,12 @@ impl Admission {
     /// Merges the answer of a hook, and updates the arguments of the event for the next hook.
     pub(super) fn merge_verdict(
         &mut self,
-        gate: &str,
+        hook: &str,
         said: Result<HookVerdict, HookFailure>,
         took: Duration,
         call: &mut HookEvent,
     ) {
-        let (verdict, failure) = match said.and_then(|verdict| check_modified_args(gate, verdict)) {
+        let (verdict, failure) = match said.and_then(|verdict| check_modified_args(hook, verdict)) {
             Ok(verdict) => (verdict, None),
             Err(failure) => (HookVerdict::deny(failure.to_string()), Some(failure)),
         };
@@ -91,16 +91,16 @@ impl Admission {
             call.args = Arc::new(args);
             self.args = Some(Arc::clone(&call.args));
         }
-        self.context.extend(verdict.additional_context.map(|text| HookContext { hook: gate.to_owned(), text }));
+        self.context.extend(verdict.additional_context.map(|text| HookContext { hook: hook.to_owned(), text }));
         self.suppress_output |= verdict.suppress_output;
         self.steps.push(HookStep {
-            hook: gate.to_owned(),
+            hook: hook.to_owned(),
             decision: verdict.decision.clone(),
             failure,
             args,
             elapsed: took,
         });
-        self.combine(gate, verdict.decision);
+        self.combine(hook, verdict.decision);
     }
 
     /// Records that the approver deferred the prompt of the last hook. This has an effect only if
@@ -112,7 +112,7 @@ impl Admission {
         }
     }
 
-    fn combine(&mut self, gate: &str, decision: HookDecision) {
+    fn combine(&mut self, hook: &str, decision: HookDecision) {
         match (&mut self.decision, decision) {
             // The approver should see every reason.
             (HookDecision::Ask { reason }, HookDecision::Ask { reason: other }) => {
@@ -121,7 +121,7 @@ impl Admission {
             }
             (current, decision) if decision.strictness() > current.strictness() => {
                 *current = decision;
-                self.decided_by = Some(gate.to_owned());
+                self.decided_by = Some(hook.to_owned());
             }
             _ => {}
         }
@@ -136,13 +136,13 @@ impl Admission {
     /// that cannot run.
     pub fn resolve_ask(mut self, call: &HookEvent, person: Option<&dyn Approver>) -> Self {
         let HookDecision::Ask { reason } = self.decision else { return self };
-        let gate = self.decided_by.clone().unwrap_or_default();
+        let hook = self.decided_by.clone().unwrap_or_default();
         let answer = person.map(|person| {
             let mut call = call.clone();
             if let Some(args) = &self.args {
                 call.args = Arc::clone(args);
             }
-            person.ask(&ApprovalPrompt { asked_by: gate.clone(), text: reason.clone(), call, tool_approval: None })
+            person.ask(&ApprovalPrompt { asked_by: hook.clone(), text: reason.clone(), call, tool_approval: None })
         });
         self.decision = match answer {
             Some(ApprovalAnswer::Approve) => HookDecision::Allow,
@@ -154,14 +154,14 @@ impl Admission {
             }
             Some(ApprovalAnswer::NotShown { reason: why }) => {
                 let next = "shorten the arguments, or run the tool with `toolcell run` on a terminal";
-                HookDecision::Deny { reason: format!("the gate `{gate}` asks, and nobody was asked: {why}: {next}") }
+                HookDecision::Deny { reason: format!("the hook `{hook}` asks, and nobody was asked: {why}: {next}") }
             }
             Some(ApprovalAnswer::Defer) => {
                 self.awaits = Some(AwaitedAnswer::HookPrompt);
                 HookDecision::Deny { reason: format!("somebody is being asked: {reason}") }
             }
             None => HookDecision::Deny {
-                reason: format!("the gate `{gate}` asks, and nobody is there to answer: {reason}"),
+                reason: format!("the hook `{hook}` asks, and nobody is there to answer: {reason}"),
             },
         };
         self
@@ -169,7 +169,7 @@ impl Admission {
 }
 
 /// Checks that modified arguments are an object.
-fn check_modified_args(gate: &str, verdict: HookVerdict) -> Result<HookVerdict, HookFailure> {
+fn check_modified_args(hook: &str, verdict: HookVerdict) -> Result<HookVerdict, HookFailure> {
     match &verdict.modified_args {
         None | Some(Value::Object(_)) => Ok(verdict),
         Some(other) => {
@@ -181,7 +181,7 @@ fn check_modified_args(gate: &str, verdict: HookVerdict) -> Result<HookVerdict, 
                 Value::Array(_) | Value::Object(_) => "an array",
             };
             let cause = FailureCause::InvalidAnswer(format!("the arguments became {kind}, they must be an object"));
-            Err(HookFailure::new(gate, cause.into()))
+            Err(HookFailure::new(hook, cause.into()))
         }
     }
 }
@@ -225,7 +225,7 @@ impl HookReview {
 
     /// Merges the answer of a hook. After a failure the outcome is final: later hooks see it, but
     /// cannot modify it.
-    pub(super) fn merge_revision(&mut self, gate: &str, said: Result<Revision, HookFailure>, took: Duration) {
+    pub(super) fn merge_revision(&mut self, hook: &str, said: Result<Revision, HookFailure>, took: Duration) {
         let is_final = self.steps.iter().any(|step| step.failure.is_some());
         let (revision, failure) = match said {
             Ok(revision) => (revision, None),
@@ -246,10 +246,10 @@ impl HookReview {
         let touched = if end.is_some() { Modification::Changed } else { Modification::Unchanged };
         if let Some(end) = end {
             self.end = end;
-            self.decided_by = Some(gate.to_owned());
+            self.decided_by = Some(hook.to_owned());
         }
-        self.context.extend(revision.additional_context.map(|text| HookContext { hook: gate.to_owned(), text }));
+        self.context.extend(revision.additional_context.map(|text| HookContext { hook: hook.to_owned(), text }));
         self.suppress_output |= revision.suppress_output;
-        self.steps.push(ReviewStep { hook: gate.to_owned(), failure, end: touched, elapsed: took });
+        self.steps.push(ReviewStep { hook: hook.to_owned(), failure, end: touched, elapsed: took });
     }
 }

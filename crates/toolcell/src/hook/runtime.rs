@@ -38,7 +38,7 @@ impl HookRuntime {
         let handle = runtime.handle().clone();
         let (alive, gone) = oneshot::channel::<()>();
         let drive = move || drop(runtime.block_on(gone));
-        thread::Builder::new().name("toolcell-gates".to_owned()).spawn(drive)?;
+        thread::Builder::new().name("toolcell-hooks".to_owned()).spawn(drive)?;
         *own = Some(RuntimeThread { handle: handle.clone(), _alive: alive });
         Ok(handle)
     }

@@ -37,10 +37,10 @@ fn command(when: CommandTiming, script: &str) -> CommandHook {
     }
 }
 
-fn gates(command: CommandHook) -> Hooks {
-    let mut gates = Hooks::default();
-    gates.add_command(command).unwrap();
-    gates
+fn hooks(command: CommandHook) -> Hooks {
+    let mut hooks = Hooks::default();
+    hooks.add_command(command).unwrap();
+    hooks
 }
 
 /// Formats a decision: `allow`, or `deny: ` and the reason.

@@ -52,7 +52,7 @@ pub(super) fn spawn(token: &Arc<()>, work: impl FnOnce() + Send + 'static) -> Re
         work();
         drop(token);
     };
-    let started = thread::Builder::new().name("toolcell-gate".to_owned()).spawn(work);
+    let started = thread::Builder::new().name("toolcell-hook".to_owned()).spawn(work);
     started.map(drop).map_err(|error| FailureCause::NotStarted(escaped_excerpt(&error.to_string())))
 }
 

@@ -23,9 +23,9 @@ impl Toolbox {
         for (layer, path) in self.policy.files() {
             all.push(ProtectedPath::file(format!("the policy of the {layer}"), path));
         }
-        for gate in self.policy.hooks() {
-            let files = ProgramFiles::for_command(&gate.command, &gate.folder);
-            protect_program(&mut all, &gate.name, files, &gate.folder);
+        for hook in self.policy.hooks() {
+            let files = ProgramFiles::for_command(&hook.command, &hook.folder);
+            protect_program(&mut all, &hook.name, files, &hook.folder);
         }
         for (name, files, folder) in self.hooks.programs() {
             protect_program(&mut all, name, files, folder);
@@ -58,8 +58,8 @@ impl Toolbox {
 
 /// Protects the files of a hook and the folders around them, because a script may read what is
 /// beside it.
-fn protect_program(all: &mut Vec<ProtectedPath>, gate: &str, files: ProgramFiles, folder: &Path) {
-    let what = format!("the program of the hook `{gate}`");
+fn protect_program(all: &mut Vec<ProtectedPath>, hook: &str, files: ProgramFiles, folder: &Path) {
+    let what = format!("the program of the hook `{hook}`");
     // The folder of a project's policy is the project itself, so only the files in it are
     // protected.
     let project = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
@@ -69,14 +69,14 @@ fn protect_program(all: &mut Vec<ProtectedPath>, gate: &str, files: ProgramFiles
             let real = beside.canonicalize().unwrap_or_else(|_| beside.to_owned());
             let is_searched = path_entries.iter().any(|entry| entry == beside);
             if !project.starts_with(&real) && !is_searched {
-                all.push(ProtectedPath::folder(format!("the folder of the hook `{gate}`"), beside));
+                all.push(ProtectedPath::folder(format!("the folder of the hook `{hook}`"), beside));
             }
         }
         all.push(ProtectedPath::file(what.clone(), file));
     }
     for named in files.folders {
         let real = named.canonicalize().unwrap_or_else(|_| named.clone());
-        let part = format!("an argument of the hook `{gate}`");
+        let part = format!("an argument of the hook `{hook}`");
         let is_project = project.starts_with(&real);
         all.push(if is_project { ProtectedPath::file(part, named) } else { ProtectedPath::folder(part, named) });
     }

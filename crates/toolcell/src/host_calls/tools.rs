@@ -132,7 +132,7 @@ pub(crate) fn function_output(name: &str, result: std::result::Result<Value, Fun
 
 /// Returns the error for a function that answers later than the run can wait.
 pub(super) fn deferred_error(name: &str) -> OperationError {
-    let message = format!("`{name}` is begun and answers later, and this run cannot sleep until then");
+    let message = format!("`{name}` answers later, and this run cannot be suspended until then");
     OperationError { effects: Effects::Started, ..error_without_effects("Error", "function-later", message) }
 }
 

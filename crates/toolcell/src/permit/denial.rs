@@ -11,7 +11,7 @@ use crate::hook::{Admission, AwaitedAnswer, HookDecision};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
 pub struct Denial {
-    /// What denied the call: `gate` and the name of a hook, `approval`, `person`, or another stage
+    /// What denied the call: `hook` and the name of a hook, `approval`, `person`, or another stage
     /// of the decision.
     pub denied_by: String,
     /// The reason.
@@ -94,12 +94,12 @@ impl Denial {
     /// Returns the denial of the hooks, if they denied the call.
     pub(super) fn from_hooks(admission: &Admission) -> Option<Self> {
         let HookDecision::Deny { reason } = &admission.decision else { return None };
-        let gate = admission.decided_by.as_deref().unwrap_or_default();
+        let hook = admission.decided_by.as_deref().unwrap_or_default();
         let Some(waits) = admission.awaits else {
-            let hint = format!("the gate `{gate}` decides: change the call, or ask whoever set it up");
-            return Some(Self::new(format!("gate {gate}"), reason, hint));
+            let hint = format!("the hook `{hook}` decides: change the call, or ask whoever set it up");
+            return Some(Self::new(format!("hook {hook}"), reason, hint));
         };
-        let hint = format!("the gate `{gate}` asks a person: once they have answered, make the same call again");
+        let hint = format!("the hook `{hook}` asks a person: once they have answered, make the same call again");
         Some(Self::new("person", reason, hint).with_awaited(waits))
     }
 }

@@ -23,11 +23,11 @@ fn options_with(answer: ApprovalAnswer) -> RunOptions {
 }
 
 /// Creates a toolbox with the tool `one` and this approval mode.
-fn toolbox(folder: &Path, mode: &str, gates: Hooks) -> Toolbox {
+fn toolbox(folder: &Path, mode: &str, hooks: Hooks) -> Toolbox {
     let text = format!("[approval]\nmode = \"{mode}\"");
     let file = PolicyFile::parse(Layer::User, &text, Path::new("policy.toml")).unwrap();
     let policy = Policy::from_layers([file]).unwrap();
-    let toolbox = Toolbox::open(folder, ToolboxConfig { policy, hooks: gates, ..ToolboxConfig::default() }).unwrap();
+    let toolbox = Toolbox::open(folder, ToolboxConfig { policy, hooks, ..ToolboxConfig::default() }).unwrap();
     let (name, code) = ("one".to_owned(), "const execute = () => 1".to_owned());
     toolbox.create(&CreateTool { name, description: "One".to_owned(), code, ..CreateTool::default() }).unwrap();
     toolbox
@@ -79,16 +79,16 @@ fn what_waits_is_told_from_what_is_refused() {
 }
 
 #[test]
-fn a_gate_whose_question_was_passed_on_denies_this_call_and_waits() {
+fn a_hook_whose_question_was_passed_on_denies_this_call_and_waits() {
     let folder = tempfile::tempdir().unwrap();
-    let mut gates = Hooks::default();
-    gates.before("costs", |_: &HookEvent| crate::HookVerdict::ask("it costs money"));
-    let toolbox = toolbox(folder.path(), "auto", gates);
+    let mut hooks = Hooks::default();
+    hooks.before("costs", |_: &HookEvent| crate::HookVerdict::ask("it costs money"));
+    let toolbox = toolbox(folder.path(), "auto", hooks);
     let denial = run(&toolbox, &options_with(ApprovalAnswer::Defer)).unwrap_err();
     assert_eq!((denial.denied_by.as_str(), denial.awaits()), ("person", Some(AwaitedAnswer::HookPrompt)));
     assert_eq!(denial.reason, "somebody is being asked: it costs money");
     let nobody = run(&toolbox, &RunOptions::default()).unwrap_err();
-    assert_eq!((nobody.denied_by.as_str(), nobody.awaits()), ("gate costs", None));
+    assert_eq!((nobody.denied_by.as_str(), nobody.awaits()), ("hook costs", None));
     assert!(toolbox.store().unwrap().pending_approvals(9).unwrap().is_empty());
     run(&toolbox, &options_with(ApprovalAnswer::Approve)).unwrap();
 }
@@ -116,10 +116,10 @@ fn who_is_asked_is_told_who_calls() {
         }
     }
     let folder = tempfile::tempdir().unwrap();
-    let mut gates = Hooks::default();
-    gates.before("costs", |_: &HookEvent| crate::HookVerdict::ask("it costs money"));
-    for gates in [Hooks::default(), gates] {
-        let toolbox = toolbox(folder.path(), "ask", gates);
+    let mut hooks = Hooks::default();
+    hooks.before("costs", |_: &HookEvent| crate::HookVerdict::ask("it costs money"));
+    for hooks in [Hooks::default(), hooks] {
+        let toolbox = toolbox(folder.path(), "ask", hooks);
         let hears = Arc::new(Hears(std::sync::Mutex::default()));
         let person = Some(Arc::clone(&hears) as Arc<dyn Approver>);
         run(&toolbox, &RunOptions { caller: "mcp alice".to_owned(), approver: person, ..RunOptions::default() })

@@ -42,10 +42,10 @@ impl Policy {
         settings.push(setting("approval.mode", &self.approval, |mode| toml_string(mode.name())));
         settings.extend(self.reserved_settings());
         settings.extend(self.grant_settings());
-        settings.extend(self.hooks.iter().map(|gate| Setting {
-            key: format!("gates.{}", crate::policy::provenance::toml_key(&gate.name)),
-            value: toml_list(&gate.command),
-            origin: gate.origin.clone(),
+        settings.extend(self.hooks.iter().map(|hook| Setting {
+            key: format!("hooks.{}", crate::policy::provenance::toml_key(&hook.name)),
+            value: toml_list(&hook.command),
+            origin: hook.origin.clone(),
             ignored: Vec::new(),
         }));
         settings

@@ -156,7 +156,7 @@ impl PolicyParser<'_> {
             reserved: self.parse_reserved(&form.names.reserved),
             grants: form.grants.as_ref().map(|grants| self.parse_rules(grants)),
             folders: self.take_folders(),
-            hooks: self.parse_hooks(form.gates, hash),
+            hooks: self.parse_hooks(form.hooks, hash),
         }
     }
 
@@ -239,7 +239,7 @@ impl PolicyParser<'_> {
 
     fn parse_hooks(&mut self, forms: Vec<RawHook>, hash: Hash) -> Vec<HookCommand> {
         let mut lines = BTreeMap::new();
-        let mut gates = Vec::new();
+        let mut hooks = Vec::new();
         for form in forms {
             let span = form.name.span();
             self.check_hook_name(form.name.get_ref(), &span);
@@ -250,22 +250,22 @@ impl PolicyParser<'_> {
                 }
                 Entry::Occupied(taken) => {
                     let (line, name) = (taken.get(), escape_for_display(taken.key()));
-                    self.report(&span, format!("the gate in line {line} has the name `{name}` already"));
+                    self.report(&span, format!("the hook in line {line} has the name `{name}` already"));
                 }
             }
-            gates.push(self.parse_hook(form, hash));
+            hooks.push(self.parse_hook(form, hash));
         }
-        gates
+        hooks
     }
 
     fn check_hook_name(&mut self, name: &str, span: &Range<usize>) {
         let length = name.chars().count();
         if name.trim().is_empty() || name.chars().any(char::is_control) {
-            self.report(span, "a gate needs a name that can be shown");
+            self.report(span, "a hook needs a name that can be shown");
         } else if length > MAX_HOOK_NAME_CHARS {
             self.report(
                 span,
-                format!("the name of a gate has {length} characters, the limit is {MAX_HOOK_NAME_CHARS}"),
+                format!("the name of a hook has {length} characters, the limit is {MAX_HOOK_NAME_CHARS}"),
             );
         }
     }
@@ -273,7 +273,7 @@ impl PolicyParser<'_> {
     fn parse_hook(&mut self, form: RawHook, file_hash: Hash) -> HookCommand {
         let command = form.command.get_ref();
         if command.first().is_none_or(String::is_empty) {
-            self.report(&form.command.span(), "the command of a gate begins with its program, which is empty");
+            self.report(&form.command.span(), "the command of a hook begins with its program, which is empty");
         } else if command.iter().any(|word| word.contains('\0')) {
             self.report(&form.command.span(), "no word of a command has U+0000 in it");
         }
@@ -297,7 +297,7 @@ impl PolicyParser<'_> {
     fn parse_env_name(&mut self, name: &Spanned<String>) -> Option<String> {
         if let Some(why) = variable_refusal(name.get_ref()) {
             let shown = escape_for_display(name.get_ref());
-            self.report(&name.span(), format!("`gates.env` cannot name `{shown}`: {why}"));
+            self.report(&name.span(), format!("`hooks.env` cannot name `{shown}`: {why}"));
             return None;
         }
         Some(name.get_ref().clone())

@@ -83,10 +83,10 @@ pub(super) fn escape_for_display(text: &str) -> String {
 /// Checks that no new hook has the name of an existing one.
 pub(super) fn check_hook_names_differ(there: &[HookCommand], more: &[HookCommand]) -> Result<(), PolicyError> {
     let mut problems = Vec::new();
-    for gate in more {
-        let taken = there.iter().find(|other| other.name == gate.name);
-        let (Some(taken), Origin::File { path, line, .. }) = (taken, &gate.origin) else { continue };
-        let message = format!("the gate of {} has the name `{}` already", taken.origin, escape_for_display(&gate.name));
+    for hook in more {
+        let taken = there.iter().find(|other| other.name == hook.name);
+        let (Some(taken), Origin::File { path, line, .. }) = (taken, &hook.origin) else { continue };
+        let message = format!("the hook of {} has the name `{}` already", taken.origin, escape_for_display(&hook.name));
         problems.push(PolicyProblem { path: Arc::clone(path), line: *line, column: 1, message });
     }
     if problems.is_empty() { Ok(()) } else { Err(PolicyError { problems, more: 0 }) }

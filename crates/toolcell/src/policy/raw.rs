@@ -47,7 +47,7 @@ pub(super) struct RawPolicy {
     #[schemars(with = "RawGrantRules")]
     pub(super) grants: Option<Spanned<RawGrantRules>>,
     /// Hook commands that run before or after a call.
-    pub(super) gates: Vec<RawHook>,
+    pub(super) hooks: Vec<RawHook>,
 }
 
 /// A language of messages.

@@ -76,9 +76,9 @@ into = ["header", "query"]
 [grants.tools.dt_0a0a0a0a]
 timers = false
 tools = "any"
-[[gates]]
+[[hooks]]
 name = "no-secrets"
-command = ["python3", "gate.py"]
+command = ["python3", "hook.py"]
 when = ["before", "after"]
 timeout_ms = 5_000
 tools = ["db-*"]

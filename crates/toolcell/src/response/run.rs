@@ -96,7 +96,7 @@ pub struct UsageResponse {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct HookContextResponse {
     /// The name of the hook.
-    pub gate: String,
+    pub hook: String,
     /// The text.
     pub text: String,
 }
@@ -165,8 +165,8 @@ impl From<&Usage> for UsageResponse {
 }
 
 impl From<HookContext> for HookContextResponse {
-    fn from(HookContext { hook: gate, text }: HookContext) -> Self {
-        Self { gate, text }
+    fn from(HookContext { hook, text }: HookContext) -> Self {
+        Self { hook, text }
     }
 }
 

@@ -90,7 +90,7 @@ fn a_result_is_the_text_that_the_guest_made() {
 }
 
 #[test]
-fn what_a_gate_suppresses_is_not_told() {
+fn what_a_hook_suppresses_is_not_told() {
     let (_folder, toolbox) = toolbox();
     let mut ran = run(&toolbox, "{}");
     let secret = "a secret";

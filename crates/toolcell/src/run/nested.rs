@@ -111,7 +111,7 @@ fn to_output(called: &str, ran: RunResult, effects: Effects) -> Result<Operation
     };
     match ran.report.outcome {
         Outcome::Returned(_) if ran.output_suppressed => {
-            failure("NotAllowedError", "result-withheld", format!("a gate keeps back what `{called}` returned"))
+            failure("NotAllowedError", "result-withheld", format!("a hook keeps back what `{called}` returned"))
         }
         Outcome::Returned(value) => Ok(tool_output(value)),
         Outcome::Threw(thrown) => {

@@ -63,12 +63,12 @@ impl Toolbox {
     pub(crate) fn resume_admitted(
         &self,
         admitted: &AdmittedRun<'_>,
-        asleep: &SuspendedCall,
+        suspended: &SuspendedCall,
     ) -> Result<CallStatus, ResumeError> {
         let AdmittedRun { entry, ready, permit, .. } = admitted;
         let tool = ready.vetted.as_ref().map_err(|_| ResumeError::ScriptMismatch)?;
         self.with_call_context(admitted, |run| {
-            self.resume_call(entry.name.as_str(), tool.script(), permit, asleep, run)
+            self.resume_call(entry.name.as_str(), tool.script(), permit, suspended, run)
         })
     }
 

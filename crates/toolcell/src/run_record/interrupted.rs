@@ -9,7 +9,7 @@ use super::{ContentDigest, OUTCOMES, RunRecord, RunStart, to_json};
 use crate::toolbox::{Toolbox, ToolboxError};
 
 /// The outcomes of attempts that completed, whatever they say about the tool.
-const COMPLETED_OUTCOMES: [&str; 5] = ["returned", "asleep", "passed", "failed", "unproven"];
+const COMPLETED_OUTCOMES: [&str; 5] = ["returned", "suspended", "passed", "failed", "unproven"];
 
 /// Finishes the runs of processes that are gone as `interrupted`. If the record was written
 /// already, the audit event follows it.
@@ -18,7 +18,11 @@ pub(crate) fn close_interrupted(toolbox: &Toolbox) -> Result<(), ToolboxError> {
     for interrupted in store.interrupted_runs()? {
         let at = toolbox.now();
         let kept = interrupted.record.as_ref().and_then(|kept| serde_json::from_slice(&kept.body).ok());
-        let run = kept.unwrap_or_else(|| record_from_start(&interrupted, at));
+        let mut run: RunRecord = kept.unwrap_or_else(|| record_from_start(&interrupted, at));
+        if run.outcome == "asleep" {
+            // Former versions wrote this word into the record.
+            "suspended".clone_into(&mut run.outcome);
+        }
         let action = Action::from_name(&run.action).unwrap_or(Action::RunDynamicTool);
         let mut attempt = AuditEvent::new(action, at);
         attempt.name = Some(run.name.clone()).filter(|name| !name.is_empty());

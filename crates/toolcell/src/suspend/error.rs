@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use toolcell_host::ResumeError;
-use toolcell_store::{Fault, RunId, SuspendError as BedError};
+use toolcell_store::{Fault, RunId, SuspendError};
 use toolcell_tool::ToolName;
 
 use crate::permit::Denial;
@@ -15,21 +15,21 @@ use crate::run::RunError;
 pub enum RunSuspendError {
     /// The store cannot save or load the run.
     #[error(transparent)]
-    Store(#[from] BedError),
+    Store(#[from] SuspendError),
     /// No such run is suspended: it never was, or it was resumed already.
-    #[error("the run `{run}` is not asleep")]
+    #[error("the run `{run}` is not suspended")]
     NotSuspended {
         /// The run.
         run: String,
     },
     /// The run belongs to another caller.
-    #[error("the run {run} is somebody else's")]
+    #[error("the run {run} belongs to another caller")]
     OtherCaller {
         /// The run.
         run: RunId,
     },
     /// The policy grants the tool something else than when the run was suspended.
-    #[error("what `{name}` is granted has changed since the run {run} fell asleep")]
+    #[error("the grants of `{name}` have changed since the run {run} was suspended")]
     GrantsChanged {
         /// The run.
         run: RunId,
@@ -40,13 +40,13 @@ pub enum RunSuspendError {
     #[error(transparent)]
     Hook(Denial),
     /// The stored run was damaged or modified.
-    #[error("the run {run} is damaged where it sleeps, or somebody changed it")]
+    #[error("the stored state of the run {run} is damaged or was modified")]
     Damaged {
         /// The run.
         run: RunId,
     },
     /// An answer's ticket does not belong to a pending host function.
-    #[error("the run waits for no function that answers under `{ticket}`")]
+    #[error("no pending function of the run has the ticket `{ticket}`")]
     UnknownTicket {
         /// The ticket.
         ticket: String,
@@ -55,14 +55,14 @@ pub enum RunSuspendError {
     #[error(transparent)]
     Resume(ResumeError),
     /// The run cannot be serialized, or the system provides no random numbers.
-    #[error("the run cannot be sealed: {0}")]
+    #[error("the state of the run cannot be encrypted: {0}")]
     Encrypt(String),
 }
 
 impl RunSuspendError {
     pub(super) fn changed_by_hook(run: RunId) -> Self {
-        let reason = format!("a gate changes the parameters of the run {run}, which has begun with others");
-        Self::Hook(Denial::new("gates", reason, "run the tool again"))
+        let reason = format!("a hook changes the parameters of the run {run}, which are fixed once a run has started");
+        Self::Hook(Denial::new("hooks", reason, "run the tool again"))
     }
 
     /// Returns the stable code of this error.
@@ -87,16 +87,16 @@ impl RunSuspendError {
         match self {
             Self::Store(error) => error.hint().into(),
             Self::NotSuspended { .. } => {
-                "`toolcell asleep` lists what is asleep; a run is woken once, and its record says what came of it"
+                "`toolcell suspended` lists the suspended runs; a run is resumed at most once, and its record has the outcome"
                     .into()
             }
-            Self::OtherCaller { .. } => "wake it as who ran it".into(),
-            Self::GrantsChanged { .. } => "grant it what it had and wake it, or run the tool again".into(),
+            Self::OtherCaller { .. } => "resume it as the caller that started it".into(),
+            Self::GrantsChanged { .. } => "restore its grants and resume it, or run the tool again".into(),
             Self::Hook(denial) => denial.hint.as_str().into(),
             Self::Damaged { .. } => "run the tool again".into(),
-            Self::UnknownTicket { .. } => "answer under the words that were told when it fell asleep".into(),
+            Self::UnknownTicket { .. } => "use a ticket that was printed when the run was suspended".into(),
             Self::Resume(error) => error.hint().into(),
-            Self::Encrypt(_) => "see to the system's random numbers, and run the tool again".into(),
+            Self::Encrypt(_) => "check the system's source of random numbers, and run the tool again".into(),
         }
     }
 }
@@ -111,7 +111,7 @@ impl From<RunSuspendError> for RunError {
     fn from(error: RunSuspendError) -> Self {
         match error {
             RunSuspendError::Hook(denial) => Self::Denied(denial),
-            RunSuspendError::Store(BedError::Fault(fault)) => Self::Fault(fault),
+            RunSuspendError::Store(SuspendError::Fault(fault)) => Self::Fault(fault),
             other => Self::Suspend(other),
         }
     }

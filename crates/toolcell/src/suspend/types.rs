@@ -16,7 +16,7 @@ use crate::run::RunResult;
 
 /// The outcome of a suspendable run.
 #[derive(Debug)]
-#[must_use = "a run that sleeps goes on when somebody wakes it"]
+#[must_use = "a suspended run continues only when it is resumed"]
 pub enum RunOutcome {
     /// The run finished.
     Finished(Box<RunResult>),

@@ -396,18 +396,18 @@ fn what_is_not_recorded_is_not_collected() {
 #[test]
 fn a_failing_read_of_the_index_is_told_as_one_and_costs_no_approval() {
     let bench = ChangeFixture::new();
-    let asleep = start_with_a_log(&bench);
+    let suspended_run = start_with_a_log(&bench);
     bench.reset();
     // Data that only the index has, and the secret, which is lost with a damaged index.
     let found = || {
         let store = Store::open_existing(&bench.path("store"), &Settings::default()).unwrap();
-        let asleep = store.all_suspended().unwrap();
+        let suspended_run = store.all_suspended().unwrap();
         drop(store);
         let secret = std::fs::read(bench.path("store/secret")).unwrap();
-        (["keeps", "asks"].map(|name| bench.run_tool(name)), asleep, secret)
+        (["keeps", "asks"].map(|name| bench.run_tool(name)), suspended_run, secret)
     };
     let before = found();
-    assert_eq!(before.1, [asleep]);
+    assert_eq!(before.1, [suspended_run]);
     let about = |call: &InterceptedCall| {
         (has_file_name(call, "index.sqlite") || has_file_name(call, "index.sqlite-wal")) && call.kind == CallKind::Look
     };
@@ -427,7 +427,7 @@ fn a_failing_read_of_the_index_is_told_as_one_and_costs_no_approval() {
 /// Sets up a store with a suspended run, a secret, and a write-ahead log that a killed process
 /// left.
 fn start_with_a_log(bench: &ChangeFixture) -> SuspendedRow {
-    let asleep = SuspendedRow {
+    let suspended_run = SuspendedRow {
         run: "r_00c0ffee00c0ffee-1f".parse().unwrap(),
         tool: ToolId::from_bytes([1; 32]),
         caller: "cli".to_owned(),
@@ -437,14 +437,14 @@ fn start_with_a_log(bench: &ChangeFixture) -> SuspendedRow {
     };
     let store = Store::open_existing(&bench.path("store"), &Settings::default()).unwrap();
     store.derive_key("a purpose").unwrap();
-    store.save_suspended(&asleep).unwrap();
+    store.save_suspended(&suspended_run).unwrap();
     // Copied while the store is open.
     let start = bench.start.path().join("store");
     std::fs::remove_dir_all(&start).unwrap();
     std::fs::create_dir(&start).unwrap();
     copy(&bench.path("store"), &start);
     assert!(start.join("index.sqlite-wal").metadata().unwrap().len() > 0);
-    asleep
+    suspended_run
 }
 
 #[test]

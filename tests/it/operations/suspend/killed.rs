@@ -43,8 +43,8 @@ fn a_run_is_resumed_after_kill_9_and_does_nothing_twice() {
     host.reopen();
     let (mut resumed, mut killed) = (0, 0);
     for round in 0..ROUNDS {
-        let begun = said(&toolcell(&host, &["run", "adds", &format!("round={round}"), "--sleep"]).output().unwrap());
-        assert_eq!((&begun["outcome"], begun["plan"].as_array().unwrap().len()), (&json!("asleep"), 8), "{begun}");
+        let begun = said(&toolcell(&host, &["run", "adds", &format!("round={round}"), "--suspend"]).output().unwrap());
+        assert_eq!((&begun["outcome"], begun["plan"].as_array().unwrap().len()), (&json!("suspended"), 8), "{begun}");
         let run = begun["run"].as_str().unwrap();
         let all = format!("all:{}", begun["plan_digest"].as_str().unwrap());
         let mut child = toolcell(&host, &["resume", run, "--approve", &all]).spawn().unwrap();

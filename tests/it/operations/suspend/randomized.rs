@@ -91,17 +91,17 @@ fn in_a_hundred_orders_no_call_is_made_twice_and_none_is_forgotten() {
                     ended += 1;
                     break;
                 }
-                Ok(Ok(RunOutcome::Suspended(asleep))) => {
+                Ok(Ok(RunOutcome::Suspended(suspended_run))) => {
                     slept += 1;
                     let mut answers = BTreeMap::new();
-                    for ticket in asleep.tickets.iter().filter(|_| roll(2) == 0) {
+                    for ticket in suspended_run.tickets.iter().filter(|_| roll(2) == 0) {
                         let (n, step) = ticket.ticket.split_once(' ').unwrap();
                         let answer = n.parse::<u64>().unwrap() * 10 + step.parse::<u64>().unwrap();
                         answers.insert(ticket.ticket.clone(), Ok(json!(answer)));
                     }
-                    let wake = ResumeRequest { run: asleep.run.to_string(), answers };
+                    let wake = ResumeRequest { run: suspended_run.run.to_string(), answers };
                     let toolbox = &toolboxes[usize::from(roll(2) == 0)];
-                    last = Some(asleep.run);
+                    last = Some(suspended_run.run);
                     state = catch_unwind(AssertUnwindSafe(|| toolbox.resume(&wake, &options)));
                 }
                 Ok(Err(error)) => panic!("round {round}: {error}"),

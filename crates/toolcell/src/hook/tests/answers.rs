@@ -3,18 +3,18 @@ use super::*;
 /// Checks the decision about the output of a command.
 fn check(answer: &str, expect: &str) {
     let command = command(CommandTiming::Before, &format!("printf '{answer}'"));
-    assert_eq!(decision_text(&gates(command).admit(event(), None)), expect, "{answer}");
+    assert_eq!(decision_text(&hooks(command).admit(event(), None)), expect, "{answer}");
 }
 
 fn refused(answer: &str, why: &str) {
-    check(answer, &format!("deny: the gate `x` gave an answer that does not count: {why}"));
+    check(answer, &format!("deny: the hook `x` gave an answer that does not count: {why}"));
 }
 
 #[test]
 fn a_command_decides() {
     check(r#"{"permissionDecision":"allow"}"#, "allow");
     check(r#" {"permissionDecision" : "deny", "permissionDecisionReason": "not on Sunday"}\n"#, "deny: not on Sunday");
-    check(r#"{"permissionDecision":"deny"}"#, "deny: the gate `x` gives no reason");
+    check(r#"{"permissionDecision":"deny"}"#, "deny: the hook `x` gives no reason");
     check(r#"{"permissionDecision":"ask","permissionDecisionReason":"why?"}"#, "ask: why?");
 }
 
@@ -29,7 +29,7 @@ fn no_decision_is_no_objection() {
 fn the_other_keys_do_what_they_say() {
     let answer =
         r#"{"permissionDecision":"allow","modifiedArgs":{"n":[2]},"additionalContext":"was 1","suppressOutput":true}"#;
-    let admission = gates(command(CommandTiming::Before, &format!("echo '{answer}'"))).admit(event(), None);
+    let admission = hooks(command(CommandTiming::Before, &format!("echo '{answer}'"))).admit(event(), None);
     assert_eq!(admission.args.as_deref(), Some(&json!({"n": [2]})));
     assert_eq!(admission.context, [HookContext { hook: "x".to_owned(), text: "was 1".to_owned() }]);
     assert!(admission.suppress_output);
@@ -37,8 +37,8 @@ fn the_other_keys_do_what_they_say() {
 
 #[test]
 fn nonsense_denies_and_says_what_is_wrong() {
-    check("", "deny: the gate `x` answered nothing; the answer without an objection is `{}`");
-    check(" \\n ", "deny: the gate `x` answered nothing; the answer without an objection is `{}`");
+    check("", "deny: the hook `x` answered nothing; the answer without an objection is `{}`");
+    check(" \\n ", "deny: the hook `x` answered nothing; the answer without an objection is `{}`");
     refused("{} {}", "trailing characters at line 1 column 4");
     refused("{}{}", "trailing characters at line 1 column 3");
     refused("{} ok", "trailing characters at line 1 column 4");
@@ -63,10 +63,10 @@ fn nonsense_denies_and_says_what_is_wrong() {
 #[test]
 fn a_misspelt_objection_is_not_taken_for_none() {
     let told = decision_text(
-        &gates(command(CommandTiming::Before, r#"echo '{"permissionDecison":"deny"}'"#)).admit(event(), None),
+        &hooks(command(CommandTiming::Before, r#"echo '{"permissionDecison":"deny"}'"#)).admit(event(), None),
     );
     assert!(told.contains("unknown field `permissionDecison`, expected one of `permissionDecision`"), "{told}");
     let told =
-        decision_text(&gates(command(CommandTiming::Before, r#"echo '{"\u001b[2J":"deny"}'"#)).admit(event(), None));
+        decision_text(&hooks(command(CommandTiming::Before, r#"echo '{"\u001b[2J":"deny"}'"#)).admit(event(), None));
     assert!(told.contains(r"unknown field `\u{1b}[2J`"), "{told}");
 }

@@ -39,60 +39,60 @@ fn prompts_by_itself(call: &HookEvent) -> HookVerdict {
 fn the_clock_stands_still_while_a_person_thinks() {
     let timeout = Duration::from_millis(250);
     let person = TestApprover { delay: timeout * 3, ..TestApprover::new(ApprovalAnswer::Approve) };
-    let mut gates = Hooks::default();
-    gates.before("x", prompts_by_itself).set_timeout(timeout);
-    gates.before_async("y", |call: HookEvent| async move { prompts_by_itself(&call) }).set_timeout(timeout);
-    let admission = gates.admit(event(), Some(&person));
+    let mut hooks = Hooks::default();
+    hooks.before("x", prompts_by_itself).set_timeout(timeout);
+    hooks.before_async("y", |call: HookEvent| async move { prompts_by_itself(&call) }).set_timeout(timeout);
+    let admission = hooks.admit(event(), Some(&person));
     assert_eq!(decision_text(&admission), "allow");
     assert!(admission.steps.iter().all(|step| step.elapsed >= timeout * 3));
     assert_eq!(*person.prompts.lock().unwrap(), [r#"x: sure? {"n":1}"#, r#"y: sure? {"n":1}"#]);
 }
 
 #[test]
-fn a_gate_that_asks_and_then_hangs_is_out_of_time() {
+fn a_hook_that_asks_and_then_hangs_is_out_of_time() {
     let person = TestApprover::new(ApprovalAnswer::Approve);
-    let mut gates = Hooks::default();
-    let gate = |call: &HookEvent| {
+    let mut hooks = Hooks::default();
+    let hook = |call: &HookEvent| {
         let _ = call.approver().ask("sure?");
         std::thread::sleep(LONG);
         HookVerdict::allow()
     };
-    gates.before("x", gate).set_timeout(SHORT);
-    assert_eq!(decision_text(&gates.admit(event(), Some(&person))), "deny: the gate `x` did not answer within 80 ms");
+    hooks.before("x", hook).set_timeout(SHORT);
+    assert_eq!(decision_text(&hooks.admit(event(), Some(&person))), "deny: the hook `x` did not answer within 80 ms");
 }
 
 #[test]
-fn a_gate_that_was_given_up_reaches_nobody() {
+fn a_hook_that_was_given_up_reaches_nobody() {
     let (sender, answered) = channel();
     let (release, hang) = channel::<()>();
     let hang = Mutex::new(hang);
     let person = TestApprover::new(ApprovalAnswer::Approve);
-    let mut gates = Hooks::default();
-    let gate = move |call: &HookEvent| {
+    let mut hooks = Hooks::default();
+    let hook = move |call: &HookEvent| {
         let _ = hang.lock().unwrap().recv();
         sender.send(call.approver().ask("still there?")).unwrap();
         HookVerdict::allow()
     };
-    gates.before("x", gate).set_timeout(SHORT);
-    let _ = gates.admit(event(), Some(&person));
+    hooks.before("x", hook).set_timeout(SHORT);
+    let _ = hooks.admit(event(), Some(&person));
     drop(release);
     assert_eq!(answered.recv_timeout(LONG).unwrap(), None);
     assert!(person.prompts.lock().unwrap().is_empty());
 }
 
 #[test]
-fn a_gate_can_tell_that_nobody_is_there() {
-    let mut gates = Hooks::default();
-    gates.before("x", prompts_by_itself);
-    assert_eq!(decision_text(&gates.admit(event(), None)), "deny: nobody is there");
+fn a_hook_can_tell_that_nobody_is_there() {
+    let mut hooks = Hooks::default();
+    hooks.before("x", prompts_by_itself);
+    assert_eq!(decision_text(&hooks.admit(event(), None)), "deny: nobody is there");
 }
 
 #[test]
 fn an_ask_is_settled_by_the_person_who_sees_the_changed_arguments() {
     let check = |person: Option<TestApprover>, expect: &str| {
-        let mut gates = Hooks::default();
-        gates.before("x", |_: &HookEvent| HookVerdict::ask("it costs money").with_args(json!({"n": 2})));
-        let admission = gates.admit(event(), None);
+        let mut hooks = Hooks::default();
+        hooks.before("x", |_: &HookEvent| HookVerdict::ask("it costs money").with_args(json!({"n": 2})));
+        let admission = hooks.admit(event(), None);
         let person = person.as_ref();
         let settled = admission.resolve_ask(&event(), person.map(|person| person as &dyn Approver));
         assert_eq!(decision_text(&settled), expect);
@@ -110,18 +110,18 @@ fn an_ask_is_settled_by_the_person_who_sees_the_changed_arguments() {
     );
     check(Some(TestApprover::new(ApprovalAnswer::Defer)), "deny: somebody is being asked: it costs money");
     let not_shown = ApprovalAnswer::NotShown { reason: "it is too long".to_owned() };
-    let expect = "deny: the gate `x` asks, and nobody was asked: it is too long: shorten the arguments, or run the tool with `toolcell run` \
+    let expect = "deny: the hook `x` asks, and nobody was asked: it is too long: shorten the arguments, or run the tool with `toolcell run` \
                   on a terminal";
     check(Some(TestApprover::new(not_shown)), expect);
-    check(None, "deny: the gate `x` asks, and nobody is there to answer: it costs money");
+    check(None, "deny: the hook `x` asks, and nobody is there to answer: it costs money");
 }
 
 #[test]
 fn an_answer_that_comes_later_denies_and_is_waited_for() {
-    let waits = |person: &TestApprover, gate: fn(&HookEvent) -> HookVerdict| {
-        let mut gates = Hooks::default();
-        gates.before("x", gate);
-        let settled = gates.admit(event(), Some(person)).resolve_ask(&event(), Some(person));
+    let waits = |person: &TestApprover, hook: fn(&HookEvent) -> HookVerdict| {
+        let mut hooks = Hooks::default();
+        hooks.before("x", hook);
+        let settled = hooks.admit(event(), Some(person)).resolve_ask(&event(), Some(person));
         assert!(matches!(settled.decision, HookDecision::Deny { .. }) || settled.awaits.is_none());
         settled.awaits
     };

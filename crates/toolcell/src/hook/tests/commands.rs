@@ -3,7 +3,7 @@ use std::time::Instant;
 use super::*;
 
 fn check(script: &str, expect: &str) {
-    assert_eq!(decision_text(&gates(command(CommandTiming::Before, script)).admit(event(), None)), expect, "{script}");
+    assert_eq!(decision_text(&hooks(command(CommandTiming::Before, script)).admit(event(), None)), expect, "{script}");
 }
 
 #[test]
@@ -14,15 +14,15 @@ fn a_command_reads_the_form_of_the_documents() {
 
 #[test]
 fn a_command_that_does_not_end_well_denies() {
-    check("exit 3", "deny: the gate `x` exited with status 3");
-    check(r#"echo '{"permissionDecision":"allow"}'; exit 2"#, "deny: the gate `x` exited with status 2");
-    check("kill -9 $$", "deny: the gate `x` was killed by signal 9");
+    check("exit 3", "deny: the hook `x` exited with status 3");
+    check(r#"echo '{"permissionDecision":"allow"}'; exit 2"#, "deny: the hook `x` exited with status 2");
+    check("kill -9 $$", "deny: the hook `x` was killed by signal 9");
     check(
         "echo >&2; echo ' no licence ' >&2; echo more >&2; exit 1",
-        "deny: the gate `x` exited with status 1: no licence",
+        "deny: the hook `x` exited with status 1: no licence",
     );
-    check(r"printf 'a\033[2Jb\377\n' >&2; exit 1", "deny: the gate `x` exited with status 1: a\\u{1b}[2Jb\u{fffd}");
-    let long = format!("deny: the gate `x` exited with status 1: {}…", "e".repeat(200));
+    check(r"printf 'a\033[2Jb\377\n' >&2; exit 1", "deny: the hook `x` exited with status 1: a\\u{1b}[2Jb\u{fffd}");
+    let long = format!("deny: the hook `x` exited with status 1: {}…", "e".repeat(200));
     check("printf 'e%.0s' $(seq 300) >&2; exit 1", &long);
 }
 
@@ -30,11 +30,11 @@ fn a_command_that_does_not_end_well_denies() {
 fn a_command_that_cannot_be_started_denies() {
     let check = |first: &str, expect: &str| {
         let command = CommandHook { command: vec![first.to_owned()], ..command(CommandTiming::Before, "") };
-        assert_eq!(decision_text(&gates(command).admit(event(), None)), expect);
+        assert_eq!(decision_text(&hooks(command).admit(event(), None)), expect);
     };
-    check("./no/such", "deny: the gate `x` cannot be started: `/./no/such`: No such file or directory (os error 2)");
-    check("/", "deny: the gate `x` cannot be started: `/`: Permission denied (os error 13)");
-    let none = "deny: the gate `x` cannot be started: `no-such-program-at-all`: No such file or directory (os error 2)";
+    check("./no/such", "deny: the hook `x` cannot be started: `/./no/such`: No such file or directory (os error 2)");
+    check("/", "deny: the hook `x` cannot be started: `/`: Permission denied (os error 13)");
+    let none = "deny: the hook `x` cannot be started: `no-such-program-at-all`: No such file or directory (os error 2)";
     check("no-such-program-at-all", none);
 }
 
@@ -53,7 +53,7 @@ fn a_relative_program_is_looked_for_in_the_folder_and_runs_where_the_host_is() {
     std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
     let folder = folder.path().to_owned();
     let command = CommandHook { command: vec!["./check".to_owned()], folder, ..command(CommandTiming::Before, "") };
-    assert_eq!(decision_text(&gates(command).admit(event(), None)), "allow");
+    assert_eq!(decision_text(&hooks(command).admit(event(), None)), "allow");
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn a_command_sees_no_more_of_the_environment_than_it_needs() {
     let script = "env | cut -d= -f1 | tr '\\n' ' ' | sed 's/.*/{\"additionalContext\":\"&\"}/'";
     for env in [Vec::new(), vec![named.clone()]] {
         let admission =
-            gates(CommandHook { env: env.clone(), ..command(CommandTiming::Before, script) }).admit(event(), None);
+            hooks(CommandHook { env: env.clone(), ..command(CommandTiming::Before, script) }).admit(event(), None);
         let seen: Vec<&str> = admission.context[0].text.split_whitespace().collect();
         assert!(seen.contains(&"PATH"), "{seen:?}");
         let leaked: Vec<&String> = others.iter().filter(|name| seen.contains(&name.as_str())).collect();
@@ -83,21 +83,21 @@ fn a_command_that_is_none_is_refused() {
     };
     check(
         CommandHook { command: Vec::new(), ..command(CommandTiming::Before, "") },
-        "the command of the gate `x` is empty",
+        "the command of the hook `x` is empty",
     );
     check(
         CommandHook { command: vec![String::new()], ..command(CommandTiming::Before, "") },
-        "the command of the gate `x` is empty",
+        "the command of the hook `x` is empty",
     );
     check(
         CommandHook { timeout: Duration::ZERO, ..command(CommandTiming::After, "") },
-        "the gate `x` has a time of 0 ms",
+        "the hook `x` has a time of 0 ms",
     );
     for name in ["TOOLCELL_SECRET_TOKEN", "TOOLCELL_MCP_TOKEN"] {
         check(
             CommandHook { env: vec![name.to_owned()], ..command(CommandTiming::After, "") },
             &format!(
-                "the gate `x` does not get the environment variable `{name}`: it holds a secret of a tool, or a token, \
+                "the hook `x` does not get the environment variable `{name}`: it holds a secret of a tool, or a token, \
                  which no hook gets; give the hook a variable of its own"
             ),
         );
@@ -115,8 +115,8 @@ fn megabytes_on_standard_error_neither_block_nor_count() {
 
 #[test]
 fn too_much_on_standard_output_denies_at_once() {
-    check("yes", "deny: the gate `x` printed more than 1048576 bytes");
-    check("head -c 1048577 /dev/zero", "deny: the gate `x` printed more than 1048576 bytes");
+    check("yes", "deny: the hook `x` printed more than 1048576 bytes");
+    check("head -c 1048577 /dev/zero", "deny: the hook `x` printed more than 1048576 bytes");
 }
 
 #[test]
@@ -128,23 +128,23 @@ fn an_answer_as_long_as_the_limit_is_read() {
 fn four_kibibytes_of_standard_error_are_kept() {
     // The first non-empty line is reported, as far as it was kept.
     let script = |empty: usize| format!(r"head -c {empty} /dev/zero | tr '\0' '\n' >&2; echo why >&2; exit 1");
-    check(&script(4093), "deny: the gate `x` exited with status 1: why");
-    check(&script(4094), "deny: the gate `x` exited with status 1: wh");
-    check(&script(4096), "deny: the gate `x` exited with status 1");
+    check(&script(4093), "deny: the hook `x` exited with status 1: why");
+    check(&script(4094), "deny: the hook `x` exited with status 1: wh");
+    check(&script(4096), "deny: the hook `x` exited with status 1");
 }
 
 #[test]
 fn a_command_need_not_read() {
     let args = json!({"text": "x".repeat(1 << 20)});
-    let gates = gates(command(CommandTiming::Before, "exec <&-; echo '{\"permissionDecision\":\"allow\"}'"));
-    assert_eq!(decision_text(&gates.admit(event_with_args(args), None)), "allow");
+    let hooks = hooks(command(CommandTiming::Before, "exec <&-; echo '{\"permissionDecision\":\"allow\"}'"));
+    assert_eq!(decision_text(&hooks.admit(event_with_args(args), None)), "allow");
 }
 
 #[test]
 fn sixty_four_megabytes_go_in_while_an_answer_comes_out() {
     let args = json!({"text": "x".repeat(64 << 20)});
     let script = r#"head -c 500000 /dev/zero | tr '\0' ' '; cat | wc -c | sed 's/.*/{"additionalContext":"&"}/'"#;
-    let admission = gates(command(CommandTiming::Before, script)).admit(event_with_args(args), None);
+    let admission = hooks(command(CommandTiming::Before, script)).admit(event_with_args(args), None);
     assert_eq!(decision_text(&admission), "no-objection");
     let read: usize = admission.context[0].text.trim().parse().unwrap();
     assert!(read > 64 << 20, "{read}");
@@ -154,8 +154,8 @@ fn sixty_four_megabytes_go_in_while_an_answer_comes_out() {
 fn check_timeout(script: &str) {
     let command = CommandHook { timeout: Duration::from_millis(100), ..command(CommandTiming::Before, script) };
     let began = Instant::now();
-    let told = decision_text(&gates(command).admit(event(), None));
-    assert!(told.starts_with("deny: the gate `x` did not answer within 100 ms"), "{told}");
+    let told = decision_text(&hooks(command).admit(event(), None));
+    assert!(told.starts_with("deny: the hook `x` did not answer within 100 ms"), "{told}");
     assert!(began.elapsed() < LONG / 6);
 }
 
@@ -211,9 +211,9 @@ fn somebody_who_left_the_group_and_holds_standard_error_does_not_matter() {
 
 #[test]
 fn no_child_is_left_unreaped() {
-    let gates = gates(command(CommandTiming::Before, "echo $$ >&2; exit 1"));
+    let hooks = hooks(command(CommandTiming::Before, "echo $$ >&2; exit 1"));
     for _ in 0..20 {
-        let told = decision_text(&gates.admit(event(), None));
+        let told = decision_text(&hooks.admit(event(), None));
         let pid = told.rsplit(' ').next().unwrap();
         assert!(!Path::new(&format!("/proc/{pid}")).exists(), "{told}");
     }

@@ -4,138 +4,138 @@ use std::sync::mpsc;
 use super::*;
 
 fn check<R: IntoHookResult<HookVerdict>>(
-    gate: impl Fn(&HookEvent) -> R + Send + Sync + 'static,
+    hook: impl Fn(&HookEvent) -> R + Send + Sync + 'static,
     expect: &str,
     code: &str,
 ) {
-    check_within(LONG, gate, expect, code);
+    check_within(LONG, hook, expect, code);
 }
 
 fn check_within<R: IntoHookResult<HookVerdict>>(
     timeout: Duration,
-    gate: impl Fn(&HookEvent) -> R + Send + Sync + 'static,
+    hook: impl Fn(&HookEvent) -> R + Send + Sync + 'static,
     expect: &str,
     code: &str,
 ) {
-    let mut gates = Hooks::default();
-    gates.before("x", gate).set_timeout(timeout);
-    let admission = gates.admit(event(), None);
+    let mut hooks = Hooks::default();
+    hooks.before("x", hook).set_timeout(timeout);
+    let admission = hooks.admit(event(), None);
     assert_eq!(decision_text(&admission), expect);
     assert_eq!(admission.decided_by.as_deref(), Some("x"));
     assert_eq!(admission.steps[0].failure.as_ref().map_or("", HookFailure::code), code);
 }
 
 #[test]
-fn a_gate_that_fails_denies_with_its_name_and_the_cause() {
-    check(|_| -> HookVerdict { panic!("no way") }, "deny: the gate `x` panicked: no way", "gate-failed");
+fn a_hook_that_fails_denies_with_its_name_and_the_cause() {
+    check(|_| -> HookVerdict { panic!("no way") }, "deny: the hook `x` panicked: no way", "gate-failed");
     check(
         |_| -> HookVerdict { std::panic::panic_any(7) },
-        "deny: the gate `x` panicked: it does not say why",
+        "deny: the hook `x` panicked: it does not say why",
         "gate-failed",
     );
-    check(|_| Err::<HookVerdict, _>("no\nledger"), "deny: the gate `x` failed: no\\nledger", "gate-failed");
+    check(|_| Err::<HookVerdict, _>("no\nledger"), "deny: the hook `x` failed: no\\nledger", "gate-failed");
     check(|_| Ok::<_, String>(HookVerdict::allow()), "allow", "");
 }
 
 #[test]
-fn a_gate_that_hangs_denies_when_its_time_is_over() {
+fn a_hook_that_hangs_denies_when_its_time_is_over() {
     let hangs = |_: &HookEvent| {
         std::thread::sleep(LONG);
         HookVerdict::allow()
     };
-    check_within(SHORT, hangs, "deny: the gate `x` did not answer within 80 ms", "gate-timeout");
+    check_within(SHORT, hangs, "deny: the hook `x` did not answer within 80 ms", "gate-timeout");
 }
 
 #[test]
-fn a_gate_that_always_hangs_is_not_asked_for_ever() {
+fn a_hook_that_always_hangs_is_not_asked_for_ever() {
     let (release, hang) = mpsc::channel::<()>();
     let hang = std::sync::Mutex::new(hang);
-    let mut gates = Hooks::default();
-    let gate = move |_: &HookEvent| {
+    let mut hooks = Hooks::default();
+    let hook = move |_: &HookEvent| {
         let _ = hang.lock().unwrap_or_else(std::sync::PoisonError::into_inner).recv();
         HookVerdict::allow()
     };
-    gates.before("x", gate).set_timeout(Duration::from_millis(1));
+    hooks.before("x", hook).set_timeout(Duration::from_millis(1));
     for _ in 0..32 {
-        assert_eq!(decision_text(&gates.admit(event(), None)), "deny: the gate `x` did not answer within 1 ms");
+        assert_eq!(decision_text(&hooks.admit(event(), None)), "deny: the hook `x` did not answer within 1 ms");
     }
-    let admission = gates.admit(event(), None);
+    let admission = hooks.admit(event(), None);
     assert_eq!(
         decision_text(&admission),
-        "deny: the gate `x` is not asked: 32 of its runs still hang, the limit is 32"
+        "deny: the hook `x` is not asked: 32 of its runs still hang, the limit is 32"
     );
     drop(release);
     // The threads end, and the hook is invoked again.
-    gates = {
-        let mut patient = gates.clone();
+    hooks = {
+        let mut patient = hooks.clone();
         Arc::make_mut(&mut patient.0)[0].set_timeout(LONG);
         patient
     };
-    while decision_text(&gates.admit(event(), None)) != "allow" {
+    while decision_text(&hooks.admit(event(), None)) != "allow" {
         std::thread::yield_now();
     }
 }
 
 #[test]
 fn twenty_calls_at_once_each_have_their_own_clock() {
-    let mut gates = Hooks::default();
+    let mut hooks = Hooks::default();
     let asked = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&asked);
-    gates.before("x", move |_: &HookEvent| {
+    hooks.before("x", move |_: &HookEvent| {
         counted.fetch_add(1, Ordering::Relaxed);
         std::thread::sleep(Duration::from_millis(300));
         HookVerdict::allow()
     });
-    gates.before("y", |_: &HookEvent| HookVerdict::ask("both were asked"));
+    hooks.before("y", |_: &HookEvent| HookVerdict::ask("both were asked"));
     std::thread::scope(|scope| {
         for _ in 0..20 {
-            scope.spawn(|| assert_eq!(decision_text(&gates.admit(event(), None)), "ask: both were asked"));
+            scope.spawn(|| assert_eq!(decision_text(&hooks.admit(event(), None)), "ask: both were asked"));
         }
     });
     assert_eq!(asked.load(Ordering::Relaxed), 20);
 }
 
 fn asynchronous() -> Hooks {
-    let mut gates = Hooks::default();
-    gates.before_async("x", |call: HookEvent| async move {
+    let mut hooks = Hooks::default();
+    hooks.before_async("x", |call: HookEvent| async move {
         tokio::time::sleep(Duration::from_millis(1)).await;
         let n = tokio::spawn(async move { call.args["n"].clone() }).await.unwrap();
         HookVerdict::allow().with_args(json!({"n": [n]}))
     });
-    gates
+    hooks
 }
 
 #[test]
-fn an_async_gate_needs_no_runtime() {
+fn an_async_hook_needs_no_runtime() {
     let admission = asynchronous().admit(event(), None);
     assert_eq!((decision_text(&admission).as_str(), admission.args.as_deref()), ("allow", Some(&json!({"n": [1]}))));
 }
 
 #[tokio::test]
-async fn an_async_gate_works_while_it_blocks_the_only_thread_of_a_runtime() {
+async fn an_async_hook_works_while_it_blocks_the_only_thread_of_a_runtime() {
     assert_eq!(decision_text(&asynchronous().admit(event(), None)), "allow");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_async_gate_works_in_the_runtime_of_its_caller() {
-    let mut gates = Hooks::default();
-    gates.before_async("x", |_: HookEvent| async {
+async fn an_async_hook_works_in_the_runtime_of_its_caller() {
+    let mut hooks = Hooks::default();
+    hooks.before_async("x", |_: HookEvent| async {
         HookVerdict::deny(format!("{:?}", tokio::runtime::Handle::current().id()))
     });
     let here = format!("deny: {:?}", tokio::runtime::Handle::current().id());
     let asked = {
-        let gates = gates.clone();
-        tokio::spawn(async move { decision_text(&gates.admit(event(), None)) })
+        let hooks = hooks.clone();
+        tokio::spawn(async move { decision_text(&hooks.admit(event(), None)) })
     };
     assert_eq!(asked.await.unwrap(), here);
-    assert_eq!(tokio::task::spawn_blocking(move || decision_text(&gates.admit(event(), None))).await.unwrap(), here);
+    assert_eq!(tokio::task::spawn_blocking(move || decision_text(&hooks.admit(event(), None))).await.unwrap(), here);
 }
 
 #[test]
-fn what_an_async_gate_starts_lives_on_from_call_to_call() {
+fn what_an_async_hook_starts_lives_on_from_call_to_call() {
     let (sender, ticks) = mpsc::channel();
-    let mut gates = Hooks::default();
-    gates.before_async("x", move |_: HookEvent| {
+    let mut hooks = Hooks::default();
+    hooks.before_async("x", move |_: HookEvent| {
         let sender = sender.clone();
         async move {
             tokio::spawn(async move {
@@ -145,12 +145,12 @@ fn what_an_async_gate_starts_lives_on_from_call_to_call() {
             HookVerdict::allow()
         }
     });
-    assert_eq!(decision_text(&gates.admit(event(), None)), "allow");
+    assert_eq!(decision_text(&hooks.admit(event(), None)), "allow");
     ticks.recv_timeout(LONG).unwrap();
 }
 
 #[test]
-fn an_async_gate_that_hangs_is_dropped() {
+fn an_async_hook_that_hangs_is_dropped() {
     struct Dropped(mpsc::Sender<()>);
     impl Drop for Dropped {
         fn drop(&mut self) {
@@ -158,29 +158,29 @@ fn an_async_gate_that_hangs_is_dropped() {
         }
     }
     let (sender, dropped) = mpsc::channel();
-    let mut gates = Hooks::default();
-    let gate = move |_: HookEvent| {
+    let mut hooks = Hooks::default();
+    let hook = move |_: HookEvent| {
         let guard = Dropped(sender.clone());
         async move {
             let _guard = guard;
             std::future::pending::<HookVerdict>().await
         }
     };
-    gates.before_async("x", gate).set_timeout(SHORT);
-    assert_eq!(decision_text(&gates.admit(event(), None)), "deny: the gate `x` did not answer within 80 ms");
+    hooks.before_async("x", hook).set_timeout(SHORT);
+    assert_eq!(decision_text(&hooks.admit(event(), None)), "deny: the hook `x` did not answer within 80 ms");
     dropped.recv_timeout(LONG).unwrap();
 }
 
 #[test]
-fn an_async_gate_that_fails_denies() {
-    let mut gates = Hooks::default();
-    gates.before_async("x", |_: HookEvent| async { Err::<HookVerdict, _>("no ledger") });
-    assert_eq!(decision_text(&gates.admit(event(), None)), "deny: the gate `x` failed: no ledger");
-    let mut gates = Hooks::default();
-    gates.before_async("x", |call: HookEvent| async move {
+fn an_async_hook_that_fails_denies() {
+    let mut hooks = Hooks::default();
+    hooks.before_async("x", |_: HookEvent| async { Err::<HookVerdict, _>("no ledger") });
+    assert_eq!(decision_text(&hooks.admit(event(), None)), "deny: the hook `x` failed: no ledger");
+    let mut hooks = Hooks::default();
+    hooks.before_async("x", |call: HookEvent| async move {
         assert_eq!(call.cwd, "/", "wrong place");
         HookVerdict::allow()
     });
-    let told = decision_text(&gates.admit(event(), None));
-    assert!(told.starts_with("deny: the gate `x` panicked: assertion"), "{told}");
+    let told = decision_text(&hooks.admit(event(), None));
+    assert!(told.starts_with("deny: the hook `x` panicked: assertion"), "{told}");
 }

@@ -23,11 +23,11 @@ fn verdict(name: &str) -> HookVerdict {
 }
 
 fn admit(order: &[&'static str]) -> Admission {
-    let mut gates = Hooks::default();
+    let mut hooks = Hooks::default();
     for &name in order {
-        gates.before(name, move |_: &HookEvent| verdict(name));
+        hooks.before(name, move |_: &HookEvent| verdict(name));
     }
-    gates.admit(event(), None)
+    hooks.admit(event(), None)
 }
 
 #[test]
@@ -48,7 +48,7 @@ fn deny_beats_ask_beats_allow_in_every_order() {
 }
 
 #[test]
-fn no_gate_is_no_objection_and_not_an_allowance() {
+fn no_hook_is_no_objection_and_not_an_allowance() {
     let admission = Hooks::default().admit(event(), None);
     assert_eq!((decision_text(&admission).as_str(), &admission.decided_by), ("no-objection", &None));
     assert_eq!(decision_text(&admission.resolve_ask(&event(), None)), "no-objection");
@@ -63,24 +63,24 @@ fn a_denial_ends_the_chain_and_the_steps_say_who_was_asked() {
 
 #[test]
 fn the_reasons_of_all_who_ask_are_kept() {
-    let mut gates = Hooks::default();
-    gates.before("a", |_: &HookEvent| HookVerdict::ask("it costs money"));
-    gates.before("b", |_: &HookEvent| HookVerdict::ask("it is late"));
-    let admission = gates.admit(event(), None);
+    let mut hooks = Hooks::default();
+    hooks.before("a", |_: &HookEvent| HookVerdict::ask("it costs money"));
+    hooks.before("b", |_: &HookEvent| HookVerdict::ask("it is late"));
+    let admission = hooks.admit(event(), None);
     assert_eq!(decision_text(&admission), "ask: it costs money; it is late");
     assert_eq!(admission.decided_by.as_deref(), Some("a"));
 }
 
 #[test]
-fn a_later_gate_sees_the_arguments_as_the_earlier_one_changed_them() {
-    let mut gates = Hooks::default();
+fn a_later_hook_sees_the_arguments_as_the_earlier_one_changed_them() {
+    let mut hooks = Hooks::default();
     for name in ["one", "two", "three"] {
-        gates.before(name, |call: &HookEvent| {
+        hooks.before(name, |call: &HookEvent| {
             let n = call.args["n"].as_u64().unwrap();
             HookVerdict::no_objection().with_args(json!({"n": n * 10})).with_context(format!("saw {n}"))
         });
     }
-    let admission = gates.admit(event(), None);
+    let admission = hooks.admit(event(), None);
     assert_eq!(admission.args.as_deref(), Some(&json!({"n": 1000})));
     let context: Vec<_> = admission.context.iter().map(|context| (&*context.hook, &*context.text)).collect();
     assert_eq!(context, [("one", "saw 1"), ("two", "saw 10"), ("three", "saw 100")]);
@@ -90,11 +90,11 @@ fn a_later_gate_sees_the_arguments_as_the_earlier_one_changed_them() {
 #[test]
 fn arguments_that_are_no_object_deny() {
     for (args, kind) in [(json!([1]), "an array"), (json!("x"), "a string"), (Value::Null, "null")] {
-        let mut gates = Hooks::default();
-        gates.before("x", move |_: &HookEvent| HookVerdict::allow().with_args(args.clone()));
-        let admission = gates.admit(event(), None);
+        let mut hooks = Hooks::default();
+        hooks.before("x", move |_: &HookEvent| HookVerdict::allow().with_args(args.clone()));
+        let admission = hooks.admit(event(), None);
         let expect = format!(
-            "deny: the gate `x` gave an answer that does not count: the arguments became {kind}, they must be an object"
+            "deny: the hook `x` gave an answer that does not count: the arguments became {kind}, they must be an object"
         );
         assert_eq!(decision_text(&admission), expect);
         assert_eq!(admission.args, None);
@@ -102,19 +102,19 @@ fn arguments_that_are_no_object_deny() {
 }
 
 #[test]
-fn one_gate_that_suppresses_is_enough() {
-    let mut gates = Hooks::default();
-    gates.before("a", |_: &HookEvent| HookVerdict::allow().with_suppressed_output());
-    gates.before("b", |_: &HookEvent| HookVerdict::allow());
-    assert!(gates.admit(event(), None).suppress_output);
+fn one_hook_that_suppresses_is_enough() {
+    let mut hooks = Hooks::default();
+    hooks.before("a", |_: &HookEvent| HookVerdict::allow().with_suppressed_output());
+    hooks.before("b", |_: &HookEvent| HookVerdict::allow());
+    assert!(hooks.admit(event(), None).suppress_output);
 }
 
 #[test]
-fn a_gate_is_for_the_tools_it_names_however_they_are_spelt() {
+fn a_hook_is_for_the_tools_it_names_however_they_are_spelt() {
     let check = |patterns: &[&str], expect| {
-        let mut gates = Hooks::default();
-        gates.before("x", |_: &HookEvent| HookVerdict::deny("no")).restrict_to(patterns).unwrap();
-        assert_eq!(gates.admit(event(), None).decision.name(), expect, "{patterns:?}");
+        let mut hooks = Hooks::default();
+        hooks.before("x", |_: &HookEvent| HookVerdict::deny("no")).restrict_to(patterns).unwrap();
+        assert_eq!(hooks.admit(event(), None).decision.name(), expect, "{patterns:?}");
     };
     check(&[], "deny");
     check(&["*"], "deny");
@@ -124,9 +124,9 @@ fn a_gate_is_for_the_tools_it_names_however_they_are_spelt() {
     check(&["send-mail*"], "deny");
     check(&["send"], "no-objection");
     check(&["mail*"], "no-objection");
-    let mut gates = Hooks::default();
+    let mut hooks = Hooks::default();
     for wrong in ["", "a*b", "**", "*-mail"] {
-        let error = gates.before("x", |_: &HookEvent| HookVerdict::allow()).restrict_to([wrong]).unwrap_err();
+        let error = hooks.before("x", |_: &HookEvent| HookVerdict::allow()).restrict_to([wrong]).unwrap_err();
         assert_eq!((error.code(), error), ("gate-invalid", HookError::Pattern(wrong.to_owned())));
     }
 }

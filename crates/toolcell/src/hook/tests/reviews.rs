@@ -14,18 +14,18 @@ fn end_text(end: &PostRunEvent) -> String {
     format!("{}{code} {}", end.kind.name(), end.text())
 }
 
-fn after<R: IntoHookResult<Revision>>(gate: impl Fn(&HookEvent, &PostRunEvent) -> R + Send + Sync + 'static) -> Hooks {
-    let mut gates = Hooks::default();
-    gates.after("x", gate);
-    gates
+fn after<R: IntoHookResult<Revision>>(hook: impl Fn(&HookEvent, &PostRunEvent) -> R + Send + Sync + 'static) -> Hooks {
+    let mut hooks = Hooks::default();
+    hooks.after("x", hook);
+    hooks
 }
 
 #[test]
 fn every_class_of_end_is_shown() {
-    let gates =
+    let hooks =
         after(|_, end| Revision::unchanged().with_context(format!("{} {}", end.kind.name(), end.result_type())));
     let check = |end: PostRunEvent, expect: &str| {
-        let reviewed = gates.review(&event(), end.clone());
+        let reviewed = hooks.review(&event(), end.clone());
         assert_eq!((reviewed.context[0].text.as_str(), &reviewed.end), (expect, &end));
         assert_eq!(reviewed.decided_by, None);
     };
@@ -39,7 +39,7 @@ fn every_class_of_end_is_shown() {
 }
 
 #[test]
-fn a_gate_replaces_a_result_and_turns_an_end_into_another() {
+fn a_hook_replaces_a_result_and_turns_an_end_into_another() {
     let seven = after(|_, _| Revision::succeed(Json::parse("7").unwrap()));
     let failing = after(|_, _| Revision::fail("it has a secret in it"));
     let threw = || PostRunEvent::failed(EndKind::Threw, "tool-failed", "x", TOOK);
@@ -51,10 +51,10 @@ fn a_gate_replaces_a_result_and_turns_an_end_into_another() {
 }
 
 #[test]
-fn a_gate_that_fails_withholds_the_result() {
-    let check = |gates: Hooks, expect: &str| {
-        let reviewed = gates.review(&event(), returned("\"secret\""));
-        assert_eq!(end_text(&reviewed.end), format!("refused result-withheld: the gate `x` {expect}"));
+fn a_hook_that_fails_withholds_the_result() {
+    let check = |hooks: Hooks, expect: &str| {
+        let reviewed = hooks.review(&event(), returned("\"secret\""));
+        assert_eq!(end_text(&reviewed.end), format!("refused result-withheld: the hook `x` {expect}"));
         assert_eq!(reviewed.end.result, None);
     };
     check(after(|_, _| -> Revision { panic!("oh") }), "panicked: oh");
@@ -66,36 +66,36 @@ fn a_gate_that_fails_withholds_the_result() {
     let mut hanging = Hooks::default();
     hanging.after("x", hangs).set_timeout(SHORT);
     check(hanging, "did not answer within 80 ms");
-    check(gates(command(CommandTiming::After, "exit 1")), "exited with status 1");
-    check(gates(command(CommandTiming::After, "echo")), "answered nothing; the answer without an objection is `{}`");
+    check(hooks(command(CommandTiming::After, "exit 1")), "exited with status 1");
+    check(hooks(command(CommandTiming::After, "echo")), "answered nothing; the answer without an objection is `{}`");
     let both = r#"echo '{"modifiedResult":1,"error":"x"}'"#;
     check(
-        gates(command(CommandTiming::After, both)),
+        hooks(command(CommandTiming::After, both)),
         "gave an answer that does not count: both `modifiedResult` and `error`, it may be one of them",
     );
 }
 
 #[test]
-fn what_is_withheld_stays_withheld_and_the_gates_after_it_see_that() {
-    let mut gates = after(|_, _| -> Revision { panic!("oh") });
-    gates.after("y", |_: &HookEvent, end: &PostRunEvent| {
+fn what_is_withheld_stays_withheld_and_the_hooks_after_it_see_that() {
+    let mut hooks = after(|_, _| -> Revision { panic!("oh") });
+    hooks.after("y", |_: &HookEvent, end: &PostRunEvent| {
         Revision::succeed(Json::parse("7").unwrap()).with_context(end.text()).with_suppressed_output()
     });
-    let reviewed = gates.review(&event(), returned("1"));
-    assert_eq!(end_text(&reviewed.end), "refused result-withheld: the gate `x` panicked: oh");
-    assert_eq!(reviewed.context[0].text, "the gate `x` panicked: oh");
+    let reviewed = hooks.review(&event(), returned("1"));
+    assert_eq!(end_text(&reviewed.end), "refused result-withheld: the hook `x` panicked: oh");
+    assert_eq!(reviewed.context[0].text, "the hook `x` panicked: oh");
     assert_eq!(reviewed.steps.len(), 2);
     assert!(reviewed.suppress_output);
 }
 
 #[test]
-fn a_later_gate_sees_the_end_as_the_earlier_one_changed_it() {
-    let mut gates = after(|_, _| Revision::succeed(Json::parse("[7]").unwrap()));
-    gates.after_async(
+fn a_later_hook_sees_the_end_as_the_earlier_one_changed_it() {
+    let mut hooks = after(|_, _| Revision::succeed(Json::parse("[7]").unwrap()));
+    hooks.after_async(
         "y",
         |_: HookEvent, end: PostRunEvent| async move { Revision::fail(format!("saw {}", end.text())) },
     );
-    let reviewed = gates.review(&event(), returned("1"));
+    let reviewed = hooks.review(&event(), returned("1"));
     assert_eq!(end_text(&reviewed.end), "threw tool-failed: saw [\n  7\n]");
     assert_eq!(reviewed.decided_by.as_deref(), Some("y"));
 }
@@ -104,7 +104,7 @@ fn command_sees(end: &PostRunEvent, expect: &str) {
     let script = format!(
         r#"input=$(cat); case "$input" in '{{"hookEventName":"postToolUse",'*'"toolResult":{expect}}}') echo '{{}}';; *) echo "$input" >&2; exit 1;; esac"#
     );
-    let reviewed = gates(command(CommandTiming::BeforeAndAfter, &script)).review(&event(), end.clone());
+    let reviewed = hooks(command(CommandTiming::BeforeAndAfter, &script)).review(&event(), end.clone());
     assert_eq!(&reviewed.end, end);
 }
 
@@ -123,8 +123,8 @@ fn a_command_sees_the_end() {
 #[test]
 fn a_command_changes_the_end() {
     let check = |answer: &str, expect: &str| {
-        let gates = gates(command(CommandTiming::After, &format!("echo '{answer}'")));
-        assert_eq!(end_text(&gates.review(&event(), returned("1")).end), expect);
+        let hooks = hooks(command(CommandTiming::After, &format!("echo '{answer}'")));
+        assert_eq!(end_text(&hooks.review(&event(), returned("1")).end), expect);
     };
     check("{}", "returned 1");
     check("null", "returned 1");

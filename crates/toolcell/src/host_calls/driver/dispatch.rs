@@ -106,7 +106,7 @@ impl HostCallRunner<'_> {
                     error_without_effects(
                         "TypeError",
                         "operation-invalid",
-                        "there is no such answer, it was read to its end, or the run slept since",
+                        "there is no such response, it was read to its end, or the run was suspended since",
                     )
                 })
             }

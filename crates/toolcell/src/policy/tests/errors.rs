@@ -21,12 +21,12 @@ fn an_unknown_key_is_told_with_the_nearest_known_one() {
     check(
         "\nlanguage = \"en\"\n  [Limits]\nfuel = 1",
         "3:4: a policy has no `Limits`, did you mean `limits`? (there are `language`, `limits`, `ceilings`, `store`, \
-         `reflection`, `audit`, `approval`, `names`, `grants`, `gates`)",
+         `reflection`, `audit`, `approval`, `names`, `grants`, `hooks`)",
     );
     check("audit = { verbatim = true }", "1:11: `audit` has no `verbatim` (there are `contents`, `required`)");
     check(
-        "[[gates]]\nname = \"x\"\ncommand = [\"y\"]\n\"\\u001b[31m\" = 1",
-        "4:1: `gates` has no `\\u{1b}[31m` (there are `name`, `command`, `when`, `timeout_ms`, `tools`, `env`)",
+        "[[hooks]]\nname = \"x\"\ncommand = [\"y\"]\n\"\\u001b[31m\" = 1",
+        "4:1: `hooks` has no `\\u{1b}[31m` (there are `name`, `command`, `when`, `timeout_ms`, `tools`, `env`)",
     );
 }
 
@@ -35,7 +35,7 @@ fn a_wrong_type_is_told_with_the_right_one() {
     check("[limits]\nfuel = \"much\"", "2:8: `limits.fuel` is a string, it must be an integer");
     check("[limits]\nfuel = 1.5", "2:8: `limits.fuel` is a float, it must be an integer");
     check("limits = 5", "1:10: `limits` is an integer, it must be a table");
-    check("gates = {}", "1:9: `gates` is a table, it must be an array");
+    check("hooks = {}", "1:9: `hooks` is a table, it must be an array");
     check("[audit]\nrequired = \"yes\"", "2:12: `audit.required` is a string, it must be a boolean");
     check("[names]\nreserved = [\"a\", 1]", "2:18: `names.reserved` is an integer, it must be a string");
     check("[grants]\ndefault = true", "2:11: `grants.default` is a boolean, it must be a table");
@@ -286,42 +286,42 @@ fn a_rule_is_about_something_that_can_be() {
 }
 
 #[test]
-fn a_gate_has_a_name_of_its_own_and_a_command() {
-    let sound = "[[gates]]\nname = \"x\"\ncommand = [\"y\"]\n";
-    check(&format!("{sound}{sound}"), "5:8: the gate in line 2 has the name `x` already");
-    check("[[gates]]\ncommand = [\"y\"]", "1:1: `gates` needs a `name`");
-    check("[[gates]]\nname = \"x\"", "1:1: `gates` needs a `command`");
-    check("[[gates]]\nname = \"\"\ncommand = [\"y\"]", "2:8: a gate needs a name that can be shown");
-    check("[[gates]]\nname = \"x\"\ncommand = []", "3:11: `gates.command` is empty, it needs something in it");
+fn a_hook_has_a_name_of_its_own_and_a_command() {
+    let sound = "[[hooks]]\nname = \"x\"\ncommand = [\"y\"]\n";
+    check(&format!("{sound}{sound}"), "5:8: the hook in line 2 has the name `x` already");
+    check("[[hooks]]\ncommand = [\"y\"]", "1:1: `hooks` needs a `name`");
+    check("[[hooks]]\nname = \"x\"", "1:1: `hooks` needs a `command`");
+    check("[[hooks]]\nname = \"\"\ncommand = [\"y\"]", "2:8: a hook needs a name that can be shown");
+    check("[[hooks]]\nname = \"x\"\ncommand = []", "3:11: `hooks.command` is empty, it needs something in it");
     check(
-        "[[gates]]\nname = \"x\"\ncommand = [\"\"]",
-        "3:11: the command of a gate begins with its program, which is empty",
+        "[[hooks]]\nname = \"x\"\ncommand = [\"\"]",
+        "3:11: the command of a hook begins with its program, which is empty",
     );
-    check("[[gates]]\nname = \"x\"\ncommand = [\"y\", \"\\u0000\"]", "3:11: no word of a command has U+0000 in it");
+    check("[[hooks]]\nname = \"x\"\ncommand = [\"y\", \"\\u0000\"]", "3:11: no word of a command has U+0000 in it");
     check(
-        "[[gates]]\nname = \"x\"\ncommand = [\"y\"]\nenv = [\"EDITOR\", \"TOOLCELL_SECRET_T\"]",
-        "4:18: `gates.env` cannot name `TOOLCELL_SECRET_T`: it holds a secret of a tool, or a token, which no hook gets; give \
+        "[[hooks]]\nname = \"x\"\ncommand = [\"y\"]\nenv = [\"EDITOR\", \"TOOLCELL_SECRET_T\"]",
+        "4:18: `hooks.env` cannot name `TOOLCELL_SECRET_T`: it holds a secret of a tool, or a token, which no hook gets; give \
          the hook a variable of its own",
     );
-    check("[[gates]]\nname = \"x\"\ncommand = [\"y\", 1]", "3:17: `gates.command` is an integer, it must be a string");
-    check(&format!("{sound}timeout_ms = 0"), "4:14: `gates.timeout_ms` is 0, it must be 1 to 600000");
-    check(&format!("{sound}when = []"), "4:8: `gates.when` is empty, it needs something in it");
-    check(&format!("{sound}tools = []"), "4:9: `gates.tools` is empty, it needs something in it");
+    check("[[hooks]]\nname = \"x\"\ncommand = [\"y\", 1]", "3:17: `hooks.command` is an integer, it must be a string");
+    check(&format!("{sound}timeout_ms = 0"), "4:14: `hooks.timeout_ms` is 0, it must be 1 to 600000");
+    check(&format!("{sound}when = []"), "4:8: `hooks.when` is empty, it needs something in it");
+    check(&format!("{sound}tools = []"), "4:9: `hooks.tools` is empty, it needs something in it");
     for wrong in ["*-db", "d*b", "1*", "", "**", "é"] {
         let expect = format!("4:10: `{wrong}` is no name of a tool, and no beginning of one with a `*` behind it");
         check(&format!("{sound}tools = [{wrong:?}]"), &expect);
     }
     let long = "n".repeat(65);
     check(
-        &format!("[[gates]]\nname = \"{long}\"\ncommand = [\"y\"]"),
-        "2:8: the name of a gate has 65 characters, the limit is 64",
+        &format!("[[hooks]]\nname = \"{long}\"\ncommand = [\"y\"]"),
+        "2:8: the name of a hook has 65 characters, the limit is 64",
     );
 }
 
 #[test]
 fn all_that_is_wrong_is_told_at_once_in_the_order_of_the_file() {
     let text = "[limits]\nfuel = 0\ntimeout_ms = 9\n[ceilings]\ntimeout_ms = 8\n[grants.default]\nnet = 1\n\
-                [[gates]]\nname = \"x\"\n[[gates]]\nname = \"y\"\ncommand = [\"\"]\n";
+                [[hooks]]\nname = \"x\"\n[[hooks]]\nname = \"y\"\ncommand = [\"\"]\n";
     let error = user(text).unwrap_err();
     let lines: Vec<u32> = error.problems().iter().map(|problem| problem.line).collect();
     assert_eq!(lines, [2, 3, 7, 8, 12], "{error}");
@@ -345,12 +345,12 @@ fn broken_syntax_is_told_with_its_place() {
 }
 
 #[test]
-fn two_files_have_no_gate_of_one_name() {
-    let text = "[[gates]]\nname = \"x\"\ncommand = [\"y\"]";
+fn two_files_have_no_hook_of_one_name() {
+    let text = "[[hooks]]\nname = \"x\"\ncommand = [\"y\"]";
     let error = Policy::from_layers([user(text).unwrap(), project(text).unwrap()]).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "project/toolcell.toml:2:1: the gate of user config/user.toml:2 has the name `x` already"
+        "project/toolcell.toml:2:1: the hook of user config/user.toml:2 has the name `x` already"
     );
 }
 

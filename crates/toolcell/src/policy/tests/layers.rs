@@ -70,11 +70,11 @@ fn the_language_of_the_project_wins() {
 }
 
 #[test]
-fn reserved_names_and_gates_add_up() {
-    let gate = |name: &str| format!("[[gates]]\nname = \"{name}\"\ncommand = [\"./gate\", \"a \\\"b\\\"\"]\n");
+fn reserved_names_and_hooks_add_up() {
+    let hook = |name: &str| format!("[[hooks]]\nname = \"{name}\"\ncommand = [\"./hook\", \"a \\\"b\\\"\"]\n");
     let both = policy(
-        &format!("[names]\nreserved = [\"bash\"]\n{}", gate("one")),
-        &format!("[names]\nreserved = [\"read\"]\n{}", gate("two words")),
+        &format!("[names]\nreserved = [\"bash\"]\n{}", hook("one")),
+        &format!("[names]\nreserved = [\"read\"]\n{}", hook("two words")),
     );
     assert_eq!(both.reserved(&name("Bash")).unwrap().0.as_str(), "bash");
     assert_eq!(both.reserved(&name("READ")).unwrap().1.to_string(), "project project/toolcell.toml:2");
@@ -83,26 +83,26 @@ fn reserved_names_and_gates_add_up() {
         row(&both, "names.reserved"),
         "[\"bash\"] (user config/user.toml:2) and [\"read\"] (project project/toolcell.toml:2)"
     );
-    let layers: Vec<(&str, Layer)> = both.hooks().iter().map(|gate| (gate.name.as_str(), gate.layer)).collect();
+    let layers: Vec<(&str, Layer)> = both.hooks().iter().map(|hook| (hook.name.as_str(), hook.layer)).collect();
     assert_eq!(layers, [("one", Layer::User), ("two words", Layer::Project)]);
-    assert_eq!(row(&both, "gates.\"two words\""), "[\"./gate\", \"a \\\"b\\\"\"] (project project/toolcell.toml:4)");
+    assert_eq!(row(&both, "hooks.\"two words\""), "[\"./hook\", \"a \\\"b\\\"\"] (project project/toolcell.toml:4)");
     check("", "", "names.reserved", "[] (built-in)");
 }
 
 #[test]
-fn a_gate_knows_its_file_its_time_and_its_tools() {
+fn a_hook_knows_its_file_its_time_and_its_tools() {
     let file = project(ALL).unwrap();
-    let [gate] = file.hooks() else { panic!("{:?}", file.hooks()) };
-    assert_eq!(gate.file_hash, blake3::hash(ALL.as_bytes()));
-    assert_eq!((gate.file_hash, gate.layer), (file.hash(), file.layer()));
-    assert_eq!((&*gate.command[0], &*gate.folder), ("python3", Path::new("project")));
-    assert_eq!(gate.timeout.as_secs(), 5);
-    assert_eq!(gate.tools.iter().map(ToString::to_string).collect::<Vec<_>>(), ["db-*"]);
+    let [hook] = file.hooks() else { panic!("{:?}", file.hooks()) };
+    assert_eq!(hook.file_hash, blake3::hash(ALL.as_bytes()));
+    assert_eq!((hook.file_hash, hook.layer), (file.hash(), file.layer()));
+    assert_eq!((&*hook.command[0], &*hook.folder), ("python3", Path::new("project")));
+    assert_eq!(hook.timeout.as_secs(), 5);
+    assert_eq!(hook.tools.iter().map(ToString::to_string).collect::<Vec<_>>(), ["db-*"]);
 
-    let file = project("[[gates]]\nname = \"x\"\ncommand = [\"./gate\"]\ntools = [\"sum\"]").unwrap();
-    let gate = &file.hooks()[0];
-    assert_eq!(gate.when, BTreeSet::from([HookTiming::Before]));
-    let file = user("[[gates]]\nname = \"x\"\ncommand = [\"/bin/gate\"]\ntools = [\"*\"]").unwrap();
+    let file = project("[[hooks]]\nname = \"x\"\ncommand = [\"./hook\"]\ntools = [\"sum\"]").unwrap();
+    let hook = &file.hooks()[0];
+    assert_eq!(hook.when, BTreeSet::from([HookTiming::Before]));
+    let file = user("[[hooks]]\nname = \"x\"\ncommand = [\"/bin/hook\"]\ntools = [\"*\"]").unwrap();
     assert_eq!(file.hooks()[0].tools[0].to_string(), "*");
 }
 
@@ -230,7 +230,7 @@ fn any<'a>(random: &mut impl Iterator<Item = u8>, of: &[&'a str]) -> &'a str {
 }
 
 /// Returns a small random policy.
-fn any_policy(random: &mut impl Iterator<Item = u8>, gate: &str) -> String {
+fn any_policy(random: &mut impl Iterator<Item = u8>, hook: &str) -> String {
     let rule = ["", "timers = true", "timers = false"];
     let nets = [
         "",
@@ -238,7 +238,7 @@ fn any_policy(random: &mut impl Iterator<Item = u8>, gate: &str) -> String {
         "[[grants.net]]\nhost = \"*.b.example\"\nmethods = [\"GET\", \"POST\"]\ncalls = 5\n",
         "[[grants.net]]\nhost = \"a.b.example\"\npath = \"/v1\"\n[[grants.net]]\nhost = \"c.example\"\n",
     ];
-    let gate = format!("[[gates]]\nname = \"{gate}\"\ncommand = [\"x\"]");
+    let hook = format!("[[hooks]]\nname = \"{hook}\"\ncommand = [\"x\"]");
     let section = |header: &str, body: &str| format!("{header}\n{body}\n");
     [
         section("[limits]", any(random, &["", "fuel = 5", "fuel = 600_000_000_000", "memory_mb = 8"])),
@@ -257,7 +257,7 @@ fn any_policy(random: &mut impl Iterator<Item = u8>, gate: &str) -> String {
         section("[grants.tags.one]", any(random, &rule)).repeat(usize::from(random.next().unwrap() % 2)),
         section("[grants.tools.x]", any(random, &rule)).repeat(usize::from(random.next().unwrap() % 2)),
         section("[grants.tools.dt_0a0a0a0a]", any(random, &rule)).repeat(usize::from(random.next().unwrap() % 2)),
-        any(random, &["", &gate]).to_owned(),
+        any(random, &["", &hook]).to_owned(),
     ]
     .concat()
 }

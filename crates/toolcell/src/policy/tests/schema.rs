@@ -66,9 +66,9 @@ fn it_refuses_what_no_file_can_say() {
     check("[grants.default]\ntools = []", false);
     check("[grants.default]\ntimer = true", false);
     check("[grants.tags.x]\ntimers = 1", false);
-    check("[[gates]]\nname = \"x\"", false);
-    check("[[gates]]\nname = \"x\"\ncommand = []", false);
-    check("[[gates]]\nname = \"x\"\ncommand = [\"y\"]\nwhen = [\"later\"]", false);
+    check("[[hooks]]\nname = \"x\"", false);
+    check("[[hooks]]\nname = \"x\"\ncommand = []", false);
+    check("[[hooks]]\nname = \"x\"\ncommand = [\"y\"]\nwhen = [\"later\"]", false);
 }
 
 #[test]
