@@ -2,7 +2,8 @@
 
 .DEFAULT_GOAL := help
 CARGO_DENY := cargo-deny 0.20.2
-.PHONY: help demo test lockdown dist dist-check deny deny-tool advisories fuzz fuzz-short examples budgets peers reflection jailed torture soak lint check guest prelude profile check-guest bench clean
+MDBOOK := mdbook 0.5.4
+.PHONY: help demo test test-fast docs reference lockdown dist dist-check deny deny-tool advisories fuzz fuzz-short examples budgets peers reflection jailed torture soak lint check guest prelude profile check-guest bench clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -14,9 +15,20 @@ test: ## Run all tests
 	cargo build --workspace --bins --locked
 	cargo test --workspace --locked
 
+test-fast: ## Run the unit tests alone: under a minute after the build
+	cargo test --workspace --lib --locked
+
 examples: ## Run the examples: small hosts
 	cargo build --workspace --examples --locked
 	for example in smallest hook streaming thousand; do "$${CARGO_TARGET_DIR:-target}/debug/examples/$$example" || exit 1; done
+
+docs: ## Build the book from docs/ (target/book) and the API reference (target/doc), without warnings
+	"$$(.ci/tool $(MDBOOK) --no-default-features)" build docs
+	RUSTDOCFLAGS="--deny warnings" cargo doc --workspace --no-deps --locked
+
+reference: ## Write the generated pages of docs/reference/
+	cargo build --workspace --bins --locked
+	TOOLCELL_UPDATE_DOCS=1 cargo test --workspace --locked --test it -- docs::the_reference
 
 budgets: ## Test the good tools of fixtures/, and hold them to their budgets of fuel
 	cargo run --quiet --locked --package toolcell-cli -- test fixtures/tools --max-regression 5%

@@ -48,7 +48,7 @@ pub enum AcquireError {
 }
 
 /// A permit for one call. Dropping it frees the slot; a permit of a nested call holds none.
-#[must_use = "a slot that is dropped is free again"]
+#[must_use = "dropping the slot frees it"]
 pub struct CallPermit<'a>(Option<&'a CallLimiter>);
 
 impl CallLimiter {

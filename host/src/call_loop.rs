@@ -256,7 +256,7 @@ fn early_exit(reply: Reply, budget: &Budget) -> EarlyExit {
         Reply::Exceeded(LimitExceeded::ResultBytes) => Stop::OutputTooLarge { limit: budget.output }.into(),
         Reply::Exceeded(LimitExceeded::Operations) => Stop::TooManyOperations { limit: budget.operations }.into(),
         Reply::Done { .. } | Reply::Pending { .. } => {
-            Stop::Crashed { detail: "the guest's reply does not fit its request".to_owned() }.into()
+            Stop::Crashed { detail: "the guest's reply does not match its request".to_owned() }.into()
         }
     }
 }
@@ -264,5 +264,5 @@ fn early_exit(reply: Reply, budget: &Budget) -> EarlyExit {
 /// Parses text that the guest claims is JSON.
 fn parse_guest_json(text: String) -> Result<Json, EarlyExit> {
     Json::parse(text)
-        .map_err(|error| Stop::Crashed { detail: format!("the guest's result is no JSON: {error}") }.into())
+        .map_err(|error| Stop::Crashed { detail: format!("the guest's result is not valid JSON: {error}") }.into())
 }

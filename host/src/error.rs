@@ -9,7 +9,7 @@ use crate::engine_config::ImageKind;
 #[non_exhaustive]
 pub enum StartError {
     /// An image in this binary differs from the one it was built with.
-    #[error("the {} image of the guest is corrupted: its blake3 is {actual}, {expected} was built in", kind.name())]
+    #[error("the {} image of the guest is corrupted: its BLAKE3 is {actual}, expected {expected}", kind.name())]
     CorruptedImage {
         /// The kind of the corrupted image.
         kind: ImageKind,
@@ -33,7 +33,7 @@ pub enum StartError {
         host: u32,
     },
     /// Calls were configured to run in worker processes, and no worker started.
-    #[error("calls cannot be jailed: {reason}")]
+    #[error("no worker could be started: {reason}")]
     NoWorker {
         /// The reason for the failure, in words.
         reason: String,
@@ -64,7 +64,7 @@ impl StartError {
             Self::CorruptedImage { .. } | Self::Version { .. } => "install toolcell again",
             Self::NoImage { .. } => "raise the limit on address space (`ulimit -v`) to 256 MiB or more",
             Self::NoWorker { hint, .. } => hint,
-            Self::NoSlots => "give it one slot or more",
+            Self::NoSlots => "configure at least one slot",
         }
     }
 }
@@ -96,7 +96,7 @@ pub enum CallError {
         slots: usize,
     },
     /// The machine could not provide the memory or the address space for an instance.
-    #[error("no instance could be made: {0}")]
+    #[error("no instance could be created: {0}")]
     NoInstance(String),
     /// A profile was requested for a call in a worker process, whose memory the host cannot read.
     #[error("a call in the jail cannot be profiled")]
@@ -120,9 +120,9 @@ impl CallError {
     pub const fn hint(&self) -> &'static str {
         match self {
             Self::LimitInvalid { .. } => "choose a limit in that range",
-            Self::Busy { .. } => "wait for a slot, or make the sandbox with more",
+            Self::Busy { .. } => "wait for a free slot, or configure more slots",
             Self::NoInstance(_) => "give the process more memory or address space, or the sandbox fewer slots",
-            Self::ProfileInJail => "profile it without --jail (TOOLCELL_JAIL): it burns the same fuel there",
+            Self::ProfileInJail => "profile it without --jail (TOOLCELL_JAIL); it uses the same fuel there",
         }
     }
 }

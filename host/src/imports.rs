@@ -257,7 +257,8 @@ fn partial(mut caller: Caller<'_, HostState>, at: u32, len: u32) -> Result<()> {
             Ok(())
         }
         Err(error) => {
-            inside.stop = Some(Stop::Crashed { detail: format!("a partial result of the guest is no JSON: {error}") });
+            let detail = format!("a partial result of the guest is not valid JSON: {error}");
+            inside.stop = Some(Stop::Crashed { detail });
             Err(HostTrap.into())
         }
     }

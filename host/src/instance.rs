@@ -218,7 +218,7 @@ impl<'a> GuestInstance<'a> {
             instance.get_module_export(&mut store, &exports.stack_pointer),
             instance.get_module_export(&mut store, &exports.buffer),
         ) else {
-            wasmtime::bail!("the guest's exports have other types than the protocol says");
+            wasmtime::bail!("the types of the guest's exports do not match the protocol");
         };
         let buffer = buffer.typed(&store)?;
         if is_pooled(guest.kind) {
@@ -237,7 +237,7 @@ impl<'a> GuestInstance<'a> {
         let until = self.store.data().deadline.clone();
         let version = self.instance.get_typed_func::<(), u32>(&mut self.store, "abi_version")?;
         let taken = poll_to_completion(version.call_async(&mut self.store, ()), &until, &mut PausePolicy::unwatched());
-        taken.map_err(|error| error.context("there is no room for its stack"))?;
+        taken.map_err(|error| error.context("its stack cannot be allocated"))?;
         self.store.set_fuel(0)
     }
 

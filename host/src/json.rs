@@ -126,12 +126,12 @@ mod tests {
         check("[1 2]", Err("expected `,` or `]` at line 1, column 4"));
         check("{\"a\"}", Err("expected `:` at line 1, column 5"));
         check("{a: 1}", Err("expected a key in double quotes at line 1, column 2"));
-        check("01", Err("expected nothing more at line 1, column 2"));
+        check("01", Err("expected the end of the text at line 1, column 2"));
         check("1.", Err("expected a digit at line 1, column 3"));
         check("\"\u{1}\"", Err("control character in a string at line 1, column 2"));
         check("\"\\x\"", Err("unknown escape at line 1, column 3"));
         check("[\n 日]", Err("expected a value at line 2, column 2"));
-        check("\"a", Err("the string does not end at line 1, column 3"));
+        check("\"a", Err("unterminated string at line 1, column 3"));
         check("nul", Err("expected a value at line 1, column 1"));
         check("NaN", Err("expected a value at line 1, column 1"));
     }

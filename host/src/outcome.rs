@@ -116,7 +116,7 @@ impl std::fmt::Display for Stop {
             Self::OutOfFuel { limit } => write!(f, "the tool burned all of its {limit} units of fuel"),
             Self::Deadline { limit } => write!(f, "the tool ran longer than {} ms", limit.as_millis()),
             Self::OutOfMemory { limit } => write!(f, "the tool needs more than {limit} bytes of memory"),
-            Self::StackOverflow => write!(f, "the tool used up the stack in native code"),
+            Self::StackOverflow => write!(f, "the tool overflowed the stack in native code"),
             Self::OutputTooLarge { limit } => write!(f, "the result is longer than {limit} bytes"),
             Self::ConsoleTooLarge { limit } => write!(f, "the tool wrote more than {limit} bytes to the console"),
             Self::TooManyOperations { limit } => write!(f, "the tool had more than {limit} operations pending at once"),

@@ -64,10 +64,10 @@ impl From<SuspendableStatus<Duration>> for CallStatus {
 #[non_exhaustive]
 pub enum ResumeError {
     /// The bytes are not a suspended call.
-    #[error("the bytes are not those of a suspended call")]
+    #[error("the bytes are not a suspended call")]
     Malformed,
     /// The call was suspended with another guest or another engine.
-    #[error("the call was suspended by engine {engine} with guest {guest}, and this engine or guest is another one")]
+    #[error("the call was suspended by engine {engine} with guest {guest}, this engine or guest differs")]
     GuestMismatch {
         /// The digest of the guest that the call was suspended with.
         guest: String,
@@ -186,7 +186,11 @@ impl SuspendedCall {
     }
 
     /// Serialises the call.
+    ///
+    /// # Panics
+    /// Never: numbers, texts and bytes always have an encoding. A fallback would lose the call.
     #[must_use]
+    #[expect(clippy::expect_used, reason = "a suspended call is never replaced with something else")]
     pub fn to_bytes(&self) -> Vec<u8> {
         let line = u32::try_from(BLOCK_BYTES).unwrap_or(u32::MAX);
         let (mut runs, mut end) = (Vec::with_capacity(self.memory.runs.len()), 0);
@@ -199,8 +203,7 @@ impl SuspendedCall {
         let (memory_bytes, stack_pointer) = (self.memory.memory_bytes, self.memory.stack_pointer);
         let written = SuspendedWire { record: self.record.clone(), memory_bytes, stack_pointer, runs, differences };
         let written = SuspendedWireWithLimit { base: written, fuel_limit: self.fuel_limit };
-        // Encoding numbers, texts and bytes cannot fail.
-        encode(&written).unwrap_or_default()
+        encode(&written).expect("a suspended call can be encoded")
     }
 
     /// Parses a suspended call.

@@ -123,7 +123,7 @@ impl Ticker {
         state.thread = match &started {
             Ok(_) => Thread::Ticking,
             Err(error) => {
-                tracing::debug!(%error, "no thread for epochs: calls look at their deadline after slices of fuel");
+                tracing::debug!(%error, "no epoch thread: deadlines are checked after each slice of fuel");
                 Thread::Missing(Some(Instant::now()))
             }
         };

@@ -35,7 +35,7 @@ fn a_status_goes_its_ways_and_no_other() {
                 assert_eq!((done.unwrap(), status), (from, to));
             } else {
                 let error = done.unwrap_err();
-                let message = format!("a tool that is {from} does not become {to}");
+                let message = format!("a tool cannot change from {from} to {to}");
                 assert_eq!((error.code(), error.to_string(), status), ("status-illegal", message, from));
             }
         }

@@ -118,17 +118,18 @@ fn what_goes_out_comes_in_and_goes_out_the_same() {
 
 #[test]
 fn what_is_no_bundle_is_refused() {
-    refused(b"", "bundle-unknown", "its first line does not say `toolcell.bundle.v1`");
+    refused(b"", "bundle-unknown", "the type in its first line is not `toolcell.bundle.v1`");
     refused(b"\n", "bundle-unknown", "its first line");
     refused(&[0xff, 0xfe, 0, 1], "bundle-unknown", "its first line");
     refused(br#"{"name": "package"}"#, "bundle-unknown", "its first line");
-    refused(br#"{"type": "toolcell.version.v1"}"#, "bundle-unknown", "it is `toolcell.version.v1`");
+    refused(br#"{"type": "toolcell.version.v1"}"#, "bundle-unknown", "its type is `toolcell.version.v1`");
     refused(
         b"{\"compressed\":true,\"tools\":1,\"type\":\"toolcell.bundle.v2\"}\n",
         "bundle-unknown",
-        "the bundle is `toolcell.bundle.v2`, and this version reads `toolcell.bundle.v1`",
+        "the bundle has the type `toolcell.bundle.v2`, this version reads `toolcell.bundle.v1`",
     );
-    refused(b"{\"tools\":-1,\"type\":\"toolcell.bundle.v1\"}\n", "bundle-unknown", "its first line: invalid value");
+    let invalid = b"{\"tools\":-1,\"type\":\"toolcell.bundle.v1\"}\n";
+    refused(invalid, "bundle-unknown", "its first line is invalid: invalid value");
     refused(b"{\"tools\":0,\"type\":\"toolcell.bundle.v1\",\"x\":1}\n", "bundle-unknown", "unknown field `x`");
     refused(&vec![b'{'; 1 << 20], "bundle-unknown", "its first line");
 }
@@ -137,13 +138,13 @@ fn what_is_no_bundle_is_refused() {
 fn a_bundle_that_lies_about_its_tools_is_refused() {
     let (one, two) = (|| line("one", &returns(1)), || line("two", &returns(2)));
     let both = [one(), two()];
-    refused(&bundle_of(&json!(3), &both), "bundle-invalid", "says that it has 3 tools, and has 2");
-    refused(&bundle_of(&json!(u64::MAX), &both), "bundle-invalid", "18446744073709551615 tools, and has 2");
-    refused(&bundle_of(&json!(1), &both), "bundle-invalid", "line 3: there is more than the 1 tools");
-    refused(&bundle_of(&json!(0), &both), "bundle-invalid", "line 2: there is more than the 0 tools");
-    refused(&bundle(&[one(), one()]), "bundle-invalid", "line 3: `one` is in line 2 already");
+    refused(&bundle_of(&json!(3), &both), "bundle-invalid", "announces 3 tools, but the bundle has 2");
+    refused(&bundle_of(&json!(u64::MAX), &both), "bundle-invalid", "18446744073709551615 tools, but the bundle has 2");
+    refused(&bundle_of(&json!(1), &both), "bundle-invalid", "line 3: the bundle has more than the 1 tools");
+    refused(&bundle_of(&json!(0), &both), "bundle-invalid", "line 2: the bundle has more than the 0 tools");
+    refused(&bundle(&[one(), one()]), "bundle-invalid", "line 3: `one` is already in line 2");
     let twins = [line("a-b", &returns(1)), line("A_B", &returns(2))];
-    refused(&bundle(&twins), "bundle-invalid", "line 3: `A_B` is in line 2 already");
+    refused(&bundle(&twins), "bundle-invalid", "line 3: `A_B` is already in line 2");
 
     let changed = [
         but(one(), "code", json!(returns(2))),
@@ -153,19 +154,19 @@ fn a_bundle_that_lies_about_its_tools_is_refused() {
         but(one(), "capabilities", json!(["net"])),
     ];
     for changed in changed {
-        refused(&bundle(&[two(), changed]), "bundle-invalid", "says that it is dt_");
+        refused(&bundle(&[two(), changed]), "bundle-invalid", "claims to be dt_");
     }
     let wrong = [
         (but(one(), "id", json!("dt_0123456789ab")), "line 2: an identifier is"),
         (but(one(), "id", json!("../../x")), "line 2: an identifier is"),
-        (but(one(), "name", json!("../../x")), "`../../x` is no name of a tool"),
+        (but(one(), "name", json!("../../x")), "`../../x` is not a valid tool name"),
         (but(one(), "name", json!("")), "a tool needs a name"),
         (but(one(), "name", json!("create_tool")), "the name of an operation"),
         (but(one(), "code", json!("")), "the source is empty"),
         (but(one(), "code", json!("x".repeat(65_537))), "the source is longer than 65536 bytes"),
         (but(one(), "description", json!("x".repeat(1 << 20))), "the description is 1048576 bytes, the limit is 16384"),
         (but(one(), "tags", json!(vec!["t"; 100_000])), "there are more than 64 tags"),
-        (but(one(), "tags", json!(["\u{1b}[2J"])), "is no tag"),
+        (but(one(), "tags", json!(["\u{1b}[2J"])), "is not a valid tag"),
         (but(one(), "examples", json!(["x".repeat(1 << 20)])), "the limit is 262144"),
         (but(one(), "parameters", json!("x".repeat(1 << 20))), "the limit is 65536"),
         (but(one(), "status", json!("passed")), "unknown field `status`"),
@@ -189,10 +190,10 @@ fn what_a_name_led_to_before_is_looked_at_as_closely() {
     let earlier = |field: &str, value: Value| {
         but(line.clone(), "earlier", json!([but(line["earlier"][0].clone(), field, value)]))
     };
-    refused(&bundle(&[earlier("code", json!(returns(3)))]), "bundle-invalid", "says that it is dt_");
+    refused(&bundle(&[earlier("code", json!(returns(3)))]), "bundle-invalid", "claims to be dt_");
     refused(&bundle(&[earlier("status", json!("passed"))]), "bundle-invalid", "unknown field `status`");
     let other = but(line.clone(), "earlier", json!([self::line("two", &returns(2))]));
-    refused(&bundle(&[other]), "bundle-invalid", "line 2: `two` is another name than `one`");
+    refused(&bundle(&[other]), "bundle-invalid", "line 2: `two` is not the same name as `one`");
     let twice = but(line.clone(), "earlier", json!([line["earlier"][0], line["earlier"][0]]));
     refused(&bundle(&[twice]), "bundle-invalid", "twice");
     let mut itself = line.clone();
@@ -246,7 +247,7 @@ fn names_that_are_taken_are_all_told_and_nothing_is_stored() {
         (error.code(), error.to_string()),
         (
             "name-taken",
-            format!("names are taken by other tools: `one` leads to {}, `two` leads to {}", one.short(), two.short())
+            format!("names are taken by other tools: `one` refers to {}, `two` refers to {}", one.short(), two.short())
         )
     );
     assert_eq!((shelf.objects(), shelf.source("free")), (before, "tool-not-found".to_owned()));

@@ -138,7 +138,7 @@ fn exit_status_and_message_say_what_went_wrong() {
             "const execute = () => 1",
             &["not json"],
             2,
-            "error: invalid parameters: expected an object at line 1, column 1\nhint: parameters are a JSON object",
+            "error: invalid parameters: expected an object at line 1, column 1\nhint: pass a JSON object",
         ),
         ("const execute = () => 1", &["[1]"], 2, "error: invalid parameters: expected an object"),
         (
@@ -174,7 +174,7 @@ fn input_that_is_no_source_is_refused() {
     let missing = toolcell(&["exec", "no-such-file.js"]);
     assert_eq!(
         (missing.status, &*missing.err),
-        (4, "error: no-such-file.js: no such file\nhint: name a file that can be read, or `-` for standard input\n")
+        (4, "error: no-such-file.js: no such file\nhint: use a readable file, or `-` for standard input\n")
     );
     assert_eq!(toolcell(&["exec", "/"]).status, 2);
     assert_eq!(toolcell(&["exec"]).status, 2);

@@ -80,19 +80,19 @@ fn each_client_gets_its_file_and_loses_it_again() {
         let shown = path.display();
         let snippet = project.on(client, &[]);
         assert_eq!(snippet.status, 0, "{}", snippet.err);
-        assert!(snippet.err.starts_with(&format!("note: this belongs into {shown}; --write puts it there\n")));
+        assert!(snippet.err.starts_with(&format!("note: add this to {shown}, or let --write do it\n")));
         assert!(!path.exists(), "{client}");
         if !servers.is_empty() {
             let entry = snippet.json().pointer(servers).unwrap()["toolcell"].clone();
             assert_eq!((&entry["command"], &entry["args"]), (&json!(program()), &json!(["mcp", "--dir", "/data"])));
         }
 
-        assert_output(&project.on(client, &["--write"]), 0, &format!("put `toolcell` into {shown}\n"));
+        assert_output(&project.on(client, &["--write"]), 0, &format!("added `toolcell` to {shown}\n"));
         assert_eq!(project.text(file), snippet.out);
         assert_output(
             &project.on(client, &["--write"]),
             0,
-            &format!("{shown} has `toolcell` already; nothing was changed\n"),
+            &format!("{shown} already has `toolcell`; nothing was changed\n"),
         );
         let other = project.on(client, &["--write", "--publish", "5", "--name", "more", "--json"]);
         let said = other.json();
@@ -100,10 +100,10 @@ fn each_client_gets_its_file_and_loses_it_again() {
         assert!(said["snippet"].as_str().unwrap().contains(r#""--publish", "5""#), "{said}");
         project.on(client, &["--remove", "--name", "more"]);
         assert_eq!(project.text(file), snippet.out);
-        assert_output(&project.on(client, &["--remove"]), 0, &format!("took `toolcell` out of {shown}\n"));
+        assert_output(&project.on(client, &["--remove"]), 0, &format!("removed `toolcell` from {shown}\n"));
         assert!(!path.exists(), "{client}");
         let done = project.on(client, &["--remove"]);
-        assert_output(&done, 0, &format!("nothing to remove: there is no `toolcell` in {shown}\n"));
+        assert_output(&done, 0, &format!("nothing to remove: {shown} has no `toolcell`\n"));
         assert_eq!(project.on(client, &["--remove", "--json"]).json()["changed"], false);
     }
 }
@@ -138,7 +138,7 @@ fn links_are_followed_and_stay() {
     assert!(project.path(CURSOR).is_symlink() && project.text("real.json").contains("\"mcp\""));
     fs::remove_file(project.path(CURSOR)).unwrap();
     symlink("mcp.json", project.path(CURSOR)).unwrap();
-    assert_error(&project.on("cursor", &["--write"]), 2, "more symbolic links than can be followed");
+    assert_error(&project.on("cursor", &["--write"]), 2, "too many levels of symlinks");
 }
 
 #[test]
@@ -183,7 +183,7 @@ fn a_file_that_cannot_be_read_or_written_is_an_error_that_says_so() {
     assert_error(
         &project.on("cursor", &["--write", "--file", below.to_str().unwrap()]),
         2,
-        "a part of the path is no folder",
+        "a part of the path is not a folder",
     );
     // Not even root can create a file there.
     let done = project.on("cursor", &["--write", "--file", "/proc/self/toolcell/mcp.json"]);
@@ -199,7 +199,7 @@ fn a_file_of_a_client_has_four_mebibytes_at_most_before_and_after() {
     let project = Project::with(&of(LIMIT));
     let done = project.on("cursor", &["--remove"]);
     let path = project.path(CURSOR);
-    assert_output(&done, 0, &format!("nothing to remove: there is no `toolcell` in {}\n", path.display()));
+    assert_output(&done, 0, &format!("nothing to remove: {} has no `toolcell`\n", path.display()));
     assert_error(&project.on("cursor", &["--write"]), 2, told);
     assert!(project.text(CURSOR) == of(LIMIT), "the file stays as it is");
     fs::write(&path, of(LIMIT + 1)).unwrap();

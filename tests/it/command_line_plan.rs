@@ -78,7 +78,7 @@ fn an_approved_line_happens_once_and_nothing_else_that_looks_like_it() {
     for (tool, puts) in [("put", json!([["b", 1], ["a", 1]])), ("put_all", puts)] {
         let done = desk.run(tool, &puts, &["--approve", digest(&lines[1])]);
         assert!(!done.out.contains("\"done\""), "{}", done.out);
-        assert!(done.err.contains(&format!("note: the run did not ask for {}\n", digest(&lines[1]))), "{}", done.err);
+        assert!(done.err.contains(&format!("note: the run did not request {}\n", digest(&lines[1]))), "{}", done.err);
     }
 }
 
@@ -101,7 +101,7 @@ fn all_of_a_plan_is_approved_by_its_digest_and_what_differs_is_held_again() {
     for tool in ["put", "put_all"] {
         let listed = desk.run(tool, &puts, &["--plan"]);
         let (_, all) = listed.err.trim_end().rsplit_once(' ').unwrap();
-        assert!(listed.err.contains("to have all 2 that are held happen: --approve all:"), "{}", listed.err);
+        assert!(listed.err.contains("to apply all 2 held effects: --approve all:"), "{}", listed.err);
         let done = desk.run(tool, &puts, &["--approve", all, "--json"]).json();
         assert_eq!(done["value"], json!(["done", "done"]), "{done}");
         assert_eq!(done.get("plan_digest"), None);
@@ -112,7 +112,7 @@ fn all_of_a_plan_is_approved_by_its_digest_and_what_differs_is_held_again() {
         }
     }
     for (wrong, says) in
-        [("all", "`all` would approve what nobody was shown"), ("0123456789abcdef", "64 hexadecimal digits")]
+        [("all", "`all` would approve effects that were not shown"), ("0123456789abcdef", "64 hexadecimal digits")]
     {
         let done = desk.run("put", &puts, &["--approve", wrong]);
         assert!(done.status == 2 && done.err.contains(says), "{}", done.err);
@@ -159,7 +159,7 @@ fn what_goes_along_with_a_line_is_shown_on_request_and_what_is_cut_is_said() {
     assert!(!plain.err.contains("mallory"), "{}", plain.err);
     let shown = desk.run("put", &puts, &["--plan", "--show-content"]).err;
     assert!(shown.contains("    details: ") && shown.contains("to: mallory\\u{202e}"), "{shown}");
-    assert!(shown.contains("… (4000 of 10") && shown.contains("--json has all)"), "{shown}");
+    assert!(shown.contains("… (4000 of 10") && shown.contains("--json shows all)"), "{shown}");
     let plan = desk.plan("put", &puts);
     assert!(plan["plan"][1]["details"].as_str().unwrap().contains(&long));
 }

@@ -116,7 +116,7 @@ fn config_show_says_what_counts_and_where_it_comes_from() {
     let (user, project) = (place.text("user.toml"), place.text("project/toolcell.toml"));
     assert!(done.out.starts_with(&format!("# user {user}\n# project {project}\n")), "{}", done.out);
     for (key, origin) in [
-        ("limits.fuel = 5000 ", format!("# user {user}:2; 9000 does not count (project {project}:2)")),
+        ("limits.fuel = 5000 ", format!("# user {user}:2; 9000 is ignored (project {project}:2)")),
         ("limits.timeout_ms = 200 ", format!("# project {project}:3")),
         ("limits.memory_mb = 64 ", "# built-in".to_owned()),
     ] {
@@ -137,9 +137,9 @@ fn config_show_says_what_counts_and_where_it_comes_from() {
 fn config_check_names_the_line_of_what_is_wrong() {
     let place = PolicyFixture::new("", "language = 'ja'\n");
     let (user, project) = (place.text("user.toml"), place.text("project/toolcell.toml"));
-    assert_output(&place.on(&["config", "check"]), 0, &format!("{user}: sound\n{project}: sound\n"), "");
-    assert_output(&place.on(&["config", "check", &project]), 0, &format!("{project}: sound\n"), "");
-    assert_output(&place.with_input(&["config", "check", "-"], b"[limits]\nfuel = 1\n"), 0, "stdin: sound\n", "");
+    assert_output(&place.on(&["config", "check"]), 0, &format!("{user}: valid\n{project}: valid\n"), "");
+    assert_output(&place.on(&["config", "check", &project]), 0, &format!("{project}: valid\n"), "");
+    assert_output(&place.with_input(&["config", "check", "-"], b"[limits]\nfuel = 1\n"), 0, "stdin: valid\n", "");
 
     let wrong = b"[limits]\nfule = 1\n[approval]\nmode = 'always'\n";
     let done = place.with_input(&["config", "check", "-"], wrong);
@@ -207,18 +207,18 @@ fn the_hooks_of_a_project_run_only_where_exactly_its_file_is_trusted() {
     let place = PolicyFixture::new("", OPEN);
     let file = place.text("project/toolcell.toml");
     let denied = |done: &CommandOutput| {
-        let hint = format!("look at it, and then: toolcell config trust {file}");
+        let hint = format!("toolcell config trust {file}");
         assert!(done.status == 3 && done.err.contains(&hint), "{}", done.err);
     };
     denied(&place.exec());
     let line = br#"{"id": 1, "op": "run", "source": "const execute = () => 1"}"#;
     assert_eq!(place.with_input(&["batch"], line).json()["error"]["code"], "permission-denied");
-    assert!(place.on(&["config", "show"]).err.contains("do not run, and deny, because nobody trusted it"));
+    assert!(place.on(&["config", "show"]).err.contains("deny every call, because the file is not trusted"));
 
     let done = place.on(&["config", "trust"]);
     assert!(done.status == 0 && done.out.starts_with(&format!("trusted {file} (")), "{}", done.out);
     assert!(
-        done.out.contains("its hook `open` runs /bin/sh -c cat > /dev/null; echo {}\n  covered: /bin/sh ("),
+        done.out.contains("hook `open` runs /bin/sh -c cat > /dev/null; echo {}\n  covered: /bin/sh ("),
         "{}",
         done.out
     );
@@ -239,10 +239,10 @@ fn the_hooks_of_a_project_run_only_where_exactly_its_file_is_trusted() {
     // A list of trusted files that others can write is ignored.
     fs::set_permissions(place.path("state/trusted"), fs::Permissions::from_mode(0o622)).unwrap();
     let done = place.exec();
-    assert!(done.status == 3 && done.err.contains("state/trusted can be written by others"), "{}", done.err);
+    assert!(done.status == 3 && done.err.contains("state/trusted is writable by other users"), "{}", done.err);
     fs::set_permissions(place.path("state/trusted"), fs::Permissions::from_mode(0o600)).unwrap();
 
-    assert_output(&place.on(&["config", "untrust", &file]), 0, &format!("{file} is not trusted any longer\n"), "");
+    assert_output(&place.on(&["config", "untrust", &file]), 0, &format!("{file} is no longer trusted\n"), "");
     denied(&place.exec());
     assert_eq!(place.on(&["config", "untrust", &file]).status, 4);
     assert_eq!(place.on(&["config", "trust", &file, "--json"]).json()["hooks"][0]["name"], "open");
@@ -269,7 +269,7 @@ fn a_list_of_trusted_files_that_is_not_read_whole_is_refused_and_stays() {
     assert_eq!(fs::metadata(&list).unwrap().len(), LIMIT as u64 + 1);
     fs::write(&list, b"\xff\n").unwrap();
     for done in [place.exec(), place.on(&["config", "trust"])] {
-        assert!(done.status == 2 && done.err.contains("state/trusted is no text in UTF-8"), "{}", done.err);
+        assert!(done.status == 2 && done.err.contains("state/trusted is not UTF-8"), "{}", done.err);
     }
     assert_eq!(fs::read(&list).unwrap(), b"\xff\n");
 }
@@ -358,12 +358,12 @@ fn init_writes_a_file_to_begin_with_and_overwrites_nothing() {
     fs::remove_file(place.path("user.toml")).unwrap();
     let (folder, file) = (place.text("project/deep"), place.text("project/deep/toolcell.toml"));
     let done = toolcell(&["init", &folder]);
-    assert_eq!((done.status, done.out), (0, format!("wrote {file}; it changes nothing yet\n")));
+    assert_eq!((done.status, done.out), (0, format!("created {file}; all settings are still the defaults\n")));
     assert!(done.err.starts_with("next: toolcell config show --origin"), "{}", done.err);
-    assert_output(&toolcell(&["config", "check", &file]), 0, &format!("{file}: sound\n"), "");
+    assert_output(&toolcell(&["config", "check", &file]), 0, &format!("{file}: valid\n"), "");
     fs::write(&file, "# mine\n").unwrap();
     let done = toolcell(&["init", &folder]);
-    assert!(done.status == 4 && done.err.contains("is there already"), "{}", done.err);
+    assert!(done.status == 4 && done.err.contains("already exists"), "{}", done.err);
     assert_eq!(fs::read_to_string(&file).unwrap(), "# mine\n");
 
     let user = place.text("new/user.toml");
@@ -387,7 +387,7 @@ fn approvals_are_listed_granted_refused_and_taken_back() {
     assert!(done.out.contains("asks for: timers") && done.out.contains("  1 | "), "{}", done.out);
     // The tools were created without this policy, which grants them something.
     assert!(
-        done.out.contains(&format!("pending   later ({id}) with no grants, asked by create, since ")),
+        done.out.contains(&format!("pending   later ({id}) with no grants, requested by create, since ")),
         "{}",
         done.out
     );
@@ -398,7 +398,7 @@ fn approvals_are_listed_granted_refused_and_taken_back() {
         .lines()
         .find_map(|line| line.strip_prefix(&format!("  toolcell approvals grant {full} --shown ")))
         .unwrap();
-    assert!(done.err.starts_with("hint: `toolcell show "), "{}", done.err);
+    assert!(done.err.starts_with("hint: review with `toolcell show "), "{}", done.err);
     let pending = place.on(&["approvals", "list", "--json"]).json();
     assert_eq!((pending["pending"].as_array().unwrap().len(), &pending["decided"]), (2, &json!([])));
     assert_eq!(pending["pending"][0]["asks"], json!(["timers"]));
@@ -407,7 +407,7 @@ fn approvals_are_listed_granted_refused_and_taken_back() {
     let plain = ["--dir", &place.text("store")];
     let done = toolcell(&[&plain[..], &["approvals", "grant", "later", "--shown", shown]].concat());
     assert_eq!((done.status, done.out.as_str()), (4, ""));
-    assert!(done.err.starts_with("error: `later` is not, or is not granted, what was shown as "), "{}", done.err);
+    assert!(done.err.starts_with("error: `later` or its grants no longer match the digest "), "{}", done.err);
     assert_eq!(place.admits("later"), Err("permission-denied"));
     let done = toolcell(&[&plain[..], &["approvals", "grant", "later"]].concat());
     assert_eq!((done.status, done.out.as_str()), (0, &*format!("approved later ({id}) with no grants\n")));
@@ -425,15 +425,14 @@ fn approvals_are_listed_granted_refused_and_taken_back() {
     );
     let listed = place.on(&["approvals"]).out;
     assert!(
-        listed
-            .contains(&format!("refused   sooner ({other}) whatever it is granted, by command-line: it is too fast, ")),
+        listed.contains(&format!("refused   sooner ({other}) with any grants, by command-line: it is too fast, ")),
         "{listed}"
     );
 
     assert_output(
         &place.on(&["approvals", "revoke", "later"]),
         0,
-        &format!("took back what was said to later ({id})\n"),
+        &format!("revoked the approvals and refusals of later ({id})\n"),
         "",
     );
     assert_eq!(place.on(&["approvals", "revoke", "later", "--json"]).json()["revoked"], 0);
@@ -462,7 +461,7 @@ fn approvals_of_what_is_not_there_are_refused_and_leave_a_line() {
     assert_eq!(place.on(&["approvals"]).status, 4);
     assert!(!place.path("store").exists());
     drop(place.toolbox());
-    assert_output(&place.on(&["approvals"]), 0, "nothing waits for an approval, and nothing was decided\n", "");
+    assert_output(&place.on(&["approvals"]), 0, "no pending approvals and no decisions\n", "");
     for verb in ["grant", "refuse", "revoke"] {
         let done = place.on(&["approvals", verb, "nobody", "--json"]);
         assert_eq!((done.status, &done.json()["error"]["code"]), (4, &json!("tool-not-found")), "{verb}");
@@ -547,20 +546,20 @@ fn a_trusted_policy_does_not_go_away_unnoticed() {
     denied(&format!("{file} has changed since it was trusted"));
     fs::remove_file(&file).unwrap();
     denied(&format!(
-        "{file} was trusted, and it is gone; put it back, or say that it may go: toolcell config untrust {file}"
+        "{file} is trusted, but does not exist; restore it, or revoke the trust: toolcell config untrust {file}"
     ));
     fs::write(&file, OPEN).unwrap();
     assert_output(&place.exec(), 0, "42\n", "");
     let front = place.text("project/deep/toolcell.toml");
     fs::write(&front, "").unwrap();
-    denied(&format!("{front} stands in front of {file}, which is trusted"));
+    denied(&format!("{front} shadows {file}, which is trusted"));
     place.on(&["config", "trust", &front]);
     assert_output(&place.exec(), 0, "42\n", "");
     // A file that was untrusted is not reported as missing.
     fs::remove_file(&front).unwrap();
     fs::remove_file(&file).unwrap();
     place.on(&["config", "untrust", &front]);
-    denied("is gone");
+    denied("is trusted, but does not exist");
     place.on(&["config", "untrust", &file]);
     assert_output(&place.exec(), 0, "42\n", "");
 }
@@ -595,11 +594,11 @@ fn a_tool_that_may_write_reaches_nothing_that_confines_it() {
     for (folder, what) in [
         // The folder of a trusted hook, the project around it, the list of trusted files, all of
         // these through a symlink, and the store.
-        ("project/hooks", "hooks/check) is in it"),
-        ("project", "toolcell.toml) is in it"),
+        ("project/hooks", "hooks/check), which no tool may change"),
+        ("project", "a trusted "),
         ("state", "the list of trusted files"),
         ("link-to-home", "the store"),
-        ("link-to-home/project/hooks", "hooks/check) is in it"),
+        ("link-to-home/project/hooks", "hooks/check), which no tool may change"),
         ("store", "the store"),
     ] {
         let place = with_scripts();
@@ -618,7 +617,7 @@ fn a_tool_that_may_write_reaches_nothing_that_confines_it() {
     // The hook's script gets another name, a hard link, after the policy was read.
     fs::hard_link(place.path("project/hooks/check"), place.path("project/src/check")).unwrap();
     let done = put("all/check");
-    assert!(done.status == 1 && done.err.contains("it decides what tools may do"), "{}", done.err);
+    assert!(done.status == 1 && done.err.contains("it controls what tools may do"), "{}", done.err);
     assert!(fs::read_to_string(place.path("project/hooks/check")).unwrap().contains("echo {}"));
 }
 
@@ -628,7 +627,7 @@ fn a_symlink_to_the_folder_of_the_users_policy_is_not_granted() {
     let (conf, link) = (place.path("conf"), place.path("project/link"));
     fs::create_dir(&conf).unwrap();
     symlink(&conf, &link).unwrap();
-    assert_protected(&writing(&place, &place.text("project/link")), "the policy of the user (");
+    assert_protected(&writing(&place, &place.text("project/link")), "it contains the policy of the user (");
     // The folder becomes a symlink after the tool was created.
     fs::remove_file(&link).unwrap();
     fs::create_dir(&link).unwrap();
@@ -637,7 +636,7 @@ fn a_symlink_to_the_folder_of_the_users_policy_is_not_granted() {
     symlink(&conf, &link).unwrap();
     let before = fs::read_to_string(place.path(place.user)).unwrap();
     let params = json!({ "path": "all/toolcell.toml", "text": "[[grants.default.net]]\nhost = 'any'\n" }).to_string();
-    assert_protected(&place.on(&["run", "put", &params, "--json"]), "the policy of the user (");
+    assert_protected(&place.on(&["run", "put", &params, "--json"]), "it contains the policy of the user (");
     assert_eq!(fs::read_to_string(place.path(place.user)).unwrap(), before);
 }
 
@@ -661,7 +660,7 @@ fn a_folder_in_which_hooks_look_for_programs_is_not_granted_where_there_are_hook
         let path = format!("{folder}:{}", std::env::var("PATH").unwrap());
         let output = home.run_with_env(&words, &[("PATH", &*path)]);
         let told = String::from_utf8_lossy(&output.stdout);
-        let is_refused = told.contains("a folder in which hooks look for programs (");
+        let is_refused = told.contains("a folder in the `PATH` of hooks (");
         assert_eq!((output.status.code(), is_refused), (Some(status), status == 2), "{told}");
     }
 }
@@ -671,8 +670,8 @@ fn what_another_trusted_project_leans_on_is_not_granted() {
     let place = PolicyFixture { stands_in: "elsewhere", ..with_scripts() };
     fs::create_dir(place.path("elsewhere")).unwrap();
     assert_eq!(place.on(&["config", "trust", &place.text("project/toolcell.toml")]).status, 0);
-    assert_protected(&writing(&place, &place.text("project")), "a policy that is trusted (");
-    assert_protected(&writing(&place, &place.text("project/hooks")), "a program that is trusted (");
+    assert_protected(&writing(&place, &place.text("project")), "it contains a trusted ");
+    assert_protected(&writing(&place, &place.text("project/hooks")), "a trusted hook program (");
 }
 
 #[test]
@@ -687,7 +686,7 @@ fn the_folder_of_the_trusted_certificates_is_not_granted() {
     let config = ToolboxConfig { policy, roots, ..ToolboxConfig::default() };
     let error = Toolbox::open(&folder.path().join("store"), config).err().unwrap();
     assert_eq!(error.code(), "policy-invalid");
-    assert!(error.to_string().contains("the certificates that are trusted ("), "{error}");
+    assert!(error.to_string().contains("the trusted root certificates ("), "{error}");
 }
 
 #[test]
@@ -709,7 +708,10 @@ fn the_interpreter_of_a_script_is_covered_by_trust_and_protected_from_tools() {
     }
     assert_output(&place.exec(), 0, "42\n", "");
     // A folder that contains the interpreter cannot be granted.
-    assert_protected(&writing(&place, &place.text("interpreters")), &format!("({interpreter}) is in it"));
+    assert_protected(
+        &writing(&place, &place.text("interpreters")),
+        &format!("({interpreter}), which no tool may change"),
+    );
     fs::write(place.path("user.toml"), "").unwrap();
     // A replaced interpreter is not executed.
     write_script(&interpreter, "#!/bin/sh\ntouch \"$0.ran\"; echo {}\n");

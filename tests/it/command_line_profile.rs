@@ -51,7 +51,7 @@ fn a_draft_is_profiled_by_function_and_by_line() {
     assert_eq!(listed.len(), COUNT.lines().count() + 1);
     assert!(listed[2].ends_with("     3    let sum = 0;"), "{}", listed[2]);
     assert!(listed[4].ends_with("     5      sum ^= i * 3 + times;") && listed[4].contains('%'), "{}", listed[4]);
-    assert!(listed.last().unwrap().ends_with(" outside of the lines"));
+    assert!(listed.last().unwrap().ends_with(" not attributed to a line"));
 
     let desk = CliFixture { lang: "ja", ..desk };
     let japanese = on(&desk, &["profile", "$count.ts", "{\"times\": 5}"]);
@@ -136,7 +136,7 @@ fn a_flame_graph_takes_the_place_of_nothing_but_a_plain_file() {
 fn of_two_profiles_the_one_that_is_none_is_named() {
     let desk = desk();
     let done = on(&desk, &["profile", "diff", "$count.ts", "$count.ts"]);
-    assert!(done.status == 2 && done.err.contains("count.ts: this is no profile: "), "{}", done.err);
+    assert!(done.status == 2 && done.err.contains("count.ts: not a profile: "), "{}", done.err);
     let done = on(&desk, &["profile", "diff", "-", "-"]);
     assert!(done.status == 2 && done.err.contains("two profiles cannot both come from standard input"), "{}", done.err);
 }
@@ -196,13 +196,13 @@ fn what_is_no_profile_or_cannot_be_compared_is_said() {
         (&*with(&|profile| profile["more"] = json!(1)), "unknown field `more`"),
         (&*with(&|profile| profile["fuel"] = json!(1)), "its functions add up to"),
         (&*with(&|profile| profile["stacks"] = json!([])), "its stacks add up to"),
-        (&*with(&|profile| profile["stacks"][0]["frames"] = json!([[4096, 1]])), "a function that is not there"),
+        (&*with(&|profile| profile["stacks"][0]["frames"] = json!([[4096, 1]])), "an unknown function"),
     ];
     for (text, said) in cases {
         desk.file("bad.json", text);
         let done = on(&desk, &["profile", "diff", "$good.json", "$bad.json"]);
         assert_eq!(done.status, 2, "{text}: {}", done.err);
-        assert!(done.err.contains("this is no profile") && done.err.contains(said), "{text}: {}", done.err);
+        assert!(done.err.contains("not a profile") && done.err.contains(said), "{text}: {}", done.err);
     }
     desk.file("other.json", &with(&|profile| profile["model"]["engine"] = json!("47.0.0")));
     let done = on(&desk, &["profile", "diff", "$good.json", "$other.json", "--json"]);

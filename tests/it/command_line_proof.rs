@@ -34,7 +34,7 @@ fn what_reflect_proposes_goes_into_create_and_passes() {
     assert_eq!((&again["decision"], &again["tools"][0]), (&json!("reuse"), &shown["id"]));
     let none = desk.run(&["reflect", "Thank Bob for the flowers", "--proposal"]);
     assert_eq!((none.status, &*none.out), (4, ""));
-    assert!(none.err.starts_with("note: no tool is to be made: "), "{}", none.err);
+    assert!(none.err.starts_with("note: no tool is recommended: "), "{}", none.err);
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn what_cannot_be_reflected_on_is_refused_by_what_is_wrong() {
     desk.file("long.txt", &"a".repeat((128 << 20) + 1));
     let done = reflect(&["@$long.txt"]);
     assert!(
-        done.err.ends_with("is longer than 134217728 bytes\nhint: hand in less: what it is about is enough\n"),
+        done.err.ends_with("is longer than 134217728 bytes\nhint: shorten the input to the relevant part\n"),
         "{}",
         done.err
     );
@@ -97,7 +97,7 @@ fn what_cannot_be_reflected_on_is_refused_by_what_is_wrong() {
     assert_eq!(done.status, 4, "{}", done.err);
     desk.file("history.jsonl", "{\"name\": \"a\"}\nnonsense\n");
     let done = reflect(&["x", "--history", "$history.jsonl"]);
-    assert!(done.err.starts_with("error: the history is no list of operations: line 2: "), "{}", done.err);
+    assert!(done.err.starts_with("error: the history is not a list of operations: line 2: "), "{}", done.err);
     desk.file(
         "history.jsonl",
         "{\"name\": \"a\", \"arguments\": {\"n\": 1}}\n{\"name\": \"a\", \"arguments\": {\"n\": 2}}\n",
@@ -149,7 +149,7 @@ fn create_tells_which_tool_does_the_same() {
     assert_eq!(desk.run(&["create", "$one.json"]).status, 0);
     let done = desk.run(&["create", "$two.json"]);
     assert!(done.err.starts_with("note: `double` (dt_"), "{}", done.err);
-    assert!(done.err.contains(") gives the same answers to "), "{}", done.err);
+    assert!(done.err.contains(") returns the same results for "), "{}", done.err);
     let proposed = desk.run(&["retire", "--dry-run", "--json"]).json();
     assert!(proposed.to_string().contains("duplicate"), "{proposed}");
 }

@@ -91,7 +91,7 @@ fn no_receipt_takes_the_place_of_a_file() {
     let nowhere = on(&desk, &["--json", "run", "dice", "sides=2", "--receipt", "$none/receipt"]);
     assert_refused(&nowhere, 4, "file-not-found");
     let said = nowhere.out.clone() + &nowhere.err;
-    assert!(said.contains("there is no such folder"), "{said}");
+    assert!(said.contains("the folder does not exist"), "{said}");
     // The tool did not run, and no file was created.
     assert!(!on(&desk, &["audit", "--action", "run_dynamic_tool"]).out.contains("dice"));
     assert_refused(&on(&desk, &["--json", "run", "nobody", "--receipt", "$receipt"]), 4, "tool-not-found");
@@ -109,7 +109,7 @@ fn a_receipt_that_was_changed_is_refused_with_the_place() {
     );
     let done = on(&desk, &["replay", "$changed"]);
     let says = "error: the receipt was changed after it was signed: the parameters\n\
-                hint: believe nothing of it, and get it again from who ran the tool\n";
+                hint: do not trust it, and request it again from the party that ran the tool\n";
     assert_output(&done, 6, "", says);
     assert_refused(&on(&desk, &["--json", "replay", "$changed"]), 6, "receipt-changed");
 
@@ -127,5 +127,5 @@ fn a_run_that_its_time_ended_is_not_said_to_be_reproduced() {
     assert_eq!(on(&desk, &["run", "waits", "--timeout-ms", "20", "--receipt", "$waits.receipt"]).status, 5);
     let done = on(&desk, &["replay", "$waits.receipt"]);
     assert_eq!((done.status, &*done.out), (3, ""));
-    assert!(done.err.contains("the run ended with `timeout`, which comes at another moment each time"), "{}", done.err);
+    assert!(done.err.contains("the run ended with `timeout`, which depends on timing"), "{}", done.err);
 }

@@ -57,8 +57,8 @@ fn the_record_of_a_run_says_what_was_done_for_it() {
     assert_eq!(by_hash, record);
     assert_eq!(on(&desk, &["audit", "record", "--json"]).json(), record);
     let text = on(&desk, &["audit", "record", &run]).out;
-    let told = "done     kv.get  note  committed\ndone     timer  2 ms  committed\ndone     kv.commit  note  committed\n\
-        done     kv.commit  none  kv-key\n";
+    let told = "effect   kv.get  note  committed\neffect   timer  2 ms  committed\n\
+        effect   kv.commit  note  committed\neffect   kv.commit  none  kv-key\n";
     assert!(text.starts_with(&format!("run      {run}\naction   run_dynamic_tool\ntool     notes dt_")), "{text}");
     assert!(text.contains("\noutcome  threw (tool-failed)\n") && text.ends_with(told), "{text}");
 }
@@ -70,7 +70,7 @@ fn what_is_only_counted_is_told_by_kind() {
     assert_eq!((&ran["done"]["more"], &ran["done"]["rest"]), (&json!(47), &rest));
     let text = on(&desk, &["audit", "record", &last_run(&desk)]).out;
     assert!(
-        text.ends_with("\nand more 47: kv.commit 1 none 1 committed, kv.get 44 committed, timer 1 committed\n"),
+        text.ends_with("\n47 more effects: kv.commit 1 none 1 committed, kv.get 44 committed, timer 1 committed\n"),
         "{text}"
     );
 }
@@ -101,5 +101,5 @@ fn a_record_that_is_not_there_is_not_shown() {
     let empty = CliFixture::with_mean();
     assert_refused(&empty.run(&["audit", "record", "--json"]), 4, "record-not-found");
     let said = on(&desk, &["audit", "record", "notes"]);
-    assert_eq!(said.err, "error: there is no record of `notes`\nhint: `toolcell audit` says which runs there were\n");
+    assert_eq!(said.err, "error: no record of `notes`\nhint: list the runs with `toolcell audit`\n");
 }

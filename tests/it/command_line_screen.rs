@@ -37,7 +37,7 @@ fn pages(terminal: &mut Terminal, last: &str) -> Vec<Vec<String>> {
         let rows = terminal.wait_for_prompt(&[&next, last]);
         let is_last = rows.iter().any(|row| row.starts_with(&format!("? {last}")));
         // Rows that remain of a longer previous page end with the answer of its prompt.
-        let start = rows.iter().rposition(|row| row.ends_with("Go on? Yes")).map_or(0, |at| at + 1);
+        let start = rows.iter().rposition(|row| row.ends_with("Continue? Yes")).map_or(0, |at| at + 1);
         pages.push(rows[start..].to_vec());
         if is_last {
             return pages;
@@ -56,7 +56,7 @@ fn the_facts_stay_on_the_screen_and_no_source_forges_a_row() {
     let home = home(&forging());
     let id = waiting(&home)["tool"].as_str().unwrap().to_owned();
     let mut terminal = Terminal::start(&home, &["approvals", "grant", "forger"]);
-    let pages = pages(&mut terminal, "May `forger` run with these grants, now and from now on?");
+    let pages = pages(&mut terminal, "Allow `forger` to run with these grants from now on?");
     assert!(pages.len() > 2, "{pages:#?}");
     // On the first and on the last page, above the prompt.
     for page in [&pages[0], &pages[pages.len() - 1]] {
@@ -90,7 +90,7 @@ fn all_arguments_of_a_call_are_shown_whole_before_it_is_asked_about() {
     let long = "L".repeat(5_000);
     args.insert(long.clone(), json!(2));
     let mut terminal = Terminal::start(&home, &["run", "forger", &Value::Object(args).to_string()]);
-    let pages = pages(&mut terminal, "May `forger` run with these grants, now and from now on?");
+    let pages = pages(&mut terminal, "Allow `forger` to run with these grants from now on?");
     let all = pages.concat();
     for page in &pages {
         assert!(granted(page).iter().all(|row| *row == "  is granted: timers"), "{page:#?}");
@@ -133,7 +133,7 @@ fn a_no_on_any_page_refuses_and_ctrl_c_interrupts() {
 fn a_question_that_fits_is_asked_at_once_and_enter_is_no() {
     let home = home("const execute = ({ ms }) => { setTimeout(() => {}, ms) }");
     let mut terminal = Terminal::start(&home, &["approvals", "grant", "forger"]);
-    let page = terminal.wait_for_prompt(&["May `forger` run with these grants, now and from now on?"]);
+    let page = terminal.wait_for_prompt(&["Allow `forger` to run with these grants from now on?"]);
     assert_eq!(granted(&page), ["  is granted: timers"]);
     terminal.type_keys("\r");
     assert_eq!(terminal.wait_for_exit().0, Some(3));
@@ -142,7 +142,7 @@ fn a_question_that_fits_is_asked_at_once_and_enter_is_no() {
 /// A policy that grants any host to tools with the tag `free`.
 const TAGGED: &str = "[[grants.tags.free.net]]\nhost = 'any'\n";
 /// The prompt for the tool of [`make_asking`].
-const MAY_ASKING_RUN: &str = "May `asking` run with these grants, now and from now on?";
+const MAY_ASKING_RUN: &str = "Allow `asking` to run with these grants from now on?";
 
 /// Creates a tool that requests `net`. Tags do not change its identity, but may change its grants.
 fn make_asking(home: &BinaryFixture, more: &[&str]) {
@@ -198,7 +198,7 @@ fn what_is_held_is_shown_whole_and_chosen_by_its_number() {
     let keys: Vec<String> = (0..3).map(|at| format!("{}{at}. put: kv.commit harmless", "x".repeat(60 + at))).collect();
     let args = json!({ "keys": keys }).to_string();
     let mut terminal = Terminal::start(&home, &["run", "put", &args, "--plan"]);
-    let page = terminal.wait_for_prompt(&["Which of these shall happen?"]);
+    let page = terminal.wait_for_prompt(&["Apply which effects?"]);
     for number in 1..=3 {
         let rows: Vec<&String> = page.iter().filter(|row| row.starts_with(&format!("{number}. put: kv."))).collect();
         assert_eq!(rows.len(), 1, "{page:#?}");

@@ -55,8 +55,8 @@ fn output_on_a_full_disk_is_an_error_that_says_what_has_happened() {
         let output = home.run_with_stdout(words, full());
         let errors = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(5), "{words:?}: {errors}");
-        assert!(errors.contains("standard output cannot be written: no space is left"), "{words:?}: {errors}");
-        assert!(errors.contains("has happened"), "{words:?}: {errors}");
+        assert!(errors.contains("standard output cannot be written: no space left on device"), "{words:?}: {errors}");
+        assert!(errors.contains("the command was executed"), "{words:?}: {errors}");
     }
     assert!(home.stdout_of(&["list"]).contains("one"));
 }

@@ -33,7 +33,7 @@ fn fsck_names_what_is_wrong_and_what_was_done() {
     let mut shelf = shelf();
     shelf.close();
     let done = on(&shelf, &["fsck"]);
-    assert!(done.out.starts_with("1 tools, 5 objects, ") && done.out.ends_with(": all is well\n"), "{}", done.out);
+    assert!(done.out.starts_with("1 tools, 5 objects, ") && done.out.ends_with(": no problems\n"), "{}", done.out);
     assert_eq!((done.status, done.err.as_str()), (0, ""));
     let looked = on(&shelf, &["fsck", "--json"]).json();
     assert_eq!((&looked["good"], &looked["tools"], &looked["problems"]), (&json!(true), &json!(1), &json!([])));
@@ -42,18 +42,18 @@ fn fsck_names_what_is_wrong_and_what_was_done() {
     overwrite(&shelf.source_object(&returns(1)), b"const execute = () => 2");
     let hash = blake3::hash(returns(1).as_bytes()).to_hex();
     let actual = &blake3::hash(b"const execute = () => 2").to_hex()[..16];
-    let object = format!("object {hash}: is not what its name says: its 23 bytes have the hash {actual}…");
+    let object = format!("object {hash}: does not match its hash: its 23 bytes hash to {actual}…");
     let done = on(&shelf, &["fsck"]);
-    let told = format!("wrong: {object}\nwrong: sum ({id}): its source is lost\n1 tools, 4 objects, ");
-    assert!(done.out.starts_with(&told) && done.out.ends_with(": 2 wrong\n"), "{}", done.out);
-    assert_eq!((done.status, done.err.as_str()), (6, "hint: `toolcell fsck --repair` mends what can be mended\n"));
+    let told = format!("problem: {object}\nproblem: sum ({id}): its source is lost\n1 tools, 4 objects, ");
+    assert!(done.out.starts_with(&told) && done.out.ends_with(": 2 problems\n"), "{}", done.out);
+    assert_eq!((done.status, done.err.as_str()), (6, "hint: repair the store with `toolcell fsck --repair`\n"));
     assert_eq!(on(&shelf, &["fsck", "--json"]).json()["good"], false);
 
     let done = on(&shelf, &["fsck", "--repair"]);
-    let told = format!("mended: {object}; put into the quarantine\nmended: sum ({id}): its source is lost; it is ");
-    assert!(done.out.starts_with(&told) && done.out.ends_with(", 1 in the quarantine: 2 mended\n"), "{}", done.out);
+    let told = format!("repaired: {object}; moved to the quarantine\nrepaired: sum ({id}): its source is lost; it is ");
+    assert!(done.out.starts_with(&told) && done.out.ends_with(", 1 in quarantine: 2 repaired\n"), "{}", done.out);
     assert_eq!((done.status, done.err.as_str()), (0, ""));
-    assert!(on(&shelf, &["fsck"]).out.ends_with(", 1 in the quarantine: all is well\n"));
+    assert!(on(&shelf, &["fsck"]).out.ends_with(", 1 in quarantine: no problems\n"));
     assert!(on(&shelf, &["audit", "--action", "repair"]).out.ends_with("  repair  done  {\"count\":2}\n"));
 }
 
@@ -62,7 +62,7 @@ fn fsck_names_steps_that_the_index_does_not_know_and_takes_in_those_that_are_nam
     let (shelf, _) = with_an_older_index();
     let done = on(&shelf, &["fsck"]);
     assert!(done.out.contains("\nunknown: new (") || done.out.starts_with("unknown: new ("), "{}", done.out);
-    let told = ": nothing is damaged, and somebody has to decide about what is unknown\n";
+    let told = ": no damage, but unknown steps need a decision\n";
     assert!(done.out.ends_with(told) && done.err.contains("with --adopt"), "{}{}", done.out, done.err);
     assert_eq!(done.status, 6);
     assert_eq!(on(&shelf, &["fsck", "--json"]).json()["good"], false);
@@ -72,7 +72,7 @@ fn fsck_names_steps_that_the_index_does_not_know_and_takes_in_those_that_are_nam
     assert_eq!(on(&shelf, &["list"]).out.matches("new").count(), 0);
     let done = on(&shelf, &["fsck", "--repair", "--adopt", "new"]);
     assert_eq!(done.status, 0, "{}{}", done.out, done.err);
-    assert!(on(&shelf, &["fsck"]).out.ends_with(": all is well\n"));
+    assert!(on(&shelf, &["fsck"]).out.ends_with(": no problems\n"));
     assert!(on(&shelf, &["list"]).out.contains("new"));
 }
 
@@ -94,7 +94,7 @@ fn gc_says_what_it_would_collect_and_what_it_did() {
     assert_output(
         &on(&shelf, &["gc"]),
         0,
-        "0 objects, 0 bytes, 0 run records, 0 expired values, 0 suspended runs, and 0 unfinished files are collected\n",
+        "0 objects, 0 bytes, 0 run records, 0 expired values, 0 suspended runs, and 0 unfinished files were collected\n",
         "",
     );
     assert_eq!(on(&shelf, &["audit", "--action", "gc", "--json"]).out.lines().count(), 3);
@@ -116,8 +116,7 @@ fn export_writes_tools_where_it_is_told() {
     let done = on(&shelf, &["export", "--history", "-o", &file, "--json"]).json();
     assert_eq!(done, json!({"tools": 1, "bytes": bundle.len(), "file": file, "signed": false}));
 
-    let unknown =
-        "error: tool not found: there is no tool `gone`\nhint: `toolcell list` shows all tools that there are\n";
+    let unknown = "error: tool not found: there is no tool `gone`\nhint: `toolcell list` shows all tools\n";
     assert_output(&on(&shelf, &["export", "gone", "-o", &file]), 4, "", unknown);
     assert_eq!(fs::read_to_string(&file).unwrap(), bundle);
     assert_eq!(on(&shelf, &["export", "../x"]).status, 2);
@@ -126,7 +125,7 @@ fn export_writes_tools_where_it_is_told() {
     let nowhere = on(&shelf, &["export", "-o", "/no/such/folder/x"]);
     assert_eq!(nowhere.status, 4);
     assert!(
-        nowhere.err.contains("there is no such folder") && nowhere.err.contains("name a place in a folder"),
+        nowhere.err.contains("the folder does not exist") && nowhere.err.contains("choose a path in an existing"),
         "{}",
         nowhere.err
     );
@@ -144,13 +143,13 @@ fn import_says_what_came_of_each_tool() {
     let import = |words: &[&str], bundle: &[u8]| {
         toolcell_with_input(&[&["--dir", into.dir(), "import", "-"], words].concat(), bundle)
     };
-    let nobody = "nobody vouches for them\n";
+    let nobody = "not signed by a trusted key\n";
     let added = format!("added sum ({new})\n1 added, 0 replaced, 0 unchanged; {nobody}");
     assert_output(&import(&[], &bundle), 0, &added, "");
     assert_output(&import(&[], &bundle), 0, &format!("0 added, 0 replaced, 1 unchanged; {nobody}"), "");
     into.replace("sum", &returns(1));
-    let hint = "hint: --replace makes them new versions; nothing was taken in\n";
-    let taken = format!("error: names are taken by other tools: `sum` leads to {sum}\n{hint}");
+    let hint = "hint: nothing was imported; --replace imports them as new versions\n";
+    let taken = format!("error: names are taken by other tools: `sum` refers to {sum}\n{hint}");
     assert_output(&import(&[], &bundle), 4, "", &taken);
     assert_eq!(import(&["--json"], &bundle).json()["error"]["code"], "name-taken");
     let answer = import(&["--replace", "--json"], &bundle).json();
@@ -206,18 +205,13 @@ fn audit_shows_what_is_asked_for() {
 #[test]
 fn audit_verify_proves_that_nothing_was_changed() {
     let shelf = shelf();
-    assert_output(
-        &on(&shelf, &["audit", "verify"]),
-        0,
-        "0 lines in 0 files, as they were written; the log is empty\n",
-        "",
-    );
+    assert_output(&on(&shelf, &["audit", "verify"]), 0, "0 lines in 0 files, intact; the log is empty\n", "");
     on(&shelf, &["export"]);
     let early = on(&shelf, &["audit", "verify", "--json"]).json();
     let head = early["head"].as_str().unwrap().to_owned();
     on(&shelf, &["gc"]);
     let done = on(&shelf, &["audit", "verify", "--head", &head]);
-    assert!(done.out.starts_with("2 lines in 1 files, as they were written; head 2:"), "{}", done.out);
+    assert!(done.out.starts_with("2 lines in 1 files, intact; head 2:"), "{}", done.out);
     assert_eq!(done.status, 0);
     assert_eq!(on(&shelf, &["audit", "verify", "--head", "nonsense"]).status, 2);
     let forged = format!("1:{}", "0".repeat(64));
@@ -227,7 +221,7 @@ fn audit_verify_proves_that_nothing_was_changed() {
     let text = fs::read_to_string(&log).unwrap();
     fs::write(&log, text.replacen("\"success\":true", "\"success\":false", 1)).unwrap();
     let done = on(&shelf, &["audit", "verify"]);
-    assert!(done.out.starts_with("wrong: dynamic-tools-audit.jsonl:1: entry 1 "), "{}", done.out);
+    assert!(done.out.starts_with("problem: dynamic-tools-audit.jsonl:1: entry 1 "), "{}", done.out);
     assert_eq!(done.status, 6);
     let answer = on(&shelf, &["audit", "verify", "--json"]).json();
     assert_eq!((&answer["clean"], &answer["problems"][0]["line"]), (&json!(false), &json!(1)));
@@ -243,18 +237,18 @@ fn doctor_looks_at_the_store_as_well() {
     shelf.close();
     fs::remove_file(shelf.source_object(&returns(1))).unwrap();
     let done = doctor(&shelf);
-    assert!(done.status == 6 && done.out.contains("\nwrong: sum (dt_"), "{}", done.out);
+    assert!(done.status == 6 && done.out.contains("\nproblem: sum (dt_"), "{}", done.out);
     let answer = on(&shelf, &["doctor", "--image", "bounded", "--json"]).json();
     assert_eq!(answer["store"]["health"]["problems"][0]["wrong"], "its source is lost");
 
     fs::write(shelf.path().join("toolcell-store"), "toolcell store, format 6\n").unwrap();
     let done = doctor(&shelf);
-    assert!(done.status == 6 && done.out.contains("it has format 6, and this one reads format 5"), "{}", done.out);
+    assert!(done.status == 6 && done.out.contains("it has format 6, this version reads format 5"), "{}", done.out);
     fs::write(shelf.path().join("toolcell-store"), "a shopping list\n").unwrap();
     assert_eq!(doctor(&shelf).status, 6);
 
     let done = toolcell(&["doctor", "--image", "bounded"]);
-    assert!(done.status == 0 && done.out.contains(" (none yet)\n"), "{}", done.out);
+    assert!(done.status == 0 && done.out.contains(" (not created yet)\n"), "{}", done.out);
 }
 
 #[test]
@@ -263,7 +257,7 @@ fn a_store_that_is_not_there_is_not_made_by_looking_at_it() {
     let dir = folder.path().join("none").to_str().unwrap().to_owned();
     for words in [&["fsck"][..], &["fsck", "--repair"], &["gc"], &["export"], &["audit"], &["audit", "verify"]] {
         let done = toolcell(&[&["--dir", &dir], words].concat());
-        let said = format!("error: {dir} is no store: there is no such directory\n");
+        let said = format!("error: {dir} is not a store: there is no such directory\n");
         assert!(done.status == 4 && done.err.starts_with(&said), "{words:?}: {}", done.err);
         assert!(!folder.path().join("none").exists());
     }
@@ -271,6 +265,6 @@ fn a_store_that_is_not_there_is_not_made_by_looking_at_it() {
     fs::create_dir(folder.path().join("none")).unwrap();
     fs::write(folder.path().join("none/diary"), "mine").unwrap();
     let done = toolcell(&["--dir", &dir, "fsck", "--repair"]);
-    assert!(done.status == 4 && done.err.contains("there is no `toolcell-store` in it"), "{}", done.err);
+    assert!(done.status == 4 && done.err.contains("it has no file `toolcell-store`"), "{}", done.err);
     assert_eq!(fs::read_dir(folder.path().join("none")).unwrap().count(), 1);
 }

@@ -127,7 +127,7 @@ fn what_failed_is_said_also_where_its_report_cannot_be_written() {
     let desk = desk(&TESTS.replace("returns = 3", "returns = 4"));
     let done = on(&desk, &["test", ".", "--junit", "$there/is/none.xml"]);
     assert!(done.status == 4 && done.out.contains("1 passed, 1 failed"), "{}", done.out);
-    assert!(done.err.contains("cannot be written: there is no such folder"), "{}", done.err);
+    assert!(done.err.contains("cannot be written: the folder does not exist"), "{}", done.err);
 }
 
 #[test]

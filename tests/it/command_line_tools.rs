@@ -22,7 +22,8 @@ fn create_says_what_it_made_in_the_words_of_the_contract() {
     assert!(done.out.starts_with(&head), "{}", done.out);
     let tail = format!(
         "検証状態: unverified\n\n説明:\n平均値を計算します\n\nパラメータ:\n- numbers (array): what to take the mean of\n\
-         - unit (string): what it is in\n\n使用方法:\nrun_dynamic_tool({{ tool_id: \"{id}\", parameters: {{ /* ... */ }} }})\n"
+         - unit (string): what it is in\n\n使用方法:\nrun_dynamic_tool({{ tool_id: \"{id}\", parameters: {{ /* ... */ }} \
+         }})\n"
     );
     assert!(done.out.ends_with(&tail), "{}", done.out);
 }
@@ -55,7 +56,8 @@ fn create_takes_a_source_a_request_and_standard_input() {
     desk.file("example.json", r#"{"parameters": {"numbers": [2]}}"#);
     let done = desk.run(&[&words[..], &["--example", "@$example.json", "--parameters", "@$p.json"]].concat());
     let old = &created["id"].as_str().unwrap()[..15];
-    assert_output(&done, 0, &done.out, &format!("note: it replaces {old}: `toolcell rollback mean 1` goes back\n"));
+    let note = format!("note: the new version replaces {old}: undo with `toolcell rollback mean 1`\n");
+    assert_output(&done, 0, &done.out, &note);
     let shown = desk.run(&["show", "mean", "--json"]).json();
     assert_eq!((&shown["tags"], &shown["generatedFrom"]), (&json!(["a", "b"]), &json!("a task")));
     assert_eq!(shown["examples"], json!([{"parameters": {"numbers": [2]}}]));
@@ -81,8 +83,8 @@ fn create_takes_a_source_a_request_and_standard_input() {
 #[test]
 fn create_says_why_it_made_nothing() {
     let desk = CliFixture::with_mean();
-    let undescribed = "error: the request is not understood: `description` is required\nhint: say what it does with \
-        --description, or with `description` in the .json file beside it\n";
+    let undescribed = "error: the request is invalid: `description` is required\nhint: describe the tool with \
+        --description, or with `description` in the .json file beside the source\n";
     assert_output(&desk.run(&["create", "$mean.js", "--name", "other"]), 2, "", undescribed);
     let source = |source: &str, words: &[&str]| {
         let words = [&["create", "-", "--name", "x", "--description", "d", "--json"], words].concat();
@@ -111,8 +113,8 @@ fn create_says_why_it_made_nothing() {
     assert_eq!((done.status, done.err.contains("odd.json: ")), (2, true), "{}", done.err);
 
     let id = desk.run(&["show", "mean", "--json"]).json()["id"].as_str().unwrap().to_owned();
-    let hint = "hint: take another name, or replace the tool: its old version stays in its history\n";
-    let taken = format!("error: the tool `mean` exists already: `Mean` is taken: `mean` leads to {id}\n{hint}");
+    let hint = "hint: choose another name, or replace the tool: its old version stays in its history\n";
+    let taken = format!("error: the tool `mean` exists already: `Mean` is taken: `mean` refers to {id}\n{hint}");
     assert_output(&desk.run(&["create", "$mean.js", "--name", "Mean", "--description", "d"]), 4, "", &taken);
 }
 
@@ -149,10 +151,12 @@ fn run_prints_the_result_and_nothing_else_on_standard_output() {
 #[test]
 fn run_says_why_a_tool_did_not_run_or_failed() {
     let desk = CliFixture::with_mean();
-    let missing = "error: required parameters are missing: `numbers`\nhint: call the tool again with these as well\n";
+    let missing = "error: required parameters are missing: `numbers`\nhint: call the tool again with these parameters \
+        added\n";
     assert_output(&desk.run(&["run", "mean"]), 2, "", missing);
-    let nearly = "error: tool not found: there is no tool `meen`; did you mean `mean`?\nhint: `toolcell list` shows all \
-        tools that there are\n";
+    let nearly = "error: tool not found: there is no tool `meen`; did you mean `mean`?\nhint: `toolcell list` shows \
+                  all \
+        tools\n";
     assert_output(&desk.run(&["run", "meen"]), 4, "", nearly);
     let run = |words: &[&str]| desk.run(&[&["run", "mean", "--json"], words].concat());
     assert_refused(&run(&["nubers=[]", "numbers=[]"]), 2, "parameters-invalid");
@@ -170,7 +174,8 @@ fn run_says_why_a_tool_did_not_run_or_failed() {
     desk.file("bad.js", "function execute() { console.log('hm\\u001b[31m'); null.x }");
     assert_eq!(desk.run(&["create", "$bad.js", "--description", "Throws"]).status, 0);
     let done = desk.run(&["run", "bad"]);
-    let thrown = "hm\\u{1b}[31m\nerror: the tool failed: TypeError: cannot read property 'x' of null\n    at execute (bad:1:56)\n";
+    let thrown = "hm\\u{1b}[31m\nerror: the tool failed: TypeError: cannot read property 'x' of null\n    at execute \
+                  (bad:1:56)\n";
     assert_output(&done, 1, "", thrown);
     assert_eq!(desk.run(&["run", "bad", "--json"]).json()["error"]["code"], "tool-failed");
 
@@ -189,18 +194,19 @@ fn what_nobody_approved_does_not_run_where_nobody_can_be_asked() {
     let done = desk.run(&["create", &fixture, "--name", "fetch", "--description", "Fetches"]);
     let id = desk.run(&["show", "fetch", "--json"]).json()["id"].as_str().unwrap()[..15].to_owned();
     let hint =
-        format!("hint: look at it with `toolcell show {id}`, and approve it with `toolcell approvals grant {id}`\n");
+        format!("hint: review it with `toolcell show {id}`, and approve it with `toolcell approvals grant {id}`\n");
     let why = "it asks for `net`, `timers`";
-    assert_output(&done, 0, &done.out, &format!("note: somebody has to approve it before it runs: {why}\n{hint}"));
+    let note = format!("note: the tool needs approval before its first run: {why}\n{hint}");
+    assert_output(&done, 0, &done.out, &note);
     let done = desk.run(&["run", "fetch", "url=https://example.com/"]);
     let lines = "`[[grants.tools.fetch.net]] host = \"…\"` and `[grants.tools.fetch] timers = true`";
-    let hint = format!("{}; what it asks for and is not granted comes with {lines} in the policy\n", hint.trim_end());
-    assert_output(&done, 3, "", &format!("error: permission denied: nobody approved `fetch` ({id}): {why}\n{hint}"));
+    let hint = format!("{}; to grant its missing capabilities, add {lines} to the policy\n", hint.trim_end());
+    assert_output(&done, 3, "", &format!("error: permission denied: `fetch` ({id}) is not approved: {why}\n{hint}"));
     assert_refused(&desk.run(&["run", "fetch", "--json"]), 3, "permission-denied");
 
     let done = desk.run(&["run", "fetch", "--explain"]);
     assert!(done.out.starts_with("stage\tverdict\trule\treason\ntool\tfound\tfetch\t"), "{}", done.out);
-    assert!(done.out.ends_with("\tit asks for `net`, `timers`\nsomebody would be asked first\n"), "{}", done.out);
+    assert!(done.out.ends_with("\tit asks for `net`, `timers`\nthe call would need approval first\n"), "{}", done.out);
     let answer = desk.run(&["run", "fetch", "--explain", "--json"]).json();
     let verdicts: Vec<&str> =
         answer["steps"].as_array().unwrap().iter().map(|step| step["verdict"].as_str().unwrap()).collect();
@@ -214,7 +220,7 @@ fn what_nobody_approved_does_not_run_where_nobody_can_be_asked() {
 fn list_is_a_table_for_people_and_tabs_or_json_for_programs() {
     let desk = CliFixture::new();
     let none = desk.run(&["list"]);
-    assert!(none.status == 0 && none.err.ends_with(" yet; `toolcell create` makes one\n"), "{}", none.err);
+    assert!(none.status == 0 && none.err.ends_with(" yet; `toolcell create` creates one\n"), "{}", none.err);
     assert_eq!(desk.run(&["list", "--json"]).json(), json!({"tools": [], "total": 0, "more": 0, "next": null}));
     let one = desk.tool("one", "The first", &["--tags", "math,初"]);
     let two = desk.tool("two", "The\nsecond", &[]);
@@ -237,7 +243,7 @@ fn list_is_a_table_for_people_and_tabs_or_json_for_programs() {
     let rest = desk.run(&["list", "--json", "--sort", "usage", "--cursor", &next]).json();
     assert_eq!((&rest["tools"][0]["name"], &rest["next"]), (&json!("two"), &Value::Null));
     let done = desk.run(&["list", "--limit", "1"]);
-    assert!(done.err.starts_with("note: 1 more: go on with `--cursor created."), "{}", done.err);
+    assert!(done.err.starts_with("note: 1 more: continue with `--cursor created."), "{}", done.err);
     assert_eq!(desk.run(&["list", "--all"]).out.lines().count(), 3);
     for (words, expect) in [
         (&["--name", "ON"][..], "one"),
@@ -258,7 +264,7 @@ fn list_is_a_table_for_people_and_tabs_or_json_for_programs() {
         &desk.run(&["list", "--name", "zzz"]),
         0,
         desk.run(&["list", "--name", "zzz"]).out.as_str(),
-        "note: there is no such tool\n",
+        "note: no tools found\n",
     );
 }
 
@@ -298,26 +304,31 @@ fn japanese_is_aligned_on_a_terminal_and_control_characters_do_not_reach_it() {
 fn show_tells_all_that_is_known_of_a_tool() {
     let desk = CliFixture::with_mean();
     desk.run(&["run", "mean", "numbers=[1]"]);
-    desk.file("new.js", "const execute = ({ n }) => {\n  if (n.unit == 0) { while (true) { n.go() } }\n  return fetch('https://api.example.com/v1/' + n)\n}");
+    desk.file(
+        "new.js",
+        "const execute = ({ n }) => {\n  if (n.unit == 0) { while (true) { n.go() } }\n  return \
+                         fetch('https://api.example.com/v1/' + n)\n}",
+    );
     let replaced = desk.run(&["create", "$new.js", "--name", "mean", "--description", "Fetches", "--replace"]);
     assert_eq!(replaced.status, 0, "{}", replaced.err);
     let out = desk.run(&["show", "mean"]).out;
     for part in [
-        "asks for  net\nuses      net (api.example.com)\n",
+        "requests  net\nuses      net (api.example.com)\n",
         "approval  missing: it ",
         "net         withheld  net is not granted by any rule (built-in)\n",
-        "it never ran\n",
+        "no runs yet\n",
         "\nversion  event     id ",
         "\n      2  replaced  dt_",
-        "high: reaches the network: `fetch`\n --> mean:3:10\n  |\n3 |   return fetch('https://api.example.com/v1/' + n)\n  |          ^^^^^\n",
+        "high: reaches the network: `fetch`\n --> mean:3:10\n  |\n3 |   return fetch('https://api.example.com/v1/' + \
+         n)\n  |          ^^^^^\n",
         "\n1 | const execute = ({ n }) => {\n2 |   if (n.unit",
     ] {
         assert!(out.contains(part), "{part:?} is not in\n{out}");
     }
     let old = desk.run(&["show", "mean", "--version", "1"]).out;
     assert!(
-        old.contains("  (its name leads elsewhere, or was deleted)\n")
-            && old.contains("\n1 runs, 1 went well; the last one "),
+        old.contains("  (deleted, or not the current version of its name)\n")
+            && old.contains("\n1 runs, 1 succeeded; last run "),
         "{old}"
     );
     assert!(
@@ -346,22 +357,23 @@ fn a_name_is_deleted_given_back_and_rolled_back() {
     let mut desk = CliFixture::with_mean();
     let id = desk.run(&["show", "mean", "--json"]).json()["id"].as_str().unwrap().to_owned();
     let short = &id[..15];
-    let unconfirmed = "error: to delete, say confirm: true\nhint: say `confirm: true` (--confirm); it can be undeleted \
-        until it is collected\n";
+    let unconfirmed = "error: to delete, say confirm: true\nhint: set `confirm: true` (--confirm); the deletion can \
+                       be \
+        undone until garbage collection\n";
     assert_output(&desk.run(&["delete", "mean"]), 2, "", unconfirmed);
     assert_refused(&desk.run(&["delete", "mean", "--json"]), 2, "confirm-required");
     assert_eq!(desk.run(&["run", "mean", "numbers=[1]"]).status, 0);
-    let hint = "hint: `toolcell undelete mean` brings it back, until `toolcell gc` collects it\n";
+    let hint = "hint: `toolcell undelete mean` restores it, until `toolcell gc` collects it\n";
     assert_output(
         &desk.run(&["delete", short, "--confirm"]),
         0,
         &format!("Deleted the tool `mean` ({short}).\n"),
         hint,
     );
-    let gone = "error: tool not found: there is no tool `mean`; `mean` was deleted, and comes back with `toolcell \
-        undelete mean`\nhint: `toolcell list` shows all tools that there are\n";
+    let gone = "error: tool not found: there is no tool `mean`; `mean` was deleted: restore it with `toolcell \
+        undelete mean`\nhint: `toolcell list` shows all tools\n";
     assert_output(&desk.run(&["delete", "mean", "--confirm"]), 4, "", gone);
-    assert_output(&desk.run(&["undelete", "mean"]), 0, &format!("Brought the tool `mean` ({short}) back.\n"), "");
+    assert_output(&desk.run(&["undelete", "mean"]), 0, &format!("Restored the tool `mean` ({short}).\n"), "");
     assert_refused(&desk.run(&["undelete", "mean", "--json"]), 4, "not-deleted");
     desk.file("mean.js", "const execute = () => 'new'");
     assert_eq!(desk.run(&["create", "$mean.js", "--description", "d", "--replace"]).status, 0);
@@ -391,7 +403,7 @@ fn nothing_is_made_by_looking_for_it() {
     {
         let done = desk.run(words);
         assert!(
-            done.status == 4 && done.err.contains("is no store: there is no such directory"),
+            done.status == 4 && done.err.contains("is not a store: there is no such directory"),
             "{words:?}: {}",
             done.err
         );

@@ -41,13 +41,13 @@ fn search_finds_tools_by_what_they_are_about() {
     assert!(first["usageCount"] == 0 && first.get("successor").is_none(), "{first}");
     assert_eq!(names(&desk.run(&["search", "カタカナ tables", "--limit", "1", "--json"]).json()).split(' ').count(), 1);
     // An empty result is not an error.
-    assert_output(&desk.run(&["search", "weather"]), 0, "", "note: there is no such tool\n");
+    assert_output(&desk.run(&["search", "weather"]), 0, "", "note: no tools found\n");
     assert_eq!(desk.run(&["search", "weather", "--json"]).json(), json!({"tools": []}));
     assert_eq!(desk.run(&["search", "\"", "NEAR(", "*"]).status, 0);
     assert_refused(&desk.run(&["search", "csv", "--limit", "0", "--json"]), 2, "filter-invalid");
     assert_eq!(desk.run(&["search"]).status, 2);
     let none = CliFixture::new().run(&["search", "csv"]);
-    assert!(none.status == 0 && none.err.ends_with(" yet; `toolcell create` makes one\n"), "{}", none.err);
+    assert!(none.status == 0 && none.err.ends_with(" yet; `toolcell create` creates one\n"), "{}", none.err);
     (desk.lang, desk.terminal) = ("ja", true);
     let shown = desk.run(&["search", "変換"]).out;
     assert!(shown.starts_with("名前  ") && shown.contains("100%"), "{shown}");
@@ -87,14 +87,14 @@ fn a_deprecated_tool_names_its_successor_wherever_it_is_seen() {
     let (csv, kana) = (id(&desk, "csv_to_json"), id(&desk, "kana"));
     let done = format!("Deprecated the tool `kana` ({kana}) in favour of `csv_to_json`.\n");
     assert_output(&desk.run(&["deprecate", "kana", "--successor", "csv_to_json"]), 0, &done, "");
-    let note = "note: the tool `kana` is deprecated; use `csv_to_json` in its place\n";
+    let note = "note: the tool `kana` is deprecated; use `csv_to_json` instead\n";
     assert_output(&desk.run(&["run", "kana"]), 0, "kana\n", note);
     assert_eq!(desk.run(&["run", "kana", "--json"]).json()["deprecated"], json!({"successor": "csv_to_json"}));
     assert!(desk.run(&["run", "first", "n=1", "--json"]).json().get("deprecated").is_none());
     assert!(
         desk.run(&["run", "kana", "--text"])
             .out
-            .ends_with("\n\nNote: the tool `kana` is deprecated; use `csv_to_json` in its place\n")
+            .ends_with("\n\nNote: the tool `kana` is deprecated; use `csv_to_json` instead\n")
     );
     let shown = desk.run(&["show", "kana"]).out;
     assert!(shown.contains("\nstatus    deprecated: use csv_to_json\n"), "{shown}");
@@ -115,8 +115,8 @@ fn a_deprecated_tool_names_its_successor_wherever_it_is_seen() {
     ] {
         assert_refused(&desk.run(&[&["deprecate", "--json"], words].concat()), 4, code);
     }
-    let error = "error: `copy` cannot be its own successor\nhint: name another tool that is in use, or none: `toolcell \
-        list` shows what there is\n";
+    let error = "error: `copy` cannot be its own successor\nhint: name another active tool, or none; `toolcell \
+        list` shows all tools\n";
     assert_output(&desk.run(&["deprecate", "copy", "--successor", "copy"]), 4, "", error);
     let last = desk.run(&["audit", "--limit", "1"]).out;
     assert!(last.contains("  status  copy ") && last.contains("failed: successor-invalid"), "{last}");
@@ -137,10 +137,10 @@ fn retire_proposes_and_waits_for_a_word() {
     let [copy, kana] = ["copy", "kana"].map(|tool| id(&desk, tool));
     let told = format!(
         "name\tid\tstatus\tsuccessor\twhy\n\
-         copy\t{copy}\tunverified\tfirst\t5 of 5 runs failed; it does what `first` does\n\
-         kana\t{kana}\tdeprecated\tcsv_to_json\t`csv_to_json` took its place\n"
+         copy\t{copy}\tunverified\tfirst\t5 of 5 runs failed; it duplicates `first`\n\
+         kana\t{kana}\tdeprecated\tcsv_to_json\t`csv_to_json` superseded it\n"
     );
-    let hint = "hint: `toolcell retire --confirm` deprecates them; they go on to work\n";
+    let hint = "hint: `toolcell retire --confirm` marks them as deprecated; they still run\n";
     assert_output(&desk.run(&["retire", "--dry-run"]), 0, &told, hint);
     let answer = desk.run(&["retire", "--dry-run", "--json"]).json();
     let reasons = &answer["tools"][0]["reasons"];
@@ -149,26 +149,23 @@ fn retire_proposes_and_waits_for_a_word() {
     assert_eq!((&reasons[1]["reason"], &reasons[1]["of"]), (&json!("duplicate"), &json!("first")));
     assert_eq!(answer["tools"][0]["successor"]["name"], "first");
 
-    let unconfirmed = "error: to retire 1 tools, say confirm: true\nhint: look at them with --dry-run, then say `confirm: \
-        true` (--confirm)\n";
+    let unconfirmed = "error: set confirm: true to retire 1 tools\nhint: review them with --dry-run, then set \
+        `confirm: true` (--confirm)\n";
     assert_output(&desk.run(&["retire"]), 2, "", unconfirmed);
     assert_refused(&desk.run(&["retire", "--json"]), 2, "confirm-required");
     assert_eq!(desk.run(&["retire", "--dry-run", "--confirm"]).status, 2);
     assert_eq!(desk.run(&["retire", "--unused", "yesterday"]).status, 2);
     let done = desk.run(&["retire", "--confirm"]);
-    let gone = "hint: `kana` is superseded: `toolcell delete kana` takes its name away\n";
+    let gone = "hint: `kana` is superseded: delete it with `toolcell delete kana`\n";
     assert_output(&done, 0, &format!("Deprecated the tool `copy` ({copy}) in favour of `first`.\n"), gone);
     assert_eq!(desk.run(&["list", "--status", "deprecated", "--sort", "name", "--json"]).json()["total"], 2);
-    assert_eq!(
-        desk.run(&["run", "copy", "n=1"]).err,
-        "note: the tool `copy` is deprecated; use `first` in its place\n"
-    );
+    assert_eq!(desk.run(&["run", "copy", "n=1"]).err, "note: the tool `copy` is deprecated; use `first` instead\n");
 
     // Nothing is left to confirm.
     for tool in ["kana", "copy"] {
         assert_eq!(desk.run(&["delete", tool, "--confirm"]).status, 0);
     }
-    assert_output(&desk.run(&["retire"]), 0, "", "note: there is nothing to retire\n");
+    assert_output(&desk.run(&["retire"]), 0, "", "note: nothing to retire\n");
     let json = json!({"dryRun": false, "tools": []});
     assert_eq!(desk.run(&["retire", "--json"]).json(), json);
     desk.lang = "ja";

@@ -1,5 +1,5 @@
 //! The engine conforms to the language where QuickJS-ng did not, or conforms only with our patches
-//! (`docs/engine.md`).
+//! (`docs/architecture/engine.md`).
 
 use toolcell_host::{ImageKind, Outcome, Report};
 

@@ -133,7 +133,7 @@ fn a_tool_whose_source_is_damaged_comes_back_with_an_import() {
 #[test]
 fn a_name_whose_last_version_is_damaged_is_free_until_it_is_created_again() {
     for damage in DAMAGES {
-        let shelf = mended(|shelf| damage(&shelf.version_object("hit", "replaced")), "what is known of it is lost");
+        let shelf = mended(|shelf| damage(&shelf.version_object("hit", "replaced")), "its metadata is lost");
         assert_eq!(shelf.source("hit"), "tool-not-found");
         shelf.insert(&sample_tool("hit", &returns(5)), OnConflict::Refuse).unwrap();
         assert_eq!(shelf.source("hit"), returns(5));
@@ -146,8 +146,7 @@ fn a_name_whose_last_version_is_damaged_is_free_until_it_is_created_again() {
 #[test]
 fn a_step_that_is_lost_from_a_history_is_told_and_the_others_stay() {
     for damage in DAMAGES {
-        let mut shelf =
-            mended(|shelf| damage(&shelf.version_object("hit", "deleted")), "a step of its history is lost");
+        let mut shelf = mended(|shelf| damage(&shelf.version_object("hit", "deleted")), "this history step is lost");
         assert_eq!((shelf.source("hit"), shelf.find("hit").unwrap().status), (returns(5), Status::Unverified));
         shelf.roll_back("hit", 1).unwrap();
         shelf.roll_back("hit", 4).unwrap();

@@ -194,7 +194,7 @@ fn a_worker_that_is_killed_in_a_call_is_replaced() {
     let jail = jail();
     let first = worker(&jail);
     let outcome = run_begins(&jail, 30_000, move || kill(first, nix::sys::signal::SIGKILL), &CancelToken::new());
-    let detail = "signal 9 (SIGKILL) ended it".to_owned();
+    let detail = "it was killed by signal 9 (SIGKILL)".to_owned();
     assert_eq!(outcome, Outcome::Stopped(Stop::WorkerDied { detail }));
     works(&jail);
     assert_ne!(worker(&jail), first);
@@ -275,7 +275,7 @@ fn a_program_that_does_not_serve_is_no_worker() {
     };
     let ends = new("/bin/true");
     assert_eq!(ends.code(), "no-worker");
-    assert!(ends.to_string().ends_with("does not serve: it exited with status 0"), "{ends}");
+    assert!(ends.to_string().ends_with("does not act as a worker: it exited with status 0"), "{ends}");
     assert!(ends.hint().contains("serve_if_worker"), "{}", ends.hint());
     let missing = new("/nothing/there");
     assert!(missing.code() == "no-worker" && missing.to_string().contains("No such file"), "{missing}");
@@ -303,9 +303,9 @@ fn a_program_that_says_what_no_worker_says_is_not_believed() {
     let folder = tempfile::tempdir().unwrap();
     // The worker's standard input is the channel; its other streams are `/dev/null`.
     for (says, expect) in [
-        (r"\377\377\377\377", "it is about to say 4294967295 bytes, where 65536 is the most"),
-        (r"\001\000\000\000\143", "it says what is no frame"),
-        (r"\001\000\000\000\003", "is another version"),
+        (r"\377\377\377\377", "it announced a frame of 4294967295 bytes, the limit is 65536"),
+        (r"\001\000\000\000\143", "it sent an invalid frame"),
+        (r"\001\000\000\000\003", "has another version"),
     ] {
         let program = folder.path().join("worker");
         std::fs::write(&program, format!("#!/bin/sh\nprintf '{says}' >&0\nexec sleep 60\n")).unwrap();
@@ -349,6 +349,26 @@ fn the_command_line_has_it_as_one_switch() {
     for (words, jail) in [(&["--json", "--jail"][..], None), (&["--json"][..], Some("1"))] {
         let jailed = exec(words, jail);
         assert_eq!((&jailed["value"], &jailed["fuel"]), (&plain["value"], &plain["fuel"]));
+    }
+    // A profile is not available in the jail, which shows where a call runs.
+    let profile = |name: &str, value: &str| {
+        let mut command = Command::new(binary());
+        command.arg("--dir").arg(folder.path()).arg("profile").arg(&tool).args([SUM.0, "--json"]);
+        command.env_remove("TOOLCELL_JAIL").env(name, value).output().unwrap()
+    };
+    for value in ["1", "true", "YES", "on"] {
+        let refused = profile("TOOLCELL_JAIL", value);
+        assert!(String::from_utf8_lossy(&refused.stdout).contains("profile-in-jail"), "{value}: {refused:?}");
+    }
+    for value in ["0", "false", "No", "off", ""] {
+        assert!(profile("TOOLCELL_JAIL", value).status.success(), "{value}");
+    }
+    // A value that is not understood runs nothing: neither with the jail nor without it.
+    for (name, value) in [("TOOLCELL_JAIL", "maybe"), ("TOOLCELL_JAIL", "2"), ("TOOLCELL_LANG", "klingon")] {
+        let refused = profile(name, value);
+        let error: serde_json::Value = serde_json::from_slice(&refused.stdout).unwrap();
+        assert_eq!((refused.status.code(), &error["error"]["code"]), (Some(2), &json!("usage")), "{error}");
+        assert!(error["error"]["message"].as_str().unwrap().contains(&format!("{name} is `{value}`")), "{error}");
     }
     let doctor = Command::new(binary()).arg("--dir").arg(folder.path()).args(["doctor", "--json"]).output().unwrap();
     let doctor: serde_json::Value = serde_json::from_slice(&doctor.stdout).unwrap();

@@ -168,9 +168,9 @@ fn what_cannot_take_the_place_of_a_tool_is_refused() {
     };
     let message = |text: &str| ("successor-invalid", text.to_owned());
     assert_eq!(refused(b, Some(b)), message("`b` cannot be its own successor"));
-    assert_eq!(refused(b, Some(a)), message("`a` is deprecated in favour of `b`, and cannot be its successor"));
-    assert_eq!(refused(c, Some(a)), message("`a` is deprecated, and cannot be a successor"));
-    assert_eq!(refused(c, Some(bad)), message("`bad` is quarantined, and cannot be a successor"));
+    assert_eq!(refused(b, Some(a)), message("`a` is deprecated in favour of `b` and cannot be its successor"));
+    assert_eq!(refused(c, Some(a)), message("`a` is deprecated and cannot be a successor"));
+    assert_eq!(refused(c, Some(bad)), message("`bad` is quarantined and cannot be a successor"));
     assert_eq!(refused(c, Some(gone)).0, "tool-not-found");
     assert_eq!(refused(c, Some(unknown)).0, "tool-not-found");
     assert_eq!(refused(unknown, None).0, "tool-not-found");

@@ -86,8 +86,8 @@ fn a_filter_that_is_too_large_is_refused() {
     let shelf = StoreFixture::new();
     let many: Vec<String> = (0..100_000).map(|number| number.to_string()).collect();
     let filters = [
-        (Filter { any_tag: many.clone(), ..Filter::default() }, "100000 tags of which any fits, the limit is 64"),
-        (Filter { all_tags: many, ..Filter::default() }, "100000 tags of which all fit, the limit is 64"),
+        (Filter { any_tag: many.clone(), ..Filter::default() }, "100000 tags to match any of, the limit is 64"),
+        (Filter { all_tags: many, ..Filter::default() }, "100000 tags to match all of, the limit is 64"),
     ];
     for (filter, message) in filters {
         let error = shelf.store().list(&filter).unwrap_err();

@@ -159,7 +159,7 @@ fn without_threads_deadlines_are_looked_at_after_slices_of_fuel_and_doctor_says_
     assert_eq!(findings(&[]), (json!("epochs"), false));
     assert_eq!(findings(&["--no-threads"]), (json!("fuel-slices"), true));
     let text = describe_output(&locked(&["--no-threads"], &["--dir", "none", "doctor"], ""));
-    assert!(text.contains("deadlines      by slices of fuel: no thread can be started"), "{text}");
+    assert!(text.contains("deadlines      slices of fuel: no thread can be started"), "{text}");
 }
 
 #[test]
@@ -177,7 +177,9 @@ fn a_call_that_the_machine_has_no_room_for_is_the_machines_fault() {
         let end = match done.status.code() {
             Some(0) if text == "42\n" => "works",
             Some(_) if text.contains("no image of the guest works") && text.contains("`ulimit -v`") => "no image",
-            Some(_) if text.contains("no room for its stack") && text.contains("more memory or address space") => {
+            Some(_)
+                if text.contains("its stack cannot be allocated") && text.contains("more memory or address space") =>
+            {
                 "no stack"
             }
             _ => panic!("{kibibytes}: {:?}: {text}", done.status),

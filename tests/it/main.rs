@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, clippy::disallowed_methods, reason = "a test may fail")]
 
 mod desk;
+mod docs;
 mod operations;
 mod shelf;
 #[cfg(target_os = "linux")]
@@ -45,6 +46,7 @@ mod hostile;
 mod jail;
 mod ledger;
 mod limits;
+mod links;
 mod list;
 mod lockdown;
 mod many_calls;
@@ -52,7 +54,6 @@ mod mcp;
 mod model_based;
 mod profile;
 mod protocol;
-mod readme;
 mod rebuild;
 mod results;
 mod search;

@@ -284,7 +284,7 @@ fn refusals_outlast_an_index_that_is_gone_and_approvals_do_not() {
     }
     let health = shelf.repair();
     let mended = health.problems[0].mended.as_deref().unwrap();
-    assert!(health.is_healthy() && mended.ends_with("without approvals; 1 refusal was taken over"), "{mended}");
+    assert!(health.is_healthy() && mended.ends_with("without approvals; 1 refusal was kept"), "{mended}");
     shelf.reopen();
     let decided = |tool: &str| shelf.store().decision(shelf.find(tool).unwrap().id, &json!(["net"])).unwrap();
     assert_eq!((decided("hit"), decided("other")), (Some(Decision::Refused), None));

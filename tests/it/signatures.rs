@@ -80,15 +80,15 @@ fn a_bundle_that_is_not_what_was_signed_is_refused() {
     let bundle = fs::read_to_string(signed.path("tools.bundle")).unwrap();
     fs::write(signed.path("tools.bundle"), bundle.replace("\"description\":\"\"", "\"description\":\"x\"")).unwrap();
     let key = signed.text("author.pub");
-    refused(signed.import(&["--signed", "--key", &key]), 6, "the bundle is not what was signed with the key");
-    refused(signed.import(&["--key", &key]), 6, "the bundle is not what was signed with the key");
+    refused(signed.import(&["--signed", "--key", &key]), 6, "the bundle does not match its signature with the key");
+    refused(signed.import(&["--key", &key]), 6, "the bundle does not match its signature with the key");
 
     let signed = SignedBundle::new();
     let signature = fs::read_to_string(signed.path("tools.bundle.minisig")).unwrap();
     fs::write(signed.path("tools.bundle.minisig"), signature.replace("blake3:", "blake4:")).unwrap();
-    refused(signed.import(&["--key", &signed.text("author.pub")]), 6, "the bundle is not what was signed");
+    refused(signed.import(&["--key", &signed.text("author.pub")]), 6, "the bundle does not match its signature");
     fs::write(signed.path("tools.bundle.minisig"), "signed, me").unwrap();
-    refused(signed.import(&[]), 2, "this is no minisign signature");
+    refused(signed.import(&[]), 2, "this is not a minisign signature");
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn a_signature_by_a_stranger_is_worth_as_much_as_none() {
     refused(signed.import(&["--signed"]), 3, "which is not trusted");
     refused(signed.import(&["--signed", "--key", &signed.text("stranger.pub")]), 3, "which is not trusted");
     let (shelf, done) = signed.import(&[]);
-    assert!(done.status == 0 && done.out.ends_with("; nobody vouches for them\n"), "{}", done.out);
+    assert!(done.status == 0 && done.out.ends_with("; not signed by a trusted key\n"), "{}", done.out);
     assert!(done.err.starts_with("warning: the bundle is signed with the key "), "{}", done.err);
     assert_eq!(shelf.source("sum"), returns(1));
 

@@ -42,7 +42,7 @@ fn what_could_not_be_read_back_is_refused() {
     let draft = Draft::from_bytes("t.js", returns(1).as_bytes()).unwrap();
     let deep = (0..127).fold(json!(1), |inner, _| json!([inner]));
     let refusal = ToolSpec::new(name("deep"), &draft, deep.clone(), json!(null)).unwrap_err();
-    assert_eq!(refusal.to_string(), "the parameters cannot be kept: they are nested more than 64 deep");
+    assert_eq!(refusal.to_string(), "the parameters cannot be stored: they are nested more than 64 levels deep");
     let refusal = ToolSpec::new(name("deep"), &draft, json!(null), deep.clone()).unwrap_err();
     assert_eq!(refusal.code(), "capabilities-invalid");
     let refusal = ToolMetadata::new("").unwrap().with_examples(vec![deep]).unwrap_err();
@@ -85,7 +85,7 @@ fn a_name_that_is_taken_stays_with_its_tool() {
         let error = shelf.insert(&sample_tool(twin, &returns(2)), OnConflict::Refuse).unwrap_err();
         assert_eq!(
             (error.code(), error.to_string()),
-            ("name-taken", format!("`{twin}` is taken: `read_all` leads to {id}"))
+            ("name-taken", format!("`{twin}` is taken: `read_all` refers to {id}"))
         );
     }
     let twin = shelf.replace("Read-All", &returns(2));
@@ -194,7 +194,7 @@ fn no_more_tools_have_names_than_may() {
     let error = shelf.insert(&sample_tool("three", &returns(3)), OnConflict::Refuse).unwrap_err();
     assert_eq!(
         (error.code(), error.to_string().as_str()),
-        ("tool-limit-reached", "there are 2 tools, which is the limit")
+        ("tool-limit-reached", "the store has 2 tools, which is the limit")
     );
     shelf.replace("one", &returns(4));
     shelf.delete("one").unwrap();
@@ -231,7 +231,7 @@ fn a_prefix_that_fits_two_tools_names_both() {
     let prefix = &text[..11];
     let error = shelf.find(prefix).unwrap_err();
     let [(first, first_name), (second, second_name)] = ids.as_slice() else { unreachable!() };
-    let both = format!("`{prefix}` fits {first} ({first_name}) and {second} ({second_name})");
+    let both = format!("`{prefix}` matches {first} ({first_name}) and {second} ({second_name})");
     assert_eq!((error.code(), error.to_string()), ("id-ambiguous", both));
     assert!(matches!(error, FindError::Ambiguous { candidates, .. } if candidates.len() == 2));
     assert_eq!(code(shelf.delete(prefix)), "id-ambiguous");

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use crate::hostile::CLASSES;
-use crate::world::{files, read, root, stem};
+use crate::world::{files, pages, read, root, stem};
 
 /// The allowed dependencies between crates.
 const ARROWS: &[(&str, &[&str])] = &[
@@ -183,7 +183,7 @@ fn the_tests_that_the_documents_name_are_there() {
         });
     }
     let mut named = 0;
-    for page in files("docs", "md") {
+    for page in pages() {
         let text = std::fs::read_to_string(&page).unwrap();
         for name in text.split('`').skip(1).step_by(2).filter(|name| name.contains("::") && !name.contains(' ')) {
             let last = name.rsplit("::").next().unwrap();

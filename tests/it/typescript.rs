@@ -68,7 +68,7 @@ fn what_does_not_run_here_is_refused_with_what_to_write_instead() {
         (
             "class A { m(@checked x) {} } const execute = () => 1",
             "syntax-unsupported",
-            "decorators of parameters are not supported: they are part of the old `experimentalDecorators` alone; decorate",
+            "parameter decorators are not supported: only the old `experimentalDecorators` has them; decorate",
         ),
         (
             "import fs from 'node:fs'; export const execute = () => fs",
@@ -249,7 +249,7 @@ fn standard_decorators_run_on_every_kind_of_member() {
     }
 }
 
-/// The limitations listed in `docs/engine.md`; an update of the parser may lift them.
+/// The limitations listed in `docs/architecture/engine.md`; an update of the parser may lift them.
 #[test]
 fn what_the_parser_does_not_take_is_refused_at_its_place() {
     for (statement, place) in [
@@ -483,7 +483,8 @@ fn a_draft_with_a_critical_finding_does_not_run_unless_it_is_asked_to() {
     let source = "const execute = () => eval('1 + 1')";
     let refused = exec(source, &[]);
     assert_eq!(refused.status, 3);
-    let said = "error: safety check failed: runs text as code: `eval` (eval-usage) at 1:23\nhint: write the code out";
+    let said =
+        "error: safety check failed: runs a string as code: `eval` (eval-usage) at 1:23\nhint: write the code out";
     assert!(refused.err.starts_with(said), "{}", refused.err);
     assert_eq!(exec(source, &["--json"]).json()["error"]["code"], "safety-check-failed");
     // The sandbox is the protection: `eval` does not exist there either.
@@ -495,7 +496,7 @@ fn the_good_tools_are_clean() {
     let folder = root().join("fixtures/tools");
     let done = toolcell(&["check", &folder.to_string_lossy()]);
     assert_eq!(done.status, 0, "{}", done.out);
-    assert!(done.out.contains("63 checked, 0 refused: nothing found"), "{}", done.out);
+    assert!(done.out.contains("63 checked, 0 refused: no findings"), "{}", done.out);
 }
 
 #[test]
@@ -504,7 +505,7 @@ fn what_is_no_tool_is_refused() {
         ("const x = 1", "declares no tool"),
         ("export const execute = () => 1; export default 3", "0 refused"),
         ("", "the source is empty"),
-        ("function execute( {", "1 checked, 1 refused: 1 that do not run here"),
+        ("function execute( {", "1 checked, 1 refused: 1 not runnable"),
         ("let execute = () => 1; execute = () => 2", "declares `execute` twice"),
     ] {
         let done = exec_check(source);

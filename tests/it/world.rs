@@ -34,6 +34,24 @@ pub(crate) fn files(folder: &str, ending: &str) -> Vec<PathBuf> {
     files
 }
 
+/// Returns the Markdown files of docs/ and of the folders in it, sorted.
+pub(crate) fn pages() -> Vec<PathBuf> {
+    let mut pages = Vec::new();
+    let mut folders = vec![root().join("docs")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "md") {
+                pages.push(path);
+            }
+        }
+    }
+    pages.sort();
+    pages
+}
+
 /// Returns the name of a file without its extension.
 pub(crate) fn stem(path: &Path) -> String {
     path.file_stem().unwrap().to_string_lossy().into_owned()

@@ -52,7 +52,7 @@ const MAX_COLUMN_STEPS: u64 = 50_000_000;
 
 /// The hint that ends each message.
 const FALLBACK_HINT: &str =
-    "or write plain objects in place of `enum`s, `namespace`s and parameter properties, so that nothing is compiled";
+    "or write plain objects instead of `enum`s, `namespace`s and parameter properties, so that nothing is compiled";
 
 /// A message about what takes too long and what to write instead, with its location.
 pub(crate) type Excess = (String, Span);
@@ -157,7 +157,7 @@ impl Budget {
         if self.names > MAX_SCOPE_NAMES {
             self.exceed(span, || {
                 format!(
-                    "has more than {MAX_SCOPE_NAMES} names in scopes within scopes, which takes too long to compile: nest \
+                    "has more than {MAX_SCOPE_NAMES} names in nested scopes, which takes too long to compile: nest \
                      functions and blocks less, {FALLBACK_HINT}"
                 )
             });
@@ -227,8 +227,8 @@ impl Budget {
         let shown: String = name.chars().take(40).collect();
         let tried = if names > 0 { format!(", and has {names} names such as `{shown}1`") } else { String::new() };
         let message = format!(
-            "declares `{shown}` in {scopes} scopes{tried}, which takes too long to compile: give variables names of \
-             their own, {FALLBACK_HINT}"
+            "declares `{shown}` in {scopes} scopes{tried}, which takes too long to compile: give variables \
+             unique names, {FALLBACK_HINT}"
         );
         Some((message, *span))
     }
@@ -255,8 +255,8 @@ impl Budget {
         let wide = source.chars().filter(|character| !character.is_ascii()).count();
         (values.saturating_mul(wide as u64) > MAX_COLUMN_STEPS).then(|| {
             let message = format!(
-                "reads members of `enum`s {values} times beside {wide} characters outside of ASCII, which takes too long \
-                 to compile: read them once and keep them in variables, {FALLBACK_HINT}"
+                "reads members of `enum`s {values} times beside {wide} characters outside of ASCII, which takes too \
+                 long to compile: read them once and keep them in variables, {FALLBACK_HINT}"
             );
             (message, self.last_part)
         })
@@ -345,8 +345,8 @@ impl Visit for Budget {
         (self.is_folded, self.is_assigned, nodes) = before;
         match expr {
             Expr::Bin(_) | Expr::Tpl(_) | Expr::Member(_) | Expr::OptChain(_) if self.is_folded => {
-                let message = "puts too much into the value of a constant or of a member of an `enum`, which takes too \
-                               long to compile: work it out in a function";
+                let message = "computes too large a value for a constant or a member of an `enum`, which takes too \
+                               long to compile: compute it in a function";
                 self.copy(self.nodes - nodes, 1, swc_common::Spanned::span(expr), message);
             }
             _ => {}
@@ -590,18 +590,18 @@ mod tests {
                 format!("enum A {{ x }} a; {} {}", numbered(3_000, |at| format!("a{at};")), "a => 1;".repeat(3_000)),
                 "declares `a` in 3000 scopes, and has 2999 names such as `a1`",
             ),
-            (format!("enum A {{ x }} {}[{names}]", "() => ".repeat(190)), "has more than 500000 names in scopes"),
+            (format!("enum A {{ x }} {}[{names}]", "() => ".repeat(190)), "has more than 500000 names"),
             (
                 format!("enum A {{ x }} {}", format!("{}1;", "a => ".repeat(180)).repeat(60)),
-                "has more than 500000 names in scopes",
+                "has more than 500000 names in nested scopes",
             ),
             (
                 format!("{}[{names}]{}", "namespace A {".repeat(190), "}".repeat(190)),
-                "has more than 500000 names in scopes",
+                "has more than 500000 names in nested scopes",
             ),
             (
                 format!("namespace A{} {{ export let a = 1 }}", ".A".repeat(1_100)),
-                "has more than 500000 names in scopes",
+                "has more than 500000 names in nested scopes",
             ),
             (
                 format!("enum A {{ {names} }} {}", "enum A { a }".repeat(800)),
@@ -611,11 +611,11 @@ mod tests {
                 format!("enum A {{ {names} }} {}", "enum B {}".repeat(1_200)),
                 "has 1201 `enum` declarations with 9000 members",
             ),
-            (format!("enum A {{ x = [{ones}]{} }}", "+ a".repeat(190)), "puts too much into the value"),
-            (format!("enum A {{ x }} const y = [{ones}]{};", "+ a".repeat(190)), "puts too much into the value"),
+            (format!("enum A {{ x = [{ones}]{} }}", "+ a".repeat(190)), "computes too large a value"),
+            (format!("enum A {{ x }} const y = [{ones}]{};", "+ a".repeat(190)), "computes too large a value"),
             (
                 format!("enum A {{ x = {}[{ones}]{} }}", "`${".repeat(150), "}`".repeat(150)),
-                "puts too much into the value",
+                "computes too large a value",
             ),
             (
                 format!(

@@ -67,10 +67,10 @@ pub(crate) fn compile(source: &str) -> Result<CompiledSource, Vec<Diagnostic>> {
     let private_methods = match passed {
         Ok(Ok(private_methods)) => private_methods,
         Ok(Err(message)) => return Err(whole(message)),
-        Err(_) => return Err(whole("has something in it that is not compiled".to_owned())),
+        Err(_) => return Err(whole("contains syntax that cannot be compiled".to_owned())),
     };
     print(&tree, private_methods)
-        .map_err(|_| whole(format!("is more than {MAX_COMPILED_BYTES} bytes when it is compiled")))
+        .map_err(|_| whole(format!("is more than {MAX_COMPILED_BYTES} bytes after compilation")))
 }
 
 /// Runs the passes: names, namespaces, types, name collisions, parentheses. Returns the prefix of

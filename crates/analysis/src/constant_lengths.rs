@@ -127,7 +127,7 @@ mod tests {
             format!("class A {{ constructor(public x) {{}} }} {constants}"),
         ] {
             let refused = transpile(&source, Language::TypeScript).unwrap_err();
-            assert!(refused.to_string().starts_with("texts of an `enum` or a `const`"), "{refused}");
+            assert!(refused.to_string().starts_with("strings of an `enum` or a `const`"), "{refused}");
         }
         assert!(transpile(&constants, Language::TypeScript).is_ok(), "nothing is compiled");
     }

@@ -140,11 +140,11 @@ mod tests {
     #[test]
     fn decorators_of_parameters_and_of_what_makes_nothing_are_refused_by_name() {
         for (source, says) in [
-            ("class A { m(@a x) {} }", "decorators of parameters are not supported"),
-            ("class A { constructor(@a private x) {} }", "decorators of parameters are not supported"),
-            ("class A { @a m(): void; m() {} }", "decorates a declaration that makes nothing"),
-            ("class A { @a declare x }", "decorates a declaration that makes nothing"),
-            ("abstract class A { @a abstract x }", "decorates a declaration that makes nothing"),
+            ("class A { m(@a x) {} }", "parameter decorators are not supported"),
+            ("class A { constructor(@a private x) {} }", "parameter decorators are not supported"),
+            ("class A { @a m(): void; m() {} }", "decorates a declaration without code"),
+            ("class A { @a declare x }", "decorates a declaration without code"),
+            ("abstract class A { @a abstract x }", "decorates a declaration without code"),
             ("function* f() { @a class A { @(yield) m() {} } }", "a decorator that yields is not supported"),
         ] {
             let refused = transpile(source, Language::TypeScript).unwrap_err();

@@ -43,12 +43,11 @@ pub(crate) fn nesting_depth(program: &Program) -> Result<usize, ResolutionTooCos
     // The resolver visits the `extends` of a class expression, and a decorator, twice; nested ones
     // double the visits again.
     if depth.work > MAX_WORK {
-        let message = "nests classes in decorators, or in the `extends` of classes, deeper than any tool does";
+        let message = "nests classes in decorators, or in the `extends` of classes, too deeply";
         return Err(ResolutionTooCostly { message, at: None });
     }
     if depth.steps > MAX_STEPS && depth.max <= MAX_DEPTH {
-        let message = "has more names, functions and statements in blocks within blocks than any tool does: move \
-                       them out of the blocks";
+        let message = "has too many names, functions and statements in nested blocks: move them out of the blocks";
         return Err(ResolutionTooCostly { message, at: depth.exceeded_at });
     }
     Ok(depth.max)
@@ -312,7 +311,7 @@ mod tests {
             for language in [Language::JavaScript, Language::TypeScript] {
                 let refused = analyze(&source, language, None).map(|_| ()).unwrap_err();
                 assert_eq!(refused.code(), "source-too-deep");
-                assert!(refused.diagnostics()[0].message.contains("in blocks within blocks"), "{refused}");
+                assert!(refused.diagnostics()[0].message.contains("in nested blocks"), "{refused}");
                 assert!(refused.diagnostics()[0].location.column > 100, "{refused}");
                 assert!(quick_check(&source, language).is_err());
             }

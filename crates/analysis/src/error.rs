@@ -23,14 +23,14 @@ pub enum AnalysisError {
     /// The source does not parse.
     #[error("{}", summarize(.0))]
     Syntax(Vec<Diagnostic>),
-    /// The source parses, but uses syntax that does not run here.
+    /// The source parses, but uses unsupported syntax.
     #[error("{}", summarize(.0))]
     Unsupported(Vec<Diagnostic>),
     /// The source is nested too deeply to be parsed safely.
     #[error("{}", summarize(.0))]
     TooDeep(Vec<Diagnostic>),
     /// The machine has too little address space to analyse a source of this size safely.
-    #[error("this machine gives too little stack to analyse a source of more than {limit} bytes")]
+    #[error("this machine has too little stack to analyse a source of more than {limit} bytes")]
     InsufficientAddressSpace {
         /// The maximum size of a source that can be tried, in bytes.
         limit: usize,
@@ -62,7 +62,7 @@ impl AnalysisError {
         match self {
             Self::Syntax(_) => "correct the source at this place",
             Self::Unsupported(_) => "write it as the message says",
-            Self::TooDeep(_) => "write lists, functions and statements of their own in place of what is nested",
+            Self::TooDeep(_) => "replace the nesting by lists, functions and separate statements",
             Self::InsufficientAddressSpace { .. } => {
                 "raise the limit on address space (`ulimit -v`), or split the tool"
             }

@@ -146,7 +146,7 @@ pub fn quick_check(source: &str, language: Language) -> Result<(Script, Vec<Find
                 let looked_at = rules::RuleContext::new(source, &parsed.program, &names, &facts);
                 rules::check(&looked_at, &lines, Severity::Critical)
             };
-            // A syntax that does not run here, such as an import, is reported as the rejection
+            // Unsupported syntax, such as an import, is reported as the rejection
             // alone.
             match script::transpile_parsed(source, &parsed) {
                 Ok(script) => Ok((script, findings)),
@@ -234,7 +234,7 @@ fn too_deep_analysis(parsed: &ParsedSource, lines: &LineIndex<'_>) -> Analysis {
     let finding = Finding {
         rule: RuleId("deep-nesting"),
         severity: Severity::High,
-        message: format!("is nested {} deep, more than {MAX_DEPTH}: what it does is not looked at", parsed.depth),
+        message: format!("is nested {} levels deep, the limit is {MAX_DEPTH}: it was not analysed", parsed.depth),
         suggestion: "write lists and functions instead of nesting",
         location,
         snippet: lines.snippet(&location),

@@ -29,8 +29,7 @@ use crate::exports::is_instantiated;
 const MAX_STEPS: u32 = 1_000_000;
 
 /// The message for a source that exceeds [`MAX_STEPS`].
-const TOO_MANY_STEPS: &str =
-    "opens namespaces again within so many others that it is not compiled: write them side by side";
+const TOO_MANY_STEPS: &str = "reopens namespaces at too many levels of nesting: write them side by side";
 
 /// Rewrites names that another part of a namespace or of an `enum` exports to members of it.
 /// Requires resolved names.
@@ -705,6 +704,6 @@ mod tests {
             "}".repeat(150)
         );
         let refused = transpile(&source, Language::TypeScript).unwrap_err();
-        assert!(refused.to_string().starts_with("opens namespaces again"), "{refused}");
+        assert!(refused.to_string().starts_with("reopens namespaces"), "{refused}");
     }
 }

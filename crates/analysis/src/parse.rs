@@ -104,7 +104,7 @@ pub(crate) fn parse(source: &str, language: Language) -> Result<ParsedSource, An
         return Err(if is_tag {
             AnalysisError::Unsupported(told(JSX_UNSUPPORTED))
         } else {
-            AnalysisError::TooDeep(told("nests deeper than any tool does"))
+            AnalysisError::TooDeep(told("is nested too deeply"))
         });
     }
     let (typescript, javascript) = (typescript_syntax(), javascript_syntax());

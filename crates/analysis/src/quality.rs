@@ -142,11 +142,11 @@ fn round_score(value: f64) -> f64 {
 
 fn improvements(scores: &CategoryScores) -> Vec<String> {
     [
-        (scores.readability, "split what is long and deep into functions with names"),
+        (scores.readability, "split long and deeply nested code into named functions"),
         (scores.error_handling, "check the parameters, and throw an error that says what is wrong with them"),
         (scores.documentation, "say in a comment what the tool does, what it takes and what it returns"),
         (scores.testability, "take what varies, such as the time, as a parameter"),
-        (scores.performance, "do what does not depend on each other at the same time, and nothing twice"),
+        (scores.performance, "run independent work in parallel, and nothing twice"),
         (scores.security_awareness, "remove what the safety analysis found, and check the parameters"),
     ]
     .into_iter()
@@ -268,12 +268,12 @@ impl<'a> QualityVisitor<'a> {
         }
         for (path, what) in [(&["Math", "random"] as &[&str], "`Math.random()`"), (&["Date", "now"], "`Date.now()`")] {
             if let Some(used) = subject.facts.uses_of_global(path).next() {
-                let description = format!("{what} makes the result vary");
+                let description = format!("{what} makes the result nondeterministic");
                 self.add_issue(TESTABILITY, Severity::Medium, used.span, description, "take it as a parameter");
             }
         }
         if documentation_score(subject, self.type_annotations > 0) <= 0.5 {
-            let description = "says nothing of what the tool does";
+            let description = "has no comment that says what the tool does";
             self.add_issue(
                 DOCUMENTATION,
                 Severity::Low,
@@ -285,7 +285,7 @@ impl<'a> QualityVisitor<'a> {
         for write in &subject.facts.writes {
             let dom = write.target.as_path().and_then(|thing| thing.last_name()) == Some("innerHTML");
             if dom {
-                let description = "text becomes HTML without being escaped";
+                let description = "text is inserted as HTML without escaping";
                 self.add_issue(SECURITY, Severity::Medium, write.span, description, "set `textContent`");
             }
         }

@@ -144,18 +144,19 @@ impl<'a> TranspileJob<'a> {
         let (is_decorated, may_be) = (decorators > 0, depth <= MAX_COMPILED_DEPTH);
         if is_typescript && depth > MAX_STRIPPED_DEPTH {
             return Err(unsupported(format!(
-                "is nested {depth} deep, the limit for TypeScript is {MAX_STRIPPED_DEPTH}"
+                "is nested {depth} levels deep, the limit for TypeScript is {MAX_STRIPPED_DEPTH}"
             )));
         }
         if is_decorated && !may_be {
             return Err(unsupported(format!(
-                "is nested {depth} deep, the limit for a tool with decorators or `accessor` fields is {MAX_COMPILED_DEPTH}"
+                "is nested {depth} levels deep, the limit for a tool with decorators or `accessor` fields is \
+                 {MAX_COMPILED_DEPTH}"
             )));
         }
         if decorators > MAX_DECORATORS {
             return Err(unsupported(format!(
-                "has {decorators} decorators and `accessor` fields, the limit is {MAX_DECORATORS}: write methods, or call \
-                 functions in a loop"
+                "has {decorators} decorators and `accessor` fields, the limit is {MAX_DECORATORS}: write methods, or \
+                 call functions in a loop"
             )));
         }
         if !is_typescript {
@@ -206,7 +207,7 @@ impl<'a> TranspileJob<'a> {
             Err(_) => {}
         }
         if self.compilability.is_too_long {
-            let message = "texts of an `enum` or a `const` are put together to more than is compiled".to_owned();
+            let message = "strings of an `enum` or a `const` are concatenated to more than the limit".to_owned();
             return Err(AnalysisError::Unsupported(vec![diagnostic(&LineIndex::new(source), (0, 0), message)]));
         }
         compile(source).map_err(AnalysisError::Unsupported)
@@ -279,17 +280,16 @@ impl UnsupportedVisitor<'_> {
 
     fn refuse_decorated_parameter(&mut self, decorators: &[Decorator]) {
         if let Some(first) = decorators.first() {
-            let message = "decorators of parameters are not supported: they are part of the old \
-                           `experimentalDecorators` alone; decorate the method or the class, or call a function in the \
-                           body";
+            let message = "parameter decorators are not supported: only the old `experimentalDecorators` has them; \
+                           decorate the method or the class, or call a function in the body";
             self.refuse(first.span, message);
         }
     }
 
     fn refuse_decorated_declaration(&mut self, decorators: &[Decorator]) {
         if let Some(first) = decorators.first() {
-            let message = "decorates a declaration that makes nothing (`declare`, `abstract`, an overload): decorate \
-                           what implements it";
+            let message = "decorates a declaration without code (`declare`, `abstract`, an overload): decorate \
+                           its implementation";
             self.refuse(first.span, message);
         }
     }
@@ -504,9 +504,9 @@ fn unsupported_import_message(name: &str) -> String {
     }
     if matches!(name, "zod" | "zod/v4" | "zod/mini" | "valibot" | "arktype") {
         return format!(
-            "`{name}` cannot be imported: build the schema with `@sinclair/typebox`, or write it as a plain JSON Schema \
-             object"
+            "`{name}` cannot be imported: build the schema with `@sinclair/typebox`, or write it as a plain JSON \
+             Schema object"
         );
     }
-    format!("`{name}` cannot be imported: a tool is one file that imports types alone, and `@sinclair/typebox`")
+    format!("`{name}` cannot be imported: a tool is one file that may import only types and `@sinclair/typebox`")
 }

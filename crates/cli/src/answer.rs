@@ -188,11 +188,11 @@ fn hint(stop: &Stop) -> Option<&'static str> {
         Stop::OutOfMemory { .. } => "raise it with --memory-mb (limits.memory_mb in a batch request)",
         Stop::OutputTooLarge { .. } => "raise it with --output-bytes (limits.output_bytes in a batch request)",
         Stop::ConsoleTooLarge { .. } => "raise it with --console-bytes (limits.console_bytes in a batch request)",
-        Stop::Stalled => "a promise waits for something that never comes: settle it in the tool",
+        Stop::Stalled => "the tool awaits a promise that nothing settles: settle it in the tool",
         Stop::WorkerDied { .. } => {
-            "call it again: there is a new worker; where it dies again, it is a bug of Toolcell: please report it with the tool"
+            "retry: a new worker started; if it dies again, this is a bug in Toolcell: please report it with the tool"
         }
-        Stop::Crashed { .. } => "this is a bug of Toolcell; please report it with the tool",
+        Stop::Crashed { .. } => "this is a bug in Toolcell: please report it with the tool",
         _ => return None,
     })
 }

@@ -68,7 +68,7 @@ fn list(toolbox: &Toolbox, json: bool, lang: Lang, streams: &mut Streams<'_>) ->
     for PendingTool { tool, approval: question } in &pending {
         let (name, id, grants, by) =
             (&tool.name, tool.id.short(), describe_grants(&question.grants), single_line_for_display(&question.by));
-        let line = format!("pending   {name} ({id}) with {grants}, asked by {by}, since {}", question.at);
+        let line = format!("pending   {name} ({id}) with {grants}, requested by {by}, since {}", question.at);
         let rows = streams.wrap_for_output(&line);
         writeln!(streams.output, "{rows}")?;
         match toolbox.approval_prompt(&tool.id.to_string()) {
@@ -98,17 +98,20 @@ fn list(toolbox: &Toolbox, json: bool, lang: Lang, streams: &mut Streams<'_>) ->
         let (word, by) = (decision_name(said.decision), escape_control_chars(&said.by));
         let with = match said.decision {
             Decision::Approved => format!("with {grants}"),
-            Decision::Refused => "whatever it is granted".to_owned(),
+            Decision::Refused => "with any grants".to_owned(),
         };
         let rows = streams.wrap_for_output(&format!("{word:<9} {name} ({id}) {with}, by {by}, {}", said.at));
         writeln!(streams.output, "{rows}")?;
     }
     if pending.is_empty() && decided.is_empty() {
-        writeln!(streams.output, "nothing waits for an approval, and nothing was decided")?;
+        writeln!(streams.output, "no pending approvals and no decisions")?;
     }
     if let Some(first) = pending.first() {
         let name = &first.tool.name;
-        writeln!(streams.errors, "hint: `toolcell show {name}`, then `toolcell approvals grant {name}` or `refuse`")?;
+        writeln!(
+            streams.errors,
+            "hint: review with `toolcell show {name}`, then run `toolcell approvals grant {name}` or `refuse`"
+        )?;
     }
     Ok(Exit::Done)
 }
@@ -181,11 +184,11 @@ fn grant(toolbox: &Toolbox, grant: &GrantRequest<'_>, json: bool, streams: &mut 
         && digest.as_deref() != Some(shown)
     {
         let message = format!(
-            "`{}` is not, or is not granted, what was shown as {}",
+            "`{}` or its grants no longer match the digest {}",
             single_line_for_display(grant.tool),
             single_line_for_display(shown)
         );
-        let hint = "look at it again with `toolcell approvals`, and decide about what is shown there";
+        let hint = "review it again with `toolcell approvals`, and use the new digest";
         return Err(CliError::coded("approval-changed", message, hint));
     }
     let by = match &grant.approver {
@@ -206,7 +209,7 @@ fn grant(toolbox: &Toolbox, grant: &GrantRequest<'_>, json: bool, streams: &mut 
             }
             ApprovalAnswer::Refuse { .. } | ApprovalAnswer::Defer | ApprovalAnswer::NotShown { .. } => {
                 let message = format!("`{}` is not approved", question.call.tool_name);
-                let hint = "it is asked about again; to end that: toolcell approvals refuse";
+                let hint = "the next run asks again; to refuse for good: toolcell approvals refuse";
                 return Err(CliError::coded("not-approved", message, hint));
             }
         },
@@ -232,7 +235,7 @@ fn print(
     let id = decided.tool.short();
     match decision {
         Decision::Approved => writeln!(streams.output, "{word} {name} ({id}) with {}", describe_grants(&grants))?,
-        Decision::Refused => writeln!(streams.output, "{word} {name} ({id}), whatever it is granted")?,
+        Decision::Refused => writeln!(streams.output, "{word} {name} ({id}) with any grants")?,
     }
     Ok(Exit::Done)
 }
@@ -243,9 +246,9 @@ fn revoke(toolbox: &Toolbox, tool: &str, json: bool, streams: &mut Streams<'_>) 
         let said = json!({ "tool": tool.id.to_string(), "name": tool.name.as_str(), "revoked": count });
         writeln!(streams.output, "{said}")?;
     } else if count == 0 {
-        writeln!(streams.output, "nothing was said to {} ({})", tool.name, tool.id.short())?;
+        writeln!(streams.output, "no approval or refusal of {} ({}) to revoke", tool.name, tool.id.short())?;
     } else {
-        writeln!(streams.output, "took back what was said to {} ({})", tool.name, tool.id.short())?;
+        writeln!(streams.output, "revoked the approvals and refusals of {} ({})", tool.name, tool.id.short())?;
     }
     Ok(Exit::Done)
 }

@@ -18,6 +18,7 @@ use toolcell::jail::Program;
 use toolcell::{ImageKind, Lang, SandboxConfig};
 
 use crate::Streams;
+use crate::environment;
 use crate::error::CliError;
 use crate::exit::Exit;
 
@@ -74,20 +75,21 @@ impl Args {
 
     /// Returns the language: `--lang`, else `TOOLCELL_LANG`, else the policy's, else the locale's,
     /// else English.
-    pub(crate) fn lang(&self, of_policy: Option<Lang>) -> Lang {
-        let named = |names: &[&str]| {
+    ///
+    /// # Errors
+    /// `usage` if `TOOLCELL_LANG` names another language.
+    pub(crate) fn lang(&self, of_policy: Option<Lang>) -> Result<Lang, CliError> {
+        let of_locale = || {
+            let names = ["LC_ALL", "LC_MESSAGES", "LANG"];
             let set = names.iter().find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()));
             set.map(|name| Lang::from_locale(&name))
         };
-        match self.lang {
+        Ok(match self.lang {
             Some(LangName::En) => Lang::En,
             Some(LangName::Ja) => Lang::Ja,
             Some(LangName::Zh) => Lang::Zh,
-            None => named(&["TOOLCELL_LANG"])
-                .or(of_policy)
-                .or_else(|| named(&["LC_ALL", "LC_MESSAGES", "LANG"]))
-                .unwrap_or(Lang::En),
-        }
+            None => environment::language()?.or(of_policy).or_else(of_locale).unwrap_or(Lang::En),
+        })
     }
 }
 
@@ -220,8 +222,8 @@ pub(crate) struct ExecArgs {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  toolcell check tool.ts\n  toolcell check tools/ --quiet\n  \
     toolcell check tool.ts --capabilities net,timers\n  toolcell check tools/ --format sarif > report.sarif\n\n\
-    What a tool asks for is also read from the `capabilities` of the file beside it: tool.json for tool.ts.\n\
-    Exit status: 0 all may run, 2 usage, 3 one is refused, 4 no such file")]
+    Requested capabilities are also read from the JSON file beside the source: `capabilities` in tool.json.\n\
+    Exit status: 0 all sources pass, 2 usage, 3 a source is refused, 4 no such file")]
 pub(crate) struct CheckArgs {
     /// Files, folders, or - for standard input
     #[arg(required = true)]
@@ -299,7 +301,7 @@ pub(crate) struct SandboxArgs {
     image: ImageName,
 
     /// Run calls in confined worker processes (seccomp, Landlock), as a second layer around the
-    /// sandbox [default: true if `TOOLCELL_JAIL` is 1]
+    /// sandbox [default: true if `TOOLCELL_JAIL` is on]
     #[arg(long)]
     jail: bool,
 }
@@ -318,15 +320,19 @@ enum ImageName {
 
 impl SandboxArgs {
     /// Returns a sandbox configuration with one call slot.
-    pub(crate) fn config(self) -> SandboxConfig {
+    ///
+    /// # Errors
+    /// `usage` if `TOOLCELL_JAIL` is neither on nor off.
+    pub(crate) fn config(self) -> Result<SandboxConfig, CliError> {
         let images = match self.image {
             ImageName::Auto => ImageKind::ALL.to_vec(),
             ImageName::Roomy => vec![ImageKind::Roomy],
             ImageName::Bounded => vec![ImageKind::Bounded],
             ImageName::Interpreted => vec![ImageKind::Interpreted],
         };
-        let jailed = self.jail || std::env::var_os("TOOLCELL_JAIL").is_some_and(|value| value == "1");
-        SandboxConfig { images, slots: 1, jail: jailed.then_some(Program::This) }
+        // The variable is checked even if the option decides.
+        let jailed = environment::switch(environment::JAIL)? || self.jail;
+        Ok(SandboxConfig { images, slots: 1, jail: jailed.then_some(Program::This) })
     }
 
     /// Returns a one-slot sandbox configuration for commands that run no tool.

@@ -36,7 +36,7 @@ fn show(store: &Store, args: &AuditArgs, json: bool, streams: &mut Streams<'_>) 
         }
     }
     if lines.skipped() > 0 {
-        writeln!(streams.errors, "warning: {} broken lines; `toolcell audit verify` names them", lines.skipped())?;
+        writeln!(streams.errors, "warning: {} invalid lines; `toolcell audit verify` lists them", lines.skipped())?;
     }
     Ok(Exit::Done)
 }
@@ -61,16 +61,16 @@ fn verify(store: &Store, kept: Option<&Head>, json: bool, streams: &mut Streams<
         writeln!(streams.output, "{}", report_to_json(&verdict))?;
     } else {
         for problem in &verdict.problems {
-            writeln!(streams.output, "wrong: {}", escape_control_chars(&problem.to_string()))?;
+            writeln!(streams.output, "problem: {}", escape_control_chars(&problem.to_string()))?;
         }
         if verdict.omitted > 0 {
-            writeln!(streams.output, "wrong: {} more", verdict.omitted)?;
+            writeln!(streams.output, "problem: {} more", verdict.omitted)?;
         }
         let end = verdict.head.map_or_else(|| "the log is empty".to_owned(), |head| format!("head {head}"));
         let found = if clean {
-            "as they were written".to_owned()
+            "intact".to_owned()
         } else {
-            format!("{} wrong", verdict.problems.len() as u64 + verdict.omitted)
+            format!("{} problems", verdict.problems.len() as u64 + verdict.omitted)
         };
         writeln!(streams.output, "{} lines in {} files, {found}; {end}", verdict.lines, verdict.files)?;
     }

@@ -77,7 +77,7 @@ pub(crate) fn run(
     streams: &mut Streams<'_>,
     cancel: &CancelToken,
 ) -> Result<Exit, CliError> {
-    let toolbox = toolbox::open_for_drafts(dir, args.config(), rules)?;
+    let toolbox = toolbox::open_for_drafts(dir, args.config()?, rules)?;
     let mut input = BufReader::with_capacity(64 << 10, &mut *streams.input);
     let mut line = Vec::new();
     loop {
@@ -134,7 +134,7 @@ fn respond(toolbox: &Toolbox, line: &[u8], lang: Lang, cancel: &CancelToken) -> 
         Ok(request) => request,
         Err(error) => {
             let id = serde_json::from_str(text).ok().and_then(|IdOnly { id }| id);
-            return error_response(id, "request-invalid", format!("the line is no request: {error}"));
+            return error_response(id, "request-invalid", format!("the line is not a valid request: {error}"));
         }
     };
     let id = request.id.clone();
@@ -163,7 +163,7 @@ fn respond(toolbox: &Toolbox, line: &[u8], lang: Lang, cancel: &CancelToken) -> 
         other => error_response(
             id,
             "request-invalid",
-            format!("unknown op `{other}`, there are `run`, `analyze` and `reflect`"),
+            format!("unknown op `{other}`, expected `run`, `analyze` or `reflect`"),
         ),
     }
 }
@@ -182,17 +182,17 @@ impl<E: Into<CliError>> From<E> for BatchError {
 
 fn run_request(toolbox: &Toolbox, request: Request, cancel: &CancelToken) -> Result<Report, BatchError> {
     let Some(source) = &request.source else {
-        return Err(BatchError::Request("`run` needs `source`".to_owned()));
+        return Err(BatchError::Request("`run` requires `source`".to_owned()));
     };
     if let Some(lang) = request.lang.as_deref().filter(|lang| !matches!(*lang, "js" | "ts")) {
-        return Err(BatchError::Request(format!("unknown lang `{lang}`, there is `js` and `ts`")));
+        return Err(BatchError::Request(format!("unknown lang `{lang}`, expected `js` or `ts`")));
     }
     if let Some(analysis) = request.analysis.as_deref().filter(|analysis| !matches!(*analysis, "on" | "off")) {
-        return Err(BatchError::Request(format!("unknown analysis `{analysis}`, there is `on` and `off`")));
+        return Err(BatchError::Request(format!("unknown analysis `{analysis}`, expected `on` or `off`")));
     }
     let params = match (request.params, request.params_json) {
         (Some(_), Some(_)) => {
-            return Err(BatchError::Request("give `params` or `params_json`, not both".to_owned()));
+            return Err(BatchError::Request("`params` and `params_json` are mutually exclusive".to_owned()));
         }
         (Some(params), None) => params.get().to_owned(),
         (None, Some(params)) => params,
@@ -218,10 +218,10 @@ fn source_name(lang: Option<&str>) -> &'static str {
 
 fn analyze_request(request: &Request) -> Result<CommandResponse, BatchError> {
     let Some(source) = &request.source else {
-        return Err(BatchError::Request("`analyze` needs `source`".to_owned()));
+        return Err(BatchError::Request("`analyze` requires `source`".to_owned()));
     };
     if let Some(lang) = request.lang.as_deref().filter(|lang| !matches!(*lang, "js" | "ts")) {
-        return Err(BatchError::Request(format!("unknown lang `{lang}`, there is `js` and `ts`")));
+        return Err(BatchError::Request(format!("unknown lang `{lang}`, expected `js` or `ts`")));
     }
     let draft = Draft::from_bytes(source_name(request.lang.as_deref()), source.as_bytes())?;
     let analysis = analyze(draft.source(), draft.language(), None).map_err(ExecError::Source)?;
@@ -238,7 +238,7 @@ fn reflect_request(toolbox: &Toolbox, request: Request, lang: Lang) -> Result<Co
         Some(name) => Lang::ALL
             .into_iter()
             .find(|known| known.name() == name)
-            .ok_or_else(|| BatchError::Request(format!("unknown lang `{name}`, there are `en`, `ja` and `zh`")))?,
+            .ok_or_else(|| BatchError::Request(format!("unknown lang `{name}`, expected `en`, `ja` or `zh`")))?,
     };
     let fields = [
         ("task_description", request.task_description),

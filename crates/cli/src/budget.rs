@@ -61,7 +61,7 @@ fn rebase_budgets(
     let options =
         TestOptions { budgets: BudgetPolicy::Ignored, cancel: Some(cancel.clone()), ..TestOptions::default() };
     let tested = if problems.is_empty() {
-        run_suites(&suites, &test_toolbox(args.sandbox.config(), 0)?, &options)
+        run_suites(&suites, &test_toolbox(args.sandbox.config()?, 0)?, &options)
     } else {
         TestReport { problems, ..TestReport::default() }
     };
@@ -127,8 +127,8 @@ fn costs_from_file(path: &Path, streams: &mut Streams<'_>) -> Result<(Vec<RunCos
     let (mut costs, mut passed_over) = (Vec::new(), 0);
     for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let run: RawRun<'_> = serde_json::from_str(line).map_err(|error| CliError::Usage {
-            message: format!("{}:{}: no run: {error}", path.display(), number + 1),
-            hint: "hand in runs as `toolcell exec --json` prints them, one a line",
+            message: format!("{}:{}: not a run: {error}", path.display(), number + 1),
+            hint: "pass runs as printed by `toolcell exec --json`, one per line",
         })?;
         match cost_of_run(&run) {
             Some(cost) => costs.push(cost),
@@ -170,8 +170,8 @@ fn learn_from_runs(
     streams: &mut Streams<'_>,
 ) -> Result<Exit, CliError> {
     let learned = learn_limits(costs).map_err(|error| {
-        let message = format!("{error}; {passed_over} do not count: of another fuel model, or stopped");
-        CliError::Usage { message, hint: "run it more often, or hand in more runs" }
+        let message = format!("{error}; {passed_over} ignored: stopped, or measured under another fuel model");
+        CliError::Usage { message, hint: "run the tool more often, or pass more runs" }
     })?;
     if json {
         let about = args.tool.as_deref();
@@ -180,11 +180,11 @@ fn learn_from_runs(
         return Ok(Exit::Done);
     }
     let LearnedLimits { runs, fuel, memory_bytes, timeout_ms } = &learned;
-    writeln!(streams.output, "# from {runs} runs ({passed_over} passed over), under the model {}", model())?;
+    writeln!(streams.output, "# from {runs} runs ({passed_over} ignored), under the fuel model {}", model())?;
     for (name, limit, margin) in [
-        ("fuel", fuel, "a tenth on top"),
-        ("memory_bytes", memory_bytes, "a tenth on top, in whole pages"),
-        ("timeout_ms", timeout_ms, "ten times as much: machines differ"),
+        ("fuel", fuel, "plus 10 %"),
+        ("memory_bytes", memory_bytes, "plus 10 %, in whole pages"),
+        ("timeout_ms", timeout_ms, "times ten, because machines differ"),
     ] {
         writeln!(
             streams.output,
@@ -194,7 +194,7 @@ fn learn_from_runs(
         )?;
     }
     if !fuel.stops_doubling {
-        writeln!(streams.errors, "warning: a run of twice the median fuel is not stopped: the runs differ too much")?;
+        writeln!(streams.errors, "warning: the limit allows twice the median fuel, because the runs vary too much")?;
     }
     Ok(Exit::Done)
 }
@@ -202,8 +202,8 @@ fn learn_from_runs(
 /// Describes in a sentence how a limit was derived.
 fn describe_limit(limit: &LearnedLimit, margin: &str) -> String {
     let method = match limit.method {
-        LimitMethod::DistributionFree => "it admits 999 of the next 1,000 runs, whatever their distribution",
-        LimitMethod::LogNormal => "it admits 999 of the next 1,000 runs where they are log-normal",
+        LimitMethod::DistributionFree => "covers 999 of the next 1,000 runs, for any distribution",
+        LimitMethod::LogNormal => "covers 999 of the next 1,000 runs, if log-normal",
     };
     format!("median {}, largest {}; {method}, with 95 % confidence; {margin}", limit.median, limit.largest)
 }

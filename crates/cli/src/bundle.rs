@@ -113,7 +113,7 @@ pub(crate) fn import_tools(
             }
         }
         let by = signer
-            .map_or_else(|| "nobody vouches for them".to_owned(), |signer| format!("signed with the key {signer}"));
+            .map_or_else(|| "not signed by a trusted key".to_owned(), |signer| format!("signed with the key {signer}"));
         let (added, replaced) = (imported.added.len(), imported.replaced.len());
         writeln!(streams.output, "{added} added, {replaced} replaced, {} unchanged; {by}", imported.unchanged)?;
     }

@@ -260,17 +260,12 @@ fn print_text(checked: &[CheckedFile], quiet: bool, lang: Lang, streams: &mut St
                     }
                 }
                 for missing in &analysis.capability_diff.missing {
-                    writeln!(
-                        streams.output,
-                        "error: {}: uses `{}` and does not ask for it\n",
-                        one.path,
-                        missing.name()
-                    )?;
+                    writeln!(streams.output, "error: {}: uses `{}` without requesting it\n", one.path, missing.name())?;
                 }
                 if !quiet {
                     for unused in &analysis.capability_diff.unused {
                         let name = unused.name();
-                        writeln!(streams.output, "warning: {}: asks for `{name}` and does not use it\n", one.path)?;
+                        writeln!(streams.output, "warning: {}: requests `{name}` but does not use it\n", one.path)?;
                     }
                 }
             }
@@ -296,9 +291,9 @@ fn print_text(checked: &[CheckedFile], quiet: bool, lang: Lang, streams: &mut St
         counts.iter().rev().map(|(severity, count)| format!("{count} {}", severity.name())).collect();
     let unread = checked.iter().filter(|one| one.analysis.is_err() || one.rejection().is_some()).count();
     if unread > 0 {
-        found.insert(0, format!("{unread} that do not run here"));
+        found.insert(0, format!("{unread} not runnable"));
     }
-    let found = if found.is_empty() { "nothing found".to_owned() } else { found.join(", ") };
+    let found = if found.is_empty() { "no findings".to_owned() } else { found.join(", ") };
     writeln!(streams.output, "{} checked, {refused} refused: {found}", checked.len())
 }
 
@@ -334,7 +329,7 @@ fn summary(checked: &CheckedFile, analysis: &Analysis, lang: Lang) -> String {
             }
         })
         .collect();
-    let needs = if needs.is_empty() { String::new() } else { format!("  needs {}", needs.join(", ")) };
+    let needs = if needs.is_empty() { String::new() } else { format!("  uses {}", needs.join(", ")) };
     format!("{}: {scores}{needs}", escape_control_chars(&checked.path))
 }
 

@@ -58,7 +58,7 @@ impl CommandError {
     pub(crate) fn hint(&self) -> Cow<'_, str> {
         match self {
             Self::CreateUndescribed(_) => {
-                "say what it does with --description, or with `description` in the .json file beside it".into()
+                "describe the tool with --description, or with `description` in the .json file beside the source".into()
             }
             Self::Create(error) => error.hint(),
             Self::Run(error) | Self::RunInterrupted(error) => error.hint(),

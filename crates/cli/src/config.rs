@@ -61,11 +61,11 @@ fn show(rules: &PolicyFiles, with_origin: bool, streams: &mut Streams<'_>) -> Re
     }
     if let (Some(file), Some(false)) = (&rules.project, rules.is_project_trusted()?) {
         let path = escape_control_chars(&file.path().display().to_string());
-        writeln!(streams.errors, "warning: the hooks of {path} do not run, and deny, because nobody trusted it")?;
-        writeln!(streams.errors, "hint: look at it, and then: toolcell config trust {path}")?;
+        writeln!(streams.errors, "warning: the hooks of {path} deny every call, because the file is not trusted")?;
+        writeln!(streams.errors, "hint: review it, then run: toolcell config trust {path}")?;
     }
     if let Some(reason) = rules.trust_problem()? {
-        writeln!(streams.errors, "warning: nothing runs here: {}", escape_control_chars(&reason))?;
+        writeln!(streams.errors, "warning: no tool runs in this folder: {}", escape_control_chars(&reason))?;
     }
     Ok(Exit::Done)
 }
@@ -74,7 +74,7 @@ fn show(rules: &PolicyFiles, with_origin: bool, streams: &mut Streams<'_>) -> Re
 fn describe_origins(setting: &Setting) -> String {
     let mut text = setting.origin.to_string();
     for (value, origin) in &setting.ignored {
-        text = format!("{text}; {value} does not count ({origin})");
+        text = format!("{text}; {value} is ignored ({origin})");
     }
     text
 }
@@ -138,10 +138,10 @@ fn check(file: Option<&str>, places: &PolicyArgs, json: bool, streams: &mut Stre
         }
         Ok(files) => {
             for file in &files {
-                writeln!(streams.output, "{}: sound", escape_control_chars(&file.path().display().to_string()))?;
+                writeln!(streams.output, "{}: valid", escape_control_chars(&file.path().display().to_string()))?;
             }
             if files.is_empty() {
-                writeln!(streams.output, "no policy file holds here; `toolcell init` writes one")?;
+                writeln!(streams.output, "no policy file in effect; `toolcell init` creates one")?;
             }
             Ok(Exit::Done)
         }
@@ -186,8 +186,8 @@ fn trust(file: Option<&Path>, places: &PolicyArgs, json: bool, streams: &mut Str
     let path: PathBuf = match file {
         Some(path) => stable_path(path)?,
         None => policy_files::project_path(places)?.ok_or_else(|| {
-            let message = "no project's policy file is found from here".to_owned();
-            CliError::coded("file-not-found", message, "name it: toolcell config trust FILE")
+            let message = "no project policy file found from this folder upwards".to_owned();
+            CliError::coded("file-not-found", message, "pass the file: toolcell config trust FILE")
         })?,
     };
     let file = policy_files::read(Layer::Project, &path)?;
@@ -210,23 +210,23 @@ fn trust(file: Option<&Path>, places: &PolicyArgs, json: bool, streams: &mut Str
     let mut lines = vec![format!("trusted {} ({})", display_path(&path), short_hash(&file.hash().to_hex()))];
     for hook in file.hooks() {
         let words: Vec<String> = hook.command.iter().map(|word| quote_if_multiline(word)).collect();
-        lines.push(format!("its hook `{}` runs {}", quote_if_multiline(&hook.name), words.join(" ")));
+        lines.push(format!("hook `{}` runs {}", quote_if_multiline(&hook.name), words.join(" ")));
         if !hook.env.is_empty() {
-            lines.push(format!("  it gets the variables {}", quote_if_multiline(&hook.env.join(", "))));
+            lines.push(format!("  environment variables passed to it: {}", quote_if_multiline(&hook.env.join(", "))));
         }
         let ProgramFiles { files, folders } = of(hook);
         for path in files {
             lines.push(match programs.iter().find(|program| program.path == path) {
                 Some(program) => format!("  covered: {} ({})", display_path(&path), short_hash(&program.hash)),
-                None => format!("  not covered, since it cannot be read: {}", display_path(&path)),
+                None => format!("  not covered, it cannot be read: {}", display_path(&path)),
             });
         }
-        let folders = folders.iter().map(|path| format!("  not covered, since it is a folder: {}", display_path(path)));
+        let folders = folders.iter().map(|path| format!("  not covered, it is a folder: {}", display_path(path)));
         lines.extend(folders);
     }
     let what =
-        if file.hooks().is_empty() { "it has no hooks; until" } else { "what these files load is not covered; until" };
-    lines.push(format!("{what} `toolcell config untrust`, nothing runs here where the file has changed or is gone"));
+        if file.hooks().is_empty() { "no hooks; until" } else { "files that these files load are not covered; until" };
+    lines.push(format!("{what} `toolcell config untrust`, no tool runs if the file is changed or removed"));
     for line in lines {
         let rows = streams.wrap_for_output(&line);
         writeln!(streams.output, "{rows}")?;
@@ -256,13 +256,13 @@ fn untrust(file: &Path, places: &PolicyArgs, json: bool, streams: &mut Streams<'
     let path = stable_path(file)?;
     let shown = path.display().to_string();
     if !TrustList::locate(places).remove(&path)? {
-        let hint = "`toolcell config show --origin` names the files that hold here";
-        return Err(CliError::coded("not-trusted", format!("{shown} was not trusted"), hint));
+        let hint = "list the files in effect with `toolcell config show --origin`";
+        return Err(CliError::coded("not-trusted", format!("{shown} is not trusted"), hint));
     }
     if json {
         writeln!(streams.output, "{}", json!({ "path": shown, "trusted": false }))?;
     } else {
-        writeln!(streams.output, "{} is not trusted any longer", escape_control_chars(&shown))?;
+        writeln!(streams.output, "{} is no longer trusted", escape_control_chars(&shown))?;
     }
     Ok(Exit::Done)
 }

@@ -42,7 +42,7 @@ pub(crate) fn run(
 ) -> Result<Exit, CliError> {
     let mut request = build_request(args, streams)?;
     apply_options(&mut request, args, streams)?;
-    let toolbox = toolbox::open(dir, args.sandbox.config(), rules)?;
+    let toolbox = toolbox::open(dir, args.sandbox.config()?, rules)?;
     let created = toolbox.create(&request).map_err(|error| match error.code() {
         "request-invalid" if request.description.trim().is_empty() => {
             CliError::Command(CommandError::CreateUndescribed(error))
@@ -86,7 +86,7 @@ fn build_request(args: &CreateArgs, streams: &mut Streams<'_>) -> Result<CreateT
 fn read_sidecar(path: &Path) -> Result<CreateTool, CliError> {
     let wrong = |what: String| CliError::Usage {
         message: format!("{}: {what}", path.display()),
-        hint: "the file beside a source is a JSON object with fields of a request, such as `description`",
+        hint: "the file beside a source must be a JSON object with request fields such as `description`",
     };
     let text = input::read_file(path, MAX_REQUEST_BYTES)?;
     let mut said: Map<String, Value> = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
@@ -137,8 +137,8 @@ fn parse_json_option(option: &str, word: &str) -> Result<Value, CliError> {
 
 fn parse_json(option: &str, text: &str) -> Result<Value, CliError> {
     serde_json::from_str(text).map_err(|error| CliError::Usage {
-        message: format!("{option} is no JSON: {error}"),
-        hint: "quote it for the shell, as in '{\"n\": {\"type\": \"number\"}}', or hand it in as @FILE",
+        message: format!("{option} is not valid JSON: {error}"),
+        hint: "quote the value for the shell, as in '{\"n\": {\"type\": \"number\"}}', or pass it as @FILE",
     })
 }
 
@@ -154,13 +154,13 @@ fn print_notes(created: &CreateResult, toolbox: &Toolbox, streams: &mut Streams<
     }
     for toolcell::EquivalentTool { entry, inputs, .. } in &created.equivalent {
         let (name, id) = (&entry.name, entry.id.short());
-        writeln!(streams.errors, "note: `{name}` ({id}) gives the same answers to {inputs} inputs")?;
+        writeln!(streams.errors, "note: `{name}` ({id}) returns the same results for {inputs} inputs")?;
     }
     if let Some(replaced) = created.replaced {
         let back = created.version.saturating_sub(1).max(1);
         writeln!(
             streams.errors,
-            "note: it replaces {}: `toolcell rollback {} {back}` goes back",
+            "note: the new version replaces {}: undo with `toolcell rollback {} {back}`",
             replaced.short(),
             created.name
         )?;
@@ -168,12 +168,12 @@ fn print_notes(created: &CreateResult, toolbox: &Toolbox, streams: &mut Streams<
     let Some(why) = &created.needs_approval else { return Ok(()) };
     let why = single_line(why);
     if toolbox.policy().approval().0 == ApprovalMode::Never {
-        writeln!(streams.errors, "note: it does not run, unless somebody approves it: {why}")?;
+        writeln!(streams.errors, "note: the tool cannot run without approval: {why}")?;
     } else {
-        writeln!(streams.errors, "note: somebody has to approve it before it runs: {why}")?;
+        writeln!(streams.errors, "note: the tool needs approval before its first run: {why}")?;
     }
     writeln!(
         streams.errors,
-        "hint: look at it with `toolcell show {id}`, and approve it with `toolcell approvals grant {id}`"
+        "hint: review it with `toolcell show {id}`, and approve it with `toolcell approvals grant {id}`"
     )
 }

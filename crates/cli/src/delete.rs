@@ -32,7 +32,7 @@ pub(crate) fn run(
     if !json {
         writeln!(
             streams.errors,
-            "hint: `toolcell undelete {}` brings it back, until `toolcell gc` collects it",
+            "hint: `toolcell undelete {}` restores it, until `toolcell gc` collects it",
             step.name
         )?;
     }
@@ -68,7 +68,7 @@ pub(crate) fn undelete(
     let step = toolbox.undelete(&reference)?;
     let (name, id) = (&step.name, step.id.short());
     let text = match lang {
-        Lang::En => format!("Brought the tool `{name}` ({id}) back."),
+        Lang::En => format!("Restored the tool `{name}` ({id})."),
         Lang::Ja => format!("ツール「{name}」({id})を元に戻しました。"),
         Lang::Zh => format!("已恢复工具「{name}」（{id}）。"),
     };
@@ -88,7 +88,7 @@ pub(crate) fn roll_back(
     let step = toolbox.roll_back(&name, args.version)?;
     let (name, id, version) = (&step.name, step.id.short(), args.version);
     let text = match lang {
-        Lang::En => format!("The tool `{name}` is that of version {version} again ({id})."),
+        Lang::En => format!("Rolled the tool `{name}` back to version {version} ({id})."),
         Lang::Ja => format!("ツール「{name}」をバージョン{version}に戻しました({id})。"),
         Lang::Zh => format!("已将工具「{name}」回退到版本 {version}（{id}）。"),
     };

@@ -91,9 +91,9 @@ impl Deadlines {
 
     fn description(self) -> &'static str {
         match self {
-            Self::Epochs => "by epoch interruption: a thread ticks every millisecond while calls run",
-            Self::SlicesInJail => "by slices of fuel: a worker of the jail has one thread",
-            Self::SlicesWithoutThread => "by slices of fuel: no thread can be started",
+            Self::Epochs => "epoch interruption: a thread ticks every millisecond while calls run",
+            Self::SlicesInJail => "slices of fuel: a jail worker has a single thread",
+            Self::SlicesWithoutThread => "slices of fuel: no thread can be started",
         }
     }
 }
@@ -120,9 +120,10 @@ struct RejectedImage {
 
 impl SandboxFindings {
     fn probe(args: SandboxArgs) -> Self {
-        let toolbox = match Toolbox::new(&args.config()) {
+        let opened = args.config().and_then(|config| Ok(Toolbox::new(&config)?));
+        let toolbox = match opened {
             Ok(toolbox) => toolbox,
-            Err(error) => return Self::default().with_failure(error.into()),
+            Err(error) => return Self::default().with_failure(error),
         };
         let passed_over = toolbox.rejected_images().iter();
         let passed_over =
@@ -134,8 +135,8 @@ impl SandboxFindings {
         match first_call(&toolbox) {
             Err(failure) => found.with_failure(failure),
             Ok(Report { outcome: Outcome::Stopped(stop), .. }) => {
-                let (code, message) = (stop.code(), format!("the first call was ended: {stop}"));
-                let error = ErrorResponse::new(code, message, Some("give it more of what it lacks: memory, or time"));
+                let (code, message) = (stop.code(), format!("the test call was stopped: {stop}"));
+                let error = ErrorResponse::new(code, message, Some("raise the limit that it hit: memory or time"));
                 Self {
                     error: Some(error),
                     first_call: FirstCall::Stopped(Exit::from_outcome(&Outcome::Stopped(stop))),
@@ -179,7 +180,7 @@ pub(crate) fn run(
     }
     let sandbox = SandboxFindings::probe(args.sandbox);
     let machine = Machine::probe();
-    let store = with_progress("looking", streams, || StoreFindings::probe(dir));
+    let store = with_progress("checking", streams, || StoreFindings::probe(dir));
     let found_out = sandbox.kind.filter(|kind| *kind == ImageKind::Roomy || !sandbox.passed_over.is_empty());
     let missing = find_missing(found_out, sandbox.deadlines, &machine, &store);
     let findings = Findings {
@@ -189,7 +190,7 @@ pub(crate) fn run(
         guest: GUEST_DIGEST,
         sandbox,
         machine,
-        jail: JailFindings::probe(args.sandbox.config()),
+        jail: JailFindings::probe(args.sandbox.config()?),
         store,
         missing,
     };
@@ -217,7 +218,7 @@ fn print_text(findings: &Findings, streams: &mut Streams<'_>) -> std::io::Result
     writeln!(out, "guest          {}", &findings.guest[..16])?;
     if let Some(kind) = findings.sandbox.kind {
         let what = match kind {
-            ImageKind::Roomy => "native code, no bounds checks, 4 GiB of address space a call",
+            ImageKind::Roomy => "native code, no bounds checks, 4 GiB of address space per call",
             ImageKind::Bounded => "native code with bounds checks, as much address space as memory",
             ImageKind::Interpreted => "interpreter, no executable pages, about 30 times slower",
         };
@@ -242,7 +243,7 @@ fn print_text(findings: &Findings, streams: &mut Streams<'_>) -> std::io::Result
     }
     match &findings.sandbox.first_call {
         FirstCall::Passed => writeln!(out, "works"),
-        FirstCall::WrongResult => writeln!(out, "does not work: the first call gave a wrong answer"),
+        FirstCall::WrongResult => writeln!(out, "does not work: the test call returned a wrong result"),
         FirstCall::Stopped(_) => {
             let message = findings.sandbox.error.as_ref().map_or("", ErrorResponse::message);
             writeln!(out, "does not work: {}", escape_control_chars(message))

@@ -124,28 +124,28 @@ impl CliError {
 
     fn hint(&self) -> Option<Cow<'_, str>> {
         match self {
-            Self::File { .. } => Some("name a file that can be read, or `-` for standard input".into()),
-            Self::NoSources { .. } => Some("name a folder with files that end in .ts, .mts, .js or .mjs".into()),
+            Self::File { .. } => Some("use a readable file, or `-` for standard input".into()),
+            Self::NoSources { .. } => Some("use a folder that contains .ts, .mts, .js or .mjs files".into()),
             Self::UnknownCapability { .. } => {
-                Some("there are net, timers, clock, random, kv, files, secrets, tools".into())
+                Some("use one of net, timers, clock, random, kv, files, secrets, tools".into())
             }
             Self::Draft(error) => Some(error.hint().into()),
-            Self::ParamsTooLong => Some("hand in less at a time".into()),
-            Self::StdinUsedTwice => Some("hand one of them in as a file: FILE, or @FILE for parameters".into()),
+            Self::ParamsTooLong => Some("pass less data per call".into()),
+            Self::StdinUsedTwice => Some("pass one of them as a file: FILE, or @FILE for parameters".into()),
             Self::Params(_) | Self::ParamsNotUtf8 => {
-                Some("parameters are a JSON object, such as '{\"numbers\": [1, 2]}', or @FILE, or -".into())
+                Some("pass a JSON object such as '{\"numbers\": [1, 2]}', @FILE, or - for standard input".into())
             }
             Self::Start(error) => Some(error.hint().into()),
             Self::Exec(error) => Some(error.hint()),
-            Self::NoHome => Some("name a directory with --dir, or set HOME".into()),
-            Self::Unsigned { .. } => Some("a signature is a file beside the bundle that ends in .minisig".into()),
+            Self::NoHome => Some("pass a directory with --dir, or set HOME".into()),
+            Self::Unsigned { .. } => Some("put the signature beside the bundle, with the suffix .minisig".into()),
             Self::Policy(error) => Some(error.hint().into()),
             Self::Coded(failure) => failure.hint.map(Cow::Borrowed),
             Self::Command(operation) => Some(operation.hint()),
             Self::Usage { hint, .. } => Some((*hint).into()),
             Self::Stream(_) => Some(
-                "what the command did has happened, and only its answer is lost: send the output where there is room, and look \
-                 (`toolcell list`, `toolcell audit`) before you do it again"
+                "the command was executed, only its output is lost: before you retry, check `toolcell list` or \
+                 `toolcell audit`, and redirect the output to a writable place"
                     .into(),
             ),
             Self::Interrupted => None,
@@ -155,8 +155,8 @@ impl CliError {
     pub(crate) fn message(&self) -> String {
         match self {
             Self::File { path, error } => format!("{path}: {}", io_reason(error)),
-            Self::NoSources { path } => format!("{path}: there is no source in this folder"),
-            Self::UnknownCapability { name } => format!("there is no capability `{name}`"),
+            Self::NoSources { path } => format!("{path}: the folder contains no sources"),
+            Self::UnknownCapability { name } => format!("unknown capability `{name}`"),
             Self::Draft(error) => error.to_string(),
             Self::Params(error) => error.to_string(),
             Self::ParamsNotUtf8 => "the parameters are not UTF-8".to_owned(),
@@ -164,7 +164,7 @@ impl CliError {
             Self::StdinUsedTwice => "the tool and its parameters cannot both come from standard input".to_owned(),
             Self::Start(error) => error.to_string(),
             Self::Exec(error) => error.to_string(),
-            Self::NoHome => "there is no home directory to find the store in".to_owned(),
+            Self::NoHome => "the store directory is unknown: no home directory found".to_owned(),
             Self::Unsigned { path } => format!("{path} is not signed"),
             Self::Policy(error) => error.to_string(),
             Self::Coded(failure) => failure.message.clone(),
@@ -232,7 +232,7 @@ pub(crate) fn io_reason(error: &std::io::Error) -> String {
         ErrorKind::NotFound => "no such file".to_owned(),
         ErrorKind::PermissionDenied => "permission denied".to_owned(),
         ErrorKind::IsADirectory => "is a directory".to_owned(),
-        ErrorKind::StorageFull => "no space is left".to_owned(),
+        ErrorKind::StorageFull => "no space left on device".to_owned(),
         _ => error.to_string(),
     }
 }

@@ -27,7 +27,7 @@ pub(crate) fn run(
     }
     let draft = input::read_draft(&args.file, streams)?;
     let params = input::read_params(&args.params, streams)?;
-    let toolbox = toolbox::open_for_drafts(dir, args.sandbox.config(), rules)?;
+    let toolbox = toolbox::open_for_drafts(dir, args.sandbox.config()?, rules)?;
     let budget = toolbox.policy().budget(&args.limits.overrides()).map_err(ExecError::from)?;
     let precheck = if args.no_analysis { Precheck::Off } else { Precheck::Critical };
     let run = CallContext {

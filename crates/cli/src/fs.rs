@@ -12,8 +12,8 @@ use crate::error::{CliError, io_reason};
 pub(crate) fn check_replaceable(path: &Path) -> Result<(), CliError> {
     match path.symlink_metadata() {
         Ok(there) if !there.is_file() => {
-            let message = format!("{} is there, and is no plain file", path.display());
-            Err(CliError::coded("file-exists", message, "name another file: what is written takes its place"))
+            let message = format!("{} exists and is not a regular file", path.display());
+            Err(CliError::coded("file-exists", message, "choose another file: the output would replace this one"))
         }
         _ => Ok(()),
     }
@@ -25,13 +25,13 @@ pub(crate) fn write_error(path: &Path) -> impl Fn(Error) -> CliError {
     |error| {
         let (code, reason, hint) = match error.kind() {
             ErrorKind::NotFound => {
-                ("file-not-found", "there is no such folder".to_owned(), "name a place in a folder that is there")
+                ("file-not-found", "the folder does not exist".to_owned(), "choose a path in an existing folder")
             }
-            ErrorKind::StorageFull => ("disk-full", io_reason(&error), "make room, and do it again"),
+            ErrorKind::StorageFull => ("disk-full", io_reason(&error), "free some disk space, and retry"),
             ErrorKind::AlreadyExists | ErrorKind::NotADirectory => {
-                ("file-unwritable", "a part of the path is a file, and no folder".to_owned(), "name another place")
+                ("file-unwritable", "a part of the path is not a folder".to_owned(), "choose another path")
             }
-            _ => ("file-unwritable", io_reason(&error), "name a place that can be written to"),
+            _ => ("file-unwritable", io_reason(&error), "choose a writable path"),
         };
         CliError::coded(code, format!("{} cannot be written: {reason}", path.display()), hint)
     }

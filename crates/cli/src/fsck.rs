@@ -35,11 +35,11 @@ pub(crate) fn run(args: &FsckArgs, dir: &Path, json: bool, streams: &mut Streams
         print_problems(&health, streams)?;
         writeln!(streams.output, "{}", summary(&health))?;
         if health.unknown_steps > 0 {
-            let hint = "the index does not know these steps: a process died before they counted, or the index is an older copy; \
-                        `toolcell fsck --repair` puts them aside, and takes those in that are named with --adopt";
+            let hint = "these steps are missing from the index: a process died before committing them, or the index is \
+                        an older copy; `toolcell fsck --repair` quarantines them, except those adopted with --adopt";
             writeln!(streams.errors, "hint: {hint}")?;
         } else if !good && !args.repair {
-            writeln!(streams.errors, "hint: `toolcell fsck --repair` mends what can be mended")?;
+            writeln!(streams.errors, "hint: repair the store with `toolcell fsck --repair`")?;
         }
     }
     Ok(if good { Exit::Done } else { Exit::Integrity })
@@ -50,12 +50,12 @@ pub(crate) fn print_problems(health: &FsckReport, streams: &mut Streams<'_>) -> 
     for problem in &health.problems {
         let (what, wrong) = (escape_control_chars(&problem.what), escape_control_chars(&problem.wrong));
         match &problem.mended {
-            None => writeln!(streams.output, "wrong: {what}: {wrong}")?,
-            Some(mended) => writeln!(streams.output, "mended: {what}: {wrong}; {}", escape_control_chars(mended))?,
+            None => writeln!(streams.output, "problem: {what}: {wrong}")?,
+            Some(mended) => writeln!(streams.output, "repaired: {what}: {wrong}; {}", escape_control_chars(mended))?,
         }
     }
     if health.untold > 0 {
-        writeln!(streams.output, "wrong: {} more", health.untold)?;
+        writeln!(streams.output, "problem: {} more", health.untold)?;
     }
     for step in &health.unknown {
         let UnknownStep { name, event, at, tool, .. } = step;
@@ -73,21 +73,19 @@ pub(crate) fn summary(health: &FsckReport) -> String {
     let mut parts =
         vec![format!("{} tools", health.tools), format!("{} objects", health.objects), format_bytes(health.bytes)];
     let counted = [
-        (health.unreferenced, "that nothing refers to"),
-        (health.unknown_steps, "steps among them that the index does not know"),
-        (health.quarantined, "in the quarantine"),
+        (health.unreferenced, "unreferenced"),
+        (health.unknown_steps, "of them history steps missing from the index"),
+        (health.quarantined, "in quarantine"),
     ];
     parts.extend(counted.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")));
     let line = parts.join(", ");
     let wrong = health.problems.iter().filter(|problem| problem.mended.is_none()).count() as u64 + health.untold;
     let mended = health.problems.len() as u64 + health.untold - wrong;
     match (wrong, mended) {
-        (0, 0) if health.unknown_steps > 0 => {
-            line + ": nothing is damaged, and somebody has to decide about what is unknown"
-        }
-        (0, 0) => line + ": all is well",
-        (0, mended) => line + &format!(": {mended} mended"),
-        (wrong, _) => line + &format!(": {wrong} wrong"),
+        (0, 0) if health.unknown_steps > 0 => line + ": no damage, but unknown steps need a decision",
+        (0, 0) => line + ": no problems",
+        (0, mended) => line + &format!(": {mended} repaired"),
+        (wrong, _) => line + &format!(": {wrong} problems"),
     }
 }
 
@@ -140,7 +138,7 @@ pub(crate) fn gc(args: &GcArgs, dir: &Path, json: bool, streams: &mut Streams<'_
         let gone = GcOutput { dry_run, names, objects, bytes, unfinished, records, expired, suspended, trouble };
         writeln!(streams.output, "{}", serde_json::to_string(&gone).map_err(std::io::Error::from)?)?;
     } else {
-        let (would, have) = if args.dry_run { ("would collect", "would be") } else { ("collected", "are") };
+        let (would, have) = if args.dry_run { ("would collect", "would be") } else { ("collected", "were") };
         for (name, id) in &collected.names {
             writeln!(streams.output, "{would} {name} ({})", id.short())?;
         }

@@ -51,11 +51,14 @@ impl ApprovedDigest {
             Some(plan) if is_digest(plan) => Ok(Self::Plan(plan.to_owned())),
             None if is_digest(&lower) => Ok(Self::Line(lower)),
             None if lower == "all" => {
-                Err("`all` would approve what nobody was shown: list it with --plan, and then approve `all:DIGEST` with the \
-                     digest that this prints"
+                Err("`all` would approve effects that were not shown: list them with --plan, then approve \
+                     `all:DIGEST` with the digest that it prints"
                     .to_owned())
             }
-            _ => Err(format!("it must be a digest that was listed, {DIGEST_DIGITS} hexadecimal digits, or `all:` and the digest of a plan")),
+            _ => Err(format!(
+                "expected the digest of a listed effect, {DIGEST_DIGITS} hexadecimal digits, \
+                 or `all:` and the digest of a plan"
+            )),
         }
     }
 }
@@ -183,7 +186,7 @@ impl EffectApprover for EffectPlan {
 impl TerminalChooser {
     fn choose(&self, held: &[HeldEffect]) -> Vec<bool> {
         let question = match self.lang {
-            Lang::En => "Which of these shall happen?",
+            Lang::En => "Apply which effects?",
             Lang::Ja => "どれを実行しますか？",
             Lang::Zh => "要执行哪些操作？",
         };
@@ -232,7 +235,7 @@ fn content_lines(held: &HeldEffect, content: ContentDetail, lang: Lang) -> Vec<S
         return Vec::new();
     }
     let labels = match lang {
-        Lang::En => ["details", "body", "body, in base64"],
+        Lang::En => ["details", "body", "body (base64)"],
         Lang::Ja => ["詳細", "本文", "本文（base64）"],
         Lang::Zh => ["详细", "正文", "正文（base64）"],
     };
@@ -248,7 +251,7 @@ fn content_lines(held: &HeldEffect, content: ContentDetail, lang: Lang) -> Vec<S
             String::new()
         } else {
             match lang {
-                Lang::En => format!("… ({MAX_CONTENT_CHARS} of {all} characters shown, --json has all)"),
+                Lang::En => format!("… ({MAX_CONTENT_CHARS} of {all} characters shown, --json shows all)"),
                 Lang::Ja => format!("…（{all}文字のうち{MAX_CONTENT_CHARS}文字を表示、全体は --json）"),
                 Lang::Zh => format!("…（显示 {all} 个字符中的 {MAX_CONTENT_CHARS} 个，--json 可查看全部）"),
             }
@@ -269,7 +272,7 @@ pub(crate) fn print(
     streams: &mut Streams<'_>,
 ) -> std::io::Result<()> {
     let [done, left, how, unused] = match lang {
-        Lang::En => ["approved", "held", "to have it happen", "note: the run did not ask for"],
+        Lang::En => ["approved", "held", "to apply it", "note: the run did not request"],
         Lang::Ja => ["承認", "保留", "実行するには", "補足: この実行では要求されませんでした"],
         Lang::Zh => ["已批准", "已搁置", "如需执行", "备注：本次运行没有请求"],
     };
@@ -293,7 +296,7 @@ pub(crate) fn print(
     let count = lines.iter().filter(|line| !line.approved).count();
     if let Some(digest) = all {
         match lang {
-            Lang::En => writeln!(streams.errors, "to have all {count} that are held happen: --approve all:{digest}")?,
+            Lang::En => writeln!(streams.errors, "to apply all {count} held effects: --approve all:{digest}")?,
             Lang::Ja => writeln!(streams.errors, "保留中の{count}件すべてを実行するには: --approve all:{digest}")?,
             Lang::Zh => writeln!(streams.errors, "如需执行全部 {count} 项：--approve all:{digest}")?,
         }
@@ -314,9 +317,9 @@ mod tests {
         for wrong in
             [&digest[..63], &digest[..16], "", "all:", "all:0a", &format!("{digest}0"), &format!("any:{digest}")]
         {
-            assert!(ApprovedDigest::parse(wrong).unwrap_err().starts_with("it must be a digest"), "{wrong}");
+            assert!(ApprovedDigest::parse(wrong).unwrap_err().starts_with("expected the digest"), "{wrong}");
         }
-        assert!(ApprovedDigest::parse("all").unwrap_err().contains("what nobody was shown"));
+        assert!(ApprovedDigest::parse("all").unwrap_err().contains("effects that were not shown"));
     }
 
     #[test]
@@ -340,9 +343,9 @@ mod tests {
         assert_eq!(lines(forged(), ContentDetail::Full), expect);
         assert!(lines(forged(), ContentDetail::SizeOnly).is_empty());
         let base64 = lines(HeldBody::Base64("/wA=".to_owned()), ContentDetail::Full);
-        assert_eq!(base64, ["    details: {}", "    body, in base64: /wA="]);
+        assert_eq!(base64, ["    details: {}", "    body (base64): /wA="]);
         let long = lines(HeldBody::Text("x".repeat(5_000)), ContentDetail::Full);
-        let cut = format!("    body: {}… (4000 of 5000 characters shown, --json has all)", "x".repeat(4_000));
+        let cut = format!("    body: {}… (4000 of 5000 characters shown, --json shows all)", "x".repeat(4_000));
         assert_eq!(long[1..], [cut]);
     }
 }

@@ -43,11 +43,11 @@ pub(crate) fn run(
         writeln!(streams.output, "{}", json!({ "path": shown, "layer": layer }))?;
         return Ok(Exit::Done);
     }
-    writeln!(streams.output, "wrote {}; it changes nothing yet", escape_control_chars(&shown))?;
+    writeln!(streams.output, "created {}; all settings are still the defaults", escape_control_chars(&shown))?;
     for (command, what) in [
-        ("toolcell config show --origin", "what holds, and why"),
-        ("toolcell create FILE", "makes a tool"),
-        ("toolcell list", "shows the tools that there are"),
+        ("toolcell config show --origin", "show the effective policy and its origins"),
+        ("toolcell create FILE", "create a tool"),
+        ("toolcell list", "list the stored tools"),
     ] {
         writeln!(streams.errors, "next: {command:<31} {what}")?;
     }
@@ -63,11 +63,11 @@ fn create_file(path: &Path, text: &str, mode: u32) -> Result<(), CliError> {
     let opened = OpenOptions::new().write(true).create_new(true).mode(mode).open(path);
     let mut file = match opened {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-            let message = format!("{} is there already", path.display());
+            let message = format!("{} already exists", path.display());
             return Err(CliError::coded(
                 "file-exists",
                 message,
-                "edit it; `toolcell config check` says whether it is sound",
+                "edit it, and validate it with `toolcell config check`",
             ));
         }
         other => other.map_err(&failed)?,

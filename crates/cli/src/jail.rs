@@ -30,11 +30,9 @@ impl JailFindings {
     /// Describes the result in one line.
     pub(crate) fn description(&self) -> String {
         match (&self.error, self.landlock) {
-            (None, Some("full")) => "works (system calls are filtered, Landlock forbids the rest)".to_owned(),
-            (None, Some("part")) => {
-                "works (system calls are filtered; of Landlock, this kernel knows a part)".to_owned()
-            }
-            (None, _) => "works (system calls are filtered; this kernel has no Landlock)".to_owned(),
+            (None, Some("full")) => "works (seccomp filter, full Landlock support)".to_owned(),
+            (None, Some("part")) => "works (seccomp filter, partial Landlock support in this kernel)".to_owned(),
+            (None, _) => "works (seccomp filter, no Landlock in this kernel)".to_owned(),
             (Some(error), _) => format!("does not work: {}", escape_control_chars(error)),
         }
     }
@@ -49,6 +47,6 @@ fn probe_call(sandbox: SandboxConfig) -> Result<Landlock, String> {
     match (report.map_err(|error| said(&error))?.outcome, toolbox.confinement()) {
         (Outcome::Returned(Some(value)), Some(walls)) if value.as_str() == "6" => Ok(walls.landlock),
         (Outcome::Stopped(stop), _) => Err(stop.to_string()),
-        _ => Err("the first call gave a wrong answer".to_owned()),
+        _ => Err("the test call returned a wrong result".to_owned()),
     }
 }

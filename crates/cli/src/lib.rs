@@ -34,6 +34,7 @@ mod config;
 mod create;
 mod delete;
 mod doctor;
+mod environment;
 mod error;
 mod exec;
 mod exit;
@@ -75,8 +76,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use clap::Parser as _;
-use toolcell::CancelToken;
 use toolcell::store::Notice;
+use toolcell::{CancelToken, Lang};
 
 use args::{Args, Command, McpArgs, ProfileArgs, ProfileCommand};
 use error::CliError;
@@ -190,7 +191,7 @@ fn interrupt(cancel: &CancelToken) {
     }
     std::thread::sleep(CANCEL_GRACE);
     // If this write fails, the exit status still reports the interrupt.
-    let _ = writeln!(std::io::stderr(), "error: interrupted; what was acknowledged is kept");
+    let _ = writeln!(std::io::stderr(), "error: interrupted; acknowledged writes are kept");
     std::process::exit(Exit::Interrupted.status().into());
 }
 
@@ -205,8 +206,11 @@ where
     };
     // Commands that need no policy must work even if a policy file is invalid.
     let rules = PolicyFiles::find(&args.policy);
-    let lang = args.lang(rules.as_ref().ok().and_then(PolicyFiles::language));
     let json = args.json;
+    let lang = match args.lang(rules.as_ref().ok().and_then(PolicyFiles::language)) {
+        Ok(lang) => lang,
+        Err(error) => return error.print(json, Lang::En, &mut streams),
+    };
     let said_dir = args.dir_option().map(Path::to_owned);
     let dir = args.store_dir();
     let places = args.policy;

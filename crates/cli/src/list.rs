@@ -77,9 +77,9 @@ fn fetch_tools(args: &ListArgs, toolbox: &Toolbox) -> Result<ToolList, CliError>
 
 pub(crate) fn print_no_tools(dir: &Path, streams: &mut Streams<'_>) -> std::io::Result<()> {
     if dir.exists() {
-        writeln!(streams.errors, "note: there is no such tool")
+        writeln!(streams.errors, "note: no tools found")
     } else {
-        writeln!(streams.errors, "note: there is no store in {} yet; `toolcell create` makes one", dir.display())
+        writeln!(streams.errors, "note: no store in {} yet; `toolcell create` creates one", dir.display())
     }
 }
 
@@ -103,7 +103,7 @@ fn print(listed: &ToolList, lang: Lang, streams: &mut Streams<'_>) -> std::io::R
     table.print(Overflow::Truncate, "toolcell list --text", streams)?;
     if let Some(next) = &listed.next_cursor {
         let more = listed.remaining;
-        writeln!(streams.errors, "note: {more} more: go on with `--cursor {next}`, or print all with `--all`")?;
+        writeln!(streams.errors, "note: {more} more: continue with `--cursor {next}`, or list all with `--all`")?;
     }
     Ok(())
 }

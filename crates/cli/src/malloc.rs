@@ -15,7 +15,7 @@ pub(crate) fn limit_arenas() {
         return;
     }
     // SAFETY: `mallopt` sets a number of the allocator, under the allocator's own lock, and takes no pointer.
-    #[expect(unsafe_code, reason = "no library has this call, and the environment of this process is set already")]
+    #[expect(unsafe_code, reason = "no safe wrapper exists, and the environment variable is read before main")]
     unsafe {
         libc::mallopt(libc::M_ARENA_MAX, 1);
     }

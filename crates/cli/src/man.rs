@@ -21,6 +21,6 @@ pub(crate) fn run(args: &ManArgs, streams: &mut Streams<'_>) -> Result<Exit, Cli
     let failed = write_error(folder);
     fs::create_dir_all(folder).map_err(&failed)?;
     clap_mangen::generate_to(Args::command(), folder).map_err(failed)?;
-    writeln!(streams.output, "wrote the pages to {}", escape_control_chars(&shown))?;
+    writeln!(streams.output, "wrote the manual pages to {}", escape_control_chars(&shown))?;
     Ok(Exit::Done)
 }

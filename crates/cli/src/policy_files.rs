@@ -97,18 +97,18 @@ impl PolicyFiles {
             match (known, file) {
                 (Some(known), Some(file)) if known.matches(&file.hash(), &path) => return None,
                 (Some(_), Some(_)) => {
-                    let next = format!("look at it, and then: toolcell config trust {shown}");
+                    let next = format!("review it, then run: toolcell config trust {shown}");
                     return Some(format!("{shown} has changed since it was trusted; {next}"));
                 }
                 (Some(_), None) if path.symlink_metadata().is_err() => {
-                    let next = format!("put it back, or say that it may go: toolcell config untrust {shown}");
-                    return Some(format!("{shown} was trusted, and it is gone; {next}"));
+                    let next = format!("restore it, or revoke the trust: toolcell config untrust {shown}");
+                    return Some(format!("{shown} is trusted, but does not exist; {next}"));
                 }
                 (Some(_), None) => {
                     let front: &Path = in_front?;
                     let front = front.display();
-                    let next = format!("look at it, and then: toolcell config trust {front}");
-                    return Some(format!("{front} stands in front of {shown}, which is trusted; {next}"));
+                    let next = format!("review it, then run: toolcell config trust {front}");
+                    return Some(format!("{front} shadows {shown}, which is trusted; {next}"));
                 }
                 (None, Some(file)) => in_front = Some(file.path()),
                 (None, None) => {}
@@ -122,13 +122,13 @@ impl PolicyFiles {
     /// on that list.
     pub(crate) fn protected_paths(&self) -> Result<Vec<ProtectedPath>, CliError> {
         let mut all = Vec::new();
-        all.extend(self.user_path.iter().map(|path| ProtectedPath::file("the policy of the user", path)));
+        all.extend(self.user_path.iter().map(|path| ProtectedPath::file("the user's policy file", path)));
         all.extend(self.trust_list.path().map(|path| ProtectedPath::file("the list of trusted files", path)));
         for file in self.trust_list.read()? {
             all.extend(
-                file.programs.iter().map(|program| ProtectedPath::file("a program that is trusted", &program.path)),
+                file.programs.iter().map(|program| ProtectedPath::file("a trusted hook program", &program.path)),
             );
-            all.push(ProtectedPath::file("a policy that is trusted", &file.path));
+            all.push(ProtectedPath::file("a trusted policy file", &file.path));
         }
         Ok(all)
     }
@@ -220,7 +220,7 @@ pub(crate) fn read_from(layer: Layer, from: impl std::io::Read, name: &Path) -> 
 
 fn parse(layer: Layer, bytes: &[u8], path: &Path) -> Result<PolicyFile, CliError> {
     let text = std::str::from_utf8(bytes).map_err(|error| {
-        let message = format!("{}: it is not UTF-8 at byte {}", path.display(), error.valid_up_to());
+        let message = format!("{}: invalid UTF-8 at byte {}", path.display(), error.valid_up_to());
         CliError::coded("policy-invalid", message, "save the file as UTF-8")
     })?;
     Ok(PolicyFile::parse(layer, text, path)?)

@@ -78,10 +78,10 @@ fn profile_draft(
         [] => "{}",
         [one] => one,
         _ => {
-            let message = format!("{} words are given as the parameters of {file}", args.params.len());
+            let message = format!("{} parameter arguments for {file}, the limit is 1", args.params.len());
             return Err(CliError::Usage {
                 message,
-                hint: "give one JSON object, @FILE, or -; KEY=VALUE is for tools that are kept",
+                hint: "pass one JSON object, @FILE, or -; KEY=VALUE works only for stored tools",
             });
         }
     };
@@ -90,7 +90,7 @@ fn profile_draft(
     }
     let draft = input::read_draft(file, streams)?;
     let params = input::read_params(words, streams)?;
-    let toolbox = toolbox::open_for_drafts(dir, args.sandbox.config(), rules)?;
+    let toolbox = toolbox::open_for_drafts(dir, args.sandbox.config()?, rules)?;
     let budget = toolbox.policy().budget(&args.limits.overrides()).map_err(ExecError::from)?;
     let run = CallContext { seed: args.seed, started_at: input::now(), cancel: Some(cancel), ..CallContext::default() };
     let take = || toolbox.profile_draft(&draft, &params, &budget, &run, Precheck::Critical);
@@ -109,7 +109,7 @@ fn profile_tool(
     cancel: &CancelToken,
 ) -> Result<(Report, Profile, String), CliError> {
     let given = run::parse_param_words(&args.params, streams)?;
-    let toolbox = toolbox::open_existing(dir, args.sandbox.config(), rules)?;
+    let toolbox = toolbox::open_existing(dir, args.sandbox.config()?, rules)?;
     let request = RunTool::new(name, given.resolve(name, &toolbox)?);
     let options = RunOptions {
         caller: "cli".to_owned(),
@@ -139,7 +139,7 @@ pub(crate) fn diff(
 ) -> Result<Exit, CliError> {
     if args.before == "-" && args.after == "-" {
         let message = "two profiles cannot both come from standard input".to_owned();
-        return Err(CliError::Usage { message, hint: "name a file for one of them" });
+        return Err(CliError::Usage { message, hint: "pass a file for one of them" });
     }
     let mut read = |file: &str| {
         let word = if file == "-" { "-".to_owned() } else { format!("@{file}") };

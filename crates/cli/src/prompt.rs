@@ -37,7 +37,7 @@ impl Approver for TerminalApprover {
                 self.cancel.cancel();
                 ApprovalAnswer::Refuse { feedback: Some("interrupted".to_owned()) }
             }
-            Err(error) => ApprovalAnswer::Refuse { feedback: Some(format!("the terminal cannot be asked: {error}")) },
+            Err(error) => ApprovalAnswer::Refuse { feedback: Some(format!("the terminal prompt failed: {error}")) },
         }
     }
 }

@@ -52,7 +52,7 @@ impl<'a> ReceiptFile<'a> {
         })?;
         if !receipt.has_trace() {
             let (word, text) = match lang {
-                Lang::En => ("warning", "the run read more than a receipt holds; it cannot be replayed"),
+                Lang::En => ("warning", "the run read more data than a receipt can hold; it cannot be replayed"),
                 Lang::Ja => ("警告", "実行が読み取った量がレシートの上限を超えたため、再現できません"),
                 Lang::Zh => ("警告", "运行读取的内容超过回执的上限，无法重放"),
             };
@@ -70,6 +70,6 @@ impl Drop for ReceiptFile<'_> {
 }
 
 fn already_exists(path: &Path) -> CliError {
-    let message = format!("{} is there already", path.display());
-    CliError::coded("file-exists", message, "name another file: receipts are not overwritten")
+    let message = format!("{} already exists", path.display());
+    CliError::coded("file-exists", message, "choose another file: receipts are not overwritten")
 }

@@ -46,7 +46,7 @@ pub(crate) fn run(
         let Some(proposal) = &reflected.proposal else {
             writeln!(
                 streams.errors,
-                "note: no tool is to be made: {}",
+                "note: no tool is recommended: {}",
                 streams.escape_for_output(&reflected.reason(lang))
             )?;
             return Ok(Exit::NotFound);
@@ -105,7 +105,8 @@ fn read_history(word: &str, streams: &mut Streams<'_>) -> Result<Value, CliError
 
 fn history_error(what: &str) -> CliError {
     CliError::Usage {
-        message: format!("the history is no list of operations: {what}"),
-        hint: "it is a JSON list, or a line each, of {\"name\": …, \"arguments\": {…}, \"outcome\": \"ok\"} or of \"grep TODO a.ts\"",
+        message: format!("the history is not a list of operations: {what}"),
+        hint: "pass a JSON list, or JSON lines, of {\"name\": …, \"arguments\": {…}, \"outcome\": \"ok\"} \
+               or \"grep TODO a.ts\"",
     }
 }

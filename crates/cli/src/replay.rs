@@ -31,7 +31,7 @@ pub(crate) fn run(
 ) -> Result<Exit, CliError> {
     let word = if args.file == "-" { "-".to_owned() } else { format!("@{}", args.file) };
     let receipt = Receipt::parse(&input::read_text_argument(&word, MAX_RECEIPT_BYTES, streams)?)?;
-    let toolbox = Toolbox::new(&args.sandbox.config())?;
+    let toolbox = Toolbox::new(&args.sandbox.config()?)?;
     let other_version = if args.anyway { VersionPolicy::Note } else { VersionPolicy::Refuse };
     let options = ReplayOptions { version_policy: other_version, cancel: Some(cancel.clone()) };
     let mut replayed = toolbox.replay(&receipt, &options)?;

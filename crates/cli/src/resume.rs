@@ -34,7 +34,7 @@ pub(crate) fn resume(
     streams: &mut Streams<'_>,
     cancel: &CancelToken,
 ) -> Result<Exit, CliError> {
-    let toolbox = toolbox::open_existing(dir, args.sandbox.config(), rules)?;
+    let toolbox = toolbox::open_existing(dir, args.sandbox.config()?, rules)?;
     let progress = streams.errors_are_terminal.then(|| Progress::start(&args.run));
     let otherwise = if args.refuse { EffectDecision::Refuse } else { EffectDecision::Defer };
     let content = if args.show_content { ContentDetail::Full } else { ContentDetail::SizeOnly };

@@ -62,7 +62,7 @@ pub(crate) fn run(
     }
     for Retirement { tool, .. } in gone {
         let name = &tool.name;
-        writeln!(streams.errors, "hint: `{name}` is superseded: `toolcell delete {name}` takes its name away")?;
+        writeln!(streams.errors, "hint: `{name}` is superseded: delete it with `toolcell delete {name}`")?;
     }
     Ok(Exit::Done)
 }
@@ -89,13 +89,13 @@ fn print_proposal(
         print_nothing_to_retire(streams)?;
     } else {
         print(retirements, lang, streams)?;
-        writeln!(streams.errors, "hint: `toolcell retire --confirm` deprecates them; they go on to work")?;
+        writeln!(streams.errors, "hint: `toolcell retire --confirm` marks them as deprecated; they still run")?;
     }
     Ok(Exit::Done)
 }
 
 fn print_nothing_to_retire(streams: &mut Streams<'_>) -> std::io::Result<()> {
-    writeln!(streams.errors, "note: there is nothing to retire")
+    writeln!(streams.errors, "note: nothing to retire")
 }
 
 /// Prints the tools to retire as a table.

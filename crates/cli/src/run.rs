@@ -35,7 +35,7 @@ pub(crate) fn run(
     cancel: &CancelToken,
 ) -> Result<Exit, CliError> {
     let given = parse_param_words(&args.params, streams)?;
-    let toolbox = toolbox::open_existing(dir, args.sandbox.config(), rules)?;
+    let toolbox = toolbox::open_existing(dir, args.sandbox.config()?, rules)?;
     let request = RunTool::new(&args.tool, given.resolve(&args.tool, &toolbox)?);
     // Fail before any effect if the receipt cannot be written.
     let file = args.receipt.as_deref().map(receipt::ReceiptFile::create).transpose()?;
@@ -176,21 +176,21 @@ enum ValueSyntax {
 pub(crate) fn parse_param_words(words: &[String], streams: &mut Streams<'_>) -> Result<ParamWords, CliError> {
     let wrong = |message| CliError::Usage {
         message,
-        hint: "parameters are one JSON object, @FILE or -, and KEY=VALUE for those that are said by themselves",
+        hint: "pass one JSON object, @FILE or -, followed by any number of KEY=VALUE",
     };
     let (mut params, mut added) = (None, Vec::<KeyValue>::new());
     for word in words {
         let is_whole = word == "-" || word.starts_with(['{', '[', '@']);
         match word.split_once('=').filter(|_| !is_whole) {
             None if params.is_some() => {
-                return Err(wrong(format!("`{}` comes after other parameters", single_line(word))));
+                return Err(wrong(format!("`{}` is a second parameter object", single_line(word))));
             }
             None => params = Some(input::read_params(word, streams)?),
             Some((key, text)) => {
                 let (key, form) =
                     key.strip_suffix(':').map_or((key, ValueSyntax::Declared), |key| (key, ValueSyntax::Json));
                 if key.is_empty() || added.iter().any(|known| known.key == key) {
-                    return Err(wrong(format!("`{}` has no key, or one that was there before", single_line(word))));
+                    return Err(wrong(format!("`{}` has an empty or duplicate key", single_line(word))));
                 }
                 added.push(KeyValue { key: key.to_owned(), text: text.to_owned(), syntax: form });
             }
@@ -214,8 +214,8 @@ impl ParamWords {
         for KeyValue { key, text, syntax: form } in self.key_values {
             let value = match (form, serde_json::from_str(&text)) {
                 (ValueSyntax::Json, Err(error)) => {
-                    let message = format!("the value of `{}` is no JSON: {error}", single_line(&key));
-                    return Err(CliError::Usage { message, hint: "KEY=VALUE takes text as well" });
+                    let message = format!("the value of `{}` is not valid JSON: {error}", single_line(&key));
+                    return Err(CliError::Usage { message, hint: "use KEY=VALUE to pass text" });
                 }
                 (ValueSyntax::Declared, Ok(_)) if texts.contains(&key) => Value::String(text),
                 (_, Ok(value)) => value,
@@ -245,7 +245,7 @@ fn string_parameters(tool: &str, toolbox: &Toolbox) -> Vec<String> {
 fn print_plain(ran: RunResult, lang: Lang, streams: &mut Streams<'_>) -> std::io::Result<()> {
     let suppressed = ran.output_suppressed;
     let (word, held_back) = match lang {
-        Lang::En => ("note", "a hook keeps the output back"),
+        Lang::En => ("note", "a hook suppressed the output"),
         Lang::Ja => ("補足", "出力はフックにより非表示です"),
         Lang::Zh => ("备注", "输出已被钩子隐藏"),
     };
@@ -255,7 +255,7 @@ fn print_plain(ran: RunResult, lang: Lang, streams: &mut Streams<'_>) -> std::io
     exec::print_text(&report, lang, streams)?;
     if let Some(why) = unrecorded {
         let (warning, what) = match lang {
-            Lang::En => ("warning", "this run is not recorded as it should be"),
+            Lang::En => ("warning", "this run was not fully recorded"),
             Lang::Ja => ("警告", "この実行は正しく記録されていません"),
             Lang::Zh => ("警告", "此次运行未被正常记录"),
         };
@@ -379,10 +379,10 @@ fn print_explanation(
     }
     admitted?;
     let end = match (asks, lang) {
-        (false, Lang::En) => "it would run",
+        (false, Lang::En) => "the call would run",
         (false, Lang::Ja) => "実行されます",
         (false, Lang::Zh) => "可以执行",
-        (true, Lang::En) => "somebody would be asked first",
+        (true, Lang::En) => "the call would need approval first",
         (true, Lang::Ja) => "先に承認が求められます",
         (true, Lang::Zh) => "执行前会先请求批准",
     };

@@ -175,7 +175,7 @@ pub(crate) fn ask_after_pages<T>(
         let (shown, all) = (at + 1, pages.len());
         if shown < all {
             let question = match lang {
-                Lang::En => format!("Page {shown} of {all} is shown. Go on?"),
+                Lang::En => format!("Page {shown} of {all}. Continue?"),
                 Lang::Ja => format!("{all}ページ中{shown}ページを表示。続けますか？"),
                 Lang::Zh => format!("第 {shown} 页，共 {all} 页。继续吗？"),
             };

@@ -53,7 +53,7 @@ pub(crate) fn run(
 
 fn heading(shown: &ToolDetails, _: &CheckedFile, streams: &mut Streams<'_>) -> std::io::Result<()> {
     let entry = &shown.entry;
-    let gone = if entry.current { "" } else { "  (its name leads elsewhere, or was deleted)" };
+    let gone = if entry.current { "" } else { "  (deleted, or not the current version of its name)" };
     writeln!(streams.output, "{}  {}{gone}", entry.name, entry.id)?;
     for text in shown.notes.description().lines() {
         writeln!(streams.output, "{}", escape_control_chars(text))?;
@@ -82,12 +82,12 @@ fn summary(shown: &ToolDetails, checked: &CheckedFile, streams: &mut Streams<'_>
         facts.push(("tags", single_line(&shown.notes.tags().join(", "))));
     }
     if let Some(task) = shown.notes.generated_from() {
-        facts.push(("made for", single_line(task)));
+        facts.push(("task", single_line(task)));
     }
     if !shown.notes.examples().is_empty() {
         facts.push(("examples", shown.notes.examples().len().to_string()));
     }
-    facts.push(("asks for", describe_capabilities(&shown.requested)));
+    facts.push(("requests", describe_capabilities(&shown.requested)));
     if let Ok(analysis) = &checked.analysis {
         facts.push(("uses", describe_capabilities(&analysis.capabilities)));
     }
@@ -109,13 +109,13 @@ fn approval_text(shown: &ToolDetails) -> String {
     let id = shown.entry.id.short();
     match &shown.approval_state {
         ApprovalState::Approved => format!("approved, with {} granted", shown.grants),
-        ApprovalState::Refused => format!("refused; `toolcell approvals grant {id}` takes it back"),
+        ApprovalState::Refused => format!("refused; approve with `toolcell approvals grant {id}`"),
         ApprovalState::NotRequired => "not needed".to_owned(),
         ApprovalState::Unapproved { why } => {
-            format!("missing: {}; `toolcell approvals grant {id}` gives it", single_line(why))
+            format!("missing: {}; approve with `toolcell approvals grant {id}`", single_line(why))
         }
         ApprovalState::Unsafe(refusal) => {
-            format!("of no use: the analysis refuses it: {}", single_line(&refusal.to_string()))
+            format!("not possible: refused by the analysis: {}", single_line(&refusal.to_string()))
         }
         _ => shown.approval_state.name().to_owned(),
     }
@@ -172,22 +172,22 @@ fn permissions(shown: &ToolDetails, _: &CheckedFile, streams: &mut Streams<'_>) 
 fn usage(shown: &ToolDetails, _: &CheckedFile, streams: &mut Streams<'_>) -> std::io::Result<()> {
     let Usage { runs, successes, failures, last_used_at, fuel, micros } = &shown.usage;
     let Some(last) = last_used_at else {
-        return writeln!(streams.output, "\nit never ran");
+        return writeln!(streams.output, "\nno runs yet");
     };
     let failed: Vec<String> = failures.iter().map(|(code, count)| format!("{} {count}", single_line(code))).collect();
     let failed = if failed.is_empty() { String::new() } else { format!(" ({})", failed.join(", ")) };
-    writeln!(streams.output, "\n{runs} runs, {successes} went well{failed}; the last one {last}")?;
+    writeln!(streams.output, "\n{runs} runs, {successes} succeeded{failed}; last run {last}")?;
     let mut table = Table::new(columns([
-        ("of 100 runs", Fit::Whole),
+        ("percentile", Fit::Whole),
         ("50", Fit::Number),
         ("90", Fit::Number),
         ("99", Fit::Number),
     ]));
     let Percentiles { p50, p90, p99 } = *fuel;
-    table.add_row(["fuel, at most".to_owned(), p50.to_string(), p90.to_string(), p99.to_string()]);
+    table.add_row(["fuel".to_owned(), p50.to_string(), p90.to_string(), p99.to_string()]);
     let milliseconds = |micros: u64| format!("{}.{:03}", micros / 1_000, micros % 1_000);
     let Percentiles { p50, p90, p99 } = *micros;
-    table.add_row(["ms, at most".to_owned(), milliseconds(p50), milliseconds(p90), milliseconds(p99)]);
+    table.add_row(["ms".to_owned(), milliseconds(p50), milliseconds(p90), milliseconds(p99)]);
     print_table(&table, 2, streams)
 }
 

@@ -29,7 +29,7 @@ pub(crate) fn run(
     streams: &mut Streams<'_>,
     cancel: &CancelToken,
 ) -> Result<Exit, CliError> {
-    let toolbox = test_toolbox(args.sandbox.config(), args.jobs)?;
+    let toolbox = test_toolbox(args.sandbox.config()?, args.jobs)?;
     if args.watch {
         return watch::run(&args.paths, streams, cancel, lang, |streams| {
             run_once(args, &toolbox, json, lang, streams, cancel)
@@ -68,8 +68,8 @@ fn run_once(
     if let Some(word) = &args.filter
         && (tested.problems.is_empty() && tested.results.is_empty() && tested.not_run == 0 && !tested.is_cancelled)
     {
-        let message = format!("no test has `{word}` in its name or in that of its tool");
-        return Err(CliError::coded("test-not-found", message, "`toolcell test --json` names all tests of a folder"));
+        let message = format!("no test name or tool name contains `{word}`");
+        return Err(CliError::coded("test-not-found", message, "list the tests with `toolcell test FOLDER --json`"));
     }
     print_report(args, &tested, json, lang, streams)?;
     if tested.is_cancelled {
@@ -96,15 +96,15 @@ fn run_options(args: &TestArgs, cancel: &CancelToken) -> TestOptions {
 pub(crate) fn read_suites(paths: &[PathBuf], reader: SuiteReader) -> Result<(Vec<Suite>, Vec<SuiteProblem>), CliError> {
     let files = find_suites(paths).map_err(|(path, error)| {
         let failed = CliError::File { path: path.display().to_string(), error };
-        CliError::coded(failed.code(), failed.message(), "name a file of tests, or a folder with such files")
+        CliError::coded(failed.code(), failed.message(), "pass a test file, or a folder that contains test files")
     })?;
     if files.is_empty() {
         let named: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
-        let message = format!("{}: there are no tests in it", named.join(", "));
+        let message = format!("{}: no tests found", named.join(", "));
         return Err(CliError::coded(
             "file-not-found",
             message,
-            "tests of average.ts are in average.test.toml beside it",
+            "put the tests of average.ts into average.test.toml beside it",
         ));
     }
     let (mut suites, mut problems) = (Vec::new(), Vec::new());
@@ -194,11 +194,11 @@ fn update_files(
     streams.output.flush()?;
     if asks {
         if !streams.is_interactive() {
-            let message = "nobody is there who could confirm it; nothing was written".to_owned();
-            return Err(CliError::Usage { message, hint: "look at the difference, and say --yes" });
+            let message = "confirmation needs a terminal; nothing was written".to_owned();
+            return Err(CliError::Usage { message, hint: "review the diff, then pass --yes" });
         }
         let question = match lang {
-            Lang::En => "Write this?",
+            Lang::En => "Write these changes?",
             Lang::Ja => "この内容を書き込みますか？",
             Lang::Zh => "写入这些内容吗？",
         };

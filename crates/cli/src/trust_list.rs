@@ -64,7 +64,7 @@ pub(crate) fn check_programs(
     policy: &Path,
 ) -> Result<(), String> {
     let policy = policy.display();
-    let next = format!("look at it, and then: toolcell config trust {policy}");
+    let next = format!("review it, then run: toolcell config trust {policy}");
     for path in ProgramFiles::for_command(command, folder).files {
         let shown = path.display();
         let now = TrustedProgram::from_file(&path).map_err(|error| format!("`{shown}` cannot be read: {error}"))?;
@@ -113,22 +113,19 @@ impl TrustList {
         let metadata = file.metadata().map_err(failed)?;
         let owner = rustix::process::geteuid().as_raw();
         if metadata.uid() != owner || metadata.mode() & 0o022 != 0 {
-            let message = format!("{} can be written by others", path.display());
-            return Err(CliError::coded("trust-unsafe", message, "look through it, and make it yours: chmod 600"));
+            let message = format!("{} is writable by other users, or not owned by you", path.display());
+            return Err(CliError::coded("trust-unsafe", message, "review it, then restrict it: chown, chmod 600"));
         }
         // Reading one byte past the limit detects a list that is too long; a truncated list would
         // have another meaning.
         let bytes = input::read_up_to(file, MAX_LIST_BYTES + 1).map_err(failed)?;
         if bytes.len() as u64 > MAX_LIST_BYTES {
             let message = format!("{} is longer than {MAX_LIST_BYTES} bytes", path.display());
-            return Err(CliError::Usage { message, hint: "take out of it what need not be trusted any longer" });
+            return Err(CliError::Usage { message, hint: "remove entries that no longer need trust" });
         }
         let Ok(text) = String::from_utf8(bytes) else {
-            let message = format!("{} is no text in UTF-8", path.display());
-            return Err(CliError::Usage {
-                message,
-                hint: "mend it, or delete it and trust anew what is to be trusted",
-            });
+            let message = format!("{} is not UTF-8", path.display());
+            return Err(CliError::Usage { message, hint: "repair it, or delete it and trust the files again" });
         };
         let mut files: Vec<TrustedFile> = Vec::new();
         for line in text.lines().filter(|line| !line.starts_with('#')) {
@@ -155,8 +152,8 @@ impl TrustList {
         let is_plain = |path: &&Path| path.to_str().is_some_and(|path| !path.chars().any(char::is_control));
         let mut paths = std::iter::once(&*file.path).chain(file.programs.iter().map(|program| &*program.path));
         if let Some(path) = paths.find(|path| !is_plain(path)) {
-            let message = format!("{} cannot be listed: its path is not plain text", path.display());
-            return Err(CliError::coded("usage", message, "move the project to a folder with a plain name"));
+            let message = format!("{} cannot be trusted: the path is not printable UTF-8", path.display());
+            return Err(CliError::coded("usage", message, "move the project to a folder with a printable UTF-8 name"));
         }
         let mut files = self.read()?;
         files.retain(|known| known.path != file.path);

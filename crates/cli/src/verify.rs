@@ -26,7 +26,7 @@ pub(crate) fn run(
     streams: &mut Streams<'_>,
     cancel: &CancelToken,
 ) -> Result<Exit, CliError> {
-    let toolbox = toolbox::open_existing(dir, args.sandbox.config(), rules)?;
+    let toolbox = toolbox::open_existing(dir, args.sandbox.config()?, rules)?;
     let progress = streams.errors_are_terminal.then(|| Progress::start("verify"));
     let person = |progress: &Arc<Progress>| TerminalApprover {
         lang,

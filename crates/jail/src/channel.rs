@@ -30,19 +30,19 @@ pub(crate) struct Channel {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ChannelError {
     /// The peer has closed the channel.
-    #[error("it has gone")]
+    #[error("it closed the pipe")]
     Closed,
     /// The peer announces a frame that exceeds the limit.
-    #[error("it is about to say {length} bytes, where {limit} is the most")]
+    #[error("it announced a frame of {length} bytes, the limit is {limit}")]
     TooLong { length: usize, limit: usize },
     /// The frame cannot be encoded or decoded.
-    #[error("it says what is no frame")]
+    #[error("it sent an invalid frame")]
     Malformed,
     /// The socket fails.
-    #[error("the pipe to it fails: {0}")]
+    #[error("the pipe to it failed: {0}")]
     Io(#[from] Errno),
     /// The caller stopped waiting.
-    #[error("it does not answer")]
+    #[error("it did not respond")]
     TimedOut,
 }
 
@@ -199,11 +199,11 @@ mod tests {
             assert_eq!(ours.recv::<String>(100, impatient).unwrap_err().to_string(), expect);
             assert!(ours.inbound.capacity() <= 2 * READ_BYTES);
         };
-        check(&[0xff; 4], "it is about to say 4294967295 bytes, where 100 is the most");
-        check(&[101, 0, 0, 0, 1], "it is about to say 101 bytes, where 100 is the most");
-        check(&[2, 0, 0, 0, 9, b'a'], "it says what is no frame");
-        check(&[3, 0, 0, 0, 1, b'a', b'b'], "it says what is no frame");
-        check(&[2, 0, 0, 0, 1], "it does not answer");
+        check(&[0xff; 4], "it announced a frame of 4294967295 bytes, the limit is 100");
+        check(&[101, 0, 0, 0, 1], "it announced a frame of 101 bytes, the limit is 100");
+        check(&[2, 0, 0, 0, 9, b'a'], "it sent an invalid frame");
+        check(&[3, 0, 0, 0, 1, b'a', b'b'], "it sent an invalid frame");
+        check(&[2, 0, 0, 0, 1], "it did not respond");
     }
 
     #[test]

@@ -62,16 +62,16 @@ pub enum ConfineError {
     #[error("the capabilities of the process (capabilities(7)) cannot be dropped: {0}")]
     Capabilities(#[source] std::io::Error),
     /// A resource limit of the process cannot be set.
-    #[error("a limit of the process cannot be set: {0}")]
+    #[error("a resource limit of the process cannot be set: {0}")]
     Limit(#[source] std::io::Error),
     /// Landlock exists and fails.
-    #[error("Landlock fails: {0}")]
+    #[error("Landlock failed: {0}")]
     Landlock(#[from] RulesetError),
     /// There is no seccomp filter for this architecture.
-    #[error("there is no filter of system calls for this machine: {0}")]
+    #[error("there is no seccomp filter for this architecture: {0}")]
     Machine(#[from] BackendError),
     /// The kernel rejects the seccomp filter.
-    #[error("the kernel does not take the filter of system calls: {0}")]
+    #[error("the kernel rejected the seccomp filter: {0}")]
     Filter(#[from] seccompiler::Error),
 }
 

@@ -24,9 +24,9 @@ use crate::worker_main::{self, MAX_HELLO_BYTES};
 /// The time limit for starting a worker.
 const STARTUP_TIMEOUT: Duration = Duration::from_secs(20);
 /// The hint for a program that does not act as a worker.
-const SERVE_HINT: &str = "call `toolcell::jail::serve_if_worker()` first thing in `main`, or name a program that does";
+const SERVE_HINT: &str = "call `toolcell::jail::serve_if_worker()` first in `main`, or name a program that does";
 /// The hint for a worker that does not start.
-const WORKER_FAILED_HINT: &str = "do without the jail, or give the process what it says is missing";
+const WORKER_FAILED_HINT: &str = "provide what the message says is missing, or run without the jail";
 
 /// A pool of confined worker processes that run calls.
 pub struct Jail {
@@ -97,7 +97,7 @@ impl Jail {
             return Err(StartError::NoSlots);
         }
         if worker_main::is_worker_process() {
-            return Err(no_worker("this process is one of its workers, and does not serve", SERVE_HINT));
+            return Err(no_worker("this process is a worker of the jail and cannot start one", SERVE_HINT));
         }
         let images: Vec<u8> = config.images.iter().filter_map(|image| image_index(*image)).collect();
         let nursery = WorkerSpawner::new(program).map_err(|error| no_worker(error.to_string(), WORKER_FAILED_HINT))?;
@@ -172,7 +172,7 @@ impl Jail {
             CallReply::Ready { load_fuel, manifest, load_mode: form } => (load_fuel, manifest, form),
             CallReply::Finished(report) => return Ok(JailPrepareResult::Failed(*report)),
             CallReply::Suspended(_) | CallReply::ScriptMismatch => {
-                return Err(CallError::NoInstance("that is no end of loading a script".to_owned()));
+                return Err(CallError::NoInstance("the worker sent an unexpected reply to a script".to_owned()));
             }
         };
         let (name, source) = (script.name.to_owned(), script.source.to_owned());
@@ -344,7 +344,7 @@ fn call_status(came: CallReply) -> Result<CallStatus, CallError> {
         CallReply::Finished(report) => Ok(CallStatus::Finished(*report)),
         CallReply::Suspended(suspended) => Ok(CallStatus::Suspended(*suspended)),
         CallReply::Ready { .. } | CallReply::ScriptMismatch => {
-            Err(CallError::NoInstance("that is no end of a call".to_owned()))
+            Err(CallError::NoInstance("the worker sent an unexpected reply to a call".to_owned()))
         }
     }
 }
@@ -383,14 +383,14 @@ fn try_start_worker(nursery: &WorkerSpawner, images: &[u8]) -> Result<(Worker, H
             Ok((worker, hello))
         }
         Ok(WorkerMessage::StartFailed(reason)) => Err(no_worker(reason, WORKER_FAILED_HINT).into()),
-        Ok(_) => Err(no_worker("the program that was started is another version", SERVE_HINT).into()),
+        Ok(_) => Err(no_worker("the worker program has another version", SERVE_HINT).into()),
         Err(ChannelError::Closed) => {
             let end = worker.wait_for_exit();
-            let error = no_worker(format!("the program that was started does not serve: {end}"), SERVE_HINT);
+            let error = no_worker(format!("the worker program does not act as a worker: {end}"), SERVE_HINT);
             Err(StartFailure { error, was_interrupted: worker.was_interrupted() })
         }
         Err(broken) => {
-            Err(no_worker(format!("the program that was started does not serve: {broken}"), SERVE_HINT).into())
+            Err(no_worker(format!("the worker program does not act as a worker: {broken}"), SERVE_HINT).into())
         }
     }
 }
@@ -406,5 +406,5 @@ pub(crate) fn image_index(image: ImageKind) -> Option<u8> {
 
 fn image_at(place: u8) -> Result<ImageKind, StartError> {
     let kind = ImageKind::ALL.get(usize::from(place)).copied();
-    kind.ok_or_else(|| no_worker("the program that was started is another version", SERVE_HINT))
+    kind.ok_or_else(|| no_worker("the worker program has another version", SERVE_HINT))
 }

@@ -341,14 +341,14 @@ impl<'a, 'r> WorkerSession<'a, 'r> {
             ChannelError::Closed => worker_died(self.worker.wait_for_exit()),
             ChannelError::TimedOut if self.watch.cancelled_at.is_some() => WorkerLost::Worker(Stop::Cancelled),
             ChannelError::TimedOut => WorkerLost::Worker(Stop::Deadline { limit: self.budget.deadline }),
-            other => worker_died(format!("{other}, and was ended")),
+            other => worker_died(format!("{other}; it was killed")),
         }
     }
 }
 
 /// Returns the error for a message that violates the protocol.
 pub(crate) fn protocol_violation() -> WorkerLost {
-    worker_died("it said what no worker says, and was ended".to_owned())
+    worker_died("it violated the protocol and was killed".to_owned())
 }
 
 fn worker_died(detail: String) -> WorkerLost {

@@ -63,7 +63,7 @@ impl Worker {
         // decides how calls end.
         command.process_group(0);
         let process = command.spawn().map_err(|error| {
-            io::Error::new(error.kind(), format!("`{}` does not start: {error}", program.path().display()))
+            io::Error::new(error.kind(), format!("`{}` cannot be started: {error}", program.path().display()))
         })?;
         Ok(Self::from_parts(process, pipe))
     }
@@ -95,8 +95,8 @@ impl Worker {
             match self.process.try_wait() {
                 Ok(Some(status)) => return describe_exit(status),
                 Ok(None) if began.elapsed() < EXIT_TIMEOUT => std::thread::sleep(Duration::from_millis(1)),
-                Ok(None) => return "it closed its pipe, and was ended".to_owned(),
-                Err(error) => return format!("nothing is known of how it ended: {error}"),
+                Ok(None) => return "it closed its pipe and was killed".to_owned(),
+                Err(error) => return format!("its exit status is unknown: {error}"),
             }
         }
     }
@@ -114,8 +114,8 @@ fn describe_exit(status: ExitStatus) -> String {
     match (status.signal(), status.code()) {
         (Some(number), _) => {
             let name = Signal::try_from(number).map_or("unknown", Signal::as_str);
-            let why = if number == Signal::SIGSYS as i32 { ", for a system call that no worker makes" } else { "" };
-            format!("signal {number} ({name}) ended it{why}")
+            let why = if number == Signal::SIGSYS as i32 { ", for a forbidden system call" } else { "" };
+            format!("it was killed by signal {number} ({name}){why}")
         }
         (None, code) => format!("it exited with status {}", code.unwrap_or_default()),
     }
@@ -152,7 +152,7 @@ impl WorkerSpawner {
         let asked = self.requests.as_ref().and_then(|ask| ask.send(answer).ok());
         match asked.and_then(|()| answered.recv().ok()) {
             Some(worker) => worker,
-            None => Err(io::Error::other("the thread that starts workers has gone")),
+            None => Err(io::Error::other("the thread that starts workers has ended")),
         }
     }
 }

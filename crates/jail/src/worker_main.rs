@@ -99,11 +99,11 @@ fn close_inherited_descriptors() {
 
 fn initialize(version: u32, images: &[u8], pipe: RawFd) -> Result<(Hello, Sandbox), String> {
     if version != VERSION {
-        return Err(format!("the host speaks version {version} of the jail's protocol, the worker {VERSION}"));
+        return Err(format!("the host speaks version {version} of the jail's protocol, the worker speaks {VERSION}"));
     }
     let images = images.iter().filter_map(|place| ImageKind::ALL.get(usize::from(*place)).copied()).collect();
     let sandbox = Sandbox::single_threaded(&SandboxConfig { images, slots: 1 }).map_err(|error| error.to_string())?;
-    let walls = confine(pipe).map_err(|error| format!("it cannot lock itself in: {error}"))?;
+    let walls = confine(pipe).map_err(|error| format!("it cannot confine itself: {error}"))?;
     let passed_over = sandbox.rejected_images().iter();
     let hello = Hello {
         guest: GUEST_DIGEST.to_owned(),

@@ -66,7 +66,7 @@ impl Phrasebook {
     const fn unmet(self) -> &'static str {
         match self.0 {
             Lang::Ja => "ツール生成の条件を満たしていません",
-            Lang::En => "the conditions for making a tool are not met",
+            Lang::En => "the conditions for creating a tool are not met",
             Lang::Zh => "不满足生成工具的条件",
         }
     }

@@ -70,7 +70,7 @@ pub enum DecisionOutcome {
 #[non_exhaustive]
 pub enum StatusError {
     /// The status does not permit this transition.
-    #[error("a tool that is {from} does not become {to}")]
+    #[error("a tool cannot change from {from} to {to}")]
     IllegalTransition {
         /// The current status.
         from: Status,
@@ -315,7 +315,7 @@ impl Store {
         let made =
             self.commit_change(attempt, |transaction, attempt| work(transaction, attempt).map(Some), |_, _| ())?;
         // `work` returned a value, so the change was made.
-        made.ok_or_else(|| Fault::Index { source: "a change was not made".into() })
+        made.ok_or_else(|| Fault::Index { source: "the change was not made".into() })
     }
 }
 

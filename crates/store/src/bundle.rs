@@ -146,7 +146,7 @@ impl BundledTool {
         let spec = ToolSpec::new(name.clone(), &draft, self.parameters, self.capabilities);
         let spec = spec.map_err(|error| error.to_string())?;
         if spec.id() != self.id {
-            return Err(format!("`{name}` says that it is {}, and is {}", self.id, spec.id()));
+            return Err(format!("`{name}` claims to be {}, but is {}", self.id, spec.id()));
         }
         let notes = ToolMetadata::from_parts(self.description, self.tags, self.generated_from, self.examples);
         let notes =

@@ -179,7 +179,7 @@ impl Store {
                 }
                 for hash in &files.written_early {
                     if let Err(fault) = self.objects.remove(*hash) {
-                        tracing::warn!(%fault, "the file of a step that was not taken could not be removed");
+                        tracing::warn!(%fault, "the file of an uncommitted version could not be removed");
                     }
                 }
             }

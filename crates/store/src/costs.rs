@@ -79,7 +79,7 @@ impl Store {
             attempt.details.decided_by = Some("runs".to_owned());
             if let Err(fault) = self.audit.record(&attempt) {
                 // The demotion is in effect anyway and visible in the tool's status.
-                tracing::error!(%tool, %fault, "that a tool fell back cannot be recorded");
+                tracing::error!(%tool, %fault, "the demotion of a tool to `unverified` could not be recorded");
             }
         }
     }

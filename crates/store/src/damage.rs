@@ -28,7 +28,7 @@ impl Store {
             Ok::<_, Fault>(())
         });
         if let Err(fault) = noted {
-            tracing::warn!(tool = %entry.id, %fault, "that a tool is damaged could not be noted");
+            tracing::warn!(tool = %entry.id, %fault, "the damage of a tool could not be recorded");
         }
     }
 

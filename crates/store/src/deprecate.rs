@@ -24,7 +24,7 @@ pub enum DeprecateError {
     #[error("`{0}` cannot be its own successor")]
     Itself(ToolName),
     /// The successor leads back to the tool.
-    #[error("`{successor}` is deprecated in favour of `{tool}`, and cannot be its successor")]
+    #[error("`{successor}` is deprecated in favour of `{tool}` and cannot be its successor")]
     Cycle {
         /// The deprecated tool.
         tool: ToolName,
@@ -32,7 +32,7 @@ pub enum DeprecateError {
         successor: ToolName,
     },
     /// The successor is itself deprecated or quarantined.
-    #[error("`{successor}` is {status}, and cannot be a successor")]
+    #[error("`{successor}` is {status} and cannot be a successor")]
     Unfit {
         /// The proposed successor.
         successor: ToolName,
@@ -40,7 +40,7 @@ pub enum DeprecateError {
         status: Status,
     },
     /// The status of the tool does not permit deprecation.
-    #[error("`{tool}` is {status}, and a tool that is does not become deprecated")]
+    #[error("`{tool}` is {status} and cannot be deprecated")]
     IllegalTransition {
         /// The tool.
         tool: ToolName,
@@ -72,7 +72,7 @@ impl DeprecateError {
     pub const fn hint(&self) -> &'static str {
         match self {
             Self::Itself(_) | Self::Cycle { .. } | Self::Unfit { .. } => {
-                "name another tool that is in use, or none: `toolcell list` shows what there is"
+                "name another active tool, or none; `toolcell list` shows all tools"
             }
             Self::IllegalTransition { .. } => "create or import the tool again first, or delete it",
             Self::Find(error) => error.hint(),

@@ -71,7 +71,7 @@ pub(crate) struct Directory {
 #[non_exhaustive]
 pub enum OpenError {
     /// Another user owns the directory.
-    #[error("{path} belongs to user {owner}, and this is user {user}")]
+    #[error("{path} belongs to user {owner}, but this process runs as user {user}")]
     Owner {
         /// The directory.
         path: String,
@@ -81,7 +81,7 @@ pub enum OpenError {
         user: u32,
     },
     /// A newer version wrote the store.
-    #[error("{path} was written by a newer version: it has format {format}, and this one reads format {FORMAT}")]
+    #[error("{path} was written by a newer version: it has format {format}, this version reads format {FORMAT}")]
     Newer {
         /// The directory.
         path: String,
@@ -89,7 +89,7 @@ pub enum OpenError {
         format: u32,
     },
     /// An older version wrote the store, and it cannot be upgraded because it is read-only.
-    #[error("{path} was written by an older version: it has format {format}, and this one reads format {FORMAT}")]
+    #[error("{path} was written by an older version: it has format {format}, this version reads format {FORMAT}")]
     Older {
         /// The directory.
         path: String,
@@ -97,7 +97,7 @@ pub enum OpenError {
         format: u32,
     },
     /// The directory is not a store, or its format file is damaged.
-    #[error("{path} is no store: {reason}")]
+    #[error("{path} is not a store: {reason}")]
     NotAStore {
         /// The directory.
         path: String,
@@ -117,13 +117,13 @@ pub enum OpenError {
         path: String,
     },
     /// A rebuild of the index was interrupted.
-    #[error("{path} was being repaired, and that was broken off")]
+    #[error("a repair of {path} was interrupted")]
     RepairInterrupted {
         /// The directory.
         path: String,
     },
     /// A version to be adopted does not exist.
-    #[error("there is no step `{step}` that the index does not know")]
+    #[error("no history step `{step}` is missing from the index")]
     UnknownStep {
         /// The hash prefix or name that was given.
         step: String,
@@ -153,14 +153,14 @@ impl OpenError {
     #[must_use]
     pub const fn hint(&self) -> &'static str {
         match self {
-            Self::Owner { .. } => "take another directory with --dir, or run as its owner",
+            Self::Owner { .. } => "choose another directory with --dir, or run as its owner",
             Self::Newer { .. } => "use the version that wrote it, or a newer one",
-            Self::Older { .. } => "open it once where it can be written: it is upgraded then",
+            Self::Older { .. } => "open it once with write access to upgrade it",
             Self::NotAStore { .. } => "name the directory of a store with --dir",
-            Self::BeingRepaired { .. } => "wait until `toolcell fsck --repair` has ended",
-            Self::InUse { .. } => "end what uses the store, then try again",
-            Self::RepairInterrupted { .. } => "`toolcell fsck --repair` finishes it",
-            Self::UnknownStep { .. } => "`toolcell fsck` names the steps that the index does not know",
+            Self::BeingRepaired { .. } => "wait until `toolcell fsck --repair` has finished",
+            Self::InUse { .. } => "stop the processes that use the store, then try again",
+            Self::RepairInterrupted { .. } => "run `toolcell fsck --repair` to finish it",
+            Self::UnknownStep { .. } => "`toolcell fsck` lists the history steps missing from the index",
             Self::Fault(fault) => fault.hint(),
         }
     }
@@ -194,7 +194,7 @@ impl Directory {
         let format = read_format(&root, &shown)?;
         let known = format.is_some();
         if !known && when_missing == OnMissing::Refuse {
-            return Err(OpenError::NotAStore { path: shown, reason: format!("there is no `{FORMAT_FILE}` in it") });
+            return Err(OpenError::NotAStore { path: shown, reason: format!("it has no file `{FORMAT_FILE}`") });
         }
         let (access, lock) = match prepare_writable(&root, known) {
             Ok(lock) => (StoreAccess::Full, lock),
@@ -296,7 +296,7 @@ pub(crate) fn open_regular(dir: &Dir, name: &str, options: &OpenOptions) -> std:
     if file.metadata()?.is_file() {
         Ok(file)
     } else {
-        Err(std::io::Error::new(ErrorKind::InvalidData, "is no regular file"))
+        Err(std::io::Error::new(ErrorKind::InvalidData, "not a regular file"))
     }
 }
 
@@ -325,12 +325,12 @@ fn read_format(root: &Dir, shown: &str) -> Result<Option<u32>, OpenError> {
     match text.trim_end().strip_prefix(FORMAT_WORDS).and_then(|number| number.parse::<u32>().ok()) {
         Some(format @ 1..=FORMAT) => Ok(Some(format)),
         Some(0) => {
-            let reason = format!("its `{FORMAT_FILE}` says format 0, which no version wrote");
+            let reason = format!("its file `{FORMAT_FILE}` names format 0, which no version writes");
             Err(OpenError::NotAStore { path: shown.to_owned(), reason })
         }
         Some(format) => Err(OpenError::Newer { path: shown.to_owned(), format }),
         None => {
-            let reason = format!("its `{FORMAT_FILE}` does not say `{FORMAT_WORDS}{FORMAT}`");
+            let reason = format!("its file `{FORMAT_FILE}` does not contain `{FORMAT_WORDS}{FORMAT}`");
             Err(OpenError::NotAStore { path: shown.to_owned(), reason })
         }
     }

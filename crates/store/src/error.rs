@@ -35,7 +35,7 @@ pub enum Fault {
         path: String,
     },
     /// Another process held a lock until the timeout.
-    #[error("another process has locked {what}, and does not unlock it")]
+    #[error("timed out: another process holds the lock on {what}")]
     Busy {
         /// The locked resource.
         what: String,
@@ -81,19 +81,19 @@ impl Fault {
     #[must_use]
     pub const fn hint(&self) -> &'static str {
         match self {
-            Self::Full { .. } => "make space and try again; what was acknowledged before is kept",
-            Self::Disk { .. } => "see to the disk and the permissions, then try again",
+            Self::Full { .. } => "free some space and try again; acknowledged writes are kept",
+            Self::Disk { .. } => "check the disk and the permissions, then try again",
             Self::Unreadable { .. } => {
-                "see to the disk and the permissions, then try again; where it stays unreadable, `toolcell fsck --repair` puts it \
-                 aside"
+                "check the disk and the permissions, then try again; if it stays unreadable, `toolcell fsck --repair` \
+                 quarantines it"
             }
             Self::ReadOnly { .. } => {
-                "reading works; write to a store in another directory with --dir, or let tools run without a record: \
+                "reads work; to write, choose a store in another directory with --dir, or allow runs without a record: \
                  `audit.required = false` in the policy"
             }
-            Self::Busy { .. } => "look for a process that was stopped or hangs, end it, and try again",
-            Self::Object { .. } => "`toolcell fsck --repair` puts it aside; then create or import the tool again",
-            Self::Index { .. } => "`toolcell fsck --repair` makes it anew from the objects",
+            Self::Busy { .. } => "look for a stopped or hanging process, end it and try again",
+            Self::Object { .. } => "`toolcell fsck --repair` quarantines it; then create or import the tool again",
+            Self::Index { .. } => "`toolcell fsck --repair` rebuilds it from the objects",
         }
     }
 

@@ -43,7 +43,7 @@ pub enum FindError {
     #[error("there is no tool `{0}`")]
     Unknown(String),
     /// The prefix matches several identifiers.
-    #[error("`{prefix}` fits {}", list_candidates(candidates))]
+    #[error("`{prefix}` matches {}", list_candidates(candidates))]
     Ambiguous {
         /// The prefix.
         prefix: String,
@@ -75,7 +75,7 @@ impl FindError {
     #[must_use]
     pub const fn hint(&self) -> &'static str {
         match self {
-            Self::Unknown(_) => "`toolcell list` shows all tools that there are",
+            Self::Unknown(_) => "`toolcell list` shows all tools",
             Self::Ambiguous { .. } => "give more digits of the identifier, or the name",
             Self::Fault(fault) => fault.hint(),
         }

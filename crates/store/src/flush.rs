@@ -195,7 +195,7 @@ impl Store {
         for ended in done {
             if let Err(error) = ended.slot.clear() {
                 // Recovery will see that nothing is missing.
-                tracing::warn!(%error, "a run that has ended could not be taken out of its journal");
+                tracing::warn!(%error, "a finished run could not be removed from its journal");
             }
         }
         appended
@@ -219,7 +219,7 @@ impl Store {
     /// Flushes before a read of the index. If that fails, the read sees the index as it is.
     pub(crate) fn flush_before_read(&self) {
         if let Err(fault) = self.flush_runs_soon() {
-            tracing::warn!(%fault, "runs that have ended are not in the index yet");
+            tracing::warn!(%fault, "finished runs are not in the index yet");
         }
     }
 

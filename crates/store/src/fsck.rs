@@ -174,7 +174,7 @@ fn run_fsck(path: &std::path::Path, mending: RepairMode, adopt: &[String]) -> Re
     let objects = Objects::open(&directory)?;
     let mut health = FsckReport::default();
     if directory.root().symlink_metadata(rebuild::REBUILD_MARKER).is_ok() {
-        health.add_index_problem(rebuild::REBUILD_MARKER, "says that a repair of the index was broken off");
+        health.add_index_problem(rebuild::REBUILD_MARKER, "says that a repair of the index was interrupted");
         if mending == RepairMode::Repair {
             rebuild::restore_previous(&directory)?;
         }
@@ -246,16 +246,16 @@ fn quarantine_unknown_steps(
     let mut adopted = 0;
     for step in std::mem::take(&mut health.unknown) {
         let (what, wrong) =
-            (format!("{}, {}", step.name, step.event), "a step that the index does not know".to_owned());
+            (format!("{}, {}", step.name, step.event), "this history step is missing from the index".to_owned());
         let mended = if is_meant(&step) {
             adopted += 1;
-            "taken in, as it was asked for".to_owned()
+            "adopted, as requested".to_owned()
         } else {
             let hash =
                 Hash::from_hex(&step.step).map_err(|error| Fault::disk("objects")(std::io::Error::other(error)))?;
             objects.quarantine(hash, &quarantine)?;
             health.unreferenced = health.unreferenced.saturating_sub(1);
-            format!("put into the quarantine; `fsck --repair --adopt {}` takes it in", &step.step[..16])
+            format!("moved to the quarantine; `fsck --repair --adopt {}` adopts it", &step.step[..16])
         };
         health.add_problem(what, wrong, Some(mended));
     }
@@ -294,7 +294,7 @@ fn check_store_key(directory: &Directory, mending: RepairMode, health: &mut Fsck
         RepairMode::Check => None,
         RepairMode::Repair => {
             store_key::quarantine_key(directory)?;
-            Some("put into the quarantine; the next who asks for it makes another one".to_owned())
+            Some("moved to the quarantine; the next use generates a new key".to_owned())
         }
     };
     health.add_problem(store_key::FILE, wrong, mended);
@@ -360,7 +360,7 @@ fn check_objects(
                     RepairMode::Check => None,
                     RepairMode::Repair => {
                         objects.quarantine_unknown(&path, &quarantine)?;
-                        Some("put into the quarantine".to_owned())
+                        Some("moved to the quarantine".to_owned())
                     }
                 };
                 health.add_problem(path.to_string_lossy(), "does not belong there", mended);
@@ -394,9 +394,9 @@ fn check_objects(
                         Some(if restore_object(objects, index, hash, mending)? {
                             health.objects += 1;
                             health.bytes += objects.len(hash);
-                            "made again; what was there is in the quarantine".to_owned()
+                            "restored; the damaged file is in the quarantine".to_owned()
                         } else {
-                            "put into the quarantine".to_owned()
+                            "moved to the quarantine".to_owned()
                         })
                     }
                 };
@@ -449,7 +449,7 @@ fn check_lost_tools(
             if told || !(version_gone || source_gone) {
                 continue;
             }
-            let wrong = if version_gone { "what is known of it is lost" } else { "its source is lost" };
+            let wrong = if version_gone { "its metadata is lost" } else { "its source is lost" };
             let mended = if version_gone && current {
                 "its name is free again"
             } else {
@@ -499,8 +499,8 @@ fn check_lost_steps(
             let whole = matches!(objects.examine(hash)?, ObjectState::Intact(_));
             if !whole && !restore_object(objects, Some(index), hash, mending)? {
                 let (name, number): (String, u64) = (row.get(3)?, row.get(1)?);
-                let mended = (mending == RepairMode::Repair).then(|| "the other steps stay".to_owned());
-                health.add_problem(format!("{name}, version {number}"), "a step of its history is lost", mended);
+                let mended = (mending == RepairMode::Repair).then(|| "the other steps are kept".to_owned());
+                health.add_problem(format!("{name}, version {number}"), "this history step is lost", mended);
                 lost.push((row.get(0)?, number));
             }
         }

@@ -74,7 +74,7 @@ pub struct HistoryEntry {
 pub enum HistoryError {
     /// The name already resolves to a tool, or so does one that differs only in case or in `-` and
     /// `_`.
-    #[error("`{name}` is taken: `{existing_name}` leads to {existing}")]
+    #[error("`{name}` is taken: `{existing_name}` refers to {existing}")]
     Taken {
         /// The requested name.
         name: ToolName,
@@ -84,7 +84,7 @@ pub enum HistoryError {
         existing: ToolId,
     },
     /// The store holds the maximum number of tools.
-    #[error("there are {limit} tools, which is the limit")]
+    #[error("the store has {limit} tools, which is the limit")]
     Limit {
         /// The maximum number of tools.
         limit: u64,
@@ -135,10 +135,10 @@ impl HistoryError {
     #[must_use]
     pub const fn hint(&self) -> &'static str {
         match self {
-            Self::Taken { .. } => "take another name, or replace the tool: its old version stays in its history",
-            Self::Limit { .. } => "delete tools that are not used, or raise the limit",
-            Self::NotDeleted(_) => "only what was deleted, and not yet collected, comes back",
-            Self::NoVersion { .. } => "the history of the name shows its versions",
+            Self::Taken { .. } => "choose another name, or replace the tool: its old version stays in its history",
+            Self::Limit { .. } => "delete unused tools, or raise the limit",
+            Self::NotDeleted(_) => "only a deleted tool that `toolcell gc` has not collected can be restored",
+            Self::NoVersion { .. } => "`toolcell show` lists its versions",
             Self::Find(error) => error.hint(),
             Self::Fault(fault) => fault.hint(),
         }
@@ -299,7 +299,7 @@ impl Store {
             let rows = statement.query_map([name.case_folded()], |row| {
                 Ok(HistoryEntry {
                     number: row.get(0)?,
-                    event: decode_column(1, VersionEvent::from_name(row.get_ref(1)?.as_str()?).ok_or("no event"))?,
+                    event: decode_column(1, VersionEvent::from_name(row.get_ref(1)?.as_str()?).ok_or("unknown event"))?,
                     id: ToolId::from_bytes(row.get(2)?),
                     at: read_time(row, 3)?,
                 })

@@ -56,10 +56,10 @@ pub struct ImportReport {
 #[non_exhaustive]
 pub enum ImportError {
     /// The file is not a bundle.
-    #[error("this is no bundle: {0}")]
+    #[error("this is not a bundle: {0}")]
     NotABundle(String),
     /// A newer version wrote the bundle.
-    #[error("the bundle is `{0}`, and this version reads `{KIND}`")]
+    #[error("the bundle has the type `{0}`, this version reads `{KIND}`")]
     Newer(String),
     /// A line is invalid.
     #[error("line {line}: {reason}")]
@@ -70,7 +70,7 @@ pub enum ImportError {
         reason: String,
     },
     /// The bundle has more or fewer tools than its header says.
-    #[error("the bundle says that it has {says} tools, and has {has}")]
+    #[error("the header of the bundle announces {says} tools, but the bundle has {has}")]
     Count {
         /// The number of tools in the header.
         says: u64,
@@ -108,7 +108,7 @@ pub enum ImportError {
 
 fn describe_conflicts(names: &[(ToolName, ToolId)]) -> String {
     let told: Vec<String> =
-        names.iter().take(10).map(|(name, id)| format!("`{name}` leads to {}", id.short())).collect();
+        names.iter().take(10).map(|(name, id)| format!("`{name}` refers to {}", id.short())).collect();
     let more = if names.len() > told.len() { format!(" and {} more", names.len() - told.len()) } else { String::new() };
     format!("names are taken by other tools: {}{more}", told.join(", "))
 }
@@ -132,12 +132,12 @@ impl ImportError {
     #[must_use]
     pub const fn hint(&self) -> &'static str {
         match self {
-            Self::NotABundle(_) => "a bundle is what `toolcell export` writes",
+            Self::NotABundle(_) => "use a file that `toolcell export` wrote",
             Self::Newer(_) => "use the version that wrote it, or a newer one",
-            Self::Line { .. } | Self::Count { .. } => "get the bundle again; nothing of it was taken in",
-            Self::Taken(_) => "--replace makes them new versions; nothing was taken in",
-            Self::Disallowed { .. } => "`toolcell config show` says which rules hold here; nothing was taken in",
-            Self::Refused { .. } => "`toolcell check` says what is wrong with it; nothing was taken in",
+            Self::Line { .. } | Self::Count { .. } => "get the bundle again; nothing was imported",
+            Self::Taken(_) => "nothing was imported; --replace imports them as new versions",
+            Self::Disallowed { .. } => "nothing was imported; `toolcell config show` shows the policy in force",
+            Self::Refused { .. } => "nothing was imported; `toolcell check` shows the findings",
             Self::Store(error) => error.hint(),
             Self::Fault(fault) => fault.hint(),
         }
@@ -162,11 +162,11 @@ impl Import {
             let wrong = |reason: String| ImportError::Line { line: number, reason };
             // Reads no more lines than the header announces.
             if newcomers.len() as u64 == says {
-                return Err(wrong(format!("there is more than the {says} tools that the first line tells of")));
+                return Err(wrong(format!("the bundle has more than the {says} tools that its header announces")));
             }
             let newcomer = parse_tool(line).map_err(wrong)?;
             if let Some(first) = seen.insert(newcomer.spec.name().case_folded(), number) {
-                return Err(wrong(format!("`{}` is in line {first} already", newcomer.spec.name())));
+                return Err(wrong(format!("`{}` is already in line {first}", newcomer.spec.name())));
             }
             newcomers.push(newcomer);
         }
@@ -189,17 +189,17 @@ fn parse_header(line: &[u8]) -> Result<u64, ImportError> {
     }
     let start = &line[..line.len().min(1024)];
     let kind: Kind = serde_json::from_slice(start)
-        .map_err(|_| ImportError::NotABundle(format!("its first line does not say `{KIND}`")))?;
+        .map_err(|_| ImportError::NotABundle(format!("the type in its first line is not `{KIND}`")))?;
     if kind.kind != KIND {
         let newer = kind.kind.starts_with("toolcell.bundle.");
         return Err(if newer {
             ImportError::Newer(kind.kind)
         } else {
-            ImportError::NotABundle(format!("it is `{}`", kind.kind))
+            ImportError::NotABundle(format!("its type is `{}`", kind.kind))
         });
     }
-    let header: Header =
-        serde_json::from_slice(start).map_err(|error| ImportError::NotABundle(format!("its first line: {error}")))?;
+    let header: Header = serde_json::from_slice(start)
+        .map_err(|error| ImportError::NotABundle(format!("its first line is invalid: {error}")))?;
     Ok(header.tools)
 }
 
@@ -208,7 +208,7 @@ fn parse_tool(line: &[u8]) -> Result<ImportedTool, String> {
         return Err(format!("it is {} bytes, the limit is {LINE_LIMIT}", line.len()));
     }
     if !line.ends_with(b"\n") {
-        return Err("it is cut off".to_owned());
+        return Err("it is truncated".to_owned());
     }
     let line: BundleLine = serde_json::from_slice(line).map_err(|error| error.to_string())?;
     let name = ToolName::parse(&line.name).map_err(|error| error.to_string())?;
@@ -218,10 +218,10 @@ fn parse_tool(line: &[u8]) -> Result<ImportedTool, String> {
     for before in line.earlier {
         let written = ToolName::parse(&before.name).map_err(|error| error.to_string())?;
         if written.case_folded() != name.case_folded() {
-            return Err(format!("`{written}` is another name than `{name}`"));
+            return Err(format!("`{written}` is not the same name as `{name}`"));
         }
         if !seen.insert(before.tool.id) {
-            return Err(format!("`{name}` has {} twice", before.tool.id));
+            return Err(format!("`{name}` contains {} twice", before.tool.id));
         }
         earlier.push(before.tool.verify(&written)?);
     }

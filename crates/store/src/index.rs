@@ -137,7 +137,7 @@ impl Index {
                 Ok((FORMAT, connection)) => {
                     return Ok(Self { path, mode: *source, readers: Mutex::new(vec![connection]), writer: None });
                 }
-                Ok((0, _)) => return Err(Fault::Index { source: "there is nothing in it".into() }.into()),
+                Ok((0, _)) => return Err(Fault::Index { source: "it is empty".into() }.into()),
                 Ok((format, _)) if format < FORMAT => {
                     return Err(OpenError::Older { path: path.display().to_string(), format });
                 }
@@ -217,7 +217,7 @@ impl Index {
         let done = work(&mut ExclusiveWriter { writer: &mut writer, path: &self.path });
         if let Err(error) = writer.lock_file.unlock() {
             // The lock is released at the latest when the process ends, and the changes are made.
-            tracing::warn!(%error, "the lock at which writers queue cannot be given up");
+            tracing::warn!(%error, "the writer lock could not be released");
         }
         Ok(done)
     }
@@ -412,7 +412,7 @@ fn refuse_if_objects_exist(directory: &Directory) -> Result<(), Fault> {
     let mut objects = directory.open_folder("objects")?.entries().map_err(Fault::disk("objects"))?;
     match objects.next() {
         None => Ok(()),
-        Some(_) => Err(Fault::Index { source: "it is missing or empty, and there are objects".into() }),
+        Some(_) => Err(Fault::Index { source: "it is missing or empty, but the store has objects".into() }),
     }
 }
 
@@ -441,7 +441,7 @@ pub(crate) fn find_read_error(path: &std::path::Path) -> Option<std::io::Error> 
     if let Some(error) = probe_files(path) {
         return Some(error);
     }
-    is_intact(path).ok()?.then(|| std::io::Error::other("a read failed, and did not when it was repeated"))
+    is_intact(path).ok()?.then(|| std::io::Error::other("a read failed, but succeeded when it was retried"))
 }
 
 /// The error of reading the files of the index completely, if there is one.
@@ -514,7 +514,7 @@ fn lock_mutex<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 fn connect(path: &std::path::Path, source: OpenMode) -> rusqlite::Result<Connection> {
     if has_special_file(path) {
         let no_database = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_NOTADB);
-        return Err(rusqlite::Error::SqliteFailure(no_database, Some("it is no regular file".to_owned())));
+        return Err(rusqlite::Error::SqliteFailure(no_database, Some("not a regular file".to_owned())));
     }
     let common = OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW | OpenFlags::SQLITE_OPEN_URI;
     let (flags, immutable) = match source {

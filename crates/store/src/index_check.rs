@@ -37,7 +37,7 @@ pub(crate) fn check_index(index: &Index, objects: &Objects, health: &mut FsckRep
                 return Err(fault);
             }
             if said.iter().any(|line| is_read_failure(line)) {
-                let source = std::io::Error::other("a read failed, and did not when it was repeated");
+                let source = std::io::Error::other("a read failed, but succeeded when it was retried");
                 return Err(Fault::Disk { path: INDEX_FILE.to_owned(), source });
             }
             for line in said {
@@ -46,7 +46,7 @@ pub(crate) fn check_index(index: &Index, objects: &Objects, health: &mut FsckRep
             return Ok(PreviousIndex::Damaged);
         }
         if !has_expected_schema(transaction)? {
-            health.add_index_problem(INDEX_FILE, "is damaged: its tables are not those of a store");
+            health.add_index_problem(INDEX_FILE, "is damaged: its schema is not that of a store");
             return Ok(PreviousIndex::Damaged);
         }
         health.tools = transaction.query_row("SELECT count(*) FROM tool WHERE current = 1", [], |row| row.get(0))?;
@@ -83,7 +83,7 @@ fn check_versions(transaction: &Connection, objects: &Objects, health: &mut Fsck
             };
             if !agrees {
                 let what = format!("{}, version {}", row.get::<_, String>(7)?, row.get::<_, u64>(1)?);
-                health.add_index_problem(what, "the index does not agree with its object");
+                health.add_index_problem(what, "the index does not match its object");
             }
         }
         before.1.push(hash);
@@ -132,7 +132,7 @@ fn check_tools(transaction: &Connection, health: &mut FsckReport) -> rusqlite::R
     let mut statement = transaction.prepare(sql)?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
-        health.add_index_problem(row.get::<_, String>(0)?, "the index says what no version of it says");
+        health.add_index_problem(row.get::<_, String>(0)?, "its metadata in the index matches none of its versions");
     }
     Ok(())
 }

@@ -164,7 +164,7 @@ impl Journal {
         let run = self.next_run_id();
         let payload = payload(&run);
         if payload.len() > PAYLOAD_LIMIT {
-            let message = format!("what a run begins with is {} bytes, the limit is {PAYLOAD_LIMIT}", payload.len());
+            let message = format!("the start record of a run is {} bytes, the limit is {PAYLOAD_LIMIT}", payload.len());
             return Err(fault(&file_name(self.id))(io::Error::new(ErrorKind::InvalidInput, message)));
         }
         let number = self.take_slot();

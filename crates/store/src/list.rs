@@ -151,7 +151,7 @@ impl std::fmt::Display for Cursor {
 
 /// The text is not a cursor, or the cursor belongs to another sort order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the cursor is none of a list in this order")]
+#[error("the cursor does not belong to a list in this order")]
 pub struct CursorError;
 
 impl CursorError {
@@ -262,7 +262,7 @@ impl Store {
             return Err(CursorError.into());
         }
         self.flush_before_read();
-        for (what, len) in [("of which any fits", filter.any_tag.len()), ("of which all fit", filter.all_tags.len())] {
+        for (what, len) in [("to match any of", filter.any_tag.len()), ("to match all of", filter.all_tags.len())] {
             if len > TAGS_LIMIT {
                 return Err(ListError::Tags { what, len });
             }

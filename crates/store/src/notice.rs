@@ -50,15 +50,15 @@ pub enum Notice<'a> {
 impl fmt::Display for Notice<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Waiting { what } => write!(f, "waiting for another process that has locked {what}"),
+            Self::Waiting { what } => write!(f, "waiting for another process to unlock {what}"),
             Self::Delayed { action, why } => {
-                write!(f, "the line of `{action}` is kept, and not in the audit log yet: {why}")
+                write!(f, "the line of `{action}` is queued and not in the audit log yet: {why}")
             }
             Self::Lost { action, why } => write!(f, "`{action}` is not recorded in the audit log: {why}"),
             Self::Unrecorded { why } => write!(f, "this run is not recorded: {why}"),
-            Self::Unflushed { why } => write!(f, "runs are in their journal, and not in the index yet: {why}"),
+            Self::Unflushed { why } => write!(f, "finished runs are in the journal and not in the index yet: {why}"),
             Self::Unclosed { why } => {
-                write!(f, "runs that were interrupted are not recorded as such yet: {why}")
+                write!(f, "interrupted runs are not recorded as such yet: {why}")
             }
         }
     }

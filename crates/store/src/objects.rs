@@ -56,14 +56,14 @@ impl Objects {
             Ok(file) => file,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(ObjectState::Missing),
             Err(_) if is_link(&self.dir, &path) => {
-                return Ok(ObjectState::Damaged("is a link".to_owned()));
+                return Ok(ObjectState::Damaged("is a symlink".to_owned()));
             }
             Err(error) => return Err(read_fault(hash, error)),
         };
         let failed = |error| read_fault(hash, error);
         let metadata = file.metadata().map_err(failed)?;
         if !metadata.is_file() {
-            return Ok(ObjectState::Damaged("is no file".to_owned()));
+            return Ok(ObjectState::Damaged("is not a regular file".to_owned()));
         }
         if metadata.len() > OBJECT_LIMIT {
             return Ok(ObjectState::Damaged(format!("is {} bytes, the limit is {OBJECT_LIMIT}", metadata.len())));
@@ -75,10 +75,7 @@ impl Objects {
             Ok(ObjectState::Intact(bytes))
         } else {
             let (len, actual) = (bytes.len(), actual.to_hex());
-            Ok(ObjectState::Damaged(format!(
-                "is not what its name says: its {len} bytes have the hash {}…",
-                &actual[..16]
-            )))
+            Ok(ObjectState::Damaged(format!("does not match its hash: its {len} bytes hash to {}…", &actual[..16])))
         }
     }
 

@@ -60,7 +60,7 @@ pub(crate) struct Outbox {
 }
 
 /// A change with its audit event. The store fills in what the event says about the outcome.
-#[must_use = "nothing is changed until it is said what"]
+#[must_use = "nothing is changed until one of its methods is called"]
 pub struct AuditedChange<'a> {
     store: &'a Store,
     event: AuditEvent<'a>,
@@ -233,7 +233,7 @@ impl Store {
                 if !Audit::is_rendered(&row.line) {
                     // The index is damaged, or another program wrote to it: this is not an audit
                     // line.
-                    tracing::error!(change = row.change, "a line of the audit log that waited is lost");
+                    tracing::error!(change = row.change, "a queued line of the audit log is lost");
                     continue;
                 }
                 self.audit.append_rendered(&row.line)?;

@@ -166,17 +166,17 @@ struct CopiedRefusals {
 
 impl fmt::Display for RebuiltIndex {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the index was made anew from {} versions", self.versions)?;
+        write!(f, "the index was rebuilt from {} versions", self.versions)?;
         match &self.refusals {
             None => Ok(()),
             Some(CopiedRefusals { count, is_complete: true }) => {
                 let were = if *count == 1 { "refusal was" } else { "refusals were" };
-                write!(f, ", without approvals; {count} {were} taken over")
+                write!(f, ", without approvals; {count} {were} kept")
             }
             Some(CopiedRefusals { count, is_complete: false }) => write!(
                 f,
-                ", without approvals, and not all refusals could be read ({count} of them were): the audit log is not whole; \
-                 refuse again what must not run, `toolcell approvals refuse TOOL`"
+                ", without approvals; the audit log is incomplete, so not all refusals could be read ({count} were); \
+                 refuse again the tools that must not run: `toolcell approvals refuse TOOL`"
             ),
         }
     }

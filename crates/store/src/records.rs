@@ -138,5 +138,5 @@ fn sql_limit(limit: usize) -> i64 {
 }
 
 fn damaged_record(hash: Hash) -> Fault {
-    Fault::object(hash, "is a record whose bytes have another hash")
+    Fault::object(hash, "is a record that does not match its hash")
 }

@@ -71,7 +71,7 @@ impl std::str::FromStr for RunId {
 
 /// The text is not the identifier of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("no identifier of a run: it is `r_`, 16 hexadecimal digits, `-` and more of them")]
+#[error("not a run identifier: expected `r_`, 16 hexadecimal digits, `-` and more digits")]
 pub struct RunIdError;
 
 impl RunIdError {

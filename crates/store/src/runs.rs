@@ -29,7 +29,7 @@ pub use crate::journal::PAYLOAD_LIMIT;
 
 /// A started run. If it is dropped without [`Store::finish_run`], as after a panic, it counts as
 /// interrupted.
-#[must_use = "a run that is not ended was interrupted"]
+#[must_use = "a run that is not ended counts as interrupted"]
 pub struct ActiveRun {
     run: RunId,
     slot: Slot,
@@ -156,7 +156,7 @@ impl Store {
         appended?;
         if let Err(error) = begun.slot.clear() {
             // Recovery will see that nothing is missing.
-            tracing::warn!(%error, "a run that has ended could not be taken out of its journal");
+            tracing::warn!(%error, "a finished run could not be removed from its journal");
         }
         Ok(hash)
     }

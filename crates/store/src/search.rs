@@ -122,7 +122,7 @@ impl Store {
         let rolled_back = self.index.write_soon(Durability::Unsynced, |transaction| {
             store_terms(transaction, way, tools)?;
             found = Some(search_tools(transaction, words, limit)?);
-            Err::<(), _>(Fault::Full { path: "the index".to_owned(), source: "nothing is to be kept".into() })
+            Err::<(), _>(Fault::Full { path: "the index".to_owned(), source: "rolled back on purpose".into() })
         });
         found.map_or_else(|| rolled_back.map(|()| Vec::new()), Ok)
     }

@@ -39,13 +39,13 @@ pub struct Signer(String);
 #[non_exhaustive]
 pub enum SignatureError {
     /// The text is not a key.
-    #[error("this is no minisign key: {0}")]
+    #[error("this is not a minisign key: {0}")]
     Key(String),
     /// The key is locked with a password, which is missing or wrong.
     #[error("the secret key is locked, and the password is missing or wrong")]
     Locked,
     /// The text is not a signature.
-    #[error("this is no minisign signature: {0}")]
+    #[error("this is not a minisign signature: {0}")]
     Malformed(String),
     /// The signing key is not trusted.
     #[error("the bundle is signed with the key {key}, which is not trusted")]
@@ -54,7 +54,7 @@ pub enum SignatureError {
         key: String,
     },
     /// The bundle does not match its signature.
-    #[error("the bundle is not what was signed with the key {key}")]
+    #[error("the bundle does not match its signature with the key {key}")]
     Mismatch {
         /// The identifier of the key.
         key: String,
@@ -82,11 +82,11 @@ impl SignatureError {
     #[must_use]
     pub const fn hint(&self) -> &'static str {
         match self {
-            Self::Key(_) => "`minisign -G` makes a pair of keys",
-            Self::Locked => "give the password, or take a key without one (`minisign -G -W`)",
+            Self::Key(_) => "`minisign -G` generates a key pair",
+            Self::Locked => "give the password, or use a key without one (`minisign -G -W`)",
             Self::Malformed(_) => "the signature is the `.minisig` file beside the bundle",
             Self::Untrusted { .. } => "if you trust it, give it with --key or put it into `keys/` of the store",
-            Self::Mismatch { .. } => "get the bundle again from who signed it",
+            Self::Mismatch { .. } => "get the bundle again from its signer",
             Self::Fault(fault) => fault.hint(),
         }
     }
@@ -278,7 +278,8 @@ mod tests {
         // Without a checksum, signing detects the damage. A wrong checksum is detected when the key
         // is parsed.
         assert_eq!(made(&|bytes| bytes[70] ^= 1).unwrap().sign(b"bundle").unwrap_err().code(), "key-invalid");
-        assert_eq!(made(&|bytes| bytes[157] ^= 1).err().unwrap().to_string(), "this is no minisign key: Corrupted key");
+        let corrupted = made(&|bytes| bytes[157] ^= 1).err().unwrap();
+        assert_eq!(corrupted.to_string(), "this is not a minisign key: Corrupted key");
     }
 
     #[test]

@@ -251,7 +251,7 @@ impl Store {
         if spec.id() == entry.id {
             Ok(spec)
         } else {
-            Err(Fault::object(entry.version, format!("is about {} and not about {}", spec.id(), entry.id)))
+            Err(Fault::object(entry.version, format!("is a version of {}, not of {}", spec.id(), entry.id)))
         }
     }
 
@@ -350,7 +350,7 @@ impl Entry {
 
     /// Checks that the row is the one that was looked up: a damaged index may return another.
     fn verify_lookup(self, is_sought: impl Fn(&Self) -> bool) -> rusqlite::Result<Self> {
-        if is_sought(&self) { Ok(self) } else { decode_column(1, Err("is of another tool than what led to it")) }
+        if is_sought(&self) { Ok(self) } else { decode_column(1, Err("is of another tool than the one looked up")) }
     }
 }
 

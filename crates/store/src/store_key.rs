@@ -112,7 +112,7 @@ pub(crate) fn find_defect(directory: &Directory) -> Result<Option<String>, Fault
         Ok(_) => Ok(None),
         Err(Fault::Disk { source, .. }) if source.kind() == ErrorKind::InvalidData => Ok(Some(source.to_string())),
         Err(fault) => match directory.root().symlink_metadata(FILE) {
-            Ok(metadata) if !metadata.is_file() => Ok(Some("it is no file".to_owned())),
+            Ok(metadata) if !metadata.is_file() => Ok(Some("it is not a regular file".to_owned())),
             _ => Err(fault),
         },
     }

@@ -60,7 +60,9 @@ impl SuspendError {
     #[must_use]
     pub const fn hint(&self) -> &'static str {
         match self {
-            Self::TooLarge { .. } => "let the tool hold less while it waits, or decide while it runs",
+            Self::TooLarge { .. } => {
+                "reduce the memory that the tool holds while it waits, or decide without suspending the run"
+            }
             Self::Fault(fault) => fault.hint(),
         }
     }

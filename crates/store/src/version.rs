@@ -131,29 +131,29 @@ impl Version {
 
     /// Decodes a version from the bytes of a verified object.
     pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Self, String> {
-        let version: Self = serde_json::from_slice(bytes).map_err(|error| format!("is no version: {error}"))?;
-        if version.kind == KIND { Ok(version) } else { Err(format!("is no version but `{}`", version.kind)) }
+        let version: Self = serde_json::from_slice(bytes).map_err(|error| format!("is not a version: {error}"))?;
+        if version.kind == KIND { Ok(version) } else { Err(format!("is not a version but `{}`", version.kind)) }
     }
 
     /// The hash of the source.
     pub(crate) fn code_hash(&self) -> Result<Hash, String> {
-        Hash::from_hex(&self.code).map_err(|_| "has a source whose hash is none".to_owned())
+        Hash::from_hex(&self.code).map_err(|_| "has an invalid source hash".to_owned())
     }
 
     /// The hash of the previous version.
     pub(crate) fn previous_hash(&self) -> Result<Option<Hash>, String> {
         let parsed = self.previous.as_ref().map(Hash::from_hex).transpose();
-        parsed.map_err(|_| "has a version before it whose hash is none".to_owned())
+        parsed.map_err(|_| "has an invalid hash of its previous version".to_owned())
     }
 
     /// Builds the specification of the tool from its source. Everything is validated again,
     /// including the identifier.
     pub(crate) fn spec(&self, source: &[u8]) -> Result<ToolSpec, String> {
-        let name = ToolName::parse(&self.name).map_err(|error| format!("has a name that is none: {error}"))?;
+        let name = ToolName::parse(&self.name).map_err(|error| format!("has an invalid name: {error}"))?;
         let draft = Draft::from_bytes(name.as_str(), source).map_err(|error| format!("has a bad source: {error}"))?;
         let spec = ToolSpec::new(name, &draft, self.parameters.clone(), self.capabilities.clone());
         let spec = spec.map_err(|error| error.to_string())?;
-        if spec.id() == self.tool { Ok(spec) } else { Err(format!("says {} and is {}", self.tool, spec.id())) }
+        if spec.id() == self.tool { Ok(spec) } else { Err(format!("claims to be {}, but is {}", self.tool, spec.id())) }
     }
 
     /// The metadata of the tool.

@@ -70,7 +70,10 @@ impl FuelBudget {
         if let (BudgetPolicy::Regression(most), Some(measured)) = (budgets, self.measured) {
             let more = growth_percent(measured, fuel);
             return (more > most.0).then(|| {
-                let message = format!("{said} {fuel} units of fuel, {more:.1} % more than the {measured} it was measured at, at most {} % are allowed", most.0);
+                let message = format!(
+                    "{said} {fuel} units of fuel, {more:.1} % more than the measured {measured}, the limit is {} %",
+                    most.0
+                );
                 CaseFailure::new(code_more, message)
             });
         }
@@ -122,7 +125,7 @@ impl FromStr for Percent {
         let number = text.strip_suffix('%').unwrap_or(text).trim();
         match number.parse::<f64>() {
             Ok(share) if (0.0..=1000.0).contains(&share) => Ok(Self(share)),
-            _ => Err(format!("`{text}` is no share, such as 5%")),
+            _ => Err(format!("`{text}` is not a percentage such as 5%")),
         }
     }
 }

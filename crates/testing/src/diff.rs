@@ -56,7 +56,8 @@ fn first_difference(before: &str, after: &str) -> String {
         let sides: String = sides.into_iter().flatten().collect();
         let (count, other_count) = (before.lines().count(), after.lines().count());
         return format!(
-            "@@ line {number} @@\n{sides}… the rest is not compared: {count} and {other_count} lines, the limit is {MAX_DIFF_LINES}\n"
+            "@@ line {number} @@\n{sides}… the rest is not compared: {count} and {other_count} lines, the limit is \
+             {MAX_DIFF_LINES}\n"
         );
     }
 }
@@ -183,7 +184,8 @@ mod tests {
         let list =
             |from: u32| Value::from((0..60_000).map(|at| at % 7 + from * u32::from(at > 99)).collect::<Vec<_>>());
         let text = diff_values(&list(0), &list(1));
-        let expect = "- expected\n+ actual\n-   2,\n+   3,\n… the rest is not compared: 60002 and 60002 lines, the limit is 10000\n";
+        let expect = "- expected\n+ actual\n-   2,\n+   3,\n… the rest is not compared: 60002 and 60002 lines, the \
+                      limit is 10000\n";
         assert_eq!(text, expect);
         let longer = "a\n".repeat(10_001);
         assert_eq!(unified("a", &longer, &longer), "");

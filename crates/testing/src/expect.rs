@@ -87,7 +87,7 @@ impl ExpectedOutcome {
             (Self::Refused(_), _) => {
                 vec![CaseFailure::new(
                     "not-refused",
-                    format!("{}; it was to be refused by the analysis", describe_outcome(outcome)),
+                    format!("{}; expected the analysis to refuse it", describe_outcome(outcome)),
                 )]
             }
             (Self::Replays, _) => Vec::new(),
@@ -100,13 +100,13 @@ impl ExpectedOutcome {
     /// Describes the expected outcome.
     fn describe(&self) -> String {
         match self {
-            Self::Returns(None) => "it was to return nothing".to_owned(),
-            Self::Returns(Some(value)) => format!("it was to return {}", summarize(value)),
-            Self::Satisfies(_) => "it was to return".to_owned(),
-            Self::Throws { name, .. } => format!("it was to throw {}", name.as_deref().unwrap_or("an error")),
-            Self::Stops(code) => format!("it was to be ended with `{code}`"),
-            Self::Refused(_) => "it was to be refused by the analysis".to_owned(),
-            Self::Replays => "it was to come out as recorded".to_owned(),
+            Self::Returns(None) => "expected it to return nothing".to_owned(),
+            Self::Returns(Some(value)) => format!("expected it to return {}", summarize(value)),
+            Self::Satisfies(_) => "expected it to return".to_owned(),
+            Self::Throws { name, .. } => format!("expected it to throw {}", name.as_deref().unwrap_or("an error")),
+            Self::Stops(code) => format!("expected it to stop with `{code}`"),
+            Self::Refused(_) => "expected the analysis to refuse it".to_owned(),
+            Self::Replays => "expected the recorded result".to_owned(),
         }
     }
 }
@@ -137,7 +137,7 @@ fn check_returned(expected: Option<&Value>, actual: Option<&Value>) -> Vec<CaseF
 fn check_thrown(name: Option<&String>, message: Option<&String>, thrown: &Thrown) -> Vec<CaseFailure> {
     let mut failures = Vec::new();
     if let Some(name) = name.filter(|name| **name != thrown.name) {
-        let message = format!("it throws {}, expected an error of the name {name}", describe_error(thrown));
+        let message = format!("it throws {}, expected an error named {name}", describe_error(thrown));
         failures.push(CaseFailure::new("throws-differ", message));
     }
     if let Some(part) = message.filter(|part| !thrown.message.contains(part.as_str())) {
@@ -155,7 +155,8 @@ pub(crate) fn check_lines(
     actual: &[String],
 ) -> Option<CaseFailure> {
     (expected != actual).then(|| {
-        let message = format!("{what} not what is expected: {} lines, expected {}", actual.len(), expected.len());
+        let counts = format!("{} lines, expected {}", actual.len(), expected.len());
+        let message = format!("{what} differ from the expected ones: {counts}");
         CaseFailure::with_diff(code, message, diff_texts(&expected.join("\n"), &actual.join("\n")))
     })
 }
@@ -168,7 +169,7 @@ pub(crate) fn describe_outcome(outcome: &Outcome) -> String {
             format!("it returns {}", returned_value(outcome).as_ref().map(summarize).unwrap_or_default())
         }
         Outcome::Threw(thrown) => format!("it throws {}", describe_error(thrown)),
-        Outcome::Stopped(stop) => format!("it is ended with `{}`: {}", stop.code(), describe_stop(stop)),
+        Outcome::Stopped(stop) => format!("it stopped with `{}`: {}", stop.code(), describe_stop(stop)),
     }
 }
 

@@ -45,7 +45,7 @@ pub struct ToolUnderTest {
 
 /// A call of a tool, and what is expected of it.
 #[derive(Debug, Clone)]
-#[must_use = "nothing is tested before `check`"]
+#[must_use = "a call is only tested by `check`"]
 pub struct CallTest {
     tool: ToolUnderTest,
     case: Case,
@@ -141,7 +141,7 @@ impl ToolUnderTest {
         let mut wrong = Vec::new();
         match Params::parse(params.into().to_string()) {
             Ok(params) => case.params = params,
-            Err(error) => wrong.push(format!("the parameters: {error}")),
+            Err(error) => wrong.push(format!("invalid parameters: {error}")),
         }
         CallTest { tool: self, case, model: None, errors: wrong }
     }
@@ -155,7 +155,7 @@ impl CallTest {
             Some("tools") => self = self.granted(Grant::Tools),
             Some("kv") => self = self.granted(Grant::Kv),
             Some(_) => self = self.granted(Grant::Files),
-            None => self.errors.push(format!("nothing is asked for as `{}`", answer.kind)),
+            None => self.errors.push(format!("there is no operation `{}`", answer.kind)),
         }
         self.case.mocks.push(answer);
         self
@@ -236,7 +236,7 @@ impl CallTest {
     pub fn within(mut self, ceiling: CallLimit) -> Self {
         match ceiling.0 {
             LimitKind::Fuel { limit: 0, .. } => {
-                self.errors.push("a budget of 0 is one that nothing can keep to".to_owned());
+                self.errors.push("no call can meet a budget of 0".to_owned());
             }
             LimitKind::Fuel { limit, model: of } => {
                 self.case.fuel = Some(FuelBudget { limit, measured: None, place: FilePosition::START });
@@ -250,7 +250,7 @@ impl CallTest {
 
     fn expect_outcome(mut self, end: ExpectedOutcome) -> Self {
         if self.case.expectation.is_some() {
-            self.errors.push("two ends are expected of one call".to_owned());
+            self.errors.push("one call has two expected outcomes".to_owned());
         }
         self.case.expectation = Some(end);
         self
@@ -276,13 +276,14 @@ impl CallTest {
         let name = self.tool.name.clone();
         if let Some(of) = self.model.filter(|of| *of != model()) {
             let wrong = format!(
-                "budget-model-mismatch: the budget is of the model `{of}`, this build counts as `{}`; measure it anew",
+                "budget-model-mismatch: the budget was measured with the model `{of}`, this build uses `{}`; measure \
+                 it again",
                 model()
             );
             self.errors.push(wrong);
         }
         if self.case.expectation.is_none() {
-            self.errors.push("nothing is expected of it: say `returns`, `throws`, `stops` or `refused`".to_owned());
+            self.errors.push("it has no expected outcome: add `returns`, `throws`, `stops` or `refused`".to_owned());
         }
         if let Err(error) = self.case.budget().check() {
             self.errors.push(error.to_string());

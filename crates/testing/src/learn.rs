@@ -43,7 +43,7 @@ pub struct RunCost {
 
 /// An error for too few recorded runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("there are {have} runs that count, and a limit needs at least {MIN_RUNS}")]
+#[error("there are {have} usable runs, a limit needs at least {MIN_RUNS}")]
 pub struct TooFewRuns {
     /// The number of recorded runs.
     pub have: usize,
@@ -271,7 +271,7 @@ mod tests {
     #[test]
     fn too_few_runs_say_how_many_are_needed() {
         let error = learn_limits(&Rng::seeded(1).runs("narrow", 29)).unwrap_err();
-        assert_eq!(error.to_string(), "there are 29 runs that count, and a limit needs at least 30");
+        assert_eq!(error.to_string(), "there are 29 usable runs, a limit needs at least 30");
     }
 
     #[test]

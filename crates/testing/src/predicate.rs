@@ -102,10 +102,10 @@ impl Predicate {
         let query = parse_json_path(path).map_err(|error| {
             let reason = error.to_string();
             let line = reason.lines().rev().find_map(|line| line.split_once("= ").map(|(_, said)| said.to_owned()));
-            format!("`{path}` is no JSON path: {}", line.unwrap_or(reason))
+            format!("`{path}` is not a valid JSON path: {}", line.unwrap_or(reason))
         })?;
         if tests.is_empty() {
-            return Err(format!("nothing is said of `{path}`"));
+            return Err(format!("`{path}` has no condition"));
         }
         let tests: Vec<PreparedMatcher> = tests.into_iter().map(PreparedMatcher::new).collect();
         find_contradiction(&tests)
@@ -122,11 +122,11 @@ impl Predicate {
     pub(crate) fn mismatches(&self, result: &Value) -> Vec<String> {
         if !self.cost.is_within_limits(result) {
             let path = &self.path;
-            return vec![format!("`{path}` makes too much work of a result of this size: select less, or return less")];
+            return vec![format!("`{path}` is too expensive for a result of this size: select less, or return less")];
         }
         let found: Vec<&Value> = match js_path_process(&self.query, result) {
             Ok(found) => found.into_iter().map(jsonpath_rust::query::QueryRef::val).collect(),
-            Err(error) => return vec![format!("`{}` cannot be looked for: {error}", self.path)],
+            Err(error) => return vec![format!("`{}` cannot be evaluated: {error}", self.path)],
         };
         let path = &self.path;
         let none_wanted = self.matchers.iter().any(|it| matches!(it.matcher, Matcher::Exists(false)));
@@ -173,32 +173,32 @@ fn path_cost(path: &str) -> Result<PathCost, String> {
                 depth = depth.saturating_sub(1);
                 shape.branches = shape.branches.saturating_mul(parts.pop().unwrap_or(1));
                 if shape.branches > MAX_SELECTORS {
-                    return Err(format!("`{path}` names more than {MAX_SELECTORS} parts at once: say less at once"));
+                    return Err(format!("`{path}` has more than {MAX_SELECTORS} selectors: select less"));
                 }
                 if filter.is_some_and(|opened| depth < opened) {
                     (filter, from_root) = (None, false);
                 }
             }
-            (None, '?') if within => return Err(format!("`{path}` has a filter within a filter: say less at once")),
+            (None, '?') if within => return Err(format!("`{path}` has a nested filter: use only one level")),
             (None, '?') => filter = Some(depth),
             (None, '$') => {
                 from_root = within;
                 shape.from_root |= within;
             }
             (None, '*' | ':') if from_root => {
-                return Err(format!("`{path}` looks through the whole result for each value of a filter"));
+                return Err(format!("`{path}` searches the whole result for each value of a filter"));
             }
             (None, '.') if path[at..].starts_with("..") => {
                 shape.descents += 1;
                 if within || shape.descents > MAX_DESCENTS {
                     return Err(format!(
-                        "`{path}` looks at everything below too often: `..` is for {MAX_DESCENTS} steps outside of filters"
+                        "`{path}` uses `..` too often: it is allowed {MAX_DESCENTS} times, outside of filters"
                     ));
                 }
             }
             (None, 'm' | 's') if ["match", "search"].iter().any(|name| path[at..].starts_with(&format!("{name}("))) => {
                 return Err(format!(
-                    "`{path}` matches within the path: select the values, and say what they match by `matches`"
+                    "`{path}` matches within the path: select the values, and test them with `matches`"
                 ));
             }
             (None, _) => {}
@@ -290,34 +290,35 @@ impl Matcher {
     /// # Errors
     /// A message if the name is unknown, or its value has the wrong type.
     pub fn from_name(word: &str, value: Value) -> Result<Self, String> {
-        let number = || value.as_f64().ok_or_else(|| format!("`{word}` is a number"));
-        let text = || value.as_str().ok_or_else(|| format!("`{word}` is a text"));
+        let number = || value.as_f64().ok_or_else(|| format!("`{word}` must be a number"));
+        let text = || value.as_str().ok_or_else(|| format!("`{word}` must be a string"));
         Ok(match word {
             "is" => Self::Is(value),
             "is_not" => Self::IsNot(value),
             "one_of" => match value {
                 Value::Array(values) if !values.is_empty() => Self::OneOf(values),
-                _ => return Err("`one_of` is a list of values".to_owned()),
+                _ => return Err("`one_of` must be a list of values".to_owned()),
             },
             "at_least" => Self::AtLeast(number()?),
             "at_most" => Self::AtMost(number()?),
             "matches" => {
                 Self::Matches(RegexBuilder::new(text()?).size_limit(MAX_PATTERN_BYTES).build().map_err(|error| {
                     let reason = error.to_string();
-                    format!("`matches` is no regular expression: {}", reason.lines().last().unwrap_or_default())
+                    let reason = reason.lines().last().unwrap_or_default();
+                    format!("`matches` is not a valid regular expression: {reason}")
                 })?)
             }
             "contains" => Self::Contains(value),
             "length" => {
                 let length = value.as_u64().and_then(|length| usize::try_from(length).ok());
-                Self::Length(length.ok_or("`length` is a whole number, 0 or more")?)
+                Self::Length(length.ok_or("`length` must be a whole number, 0 or more")?)
             }
             "type" => match text()? {
                 name if TYPES.contains(&name) => Self::Type(name.to_owned()),
-                name => return Err(format!("there is no type `{name}`, there are {}", TYPES.join(", "))),
+                name => return Err(format!("there is no type `{name}`, the types are {}", TYPES.join(", "))),
             },
-            "exists" => Self::Exists(value.as_bool().ok_or("`exists` is true or false")?),
-            _ => return Err(format!("nothing is called `{word}`, there are {}", Self::NAMES.join(", "))),
+            "exists" => Self::Exists(value.as_bool().ok_or("`exists` must be true or false")?),
+            _ => return Err(format!("there is no condition `{word}`, the conditions are {}", Self::NAMES.join(", "))),
         })
     }
 
@@ -340,7 +341,7 @@ impl Matcher {
             Self::Contains(part) => format!("does not contain {}", summarize(part)),
             Self::Length(length) => format!("does not have the length {length}"),
             Self::Type(name) => format!("is not of the type {name}"),
-            Self::Exists(_) => "must not be there".to_owned(),
+            Self::Exists(_) => "must not exist".to_owned(),
         }
     }
 
@@ -364,7 +365,7 @@ impl Matcher {
 fn find_contradiction(prepared: &[PreparedMatcher]) -> Option<String> {
     let tests: Vec<&Matcher> = prepared.iter().map(|it| &it.matcher).collect();
     if tests.len() > 1 && tests.iter().any(|test| matches!(test, Matcher::Exists(false))) {
-        return Some("what does not exist has no other property".to_owned());
+        return Some("`exists = false` allows no other condition".to_owned());
     }
     let least = tests.iter().find_map(|test| if let Matcher::AtLeast(least) = test { Some(*least) } else { None });
     let most = tests.iter().find_map(|test| if let Matcher::AtMost(most) = test { Some(*most) } else { None });
@@ -375,7 +376,7 @@ fn find_contradiction(prepared: &[PreparedMatcher]) -> Option<String> {
     }
     let typed: Vec<_> = tests.iter().filter_map(|test| test.possible_types()).collect();
     if !TYPES.iter().any(|name| typed.iter().all(|types| types.contains(name))) {
-        return Some("no value is of all the types that this takes".to_owned());
+        return Some("the conditions need values of different types".to_owned());
     }
     let candidates: Option<Vec<&Value>> = tests.iter().find_map(|test| match test {
         Matcher::Is(value) => Some(vec![value]),
@@ -384,7 +385,7 @@ fn find_contradiction(prepared: &[PreparedMatcher]) -> Option<String> {
     });
     let holds = |value: &&Value| prepared.iter().all(|it| it.is_match(value));
     if candidates.is_some_and(|values| !values.iter().any(holds)) {
-        return Some("what it is to be is not what else is said of it".to_owned());
+        return Some("the expected values contradict the other conditions".to_owned());
     }
     None
 }
@@ -437,15 +438,15 @@ mod tests {
     fn what_nothing_can_satisfy_is_refused() {
         for (path, tests, expect) in [
             ("$.a", json!({ "at_least": 3, "at_most": 2 }), "no number is at least 3 and at most 2"),
-            ("$.a", json!({ "type": "string", "at_least": 2 }), "no value is of all the types"),
-            ("$.a", json!({ "is": "b", "matches": "^a" }), "what it is to be is not what else is said of it"),
-            ("$.a", json!({ "exists": false, "is": 1 }), "what does not exist has no other property"),
-            ("$.a", json!({ "matches": "(" }), "`matches` is no regular expression"),
-            ("$.a", json!({ "length": -1 }), "`length` is a whole number"),
-            ("$.a", json!({ "one_of": [] }), "`one_of` is a list"),
-            ("$.a", json!({ "bigger": 1 }), "nothing is called `bigger`"),
+            ("$.a", json!({ "type": "string", "at_least": 2 }), "the conditions need values of different types"),
+            ("$.a", json!({ "is": "b", "matches": "^a" }), "the expected values contradict the other conditions"),
+            ("$.a", json!({ "exists": false, "is": 1 }), "`exists = false` allows no other condition"),
+            ("$.a", json!({ "matches": "(" }), "`matches` is not a valid regular expression"),
+            ("$.a", json!({ "length": -1 }), "`length` must be a whole number"),
+            ("$.a", json!({ "one_of": [] }), "`one_of` must be a list"),
+            ("$.a", json!({ "bigger": 1 }), "there is no condition `bigger`"),
             ("$.a", json!({ "type": "date" }), "there is no type `date`"),
-            ("a..", json!({ "is": 1 }), "`a..` is no JSON path"),
+            ("a..", json!({ "is": 1 }), "`a..` is not a valid JSON path"),
         ] {
             let error = predicate(path, &tests).unwrap_err();
             assert!(error.starts_with(expect), "{tests}: {error}");
@@ -456,10 +457,10 @@ mod tests {
     fn a_path_whose_work_multiplies_is_refused() {
         let is = json!({ "is": 1 });
         for (path, expect) in [
-            ("$..*..*..*", "looks at everything below too often"),
-            ("$[?@..a]", "looks at everything below too often"),
-            ("$[?@.a[?@.b]]", "has a filter within a filter"),
-            ("$.a[?$.b[*] == @.c]", "looks through the whole result"),
+            ("$..*..*..*", "uses `..` too often"),
+            ("$[?@..a]", "uses `..` too often"),
+            ("$[?@.a[?@.b]]", "has a nested filter"),
+            ("$.a[?$.b[*] == @.c]", "searches the whole result"),
             ("$[?search(@.a, '(((a{100}){100}){100})')]", "matches within the path"),
         ] {
             let error = predicate(path, &is).unwrap_err();
@@ -476,13 +477,13 @@ mod tests {
         assert_eq!(predicate("$[*]", &is).unwrap().mismatches(&many).len(), 20);
         for path in ["$.a[?$.b[::1] == 1]", "$.a[?@ == $.b[1:2]]"] {
             let error = predicate(path, &is).unwrap_err();
-            assert!(error.contains("looks through the whole result"), "{path}: {error}");
+            assert!(error.contains("searches the whole result"), "{path}: {error}");
         }
         for path in
             ["[*,*]".repeat(7), format!("[{}]", ["0"; 65].join(",")), "[?@[0,0][0,0][0,0][0,0][0,0][0,0][0,0]]".into()]
         {
             let error = predicate(&format!("${path}"), &is).unwrap_err();
-            assert!(error.contains("names more than 64 parts at once"), "{path}: {error}");
+            assert!(error.contains("has more than 64 selectors"), "{path}: {error}");
         }
         for path in ["$[0,1,2].a", "$.a[0:5]", "$.a[?count(@.b) > 1 && length(@.c) < 3]", "$['a,b','c:d']"] {
             predicate(path, &is).unwrap();
@@ -492,7 +493,7 @@ mod tests {
     #[test]
     fn a_path_that_makes_too_much_work_of_a_result_is_not_followed() {
         let is = json!({ "is": 1 });
-        let too_much = "makes too much work of a result of this size: select less, or return less";
+        let too_much = "is too expensive for a result of this size: select less, or return less";
         let deep = (0..100).fold(json!([]), |inner, _| json!([vec![0; 320], inner]));
         let long = json!({ ("k".repeat(100_000)): vec![1; 10_000] });
         let wide = json!({ "a": vec![1; 200_000], "b": "x".repeat(200_000), "c": "y" });

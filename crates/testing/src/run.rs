@@ -204,7 +204,7 @@ fn call_tool(suite: &Suite, case: &Case, toolbox: &Toolbox, options: &TestOption
         .map(|told| {
             CaseFailure::new(
                 "answer-missing",
-                format!("the tool asks for {told}, and no answer of this test is left for that"),
+                format!("the tool requests {told}, but this test has no answer left for it"),
             )
         })
         .collect();
@@ -212,17 +212,17 @@ fn call_tool(suite: &Suite, case: &Case, toolbox: &Toolbox, options: &TestOption
     if case.expectation.is_none() {
         failures.push(CaseFailure::new(
             "outcome-differs",
-            format!("{}; nothing is expected yet", crate::expect::describe_outcome(&outcome)),
+            format!("{}; no outcome is expected yet", crate::expect::describe_outcome(&outcome)),
         ));
     }
     if let Some(expected) = &case.logs {
         let logs: Vec<String> = logs.into_iter().map(|line| line.text).collect();
-        failures.extend(check_lines("logs-differ", "what it writes is", expected, &logs));
+        failures.extend(check_lines("logs-differ", "its log lines", expected, &logs));
     }
     if let Some(expected) = &case.effects {
-        failures.extend(check_lines("effects-differ", "what it asks for is", expected, &seen.calls));
+        failures.extend(check_lines("effects-differ", "its host calls", expected, &seen.calls));
     }
-    let unused = unused.iter().map(|told| format!("nothing asks for the answer to {told}"));
+    let unused = unused.iter().map(|told| format!("the answer to {told} was not used"));
     failures.extend(unused.map(|message| CaseFailure::new("answer-unused", message)));
     Ok(CaseRun { outcome: Some(outcome), failures, fuel: usage.fuel, load_fuel: usage.load_fuel, memory: usage.memory })
 }
@@ -246,7 +246,7 @@ fn explain_not_run(suite: &Suite, case: &Case, error: &ExecError) -> Result<Vec<
             Ok(Vec::new())
         }
         Some(ExpectedOutcome::Refused(word)) => {
-            Ok(vec![CaseFailure::new("not-refused", format!("{said}; it was to be refused with `{word}`"))])
+            Ok(vec![CaseFailure::new("not-refused", format!("{said}; expected it to be refused with `{word}`"))])
         }
         _ => Err(SuiteProblem {
             code: "tool-refused",
@@ -254,7 +254,7 @@ fn explain_not_run(suite: &Suite, case: &Case, error: &ExecError) -> Result<Vec<
             place: suite.tool_place.max(FilePosition::START),
             message: said,
             hint: format!(
-                "{}; a test runs no tool that the analysis refuses. `refused = \"{}\"` expects it",
+                "{}; a test does not run a refused tool; to expect this, set `refused = \"{}\"`",
                 error.hint(),
                 rules.first().copied().unwrap_or(error.code())
             ),
@@ -271,7 +271,7 @@ fn replay_receipt(suite: &Suite, case: &Case, receipt: &Receipt, toolbox: &Toolb
     if receipt.source() != suite.draft.source() {
         let tool = suite.tool_name();
         return not_done(format!(
-            "the recorded run is of another source than {tool}: record it anew with `toolcell run … --receipt`"
+            "the receipt is of another source than {tool}: record it again with `toolcell run … --receipt`"
         ));
     }
     let again = ReplayOptions { version_policy: VersionPolicy::Note, cancel: options.cancel.clone() };
@@ -287,6 +287,6 @@ fn replay_receipt(suite: &Suite, case: &Case, receipt: &Receipt, toolbox: &Toolb
             let (fuel, load_fuel) = (replayed.fuel, replayed.load_fuel);
             CaseRun { outcome: Some(replayed.outcome), failures, fuel, load_fuel, memory: 0 }
         }
-        Err(error) => not_done(format!("the recorded run cannot be done again: {error}")),
+        Err(error) => not_done(format!("the receipt cannot be replayed: {error}")),
     }
 }

@@ -176,7 +176,7 @@ impl Suite {
 
     fn read_for(path: &Path, purpose: ReadPurpose) -> Result<Self, Vec<SuiteProblem>> {
         let text = read_text(path, MAX_FILE_BYTES).map_err(|reason| {
-            let hint = "name a file of tests that can be read".to_owned();
+            let hint = "name a readable test file".to_owned();
             let message = format!("the file cannot be read: {reason}");
             vec![SuiteProblem {
                 code: "file-unreadable",
@@ -225,7 +225,7 @@ fn parse_suite<'t>(reader: &mut Reader<'t>, mut fields: Fields<'t>) -> Option<Su
         check_model(reader, said, counted);
     }
     if cases.is_empty() && reader.has_no_problems() {
-        reader.invalid(&whole, "there is no test in this file".to_owned(), "write one: [[case]]");
+        reader.invalid(&whole, "this file has no tests".to_owned(), "add one: [[case]]");
     }
     let (tool, draft, tool_place) = tool?;
     let (path, text) = (reader.path.to_owned(), reader.text.to_owned());
@@ -238,17 +238,18 @@ fn check_model(reader: &mut Reader<'_>, said: Option<(Option<Spanned<String>>, R
         return;
     }
     let here = model();
-    let hint = format!("measure it anew: toolcell budget rebase {}", reader.path.display());
+    let hint = format!("measure it again: toolcell budget rebase {}", reader.path.display());
     match said.and_then(|(said, _)| said) {
         Some(said) if *said.get_ref() == here => {}
         Some(said) => {
             let place = reader.position(&said.span());
-            let message = format!("the budgets are of the model `{}`, this build counts as `{here}`", said.get_ref());
+            let there = said.get_ref();
+            let message = format!("the budgets were measured with the model `{there}`, this build uses `{here}`");
             reader.report("budget-model-mismatch", place, message, hint);
         }
         None if reader.purpose == ReadPurpose::Update => {}
         None => {
-            let message = format!("a budget says under which model it was counted: [budget] model = \"{here}\"");
+            let message = format!("the budgets do not name their model: add [budget] model = \"{here}\"");
             reader.report("budget-model-missing", counted.place, message, hint);
         }
     }
@@ -277,7 +278,7 @@ fn find_tool<'t>(reader: &mut Reader<'t>, fields: &mut Fields<'t>) -> Option<(Pa
                 return None;
             }
             [..] => {
-                let message = format!("there is more than one tool beside it that is called {stem}");
+                let message = format!("there is more than one tool named {stem} beside it");
                 reader.report("tool-missing", place, message, HINT.to_owned());
                 return None;
             }
@@ -306,7 +307,7 @@ fn parse_cases<'t>(reader: &mut Reader<'t>, fields: &mut Fields<'t>) -> Vec<Case
     let Some(value) = fields.take("case") else { return Vec::new() };
     let span = value.span();
     let DeValue::Array(items) = value.into_inner() else {
-        reader.invalid(&span, "`case` is a list of tests".to_owned(), "write each test as [[case]]");
+        reader.invalid(&span, "`case` must be a list of tests".to_owned(), "write each test as [[case]]");
         return Vec::new();
     };
     let mut names: BTreeMap<String, FilePosition> = BTreeMap::new();
@@ -317,8 +318,8 @@ fn parse_cases<'t>(reader: &mut Reader<'t>, fields: &mut Fields<'t>) -> Vec<Case
         let case = cases::parse_case(reader, fields);
         let has_name = !case.name.is_empty();
         if let Some(before) = names.insert(case.name.clone(), case.place).filter(|_| has_name) {
-            let message = format!("there is a test `{}` already, in line {}", case.name, before.line);
-            reader.invalid(&span, message, "give each test of a file a name of its own");
+            let message = format!("there is already a test `{}`, in line {}", case.name, before.line);
+            reader.invalid(&span, message, "give each test of a file a unique name");
         }
         cases.push(case);
     }
@@ -332,7 +333,7 @@ fn read_text(path: &Path, most: u64) -> Result<String, String> {
         return Err(format!("it is longer than {most} bytes"));
     }
     String::from_utf8(bytes)
-        .map_err(|error| format!("it is not UTF-8: byte {} is no character", error.utf8_error().valid_up_to() + 1))
+        .map_err(|error| format!("it is not UTF-8: byte {} is invalid", error.utf8_error().valid_up_to() + 1))
 }
 
 #[expect(clippy::disallowed_types, reason = "tests are files beside the tools")]
@@ -341,7 +342,7 @@ fn read_bytes(path: &Path, most: u64) -> Result<Vec<u8>, String> {
     // Reading a pipe would block, and a device has no end.
     match std::fs::metadata(path) {
         Ok(kind) if kind.is_dir() => return Err("it is a folder".to_owned()),
-        Ok(kind) if !kind.is_file() => return Err("it is no plain file".to_owned()),
+        Ok(kind) if !kind.is_file() => return Err("it is not a regular file".to_owned()),
         _ => {}
     }
     let mut bytes = Vec::new();

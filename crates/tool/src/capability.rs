@@ -70,8 +70,8 @@ impl Capability {
             Self::Net => Some("hosts"),
             Self::Kv => Some("spaces"),
             Self::Files => Some("folders"),
-            Self::Secrets => Some("names of secrets"),
-            Self::Tools => Some("names of tools"),
+            Self::Secrets => Some("secret names"),
+            Self::Tools => Some("tool names"),
         }
     }
 }

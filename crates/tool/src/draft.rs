@@ -118,7 +118,7 @@ pub enum DraftError {
         line: usize,
     },
     /// The source is not UTF-8.
-    #[error("the source is not UTF-8: line {line} has bytes that are no character")]
+    #[error("the source is not UTF-8: line {line} has invalid bytes")]
     NotUtf8 {
         /// Line of the first invalid byte, counted from 1.
         line: usize,
@@ -140,8 +140,8 @@ impl DraftError {
     pub const fn hint(&self) -> &'static str {
         match self {
             Self::Empty => "write a tool that declares `function execute(params)`",
-            Self::TooLarge => "hand large data in as parameters, and split what does two things",
-            Self::Binary { .. } => "hand in the source text of the tool",
+            Self::TooLarge => "pass large data as parameters, or split the tool",
+            Self::Binary { .. } => "provide the source text of the tool",
             Self::NotUtf8 { .. } => "save the file as UTF-8",
         }
     }
@@ -170,7 +170,7 @@ mod tests {
         check(b" \n\t", Err("the source is empty"));
         check(b"a\n\0b", Err("the source is a binary file: it has a NUL byte in line 2"));
         check(b"\x7fELF\0\xff", Err("the source is a binary file: it has a NUL byte in line 1"));
-        check(b"a\n\n\xff", Err("the source is not UTF-8: line 3 has bytes that are no character"));
+        check(b"a\n\n\xff", Err("the source is not UTF-8: line 3 has invalid bytes"));
     }
 
     #[test]

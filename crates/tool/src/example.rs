@@ -72,13 +72,14 @@ impl Example {
     /// # Errors
     /// A clause that describes the first problem found.
     pub fn from_value(value: &Value) -> Result<Self, String> {
-        let Value::Object(fields) = value else { return Err("is no object".to_owned()) };
+        let Value::Object(fields) = value else { return Err("is not an object".to_owned()) };
         let known = ["parameters", "params", "args", "input"];
         let (parameters, _) = one_of(fields, &known)?.ok_or(
-            "has no `parameters`: write {\"parameters\": {…}, \"result\": …}, or `throws` or `holds` for `result`",
+            "has no `parameters`: write {\"parameters\": {…}, \"result\": …}, or `throws` or `holds` instead of \
+             `result`",
         )?;
         if !parameters.is_object() {
-            return Err("has `parameters` that are no object".to_owned());
+            return Err("has `parameters` that are not an object".to_owned());
         }
         let expected = ["result", "expected", "expect", "output", "throws", "holds"];
         let expect = match one_of(fields, &expected)? {
@@ -99,7 +100,7 @@ impl Example {
 fn one_of<'v, 'n>(fields: &'v Map<String, Value>, names: &[&'n str]) -> Result<Option<(&'v Value, &'n str)>, String> {
     let mut found = names.iter().filter_map(|name| fields.get(*name).map(|value| (value, *name)));
     match (found.next(), found.next()) {
-        (Some((_, one)), Some((_, other))) => Err(format!("has `{one}` and `{other}`, of which it can have one")),
+        (Some((_, one)), Some((_, other))) => Err(format!("has both `{one}` and `{other}`, only one is allowed")),
         (first, _) => Ok(first),
     }
 }
@@ -111,7 +112,7 @@ fn text(field: &str, value: &Value) -> Result<String, String> {
             Err(format!("has a `{field}` of {} bytes, the limit is {PREDICATE_LIMIT}", text.len()))
         }
         Some(text) => Ok(text.to_owned()),
-        None => Err(format!("has a `{field}` that is no text")),
+        None => Err(format!("has a `{field}` that is not a string")),
     }
 }
 
@@ -126,14 +127,14 @@ mod tests {
 
     #[test]
     fn what_is_no_example_says_why() {
-        check(&json!([1]), "is no object");
-        check(&json!({"parameters": 1, "result": 1}), "has `parameters` that are no object");
+        check(&json!([1]), "is not an object");
+        check(&json!({"parameters": 1, "result": 1}), "has `parameters` that are not an object");
         check(
             &json!({"parameters": {}, "result": 1, "throws": "x"}),
-            "has `result` and `throws`, of which it can have one",
+            "has both `result` and `throws`, only one is allowed",
         );
-        check(&json!({"parameters": {}, "params": {}}), "has `parameters` and `params`, of which it can have one");
-        check(&json!({"parameters": {}, "holds": 1}), "has a `holds` that is no text");
+        check(&json!({"parameters": {}, "params": {}}), "has both `parameters` and `params`, only one is allowed");
+        check(&json!({"parameters": {}, "holds": 1}), "has a `holds` that is not a string");
         check(&json!({"parameters": {}, "throws": " "}), "has an empty `throws`");
         check(&json!({"parameters": {}, "result": 1, "why": ""}), "has an unknown field `why`");
     }

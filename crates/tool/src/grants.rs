@@ -59,7 +59,7 @@ const INTERSECTION_LIMIT: usize = 128;
 /// let own: Grants = serde_json::from_value(json!({ "timers": true, "net": [{ "host": "*.example.com" }] }))?;
 /// let callers: Grants = serde_json::from_value(json!({ "net": [{ "host": "any", "calls": 5 }], "clock": true }))?;
 /// let both = own.intersect(&callers);
-/// assert_eq!(both.to_string(), "net (GET, HEAD https://*.example.com, at most 5 requests a run)");
+/// assert_eq!(both.to_string(), "net (GET, HEAD https://*.example.com, at most 5 requests per run)");
 /// assert!(both.has(Capability::Net) && !both.has(Capability::Timers));
 /// assert_eq!(Grants { timers: true, ..Grants::default() }.to_value(), json!({ "timers": true }));
 /// # Ok::<(), serde_json::Error>(())
@@ -204,10 +204,14 @@ impl Grants {
     }
 
     /// Returns the canonical form, to which approvals are bound: `{}` if nothing is granted.
+    ///
+    /// # Panics
+    /// Never: grants consist of strings, numbers, booleans and lists of them, which always have a
+    /// JSON form. A fallback would bind approvals of different grants to the same value.
     #[must_use]
+    #[expect(clippy::expect_used, reason = "approvals are bound to this value, so there is no safe fallback")]
     pub fn to_value(&self) -> Value {
-        // Infallible: the value consists of strings, numbers, booleans and lists of them.
-        serde_json::to_value(self.clone().canonicalize()).unwrap_or_default()
+        serde_json::to_value(self.clone().canonicalize()).expect("grants can be serialized")
     }
 
     /// Validates the grants as a whole and canonicalizes them.
@@ -217,17 +221,17 @@ impl Grants {
     /// same name.
     pub fn validate(self) -> Result<Self, GrantError> {
         for (what, count) in [
-            ("number of grants of net", self.net.len()),
+            ("number of net grants", self.net.len()),
             ("number of folders", self.files.len()),
             ("number of secrets", self.secrets.len()),
         ] {
             check_range(what, count as u64, 0, GRANTS_LIMIT as u64)?;
         }
         if let Some(name) = first_duplicate(self.files.iter().map(|folder| folder.name.as_str())) {
-            return Err(GrantError::new("name of one folder", name, "two are called so"));
+            return Err(GrantError::new("folder name", name, "two folders have it"));
         }
         if let Some(name) = first_duplicate(self.secrets.iter().map(|secret| secret.name.as_str())) {
-            return Err(GrantError::new("name of one secret", name, "two are called so"));
+            return Err(GrantError::new("secret name", name, "two secrets have it"));
         }
         Ok(self.canonicalize())
     }

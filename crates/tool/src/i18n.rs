@@ -150,7 +150,7 @@ const CODE_TITLES: &[(&str, &str, &str, &str)] = &[
     ("cancelled", "実行が中断されました", "execution was cancelled", "执行已取消"),
     ("tool-failed", "ツール実行に失敗しました", "the tool failed", "工具执行失败"),
     ("syntax-error", "構文エラー", "syntax error", "语法错误"),
-    ("syntax-unsupported", "対応していない構文です", "syntax that does not run here", "不支持的语法"),
+    ("syntax-unsupported", "対応していない構文です", "unsupported syntax", "不支持的语法"),
     ("safety-check-failed", "安全性チェック失敗", "safety check failed", "安全检查未通过"),
     (
         "integrity",
@@ -166,7 +166,7 @@ const CODE_TITLES: &[(&str, &str, &str, &str)] = &[
     ),
     ("too-many-operations", "同時操作数の上限に達しました", "too many operations at once", "并发操作数已达上限"),
     ("stack-overflow", "スタックの上限に達しました", "stack overflow", "栈溢出"),
-    ("crashed", "エンジンの内部エラーです", "internal error of the engine", "沙箱内的引擎发生内部错误"),
+    ("crashed", "エンジンの内部エラーです", "internal engine error", "沙箱内的引擎发生内部错误"),
     ("worker-died", "実行プロセスが終了しました", "the worker died", "运行工具的进程已终止"),
-    ("no-worker", "隔離プロセスを起動できません", "no worker of the jail came up", "无法启动隔离进程"),
+    ("no-worker", "隔離プロセスを起動できません", "the jail is unavailable", "无法启动隔离进程"),
 ];

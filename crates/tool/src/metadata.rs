@@ -81,7 +81,7 @@ impl ToolMetadata {
     /// `notes-invalid`: more than [`DESCRIPTION_LIMIT`] bytes.
     pub fn with_generated_from(mut self, task: impl Into<String>) -> Result<Self, MetadataError> {
         let task = task.into();
-        check_length("task it was generated from", task.len(), DESCRIPTION_LIMIT)?;
+        check_length("task that the tool was generated from", task.len(), DESCRIPTION_LIMIT)?;
         self.generated_from = Some(task);
         Ok(self)
     }
@@ -204,13 +204,13 @@ pub enum MetadataError {
     #[error("there are more than {TAGS_LIMIT} tags")]
     TooManyTags,
     /// A tag is empty or contains control characters.
-    #[error("`{tag}` is no tag: it is empty, or has control characters in it")]
+    #[error("`{tag}` is not a valid tag: it is empty or contains control characters")]
     Tag {
         /// The tag, escaped.
         tag: String,
     },
     /// The postconditions are invalid or have no canonical form.
-    #[error("the claims cannot be kept: {reason}")]
+    #[error("the postconditions cannot be stored: {reason}")]
     Postconditions {
         /// The cause.
         reason: String,
@@ -230,7 +230,7 @@ pub enum MetadataError {
         reason: String,
     },
     /// The examples have no canonical form.
-    #[error("the examples cannot be kept: {reason}")]
+    #[error("the examples cannot be stored: {reason}")]
     Examples {
         /// The cause.
         reason: String,
@@ -259,7 +259,11 @@ mod tests {
         let long = ToolMetadata::new("").unwrap().with_tags(["x".repeat(129)]).unwrap_err();
         assert_eq!(long.to_string(), "the tag is 129 bytes, the limit is 128");
         let control = ToolMetadata::new("").unwrap().with_tags(["a\u{1b}[31m"]).unwrap_err();
-        assert_eq!(control.to_string(), "`a\\u{1b}[31m` is no tag: it is empty, or has control characters in it");
+        assert_eq!(
+            control.to_string(),
+            "`a\\u{1b}[31m` is not a valid tag: it is empty or contains control \
+                                         characters"
+        );
     }
 
     #[test]
@@ -267,7 +271,7 @@ mod tests {
         let notes = || ToolMetadata::new("").unwrap();
         notes().with_generated_from("x".repeat(DESCRIPTION_LIMIT)).unwrap();
         let error = notes().with_generated_from("x".repeat(DESCRIPTION_LIMIT + 1)).unwrap_err();
-        assert_eq!(error.to_string(), "the task it was generated from is 16385 bytes, the limit is 16384");
+        assert_eq!(error.to_string(), "the task that the tool was generated from is 16385 bytes, the limit is 16384");
 
         // `{"idempotent":"…"}` has 17 bytes in addition to the name.
         let claims =

@@ -96,7 +96,7 @@ pub enum NameError {
     #[error("a tool needs a name")]
     Missing,
     /// The name breaks the syntax rules.
-    #[error("`{name}` is no name of a tool: {detail}")]
+    #[error("`{name}` is not a valid tool name: {detail}")]
     Invalid {
         /// The rejected text, escaped and shortened.
         name: String,
@@ -119,13 +119,13 @@ pub enum NameDefect {
     #[error("it must start with an ASCII letter")]
     FirstNotALetter,
     /// The name contains a character that is not allowed.
-    #[error("it has {0:?} in it, and only ASCII letters, digits, `_` and `-` may be")]
+    #[error("it contains {0:?}, only ASCII letters, digits, `_` and `-` are allowed")]
     InvalidChar(char),
     /// The name has this many characters, more than [`NAME_LIMIT`].
     #[error("it has {0} characters, the limit is {NAME_LIMIT}")]
     TooLong(usize),
     /// The name could be read as a tool identifier.
-    #[error("it reads as the identifier of a tool")]
+    #[error("it looks like a tool identifier")]
     LooksLikeId,
 }
 
@@ -143,7 +143,7 @@ impl NameError {
     /// Returns a suggested next step.
     #[must_use]
     pub const fn hint(&self) -> &'static str {
-        "take a name such as `average` or `json-to-csv`"
+        "choose a name such as `average` or `json-to-csv`"
     }
 }
 
@@ -170,31 +170,37 @@ mod tests {
     fn anything_else_is_refused_with_what_is_wrong() {
         check("", "name-required: a tool needs a name");
         check("  ", "name-required: a tool needs a name");
-        check("1a", "name-invalid: `1a` is no name of a tool: it must start with an ASCII letter");
-        check("../x", "name-invalid: `../x` is no name of a tool: it must start with an ASCII letter");
-        check("平均", "name-invalid: `平均` is no name of a tool: it must start with an ASCII letter");
+        check("1a", "name-invalid: `1a` is not a valid tool name: it must start with an ASCII letter");
+        check("../x", "name-invalid: `../x` is not a valid tool name: it must start with an ASCII letter");
+        check("平均", "name-invalid: `平均` is not a valid tool name: it must start with an ASCII letter");
         check(
             "a/b",
-            "name-invalid: `a/b` is no name of a tool: it has '/' in it, and only ASCII letters, digits, `_` and `-` may be",
+            "name-invalid: `a/b` is not a valid tool name: it contains '/', only ASCII letters, digits, `_` and `-` \
+             are allowed",
         );
         check(
             "аverage".trim_start_matches('а').replace('v', "aа").as_str(),
-            "name-invalid: `aаerage` is no name of a tool: it has 'а' in it, and only ASCII letters, digits, `_` and `-` may be",
+            "name-invalid: `aаerage` is not a valid tool name: it contains 'а', only ASCII letters, digits, `_` and \
+             `-` are allowed",
         );
         check(
             "a\u{1b}[31m",
-            "name-invalid: `a\\u{1b}[31m` is no name of a tool: it has '\\u{1b}' in it, and only ASCII letters, digits, `_` and `-` may be",
+            "name-invalid: `a\\u{1b}[31m` is not a valid tool name: it contains '\\u{1b}', only ASCII letters, \
+             digits, `_` and `-` are allowed",
         );
-        let long =
-            format!("name-invalid: `{}…` is no name of a tool: it has 65 characters, the limit is 64", "a".repeat(64));
+        let long = format!(
+            "name-invalid: `{}…` is not a valid tool name: it has 65 characters, the limit is \
+                     64",
+            "a".repeat(64)
+        );
         check(&"a".repeat(65), &long);
         check(
             "dt_0123456789ab",
-            "name-invalid: `dt_0123456789ab` is no name of a tool: it reads as the identifier of a tool",
+            "name-invalid: `dt_0123456789ab` is not a valid tool name: it looks like a tool identifier",
         );
         check(
             "DT-0123456789AB",
-            "name-invalid: `DT-0123456789AB` is no name of a tool: it reads as the identifier of a tool",
+            "name-invalid: `DT-0123456789AB` is not a valid tool name: it looks like a tool identifier",
         );
         check("Create-Tool", "name-reserved: `Create-Tool` is the name of an operation");
     }

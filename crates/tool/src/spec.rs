@@ -131,7 +131,7 @@ pub(crate) fn check_nesting(value: &Value) -> Result<(), String> {
         }
     }
     if deeper_than(value, NESTING_LIMIT) {
-        Err(format!("they are nested more than {NESTING_LIMIT} deep"))
+        Err(format!("they are nested more than {NESTING_LIMIT} levels deep"))
     } else {
         Ok(())
     }
@@ -150,13 +150,13 @@ fn check_size(value: &Value) -> Result<(), String> {
 #[non_exhaustive]
 pub enum SpecError {
     /// The parameters cannot be stored.
-    #[error("the parameters cannot be kept: {reason}")]
+    #[error("the parameters cannot be stored: {reason}")]
     Parameters {
         /// The cause.
         reason: String,
     },
     /// The capabilities cannot be stored.
-    #[error("the capabilities cannot be kept: {reason}")]
+    #[error("the capabilities cannot be stored: {reason}")]
     Capabilities {
         /// The cause.
         reason: String,

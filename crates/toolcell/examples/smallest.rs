@@ -1,5 +1,5 @@
-//! The smallest host: makes a tool, and runs it. Prints `olleh`.
-#![expect(clippy::print_stdout, reason = "an example shows what comes of it")]
+//! The smallest host: creates a tool and runs it. Prints `olleh`.
+#![expect(clippy::print_stdout, reason = "an example prints its result")]
 
 use toolcell::{CreateTool, Params, RunOptions, RunTool, Toolbox, ToolboxConfig};
 

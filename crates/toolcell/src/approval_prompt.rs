@@ -30,7 +30,7 @@ const TAB_COLUMNS: usize = 4;
 
 /// The facts do not fit into the client's form, so the prompt is not shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the facts of the question are {bytes} bytes, the limit is {limit}")]
+#[error("the approval prompt has {bytes} bytes of facts, the limit is {limit}")]
 pub struct PromptTooLong {
     /// The size of the facts and the question in bytes.
     pub bytes: usize,
@@ -112,10 +112,10 @@ impl ApprovalPrompt {
     pub fn question(&self, lang: Lang) -> String {
         let name = single_line_for_display(&self.call.tool_name);
         match (self.tool_approval.is_some(), lang) {
-            (true, Lang::En) => format!("May `{name}` run with these grants, now and from now on?"),
+            (true, Lang::En) => format!("Allow `{name}` to run with these grants from now on?"),
             (true, Lang::Ja) => format!("この権限でのツール「{name}」の実行を今後も許可しますか?"),
             (true, Lang::Zh) => format!("是否允许工具「{name}」以这些权限现在及以后运行？"),
-            (false, Lang::En) => format!("May this call of `{name}` run?"),
+            (false, Lang::En) => format!("Allow this call of `{name}`?"),
             (false, Lang::Ja) => format!("ツール「{name}」のこの呼び出しを実行しますか?"),
             (false, Lang::Zh) => format!("是否执行对工具「{name}」的此次调用？"),
         }
@@ -203,10 +203,10 @@ impl Facts {
             single_line_for_display(&question.asked_by),
         );
         self.lines.push(match (&question.tool_approval, self.lang) {
-            (Some(_), Lang::En) => format!("`{name}` is to run, and somebody has to approve it: {why}"),
+            (Some(_), Lang::En) => format!("`{name}` needs approval to run: {why}"),
             (Some(_), Lang::Ja) => format!("ツール「{name}」の実行には承認が必要です: {why}"),
             (Some(_), Lang::Zh) => format!("执行工具「{name}」需要批准：{why}"),
-            (None, Lang::En) => format!("`{name}` is to run, and the hook `{hook}` asks: {why}"),
+            (None, Lang::En) => format!("`{name}` is about to run, and the hook `{hook}` asks for confirmation: {why}"),
             (None, Lang::Ja) => {
                 format!("ツール「{name}」の実行について、フック「{hook}」が確認を求めています: {why}")
             }

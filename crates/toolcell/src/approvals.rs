@@ -46,7 +46,7 @@ pub enum ApprovalError {
     #[error("{0}")]
     Unsafe(Refusal),
     /// The grants that were shown are not the ones that would be approved.
-    #[error("`{name}` would be granted {now}, and what was shown is {shown}: nothing was approved")]
+    #[error("the grants of `{name}` are now {now}, but {shown} was shown: nothing was approved")]
     Changed {
         /// The name of the tool.
         name: ToolName,
@@ -56,7 +56,7 @@ pub enum ApprovalError {
         now: String,
     },
     /// The prompt is not about a stored tool.
-    #[error("the question is about a call of `{0}`, and not about a stored tool: there is nothing to approve")]
+    #[error("the prompt is about a call of `{0}`, not about a stored tool: nothing was approved")]
     NoTool(String),
     /// The store failed, or an object in it is damaged.
     #[error(transparent)]
@@ -82,8 +82,8 @@ impl ApprovalError {
         match self {
             Self::Find(error) => error.hint(),
             Self::Unsafe(refusal) => refusal.hint(),
-            Self::Changed { .. } => "look at it again with `toolcell approvals`, and decide about what is shown there",
-            Self::NoTool(_) => "look at a stored tool with `toolcell approvals`, and decide about that",
+            Self::Changed { .. } => "review the tool again with `toolcell approvals`, then decide",
+            Self::NoTool(_) => "list the pending stored tools with `toolcell approvals`, then decide",
             Self::Fault(fault) => fault.hint(),
         }
     }

@@ -160,7 +160,7 @@ impl Toolbox {
     /// })?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    #[must_use = "dropping it cancels the run"]
+    #[must_use = "dropping the handle cancels the run"]
     pub fn start(self: &Arc<Self>, request: RunTool, options: RunOptions) -> RunHandle {
         let updates = Arc::new(UpdateQueue::default());
         let cancel = options.cancel.clone().unwrap_or_default();
@@ -239,5 +239,5 @@ fn join_result(ended: Result<Result<RunResult, RunError>, JoinError>) -> Result<
 }
 
 fn runtime_ended() -> RunError {
-    CallError::NoInstance("the runtime ended before the run began".to_owned()).into()
+    CallError::NoInstance("the async runtime shut down before the run started".to_owned()).into()
 }

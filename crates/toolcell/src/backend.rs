@@ -197,5 +197,5 @@ impl SandboxBackend {
 
 /// Returns the error for a script that was evaluated by the other backend.
 fn wrong_backend() -> CallError {
-    CallError::NoInstance("the script was evaluated elsewhere".to_owned())
+    CallError::NoInstance("the script was evaluated by another backend".to_owned())
 }

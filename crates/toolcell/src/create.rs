@@ -11,7 +11,7 @@ mod error;
 
 use serde_json::Value;
 use toolcell_analysis::{EntryPoint, Finding};
-use toolcell_host::{CallContext, NoHostCalls, Outcome, Params};
+use toolcell_host::{CallContext, Outcome, Params};
 use toolcell_store::audit::{Action, AuditEvent, EventFailure};
 use toolcell_store::{Entry, Fault, FindError, HistoryError, NewTool, OnConflict, Scores, ToolRef};
 use toolcell_tool::{Draft, Example, MetadataError, Postconditions, Status, ToolId, ToolMetadata, ToolName, ToolSpec};
@@ -20,7 +20,7 @@ pub use error::CreateError;
 
 use crate::approvals::find_by_id;
 use crate::equivalence::{CompareError, EquivalentTool};
-use crate::permit::{Permit, approval_reason};
+use crate::permit::{CallAuthorization, UngrantedCall, approval_reason};
 use crate::policy::Duplicates;
 use crate::postconditions;
 use crate::request::{CreateTool, RequestError};
@@ -152,23 +152,23 @@ impl Toolbox {
     fn factory_parameters(&self, name: &ToolName, tool: &VettedTool) -> Result<Value, CreateError> {
         let failed = |why: String| CreateError::Factory(why);
         let args = self.any_schema.check(Params::default()).map_err(|error| failed(error.to_string()))?;
-        let permit = Permit::for_analysis(args);
-        let run = CallContext { host_calls: &NoHostCalls, ..CallContext::default() };
-        let evaluated = self.evaluate(name.as_str(), tool.script(), &permit, &run);
+        let call = UngrantedCall::for_analysis(args);
+        let authorization = CallAuthorization::without_host_calls(&call);
+        let evaluated = self.evaluate(name.as_str(), tool.script(), authorization, &CallContext::default());
         let kept = match evaluated.map_err(|error| failed(error.to_string()))? {
             Ok(kept) => kept,
             Err(report) => {
                 return Err(failed(match report.outcome {
                     Outcome::Threw(thrown) => format!("{}: {}", thrown.name, thrown.message),
                     Outcome::Stopped(stop) => stop.to_string(),
-                    Outcome::Returned(_) => "it gives no tool".to_owned(),
+                    Outcome::Returned(_) => "it returns no tool".to_owned(),
                 }));
             }
         };
         let manifest = kept.manifest().as_str();
         if manifest.len() > MAX_MANIFEST_BYTES {
             return Err(failed(format!(
-                "it describes its tools in {} bytes, the limit is {MAX_MANIFEST_BYTES}",
+                "its tool descriptions are {} bytes, the limit is {MAX_MANIFEST_BYTES}",
                 manifest.len()
             )));
         }
@@ -180,7 +180,7 @@ impl Toolbox {
             (_, Some(named)) => Ok(named["parameters"].clone()),
             (several, None) => {
                 let made: Vec<String> = several.iter().map(|tool| tool["name"].to_string()).collect();
-                Err(failed(format!("it makes {}, and none of them is called `{name}`", made.join(", "))))
+                Err(failed(format!("it returns {}, none of which is named `{name}`", made.join(", "))))
             }
         }
     }
@@ -202,7 +202,7 @@ impl Toolbox {
             Err(CompareError::Fault(fault)) => return Err(fault.into()),
             // A failed comparison that would only produce a warning does not refuse the tool.
             Err(CompareError::Call(error)) if duplicates == Duplicates::Warn => {
-                tracing::debug!(%error, "a tool is not compared with others");
+                tracing::debug!(%error, "the new tool was not compared with existing tools");
                 Vec::new()
             }
             Err(CompareError::Call(error)) => return Err(error.into()),
@@ -255,7 +255,7 @@ impl Toolbox {
         if needs_approval.is_some() && self.policy.approval().0 != crate::policy::ApprovalMode::Never {
             let grants = self.policy.grants_for(step.id, &step.name, notes.tags(), tool.requested_capabilities());
             if let Err(fault) = self.request_approval(store, step.id, &grants, "create") {
-                tracing::warn!(tool = %step.id, %fault, "that somebody has to approve it is noted when it is run");
+                tracing::warn!(tool = %step.id, %fault, "the approval request was not stored; the next run stores it");
             }
         }
         Ok(CreateResult {

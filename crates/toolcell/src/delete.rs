@@ -16,7 +16,7 @@ use crate::toolbox::Toolbox;
 #[non_exhaustive]
 pub enum DeleteError {
     /// The deletion is not confirmed.
-    #[error("`{name}` ({id}) stays")]
+    #[error("the deletion of `{name}` ({id}) is not confirmed")]
     Unconfirmed {
         /// The identifier of the tool that would be deleted.
         id: ToolId,
@@ -50,7 +50,9 @@ impl DeleteError {
     #[must_use]
     pub const fn hint(&self) -> &'static str {
         match self {
-            Self::Unconfirmed { .. } => "say `confirm: true` (--confirm); it can be undeleted until it is collected",
+            Self::Unconfirmed { .. } => {
+                "set `confirm: true` (--confirm); the deletion can be undone until garbage collection"
+            }
             Self::Find(error) => error.hint(),
             Self::History(error) => error.hint(),
             Self::Fault(fault) => fault.hint(),

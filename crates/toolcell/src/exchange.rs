@@ -122,7 +122,7 @@ impl Toolbox {
                 return Err(refuse(
                     name,
                     "tool-duplicate",
-                    format!("it has the source of `{first}`, which is in the bundle as well"),
+                    format!("it has the same source as `{first}` in the same bundle"),
                 ));
             }
             let twin = store.find_same_source(spec)?.into_iter().map(|entry| entry.name);
@@ -134,7 +134,7 @@ impl Toolbox {
                         Ok(alike) => alike,
                         Err(CompareError::Fault(fault)) => return Err(fault.into()),
                         Err(CompareError::Call(error)) => {
-                            let reason = format!("it cannot be compared with others: {error}");
+                            let reason = format!("it cannot be compared with existing tools: {error}");
                             return Err(refuse(name, "tool-duplicate", reason));
                         }
                     }
@@ -143,7 +143,7 @@ impl Toolbox {
             };
             let mut same = twin.chain(alike.into_iter().map(|alike| alike.entry.name));
             if let Some(other) = same.find(|other| current.as_ref().is_none_or(|entry| entry.name != *other)) {
-                return Err(refuse(name, "tool-duplicate", format!("it does what `{other}` does")));
+                return Err(refuse(name, "tool-duplicate", format!("it is equivalent to `{other}`")));
             }
         }
         Ok(())

@@ -12,7 +12,7 @@ use toolcell_tool::Draft;
 
 use crate::execute::ToolCode;
 use crate::hook::RESULT_WITHHELD;
-use crate::permit::{AdmissionError, AdmissionMode, AdmissionRequest, Denial};
+use crate::permit::{AdmissionError, AdmissionMode, AdmissionRequest, CallAuthorization, Denial};
 use crate::policy::LimitError;
 use crate::run_record::{AttemptEnd, RunRecorder};
 use crate::schema::ParamsError;
@@ -58,7 +58,7 @@ pub enum ExecError {
     #[error(transparent)]
     Fault(#[from] Fault),
     /// The draft ran, and recording the run failed.
-    #[error("the tool ran, and that cannot be recorded: {0}")]
+    #[error("the tool ran, but the run cannot be recorded: {0}")]
     RecordFailed(#[from] RecordError),
 }
 
@@ -188,9 +188,9 @@ impl Toolbox {
         let code = match (kept, &script) {
             (Some(kept), _) => ToolCode::Prepared(kept),
             (None, Some(script)) => ToolCode::Script(script),
-            (None, None) => return Err(CallError::NoInstance("there is nothing to evaluate".to_owned()).into()),
+            (None, None) => return Err(CallError::NoInstance("there is no script to evaluate".to_owned()).into()),
         };
-        let report = self.execute(key, draft.name(), code, &permit, run)?;
+        let report = self.execute(key, draft.name(), code, CallAuthorization::Admitted(&permit), run)?;
         attempted.set_report(&report);
         let seen = self.run_post_hooks(draft.name(), None, permit, report).map_err(ExecError::Withheld)?;
         Ok(seen.into_report())

@@ -1,7 +1,7 @@
 //! The only entry into the sandbox.
 //!
-//! Invariant: scripts are evaluated and tools are called only here, and only with a [`Permit`]. A
-//! test lists the callers.
+//! Invariant: scripts are evaluated and tools are called only here, and only with a
+//! [`CallAuthorization`]: a permit, or host calls without effects. A test lists the callers.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -13,7 +13,7 @@ use toolcell_host::{
 };
 
 use crate::backend::{BackendPrepareResult, PreparedScript};
-use crate::permit::Permit;
+use crate::permit::{CallAuthorization, Permit};
 use crate::toolbox::Toolbox;
 
 /// An evaluated script with the mapping back to the author's source.
@@ -50,11 +50,12 @@ impl Toolbox {
         &self,
         name: &str,
         script: &toolcell_analysis::Script,
-        permit: &Permit,
+        authorization: CallAuthorization<'_>,
         run: &CallContext<'_>,
     ) -> Result<Result<PreparedTool, Report>, CallError> {
         let evaluated = Script { name, source: script.code() };
-        Ok(match self.sandbox.prepare(&evaluated, permit.budget(), run)? {
+        let run = authorization.context(run);
+        Ok(match self.sandbox.prepare(&evaluated, authorization.budget(), &run)? {
             BackendPrepareResult::Ready(prepared) => {
                 let tools = tool_names(&prepared);
                 let tool = tools.iter().find(|tool| tools.len() > 1 && *tool == name).cloned();
@@ -73,15 +74,15 @@ impl Toolbox {
         key: blake3::Hash,
         name: &str,
         code: ToolCode<'_>,
-        permit: &Permit,
+        authorization: CallAuthorization<'_>,
         run: &CallContext<'_>,
     ) -> Result<Report, CallError> {
         let started = Instant::now();
-        let kept = match self.prepare_code(key, name, code, permit, run)? {
+        let kept = match self.prepare_code(key, name, code, authorization, run)? {
             Ok(kept) => kept,
             Err(report) => return Ok(report),
         };
-        self.call_prepared(&kept, name, permit, &with_remaining_limits(run, permit, started))
+        self.call_prepared(&kept, name, authorization, &with_remaining_limits(run, authorization, started))
     }
 
     /// Calls a tool whose script is evaluated for this call alone, as an earlier one was.
@@ -89,8 +90,8 @@ impl Toolbox {
         &self,
         name: &str,
         script: &toolcell_analysis::Script,
-        evaluating: (&Permit, &CallContext<'_>),
-        calling: (&Permit, &CallContext<'_>),
+        evaluating: (CallAuthorization<'_>, &CallContext<'_>),
+        calling: (CallAuthorization<'_>, &CallContext<'_>),
     ) -> Result<Report, CallError> {
         let started = Instant::now();
         match self.evaluate(name, script, evaluating.0, evaluating.1)? {
@@ -105,11 +106,13 @@ impl Toolbox {
         &self,
         kept: &PreparedTool,
         name: &str,
-        permit: &Permit,
+        authorization: CallAuthorization<'_>,
         run: &CallContext<'_>,
     ) -> Result<Report, CallError> {
-        let run = CallContext { tool: run.tool.or(kept.tool.as_deref()), ..*run };
-        let mut report = self.sandbox.call(&kept.prepared, permit.args().params(), permit.budget(), &run)?;
+        let run = authorization.context(run);
+        let run = CallContext { tool: run.tool.or(kept.tool.as_deref()), ..run };
+        let (params, budget) = (authorization.args().params(), authorization.budget());
+        let mut report = self.sandbox.call(&kept.prepared, params, budget, &run)?;
         map_positions(&mut report, name, &kept.script);
         if let Some(slot) = run.profile {
             slot.revise(|profile| map_profile_positions(profile, &kept.script));
@@ -127,11 +130,12 @@ impl Toolbox {
         run: &CallContext<'_>,
     ) -> Result<CallStatus, CallError> {
         let started = Instant::now();
-        let kept = match self.prepare_code(key, name, code, permit, run)? {
+        let authorization = CallAuthorization::Admitted(permit);
+        let kept = match self.prepare_code(key, name, code, authorization, run)? {
             Ok(kept) => kept,
             Err(report) => return Ok(CallStatus::Finished(report)),
         };
-        let run = with_remaining_limits(run, permit, started);
+        let run = with_remaining_limits(run, authorization, started);
         let run = CallContext { tool: run.tool.or(kept.tool.as_deref()), ..run };
         let params = permit.args().params();
         let mut called = self.sandbox.call_suspendable(&kept.prepared, params, permit.budget(), &run)?;
@@ -163,13 +167,13 @@ impl Toolbox {
         key: blake3::Hash,
         name: &str,
         code: ToolCode<'_>,
-        permit: &Permit,
+        authorization: CallAuthorization<'_>,
         run: &CallContext<'_>,
     ) -> Result<Result<Arc<PreparedTool>, Report>, CallError> {
         match code {
             ToolCode::Prepared(kept) => Ok(Ok(kept)),
             ToolCode::Script(script) => {
-                Ok(self.evaluate(name, script, permit, run)?.map(|kept| self.cache_script(key, kept)))
+                Ok(self.evaluate(name, script, authorization, run)?.map(|kept| self.cache_script(key, kept)))
             }
         }
     }
@@ -192,7 +196,9 @@ impl Toolbox {
             BackendPrepareResult::Ready(prepared) => {
                 let tools = tool_names(&prepared);
                 let tool = tools.iter().find(|tool| tools.len() > 1 && *tool == name);
-                let run = CallContext { tool: tool.map(String::as_str), ..with_remaining_limits(run, permit, started) };
+                let authorization = CallAuthorization::Admitted(permit);
+                let run = with_remaining_limits(run, authorization, started);
+                let run = CallContext { tool: tool.map(String::as_str), ..run };
                 sandbox.call(&prepared, permit.args().params(), permit.budget(), &run)?
             }
             BackendPrepareResult::Failed(report) => report,
@@ -204,8 +210,12 @@ impl Toolbox {
 
 /// Returns the context of a call after its script was loaded: both share one deadline and one fuel
 /// limit.
-fn with_remaining_limits<'a>(run: &CallContext<'a>, permit: &Permit, started: Instant) -> CallContext<'a> {
-    let limit = permit.budget().deadline;
+fn with_remaining_limits<'a>(
+    run: &CallContext<'a>,
+    authorization: CallAuthorization<'_>,
+    started: Instant,
+) -> CallContext<'a> {
+    let limit = authorization.budget().deadline;
     let time = run.time_limit.unwrap_or(limit).min(limit).saturating_sub(started.elapsed());
     CallContext { time_limit: Some(time), fuel_scope: FuelScope::LoadingAndCall, ..*run }
 }

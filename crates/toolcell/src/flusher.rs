@@ -61,7 +61,7 @@ impl FlushThread {
                 its.is_parked.store(false, Ordering::SeqCst);
                 park_timeout(BATCH_DELAY);
                 if let Err(fault) = store.flush_runs_soon() {
-                    tracing::warn!(%fault, "runs that have ended are not in the index yet");
+                    tracing::warn!(%fault, "finished runs cannot be flushed to the index; retrying");
                     park_timeout(RETRY_DELAY);
                 }
             }

@@ -28,14 +28,14 @@ pub(crate) fn add_grant_hint(report: &mut Report, entry: &Entry, tool: &VettedTo
 fn next_step(capability: Capability, entry: &Entry, tool: &VettedTool, policy: &Policy) -> String {
     let name = capability.name();
     let Some(need) = tool.requested_capabilities().need_of(capability) else {
-        return format!("the tool does not ask for it: make it anew with `{name}` in its `capabilities`");
+        return format!("the tool does not request it: create the tool again with `{name}` in its `capabilities`");
     };
     let asked = Capabilities::scoped([(capability, need.named.clone())]);
     let ruling = policy.grant_decisions(entry.id, &entry.name, &entry.tags, &asked);
     let ruling = ruling.first().map(ToString::to_string).unwrap_or_default();
     let need =
         Some(need).filter(|need| !need.named.is_empty()).or_else(|| tool.used_capabilities().need_of(capability));
-    format!("{ruling}, and {} in the policy would give it", suggest_grant(&entry.name, capability, need))
+    format!("{ruling}; {} in the policy would grant it", suggest_grant(&entry.name, capability, need))
 }
 
 /// Returns the policy lines for the requested capabilities that are not granted; `None` if all are

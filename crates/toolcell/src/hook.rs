@@ -58,13 +58,13 @@ pub enum HookError {
     #[error("the command of the hook `{0}` is empty")]
     EmptyCommand(String),
     /// The timeout is zero.
-    #[error("the hook `{0}` has a time of 0 ms")]
+    #[error("the hook `{0}` has a timeout of 0 ms")]
     ZeroTimeout(String),
     /// A tool pattern is malformed.
-    #[error("`{0}` is no pattern of tool names: it may be a name, or the beginning of one and then `*`")]
+    #[error("`{0}` is not a tool name pattern: use a name, or a prefix followed by `*`")]
     Pattern(String),
     /// The hook names an environment variable that it must not get.
-    #[error("the hook `{hook}` does not get the environment variable `{name}`: {reason}")]
+    #[error("the hook `{hook}` cannot have the environment variable `{name}`: {reason}")]
     Variable {
         /// The name of the hook.
         hook: String,
@@ -86,10 +86,10 @@ impl HookError {
     #[must_use]
     pub const fn hint(&self) -> &'static str {
         match self {
-            Self::EmptyCommand(_) => "name the program, and then its arguments, each a string of its own",
-            Self::ZeroTimeout(_) => "give it some milliseconds, or leave the time out: it is 5000 ms then",
-            Self::Pattern(_) => "write `send-mail` or `send-*`; for every tool, leave the patterns out",
-            Self::Variable { .. } => "name other variables in `env`, or none",
+            Self::EmptyCommand(_) => "list the program and its arguments, each as a separate string",
+            Self::ZeroTimeout(_) => "set a timeout of at least 1 ms, or leave it out for the default of 5000 ms",
+            Self::Pattern(_) => "write `send-mail` or `send-*`; leave out the patterns to match every tool",
+            Self::Variable { .. } => "remove the variable from `env`",
         }
     }
 }

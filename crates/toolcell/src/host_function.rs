@@ -75,7 +75,7 @@ pub enum FunctionError {
     #[error(transparent)]
     Schema(#[from] SchemaError),
     /// Two functions have the same name.
-    #[error("two functions are called `{name}`")]
+    #[error("two functions are named `{name}`")]
     Duplicate {
         /// The name.
         name: ToolName,

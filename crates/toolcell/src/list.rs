@@ -36,7 +36,7 @@ pub struct ToolList {
 #[non_exhaustive]
 pub enum ListToolsError {
     /// A field of the filter is invalid.
-    #[error("{what} is {actual}, and has to be {range}")]
+    #[error("{what} is {actual}, it must be {range}")]
     Filter {
         /// The name of the field.
         what: &'static str,
@@ -68,9 +68,9 @@ impl ListToolsError {
     #[must_use]
     pub const fn hint(&self) -> &'static str {
         match self {
-            Self::Filter { .. } => "leave the field out, or say what it may be",
+            Self::Filter { .. } => "omit the field, or use a value in the range",
             Self::List(ListError::Fault(fault)) | Self::Fault(fault) => fault.hint(),
-            Self::List(_) => "a cursor belongs to the list that it came with, in the same order",
+            Self::List(_) => "use a cursor only with the sort order of the list that returned it",
         }
     }
 }

@@ -27,7 +27,7 @@ pub enum FindToolError {
         suggestion: Option<Suggestion>,
     },
     /// The identifier and the name refer to different tools.
-    #[error("`{name}` leads to {named}, and not to {id}")]
+    #[error("`{name}` is {named}, not {id}")]
     Mismatch {
         /// The name.
         name: ToolName,
@@ -49,10 +49,10 @@ pub enum Suggestion {
     #[error("did you mean `{0}`?")]
     Name(ToolName),
     /// The text is a name, but was given as an identifier.
-    #[error("`tool_id` takes an identifier, and a name goes into `tool_name`: did you mean `tool_name: {0}`?")]
+    #[error("`tool_id` takes an identifier, not a name: did you mean `tool_name: {0}`?")]
     NameForId(ToolName),
     /// The name now refers to another tool.
-    #[error("`{name}` leads to {id} by now")]
+    #[error("`{name}` is now {id}")]
     Superseded {
         /// The name.
         name: ToolName,
@@ -60,7 +60,7 @@ pub enum Suggestion {
         id: ToolId,
     },
     /// The tool was deleted, and can be undeleted.
-    #[error("`{0}` was deleted, and comes back with `toolcell undelete {0}`")]
+    #[error("`{0}` was deleted: restore it with `toolcell undelete {0}`")]
     Deleted(ToolName),
 }
 
@@ -81,8 +81,8 @@ impl FindToolError {
     pub const fn hint(&self) -> &'static str {
         match self {
             Self::Request(error) => error.hint(),
-            Self::Unknown { .. } => "`toolcell list` shows all tools that there are",
-            Self::Mismatch { .. } => "say one of them, or both of the same tool",
+            Self::Unknown { .. } => "`toolcell list` shows all tools",
+            Self::Mismatch { .. } => "give only one of the two, or the name and the identifier of the same tool",
             Self::Store(error) => error.hint(),
         }
     }
@@ -105,7 +105,7 @@ impl Toolbox {
         let store = self.require_store().map_err(|fault| FindToolError::Store(fault.into()))?;
         let said = |text: Option<&str>| text.map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned);
         match (said(id), said(name)) {
-            (None, None) => Err(RequestError("say `tool_id` or `tool_name`".to_owned()).into()),
+            (None, None) => Err(RequestError("`tool_id` or `tool_name` is required".to_owned()).into()),
             (Some(id), None) => find_by_id(store, &id),
             (None, Some(name)) => find_by_name(store, &name),
             (Some(id), Some(name)) => {

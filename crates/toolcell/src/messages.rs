@@ -182,13 +182,10 @@ impl RunResult {
     /// Returns the tool's result as text.
     fn output(&self, lang: Lang) -> String {
         match &self.report.outcome {
-            _ if self.output_suppressed => localized(
-                lang,
-                "(出力はフックにより非表示です)",
-                "(a hook keeps the output from being shown)",
-                "（输出已被钩子隐藏）",
-            )
-            .to_owned(),
+            _ if self.output_suppressed => {
+                localized(lang, "(出力はフックにより非表示です)", "(output hidden by a hook)", "（输出已被钩子隐藏）")
+                    .to_owned()
+            }
             Outcome::Returned(Some(value)) => value.to_text(),
             _ => String::new(),
         }
@@ -203,7 +200,7 @@ impl Deprecation {
             (Some(new), Lang::Ja) => {
                 format!("ツール「{name}」は非推奨です。代わりに「{new}」を使用してください")
             }
-            (Some(new), Lang::En) => format!("the tool `{name}` is deprecated; use `{new}` in its place"),
+            (Some(new), Lang::En) => format!("the tool `{name}` is deprecated; use `{new}` instead"),
             (None, Lang::Ja) => format!("ツール「{name}」は非推奨です"),
             (None, Lang::En) => format!("the tool `{name}` is deprecated"),
             (Some(new), Lang::Zh) => format!("工具「{name}」已弃用，请改用「{new}」"),
@@ -285,7 +282,7 @@ fn push_list_entry(entry: &Entry, successor: Option<&ToolName>, lang: Lang, line
     };
     let instead = successor.map_or_else(String::new, |name| match lang {
         Lang::Ja => format!(" (代わりに「{name}」を使用)"),
-        Lang::En => format!(" (use `{name}` in its place)"),
+        Lang::En => format!(" (use `{name}` instead)"),
         Lang::Zh => format!("（请改用「{name}」）"),
     });
     let status = localized(lang, "検証状態", "Verification", "验证状态");
@@ -336,15 +333,15 @@ impl RetireReason {
     pub fn to_text(&self, lang: Lang) -> String {
         match (self, lang) {
             (Self::Failed, Lang::Ja) => "検証に失敗した".to_owned(),
-            (Self::Failed, Lang::En) => "its proof failed".to_owned(),
+            (Self::Failed, Lang::En) => "its verification failed".to_owned(),
             (Self::Failing { runs, failures }, Lang::Ja) => format!("{runs}回の実行のうち{failures}回失敗した"),
             (Self::Failing { runs, failures }, Lang::En) => format!("{failures} of {runs} runs failed"),
             (Self::Duplicate { of }, Lang::Ja) => format!("「{of}」と同じ動作をする"),
-            (Self::Duplicate { of }, Lang::En) => format!("it does what `{of}` does"),
+            (Self::Duplicate { of }, Lang::En) => format!("it duplicates `{of}`"),
             (Self::Superseded { by }, Lang::Ja) => format!("「{by}」に置き換えられた"),
-            (Self::Superseded { by }, Lang::En) => format!("`{by}` took its place"),
+            (Self::Superseded { by }, Lang::En) => format!("`{by}` superseded it"),
             (Self::Unused { since }, Lang::Ja) => format!("{}から使用されていない", since.strftime("%F")),
-            (Self::Unused { since }, Lang::En) => format!("nobody used it since {}", since.strftime("%F")),
+            (Self::Unused { since }, Lang::En) => format!("unused since {}", since.strftime("%F")),
             (Self::Failed, Lang::Zh) => "验证未通过".to_owned(),
             (Self::Failing { runs, failures }, Lang::Zh) => format!("{runs} 次运行中失败了 {failures} 次"),
             (Self::Duplicate { of }, Lang::Zh) => format!("与「{of}」的行为相同"),
@@ -363,7 +360,7 @@ impl RetireError {
             (Self::Unconfirmed { count }, Lang::Ja) => {
                 format!("{count}件のツールを非推奨にするには confirm: true を指定してください")
             }
-            (Self::Unconfirmed { count }, Lang::En) => format!("to retire {count} tools, say confirm: true"),
+            (Self::Unconfirmed { count }, Lang::En) => format!("set confirm: true to retire {count} tools"),
             (Self::Unconfirmed { count }, Lang::Zh) => format!("要弃用 {count} 个工具，请指定 confirm: true"),
             _ => failure_message(self.code(), &self.to_string(), lang),
         };

@@ -11,7 +11,7 @@ mod denial;
 
 use serde_json::Value;
 use toolcell_analysis::{Capabilities, Severity};
-use toolcell_host::Budget;
+use toolcell_host::{Budget, CallContext, HostCalls, NoHostCalls};
 use toolcell_store::audit::{Action, AuditEvent};
 use toolcell_store::{Approval, Decision as Said, DecisionOutcome, Entry, Fault, Store};
 use toolcell_tool::{Status, ToolId};
@@ -65,31 +65,79 @@ impl Permit {
         Self { grants: self.grants.intersect(caller), ..self }
     }
 
+    /// Creates a permit without grants.
+    #[cfg(test)]
+    pub(crate) fn for_test(args: Args, budget: Budget) -> Self {
+        let (grants, decided_by) = (Grants::default(), "test".to_owned());
+        Self { args, budget, grants, decided_by, context: Vec::new(), output_suppressed: false }
+    }
+
     /// Creates a permit with the same grants for another call of the tool during verification.
     pub(crate) fn for_trial(&self, args: Args, budget: Budget) -> Self {
         let (grants, decided_by) = (self.grants.clone(), self.decided_by.clone());
         Self { args, budget, grants, decided_by, context: Vec::new(), output_suppressed: false }
     }
+}
 
-    /// Creates a permit for the comparison of two tools: without grants, and with answers that no
-    /// caller sees.
-    pub(crate) fn for_comparison(args: Args, budget: Budget) -> Self {
-        let (grants, decided_by) = (Grants::default(), "comparison".to_owned());
-        Self { args, budget, grants, decided_by, context: Vec::new(), output_suppressed: false }
+/// A call that needs no admission, because it gets no capability: a factory that declares its
+/// parameters, a predicate of an example, the comparison of two tools, a replay.
+pub(crate) struct UngrantedCall {
+    args: Args,
+    budget: Budget,
+}
+
+impl UngrantedCall {
+    pub(crate) fn new(args: Args, budget: Budget) -> Self {
+        Self { args, budget }
     }
 
-    /// Creates a permit for a replay: without grants, because the host calls are replayed.
-    pub(crate) fn for_replay(args: Args, budget: Budget) -> Self {
-        let (grants, decided_by) = (Grants::default(), "receipt".to_owned());
-        Self { args, budget, grants, decided_by, context: Vec::new(), output_suppressed: false }
-    }
-
-    /// Creates a permit for evaluating code during analysis: without grants, with 2 billion units
-    /// of fuel and 2 seconds.
+    /// Creates a call during analysis, with 2 billion units of fuel and 2 seconds.
     pub(crate) fn for_analysis(args: Args) -> Self {
         let budget = Budget { fuel: 2_000_000_000, deadline: std::time::Duration::from_secs(2), ..Budget::default() };
-        let (grants, decided_by) = (Grants::default(), "analysis".to_owned());
-        Self { args, budget, grants, decided_by, context: Vec::new(), output_suppressed: false }
+        Self { args, budget }
+    }
+}
+
+/// Host calls that have no effect: they are refused, or answered from a record.
+pub(crate) trait EffectFreeHostCalls: HostCalls {}
+
+impl EffectFreeHostCalls for NoHostCalls {}
+
+/// What entitles a call to enter the sandbox.
+#[derive(Clone, Copy)]
+pub(crate) enum CallAuthorization<'a> {
+    /// The call was admitted. Its host calls are those of its context.
+    Admitted(&'a Permit),
+    /// The call was not admitted. Its host calls are these, whatever its context says.
+    Ungranted(&'a UngrantedCall, &'a dyn EffectFreeHostCalls),
+}
+
+impl<'a> CallAuthorization<'a> {
+    /// Authorizes a call whose host calls are all refused.
+    pub(crate) fn without_host_calls(call: &'a UngrantedCall) -> Self {
+        Self::Ungranted(call, &NoHostCalls)
+    }
+
+    pub(crate) fn args(&self) -> &'a Args {
+        match self {
+            Self::Admitted(permit) => &permit.args,
+            Self::Ungranted(call, _) => &call.args,
+        }
+    }
+
+    pub(crate) fn budget(&self) -> &'a Budget {
+        match self {
+            Self::Admitted(permit) => &permit.budget,
+            Self::Ungranted(call, _) => &call.budget,
+        }
+    }
+
+    /// Returns the context with the host calls that this authorization allows.
+    pub(crate) fn context(&self, context: &CallContext<'a>) -> CallContext<'a> {
+        match *self {
+            Self::Admitted(_) => *context,
+            Self::Ungranted(_, host_calls) => CallContext { host_calls, ..*context },
+        }
     }
 }
 
@@ -254,11 +302,11 @@ impl Toolbox {
         let store = self.require_store()?;
         let said = if entry.has_decision { store.decision(entry.id, &grants.to_value())? } else { None };
         if said == Some(Said::Refused) {
-            say("deny", "somebody refused it".to_owned());
+            say("deny", "its approval was refused".to_owned());
             return Err(Denial::refused(entry).into());
         }
         if said == Some(Said::Approved) {
-            say("allow", "somebody approved it with these grants".to_owned());
+            say("allow", "it was approved with these grants".to_owned());
             return Ok("approval".to_owned());
         }
         let Some(why) = approval_reason(mode, tool) else {
@@ -344,8 +392,8 @@ pub(crate) fn args_to_show(args: &Args, by: &str) -> Result<Value, Denial> {
     match args.value() {
         Some(value) => Ok(value.clone()),
         None => serde_json::from_str(args.params().as_str()).map_err(|error| {
-            let reason = format!("the parameters cannot be shown to whoever decides: {error}");
-            Denial::new(by, reason, "hand in parameters that every parser of JSON reads")
+            let reason = format!("the parameters cannot be shown to the approver or hook: {error}");
+            Denial::new(by, reason, "pass parameters that every JSON parser accepts")
         }),
     }
 }
@@ -353,10 +401,10 @@ pub(crate) fn args_to_show(args: &Args, by: &str) -> Result<Value, Denial> {
 /// Refuses a quarantined tool, whether or not it was approved.
 fn check_quarantine(subject: &AdmissionRequest<'_>, steps: &mut Vec<DecisionStep>) -> Result<(), Denial> {
     let Some((entry, _)) = subject.tool.filter(|(entry, _)| entry.status == Status::Quarantined) else { return Ok(()) };
-    let reason = format!("`{}` ({}) is in quarantine", entry.name, entry.id.short());
+    let reason = format!("`{}` ({}) is quarantined", entry.name, entry.id.short());
     let (stage, rule) = ("quarantine", format!("status = \"{}\"", entry.status));
     steps.push(DecisionStep { stage, rule, verdict: "deny".to_owned(), reason: reason.clone() });
-    let hint = format!("look at it with `toolcell show {}`, and at the store with `toolcell fsck`", entry.id.short());
+    let hint = format!("review it with `toolcell show {}`, check the store with `toolcell fsck`", entry.id.short());
     Err(Denial::new(stage, reason, hint))
 }
 
@@ -369,14 +417,14 @@ fn check_denied(admission: &Admission) -> Result<(), Denial> {
 pub(crate) fn approval_reason(mode: ApprovalMode, tool: &VettedTool) -> Option<String> {
     match mode {
         ApprovalMode::Auto => return None,
-        ApprovalMode::Never | ApprovalMode::Ask => return Some("every tool has to be approved".to_owned()),
+        ApprovalMode::Never | ApprovalMode::Ask => return Some("every tool requires approval".to_owned()),
         ApprovalMode::AutoSafe => {}
     }
     let asked: Vec<String> =
         tool.requested_capabilities().iter().map(|(asked, _)| format!("`{}`", asked.name())).collect();
     let asks = (!asked.is_empty()).then(|| format!("it asks for {}", asked.join(", ")));
     let worst = tool.worst_finding().filter(|finding| finding.severity >= Severity::Medium);
-    let found = worst.map(|worst| format!("it has a finding that is {}: {}", worst.severity.name(), worst.message));
+    let found = worst.map(|worst| format!("it has a finding of severity {}: {}", worst.severity.name(), worst.message));
     let why: Vec<String> = asks.into_iter().chain(found).collect();
     (!why.is_empty()).then(|| why.join(", and "))
 }

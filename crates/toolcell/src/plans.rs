@@ -25,7 +25,7 @@ struct StoredPlan {
 #[non_exhaustive]
 pub enum PlanError {
     /// No plan with this hash was shown, or it was garbage-collected.
-    #[error("no plan `{digest}` was shown")]
+    #[error("there is no plan `{digest}`")]
     Unknown {
         /// The requested hash.
         digest: String,
@@ -49,7 +49,7 @@ impl PlanError {
     #[must_use]
     pub const fn hint(&self) -> &'static str {
         match self {
-            Self::Unknown { .. } => "run it with --plan, and approve the digests that this lists",
+            Self::Unknown { .. } => "run the tool with --plan, and approve the digests it lists",
             Self::Fault(fault) => fault.hint(),
         }
     }

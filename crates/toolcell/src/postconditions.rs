@@ -22,7 +22,7 @@ pub(crate) fn validate(claims: &Postconditions, parameters: &Schema) -> Result<(
         return Ok(());
     }
     let known: Vec<&str> = known.iter().map(|parameter| parameter.name.as_str()).collect();
-    Err(format!("`idempotent` names `{}`, and the tool takes {}", name.escape_debug(), known.join(", ")))
+    Err(format!("`idempotent` names `{}`, but the parameters are {}", name.escape_debug(), known.join(", ")))
 }
 
 /// The check of results against the declared `returns` schema.

@@ -139,11 +139,11 @@ pub struct StackFuel {
 #[non_exhaustive]
 pub enum ProfileError {
     /// The text is not a valid profile.
-    #[error("this is no profile: {0}")]
+    #[error("not a profile: {0}")]
     Malformed(String),
     /// The profiles were metered by different models.
     #[error(
-        "the profiles count fuel differently: the guest {} under Wasmtime {}, and the guest {} under Wasmtime {}",
+        "the profiles use different fuel models: guest {} under Wasmtime {}, and guest {} under Wasmtime {}",
         short_digest(&before.guest), before.engine, short_digest(&after.guest), after.engine
     )]
     ModelMismatch {
@@ -168,8 +168,8 @@ impl ProfileError {
     #[must_use]
     pub const fn hint(&self) -> &'static str {
         match self {
-            Self::Malformed(_) => "name a file that `toolcell profile --json` wrote",
-            Self::ModelMismatch { .. } => "take both profiles with the same version of toolcell",
+            Self::Malformed(_) => "pass a file written by `toolcell profile --json`",
+            Self::ModelMismatch { .. } => "record both profiles with the same version of toolcell",
         }
     }
 }
@@ -192,7 +192,7 @@ impl Profile {
         }
         let mut frames = profile.stacks.iter().flat_map(|stack| &stack.frames);
         if frames.any(|(function, _)| *function >= profile.functions.len()) {
-            return Err(ProfileError::Malformed("a stack names a function that is not there".to_owned()));
+            return Err(ProfileError::Malformed("a stack refers to an unknown function".to_owned()));
         }
         let sum = |parts: &mut dyn Iterator<Item = u64>| parts.fold(profile.outside.sum(), u64::saturating_add);
         let functions = sum(&mut profile.functions.iter().map(|function| function.own));

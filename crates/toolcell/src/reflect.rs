@@ -111,8 +111,8 @@ impl ReflectError {
     pub fn hint(&self) -> &'static str {
         match self {
             Self::Request(_) => {
-                "`task_description` and `last_tool_result` are texts, `failed_attempts` is a whole number, and `history` a \
-                 list of {\"name\", \"arguments\", \"outcome\"} or of texts"
+                "`task_description` and `last_tool_result` are strings, `failed_attempts` is an integer, and `history` \
+                 a list of {\"name\", \"arguments\", \"outcome\"} or of strings"
             }
             Self::Fault(fault) => fault.hint(),
         }
@@ -221,7 +221,7 @@ impl Toolbox {
             Ok(hits) => hits,
             Err(SearchError::Fault(fault)) => return Err(fault),
             Err(error) => {
-                tracing::debug!(%error, "a reflection does not know the stored tools");
+                tracing::debug!(%error, "the stored tools cannot be searched");
                 return Ok(Vec::new());
             }
         };

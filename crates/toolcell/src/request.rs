@@ -159,7 +159,7 @@ pub fn read_request<T: DeserializeOwned>(text: &str) -> Result<T, RequestError> 
 
 /// A text that is not a valid request.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the request is not understood: {0}")]
+#[error("the request is invalid: {0}")]
 pub struct RequestError(pub(crate) String);
 
 impl RequestError {
@@ -172,6 +172,6 @@ impl RequestError {
     /// Returns a hint on what to do next.
     #[must_use]
     pub const fn hint(&self) -> &'static str {
-        "the fields of a request are those of the contract, such as `tool_name` and `parameters`"
+        "use only the fields of the operation's input schema, such as `tool_name` and `parameters`"
     }
 }

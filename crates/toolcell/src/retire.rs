@@ -92,7 +92,7 @@ impl RetireReason {
 #[non_exhaustive]
 pub enum RetireError {
     /// The request was not confirmed.
-    #[error("{count} tools stay as they are")]
+    #[error("{count} tools were not retired")]
     Unconfirmed {
         /// The number of tools that would be retired.
         count: usize,
@@ -124,7 +124,7 @@ impl RetireError {
     #[must_use]
     pub const fn hint(&self) -> &'static str {
         match self {
-            Self::Unconfirmed { .. } => "look at them with --dry-run, then say `confirm: true` (--confirm)",
+            Self::Unconfirmed { .. } => "review them with --dry-run, then set `confirm: true` (--confirm)",
             Self::Filter(error) => error.hint(),
             Self::Deprecate(error) => error.hint(),
             Self::Fault(fault) => fault.hint(),

@@ -32,7 +32,7 @@ impl ReviewedRun {
             warn(format!("the hook `{hook}` says: {text}"));
         }
         if suppressed && matches!(report.outcome, Outcome::Returned(Some(_))) {
-            warn("a hook keeps the output back".to_owned());
+            warn("a hook hid the output".to_owned());
             report.outcome = Outcome::Returned(None);
         }
         report
@@ -76,7 +76,7 @@ impl Toolbox {
                 stack: String::new(),
             }),
             EndKind::Refused => {
-                let hint = format!("the tool ran, and the hook `{hook}` decides who sees what came of it");
+                let hint = format!("the tool ran, and the hook `{hook}` withheld its result");
                 return Err(Denial::new(format!("hook {hook}"), said, hint));
             }
         };

@@ -314,7 +314,7 @@ impl Toolbox {
         say("parameters", "declared".to_owned(), "pass", args.params().as_str().chars().take(200).collect());
         let tool = ready.vetted.as_ref().map_err(|refusal| RunError::Unsafe(refusal.clone()))?;
         let worst = tool.worst_finding().map_or_else(
-            || "nothing was found".to_owned(),
+            || "no findings".to_owned(),
             |worst| format!("the worst finding is {}: {}", worst.severity.name(), worst.message),
         );
         say("analysis", format!("safety {:.2}", tool.safety().score), "pass", worst);

@@ -361,7 +361,7 @@ impl<'a> RunRecorder<'a> {
             Ok(record) => {
                 let store = self.toolbox.store.as_ref().filter(|_| begun);
                 let is_late = store.is_some_and(|store| store.is_log_behind());
-                let late = is_late.then(|| "its line is not in the audit log yet, and follows".to_owned());
+                let late = is_late.then(|| "its line is not in the audit log yet, and will follow".to_owned());
                 Ok(RecordStatus { record, unrecorded: self.unrecorded.take().or(late) })
             }
             Err(error) if self.toolbox.policy.is_audit_required() => Err(error),
@@ -423,7 +423,7 @@ impl Drop for RunRecorder<'_> {
         if self.active.is_some()
             && let Err(fault) = self.write_record(AttemptEnd::Lost("bug"))
         {
-            tracing::error!(run = self.record.run, %fault, "an attempt cannot be recorded");
+            tracing::error!(run = self.record.run, %fault, "cannot record an attempt");
         }
     }
 }

@@ -246,12 +246,8 @@ impl Declaration {
     fn check(&self, mut value: Value, text: Option<Params>) -> Result<Args, ParamsError> {
         let states = &self.compiled.states;
         let mut fill = DefaultFiller::new(states, Coercion::Lossless);
-        fill.fill_value(&mut value, 0).map_err(|_| {
-            ParamsError::single(
-                "",
-                format!("has so much left out that more than {MAX_FILLED_BYTES} bytes were filled in"),
-            )
-        })?;
+        fill.fill_value(&mut value, 0)
+            .map_err(|_| ParamsError::single("", format!("needs more than {MAX_FILLED_BYTES} bytes of defaults")))?;
         if !self.is_valid(&value)? {
             return Err(self.to_error(&value));
         }
@@ -273,14 +269,11 @@ impl Declaration {
     fn to_error(&self, value: &Value) -> ParamsError {
         let CompiledSchema { validator, bounds, costs, .. } = &self.compiled;
         if !bounds.can_list(value) {
-            return ParamsError::single(
-                "",
-                "does not match the schema, which refers to itself in too many ways to say where",
-            );
+            return ParamsError::single("", "does not match the schema, which is too recursive to report where");
         }
         if parse::has_more_values_than(value, MAX_LISTED_VALUES) || !costs.can_list(value) {
             if !costs.can_report_first() {
-                return ParamsError::single("", "does not match the schema, in more places than can be told");
+                return ParamsError::single("", "does not match the schema, in too many places to list");
             }
             return messages::to_params_error(validator.validate(value).err().into_iter(), &self.schema);
         }

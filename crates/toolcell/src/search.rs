@@ -29,13 +29,13 @@ const MAX_QUERY_WORDS: usize = 64;
 #[non_exhaustive]
 pub enum SearchError {
     /// The limit is out of range.
-    #[error("limit is {actual}, and has to be 1 to {PAGE_LIMIT}")]
+    #[error("limit is {actual}, it must be 1 to {PAGE_LIMIT}")]
     Limit {
         /// The requested limit.
         actual: usize,
     },
     /// Some tools are not indexed, and the store is read-only.
-    #[error("tools in {path} were not indexed yet, and it is read-only")]
+    #[error("{path} is read-only, and some of its tools are not indexed")]
     Unindexed {
         /// The path of the store.
         path: String,
@@ -60,8 +60,8 @@ impl SearchError {
     #[must_use]
     pub const fn hint(&self) -> &'static str {
         match self {
-            Self::Limit { .. } => "leave it out, or say what it may be",
-            Self::Unindexed { .. } => "search once where the store can be written",
+            Self::Limit { .. } => "omit it, or use a value in the range",
+            Self::Unindexed { .. } => "search once with write access to the store",
             Self::Fault(fault) => fault.hint(),
         }
     }

@@ -350,7 +350,7 @@ impl Toolbox {
             plan,
         };
         let unwritten =
-            |error: &dyn std::fmt::Display| RunSuspendError::Encrypt(format!("it cannot be written: {error}"));
+            |error: &dyn std::fmt::Display| RunSuspendError::Encrypt(format!("it cannot be serialized: {error}"));
         let content = postcard::to_allocvec(&kept).map_err(|error| unwritten(&error))?;
         let bound = serde_json::to_string(&bound).map_err(|error| unwritten(&error))?;
         let (caller, at) = (given.options.caller.clone(), self.now());

@@ -314,7 +314,7 @@ fn run_checks(
     let nothing = Value::Null;
     let schema = trial.schema.json_schema().unwrap_or(&nothing);
     let (check, found) = if trial.schema.json_schema().is_none() && parameters.is_empty() {
-        (Check::skipped(CheckKind::Challenger, "nothing is declared, and there is no example to start from"), None)
+        (Check::skipped(CheckKind::Challenger, "no parameters are declared, and there are no examples"), None)
     } else {
         let inputs = InputGenerator::new(schema, &parameters, &dictionary, InputStyle::Hostile);
         proof::fuzz(trial, &inputs, claims, options.cases, options.seed)?
@@ -366,7 +366,7 @@ impl Drop for PendingStatus<'_> {
         }
         let back = self.toolbox.require_store().map(|store| store.set_status(self.entry.id, Status::Unverified));
         if let Ok(Err(error)) = back {
-            tracing::error!(tool = %self.entry.id, %error, "a tool whose trial was broken off stays pending");
+            tracing::error!(tool = %self.entry.id, %error, "the status of an interrupted verification stays pending");
         }
     }
 }

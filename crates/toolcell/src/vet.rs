@@ -60,7 +60,7 @@ impl Refusal {
     #[must_use]
     pub fn hint(&self) -> &'static str {
         match self {
-            Self::Capabilities(_) => "there are net, timers, clock, random, kv, files, secrets, tools",
+            Self::Capabilities(_) => "the capabilities are net, timers, clock, random, kv, files, secrets, tools",
             Self::Source(rejection) => rejection.hint(),
             Self::NoTool(_) => "declare `function execute(params)`, or export it",
             Self::Critical(findings) => findings.first().map_or("", |finding| finding.suggestion),
@@ -155,7 +155,7 @@ fn parse_capabilities(capabilities: &Value) -> Result<Option<Capabilities>, Stri
         Value::Array(names) => names
             .iter()
             .map(|name| {
-                let name = name.as_str().ok_or_else(|| format!("{name} is no name of a capability"))?;
+                let name = name.as_str().ok_or_else(|| format!("{name} is not the name of a capability"))?;
                 Ok((parse_capability(name)?, BTreeSet::new()))
             })
             .collect::<Result<_, String>>()?,

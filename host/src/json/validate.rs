@@ -49,7 +49,7 @@ impl<'a> Validator<'a> {
                 self.skip_space();
                 match (self.open_containers.last_mut(), self.bytes.get(self.offset)) {
                     (None, None) => return Ok(()),
-                    (None, Some(_)) => return Err(self.error("expected nothing more")),
+                    (None, Some(_)) => return Err(self.error("expected the end of the text")),
                     (Some(Container::Array { index }), Some(b',')) => {
                         *index += 1;
                         self.offset += 1;
@@ -144,7 +144,7 @@ impl<'a> Validator<'a> {
         let start = self.offset;
         loop {
             match self.peek() {
-                None => return Err(self.error("the string does not end")),
+                None => return Err(self.error("unterminated string")),
                 Some(b'"') => {
                     self.offset += 1;
                     return Ok(start..self.offset - 1);

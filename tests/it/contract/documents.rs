@@ -97,7 +97,7 @@ fn fetch_json_names_the_grant_that_it_lacks() {
 
     let (code, message) = refusal(host.run_with(&fields, &RunOptions::default()));
     assert_eq!(code, "permission-denied");
-    assert!(message.contains("nobody approved `fetch_json`") && message.contains("`net`"), "{message}");
+    assert!(message.contains("is not approved") && message.contains("`net`"), "{message}");
 
     // The approval mode `auto` grants nothing.
     let host = ToolboxFixture::with_policy("[approval]\nmode = \"auto\"");

@@ -225,8 +225,8 @@ fn the_words_are_those_of_the_table() {
 fn the_detail_names_what_is_wrong_the_limit_and_the_place() {
     for (code, detail) in [
         ("name-required", "a tool needs a name"),
-        ("name-invalid", "`平均` is no name of a tool: it must start with an ASCII letter"),
-        ("tool-limit-reached", "there are 1 tools, which is the limit"),
+        ("name-invalid", "`平均` is not a valid tool name: it must start with an ASCII letter"),
+        ("tool-limit-reached", "the store has 1 tools, which is the limit"),
         ("tool-not-found", "there is no tool `none`"),
         ("parameters-missing", "`n`"),
         ("parameters-invalid", "/n is \"many\" (string), expected number"),

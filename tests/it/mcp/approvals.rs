@@ -65,7 +65,7 @@ fn in_a_session_somebody_is_asked_while_the_run_waits_and_approves_once_for_all(
         let asked = peer.elicitations[0].clone();
         assert_eq!(asked["method"], "elicitation/create");
         let message = asked["params"]["message"].as_str().unwrap();
-        assert!(message.starts_with("`one` is to run") && message.contains(ONE), "{message}");
+        assert!(message.starts_with("`one` needs approval to run") && message.contains(ONE), "{message}");
         assert!(
             message.contains("\n  caller: mcp") && message.contains("\n  client, as it calls itself: "),
             "{message}"
@@ -247,7 +247,7 @@ fn a_long_source_takes_none_of_the_facts_out_of_the_question() {
     let shows_all = |message: &str, id: &str| {
         assert!(message.len() <= 16 << 10, "{}", message.len());
         let facts: Vec<&str> = message.lines().take_while(|line| !line.is_empty()).collect();
-        assert!(facts[0].starts_with("`sender` is to run"), "{message}");
+        assert!(facts[0].starts_with("`sender` needs approval to run"), "{message}");
         for fact in [
             &*format!("  id: {id}"),
             "  asks for: net, secrets",
@@ -261,7 +261,7 @@ fn a_long_source_takes_none_of_the_facts_out_of_the_question() {
         assert!(facts.iter().any(is_finding), "{message}");
         assert!(message.contains("… (160 of 426 characters shown)"), "{message}");
         assert!(message.contains("… 40 of 40 lines shown: `toolcell show dt_"), "{message}");
-        assert!(message.ends_with("May `sender` run with these grants, now and from now on?"), "{message}");
+        assert!(message.ends_with("Allow `sender` to run with these grants from now on?"), "{message}");
     };
     in_session(EVERYTHING, |_, mut peer| {
         let id = make(&mut peer);

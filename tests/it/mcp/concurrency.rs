@@ -53,8 +53,8 @@ fn two_servers_and_a_command_line_work_on_one_store() {
         created.join().unwrap()
     });
     assert_eq!(created, <[String; 0]>::default());
-    assert!(home.stdout_of(&["audit", "verify"]).contains("as they were written"));
-    assert!(home.stdout_of(&["fsck"]).contains("all is well"));
+    assert!(home.stdout_of(&["audit", "verify"]).contains("intact"));
+    assert!(home.stdout_of(&["fsck"]).contains("no problems"));
     // Every attempt has a line, and every tool exists or was deleted.
     let lines = home.audit_lines();
     let count = |action: &str, success: bool| {

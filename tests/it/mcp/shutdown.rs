@@ -56,7 +56,7 @@ fn what_ran_when_the_server_was_killed_is_recorded_when_there_is_one_again() {
     let mut peer = home.start_stdio(&[]).stateless(json!({}));
     peer.call("list_dynamic_tools", json!({})).done();
     home.wait_for_failure("begins", "interrupted");
-    assert!(home.stdout_of(&["audit", "verify"]).contains("as they were written"));
+    assert!(home.stdout_of(&["audit", "verify"]).contains("intact"));
 }
 
 #[test]
@@ -138,8 +138,8 @@ fn a_server_lives_on_while_its_store_must_not_be_written() {
     set_writable(&home.path("store"), (0o700, 0o600));
     peer.call("create_tool", two).done();
     peer.run("two", json!({})).returns(&json!(2));
-    assert!(home.stdout_of(&["fsck"]).contains("all is well"));
-    assert!(home.stdout_of(&["audit", "verify"]).contains("as they were written"));
+    assert!(home.stdout_of(&["fsck"]).contains("no problems"));
+    assert!(home.stdout_of(&["audit", "verify"]).contains("intact"));
 }
 
 /// A small file system mounted over a store.
@@ -187,5 +187,5 @@ fn a_server_lives_on_while_the_disk_is_full() {
     fs::remove_file(store.join("tmp/ballast")).unwrap();
     peer.run("one", json!({})).returns(&json!(1));
     peer.call("create_tool", two).done();
-    assert!(home.stdout_of(&["audit", "verify"]).contains("as they were written"));
+    assert!(home.stdout_of(&["audit", "verify"]).contains("intact"));
 }

@@ -145,7 +145,7 @@ fn the_file_of_tokens_is_read_through_no_grant() {
     granting(&home, "conf");
     let output = home.run(&["mcp", "--http", "127.0.0.1:0", "--tokens", &tokens]);
     let errors = String::from_utf8(output.stderr).unwrap();
-    assert!(output.status.code() == Some(2) && errors.contains("the file of tokens"), "{errors}");
+    assert!(output.status.code() == Some(2) && errors.contains("the token file"), "{errors}");
     // Other names of the token file are denied as well.
     granting(&home, "granted");
     std::fs::hard_link(&tokens, home.path("granted/notes.txt")).unwrap();

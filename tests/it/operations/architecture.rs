@@ -68,6 +68,9 @@ fn the_sandbox_is_entered_in_one_place() {
     // Only a replay re-executes a run, and it has no outside access.
     assert_eq!(sources_with("self.execute_uncached("), of(&["receipt/replay.rs"]));
     assert_eq!(sources_with("self.evaluate("), of(&["create.rs", "execute.rs"]));
+    // Other calls have no capability, and only these host calls, which have no effect.
+    assert_eq!(sources_with("CallAuthorization::Ungranted("), of(&["receipt/replay.rs"]));
+    assert_eq!(sources_with("EffectFreeHostCalls for"), of(&["permit.rs", "receipt/replay/host_calls.rs"]));
     // Admission yields a permit, which is created in one place.
     assert_eq!(sources_with("Ok(Permit {"), [PathBuf::from("crates/toolcell/src/permit.rs")]);
 }

@@ -132,7 +132,7 @@ fn a_function_of_the_host_is_held_to_what_it_declares() {
         assert_eq!(json!([answer[0], answer[1], answer[2]]), expect, "{params}: {answer}");
     }
     let twice = HostFunction::new("Price", &json!({}), &json!({}), |_| Ok(Value::Null)).unwrap();
-    assert_eq!(functions.with(twice).err().unwrap().to_string(), "two functions are called `Price`");
+    assert_eq!(functions.with(twice).err().unwrap().to_string(), "two functions are named `Price`");
 }
 
 #[test]

@@ -72,7 +72,7 @@ fn a_name_is_a_letter_and_then_letters_digits_and_two_signs() {
         assert_eq!(host.tool(name, "const execute = () => 1").name.as_str(), name);
     }
     for name in ["1a", "a b", "a.b", "../x", "平均", &"x".repeat(65), "dt_0123456789ab"] {
-        check_refused(&json!({ "name": name }), "name-invalid", "is no name of a tool");
+        check_refused(&json!({ "name": name }), "name-invalid", "is not a valid tool name");
     }
 }
 
@@ -192,7 +192,7 @@ fn the_hundred_and_first_tool_waits_until_one_is_deleted() {
     let error = host.create(&fields(&json!({}))).unwrap_err();
     assert_eq!(
         (error.code(), error.to_string()),
-        ("tool-limit-reached", "there are 100 tools, which is the limit".into())
+        ("tool-limit-reached", "the store has 100 tools, which is the limit".into())
     );
     // A new version does not count towards the limit.
     created(&host, &json!({ "name": "tool-7", "replace": true }));

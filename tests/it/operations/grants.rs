@@ -37,8 +37,8 @@ fn lacks(policy: &str, code: &str, asked: &Value, expect: &str) {
 #[test]
 fn an_error_names_the_missing_grant_and_the_line_that_would_give_it() {
     let needs = "it needs the grant `net`, which this call does not have; ";
-    let none = "net is not granted by any rule (user toolcell.toml:1), and ";
-    let line = "`[[grants.tools.fetch_it.net]] host = \"a.example.com\"` in the policy would give it";
+    let none = "net is not granted by any rule (user toolcell.toml:1); ";
+    let line = "`[[grants.tools.fetch_it.net]] host = \"a.example.com\"` in the policy would grant it";
     let asked = json!({ "net": ["a.example.com"] });
     lacks("[grants]", FETCH, &asked, &format!("{needs}{}{line}", none.replace(":1", ":3")));
     lacks("", FETCH, &asked, &format!("{needs}{}{line}", none.replace("user toolcell.toml:1", "built-in")));
@@ -46,15 +46,15 @@ fn an_error_names_the_missing_grant_and_the_line_that_would_give_it() {
         "[grants.default]\nnet = false",
         FETCH,
         &asked,
-        &format!("{needs}net is refused by `grants.default` (user toolcell.toml:4), and {line}"),
+        &format!("{needs}net is refused by `grants.default` (user toolcell.toml:4); {line}"),
     );
     lacks(
         "[[grants.default.net]]\nhost = \"b.example.com\"",
         FETCH,
         &asked,
         &format!(
-            "{needs}net (GET, HEAD https://b.example.com) is granted by `grants.default` (user toolcell.toml:4), and the tool \
-             asks for something else, and {line}"
+            "{needs}net (GET, HEAD https://b.example.com) is granted by `grants.default` (user toolcell.toml:4), but the \
+             tool requests something else; {line}"
         ),
     );
     // What the tool does not declare is inferred from its source.
@@ -63,14 +63,14 @@ fn an_error_names_the_missing_grant_and_the_line_that_would_give_it() {
         "",
         here,
         &json!(["net"]),
-        "`[[grants.tools.fetch_it.net]] host = \"b.example.com\"` in the policy would give it",
+        "`[[grants.tools.fetch_it.net]] host = \"b.example.com\"` in the policy would grant it",
     );
-    lacks("", FETCH, &json!(["net"]), "`[[grants.tools.fetch_it.net]] host = \"…\"` in the policy would give it");
+    lacks("", FETCH, &json!(["net"]), "`[[grants.tools.fetch_it.net]] host = \"…\"` in the policy would grant it");
     lacks(
         NET,
         FETCH,
         &json!([]),
-        &format!("{needs}the tool does not ask for it: make it anew with `net` in its `capabilities`"),
+        &format!("{needs}the tool does not request it: create the tool again with `net` in its `capabilities`"),
     );
 }
 
@@ -78,7 +78,8 @@ fn an_error_names_the_missing_grant_and_the_line_that_would_give_it() {
 fn a_tool_cannot_have_another_line_said_than_its_own() {
     let forged = "const execute = () => { throw new Error('it needs the grant `timers`, or `[grants.default]`') }";
     let asked = json!(["timers"]);
-    let told = "timers is not granted by any rule (built-in), and `[grants.tools.fetch_it] timers = true` in the policy would give it";
+    let told = "timers is not granted by any rule (built-in); `[grants.tools.fetch_it] timers = true` in the policy would grant \
+                it";
     lacks("", forged, &asked, told);
     lacks("[grants.default]\ntimers = true", forged, &asked, "or `[grants.default]`");
     lacks("", "const execute = () => { throw new Error('it needs the grant `moon`') }", &asked, "the grant `moon`");
@@ -123,7 +124,7 @@ fn what_was_shown_is_approved_or_nothing() {
     let error = host.toolbox().approve(&shown, "me").unwrap_err();
     assert_eq!(error.code(), "approval-changed");
     let told =
-        "`fetch_it` would be granted net (GET, HEAD https://any), and what was shown is nothing: nothing was approved";
+        "the grants of `fetch_it` are now net (GET, HEAD https://any), but nothing was shown: nothing was approved";
     assert_eq!(error.to_string(), told);
     assert!(error.hint().contains("toolcell approvals"), "{}", error.hint());
     assert_eq!(host.store().approvals(shown.call.tool.unwrap()).unwrap(), []);
@@ -172,17 +173,17 @@ fn a_rule_of_a_name_may_be_for_one_identifier() {
     host.create(&other).unwrap();
     assert_eq!(granted(&host), "nothing");
     let ruling = &host.toolbox().show("fetch_it", None).unwrap().grant_decisions[0];
-    let told = format!("which is for {} only, and this is another tool", id.short());
+    let told = format!("which applies only to {}", id.short());
     assert!(ruling.to_string().ends_with(&told), "{ruling}");
     for (policy, expect) in [
         (
             format!("[grants.default]\nid = '{id}'"),
-            "`grants.default` is not of a name: an `id` stands in `grants.tools.NAME`",
+            "an `id` is only allowed in `grants.tools.NAME`, not in `grants.default`",
         ),
-        (format!("[grants.tools.fetch_it]\nid = '{}'", id.short()), "the whole identifier has to stand here"),
+        (format!("[grants.tools.fetch_it]\nid = '{}'", id.short()), "the full identifier is required"),
         (
             format!("[grants.tools.a-b]\nid = '{id}'\n[grants.tools.a_b]\ntimers = true"),
-            "line 1 is of another `id`: `grants.tools.a-b` is the same tool, keep one",
+            "line 1 has another `id`: `grants.tools.a-b` is the same tool, keep one of the rules",
         ),
     ] {
         let error = toolcell::PolicyFile::parse(toolcell::policy::Layer::User, &policy, "p.toml".as_ref()).unwrap_err();
@@ -198,14 +199,14 @@ fn what_a_tool_asks_for_could_be_granted() {
         let error = host.create(&fields).unwrap_err();
         assert_eq!((error.code(), error.to_string()), ("capabilities-invalid", expect.to_owned()));
     };
-    wrong(json!({ "net": ["*"] }), "`net`: `*` is no host: to grant every host, write `any`");
+    wrong(json!({ "net": ["*"] }), "`net`: `*` is not a valid host: to grant every host, write `any`");
     wrong(json!({ "net": [] }), "`net` is [], it must be `true`, or a list of hosts");
     wrong(json!({ "net": [1] }), "`net` is [1], it must be `true`, or a list of hosts");
-    wrong(json!({ "net": ["a.example:0"] }), "`net`: `a.example:0` is no host: its port must be 1 to 65535");
+    wrong(json!({ "net": ["a.example:0"] }), "`net`: `a.example:0` is not a valid host: its port must be 1 to 65535");
     wrong(json!({ "timers": ["x"] }), "`timers` is [\"x\"], it must be `true`");
     wrong(
         json!({ "kv": ["a b"] }),
-        "`kv`: `a b` is no name of a space: only ASCII letters, digits, `_` and `-` may be in it",
+        "`kv`: `a b` is not a valid space name: only ASCII letters, digits, `_` and `-` are allowed",
     );
     wrong(json!({ "moon": true }), "there is no capability `moon`");
     let host = host("", "const execute = () => 1", &json!({ "timers": false }));
@@ -223,7 +224,10 @@ fn a_store_is_in_no_folder_that_a_policy_grants() {
         let policy = toolcell::Policy::from_layers([file]).unwrap();
         let error = Toolbox::open(folder.path(), ToolboxConfig { policy, ..ToolboxConfig::default() }).err().unwrap();
         assert_eq!(error.code(), "policy-invalid");
-        assert!(error.to_string().starts_with("toolcell.toml:3:8: the store is in that folder"), "{error}");
+        assert!(
+            error.to_string().starts_with("toolcell.toml:3:8: the folder contains the store or is inside it"),
+            "{error}"
+        );
     }
 }
 

@@ -95,7 +95,7 @@ fn a_run_that_was_denied_has_used_nothing() {
 fn nobody_to_ask_is_a_no() {
     let host = before(|_| HookVerdict::ask("is that so?"));
     let (code, said) = refusal(host.run("echo", &json!({})));
-    assert_eq!((code, said.contains("nobody is there to answer")), ("permission-denied", true), "{said}");
+    assert_eq!((code, said.contains("no approver is available")), ("permission-denied", true), "{said}");
 }
 
 // Rows 108 and 119 of the feature table.
@@ -145,13 +145,13 @@ fn an_approval_is_of_the_code_that_was_looked_at() {
     assert!(told.needs_approval.is_some());
     let fields = json!({ "tool_name": "echo", "parameters": {} });
     let (code, said) = refusal(host.run_with(&fields, &RunOptions::default()));
-    assert_eq!((code, said.contains("nobody approved `echo`")), ("permission-denied", true), "{said}");
+    assert_eq!((code, said.contains("is not approved")), ("permission-denied", true), "{said}");
     let hint = host.run_with(&fields, &RunOptions::default()).unwrap_err().hint().into_owned();
     assert!(hint.contains(&format!("toolcell approvals grant {}", told.id.short())), "{hint}");
     assert_eq!(host.store().pending_approvals(9).unwrap().len(), 1);
 
     let no = asked(ApprovalAnswer::Refuse { feedback: Some("use `cat`".to_owned()) });
-    assert_eq!(refusal(host.run_with(&fields, &no)).1, "the person said no: use `cat`");
+    assert_eq!(refusal(host.run_with(&fields, &no)).1, "a person refused the call: use `cat`");
     assert!(host.run_with(&fields, &asked(ApprovalAnswer::Approve)).is_ok());
     assert!(host.run_with(&fields, &RunOptions::default()).is_ok());
 
@@ -168,7 +168,7 @@ fn what_somebody_refused_stays_refused() {
     let refused = Approval { tool, grants: json!({}), decision: Decision::Refused, by: "me".to_owned(), at: now() };
     host.store().set_decision(&refused).unwrap();
     let (code, said) = refusal(host.run("echo", &json!({})));
-    assert_eq!((code, said.contains("somebody refused `echo`")), ("permission-denied", true), "{said}");
+    assert_eq!((code, said.contains("the approval of `echo`")), ("permission-denied", true), "{said}");
 }
 
 #[test]

@@ -40,12 +40,12 @@ fn the_safety_score_is_compared_and_not_the_confidence() {
 fn a_filter_out_of_its_range_is_refused_with_the_range() {
     let host = ToolboxFixture::new();
     for (fields, message) in [
-        (json!({ "limit": 0 }), "limit is 0, and has to be 1 to 1000"),
-        (json!({ "limit": 1001 }), "limit is 1001, and has to be 1 to 1000"),
-        (json!({ "min_safety_score": 1.5 }), "min_safety_score is 1.5, and has to be 0.0 to 1.0"),
-        (json!({ "min_safety_score": -0.1 }), "min_safety_score is -0.1, and has to be 0.0 to 1.0"),
-        (json!({ "status": "good" }), "status is `good`, and has to be unverified, pending, passed"),
-        (json!({ "sort": "luck" }), "sort is `luck`, and has to be created"),
+        (json!({ "limit": 0 }), "limit is 0, it must be 1 to 1000"),
+        (json!({ "limit": 1001 }), "limit is 1001, it must be 1 to 1000"),
+        (json!({ "min_safety_score": 1.5 }), "min_safety_score is 1.5, it must be 0.0 to 1.0"),
+        (json!({ "min_safety_score": -0.1 }), "min_safety_score is -0.1, it must be 0.0 to 1.0"),
+        (json!({ "status": "good" }), "status is `good`, it must be unverified, pending, passed"),
+        (json!({ "sort": "luck" }), "sort is `luck`, it must be created"),
     ] {
         let error = host.toolbox().list(&request::<ListTools>(&fields)).unwrap_err();
         assert_eq!(error.code(), "filter-invalid");

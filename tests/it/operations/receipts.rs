@@ -90,7 +90,7 @@ fn without_a_store_there_is_no_key_to_sign_with() {
     let request = super::request(&json!({ "tool_name": "dice", "parameters": {} }));
     let error = toolbox.run(&request, &RunOptions { receipt: true, ..RunOptions::default() }).unwrap_err();
     assert_eq!(error.code(), "receipt-no-key");
-    assert_eq!(error.to_string(), "a receipt is signed with the key of a store, and this toolbox has none");
+    assert_eq!(error.to_string(), "a receipt is signed with the key of a store, and this toolbox has no store");
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn the_receipt_is_of_what_ran_and_not_of_what_was_typed_or_shown() {
     let host = ToolboxFixture::with_policy(AUTO);
     host.tool("waits", "const execute = () => { setTimeout(() => {}, 1) }");
     let (told, receipt) = ran(&host, "waits", &json!({}));
-    assert!(told.value().unwrap_err().to_string().contains("in the policy would give it"));
+    assert!(told.value().unwrap_err().to_string().contains("in the policy would grant it"));
     let replayed = replayed_on(&ImageKind::ALL, &receipt);
     assert!(replayed.is_reproduced(), "{:?}", replayed.differences);
 }

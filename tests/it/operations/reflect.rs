@@ -201,12 +201,12 @@ fn bad_input_is_refused_by_what_is_wrong_with_it() {
         let error = host.reflect(&fields).unwrap_err();
         assert_eq!((error.code(), error.to_string().as_str()), ("request-invalid", message));
     };
-    refused(json!({ "last_tool_result": "" }), "the request is not understood: `task_description` is required");
+    refused(json!({ "last_tool_result": "" }), "the request is invalid: `task_description` is required");
     refused(
         json!({ "task_description": " ", "last_tool_result": "" }),
-        "the request is not understood: `task_description` is empty",
+        "the request is invalid: `task_description` is empty",
     );
-    refused(json!({ "task_description": "x" }), "the request is not understood: `last_tool_result` is required");
+    refused(json!({ "task_description": "x" }), "the request is invalid: `last_tool_result` is required");
     for nonsense in ["-1", "1.5", "1e300", "-0.1"] {
         let number: Value = serde_json::from_str(nonsense).unwrap();
         let error = host

@@ -82,11 +82,11 @@ fn a_deprecated_tool_works_and_says_what_to_use() {
     assert_eq!((done.tool, done.previous_status, done.successor.unwrap().id), (old, Status::Unverified, new));
     let ran = host.run("old", &json!({})).unwrap();
     assert_eq!(returned_value(&ran), 1);
-    assert!(ran.to_text(Lang::En).ends_with("\n1\n\nNote: the tool `old` is deprecated; use `new` in its place"));
+    assert!(ran.to_text(Lang::En).ends_with("\n1\n\nNote: the tool `old` is deprecated; use `new` instead"));
     assert!(ran.to_text(Lang::Ja).ends_with("補足: ツール「old」は非推奨です。代わりに「new」を使用してください"));
     assert!(host.run("new", &json!({})).unwrap().deprecated.is_none());
     let listed = host.list(&json!({ "status": "deprecated" }));
-    assert!(listed.to_text(Lang::En).contains("\n- Verification: deprecated (use `new` in its place)\n"));
+    assert!(listed.to_text(Lang::En).contains("\n- Verification: deprecated (use `new` instead)\n"));
     assert!(listed.to_text(Lang::Ja).contains("\n- 検証状態: deprecated (代わりに「new」を使用)\n"));
     assert_eq!(host.toolbox().show("old", None).unwrap().successor.unwrap().id, new);
     // The successor is the tool that the name resolves to now.
@@ -114,8 +114,8 @@ fn a_successor_that_is_none_is_refused_and_the_log_says_so() {
         ("nobody", None, "tool-not-found", "there is no tool `nobody`"),
         ("c", Some("nobody"), "tool-not-found", "there is no tool `nobody`"),
         ("c", Some("c"), "successor-invalid", "`c` cannot be its own successor"),
-        ("c", Some("a"), "successor-invalid", "`a` is deprecated, and cannot be a successor"),
-        ("b", Some("a"), "successor-invalid", "`a` is deprecated in favour of `b`, and cannot be its successor"),
+        ("c", Some("a"), "successor-invalid", "`a` is deprecated and cannot be a successor"),
+        ("b", Some("a"), "successor-invalid", "`a` is deprecated in favour of `b` and cannot be its successor"),
     ] {
         let before = host.audit_lines().len();
         let error = host.toolbox().deprecate(tool, successor).unwrap_err();
@@ -202,8 +202,8 @@ fn nothing_is_retired_that_nobody_confirmed_and_what_is_goes_on_to_work() {
     let host = many();
     let before = host.audit_lines().len();
     let error = host.toolbox().retire(&RetireTools::default()).unwrap_err();
-    assert_eq!((error.code(), error.to_string().as_str()), ("confirm-required", "5 tools stay as they are"));
-    assert_eq!(error.to_text(Lang::En), "error: to retire 5 tools, say confirm: true");
+    assert_eq!((error.code(), error.to_string().as_str()), ("confirm-required", "5 tools were not retired"));
+    assert_eq!(error.to_text(Lang::En), "error: set confirm: true to retire 5 tools");
     assert_eq!(proposed(&host, &json!({})).len(), 6);
     let refused = host.audit_lines().pop().unwrap();
     assert_eq!((host.audit_lines().len(), refused.error.as_deref()), (before + 1, Some("confirm-required")));
@@ -230,6 +230,6 @@ fn what_nobody_used_is_listed() {
     assert_eq!(names(90.1), [""; 0]);
     assert_eq!(names(0.5).len(), 8);
     let error = host.toolbox().list(&request(&json!({ "unused_days": -0.5 }))).unwrap_err();
-    let message = "unused_days is -0.5, and has to be 0 to 36525";
+    let message = "unused_days is -0.5, it must be 0 to 36525";
     assert_eq!((error.code(), error.to_string().as_str()), ("filter-invalid", message));
 }

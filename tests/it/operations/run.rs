@@ -64,7 +64,7 @@ fn an_identifier_that_was_superseded_is_answered_with_the_new_one() {
     let run = || host.run_with(&json!({ "tool_id": old.short(), "parameters": {} }), &<_>::default());
     let (code, said) = refusal(run());
     assert_eq!(code, "tool-not-found");
-    assert!(said.contains(&format!("`tool` leads to {new} by now")), "{said}");
+    assert!(said.contains(&format!("`tool` is now {new}")), "{said}");
     host.delete(&json!({ "tool_name": "tool", "confirm": true })).unwrap();
     assert!(refusal(run()).1.contains("`tool` was deleted"));
 }
@@ -281,7 +281,7 @@ fn a_name_in_the_place_of_an_identifier_is_told_where_it_belongs() {
     host.tool("deadbeef", "const execute = () => 1");
     for (said, meant) in [("innocent", "innocent"), ("inocent", "innocent"), ("deadbeef", "deadbeef")] {
         let error = host.run_with(&json!({ "tool_id": said, "parameters": {} }), &RunOptions::default()).unwrap_err();
-        let belongs = "`tool_id` takes an identifier, and a name goes into `tool_name`";
+        let belongs = "`tool_id` takes an identifier, not a name";
         let expect = format!("there is no tool `{said}`; {belongs}: did you mean `tool_name: {meant}`?");
         assert_eq!((error.code(), error.to_string()), ("tool-not-found", expect));
     }

@@ -113,15 +113,15 @@ fn an_example_that_does_not_hold_fails_the_tool() {
     check(&with(json!({ "parameters": { "n": 21 }, "result": 41 })), ProofStatus::Failed, wrong);
     check(&with(json!({ "parameters": { "n": 21 }, "result": 42.0 })), ProofStatus::Passed, "");
     check(&with(json!({ "parameters": { "n": 2 }, "holds": "result === parameters.n + 2" })), ProofStatus::Passed, "");
-    let wrong = "unlike-example: example 1: `result === parameters.n + 2` does not hold of 6";
+    let wrong = "unlike-example: example 1: `result === parameters.n + 2` is false for 6";
     check(
         &with(json!({ "parameters": { "n": 3 }, "holds": "result === parameters.n + 2" })),
         ProofStatus::Failed,
         wrong,
     );
-    let wrong = "unlike-example: example 1: it does not throw, expected an error with `too large` in it";
+    let wrong = "unlike-example: example 1: it does not throw, expected an error that contains `too large`";
     check(&with(json!({ "parameters": { "n": 3 }, "throws": "too large" })), ProofStatus::Failed, wrong);
-    let wrong = "parameters-invalid: example 1: what is declared refuses its parameters, which do not reach the tool: \
+    let wrong = "parameters-invalid: example 1: the schema rejects its parameters: \
                  the parameters are invalid: /n is \"x\" (string), expected number";
     check(&with(json!({ "parameters": { "n": "x" }, "result": 1 })), ProofStatus::Failed, wrong);
 }
@@ -130,13 +130,13 @@ fn an_example_that_does_not_hold_fails_the_tool() {
 fn a_predicate_is_source_and_runs_in_the_cell() {
     let with = |holds: &str| json!({ "examples": [{ "parameters": { "n": 1 }, "holds": holds }] });
     let failed = |holds: &str, why: &str| {
-        let wrong = format!("unlike-example: example 1: `{holds}` cannot be decided: {why}");
+        let wrong = format!("unlike-example: example 1: `{holds}` cannot be evaluated: {why}");
         check(&with(holds), ProofStatus::Failed, &wrong);
     };
     failed("result.x.y", "it throws TypeError: cannot read property 'y' of undefined");
     failed("(() => { while (true) {} })()", "the tool burned all of its 2000000000 units of fuel");
     let proof = check_failed(&with("process.exit(0)"));
-    assert!(proof.contains("cannot be decided"), "{proof}");
+    assert!(proof.contains("cannot be evaluated"), "{proof}");
 }
 
 fn check_failed(more: &Value) -> String {
@@ -150,7 +150,7 @@ fn what_throws_is_a_fault_unless_the_author_throws_it() {
     let code = |code: &str| json!({ "code": code });
     let own = "const execute = ({ n }) => { if (n < 0) throw new Error('n is negative'); return 2 * n }";
     let proof = check(&code(own), ProofStatus::Passed, "");
-    assert!(proof.checks[4].says.contains("refused with an error of its own"), "{}", proof.checks[4].says);
+    assert!(proof.checks[4].says.contains("rejected by the tool"), "{}", proof.checks[4].says);
     let own = "const execute = ({ n }) => { if (n < 0) throw new RangeError(`out of range: ${n}`); return 2 * n }";
     check(&code(own), ProofStatus::Passed, "");
     let engine = "const execute = ({ n }) => [2 * n][n < 0 ? 1 : 0].valueOf()";
@@ -272,13 +272,18 @@ fn examples_and_claims_that_are_none_are_refused_by_their_number() {
         let error = host.create(&doubled(&more)).unwrap_err();
         assert_eq!((error.code(), error.to_string().as_str()), ("notes-invalid", message));
     };
-    let without = "example 2 has no `parameters`: write {\"parameters\": {…}, \"result\": …}, or `throws` or `holds` for `result`";
+    let without = "example 2 has no `parameters`: write {\"parameters\": {…}, \"result\": …}, or `throws` or `holds` \
+                   instead of `result`";
     refused(json!({ "examples": [{ "parameters": {} }, { "n": 1 }] }), without);
     refused(
         json!({ "returns": { "type": "nubmer" } }),
-        "the claims cannot be kept: `returns`: `result` has the type \"nubmer\", which there is not; did you mean `number`?",
+        "the postconditions cannot be stored: `returns`: `result` has the unknown type \"nubmer\"; did you mean \
+         `number`?",
     );
-    refused(json!({ "idempotent": "m" }), "the claims cannot be kept: `idempotent` names `m`, and the tool takes n");
+    refused(
+        json!({ "idempotent": "m" }),
+        "the postconditions cannot be stored: `idempotent` names `m`, but the parameters are n",
+    );
 }
 
 #[test]

@@ -69,8 +69,7 @@ fn lower_unguarded(source: &str, printed: Provenance) -> LoweringResult {
 }
 
 /// The message for decorators that cannot be lowered.
-const NOT_COMPILED: &str =
-    "has decorators in a form that is not compiled: declare each class in a statement of its own";
+const NOT_COMPILED: &str = "has decorators in an unsupported form: declare each class in its own statement";
 
 /// Returns a prefix that no name of the source has.
 fn unused_prefix(source: &str) -> String {

@@ -20,7 +20,7 @@ impl Visit for QualityVisitor<'_> {
                 READABILITY,
                 Severity::Low,
                 declaration.span,
-                "`var` is seen outside of its block",
+                "`var` is visible outside its block",
                 "`let` or `const`",
             );
         }
@@ -99,7 +99,7 @@ impl Visit for QualityVisitor<'_> {
                 Severity::High,
                 clause.span,
                 "an error is swallowed",
-                "say what happened, or let it pass",
+                "handle it, or let it propagate",
             );
         }
         clause.visit_children_with(self);
@@ -112,7 +112,7 @@ impl Visit for QualityVisitor<'_> {
                 PERFORMANCE,
                 Severity::Low,
                 node.span,
-                "waits in a loop",
+                "awaits in a loop",
                 "`await Promise.all(…)` where order does not matter",
             );
         }
@@ -164,7 +164,7 @@ impl Visit for QualityVisitor<'_> {
                 TESTABILITY,
                 Severity::Low,
                 new.span,
-                "`new Date()` makes the result vary",
+                "`new Date()` makes the result nondeterministic",
                 "take the time as a parameter",
             );
         }

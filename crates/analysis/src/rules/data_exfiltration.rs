@@ -26,7 +26,7 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-const SUGGESTION: &str = "send secrets only where the caller says, through the capability `secrets`";
+const SUGGESTION: &str = "send secrets only to a host that the caller names, through the capability `secrets`";
 
 /// The maximum number of findings of one source.
 const MAX_FINDINGS: usize = 32;
@@ -62,7 +62,7 @@ fn check(source: &RuleContext<'_>, findings: &mut Findings<'_>) {
     );
     for (at, sent) in taint.find_sent(&marks).into_iter().take(MAX_FINDINGS) {
         let what = taint.label(&marks, sent, 24, &mut FxHashSet::default()).unwrap_or_else(|| "a secret".to_owned());
-        let message = format!("sends something sensitive ({what}) to another machine");
+        let message = format!("sends sensitive data ({what}) to another machine");
         findings.add(Severity::Critical, flow.nodes[at].span, message, SUGGESTION);
     }
 }

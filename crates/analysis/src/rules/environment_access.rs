@@ -33,24 +33,29 @@ fn check(source: &RuleContext<'_>, findings: &mut Findings<'_>) {
     ];
     for (path, severity) in paths {
         for used in source.facts.uses_of_global(path) {
-            let whole = format!("reads what surrounds the process: `{}`", display_path(used));
+            let whole = format!("reads the environment of the process: `{}`", display_path(used));
             findings.add(severity, used.span, whole, SUGGESTION);
         }
     }
     for used in &source.facts.uses {
         let of_engine = quickjs::reach_of(&used.path) == Some(Reach::Environment) && used.kind != UseKind::TypeTested;
         if of_engine || matches!(used.path.module_name(), Some("os" | "dotenv")) {
-            let message = format!("reads what surrounds the process: `{}`", display_path(used));
+            let message = format!("reads the environment of the process: `{}`", display_path(used));
             findings.add(Severity::High, used.span, message, SUGGESTION);
         }
     }
     for (module, span) in &source.facts.modules {
         if module == "dotenv" || module == "dotenv/config" {
-            findings.add(Severity::High, *span, format!("reads what surrounds the process: `{module}`"), SUGGESTION);
+            findings.add(
+                Severity::High,
+                *span,
+                format!("reads the environment of the process: `{module}`"),
+                SUGGESTION,
+            );
         }
     }
     for span in &source.facts.import_meta {
-        let message = "reads what surrounds the process: `import.meta`".to_owned();
+        let message = "reads the environment of the process: `import.meta`".to_owned();
         findings.add(Severity::Medium, *span, message, SUGGESTION);
     }
 }

@@ -15,25 +15,25 @@ const SUGGESTION: &str =
 fn check(source: &RuleContext<'_>, findings: &mut Findings<'_>) {
     let mut critical = |span, message| findings.add(Severity::Critical, span, message, SUGGESTION);
     for used in source.facts.uses_of_global(&["eval"]) {
-        critical(used.span, "runs text as code: `eval`".to_owned());
+        critical(used.span, "runs a string as code: `eval`".to_owned());
     }
     for name in ["AsyncFunction", "GeneratorFunction", "AsyncGeneratorFunction"] {
         for used in source.facts.uses_of_global(&[name]) {
-            critical(used.span, format!("runs text as code: `{name}`"));
+            critical(used.span, format!("runs a string as code: `{name}`"));
         }
     }
     for used in source.facts.uses_of_global(&["Function"]) {
         if !is_harmless_member_of_function(used) {
-            critical(used.span, "makes a function of text: `Function`".to_owned());
+            critical(used.span, "compiles a string to a function: `Function`".to_owned());
         }
     }
     for used in &source.facts.uses {
         if is_function_constructor(&used.path) {
-            critical(used.span, format!("reaches the constructor of functions: `{}`", display_path(used)));
+            critical(used.span, format!("reaches the `Function` constructor: `{}`", display_path(used)));
         }
         let of_engine = quickjs::reach_of(&used.path) == Some(Reach::Code) && used.kind != UseKind::TypeTested;
         if of_engine || used.path.module_name() == Some("vm") {
-            critical(used.span, format!("runs text as code: `{}`", display_path(used)));
+            critical(used.span, format!("runs a string as code: `{}`", display_path(used)));
         }
     }
     for name in ["ShadowRealm", "WebAssembly"] {
@@ -43,7 +43,7 @@ fn check(source: &RuleContext<'_>, findings: &mut Findings<'_>) {
     }
     for (module, span) in &source.facts.modules {
         if module.starts_with("data:") || module.starts_with("blob:") {
-            critical(*span, "imports text as code".to_owned());
+            critical(*span, "imports a string as code".to_owned());
         }
     }
     let mut timers = Vec::new();
@@ -52,19 +52,19 @@ fn check(source: &RuleContext<'_>, findings: &mut Findings<'_>) {
         if thing.is_global_below(&["document", "createElement"])
             && call.args.first().and_then(Value::as_text).is_some_and(|name| name.eq_ignore_ascii_case("script"))
         {
-            critical(call.span, "makes a script element".to_owned());
+            critical(call.span, "creates a script element".to_owned());
         }
         if calls_constructor_with_text(call) {
-            critical(call.span, "calls the constructor of something with code".to_owned());
+            critical(call.span, "calls the constructor of a value with code".to_owned());
         }
         if is_function_constructor(thing) {
-            critical(call.span, format!("reaches the constructor of functions: `{}`", thing.to_source()));
+            critical(call.span, format!("reaches the `Function` constructor: `{}`", thing.to_source()));
         }
         for timer in ["setTimeout", "setInterval", "setImmediate"] {
             let text = call.args.first().is_some_and(|first| matches!(first, Value::Text(_)) || is_code_param(first))
                 || call.prefixes.first().is_some_and(|prefix| !prefix.is_empty());
             if thing.is_global_below(&[timer]) && text {
-                let message = format!("runs text as code: `{timer}` with a string");
+                let message = format!("runs a string as code: `{timer}` with a string");
                 timers.push((call.span, message));
                 break;
             }
@@ -75,11 +75,11 @@ fn check(source: &RuleContext<'_>, findings: &mut Findings<'_>) {
     }
     for (module, span) in &source.facts.modules {
         if module.strip_prefix("node:").unwrap_or(module) == "vm" {
-            findings.add(Severity::Critical, *span, "loads `vm`, which runs text as code".to_owned(), SUGGESTION);
+            findings.add(Severity::Critical, *span, "loads `vm`, which runs strings as code".to_owned(), SUGGESTION);
         }
     }
     for span in &source.facts.with_statements {
-        let message = "`with` hides which names are meant".to_owned();
+        let message = "`with` makes names ambiguous".to_owned();
         findings.add(Severity::High, *span, message, "name the object: `object.property`");
     }
 }

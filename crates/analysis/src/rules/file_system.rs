@@ -77,7 +77,7 @@ fn check(source: &RuleContext<'_>, findings: &mut Findings<'_>, access: FileAcce
             findings.add(
                 access.severity(),
                 used.span,
-                format!("hands files to whatever comes: `{}`", display_path(used)),
+                format!("passes on access to files: `{}`", display_path(used)),
                 SUGGESTION,
             );
             continue;

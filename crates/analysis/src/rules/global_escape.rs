@@ -12,22 +12,22 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-const SUGGESTION: &str = "use the names of the language directly; there is nothing else to find in a cell";
+const SUGGESTION: &str = "use built-ins by their names; a cell has no other globals";
 
 fn check(source: &RuleContext<'_>, findings: &mut Findings<'_>) {
     for used in source.facts.uses.iter().chain(&source.facts.result_uses) {
         let thing = &used.path;
         let dynamic = thing.keys.first() == Some(&Key::Dynamic);
         if thing.root == Root::Global && dynamic {
-            let message = "takes a computed member of the global object".to_owned();
+            let message = "reads a computed member of the global object".to_owned();
             findings.add(Severity::High, used.span, message, SUGGESTION);
         }
         if thing.root == Root::Global && thing.keys.is_empty() && used.kind != crate::facts::UseKind::TypeTested {
-            let message = "hands the global object around".to_owned();
+            let message = "passes the global object on".to_owned();
             findings.add(Severity::High, used.span, message, SUGGESTION);
         }
         if is_function_constructor(thing) {
-            let message = format!("climbs from a value to the constructor of functions: `{}`", display_path(used));
+            let message = format!("climbs from a value to the `Function` constructor: `{}`", display_path(used));
             findings.add(Severity::Critical, used.span, message, SUGGESTION);
         }
         let other_realm = matches!(thing.last_name(), Some("contentWindow" | "contentDocument" | "defaultView"))
@@ -41,28 +41,28 @@ fn check(source: &RuleContext<'_>, findings: &mut Findings<'_>) {
         let of_arguments = thing.is_global_below(&["arguments", "callee"]);
         let of_function = matches!(thing.root, Root::Literal(_)) && thing.last_name() == Some("caller");
         if of_arguments || of_function {
-            let message = format!("looks at who called: `{}`", display_path(used));
+            let message = format!("inspects its caller: `{}`", display_path(used));
             findings.add(Severity::High, used.span, message, SUGGESTION);
         }
     }
     for span in &source.facts.global_lookups {
-        let message = "takes a computed member of the global object".to_owned();
+        let message = "reads a computed member of the global object".to_owned();
         findings.add(Severity::High, *span, message, SUGGESTION);
     }
     for call in &source.facts.calls {
         if super::eval_usage::calls_constructor_with_text(call) {
-            let message = "calls the constructor of something with code".to_owned();
+            let message = "calls the constructor of a value with code".to_owned();
             findings.add(Severity::Critical, call.span, message, SUGGESTION);
         }
     }
     for write in &source.facts.writes {
         if write.target.as_path().is_some_and(|thing| thing.is_global_below(&["Error", "prepareStackTrace"])) {
-            let message = "replaces how stack traces are made".to_owned();
+            let message = "replaces the formatting of stack traces".to_owned();
             findings.add(Severity::High, write.span, message, SUGGESTION);
         }
     }
     for used in source.facts.uses_of_global(&["Error", "prepareStackTrace"]) {
-        let message = "replaces how stack traces are made".to_owned();
+        let message = "replaces the formatting of stack traces".to_owned();
         findings.add(Severity::High, used.span, message, SUGGESTION);
     }
 }

@@ -10,7 +10,7 @@ pub(super) const RULE: Rule =
     Rule { id: RuleId("hidden-text"), max_severity: Severity::High, docs: include_str!("hidden_text.md"), check };
 
 const SUGGESTION: &str = "remove the character, or write it as an escape such as `\\u202e`";
-const LOOKALIKE_SUGGESTION: &str = "spell names in one script";
+const LOOKALIKE_SUGGESTION: &str = "write names in one script";
 
 fn check(source: &RuleContext<'_>, findings: &mut Findings<'_>) {
     let mut start = 0;
@@ -20,7 +20,7 @@ fn check(source: &RuleContext<'_>, findings: &mut Findings<'_>) {
         for (at, letter) in letters.char_indices() {
             if let Some(what) = describe_hidden_char(letter) {
                 let place = (start + at, start + at + letter.len_utf8());
-                let message = format!("has {what} in it (U+{:04X})", u32::from(letter));
+                let message = format!("contains {what} (U+{:04X})", u32::from(letter));
                 findings.add_at(Severity::High, place, message, SUGGESTION);
             }
         }
@@ -53,11 +53,11 @@ fn check(source: &RuleContext<'_>, findings: &mut Findings<'_>) {
 /// Returns a description of an invisible character.
 fn describe_hidden_char(letter: char) -> Option<&'static str> {
     Some(match letter {
-        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => "a character that turns the reading direction",
+        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => "a character that changes the text direction",
         '\u{200b}' | '\u{2060}' | '\u{feff}' | '\u{180e}' | '\u{00ad}' | '\u{115f}' | '\u{1160}' | '\u{3164}' => {
-            "a character that cannot be seen"
+            "an invisible character"
         }
-        '\u{e0000}'..='\u{e007f}' => "a tag character that cannot be seen",
+        '\u{e0000}'..='\u{e007f}' => "an invisible tag character",
         _ => return None,
     })
 }

@@ -11,7 +11,7 @@ pub(super) const RULE: Rule = Rule {
 };
 
 const SUGGESTION: &str =
-    "write what it needs into the tool: a tool is one file that imports types alone, and `@sinclair/typebox`";
+    "include the code in the tool: a tool is one file that may import only types and `@sinclair/typebox`";
 
 fn check(source: &RuleContext<'_>, findings: &mut Findings<'_>) {
     for (module, span) in &source.facts.modules {

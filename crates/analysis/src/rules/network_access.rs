@@ -118,7 +118,7 @@ fn check(source: &RuleContext<'_>, findings: &mut Findings<'_>) {
     for write in &source.facts.writes {
         let goes = |path: &[&str]| write.target.as_path().is_some_and(|thing| thing.is_global_below(path));
         if goes(&["location"]) || goes(&["document", "location"]) {
-            findings.add(Severity::High, write.span, "goes to another page: `location`".to_owned(), SUGGESTION);
+            findings.add(Severity::High, write.span, "navigates to another page: `location`".to_owned(), SUGGESTION);
         }
     }
     for used in &source.facts.uses {

@@ -16,16 +16,16 @@ use crate::value::Value;
 pub(super) const RULE: Rule =
     Rule { id: RuleId("obfuscation"), max_severity: Severity::Medium, docs: include_str!("obfuscation.md"), check };
 
-const SUGGESTION: &str = "write names and texts as they are";
+const SUGGESTION: &str = "write names and strings as they are";
 
 fn check(source: &RuleContext<'_>, findings: &mut Findings<'_>) {
     for member in &source.facts.computed_names {
-        let message = format!("puts the name of a member together: `{}`", member.name);
+        let message = format!("assembles the name of a member: `{}`", member.name);
         findings.add(Severity::Medium, member.span, message, SUGGESTION);
     }
     for text in &source.facts.texts {
         if has_escaped_letters(&text.raw) {
-            let message = "writes plain letters as escapes".to_owned();
+            let message = "writes plain letters as escape sequences".to_owned();
             findings.add(Severity::Medium, text.span, message, SUGGESTION);
         }
     }
@@ -33,7 +33,7 @@ fn check(source: &RuleContext<'_>, findings: &mut Findings<'_>) {
     if names.into_iter().filter(|name| is_mangled(name)).count() >= 3
         && let Some((_, span)) = source.facts.idents.iter().find(|(name, _)| is_mangled(name))
     {
-        findings.add(Severity::Medium, *span, "has names that were mangled by a program".to_owned(), SUGGESTION);
+        findings.add(Severity::Medium, *span, "has names that were mangled by a tool".to_owned(), SUGGESTION);
     }
     let (uses, given) = decoded::find_uses(source);
     for (span, message) in uses {
@@ -43,7 +43,12 @@ fn check(source: &RuleContext<'_>, findings: &mut Findings<'_>) {
     for (name, span) in source.facts.idents.iter().filter(|_| escapes) {
         let (start, end) = byte_range(*span);
         if name.is_ascii() && source.text.get(start..end).is_some_and(|written| written.contains("\\u")) {
-            findings.add(Severity::Medium, *span, "writes the letters of a name as escapes".to_owned(), SUGGESTION);
+            findings.add(
+                Severity::Medium,
+                *span,
+                "writes the letters of a name as escape sequences".to_owned(),
+                SUGGESTION,
+            );
         }
     }
     let mut walk = ObfuscationVisitor {
@@ -60,7 +65,7 @@ fn check(source: &RuleContext<'_>, findings: &mut Findings<'_>) {
     if walk.tricks >= 8
         && let Some(span) = walk.first_trick
     {
-        let message = "writes letters as arithmetic on brackets".to_owned();
+        let message = "encodes letters as arithmetic on brackets".to_owned();
         findings.add(Severity::Medium, span, message, SUGGESTION);
     }
 }
@@ -139,7 +144,7 @@ impl Visit for ObfuscationVisitor<'_> {
         if let MemberProp::Computed(computed) = &member.prop
             && self.decodes(&computed.expr)
         {
-            self.found.push((computed.span, "takes a member by a decoded name"));
+            self.found.push((computed.span, "accesses a member by a decoded name"));
         }
         member.visit_children_with(self);
     }
@@ -152,12 +157,12 @@ impl Visit for ObfuscationVisitor<'_> {
         {
             let numbers = self.names.args(&call.args).iter().filter(|value| value.as_number().is_some()).count();
             if numbers >= 5 {
-                self.found.push((call.span, "writes a text as a list of numbers"));
+                self.found.push((call.span, "writes a string as a list of numbers"));
             }
             let mut xor = XorSearch(false);
             call.args.visit_with(&mut xor);
             if xor.0 && !self.param_operands.iter().any(|given| call.span.contains(*given)) {
-                self.found.push((call.span, "decodes a hidden text"));
+                self.found.push((call.span, "decodes a hidden string"));
             }
         }
         call.visit_children_with(self);

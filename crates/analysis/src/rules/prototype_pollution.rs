@@ -22,7 +22,7 @@ const SUGGESTION: &str =
     "skip the keys `__proto__`, `constructor` and `prototype`, or collect into a Map or `Object.create(null)`";
 
 const BUILT_IN_SUGGESTION: &str =
-    "write a function of your own and call it: a built-in that is replaced changes for all code that runs after it";
+    "write your own function and call it: replacing a built-in affects all code that runs after it";
 
 /// Functions, classes and namespaces that the language or the host provides.
 const BUILT_INS: [&str; 90] = [
@@ -122,7 +122,7 @@ fn check(source: &RuleContext<'_>, findings: &mut Findings<'_>) {
     for write in &source.facts.writes {
         let Some(thing) = write.target.as_path() else { continue };
         if reaches_prototype(thing) {
-            let message = format!("writes to a prototype that others share: `{}`", thing.to_source());
+            let message = format!("writes to a shared prototype: `{}`", thing.to_source());
             findings.add(Severity::High, write.span, message, SUGGESTION);
         } else if is_built_in(thing) {
             findings.add(
@@ -148,7 +148,7 @@ fn check(source: &RuleContext<'_>, findings: &mut Findings<'_>) {
         let object = &thing.keys[..thing.keys.len().saturating_sub(1)];
         let of_shared = || is_shared(&thing.root, object);
         if writes && (shared || through_key) || own && (of_shared() || first_arg_is_proto(&call.args)) {
-            let message = format!("writes to a prototype that others share: `{}`", thing.to_source());
+            let message = format!("writes to a shared prototype: `{}`", thing.to_source());
             findings.add(Severity::High, call.span, message, SUGGESTION);
         } else if writes && let Some(built_in) = written_built_in(&call.args) {
             findings.add(
@@ -158,7 +158,7 @@ fn check(source: &RuleContext<'_>, findings: &mut Findings<'_>) {
                 BUILT_IN_SUGGESTION,
             );
         } else if own {
-            let message = format!("defines an accessor the old way: `{}`", thing.to_source());
+            let message = format!("defines an accessor with a legacy method: `{}`", thing.to_source());
             findings.add(Severity::High, call.span, message, "write `get name() { … }` in the object");
         }
     }

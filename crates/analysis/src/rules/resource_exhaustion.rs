@@ -39,7 +39,7 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-const SUGGESTION: &str = "work in pieces of a size that the input needs; a call has 64 MiB unless it is given more";
+const SUGGESTION: &str = "work in chunks sized to the input; a call has 64 MiB unless it is given more";
 const WAIT: &str = "await a timer: `await sleep(ms)` or `await new Promise((done) => setTimeout(done, ms))`";
 
 /// Functions that block the only thread.
@@ -107,7 +107,7 @@ fn check(source: &RuleContext<'_>, findings: &mut Findings<'_>) {
     let globals = BLOCKING.iter().flat_map(|path| source.facts.uses_of_global(path));
     let of_engine = source.facts.uses.iter().filter(|used| quickjs::reach_of(&used.path) == Some(Reach::Sleep));
     for used in globals.chain(of_engine).filter(|used| used.kind != UseKind::TypeTested) {
-        let message = format!("blocks the thread that everything runs on: `{}`", display_path(used));
+        let message = format!("blocks the only thread: `{}`", display_path(used));
         findings.add(Severity::Medium, used.span, message, WAIT);
     }
 }
@@ -179,7 +179,7 @@ impl ResourceVisitor<'_, '_> {
             _ => 0.0,
         };
         if bytes >= EXCESSIVE_BYTES {
-            self.found.push((span, format!("asks for {bytes:e} bytes at once")));
+            self.found.push((span, format!("allocates {bytes:e} bytes at once")));
         }
         if let ["setTimeout" | "setInterval"] = names.as_slice() {
             let time = number(1);
@@ -203,25 +203,25 @@ impl ResourceVisitor<'_, '_> {
             _ => 0.0,
         };
         if bytes >= EXCESSIVE_BYTES {
-            self.found.push((span, format!("asks for {bytes:e} bytes at once")));
+            self.found.push((span, format!("allocates {bytes:e} bytes at once")));
         }
         if matches!(names.as_slice(), ["Promise", "all" | "allSettled" | "race" | "any"])
             && self.sizes.size_of(&first.expr).count() >= 1e6
         {
-            self.found.push((span, "waits for more promises than any cell holds".to_owned()));
+            self.found.push((span, "waits for more promises than a cell can hold".to_owned()));
         }
     }
 
     fn check_size(&mut self, expr: &Expr, span: Span) {
         match self.sizes.size_of(expr) {
             Size::Text(count) if count >= EXCESSIVE_TEXT => {
-                self.found.push((span, format!("asks for {count:.0e} letters at once")));
+                self.found.push((span, format!("allocates {count:.0e} characters at once")));
             }
             Size::List(count) if count > EXCESSIVE_ELEMENTS => {
-                self.found.push((span, format!("asks for {count:.0e} elements at once")));
+                self.found.push((span, format!("allocates {count:.0e} elements at once")));
             }
             Size::Other(count) if count > EXCESSIVE_ELEMENTS => {
-                self.found.push((span, format!("makes an object of {count:.0e} members")));
+                self.found.push((span, format!("creates an object with {count:.0e} members")));
             }
             _ => {}
         }
@@ -293,7 +293,7 @@ impl ResourceVisitor<'_, '_> {
         let most = if self.counted_depth > 0 { EXCESSIVE_NESTED_ROUNDS } else { EXCESSIVE_ROUNDS };
         let total = own.unwrap_or(1.0) * self.inner_rounds;
         if total >= most && self.inner_rounds < EXCESSIVE_NESTED_ROUNDS {
-            self.found.push((span, format!("takes {total:e} rounds in loops")));
+            self.found.push((span, format!("runs {total:e} loop iterations")));
         }
         self.inner_rounds = inner.max(total);
         self.counted_depth = depth.max(self.counted_depth + u32::from(own.is_some()));

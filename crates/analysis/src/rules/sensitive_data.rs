@@ -14,11 +14,11 @@ use crate::finding::{RuleId, Severity};
 pub(super) const RULE: Rule =
     Rule { id: RuleId("sensitive-data"), max_severity: Severity::High, docs: include_str!("sensitive_data.md"), check };
 
-const SUGGESTION: &str = "take it as a parameter, or ask for the capability `secrets`, and make this one invalid";
+const SUGGESTION: &str = "take it as a parameter, or ask for the capability `secrets`, and revoke this one";
 
 fn check(source: &RuleContext<'_>, findings: &mut Findings<'_>) {
     let mut add =
-        |span, what: &str| findings.add(Severity::High, span, format!("has a secret in it: {what}"), SUGGESTION);
+        |span, what: &str| findings.add(Severity::High, span, format!("contains a secret: {what}"), SUGGESTION);
     for text in &source.facts.texts {
         let named = || named_secrets::describe_secret(text.name.as_deref()?, &text.value);
         if let Some(what) = formats::known_format(&text.value).or_else(named) {

@@ -29,9 +29,9 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-const LOOP: &str = "give the loop a way out: a condition that changes, `break`, `return`";
-const RECURSION: &str = "return without calling itself where the input is small enough";
-const GENERATOR: &str = "take a number of values: stop the loop with `break` or `return`";
+const LOOP: &str = "give the loop an exit: a condition that changes, `break`, `return`";
+const RECURSION: &str = "add a base case that returns without a recursive call";
+const GENERATOR: &str = "take a limited number of values: stop the loop with `break` or `return`";
 
 fn check(source: &RuleContext<'_>, findings: &mut Findings<'_>) {
     let mut judge = ConditionAnalyzer {

@@ -10,7 +10,7 @@ pub(super) const RULE: Rule =
     Rule { id: RuleId("unsafe-regex"), max_severity: Severity::Medium, docs: include_str!("unsafe_regex.md"), check };
 
 const SUGGESTION: &str =
-    "write the pattern so that each text matches in one way, or limit the length of what is matched";
+    "write the pattern so that each string matches in only one way, or limit the length of the input";
 
 fn check(source: &RuleContext<'_>, findings: &mut Findings<'_>) {
     let allowance = StepBudget::for_source();
@@ -23,10 +23,10 @@ fn check(source: &RuleContext<'_>, findings: &mut Findings<'_>) {
         let (risk, attack) = match verdict(pattern, flags, &allowance) {
             Verdict::Risky(Risk::Exponential { attack }) => ("exponential time".to_owned(), attack),
             Verdict::Risky(Risk::Polynomial { degree, by_search: false, attack }) => {
-                (format!("time to the power of {degree}"), attack)
+                (format!("polynomial time of degree {degree}"), attack)
             }
             Verdict::Unknown => {
-                let message = format!("the pattern /{}/ is too complex to be judged", short(pattern));
+                let message = format!("the pattern /{}/ is too complex to be analysed", short(pattern));
                 findings.add(Severity::Low, *span, message, SUGGESTION);
                 continue;
             }

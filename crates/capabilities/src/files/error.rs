@@ -24,7 +24,7 @@ const MAX_SHOWN_CHARS: usize = 200;
 #[non_exhaustive]
 pub enum FolderError {
     /// The path does not exist or is not a folder.
-    #[error("the folder `{name}` is not at {path}: {source}")]
+    #[error("there is no folder `{name}` at {path}: {source}")]
     Missing {
         /// The name of the folder in the grant.
         name: FolderName,
@@ -44,7 +44,7 @@ pub enum FolderError {
         source: Error,
     },
     /// The folder contains a protected path or is inside one.
-    #[error("the folder `{name}` at {path} is not granted: {why}")]
+    #[error("the folder `{name}` at {path} cannot be granted: {why}")]
     Protected {
         /// The name of the folder in the grant.
         name: FolderName,
@@ -73,9 +73,9 @@ impl FolderError {
     #[must_use]
     pub fn message_for_tool(&self) -> String {
         match self {
-            Self::Missing { name, .. } => format!("the folder `{name}` that it is granted is not there"),
-            Self::Denied { name, .. } => format!("the folder `{name}` that it is granted cannot be opened"),
-            Self::Protected { name, .. } => format!("the folder `{name}` that it is granted is protected"),
+            Self::Missing { name, .. } => format!("the granted folder `{name}` does not exist"),
+            Self::Denied { name, .. } => format!("the granted folder `{name}` cannot be opened"),
+            Self::Protected { name, .. } => format!("the granted folder `{name}` is protected"),
         }
     }
 
@@ -93,10 +93,10 @@ impl FolderError {
     #[must_use]
     pub const fn hint(&self) -> &'static str {
         match self {
-            Self::Missing { .. } => "make the folder, or correct its `path` in the policy",
-            Self::Denied { .. } => "give this user the permission to open it, or name another `path` in the policy",
+            Self::Missing { .. } => "create the folder, or correct its `path` in the policy",
+            Self::Denied { .. } => "give this user permission to open it, or set another `path` in the policy",
             Self::Protected { .. } => {
-                "name a `path` in the policy that is apart from it; where only changing is refused, `access = \"read\"` will do"
+                "set a `path` in the policy apart from it; if only changes are refused, set `access = \"read\"`"
             }
         }
     }
@@ -115,7 +115,7 @@ pub(super) fn invalid_path(path: &str, why: &str) -> CapabilityError {
     CapabilityError::without_effects(
         TYPE_ERROR,
         "files-path",
-        format!("`{}` is no path of a file: {why}", escape_for_display(path)),
+        format!("`{}` is not a valid path: {why}", escape_for_display(path)),
     )
 }
 
@@ -126,10 +126,10 @@ pub(super) fn folder_not_granted<'a>(
 ) -> CapabilityError {
     let name = escape_for_display(place.folder);
     let granted = granted.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
-    let granted = if granted.is_empty() { "none is".to_owned() } else { format!("granted: {granted}") };
+    let granted = if granted.is_empty() { "granted: none".to_owned() } else { format!("granted: {granted}") };
     let line = match FolderName::parse(place.folder) {
-        Ok(_) => format!("`[[grants.tools.TOOL.files]] name = \"{name}\", path = \"…\"` in a policy grants it"),
-        Err(_) => "a path starts with the name of a granted folder".to_owned(),
+        Ok(_) => format!("grant it in the policy: `[[grants.tools.TOOL.files]] name = \"{name}\", path = \"…\"`"),
+        Err(_) => "a path must start with the name of a granted folder".to_owned(),
     };
     CapabilityError::without_effects(
         NOT_ALLOWED_ERROR,
@@ -141,8 +141,7 @@ pub(super) fn folder_not_granted<'a>(
 /// The folder is granted for reading only.
 pub(super) fn read_only(place: &ToolPath<'_>) -> CapabilityError {
     let message = format!(
-        "`{}` cannot be changed: the folder `{}` is granted for reading; `access = \"write\"` in its grant lets a tool \
-         change it",
+        "`{}` cannot be changed: the folder `{}` is granted read-only; set `access = \"write\"` in its grant",
         place.escape_for_display(),
         place.folder
     );
@@ -152,7 +151,7 @@ pub(super) fn read_only(place: &ToolPath<'_>) -> CapabilityError {
 /// The path is protected: it decides what tools may do.
 pub(super) fn protected(place: &ToolPath<'_>) -> CapabilityError {
     let message = format!(
-        "`{}` cannot be changed: it decides what tools may do, or leads to what does; write to another path",
+        "`{}` cannot be changed: it controls what tools may do, or leads to a file that does; write to another path",
         place.escape_for_display()
     );
     CapabilityError::without_effects(NOT_ALLOWED_ERROR, "files-protected", message)
@@ -178,7 +177,7 @@ pub(super) fn not_a_file(place: &ToolPath<'_>, kind: FileKind) -> CapabilityErro
         place,
         match kind {
             FileKind::Folder => "is a folder; name a file in it",
-            FileKind::File | FileKind::Other => "is no regular file; name one that is",
+            FileKind::File | FileKind::Other => "is not a regular file; name a regular file",
         },
     )
 }
@@ -186,7 +185,7 @@ pub(super) fn not_a_file(place: &ToolPath<'_>, kind: FileKind) -> CapabilityErro
 /// The entry exists already.
 pub(super) fn already_exists(place: &ToolPath<'_>) -> CapabilityError {
     let message = format!(
-        "`{}` is there already; write with the mode `replace`, or take another name",
+        "`{}` already exists; write with the mode `replace`, or choose another name",
         place.escape_for_display()
     );
     CapabilityError::without_effects("Error", "files-exists", message)
@@ -194,7 +193,7 @@ pub(super) fn already_exists(place: &ToolPath<'_>) -> CapabilityError {
 
 /// A component of the path is a symlink, in an operation that follows none.
 pub(super) fn symlink_refused(place: &ToolPath<'_>) -> CapabilityError {
-    let message = format!("`{}` is or goes through a link; name what it leads to", place.escape_for_display());
+    let message = format!("`{}` is or goes through a symlink; name its target", place.escape_for_display());
     CapabilityError::without_effects(NOT_ALLOWED_ERROR, "files-denied", message)
 }
 
@@ -205,13 +204,13 @@ pub(super) fn granted_folder_itself(place: &ToolPath<'_>, what: &str) -> Capabil
 
 /// The operation exceeds the quota: the total of it, or the rest.
 pub(super) fn quota_exceeded(place: &ToolPath<'_>, bytes: u64, left: u64, most: u64, cap: &str) -> CapabilityError {
-    let of = format!("`{cap}` in the grant of `{}` says how many bytes a run may take", place.folder);
+    let of = format!("`{cap}` in the grant of `{}` limits the bytes per run", place.folder);
     let shown = place.escape_for_display();
     if bytes > most {
         let message = format!("`{shown}` would take {bytes} bytes, the limit is {most}; {of}");
         CapabilityError::without_effects(QUOTA_ERROR, "files-too-large", message)
     } else {
-        let message = format!("`{shown}` would take {bytes} bytes, and {left} of {most} are left; {of}");
+        let message = format!("`{shown}` would take {bytes} bytes, but only {left} of {most} are left; {of}");
         CapabilityError::without_effects(QUOTA_ERROR, "files-quota", message)
     }
 }
@@ -230,26 +229,26 @@ pub(super) fn from_io(place: &ToolPath<'_>, error: &Error) -> CapabilityError {
     let disk = |message| CapabilityError::without_effects("Error", "files-disk", message);
     match error.kind() {
         ErrorKind::NotFound => {
-            let message = format!("`{path}` is not there; list the folder that it should be in");
+            let message = format!("`{path}` does not exist; list its parent");
             CapabilityError::without_effects("NotFoundError", "files-missing", message)
         }
         ErrorKind::AlreadyExists => already_exists(place),
-        ErrorKind::NotADirectory => wrong_kind(place, "is no folder, or goes through what is none; list the one above"),
+        ErrorKind::NotADirectory => wrong_kind(place, "is not a folder, or goes through a file; list its parent"),
         ErrorKind::IsADirectory => not_a_file(place, FileKind::Folder),
-        ErrorKind::DirectoryNotEmpty => wrong_kind(place, "is not empty; remove what is in it first"),
+        ErrorKind::DirectoryNotEmpty => wrong_kind(place, "is not empty; remove its contents first"),
         // cap-std reports an escape from the folder without an OS error number.
         ErrorKind::PermissionDenied if error.raw_os_error().is_none() => {
-            not_allowed(format!("`{path}` leads out of the folder `{}`; name what is in it", place.folder))
+            not_allowed(format!("`{path}` leads outside the folder `{}`; name a path inside it", place.folder))
         }
         ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
-            not_allowed(format!("this is not permitted to the host at `{path}` ({error}); see to the permissions"))
+            not_allowed(format!("the host is not permitted to do this at `{path}` ({error}); check the permissions"))
         }
-        ErrorKind::InvalidFilename => invalid_path(place.text, "a part of it is too long for the disk; shorten it"),
+        ErrorKind::InvalidFilename => invalid_path(place.text, "a component is too long for the disk; shorten it"),
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
-            disk(format!("no space is left for `{path}` ({error}); make space and try again"))
+            disk(format!("no space is left for `{path}` ({error}); free some space and try again"))
         }
         _ if is_symlink_error(error) => symlink_refused(place),
-        _ => disk(format!("the disk fails at `{path}` ({error}); try again, and see to the disk")),
+        _ => disk(format!("the disk failed at `{path}` ({error}); try again, and check the disk")),
     }
 }
 

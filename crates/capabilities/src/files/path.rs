@@ -26,30 +26,30 @@ impl<'a> ToolPath<'a> {
     pub(super) fn parse(text: &'a str) -> Result<Self, CapabilityError> {
         let wrong = |why: &str| Err(invalid_path(text, why));
         if text.is_empty() {
-            return wrong("it is empty; write the name of a folder, `/`, and the way from there");
+            return wrong("it is empty; write it as `FOLDER/path`");
         }
         if text.len() > PATH_LIMIT {
             return wrong(&format!("it has {} bytes, the limit is {PATH_LIMIT}", text.len()));
         }
         if text.contains('\0') {
-            return wrong("a NUL is in it");
+            return wrong("it contains a NUL");
         }
         if text.contains('\\') {
-            return wrong("a backslash is in it; write `/` between its parts");
+            return wrong("it contains a backslash; separate its components with `/`");
         }
         if text.starts_with('/') {
-            return wrong("it starts at the root; write the name of a folder, `/`, and the way from there");
+            return wrong("it is absolute; write it as `FOLDER/path`");
         }
         let mut parts = text.split('/');
         let folder = parts.next().unwrap_or_default();
         let parts: Vec<&str> = parts.collect();
         for part in std::iter::once(&folder).chain(&parts) {
             match *part {
-                "" => return wrong("a part of it is empty; write one `/` between two parts and none at the end"),
-                "." | ".." => return wrong("`.` and `..` may not be in it; write the way from the folder down"),
+                "" => return wrong("it has an empty component; write one `/` between components and none at the end"),
+                "." | ".." => return wrong("it contains `.` or `..`; write the path from the folder down"),
                 _ if part.starts_with(TEMP_FILE_PREFIX) => {
                     return wrong(&format!(
-                        "names that begin with `{TEMP_FILE_PREFIX}` are those of files being written"
+                        "names that begin with `{TEMP_FILE_PREFIX}` are reserved for files being written"
                     ));
                 }
                 _ => {}

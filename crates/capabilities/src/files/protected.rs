@@ -137,7 +137,7 @@ impl ProtectedSet {
         let counts = |entry: &&ProtectedEntry| access == Access::Write || entry.hidden;
         let own = file_id(&dir.dir_metadata()?);
         if let Some(entry) = self.ancestors.get(&own).filter(counts) {
-            return Ok(Some(format!("{} is in it, and {}", entry.description, entry.rule())));
+            return Ok(Some(format!("it contains {}, {}", entry.description, entry.rule())));
         }
         let mut above = String::from(".");
         let mut last = None;
@@ -145,7 +145,7 @@ impl ProtectedSet {
             let stat = statat(dir, above.as_str(), AtFlags::empty()).map_err(Error::from)?;
             let id = (stat.st_dev, stat.st_ino);
             if let Some(entry) = self.folders.get(&id).filter(counts) {
-                return Ok(Some(format!("it is in {}, and {}", entry.description, entry.rule())));
+                return Ok(Some(format!("it is inside {}, {}", entry.description, entry.rule())));
             }
             // The parent of the root is the root itself.
             if last.replace(id) == Some(id) {
@@ -179,7 +179,7 @@ impl ProtectedSet {
 
 impl ProtectedEntry {
     const fn rule(&self) -> &'static str {
-        if self.hidden { "no tool may read or change that" } else { "no tool may change that" }
+        if self.hidden { "which no tool may read or change" } else { "which no tool may change" }
     }
 }
 

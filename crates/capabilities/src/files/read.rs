@@ -99,7 +99,7 @@ impl GrantedDir {
                 Err(name) => DirEntry { name: name.to_string_lossy().into_owned(), kind: FileKind::Other },
             };
             if all.len() == LIST_LIMIT {
-                return Err(too_large(place, "names in it", LIST_LIMIT as u64));
+                return Err(too_large(place, "entries", LIST_LIMIT as u64));
             }
             all.push(listed);
         }

@@ -24,7 +24,7 @@ impl GrantedDir {
             FileKind::File => parent.remove_file(name),
             FileKind::Folder => remove_empty_folder(&parent, name),
             FileKind::Other if metadata.is_symlink() => return Err(symlink_refused(place)),
-            FileKind::Other => return Err(wrong_kind(place, "is neither a file nor a folder, and is not removed")),
+            FileKind::Other => return Err(wrong_kind(place, "is neither a file nor a folder and cannot be removed")),
         };
         removed.map_err(|error| from_io(place, &error))?;
         sync_dir(&parent).map_err(|error| from_io(place, &error).with_effects(Effects::Committed))

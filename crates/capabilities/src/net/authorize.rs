@@ -53,7 +53,7 @@ impl Authorizer {
     /// Checks a request against the grants, except for the addresses that a host name resolves to.
     pub(super) fn authorize<'a>(&'a self, url: &'a Url, method: Method) -> Result<Authorized<'a>, CapabilityError> {
         let origin = origin(url);
-        let not_asked = || type_error("net-url", "the URL cannot be asked for; write it as `https://host/path`");
+        let not_asked = || type_error("net-url", "the URL cannot be requested; write it as `https://host/path`");
         let scheme = Scheme::from_name(url.scheme()).ok_or_else(not_asked)?;
         let host = url.host_str().ok_or_else(not_asked)?;
         let port = url.port_or_known_default().unwrap_or(scheme.default_port());
@@ -139,8 +139,8 @@ impl Authorizer {
         let count = |calls: u32| (calls < grant.calls).then_some(calls + 1);
         if self.meter.calls.fetch_update(Ordering::Relaxed, Ordering::Relaxed, count).is_err() {
             let message = format!(
-                "this run, with the runs of tools that it calls, has made {} requests already, the limit for {origin} is {}; make \
-                 fewer, or raise `calls`",
+                "this run and the tools that it called have made {} requests, the limit for {origin} is {}; \
+                 make fewer, or raise `calls`",
                 self.meter.calls.load(Ordering::Relaxed),
                 grant.calls
             );
@@ -151,7 +151,7 @@ impl Authorizer {
         {
             self.release();
             let message = format!(
-                "this tool has made its {rate} requests a minute to {origin}; ask again later, or raise `per_minute`"
+                "this tool has made its {rate} requests per minute to {origin}; retry later, or raise `per_minute`"
             );
             return Err(quota_error("net-rate", message));
         }
@@ -168,12 +168,12 @@ impl Authorizer {
         let Some((part, grant)) = nearest.max_by_key(|(part, _)| *part) else {
             let line = format!("host = \"{}\"", request.host);
             let message =
-                format!("{asked} is not granted, nor is any request; the policy would need a `net` with `{line}`");
+                format!("{asked} is not granted: there is no `net` grant; the policy needs one with `{line}`");
             return type_error("net-not-granted", message);
         };
         let (name, line) = missing_line(part, grant, request);
         let message = format!(
-            "{asked} is not granted: its {name} is not in `{grant}`; the policy would need `{line}` in a `net`"
+            "{asked} is not granted: its {name} is not in `{grant}`; the policy needs `{line}` in a `net` grant"
         );
         type_error("net-not-granted", message)
     }

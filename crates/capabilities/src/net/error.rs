@@ -34,7 +34,7 @@ pub(super) fn escape_for_display(text: &str) -> String {
 /// Returns the error of a blocked address, with the grant that would allow it.
 pub(super) fn blocked_address(refused: &BlockedAddress) -> CapabilityError {
     let next =
-        format!("a `net` grant that names this host can name the address: `addresses = [\"{}\"]`", refused.address);
+        format!("to allow it, add `addresses = [\"{}\"]` to a `net` grant that names this host", refused.address);
     type_error("net-address", format!("{refused}; {next}"))
 }
 
@@ -44,22 +44,22 @@ pub(super) fn no_response(error: &reqwest::Error, origin: &str) -> CapabilityErr
         return blocked_address(refused);
     }
     if error.is_builder() {
-        return type_error("net-url", format!("the URL at {origin} is none that can be asked for; percent-encode it"));
+        return type_error("net-url", format!("the URL at {origin} cannot be requested; percent-encode it"));
     }
     let effects = if error.is_connect() { Effects::None } else { Effects::Started };
     let failure = if let Some(tls) = find_cause::<rustls::Error>(error) {
         let why = escape_for_display(&tls.to_string());
-        type_error("net-tls", format!("{origin} cannot be trusted: {why}; check its certificate, and who is trusted"))
+        type_error("net-tls", format!("{origin} cannot be trusted: {why}; check its certificate and the trusted roots"))
     } else if error.is_dns() {
         let why = reason(error);
-        type_error("net-unreachable", format!("{origin} was not found: {why}; check the name of the host"))
+        type_error("net-unreachable", format!("{origin} was not found: {why}; check the host name"))
     } else if error.is_connect() {
         let why = reason(error);
-        type_error("net-unreachable", format!("{origin} cannot be reached: {why}; check that it answers there"))
+        type_error("net-unreachable", format!("{origin} cannot be reached: {why}; check that a server listens there"))
     } else {
         let why = reason(error);
-        let next = "it may have done what was asked: look before it is asked again";
-        type_error("net-broken", format!("{origin} ended the connection before it answered: {why}; {next}"))
+        let next = "it may have processed the request: check before you retry";
+        type_error("net-broken", format!("{origin} closed the connection before it responded: {why}; {next}"))
     };
     failure.with_effects(effects)
 }
@@ -68,16 +68,16 @@ pub(super) fn no_response(error: &reqwest::Error, origin: &str) -> CapabilityErr
 pub(super) fn body_interrupted(error: &reqwest::Error, origin: &str) -> CapabilityError {
     // Decompression fails with its own I/O errors, reading with errors of HTTP.
     let packed = find_cause::<hyper::Error>(error).is_none() && find_cause::<io::Error>(error).is_some();
-    let why = if packed { "its compression is damaged".to_owned() } else { reason(error) };
-    let next = "the request was done; ask for the rest again if that does no harm";
-    type_error("net-broken", format!("the answer of {origin} broke off: {why}; {next}"))
+    let why = if packed { "its compressed data is corrupt".to_owned() } else { reason(error) };
+    let next = "the server processed the request; retry only if that is safe";
+    type_error("net-broken", format!("the response of {origin} was interrupted: {why}; {next}"))
         .with_effects(Effects::Committed)
 }
 
 /// Returns the error of a response body that cannot be decompressed.
 pub(super) fn decompression_failed(origin: &str) -> CapabilityError {
-    let next = "the request was done; ask for the rest again if that does no harm";
-    let message = format!("the answer of {origin} broke off: its compression is damaged; {next}");
+    let next = "the server processed the request; retry only if that is safe";
+    let message = format!("the response of {origin} was interrupted: its compressed data is corrupt; {next}");
     type_error("net-broken", message).with_effects(Effects::Committed)
 }
 
@@ -85,13 +85,13 @@ pub(super) fn decompression_failed(origin: &str) -> CapabilityError {
 /// contain the URL.
 fn reason(error: &reqwest::Error) -> String {
     if error.is_timeout() {
-        return "it took too long".to_owned();
+        return "it timed out".to_owned();
     }
     match find_cause::<io::Error>(error) {
         Some(io) if io.kind() == io::ErrorKind::Other => escape_for_display(&io.to_string()),
         Some(io) => io.kind().to_string(),
         None if find_cause::<hyper::Error>(error).is_some_and(hyper::Error::is_parse_too_large) => {
-            "the head of its answer is too long".to_owned()
+            "its response header is too large".to_owned()
         }
         None if find_cause::<hyper::Error>(error).is_some_and(hyper::Error::is_parse) => {
             "it does not speak HTTP".to_owned()

@@ -96,8 +96,8 @@ impl Header {
 pub(super) fn reject_range_headers(fields: &[Header], origin: &str) -> Result<(), CapabilityError> {
     let Some(field) = fields.iter().find(|field| RANGE_HEADERS.contains(&field.name.as_str())) else { return Ok(()) };
     let message = format!(
-        "the header `{}` cannot be sent to {origin}: a tool may send a secret there, and parts of answers are not searched for \
-         it; ask for the whole",
+        "the header `{}` cannot be sent to {origin}: a tool may send a secret there, and partial responses are not \
+         searched for it; request the whole",
         field.name
     );
     Err(type_error("net-range", message))
@@ -138,23 +138,23 @@ fn parse_one(name: &str, value: &str) -> Result<Option<Header>, CapabilityError>
     let wrong = |why: &str| {
         type_error("net-header", format!("the header `{}` cannot be sent: {why}", escape_for_display(name)))
     };
-    let parsed = HeaderName::from_bytes(name.as_bytes()).map_err(|_| wrong("that is no name of a header"))?;
+    let parsed = HeaderName::from_bytes(name.as_bytes()).map_err(|_| wrong("its name is invalid"))?;
     if IGNORED.contains(&parsed.as_str()) || parsed.as_str().starts_with("proxy-") {
         return Ok(None);
     }
     let name = cgi_name(parsed.as_str());
     let is_ours = |name: &str| IGNORED.contains(&name) || EXACT_SPELLING.contains(&name) || name.starts_with("proxy-");
     if name != parsed.as_str() && is_ours(&name) {
-        return Err(wrong(&format!("some servers read it as `{name}`; write it with `-`, or take another name")));
+        return Err(wrong(&format!("some servers read it as `{name}`; write it with `-`, or use another name")));
     }
     if OVERRIDES.contains(&name.as_str()) {
-        return Err(wrong("a server may do by it what is not granted; say the method and the path themselves"));
+        return Err(wrong("it can make a server do what is not granted; set the method and the path directly"));
     }
     let value = value.trim_matches([' ', '\t', '\n', '\r']);
     let bytes: Option<Vec<u8>> = value.chars().map(|char| u8::try_from(u32::from(char)).ok()).collect();
-    let value = bytes.ok_or_else(|| wrong("it has a character in it that is no byte; encode it"))?;
+    let value = bytes.ok_or_else(|| wrong("its value has a character outside Latin-1; encode it"))?;
     if HeaderValue::from_bytes(&value).is_err() {
-        return Err(wrong("it has a line break or another control character in it; encode it"));
+        return Err(wrong("its value has a line break or another control character; encode it"));
     }
     Ok(Some(Header { name: parsed, value }))
 }

@@ -78,7 +78,7 @@ impl ClientPool {
             .dns_resolver(GuardedResolver::new(shared.resolver.clone(), reach.addresses.clone()))
             .tls_backend_preconfigured(tls)
             .build()
-            .map_err(|_| error::type_error("net-tls", "the client cannot be set up; report this as a fault"))?;
+            .map_err(|_| error::type_error("net-tls", "the client cannot be set up; report this as a bug"))?;
         clients.push((reach, client.clone()));
         Ok(client)
     }

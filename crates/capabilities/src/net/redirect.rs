@@ -55,17 +55,17 @@ pub(super) fn decide(
         Err(type_error("net-redirect", message).with_effects(Effects::Committed))
     };
     match redirect {
-        Redirect::Error => return refused("and the request says `redirect: \"error\"`; say `manual` to look at it"),
+        Redirect::Error => return refused("but the request has `redirect: \"error\"`; use `manual` to inspect it"),
         Redirect::Manual | Redirect::Follow if withholds => return Ok(RedirectAction::DeliverWithoutLocation),
         Redirect::Manual => return Ok(RedirectAction::Deliver),
         Redirect::Follow => {}
     }
     let url = match to {
         Ok(url) => url,
-        Err(error) => return refused(&format!("to what is no URL: {}", escape_for_display(&error.to_string()))),
+        Err(error) => return refused(&format!("to an invalid URL: {}", escape_for_display(&error.to_string()))),
     };
     if let Err(why) = check_url(&url) {
-        return refused(&format!("to a URL that cannot be asked for: {why}"));
+        return refused(&format!("to a URL that cannot be requested: {why}"));
     }
     let next = next_hop(hop, url, status);
     // This chain carried no secret, but an earlier request of the run may have.

@@ -64,13 +64,13 @@ impl ValidRequest {
         for (part, text) in [("path", url.path()), ("fragment", url.fragment().unwrap_or_default())] {
             if let Some(name) = placeholder::secret_names(text.as_bytes(), BodyEncoding::UrlEncoded).first() {
                 let places = [Place::Header, Place::Query, Place::Body].map(Place::name).join(", ");
-                let message = format!("the secret `{name}` stands in the {part} of a URL; it may stand in: {places}");
+                let message = format!("the secret `{name}` is in the {part} of a URL; it may only be in: {places}");
                 return Err(type_error("secret-misplaced", message));
             }
         }
         let method = parse_method(&method)?;
         if body.is_some() && matches!(method, Method::Get | Method::Head) {
-            let message = format!("a request by {} has no body; send it by POST, or leave it out", method.name());
+            let message = format!("a {} request has no body; use POST, or leave the body out", method.name());
             return Err(type_error("net-body", message));
         }
         Ok(Self { url, method, headers: header::parse(&headers)?, redirect, body })
@@ -78,7 +78,7 @@ impl ValidRequest {
 }
 
 fn parse_url(text: &str) -> Result<Url, CapabilityError> {
-    let wrong = |why: &str| type_error("net-url", format!("the URL cannot be asked for: {why}"));
+    let wrong = |why: &str| type_error("net-url", format!("the URL cannot be requested: {why}"));
     if text.len() > MAX_URL_BYTES {
         return Err(wrong(&format!("it has {} bytes, the limit is {MAX_URL_BYTES}", text.len())));
     }
@@ -96,7 +96,7 @@ pub(super) fn check_url(url: &Url) -> Result<(), String> {
         ));
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err("it has a user or a password in it; send them in an `Authorization` header".to_owned());
+        return Err("it contains a user name or a password; send them in an `Authorization` header".to_owned());
     }
     if url.host_str().is_none_or(str::is_empty) {
         return Err("it has no host".to_owned());

@@ -170,7 +170,7 @@ impl Body {
             self.fail(error::decompression_failed(&self.origin));
         } else if self.received > self.limit {
             let message = format!(
-                "the answer of {} has more than {} bytes, unpacked; ask for less, or raise `response_bytes`",
+                "the decompressed response of {} has more than {} bytes; request less, or raise `response_bytes`",
                 self.origin, self.limit
             );
             self.fail(error::quota_error("net-response-too-large", message).with_effects(Effects::Committed));

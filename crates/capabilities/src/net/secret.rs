@@ -36,7 +36,7 @@ pub enum SecretError {
     #[error("the value of a secret must have 8 to 8192 bytes, it has {0}")]
     Length(usize),
     /// The value has control characters, which headers cannot contain.
-    #[error("the value of a secret has a line break or another control character in it")]
+    #[error("the value of a secret contains a line break or another control character")]
     Control,
 }
 
@@ -52,7 +52,7 @@ impl SecretError {
     pub const fn hint(&self) -> &'static str {
         match self {
             Self::Length(_) => "set the whole value, and nothing else",
-            Self::Control => "set it without a line break at its end",
+            Self::Control => "set it without a trailing line break",
         }
     }
 }
@@ -146,8 +146,8 @@ impl Secrets {
     pub(super) fn value(&self, name: &str, place: Place, to: Destination<'_>) -> Result<&str, CapabilityError> {
         let found = self.all[..self.own].iter().find(|(grant, _)| grant.name.as_str() == name);
         let Some((grant, secret)) = found else {
-            let next = "the policy file can grant it to the tool, in its `secrets`";
-            let message = format!("the secret `{name}` is not granted, so nothing was put in its place; {next}");
+            let next = "grant it to the tool with `secrets` in the policy";
+            let message = format!("the secret `{name}` is not granted, so its placeholder was not replaced; {next}");
             return Err(type_error("secret-not-granted", message));
         };
         if !grant.into.contains(&place) {
@@ -155,7 +155,7 @@ impl Secrets {
             places.insert(place);
             let line: Vec<String> = places.iter().map(|place| format!("\"{}\"", place.name())).collect();
             let message = format!(
-                "the secret `{name}` may not stand in the {} of a request; the policy would need `into = [{}]`",
+                "the secret `{name}` may not be in the {} of a request; the policy needs `into = [{}]`",
                 place.name(),
                 line.join(", ")
             );
@@ -185,14 +185,14 @@ fn allows_host(grant: &SecretGrant, host: &str) -> bool {
 fn check_destination(grant: &SecretGrant, to: Destination<'_>) -> Result<(), CapabilityError> {
     let (name, host) = (&grant.name, to.host);
     if !allows_host(grant, host) {
-        let next = format!("the policy would need `\"{host}\"` among the `hosts` of this secret");
+        let next = format!("the policy needs `\"{host}\"` in the `hosts` of this secret");
         return Err(type_error(
             "secret-not-granted",
             format!("the secret `{name}` may not be sent to `{host}`; {next}"),
         ));
     }
     if to.is_downgraded {
-        let why = "a redirect leads from https to http, where everybody can read it; ask for the address it leads to";
+        let why = "a redirect leads from https to unencrypted http; request its target directly";
         return Err(type_error("secret-not-granted", format!("the secret `{name}` was not sent to `{host}`: {why}")));
     }
     Ok(())

@@ -121,7 +121,7 @@ impl NetSession {
             }
         }
         let message =
-            format!("{} redirects more than {} times; ask elsewhere", origin(&hop.url), redirect::MAX_REDIRECTS);
+            format!("{} redirects more than {} times; use another URL", origin(&hop.url), redirect::MAX_REDIRECTS);
         Err(type_error("net-redirect", message).with_effects(done))
     }
 
@@ -163,14 +163,14 @@ impl NetSession {
 /// Rejects a response in which a secret could not be recognized. Otherwise returns the decompressor
 /// of the body.
 fn check_searchable(answer: &reqwest::Response, origin: &str) -> Result<Decompressor, CapabilityError> {
-    let why = "a tool may send a secret there, and it could not be recognised in that";
+    let why = "a tool may send a secret there, and it could not be detected in that";
     if answer.status() == StatusCode::PARTIAL_CONTENT || answer.headers().contains_key(CONTENT_RANGE) {
-        let message = format!("{origin} answers with a part of the whole: {why}; ask for the whole");
+        let message = format!("{origin} sent a partial response: {why}; request the whole");
         return Err(type_error("net-range", message).with_effects(Effects::Committed));
     }
     Decompressor::from_headers(answer.headers()).map_err(|codings| {
         let codings = error::escape_for_display(&codings);
-        let message = format!("{origin} packs its answer as `{codings}`: {why}; only gzip or deflate is unpacked");
+        let message = format!("{origin} encoded its response as `{codings}`: {why}; only gzip or deflate is supported");
         type_error("net-coding", message).with_effects(Effects::Committed)
     })
 }

@@ -22,21 +22,21 @@ const fn v6(segments: [u16; 4], prefix: u8) -> Ipv6Net {
 const SPECIAL_V4: &[(Ipv4Net, &str)] = &[
     (v4(0, 0, 0, 0, 8), "this network (RFC 791)"),
     (v4(10, 0, 0, 0, 8), "private (RFC 1918)"),
-    (v4(100, 64, 0, 0, 10), "shared by the customers of a provider (RFC 6598)"),
+    (v4(100, 64, 0, 0, 10), "shared by carrier-grade NAT (RFC 6598)"),
     (v4(127, 0, 0, 0, 8), "loopback (RFC 1122)"),
     (v4(169, 254, 0, 0, 16), "link-local, where clouds keep credentials (RFC 3927)"),
     (v4(172, 16, 0, 0, 12), "private (RFC 1918)"),
-    (v4(192, 0, 0, 0, 24), "for protocols (RFC 6890)"),
-    (v4(192, 0, 2, 0, 24), "for documentation (RFC 5737)"),
-    (v4(192, 88, 99, 0, 24), "a relay of 6to4 (RFC 7526)"),
+    (v4(192, 0, 0, 0, 24), "reserved for protocols (RFC 6890)"),
+    (v4(192, 0, 2, 0, 24), "reserved for documentation (RFC 5737)"),
+    (v4(192, 88, 99, 0, 24), "a 6to4 relay (RFC 7526)"),
     (v4(192, 168, 0, 0, 16), "private (RFC 1918)"),
-    (v4(198, 18, 0, 0, 15), "for benchmarks (RFC 2544)"),
-    (v4(198, 51, 100, 0, 24), "for documentation (RFC 5737)"),
-    (v4(203, 0, 113, 0, 24), "for documentation (RFC 5737)"),
+    (v4(198, 18, 0, 0, 15), "reserved for benchmarks (RFC 2544)"),
+    (v4(198, 51, 100, 0, 24), "reserved for documentation (RFC 5737)"),
+    (v4(203, 0, 113, 0, 24), "reserved for documentation (RFC 5737)"),
     (v4(224, 0, 0, 0, 4), "multicast (RFC 5771)"),
     (v4(240, 0, 0, 0, 4), "reserved, or broadcast (RFC 1112, RFC 919)"),
     // Not in a registry: virtual machines of Azure reach their host at this address.
-    (v4(168, 63, 129, 16, 32), "the host of a machine in a cloud"),
+    (v4(168, 63, 129, 16, 32), "an endpoint of a cloud platform"),
 ];
 
 const GLOBAL_V6: Ipv6Net = v6([0x2000, 0, 0, 0], 3);
@@ -45,17 +45,17 @@ const GLOBAL_V6: Ipv6Net = v6([0x2000, 0, 0, 0], 3);
 const SPECIAL_V6: &[(Ipv6Net, &str)] = &[
     (Ipv6Net::new_assert(Ipv6Addr::UNSPECIFIED, 128), "unspecified (RFC 4291)"),
     (Ipv6Net::new_assert(Ipv6Addr::LOCALHOST, 128), "loopback (RFC 4291)"),
-    (Ipv6Net::new_assert(Ipv6Addr::UNSPECIFIED, 96), "an address of IPv4 in disguise (RFC 4291)"),
-    (v6([0x64, 0xff9b, 1, 0], 48), "a translation to IPv4 of one's own network (RFC 8215)"),
-    (v6([0x100, 0, 0, 0], 64), "discarded (RFC 6666)"),
-    (v6([0x100, 0, 0, 1], 64), "a dummy (RFC 9780)"),
+    (Ipv6Net::new_assert(Ipv6Addr::UNSPECIFIED, 96), "an IPv4-compatible address (RFC 4291)"),
+    (v6([0x64, 0xff9b, 1, 0], 48), "a local translation to IPv4 (RFC 8215)"),
+    (v6([0x100, 0, 0, 0], 64), "discard-only (RFC 6666)"),
+    (v6([0x100, 0, 0, 1], 64), "a dummy prefix (RFC 9780)"),
     (v6([0x2001, 0, 0, 0], 32), "Teredo (RFC 4380)"),
-    (v6([0x2001, 2, 0, 0], 48), "for benchmarks (RFC 5180)"),
-    (v6([0x2001, 0, 0, 0], 23), "for protocols (RFC 2928)"),
-    (v6([0x2001, 0xdb8, 0, 0], 32), "for documentation (RFC 3849)"),
+    (v6([0x2001, 2, 0, 0], 48), "reserved for benchmarks (RFC 5180)"),
+    (v6([0x2001, 0, 0, 0], 23), "reserved for protocols (RFC 2928)"),
+    (v6([0x2001, 0xdb8, 0, 0], 32), "reserved for documentation (RFC 3849)"),
     (v6([0x2002, 0, 0, 0], 16), "6to4 (RFC 3056)"),
-    (v6([0x3fff, 0, 0, 0], 20), "for documentation (RFC 9637)"),
-    (v6([0x5f00, 0, 0, 0], 16), "for segment routing (RFC 9602)"),
+    (v6([0x3fff, 0, 0, 0], 20), "reserved for documentation (RFC 9637)"),
+    (v6([0x5f00, 0, 0, 0], 16), "reserved for segment routing (RFC 9602)"),
     (v6([0xfc00, 0, 0, 0], 7), "unique local (RFC 4193)"),
     (v6([0xfe80, 0, 0, 0], 10), "link-local (RFC 4291)"),
     (v6([0xfec0, 0, 0, 0], 10), "site-local (RFC 3879)"),
@@ -70,7 +70,7 @@ const V4_COMPATIBLE: Ipv6Net = Ipv6Net::new_assert(Ipv6Addr::UNSPECIFIED, 96);
 
 /// The error of a host whose address is neither global nor granted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{host}` is at {address}, which is {what}")]
+#[error("`{host}` has the address {address}, which is {what}")]
 pub(super) struct BlockedAddress {
     pub(super) host: String,
     pub(super) address: IpAddr,
@@ -98,7 +98,7 @@ fn special_range(address: IpAddr) -> Option<&'static str> {
         IpAddr::V6(address) => {
             let named = SPECIAL_V6.iter().find(|(range, _)| range.contains(&address)).map(|(_, what)| *what);
             let global = GLOBAL_V6.contains(&address) || NAT64_WELL_KNOWN.contains(&address);
-            named.or((!global).then_some("of no global range"))
+            named.or((!global).then_some("in no global range"))
         }
     }
 }

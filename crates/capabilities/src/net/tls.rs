@@ -27,7 +27,7 @@ pub enum RootsError {
         source: pem::Error,
     },
     /// The file contains no certificate, or one that cannot be trusted.
-    #[error("`{}` has no certificate in it that can be trusted", path.display())]
+    #[error("`{}` contains no certificate that can be trusted", path.display())]
     Invalid {
         /// The path of the file.
         path: PathBuf,
@@ -52,10 +52,8 @@ impl RootsError {
     #[must_use]
     pub const fn hint(&self) -> Option<&'static str> {
         match self {
-            Self::Unreadable { .. } => Some("check that the file is there and may be read"),
-            Self::Invalid { .. } => {
-                Some("it must have certificates of authorities in PEM: `-----BEGIN CERTIFICATE-----`")
-            }
+            Self::Unreadable { .. } => Some("check that the file exists and is readable"),
+            Self::Invalid { .. } => Some("it must contain CA certificates in PEM: `-----BEGIN CERTIFICATE-----`"),
             Self::Unsupported(_) => None,
         }
     }
@@ -90,8 +88,8 @@ impl Tls {
             tokio::task::spawn_blocking(system_config).await.ok().flatten()
         };
         self.with_roots.get_or_init(load).await.clone().ok_or_else(|| {
-            let next = "install the system's certificates of authorities (`ca-certificates`), or name a file of them";
-            error::type_error("net-tls", format!("this machine trusts no authority, so https cannot be used; {next}"))
+            let next = "install the system's CA certificates (`ca-certificates`), or name a file with them";
+            error::type_error("net-tls", format!("this machine trusts no CA, so https cannot be used; {next}"))
         })
     }
 }

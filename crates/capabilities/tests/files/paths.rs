@@ -213,17 +213,17 @@ fn a_message_says_what_to_write_instead() {
     check(
         "data/../\u{1b}[2J",
         "TypeError",
-        "`data/../\\u{1b}[2J` is no path of a file: `.` and `..` may not be in it; write the way from the folder down",
+        "`data/../\\u{1b}[2J` is not a valid path: it contains `.` or `..`; write the path from the folder down",
     );
     check(
         "in/f",
         "NotAllowedError",
-        "no folder `in` is granted (granted: `data`, `other`); `[[grants.tools.TOOL.files]] name = \"in\", path = \"…\"` \
-         in a policy grants it",
+        "no folder `in` is granted (granted: `data`, `other`); grant it in the policy: \
+         `[[grants.tools.TOOL.files]] name = \"in\", path = \"…\"`",
     );
-    check("data/f", "NotFoundError", "`data/f` is not there; list the folder that it should be in");
+    check("data/f", "NotFoundError", "`data/f` does not exist; list its parent");
     let failure = open(&[]).unwrap().read("data/f").unwrap_err();
-    assert!(failure.message.starts_with("no folder `data` is granted (none is); "), "{failure}");
+    assert!(failure.message.starts_with("no folder `data` is granted (granted: none); "), "{failure}");
     let long = format!("data/{}/..", "x".repeat(1_000));
     assert!(files.read(&long).unwrap_err().message.len() < 400);
 }

@@ -100,7 +100,7 @@ fn a_hidden_file_is_not_read_under_any_name() {
         for around in ["conf", "linked", "."] {
             let error = open(around).err().unwrap();
             assert_eq!(error.code(), "files-protected", "{around}");
-            assert!(error.to_string().ends_with("no tool may read or change that"), "{error}");
+            assert!(error.to_string().ends_with("which no tool may read or change"), "{error}");
         }
     }
     let protected = [ProtectedPath::hidden("the tokens", &tokens), ProtectedPath::file("the policy", &tokens)];

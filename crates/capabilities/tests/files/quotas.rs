@@ -62,8 +62,8 @@ fn what_is_larger_than_what_is_left_is_refused_and_the_rest_is_still_there() {
     assert_eq!((failure.code, failure.name), ("files-quota", "QuotaExceededError"));
     assert_eq!(
         failure.message,
-        "`data/f` would take 7 bytes, and 6 of 10 are left; `bytes` in the grant of `data` says how many bytes a run may \
-         take"
+        "`data/f` would take 7 bytes, but only 6 of 10 are left; `bytes` in the grant of `data` limits the bytes per \
+         run"
     );
     files.write("data/f", b"123456", WriteMode::Append).unwrap();
     files.write("data/empty", b"", WriteMode::Create).unwrap();

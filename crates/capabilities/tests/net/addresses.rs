@@ -77,7 +77,7 @@ async fn a_name_that_changes_its_address_is_looked_at_each_time() {
     assert_eq!(text(&run, get(&url)).await.1, "here");
     let failure = failure(&run, get(&url)).await;
     assert_eq!((failure.code, failure.effects), ("net-address", Effects::None));
-    assert!(failure.message.contains("`a.test` is at 127.0.0.2, which is loopback"), "{failure}");
+    assert!(failure.message.contains("`a.test` has the address 127.0.0.2, which is loopback"), "{failure}");
     assert!(failure.message.contains("addresses = [\"127.0.0.2\"]"), "{failure}");
     assert_eq!(server.connections(), 1);
 }

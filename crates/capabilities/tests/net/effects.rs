@@ -101,7 +101,7 @@ async fn an_answer_that_is_all_head_is_given_up() {
     });
     let failure = failure(&run, get(&url)).await;
     assert_eq!((failure.code, failure.effects), ("net-broken", Effects::Started));
-    assert!(failure.message.contains("the head of its answer is too long"), "{failure}");
+    assert!(failure.message.contains("its response header is too large"), "{failure}");
     server.await.unwrap();
 }
 

@@ -190,27 +190,29 @@ async fn what_is_not_granted_is_named_with_the_line_that_would_grant_it() {
         (
             "GET",
             "https://b.test/v1",
-            "its host is not in `POST https://other.test`; the policy would need `host = \"b.test\"`".to_owned(),
+            "its host is not in `POST https://other.test`; the policy needs `host = \"b.test\"` in a `net` \
+             grant"
+                .to_owned(),
         ),
         (
             "GET",
             "http://x.a.test/v1",
-            format!("its scheme is not in {second}; the policy would need `scheme = \"http\"`"),
+            format!("its scheme is not in {second}; the policy needs `scheme = \"http\"` in"),
         ),
         (
             "GET",
             "https://x.a.test:444/v1",
-            format!("its port is not in {second}; the policy would need `ports = [443, 8443, 444]`"),
+            format!("its port is not in {second}; the policy needs `ports = [443, 8443, 444]` in"),
         ),
         (
             "GET",
             "https://x.a.test/v2?key=1",
-            format!("its path is not in {second}; the policy would need `path = \"/v2\"`"),
+            format!("its path is not in {second}; the policy needs `path = \"/v2\"` in"),
         ),
         (
             "PUT",
             "https://x.a.test/v1/x",
-            format!("its method is not in {second}; the policy would need `methods = [\"GET\", \"HEAD\", \"PUT\"]`"),
+            format!("its method is not in {second}; the policy needs `methods = [\"GET\", \"HEAD\", \"PUT\"]`"),
         ),
     ] {
         let failure = failure(&run, Request { method: method.to_owned(), ..get(url) }).await;
@@ -223,7 +225,7 @@ async fn what_is_not_granted_is_named_with_the_line_that_would_grant_it() {
     }
     let failure = failure(&start(&net, &[], &[]), get("https://a.test/")).await;
     assert!(
-        failure.message.contains("nor is any request") && failure.message.contains("host = \"a.test\""),
+        failure.message.contains("there is no `net` grant") && failure.message.contains("host = \"a.test\""),
         "{failure}"
     );
 }

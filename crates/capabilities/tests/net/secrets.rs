@@ -88,8 +88,8 @@ async fn a_secret_goes_nowhere_that_its_grant_does_not_name() {
             "`into = [\"header\", \"query\", \"body\"]`",
         ),
         (grant(hosts, header_only), in_query.clone(), "secret-misplaced", "`into = [\"header\", \"query\"]`"),
-        (grant(hosts, header_only), in_body.clone(), "secret-misplaced", "may not stand in the body"),
-        (grant(&["*.a.test"], EVERYWHERE), in_header, "secret-not-granted", "`\"a.test\"` among the `hosts`"),
+        (grant(hosts, header_only), in_body.clone(), "secret-misplaced", "may not be in the body"),
+        (grant(&["*.a.test"], EVERYWHERE), in_header, "secret-not-granted", "`\"a.test\"` in the `hosts`"),
         (grant(&["b.test"], EVERYWHERE), in_query, "secret-not-granted", "may not be sent to `a.test`"),
         (grant(&["b.test"], EVERYWHERE), in_body, "secret-not-granted", "may not be sent to `a.test`"),
         (
@@ -107,7 +107,7 @@ async fn a_secret_goes_nowhere_that_its_grant_does_not_name() {
         (grant(hosts, EVERYWHERE), get(&format!("{url}{placed}")), "secret-misplaced", "stands in the path"),
         (grant(hosts, EVERYWHERE), get(&format!("{url}%7B%7Bsecret%3ATOKEN%7D%7D")), "secret-misplaced", "in the path"),
         (grant(hosts, EVERYWHERE), get(&format!("{url}#{placed}")), "secret-misplaced", "in the fragment"),
-        (grant(hosts, EVERYWHERE), get(&format!("http://{placed}@a.test/")), "net-url", "a user or a password"),
+        (grant(hosts, EVERYWHERE), get(&format!("http://{placed}@a.test/")), "net-url", "a user name or a password"),
     ];
     for (secret, request, code, expect) in cases {
         let run = start(&net(Names::local(&["a.test"])), &[granting("a.test", server.port)], &[secret]);

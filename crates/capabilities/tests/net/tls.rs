@@ -191,10 +191,7 @@ fn a_file_of_trusted_certificates_has_some() {
     assert_eq!(code(&file), Some("roots-invalid"));
     assert_eq!(code(&Authority::new("trusted").file), None);
     let error = made(Roots::File("/nowhere/roots.pem".into())).err().unwrap();
-    assert_eq!(
-        (error.code(), error.hint()),
-        ("roots-unreadable", Some("check that the file is there and may be read"))
-    );
+    assert_eq!((error.code(), error.hint()), ("roots-unreadable", Some("check that the file exists and is readable")));
     // That a system trusts nobody is told to who asks by https.
     assert!(made(Roots::System).is_ok());
 }

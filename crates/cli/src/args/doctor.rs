@@ -6,8 +6,8 @@ use crate::doctor::ExtraSyscalls;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  toolcell doctor\n  toolcell doctor --json\n  \
     toolcell doctor --seccomp > seccomp.json\n  toolcell doctor --seccomp --allow network,processes > seccomp.json\n\n\
-    Exit status: 0 it works, 5 no image of the guest works here, 6 an image or the store is not as it was written,\n\
-    70 the first call gave a wrong answer")]
+    Exit status: 0 it works, 5 no guest image works on this machine, 6 an image or the store is damaged,\n\
+    70 the test call returned a wrong result")]
 pub(crate) struct DoctorArgs {
     /// Print only the seccomp profile that Toolcell needs, in the format of container runtimes
     #[arg(long)]

@@ -15,8 +15,8 @@ pub(crate) fn days(span: Duration) -> f64 {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  toolcell search csv json\n  toolcell search '日付を 正規化' --json\n  \
     toolcell search sum of sales --limit 3\n\n\
-    Words are compared with names, tags, descriptions and parameters; rare words count more. That nothing is found is an\n\
-    answer: the exit status is 0.")]
+    The search covers names, tags, descriptions and parameters; rare words count more. If nothing matches, the exit\n\
+    status is still 0.")]
 pub(crate) struct SearchArgs {
     /// Search words
     #[arg(value_name = "WORDS", required = true)]
@@ -29,8 +29,9 @@ pub(crate) struct SearchArgs {
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  toolcell deprecate old --successor new\n  toolcell deprecate old\n\n\
-    It goes on to work, and each answer about it names its successor. That does not travel with `toolcell export`.\n\
-    Exit status: 0 done, 4 no such tool, or none that can be a successor")]
+    A deprecated tool still runs, and each response about it names its successor. The deprecation is not part of\n\
+    `toolcell export`.\n\
+    Exit status: 0 done, 4 no such tool, or an invalid successor")]
 pub(crate) struct DeprecateArgs {
     /// Tool name or identifier
     #[arg(value_name = "TOOL")]
@@ -43,8 +44,8 @@ pub(crate) struct DeprecateArgs {
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  toolcell retire --dry-run\n  toolcell retire --unused 90d --confirm\n\n\
-    What is retired is deprecated: it goes on to work, and names what to use in its place where that is known.\n\
-    Exit status: 0 done, or there is nothing to retire; 2 nobody confirmed it")]
+    Retired tools are marked as deprecated, with their successor if one is known. They still run.\n\
+    Exit status: 0 done, or nothing to retire; 2 not confirmed")]
 pub(crate) struct RetireArgs {
     /// Show which tools would be retired and why, without changing them
     #[arg(long, conflicts_with = "confirm")]

@@ -14,10 +14,10 @@ use super::SandboxArgs;
     args_conflicts_with_subcommands = true,
     after_help = "Examples:\n  toolcell mcp config --client claude-code --write\n  toolcell mcp\n  \
     toolcell mcp --http 127.0.0.1:8080\n  toolcell mcp --http 0.0.0.0:8080 --tokens tokens.toml --allow-host tools.example.com\n\n\
-    Without --http the server speaks with the client that started it, over standard input and output.\n\
-    Environment: TOOLCELL_MCP_TOKEN is the one token for --http; TOOLCELL_LOG what is logged to standard error, such as `debug`;\n\
-    OTEL_EXPORTER_OTLP_ENDPOINT, and the other variables of OpenTelemetry, where traces are sent.\n\
-    Exit status: 0 the client is gone or somebody ended the server, 2 usage"
+    Without --http, the server talks to the client that started it, over standard input and output.\n\
+    Environment: TOOLCELL_MCP_TOKEN sets a single bearer token for --http; TOOLCELL_LOG sets the log level on\n\
+    standard error, such as `debug`; OTEL_EXPORTER_OTLP_ENDPOINT and the other OpenTelemetry variables configure tracing.\n\
+    Exit status: 0 the client disconnected or the server was stopped, 2 usage"
 )]
 pub(crate) struct McpArgs {
     #[command(subcommand)]
@@ -76,10 +76,10 @@ pub(crate) enum McpCommand {
 #[command(after_help = "Examples:\n  toolcell mcp config --client claude-code --write\n  \
     toolcell mcp config --client codex --user --write\n  toolcell mcp config --client vscode --remove\n  \
     toolcell mcp config --client cursor --http http://127.0.0.1:8080/mcp --token-env TOOLCELL_TOKEN\n\n\
-    The file of a project is looked for in the current folder, or in that of --project. What is in there already keeps its\n\
-    comments, its order and every other byte. --remove takes out what --write put in, and nothing that is not ours; a file\n\
-    that had nothing else in it goes as well. `--dir DIR` becomes a part of the command.\n\
-    Exit status: 0 done, or there is nothing to remove; 2 the file is not understood, or has another server of that name")]
+    The project's file is in the current folder, or in the --project folder. Existing content is kept byte for byte,\n\
+    including comments and order. --remove removes only the entry that --write added, and deletes the file if nothing\n\
+    else is in it. `--dir DIR` becomes part of the command in the entry.\n\
+    Exit status: 0 done, or nothing to remove; 2 the file cannot be parsed, or has another server with this name")]
 pub(crate) struct McpConfigArgs {
     /// The MCP client
     #[arg(long, value_name = "CLIENT", value_parser = client_parser())]
@@ -132,5 +132,5 @@ pub(crate) struct McpFileArgs {
 /// Returns a parser of client names.
 fn client_parser() -> impl clap::builder::TypedValueParser<Value = Client> {
     PossibleValuesParser::new(Client::ALL.map(Client::name))
-        .try_map(|name| Client::from_name(&name).ok_or("there is no such client"))
+        .try_map(|name| Client::from_name(&name).ok_or("unknown client"))
 }

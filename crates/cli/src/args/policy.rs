@@ -36,9 +36,9 @@ pub(crate) struct PolicyArgs {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  toolcell config show --origin\n  toolcell config check toolcell.toml\n  \
     toolcell config schema > toolcell.schema.json\n  toolcell config trust\n\n\
-    Two files count: the user's, and a `toolcell.toml` that is found upwards from the current folder,\n\
-    up to the home directory or the end of the file system. The project's may only narrow what the\n\
-    user's allows, and its hooks run only where `toolcell config trust` was said to exactly that file;\n\
+    Two files apply: the user's, and the project's `toolcell.toml`, found by searching upwards from the\n\
+    current folder to the home directory or the end of the file system. The project's file can only\n\
+    narrow what the user's allows. Its hooks run only after `toolcell config trust` for that exact file;\n\
     until then they deny.")]
 pub(crate) struct ConfigArgs {
     #[command(subcommand)]
@@ -54,7 +54,7 @@ pub(crate) enum ConfigCommand {
         origin: bool,
     },
     /// Validate policy files, with the position of each error
-    #[command(after_help = "Exit status: 0 all are sound, 2 one is not")]
+    #[command(after_help = "Exit status: 0 all files are valid, 2 a file is invalid")]
     Check {
         /// A policy file, or - for standard input [default: the files in effect]
         file: Option<String>,
@@ -74,7 +74,9 @@ pub(crate) enum ConfigCommand {
 }
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = "A project's file may only narrow what the user's allows. Nothing is overwritten.")]
+#[command(
+    after_help = "A project's file can only narrow what the user's file allows. An existing file is not overwritten."
+)]
 pub(crate) struct InitArgs {
     /// Folder to create `toolcell.toml` in
     #[arg(default_value = ".", conflicts_with = "user")]
@@ -88,10 +90,10 @@ pub(crate) struct InitArgs {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  toolcell approvals\n  toolcell approvals grant json-to-csv\n  \
     toolcell approvals refuse dt_0123456789ab --reason 'it reads more than it says'\n\n\
-    An approval is of one tool, as it is, with the grants that were shown. A tool that changes is another\n\
-    one, and one that is deleted has to be approved again. A refusal is of the tool, whatever it is granted,\n\
-    until it is approved or revoked. `toolcell show NAME` shows all that is known of it.\n\
-    Exit status: 0 done, 3 not approved, 4 there is no such tool, or it is not what was shown")]
+    An approval covers one tool with the grants that were shown. A changed tool has a new identifier and\n\
+    needs a new approval, and so does a deleted tool. A refusal covers the tool with any grants, until it\n\
+    is approved or revoked. `toolcell show NAME` shows all details of a tool.\n\
+    Exit status: 0 done, 3 not approved, 4 no such tool, or it changed since it was shown")]
 pub(crate) struct ApprovalsArgs {
     #[command(subcommand)]
     pub(crate) command: Option<ApprovalsCommand>,
@@ -132,7 +134,7 @@ pub(crate) enum ApprovalsCommand {
 #[command(after_help = "Examples:\n  echo 'source <(toolcell completions bash)' >> ~/.bashrc\n  \
     echo 'source <(toolcell completions zsh)' >> ~/.zshrc\n  \
     echo 'toolcell completions fish | source' >> ~/.config/fish/completions/toolcell.fish\n\n\
-    Names of tools are completed from the store.")]
+    Tool names are completed from the store.")]
 pub(crate) struct CompletionsArgs {
     /// The shell to generate the script for
     pub(crate) shell: ShellName,
@@ -167,6 +169,6 @@ pub(crate) struct ManArgs {
 fn parse_approval_mode(text: &str) -> Result<ApprovalMode, String> {
     ApprovalMode::from_name(text).ok_or_else(|| {
         let known: Vec<&str> = ApprovalMode::ALL.iter().map(|mode| mode.name()).collect();
-        format!("there are {}", known.join(", "))
+        format!("expected one of {}", known.join(", "))
     })
 }

@@ -13,9 +13,9 @@ use super::{LimitArgs, SandboxArgs};
     after_help = "Examples:\n  toolcell profile average.ts @params.json\n  toolcell profile average numbers=@numbers.json --svg average.svg\n  \
     toolcell profile average.ts --lines\n  toolcell profile average.ts --json > before.json\n  \
     toolcell profile diff before.json after.json\n\n\
-    The run is done once, as `toolcell exec FILE` or `toolcell run TOOL` does it, and burns the same fuel. A word is a file where\n\
-    it is `-`, has a `/` in it, or ends in .ts, .mts, .js or .mjs; else it is a tool that is kept.\n\
-    Exit status: as of `toolcell run`"
+    The tool runs once, as with `toolcell exec FILE` or `toolcell run TOOL`, and uses the same fuel. The argument is\n\
+    a file if it is `-`, contains a `/`, or ends in .ts, .mts, .js or .mjs; otherwise it names a stored tool.\n\
+    Exit status: that of `toolcell run`"
 )]
 pub(crate) struct ProfileArgs {
     #[command(subcommand)]
@@ -63,8 +63,8 @@ pub(crate) enum ProfileCommand {
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  toolcell profile diff before.json after.json\n\n\
-    Both are what `toolcell profile --json` wrote, under the same version of toolcell.\n\
-    Exit status: 0 compared, 2 one is no profile, or fuel was counted differently, 4 no such file")]
+    Both profiles must come from `toolcell profile --json` of the same Toolcell version.\n\
+    Exit status: 0 compared, 2 a file is not a profile, or the fuel models differ, 4 no such file")]
 pub(crate) struct ProfileDiffArgs {
     /// The earlier profile, or - for standard input
     #[arg(value_name = "BEFORE")]

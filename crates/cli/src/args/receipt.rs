@@ -6,9 +6,10 @@ use crate::args::SandboxArgs;
 #[command(
     after_help = "Examples:\n  toolcell run average @params.json --receipt average.receipt\n  toolcell replay average.receipt\n  \
     cat average.receipt | toolcell replay - --json\n\n\
-    It needs no store, no policy and no network: what the host answered the tool is in the receipt, and nothing is done.\n\
-    Exit status: 0 reproduced, 1 something came out otherwise, 2 no receipt, 3 it was run by another version, or cannot be\n\
-    repeated, 4 no such file, 6 it was changed after it was signed, 130 interrupted"
+    A replay needs no store, no policy and no network: the receipt contains the host's responses, and no effect is\n\
+    performed.\n\
+    Exit status: 0 reproduced, 1 the result differs, 2 not a receipt, 3 written by another version, or not\n\
+    replayable, 4 no such file, 6 the receipt was changed after signing, 130 interrupted"
 )]
 pub(crate) struct ReplayArgs {
     /// A receipt file, or - for standard input

@@ -10,7 +10,7 @@ use toolcell::store::audit::{Action, AuditFilter, AuditOrder, Head};
 use clap::{Subcommand, ValueEnum};
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Exit status: 0 all is well, or was mended; 6 something is wrong")]
+#[command(after_help = "Exit status: 0 no problems, or all were repaired; 6 problems remain")]
 pub(crate) struct FsckArgs {
     /// Quarantine damaged objects and rebuild a damaged index; nothing is deleted
     #[arg(long)]
@@ -24,7 +24,7 @@ pub(crate) struct FsckArgs {
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  toolcell gc --dry-run\n  toolcell gc --older-than 1h\n\n\
-    What was deleted can be undeleted until it is collected.")]
+    Deleted tools can be restored with `toolcell undelete` until they are collected.")]
 pub(crate) struct GcArgs {
     /// Collect only what was deleted longer ago than this: 30d, 12h, 0s
     #[arg(long, value_name = "AGE", default_value = "30d", value_parser = parse_age)]
@@ -39,8 +39,8 @@ pub(crate) struct GcArgs {
 #[command(
     after_help = "Examples:\n  toolcell export > tools.bundle\n  toolcell export average json-to-csv -o tools.bundle\n  \
     toolcell export -o tools.bundle --sign minisign.key\n\n\
-    The same tools give the same bytes. A signature is a file beside the bundle, tools.bundle.minisig, that\n\
-    `minisign -V -m tools.bundle -p minisign.pub` verifies as well; the password of the key is taken from\n\
+    The same tools produce the same bytes. The signature is a file beside the bundle, tools.bundle.minisig, which\n\
+    `minisign -V -m tools.bundle -p minisign.pub` can verify too. The key's password is read from\n\
     TOOLCELL_KEY_PASSWORD."
 )]
 pub(crate) struct ExportArgs {
@@ -64,9 +64,9 @@ pub(crate) struct ExportArgs {
 #[command(
     after_help = "Examples:\n  toolcell import tools.bundle\n  toolcell import tools.bundle --key author.pub --signed\n  \
     cat tools.bundle | toolcell import -\n\n\
-    Whatever the bundle says, its tools are analysed, and come in unverified and unapproved. A signature beside it\n\
-    (tools.bundle.minisig) is verified with the keys in `keys/` of the store and those that are given.\n\
-    Exit status: 0 done, 2 no bundle, 3 a tool is refused, 4 a name is taken, 6 not what it says it is"
+    Imported tools are always analyzed, unverified and unapproved, whatever the bundle says. A signature beside the\n\
+    bundle (tools.bundle.minisig) is verified with the keys in the store's `keys/` folder and those given with --key.\n\
+    Exit status: 0 done, 2 not a bundle, 3 a tool is refused, 4 a name is taken, 6 the content does not match its hash"
 )]
 pub(crate) struct ImportArgs {
     /// A bundle file, or - for standard input
@@ -138,8 +138,9 @@ pub(crate) enum AuditCommand {
     /// Show the record of a run: outcome, grants and effects
     #[command(
         after_help = "Examples:\n  toolcell audit record\n  toolcell audit record r_00c0ffee00c0ffee-1f --json\n\n\
-        What was done is each operation with how far it got: none, started (it may have happened) or committed. Of\n\
-        more than 256 the rest is counted by kind. Exit status: 0 done, 4 there is no such record"
+        Each effect is listed with its phase: none, started (it may have happened) or committed. After 256 effects,\n\
+        the rest is counted by kind.\n\
+        Exit status: 0 done, 4 no such record"
     )]
     Record {
         /// Run identifier from the log, or the record hash from `run --json` [default: the last
@@ -148,9 +149,9 @@ pub(crate) enum AuditCommand {
         run: Option<String>,
     },
     /// Verify the hash chain of the log: find changed, dropped and moved lines
-    #[command(after_help = "Exit status: 0 the log is as it was written, 6 it is not\n\n\
-        The chain has no key: who can write the log can write all of it anew. A head that is kept elsewhere proves\n\
-        that nothing up to it was changed.")]
+    #[command(after_help = "Exit status: 0 the log is intact, 6 it was changed\n\n\
+        The hash chain has no key: anyone with write access to the log can rewrite all of it. A head that you store\n\
+        elsewhere proves that nothing up to it was changed.")]
     Verify {
         /// Head printed by an earlier verification, which the log must contain
         #[arg(long, value_name = "SEQ:HASH")]
@@ -184,18 +185,18 @@ impl AuditArgs {
 fn parse_action(text: &str) -> Result<Action, String> {
     Action::from_name(text).ok_or_else(|| {
         let known: Vec<&str> = Action::ALL.into_iter().map(Action::name).collect();
-        format!("there are {}", known.join(", "))
+        format!("expected one of {}", known.join(", "))
     })
 }
 
 /// Parses an RFC 3339 timestamp.
 fn parse_time(text: &str) -> Result<Timestamp, String> {
-    text.parse().map_err(|_| "say for example 2026-11-21T12:00:00Z".to_owned())
+    text.parse().map_err(|_| "expected a time such as 2026-11-21T12:00:00Z".to_owned())
 }
 
 /// Parses a non-negative duration such as `30d`. A day has 24 hours.
 pub(super) fn parse_age(text: &str) -> Result<Duration, String> {
-    let span: Span = text.parse().map_err(|_| "say for example 30d, 12h or 90s".to_owned())?;
+    let span: Span = text.parse().map_err(|_| "expected a duration such as 30d, 12h or 90s".to_owned())?;
     let duration = span.to_duration(SpanRelativeTo::days_are_24_hours()).map_err(|error| error.to_string())?;
-    Duration::try_from(duration).map_err(|_| "it is negative".to_owned())
+    Duration::try_from(duration).map_err(|_| "the duration is negative".to_owned())
 }

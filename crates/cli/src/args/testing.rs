@@ -10,11 +10,11 @@ use crate::args::SandboxArgs;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  toolcell test tools/\n  toolcell test tools/average.test.toml --filter empty\n  \
     toolcell test tools/ --max-regression 5% --junit report.xml\n  toolcell test tools/ --watch\n  toolcell test tools/ --update\n\n\
-    Tests of average.ts are in average.test.toml beside it:\n\n  \
+    The tests of average.ts are in average.test.toml beside it:\n\n  \
     [[case]]\n  name = \"an average\"\n  params = { numbers = [1, 2, 3] }\n  returns = 2\n\n\
-    No store, no policy and no network: what the host answers a tool is in the file.\n\
-    Exit status: 0 all passed, 1 one failed, 2 a file is wrong: nothing of it counts, 4 there is no test, 130 interrupted")]
-#[expect(clippy::struct_excessive_bools, reason = "each is an option that is typed")]
+    Tests use no store, no policy and no network: the test file contains the host's responses.\n\
+    Exit status: 0 all passed, 1 a test failed, 2 a test file is invalid, 4 no tests found, 130 interrupted")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a command-line flag")]
 pub(crate) struct TestArgs {
     /// Test files (NAME.test.toml), or folders that contain them
     #[arg(value_name = "PATH", required = true)]
@@ -76,14 +76,15 @@ pub(crate) struct BudgetArgs {
 pub(crate) enum BudgetCommand {
     /// Measure budgets again under this build's fuel model, keeping their margins
     #[command(after_help = "Examples:\n  toolcell budget rebase tools/\n  toolcell budget rebase tools/ --dry-run\n\n\
-        A file with a test that fails for another reason stays as it is.\n\
-        Exit status: 0 done, 1 a test fails, 2 a file is wrong, 4 there is no test, 130 interrupted")]
+        A file is left unchanged if one of its tests fails for another reason.\n\
+        Exit status: 0 done, 1 a test failed, 2 a test file is invalid, 4 no tests found, 130 interrupted")]
     Rebase(RebaseArgs),
     /// Propose limits from recorded runs
     #[command(after_help = "Examples:\n  toolcell budget learn average\n  toolcell budget learn --runs runs.jsonl\n\n\
-        With 95 % confidence a limit admits at least 999 of the next 1,000 runs; a tenth is on top of that, and for time ten\n\
-        times as much. With 3,471 runs that holds for any distribution, with fewer (30 at least) for a log-normal one.\n\
-        Exit status: 0 done, 2 there are too few runs, 4 no such tool")]
+        With 95 % confidence, a proposed limit covers at least 999 of the next 1,000 runs. A margin of 10 % is added;\n\
+        the time limit is multiplied by ten. This holds for any distribution from 3,471 runs on, and for log-normal\n\
+        ones from 30.\n\
+        Exit status: 0 done, 2 too few runs, 4 no such tool")]
     Learn(LearnArgs),
 }
 

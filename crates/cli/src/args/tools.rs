@@ -15,10 +15,10 @@ use crate::held_effects::ApprovedDigest;
     toolcell create average.ts --parameters '{\"numbers\": {\"type\": \"array\", \"required\": true}}' --tags math\n  \
     toolcell create request.json\n  \
     cat request.json | toolcell create -\n\n\
-    What is not said here is taken from the file beside the source: average.json for average.ts, with the fields of a\n\
-    request. A request is a JSON object: {\"name\", \"description\", \"code\", …}.\n\
-    Exit status: 0 done, 2 something is missing or wrong, 3 refused by the analysis, 4 no such file, or the name is taken,\n\
-    5 there are as many tools as may be")]
+    Fields without an option are read from the JSON file beside the source, average.json for average.ts. It has the\n\
+    fields of a request, which is a JSON object: {\"name\", \"description\", \"code\", …}.\n\
+    Exit status: 0 done, 2 missing or invalid fields, 3 refused by the analysis, 4 no such file, or the name is\n\
+    taken, 5 the tool limit is reached")]
 pub(crate) struct CreateArgs {
     /// A TypeScript or JavaScript file, a JSON request (.json), or - for either on standard input
     pub(crate) file: String,
@@ -79,7 +79,8 @@ pub(crate) struct CreateArgs {
     toolcell run average @params.json --json\n  \
     toolcell run average --explain\n  toolcell run order item=tea --plan\n  \
     toolcell run average @params.json --receipt average.receipt\n\n\
-    In KEY=VALUE, a value is text where the tool declares a text, and else JSON if it is some; KEY:=JSON is always JSON.\n\
+    In KEY=VALUE, the value is text if the tool declares a string or the value is not valid JSON, else JSON.\n\
+    KEY:=JSON is always JSON.\n\
     Exit status: 0 done, 1 the tool failed, 2 usage, 3 refused by the analysis, the policy, a hook or a person,\n\
     4 no such tool, 5 a limit was hit, 6 integrity, 70 a bug, 130 interrupted")]
 pub(crate) struct RunArgs {
@@ -186,7 +187,7 @@ pub(crate) struct ResumeArgs {
     visible_alias = "ls",
     after_help = "Examples:\n  toolcell list\n  toolcell list --tag math --sort usage\n  \
     toolcell list --unused 30d --sort last-used\n  toolcell list --all --json\n\n\
-    On a terminal the table is cut to its width; elsewhere columns are separated by tabs, and nothing is cut."
+    On a terminal, the table is truncated to its width; elsewhere columns are tab-separated and not truncated."
 )]
 pub(crate) struct ListArgs {
     /// Only names that contain this text (case-insensitive)
@@ -265,8 +266,8 @@ impl Sort {
 #[command(
     override_usage = "toolcell verify <TOOL>\n       toolcell verify --all",
     after_help = "Examples:\n  toolcell verify average\n  toolcell verify --all\n  toolcell verify average --cases 2000 --seed 7 --json\n\n\
-    A tool passes that does what its examples say, always the same, with room to spare, whose parameters are enforced, and\n\
-    that bears whatever it declares that it takes. What is found against it is shown as small as it can be.\n\
+    A tool passes if its examples hold, it is deterministic, it stays well below its limits, it enforces its\n\
+    parameters, and it handles generated inputs across its declared schema. A counterexample is shrunk before it is shown.\n\
     Exit status: 0 passed, 1 failed or not proven, 3 refused by the analysis, the policy, a hook or a person, 4 no such tool,\n\
     130 interrupted"
 )]
@@ -309,8 +310,8 @@ pub(crate) struct ShowArgs {
 }
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = "What was deleted comes back with `toolcell undelete`, until `toolcell gc` collects it.\n\
-    Exit status: 0 done, 2 nobody confirmed it, 4 no such tool")]
+#[command(after_help = "`toolcell undelete` restores a deleted tool until `toolcell gc` collects it.\n\
+    Exit status: 0 done, 2 not confirmed, 4 no such tool")]
 pub(crate) struct DeleteArgs {
     /// Tool name or identifier
     #[arg(value_name = "TOOL")]
@@ -329,7 +330,7 @@ pub(crate) struct UndeleteArgs {
 }
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = "`toolcell show TOOL` prints the history of a name with the numbers of its versions.")]
+#[command(after_help = "`toolcell show TOOL` prints the history of a name with its version numbers.")]
 pub(crate) struct RollBackArgs {
     /// Tool name
     #[arg(value_name = "NAME")]
@@ -345,7 +346,7 @@ pub(crate) struct RollBackArgs {
     toolcell reflect 'Tidy the report' --failed-attempts 3 --result @error.txt\n  \
     toolcell reflect @task.txt --history operations.jsonl --json\n  \
     toolcell reflect 'Sum the sales by region' --proposal | toolcell create -\n\n\
-    Exit status: 0 answered, whatever the answer is; 2 usage; with --proposal, 4 where no tool is to be made")]
+    Exit status: 0 for any recommendation; 2 usage; with --proposal, 4 if no tool is recommended")]
 pub(crate) struct ReflectArgs {
     /// The task: text, @FILE, or - for standard input
     #[arg(value_name = "TASK")]

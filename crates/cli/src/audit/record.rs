@@ -26,11 +26,9 @@ pub(super) fn show(
         None => last_record(store)?,
     };
     let Some(record) = found else {
-        let message = which.map_or_else(
-            || "there is no record of any run".to_owned(),
-            |which| format!("there is no record of `{}`", single_line(which)),
-        );
-        return Err(CliError::coded("record-not-found", message, "`toolcell audit` says which runs there were"));
+        let message = which
+            .map_or_else(|| "no run is recorded".to_owned(), |which| format!("no record of `{}`", single_line(which)));
+        return Err(CliError::coded("record-not-found", message, "list the runs with `toolcell audit`"));
     };
     let whole: Value = serde_json::from_slice(&record.body).unwrap_or_default();
     if json {
@@ -99,10 +97,10 @@ fn record_lines(run: &RunRecord) -> Vec<String> {
 /// Formats the effects of a run, such as `done     fetch  GET https://a.example/v1  committed
 /// whole: 1200 bytes in 2 pieces`, and the counts of those not listed.
 fn effect_lines(EffectLog { effects, more, rest }: &EffectLog) -> Vec<String> {
-    let mut lines: Vec<String> = effects.iter().map(|effect| format!("done     {}", effect_line(effect))).collect();
+    let mut lines: Vec<String> = effects.iter().map(|effect| format!("effect   {}", effect_line(effect))).collect();
     if *more > 0 {
         let kinds: Vec<String> = rest.iter().map(|(kind, phases)| describe_counts(kind, phases)).collect();
-        lines.push(format!("and more {more}: {}", single_line(&kinds.join(", "))));
+        lines.push(format!("{more} more effects: {}", single_line(&kinds.join(", "))));
     }
     lines
 }

@@ -13,7 +13,7 @@ use serde::Serialize;
 
 /// The results of the probes.
 #[derive(Debug, Serialize)]
-#[expect(clippy::struct_excessive_bools, reason = "a machine has each of these things or has not")]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent property of the machine")]
 pub(super) struct Machine {
     /// The kernel's release.
     pub(super) kernel: String,

@@ -36,44 +36,44 @@ pub(super) fn find_missing(
     let mut all = Vec::new();
     let mut say = |what, cost: &str| all.push(MissingFeature { what, cost: cost.to_owned() });
     match image {
-        Some(ImageKind::Interpreted) => say("executable-pages", "tools run about 30 times slower, in the interpreter"),
+        Some(ImageKind::Interpreted) => say("executable-pages", "tools run in the interpreter, about 30 times slower"),
         Some(ImageKind::Bounded) => say(
             "address-space",
-            "tools run about 1.6 times as long, and a call takes some 30 µs longer: cells that are kept ready, without bounds \
-             checks, need 20 GiB of addresses (not of memory)",
+            "tools take about 1.6 times as long, and each call about 30 µs longer: pre-allocated cells without bounds \
+             checks need 20 GiB of address space (not memory)",
         ),
         Some(ImageKind::Roomy) if !machine.pagemap_scan => say(
             "pagemap-scan",
-            "a call takes 55 to 60 µs instead of 16 to 21: that needs Linux 6.7 and a readable /proc/self/pagemap",
+            "a call takes 55 to 60 µs instead of 16 to 21: more speed needs Linux 6.7 and a readable /proc/self/pagemap",
         ),
         Some(ImageKind::Roomy) | None => {}
     }
     if deadlines == Some(Deadlines::SlicesWithoutThread) {
         say(
             "threads",
-            "calls look at their deadline after slices of fuel, and not when an epoch ends; the analysis and the server start threads as \
-             well: raise the limit of processes (`ulimit -u`, `pids.max`)",
+            "deadlines are checked after slices of fuel instead of by epochs; the analysis and the server need threads \
+             too: raise the process limit (`ulimit -u`, `pids.max`)",
         );
     }
     if !machine.home {
-        say("home", "nothing but --dir, TOOLCELL_DIR and --config says where the store and the policy are");
+        say("home", "the store and the policy are found only with --dir, TOOLCELL_DIR and --config");
     }
     if store.directory.is_none() {
-        say("store", "nothing is kept: exec, check, batch, reflect and replay work; --dir names a folder");
+        say("store", "nothing is stored: only exec, check, batch, reflect and replay work; set a folder with --dir");
     } else if !store.writable {
         say(
             "store-writable",
-            "no tool is made, and nothing is recorded; stored tools run where the policy says `audit.required = false`",
+            "no tool is created, and nothing is recorded; tools run only if the policy sets `audit.required = false`",
         );
     }
     if !machine.network {
-        say("network", "tools with the grant `net` reach nobody; nothing else needs it");
+        say("network", "tools with the grant `net` cannot connect; nothing else needs the network");
     }
     if !machine.proc {
-        say("proc", "nothing but what is said here of pagemap-scan; limits of memory may go unseen");
+        say("proc", "pagemap_scan is unavailable, and memory limits may be undetected");
     }
     if machine.open_files.is_some_and(|files| files < MIN_TESTED_FILES) {
-        say("open-files", "fewer than 64 files may be open at once: the store and the server may need more");
+        say("open-files", "the limit is below 64 open files: the store and the server may need more");
     }
     if machine.memory_bytes.is_some_and(|bytes| bytes < MIN_TESTED_MEMORY_BYTES) {
         say("memory", "less than 128 MiB: keep the limit of a call (--memory-mb, `limits.memory_mb`) well below it");

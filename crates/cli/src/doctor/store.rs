@@ -64,7 +64,7 @@ impl StoreFindings {
         };
         let access = Some(match store.access() {
             StoreAccess::Full => "read and write",
-            StoreAccess::ReadOnly => "read-only: nothing is recorded, and tools run with `audit.required = false` only",
+            StoreAccess::ReadOnly => "read-only: nothing is recorded, and tools run only with `audit.required = false`",
         });
         let (audit, busy) = match store.audit().verify(None) {
             Ok(verdict) => (verdict.problems.iter().map(ToString::to_string).collect(), None),
@@ -87,7 +87,7 @@ impl StoreFindings {
         let state = match (&self.error, self.access) {
             (Some(error), _) => escape_control_chars(error),
             (None, Some(access)) => access.to_owned(),
-            (None, None) => "none yet".to_owned(),
+            (None, None) => "not created yet".to_owned(),
         };
         let directory = self.directory.as_deref().map_or_else(|| "nowhere".to_owned(), escape_control_chars);
         writeln!(streams.output, "store          {directory} ({state})")?;
@@ -96,11 +96,11 @@ impl StoreFindings {
             print_problems(health, streams)?;
         }
         if let Some(busy) = &self.busy {
-            writeln!(streams.output, "not looked at: {}", escape_control_chars(busy))?;
+            writeln!(streams.output, "not checked: {}", escape_control_chars(busy))?;
         }
         self.audit
             .iter()
-            .try_for_each(|problem| writeln!(streams.output, "wrong: audit log: {}", escape_control_chars(problem)))
+            .try_for_each(|problem| writeln!(streams.output, "problem: audit log: {}", escape_control_chars(problem)))
     }
 }
 

@@ -55,13 +55,13 @@ fn print_result(
 ) -> std::io::Result<()> {
     let name = &args.name;
     match (changed, args.remove) {
-        (Some(true), true) => return writeln!(streams.output, "took `{name}` out of {path}"),
-        (Some(false), true) => return writeln!(streams.output, "nothing to remove: there is no `{name}` in {path}"),
-        (Some(true), false) => writeln!(streams.output, "put `{name}` into {path}")?,
-        (Some(false), false) => writeln!(streams.output, "{path} has `{name}` already; nothing was changed")?,
+        (Some(true), true) => return writeln!(streams.output, "removed `{name}` from {path}"),
+        (Some(false), true) => return writeln!(streams.output, "nothing to remove: {path} has no `{name}`"),
+        (Some(true), false) => writeln!(streams.output, "added `{name}` to {path}")?,
+        (Some(false), false) => writeln!(streams.output, "{path} already has `{name}`; nothing was changed")?,
         (None, _) => {
             write!(streams.output, "{}", streams.escape_for_output(snippet))?;
-            writeln!(streams.errors, "note: this belongs into {path}; --write puts it there")?;
+            writeln!(streams.errors, "note: add this to {path}, or let --write do it")?;
         }
     }
     args.client.note().map_or(Ok(()), |note| writeln!(streams.errors, "note: {}: {note}", args.client.name()))
@@ -104,8 +104,8 @@ fn program_command() -> Result<String, CliError> {
 /// Converts a path to UTF-8.
 fn path_to_utf8(path: &Path) -> Result<String, CliError> {
     path.to_str().map(str::to_owned).ok_or_else(|| CliError::Usage {
-        message: format!("{} cannot be written into a configuration: it is not UTF-8", path.display()),
-        hint: "take a folder with a plain name",
+        message: format!("{} cannot be written to the configuration: the path is not UTF-8", path.display()),
+        hint: "use a folder with a UTF-8 name",
     })
 }
 
@@ -127,8 +127,8 @@ fn config_path(args: &McpConfigArgs, places: &PolicyArgs) -> Result<PathBuf, Cli
 }
 
 fn no_home() -> CliError {
-    let message = "there is no home directory to find the client's file in".to_owned();
-    CliError::Usage { message, hint: "name the file with --file, or set HOME" }
+    let message = "the client's file is unknown: no home directory found".to_owned();
+    CliError::Usage { message, hint: "pass the file with --file, or set HOME" }
 }
 
 /// Adds or removes the entry, and returns whether the file changed.
@@ -169,7 +169,7 @@ fn resolve_symlinks(path: &Path) -> Result<PathBuf, CliError> {
             Err(error) => return Err(failed(error)),
         }
     }
-    Err(failed(std::io::Error::other("more symbolic links than can be followed")))
+    Err(failed(std::io::Error::other("too many levels of symlinks")))
 }
 
 /// Reads a file; `None` if it does not exist.
@@ -192,7 +192,7 @@ fn read_file(path: &Path) -> Result<Option<String>, CliError> {
 
 fn too_long(path: &Path) -> CliError {
     let message = format!("{} is longer than {FILE_LIMIT} bytes", path.display());
-    CliError::Usage { message, hint: "put the snippet in by hand; nothing was changed" }
+    CliError::Usage { message, hint: "add the snippet by hand; nothing was changed" }
 }
 
 /// Replaces a file if its content is still `before`. Empty content removes the file.
@@ -243,25 +243,25 @@ fn check_unchanged(path: &Path, before: Option<&str>) -> Result<(), CliError> {
     if read_file(path)?.as_deref() == before {
         return Ok(());
     }
-    let message = format!("{} was changed meanwhile", path.display());
-    Err(CliError::coded("client-file-changed", message, "run it again; nothing was changed by it"))
+    let message = format!("{} was changed by another program", path.display());
+    Err(CliError::coded("client-file-changed", message, "run the command again; it changed nothing"))
 }
 
 fn unreadable(path: &Path, error: &std::io::Error) -> CliError {
     let message = format!("{} cannot be read: {}", path.display(), io_reason(error));
-    CliError::coded("file-unreadable", message, "name another file with --file; nothing was changed")
+    CliError::coded("file-unreadable", message, "choose another file with --file; nothing was changed")
 }
 
 fn unwritable(path: &Path, error: &std::io::Error) -> CliError {
     let message = format!("{} cannot be written: {}", path.display(), io_reason(error));
-    CliError::coded("file-unwritable", message, "name another file with --file, or put the snippet in by hand")
+    CliError::coded("file-unwritable", message, "choose another file with --file, or add the snippet by hand")
 }
 
 fn io_reason(error: &std::io::Error) -> String {
     match error.kind() {
         ErrorKind::PermissionDenied => "permission denied".to_owned(),
         ErrorKind::ReadOnlyFilesystem => "the file system is read-only".to_owned(),
-        ErrorKind::NotADirectory => "a part of the path is no folder".to_owned(),
+        ErrorKind::NotADirectory => "a part of the path is not a folder".to_owned(),
         _ => error.to_string(),
     }
 }

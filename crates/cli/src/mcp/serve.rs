@@ -100,12 +100,12 @@ fn build_server(
     rules: &PolicyFiles,
     dir: &Path,
 ) -> Result<Server, CliError> {
-    let sandbox = SandboxConfig { slots, ..args.sandbox.config() };
+    let sandbox = SandboxConfig { slots, ..args.sandbox.config()? };
     let mut config = toolbox::build_config(sandbox, rules)?;
     // Hide all stores and the token file from tools: neither another principal's store nor the own
     // one is accessible.
     config.protected.push(ProtectedPath::hidden("the stores", dir));
-    config.protected.extend(args.tokens.iter().map(|path| ProtectedPath::hidden("the file of tokens", path)));
+    config.protected.extend(args.tokens.iter().map(|path| ProtectedPath::hidden("the token file", path)));
     // Fail at startup, not at the first request.
     let local = Arc::new(Toolbox::open(dir, config.clone())?);
     let dir = PathBuf::from(dir);
@@ -159,8 +159,8 @@ fn share_settings(args: &McpServeArgs, bearers: &TokenStore) -> ServerSettings {
 fn parse_metrics_token(token: &str, bearers: &TokenStore) -> Result<MetricsToken, CliError> {
     if bearers.metrics().is_some() {
         return Err(CliError::Usage {
-            message: format!("the file of tokens has `[metrics]`, and {METRICS_TOKEN_VARIABLE} is set"),
-            hint: "unset the variable, or leave `[metrics]` out",
+            message: format!("the token file has `[metrics]`, and {METRICS_TOKEN_VARIABLE} is set too"),
+            hint: "unset the variable, or remove `[metrics]`",
         });
     }
     let parsed = MetricsToken::parse(token).and_then(|metrics| bearers.check_distinct_from(&metrics).map(|()| metrics));
@@ -179,16 +179,16 @@ fn read_tokens(args: &McpServeArgs, token: Option<String>) -> Result<TokenStore,
             let failed = |error| CliError::File { path: shown.clone(), error };
             let mode = path.metadata().map_err(failed)?.permissions().mode();
             if mode & 0o077 != 0 {
-                let message = format!("{shown} can be read by others (mode {:o})", mode & 0o777);
-                return Err(CliError::coded("tokens-readable", message, "make it yours alone: chmod 600"));
+                let message = format!("{shown} is readable by other users (mode {:o})", mode & 0o777);
+                return Err(CliError::coded("tokens-readable", message, "restrict it to its owner: chmod 600"));
             }
             TokenStore::parse(&input::read_file(path, MAX_TOKENS_BYTES)?).map_err(|error| token_error(&error, &shown))
         }
         (None, Some(token)) => TokenStore::single(&token).map_err(|error| token_error(&error, TOKEN_VARIABLE)),
         (None, None) => Ok(TokenStore::Unauthenticated),
         (Some(_), Some(_)) => Err(CliError::Usage {
-            message: format!("there is a file of tokens, and {TOKEN_VARIABLE} is set"),
-            hint: "unset the variable, or leave --tokens out",
+            message: format!("--tokens is given, and {TOKEN_VARIABLE} is set too"),
+            hint: "unset the variable, or omit --tokens",
         }),
     }
 }
@@ -198,7 +198,7 @@ fn parse_address(said: &str) -> Result<SocketAddr, CliError> {
     let alone = said.parse::<u16>().map(|port| SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
     let found = alone.ok().or_else(|| said.to_socket_addrs().ok()?.next());
     found.ok_or_else(|| CliError::Usage {
-        message: format!("`{}` is no address to listen on", said.escape_debug()),
-        hint: "write 127.0.0.1:8080, localhost:8080, [::1]:8080, or 8080",
+        message: format!("`{}` is not a valid listen address", said.escape_debug()),
+        hint: "use an address such as 127.0.0.1:8080, localhost:8080, [::1]:8080, or 8080",
     })
 }

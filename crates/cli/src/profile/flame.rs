@@ -24,8 +24,8 @@ impl<'a> FlameGraphFile<'a> {
     /// Creates the temporary file, to fail early if the path is not writable.
     pub(super) fn create(path: &'a Path) -> Result<Self, CliError> {
         if path == Path::new("-") {
-            let message = "a flame graph is not written to standard output, where the profile is".to_owned();
-            return Err(CliError::Usage { message, hint: "name a file: --svg profile.svg" });
+            let message = "the flame graph cannot be written to standard output, which has the profile".to_owned();
+            return Err(CliError::Usage { message, hint: "pass a file: --svg profile.svg" });
         }
         check_replaceable(path)?;
         let mut part = path.as_os_str().to_owned();
@@ -39,8 +39,8 @@ impl<'a> FlameGraphFile<'a> {
     pub(super) fn finish(self, profile: &Profile) -> Result<(), CliError> {
         let folded: Vec<String> = profile.folded_stacks().iter().map(|line| escape_for_xml(line)).collect();
         if folded.is_empty() {
-            let message = format!("{} burned no fuel, so there is nothing to draw", profile.tool);
-            return Err(CliError::coded("profile-empty", message, "see why it does not load"));
+            let message = format!("{} used no fuel, so there is nothing to draw", profile.tool);
+            return Err(CliError::coded("profile-empty", message, "check why the tool does not load"));
         }
         let mut options = Options::default();
         options.title = format!("{}: {} fuel", escape_for_xml(&profile.tool), profile.fuel);

@@ -131,7 +131,7 @@ pub(super) fn print_listing(profile: &Profile, source: &str, lang: Lang, streams
     }
     let outside = group_digits(profile.fuel_outside_lines());
     match lang {
-        Lang::En => writeln!(streams.output, "{outside:>15} outside of the lines"),
+        Lang::En => writeln!(streams.output, "{outside:>15} not attributed to a line"),
         Lang::Ja => writeln!(streams.output, "{outside:>15} 行に属さない燃料"),
         Lang::Zh => writeln!(streams.output, "{outside:>15} 不属于任何行"),
     }
@@ -183,7 +183,7 @@ fn print_heading(profile: &Profile, lang: Lang, streams: &mut Streams<'_>) -> io
         (group_digits(profile.fuel), group_digits(profile.load_fuel), group_digits(profile.samples));
     let (tool, outcome) = (escape_control_chars(&profile.tool), &profile.outcome);
     let text = match lang {
-        Lang::En => format!("{tool}: {outcome}, {fuel} fuel in {samples} samples; {load} before that to load it"),
+        Lang::En => format!("{tool}: {outcome}, {fuel} fuel in {samples} samples; {load} fuel to load it first"),
         Lang::Ja => format!("{tool}: {outcome}、燃料 {fuel}（サンプル {samples} 件）、事前の読み込みに {load}"),
         Lang::Zh => format!("{tool}：{outcome}，燃料 {fuel}（样本 {samples} 个），此前加载用了 {load}"),
     };

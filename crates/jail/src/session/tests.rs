@@ -48,7 +48,7 @@ fn outcome_of(said: &[WorkerMessage], run: &CallContext<'_>) -> String {
     made
 }
 
-const PROTOCOL_VIOLATION: &str = "it said what no worker says, and was ended";
+const PROTOCOL_VIOLATION: &str = "it violated the protocol and was killed";
 
 #[test]
 fn what_a_worker_says_within_the_budget_is_believed() {
@@ -250,5 +250,5 @@ fn a_worker_that_lets_go_of_its_pipe_is_ended() {
     let Err(WorkerLost::Worker(stop)) = exchange.call(0, &Params::default(), SuspendPolicy::Never) else {
         panic!("it is gone")
     };
-    assert_eq!(stop, Stop::WorkerDied { detail: "it closed its pipe, and was ended".to_owned() });
+    assert_eq!(stop, Stop::WorkerDied { detail: "it closed its pipe and was killed".to_owned() });
 }

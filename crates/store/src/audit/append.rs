@@ -91,7 +91,7 @@ impl LineSource<'_> {
         match self {
             Self::Event(attempt) => Ok(line::render(attempt, contents, before, repair)?),
             Self::Rendered(rendered) => line::relink(rendered, before, repair)
-                .ok_or_else(|| io::Error::new(ErrorKind::InvalidData, "a line that waited is none")),
+                .ok_or_else(|| io::Error::new(ErrorKind::InvalidData, "the queued line is not an audit line")),
         }
     }
 }

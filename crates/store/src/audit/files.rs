@@ -251,7 +251,7 @@ impl LogFiles {
         if file.metadata()?.is_file() {
             Ok(file)
         } else {
-            Err(io::Error::new(ErrorKind::InvalidInput, "is no regular file"))
+            Err(io::Error::new(ErrorKind::InvalidInput, "not a regular file"))
         }
     }
 }

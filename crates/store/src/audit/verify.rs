@@ -148,19 +148,19 @@ impl fmt::Display for ProblemKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Modified => f.write_str("was changed"),
-            Self::Unlinked => f.write_str("was changed, and does not tell whether the one before it was"),
+            Self::Unlinked => f.write_str("was changed, so the entry before it cannot be verified"),
             Self::Dropped { from, to } => write!(f, "entries {from} to {to} are missing"),
-            Self::FileMissing { file, from, to } => write!(f, "{file} is missing, with the entries {from} to {to}"),
-            Self::LostEnd { from, to } => write!(f, "the log ends here, and the entries {from} to {to} are missing"),
+            Self::FileMissing { file, from, to } => write!(f, "{file} is missing, with entries {from} to {to}"),
+            Self::LostEnd { from, to } => write!(f, "the log ends here; entries {from} to {to} are missing"),
             Self::Reordered { after } => write!(f, "comes after entry {after}"),
-            Self::Repeated => f.write_str("is there twice"),
+            Self::Repeated => f.write_str("is duplicated"),
             Self::Broken => f.write_str("cannot be read"),
-            Self::Torn { bytes } => write!(f, "ends after {bytes} bytes, and was never acknowledged"),
-            Self::Unchained => f.write_str("is not in the chain"),
-            Self::Rewritten => f.write_str("is not the one that the given head is of"),
-            Self::NotAsIndexed => f.write_str("is not the one that the index of the store knows"),
+            Self::Torn { bytes } => write!(f, "is truncated after {bytes} bytes and was never acknowledged"),
+            Self::Unchained => f.write_str("is not part of the hash chain"),
+            Self::Rewritten => f.write_str("does not match the given head"),
+            Self::NotAsIndexed => f.write_str("does not match the head in the index of the store"),
             Self::HeadMissing => f.write_str("the head file is missing"),
-            Self::HeadWrong => f.write_str("the head file does not fit the log"),
+            Self::HeadWrong => f.write_str("the head file does not match the log"),
         }
     }
 }

@@ -61,7 +61,7 @@ fn validate_key(key: &str) -> Result<(), KvError> {
     let why = match key.len() {
         0 => "it is empty".to_owned(),
         bytes if bytes > KEY_LIMIT => format!("it has {bytes} bytes, the limit is {KEY_LIMIT}"),
-        _ if key.contains('\0') => "a NUL is in it".to_owned(),
+        _ if key.contains('\0') => "it contains a NUL".to_owned(),
         _ => return Ok(()),
     };
     Err(KvError::Key { key: escape_for_display(key), why })

@@ -10,7 +10,7 @@ const MAX_SHOWN_CHARS: usize = 64;
 #[non_exhaustive]
 pub enum KvError {
     /// A key is invalid.
-    #[error("`{key}` is no key: {why}")]
+    #[error("`{key}` is not a valid key: {why}")]
     Key {
         /// The key, escaped and truncated.
         key: String,
@@ -28,7 +28,7 @@ pub enum KvError {
         limit: u64,
     },
     /// The space would exceed its limits.
-    #[error("the space `{space}` would have {count} {what} in it, the limit is {limit}")]
+    #[error("the space `{space}` would hold {count} {what}, the limit is {limit}")]
     Quota {
         /// The name of the space.
         space: String,
@@ -53,10 +53,10 @@ pub enum KvError {
     #[error(transparent)]
     Fault(#[from] Fault),
     /// The disk or the index failed during the commit; whether it took effect is unknown.
-    #[error("{0}; whether it was written is not known")]
+    #[error("{0}; it is unknown whether the commit was written")]
     CommitUnknown(#[source] Fault),
     /// The disk or the index failed after the commit took effect.
-    #[error("{0}; it was written before that")]
+    #[error("{0}; the commit was already written")]
     FailedAfterCommit(#[source] Fault),
 }
 
@@ -77,10 +77,10 @@ impl KvError {
     #[must_use]
     pub const fn hint(&self) -> &'static str {
         match self {
-            Self::Key { .. } => "take a short text as a key, and put the rest into the value",
-            Self::ValueTooLarge { .. } => "take several keys, or raise `value_bytes` in the grant",
-            Self::Quota { .. } => "delete what is not needed, let it expire, or raise `bytes` and `keys` in the grant",
-            Self::TooMany { .. } => "make several commits",
+            Self::Key { .. } => "use a short key, and put the rest into the value",
+            Self::ValueTooLarge { .. } => "split it over several keys, or raise `value_bytes` in the grant",
+            Self::Quota { .. } => "delete unused keys, set an expiry, or raise `bytes` and `keys` in the grant",
+            Self::TooMany { .. } => "split it into several commits",
             Self::Fault(fault) | Self::CommitUnknown(fault) | Self::FailedAfterCommit(fault) => fault.hint(),
         }
     }

@@ -37,14 +37,14 @@ pub(crate) fn check_consistency(transaction: &Connection, health: &mut FsckRepor
                sum(octet_length(key) + octet_length(value)) AS room FROM pair GROUP BY space) ON held = name \
                WHERE keys IS NOT count OR bytes IS NOT room";
     for space in query_names(transaction, sql)? {
-        health.add_index_problem(format!("the space {space}"), "the index does not agree with what is in it");
+        health.add_index_problem(format!("the space {space}"), "its totals in the index do not match its contents");
     }
     for space in query_names(transaction, "SELECT DISTINCT space FROM pair WHERE NOT json_valid(value)")? {
-        health.add_index_problem(format!("the space {space}"), "a value in it is no JSON");
+        health.add_index_problem(format!("the space {space}"), "one of its values is not valid JSON");
     }
     let (last, highest) = (last_version(transaction)?, highest_version(transaction)?);
     if !(highest..MAX_VERSION).contains(&last) {
-        let wrong = format!("says that the last version was {last}, and the highest is {highest}");
+        let wrong = format!("says that the last version is {last}, but the highest is {highest}");
         health.add_index_problem("the index", wrong);
     }
     Ok(())

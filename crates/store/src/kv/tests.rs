@@ -168,19 +168,19 @@ fn what_is_too_much_is_refused_as_a_whole() {
         assert!(!error.hint().is_empty());
         assert_eq!(keys(&store, "", None, 9), (vec!["kept".to_owned()], false));
     };
-    check(&[put("", "1")], "kv-key", "`` is no key: it is empty");
-    check(&[put("a\0b", "1")], "kv-key", "`a\\0b` is no key: a NUL is in it");
+    check(&[put("", "1")], "kv-key", "`` is not a valid key: it is empty");
+    check(&[put("a\0b", "1")], "kv-key", "`a\\0b` is not a valid key: it contains a NUL");
     let long = "é".repeat(257);
-    let shown = format!("`{}…` is no key: it has 514 bytes, the limit is 512", "é".repeat(64));
+    let shown = format!("`{}…` is not a valid key: it has 514 bytes, the limit is 512", "é".repeat(64));
     check(&[delete(&long)], "kv-key", &shown);
     check(&[put("a", &"1".repeat(101))], "kv-value-too-large", "the value of `a` has 101 bytes, the limit is 100");
     let many: Vec<KvWrite> = (0..COMMIT_LIMIT).map(|_| put("a", "1")).collect();
     check(&many, "kv-too-many", "the commit has 1001 writes, the limit is 1000");
     let ten: Vec<KvWrite> = (0..9).map(|number| put(&number.to_string(), "1")).collect();
-    check(&ten, "kv-quota", "the space `notes` would have 11 keys in it, the limit is 10");
+    check(&ten, "kv-quota", "the space `notes` would hold 11 keys, the limit is 10");
     let large: Vec<KvWrite> = (0..8).map(|number| put(&number.to_string(), &"1".repeat(100))).collect();
     let larger = [&large[..], &[put("other", &"1".repeat(100)), put("kept", &"1".repeat(100))]].concat();
-    check(&larger, "kv-quota", "the space `notes` would have 1017 bytes in it, the limit is 1000");
+    check(&larger, "kv-quota", "the space `notes` would hold 1017 bytes, the limit is 1000");
 
     let checks: Vec<KvCheck> = (0..=COMMIT_LIMIT).map(|_| is("a", None)).collect();
     let error = store.kv_commit(&notes(), &checks, &[], &LIMITS, at(0)).unwrap_err();

@@ -310,7 +310,7 @@ fn what_a_run_begins_with_fits_its_slot() {
     let longest = world.store.start_run(|_| vec![7; PAYLOAD_LIMIT]).unwrap();
     let refused = world.store.start_run(|_| vec![7; PAYLOAD_LIMIT + 1]).err().unwrap();
     assert_eq!(refused.code(), "disk-failed");
-    assert!(refused.to_string().ends_with("what a run begins with is 985 bytes, the limit is 984"), "{refused}");
+    assert!(refused.to_string().ends_with("the start record of a run is 985 bytes, the limit is 984"), "{refused}");
     drop(longest);
     let found = world.store.interrupted_runs().unwrap();
     assert_eq!(found.iter().map(|found| found.payload.len()).collect::<Vec<_>>(), [PAYLOAD_LIMIT]);

@@ -71,7 +71,7 @@ fn a_link_in_the_place_of_the_secret_is_not_followed() {
     std::os::unix::fs::symlink(elsewhere.path(), folder.path().join(FILE)).unwrap();
     assert_eq!(store.derive_key("a").unwrap_err().code(), "disk-failed");
     drop(store);
-    assert_eq!(fsck(folder.path(), RepairMode::Check).unwrap().problems[0].wrong, "it is no file");
+    assert_eq!(fsck(folder.path(), RepairMode::Check).unwrap().problems[0].wrong, "it is not a regular file");
 }
 
 #[test]

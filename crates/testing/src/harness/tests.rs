@@ -24,21 +24,26 @@ fn what_is_not_true_is_said_in_values() {
     let mean = || source("mean.js", MEAN).given(json!({ "numbers": [1, 2] }));
     for (call, says) in vec![
         (mean().returns(2), "mean.js: it returns 1.5, expected 2\n- expected\n+ actual\n- 2\n+ 1.5\n"),
-        (mean().throws("TypeError", ""), "mean.js: it returns 1.5; it was to throw TypeError"),
-        (mean().stops("timeout"), "mean.js: it returns 1.5; it was to be ended with `timeout`"),
+        (mean().throws("TypeError", ""), "mean.js: it returns 1.5; expected it to throw TypeError"),
+        (mean().stops("timeout"), "mean.js: it returns 1.5; expected it to stop with `timeout`"),
         (mean().returns(1.5).within(fuel(1)), "units of fuel, the budget is 1: "),
-        (mean().returns(1.5).logs(["x"]), "mean.js: what it writes is not what is expected: 0 lines, expected 1"),
-        (mean().returns(1.5).asks_for(["fetch GET https://a.example/"]), "what it asks for is not what is expected"),
+        (mean().returns(1.5).logs(["x"]), "mean.js: its log lines differ from the expected ones: 0 lines, expected 1"),
+        (
+            mean().returns(1.5).asks_for(["fetch GET https://a.example/"]),
+            "its host calls differ from the expected \
+                                                                          ones",
+        ),
         (mean().returns_where("$", at_least(2.0)), "mean.js: `$` is 1.5, which is not at least 2"),
-        (mean(), "mean.js: nothing is expected of it"),
-        (mean().returns(1).returns(2), "two ends are expected"),
+        (mean(), "mean.js: it has no expected outcome"),
+        (mean().returns(1).returns(2), "one call has two expected outcomes"),
         (mean().returns(1.5).within(fuel(0)), "a budget of 0"),
         (mean().returns(1.5).within(memory(1)), "mean.js: memory_bytes is 1, it must be 8388608 to 1073741824"),
         (
             mean().returns(1.5).within(fuel(9_000_000).counted_under("0123 wasmtime-1.0.0")),
-            "mean.js: budget-model-mismatch: the budget is of the model `0123 wasmtime-1.0.0`, this build counts as `",
+            "mean.js: budget-model-mismatch: the budget was measured with the model `0123 wasmtime-1.0.0`, this build \
+             uses `",
         ),
-        (source("mean.js", MEAN).given(json!([])).returns(1), "mean.js: the parameters: "),
+        (source("mean.js", MEAN).given(json!([])).returns(1), "mean.js: invalid parameters: "),
         (tool("no/such.ts").given(json!({})).returns(1), "no/such.ts: No such file"),
         (
             source("e.js", "const execute = () => eval('1')").given(json!({})).returns(1),
@@ -97,14 +102,18 @@ fn the_host_answers_what_the_test_says_and_nothing_else() {
         .throws("NetworkError", "no route")
         .check();
     for (call, says) in [
-        (call().answering(prices()).throws("NotFoundError", ""), "the tool asks for tools.call mean, and no answer"),
+        (
+            call().answering(prices()).throws("NotFoundError", ""),
+            "the tool requests tools.call mean, but this test \
+                                                                  has no answer",
+        ),
         (
             call().answering(fetch("https://other.example/")).throws("NotFoundError", ""),
-            "asks for fetch GET https://shop",
+            "the tool requests fetch GET https://shop",
         ),
         (
             call().answering(fetch(url).status(404)).answering(tool_call("mean")).returns(404),
-            "nothing asks for the answer to tools.call {\"name\":\"mean\"}",
+            "the answer to tools.call {\"name\":\"mean\"} was not used",
         ),
     ] {
         let said = wrong(call);

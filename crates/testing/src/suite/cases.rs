@@ -55,7 +55,7 @@ pub(super) fn parse_case<'t>(reader: &mut Reader<'t>, mut fields: Fields<'t>) ->
     let said = fields.key_span("name").is_some();
     let name = fields.take("name").and_then(|value| reader.text(value, "name"));
     if name.as_ref().map_or(!said, |name| name.get_ref().trim().is_empty()) {
-        reader.invalid(&span, "a test has no name".to_owned(), "say what it claims: name = \"an average\"");
+        reader.invalid(&span, "a test has no name".to_owned(), "add a name: name = \"an average\"");
     }
     let mut case = Case::new(name.map(Spanned::into_inner).unwrap_or_default());
     case.place = reader.position(&span);
@@ -73,7 +73,7 @@ pub(super) fn parse_case<'t>(reader: &mut Reader<'t>, mut fields: Fields<'t>) ->
         let Some(grant) = required_grant(&answer.kind) else { continue };
         let granted = case.grants.iter().any(|one| one.name() == grant);
         if let (false, Some(span)) = (granted, &answering) {
-            let message = format!("nobody asks for `{}` without the grant `{grant}`", answer.kind);
+            let message = format!("`{}` needs the grant `{grant}`", answer.kind);
             reader.impossible(span, message, &format!("grant it: grants = [\"{grant}\"]"));
         }
     }
@@ -87,8 +87,8 @@ pub(super) fn parse_case<'t>(reader: &mut Reader<'t>, mut fields: Fields<'t>) ->
     if let Some(ExpectedOutcome::Stops(code)) = &case.expectation {
         for (needs, key, said) in [("out-of-fuel", "fuel", fuel.is_some()), ("timeout", "time", time.is_some())] {
             if code == needs && !said {
-                let message = format!("it is to be ended with `{code}`, and has no `{key}`");
-                reader.impossible(&span, message, &format!("say how much it has: {key}"));
+                let message = format!("it is expected to stop with `{code}`, but has no `{key}`");
+                reader.impossible(&span, message, &format!("set its limit: {key}"));
             }
         }
     }
@@ -101,11 +101,11 @@ fn parse_receipt<'t>(reader: &mut Reader<'t>, fields: &mut Fields<'t>) -> Option
     let file = fields.take("receipt").and_then(|value| reader.text(value, "receipt"))?;
     for key in RECORDED_KEYS {
         if let Some(span) = fields.key_span(key) {
-            reader.impossible(&span, format!("a recorded run has its own `{key}`"), "leave it out, or the receipt");
+            reader.impossible(&span, format!("a recorded run has its own `{key}`"), "remove it, or the receipt");
         }
     }
     let read = read_text(&reader.sibling_path(file.get_ref()), MAX_FILE_BYTES * 16)
-        .map_err(|reason| (reason, "name a receipt that is there"));
+        .map_err(|reason| (reason, "name an existing receipt"));
     let parsed = read.and_then(|text| Receipt::parse(&text).map_err(|error| (error.to_string(), error.hint())));
     parsed
         .map_err(|(reason, hint)| {
@@ -121,8 +121,8 @@ fn parse_params<'t>(reader: &mut Reader<'t>, fields: &mut Fields<'t>) -> Option<
     if let [_, second, ..] = said.as_slice() {
         reader.invalid(
             second,
-            "the parameters are said twice".to_owned(),
-            "say `params`, `params_json` or `params_file`",
+            "the parameters are given twice".to_owned(),
+            "use one of `params`, `params_json` and `params_file`",
         );
     }
     let (table, text, file) = (fields.take("params"), fields.take("params_json"), fields.take("params_file"));
@@ -140,14 +140,14 @@ fn parse_params<'t>(reader: &mut Reader<'t>, fields: &mut Fields<'t>) -> Option<
             Ok(text) => (text, span),
             Err(reason) => {
                 let message = format!("the parameters {}: {reason}", name.get_ref());
-                reader.invalid(&span, message, "name a file of JSON that is there");
+                reader.invalid(&span, message, "name an existing JSON file");
                 return None;
             }
         }
     };
     Params::parse(text)
         .map_err(|error| {
-            reader.invalid(&span, format!("the parameters: {error}"), "parameters are a JSON object");
+            reader.invalid(&span, format!("invalid parameters: {error}"), "write a JSON object");
         })
         .ok()
 }
@@ -162,7 +162,7 @@ fn parse_start_time<'t>(reader: &mut Reader<'t>, value: &Spanned<DeValue<'t>>) -
     let moment: Option<Timestamp> = said.parse().ok();
     let since = moment.and_then(|moment| Duration::try_from(moment.as_duration()).ok());
     if since.is_none() {
-        let message = format!("`now` is a moment since 1970, and `{said}` is none");
+        let message = format!("`now` must be a time since 1970, `{said}` is not");
         reader.invalid(&value.span(), message, "write it as RFC 3339: 2026-01-31T12:00:00Z");
     }
     since
@@ -183,7 +183,12 @@ fn parse_grants<'t>(reader: &mut Reader<'t>, fields: &mut Fields<'t>) -> Vec<Gra
             "tools" => Grant::Tools,
             other => {
                 let message = format!("there is no grant `{other}` in a test");
-                reader.invalid(&name.span(), message, "there are timers, net, kv, files and tools; `secrets` has names, `now` and `seed` are a test's own");
+                reader.invalid(
+                    &name.span(),
+                    message,
+                    "the grants are timers, net, kv, files and tools; `secrets`, \
+                                                       `now` and `seed` are keys of the test",
+                );
                 continue;
             }
         });
@@ -207,7 +212,7 @@ pub(super) fn parse_limits<'t>(reader: &mut Reader<'t>, fields: &mut Fields<'t>)
                 reader.impossible(&text.span(), error.to_string(), "the engine itself needs some of it");
             }
             None => {
-                let message = format!("`{}` is no size", text.get_ref());
+                let message = format!("`{}` is not a size", text.get_ref());
                 reader.invalid(&text.span(), message, "write a number and a unit: \"16 MiB\"");
             }
         }
@@ -218,9 +223,9 @@ pub(super) fn parse_limits<'t>(reader: &mut Reader<'t>, fields: &mut Fields<'t>)
         let budget = limits.time.map(|deadline| Budget { deadline, ..Budget::default() });
         match budget.as_ref().map(Budget::check) {
             Some(Ok(_)) => {}
-            Some(Err(error)) => reader.impossible(&text.span(), error.to_string(), "say how long the call may take"),
+            Some(Err(error)) => reader.impossible(&text.span(), error.to_string(), "set how long the call may take"),
             None => {
-                let message = format!("`{}` is no span of time", text.get_ref());
+                let message = format!("`{}` is not a duration", text.get_ref());
                 reader.invalid(&text.span(), message, "write a number and a unit: \"250 ms\", \"2 s\"");
             }
         }

@@ -25,18 +25,14 @@ pub(super) fn parse_expectation<'t>(
     let said: Vec<(&str, Range<usize>)> =
         OUTCOME_KEYS.iter().filter_map(|key| Some((*key, fields.key_span(key)?))).collect();
     if let [(first, _), (second, at), ..] = said.as_slice() {
-        reader.impossible(at, format!("it cannot end both as `{first}` and as `{second}` say"), HINT);
+        reader.impossible(at, format!("`{first}` and `{second}` exclude each other"), HINT);
     }
     let Some((kind, at)) = said.first().cloned() else {
         if recorded {
             return Some(ExpectedOutcome::Replays);
         }
         if reader.purpose != ReadPurpose::Update {
-            reader.invalid(
-                span,
-                "nothing is expected of it".to_owned(),
-                "say how it ends, or have it said: toolcell test --update",
-            );
+            reader.invalid(span, "it has no expected outcome".to_owned(), "add one, or run: toolcell test --update");
         }
         return None;
     };
@@ -51,8 +47,8 @@ pub(super) fn parse_expectation<'t>(
         "stops" => {
             let code = reader.text(value, "stops")?;
             if !STOP_CODES.contains(&code.get_ref().as_str()) {
-                let message = format!("no tool is ended with `{}`", code.get_ref());
-                reader.impossible(&code.span(), message, &format!("there are {}", STOP_CODES.join(", ")));
+                let message = format!("there is no stop code `{}`", code.get_ref());
+                reader.impossible(&code.span(), message, &format!("the codes are {}", STOP_CODES.join(", ")));
             }
             Some(ExpectedOutcome::Stops(code.into_inner()))
         }
@@ -63,7 +59,7 @@ pub(super) fn parse_expectation<'t>(
                     || toolcell::rule_names().contains(&word)
             };
             if !known(word.get_ref()) {
-                let message = format!("nothing is refused as `{}`", word.get_ref());
+                let message = format!("there is no rule or error `{}`", word.get_ref());
                 reader.impossible(
                     &word.span(),
                     message,
@@ -80,14 +76,14 @@ fn parse_predicates<'t>(reader: &mut Reader<'t>, value: DeValue<'t>, at: &Range<
     let DeValue::Table(table) = value else {
         reader.invalid(
             at,
-            "`where` is a table of JSON paths".to_owned(),
-            "write it so: where = { \"$.price\" = { at_least = 3 } }",
+            "`where` must be a table of JSON paths".to_owned(),
+            "write it as: where = { \"$.price\" = { at_least = 3 } }",
         );
         return None;
     };
     let mut predicates = Vec::new();
     if table.is_empty() {
-        reader.invalid(at, "`where` says nothing".to_owned(), "name a path and what holds there");
+        reader.invalid(at, "`where` is empty".to_owned(), "add a path and its condition");
     }
     for (path, said) in table {
         let span = said.span();
@@ -99,7 +95,7 @@ fn parse_predicates<'t>(reader: &mut Reader<'t>, value: DeValue<'t>, at: &Range<
         };
         match tests.and_then(|tests| Predicate::new(path.get_ref(), tests)) {
             Ok(predicate) => predicates.push(predicate),
-            Err(reason) => reader.impossible(&span, reason, "say what a result can be"),
+            Err(reason) => reader.impossible(&span, reason, "write conditions that a result can meet"),
         }
     }
     Some(ExpectedOutcome::Satisfies(predicates))

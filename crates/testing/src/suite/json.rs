@@ -12,13 +12,13 @@ pub(super) fn json_from_toml(value: &DeValue<'_>) -> Result<Value, String> {
         DeValue::Boolean(yes) => Value::Bool(*yes),
         DeValue::Integer(number) => {
             let whole = i64::from_str_radix(number.as_str(), number.radix());
-            Value::Number(whole.map_err(|_| format!("{number} is too large a number"))?.into())
+            Value::Number(whole.map_err(|_| format!("{number} is too large"))?.into())
         }
         DeValue::Float(number) => {
-            let float: f64 = number.as_str().parse().map_err(|_| format!("{number} is no number"))?;
-            Value::Number(Number::from_f64(float).ok_or_else(|| format!("JSON has no word for {number}"))?)
+            let float: f64 = number.as_str().parse().map_err(|_| format!("{number} is not a number"))?;
+            Value::Number(Number::from_f64(float).ok_or_else(|| format!("JSON cannot represent {number}"))?)
         }
-        DeValue::Datetime(_) => return Err("JSON has no dates: write it as text".to_owned()),
+        DeValue::Datetime(_) => return Err("JSON has no dates: write it as a string".to_owned()),
         DeValue::Array(items) => {
             Value::Array(items.iter().map(|item| json_from_toml(item.get_ref())).collect::<Result<_, _>>()?)
         }

@@ -114,7 +114,7 @@ impl<'t> Reader<'t> {
         if let DeValue::Table(table) = value.into_inner() {
             return Some(Fields { what, known, span, remaining: table.into_iter().collect() });
         }
-        self.invalid(&span, format!("`{what}` is a table"), "write it as a table: key = value");
+        self.invalid(&span, format!("`{what}` must be a table"), "write it as a table: key = value");
         None
     }
 
@@ -127,11 +127,11 @@ impl<'t> Reader<'t> {
             let meant = best.filter(|best| alike(best) >= MIN_SIMILARITY);
             let article = if what.starts_with('a') { "an" } else { "a" };
             let message = match meant {
-                Some(meant) if meant == word => format!("`{word}` means nothing in this {what}"),
+                Some(meant) if meant == word => format!("`{word}` is not allowed in this {what}"),
                 Some(meant) => format!("{article} {what} has no `{word}`, did you mean `{meant}`?"),
                 None => format!("{article} {what} has no `{word}`"),
             };
-            self.invalid(&key.span(), message, &format!("there are {}", fields.known.join(", ")));
+            self.invalid(&key.span(), message, &format!("the keys are {}", fields.known.join(", ")));
         }
     }
 
@@ -141,7 +141,8 @@ impl<'t> Reader<'t> {
         match value.into_inner() {
             DeValue::String(text) => Some(Spanned::new(span, text.into_owned())),
             other => {
-                self.invalid(&span, format!("`{what}` is a text, not {}", other.type_str()), "write it in quotes");
+                let message = format!("`{what}` must be a string, not {}", other.type_str());
+                self.invalid(&span, message, "write it in quotes");
                 None
             }
         }
@@ -153,7 +154,7 @@ impl<'t> Reader<'t> {
         let number = number.and_then(|number| u64::from_str_radix(number.as_str(), number.radix()).ok());
         if number.is_none() {
             let hint = "write it without a sign, a fraction or quotes";
-            self.invalid(&value.span(), format!("`{what}` is a whole number, 0 or more"), hint);
+            self.invalid(&value.span(), format!("`{what}` must be a whole number, 0 or more"), hint);
         }
         number
     }
@@ -162,7 +163,7 @@ impl<'t> Reader<'t> {
     pub(super) fn texts(&mut self, value: Spanned<DeValue<'t>>, what: &str) -> Option<Vec<Spanned<String>>> {
         let span = value.span();
         let DeValue::Array(items) = value.into_inner() else {
-            self.invalid(&span, format!("`{what}` is a list of texts"), "write it in brackets");
+            self.invalid(&span, format!("`{what}` must be a list of strings"), "write it in brackets");
             return None;
         };
         items.into_iter().map(|item| self.text(item, what)).collect()
@@ -183,7 +184,8 @@ impl<'t> Reader<'t> {
         let text = self.text(value, what)?;
         serde_json::from_str(text.get_ref())
             .map_err(|error| {
-                self.invalid(&text.span(), format!("`{what}` is no JSON: {error}"), "write JSON in single quotes");
+                let message = format!("`{what}` is not valid JSON: {error}");
+                self.invalid(&text.span(), message, "write JSON in single quotes");
             })
             .ok()
     }
@@ -194,8 +196,8 @@ impl<'t> Reader<'t> {
         let then = then.and_then(|value| self.unsigned(&value, measured).map(|number| (number, value.span())));
         let Some(value) = limited else {
             if let Some((_, span)) = then {
-                let message = format!("`{measured}` says what a budget was made of, and there is no `{limit}`");
-                self.impossible(&span, message, "leave it out, or say the budget as well");
+                let message = format!("`{measured}` belongs to a budget, but there is no `{limit}`");
+                self.impossible(&span, message, "remove it, or add the budget");
             }
             return None;
         };
@@ -203,14 +205,14 @@ impl<'t> Reader<'t> {
         if number == 0 {
             self.impossible(
                 &value.span(),
-                format!("`{limit}` is 0, which nothing can keep to"),
-                "leave it out, or say what it may take",
+                format!("`{limit}` is 0, which no call can meet"),
+                "remove it, or set a limit",
             );
             return None;
         }
         if let Some((then, span)) = then.as_ref().filter(|(then, _)| *then > number) {
             let message = format!("`{measured}` is {then}, which is more than the budget of {number}");
-            self.impossible(span, message, "a budget is at least what was measured");
+            self.impossible(span, message, "set a budget of at least the measured value");
         }
         Some(FuelBudget { limit: number, measured: then.map(|(then, _)| then), place: self.position(&value.span()) })
     }

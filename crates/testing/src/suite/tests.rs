@@ -34,7 +34,7 @@ fn case(lines: &str) -> String {
 fn what_is_wrong_is_named_with_its_line_and_column() {
     for (text, says) in [
         // Malformed files.
-        ("", "1:1 test-invalid there is no test in this file"),
+        ("", "1:1 test-invalid this file has no tests"),
         ("[[case]]\nname = \"a\"\nreturns = ", "3:11 test-invalid "),
         (
             "tols = \"a\"\n[[case]]\nname = \"a\"\nreturns = 1",
@@ -46,34 +46,34 @@ fn what_is_wrong_is_named_with_its_line_and_column() {
             "5:1 test-invalid a budget has no `modle`, did you mean `model`?",
         ),
         (&case("throws = { nam = \"x\" }"), "3:12 test-invalid a throws has no `nam`, did you mean `name`?"),
-        (&(case("returns = 1") + &case("returns = 2")), "4:1 test-invalid there is a test `a` already, in line 1"),
+        (&(case("returns = 1") + &case("returns = 2")), "4:1 test-invalid there is already a test `a`, in line 1"),
         ("[[case]]\nreturns = 1", "1:1 test-invalid a test has no name"),
-        ("[[case]]\nname = 1\nreturns = 1", "2:8 test-invalid `name` is a text, not integer"),
-        (&case("returns = 1\nnow = 3"), "4:7 test-invalid `now` is a moment since 1970, and `integer` is none"),
+        ("[[case]]\nname = 1\nreturns = 1", "2:8 test-invalid `name` must be a string, not integer"),
+        (&case("returns = 1\nnow = 3"), "4:7 test-invalid `now` must be a time since 1970, `integer` is not"),
         ("[[case]]\nreturns = 1\n[[case]]\nname = \"a\"\nreturns = 1", "1:1 test-invalid a test has no name"),
-        (&case(""), "1:1 test-invalid nothing is expected of it"),
-        (&case("returns_json = '{'"), "3:16 test-invalid `returns_json` is no JSON: "),
+        (&case(""), "1:1 test-invalid it has no expected outcome"),
+        (&case("returns_json = '{'"), "3:16 test-invalid `returns_json` is not valid JSON: "),
         (&case("returns = 2026-01-31"), "3:11 test-invalid JSON has no dates"),
-        (&case("returns = nan"), "3:11 test-invalid JSON has no word for nan"),
-        (&case("returns = 1\nparams = 1"), "4:10 test-invalid the parameters: expected an object"),
-        (&case("returns = 1\nparams = {}\nparams_json = '{}'"), "5:1 test-invalid the parameters are said twice"),
+        (&case("returns = nan"), "3:11 test-invalid JSON cannot represent nan"),
+        (&case("returns = 1\nparams = 1"), "4:10 test-invalid invalid parameters: expected an object"),
+        (&case("returns = 1\nparams = {}\nparams_json = '{}'"), "5:1 test-invalid the parameters are given twice"),
         (
             &case("returns = 1\nparams_file = \"no.json\""),
             "4:15 test-invalid the parameters no.json: there is no such file",
         ),
-        (&case("returns = 1\nseed = -1"), "4:8 test-invalid `seed` is a whole number"),
-        (&case("returns = 1\nnow = \"soon\""), "4:7 test-invalid `now` is a moment since 1970, and `soon` is none"),
+        (&case("returns = 1\nseed = -1"), "4:8 test-invalid `seed` must be a whole number"),
+        (&case("returns = 1\nnow = \"soon\""), "4:7 test-invalid `now` must be a time since 1970, `soon` is not"),
         (&case("returns = 1\ngrants = [\"nett\"]"), "4:11 test-invalid there is no grant `nett`"),
-        (&case("returns = 1\nmemory = \"much\""), "4:10 test-invalid `much` is no size"),
-        (&case("returns = 1\ntime = \"soon\""), "4:8 test-invalid `soon` is no span of time"),
+        (&case("returns = 1\nmemory = \"much\""), "4:10 test-invalid `much` is not a size"),
+        (&case("returns = 1\ntime = \"soon\""), "4:8 test-invalid `soon` is not a duration"),
         (&case("receipt = \"no.receipt\""), "3:11 test-invalid the receipt no.receipt: there is no such file"),
         (
             &case("returns = 1\ngrants = [\"net\"]\n[[case.answers]]\nkind = \"fetch\"\nreturns = 1"),
-            "7:1 test-invalid `returns` means nothing in this answer",
+            "7:1 test-invalid `returns` is not allowed in this answer",
         ),
         (
             &case("returns = 1\ngrants = [\"kv\"]\n[[case.answers]]\nkind = \"kv.get\"\nrequest = 1"),
-            "5:1 test-invalid `request` is a table",
+            "5:1 test-invalid `request` must be a table",
         ),
         (
             &case("returns = 1\ngrants = [\"kv\"]\n[[case.answers]]\nkind = \"kv.get\"\nurl = \"x\""),
@@ -81,19 +81,16 @@ fn what_is_wrong_is_named_with_its_line_and_column() {
         ),
         (
             &case("returns = 1\ngrants = [\"net\"]\n[[case.answers]]\nkind = \"fetch\"\nstatus = 99"),
-            "7:10 test-invalid a status is 200 to 599",
+            "7:10 test-invalid a status must be 200 to 599",
         ),
         (&case("returns = 1\n[[case.answers]]\nurl = \"x\""), "4:1 test-invalid an answer has no `kind`"),
         // Impossible expectations.
-        (
-            &case("returns = 1\nthrows = \"Error\""),
-            "4:1 test-impossible it cannot end both as `returns` and as `throws` say",
-        ),
+        (&case("returns = 1\nthrows = \"Error\""), "4:1 test-impossible `returns` and `throws` exclude each other"),
         (
             &case("stops = \"timeout\"\nwhere = { \"$\" = 1 }\ntime = \"1 s\""),
-            "3:1 test-impossible it cannot end both as `where` and as `stops` say",
+            "3:1 test-impossible `where` and `stops` exclude each other",
         ),
-        (&case("returns = 1\nfuel = 0"), "4:8 test-impossible `fuel` is 0, which nothing can keep to"),
+        (&case("returns = 1\nfuel = 0"), "4:8 test-impossible `fuel` is 0, which no call can meet"),
         (
             &case("returns = 1\nmemory = \"1 MiB\""),
             "4:10 test-impossible memory_bytes is 1048576, it must be 8388608 to",
@@ -105,18 +102,18 @@ fn what_is_wrong_is_named_with_its_line_and_column() {
             &case("where = { \"$.a\" = { at_least = 3, at_most = 2 } }"),
             "3:19 test-impossible no number is at least 3 and at most 2",
         ),
-        (&case("where = { \"a..\" = 1 }"), "3:19 test-impossible `a..` is no JSON path"),
-        (&case("stops = \"fuel-exhausted\""), "3:9 test-impossible no tool is ended with `fuel-exhausted`"),
+        (&case("where = { \"a..\" = 1 }"), "3:19 test-impossible `a..` is not a valid JSON path"),
+        (&case("stops = \"fuel-exhausted\""), "3:9 test-impossible there is no stop code `fuel-exhausted`"),
         (
             &case("stops = \"out-of-fuel\""),
-            "1:1 test-impossible it is to be ended with `out-of-fuel`, and has no `fuel`",
+            "1:1 test-impossible it is expected to stop with `out-of-fuel`, but has no `fuel`",
         ),
-        (&case("stops = \"timeout\""), "1:1 test-impossible it is to be ended with `timeout`, and has no `time`"),
-        (&case("refused = \"evil\""), "3:11 test-impossible nothing is refused as `evil`"),
-        (&case("returns = 1\nmeasured = 5"), "4:12 test-impossible `measured` says what a budget was made of"),
+        (&case("stops = \"timeout\""), "1:1 test-impossible it is expected to stop with `timeout`, but has no `time`"),
+        (&case("refused = \"evil\""), "3:11 test-impossible there is no rule or error `evil`"),
+        (&case("returns = 1\nmeasured = 5"), "4:12 test-impossible `measured` belongs to a budget"),
         (
             &case("returns = 1\n[[case.answers]]\nkind = \"fetch\"\nurl = \"https://a.example/\""),
-            "4:8 test-impossible nobody asks for `fetch` without the grant `net`",
+            "4:8 test-impossible `fetch` needs the grant `net`",
         ),
     ] {
         let problems = problems(text);
@@ -129,19 +126,19 @@ fn what_is_wrong_with_an_answer_is_named_with_its_line_and_column() {
     for (text, says) in [
         (
             &case("returns = 1\n[[case.answers]]\nkind = \"fetched\""),
-            "5:8 test-invalid nothing is asked for as `fetched`",
+            "5:8 test-invalid there is no operation `fetched`",
         ),
         (
             &case("returns = 1\ngrants = [\"net\"]\n[[case.answers]]\nkind = \"fetch\"\nheaders = 3"),
-            "7:11 test-invalid `headers` is a table",
+            "7:11 test-invalid `headers` must be a table",
         ),
         (
             &case("returns = 1\ngrants = [\"net\"]\n[[case.answers]]\nkind = \"fetch\"\nbody = \"\"\njson = {}"),
-            "7:1 test-invalid an answer cannot say both `json` and `body`",
+            "7:1 test-invalid an answer cannot have both `json` and `body`",
         ),
         (
             &case("returns = 1\ngrants = [\"kv\"]\n[[case.answers]]\nkind = \"kv.get\"\nreturns = 1\nfails = {}"),
-            "7:1 test-invalid an answer cannot say both `fails` and `returns`",
+            "7:1 test-invalid an answer cannot have both `fails` and `returns`",
         ),
     ] {
         let problems = problems(text);
@@ -164,14 +161,13 @@ fn a_budget_says_under_which_model_it_was_counted() {
     for (budget, says) in [
         (
             String::new(),
-            format!(
-                "5:8 budget-model-missing a budget says under which model it was counted: [budget] model = \"{here}\""
-            ),
+            format!("5:8 budget-model-missing the budgets do not name their model: add [budget] model = \"{here}\""),
         ),
         (
             "[budget]\nmodel = \"0123456789abcdef wasmtime-1.0.0\"".to_owned(),
             format!(
-                "2:9 budget-model-mismatch the budgets are of the model `0123456789abcdef wasmtime-1.0.0`, this build counts as `{here}`"
+                "2:9 budget-model-mismatch the budgets were measured with the model `0123456789abcdef \
+                 wasmtime-1.0.0`, this build uses `{here}`"
             ),
         ),
     ] {
@@ -211,7 +207,7 @@ fn a_tool_that_is_not_there_is_named() {
     for ending in ["js", "ts"] {
         fs::write(folder.path().join(format!("other.{ending}")), "const execute = () => 1").unwrap();
     }
-    assert!(read(&case("returns = 1"))[0].1.ends_with("there is more than one tool beside it that is called other"));
+    assert!(read(&case("returns = 1"))[0].1.ends_with("there is more than one tool named other beside it"));
     assert!(
         Suite::read(&folder.path().join("no.test.toml")).unwrap_err()[0].message.ends_with("there is no such file")
     );
@@ -238,9 +234,9 @@ fn what_is_no_plain_file_is_not_waited_for() {
     let folder = folder();
     let path = folder.path().join("a.test.toml");
     let _listening = std::os::unix::net::UnixListener::bind(&path).unwrap();
-    assert_eq!(Suite::read(&path).unwrap_err()[0].message, "the file cannot be read: it is no plain file");
+    assert_eq!(Suite::read(&path).unwrap_err()[0].message, "the file cannot be read: it is not a regular file");
     let path = folder.path().join("mean.test.toml");
-    for (tool, says) in [("/dev/zero", "it is no plain file"), (".", "it is a folder")] {
+    for (tool, says) in [("/dev/zero", "it is not a regular file"), (".", "it is a folder")] {
         fs::write(&path, format!("tool = \"{tool}\"\n{}", case("returns = 1"))).unwrap();
         let problems = Suite::read(&path).unwrap_err();
         assert!(problems[0].place.line == 1 && problems[0].message.ends_with(says), "{problems:?}");
@@ -253,8 +249,10 @@ fn a_whole_file_is_read() {
     let path = folder.path().join("all.test.toml");
     fs::write(folder.path().join("p.json"), "{\"n\": 1e400}").unwrap();
     let text = format!(
-        "tool = \"mean.ts\"\n[budget]\nmodel = \"{}\"\nload_fuel = 9\nmemory = \"32 MiB\"\ntime = \"3 s\"\n[[case]]\nname = \"a\"\nparams_file = \"p.json\"\n\
-         where = {{ \"$.a\" = 1, \"$.b\" = {{ type = \"string\" }} }}\nseed = 7\nnow = 2026-01-31T00:00:00Z\ngrants = [\"kv\"]\n\
+        "tool = \"mean.ts\"\n[budget]\nmodel = \"{}\"\nload_fuel = 9\nmemory = \"32 MiB\"\ntime = \"3 \
+         s\"\n[[case]]\nname = \"a\"\nparams_file = \"p.json\"\n\
+         where = {{ \"$.a\" = 1, \"$.b\" = {{ type = \"string\" }} }}\nseed = 7\nnow = 2026-01-31T00:00:00Z\ngrants = \
+         [\"kv\"]\n\
          secrets = [\"KEY\"]\ntime = \"250 ms\"\nfuel = 12\nmeasured = 10\nlogs = [\"x\"]\n\
          [[case.answers]]\nkind = \"kv.get\"\nrequest = {{ key = \"k\" }}\nreturns_json = 'null'\n",
         model()

@@ -9,7 +9,7 @@ const MAX_SHOWN_CHARS: usize = 64;
 
 /// An invalid part of a grant.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{value}` is no {what}: {why}")]
+#[error("`{value}` is not a valid {what}: {why}")]
 pub struct GrantError {
     what: &'static str,
     value: String,
@@ -34,6 +34,6 @@ impl GrantError {
     /// Returns a suggested next step.
     #[must_use]
     pub const fn hint(&self) -> &'static str {
-        "grants are written as in a policy file: `toolcell config schema` prints what may stand in one"
+        "write grants as in a policy file; `toolcell config schema` prints its schema"
     }
 }

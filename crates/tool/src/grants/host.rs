@@ -80,10 +80,10 @@ impl HostPattern {
             return Err(wrong("to grant every host, write `any`"));
         }
         if text.contains("://") || text.contains(['/', '?', '#', '@']) {
-            return Err(wrong("it is a URL; write the host alone, and `scheme`, `ports` and `path` beside it"));
+            return Err(wrong("it is a URL; write only the host, with `scheme`, `ports` and `path` as separate keys"));
         }
         if text.contains(':') {
-            return Err(wrong("write the host alone, and `ports` beside it"));
+            return Err(wrong("write only the host, with `ports` as a separate key"));
         }
         match text.strip_prefix("*.") {
             None => parse_domain(text, text).map(Self::Name),
@@ -92,7 +92,7 @@ impl HostPattern {
                 if domain.0.contains('.') || RESERVED_TLDS.contains(&domain.0.as_str()) {
                     Ok(Self::Below(domain))
                 } else {
-                    Err(wrong("it covers a whole top-level domain; name two labels at least, or write `any`"))
+                    Err(wrong("it covers a whole top-level domain; name at least two labels, or write `any`"))
                 }
             }
         }
@@ -145,10 +145,10 @@ fn parse_domain(name: &str, text: &str) -> Result<Domain, GrantError> {
     let wrong = |why: &'static str| Err(GrantError::new("host", text, why));
     let name = name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase();
     if !name.is_ascii() {
-        return wrong("write a name with other letters than ASCII as its `xn--` form");
+        return wrong("write an internationalized name in its `xn--` form");
     }
     if name.contains('*') {
-        return wrong("a `*` stands for whole labels in front, as in `*.example.com`");
+        return wrong("a `*` may only stand for leading labels, as in `*.example.com`");
     }
     if name.len() > MAX_NAME_BYTES {
         return wrong("it is longer than 253 bytes");
@@ -160,14 +160,14 @@ fn parse_domain(name: &str, text: &str) -> Result<Domain, GrantError> {
             && !label.ends_with('-')
     };
     if !name.split('.').all(sound) {
-        return wrong("labels have 1 to 63 letters, digits, `-` and `_`, with dots between them");
+        return wrong("labels have 1 to 63 letters, digits, `-` and `_`, separated by dots");
     }
     // A name that URL parsers read as an address must not pass as a name (WHATWG URL, "ends in a
     // number").
     let last = name.rsplit('.').next().unwrap_or_default();
     let hex = last.strip_prefix("0x").is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_hexdigit()));
     if hex || last.bytes().all(|byte| byte.is_ascii_digit()) {
-        return wrong("it reads as an address; write all four numbers of it, in decimal");
+        return wrong("it reads as an address; write all four numbers in decimal");
     }
     Ok(Domain(name))
 }

@@ -16,7 +16,7 @@ fn parse(what: &'static str, text: &str) -> Result<String, GrantError> {
         return wrong("it must start with an ASCII letter");
     }
     if !text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')) {
-        return wrong("only ASCII letters, digits, `_` and `-` may be in it");
+        return wrong("only ASCII letters, digits, `_` and `-` are allowed");
     }
     if text.len() > NAME_LIMIT {
         let why = format!("it has {} characters, the limit is {NAME_LIMIT}", text.len());
@@ -72,12 +72,12 @@ macro_rules! word {
 
 word! {
     /// The name of a key-value space.
-    SpaceName, "name of a space"
+    SpaceName, "space name"
 }
 
 word! {
     /// The name that a tool uses for a granted folder: the first component of its paths.
-    FolderName, "name of a folder"
+    FolderName, "folder name"
 }
 
 word! {
@@ -91,9 +91,9 @@ word! {
     /// let error = SecretName::parse("API TOKEN").unwrap_err();
     /// assert_eq!(
     ///     error.to_string(),
-    ///     "`API TOKEN` is no name of a secret: only ASCII letters, digits, `_` and `-` may be in it",
+    ///     "`API TOKEN` is not a valid secret name: only ASCII letters, digits, `_` and `-` are allowed",
     /// );
     /// # Ok::<(), toolcell_tool::GrantError>(())
     /// ```
-    SecretName, "name of a secret"
+    SecretName, "secret name"
 }

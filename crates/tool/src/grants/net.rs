@@ -186,21 +186,21 @@ impl NetGrant {
     pub fn validate(mut self) -> Result<Self, GrantError> {
         let host = self.host.to_string();
         if self.ports.is_empty() || self.ports.contains(&0) {
-            return Err(GrantError::new("port", "0", "it must be 1 to 65535, and there must be one"));
+            return Err(GrantError::new("port", "0", "at least one port is required, each 1 to 65535"));
         }
         if self.methods.is_empty() {
-            return Err(GrantError::new("list of methods", "[]", "name what may be done, such as `GET`"));
+            return Err(GrantError::new("method list", "[]", "name at least one method, such as `GET`"));
         }
         if self.host == HostPattern::Any && !self.addresses.is_empty() {
-            let why = "private addresses are granted to hosts that are named: name them in place of `any`";
-            return Err(GrantError::new("host of private addresses", &host, why));
+            let why = "private addresses can only be granted to named hosts: name them instead of `any`";
+            return Err(GrantError::new("host for private addresses", &host, why));
         }
         if self.addresses.len() > HOSTS_LIMIT {
-            let why = format!("it has {} ranges of addresses, the limit is {HOSTS_LIMIT}", self.addresses.len());
-            return Err(GrantError::new("host of private addresses", &host, why));
+            let why = format!("it has {} address ranges, the limit is {HOSTS_LIMIT}", self.addresses.len());
+            return Err(GrantError::new("host for private addresses", &host, why));
         }
         if let Some(all) = self.addresses.iter().find(|range| range.prefix_len() == 0) {
-            return Err(GrantError::new("range of private addresses", &all.to_string(), "it covers all addresses"));
+            return Err(GrantError::new("private address range", &all.to_string(), "it covers all addresses"));
         }
         check_range("number of bytes", self.request_bytes, 0, MAX_BYTES)?;
         check_range("number of bytes", self.response_bytes, 0, MAX_BYTES)?;
@@ -306,10 +306,10 @@ impl fmt::Display for NetGrant {
             write!(f, " at {}", ranges.join(", "))?;
         }
         let caps = [
-            (self.request_bytes != plain.request_bytes).then(|| format!("{} bytes up", self.request_bytes)),
-            (self.response_bytes != plain.response_bytes).then(|| format!("{} bytes down", self.response_bytes)),
-            (self.calls != plain.calls).then(|| format!("{} requests a run", self.calls)),
-            self.per_minute.map(|rate| format!("{rate} requests a minute")),
+            (self.request_bytes != plain.request_bytes).then(|| format!("{} request bytes", self.request_bytes)),
+            (self.response_bytes != plain.response_bytes).then(|| format!("{} response bytes", self.response_bytes)),
+            (self.calls != plain.calls).then(|| format!("{} requests per run", self.calls)),
+            self.per_minute.map(|rate| format!("{rate} requests per minute")),
         ];
         for cap in caps.into_iter().flatten() {
             write!(f, ", at most {cap}")?;
@@ -323,16 +323,16 @@ impl fmt::Display for NetGrant {
 /// # Errors
 /// `grant-invalid`: neither a range nor an address, or a range with host bits set.
 pub fn parse_address_range(text: &str) -> Result<IpNet, GrantError> {
-    let what = "range of addresses";
+    let what = "address range";
     if let Ok(address) = text.parse::<std::net::IpAddr>() {
         return Ok(IpNet::from(address));
     }
     let range: IpNet =
-        text.parse().map_err(|_| GrantError::new(what, text, "write it as `10.1.0.0/16`, or one address"))?;
+        text.parse().map_err(|_| GrantError::new(what, text, "write it as `10.1.0.0/16`, or as a single address"))?;
     if range.trunc() == range {
         Ok(range)
     } else {
-        Err(GrantError::new(what, text, format!("the range is `{}`", range.trunc())))
+        Err(GrantError::new(what, text, format!("it has host bits set; write `{}`", range.trunc())))
     }
 }
 

@@ -43,22 +43,22 @@ impl PathPrefix {
     /// `grant-invalid`: a relative path, dot segments, or characters that a URL path cannot
     /// contain.
     pub fn parse(text: &str) -> Result<Self, GrantError> {
-        let wrong = |why: &'static str| Err(GrantError::new("path of a URL", text, why));
+        let wrong = |why: &'static str| Err(GrantError::new("URL path", text, why));
         if !text.starts_with('/') {
             return wrong("it must begin with `/`");
         }
         if text.contains(['?', '#']) {
-            return wrong("a query and a fragment are not part of it");
+            return wrong("it must not contain a query or a fragment");
         }
         if text.contains('*') {
-            return wrong("it covers what is below it without a `*`");
+            return wrong("it is a prefix; leave out the `*`");
         }
         if !text.bytes().all(|byte| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'<' | b'>' | b'`' | b'{' | b'}'))
         {
-            return wrong("percent-encode what is no character of a URL");
+            return wrong("percent-encode characters that a URL cannot contain");
         }
         if is_ambiguous(text) {
-            return wrong("it has `.`, `..`, a backslash or an encoded slash in it; write where that leads to");
+            return wrong("it contains `.`, `..`, a backslash or an encoded slash; write the normalized path");
         }
         if text.len() > MAX_PREFIX_BYTES {
             return wrong("it is longer than 1024 bytes");

@@ -63,14 +63,14 @@ impl SecretGrant {
     pub fn validate(mut self) -> Result<Self, GrantError> {
         if self.hosts.len() > HOSTS_LIMIT {
             let why = format!("it has {} hosts, the limit is {HOSTS_LIMIT}", self.hosts.len());
-            return Err(GrantError::new("grant of a secret", self.name.as_str(), why));
+            return Err(GrantError::new("secret grant", self.name.as_str(), why));
         }
-        let wrong = |why: &'static str| Err(GrantError::new("grant of a secret", self.name.as_str(), why));
+        let wrong = |why: &'static str| Err(GrantError::new("secret grant", self.name.as_str(), why));
         if self.hosts.is_empty() {
-            return wrong("it has no host; name those to which the secret may be sent");
+            return wrong("it has no host; name the hosts to which the secret may be sent");
         }
         if self.into.is_empty() {
-            return wrong("it has no place; say where the secret may stand: `header`, `query`, `body`");
+            return wrong("it has no location; list where the secret may be put: `header`, `query`, `body`");
         }
         self.hosts = maximal(std::mem::take(&mut self.hosts), HOSTS_LIMIT, HostPattern::includes);
         Ok(self)

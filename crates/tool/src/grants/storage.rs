@@ -84,7 +84,7 @@ impl KvGrant {
 impl fmt::Display for KvGrant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { space, access, bytes, keys, value_bytes } = self;
-        write!(f, "{} space {space}, at most {bytes} bytes in {keys} keys, {value_bytes} a value", access.name())
+        write!(f, "{} space {space}, at most {bytes} bytes in {keys} keys, {value_bytes} per value", access.name())
     }
 }
 
@@ -146,10 +146,10 @@ impl FilesGrant {
         let shown = self.path.display().to_string();
         let wrong = |why: &'static str| Err(GrantError::new("folder", &shown, why));
         if self.path.as_os_str().is_empty() {
-            return wrong("say where it is");
+            return wrong("the path is empty");
         }
         if self.path == Path::new("/") {
-            return wrong("that is the whole file system; name the folder that the tool needs");
+            return wrong("it is the whole file system; name the folder that the tool needs");
         }
         check_range("number of bytes", self.bytes, 0, MAX_BYTES)?;
         check_range("number of bytes", self.read_bytes, 0, MAX_BYTES)?;

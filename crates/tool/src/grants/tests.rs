@@ -53,12 +53,12 @@ fn what_many_rules_grant_together_is_no_more_than_a_grant_may_say() {
     let hosts: Vec<String> = (0..65).map(|at| format!("h{at}.example")).collect();
     refuses(
         json!({ "secrets": [{ "name": "T", "hosts": hosts }] }),
-        "`T` is no grant of a secret: it has 65 hosts, the limit is 64",
+        "`T` is not a valid secret grant: it has 65 hosts, the limit is 64",
     );
     let ranges: Vec<String> = (0..65).map(|at| format!("10.0.{at}.0/24")).collect();
     refuses(
         json!({ "net": [{ "host": "a.example", "addresses": ranges }] }),
-        "`a.example` is no host of private addresses: it has 65 ranges of addresses, the limit is 64",
+        "`a.example` is not a valid host for private addresses: it has 65 address ranges, the limit is 64",
     );
 }
 
@@ -82,42 +82,42 @@ fn what_cannot_be_is_named_with_what_can() {
         net.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         json!({ "net": [net] })
     };
-    refuses(net(json!({ "host": "*" })), "`*` is no host: to grant every host, write `any`");
-    refuses(net(json!({ "ports": [0] })), "`0` is no port: it must be 1 to 65535, and there must be one");
-    refuses(net(json!({ "path": "v1" })), "`v1` is no path of a URL: it must begin with `/`");
+    refuses(net(json!({ "host": "*" })), "`*` is not a valid host: to grant every host, write `any`");
+    refuses(net(json!({ "ports": [0] })), "`0` is not a valid port: at least one port is required, each 1 to 65535");
+    refuses(net(json!({ "path": "v1" })), "`v1` is not a valid URL path: it must begin with `/`");
     refuses(
         net(json!({ "methods": ["get"] })),
         "unknown variant `get`, expected one of `GET`, `HEAD`, `OPTIONS`, `POST`, `PUT`, `PATCH`, `DELETE`",
     );
     refuses(
         net(json!({ "host": "any", "addresses": ["10.0.0.0/8"] })),
-        "`any` is no host of private addresses: private addresses are granted to hosts that are named: name them in place of \
-         `any`",
+        "`any` is not a valid host for private addresses: private addresses \
+         can only be granted to named hosts: name them instead of `any`",
     );
     refuses(
         net(json!({ "addresses": ["10.0.0.1/8"] })),
-        "`10.0.0.1/8` is no range of addresses: the range is `10.0.0.0/8`",
+        "`10.0.0.1/8` is not a valid address range: it has host bits set; write `10.0.0.0/8`",
     );
     refuses(
         net(json!({ "addresses": ["0.0.0.0/0"] })),
-        "`0.0.0.0/0` is no range of private addresses: it covers all addresses",
+        "`0.0.0.0/0` is not a valid private address range: it covers all addresses",
     );
-    refuses(net(json!({ "calls": 0 })), "`0` is no number of calls: it must be 1 to 4294967295");
+    refuses(net(json!({ "calls": 0 })), "`0` is not a valid number of calls: it must be 1 to 4294967295");
     refuses(
         json!({ "secrets": [{ "name": "T", "hosts": [] }] }),
-        "`T` is no grant of a secret: it has no host; name those to which the secret may be sent",
+        "`T` is not a valid secret grant: it has no host; name the hosts to which the secret may be sent",
     );
     refuses(
         json!({ "files": [{ "name": "all", "path": "/" }] }),
-        "`/` is no folder: that is the whole file system; name the folder that the tool needs",
+        "`/` is not a valid folder: it is the whole file system; name the folder that the tool needs",
     );
     let twice = json!([{ "name": "d", "path": "/a" }, { "name": "d", "path": "/b" }]);
-    refuses(json!({ "files": twice }), "`d` is no name of one folder: two are called so");
+    refuses(json!({ "files": twice }), "`d` is not a valid folder name: two folders have it");
     refuses(
         json!({ "tools": ["any"] }),
-        "`any` is no name of a tool here: to grant all tools, write `\"any\"` without a list",
+        "`any` is not a valid tool name here: to grant all tools, write `\"any\"` without a list",
     );
-    refuses(json!({ "tools": "all" }), "`all` is no grant of tools: write a list of names, or `any`");
+    refuses(json!({ "tools": "all" }), "`all` is not a valid tools grant: write a list of names, or `any`");
 }
 
 #[test]
@@ -134,21 +134,21 @@ fn a_host_is_a_name_an_address_or_a_word() {
     check("API.Example.COM.", "api.example.com");
     check("::1", "[::1]");
     check("[::ffff:10.0.0.1]", "10.0.0.1");
-    let wrong = |text: &str, why: &str| check(text, &format!("`{text}` is no host: {why}"));
+    let wrong = |text: &str, why: &str| check(text, &format!("`{text}` is not a valid host: {why}"));
     for all in ["*", "*.", "*.*", "."] {
         wrong(all, "to grant every host, write `any`");
     }
-    wrong("*.com", "it covers a whole top-level domain; name two labels at least, or write `any`");
-    wrong("a.*.com", "a `*` stands for whole labels in front, as in `*.example.com`");
-    wrong("a*.example.com", "a `*` stands for whole labels in front, as in `*.example.com`");
-    wrong("https://a.example", "it is a URL; write the host alone, and `scheme`, `ports` and `path` beside it");
-    wrong("a.example:80", "write the host alone, and `ports` beside it");
-    wrong("münchen.example", "write a name with other letters than ASCII as its `xn--` form");
+    wrong("*.com", "it covers a whole top-level domain; name at least two labels, or write `any`");
+    wrong("a.*.com", "a `*` may only stand for leading labels, as in `*.example.com`");
+    wrong("a*.example.com", "a `*` may only stand for leading labels, as in `*.example.com`");
+    wrong("https://a.example", "it is a URL; write only the host, with `scheme`, `ports` and `path` as separate keys");
+    wrong("a.example:80", "write only the host, with `ports` as a separate key");
+    wrong("münchen.example", "write an internationalized name in its `xn--` form");
     for address in ["127.1", "0x7f.1", "2130706433", "1.2.3.0x4", "010.0.0.1"] {
-        wrong(address, "it reads as an address; write all four numbers of it, in decimal");
+        wrong(address, "it reads as an address; write all four numbers in decimal");
     }
     for odd in ["a..b", "-a.example", "a b", "a.example-"] {
-        wrong(odd, "labels have 1 to 63 letters, digits, `-` and `_`, with dots between them");
+        wrong(odd, "labels have 1 to 63 letters, digits, `-` and `_`, separated by dots");
     }
 }
 
@@ -195,9 +195,11 @@ fn what_is_granted_is_one_line_for_a_person() {
     }));
     assert_eq!(
         all.to_string(),
-        "net (GET, HEAD https://a.example at 10.0.0.7/32; POST http://b.example:80,8080/v1, at most 5 requests a run), \
-         timers, kv (write space notes, at most 1048576 bytes in 1000 keys, 65536 a value), \
-         files (write data at /srv/da\\u{1b}ta, at most 5 bytes written), secrets (TOKEN in header, query to a.example), \
+        "net (GET, HEAD https://a.example at 10.0.0.7/32; POST http://b.example:80,8080/v1, at most 5 requests per \
+         run), \
+         timers, kv (write space notes, at most 1048576 bytes in 1000 keys, 65536 per value), \
+         files (write data at /srv/da\\u{1b}ta, at most 5 bytes written), secrets (TOKEN in header, query to \
+         a.example), \
          tools (sum)"
     );
     assert_eq!(Grants::default().to_string(), "nothing");

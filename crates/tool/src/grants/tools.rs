@@ -43,13 +43,9 @@ impl CallableTools {
     /// `grant-invalid`
     pub fn parse_name(text: &str) -> Result<ToolName, GrantError> {
         if text == ANY {
-            return Err(GrantError::new(
-                "name of a tool here",
-                text,
-                "to grant all tools, write `\"any\"` without a list",
-            ));
+            return Err(GrantError::new("tool name here", text, "to grant all tools, write `\"any\"` without a list"));
         }
-        ToolName::parse(text).map_err(|error| GrantError::new("name of a tool", text, error.to_string()))
+        ToolName::parse(text).map_err(|error| GrantError::new("tool name", text, error.to_string()))
     }
 
     /// Returns whether no tool is granted.
@@ -106,7 +102,7 @@ impl Serialize for CallableTools {
 impl<'de> Deserialize<'de> for CallableTools {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
-        #[serde(untagged, expecting = "a list of names of tools, or `\"any\"`")]
+        #[serde(untagged, expecting = "a list of tool names, or `\"any\"`")]
         enum RawCallableTools {
             Word(String),
             Names(Vec<String>),
@@ -115,7 +111,7 @@ impl<'de> Deserialize<'de> for CallableTools {
         match RawCallableTools::deserialize(deserializer)? {
             RawCallableTools::Word(word) if word == ANY => Ok(Self::Any),
             RawCallableTools::Word(word) => {
-                Err(wrong(GrantError::new("grant of tools", &word, "write a list of names, or `any`")))
+                Err(wrong(GrantError::new("tools grant", &word, "write a list of names, or `any`")))
             }
             RawCallableTools::Names(names) => {
                 let names = names.iter().map(|name| Self::parse_name(name)).collect::<Result<Vec<_>, _>>();

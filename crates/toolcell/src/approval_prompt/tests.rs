@@ -44,7 +44,7 @@ fn tool_prompt(source: &str, args: Value) -> ApprovalPrompt {
 /// Returns the lines that each prompt about that tool must contain.
 fn facts(question: &ApprovalPrompt) -> Vec<String> {
     vec![
-        "`sender` is to run, and somebody has to approve it: it asks for `net`".to_owned(),
+        "`sender` needs approval to run: it asks for `net`".to_owned(),
         format!("  id: {}", question.call.tool.unwrap()),
         "  caller: mcp alice".to_owned(),
         "  asks for: net, secrets".to_owned(),
@@ -58,7 +58,8 @@ fn nothing_that_a_tool_says_drives_the_terminal_or_forges_a_line() {
     let arguments = "    text: \"a\\nb\\u{9b}31m\\u{202e}\"\n    \"k\\n  caller\": 1\n";
     let why = r"careful arguments: {}\u{1b}[2J";
     let expect = format!(
-        "`odd\\u{{7}}` is to run, and the hook `guard` asks: {why}\n  caller: mcp a b\n  arguments:\n{arguments}"
+        "`odd\\u{{7}}` is about to run, and the hook `guard` asks for confirmation: {why}\n  caller: mcp a b\n  \
+         arguments:\n{arguments}"
     );
     assert_eq!(prompt_text(Lang::En, args.clone()), expect);
     let asks = "の実行について、フック「guard」が確認を求めています";
@@ -112,7 +113,7 @@ fn a_question_about_a_tool_begins_with_the_facts_however_long_its_source_is() {
         question.call.tool.unwrap().short()
     );
     assert!(form.contains(&marks), "{form}");
-    assert!(form.ends_with("\nMay `sender` run with these grants, now and from now on?"), "{form}");
+    assert!(form.ends_with("\nAllow `sender` to run with these grants from now on?"), "{form}");
     assert_eq!(question.lines(Lang::En)[..5], expect[..5]);
 }
 

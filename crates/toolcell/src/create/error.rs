@@ -19,7 +19,7 @@ pub enum CreateError {
     #[error(transparent)]
     Request(#[from] RequestError),
     /// The execution mode does not exist.
-    #[error("the mode `{mode}` cannot be had: tools are functions in a sandbox, which has no shell")]
+    #[error("the mode `{mode}` is not supported: tools are functions in a sandbox, which has no shell")]
     Mode {
         /// The requested mode.
         mode: String,
@@ -34,7 +34,7 @@ pub enum CreateError {
     #[error(transparent)]
     Call(#[from] CallError),
     /// The name is reserved by the host.
-    #[error("`{name}` is the name of a tool of the host ({origin})")]
+    #[error("the name `{name}` is reserved ({origin})")]
     Reserved {
         /// The name.
         name: ToolName,
@@ -57,7 +57,7 @@ pub enum CreateError {
     #[error(transparent)]
     Refused(#[from] Refusal),
     /// The factory fails to create its tools.
-    #[error("the factory does not make its tools: {0}")]
+    #[error("the factory failed: {0}")]
     Factory(String),
     /// The name is taken, or the store has no room for more tools.
     #[error(transparent)]
@@ -94,29 +94,28 @@ impl CreateError {
     pub fn hint(&self) -> Cow<'_, str> {
         match self {
             Self::Request(error) => error.hint().into(),
-            Self::Mode { .. } => "leave `mode` out, or say `function`".into(),
+            Self::Mode { .. } => "leave out `mode`, or set it to `function`".into(),
             Self::Name(error) => error.hint().into(),
             Self::Duplicate(alike) => {
-                format!("run `{0}`, or make a new version of it: `replace: true` with its name", alike.entry.name)
+                format!("run `{0}`, or create a new version of it with its name and `replace: true`", alike.entry.name)
                     .into()
             }
             Self::Call(error) => error.hint().into(),
-            Self::Reserved { .. } => "take another name".into(),
+            Self::Reserved { .. } => "choose another name".into(),
             Self::Draft(error) => error.hint().into(),
             Self::Parameters(error) => error.hint().into(),
             Self::Metadata(MetadataError::Example { .. }) => {
-                "an example is {\"parameters\": {…}, \"result\": …}, or has `throws` or `holds` in place of `result`"
-                    .into()
+                "an example is {\"parameters\": {…}, \"result\": …}; `throws` or `holds` can replace `result`".into()
             }
             Self::Metadata(MetadataError::Postconditions { .. }) => {
-                "`returns` is a JSON Schema, and `idempotent` the parameter that a result can be given back as".into()
+                "`returns` is a JSON Schema, and `idempotent` names the parameter that accepts an earlier result".into()
             }
-            Self::Metadata(MetadataError::Cost { .. }) => "say what making it cost in tokens, or leave it out".into(),
-            Self::Metadata(_) => "say less: long texts belong into the source, as comments".into(),
-            Self::Spec(_) => "declare less".into(),
+            Self::Metadata(MetadataError::Cost { .. }) => "give the creation cost in tokens, or leave it out".into(),
+            Self::Metadata(_) => "shorten the metadata; put long texts into the source as comments".into(),
+            Self::Spec(_) => "declare fewer parameters and capabilities, or shorten them".into(),
             Self::Refused(refusal) => refusal.hint().into(),
             Self::Factory(_) => {
-                "a factory is a function of `pi` that gives a tool, or tools, and needs nothing granted".into()
+                "a factory is a function of `pi` that returns one or more tools and needs no grants".into()
             }
             Self::History(error) => error.hint().into(),
             Self::Fault(fault) => fault.hint().into(),

@@ -154,7 +154,7 @@ fn split_words(name: &str) -> Vec<String> {
 }
 
 /// Converts a float without a fraction to a JSON integer.
-#[expect(clippy::cast_possible_truncation, reason = "what is too large saturates")]
+#[expect(clippy::cast_possible_truncation, reason = "a value out of range saturates")]
 pub(super) fn to_integer(number: f64) -> Value {
     Value::from(number as i64)
 }

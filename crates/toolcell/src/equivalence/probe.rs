@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use proptest::strategy::{Strategy as _, ValueTree as _};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde_json::Value;
-use toolcell_host::{Budget, CallContext, CallError, ImageKind, NoHostCalls, Outcome};
+use toolcell_host::{Budget, CallContext, CallError, ImageKind, Outcome};
 use toolcell_tool::Example;
 
 use super::candidates::normalized_kind;
@@ -15,7 +15,7 @@ use super::mutate::{mutate, relate_values};
 use super::plausible::{has_content, make_plausible};
 use super::rng::SplitMix64;
 use crate::execute::ToolCode;
-use crate::permit::Permit;
+use crate::permit::{CallAuthorization, UngrantedCall};
 use crate::proof::{Dictionary, InputGenerator, InputStyle};
 use crate::schema::{MAX_CHECK_STEPS, Schema};
 use crate::toolbox::Toolbox;
@@ -252,14 +252,14 @@ impl Toolbox {
             return Ok(None);
         }
         let Ok(args) = probe.schema.check_value(input.clone()) else { return Ok(None) };
-        let permit = Permit::for_comparison(args, Budget { fuel: CALL_FUEL, ..Budget::default() });
-        let run = CallContext { host_calls: &NoHostCalls, ..CallContext::default() };
+        let call = UngrantedCall::new(args, Budget { fuel: CALL_FUEL, ..Budget::default() });
+        let authorization = CallAuthorization::without_host_calls(&call);
         let spec = probe.tool.spec();
         let mut hasher = blake3::Hasher::new_derive_key("toolcell 2026-11 prepared to compare");
         hasher.update(spec.id().as_bytes());
         let key = hasher.finalize();
         let code = self.cached_script(&key).map_or(ToolCode::Script(probe.tool.script()), ToolCode::Prepared);
-        let report = self.execute(key, spec.name().as_str(), code, &permit, &run)?;
+        let report = self.execute(key, spec.name().as_str(), code, authorization, &CallContext::default())?;
         probe.fuel_left.set(left.saturating_sub(report.usage.fuel));
         Ok(match report.outcome {
             Outcome::Returned(_) if !report.warnings.is_empty() => None,

@@ -112,8 +112,8 @@ impl HookProgram {
             _ if !in_time => FailureCause::Timeout(terms.timeout),
             (Some(Ok(answer)), Some(Ok(status))) if status.success() => return Ok(answer),
             (_, Some(Ok(status))) => exit_cause(status),
-            (_, Some(Err(error))) => FailureCause::Failed(format!("its status cannot be told: {error}")),
-            (_, None) => FailureCause::Failed("its end cannot be told".to_owned()),
+            (_, Some(Err(error))) => FailureCause::Failed(format!("its exit status cannot be read: {error}")),
+            (_, None) => FailureCause::Failed("its exit status is unknown".to_owned()),
         };
         let stderr = running.stderr.lock().unwrap_or_else(PoisonError::into_inner);
         Err(HookFault { cause, stderr: first_line(&stderr) })
@@ -188,7 +188,7 @@ impl RunningCommand {
     fn attach(mut child: Child, group: ProcessGroup, token: &Arc<()>, input: Vec<u8>) -> Result<Self, FailureCause> {
         let (events, happened) = channel();
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-        let lost = || FailureCause::NotStarted("it has no pipes".to_owned());
+        let lost = || FailureCause::NotStarted("its standard streams are not piped".to_owned());
         let (stdin, stdout, mut stderr) = (stdin.ok_or_else(lost)?, stdout.ok_or_else(lost)?, stderr.ok_or_else(lost)?);
         let kept = Arc::new(Mutex::new(Vec::new()));
         let reaped = Arc::clone(&group);

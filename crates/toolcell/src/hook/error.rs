@@ -37,10 +37,10 @@ pub enum FailureCause {
     #[error("failed: {0}")]
     Failed(String),
     /// The command exited successfully and printed nothing.
-    #[error("answered nothing; the answer without an objection is `{{}}`")]
+    #[error("gave no answer; to raise no objection, answer `{{}}`")]
     Silent,
     /// The answer does not match the format.
-    #[error("gave an answer that does not count: {0}")]
+    #[error("gave an invalid answer: {0}")]
     InvalidAnswer(String),
     /// The command printed too much.
     #[error("printed more than {limit} bytes")]
@@ -61,7 +61,7 @@ pub enum FailureCause {
     #[error("does not run: {0}")]
     Untrusted(String),
     /// Too many earlier runs of the hook still hang.
-    #[error("is not asked: {hanging} of its runs still hang, the limit is {limit}")]
+    #[error("is not called: {hanging} of its earlier runs still hang, the limit is {limit}")]
     Exhausted {
         /// The number of hung runs.
         hanging: usize,
@@ -97,24 +97,24 @@ impl HookFailure {
     #[must_use]
     pub const fn hint(&self) -> &'static str {
         match self.cause {
-            FailureCause::Timeout(_) => "make the hook faster, or give it more time",
+            FailureCause::Timeout(_) => "make the hook faster, or increase its timeout",
             FailureCause::Panicked(_) | FailureCause::Failed(_) => {
-                "a hook that has an objection answers deny; this one needs repair"
+                "fix the hook; to object to a call, a hook answers deny"
             }
             FailureCause::Silent | FailureCause::InvalidAnswer(_) => {
-                "a hook prints one JSON object with the agreed keys on standard output, and nothing else there"
+                "a hook prints one JSON object with the documented keys to standard output, and nothing else"
             }
             FailureCause::TooMuchOutput { .. } => {
-                "a hook prints its answer on standard output, and anything else on standard error"
+                "print only the answer to standard output, and everything else to standard error"
             }
             FailureCause::ExitStatus(_) | FailureCause::Signal(_) => {
-                "a command that has an objection prints its answer and exits with 0"
+                "to object, a command prints its answer and exits with status 0"
             }
             FailureCause::Untrusted(_) => {
-                "look at what has changed, and then trust its file anew: toolcell config trust FILE"
+                "review what has changed, then trust the file again: toolcell config trust FILE"
             }
-            FailureCause::NotStarted(_) => "name a program that is there and may be executed",
-            FailureCause::Exhausted { .. } => "find out why the hook hangs, and restart the host",
+            FailureCause::NotStarted(_) => "name an existing, executable program",
+            FailureCause::Exhausted { .. } => "find out why the hook hangs, then restart the host",
         }
     }
 }

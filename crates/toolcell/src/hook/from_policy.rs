@@ -84,8 +84,8 @@ fn untrusted_reason(hook: &policy::HookCommand) -> String {
     let origin = hook.origin.to_string();
     let file = if let Origin::File { path, .. } = &hook.origin { path.display().to_string() } else { String::new() };
     format!(
-        "the hook `{}` ({origin}) does not run, because nobody trusted its file; look at it, and then: toolcell config trust \
-         {file}",
+        "the hook `{}` ({origin}) does not run because its file is not trusted; review it, then run: \
+         toolcell config trust {file}",
         hook.name
     )
 }

@@ -116,7 +116,7 @@ pub(super) fn parse_verdict(hook: &str, answer: &[u8]) -> Result<HookVerdict, Fa
         Some(other) => {
             let other = escaped_excerpt(other);
             return Err(FailureCause::InvalidAnswer(format!(
-                "`permissionDecision` is `{other}`, it may be allow, ask or deny"
+                "`permissionDecision` is `{other}`, it must be allow, ask or deny"
             )));
         }
     };
@@ -140,7 +140,7 @@ pub(super) fn parse_revision(answer: &[u8]) -> Result<Revision, FailureCause> {
         }
         (Some(_), Some(_)) => {
             return Err(FailureCause::InvalidAnswer(
-                "both `modifiedResult` and `error`, it may be one of them".to_owned(),
+                "both `modifiedResult` and `error` are set, only one is allowed".to_owned(),
             ));
         }
     };

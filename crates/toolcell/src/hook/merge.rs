@@ -147,21 +147,23 @@ impl Admission {
         self.decision = match answer {
             Some(ApprovalAnswer::Approve) => HookDecision::Allow,
             Some(ApprovalAnswer::Refuse { feedback: None }) => {
-                HookDecision::Deny { reason: format!("a person said no: {reason}") }
+                HookDecision::Deny { reason: format!("a person refused the call: {reason}") }
             }
             Some(ApprovalAnswer::Refuse { feedback: Some(feedback) }) => {
-                HookDecision::Deny { reason: format!("a person said no: {reason}; {feedback}") }
+                HookDecision::Deny { reason: format!("a person refused the call: {reason}; {feedback}") }
             }
             Some(ApprovalAnswer::NotShown { reason: why }) => {
-                let next = "shorten the arguments, or run the tool with `toolcell run` on a terminal";
-                HookDecision::Deny { reason: format!("the hook `{hook}` asks, and nobody was asked: {why}: {next}") }
+                let next = "shorten the arguments, or run the tool with `toolcell run` in a terminal";
+                HookDecision::Deny {
+                    reason: format!("the hook `{hook}` asks a person, but the prompt was not shown: {why}: {next}"),
+                }
             }
             Some(ApprovalAnswer::Defer) => {
                 self.awaits = Some(AwaitedAnswer::HookPrompt);
-                HookDecision::Deny { reason: format!("somebody is being asked: {reason}") }
+                HookDecision::Deny { reason: format!("a person is being asked: {reason}") }
             }
             None => HookDecision::Deny {
-                reason: format!("the hook `{hook}` asks, and nobody is there to answer: {reason}"),
+                reason: format!("the hook `{hook}` asks a person, but no approver is available: {reason}"),
             },
         };
         self
@@ -180,7 +182,8 @@ fn check_modified_args(hook: &str, verdict: HookVerdict) -> Result<HookVerdict, 
                 Value::String(_) => "a string",
                 Value::Array(_) | Value::Object(_) => "an array",
             };
-            let cause = FailureCause::InvalidAnswer(format!("the arguments became {kind}, they must be an object"));
+            let cause =
+                FailureCause::InvalidAnswer(format!("the modified arguments are {kind}, they must be an object"));
             Err(HookFailure::new(hook, cause.into()))
         }
     }

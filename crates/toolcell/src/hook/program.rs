@@ -26,11 +26,11 @@ const MAX_INTERPRETERS: usize = 4;
 /// Returns why a program must not get a variable of this name, or `None` if it may.
 pub(crate) fn variable_refusal(name: &str) -> Option<&'static str> {
     if name.is_empty() || name.contains('=') || name.chars().any(char::is_control) {
-        return Some("that is no name of an environment variable");
+        return Some("it is not a valid environment variable name");
     }
     let is_secret = name.starts_with(OWN_PREFIX) && SECRET_WORDS.iter().any(|word| name.contains(word));
     is_secret
-        .then_some("it holds a secret of a tool, or a token, which no hook gets; give the hook a variable of its own")
+        .then_some("it holds a tool secret or a token, which hooks never receive; use a separate variable for the hook")
 }
 
 /// Returns the part of the host's environment that a program gets.
@@ -164,7 +164,7 @@ pub fn open_regular_file(path: &Path) -> std::io::Result<impl Read + use<>> {
     let flags = OFlags::NONBLOCK.union(OFlags::NOCTTY).bits();
     let flags = i32::try_from(flags).map_err(std::io::Error::other)?;
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
-    if file.metadata()?.is_file() { Ok(file) } else { Err(std::io::Error::other("it is no regular file")) }
+    if file.metadata()?.is_file() { Ok(file) } else { Err(std::io::Error::other("not a regular file")) }
 }
 
 /// Returns the folders of the search path (`PATH`).

@@ -79,7 +79,7 @@ async fn run_until_abandoned<T>(
 ) -> Result<T, String> {
     let (mut work, mut given_up) = (pin!(work), pin!(given_up));
     std::future::poll_fn(|context| match given_up.as_mut().poll(context) {
-        Poll::Ready(_) => Poll::Ready(Err("it was given up".to_owned())),
+        Poll::Ready(_) => Poll::Ready(Err("it was cancelled after its timeout".to_owned())),
         Poll::Pending => work.as_mut().poll(context),
     })
     .await

@@ -77,7 +77,9 @@ pub(super) fn run_on_thread<T: Send + 'static>(
         let _ = events.send(ThreadMessage::Done);
     })?;
     let said = match wait_for_end(terms, &happened) {
-        Ok(()) => answer.try_recv().unwrap_or_else(|_| Err(FailureCause::Failed("its thread was lost".to_owned()))),
+        Ok(()) => {
+            answer.try_recv().unwrap_or_else(|_| Err(FailureCause::Failed("its thread gave no answer".to_owned())))
+        }
         Err(cause) => Err(cause),
     };
     if matches!(said, Err(FailureCause::Timeout(_))) {
@@ -108,5 +110,5 @@ fn wait_for_end(terms: &InvocationContext<'_>, happened: &Receiver<ThreadMessage
 fn panic_message(payload: &(dyn Any + Send)) -> String {
     let text = payload.downcast_ref::<&str>().copied();
     let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
-    escaped_excerpt(text.unwrap_or("it does not say why"))
+    escaped_excerpt(text.unwrap_or("no panic message"))
 }

@@ -132,7 +132,7 @@ pub(super) fn describe_for_record(operation: &HostCall) -> String {
     named.into_line().chars().take(MAX_RECORDED_ABOUT_CHARS).collect()
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_zero(number: &u64) -> bool {
     *number == 0
 }

@@ -28,7 +28,7 @@ pub(super) fn parse_payload<T: DeserializeOwned>(operation: &HostCall) -> Result
         error_without_effects(
             "TypeError",
             "operation-invalid",
-            format!("`{}` cannot be meant so: {error}", operation.kind),
+            format!("`{}` has an invalid payload: {error}", operation.kind),
         )
     })
 }
@@ -43,7 +43,7 @@ pub(super) fn to_output_with_bytes(value: &impl Serialize, bytes: Option<Vec<u8>
     let text = serde_json::to_string(value).map_err(|error| error.to_string());
     let json = text.and_then(|text| Json::parse(text).map_err(|error| error.to_string()));
     let json = json.map_err(|error| {
-        let message = format!("what came of it cannot be handed to the tool: {error}");
+        let message = format!("the result cannot be passed to the tool: {error}");
         OperationError { effects: Effects::Committed, ..error_without_effects("Error", "operation-result", message) }
     })?;
     Ok(OperationOutput { json, bytes })

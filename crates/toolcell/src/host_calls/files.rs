@@ -34,7 +34,7 @@ pub(super) fn parse(operation: HostCall) -> Result<FileCall> {
         "files.read" => FileAction::Read,
         "files.write" => {
             let (Some(mode), Some(content)) = (mode, operation.bytes) else {
-                let message = "a file is written with content, and in a mode";
+                let message = "a file write needs content and a mode";
                 return Err(error_without_effects("TypeError", "operation-invalid", message));
             };
             FileAction::Write { mode, content }
@@ -44,7 +44,7 @@ pub(super) fn parse(operation: HostCall) -> Result<FileCall> {
         "files.remove" => FileAction::Remove,
         "files.mkdir" => FileAction::MakeFolder,
         other => {
-            let message = format!("nothing is called `{other}`");
+            let message = format!("unknown operation `{other}`");
             return Err(error_without_effects("TypeError", "operation-invalid", message));
         }
     };

@@ -223,7 +223,7 @@ pub(super) fn has_side_effects(operation: &HostCall) -> bool {
 
 /// Returns the error for an effect that was not approved.
 pub(super) fn not_approved_error(held: &HeldEffect) -> toolcell_host::OperationError {
-    let message = format!("{} {} was held by the plan of this run, and not approved", held.kind, held.about);
+    let message = format!("{} {} was held by the plan of this run and not approved", held.kind, held.about);
     error_without_effects("NotAllowedError", "effect-not-approved", message)
 }
 

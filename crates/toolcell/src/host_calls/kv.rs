@@ -83,7 +83,7 @@ pub(super) fn parse(operation: &HostCall) -> Result<KvCall> {
         "kv.get" => parse_payload(operation).map(KvCall::Get),
         "kv.list" => parse_payload(operation).map(KvCall::List),
         "kv.commit" => parse_payload(operation).map(KvCall::Commit),
-        other => Err(error_without_effects("TypeError", "operation-invalid", format!("nothing is called `{other}`"))),
+        other => Err(error_without_effects("TypeError", "operation-invalid", format!("unknown operation `{other}`"))),
     }
 }
 
@@ -116,7 +116,7 @@ impl RawGet {
             Ok(KvValue { value, version: pair.version })
         });
         to_output(&found.transpose().map_err(|error: serde_json::Error| {
-            error_without_effects("Error", "integrity", format!("what the space has under `{key}` is no JSON: {error}"))
+            error_without_effects("Error", "integrity", format!("the value of `{key}` is not valid JSON: {error}"))
         })?)
     }
 }
@@ -135,7 +135,7 @@ impl RawCommit {
     fn commit(self, KvAccess { store, grant, now }: &KvAccess) -> Result<bool> {
         let (now, Self { checks, writes }) = (now(), self);
         if grant.access == Access::Read && !writes.is_empty() {
-            let message = format!("the space `{}` is granted to be read, not to be changed", grant.space);
+            let message = format!("the space `{}` is granted for reading only", grant.space);
             return Err(error_without_effects("NotAllowedError", "kv-not-granted", message));
         }
         let checks = checks.into_iter().map(|RawCheck { key, version }| KvCheck { key, version }).collect::<Vec<_>>();
@@ -158,11 +158,9 @@ impl RawWrite {
                 let expires_at = ttl.and_then(|ttl| now.checked_add(ttl).ok());
                 Ok(KvWrite::Put { key, value: value.get().to_owned(), expires_at })
             }
-            _ => Err(error_without_effects(
-                "TypeError",
-                "operation-invalid",
-                "a pair is written with a value, or deleted",
-            )),
+            _ => {
+                Err(error_without_effects("TypeError", "operation-invalid", "a write needs either a value or `delete`"))
+            }
         }
     }
 }

@@ -29,7 +29,7 @@ pub enum GrantOpenError {
     #[error(transparent)]
     Roots(#[from] RootsError),
     /// A granted secret is missing.
-    #[error("the secret `{name}` is granted, and it is not there")]
+    #[error("the secret `{name}` is granted but not set")]
     SecretMissing {
         /// The name of the secret.
         name: SecretName,
@@ -43,7 +43,7 @@ pub enum GrantOpenError {
         source: SecretError,
     },
     /// A key-value space is granted, and the toolbox has no store.
-    #[error("a space of keys and values is in a store, and this toolbox has none")]
+    #[error("a key-value space needs a store, and this toolbox has none")]
     NoStore,
 }
 
@@ -65,7 +65,7 @@ impl GrantOpenError {
     pub(crate) fn message_for_tool(&self) -> String {
         match self {
             Self::Folder(error) => error.message_for_tool(),
-            Self::Roots(_) => "the certificates that are trusted cannot be read".to_owned(),
+            Self::Roots(_) => "the trusted root certificates cannot be read".to_owned(),
             Self::SecretMissing { .. } | Self::SecretInvalid { .. } | Self::NoStore => self.to_string(),
         }
     }
@@ -75,11 +75,11 @@ impl GrantOpenError {
     pub fn hint(&self) -> String {
         match self {
             Self::Folder(error) => error.hint().to_owned(),
-            Self::Roots(error) => error.hint().unwrap_or("this is a bug of ours").to_owned(),
+            Self::Roots(error) => error.hint().unwrap_or("this is a bug in Toolcell").to_owned(),
             Self::SecretMissing { name } => {
-                format!("set `TOOLCELL_SECRET_{name}` in the environment, or take the grant back")
+                format!("set `TOOLCELL_SECRET_{name}` in the environment, or revoke the grant")
             }
-            Self::SecretInvalid { .. } => "a secret is one line of 8 to 8192 bytes; set it anew".to_owned(),
+            Self::SecretInvalid { .. } => "a secret is one line of 8 to 8192 bytes; set it again".to_owned(),
             Self::NoStore => "open the toolbox with a store".to_owned(),
         }
     }

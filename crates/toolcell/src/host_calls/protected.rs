@@ -32,7 +32,7 @@ impl Toolbox {
         }
         if !self.policy.hooks().is_empty() || self.hooks.programs().next().is_some() {
             let entries = search_path().into_iter();
-            all.extend(entries.map(|entry| ProtectedPath::file("a folder in which hooks look for programs", entry)));
+            all.extend(entries.map(|entry| ProtectedPath::file("a folder in the `PATH` of hooks", entry)));
         }
         // The path of a deleted program is unknown; then nothing starts it either.
         all.extend(std::env::current_exe().ok().map(|path| ProtectedPath::file("the program that runs tools", path)));
@@ -40,7 +40,7 @@ impl Toolbox {
             all.push(ProtectedPath::file("the program that runs tools", path));
         }
         if let Roots::File(path) = &self.roots {
-            all.push(ProtectedPath::file("the certificates that are trusted", path));
+            all.push(ProtectedPath::file("the trusted root certificates", path));
         }
         all.sort_unstable();
         all.dedup();

@@ -50,7 +50,8 @@ impl RunEnvironment<'_> {
         }
         let name = &call.name;
         let message = format!(
-            "calling `{name}` is not granted to `{}`; `[grants.tools.{}] tools = [\"{name}\"]` in the policy would give it, if it asks for it",
+            "`{}` is not allowed to call `{name}`; `[grants.tools.{}] tools = [\"{name}\"]` in the policy would grant \
+             it if the tool requests it",
             self.name, self.name,
         );
         Err(error_without_effects("NotAllowedError", "tools-not-granted", message))
@@ -114,25 +115,25 @@ pub(crate) fn function_output(name: &str, result: std::result::Result<Value, Fun
         Err(FunctionCallError::Params(error)) => Err(error_without_effects(
             "TypeError",
             error.code(),
-            format!("`{name}` does not take that: {}", error.detail()),
+            format!("invalid parameters for `{name}`: {}", error.detail()),
         )),
         Err(FunctionCallError::Failed(error)) => {
             Err(failed(error.effects, "function-failed", format!("`{name}`: {}", error.message)))
         }
         Err(FunctionCallError::Result(error)) => {
-            let message = format!("`{name}` gave what it does not declare: {}", error.detail());
+            let message = format!("`{name}` returned a result that does not match its declaration: {}", error.detail());
             Err(failed(Effects::Committed, "function-result", message))
         }
         Err(FunctionCallError::Panicked) => {
-            tracing::error!(function = name, "a function of the host panicked");
-            Err(failed(Effects::Started, "bug", format!("`{name}` broke off, which is a fault of the host")))
+            tracing::error!(function = name, "a host function panicked");
+            Err(failed(Effects::Started, "bug", format!("`{name}` panicked; this is a bug in the host")))
         }
     }
 }
 
 /// Returns the error for a function that answers later than the run can wait.
 pub(super) fn deferred_error(name: &str) -> OperationError {
-    let message = format!("`{name}` answers later, and this run cannot be suspended until then");
+    let message = format!("`{name}` answers later, but this run cannot be suspended to wait for it");
     OperationError { effects: Effects::Started, ..error_without_effects("Error", "function-later", message) }
 }
 

@@ -42,7 +42,7 @@ impl Denial {
     /// Adds the lines of a policy that would grant the requested capabilities that are not granted.
     pub(super) fn with_grant_lines(self, lines: Option<String>) -> Self {
         let Some(lines) = lines else { return self };
-        let hint = format!("{}; what it asks for and is not granted comes with {lines} in the policy", self.hint);
+        let hint = format!("{}; to grant its missing capabilities, add {lines} to the policy", self.hint);
         Self { hint, ..self }
     }
 
@@ -53,41 +53,41 @@ impl Denial {
 
     /// Denies a tool that is not approved, under a policy that never asks.
     pub(super) fn unapproved(entry: &Entry, why: &str) -> Self {
-        let reason = format!("nobody approved `{}` ({}): {why}", entry.name, entry.id.short());
+        let reason = format!("`{}` ({}) is not approved: {why}", entry.name, entry.id.short());
         Self::new("approval", reason, approval_hint(entry))
     }
 
     /// Denies a call while the approver has deferred the answer about the tool.
     pub(super) fn answer_deferred(entry: &Entry, why: &str) -> Self {
-        let hint = format!("once it is approved the same call runs; {}", approval_hint(entry));
-        Self::new("person", format!("somebody is being asked: {why}"), hint)
+        let hint = format!("repeat the call after approval; {}", approval_hint(entry));
+        Self::new("person", format!("a person is being asked: {why}"), hint)
             .with_awaited(AwaitedAnswer::ToolApproval(entry.id))
     }
 
     /// Denies a call because the prompt about the tool cannot be shown in full; the approval is
     /// pending.
     pub(super) fn not_shown(entry: &Entry, why: &str) -> Self {
-        let hint = format!("a person finds it with `toolcell approvals`; {}", approval_hint(entry));
-        Self::new("approval", format!("nobody was asked to approve `{}`: {why}", entry.name), hint)
+        let hint = format!("`toolcell approvals` lists it; {}", approval_hint(entry));
+        Self::new("approval", format!("the approval prompt for `{}` was not shown: {why}", entry.name), hint)
             .with_awaited(AwaitedAnswer::ToolApproval(entry.id))
     }
 
     /// Denies a call because the tool was deleted before its approval.
     pub(super) fn tool_gone(entry: &Entry) -> Self {
-        let reason = format!("`{}` ({}) was deleted while a person was asked", entry.name, entry.id.short());
-        Self::new("approval", reason, "make the tool again, and have it approved then")
+        let reason = format!("`{}` ({}) was deleted while its approval was pending", entry.name, entry.id.short());
+        Self::new("approval", reason, "create the tool again, and approve the new one")
     }
 
     /// Denies a tool that was refused.
     pub(super) fn refused(entry: &Entry) -> Self {
-        let reason = format!("somebody refused `{}` ({})", entry.name, entry.id.short());
+        let reason = format!("the approval of `{}` ({}) was refused", entry.name, entry.id.short());
         Self::new("approval", reason, approval_hint(entry))
     }
 
     /// Denies a call because the approver declined the tool this time.
     pub(super) fn declined(entry: &Entry, feedback: Option<String>) -> Self {
-        let reason =
-            feedback.map_or_else(|| "the person said no".to_owned(), |why| format!("the person said no: {why}"));
+        let reason = feedback
+            .map_or_else(|| "a person refused the call".to_owned(), |why| format!("a person refused the call: {why}"));
         Self::new("person", reason, approval_hint(entry))
     }
 
@@ -96,14 +96,14 @@ impl Denial {
         let HookDecision::Deny { reason } = &admission.decision else { return None };
         let hook = admission.decided_by.as_deref().unwrap_or_default();
         let Some(waits) = admission.awaits else {
-            let hint = format!("the hook `{hook}` decides: change the call, or ask whoever set it up");
+            let hint = format!("the hook `{hook}` denied the call: change the call, or ask the owner of the hook");
             return Some(Self::new(format!("hook {hook}"), reason, hint));
         };
-        let hint = format!("the hook `{hook}` asks a person: once they have answered, make the same call again");
+        let hint = format!("the hook `{hook}` asks for confirmation: repeat the same call after the answer");
         Some(Self::new("person", reason, hint).with_awaited(waits))
     }
 }
 
 fn approval_hint(entry: &Entry) -> String {
-    format!("look at it with `toolcell show {0}`, and approve it with `toolcell approvals grant {0}`", entry.id.short())
+    format!("review it with `toolcell show {0}`, and approve it with `toolcell approvals grant {0}`", entry.id.short())
 }

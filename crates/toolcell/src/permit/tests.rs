@@ -52,7 +52,7 @@ fn a_tool_that_somebody_is_asked_about_runs_when_it_comes_again_with_a_yes() {
     let denial = run(&toolbox, &options_with(ApprovalAnswer::Defer)).unwrap_err();
     assert_eq!(denial.awaits(), Some(AwaitedAnswer::ToolApproval(id)));
     assert_eq!(denial.denied_by, "person");
-    assert_eq!(denial.reason, "somebody is being asked: every tool has to be approved");
+    assert_eq!(denial.reason, "a person is being asked: every tool requires approval");
     assert!(denial.hint.contains("approvals grant"), "{}", denial.hint);
     let pending = toolbox.store().unwrap().pending_approvals(9).unwrap();
     assert_eq!(pending.iter().map(|question| question.tool).collect::<Vec<_>>(), [id]);
@@ -86,7 +86,7 @@ fn a_hook_whose_question_was_passed_on_denies_this_call_and_waits() {
     let toolbox = toolbox(folder.path(), "auto", hooks);
     let denial = run(&toolbox, &options_with(ApprovalAnswer::Defer)).unwrap_err();
     assert_eq!((denial.denied_by.as_str(), denial.awaits()), ("person", Some(AwaitedAnswer::HookPrompt)));
-    assert_eq!(denial.reason, "somebody is being asked: it costs money");
+    assert_eq!(denial.reason, "a person is being asked: it costs money");
     let nobody = run(&toolbox, &RunOptions::default()).unwrap_err();
     assert_eq!((nobody.denied_by.as_str(), nobody.awaits()), ("hook costs", None));
     assert!(toolbox.store().unwrap().pending_approvals(9).unwrap().is_empty());
@@ -101,7 +101,7 @@ fn a_question_that_cannot_be_shown_is_not_asked_and_the_tool_waits_for_an_approv
     let denial =
         run(&toolbox, &options_with(ApprovalAnswer::NotShown { reason: "it is too long".to_owned() })).unwrap_err();
     assert_eq!(denial.awaits(), Some(AwaitedAnswer::ToolApproval(id)));
-    assert_eq!(denial.reason, "nobody was asked to approve `one`: it is too long");
+    assert_eq!(denial.reason, "the approval prompt for `one` was not shown: it is too long");
     assert!(denial.hint.contains("`toolcell approvals`"), "{}", denial.hint);
     assert_eq!(toolbox.pending_approvals(9).unwrap().len(), 1);
 }

@@ -26,7 +26,7 @@ impl Policy {
     pub(crate) fn limits_with_origins(&self, wanted: &LimitOverrides) -> Vec<(Limit, u64, String)> {
         let of = |limit: Limit| {
             if let Some(value) = wanted.get(limit) {
-                return (limit, value, "the caller asks for it".to_owned());
+                return (limit, value, "requested by the caller".to_owned());
             }
             let held = self.limits.limit(limit);
             (limit, held.value, held.origin.to_string())

@@ -216,7 +216,7 @@ impl PolicyParser<'_> {
         if text.trim().is_empty() {
             self.report(&tag.span(), "a tag is empty");
         } else if text.trim() != text || text.chars().any(char::is_control) || text.len() > TAG_LIMIT {
-            let message = "no tool has this tag: tags have no spaces around them, no control characters, and at most";
+            let message = "invalid tag: a tag has no surrounding spaces, no control characters, and at most";
             self.report(&tag.span(), format!("{message} {TAG_LIMIT} bytes"));
         } else {
             return Some(Scope::Tag(text.clone()));
@@ -231,7 +231,7 @@ impl PolicyParser<'_> {
         match ToolName::parse(tool.get_ref()) {
             Ok(name) => Some(Scope::for_name(&name)),
             Err(error) => {
-                self.report(&tool.span(), format!("neither the name nor the identifier of a tool: {error}"));
+                self.report(&tool.span(), format!("not a tool name or identifier: {error}"));
                 None
             }
         }
@@ -250,7 +250,7 @@ impl PolicyParser<'_> {
                 }
                 Entry::Occupied(taken) => {
                     let (line, name) = (taken.get(), escape_for_display(taken.key()));
-                    self.report(&span, format!("the hook in line {line} has the name `{name}` already"));
+                    self.report(&span, format!("the hook in line {line} is already named `{name}`"));
                 }
             }
             hooks.push(self.parse_hook(form, hash));
@@ -261,21 +261,18 @@ impl PolicyParser<'_> {
     fn check_hook_name(&mut self, name: &str, span: &Range<usize>) {
         let length = name.chars().count();
         if name.trim().is_empty() || name.chars().any(char::is_control) {
-            self.report(span, "a hook needs a name that can be shown");
+            self.report(span, "a hook name must not be empty or contain control characters");
         } else if length > MAX_HOOK_NAME_CHARS {
-            self.report(
-                span,
-                format!("the name of a hook has {length} characters, the limit is {MAX_HOOK_NAME_CHARS}"),
-            );
+            self.report(span, format!("the hook name has {length} characters, the limit is {MAX_HOOK_NAME_CHARS}"));
         }
     }
 
     fn parse_hook(&mut self, form: RawHook, file_hash: Hash) -> HookCommand {
         let command = form.command.get_ref();
         if command.first().is_none_or(String::is_empty) {
-            self.report(&form.command.span(), "the command of a hook begins with its program, which is empty");
+            self.report(&form.command.span(), "the command of a hook must start with a program");
         } else if command.iter().any(|word| word.contains('\0')) {
-            self.report(&form.command.span(), "no word of a command has U+0000 in it");
+            self.report(&form.command.span(), "the command of a hook must not contain U+0000");
         }
         let tools = form.tools.iter().flatten().filter_map(|text| self.parse_pattern(text)).collect();
         let env = form.env.iter().flatten().filter_map(|name| self.parse_env_name(name)).collect();
@@ -297,7 +294,7 @@ impl PolicyParser<'_> {
     fn parse_env_name(&mut self, name: &Spanned<String>) -> Option<String> {
         if let Some(why) = variable_refusal(name.get_ref()) {
             let shown = escape_for_display(name.get_ref());
-            self.report(&name.span(), format!("`hooks.env` cannot name `{shown}`: {why}"));
+            self.report(&name.span(), format!("`hooks.env` must not contain `{shown}`: {why}"));
             return None;
         }
         Some(name.get_ref().clone())
@@ -307,7 +304,7 @@ impl PolicyParser<'_> {
         let pattern = NamePattern::parse(text.get_ref());
         if pattern.is_none() {
             let shown = escape_for_display(text.get_ref());
-            let message = format!("`{shown}` is no name of a tool, and no beginning of one with a `*` behind it");
+            let message = format!("`{shown}` is not a tool name pattern: use a name, or a prefix followed by `*`");
             self.report(&text.span(), message);
         }
         pattern

@@ -57,13 +57,10 @@ impl fmt::Display for GrantDecision {
             (GrantVerdict::Granted, None, _) => write!(f, "{grants} is granted ({origin})"),
             (GrantVerdict::Refused, Some(rule), _) if self.only_tool.is_some() => {
                 let only = self.only_tool.map(|id| id.short()).unwrap_or_default();
-                write!(
-                    f,
-                    "{name} is not granted by `{rule}` ({origin}), which is for {only} only, and this is another tool"
-                )
+                write!(f, "{name} is not granted by `{rule}` ({origin}), which applies only to {only}")
             }
             (GrantVerdict::Refused, Some(rule), Some(beside)) => {
-                write!(f, "{beside} is granted by `{rule}` ({origin}), and the tool asks for something else")
+                write!(f, "{beside} is granted by `{rule}` ({origin}), but the tool requests something else")
             }
             (GrantVerdict::Refused, Some(rule), None) => write!(f, "{name} is refused by `{rule}` ({origin})"),
             (GrantVerdict::Refused, None, _) => write!(f, "{name} is not granted by any rule ({origin})"),

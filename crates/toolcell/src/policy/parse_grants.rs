@@ -74,14 +74,13 @@ impl PolicyParser<'_> {
     /// Parses the tool identifier that a rule is restricted to.
     fn parse_only_tool(&mut self, id: &Spanned<String>, key: &str, scope: &Scope) -> Option<Sourced<ToolId>> {
         if !matches!(scope, Scope::Name(_)) {
-            self.report(&id.span(), format!("`{key}` is not of a name: an `id` stands in `grants.tools.NAME`"));
+            self.report(&id.span(), format!("an `id` is only allowed in `grants.tools.NAME`, not in `{key}`"));
             return None;
         }
         match id.get_ref().parse::<ToolId>() {
             Ok(value) => Some(Sourced { value, origin: self.origin(&id.span()) }),
             Err(_) => {
-                let message =
-                    "the whole identifier has to stand here, `dt_` and 64 digits: `toolcell show NAME` prints it";
+                let message = "the full identifier is required, `dt_` and 64 digits: `toolcell show NAME` prints it";
                 self.report(&id.span(), message);
                 None
             }
@@ -100,7 +99,7 @@ impl PolicyParser<'_> {
         let forms: &[F] = if let OrFalse::Granted(forms) = said.get_ref() { forms } else { &[] };
         // The conflict check compares all pairs.
         if forms.len() > GRANTS_LIMIT {
-            self.report(&said.span(), format!("`{key}` grants {} at once, the limit is {GRANTS_LIMIT}", forms.len()));
+            self.report(&said.span(), format!("`{key}` has {} grants, the limit is {GRANTS_LIMIT}", forms.len()));
         }
         let read: Vec<Located<T>> = forms.iter().take(GRANTS_LIMIT).filter_map(|form| read(self, form)).collect();
         differ(self, &read);
@@ -116,11 +115,7 @@ impl PolicyParser<'_> {
             Some(path) => self.parse_text(path, PathPrefix::parse)?,
             None => PathPrefix::default(),
         };
-        self.check_list_length(
-            form.addresses.as_deref().unwrap_or_default(),
-            form.host.get_ref(),
-            "ranges of addresses",
-        )?;
+        self.check_list_length(form.addresses.as_deref().unwrap_or_default(), form.host.get_ref(), "address ranges")?;
         let mut addresses = std::collections::BTreeSet::new();
         for text in form.addresses.iter().flatten() {
             addresses.insert(self.parse_text(text, parse_address_range)?);
@@ -147,7 +142,7 @@ impl PolicyParser<'_> {
             let NetGrant { host, scheme, ports, methods, path, .. } = grant.clone();
             (host, scheme, ports, methods, path)
         };
-        self.check_conflicts(grants, place, "grants the same requests with other addresses or caps, keep one of them");
+        self.check_conflicts(grants, place, "grants the same requests with other addresses or limits, keep one");
     }
 
     fn parse_kv(&mut self, said: &Spanned<OrFalse<RawKvRule>>) -> Sourced<Grants> {
@@ -172,10 +167,7 @@ impl PolicyParser<'_> {
         let span = form.path.span();
         let text = form.path.get_ref();
         if text.starts_with('~') {
-            self.report(
-                &span,
-                format!("`{}` is taken as it is, nobody expands a `~`: write the whole path", escape_for_display(text)),
-            );
+            self.report(&span, format!("`~` is not expanded in `{}`: write the full path", escape_for_display(text)));
             return None;
         }
         let home = self.path.parent().unwrap_or(Path::new("")).to_owned();
@@ -189,7 +181,7 @@ impl PolicyParser<'_> {
             ..plain
         };
         if grant.access == Access::Write && normalize_path(&self.path).starts_with(&grant.path) {
-            let message = "this policy is in that folder, and a tool could change it: grant a folder below, or `read`";
+            let message = "the folder contains this policy, and a tool could change it: grant a subfolder, or `read`";
             self.report(&span, message);
             return None;
         }
@@ -200,7 +192,7 @@ impl PolicyParser<'_> {
 
     fn check_folder_conflicts(&mut self, grants: &[Located<FilesGrant>]) {
         let name = |grant: &FilesGrant| grant.name.clone();
-        self.check_conflicts(grants, name, "grants another folder of this name, give each its own");
+        self.check_conflicts(grants, name, "grants another folder with this name, give each its own name");
     }
 
     fn parse_secret(&mut self, form: &RawSecretRule) -> Option<Located<SecretGrant>> {
@@ -218,7 +210,7 @@ impl PolicyParser<'_> {
 
     fn check_secret_conflicts(&mut self, grants: &[Located<SecretGrant>]) {
         let name = |grant: &SecretGrant| grant.name.clone();
-        self.check_conflicts(grants, name, "grants this secret otherwise, say in one table where it may go");
+        self.check_conflicts(grants, name, "grants this secret differently, combine them in one table");
     }
 
     fn parse_tools(&mut self, said: &Spanned<OrFalse<RawToolsRule>>) -> Sourced<Grants> {
@@ -240,7 +232,7 @@ impl PolicyParser<'_> {
     fn check_list_length(&mut self, list: &[Spanned<String>], of: &str, what: &str) -> Option<()> {
         let Some(first_beyond) = list.get(HOSTS_LIMIT) else { return Some(()) };
         let message =
-            format!("the grant of `{}` has {} {what}, the limit is {HOSTS_LIMIT}", escape_for_display(of), list.len());
+            format!("the grant for `{}` has {} {what}, the limit is {HOSTS_LIMIT}", escape_for_display(of), list.len());
         self.report(&first_beyond.span(), message);
         None
     }
@@ -279,7 +271,7 @@ impl PolicyParser<'_> {
                 let line = self.line(earlier.start);
                 self.report(
                     span,
-                    format!("line {line} is of another `id`: `{}` is the same tool, keep one", other.key),
+                    format!("line {line} has another `id`: `{}` is the same tool, keep one of the rules", other.key),
                 );
             }
             let both = rule
@@ -289,7 +281,7 @@ impl PolicyParser<'_> {
             if let Some((capability, _)) = both {
                 let (line, name, key) = (self.line(earlier.start), capability.name(), &other.key);
                 let message =
-                    format!("line {line} says something else of `{name}`: `{key}` is the same tool, keep one");
+                    format!("line {line} grants `{name}` differently: `{key}` is the same tool, keep one of the rules");
                 self.report(span, message);
             }
         }

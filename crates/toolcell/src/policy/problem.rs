@@ -49,7 +49,7 @@ impl PolicyError {
     /// Returns a hint on what to do next.
     #[must_use]
     pub const fn hint(&self) -> &'static str {
-        "correct the file at this place; nothing runs under a policy that is not understood"
+        "correct the file at this position; no tool runs under an invalid policy"
     }
 
     /// Returns the problems in the order of the file; at most 100.
@@ -86,7 +86,7 @@ pub(super) fn check_hook_names_differ(there: &[HookCommand], more: &[HookCommand
     for hook in more {
         let taken = there.iter().find(|other| other.name == hook.name);
         let (Some(taken), Origin::File { path, line, .. }) = (taken, &hook.origin) else { continue };
-        let message = format!("the hook of {} has the name `{}` already", taken.origin, escape_for_display(&hook.name));
+        let message = format!("the hook of {} is already named `{}`", taken.origin, escape_for_display(&hook.name));
         problems.push(PolicyProblem { path: Arc::clone(path), line: *line, column: 1, message });
     }
     if problems.is_empty() { Ok(()) } else { Err(PolicyError { problems, more: 0 }) }
@@ -114,10 +114,10 @@ pub(super) fn check_folders_exclude_store(
         let folder = real(&at.folder);
         let message = if at.folder.is_relative() {
             let path = at.path.display();
-            format!("where that folder is depends on the current directory: hand in `{path}` by its whole path")
+            format!("the folder depends on the current directory: give `{path}` as an absolute path")
         } else if folder.starts_with(&store) || store.starts_with(&folder) {
             let store = store.display();
-            format!("the store is in that folder, or around it ({store}): grant a folder apart from it")
+            format!("the folder contains the store or is inside it ({store}): grant a folder outside it")
         } else {
             return None;
         };
@@ -136,12 +136,10 @@ pub(super) fn check_folders_unprotected(
         let message = match refused(&at.folder, at.access) {
             Ok(None) => return None,
             Ok(Some(why)) if at.access == Access::Write => {
-                format!(
-                    "a tool could change what decides what tools may do: {why}; grant a folder apart from it, or `read`"
-                )
+                format!("a tool could change its own permissions: {why}; grant another folder, or `read`")
             }
-            Ok(Some(why)) => format!("{why}: grant a folder apart from it"),
-            Err(error) => format!("what is around that folder cannot be looked at: {error}"),
+            Ok(Some(why)) => format!("{why}: grant another folder"),
+            Err(error) => format!("the paths around the folder cannot be checked: {error}"),
         };
         Some(PolicyProblem { path: Arc::clone(&at.path), line: at.line, column: at.column, message })
     });

@@ -225,7 +225,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for OrFalse<T> {
             type Value = OrFalse<T>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("what is granted, or `false`")
+                f.write_str("grants, or `false`")
             }
 
             fn visit_bool<E: de::Error>(self, _: bool) -> Result<OrFalse<T>, E> {

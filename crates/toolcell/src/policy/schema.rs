@@ -70,7 +70,7 @@ impl PolicyParser<'_> {
             (DeValue::Table(table), "object") => return self.prune(path, &span, table, schema),
             (DeValue::Array(array), "array") => match self.prune_items(path, array, schema) {
                 Some(fits) => return fits,
-                None => format!("`{path}` is empty, it needs something in it"),
+                None => format!("`{path}` is empty, it needs at least one entry"),
             },
             (DeValue::Integer(integer), "integer") => match out_of_range(integer, schema) {
                 None => return true,
@@ -81,7 +81,7 @@ impl PolicyParser<'_> {
                 Some(choices) => format!("`{path}` cannot be `{}`{choices}", escape_for_display(text)),
             },
             (DeValue::Boolean(true), "boolean") if schema["enum"][0] == false => {
-                format!("`{path}` cannot be `true`: say what is granted, or `false` for nothing")
+                format!("`{path}` cannot be `true`: list the grants, or set `false` to grant nothing")
             }
             (DeValue::Boolean(_), "boolean") => return true,
             (other, _) => {
@@ -170,7 +170,7 @@ fn choices(text: &str, known: &[&str]) -> String {
         .min_by_key(|(distance, _)| *distance);
     let meant = near.map(|(_, near)| format!(", did you mean `{near}`?")).unwrap_or_default();
     let all: Vec<String> = known.iter().map(|known| format!("`{known}`")).collect();
-    format!("{meant} (there are {})", all.join(", "))
+    format!("{meant} (known: {})", all.join(", "))
 }
 
 fn with_article(kind: &str) -> String {

@@ -23,7 +23,7 @@ const WRONG_VALUES: [(&str, ValueFn); 5] = [
 /// Violates the declared constraints one at a time, starting from valid parameters.
 pub(crate) fn check_enforcement(schema: &Schema, right: Option<&Value>) -> Check {
     let Some(declared) = schema.json_schema() else {
-        return Check::skipped(CheckKind::Parameters, "nothing is declared, so anything is accepted");
+        return Check::skipped(CheckKind::Parameters, "no parameters are declared, so all are accepted");
     };
     let Some(right) = right.and_then(Value::as_object) else {
         return Check::skipped(CheckKind::Parameters, "there is no example to start from");
@@ -32,14 +32,12 @@ pub(crate) fn check_enforcement(schema: &Schema, right: Option<&Value>) -> Check
     for (what, parameters) in &broken {
         if schema.check_value(Value::Object(parameters.clone())).is_ok() {
             let given = truncated_json(&Value::Object(parameters.clone()));
-            return Check::failed(CheckKind::Parameters, 0, 0, format!("{what}, and {given} is accepted"));
+            return Check::failed(CheckKind::Parameters, 0, 0, format!("{what}, but {given} is accepted"));
         }
     }
     match broken.len() {
-        0 => Check::skipped(CheckKind::Parameters, "what is declared excludes nothing"),
-        many => {
-            Check::passed(CheckKind::Parameters, 0, 0, format!("{many} ways to break what is declared are refused"))
-        }
+        0 => Check::skipped(CheckKind::Parameters, "the schema excludes nothing"),
+        many => Check::passed(CheckKind::Parameters, 0, 0, format!("{many} violations of the schema are rejected")),
     }
 }
 
@@ -52,7 +50,7 @@ fn violations(declared: &Value, right: &Map<String, Value>) -> Vec<(String, Map<
     };
     let mut all = Vec::new();
     if declared["additionalProperties"] == json!(false) {
-        all.push(("others than the declared ones are excluded".to_owned(), with("no such parameter", json!(1))));
+        all.push(("undeclared parameters are not allowed".to_owned(), with("no such parameter", json!(1))));
     }
     for name in declared["required"].as_array().into_iter().flatten().filter_map(Value::as_str) {
         let mut without = right.clone();
@@ -68,11 +66,11 @@ fn violations(declared: &Value, right: &Map<String, Value>) -> Vec<(String, Map<
                 .iter()
                 .find(|(known, _)| *known != accepted && (accepted == "object" || *known == "object"));
             if let Some((_, other)) = other.filter(|_| kind != "null") {
-                all.push((format!("`{name}` is of the type {kind}"), with(name, other())));
+                all.push((format!("`{name}` has the type {kind}"), with(name, other())));
             }
         }
         if property["enum"].is_array() {
-            all.push((format!("`{name}` is one of a few"), with(name, json!("no such value"))));
+            all.push((format!("`{name}` has an `enum`"), with(name, json!("no such value"))));
         }
         if let Some(least) = property["minimum"].as_f64() {
             all.push((format!("`{name}` is at least {least}"), with(name, json!(least - least.abs().max(1.0)))));

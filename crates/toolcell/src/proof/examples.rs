@@ -30,7 +30,7 @@ pub(crate) fn check_examples(
     for (at, example) in examples.iter().enumerate() {
         let wrong = match trial.schema.check_value(example.parameters.clone()) {
             Err(error) => {
-                let what = format!("what is declared refuses its parameters, which do not reach the tool: {error}");
+                let what = format!("the schema rejects its parameters: {error}");
                 Some(Violation::new("parameters-invalid", what))
             }
             Ok(args) => {
@@ -53,13 +53,8 @@ pub(crate) fn check_examples(
     }
     let telling = examples.iter().filter(|example| example.expect != Expectation::Returns).count();
     let check = match telling {
-        0 => Check::skipped(CheckKind::Examples, "no example says what it should do"),
-        many => Check::passed(
-            CheckKind::Examples,
-            shown.len() as u64,
-            fuel,
-            format!("{many} of {many} come out as they say"),
-        ),
+        0 => Check::skipped(CheckKind::Examples, "no example states an expected result"),
+        many => Check::passed(CheckKind::Examples, shown.len() as u64, fuel, format!("{many} of {many} match")),
     };
     Ok((check, None, shown))
 }
@@ -79,9 +74,9 @@ fn example_mismatch(
             }
             Outcome::Threw(thrown) => wrong(
                 "unlike-example",
-                format!("it throws {}: {}, expected `{part}` in it", thrown.name, thrown.message),
+                format!("it throws {}: {}, expected an error that contains `{part}`", thrown.name, thrown.message),
             ),
-            _ => wrong("unlike-example", format!("it does not throw, expected an error with `{part}` in it")),
+            _ => wrong("unlike-example", format!("it does not throw, expected an error that contains `{part}`")),
         };
     }
     let result = match &report.outcome {
@@ -90,7 +85,7 @@ fn example_mismatch(
         Outcome::Returned(_) => returned_value(report).unwrap_or(Value::Null),
     };
     if let Err(error) = returns.check(&result) {
-        return wrong("result-mismatch", format!("its result is not what it claims: {}", error.detail()));
+        return wrong("result-mismatch", format!("its result does not match `returns`: {}", error.detail()));
     }
     match &example.expect {
         Expectation::Result(expected) if canonical_json(expected) != canonical_json(&result) => wrong(
@@ -101,9 +96,9 @@ fn example_mismatch(
             match trial.toolbox.evaluate_predicate(expression, &result, &example.parameters)? {
                 Ok(true) => Ok(None),
                 Ok(false) => {
-                    wrong("unlike-example", format!("`{expression}` does not hold of {}", truncated_json(&result)))
+                    wrong("unlike-example", format!("`{expression}` is false for {}", truncated_json(&result)))
                 }
-                Err(why) => wrong("unlike-example", format!("`{expression}` cannot be decided: {why}")),
+                Err(why) => wrong("unlike-example", format!("`{expression}` cannot be evaluated: {why}")),
             }
         }
         _ => Ok(None),
@@ -132,9 +127,9 @@ pub(crate) fn check_determinism(
             interpreted += u64::from(image == TrialImage::Interpreter);
             fuel = fuel.max(again.usage.fuel);
             let what = if again.outcome != report.outcome {
-                format!("{when}, it ends otherwise")
+                format!("{when}, its outcome differs")
             } else if again.usage.fuel != report.usage.fuel {
-                format!("{when}, it burns {} fuel, and {} the first time", again.usage.fuel, report.usage.fuel)
+                format!("{when}, it uses {} fuel, and {} the first time", again.usage.fuel, report.usage.fuel)
             } else {
                 continue;
             };
@@ -146,7 +141,7 @@ pub(crate) fn check_determinism(
         }
     }
     let says = match missing {
-        Some(why) => format!("same results and fuel; the interpreter does not start here: {why}"),
+        Some(why) => format!("same results and fuel; the interpreter is not available: {why}"),
         None => format!("same results and fuel, {interpreted} of {runs} on the interpreter"),
     };
     Ok((Check::passed(CheckKind::Determinism, runs, fuel, says), None))

@@ -124,14 +124,14 @@ fn check_input(
         return Ok(None);
     };
     if let Err(error) = returns.check(&result) {
-        let message = format!("its result is not what it claims: {}", error.detail());
+        let message = format!("its result does not match `returns`: {}", error.detail());
         return Ok(Some(Violation::new("result-mismatch", message)));
     }
     // Every fourth input is run twice: hidden inputs show up soon.
     if tries.runs.get() % 4 == 1 {
         let again = trial.call(CheckKind::Challenger, args.clone(), budget)?;
         if (&again.outcome, again.usage.fuel) != (&report.outcome, report.usage.fuel) {
-            let message = "the same parameters give another result, or burn other fuel".to_owned();
+            let message = "the same parameters give a different result or fuel usage".to_owned();
             return Ok(Some(Violation::new("not-deterministic", message)));
         }
     }
@@ -157,20 +157,17 @@ fn check_idempotent(
     fields.insert(name.to_owned(), once.clone());
     let args = match trial.schema.check_value(Value::Object(fields)) {
         Ok(args) => args,
-        Err(error) => return wrong(format!("its result cannot be given back as `{name}`: {}", error.detail())),
+        Err(error) => return wrong(format!("its result is not valid as `{name}`: {}", error.detail())),
     };
     let report = trial.call(CheckKind::Challenger, args, budget)?;
     let Some(result) = returned_value(&report) else {
-        return wrong(format!(
-            "it does not return where its result {} is given back as `{name}`",
-            truncated_json(&once)
-        ));
+        return wrong(format!("it does not return when its result {} is passed as `{name}`", truncated_json(&once)));
     };
     let twice = part(&result);
     if canonical_json(&once) == canonical_json(&twice) {
         return Ok(None);
     }
-    wrong(format!("its result {}, given back as `{name}`, becomes {}", truncated_json(&once), truncated_json(&twice)))
+    wrong(format!("its result {}, passed as `{name}`, becomes {}", truncated_json(&once), truncated_json(&twice)))
 }
 
 /// Formats a value as JSON, truncated to 120 characters.
@@ -185,10 +182,10 @@ pub(super) fn truncated_json(value: &Value) -> String {
 fn summary(runs: u64, refused: u64, claims: &Postconditions) -> String {
     let mut what = vec![format!("{runs} inputs")];
     if refused > 0 {
-        what.push(format!("{refused} of them refused with an error of its own"));
+        what.push(format!("{refused} of them rejected by the tool"));
     }
     if claims.returns.is_none() {
-        what.push("no `returns` to hold results against".to_owned());
+        what.push("no `returns` to check results against".to_owned());
     }
     what.join(", ")
 }

@@ -5,12 +5,12 @@
 
 use serde_json::{Value, json};
 use toolcell_analysis::quick_check;
-use toolcell_host::{CallContext, CallError, NoHostCalls, Outcome};
+use toolcell_host::{CallContext, CallError, Outcome};
 use toolcell_tool::Language;
 
 use super::trial::returned_value;
 use crate::execute::ToolCode;
-use crate::permit::Permit;
+use crate::permit::{CallAuthorization, UngrantedCall};
 use crate::toolbox::Toolbox;
 use crate::vet::describe_findings;
 
@@ -36,13 +36,13 @@ impl Toolbox {
             Ok(args) => args,
             Err(error) => return Ok(Err(error.to_string())),
         };
-        let permit = Permit::for_analysis(args);
-        let run = CallContext { host_calls: &NoHostCalls, ..CallContext::default() };
+        let call = UngrantedCall::for_analysis(args);
+        let authorization = CallAuthorization::without_host_calls(&call);
         let mut hasher = blake3::Hasher::new_derive_key("toolcell 2026-11 prepared predicate");
         hasher.update(source.as_bytes());
         let key = hasher.finalize();
         let code = self.cached_script(&key).map_or(ToolCode::Script(&script), ToolCode::Prepared);
-        let report = self.execute(key, PREDICATE_NAME, code, &permit, &run)?;
+        let report = self.execute(key, PREDICATE_NAME, code, authorization, &CallContext::default())?;
         Ok(match &report.outcome {
             Outcome::Returned(_) => Ok(returned_value(&report) == Some(Value::Bool(true))),
             Outcome::Threw(thrown) => Err(format!("it throws {}: {}", thrown.name, thrown.message)),

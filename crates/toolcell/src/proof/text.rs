@@ -30,7 +30,7 @@ impl Proof {
             text.push_str(localized(
                 lang,
                 "期待される結果を examples に書いて、もう一度検証してください",
-                "say in `examples` what it should do, and verify it again",
+                "add expected results to `examples`, and verify it again",
                 "请在 examples 中写明期望的结果，然后重新验证",
             ));
         }
@@ -52,7 +52,7 @@ impl Counterexample {
             self.parameters
         );
         if let Some(with) = &self.found_with {
-            let found = localized(lang, "最小化前", "found with", "缩小前");
+            let found = localized(lang, "最小化前", "before shrinking", "缩小前");
             let _ = write!(text, "\n{found}{colon}{}", super::fuzz::truncated_json(with));
         }
         text

@@ -14,7 +14,7 @@ use toolcell_store::Entry;
 
 use super::{Captured, CheckKind, Counterexample, MAX_RECEIPTS, TrialReceipt};
 use crate::execute::ToolCode;
-use crate::permit::Permit;
+use crate::permit::{CallAuthorization, Permit};
 use crate::run::{cache_key, only_timers, timer_calls};
 use crate::schema::{Args, Schema};
 use crate::toolbox::Toolbox;
@@ -121,7 +121,7 @@ impl Trial<'_> {
                 let key = cache_key(self.entry.id, &only_timers(permit.grants()));
                 let code =
                     self.toolbox.cached_script(&key).map_or(ToolCode::Script(self.tool.script()), ToolCode::Prepared);
-                self.toolbox.execute(key, name, code, &permit, &run)?
+                self.toolbox.execute(key, name, code, CallAuthorization::Admitted(&permit), &run)?
             }
             TrialImage::Interpreter => self.toolbox.execute_interpreted(name, self.tool.script(), &permit, &run)?,
         };

@@ -12,7 +12,7 @@ const SHOWN_DIGITS: usize = 16;
 #[non_exhaustive]
 pub enum ReceiptError {
     /// The text is not a receipt.
-    #[error("this is no receipt: {0}")]
+    #[error("not a receipt: {0}")]
     Invalid(String),
     /// The version is unknown.
     #[error("the receipt has version {version}, this toolcell reads version {}", super::FORMAT_VERSION)]
@@ -27,7 +27,7 @@ pub enum ReceiptError {
         places: Vec<String>,
     },
     /// The content is what was signed, but the text is not canonical.
-    #[error("the receipt is not written as it was signed: byte {byte} (line {line}, column {column}) is another")]
+    #[error("the receipt is not in canonical form: byte {byte} (line {line}, column {column}) differs")]
     Rewritten {
         /// The first byte that differs, counted from 1.
         byte: usize,
@@ -71,7 +71,7 @@ impl ReceiptError {
             Self::Invalid(_) => "`toolcell run TOOL --receipt FILE` writes one",
             Self::Version { .. } => "replay it with the toolcell that wrote it",
             Self::Changed { .. } | Self::Rewritten { .. } | Self::OtherTool { .. } => {
-                "believe nothing of it, and get it again from who ran the tool"
+                "do not trust it, and request it again from the party that ran the tool"
             }
         }
     }
@@ -85,7 +85,7 @@ pub enum ReplayError {
     #[error(transparent)]
     Receipt(#[from] ReceiptError),
     /// The run used another guest.
-    #[error("the run was in the guest {}, here is the guest {}", short_digest(receipt), short_digest(here))]
+    #[error("the run used the guest {}, this toolcell has {}", short_digest(receipt), short_digest(here))]
     OtherGuest {
         /// The digest of the run's guest.
         receipt: String,
@@ -93,7 +93,7 @@ pub enum ReplayError {
         here: String,
     },
     /// The run's fuel was metered by another engine.
-    #[error("the run was in the engine {receipt}, here is the engine {here}")]
+    #[error("the run used the engine {receipt}, this toolcell has {here}")]
     OtherEngine {
         /// The version of the run's engine.
         receipt: String,
@@ -101,13 +101,13 @@ pub enum ReplayError {
         here: String,
     },
     /// The run reached its deadline or was cancelled.
-    #[error("the run ended with `{stop}`, which comes at another moment each time")]
+    #[error("the run ended with `{stop}`, which depends on timing")]
     NotRepeatable {
         /// The code of the stop.
         stop: String,
     },
     /// The receipt does not contain the host's answers.
-    #[error("the host answered the run more than a receipt holds, and this one does not have it")]
+    #[error("the host's answers were too large for a receipt, so this one does not contain them")]
     TooLarge,
     /// The source does not run here.
     #[error(transparent)]
@@ -145,7 +145,7 @@ impl ReplayError {
             Self::OtherGuest { .. } | Self::OtherEngine { .. } => {
                 "replay it with the version that ran it, or with --anyway to see what differs"
             }
-            Self::NotRepeatable { .. } => "read what it says; a run that returns or throws can be replayed",
+            Self::NotRepeatable { .. } => "only a run that returns or throws can be replayed",
             Self::TooLarge => "let the tool read less in one run",
             Self::Source(error) => error.hint(),
             Self::Call(error) => error.hint(),

@@ -303,6 +303,6 @@ mod base64 {
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<u8>>, D::Error> {
         let text = Option::<String>::deserialize(deserializer)?;
         let bytes = text.map(|text| super::BASE64.decode(text.as_bytes())).transpose();
-        bytes.map_err(|error| D::Error::custom(format!("no base64: {error}")))
+        bytes.map_err(|error| D::Error::custom(format!("not base64: {error}")))
     }
 }

@@ -19,7 +19,7 @@ use toolcell_host::{
 use super::Receipt;
 use super::error::{ReceiptError, ReplayError};
 use super::format::{HostCallTrace, ReceiptContents, RecordedOutcome, RecordedReading, RecordedResult, TracedWait};
-use crate::permit::Permit;
+use crate::permit::{CallAuthorization, UngrantedCall};
 use crate::toolbox::Toolbox;
 
 use clock::replay_clock;
@@ -119,13 +119,13 @@ impl Toolbox {
         loading: Budget,
         options: &ReplayOptions,
     ) -> Result<ReplayAttempt, ReplayError> {
-        let permit = |budget| {
+        let call_within = |budget| {
             let invalid = |error: &dyn Display| ReceiptError::Invalid(format!("the parameters: {error}"));
             let params = Params::parse(contents.parameters.as_str()).map_err(|error| invalid(&error))?;
             let args = self.any_schema.check(params).map_err(|error| invalid(&error))?;
-            Ok::<_, ReceiptError>(Permit::for_replay(args, budget))
+            Ok::<_, ReceiptError>(UngrantedCall::new(args, budget))
         };
-        let permits = (permit(loading)?, permit(contents.policy.limits.to_budget(REPLAY_DEADLINE))?);
+        let calls = (call_within(loading)?, call_within(contents.policy.limits.to_budget(REPLAY_DEADLINE))?);
         let operations = ReplayHostCalls::new(&contents.policy.visible, waits);
         // Loading a script and calling it each start with the run's first clock reading.
         let clocks = [replay_clock(contents.readings.as_deref()), replay_clock(contents.readings.as_deref())];
@@ -135,15 +135,16 @@ impl Toolbox {
             seed: contents.seed,
             started_at: Duration::from_nanos(contents.started_at),
             wall_clock: clock.as_ref(),
-            host_calls: &operations,
             cancel: options.cancel.as_ref(),
             partial_sink: None,
             on_overload: OnOverload::Wait,
             profile: None,
             time_limit: None,
             fuel_scope: FuelScope::LoadingAndCall,
+            ..CallContext::default()
         });
-        let (evaluating, calling) = ((&permits.0, &evaluating), (&permits.1, &calling));
+        let authorize = |call| CallAuthorization::Ungranted(call, &operations);
+        let (evaluating, calling) = ((authorize(&calls.0), &evaluating), (authorize(&calls.1), &calling));
         let report = self.execute_uncached(&contents.tool.name, script, evaluating, calling)?;
         let differences = find_differences(contents, &report, operations.difference());
         Ok(ReplayAttempt { report, differences })
@@ -209,7 +210,7 @@ fn find_differences(run: &ReceiptContents, report: &Report, of_journal: Option<S
     let before = run.readings.as_deref().unwrap_or_default();
     if read != before {
         let first = read.iter().zip(before).take_while(|(one, other)| one == other).count() + 1;
-        differs("clock", format!("the tool looks at the clock otherwise, from reading {first} on"));
+        differs("clock", format!("the clock readings differ from reading {first} on"));
     }
     if now.outcome != then.outcome {
         differs("outcome", format!("it {}, in the receipt it {}", now.outcome.summary(), then.outcome.summary()));
@@ -219,7 +220,7 @@ fn find_differences(run: &ReceiptContents, report: &Report, of_journal: Option<S
         ("warnings", now.warnings == then.warnings, first_difference(&now.warnings, &then.warnings)),
     ] {
         if !same {
-            differs(about, format!("the {about} are others, from line {first} on"));
+            differs(about, format!("the {about} differ from line {first} on"));
         }
     }
     for (about, name, now, then) in [

@@ -157,9 +157,10 @@ fn part_digests(run: &ReceiptContents, key: &str) -> Vec<(String, String)> {
 /// The prefix of the part names of trace entries.
 const TRACE_PART_PREFIX: &str = "journal ";
 
+#[expect(clippy::expect_used, reason = "a signature covers these digests, so there is no safe fallback")]
 fn part_digest(name: &str, part: &impl Serialize) -> (String, String) {
-    // Strings, numbers and JSON values always serialize.
-    let bytes = serde_json::to_vec(part).unwrap_or_default();
+    // Strings, numbers and JSON values always have a JSON form.
+    let bytes = serde_json::to_vec(part).expect("a part of a receipt has a JSON form");
     (name.to_owned(), blake3::hash(&bytes).to_hex().to_string())
 }
 
@@ -170,10 +171,10 @@ fn part_label(name: &str) -> String {
     }
     match name {
         "startedAt" => "the start time".to_owned(),
-        "callId" => "the name of the call".to_owned(),
-        "readings" => "what the clock said".to_owned(),
+        "callId" => "the call ID".to_owned(),
+        "readings" => "the clock readings".to_owned(),
         "loadFuel" => "the fuel of loading".to_owned(),
-        "key" => "the key of the signature".to_owned(),
+        "key" => "the signature key".to_owned(),
         name => format!("the {name}"),
     }
 }

@@ -13,7 +13,7 @@ use toolcell_tool::{Draft, ToolName, ToolSpec};
 use super::signature::ReceiptSigner;
 use super::*;
 use crate::backend::SandboxConfig;
-use crate::permit::Permit;
+use crate::permit::{CallAuthorization, Permit};
 use crate::toolbox::Toolbox;
 use crate::vet::vet;
 
@@ -35,9 +35,10 @@ fn receipt_within(toolbox: &Toolbox, source: &str, run: &CallContext<'_>, room: 
     let tool = tool.unwrap();
     let recording = ReceiptRecording::with_limit(room, run.host_calls, ReceiptSigner::from_seed(&[7; 32]));
     let args = toolbox.any_schema.check(Params::parse(r#"{"n": 3}"#).unwrap()).unwrap();
-    let permit = Permit::for_replay(args, Budget::default());
+    let permit = Permit::for_test(args, Budget::default());
     let run = CallContext { host_calls: recording.operations(), call_id: "call_1", ..*run };
-    let report = Toolbox::execute_uncached(toolbox, "tool", tool.script(), (&permit, &run), (&permit, &run)).unwrap();
+    let authorized = (CallAuthorization::Admitted(&permit), &run);
+    let report = Toolbox::execute_uncached(toolbox, "tool", tool.script(), authorized, authorized).unwrap();
     recording.finish(toolbox, &name, &tool, &permit, (&run, &report));
     *recording.into_receipt().unwrap()
 }

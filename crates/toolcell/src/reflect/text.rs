@@ -25,7 +25,7 @@ impl ReflectResult {
         // evidence.
         let reason = match (&self.reflection.decision, lang) {
             (Recommendation::None, Lang::Ja) => "ツール生成の条件を満たしていません".to_owned(),
-            (Recommendation::None, Lang::En) => "the conditions for making a tool are not met".to_owned(),
+            (Recommendation::None, Lang::En) => "the conditions for creating a tool are not met".to_owned(),
             (Recommendation::None, Lang::Zh) => "不满足生成工具的条件".to_owned(),
             _ => self.reason(lang),
         };
@@ -53,19 +53,19 @@ impl ReflectResult {
     fn recommended(&self, lang: Lang) -> &'static str {
         match (&self.reflection.decision, lang) {
             (Recommendation::Create, Lang::Ja) => "ツール生成",
-            (Recommendation::Create, Lang::En) => "make a tool",
+            (Recommendation::Create, Lang::En) => "create a tool",
             (Recommendation::Create, Lang::Zh) => "生成工具",
             (Recommendation::Reuse(_), Lang::Ja) => "既存ツールの利用",
-            (Recommendation::Reuse(_), Lang::En) => "use a tool that there is",
+            (Recommendation::Reuse(_), Lang::En) => "use an existing tool",
             (Recommendation::Reuse(_), Lang::Zh) => "使用现有工具",
             (Recommendation::Revise(_), Lang::Ja) => "既存ツールの修正",
-            (Recommendation::Revise(_), Lang::En) => "mend a tool that there is",
+            (Recommendation::Revise(_), Lang::En) => "fix an existing tool",
             (Recommendation::Revise(_), Lang::Zh) => "修改现有工具",
             (Recommendation::Compose(_), Lang::Ja) => "既存ツールの組み合わせ",
-            (Recommendation::Compose(_), Lang::En) => "use tools that there are, one after the other",
+            (Recommendation::Compose(_), Lang::En) => "combine existing tools",
             (Recommendation::Compose(_), Lang::Zh) => "组合现有工具",
             (Recommendation::None, Lang::Ja) => "直接実行を継続",
-            (Recommendation::None, Lang::En) => "go on without a tool",
+            (Recommendation::None, Lang::En) => "continue without a tool",
             (Recommendation::None, Lang::Zh) => "继续直接执行",
         }
     }
@@ -90,10 +90,10 @@ impl ReflectResult {
         };
         let said = match (&self.reflection.decision, lang) {
             (Recommendation::Revise(_), Lang::Ja) => "次のツールを直し、replace: true を付けて作成し直してください:",
-            (Recommendation::Revise(_), Lang::En) => "Mend this tool, and make it again with replace: true:",
+            (Recommendation::Revise(_), Lang::En) => "Fix this tool, and create it again with replace: true:",
             (Recommendation::Revise(_), Lang::Zh) => "请修改以下工具，并加上 replace: true 重新创建：",
             (Recommendation::Create, Lang::Ja) => "以下のコマンドでツールを生成してください:",
-            (Recommendation::Create, Lang::En) => "Make the tool with this command:",
+            (Recommendation::Create, Lang::En) => "Create the tool with this command:",
             (Recommendation::Create, Lang::Zh) => "请用以下命令生成工具：",
             (_, Lang::Ja) => "以下のコマンドで実行してください:",
             (_, Lang::En) => "Run this:",

@@ -80,7 +80,7 @@ pub enum RunError {
     #[error(transparent)]
     Call(#[from] CallError),
     /// A receipt was requested, and the toolbox has no key to sign it.
-    #[error("a receipt is signed with the key of a store, and this toolbox has none")]
+    #[error("a receipt is signed with the key of a store, and this toolbox has no store")]
     NoReceiptKey,
     /// The store failed, or an object in it is damaged.
     #[error(transparent)]
@@ -97,7 +97,7 @@ pub enum RunError {
         effects: Effects,
     },
     /// The tool ran, and recording the run failed.
-    #[error("the tool ran (effects: {}), and that cannot be recorded: {source}", .effects.name())]
+    #[error("the tool ran (effects: {}), but the run cannot be recorded: {source}", .effects.name())]
     RecordFailed {
         /// Why recording failed.
         source: RecordError,

@@ -111,7 +111,7 @@ fn to_output(called: &str, ran: RunResult, effects: Effects) -> Result<Operation
     };
     match ran.report.outcome {
         Outcome::Returned(_) if ran.output_suppressed => {
-            failure("NotAllowedError", "result-withheld", format!("a hook keeps back what `{called}` returned"))
+            failure("NotAllowedError", "result-withheld", format!("a hook withheld the result of `{called}`"))
         }
         Outcome::Returned(value) => Ok(tool_output(value)),
         Outcome::Threw(thrown) => {
@@ -124,7 +124,7 @@ fn to_output(called: &str, ran: RunResult, effects: Effects) -> Result<Operation
 /// Returns the error for the caller of a tool that did not run, or whose result is withheld.
 fn refusal_error(called: &str, error: &RunError, effects: Effects) -> OperationError {
     let message = match error {
-        RunError::GrantOpen(error) => format!("`{called}` was not run: {}; tell who runs it", error.message_for_tool()),
+        RunError::GrantOpen(error) => format!("`{called}` was not run: {}; tell the user", error.message_for_tool()),
         error => format!("`{called}` was not run: {error}; {}", error.hint()),
     };
     OperationError { name: "NotAllowedError".to_owned(), message, code: error.code().into(), effects }

@@ -11,7 +11,7 @@ use super::{cache_key, unix_time};
 use crate::execute::ToolCode;
 use crate::grant_hints;
 use crate::host_calls::RunEnvironment;
-use crate::permit::Permit;
+use crate::permit::{CallAuthorization, Permit};
 use crate::receipt::ReceiptRecording;
 use crate::toolbox::{LoadedTool, Toolbox};
 
@@ -38,7 +38,8 @@ impl Toolbox {
         let mut report = self.with_call_context(admitted, |run| {
             let run =
                 CallContext { host_calls: recording.map_or(run.host_calls, ReceiptRecording::operations), ..*run };
-            let report = self.execute(cache_key(entry.id, permit.grants()), entry.name.as_str(), code, permit, &run)?;
+            let (key, name) = (cache_key(entry.id, permit.grants()), entry.name.as_str());
+            let report = self.execute(key, name, code, CallAuthorization::Admitted(permit), &run)?;
             if let (Some(recording), Ok(tool)) = (recording, &admitted.ready.vetted) {
                 recording.finish(self, &entry.name, tool, permit, (&run, &report));
             }

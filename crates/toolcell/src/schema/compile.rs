@@ -48,7 +48,7 @@ pub(super) fn compile(schema: &Value) -> Result<CompiledSchema, SchemaError> {
     satisfiability::check(&survey)?;
     let mut planner = Planner::new(&survey);
     if !planner.accepts(0).intersects(Types::OBJECT) {
-        let what = "parameters are an object, and it does not accept one".to_owned();
+        let what = "parameters are an object, which it does not accept".to_owned();
         return Err(SchemaError::Contradiction { at: survey.label(0), what });
     }
     planner.state(0)?;
@@ -91,7 +91,7 @@ fn build_validator(schema: &Value, bounds: Complexity) -> Result<Validator, Vali
         match built.map(std::thread::ScopedJoinHandle::join) {
             Ok(Ok(built)) => built,
             Ok(Err(panic)) => std::panic::resume_unwind(panic),
-            Err(_) => Err(ValidationError::custom("there is no thread to compile it on")),
+            Err(_) => Err(ValidationError::custom("no thread is available to compile it")),
         }
     })
 }
@@ -145,7 +145,7 @@ fn resolve_defaults(
         state.default_size = state.default.as_ref().map_or(0, |default| default.to_string().len());
     }
     let endless = || SchemaError::TooComplex {
-        what: format!("its defaults, filled into each other, are endless or more than {MAX_FILLED_BYTES} bytes"),
+        what: format!("its nested defaults are infinite or more than {MAX_FILLED_BYTES} bytes"),
     };
     let mut complete = Vec::with_capacity(states.len());
     let mut room = MAX_FILLED_BYTES;
@@ -165,7 +165,7 @@ fn resolve_defaults(
     let each: Vec<(usize, &Value)> =
         found.iter().filter_map(|(id, state)| Some((*id, states[*state].default.as_ref()?))).collect();
     costs.count_steps_of_all(&each).map_err(|_| SchemaError::TooComplex {
-        what: "its defaults take more work to check than the parameters of a call may".to_owned(),
+        what: "its defaults take more steps to check than the parameters of a call may".to_owned(),
     })?;
     check_defaults(survey, schema, bounds, &each)?;
     Ok(states)

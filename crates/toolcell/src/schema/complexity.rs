@@ -38,7 +38,7 @@ impl Complexity {
         let chain = total_depth(survey);
         if chain > MAX_TOTAL_DEPTH {
             let what =
-                format!("with what they refer to, its schemas are nested {chain} deep, the limit is {MAX_TOTAL_DEPTH}");
+                format!("including references, its schemas are nested {chain} deep, the limit is {MAX_TOTAL_DEPTH}");
             return Err(SchemaError::TooComplex { what });
         }
         let mut known = vec![None; survey.nodes.len()];
@@ -108,8 +108,7 @@ fn count_in_place_paths(
         }
         if room == 0 {
             let place = survey.label(id);
-            let what =
-                format!("more than {MAX_IN_PLACE_DEPTH} schemas stand behind each other for one value at {place}");
+            let what = format!("more than {MAX_IN_PLACE_DEPTH} schemas are chained for one value at {place}");
             return Err(SchemaError::TooComplex { what });
         }
         let node = &survey.nodes[id];

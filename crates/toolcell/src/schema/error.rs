@@ -34,7 +34,7 @@ pub enum SchemaError {
         what: String,
     },
     /// A reference that leads out of the declaration or nowhere.
-    #[error("{at} refers to {reference}, which is no schema inside of the declaration")]
+    #[error("{at} refers to {reference}, which is not a schema in the declaration")]
     Reference {
         /// The parameter, in backticks, or `the declaration`.
         at: String,
@@ -58,7 +58,7 @@ pub enum SchemaError {
         what: String,
     },
     /// The declaration is too complex: checking parameters against it could take too long.
-    #[error("the declaration is too entangled: {what}")]
+    #[error("the declaration is too complex: {what}")]
     TooComplex {
         /// The exceeded measure and its limit.
         what: String,
@@ -80,13 +80,13 @@ impl SchemaError {
                 "declare each parameter as `name: { type, description, default?, enum?, minimum?, maximum?, required? }`, \
                  or all of them as a JSON Schema with `type: \"object\"` and `properties`"
             }
-            Self::Contradiction { .. } => "change one of the two, so that there are values that pass",
-            Self::Reference { .. } => "copy what it refers to into `$defs`, and refer to it as `#/$defs/name`",
+            Self::Contradiction { .. } => "change one of the two, so that some values are valid",
+            Self::Reference { .. } => "copy the referenced schema into `$defs`, and refer to it as `#/$defs/name`",
             Self::Pattern { .. } => {
-                "write it without look-around and back-references, or leave it out and check the value in `execute`"
+                "write it without look-around and back-references, or omit it and check the value in `execute`"
             }
-            Self::TooLarge { .. } => "declare less: what a schema does not say, `execute` can check",
-            Self::TooComplex { .. } => "write out what is referred to, or declare less",
+            Self::TooLarge { .. } => "declare less, and check the rest in `execute`",
+            Self::TooComplex { .. } => "inline the references, or declare less",
         }
     }
 }
@@ -147,11 +147,11 @@ impl ParamsError {
     #[must_use]
     pub const fn hint(&self) -> &'static str {
         match self {
-            Self::Missing { .. } => "call the tool again with these as well",
+            Self::Missing { .. } => "call the tool again with these parameters added",
             Self::TooMuchWork { .. } => {
-                "send less at once, or declare the parameters with fewer alternatives and simpler patterns"
+                "send less data, or declare the parameters with fewer alternatives and simpler patterns"
             }
-            Self::Invalid { .. } => "change what is named, and call the tool again",
+            Self::Invalid { .. } => "correct these parameters, and call the tool again",
         }
     }
 
@@ -161,13 +161,13 @@ impl ParamsError {
         match self {
             Self::Missing { names } => display::names(names.iter().map(String::as_str)),
             Self::TooMuchWork { limit } => {
-                format!("checking them against what is declared takes more than {limit} steps")
+                format!("checking them against the schema takes more than {limit} steps")
             }
             Self::Invalid { problems, more } => {
                 let mut detail = String::new();
                 for (at, ParamProblem { path, message }) in problems.iter().enumerate() {
                     let separator = if at == 0 { "" } else { "; " };
-                    let place = if path.is_empty() { "the whole".to_owned() } else { display::path(path) };
+                    let place = if path.is_empty() { "the value".to_owned() } else { display::path(path) };
                     let _ = write!(detail, "{separator}{place} {message}");
                 }
                 if *more > 0 {

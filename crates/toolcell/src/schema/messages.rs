@@ -114,7 +114,7 @@ fn undeclared_message(name: &str, declared: &[&str]) -> String {
     match display::nearest(name, declared.iter().copied()) {
         Some(near) => format!("is not declared; did you mean {}?", display::name(near)),
         None if declared.is_empty() => "is not declared".to_owned(),
-        None => format!("is not declared; what is declared: {}", display::names(declared.iter().copied())),
+        None => format!("is not declared, expected one of {}", display::names(declared.iter().copied())),
     }
 }
 
@@ -150,25 +150,25 @@ pub(super) fn describe(error: &ValidationError<'_>) -> String {
         Kind::AdditionalItems { limit } => format!("{}, the maximum is {limit}", length()),
         Kind::UnevaluatedItems { .. } => format!("{}, and some are not declared", length()),
         Kind::UniqueItems => format!("{}, and two are the same", length()),
-        Kind::Contains => format!("{}, and too few or too many are as asked for", length()),
+        Kind::Contains => format!("{}, and too few or too many match `contains`", length()),
         Kind::Pattern { pattern } => format!("{}, which does not match the pattern {}", is(), display::name(pattern)),
-        Kind::Format { format } => format!("{}, which has not the format {}", is(), display::name(format)),
+        Kind::Format { format } => format!("{}, which does not have the format {}", is(), display::name(format)),
         Kind::ContentEncoding { content_encoding } => format!("{}, which is not {content_encoding}", is()),
         Kind::ContentMediaType { content_media_type } => format!("{}, which is not {content_media_type}", is()),
-        Kind::FromUtf8 { .. } => format!("{}, which encodes no text", is()),
+        Kind::FromUtf8 { .. } => format!("{}, which does not decode to UTF-8", is()),
         Kind::BacktrackLimitExceeded { .. } | Kind::RegexEngineFailure { .. } => {
             format!("{}, for which its pattern takes too long", is())
         }
         Kind::PropertyNames { error } => format!("has a property whose name {}", describe(error)),
         Kind::AnyOf { context } | Kind::OneOfNotValid { context } => describe_alternatives(value, context),
-        Kind::OneOfMultipleValid { .. } => format!("{}, which is more than one of the alternatives at once", is()),
-        Kind::Not { .. } => format!("{}, which is ruled out", is()),
+        Kind::OneOfMultipleValid { .. } => format!("{}, which matches more than one alternative", is()),
+        Kind::Not { .. } => format!("{}, which `not` excludes", is()),
         Kind::FalseSchema => "is not allowed".to_owned(),
         Kind::Required { property } => format!("lacks {}", display::name(property.as_str().unwrap_or_default())),
         Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
-            format!("has {}, not declared", display::names(unexpected.iter().map(String::as_str)))
+            format!("has the undeclared {}", display::names(unexpected.iter().map(String::as_str)))
         }
-        Kind::Referencing(_) => "is declared by a reference that leads nowhere".to_owned(),
+        Kind::Referencing(_) => "is declared by a reference that cannot be resolved".to_owned(),
         Kind::Custom { keyword, .. } if keyword == unique::KEYWORD => {
             format!("{}, and two are the same", length())
         }
@@ -240,5 +240,5 @@ fn describe_alternatives(value: &Value, branches: &[Vec<ValidationError<'static>
         if path.is_empty() { describe(error) } else { format!("{path} {}", describe(error)) }
     });
     let said: Vec<String> = said.collect();
-    format!("is none of {} alternatives (it {})", branches.len(), said.join("; or it "))
+    format!("matches none of {} alternatives (it {})", branches.len(), said.join("; or it "))
 }

@@ -44,7 +44,7 @@ pub(super) fn keyword<'a>(
         let is_whole = number.as_f64().is_some_and(|number| number.fract() == 0.0);
         if is_whole { binary(number).map(Divisor::Whole) } else { decimal(number).map(Divisor::Decimal) }
     });
-    let divisor = divisor.ok_or_else(|| ValidationError::custom("is no number above 0"))?;
+    let divisor = divisor.ok_or_else(|| ValidationError::custom("is not a number above 0"))?;
     Ok(Box::new(MultipleOf { written: value.to_string(), divisor }))
 }
 

@@ -33,9 +33,9 @@ pub(super) fn check_depth(value: &Value) -> Result<(), ParamsError> {
 
 /// Serializes a value as parameters.
 pub(super) fn to_params(value: &Value) -> Result<Params, ParamsError> {
-    let text =
-        serde_json::to_string(value).map_err(|error| ParamsError::single("", format!("has no text: {error}")))?;
-    Params::parse(text).map_err(|error| ParamsError::single("", format!("has no text: {error}")))
+    let text = serde_json::to_string(value)
+        .map_err(|error| ParamsError::single("", format!("is not serializable: {error}")))?;
+    Params::parse(text).map_err(|error| ParamsError::single("", format!("is not serializable: {error}")))
 }
 
 /// Returns whether a value has more than `limit` bytes of JSON.
@@ -83,9 +83,9 @@ fn explain_parse_error(text: &str, error: &serde_json::Error) -> String {
     let before: usize = text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
     let read = text.as_bytes().get(..before + error.column()).unwrap_or(text.as_bytes());
     if TextScan::new(read).in_string || read.ends_with(b"\"") {
-        "has half of a surrogate pair in a text".to_owned()
+        "has a string with an unpaired surrogate".to_owned()
     } else {
-        "has a number that is larger than a number can be".to_owned()
+        "has a number that is out of range".to_owned()
     }
 }
 

@@ -22,12 +22,12 @@ const MAX_DFA_BYTES: usize = 128 << 10;
 
 /// The syntax that needs backtracking: prefix, description, and what to write instead.
 const BACKTRACKING: [(&str, &str, &str); 6] = [
-    ("(?=", "looks ahead", "write several patterns under `allOf`"),
-    ("(?!", "looks ahead", "write `not: { pattern }` beside it"),
-    ("(?<=", "looks behind", "match the whole text between `^` and `$`"),
-    ("(?<!", "looks behind", "write `not: { pattern }` beside it"),
-    ("\\1", "refers back to a group", "list what is allowed with `enum` or `anyOf`, or check it in `execute`"),
-    ("\\k<", "refers back to a group", "list what is allowed with `enum` or `anyOf`, or check it in `execute`"),
+    ("(?=", "uses look-ahead", "write several patterns under `allOf`"),
+    ("(?!", "uses look-ahead", "write `not: { pattern }` beside it"),
+    ("(?<=", "uses look-behind", "match the whole text between `^` and `$`"),
+    ("(?<!", "uses look-behind", "write `not: { pattern }` beside it"),
+    ("\\1", "uses a back-reference", "list what is allowed with `enum` or `anyOf`, or check it in `execute`"),
+    ("\\k<", "uses a back-reference", "list what is allowed with `enum` or `anyOf`, or check it in `execute`"),
 ];
 
 /// The memory budget for the automata of all patterns of a schema.
@@ -64,7 +64,7 @@ impl PatternCost {
             return Err(format!("has {} bytes, the limit is {MAX_PATTERN_BYTES}", pattern.len()));
         }
         if let Some((syntax, does, instead)) = find_backtracking_syntax(pattern) {
-            return Err(format!("{does} (`{syntax}`), which takes no bounded time: {instead}"));
+            return Err(format!("{does} (`{syntax}`), which cannot be matched in bounded time: {instead}"));
         }
         if pattern.matches("\\c").count() > MAX_CONTROL_ESCAPES {
             return Err(format!("has more than {MAX_CONTROL_ESCAPES} escapes like `\\cA`: write `\\x01`"));
@@ -172,13 +172,23 @@ mod tests {
     #[test]
     fn what_needs_backtracking_is_refused_with_what_to_write_instead() {
         for (pattern, expect) in [
-            ("(?=.*b)x", "looks ahead (`(?=`), which takes no bounded time: write several patterns under `allOf`"),
-            ("^(?!eo:)", "looks ahead (`(?!`), which takes no bounded time: write `not: { pattern }` beside it"),
-            ("(?<=a)b", "looks behind (`(?<=`), which takes no bounded time: match the whole text between `^` and `$`"),
+            (
+                "(?=.*b)x",
+                "uses look-ahead (`(?=`), which cannot be matched in bounded time: write several patterns under `allOf`",
+            ),
+            (
+                "^(?!eo:)",
+                "uses look-ahead (`(?!`), which cannot be matched in bounded time: write `not: { pattern }` beside it",
+            ),
+            (
+                "(?<=a)b",
+                "uses look-behind (`(?<=`), which cannot be matched in bounded time: match the whole text between `^` \
+                 and `$`",
+            ),
             (
                 r"^(a+)+\2b$",
-                "refers back to a group (`\\1`), which takes no bounded time: list what is allowed with `enum` or \
-                 `anyOf`, or check it in `execute`",
+                "uses a back-reference (`\\1`), which cannot be matched in bounded time: list what is allowed with `enum` \
+                 or `anyOf`, or check it in `execute`",
             ),
             ("(((a{100}){100}){100}){100}", "takes more than 262144 bytes when compiled: repeat less"),
         ] {

@@ -45,7 +45,7 @@ fn check_type(kind: Option<&Value>) -> Option<String> {
     let known: Vec<&str> = Types::names().collect();
     let named = |kind: &Value| kind.as_str().and_then(Types::from_name).is_some();
     match kind? {
-        Value::Array(kinds) if kinds.is_empty() => Some("has no type in its list of types".to_owned()),
+        Value::Array(kinds) if kinds.is_empty() => Some("has an empty list of types".to_owned()),
         Value::Array(kinds) => kinds.iter().find(|kind| !named(kind)).map(|kind| unknown_type(kind, &known)),
         kind if named(kind) => None,
         kind => Some(unknown_type(kind, &known)),
@@ -54,7 +54,7 @@ fn check_type(kind: Option<&Value>) -> Option<String> {
 
 fn check_keyword_types(keywords: &Map<String, Value>) -> Option<String> {
     if let Some(description) = keywords.get("description").filter(|it| !it.is_string()) {
-        return Some(format!("has the description {}, expected a text", display::value(description)));
+        return Some(format!("has the description {}, expected a string", display::value(description)));
     }
     let wrong =
         NUMERIC_KEYWORDS.iter().find_map(|key| Some((key, keywords.get(*key)?)).filter(|(_, it)| !it.is_number()))?;
@@ -72,7 +72,7 @@ fn check_enum(keywords: &Map<String, Value>, types: Types) -> Option<String> {
         (None, None) => return None,
     };
     let other = values.iter().find(|value| !Types::from_value(value).intersects(types))?;
-    Some(format!("its type is {types}, and {} in its `enum` is another", display::value(other)))
+    Some(format!("its type is {types}, but {} in its `enum` has another type", display::value(other)))
 }
 
 fn check_bounds(keywords: &Map<String, Value>, types: Types) -> Option<String> {
@@ -80,7 +80,7 @@ fn check_bounds(keywords: &Map<String, Value>, types: Types) -> Option<String> {
     if let Some(key) = NUMERIC_KEYWORDS.iter().find(|key| keywords.contains_key(**key))
         && !types.intersects(Types::NUMBER)
     {
-        return Some(format!("it has a `{key}`, and its type {types} has none"));
+        return Some(format!("it has a `{key}`, which its type {types} does not support"));
     }
     let upside_down = BOUND_PAIRS.iter().find(|(low, high)| number(low) > number(high) && number(high).is_some());
     if let Some((low, high)) = upside_down {

@@ -45,7 +45,7 @@ pub(super) fn to_json_schema(declared: &Map<String, Value>) -> Result<Value, Sch
             Some(kind) => return Err(wrong(unknown_type(kind, &SHORTHAND_TYPES))),
             None => {
                 return Err(wrong(format!(
-                    "has no `type`: it is one of {}",
+                    "has no `type`, expected one of {}",
                     display::names(SHORTHAND_TYPES.into_iter())
                 )));
             }
@@ -66,9 +66,9 @@ pub(super) fn to_json_schema(declared: &Map<String, Value>) -> Result<Value, Sch
 pub(super) fn unknown_type(kind: &Value, known: &[&'static str]) -> String {
     let near = kind.as_str().and_then(|kind| display::nearest(kind, known.iter().copied()));
     match near {
-        Some(near) => format!("has the type {}, which there is not; did you mean `{near}`?", display::value(kind)),
+        Some(near) => format!("has the unknown type {}; did you mean `{near}`?", display::value(kind)),
         None => format!(
-            "has the type {}, which there is not: it is one of {}",
+            "has the unknown type {}, expected one of {}",
             display::value(kind),
             display::names(known.iter().copied())
         ),
@@ -79,10 +79,10 @@ fn unknown_key(key: &str) -> String {
     // The contract's own name for `enum`.
     let near = if key == "allowedValues" { Some("enum") } else { display::nearest(key, DEFINITION_KEYS.into_iter()) };
     match near {
-        Some(near) => format!("has {}, which no definition has; did you mean `{near}`?", display::name(key)),
+        Some(near) => format!("has the unknown key {}; did you mean `{near}`?", display::name(key)),
         None => {
             format!(
-                "has {}, which no definition has: it may have {}",
+                "has the unknown key {}, expected one of {}",
                 display::name(key),
                 display::names(DEFINITION_KEYS.into_iter())
             )

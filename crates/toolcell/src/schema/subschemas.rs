@@ -77,9 +77,8 @@ impl<'a> Subschemas<'a> {
             }
             paths += pointer.len();
             if paths > MAX_POINTER_BYTES {
-                let what = format!(
-                    "has schemas under names that are too long: {MAX_POINTER_BYTES} bytes of paths is the limit"
-                );
+                let what =
+                    format!("has schema paths that are too long, the limit is {MAX_POINTER_BYTES} bytes in total");
                 return Err(SchemaError::TooLarge { what });
             }
             let id = survey.add(parent, relation, pointer, schema);
@@ -147,7 +146,7 @@ impl<'a> Subschemas<'a> {
                     anchors.insert(anchor.to_owned(), id);
                 } else if id > 0 {
                     // An own base URI would change where the references in it lead.
-                    let what = format!("has an `{keyword}` of its own, which only the whole declaration may have");
+                    let what = format!("has its own `{keyword}`, which only the whole declaration may have");
                     return Err(SchemaError::Definition { at: self.label(id), what });
                 }
             }

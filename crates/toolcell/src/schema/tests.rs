@@ -107,7 +107,8 @@ fn the_example_of_the_documents_is_checked_as_it_is_declared() {
         ),
         (
             r#"{"numbers":[],"x/y":1}"#,
-            "parameters-invalid: the parameters are invalid: /x~1y is not declared; what is declared: `numbers`, `precision`",
+            "parameters-invalid: the parameters are invalid: /x~1y is not declared, expected one of `numbers`, \
+             `precision`",
         ),
     ] {
         check(&average, text, expect);
@@ -190,36 +191,33 @@ fn a_definition_that_is_none_is_refused_by_its_name() {
         &json!({ "n": "number" }),
         "`n` is declared as \"number\", expected an object with `type` and `description`",
     );
-    refused(&json!({ "n": {} }), "`n` has no `type`: it is one of `string`, `number`, `boolean`, `object`, `array`");
-    refused(
-        &json!({ "n": { "type": "nubmer" } }),
-        "`n` has the type \"nubmer\", which there is not; did you mean `number`?",
-    );
+    refused(&json!({ "n": {} }), "`n` has no `type`, expected one of `string`, `number`, `boolean`, `object`, `array`");
+    refused(&json!({ "n": { "type": "nubmer" } }), "`n` has the unknown type \"nubmer\"; did you mean `number`?");
     refused(
         &json!({ "n": { "type": "date" } }),
-        "`n` has the type \"date\", which there is not: it is one of `string`, `number`, `boolean`, `object`, `array`",
+        "`n` has the unknown type \"date\", expected one of `string`, `number`, `boolean`, `object`, `array`",
     );
     refused(
         &json!({ "n": { "type": 5 } }),
-        "`n` has the type 5, which there is not: it is one of `string`, `number`, `boolean`, `object`, `array`",
+        "`n` has the unknown type 5, expected one of `string`, `number`, `boolean`, `object`, `array`",
     );
     refused(
         &json!({ "n": { "type": "number", "minimun": 1 } }),
-        "`n` has `minimun`, which no definition has; did you mean `minimum`?",
+        "`n` has the unknown key `minimun`; did you mean `minimum`?",
     );
     refused(
         &json!({ "n": { "type": "string", "allowedValues": [] } }),
-        "`n` has `allowedValues`, which no definition has; did you mean `enum`?",
+        "`n` has the unknown key `allowedValues`; did you mean `enum`?",
     );
     refused(
         &json!({ "n": { "type": "array", "uniqueItems": true } }),
-        "`n` has `uniqueItems`, which no definition has: it may have `type`, `description`, `default`, `enum`, `minimum`, `maximum`, `required`, `items`, `properties`",
+        "`n` has the unknown key `uniqueItems`, expected one of `type`, `description`, `default`, `enum`, `minimum`, `maximum`, `required`, `items`, `properties`",
     );
     refused(
         &json!({ "n": { "type": "number", "required": "yes" } }),
         "`n` has `required` \"yes\", expected true or false",
     );
-    refused(&json!({ "n": { "type": "number", "description": 5 } }), "`n` has the description 5, expected a text");
+    refused(&json!({ "n": { "type": "number", "description": 5 } }), "`n` has the description 5, expected a string");
     refused(&json!({ "n": { "type": "number", "minimum": "0" } }), "`n` has the `minimum` \"0\", expected a number");
 }
 
@@ -238,9 +236,9 @@ fn a_definition_that_contradicts_itself_is_refused() {
         ),
         (json!({ "type": "string", "enum": [] }), "its `enum` is empty"),
         (json!({ "type": "string", "enum": "a" }), "its `enum` is \"a\", expected a list of values"),
-        (json!({ "type": "string", "enum": ["a", 1] }), "its type is string, and 1 in its `enum` is another"),
-        (json!({ "type": "string", "minimum": 1 }), "it has a `minimum`, and its type string has none"),
-        (json!({ "type": "array", "maximum": 1 }), "it has a `maximum`, and its type array has none"),
+        (json!({ "type": "string", "enum": ["a", 1] }), "its type is string, but 1 in its `enum` has another type"),
+        (json!({ "type": "string", "minimum": 1 }), "it has a `minimum`, which its type string does not support"),
+        (json!({ "type": "array", "maximum": 1 }), "it has a `maximum`, which its type array does not support"),
         (json!({ "type": "number", "minimum": 5, "enum": [1, 6], "default": 1 }), "its default is 1, the minimum is 5"),
     ] {
         refused(&json!({ "n": definition }), &format!("`n` contradicts itself: {expect}"));
@@ -256,14 +254,14 @@ fn a_text_that_is_no_value_is_refused_with_its_place() {
     let declared = json!({ "a": { "type": "array" }, "s": { "type": "string" } });
     let unread = |text: &str, expect: &str| {
         let said = checked(&declared, text);
-        let place = said.strip_prefix("parameters-invalid: the parameters are invalid: the whole ").unwrap();
+        let place = said.strip_prefix("parameters-invalid: the parameters are invalid: the value ").unwrap();
         assert!(place.starts_with(expect), "{text}: {said}");
     };
-    let overflow = "has a number that is larger than a number can be";
+    let overflow = "has a number that is out of range";
     unread(r#"{"a":[1e400]}"#, &format!("{overflow} at line 1, column 11"));
     unread("{\"a\":\n [1, -1e400]}", &format!("{overflow} at line 2, column 1"));
     unread(r#"{"s":"[\"","a":[1, 1e999]}"#, &format!("{overflow} at line 1, column 24"));
-    let half = "has half of a surrogate pair in a text";
+    let half = "has a string with an unpaired surrogate";
     unread(r#"{"s":"\ud800"}"#, &format!("{half} at line 1, column 1"));
     unread(r#"{"s":"a 1, \ud800\u0041 8"}"#, &format!("{half} at line 1, column 2"));
     unread("{\n\"s\":\"\\udc00\"}", &format!("{half} at line 2, column 1"));
@@ -273,9 +271,9 @@ fn a_text_that_is_no_value_is_refused_with_its_place() {
     let schema = Schema::compile(&declared).unwrap();
     let deep = (0..200).fold(json!([]), |inner, _| json!([inner]));
     let error = schema.check_value(json!({ "a": deep })).unwrap_err();
-    assert_eq!(error.detail(), "the whole is nested 202 deep, the limit is 127");
+    assert_eq!(error.detail(), "the value is nested 202 deep, the limit is 127");
     let error = schema.check_value(json!([1])).unwrap_err();
-    assert_eq!(error.detail(), "the whole is [1], expected an object");
+    assert_eq!(error.detail(), "the value is [1], expected an object");
 }
 
 #[test]

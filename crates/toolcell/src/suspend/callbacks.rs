@@ -40,7 +40,7 @@ impl Toolbox {
             (_, Some(Err(failed))) => function_output(name, Err(FunctionCallError::Failed(failed.clone()))),
             (None, _) | (_, None) => Err(OperationError {
                 name: "Error".to_owned(),
-                message: format!("`{name}` answered, and the host does not lend it any more"),
+                message: format!("`{name}` answered, but the host no longer provides it"),
                 code: "tool-not-found".into(),
                 effects: Effects::Committed,
             }),

@@ -31,7 +31,7 @@ pub(super) fn encrypt(secret: &[u8; 32], beside: &SuspendedRow, content: &[u8]) 
     getrandom::fill(&mut salt).map_err(|error| failed(&error))?;
     let mut smaller = DeflateEncoder::new(Vec::new(), Compression::default());
     let mut sealed = smaller.write_all(content).and_then(|()| smaller.finish()).map_err(|error| failed(&error))?;
-    let key = derive_key(secret, &salt).ok_or_else(|| failed(&"no key"))?;
+    let key = derive_key(secret, &salt).ok_or_else(|| failed(&"the key cannot be derived"))?;
     key.seal_in_place_append_tag(nonce(), Aad::from(associated_data(beside)), &mut sealed)
         .map_err(|error| failed(&error))?;
     Ok([&[FORMAT_VERSION], &salt[..], &sealed].concat())

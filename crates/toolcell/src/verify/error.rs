@@ -22,7 +22,7 @@ pub enum VerifyError {
     #[error(transparent)]
     Status(StatusError),
     /// The verification was cancelled.
-    #[error("the trial was broken off")]
+    #[error("the verification was cancelled")]
     Cancelled,
 }
 
@@ -43,8 +43,8 @@ impl VerifyError {
     pub fn hint(&self) -> Cow<'_, str> {
         match self {
             Self::Run(error) => error.hint(),
-            Self::Deprecated(_) => "verify what is used in its place".into(),
-            Self::Status(_) => "look at it with `toolcell show`, and verify it again".into(),
+            Self::Deprecated(_) => "verify its successor".into(),
+            Self::Status(_) => "review it with `toolcell show`, and verify it again".into(),
             Self::Cancelled => "verify it again".into(),
         }
     }

@@ -57,12 +57,12 @@ pub(super) fn find_uses(source: &RuleContext<'_>) -> (Vec<(Span, &'static str)>,
     let decoded = |at: NodeId| marks.nodes[at] & (DECODED | FROM_PARAMS) == DECODED;
     let mut found = Vec::new();
     for at in flow.computed_keys.iter().filter(|at| decoded(**at)) {
-        found.push((flow.nodes[*at].span, "takes a member by a name that is decoded or put together"));
+        found.push((flow.nodes[*at].span, "accesses a member by a decoded or assembled name"));
     }
     for (at, call) in flow.calls() {
         let first = call.args.iter().any(|arg| decoded(*arg));
         if first && flow.callee_path(call).is_some_and(runs_or_loads) {
-            found.push((flow.nodes[at].span, "runs, loads or asks for a text that is decoded"));
+            found.push((flow.nodes[at].span, "runs, loads or requests a decoded string"));
         }
     }
     let mut radix = flow.calls().filter(|(_, call)| is_radix_trick(flow, call)).map(|(at, _)| flow.nodes[at].span);

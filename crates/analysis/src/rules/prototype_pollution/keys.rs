@@ -28,9 +28,9 @@ const SHARED: u8 = 16;
 /// The value is a built-in class, or a list of such.
 const BUILTIN: u8 = 32;
 
-const MERGES: &str = "merges keys into an object without leaving out `__proto__`";
-const INSTALLS: &str = "writes to a prototype that others share, under another name";
-const SETS: &str = "sets a value at a path of keys without leaving out `__proto__`";
+const MERGES: &str = "merges keys into an object without excluding `__proto__`";
+const INSTALLS: &str = "writes to a shared prototype under another name";
+const SETS: &str = "sets a value at a path of keys without excluding `__proto__`";
 
 /// Returns the writes whose key may lead to a prototype.
 pub(super) fn find_writes(source: &RuleContext<'_>) -> Vec<(Span, &'static str)> {

@@ -22,8 +22,8 @@ use crate::bindings::{Bindings, ReturnedExpr, peel_parens};
 use crate::value::Root;
 use crate::visit::{self, Visitor};
 
-const CLOCK: &str = "waits in a loop for the clock";
-const MEMORY: &str = "waits in a loop for shared memory";
+const CLOCK: &str = "busy-waits for the clock";
+const MEMORY: &str = "busy-waits for shared memory";
 
 /// The maximum number of inspected parts of a condition, including those of the functions that it
 /// calls.

@@ -235,7 +235,7 @@ impl Visit for InitialCalls<'_> {
         }
         if shape.is_nested {
             if depth >= 4.0 {
-                self.found.push((call.span, "calls itself more often than any budget pays".to_owned()));
+                self.found.push((call.span, "calls itself more often than any budget allows".to_owned()));
             }
             return;
         }

@@ -46,9 +46,9 @@ impl Visit for ResourceVisitor<'_, '_> {
                             && matches!(peel_parens(&arg.expr), Expr::Ident(same) if same.to_id() == id)
                     };
                     if call.args.iter().any(same) && self.doubles_often(call.span) {
-                        self.found.push((call.span, "doubles a list again and again".to_owned()));
+                        self.found.push((call.span, "doubles a list repeatedly".to_owned()));
                     } else if self.fills_memory(&id, call.span) {
-                        self.found.push((call.span, "fills a list without end".to_owned()));
+                        self.found.push((call.span, "fills a list endlessly".to_owned()));
                     }
                 }
                 if matches!(name.as_text(), Some("forEach" | "map" | "reduce" | "flatMap" | "filter" | "reduceRight")) {
@@ -59,7 +59,7 @@ impl Visit for ResourceVisitor<'_, '_> {
                         && call.args.first().is_some_and(|arg| growth::doubles_first(&arg.expr, self.names))
                         && name.as_text().is_some_and(|name| name.starts_with("reduce"))
                     {
-                        self.found.push((call.span, "doubles a value again and again".to_owned()));
+                        self.found.push((call.span, "doubles a value repeatedly".to_owned()));
                     }
                 }
             }
@@ -94,7 +94,7 @@ impl Visit for ResourceVisitor<'_, '_> {
         if let Some(power) = power
             && bigint_value(self.names, &binary.right, 8).is_some_and(|by| by >= power)
         {
-            self.found.push((binary.span, "raises a BigInt to a power that fits into no cell".to_owned()));
+            self.found.push((binary.span, "raises a BigInt to a power too large for a cell".to_owned()));
         }
         binary.visit_children_with(self);
     }
@@ -112,7 +112,7 @@ impl Visit for ResourceVisitor<'_, '_> {
                 let twice = growth::doubles(assign, &id, self.names, &self.doubling_functions);
                 let squared = growth::squares(assign, &id) && self.is_bigint(&id);
                 if ((twice && !counts) || squared) && self.doubles_often(assign.span) {
-                    self.found.push((assign.span, "doubles a value again and again".to_owned()));
+                    self.found.push((assign.span, "doubles a value repeatedly".to_owned()));
                 }
                 if assign.op == AssignOp::AddAssign
                     && matches!(self.sizes.size_of(&assign.right), Size::Text(count) if count > 0.0)
@@ -134,7 +134,7 @@ impl Visit for ResourceVisitor<'_, '_> {
                         .writes_in(&id, at)
                         .is_some_and(|writes| writes.iter().any(|one| one.is_unconditional));
                     if once && always {
-                        self.found.push((assign.span, "appends to a text without end".to_owned()));
+                        self.found.push((assign.span, "appends to a string endlessly".to_owned()));
                     }
                 }
             }
@@ -149,7 +149,7 @@ impl Visit for ResourceVisitor<'_, '_> {
                     _ => None,
                 };
                 if list && place.is_some_and(|place| place > EXCESSIVE_ELEMENTS) {
-                    self.found.push((assign.span, "makes a list longer than any cell holds".to_owned()));
+                    self.found.push((assign.span, "creates a list longer than a cell can hold".to_owned()));
                 }
             }
             _ => {}

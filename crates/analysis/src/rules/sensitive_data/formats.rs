@@ -23,14 +23,14 @@ pub(super) fn known_format(text: &str) -> Option<&'static str> {
         return Some("a password in a URL");
     }
     if has('/') && has_webhook(text) {
-        return Some("the address of a webhook");
+        return Some("a webhook URL");
     }
     if has_connection_secret(text) {
-        return Some("a connection string with its key");
+        return Some("a connection string with a key");
     }
     let mut words = text.split(|letter: char| !(letter.is_ascii_alphanumeric() || "_-:".contains(letter)));
     if has(':') && words.any(is_bot_token) {
-        return Some("the token of a bot");
+        return Some("a bot token");
     }
     let after = |scheme: &str| {
         let at = text.find(scheme)?;
@@ -45,7 +45,7 @@ pub(super) fn known_format(text: &str) -> Option<&'static str> {
         && credentials.chars().any(|letter| letter.is_ascii_uppercase() || letter.is_ascii_digit())
         && has_variety(credentials)
     {
-        return Some("credentials of HTTP basic authentication");
+        return Some("HTTP basic authentication credentials");
     }
     if let Some(token) = after("Bearer ")
         && token.len() >= 20
@@ -142,7 +142,7 @@ fn word_format(word: &str) -> Option<&'static str> {
         return Some("an access token");
     }
     if ["SK", "AC"].iter().any(|prefix| word.strip_prefix(prefix).is_some_and(hex)) && has_variety(word) {
-        return Some("an account's key");
+        return Some("an account key");
     }
     let parts: Vec<&str> = word.split('.').collect();
     match parts.as_slice() {
@@ -153,7 +153,7 @@ fn word_format(word: &str) -> Option<&'static str> {
         [id, time, signature]
             if (23..=28).contains(&id.len()) && (6..=7).contains(&time.len()) && signature.len() >= 27 =>
         {
-            (has_variety(id) && has_variety(signature) && super::is_random(signature)).then_some("the token of a bot")
+            (has_variety(id) && has_variety(signature) && super::is_random(signature)).then_some("a bot token")
         }
         _ => None,
     }

@@ -312,7 +312,7 @@ impl AdjacentSecrets<'_> {
                     && describe_secret("password", password).is_some()
                     && let Some(arg) = args.first()
                 {
-                    self.found.push((arg.expr.span(), "credentials of HTTP basic authentication"));
+                    self.found.push((arg.expr.span(), "HTTP basic authentication credentials"));
                 }
             }
             "createHmac" | "sign" | "verify" => {

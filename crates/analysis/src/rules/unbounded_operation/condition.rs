@@ -19,9 +19,9 @@ const MAX_PARTS: u32 = 64;
 pub(super) const UNCHANGED: &str = "loops without end: what its condition depends on never changes";
 pub(super) const ALWAYS: &str = "loops without end: the condition is always true";
 const AWAY: &str = "loops without end: its counter moves away from the limit";
-const MISSED: &str = "loops without end: its counter never meets the limit";
-const GROWS: &str = "loops without end: the limit grows with each round";
-const AGAIN: &str = "loops without end: its counter is set back in each round";
+const MISSED: &str = "loops without end: its counter never reaches the limit";
+const GROWS: &str = "loops without end: the limit grows with each iteration";
+const AGAIN: &str = "loops without end: its counter is reset in each iteration";
 
 /// The analyzer of conditions.
 pub(in super::super) struct ConditionAnalyzer<'a> {

@@ -18,8 +18,8 @@ use super::condition::{ALWAYS, ConditionAnalyzer};
 use crate::bindings::peel_parens;
 
 const NOTHING: &str = "loops without end: nothing leaves the loop";
-const STUCK: &str = "loops without end: a round that changes nothing is followed by the same again";
-const FILLS: &str = "loops without end: each round appends to what the loop goes through";
+const STUCK: &str = "loops without end: an iteration that changes nothing repeats forever";
+const FILLS: &str = "loops without end: each iteration appends to what the loop iterates over";
 
 /// The loops and generators of a program.
 #[derive(Default)]

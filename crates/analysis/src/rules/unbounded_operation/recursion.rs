@@ -150,7 +150,7 @@ impl RecursionVisitor<'_> {
         if let CallTarget::Name(own) = &key {
             let params: Vec<&Pat> = function.params.iter().map(|param| &param.pat).collect();
             if !calls.contains(&key) && termination::never_terminates(own, &params, stmts, self.conditions) {
-                self.found.push((function.span, format!("`{}` calls itself with nothing smaller", own.0)));
+                self.found.push((function.span, format!("`{}` calls itself without a smaller argument", own.0)));
             }
         }
         self.note(key, function.span, calls);
@@ -315,7 +315,7 @@ impl Visit for RecursionVisitor<'_> {
             && &*ident.sym == "setInterval"
             && !self.conditions.mutations.clears_timers
         {
-            self.found.push((call.span, "starts an interval that nothing ever stops".to_owned()));
+            self.found.push((call.span, "starts an interval that is never cleared".to_owned()));
         }
         node.visit_children_with(self);
     }
@@ -367,7 +367,7 @@ impl RecursionVisitor<'_> {
             must.proxy = Some((own, params.get(1).cloned().flatten()));
             let calls = method.function.body.as_ref().map(|body| must.visit_body(&body.stmts)).unwrap_or_default();
             if calls.iter().any(|call| matches!(call, CallTarget::Get(0, _))) {
-                self.found.push((method.function.span, format!("the trap `{trap}` asks its own proxy")));
+                self.found.push((method.function.span, format!("the trap `{trap}` accesses its own proxy")));
             }
         }
     }

@@ -113,7 +113,7 @@ fn a_torn_line_is_cut_off_and_the_next_one_says_so() {
         std::fs::write(world.path(HEAD), &head).unwrap();
         world.write(&whole[..end]);
         let bytes = end - kept.len();
-        let torn = format!("{CURRENT}:3: ends after {bytes} bytes, and was never acknowledged");
+        let torn = format!("{CURRENT}:3: is truncated after {bytes} bytes and was never acknowledged");
         assert_eq!(world.problem_texts(), [torn]);
         let audit = if end % 2 == 0 { &world.audit } else { &world.reopen() };
         audit.record(&attempt(2)).unwrap();
@@ -127,7 +127,7 @@ fn a_torn_line_is_cut_off_and_the_next_one_says_so() {
 fn a_line_that_was_acknowledged_is_not_cut_off() {
     let world = LogFixture::with_lines(3);
     world.write(world.text().trim_end());
-    assert_eq!(world.problem_texts(), [format!("{CURRENT}:3: the log ends here, and the entries 3 to 3 are missing")]);
+    assert_eq!(world.problem_texts(), [format!("{CURRENT}:3: the log ends here; entries 3 to 3 are missing")]);
     world.run(1);
     // Only the newline was missing.
     assert_eq!(world.problem_texts(), [""; 0]);
@@ -144,7 +144,7 @@ fn a_lost_end_stays_a_gap() {
     let text = world.text();
     let kept: usize = text.split_inclusive('\n').take(3).map(str::len).sum();
     world.write(&text[..kept]);
-    assert_eq!(world.problem_texts(), [format!("{CURRENT}:4: the log ends here, and the entries 4 to 5 are missing")]);
+    assert_eq!(world.problem_texts(), [format!("{CURRENT}:4: the log ends here; entries 4 to 5 are missing")]);
     world.run(1);
     assert_eq!(world.problem_texts(), [format!("{CURRENT}:4: entries 4 to 5 are missing")]);
 }
@@ -182,7 +182,7 @@ fn lines_of_programs_without_a_chain_stay_and_are_counted() {
     let oldest: Vec<_> = oldest.map(Result::unwrap).collect();
     assert_eq!((oldest[0].seq, oldest[0].tool, oldest[0].action()), (None, None, Some(Action::CreateTool)));
     world.write(world.text() + old);
-    assert_eq!(world.problem_texts(), [format!("{CURRENT}:6: is not in the chain")]);
+    assert_eq!(world.problem_texts(), [format!("{CURRENT}:6: is not part of the hash chain")]);
     world.run(1);
     assert_eq!(world.verify().head.map(|head| head.seq()), Some(3));
 }

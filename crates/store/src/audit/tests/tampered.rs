@@ -89,7 +89,7 @@ fn every_dropped_line_is_named() {
         let said = said_of(6, |lines| drop(lines.remove(line)));
         let (place, seq) = (line + 1, line + 1);
         let expect = match line {
-            5 => format!("{CURRENT}:6: the log ends here, and the entries 6 to 6 are missing"),
+            5 => format!("{CURRENT}:6: the log ends here; entries 6 to 6 are missing"),
             _ => format!("{CURRENT}:{place}: entries {seq} to {seq} are missing"),
         };
         assert_eq!(said, [expect]);
@@ -122,7 +122,7 @@ fn a_line_that_was_moved_is_named_with_the_one_before_it() {
 fn a_repeated_line_is_named() {
     for (from, to) in [(2, 3), (2, 5), (0, 5), (4, 5), (5, 6)] {
         let said = said_of(6, |lines| lines.insert(to, lines[from].clone()));
-        assert_eq!(said, [format!("{CURRENT}:{}: entry {} is there twice", to + 1, from + 1)]);
+        assert_eq!(said, [format!("{CURRENT}:{}: entry {} is duplicated", to + 1, from + 1)]);
     }
 }
 
@@ -176,7 +176,7 @@ fn of_two_neighbours_the_later_is_named_and_the_doubt_about_the_other() {
         lines[2] = lines[2].replace("fuel", "food");
         lines[3] = lines[3].replace("fuel", "food");
     });
-    let what = "entry 4 was changed, and does not tell whether the one before it was";
+    let what = "entry 4 was changed, so the entry before it cannot be verified";
     assert_eq!(said, [format!("{CURRENT}:4: {what}")]);
 }
 
@@ -189,7 +189,7 @@ fn a_missing_file_is_named_with_its_lines() {
         let content = std::fs::read(world.path(&name)).unwrap();
         std::fs::remove_file(world.path(&name)).unwrap();
         let next = LogFile::Numbered(number + 1).name();
-        assert_eq!(world.problem_texts(), [format!("{next}:1: {name} is missing, with the entries {from} to {to}")]);
+        assert_eq!(world.problem_texts(), [format!("{next}:1: {name} is missing, with entries {from} to {to}")]);
         std::fs::write(world.path(&name), content).unwrap();
     }
     // Another file could have come after the last number.
@@ -198,7 +198,7 @@ fn a_missing_file_is_named_with_its_lines() {
     assert_eq!(world.problem_texts(), [format!("{CURRENT}:1: entries 7 to 8 are missing")]);
     std::fs::rename(world.folder.path().join("elsewhere"), world.path(&name)).unwrap();
     std::fs::remove_file(world.path(CURRENT)).unwrap();
-    assert_eq!(world.problem_texts(), [format!("{name}:3: the log ends here, and the entries 9 to 9 are missing")]);
+    assert_eq!(world.problem_texts(), [format!("{name}:3: the log ends here; entries 9 to 9 are missing")]);
 }
 
 #[test]

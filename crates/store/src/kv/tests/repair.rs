@@ -36,15 +36,15 @@ fn mended(folder: &TempDir) -> Vec<String> {
 #[test]
 fn a_repair_takes_the_spaces_over() {
     for (damage, found) in [
-        ("UPDATE space SET bytes = 5 WHERE name = 'notes'", "the space notes the index does not agree"),
-        ("UPDATE space SET keys = 5 WHERE name = 'other'", "the space other the index does not agree"),
-        ("DELETE FROM space WHERE name = 'notes'", "the space notes the index does not agree"),
-        ("INSERT INTO space VALUES ('third', 1, 1)", "the space third the index does not agree"),
-        ("UPDATE mark SET at = 1 WHERE what = 'version'", "the index says that the last version was 1"),
-        ("DELETE FROM mark WHERE what = 'version'", "the index says that the last version was 0"),
+        ("UPDATE space SET bytes = 5 WHERE name = 'notes'", "the space notes its totals in the index do not match"),
+        ("UPDATE space SET keys = 5 WHERE name = 'other'", "the space other its totals in the index do not match"),
+        ("DELETE FROM space WHERE name = 'notes'", "the space notes its totals in the index do not match"),
+        ("INSERT INTO space VALUES ('third', 1, 1)", "the space third its totals in the index do not match"),
+        ("UPDATE mark SET at = 1 WHERE what = 'version'", "the index says that the last version is 1"),
+        ("DELETE FROM mark WHERE what = 'version'", "the index says that the last version is 0"),
         (
             "UPDATE mark SET at = 0x7fffffffffffffff WHERE what = 'version'",
-            "the index says that the last version was 92",
+            "the index says that the last version is 92",
         ),
     ] {
         let folder = filled();
@@ -70,7 +70,7 @@ fn a_value_that_cannot_be_read_is_put_aside() {
     let folder = filled();
     change(&folder, "UPDATE pair SET value = '{\"secret' WHERE key = 'a' AND space = 'notes'");
     change(&folder, "UPDATE space SET bytes = 11 WHERE name = 'notes'");
-    assert_eq!(mended(&folder), ["the space notes a value in it is no JSON"]);
+    assert_eq!(mended(&folder), ["the space notes one of its values is not valid JSON"]);
     let store = open(&folder);
     assert_eq!((get(&store, "a"), get(&store, "b").unwrap().value.as_str()), (None, "2"));
     assert_eq!(room(&store, 0), (1, 2));
@@ -95,7 +95,7 @@ fn what_was_planted_among_the_tables_is_found_and_a_repair_takes_it_away() {
         assert_eq!(open(&folder).set_decision(&refusal).unwrap(), DecisionOutcome::Stored);
         change(&folder, planted);
         let wrong = mended(&folder);
-        assert_eq!(wrong, ["index.sqlite is damaged: its tables are not those of a store"], "{planted}");
+        assert_eq!(wrong, ["index.sqlite is damaged: its schema is not that of a store"], "{planted}");
         let store = open(&folder);
         assert_eq!(store.decision(refusal.tool, &refusal.grants).unwrap(), Some(Decision::Refused), "{planted}");
         assert_eq!(get(&store, "b").unwrap().value, "2", "{planted}");

@@ -7,7 +7,7 @@ fn check(answer: &str, expect: &str) {
 }
 
 fn refused(answer: &str, why: &str) {
-    check(answer, &format!("deny: the hook `x` gave an answer that does not count: {why}"));
+    check(answer, &format!("deny: the hook `x` gave an invalid answer: {why}"));
 }
 
 #[test]
@@ -37,8 +37,8 @@ fn the_other_keys_do_what_they_say() {
 
 #[test]
 fn nonsense_denies_and_says_what_is_wrong() {
-    check("", "deny: the hook `x` answered nothing; the answer without an objection is `{}`");
-    check(" \\n ", "deny: the hook `x` answered nothing; the answer without an objection is `{}`");
+    check("", "deny: the hook `x` gave no answer; to raise no objection, answer `{}`");
+    check(" \\n ", "deny: the hook `x` gave no answer; to raise no objection, answer `{}`");
     refused("{} {}", "trailing characters at line 1 column 4");
     refused("{}{}", "trailing characters at line 1 column 3");
     refused("{} ok", "trailing characters at line 1 column 4");
@@ -47,8 +47,8 @@ fn nonsense_denies_and_says_what_is_wrong() {
     refused("[\"allow\"]", "`[\"allow\"]` is neither an object nor null");
     refused("true", "`true` is neither an object nor null");
     refused("{", "EOF while parsing an object at line 1 column 1");
-    refused(r#"{"permissionDecision":"yes"}"#, "`permissionDecision` is `yes`, it may be allow, ask or deny");
-    refused(r#"{"permissionDecision":"Allow"}"#, "`permissionDecision` is `Allow`, it may be allow, ask or deny");
+    refused(r#"{"permissionDecision":"yes"}"#, "`permissionDecision` is `yes`, it must be allow, ask or deny");
+    refused(r#"{"permissionDecision":"Allow"}"#, "`permissionDecision` is `Allow`, it must be allow, ask or deny");
     refused(r#"{"permissionDecision":true}"#, "invalid type: boolean `true`, expected a string at line 1 column 26");
     refused(r#"{"permissionDecision":{"allow":null}}"#, "invalid type: map, expected a string at line 1 column 22");
     refused(

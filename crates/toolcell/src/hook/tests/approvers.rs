@@ -102,18 +102,21 @@ fn an_ask_is_settled_by_the_person_who_sees_the_changed_arguments() {
         }
     };
     check(Some(TestApprover::new(ApprovalAnswer::Approve)), "allow");
-    check(Some(TestApprover::new(ApprovalAnswer::Refuse { feedback: None })), "deny: a person said no: it costs money");
+    check(
+        Some(TestApprover::new(ApprovalAnswer::Refuse { feedback: None })),
+        "deny: a person refused the call: it costs money",
+    );
     let feedback = Some("use the test account".to_owned());
     check(
         Some(TestApprover::new(ApprovalAnswer::Refuse { feedback })),
-        "deny: a person said no: it costs money; use the test account",
+        "deny: a person refused the call: it costs money; use the test account",
     );
-    check(Some(TestApprover::new(ApprovalAnswer::Defer)), "deny: somebody is being asked: it costs money");
+    check(Some(TestApprover::new(ApprovalAnswer::Defer)), "deny: a person is being asked: it costs money");
     let not_shown = ApprovalAnswer::NotShown { reason: "it is too long".to_owned() };
-    let expect = "deny: the hook `x` asks, and nobody was asked: it is too long: shorten the arguments, or run the tool with `toolcell run` \
-                  on a terminal";
+    let expect = "deny: the hook `x` asks a person, but the prompt was not shown: it is too long: \
+                  shorten the arguments, or run the tool with `toolcell run` in a terminal";
     check(Some(TestApprover::new(not_shown)), expect);
-    check(None, "deny: the hook `x` asks, and nobody is there to answer: it costs money");
+    check(None, "deny: the hook `x` asks a person, but no approver is available: it costs money");
 }
 
 #[test]

@@ -91,20 +91,20 @@ fn a_command_that_is_none_is_refused() {
     );
     check(
         CommandHook { timeout: Duration::ZERO, ..command(CommandTiming::After, "") },
-        "the hook `x` has a time of 0 ms",
+        "the hook `x` has a timeout of 0 ms",
     );
     for name in ["TOOLCELL_SECRET_TOKEN", "TOOLCELL_MCP_TOKEN"] {
         check(
             CommandHook { env: vec![name.to_owned()], ..command(CommandTiming::After, "") },
             &format!(
-                "the hook `x` does not get the environment variable `{name}`: it holds a secret of a tool, or a token, \
-                 which no hook gets; give the hook a variable of its own"
+                "the hook `x` cannot have the environment variable `{name}`: it holds a tool secret or a token, \
+                 which hooks never receive; use a separate variable for the hook"
             ),
         );
     }
     check(
         CommandHook { tools: vec!["a*b".to_owned()], ..command(CommandTiming::After, "") },
-        "`a*b` is no pattern of tool names: it may be a name, or the beginning of one and then `*`",
+        "`a*b` is not a tool name pattern: use a name, or a prefix followed by `*`",
     );
 }
 

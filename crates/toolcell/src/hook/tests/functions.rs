@@ -30,7 +30,7 @@ fn a_hook_that_fails_denies_with_its_name_and_the_cause() {
     check(|_| -> HookVerdict { panic!("no way") }, "deny: the hook `x` panicked: no way", "gate-failed");
     check(
         |_| -> HookVerdict { std::panic::panic_any(7) },
-        "deny: the hook `x` panicked: it does not say why",
+        "deny: the hook `x` panicked: no panic message",
         "gate-failed",
     );
     check(|_| Err::<HookVerdict, _>("no\nledger"), "deny: the hook `x` failed: no\\nledger", "gate-failed");
@@ -62,7 +62,7 @@ fn a_hook_that_always_hangs_is_not_asked_for_ever() {
     let admission = hooks.admit(event(), None);
     assert_eq!(
         decision_text(&admission),
-        "deny: the hook `x` is not asked: 32 of its runs still hang, the limit is 32"
+        "deny: the hook `x` is not called: 32 of its earlier runs still hang, the limit is 32"
     );
     drop(release);
     // The threads end, and the hook is invoked again.

@@ -94,7 +94,7 @@ fn arguments_that_are_no_object_deny() {
         hooks.before("x", move |_: &HookEvent| HookVerdict::allow().with_args(args.clone()));
         let admission = hooks.admit(event(), None);
         let expect = format!(
-            "deny: the hook `x` gave an answer that does not count: the arguments became {kind}, they must be an object"
+            "deny: the hook `x` gave an invalid answer: the modified arguments are {kind}, they must be an object"
         );
         assert_eq!(decision_text(&admission), expect);
         assert_eq!(admission.args, None);

@@ -67,11 +67,11 @@ fn a_hook_that_fails_withholds_the_result() {
     hanging.after("x", hangs).set_timeout(SHORT);
     check(hanging, "did not answer within 80 ms");
     check(hooks(command(CommandTiming::After, "exit 1")), "exited with status 1");
-    check(hooks(command(CommandTiming::After, "echo")), "answered nothing; the answer without an objection is `{}`");
+    check(hooks(command(CommandTiming::After, "echo")), "gave no answer; to raise no objection, answer `{}`");
     let both = r#"echo '{"modifiedResult":1,"error":"x"}'"#;
     check(
         hooks(command(CommandTiming::After, both)),
-        "gave an answer that does not count: both `modifiedResult` and `error`, it may be one of them",
+        "gave an invalid answer: both `modifiedResult` and `error` are set, only one is allowed",
     );
 }
 

@@ -106,7 +106,7 @@ impl HostCallRunner<'_> {
                     error_without_effects(
                         "TypeError",
                         "operation-invalid",
-                        "there is no such response, it was read to its end, or the run was suspended since",
+                        "the response does not exist, was read to its end, or was dropped when the run was suspended",
                     )
                 })
             }
@@ -142,11 +142,7 @@ impl HostCallRunner<'_> {
 
     fn runtime_handle(&self) -> Result<Handle> {
         self.environment.background.handle().map_err(|error| {
-            error_without_effects(
-                "Error",
-                "operation-failed",
-                format!("nothing can be done in the background: {error}"),
-            )
+            error_without_effects("Error", "operation-failed", format!("background work cannot be started: {error}"))
         })
     }
 
@@ -170,7 +166,7 @@ fn timer_due(operation: &HostCall) -> Result<Instant> {
     let Timer { ms } = parse_payload(operation)?;
     let wait = Duration::try_from_secs_f64(ms / 1000.0).ok().and_then(|wait| Instant::now().checked_add(wait));
     wait.ok_or_else(|| {
-        error_without_effects("RangeError", "operation-invalid", format!("{ms} ms is no time that can be waited"))
+        error_without_effects("RangeError", "operation-invalid", format!("{ms} ms is not a valid delay"))
     })
 }
 

@@ -15,18 +15,18 @@ fn check(text: &str, expect: &str) {
 fn an_unknown_key_is_told_with_the_nearest_known_one() {
     check(
         "[limits]\nfule = 1",
-        "2:1: `limits` has no `fule`, did you mean `fuel`? (there are `fuel`, `timeout_ms`, `memory_mb`, \
+        "2:1: `limits` has no `fule`, did you mean `fuel`? (known: `fuel`, `timeout_ms`, `memory_mb`, \
          `output_bytes`, `console_bytes`, `operations`)",
     );
     check(
         "\nlanguage = \"en\"\n  [Limits]\nfuel = 1",
-        "3:4: a policy has no `Limits`, did you mean `limits`? (there are `language`, `limits`, `ceilings`, `store`, \
+        "3:4: a policy has no `Limits`, did you mean `limits`? (known: `language`, `limits`, `ceilings`, `store`, \
          `reflection`, `audit`, `approval`, `names`, `grants`, `hooks`)",
     );
-    check("audit = { verbatim = true }", "1:11: `audit` has no `verbatim` (there are `contents`, `required`)");
+    check("audit = { verbatim = true }", "1:11: `audit` has no `verbatim` (known: `contents`, `required`)");
     check(
         "[[hooks]]\nname = \"x\"\ncommand = [\"y\"]\n\"\\u001b[31m\" = 1",
-        "4:1: `hooks` has no `\\u{1b}[31m` (there are `name`, `command`, `when`, `timeout_ms`, `tools`, `env`)",
+        "4:1: `hooks` has no `\\u{1b}[31m` (known: `name`, `command`, `when`, `timeout_ms`, `tools`, `env`)",
     );
 }
 
@@ -57,11 +57,11 @@ fn a_value_out_of_its_range_is_told_with_the_range() {
 fn an_unknown_word_is_told_with_the_known_ones() {
     check(
         "[approval]\nmode = \"autosafe\"",
-        "2:8: `approval.mode` cannot be `autosafe`, did you mean `auto-safe`? (there are `never`, `ask`, \
+        "2:8: `approval.mode` cannot be `autosafe`, did you mean `auto-safe`? (known: `never`, `ask`, \
          `auto-safe`, `auto`)",
     );
-    check("language = \"fr\"", "1:12: `language` cannot be `fr` (there are `en`, `ja`, `zh`)");
-    check("[audit]\ncontents = \"all\"", "2:12: `audit.contents` cannot be `all` (there are `digests`, `verbatim`)");
+    check("language = \"fr\"", "1:12: `language` cannot be `fr` (known: `en`, `ja`, `zh`)");
+    check("[audit]\ncontents = \"all\"", "2:12: `audit.contents` cannot be `all` (known: `digests`, `verbatim`)");
 }
 
 #[test]
@@ -76,28 +76,28 @@ fn a_limit_is_not_above_the_ceiling_of_its_own_file() {
 fn a_capability_is_granted_by_what_fits_it() {
     check(
         "[grants.default]\ntimer = true",
-        "2:1: `grants.default` has no `timer`, did you mean `timers`? (there are `timers`, `clock`, `random`, `net`, `kv`, \
-         `files`, `secrets`, `tools`, `id`)",
+        "2:1: `grants.default` has no `timer`, did you mean `timers`? (known: `timers`, `clock`, `random`, `net`, \
+         `kv`, `files`, `secrets`, `tools`, `id`)",
     );
     check(
         "[grants.default]\nnet = true",
-        "2:7: `grants.default.net` cannot be `true`: say what is granted, or `false` for nothing",
+        "2:7: `grants.default.net` cannot be `true`: list the grants, or set `false` to grant nothing",
     );
     check(
         "[grants.tools.x.net]\nhost = \"a.example\"",
         "1:1: `grants.tools.x.net` is a table, it must be an array (`[[grants.tools.x.net]]`) or `false`",
     );
     check("[grants.default]\nkv = \"notes\"", "2:6: `grants.default.kv` is a string, it must be a table or `false`");
-    check("[grants.default]\nnet = []", "2:7: `grants.default.net` is empty, it needs something in it");
+    check("[grants.default]\nnet = []", "2:7: `grants.default.net` is empty, it needs at least one entry");
     check(
         "[grants.default]\ntools = 1",
         "2:9: `grants.default.tools` is an integer, it must be `\"any\"` or an array or `false`",
     );
-    check("[grants.default]\ntools = \"all\"", "2:9: `grants.default.tools` cannot be `all` (there are `any`)");
+    check("[grants.default]\ntools = \"all\"", "2:9: `grants.default.tools` cannot be `all` (known: `any`)");
     check(
         "[grants.tags.x]\nfiles = [{ read = \"/\" }]",
         "2:10: `grants.tags.x.files` needs a `name`\n2:10: `grants.tags.x.files` needs a `path`\n\
-         2:12: `grants.tags.x.files` has no `read` (there are `name`, `path`, `access`, `bytes`, `read_bytes`)",
+         2:12: `grants.tags.x.files` has no `read` (known: `name`, `path`, `access`, `bytes`, `read_bytes`)",
     );
 }
 
@@ -111,32 +111,37 @@ fn check_net(line: &str, expect: &str) {
 fn a_grant_of_the_network_says_what_can_be_in_words_that_mean_it() {
     let host = |host: &str, why: &str| {
         let text = format!("[[grants.default.net]]\nhost = {host:?}");
-        check(&text, &format!("2:8: `{host}` is no host: {why}"));
+        check(&text, &format!("2:8: `{host}` is not a valid host: {why}"));
     };
     host("*", "to grant every host, write `any`");
-    host("*.com", "it covers a whole top-level domain; name two labels at least, or write `any`");
-    host("https://a.example", "it is a URL; write the host alone, and `scheme`, `ports` and `path` beside it");
-    host("127.1", "it reads as an address; write all four numbers of it, in decimal");
+    host("*.com", "it covers a whole top-level domain; name at least two labels, or write `any`");
+    host("https://a.example", "it is a URL; write only the host, with `scheme`, `ports` and `path` as separate keys");
+    host("127.1", "it reads as an address; write all four numbers in decimal");
     check("[[grants.default.net]]\ncalls = 1", "1:1: `grants.default.net` needs a `host`");
     check_net("ports = [0]", "10: `grants.tools.x.net.ports` is 0, it must be 1 to 65535");
-    check_net("path = \"v1\"", "8: `v1` is no path of a URL: it must begin with `/`");
+    check_net("path = \"v1\"", "8: `v1` is not a valid URL path: it must begin with `/`");
     check_net(
         "path = \"/a/../b\"",
-        "8: `/a/../b` is no path of a URL: it has `.`, `..`, a backslash or an encoded slash in it; write where that leads to",
+        "8: `/a/../b` is not a valid URL path: it contains `.`, `..`, a backslash or an encoded slash; write the \
+         normalized path",
     );
     check_net(
         "methods = [\"GET\", \"post\"]",
-        "19: `grants.tools.x.net.methods` cannot be `post`, did you mean `POST`? (there are `GET`, `HEAD`, `OPTIONS`, `POST`, \
-         `PUT`, `PATCH`, `DELETE`)",
+        "19: `grants.tools.x.net.methods` cannot be `post`, did you mean `POST`? (known: `GET`, `HEAD`, `OPTIONS`, \
+         `POST`, `PUT`, `PATCH`, `DELETE`)",
     );
-    check_net("scheme = \"ftp\"", "10: `grants.tools.x.net.scheme` cannot be `ftp` (there are `https`, `http`)");
-    check_net("addresses = [\"10.0.0.1/8\"]", "14: `10.0.0.1/8` is no range of addresses: the range is `10.0.0.0/8`");
+    check_net("scheme = \"ftp\"", "10: `grants.tools.x.net.scheme` cannot be `ftp` (known: `https`, `http`)");
+    check_net(
+        "addresses = [\"10.0.0.1/8\"]",
+        "14: `10.0.0.1/8` is not a valid address range: it has host bits set; \
+                                               write `10.0.0.0/8`",
+    );
     check_net("calls = 0", "9: `grants.tools.x.net.calls` is 0, it must be 1 to 1000000");
     check_net("per_minute = 0", "14: `grants.tools.x.net.per_minute` is 0, it must be 1 to 1000000");
     check(
         "[[grants.default.net]]\nhost = \"any\"\naddresses = [\"10.0.0.0/8\"]",
-        "3:14: `any` is no host of private addresses: private addresses are granted to hosts that are named: name them in \
-         place of `any`",
+        "3:14: `any` is not a valid host for private addresses: private addresses \
+         can only be granted to named hosts: name them instead of `any`",
     );
 }
 
@@ -144,33 +149,33 @@ fn a_grant_of_the_network_says_what_can_be_in_words_that_mean_it() {
 fn a_secret_has_a_host_and_a_folder_is_not_everything() {
     let secret = "[[grants.default.secrets]]\nname = \"T\"\n";
     check(secret, "1:1: `grants.default.secrets` needs a `hosts`");
-    check(&format!("{secret}hosts = []"), "3:9: `grants.default.secrets.hosts` is empty, it needs something in it");
-    check(&format!("{secret}hosts = [\"*\"]"), "3:10: `*` is no host: to grant every host, write `any`");
+    check(&format!("{secret}hosts = []"), "3:9: `grants.default.secrets.hosts` is empty, it needs at least one entry");
+    check(&format!("{secret}hosts = [\"*\"]"), "3:10: `*` is not a valid host: to grant every host, write `any`");
     check(
         "[[grants.default.secrets]]\nname = \"A B\"\nhosts = [\"a.example\"]",
-        "2:8: `A B` is no name of a secret: only ASCII letters, digits, `_` and `-` may be in it",
+        "2:8: `A B` is not a valid secret name: only ASCII letters, digits, `_` and `-` are allowed",
     );
     let folder = |path: &str, more: &str| format!("[[grants.default.files]]\nname = \"d\"\npath = {path:?}\n{more}");
-    let all = "that is the whole file system; name the folder that the tool needs";
+    let all = "it is the whole file system; name the folder that the tool needs";
     for everything in ["/", "/srv/..", "/../."] {
-        check(&folder(everything, ""), &format!("3:8: `/` is no folder: {all}"));
+        check(&folder(everything, ""), &format!("3:8: `/` is not a valid folder: {all}"));
     }
-    check(&folder("", ""), "3:8: `` is no folder: say where it is");
-    check(&folder("~/data", ""), "3:8: `~/data` is taken as it is, nobody expands a `~`: write the whole path");
+    check(&folder("", ""), "3:8: `` is not a valid folder: the path is empty");
+    check(&folder("~/data", ""), "3:8: `~` is not expanded in `~/data`: write the full path");
     for around in [".", "../config"] {
         check(
             &folder(around, "access = \"write\""),
-            "3:8: this policy is in that folder, and a tool could change it: grant a folder below, or `read`",
+            "3:8: the folder contains this policy, and a tool could change it: grant a subfolder, or `read`",
         );
     }
     check(
         "[grants.default.kv]\nspace = \"a/b\"",
-        "2:9: `a/b` is no name of a space: only ASCII letters, digits, `_` and `-` may be in it",
+        "2:9: `a/b` is not a valid space name: only ASCII letters, digits, `_` and `-` are allowed",
     );
     check("[grants.default.kv]\nbytes = 1", "1:1: `grants.default.kv` needs a `space`");
     check(
         "[grants.default]\ntools = [\"any\"]",
-        "2:10: `any` is no name of a tool here: to grant all tools, write `\"any\"` without a list",
+        "2:10: `any` is not a valid tool name here: to grant all tools, write `\"any\"` without a list",
     );
 }
 
@@ -178,27 +183,27 @@ fn a_secret_has_a_host_and_a_folder_is_not_everything() {
 fn of_one_thing_one_thing_is_said() {
     check(
         "[grants.tools.a-b]\ntimers = true\n[grants.tools.A_B]\ntimers = false",
-        "3:15: line 1 says something else of `timers`: `grants.tools.a-b` is the same tool, keep one",
+        "3:15: line 1 grants `timers` differently: `grants.tools.a-b` is the same tool, keep one of the rules",
     );
     let net = |calls: u32| format!("[[grants.default.net]]\nhost = \"a.example\"\ncalls = {calls}\n");
     check(
         &format!("{}{}", net(1), net(2)),
-        "5:8: line 2 grants the same requests with other addresses or caps, keep one of them",
+        "5:8: line 2 grants the same requests with other addresses or limits, keep one",
     );
     assert!(user(&format!("{}{}", net(1), net(1))).is_ok());
     let folder = |path: &str| format!("[[grants.default.files]]\nname = \"d\"\npath = {path:?}\n");
     check(
         &format!("{}{}", folder("/a"), folder("/b")),
-        "5:8: line 2 grants another folder of this name, give each its own",
+        "5:8: line 2 grants another folder with this name, give each its own name",
     );
     let secret = |host: &str| format!("[[grants.default.secrets]]\nname = \"T\"\nhosts = [{host:?}]\n");
     check(
         &format!("{}{}", secret("a.example"), secret("b.example")),
-        "5:8: line 2 grants this secret otherwise, say in one table where it may go",
+        "5:8: line 2 grants this secret differently, combine them in one table",
     );
     let many: Vec<String> = (0..33).map(|at| format!("[[grants.default.net]]\nhost = \"h{at}.example\"\n")).collect();
     let error = user(&many.concat()).unwrap_err().to_string();
-    assert!(error.ends_with("`grants.default` grants 33 at once, the limit is 32"), "{error}");
+    assert!(error.ends_with("`grants.default` has 33 grants, the limit is 32"), "{error}");
 }
 
 #[test]
@@ -224,10 +229,10 @@ fn the_largest_files_are_judged_in_time_that_grows_with_them() {
     let names = format!("grants.default.tools = [{}]\n", many(&|at| format!("\"t{at}\",")));
     let reserved = format!("names.reserved = [{}]\n", many(&|at| format!("\"t{at}\",")));
     for (name, text, expect) in [
-        ("hosts", hosts, "the grant of `T` has 20000 hosts, the limit is 64"),
-        ("ranges", ranges, "the grant of `a.b` has 15000 ranges of addresses, the limit is 64"),
-        ("nets", nets, "at once, the limit is 32"),
-        ("folders", folders, "at once, the limit is 32"),
+        ("hosts", hosts, "the grant for `T` has 20000 hosts, the limit is 64"),
+        ("ranges", ranges, "the grant for `a.b` has 15000 address ranges, the limit is 64"),
+        ("nets", nets, "grants, the limit is 32"),
+        ("folders", folders, "grants, the limit is 32"),
         ("rules", rules, ""),
         ("names", names, ""),
         ("reserved", reserved, ""),
@@ -251,13 +256,13 @@ fn the_store_is_in_no_folder_that_is_granted() {
         policy.excludes_path(Path::new("/srv/store"), same).map_err(|error| error.to_string())
     };
     let expect =
-        "config/user.toml:3:8: the store is in that folder, or around it (/srv/store): grant a folder apart from it";
+        "config/user.toml:3:8: the folder contains the store or is inside it (/srv/store): grant a folder outside it";
     for together in ["/srv/store", "/srv", "/srv/store/objects", "/srv/x/../store"] {
         assert_eq!(apart(together), Err(expect.to_owned()), "{together}");
     }
     assert_eq!(apart("/srv/storehouse"), Ok(()));
-    let expect = "config/user.toml:3:8: where that folder is depends on the current directory: hand in `config/user.toml` by its \
-                  whole path";
+    let expect = "config/user.toml:3:8: the folder depends on the current directory: give `config/user.toml` as \
+                  an absolute path";
     assert_eq!(apart("data"), Err(expect.to_owned()));
 }
 
@@ -267,54 +272,57 @@ fn a_rule_is_about_something_that_can_be() {
     check("[grants.tags.\" \"]\ntimers = true", "1:14: a tag is empty");
     check(
         "[grants.tags.\" x\"]\ntimers = true",
-        "1:14: no tool has this tag: tags have no spaces around them, no control characters, and at most 128 bytes",
+        "1:14: invalid tag: a tag has no surrounding spaces, no control characters, and at most 128 bytes",
     );
     check(
         "[grants.tools.1x]\ntimers = true",
-        "1:15: neither the name nor the identifier of a tool: `1x` is no name of a tool: it must start with an ASCII \
+        "1:15: not a tool name or identifier: `1x` is not a valid tool name: it must start with an ASCII \
          letter",
     );
     check(
         "[grants.tools]\ndt_0a0a = { timers = true }\ncreate_tool = {}",
-        "3:1: neither the name nor the identifier of a tool: `create_tool` is the name of an operation",
+        "3:1: not a tool name or identifier: `create_tool` is the name of an operation",
     );
     check(
         "[names]\nreserved = [\"bash\", \"a b\"]",
-        "2:21: `names.reserved`: `a b` is no name of a tool: it has ' ' in it, and only ASCII letters, digits, `_` \
-         and `-` may be",
+        "2:21: `names.reserved`: `a b` is not a valid tool name: it contains ' ', only ASCII letters, digits, `_` \
+         and `-` are allowed",
     );
 }
 
 #[test]
 fn a_hook_has_a_name_of_its_own_and_a_command() {
     let sound = "[[hooks]]\nname = \"x\"\ncommand = [\"y\"]\n";
-    check(&format!("{sound}{sound}"), "5:8: the hook in line 2 has the name `x` already");
+    check(&format!("{sound}{sound}"), "5:8: the hook in line 2 is already named `x`");
     check("[[hooks]]\ncommand = [\"y\"]", "1:1: `hooks` needs a `name`");
     check("[[hooks]]\nname = \"x\"", "1:1: `hooks` needs a `command`");
-    check("[[hooks]]\nname = \"\"\ncommand = [\"y\"]", "2:8: a hook needs a name that can be shown");
-    check("[[hooks]]\nname = \"x\"\ncommand = []", "3:11: `hooks.command` is empty, it needs something in it");
     check(
-        "[[hooks]]\nname = \"x\"\ncommand = [\"\"]",
-        "3:11: the command of a hook begins with its program, which is empty",
+        "[[hooks]]\nname = \"\"\ncommand = [\"y\"]",
+        "2:8: a hook name must not be empty or contain control characters",
     );
-    check("[[hooks]]\nname = \"x\"\ncommand = [\"y\", \"\\u0000\"]", "3:11: no word of a command has U+0000 in it");
+    check("[[hooks]]\nname = \"x\"\ncommand = []", "3:11: `hooks.command` is empty, it needs at least one entry");
+    check("[[hooks]]\nname = \"x\"\ncommand = [\"\"]", "3:11: the command of a hook must start with a program");
+    check(
+        "[[hooks]]\nname = \"x\"\ncommand = [\"y\", \"\\u0000\"]",
+        "3:11: the command of a hook must not contain U+0000",
+    );
     check(
         "[[hooks]]\nname = \"x\"\ncommand = [\"y\"]\nenv = [\"EDITOR\", \"TOOLCELL_SECRET_T\"]",
-        "4:18: `hooks.env` cannot name `TOOLCELL_SECRET_T`: it holds a secret of a tool, or a token, which no hook gets; give \
-         the hook a variable of its own",
+        "4:18: `hooks.env` must not contain `TOOLCELL_SECRET_T`: it holds a tool secret or a token, which hooks never \
+         receive; use a separate variable for the hook",
     );
     check("[[hooks]]\nname = \"x\"\ncommand = [\"y\", 1]", "3:17: `hooks.command` is an integer, it must be a string");
     check(&format!("{sound}timeout_ms = 0"), "4:14: `hooks.timeout_ms` is 0, it must be 1 to 600000");
-    check(&format!("{sound}when = []"), "4:8: `hooks.when` is empty, it needs something in it");
-    check(&format!("{sound}tools = []"), "4:9: `hooks.tools` is empty, it needs something in it");
+    check(&format!("{sound}when = []"), "4:8: `hooks.when` is empty, it needs at least one entry");
+    check(&format!("{sound}tools = []"), "4:9: `hooks.tools` is empty, it needs at least one entry");
     for wrong in ["*-db", "d*b", "1*", "", "**", "é"] {
-        let expect = format!("4:10: `{wrong}` is no name of a tool, and no beginning of one with a `*` behind it");
+        let expect = format!("4:10: `{wrong}` is not a tool name pattern: use a name, or a prefix followed by `*`");
         check(&format!("{sound}tools = [{wrong:?}]"), &expect);
     }
     let long = "n".repeat(65);
     check(
         &format!("[[hooks]]\nname = \"{long}\"\ncommand = [\"y\"]"),
-        "2:8: the name of a hook has 65 characters, the limit is 64",
+        "2:8: the hook name has 65 characters, the limit is 64",
     );
 }
 
@@ -350,7 +358,7 @@ fn two_files_have_no_hook_of_one_name() {
     let error = Policy::from_layers([user(text).unwrap(), project(text).unwrap()]).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "project/toolcell.toml:2:1: the hook of user config/user.toml:2 has the name `x` already"
+        "project/toolcell.toml:2:1: the hook of user config/user.toml:2 is already named `x`"
     );
 }
 

@@ -31,7 +31,7 @@ fn net(of: &str, host: &str, more: &str) -> String {
 fn a_project_narrows_what_the_user_grants() {
     let wide = net("default", "*.example.com", "methods = [\"GET\", \"POST\"]\ncalls = 50");
     let (rule, project) = ("`grants.default` (user U:2)", "`grants.default` (project P:2)");
-    let whole = "net (GET, POST https://*.example.com, at most 50 requests a run)";
+    let whole = "net (GET, POST https://*.example.com, at most 50 requests per run)";
     check(&wide, "", &[], &format!("{whole} is granted by {rule}"));
     check(
         &wide,
@@ -43,7 +43,7 @@ fn a_project_narrows_what_the_user_grants() {
         &wide,
         &net("default", "a.example.com", "path = \"/v1\""),
         &[],
-        &format!("net (GET https://a.example.com/v1, at most 50 requests a run) is granted by {project}"),
+        &format!("net (GET https://a.example.com/v1, at most 50 requests per run) is granted by {project}"),
     );
     check(&wide, &net("default", "other.example", ""), &[], &format!("net is refused by {project}"));
     check(&wide, "[grants.default]\nnet = false", &[], &format!("net is refused by {project}"));
@@ -66,7 +66,7 @@ fn a_tool_gets_no_more_than_it_asks_for() {
         "",
         &["other.example"],
         &format!(
-            "net (GET, HEAD https://*.example.com:443,8443) is granted by {rule}, and the tool asks for something else"
+            "net (GET, HEAD https://*.example.com:443,8443) is granted by {rule}, but the tool requests something else"
         ),
     );
     assert_eq!(ruled(&policy(&wide, ""), Capability::Net, &["other.example"]).verdict, GrantVerdict::Refused);
@@ -93,8 +93,9 @@ fn a_file_with_everything_grants_everything() {
     let grants = policy.grants_for(ID, &name("Fetch-JSON"), &[], &asked);
     assert_eq!(
         grants.to_string(),
-        "net (GET, POST https://api.example.com:443,8443/v1 at 10.1.0.0/16, at most 1024 \
-         bytes up, at most 65536 bytes down, at most 10 requests a run, at most 60 requests a minute; GET, HEAD https://*.example.org), timers, random, \
+        "net (GET, POST https://api.example.com:443,8443/v1 at 10.1.0.0/16, at most 1024 request bytes, at most 65536 \
+         response bytes, at most 10 requests per run, at most 60 requests per minute; GET, HEAD \
+         https://*.example.org), timers, random, \
          files (read data at data, at most 1048576 bytes read), secrets (API_TOKEN in header, query to api.example.com), \
          tools (avg, sum)"
     );

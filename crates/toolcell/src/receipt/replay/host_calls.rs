@@ -8,6 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use toolcell_host::{Grant, HostCall, HostCallDriver, HostCalls, Remaining, WaitResult};
 
 use super::super::format::{TracedCall, TracedWait};
+use crate::permit::EffectFreeHostCalls;
 
 /// The maximum length of a payload in a message, in characters.
 const MAX_SHOWN_CHARS: usize = 160;
@@ -44,6 +45,8 @@ impl<'a> ReplayHostCalls<'a> {
     }
 }
 
+impl EffectFreeHostCalls for ReplayHostCalls<'_> {}
+
 impl HostCalls for ReplayHostCalls<'_> {
     fn grants(&self) -> Vec<Grant> {
         self.visible.to_vec()
@@ -66,7 +69,7 @@ impl ReplayDriver<'_> {
     fn recorded_wait(&self, index: usize) -> Result<WaitResult, String> {
         let number = index + 1;
         let Some(wait) = self.replay.waits.get(index) else {
-            return Err(format!("wait {number}: the receipt has {index} waits, and the tool waits once more"));
+            return Err(format!("wait {number}: the receipt has {index} waits, but the tool waits again"));
         };
         let most = self.started.len().max(wait.started.len());
         let differs = (0..most).find_map(|at| call_difference(self.started.get(at), wait.started.get(at)));
@@ -75,9 +78,9 @@ impl ReplayDriver<'_> {
         }
         if self.cancelled != wait.cancelled {
             let (now, then) = (&self.cancelled, &wait.cancelled);
-            return Err(format!("wait {number}: the tool gives up the operations {now:?}, in the receipt {then:?}"));
+            return Err(format!("wait {number}: the tool cancels the operations {now:?}, in the receipt {then:?}"));
         }
-        wait.to_wait_result().ok_or_else(|| format!("wait {number}: an answer in the receipt is no JSON"))
+        wait.to_wait_result().ok_or_else(|| format!("wait {number}: an answer in the receipt is not valid JSON"))
     }
 }
 
@@ -113,11 +116,11 @@ fn call_difference(now: Option<&HostCall>, then: Option<&TracedCall>) -> Option<
     let (now, then) = match (now, then) {
         (Some(now), Some(then)) => (now, then),
         (Some(HostCall { id, kind, .. }), None) => {
-            return Some(format!("the tool asks for operation {id}, a `{kind}`, which the receipt does not have"));
+            return Some(format!("the tool starts operation {id}, a `{kind}`, which is not in the receipt"));
         }
         (None, then) => {
             let TracedCall { id, kind, .. } = then?;
-            return Some(format!("the tool does not ask for operation {id}, a `{kind}`, which the receipt has"));
+            return Some(format!("the tool does not start operation {id}, a `{kind}`, which is in the receipt"));
         }
     };
     let (same, id, kind) = (TracedCall::from(now), now.id, &now.kind);
@@ -128,8 +131,8 @@ fn call_difference(now: Option<&HostCall>, then: Option<&TracedCall>) -> Option<
     Some(if (now.id, &now.kind) != (then.id, &then.kind) {
         format!("operation {id} is a `{kind}` of `{details}`, the receipt has operation {}, a `{}`", then.id, then.kind)
     } else if same.payload == then.payload {
-        format!("what operation {id}, a `{kind}`, sends along is not what it sent")
+        format!("operation {id}, a `{kind}`, sends other data than in the receipt")
     } else {
-        format!("operation {id}, a `{kind}`, is of `{details}`, and was of something else")
+        format!("operation {id}, a `{kind}`, has the payload `{details}`, in the receipt it has another")
     })
 }

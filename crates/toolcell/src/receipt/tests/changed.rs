@@ -72,7 +72,7 @@ fn what_was_changed_is_called_by_its_name() {
         (r#""parameters": "{\"n\": 3}""#, r#""parameters": "{\"n\": 4}""#, "the parameters"),
         ("kv.get('k')", "kv.get('j')", "the tool"),
         (r#""seed": "0000000000000005""#, r#""seed": "0000000000000006""#, "the seed"),
-        (r#""callId": "call_1""#, r#""callId": "call_2""#, "the name of the call"),
+        (r#""callId": "call_1""#, r#""callId": "call_2""#, "the call ID"),
         (&*image, "\"image\": \"none\"", "the image"),
         (r#""kind": "kv.get""#, r#""kind": "kv.got""#, "entry 1 of the journal"),
         ("c29tZSBieXRlcwo=", "c29tZSBieXRlcwk=", "entry 1 of the journal"),
@@ -80,10 +80,10 @@ fn what_was_changed_is_called_by_its_name() {
         ("NaN became null", "NaN became nuII", "the warnings"),
         ("\"timeoutMs\": 30000", "\"timeoutMs\": 30001", "the limits"),
         ("\"kv\"", "\"net\"", "the grants"),
-        ("\"ms\": 1700000000000", "\"ms\": 1700000000001", "what the clock said"),
+        ("\"ms\": 1700000000000", "\"ms\": 1700000000001", "the clock readings"),
         (&*fuel, &*other_fuel, "the digest of the fuel"),
         (&*journal, &*other_journal, "the digest of entry 1 of the journal"),
-        (&*key, &*flipped(&key), "the key of the signature"),
+        (&*key, &*flipped(&key), "the signature key"),
         (&*signature, &*flipped(&signature), "the signature"),
         ("\"fuel\": \"", "\"fuol\": \"", "the list of its parts"),
     ] {
@@ -103,9 +103,8 @@ fn digest_of(text: &str, name: &str) -> String {
 fn a_text_that_means_the_same_is_not_the_same() {
     let text = small().to_text();
     let rewritten = |text: String, byte: usize, line: usize, column: usize| {
-        let expect = format!(
-            "the receipt is not written as it was signed: byte {byte} (line {line}, column {column}) is another"
-        );
+        let expect =
+            format!("the receipt is not in canonical form: byte {byte} (line {line}, column {column}) differs");
         assert_eq!(said(&text), ("receipt-changed", expect));
     };
     rewritten(format!("{text}\n"), text.len() + 1, text.lines().count() + 1, 1);
@@ -117,16 +116,16 @@ fn a_text_that_means_the_same_is_not_the_same() {
 #[test]
 fn what_is_no_receipt_says_so() {
     for (text, code, message) in [
-        ("", "receipt-invalid", "this is no receipt: EOF while parsing a value at line 1 column 0"),
-        ("{}", "receipt-invalid", "this is no receipt: missing field `version` at line 1 column 2"),
+        ("", "receipt-invalid", "not a receipt: EOF while parsing a value at line 1 column 0"),
+        ("{}", "receipt-invalid", "not a receipt: missing field `version` at line 1 column 2"),
         (r#"{"version": 2}"#, "receipt-version", "the receipt has version 2, this toolcell reads version 1"),
-        (r#"{"version": 1}"#, "receipt-invalid", "this is no receipt: missing field `run` at line 1 column 14"),
+        (r#"{"version": 1}"#, "receipt-invalid", "not a receipt: missing field `run` at line 1 column 14"),
     ] {
         assert_eq!(said(text), (code, message.to_owned()));
     }
     let text = small().to_text();
     let more = text.replacen("\"seed\"", "\"speed\": 1,\n    \"seed\"", 1);
-    assert!(said(&more).1.starts_with("this is no receipt: unknown field `speed`"), "{}", said(&more).1);
+    assert!(said(&more).1.starts_with("not a receipt: unknown field `speed`"), "{}", said(&more).1);
 }
 
 #[test]

@@ -109,31 +109,31 @@ fn what_goes_otherwise_is_named_from_its_first_wait_on() {
     );
     assert_eq!(
         first(|run| waits(run)[0].started[3].payload = "0".repeat(64)),
-        "journal: wait 1: operation 4, a `kv.get`, is of `{\"key\":\"c\"}`, and was of something else"
+        "journal: wait 1: operation 4, a `kv.get`, has the payload `{\"key\":\"c\"}`, in the receipt it has another"
     );
     assert_eq!(
         first(|run| waits(run)[0].started[3].bytes = Some("0".repeat(64))),
-        "journal: wait 1: what operation 4, a `kv.get`, sends along is not what it sent"
+        "journal: wait 1: operation 4, a `kv.get`, sends other data than in the receipt"
     );
     assert_eq!(
         first(|run| drop(waits(run)[0].started.pop())),
-        "journal: wait 1: the tool asks for operation 9, a `kv.get`, which the receipt does not have"
+        "journal: wait 1: the tool starts operation 9, a `kv.get`, which is not in the receipt"
     );
     assert_eq!(
         first(|run| {
             let again = waits(run)[0].started[0].clone();
             waits(run)[0].started.push(again);
         }),
-        "journal: wait 1: the tool does not ask for operation 1, a `timer`, which the receipt has"
+        "journal: wait 1: the tool does not start operation 1, a `timer`, which is in the receipt"
     );
     assert_eq!(
         first(|run| waits(run)[0].cancelled.push(7)),
-        "journal: wait 1: the tool gives up the operations [], in the receipt [7]"
+        "journal: wait 1: the tool cancels the operations [], in the receipt [7]"
     );
     assert_eq!(
         first(|run| drop(waits(run).pop())),
         format!(
-            "journal: wait {0}: the receipt has {1} waits, and the tool waits once more",
+            "journal: wait {0}: the receipt has {1} waits, but the tool waits again",
             count(&receipt),
             count(&receipt) - 1
         )
@@ -178,14 +178,14 @@ fn everything_that_came_of_a_run_is_compared() {
         differs(|run| run.result.load_fuel -= 1),
         format!("load-fuel: the fuel of loading the script is {load} units, in the receipt it is {}", load - 1)
     );
-    assert_eq!(differs(|run| drop(run.result.logs.remove(1))), "logs: the logs are others, from line 2 on");
-    assert_eq!(differs(|run| run.result.warnings.clear()), "warnings: the warnings are others, from line 1 on");
+    assert_eq!(differs(|run| drop(run.result.logs.remove(1))), "logs: the logs differ from line 2 on");
+    assert_eq!(differs(|run| run.result.warnings.clear()), "warnings: the warnings differ from line 1 on");
     assert_eq!(
         differs(|run| run.result.outcome = Came::Returned(None)),
         "outcome: it returns [3,null,1700000000000], in the receipt it returns nothing"
     );
     let looks = differs(|run| run.readings.as_mut().unwrap()[0].times += 1);
-    assert_eq!(looks, "clock: the tool looks at the clock otherwise, from reading 1 on");
+    assert_eq!(looks, "clock: the clock readings differ from reading 1 on");
 }
 
 #[test]
@@ -198,11 +198,11 @@ fn another_guest_or_engine_is_refused_by_name_or_noted() {
     let toolbox = toolbox();
     let error = toolbox.replay(&old, &ReplayOptions::default()).unwrap_err();
     let here = &toolcell_host::GUEST_DIGEST[..16];
-    assert_eq!(error.to_string(), format!("the run was in the guest 0123456789abcdef, here is the guest {here}"));
+    assert_eq!(error.to_string(), format!("the run used the guest 0123456789abcdef, this toolcell has {here}"));
     assert_eq!(error.code(), "receipt-guest");
     let engine = with(&receipt, |run| run.engine = "47.0.1".to_owned());
     let error = toolbox.replay(&engine, &ReplayOptions::default()).unwrap_err();
-    assert!(error.to_string().starts_with("the run was in the engine 47.0.1, here is the engine 48."), "{error}");
+    assert!(error.to_string().starts_with("the run used the engine 47.0.1, this toolcell has 48."), "{error}");
     assert_eq!(error.code(), "receipt-engine");
     let options = ReplayOptions { version_policy: VersionPolicy::Note, cancel: None };
     let replayed = toolbox.replay(&old, &options).unwrap();
@@ -219,7 +219,7 @@ fn what_time_or_somebody_ended_cannot_be_repeated() {
     let run = CallContext { host_calls: &Timers, cancel: Some(&cancelled), ..CallContext::default() };
     let receipt = receipt(&toolbox, endless, &run);
     let error = toolbox.replay(&receipt, &ReplayOptions::default()).unwrap_err();
-    assert_eq!(error.to_string(), "the run ended with `cancelled`, which comes at another moment each time");
+    assert_eq!(error.to_string(), "the run ended with `cancelled`, which depends on timing");
     assert_eq!(error.code(), "receipt-not-repeatable");
     let timeout = with(&receipt, |run| {
         run.result.outcome = Came::Stopped { code: "timeout".to_owned(), message: String::new() };
@@ -303,5 +303,5 @@ fn bytes_are_kept_and_no_secret_is_where_the_tool_saw_none() {
     assert_eq!(differences(&Receipt::parse(&text).unwrap()), [""; 0]);
     // The sent bytes are not in the receipt, but their hash is.
     let other = with(&receipt, |run| waits(run)[0].started[0].bytes = Some(blake3::hash(b"else").to_hex().to_string()));
-    assert_eq!(differences(&other)[0], "journal: wait 1: what operation 1, a `fetch`, sends along is not what it sent");
+    assert_eq!(differences(&other)[0], "journal: wait 1: operation 1, a `fetch`, sends other data than in the receipt");
 }

@@ -1,0 +1,91 @@
+//! The environment variables of the command line whose values are checked: a value that is not
+//! understood is an error, because ignoring it could run tools with less isolation than intended.
+
+use toolcell::Lang;
+
+use crate::error::CliError;
+
+/// Whether tools run in confined worker processes.
+pub(crate) const JAIL: &str = "TOOLCELL_JAIL";
+/// The language of messages.
+const LANGUAGE: &str = "TOOLCELL_LANG";
+
+/// Returns the value of a switch: off if it is not set or empty.
+///
+/// # Errors
+/// `usage` if the value is neither on nor off.
+pub(crate) fn switch(name: &'static str) -> Result<bool, CliError> {
+    let Some(value) = std::env::var_os(name) else { return Ok(false) };
+    let parsed = value.to_str().and_then(parse_switch);
+    parsed.ok_or_else(|| CliError::Usage {
+        message: format!("{name} is `{}`, which is neither on nor off", value.to_string_lossy().escape_default()),
+        hint: "set it to 1, true, yes or on, or to 0, false, no or off",
+    })
+}
+
+/// Parses a switch. Case does not matter.
+fn parse_switch(value: &str) -> Option<bool> {
+    match value.to_ascii_lowercase().as_str() {
+        "1" | "true" | "yes" | "on" => Some(true),
+        "0" | "false" | "no" | "off" | "" => Some(false),
+        _ => None,
+    }
+}
+
+/// Returns the language that is set: `en`, `ja`, `zh`, or a locale such as `ja_JP.UTF-8`.
+///
+/// # Errors
+/// `usage` if the value names another language.
+pub(crate) fn language() -> Result<Option<Lang>, CliError> {
+    let Some(value) = std::env::var_os(LANGUAGE).filter(|value| !value.is_empty()) else { return Ok(None) };
+    match value.to_str().and_then(parse_language) {
+        Some(lang) => Ok(Some(lang)),
+        None => Err(CliError::Usage {
+            message: format!(
+                "{LANGUAGE} is `{}`, which is not a supported language",
+                value.to_string_lossy().escape_default()
+            ),
+            hint: "set it to en, ja or zh",
+        }),
+    }
+}
+
+/// Parses a language tag or a POSIX locale (`language[_territory][.codeset][@modifier]`).
+fn parse_language(value: &str) -> Option<Lang> {
+    let language = value.split(['_', '-', '.', '@']).next().unwrap_or_default().to_ascii_lowercase();
+    match language.as_str() {
+        // `C` and `POSIX` are the locales without a language.
+        "c" | "posix" => Some(Lang::En),
+        name => Lang::ALL.into_iter().find(|lang| lang.name() == name),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_switch_is_on_or_off_or_an_error() {
+        for (values, expect) in [
+            (["1", "true", "TRUE", "yes", "On"].as_slice(), Some(true)),
+            (&["0", "false", "No", "off", ""], Some(false)),
+            (&["2", "maybe", " 1", "enabled", "tru"], None),
+        ] {
+            for value in values {
+                assert_eq!(parse_switch(value), expect, "{value:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_language_is_a_tag_or_a_locale() {
+        let check = |value, expect| assert_eq!(parse_language(value), expect, "{value:?}");
+        check("ja", Some(Lang::Ja));
+        check("ja_JP.UTF-8", Some(Lang::Ja));
+        check("zh-Hans", Some(Lang::Zh));
+        check("EN", Some(Lang::En));
+        check("C.UTF-8", Some(Lang::En));
+        check("jade", None);
+        check("fr", None);
+    }
+}
