@@ -3,7 +3,7 @@
 .DEFAULT_GOAL := help
 CARGO_DENY := cargo-deny 0.20.2
 MDBOOK := mdbook 0.5.4
-.PHONY: help demo test test-fast docs reference lockdown dist dist-check deny deny-tool advisories fuzz fuzz-short examples budgets peers reflection jailed torture soak lint check guest prelude profile check-guest bench clean
+.PHONY: help demo test test-fast docs docs-tool reference lockdown dist dist-check deny deny-tool advisories fuzz fuzz-short examples budgets peers reflection jailed torture soak lint check guest prelude profile check-guest bench clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -22,9 +22,13 @@ examples: ## Run the examples: small hosts
 	cargo build --workspace --examples --locked
 	for example in smallest hook streaming thousand; do "$${CARGO_TARGET_DIR:-target}/debug/examples/$$example" || exit 1; done
 
-docs: ## Build the book from docs/ (target/book) and the API reference (target/doc), without warnings
+docs: ## Build the book (target/book) and the API reference (target/doc), without warnings
 	"$$(.ci/tool $(MDBOOK) --no-default-features)" build docs
-	RUSTDOCFLAGS="--deny warnings" cargo doc --workspace --no-deps --locked
+	RUSTDOCFLAGS="--deny warnings --allow rustdoc::private_intra_doc_links" \
+	  cargo doc --workspace --lib --no-deps --document-private-items --locked
+
+docs-tool: # Build what `make docs` runs
+	@.ci/tool $(MDBOOK) --no-default-features
 
 reference: ## Write the generated pages of docs/reference/
 	cargo build --workspace --bins --locked

@@ -146,10 +146,10 @@ fn what_is_not_understood_or_not_ours_is_left_as_it_is() {
     let foreign = "{\"mcpServers\": {\n\"toolcell\": {\"command\": \"npx\"}}}";
     for (text, status, told) in [
         ("{\n  \"a\": 1\n  \"b\": 2\n}", 2, "mcp.json: line 2, column 9: expected comma"),
-        ("[]", 2, "mcp.json: line 1: the file is a list, and not an object"),
-        ("{\"mcpServers\": [\n]}", 2, "mcp.json: line 1: `mcpServers` is a list, and not an object"),
-        ("{\"mcpServers\": {},\n \"mcpServers\": {}}", 2, "line 2, column 2: `mcpServers` is there already, in line 1"),
-        (foreign, 4, "mcp.json: line 2: `toolcell` is another server, started by `npx`"),
+        ("[]", 2, "mcp.json: line 1: the file is an array, not an object"),
+        ("{\"mcpServers\": [\n]}", 2, "mcp.json: line 1: `mcpServers` is an array, not an object"),
+        ("{\"mcpServers\": {},\n \"mcpServers\": {}}", 2, "line 2, column 2: duplicate key `mcpServers`"),
+        (foreign, 4, "mcp.json: line 2: `toolcell` belongs to another entry, started by `npx`"),
     ] {
         let project = Project::with(text);
         for option in ["--write", "--remove"] {
@@ -219,10 +219,10 @@ fn what_is_typed_is_understood_or_refused() {
         (&["--publish", "x"], "invalid value 'x'"),
         (&["--publish", "1", "--http", "http://x/mcp"], "cannot be used with"),
         (&["--token-env", "A"], "--http"),
-        (&["--name", "a b"], "`a b` is no name of a server"),
-        (&["--http", "x"], "`x` is no address of a server"),
-        (&["--http", "http://x/mcp", "--token-env", "sk-secret"], "this is no name of an environment variable"),
-        (&["--dir", "/a$b"], "`/a$b` cannot be written into the configuration of a client"),
+        (&["--name", "a b"], "`a b` is not a valid server name"),
+        (&["--http", "x"], "`x` is not a valid server URL"),
+        (&["--http", "http://x/mcp", "--token-env", "sk-secret"], "invalid environment variable name"),
+        (&["--dir", "/a$b"], "`/a$b` cannot be written to a client's configuration"),
     ] {
         let project = project.0.path().to_str().unwrap();
         let done = toolcell(&[&["mcp", "config", "--client", "gemini", "--project", project], words].concat());

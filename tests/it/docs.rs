@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::net::TcpListener;
 use std::os::unix::process::CommandExt as _;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
@@ -146,7 +147,16 @@ fn run_page(page: &str) {
     for name in ["HOME", "TMPDIR"] {
         command.env(name, folder.path());
     }
-    for name in ["XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "TOOLCELL_DIR", "TOOLCELL_JAIL"] {
+    for name in [
+        "XDG_DATA_HOME",
+        "XDG_CONFIG_HOME",
+        "XDG_CACHE_HOME",
+        "TOOLCELL_DIR",
+        "TOOLCELL_JAIL",
+        "TOOLCELL_COMPLETE",
+        // With it, `toolcell test` prints annotations.
+        "GITHUB_ACTIONS",
+    ] {
         command.env_remove(name);
     }
     command.env("TOOLCELL_LANG", "en");
@@ -229,13 +239,13 @@ fn the_rust_code_of_the_documents_is_compiled_somewhere() {
     assert_eq!(count, 3);
 }
 
-/// Set to write the generated pages instead of comparing them.
+/// Set to 1 to write the generated pages instead of comparing them.
 const UPDATE: &str = "TOOLCELL_UPDATE_DOCS";
 
 /// Compares a generated page with the one in docs/.
 fn check_generated(page: &str, expected: &str) {
     let path = root().join("docs").join(page);
-    if std::env::var_os(UPDATE).is_some() {
+    if std::env::var_os(UPDATE).is_some_and(|value| value == "1") {
         std::fs::write(&path, expected).unwrap();
     }
     let found = std::fs::read_to_string(&path).unwrap_or_default();
@@ -315,6 +325,16 @@ fn exit_statuses() -> BTreeMap<String, u8> {
         let Some((_, status)) = numbers.iter().find(|(name, _)| exit.starts_with(name)) else { continue };
         statuses.extend(codes.split('"').skip(1).step_by(2).map(|code| (code.to_owned(), *status)));
     }
+    // The ends of a call (`Exit::from_outcome`), and errors of the command line (`CliError::exit`).
+    for (status, codes) in [
+        (1, &["stalled"][..]),
+        (3, &["source-too-deep", "signature-missing"]),
+        (5, &["out-of-fuel", "timeout", "out-of-memory", "output-too-large", "console-too-large"]),
+        (5, &["too-many-operations", "stack-overflow", "no-image", "no-worker", "stream"]),
+        (70, &["crashed", "worker-died", "bug"]),
+    ] {
+        statuses.extend(codes.iter().map(|code| ((*code).to_owned(), status)));
+    }
     statuses
 }
 
@@ -322,32 +342,54 @@ fn exit_statuses() -> BTreeMap<String, u8> {
 fn the_reference_of_the_errors_lists_every_code() {
     let is_code =
         |text: &str| text.split('-').all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_lowercase()));
-    let mut codes = BTreeSet::new();
-    for source in sources() {
-        codes.extend(literals_of_functions("code", &source).into_iter().filter(|text| is_code(text)));
+    let (mut codes, mut of_commands) = (BTreeSet::new(), BTreeSet::new());
+    for (path, source) in sources() {
+        let mut found = literals_of_functions("code", &source);
+        // Problems in an audit log are not errors of an operation.
+        found.retain(|text| is_code(text) && (text.contains('-') || !path.starts_with("crates/store/src/audit")));
+        for call in ["CliError::coded(", "type_error(", "error_without_effects(", "failure("] {
+            for arguments in source.split(call).skip(1) {
+                let arguments = arguments.split(';').next().unwrap();
+                let literals = arguments.split('"').skip(1).step_by(2).take(2);
+                found.extend(literals.filter(|text| text.contains('-') && is_code(text)).map(str::to_owned));
+            }
+        }
+        let is_of_tools_and_clients =
+            ["crates/mcp", "crates/capabilities", "crates/jail", "crates/toolcell/src/host_calls"]
+                .iter()
+                .any(|folder| path.starts_with(folder));
+        // `toolcell mcp` reads files of clients and of tokens.
+        let is_of_mcp_command =
+            path.starts_with("crates/mcp/src/client") || path.starts_with("crates/mcp/src/http/tokens.rs");
+        if !is_of_tools_and_clients || is_of_mcp_command {
+            of_commands.extend(found.clone());
+        }
+        codes.extend(found);
     }
     let statuses = exit_statuses();
     codes.extend(statuses.keys().cloned());
-    assert!(codes.len() > 100 && statuses.len() > 40, "{} codes, {} statuses", codes.len(), statuses.len());
+    assert!(codes.len() > 150 && statuses.len() > 60, "{} codes, {} statuses", codes.len(), statuses.len());
     let mut page = String::from(
         "# Errors and exit statuses\n\nThis page is generated from the sources: `make reference` writes it, and a test compares \
          it.\n\nAn error has a stable code, a message that names the cause, and a hint that names the next step. With `--json` a\n\
-         command prints it as `{\"error\": {\"code\": …, \"message\": …, \"hint\": …}}`; over MCP it is the structured content of\n\
+         command prints it as\n`{\"outcome\": \"refused\", \"error\": {\"code\": …, \"message\": …, \"hint\": …}}`; over MCP it is the structured content of\n\
          the tool result. Codes do not change between versions; messages and hints do.\n\n\
          ## Exit statuses\n\n| status | meaning |\n|---|---|\n\
          | 0 | success |\n| 1 | the tool failed |\n| 2 | invalid arguments or input |\n\
          | 3 | refused by the analysis, a policy, a hook or a person |\n| 4 | not found, or a conflict with what exists |\n\
          | 5 | a limit was hit |\n| 6 | an integrity check failed |\n| 70 | a bug in Toolcell |\n| 130 | interrupted |\n\n\
-         ## Codes\n\nThe status is the one of the command line.\n\n| code | status |\n|---|---|\n",
+         ## Codes\n\nThe status is that of a command that ends with the code; `–` is a code that no command ends with: a tool\n\
+         or a client gets it.\n\n| code | status |\n|---|---|\n",
     );
     for code in &codes {
-        writeln!(page, "| `{code}` | {} |", statuses.get(code).unwrap_or(&2)).unwrap();
+        let status = statuses.get(code).copied().or_else(|| of_commands.contains(code).then_some(2));
+        writeln!(page, "| `{code}` | {} |", status.map_or("–".to_owned(), |status| status.to_string())).unwrap();
     }
     check_generated("reference/errors.md", &page);
 }
 
-/// Returns the texts of all Rust sources of the product, without tests.
-fn sources() -> Vec<String> {
+/// Returns the paths and texts of all Rust sources of the product, without tests.
+fn sources() -> Vec<(PathBuf, String)> {
     let mut texts = Vec::new();
     let mut folders = vec![root().join("crates"), root().join("host")];
     while let Some(folder) = folders.pop() {
@@ -356,7 +398,8 @@ fn sources() -> Vec<String> {
             if path.is_dir() && !["tests", "testing", "target", "examples"].iter().any(|name| path.ends_with(name)) {
                 folders.push(path);
             } else if path.extension().is_some_and(|extension| extension == "rs") {
-                texts.push(std::fs::read_to_string(&path).unwrap());
+                let text = std::fs::read_to_string(&path).unwrap();
+                texts.push((path.strip_prefix(root()).unwrap().to_owned(), text));
             }
         }
     }

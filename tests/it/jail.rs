@@ -370,6 +370,15 @@ fn the_command_line_has_it_as_one_switch() {
         assert_eq!((refused.status.code(), &error["error"]["code"]), (Some(2), &json!("usage")), "{error}");
         assert!(error["error"]["message"].as_str().unwrap().contains(&format!("{name} is `{value}`")), "{error}");
     }
+    // Commands without the option may run tools too: to find out whether two are equivalent.
+    for words in [&["retire", "--dry-run"][..], &["import", "none.bundle"], &["doctor"]] {
+        std::fs::write(folder.path().join("none.bundle"), "").unwrap();
+        let mut command = Command::new(binary());
+        command.current_dir(folder.path()).arg("--dir").arg(folder.path().join("store")).args(words);
+        let refused = command.env("TOOLCELL_JAIL", "maybe").output().unwrap();
+        let told = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert!(refused.status.code() == Some(2) && told.contains("TOOLCELL_JAIL is `maybe`"), "{words:?}: {told}");
+    }
     let doctor = Command::new(binary()).arg("--dir").arg(folder.path()).args(["doctor", "--json"]).output().unwrap();
     let doctor: serde_json::Value = serde_json::from_slice(&doctor.stdout).unwrap();
     assert_eq!(doctor["jail"]["works"], json!(true), "{doctor}");

@@ -49,6 +49,10 @@ fn check_link(page: &Path, text: &str, target: &str) -> Result<(), String> {
     if !path.exists() {
         return Err(format!("there is no file {file}"));
     }
+    let docs = root().join("docs").canonicalize().unwrap();
+    if page.starts_with(&docs) && !path.canonicalize().unwrap().starts_with(&docs) {
+        return Err("it leads out of the book".to_owned());
+    }
     let Some(fragment) = fragment else { return Ok(()) };
     let target_text = if file.is_empty() { text.to_owned() } else { std::fs::read_to_string(&path).unwrap() };
     if anchors(&target_text).contains(fragment) { Ok(()) } else { Err(format!("there is no heading #{fragment}")) }

@@ -35,7 +35,7 @@ pub(crate) struct ResolutionTooCostly {
 /// Returns the maximum nesting depth of expressions, statements, patterns and types.
 ///
 /// # Errors
-/// Resolving the names takes too long. Beyond [`MAX_DEPTH`](crate::MAX_DEPTH) no names are
+/// Resolving the names takes too long. Beyond [`MAX_DEPTH`] no names are
 /// resolved, so their cost does not matter.
 pub(crate) fn nesting_depth(program: &Program) -> Result<usize, ResolutionTooCostly> {
     let mut depth = DepthVisitor::default();

@@ -330,9 +330,19 @@ impl SandboxArgs {
             ImageName::Bounded => vec![ImageKind::Bounded],
             ImageName::Interpreted => vec![ImageKind::Interpreted],
         };
-        // The variable is checked even if the option decides.
-        let jailed = environment::switch(environment::JAIL)? || self.jail;
-        Ok(SandboxConfig { images, slots: 1, jail: jailed.then_some(Program::This) })
+        let from_environment = Self::config_from_environment()?;
+        let jail = from_environment.jail.or_else(|| self.jail.then_some(Program::This));
+        Ok(SandboxConfig { images, jail, ..from_environment })
+    }
+
+    /// Returns a one-slot sandbox configuration for commands without sandbox options that may run
+    /// tools, for example to compare them.
+    ///
+    /// # Errors
+    /// `usage` if `TOOLCELL_JAIL` is neither on nor off.
+    pub(crate) fn config_from_environment() -> Result<SandboxConfig, CliError> {
+        let jail = environment::switch(environment::JAIL)?.then_some(Program::This);
+        Ok(SandboxConfig { slots: 1, jail, ..SandboxConfig::default() })
     }
 
     /// Returns a one-slot sandbox configuration for commands that run no tool.

@@ -68,7 +68,7 @@ pub(crate) fn import_tools(
     } else {
         read_file(Path::new(&args.file), BUNDLE_LIMIT + 1)?
     };
-    let toolbox = toolbox::open(dir, SandboxArgs::single_call_config(), rules)?;
+    let toolbox = toolbox::open(dir, SandboxArgs::config_from_environment()?, rules)?;
     let store = toolbox.store().ok_or_else(|| store::Fault::ReadOnly { path: dir.display().to_string() })?;
     let mut trusted = store.trusted_keys()?;
     for path in &args.key {

@@ -17,12 +17,12 @@ use std::path::Path;
 use serde::Serialize;
 use toolcell::{
     Budget, CallContext, Draft, ENGINE_VERSION, GUEST_DIGEST, ImageKind, Interruption, Lang, Outcome, Params, Precheck,
-    Report, Toolbox, escape_control_chars,
+    Report, SandboxConfig, Toolbox, escape_control_chars,
 };
 
 use crate::Streams;
 use crate::answer::ErrorResponse;
-use crate::args::{DoctorArgs, SandboxArgs};
+use crate::args::DoctorArgs;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::jail::JailFindings;
@@ -119,11 +119,10 @@ struct RejectedImage {
 }
 
 impl SandboxFindings {
-    fn probe(args: SandboxArgs) -> Self {
-        let opened = args.config().and_then(|config| Ok(Toolbox::new(&config)?));
-        let toolbox = match opened {
+    fn probe(config: &SandboxConfig) -> Self {
+        let toolbox = match Toolbox::new(config) {
             Ok(toolbox) => toolbox,
-            Err(error) => return Self::default().with_failure(error),
+            Err(error) => return Self::default().with_failure(error.into()),
         };
         let passed_over = toolbox.rejected_images().iter();
         let passed_over =
@@ -178,7 +177,8 @@ pub(crate) fn run(
     if args.seccomp {
         return seccomp::print(&args.allow, streams);
     }
-    let sandbox = SandboxFindings::probe(args.sandbox);
+    let config = args.sandbox.config()?;
+    let sandbox = SandboxFindings::probe(&config);
     let machine = Machine::probe();
     let store = with_progress("checking", streams, || StoreFindings::probe(dir));
     let found_out = sandbox.kind.filter(|kind| *kind == ImageKind::Roomy || !sandbox.passed_over.is_empty());
@@ -190,7 +190,7 @@ pub(crate) fn run(
         guest: GUEST_DIGEST,
         sandbox,
         machine,
-        jail: JailFindings::probe(args.sandbox.config()?),
+        jail: JailFindings::probe(config),
         store,
         missing,
     };

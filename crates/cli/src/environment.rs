@@ -23,6 +23,32 @@ pub(crate) fn switch(name: &'static str) -> Result<bool, CliError> {
     })
 }
 
+/// Returns the text of a variable: none if it is not set.
+///
+/// # Errors
+/// `usage` if it is not UTF-8.
+pub(crate) fn text(name: &'static str) -> Result<Option<String>, CliError> {
+    let Some(value) = std::env::var_os(name) else { return Ok(None) };
+    value
+        .into_string()
+        .map(Some)
+        .map_err(|_| CliError::Usage { message: format!("{name} is not UTF-8"), hint: "set it to text, or unset it" })
+}
+
+/// Returns a token: none if the variable is not set.
+///
+/// # Errors
+/// `usage` if it is empty or not UTF-8: a server must not listen without the token that was meant.
+pub(crate) fn token(name: &'static str) -> Result<Option<String>, CliError> {
+    match text(name)? {
+        Some(token) if token.is_empty() => Err(CliError::Usage {
+            message: format!("{name} is empty"),
+            hint: "set it to the token, or unset it to listen without one",
+        }),
+        token => Ok(token),
+    }
+}
+
 /// Parses a switch. Case does not matter.
 fn parse_switch(value: &str) -> Option<bool> {
     match value.to_ascii_lowercase().as_str() {

@@ -25,7 +25,7 @@ pub(crate) fn run(
     lang: Lang,
     streams: &mut Streams<'_>,
 ) -> Result<Exit, CliError> {
-    let toolbox = toolbox::open_existing(dir, SandboxArgs::single_call_config(), rules)?;
+    let toolbox = toolbox::open_existing(dir, SandboxArgs::config_from_environment()?, rules)?;
     let request = RetireTools { unused_days: Some(days(args.unused)), confirm: args.confirm };
     if args.dry_run {
         return print_proposal(&toolbox.retirements(&request)?, json, lang, streams);
@@ -175,7 +175,7 @@ pub(crate) fn deprecate(
     lang: Lang,
     streams: &mut Streams<'_>,
 ) -> Result<Exit, CliError> {
-    let toolbox = toolbox::open_existing(dir, SandboxArgs::single_call_config(), rules)?;
+    let toolbox = toolbox::open_existing(dir, SandboxArgs::config_from_environment()?, rules)?;
     let done = toolbox.deprecate(&args.tool, args.successor.as_deref())?;
     if json {
         let fields = json!({

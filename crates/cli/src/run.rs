@@ -183,7 +183,7 @@ pub(crate) fn parse_param_words(words: &[String], streams: &mut Streams<'_>) -> 
         let is_whole = word == "-" || word.starts_with(['{', '[', '@']);
         match word.split_once('=').filter(|_| !is_whole) {
             None if params.is_some() => {
-                return Err(wrong(format!("`{}` is a second parameter object", single_line(word))));
+                return Err(wrong(format!("`{}` is neither KEY=VALUE nor the first word", single_line(word))));
             }
             None => params = Some(input::read_params(word, streams)?),
             Some((key, text)) => {

@@ -89,8 +89,8 @@ impl MessageTooLarge {
     /// What the client can do next.
     pub(crate) const fn hint(self) -> &'static str {
         match self {
-            Self::Bytes { .. } => "send less, or in several calls",
-            Self::Values { .. } => "send fewer values: a long list as one text, or in several calls",
+            Self::Bytes { .. } => "send a smaller message, or split it into several calls",
+            Self::Values { .. } => "send fewer values: pass a long list as one string, or split it into several calls",
         }
     }
 

@@ -52,7 +52,7 @@ impl BuiltinTool {
             Self::Run => "Run a tool",
             Self::List => "List the tools",
             Self::Delete => "Delete a tool",
-            Self::Reflect => "Reflect: is a tool worth making?",
+            Self::Reflect => "Decide whether to create a tool",
         }
     }
 
@@ -60,28 +60,30 @@ impl BuiltinTool {
     const fn description(self) -> &'static str {
         match self {
             Self::Create => {
-                "Makes a tool of TypeScript or JavaScript and keeps it, so that it can be run again with other parameters. The \
-                 code is analysed first and refused where it is dangerous; it runs in a sealed cell without network, files, \
-                 timers or other modules. Example: {\"name\": \"average\", \"description\": \"Averages numbers\", \"code\": \
-                 \"function execute({ xs }) { return xs.reduce((a, b) => a + b, 0) / xs.length }\", \"parameters\": {\"xs\": \
-                 {\"type\": \"array\", \"description\": \"the numbers\", \"required\": true}}}"
+                "Creates a tool from TypeScript or JavaScript code and stores it, so that it can be run again with \
+                 other parameters. The code is analysed first and rejected if it is dangerous. It runs in a sandbox \
+                 without network, files, timers or other modules. Example: {\"name\": \"average\", \
+                 \"description\": \"Averages numbers\", \"code\": \
+                 \"function execute({ xs }) { return xs.reduce((a, b) => a + b, 0) / xs.length }\", \
+                 \"parameters\": {\"xs\": {\"type\": \"array\", \"description\": \"the numbers\", \"required\": true}}}"
             }
             Self::Run => {
-                "Runs a tool that was made with create_tool, each time in a fresh cell with a limit of time, memory and work. \
-                 Example: {\"tool_name\": \"average\", \"parameters\": {\"xs\": [1, 2, 4.5]}}"
+                "Runs a tool created with create_tool, each time in a fresh sandbox with limits on time, memory and \
+                 fuel. Example: {\"tool_name\": \"average\", \"parameters\": {\"xs\": [1, 2, 4.5]}}"
             }
             Self::List => {
-                "Lists the tools that were made: look here before you make one. Example: {\"name\": \"csv\", \"limit\": 5}"
+                "Lists the stored tools. Check this list before you create a tool. \
+                 Example: {\"name\": \"csv\", \"limit\": 5}"
             }
             Self::Delete => {
-                "Takes the name of a tool away; nothing happens without confirm. Example: {\"tool_name\": \"average\", \
+                "Deletes a tool. Without confirm: true, nothing is deleted. Example: {\"tool_name\": \"average\", \
                  \"confirm\": true}"
             }
             Self::Reflect => {
-                "Says whether a tool is worth making for a task, whether there is one already, and proposes one that can be \
-                 created as it is. Ask when you are about to do the same thing again, or when you failed. Example: \
-                 {\"task_description\": \"Convert these 40 CSV files to JSON\", \"last_tool_result\": \"a.csv: 3 rows\", \
-                 \"failed_attempts\": 0}"
+                "Says whether a tool is worth creating for a task, whether one exists already, and proposes one that \
+                 can be created unchanged. Call it before you repeat an operation, or after a failure. Example: \
+                 {\"task_description\": \"Convert these 40 CSV files to JSON\", \
+                 \"last_tool_result\": \"a.csv: 3 rows\", \"failed_attempts\": 0}"
             }
         }
     }
@@ -170,5 +172,5 @@ fn generate_output_schema<T: JsonSchema>() -> Arc<JsonObject> {
 pub(crate) fn unknown_tool_message(name: &str) -> Cow<'static, str> {
     let names: Vec<&str> = BuiltinTool::ALL.into_iter().map(BuiltinTool::name).collect();
     let name: String = name.chars().take(64).flat_map(char::escape_debug).collect();
-    format!("there is no tool `{name}`; there are {}", names.join(", ")).into()
+    format!("there is no tool `{name}`; the tools are {}", names.join(", ")).into()
 }

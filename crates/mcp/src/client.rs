@@ -129,11 +129,11 @@ impl Client {
     #[must_use]
     pub const fn note(self) -> Option<&'static str> {
         match self {
-            Self::ClaudeCode | Self::VsCode => Some("it asks once whether the server may be started"),
-            Self::Codex => Some("it reads a project's file only where the project is trusted"),
-            Self::Copilot | Self::Gemini => Some("it reads a project's file only where the folder is trusted"),
+            Self::ClaudeCode | Self::VsCode => Some("it asks once for permission to start the server"),
+            Self::Codex => Some("it reads a project's file only if the project is trusted"),
+            Self::Copilot | Self::Gemini => Some("it reads a project's file only if the folder is trusted"),
             Self::Pi => {
-                Some("it takes pi 1.0 or newer, which reads a project's file only where the project is trusted")
+                Some("it requires pi 1.0 or newer, which reads a project's file only if the project is trusted")
             }
             Self::Cursor => None,
         }

@@ -205,7 +205,7 @@ impl Approver for DeferredApprover {
 pub(crate) enum PromptError {
     #[error(transparent)]
     TooLong(#[from] PromptTooLong),
-    #[error("the question cannot be written: {0}")]
+    #[error("the prompt cannot be encoded: {0}")]
     NotEncodable(#[from] serde_json::Error),
 }
 
@@ -248,7 +248,7 @@ pub(crate) fn elicitation_form(
     let lang = asker.lang;
     let client = asker.client.iter().map(|name| {
         let label = match lang {
-            Lang::En => "client, as it calls itself",
+            Lang::En => "client (self-reported)",
             Lang::Ja => "クライアント（自称）",
             Lang::Zh => "客户端（自称）",
         };
@@ -258,7 +258,7 @@ pub(crate) fn elicitation_form(
     });
     let message = question.to_form_text(lang, &client.collect::<Vec<_>>(), MAX_MESSAGE_BYTES)?;
     let titles = match lang {
-        Lang::En => ["Approve", "Refuse", "Decision", "Why, if you refuse"],
+        Lang::En => ["Approve", "Refuse", "Decision", "Reason, if you refuse"],
         Lang::Ja => ["許可する", "許可しない", "判断", "許可しない場合の理由"],
         Lang::Zh => ["批准", "拒绝", "决定", "如果拒绝，原因"],
     };

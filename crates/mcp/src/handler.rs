@@ -48,8 +48,9 @@ const METHODS_WITH_PARAMS: [&str; 11] = [
 ];
 
 /// The server's `instructions`, which clients may show to the model.
-const INSTRUCTIONS: &str = "Toolcell keeps tools that you write and runs them in sealed cells. Before you do the same thing a \
-    second time, ask tool_reflection or list_dynamic_tools; make a tool with create_tool and run it with run_dynamic_tool.";
+const INSTRUCTIONS: &str = "Toolcell stores tools that you write and runs them in a sandbox. Before you repeat an \
+    operation, call tool_reflection or list_dynamic_tools. Create a tool with create_tool and run it with \
+    run_dynamic_tool.";
 
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
@@ -160,7 +161,7 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
         if METHODS_WITH_PARAMS.contains(&request.method.as_str()) {
-            let message = format!("the parameters of `{}` are not understood", request.method);
+            let message = format!("the parameters of `{}` are invalid", request.method);
             return Err(ErrorData::invalid_params(message, Some(json!({"code": "request-invalid"}))));
         }
         if request.method != TOO_LARGE_METHOD {

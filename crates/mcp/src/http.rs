@@ -149,7 +149,7 @@ pub struct Timeouts {
 #[non_exhaustive]
 pub enum HttpError {
     /// The address is reachable from other machines, and no token is configured.
-    #[error("{address} can be reached from elsewhere, and no token is asked for")]
+    #[error("{address} is reachable from other machines, and no token is configured")]
     Unprotected {
         /// The address to listen on.
         address: SocketAddr,
@@ -161,10 +161,10 @@ pub enum HttpError {
     #[error("`{}` is not `scheme://host:port`", .0.escape_debug())]
     Origin(String),
     /// The address cannot be listened on.
-    #[error("the address cannot be listened on: {0}")]
+    #[error("cannot listen on the address: {0}")]
     Listener(#[from] io::Error),
     /// The system provides no threads.
-    #[error("no thread can be started: {0}")]
+    #[error("cannot start a thread: {0}")]
     Threads(#[source] io::Error),
 }
 
@@ -185,10 +185,10 @@ impl HttpError {
     #[must_use]
     pub const fn hint(&self) -> &'static str {
         match self {
-            Self::Unprotected { .. } => "give tokens, in a file or in the environment, or listen on 127.0.0.1",
+            Self::Unprotected { .. } => "configure tokens in a file or in the environment, or listen on 127.0.0.1",
             Self::Host(_) => "for example tools.example.com, or tools.example.com:8443",
             Self::Origin(_) => "for example https://app.example.com:443, or http://localhost:*",
-            Self::Listener(_) => "take another address or port",
+            Self::Listener(_) => "use another address or port",
             Self::Threads(_) => THREADS_HINT,
         }
     }
@@ -329,7 +329,7 @@ impl<H: ServerHandler + Clone> HttpServer<H> {
                 Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
                 Err(error) => {
                     if std::mem::replace(&mut well, false) {
-                        tracing::warn!(%error, "no connection can be accepted");
+                        tracing::warn!(%error, "cannot accept connections");
                     }
                     tokio::time::sleep(ACCEPT_RETRY_DELAY).await;
                 }

@@ -44,12 +44,12 @@ pub(crate) fn reply_to_malformed(text: &[u8], why: &serde_json::Error) -> Option
         _ => None,
     };
     let (code, name, hint) = if is_json {
-        (ErrorCode::INVALID_REQUEST, "message-invalid", "send one message that the protocol has")
+        (ErrorCode::INVALID_REQUEST, "message-invalid", "send one valid MCP message")
     } else {
-        let hint = "send JSON in UTF-8; a text that is cut within a surrogate pair is none: cut it between characters";
+        let hint = "send JSON in UTF-8; if you cut a string, cut it between characters, not inside a surrogate pair";
         (ErrorCode::PARSE_ERROR, "message-not-json", hint)
     };
-    let what = if is_json { "the message is none of the protocol" } else { "the message is no JSON" };
+    let what = if is_json { "the message is not an MCP message" } else { "the message is not valid JSON" };
     let error = ErrorData::new(code, format!("{what}: {why}"), Some(json!({"code": name, "hint": hint})));
     Some(Malformed { id: id.and_then(|id| serde_json::from_value(id).ok()), error })
 }

@@ -27,7 +27,7 @@ pub struct Principal(Arc<str>);
 
 /// The name of a principal is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{}` is no name of a principal: a lower-case letter, then lower-case letters, digits, `-` and `_`, at most {NAME_LIMIT}", .0.escape_debug())]
+#[error("`{}` is not a valid principal name: a lower-case letter, then lower-case letters, digits, `-` or `_`, at most {NAME_LIMIT}", .0.escape_debug())]
 pub struct NameError(String);
 
 impl NameError {

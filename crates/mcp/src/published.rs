@@ -61,7 +61,7 @@ fn published_tool(toolbox: &Toolbox, entry: &Entry) -> Result<Option<Tool>, Faul
         _ => any_object_schema(),
     };
     let description =
-        format!("{} (an approved tool; the code is toolcell://tools/{}/source)", entry.description, entry.id.short());
+        format!("{} (approved tool; source: toolcell://tools/{}/source)", entry.description, entry.id.short());
     let mut tool = Tool::new(format!("{PREFIX}{}", entry.name), description, Arc::new(input));
     tool.output_schema = Some(Arc::clone(BuiltinTool::Run.output_schema()));
     tool.annotations = Some(effect_annotations(&shown.grants.capabilities()));

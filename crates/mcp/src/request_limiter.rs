@@ -118,7 +118,7 @@ impl PermitHolder {
 
 /// The queue of a principal is full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("{running} {} are under way and {waiting} wait, which is the limit", .kind.plural())]
+#[error("{running} {} are in progress and {waiting} are waiting, which is the limit", .kind.plural())]
 pub(crate) struct Overloaded {
     kind: RequestKind,
     running: usize,
@@ -136,7 +136,7 @@ impl RequestKind {
 
 impl Overloaded {
     pub(crate) const CODE: &str = "busy";
-    pub(crate) const HINT: &str = "try again in a while, or let runs end that are under way";
+    pub(crate) const HINT: &str = "try again later, or wait until a run in progress ends";
     /// When a client should retry.
     pub(crate) const RETRY_AFTER: Duration = Duration::from_secs(1);
 }
@@ -208,7 +208,7 @@ mod tests {
             let mut waits = pin!(share.acquire(kind));
             assert!(poll(waits.as_mut()).is_none());
             let full = share.acquire(kind).await.unwrap_err();
-            assert_eq!(full.to_string(), format!("1 {named} are under way and 1 wait, which is the limit"));
+            assert_eq!(full.to_string(), format!("1 {named} are in progress and 1 are waiting, which is the limit"));
             drop(first);
             drop(poll(waits.as_mut()).unwrap().unwrap());
             assert!(share.acquire(kind).await.is_ok());

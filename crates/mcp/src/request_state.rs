@@ -44,13 +44,13 @@ pub(crate) struct StateClaims {
 /// Why a state cannot be issued or is not valid.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RequestStateError {
-    #[error("it is not from this server, not for this request, or not for you")]
+    #[error("it was not issued by this server for this request and this caller")]
     Foreign,
-    #[error("its time is over")]
+    #[error("it has expired")]
     Expired,
-    #[error("it was used already")]
+    #[error("it was already used")]
     Replayed,
-    #[error("it cannot be sealed: {0}")]
+    #[error("it cannot be encoded: {0}")]
     NotEncodable(#[from] serde_json::Error),
     #[error(transparent)]
     Fault(#[from] Fault),
@@ -64,7 +64,7 @@ impl RequestStateError {
         }
     }
 
-    pub(crate) const HINT: &str = "send the request again without `requestState`: it is asked anew";
+    pub(crate) const HINT: &str = "send the request again without `requestState` to get a new prompt";
 }
 
 /// What a state is bound to: a hash of the principal, the method and the parameters.

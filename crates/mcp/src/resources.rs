@@ -63,7 +63,7 @@ impl ResourceError {
                 let message = format!("there is no resource `{}`", uri.escape_debug());
                 ErrorData::resource_not_found(message, data(Some(uri)))
             }
-            Self::Cursor => ErrorData::invalid_params("the cursor is none of this list", data(None)),
+            Self::Cursor => ErrorData::invalid_params("the cursor does not belong to this list", data(None)),
             Self::Fault(fault) => ErrorData::internal_error(format!("{fault}; {}", fault.hint()), data(None)),
         }
     }
@@ -75,8 +75,8 @@ pub(crate) fn templates() -> ListResourceTemplatesResult {
         ResourceTemplate::new(format!("{SCHEME}{uri}"), name).with_description(about).with_mime_type(kind)
     };
     let templates = vec![
-        template("tools/{id}/source", "source", "The source of a tool, as it was handed in", "text/plain"),
-        template("tools/{id}/findings", "findings", "What the analysis says of a tool", "application/json"),
+        template("tools/{id}/source", "source", "The source of a tool, as submitted", "text/plain"),
+        template("tools/{id}/findings", "findings", "The analysis findings for a tool", "application/json"),
         template("receipts/{hash}", "receipt", "The record of a run", "application/json"),
     ];
     ListResourceTemplatesResult::with_all_items(templates)
@@ -94,7 +94,7 @@ pub(crate) fn list(toolbox: &Toolbox, cursor: Option<&str>) -> Result<ListResour
         _ => ResourceError::Cursor,
     })?;
     let audit = Resource::new(AUDIT, "audit")
-        .with_description("The last lines of the audit log, the newest first")
+        .with_description("The last lines of the audit log, newest first")
         .with_mime_type("application/jsonl");
     let resources = first.then_some(audit).into_iter().chain(page.entries.iter().map(source_resource)).collect();
     let mut result = ListResourcesResult::with_all_items(resources);

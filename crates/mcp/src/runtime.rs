@@ -44,7 +44,7 @@ const KEEP_ALIVE: Duration = Duration::from_hours(10 * 365 * 24);
 pub(crate) fn build_runtime() -> io::Result<Runtime> {
     let several = probe_threads(WORKERS + 1).and_then(|()| retry(multi_thread_runtime));
     several.or_else(|error| {
-        tracing::debug!(%error, "messages are read and written on one thread: there are not more to be had");
+        tracing::debug!(%error, "messages are read and written on one thread: no more threads are available");
         probe_threads(1)?;
         retry(current_thread_runtime)
     })
@@ -134,7 +134,7 @@ fn probe_threads(count: usize) -> io::Result<()> {
 }
 
 fn no_threads_error() -> io::Error {
-    io::Error::new(io::ErrorKind::WouldBlock, "the system gives this process no more threads")
+    io::Error::new(io::ErrorKind::WouldBlock, "the system provides no more threads for this process")
 }
 
 #[cfg(test)]

@@ -98,7 +98,7 @@ fn drop_server(server: Server, deadline: Instant) {
     if under_way > 0 {
         tracing::warn!(
             under_way,
-            "calls did not end in time and are left behind: they are recorded as interrupted when the store is opened next"
+            "calls did not end in time: they are recorded as interrupted when the store is next opened"
         );
     }
     let (tell, ended) = channel();
@@ -136,7 +136,7 @@ impl RefusalRecorder {
 
     fn record(&self, principal: &Principal, code: &'static str, why: String) {
         if self.limiter.check().is_err() {
-            tracing::debug!(code, "a request that is refused is not recorded: there are too many");
+            tracing::debug!(code, "a refused request is not recorded: the rate limit for such records is reached");
             return;
         }
         let (server, principal) = (self.server.clone(), principal.clone());

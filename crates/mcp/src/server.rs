@@ -128,8 +128,8 @@ impl Server {
         let asked = tenants.iter().filter_map(|tenant| tenant.toolbox.store());
         let answered = asked.map(Store::generation).collect::<Result<Vec<_>, _>>();
         answered.map(drop).map_err(|fault| {
-            tracing::warn!(code = fault.code(), "a store does not answer: {fault}");
-            format!("a store does not answer ({})", fault.code())
+            tracing::warn!(code = fault.code(), "a store does not respond: {fault}");
+            format!("a store does not respond ({})", fault.code())
         })
     }
 
@@ -159,7 +159,7 @@ impl Server {
 fn join_failure(error: &tokio::task::JoinError) -> OpenFailure {
     OpenFailure {
         code: "bug",
-        message: format!("the store was not opened: {error}"),
-        hint: "this is a bug of Toolcell; please report it with the log of the server".to_owned(),
+        message: format!("the store could not be opened: {error}"),
+        hint: "this is a bug in Toolcell; please report it with the server log".to_owned(),
     }
 }

@@ -3,7 +3,7 @@
 //! Invariant: only the protocol reaches standard output. The client's descriptors are moved away
 //! before anything runs: all other output, of this process or of a hook command, goes to standard
 //! error, and standard input is empty.
-#![expect(clippy::disallowed_types, reason = "what the client holds is files to this process")]
+#![expect(clippy::disallowed_types, reason = "the client's streams are files to this process")]
 
 mod framing;
 #[cfg(test)]
@@ -39,7 +39,7 @@ pub enum StdioError {
     #[error("standard input and output cannot be used: {0}")]
     Streams(#[source] io::Error),
     /// The system provides no threads.
-    #[error("no thread can be started: {0}")]
+    #[error("cannot start a thread: {0}")]
     Threads(#[source] io::Error),
 }
 
@@ -57,7 +57,7 @@ impl StdioError {
     #[must_use]
     pub const fn hint(&self) -> &'static str {
         match self {
-            Self::Streams(_) => "a client starts the server with a pipe or a socket at its standard input and output",
+            Self::Streams(_) => "start the server with a pipe or a socket as standard input and output",
             Self::Threads(_) => THREADS_HINT,
         }
     }
@@ -83,7 +83,7 @@ pub(crate) async fn serve(
         match Box::pin(serve_server_with_ct(server, transport, stop.clone())).await {
             Ok(service) => drop(service.waiting().await),
             // A client that disconnects before its first message wants nothing.
-            Err(error) => tracing::debug!(%error, "the client did not begin a session"),
+            Err(error) => tracing::debug!(%error, "the client did not start a session"),
         }
     });
     let goes_on = tokio::select! {

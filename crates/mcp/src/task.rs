@@ -38,11 +38,11 @@ struct RetainedResult {
 /// Why a task cannot be started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum TaskLimitError {
-    #[error("{MAX_RUNNING} tasks are under way, which is the limit")]
+    #[error("{MAX_RUNNING} tasks are running, which is the limit")]
     Running,
-    #[error("{MAX_RETAINED} tasks are kept, which is the limit")]
+    #[error("{MAX_RETAINED} tasks are retained, which is the limit")]
     Retained,
-    #[error("the results of tasks that are kept have {0} bytes, the limit is {MAX_RESULT_BYTES}")]
+    #[error("the retained task results have {0} bytes, the limit is {MAX_RESULT_BYTES}")]
     Bytes(usize),
 }
 

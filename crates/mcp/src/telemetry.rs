@@ -39,7 +39,7 @@ pub enum Export {
 }
 
 /// Flushes pending traces on drop.
-#[must_use = "what is left is sent when it is dropped"]
+#[must_use = "dropping it sends the remaining traces"]
 pub struct TelemetryGuard(Option<SdkTracerProvider>);
 
 /// An error of installing telemetry.
@@ -47,7 +47,7 @@ pub struct TelemetryGuard(Option<SdkTracerProvider>);
 #[non_exhaustive]
 pub enum TelemetryError {
     /// The log filter is invalid.
-    #[error("`{filter}` is no filter of a log: {why}")]
+    #[error("`{filter}` is not a valid log filter: {why}")]
     Filter {
         /// The rejected filter.
         filter: String,
@@ -55,10 +55,10 @@ pub enum TelemetryError {
         why: String,
     },
     /// The exporter cannot be set up.
-    #[error("traces cannot be sent: {0}")]
+    #[error("cannot export traces: {0}")]
     Export(String),
     /// A subscriber is already installed in this process.
-    #[error("there is a log already")]
+    #[error("a log subscriber is already installed")]
     AlreadyInstalled,
 }
 
@@ -77,12 +77,12 @@ impl TelemetryError {
     #[must_use]
     pub const fn hint(&self) -> &'static str {
         match self {
-            Self::Filter { .. } => "write `debug`, or `warn,toolcell=debug`",
+            Self::Filter { .. } => "use, for example, `debug` or `warn,toolcell=debug`",
             Self::Export(_) => {
-                "OTEL_EXPORTER_OTLP_ENDPOINT is the address of a collector that takes OTLP over HTTP, such as \
+                "set OTEL_EXPORTER_OTLP_ENDPOINT to the address of a collector that accepts OTLP over HTTP, such as \
                  http://localhost:4318"
             }
-            Self::AlreadyInstalled => "install it once in a process",
+            Self::AlreadyInstalled => "install telemetry once per process",
         }
     }
 }
@@ -120,7 +120,7 @@ fn provider() -> Result<SdkTracerProvider, TelemetryError> {
     // The exporter panics if it cannot spawn its thread.
     std::thread::Builder::new()
         .spawn(|| ())
-        .map_err(|error| TelemetryError::Export(format!("no thread can be started: {error}")))?;
+        .map_err(|error| TelemetryError::Export(format!("cannot start a thread: {error}")))?;
     // A provider that the host has installed is as good.
     let _ = rustls::crypto::ring::default_provider().install_default();
     opentelemetry::global::set_text_map_propagator(TraceContextPropagator::new());

@@ -45,7 +45,7 @@ pub(crate) struct WaitContext {
 pub(crate) enum NotStarted {
     #[error(transparent)]
     Overloaded(#[from] Overloaded),
-    #[error("the request was cancelled while it waited for its turn")]
+    #[error("the request was cancelled while it was queued")]
     Cancelled,
 }
 
@@ -60,7 +60,7 @@ impl NotStarted {
     pub(crate) const fn hint(self) -> &'static str {
         match self {
             Self::Overloaded(_) => Overloaded::HINT,
-            Self::Cancelled => "send the request again if that was not meant",
+            Self::Cancelled => "send the request again if you did not mean to cancel it",
         }
     }
 
@@ -141,7 +141,7 @@ impl Tenant {
             toolbox.record_rejected(operation, tool.as_deref(), code, message)
         });
         if let Err(fault) = recorded.await {
-            tracing::warn!(code = fault.code(), "a request that was turned away is not recorded: {fault}");
+            tracing::warn!(code = fault.code(), "a rejected request could not be recorded: {fault}");
         }
     }
 }

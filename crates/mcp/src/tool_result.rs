@@ -104,12 +104,12 @@ pub(crate) fn run_result(ran: &RunResult, lang: Lang) -> CallToolResult {
 /// Returns the hint for a tool failure: what the author or the caller of the tool can do about it.
 fn hint(failed: &ToolFailure) -> &'static str {
     match failed.code() {
-        "tool-failed" => "look at the parameters and at the code; create_tool with replace: true makes a new version",
+        "tool-failed" => "check the parameters and the code; create_tool with replace: true stores a new version",
         "timeout" => "raise timeout_ms (up to 600000), or do less in one run",
-        "out-of-fuel" | "out-of-memory" => "do less in one run, or ask whoever set the limits",
+        "out-of-fuel" | "out-of-memory" => "do less in one run, or ask the operator to raise the limit",
         "output-too-large" => "return less: a summary, or one page at a time",
-        "stalled" => "a promise waits for something that never comes: settle it in the tool",
-        "cancelled" => "it was ended from outside; run it again if that was not meant",
+        "stalled" => "a promise never settles: resolve or reject it in the tool",
+        "cancelled" => "the run was cancelled from outside; run it again if that was not intended",
         _ => "",
     }
 }

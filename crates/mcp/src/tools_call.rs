@@ -2,7 +2,7 @@
 //!
 //! Invariant: each call is counted while it is in flight, and a call that is rejected here, before
 //! an operation sees it, is written to the audit log.
-#![expect(clippy::result_large_err, reason = "an answer is made once, and handed on")]
+#![expect(clippy::result_large_err, reason = "a response is built once and then moved")]
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -119,7 +119,7 @@ impl Server {
     ) -> Result<CallToolResponse, ErrorData> {
         let lang = self.settings().lang;
         let Some(under_way) = self.calls().start() else {
-            let hint = "try again when it is back";
+            let hint = "try again after the server has restarted";
             return Ok(error_result(CallFailure::for_server(
                 "shutting-down",
                 "the server is shutting down",
@@ -147,8 +147,8 @@ async fn catch_panics(
     let mut call = pin!(call);
     std::future::poll_fn(|context| {
         catch_unwind(AssertUnwindSafe(|| call.as_mut().poll(context))).unwrap_or_else(|_| {
-            tracing::error!("a call panicked: this is a bug of Toolcell");
-            Poll::Ready(Err(ErrorData::internal_error("this is a bug of Toolcell", Some(json!({"code": "bug"})))))
+            tracing::error!("a call panicked: this is a bug in Toolcell");
+            Poll::Ready(Err(ErrorData::internal_error("this is a bug in Toolcell", Some(json!({"code": "bug"})))))
         })
     })
     .await
@@ -252,7 +252,7 @@ impl ToolCall {
             Err(error) => {
                 let (code, message) = (error.code(), error.to_string());
                 self.record_rejected(Some(BuiltinTool::Run), Some(&tool), code, message.clone()).await;
-                Ok(error_result(CallFailure::for_server(code, &message, "hand in a JSON object", self.lang())).into())
+                Ok(error_result(CallFailure::for_server(code, &message, "pass a JSON object", self.lang())).into())
             }
         }
     }
@@ -331,7 +331,7 @@ impl ToolCall {
                 // A remote client is not told where the store is on the host.
                 let principal = &self.tenant.principal;
                 failure.hint = format!(
-                    "an operator of the server has to approve it first, in the store of `{principal}`: `{command}`; then run it again"
+                    "an operator of the server must approve the tool in the store of `{principal}` with `{command}`; then run it again"
                 );
                 failure.pending = Some(json!({"toolId": id, "command": command, "principal": principal.as_str()}));
                 return failure;
@@ -339,7 +339,7 @@ impl ToolCall {
             if let Some(store) = self.tenant.toolbox.store() {
                 command = format!("{command} --dir '{}'", store.path().display());
             }
-            failure.hint = format!("somebody has to approve it first: `{command}`; then run it again");
+            failure.hint = format!("the tool must be approved first with `{command}`; then run it again");
             failure.pending = Some(json!({"toolId": id, "command": command}));
         }
         failure
@@ -427,7 +427,7 @@ impl ToolCall {
 
     /// Reports a `requestState` that does not verify, and records the rejection.
     async fn reject_state(&self, error: &RequestStateError, request: &RunTool) -> ErrorData {
-        let message = format!("`requestState` is not good: {error}; {}", RequestStateError::HINT);
+        let message = format!("`requestState` is invalid: {error}; {}", RequestStateError::HINT);
         self.record_rejected(Some(BuiltinTool::Run), tool_reference(request).as_deref(), error.code(), message.clone())
             .await;
         ErrorData::invalid_params(message, Some(json!({"code": error.code()})))
@@ -543,7 +543,7 @@ fn parse_or_record<T: DeserializeOwned>(
     read_request(&text).map_err(|error| {
         let recorded = toolbox.record_rejected(Some(operation.name()), None, error.code(), error.to_string());
         if let Err(fault) = recorded {
-            tracing::warn!(code = fault.code(), "a request that was turned away is not recorded: {fault}");
+            tracing::warn!(code = fault.code(), "a rejected request could not be recorded: {fault}");
         }
         CallFailure::for_server(error.code(), &error.to_string(), error.hint(), lang)
     })

@@ -14,7 +14,7 @@
 //! reach proves otherwise. The report of a verification contains a head to save, and a verification
 //! accepts a saved one.
 //!
-//! Reading order: [`event`] is what is recorded, [`line`] its encoding, [`head`] the end of the
+//! Reading order: [`event`] is what is recorded, [`mod@line`] its encoding, [`head`] the end of the
 //! chain, [`files`] the files and the lock, [`reader`] reads lines forwards and backwards, then
 //! [`append`], [`verify`] with [`chain`], and [`query`].
 //!

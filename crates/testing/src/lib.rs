@@ -11,7 +11,7 @@
 //!
 //! Reading order: [`suite`](Suite) is a test file, `case` one test, `expect` and `predicate` its
 //! expectations, `mocks` the replies of the host. [`run_suites`] runs tests, [`TestReport`] is the
-//! result, and [`report`] formats it. [`update`] and [`rebase`] rewrite test files, and
+//! result, and [`report`] formats it. [`mod@update`] and [`rebase`] rewrite test files, and
 //! [`learn_limits`] proposes limits from recorded runs. [`harness`] offers the same for tests in
 //! Rust.
 //!

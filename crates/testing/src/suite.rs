@@ -151,7 +151,7 @@ impl Suite {
         Self::read_for(path, ReadPurpose::RunWithoutBudgets)
     }
 
-    /// Reads a test file in which tests may have no expectation yet. [`update`](crate::update)
+    /// Reads a test file in which tests may have no expectation yet. [`update`](crate::update())
     /// fills them in.
     ///
     /// # Errors

@@ -66,10 +66,7 @@ fn in_a_session_somebody_is_asked_while_the_run_waits_and_approves_once_for_all(
         assert_eq!(asked["method"], "elicitation/create");
         let message = asked["params"]["message"].as_str().unwrap();
         assert!(message.starts_with("`one` needs approval to run") && message.contains(ONE), "{message}");
-        assert!(
-            message.contains("\n  caller: mcp") && message.contains("\n  client, as it calls itself: "),
-            "{message}"
-        );
+        assert!(message.contains("\n  caller: mcp") && message.contains("\n  client (self-reported): "), "{message}");
         assert_eq!(asked["params"]["requestedSchema"]["required"], json!(["decision"]));
         peer.run("one", json!({})).returns(&json!(1));
         assert_eq!(peer.elicitations.len(), 1);

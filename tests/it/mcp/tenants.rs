@@ -50,7 +50,7 @@ fn the_token_of_metrics_comes_from_the_environment_as_well() {
     };
     let (status, errors) = said(&[], "short");
     assert!(
-        status == Some(2) && errors.contains("TOOLCELL_METRICS_TOKEN") && errors.contains("the least is 16"),
+        status == Some(2) && errors.contains("TOOLCELL_METRICS_TOKEN") && errors.contains("the minimum is 16"),
         "{errors}"
     );
     let tokens = home.write_tokens(&["alice"], "");

@@ -15,6 +15,7 @@ use toolcell_mcp::telemetry::{self, Export};
 use toolcell_mcp::{Principal, Server, ServerSettings, serve_http, serve_stdio};
 
 use crate::args::McpServeArgs;
+use crate::environment;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::policy_files::PolicyFiles;
@@ -42,16 +43,17 @@ pub(crate) fn run(
 ) -> Result<Exit, CliError> {
     set_handles_interrupts();
     let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-    let token = args.http.as_ref().and_then(|_| variable(TOKEN_VARIABLE));
+    let token = args.http.as_ref().map_or(Ok(None), |_| environment::token(TOKEN_VARIABLE))?;
     let (address, bearers) = (args.http.as_deref().map(parse_address).transpose()?, read_tokens(args, token)?);
-    let metrics = args.http.as_ref().and_then(|_| variable(METRICS_TOKEN_VARIABLE));
+    let metrics = args.http.as_ref().map_or(Ok(None), |_| environment::token(METRICS_TOKEN_VARIABLE))?;
     let metrics = metrics.map(|token| parse_metrics_token(&token, &bearers)).transpose()?;
     let private = private_paths(args, rules, dir);
     let settings =
         ServerSettings { lang, max_published: args.publish, redacted_paths: private, ..share_settings(args, &bearers) };
     let slots = slot_count(&settings, &bearers);
     let server = build_server(args, settings, slots, rules, dir)?;
-    let filter = variable("TOOLCELL_LOG").unwrap_or_else(|| telemetry::DEFAULT_LOG_FILTER.to_owned());
+    let filter = environment::text("TOOLCELL_LOG")?.filter(|filter| !filter.is_empty());
+    let filter = filter.unwrap_or_else(|| telemetry::DEFAULT_LOG_FILTER.to_owned());
     let telemetry = telemetry::install(&filter, trace_export(variable))
         .map_err(|error| CliError::coded(error.code(), error.to_string(), error.hint()))?;
     let grace = Duration::from_secs(args.grace);

@@ -49,9 +49,9 @@ impl ServerTarget {
         let (command, words) = (command.into(), words.into_iter().map(Into::into).collect::<Vec<String>>());
         for word in [&command].into_iter().chain(&words) {
             let why = if word.contains('$') {
-                "clients put the value of a variable where a `$` is"
+                "clients expand variables at a `$`"
             } else if word.chars().any(char::is_control) {
-                "it has a control character in it"
+                "it contains a control character"
             } else {
                 continue;
             };
@@ -77,14 +77,14 @@ impl ServerTarget {
         let wrong = |url: &str, why| ClientError::Url { url: url.chars().take(200).collect(), why };
         if url.contains('@') {
             // The part before the `@` may be a password.
-            return Err(wrong("…", "it has an `@` in it; a token is named with --token-env"));
+            return Err(wrong("…", "it contains an `@`; name the variable of a token with --token-env"));
         }
         if url.contains('$') {
-            return Err(wrong(url, "clients put the value of a variable where a `$` is"));
+            return Err(wrong(url, "clients expand variables at a `$`"));
         }
-        let parsed: Uri = url.parse().map_err(|_| wrong(url, "it is not understood"))?;
+        let parsed: Uri = url.parse().map_err(|_| wrong(url, "it cannot be parsed"))?;
         if !matches!(parsed.scheme_str(), Some("http" | "https")) || parsed.host().is_none_or(str::is_empty) {
-            return Err(wrong(url, "it does not begin with http:// or https:// and a host"));
+            return Err(wrong(url, "it does not start with http:// or https:// and a host"));
         }
         let is_name = |name: &str| {
             !name.is_empty()
@@ -214,7 +214,7 @@ impl FoundEntry {
             (Some(command), _) => format!("started by `{}`", command.escape_debug()),
             // A URL may contain a password.
             (None, Some(_)) => "reached over HTTP".to_owned(),
-            (None, None) => "or none at all".to_owned(),
+            (None, None) => "without a command or a URL".to_owned(),
         }
     }
 

@@ -7,7 +7,7 @@
 #[non_exhaustive]
 pub enum ClientError {
     /// The entry name is invalid.
-    #[error("`{}` is no name of a server: letters, digits, `-` and `_`, 1 to {limit}", .name.escape_debug())]
+    #[error("`{}` is not a valid server name: use 1 to {limit} letters, digits, `-` or `_`", .name.escape_debug())]
     Name {
         /// The beginning of the rejected name.
         name: String,
@@ -15,7 +15,7 @@ pub enum ClientError {
         limit: usize,
     },
     /// An argument would not reach the server unchanged.
-    #[error("`{}` cannot be written into the configuration of a client: {why}", .word.escape_debug())]
+    #[error("`{}` cannot be written to a client's configuration: {why}", .word.escape_debug())]
     Word {
         /// The argument.
         word: String,
@@ -23,7 +23,7 @@ pub enum ClientError {
         why: &'static str,
     },
     /// The URL is invalid.
-    #[error("`{}` is no address of a server: {why}", .url.escape_debug())]
+    #[error("`{}` is not a valid server URL: {why}", .url.escape_debug())]
     Url {
         /// The rejected URL, without anything that could be a password.
         url: String,
@@ -32,7 +32,7 @@ pub enum ClientError {
     },
     /// The name of the environment variable is invalid. It is not repeated, because it could be a
     /// token.
-    #[error("this is no name of an environment variable: letters, digits and `_`, and no digit first")]
+    #[error("invalid environment variable name: use letters, digits and `_`, and do not start with a digit")]
     Variable,
     /// The file has a syntax error.
     #[error("line {line}, column {column}: {what}")]
@@ -53,7 +53,7 @@ pub enum ClientError {
         what: String,
     },
     /// The name belongs to another server.
-    #[error("line {line}: `{name}` is another server, {leads_to}")]
+    #[error("line {line}: `{name}` belongs to another entry, {leads_to}")]
     Taken {
         /// The line, from 1.
         line: usize,
@@ -67,7 +67,7 @@ pub enum ClientError {
 impl ClientError {
     /// The file is valid, but an entry cannot be added to it.
     pub(super) fn not_editable(key: &str) -> Self {
-        Self::Shape { line: 1, what: format!("`{key}` is written so that an entry cannot be added") }
+        Self::Shape { line: 1, what: format!("an entry cannot be added to `{key}` in its present form") }
     }
 
     /// The stable code of this error.
@@ -88,13 +88,13 @@ impl ClientError {
     #[must_use]
     pub const fn hint(&self) -> &'static str {
         match self {
-            Self::Name { .. } => "take a plain name, such as toolcell",
-            Self::Word { .. } => "give it another path, or put the entry in by hand",
-            Self::Url { .. } => "it is that of a running server, such as http://127.0.0.1:8080/mcp",
-            Self::Variable => "name the variable that holds the token, such as TOOLCELL_TOKEN, and not the token",
-            Self::Invalid { .. } => "mend it, or name another file with --file; nothing was changed",
-            Self::Shape { .. } => "put the snippet in by hand, or name another file with --file; nothing was changed",
-            Self::Taken { .. } => "take another name with --name, or say --force; nothing was changed",
+            Self::Name { .. } => "use a plain name, such as toolcell",
+            Self::Word { .. } => "use another path, or add the entry by hand",
+            Self::Url { .. } => "give the URL of a running server, such as http://127.0.0.1:8080/mcp",
+            Self::Variable => "name the variable that holds the token, such as TOOLCELL_TOKEN, not the token itself",
+            Self::Invalid { .. } => "fix the file, or name another one with --file; nothing was changed",
+            Self::Shape { .. } => "add the snippet by hand, or name another file with --file; nothing was changed",
+            Self::Taken { .. } => "choose another name with --name, or pass --force; nothing was changed",
         }
     }
 }

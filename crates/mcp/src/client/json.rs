@@ -197,15 +197,15 @@ impl<'a> JsonDocument<'a> {
     fn expect_object<'v>(&self, value: &'v Node<'a>, what: &str) -> Result<&'v Object<'a>, ClientError> {
         let kind = match value {
             Node::Object(object) => return Ok(object),
-            Node::Array(_) => "a list",
-            Node::StringLit(_) => "a text",
+            Node::Array(_) => "an array",
+            Node::StringLit(_) => "a string",
             Node::NumberLit(_) => "a number",
-            Node::BooleanLit(_) => "true or false",
+            Node::BooleanLit(_) => "a boolean",
             Node::NullKeyword(_) => "null",
         };
         let what = if what.contains(' ') { what.to_owned() } else { format!("`{what}`") };
         let (line, _) = line_and_column(self.text, value.start());
-        Err(ClientError::Shape { line, what: format!("{what} is {kind}, and not an object") })
+        Err(ClientError::Shape { line, what: format!("{what} is {kind}, not an object") })
     }
 
     /// Returns the index of the property with this key. A duplicate key is an error, because
@@ -218,7 +218,7 @@ impl<'a> JsonDocument<'a> {
             (Some((_, first)), Some((_, second))) => {
                 let (first, _) = line_and_column(self.text, first.start());
                 let (line, column) = line_and_column(self.text, second.start());
-                let what = format!("`{key}` is there already, in line {first}");
+                let what = format!("duplicate key `{key}`, first used in line {first}");
                 Err(ClientError::Invalid { line, column, what })
             }
         }

@@ -260,7 +260,7 @@ fn what_is_not_ours_is_left_alone_unless_it_is_meant() {
         {
             let error = refused.unwrap_err();
             assert_eq!(error.code(), "client-entry-taken", "{text}");
-            assert!(error.to_string().starts_with("line 1: `toolcell` is another server, "), "{error}");
+            assert!(error.to_string().starts_with("line 1: `toolcell` belongs to another entry, "), "{error}");
         }
         let with = upsert(client, &entry, text, OnForeignEntry::Replace).unwrap();
         assert!(!with.contains("npx") && with.contains("\"mcp\""), "{with}");
@@ -289,24 +289,24 @@ fn a_file_that_is_not_understood_is_refused_with_the_place() {
             "client-file-invalid",
             "line 1, column 4: text cannot contain more than one json value",
         ),
-        (Client::Cursor, "[]", "client-file-shape", "line 1: the file is a list, and not an object"),
+        (Client::Cursor, "[]", "client-file-shape", "line 1: the file is an array, not an object"),
         (
             Client::Cursor,
             "{\n\"mcpServers\": []}",
             "client-file-shape",
-            "line 2: `mcpServers` is a list, and not an object",
+            "line 2: `mcpServers` is an array, not an object",
         ),
         (
             Client::Cursor,
             "{\n\"mcpServers\": {},\n\"mcpServers\": {}}",
             "client-file-invalid",
-            "line 3, column 1: `mcpServers` is there already, in line 2",
+            "line 3, column 1: duplicate key `mcpServers`, first used in line 2",
         ),
         (
             Client::Cursor,
             "{\"mcpServers\": {\"toolcell\": {},\n\"t\\u006folcell\": {}}}",
             "client-file-invalid",
-            "line 2, column 1: `toolcell` is there already, in line 1",
+            "line 2, column 1: duplicate key `toolcell`, first used in line 1",
         ),
         (Client::Codex, "a = 1\nb 2\n", "client-file-invalid", "line 2, column 3: key with no value, expected `=`"),
         (Client::Codex, "a = 1\na = 2\n", "client-file-invalid", "line 2, column 1: duplicate key"),
@@ -314,25 +314,25 @@ fn a_file_that_is_not_understood_is_refused_with_the_place() {
             Client::Codex,
             "mcp_servers = 1\n",
             "client-file-shape",
-            "line 1: `mcp_servers` is integer, and not a table of its own",
+            "line 1: `mcp_servers` is integer, not a table with its own header",
         ),
         (
             Client::Codex,
             "\nmcp_servers = { a = {} }\n",
             "client-file-shape",
-            "line 2: `mcp_servers` is an inline table, and not a table of its own",
+            "line 2: `mcp_servers` is an inline table, not a table with its own header",
         ),
         (
             Client::Codex,
             "[mcp_servers]\ntoolcell = { command = 'toolcell', args = ['mcp'] }\n",
             "client-file-shape",
-            "line 2: `toolcell` has no table of its own",
+            "line 2: `toolcell` is not a table with its own header",
         ),
         (
             Client::Codex,
             "[mcp_servers]\ntoolcell.args = ['mcp']\ntoolcell.command = 'toolcell'\n",
             "client-file-shape",
-            "line 2: `toolcell` has no table of its own",
+            "line 2: `toolcell` is not a table with its own header",
         ),
     ] {
         let refused = upsert(client, &entry(), text, OnForeignEntry::Refuse).unwrap_err();
@@ -352,15 +352,15 @@ fn a_file_that_is_not_understood_is_refused_with_the_place() {
 #[test]
 fn no_entry_has_a_word_that_a_client_would_change_and_none_has_a_token() {
     let command = |word: &str| ServerTarget::command(word, ["mcp"]).unwrap_err().to_string();
-    assert!(command("/home/$USER/toolcell").contains("the value of a variable"));
+    assert!(command("/home/$USER/toolcell").contains("clients expand variables"));
     assert!(command("a\nb").contains("control character"));
     for (url, told) in [
-        ("ftp://x/mcp", "`ftp://x/mcp` is no address of a server: it does not begin"),
-        ("/mcp", "it does not begin"),
-        ("http://", "is no address of a server"),
-        ("http://user:secret@x/mcp", "`…` is no address of a server: it has an `@` in it"),
-        ("http://x/${A}", "the value of a variable"),
-        ("http://x/ y", "it is not understood"),
+        ("ftp://x/mcp", "`ftp://x/mcp` is not a valid server URL: it does not start"),
+        ("/mcp", "it does not start"),
+        ("http://", "is not a valid server URL"),
+        ("http://user:secret@x/mcp", "`…` is not a valid server URL: it contains an `@`"),
+        ("http://x/${A}", "clients expand variables"),
+        ("http://x/ y", "it cannot be parsed"),
     ] {
         let error = ServerTarget::http(url, None).unwrap_err();
         assert!(error.to_string().contains(told) && !error.to_string().contains("secret"), "{error}");

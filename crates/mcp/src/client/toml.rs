@@ -84,7 +84,7 @@ fn find_entry<'d>(
         Some(other) => {
             let (line, _) = line_and_column(text, other.span().unwrap_or_default().start);
             let kind = if other.is_inline_table() { "an inline table" } else { other.type_name() };
-            Err(ClientError::Shape { line, what: format!("`{key}` is {kind}, and not a table of its own") })
+            Err(ClientError::Shape { line, what: format!("`{key}` is {kind}, not a table with its own header") })
         }
     }
 }
@@ -117,7 +117,7 @@ fn taken_error(text: &str, there: &Item, entry: &ClientEntry, found: &FoundEntry
 fn expect_table<'d>(text: &str, there: &'d Item, entry: &ClientEntry) -> Result<&'d Table, ClientError> {
     there.as_table().filter(|table| !table.is_dotted()).ok_or_else(|| {
         let (line, _) = line_and_column(text, item_start(there));
-        ClientError::Shape { line, what: format!("`{}` has no table of its own", entry.name()) }
+        ClientError::Shape { line, what: format!("`{}` is not a table with its own header", entry.name()) }
     })
 }
 

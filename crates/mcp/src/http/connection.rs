@@ -203,7 +203,7 @@ impl Connection {
         let since = *state.write_blocked_since.get_or_insert_with(Instant::now);
         drop(state);
         if self.write_timer.poll_expired(cx, since + self.timeouts.write) {
-            return Poll::Ready(Err(timed_out("the client does not read", self.timeouts.write)));
+            return Poll::Ready(Err(timed_out("the client did not read the response", self.timeouts.write)));
         }
         Poll::Pending
     }
@@ -245,7 +245,7 @@ impl AsyncRead for Connection {
         drop(state);
         match until {
             Some(until) if this.read_timer.poll_expired(cx, until) => match phase {
-                Phase::Head => Poll::Ready(Err(timed_out("the head of a request did not come", this.timeouts.head))),
+                Phase::Head => Poll::Ready(Err(timed_out("the request head was not received", this.timeouts.head))),
                 _ => Poll::Ready(Ok(())),
             },
             _ => Poll::Pending,

@@ -22,47 +22,45 @@ use crate::bounds::MessageTooLarge;
 pub(super) enum Refusal {
     #[error("the request names no host, or more than one")]
     HostMissing,
-    #[error("the server does not go by the name that the request gives it")]
+    #[error("the host of the request is not allowed")]
     HostRefused,
-    #[error("there is nothing here")]
+    #[error("nothing is served at this path")]
     NotFound,
-    #[error("this takes {allowed} only")]
+    #[error("this path accepts only {allowed}")]
     MethodNotAllowed { allowed: &'static str },
-    #[error("a bearer token is needed")]
+    #[error("a valid bearer token is required")]
     Unauthorized(Challenge),
-    #[error("there were too many wrong tokens from this address")]
+    #[error("too many invalid tokens from this address")]
     TooManyAttempts { wait: Duration },
-    #[error("there were more than {limit} requests in a minute")]
+    #[error("more than {limit} requests in a minute")]
     RateLimited { limit: NonZeroU32, wait: Duration },
-    #[error("the body is {}, the limit is {limit} bytes", .length.map_or_else(|| "longer".to_owned(), |length| format!("{length} bytes")))]
+    #[error("the body is {}, the limit is {limit} bytes", .length.map_or_else(|| "too long".to_owned(), |length| format!("{length} bytes")))]
     BodyTooLarge { length: Option<u64>, limit: usize },
-    #[error("the body did not come within {} ms", .limit.as_millis())]
+    #[error("the body was not received within {} ms", .limit.as_millis())]
     BodyTimeout { limit: Duration },
-    #[error("the body came slower than {rate} bytes a second")]
+    #[error("the body arrived slower than {rate} bytes per second")]
     BodySlow { rate: NonZeroU32 },
-    #[error("the body broke off, or is not encoded as its headers say")]
+    #[error("the body ended early, or its encoding does not match its headers")]
     BodyBroken,
     /// Carries the JSON-RPC error.
-    #[error("the body is no message of the protocol")]
+    #[error("the body is not an MCP message")]
     BodyInvalid { error: Value },
     /// Carries the JSON-RPC error.
     #[error("{excess}")]
     MessageTooLarge { excess: MessageTooLarge, error: Value },
-    #[error("of {limit} bytes for requests that are under way there are no more for this principal")]
+    #[error("this principal has used its share of the {limit} bytes for request bodies")]
     BodyPoolFull { limit: usize },
-    #[error(
-        "of {limit} bytes of memory for the values of requests that are under way there are no more for this principal"
-    )]
+    #[error("this principal has used its share of the {limit} bytes of memory for request values")]
     ValuePoolFull { limit: usize },
-    #[error("of {limit} places for requests that are under way there are no more for this principal")]
+    #[error("this principal has used its share of the {limit} concurrent requests")]
     Overloaded { limit: usize },
-    #[error("of {limit} connections there are no more for this principal")]
+    #[error("this principal has used its share of the {limit} connections")]
     TooManyConnections { limit: usize },
-    #[error("the token is one of a principal, and not the one of metrics")]
+    #[error("the token belongs to a principal; /metrics requires the metrics token")]
     MetricsForbidden,
-    #[error("there is no such session")]
+    #[error("the session does not exist")]
     SessionUnknown,
-    #[error("the server is about to end")]
+    #[error("the server is shutting down")]
     Closing,
     #[error("the server is not ready: {0}")]
     NotReady(String),
@@ -121,19 +119,19 @@ impl Refusal {
         }
         Some(match self.code() {
             "host-missing" | "host-refused" => {
-                "take the address that the server listens on, or let it be configured: hosts"
+                "use the address that the server listens on, or start the server with --allow-host"
             }
-            "origin-refused" => "a page in a browser may call where its origin is configured: origins",
-            "not-found" => "the protocol is spoken at /mcp",
+            "origin-refused" => "start the server with --allow-origin to allow pages of this origin",
+            "not-found" => "send MCP requests to /mcp",
             "unauthorized" => "send `Authorization: Bearer TOKEN`",
-            "too-many-attempts" | "rate-limited" | "overloaded" => "try again after the seconds in `Retry-After`",
-            "body-too-large" => "send less, or let the limit be raised",
+            "too-many-attempts" | "rate-limited" | "overloaded" => "retry after the number of seconds in `Retry-After`",
+            "body-too-large" => "send a smaller body, or ask the operator to raise the limit",
             "body-timeout" | "body-broken" => "send the request again",
-            "body-invalid" => "send one JSON-RPC message that the protocol has",
+            "body-invalid" => "send one valid MCP message in JSON-RPC",
             "metrics-forbidden" => {
-                "send the token of `[metrics]` in the file of tokens, or of TOOLCELL_METRICS_TOKEN, as `Authorization: Bearer TOKEN`"
+                "send the token of `[metrics]` in the token file, or of TOOLCELL_METRICS_TOKEN, as `Authorization: Bearer TOKEN`"
             }
-            "session-unknown" => "begin a new session: `initialize`",
+            "session-unknown" => "start a new session with `initialize`",
             "closing" | "not-ready" => "try again later",
             "not-acceptable" => "send `Accept: application/json, text/event-stream`",
             "content-type" => "send `Content-Type: application/json`",

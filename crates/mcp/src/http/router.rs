@@ -45,7 +45,7 @@ use crate::request_limiter::AdmittedRequest;
 pub(super) const ENDPOINT: &str = "/mcp";
 /// The text at `/`.
 const INDEX_TEXT: &str =
-    "Toolcell. The Model Context Protocol is spoken at /mcp; /healthz, /readyz and /metrics say how it is.\n";
+    "Toolcell MCP server. Send MCP requests to /mcp; /healthz, /readyz and /metrics report its state.\n";
 /// The methods of the endpoints for operators.
 const READ_METHODS: &str = "GET, HEAD";
 /// The first revision of the protocol without sessions. Its headers repeat the method of the body.
@@ -142,7 +142,7 @@ impl<H: ServerHandler + Clone> Router<H> {
         let mut response = match told.as_ref().and_then(CorsHeaders::preflight_status) {
             Some(status) => empty_response(status),
             None => self.route(request, peer, guest, &mut held).await.unwrap_or_else(|refusal| {
-                tracing::debug!(code = refusal.code(), %peer, "a request is refused");
+                tracing::debug!(code = refusal.code(), %peer, "request refused");
                 refusal.response()
             }),
         };
@@ -301,7 +301,7 @@ fn invalid_message(bytes: &[u8]) -> Refusal {
     let why = serde_json::from_slice::<ClientJsonRpcMessage>(bytes).err();
     let malformed = why.and_then(|why| reply_to_malformed(bytes, &why));
     let (id, error) = malformed.map_or_else(
-        || (None, ErrorData::invalid_request("the message is none of the protocol", None)),
+        || (None, ErrorData::invalid_request("the message is not an MCP message", None)),
         |malformed| (malformed.id, malformed.error),
     );
     Refusal::BodyInvalid { error: json!({"jsonrpc": "2.0", "id": id, "error": error}) }

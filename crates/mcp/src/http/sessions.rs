@@ -87,9 +87,9 @@ pub(super) enum SessionOwner {
 /// An error of session management.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum SessionError {
-    #[error("a session is made by a principal")]
+    #[error("a session requires a principal")]
     NoPrincipal,
-    #[error("what begins the session is longer than {MAX_INITIALIZE_BYTES} bytes")]
+    #[error("the `initialize` request is longer than {MAX_INITIALIZE_BYTES} bytes")]
     InitializeTooLong,
     #[error(transparent)]
     Session(#[from] LocalSessionManagerError),
@@ -145,7 +145,7 @@ impl Sessions {
             }
             self.lock_table().listeners.remove(&stretch);
         }
-        let about = CancelledNotificationParam::new(Some(request), Some("nobody listens to its answer".to_owned()));
+        let about = CancelledNotificationParam::new(Some(request), Some("the client disconnected".to_owned()));
         let cancelled = ClientNotification::CancelledNotification(CancelledNotification::new(about));
         // If the session is gone, so is the request.
         let _ = self.library.accept_message(&session, ClientJsonRpcMessage::notification(cancelled)).await;

@@ -84,7 +84,7 @@ pub struct PrincipalLimits {
 #[non_exhaustive]
 pub enum TokenStoreError {
     /// The text is not valid TOML.
-    #[error("line {line} is no TOML")]
+    #[error("line {line} is not valid TOML")]
     Syntax {
         /// The line, from 1.
         line: usize,
@@ -101,10 +101,10 @@ pub enum TokenStoreError {
     #[error(transparent)]
     Name(#[from] NameError),
     /// There is no principal.
-    #[error("there is no principal, so nobody could come in")]
+    #[error("no principal is configured, so no client could connect")]
     Empty,
     /// A token is short enough to be guessed.
-    #[error("the token of `{owner}` is {length} bytes, the least is {MIN_TOKEN_BYTES}")]
+    #[error("the token of `{owner}` is {length} bytes, the minimum is {MIN_TOKEN_BYTES}")]
     TooShort {
         /// The owner of the token: a principal, or `metrics`.
         owner: String,
@@ -153,12 +153,12 @@ impl TokenStoreError {
     pub const fn hint(&self) -> &'static str {
         match self {
             Self::Syntax { .. } | Self::Shape { .. } | Self::Empty | Self::Name(_) => {
-                "write `[principals.NAME]` with `token` or `token_blake3`, and, if need be, `requests_per_minute`, `concurrent`; \
-                 and `[metrics]` with `token` or `token_blake3` for whoever collects metrics"
+                "write `[principals.NAME]` with `token` or `token_blake3`, and optionally `requests_per_minute`, \
+                 `concurrent`; write `[metrics]` with `token` or `token_blake3` for access to /metrics"
             }
-            Self::TooShort { .. } | Self::Malformed { .. } => "make one: openssl rand -hex 32",
-            Self::MalformedHash { .. } => "make one: printf %s TOKEN | b3sum",
-            Self::Duplicate { .. } => "give each principal, and metrics, a token of its own",
+            Self::TooShort { .. } | Self::Malformed { .. } => "generate one: openssl rand -hex 32",
+            Self::MalformedHash { .. } => "compute it: printf %s TOKEN | b3sum",
+            Self::Duplicate { .. } => "give each principal and `metrics` its own token",
         }
     }
 }
@@ -185,7 +185,10 @@ impl TokenStore {
         // The library's messages quote the text, which may be a token.
         let file: Table = text.parse().map_err(|error: toml::de::Error| syntax_error(text, error.span()))?;
         if let Some(key) = file.keys().find(|key| !["principals", METRICS_TABLE].contains(&key.as_str())) {
-            return Err(shape_error(key.escape_debug().to_string(), "known here: `principals` and `metrics` are"));
+            return Err(shape_error(
+                key.escape_debug().to_string(),
+                "a known key; the keys are `principals` and `metrics`",
+            ));
         }
         let tables = match file.get("principals") {
             Some(Value::Table(tables)) if !tables.is_empty() => tables,
@@ -300,7 +303,7 @@ fn parse_principal(principal: Principal, table: &Value) -> Result<PrincipalToken
     if let Some(key) = table.keys().find(|key| !PRINCIPAL_KEYS.contains(&key.as_str())) {
         return Err(shape_error(
             path(key),
-            "known here: `token`, `token_blake3`, `requests_per_minute` and `concurrent` are",
+            "a known key; the keys are `token`, `token_blake3`, `requests_per_minute` and `concurrent`",
         ));
     }
     let number = |key: &str| match table.get(key) {
@@ -323,7 +326,7 @@ fn parse_metrics(table: &Value) -> Result<MetricsToken, TokenStoreError> {
     if let Some(key) = table.keys().find(|key| !["token", "token_blake3"].contains(&key.as_str())) {
         return Err(shape_error(
             format!("{METRICS_TABLE}.{}", key.escape_debug()),
-            "known here: `token` and `token_blake3` are",
+            "a known key; the keys are `token` and `token_blake3`",
         ));
     }
     token_hash(table, METRICS_TABLE, METRICS_TABLE).map(MetricsToken)
@@ -336,8 +339,8 @@ fn token_hash(table: &Table, owner: &str, path: &str) -> Result<Hash, TokenStore
         (None, Some(Value::String(hex))) => {
             Hash::from_hex(hex).map_err(|_| TokenStoreError::MalformedHash { owner: owner.to_owned() })
         }
-        (Some(_), None) => Err(shape_error(format!("{path}.token"), "a text")),
-        (None, Some(_)) => Err(shape_error(format!("{path}.token_blake3"), "a text")),
+        (Some(_), None) => Err(shape_error(format!("{path}.token"), "a string")),
+        (None, Some(_)) => Err(shape_error(format!("{path}.token_blake3"), "a string")),
         _ => Err(shape_error(path.to_owned(), "a table with one of `token` and `token_blake3`")),
     }
 }

@@ -95,7 +95,7 @@ impl<R: AsyncRead + Unpin> FrameReader<R> {
             if self.read.0 == self.read.1 {
                 let mut chunk = ReadBuf::new(&mut self.chunk);
                 if let Err(error) = ready!(Pin::new(&mut self.input).poll_read(context, &mut chunk)) {
-                    tracing::debug!(%error, "nothing more can be read of the client");
+                    tracing::debug!(%error, "cannot read from the client");
                     return Poll::Ready(None);
                 }
                 let len = chunk.filled().len();

@@ -38,9 +38,9 @@ impl Metrics {
                 REQUESTS,
                 "Calls of operations, by operation and outcome: ok, or the code of the failure"
             );
-            metrics::describe_histogram!(DURATION, metrics::Unit::Seconds, "How long calls took");
-            metrics::describe_counter!(FUEL, "Fuel that runs used");
-            metrics::describe_gauge!(IN_FLIGHT, "Calls that are under way");
+            metrics::describe_histogram!(DURATION, metrics::Unit::Seconds, "Duration of calls");
+            metrics::describe_counter!(FUEL, "Fuel used by runs");
+            metrics::describe_gauge!(IN_FLIGHT, "Calls in progress");
             Some(handle)
         });
         installed.clone().map(Self)

@@ -190,9 +190,10 @@ pub(super) struct RecordedWarning {
 }
 
 impl ReceiptTool {
+    #[expect(clippy::expect_used, reason = "these texts are signed, so there is no safe fallback")]
     pub(super) fn new(name: &ToolName, spec: &ToolSpec) -> Self {
         // It was serialized for its hash, so it serializes.
-        let text = |value: &Value| serde_json::to_string(value).unwrap_or_default();
+        let text = |value: &Value| serde_json::to_string(value).expect("a JSON value has a JSON form");
         Self {
             id: spec.id(),
             name: name.to_string(),

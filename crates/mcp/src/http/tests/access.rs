@@ -106,7 +106,7 @@ async fn a_principal_has_its_pace() {
         }
         let reply = served.ask(&ask).await;
         assert_eq!((reply.status, reply.code().as_str()), (429, "rate-limited"));
-        assert_eq!(reply.json()["detail"], format!("there were more than {allowed} requests in a minute"));
+        assert_eq!(reply.json()["detail"], format!("more than {allowed} requests in a minute"));
         let wait: u32 = reply.headers["retry-after"].parse().unwrap();
         assert!((1..=60 / allowed).contains(&wait));
     }
@@ -249,16 +249,16 @@ fn refused(text: &str) -> (&'static str, String) {
 fn tokens_that_protect_nothing_are_refused_and_never_shown() {
     let token = "t0ken-t0ken-t0ken";
     for (text, code, message) in [
-        ("", "bearers-invalid", "there is no principal, so nobody could come in"),
-        ("x = 1", "bearers-invalid", "`x` is not known here: `principals` and `metrics` are"),
+        ("", "bearers-invalid", "no principal is configured, so no client could connect"),
+        ("x = 1", "bearers-invalid", "`x` is not a known key; the keys are `principals` and `metrics`"),
         ("principals = 't0ken-t0ken-t0ken'", "bearers-invalid", "`principals` is not a table"),
         (
             "[principals]\na = 't0ken-t0ken-t0ken'",
             "bearers-invalid",
             "`principals.a` is not a table with `token` or `token_blake3`",
         ),
-        ("[principals.a]\ntoken = 't0ken-t0ken-t0ken", "bearers-invalid", "line 2 is no TOML"),
-        ("[principals.a]\ntoken = 'short'", "token-short", "the token of `a` is 5 bytes, the least is 16"),
+        ("[principals.a]\ntoken = 't0ken-t0ken-t0ken", "bearers-invalid", "line 2 is not valid TOML"),
+        ("[principals.a]\ntoken = 'short'", "token-short", "the token of `a` is 5 bytes, the minimum is 16"),
         (
             "[principals.a]\ntoken_blake3 = 't0ken-t0ken-t0ken'",
             "token-invalid",
@@ -272,12 +272,12 @@ fn tokens_that_protect_nothing_are_refused_and_never_shown() {
         (
             "[metrics]\ntoken = 'short'\n[principals.a]\ntoken = 'other-other-other'",
             "token-short",
-            "the token of `metrics` is 5 bytes, the least is 16",
+            "the token of `metrics` is 5 bytes, the minimum is 16",
         ),
         (
             "[metrics]\nx = 't0ken-t0ken-t0ken'\n[principals.a]\ntoken = 'other-other-other'",
             "bearers-invalid",
-            "`metrics.x` is not known here: `token` and `token_blake3` are",
+            "`metrics.x` is not a known key; the keys are `token` and `token_blake3`",
         ),
         (
             "[principals.a]\nconcurrent = 't0ken-t0ken-t0ken'",

@@ -253,7 +253,7 @@ async fn a_body_that_comes_in_drops_is_given_up_long_before_its_time_is_over() {
     }
     let reply = client.reply().await;
     assert_eq!((reply.status, reply.code().as_str()), (408, "body-timeout"));
-    assert_eq!(reply.json()["detail"], "the body came slower than 1000 bytes a second");
+    assert_eq!(reply.json()["detail"], "the body arrived slower than 1000 bytes per second");
     assert!(client.is_ended().await);
     // A body that keeps its rate may take longer than the slack.
     let mut client = served.client().await;
