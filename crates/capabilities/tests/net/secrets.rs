@@ -104,7 +104,7 @@ async fn a_secret_goes_nowhere_that_its_grant_does_not_name() {
             "secret-not-granted",
             "`token` is not granted",
         ),
-        (grant(hosts, EVERYWHERE), get(&format!("{url}{placed}")), "secret-misplaced", "stands in the path"),
+        (grant(hosts, EVERYWHERE), get(&format!("{url}{placed}")), "secret-misplaced", "in the path"),
         (grant(hosts, EVERYWHERE), get(&format!("{url}%7B%7Bsecret%3ATOKEN%7D%7D")), "secret-misplaced", "in the path"),
         (grant(hosts, EVERYWHERE), get(&format!("{url}#{placed}")), "secret-misplaced", "in the fragment"),
         (grant(hosts, EVERYWHERE), get(&format!("http://{placed}@a.test/")), "net-url", "a user name or a password"),
