@@ -62,8 +62,8 @@ pub(crate) fn no_threads() -> [BpfProgram; 2] {
     })
 }
 
-/// The calls that a filter matches: with one of these argument conditions, or, if there are none,
-/// with any arguments.
+/// The calls that a filter matches: with one of these argument conditions, or with any
+/// arguments if the list is empty.
 #[derive(Default)]
 struct FilterRules(BTreeMap<String, Vec<Value>>);
 

@@ -94,7 +94,7 @@ impl Default for NetConfig {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Roots {
     /// The system's certificates, or those that `SSL_CERT_FILE` and `SSL_CERT_DIR` name. They are
-    /// loaded on first use. If there are none, each https request fails.
+    /// loaded on first use. Without any certificate, each https request fails.
     System,
     /// The certificates in a PEM file.
     File(PathBuf),

@@ -34,7 +34,7 @@ pub struct Approval {
     pub at: Timestamp,
 }
 
-/// An approval request that nobody has answered yet.
+/// A pending approval request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PendingApproval {
     /// The tool.

@@ -9,8 +9,8 @@
 //!
 //! Each line carries the hash of the line before it, and the head file carries the hash of the last
 //! one. So [`Audit::verify`] detects and names lines that were changed, dropped, moved or cut off,
-//! by accident or by hand. The chain has no key: whoever can write the directory can also rewrite
-//! the log from any line on, with hashes that fit. Only a [`Head`] that was saved out of their
+//! by accident or by hand. The chain has no key: a process that can write the directory can also
+//! rewrite the log from any line on, with hashes that fit. Only a [`Head`] that was saved out of their
 //! reach proves otherwise. The report of a verification contains a head to save, and a verification
 //! accepts a saved one.
 //!

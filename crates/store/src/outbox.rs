@@ -84,7 +84,7 @@ impl Store {
     ///
     /// let folder = tempfile::tempdir()?;
     /// let store = Store::open(folder.path(), &Settings::default())?;
-    /// let (at, unknown) = (Timestamp::UNIX_EPOCH, ToolRef::parse("nobody")?);
+    /// let (at, unknown) = (Timestamp::UNIX_EPOCH, ToolRef::parse("unknown")?);
     /// assert!(store.with_audit(AuditEvent::new(Action::DeleteDynamicTool, at)).delete(&unknown, at).is_err());
     /// assert_eq!(store.audit().query(AuditFilter::default(), AuditOrder::OldestFirst)?.count(), 0);
     /// # Ok::<(), Box<dyn std::error::Error>>(())

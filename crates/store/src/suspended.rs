@@ -111,7 +111,7 @@ impl Store {
         })?)
     }
 
-    /// A suspended run; `None` if there is none with this identifier.
+    /// Returns the suspended run with this identifier, if it exists.
     ///
     /// # Errors
     /// Any [`Fault`].

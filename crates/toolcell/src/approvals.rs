@@ -152,7 +152,7 @@ impl Toolbox {
     /// assert_eq!(toolbox.pending_approvals(10)?.len(), 1);
     /// let question = toolbox.approval_prompt("later")?;
     /// // After a person has seen the prompt and approved it:
-    /// toolbox.approve(&question, "somebody")?;
+    /// toolbox.approve(&question, "alice")?;
     /// assert_eq!((toolbox.pending_approvals(10)?.len(), toolbox.decisions(10)?.len()), (0, 1));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

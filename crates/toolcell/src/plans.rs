@@ -57,7 +57,7 @@ impl PlanError {
 
 impl Toolbox {
     /// Stores the digests of held effects that are shown to the user, and returns the hash that
-    /// approves all of them; `None` if there are none, or the store is not writable.
+    /// approves all of them. Returns `None` if no effect is held or the store is read-only.
     ///
     /// # Errors
     /// The store's I/O errors.

@@ -169,7 +169,7 @@ impl ToolEvidence {
     }
 }
 
-/// Returns the reasons to retire a tool, the worst first; empty if there are none. A quarantined
+/// Returns the reasons to retire a tool, the worst first. A quarantined
 /// tool is left to the user who quarantined it.
 fn reasons(seen: &ToolEvidence, unused_before: Timestamp) -> Vec<RetireReason> {
     match seen.status {

@@ -63,7 +63,7 @@ pub struct Parameter {
     pub name: String,
     /// The type or types, such as `number` or `string | null`; `any` if none is declared.
     pub kind: String,
-    /// The description; empty if there is none.
+    /// The description, empty by default.
     pub description: String,
     /// Whether the parameter is required.
     pub required: bool,

@@ -104,7 +104,7 @@ pub(super) struct MatchWidth {
 }
 
 impl Pattern {
-    /// Returns the body of each capturing group; there is none with the number 0.
+    /// Returns the body of each capturing group. Groups are numbered from 1.
     pub(super) fn bodies(&self) -> Vec<Option<&Node>> {
         let mut bodies = vec![None; self.groups + 1];
         self.root.collect_bodies(&mut bodies);

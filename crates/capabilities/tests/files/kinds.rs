@@ -1,4 +1,4 @@
-//! What is no regular file: nobody waits at it, and nothing is read from it.
+//! Special files: opening one never blocks, and nothing is read from it.
 
 use std::os::unix::net::UnixListener;
 use std::sync::mpsc::channel;

@@ -1,4 +1,4 @@
-//! Writing so that nobody sees half of it.
+//! Atomic writes: a reader never sees a partial file.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::sync::atomic::{AtomicBool, Ordering};

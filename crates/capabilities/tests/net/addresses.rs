@@ -14,7 +14,7 @@ fn anything(net: &Net, port: u16) -> toolcell_capabilities::NetSession {
     start(net, &[grant("http"), grant("https")], &[])
 }
 
-/// All of these fail in this way, and nobody comes to a server at that port of this machine.
+/// Asserts that each request fails in this way and that a local server on the port gets no connection.
 async fn refused(spellings: &[&str], code: &str) {
     let server = Server::start(|_| answer("never")).await;
     // Not every machine has IPv6; where there is none, nobody can come by it.

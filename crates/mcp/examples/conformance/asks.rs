@@ -110,7 +110,7 @@ fn round(state: Option<&str>, codec: &RequestStateCodec) -> Result<u8, ErrorData
     Ok(opened.first().map_or(0, |digit| digit.saturating_sub(b'0')))
 }
 
-/// What somebody put into a field of a form, if they accepted it.
+/// The value of a form field, if the form was accepted.
 pub(crate) fn content(responses: &InputResponses, key: &str, field: &str) -> Option<String> {
     let answer = responses.get(key)?;
     let accepted = answer["action"] == "accept";

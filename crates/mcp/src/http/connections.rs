@@ -86,7 +86,7 @@ impl Connections {
 
 impl ConnectionRegistry {
     /// Evicts the oldest unauthenticated connection of the address that has the most. Returns false
-    /// if there is none.
+    /// if every connection is authenticated.
     fn evict(&mut self) -> bool {
         let most = self.unauthenticated.iter().max_by_key(|(_, theirs)| theirs.len()).map(|(address, _)| *address);
         let oldest = most.and_then(|address| {

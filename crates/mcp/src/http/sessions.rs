@@ -235,7 +235,7 @@ impl SessionManager for Sessions {
 struct TrackedStream {
     sessions: Sessions,
     session: SessionId,
-    /// `None` after the response was sent, or if there is none to come.
+    /// `None` after the response was sent, or if no response is due.
     request: Option<RequestId>,
     /// The number that `rmcp` gives the request, and the attach count of this stream, once they are
     /// known.

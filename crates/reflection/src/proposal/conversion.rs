@@ -12,7 +12,7 @@ const FORMATS: &str = "csv tsv json jsonl ndjson xml yaml yml toml ini html mark
 /// Adjacent words that name one thing.
 #[derive(Debug)]
 pub(super) struct Phrase {
-    /// The specific words; if there are none, the vague ones.
+    /// The specific words, or the vague words if the task has no specific one.
     words: Vec<String>,
     side: Side,
 }

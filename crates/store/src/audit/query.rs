@@ -123,7 +123,7 @@ impl<'a> AuditLines<'a> {
         }
     }
 
-    /// Opens the next file; false if there is none.
+    /// Opens the next file. Returns false after the last file.
     fn open_next(&mut self) -> Result<bool, Fault> {
         let next = match self.order {
             AuditOrder::NewestFirst => self.parts.pop_back(),

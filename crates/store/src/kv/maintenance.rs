@@ -68,13 +68,13 @@ fn query_names(transaction: &Connection, sql: &str) -> rusqlite::Result<Vec<Stri
     transaction.prepare(sql)?.query_map([], |row| row.get(0))?.collect()
 }
 
-/// The last version number used; 0 if there is none.
+/// The last version number used, or 0 if no version was used.
 fn last_version(transaction: &Connection) -> rusqlite::Result<i64> {
     let sql = "SELECT at FROM mark WHERE what = 'version'";
     Ok(transaction.query_row(sql, [], |row| row.get(0)).optional()?.unwrap_or(0))
 }
 
-/// The greatest version number of an existing entry; 0 if there is none.
+/// The greatest version number of an existing entry, or 0 if the store is empty.
 fn highest_version(transaction: &Connection) -> rusqlite::Result<i64> {
     transaction.query_row("SELECT coalesce(max(version), 0) FROM pair", [], |row| row.get(0))
 }

@@ -109,8 +109,8 @@ fn remove_at(input: &Value, at: &str) -> Value {
     made
 }
 
-/// Returns a replacement that relates a value to another one in the input; `None` if there is none
-/// of its type.
+/// Returns a replacement that relates a value to another one in the input, or `None` if
+/// the input has no other value of its type.
 fn related_value(node: &InputNode<'_>, all: &[InputNode<'_>], dice: &mut SplitMix64) -> Option<Value> {
     let elsewhere: Vec<&Value> =
         all.iter().filter(|other| !node.pointer.starts_with(&other.pointer)).map(|other| other.value).collect();

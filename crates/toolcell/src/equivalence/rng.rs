@@ -16,7 +16,7 @@ impl SplitMix64 {
         usize::try_from(mixed % sides.max(1) as u64).unwrap_or(0)
     }
 
-    /// Returns a random element; `None` if there is none.
+    /// Returns a random element, or `None` if the slice is empty.
     pub(super) fn pick<'a, T>(&mut self, from: &'a [T]) -> Option<&'a T> {
         from.get(self.below(from.len()))
     }

@@ -51,7 +51,7 @@ impl Policy {
         settings
     }
 
-    /// Returns one row per reserved name; one empty row if there is none.
+    /// Returns one row per reserved name; one empty row if no name is reserved.
     fn reserved_settings(&self) -> Vec<Setting> {
         let row = |value: String, origin: &Origin| Setting {
             key: "names.reserved".to_owned(),

@@ -54,7 +54,7 @@ pub struct ParameterResponse<'a> {
     /// Its type or types, such as `number` or `string | null`; `any` where none is declared.
     #[serde(rename = "type")]
     pub kind: &'a str,
-    /// The description; empty if there is none.
+    /// The description, empty by default.
     pub description: &'a str,
     /// Whether the parameter is required.
     pub required: bool,

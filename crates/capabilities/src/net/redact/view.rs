@@ -62,7 +62,7 @@ impl<'a> View<'a> {
     }
 
     /// Decodes one layer of escapes: percent-encoding, HTML character references, and string
-    /// escapes of JSON, JavaScript and Python. Returns `None` if there are none.
+    /// escapes of JSON, JavaScript and Python. Returns `None` if the text has no escape.
     pub(super) fn unescape(&self) -> Option<View<'static>> {
         let is_escape = |byte: &u8| matches!(byte, b'%' | b'&' | b'\\');
         if !self.bytes.iter().any(is_escape) {
@@ -92,7 +92,7 @@ impl<'a> View<'a> {
         changed.then(|| next.build())
     }
 
-    /// Removes white space. Returns `None` if there is none.
+    /// Removes white space. Returns `None` if the text has no white space.
     pub(super) fn without_whitespace(&self) -> Option<View<'static>> {
         self.bytes.iter().any(u8::is_ascii_whitespace).then(|| self.filtered(|byte| !byte.is_ascii_whitespace()))
     }
@@ -119,7 +119,7 @@ impl<'a> View<'a> {
     }
 
     /// Decodes quoted-printable (RFC 2045, section 6.7): soft line breaks and escapes such as
-    /// `=3D`. Returns `None` if there are none.
+    /// `=3D`. Returns `None` if the text has no such sequence.
     pub(super) fn decode_quoted_printable(&self) -> Option<View<'static>> {
         if !self.bytes.contains(&b'=') {
             return None;

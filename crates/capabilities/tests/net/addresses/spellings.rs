@@ -1,4 +1,4 @@
-//! Ways to say an address that is nobody else's business; `:P` is a port.
+//! Spellings of non-public addresses; `:P` stands for a port.
 
 /// They are read as an address, and that one is refused.
 pub(super) const ADDRESSES: &[&str] = &[
