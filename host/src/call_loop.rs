@@ -6,6 +6,7 @@
 use std::convert::Infallible;
 use std::time::Duration;
 
+use toolcell_json::{Json, Params};
 use toolcell_protocol::{
     Call, CompletionRef, LimitExceeded, Load, OperationErrorRef, OperationOutputRef, Reply, Resume,
 };
@@ -14,7 +15,6 @@ use crate::budget::Budget;
 use crate::deadline::CallDeadline;
 use crate::host_calls::{HostCallDriver, Remaining, WaitOutcome, WaitResult};
 use crate::instance::{GuestExport, GuestInstance};
-use crate::json::{Json, Params};
 use crate::outcome::{Outcome, Stop, Thrown, ValueSide, Warning};
 use crate::sandbox::{CallContext, Script};
 use crate::stack_trace;

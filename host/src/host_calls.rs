@@ -7,9 +7,9 @@ use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
+use toolcell_json::Json;
 
 use crate::deadline::CallDeadline;
-use crate::json::Json;
 
 pub use toolcell_protocol::{Effects, Grant, HostCall};
 

@@ -12,13 +12,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use toolcell_json::Json;
 use toolcell_protocol::{IMPORT_MODULE, Level};
 use wasmtime::{Caller, Engine, Extern, Linker, ResourceLimiter, Result};
 
 use crate::budget::Budget;
 use crate::deadline::CallDeadline;
 use crate::image;
-use crate::json::Json;
 use crate::outcome::{ClockReading, LogLine, Stop};
 use crate::profile::Sampler;
 use crate::sandbox::CallContext;

@@ -23,7 +23,6 @@ mod host_calls;
 mod image;
 mod imports;
 mod instance;
-mod json;
 mod machine;
 mod outcome;
 mod profile;
@@ -44,13 +43,13 @@ pub use host_calls::{
 };
 pub use image::GUEST_DIGEST;
 pub use imports::{PartialResultSink, WallClock};
-pub use json::{Json, JsonError, Params};
 pub use machine::pagemap_scan;
 pub use outcome::{ClockReading, LogLine, Outcome, Report, Stop, Thrown, Usage, ValueSide, Warning};
 pub use profile::{CallProfile, Frame, FrameOrigin, ProfileSlot, ProfiledFunction, Stack};
 pub use sandbox::{CallContext, PrepareResult, Prepared, Sandbox, SandboxConfig, Script};
 pub use suspend::{CallStatus, ResumeError, SuspendedCall};
 pub use ticker::Interruption;
+pub use toolcell_json::{Json, JsonError, Params};
 pub use toolcell_protocol::Level;
 
 /// The version of Wasmtime that counts the fuel. Fuel figures are comparable only within one

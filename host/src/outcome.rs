@@ -5,9 +5,8 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use toolcell_json::Json;
 use toolcell_protocol::Level;
-
-use crate::json::Json;
 
 /// The way a call ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -15,6 +15,7 @@ mod sampler;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
+use toolcell_json::Params;
 use wasmtime::InstanceAllocationStrategy;
 
 use crate::budget::Budget;
@@ -23,7 +24,6 @@ use crate::engine_config::ImageKind;
 use crate::error::CallError;
 use crate::image::Image;
 use crate::instance::{GuestModule, ImageError};
-use crate::json::Params;
 use crate::outcome::Report;
 use crate::sandbox::{CallContext, Prepared, Sandbox};
 use crate::suspend::{CallInProgress, SuspendableStatus};

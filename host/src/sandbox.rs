@@ -4,8 +4,10 @@
 //! Invariant: the result of a call depends only on the script, the parameters, the budget and the
 //! [`CallContext`]. A call leaves no state behind in the sandbox.
 
-use std::sync::OnceLock;
+use std::sync::{LazyLock, OnceLock};
 use std::time::{Duration, Instant};
+
+use toolcell_json::{Json, Params};
 
 use crate::budget::{Budget, FuelScope};
 use crate::call_limiter::{AcquireError, CallLimiter, OnOverload};
@@ -18,11 +20,15 @@ use crate::host_calls::{HostCalls, NoHostCalls};
 use crate::image::{Image, allocation_strategy};
 use crate::imports::{HostState, PartialResultSink, WallClock};
 use crate::instance::{GuestInstance, GuestModule, ImageError, MemoryDelta};
-use crate::json::{Json, Params};
 use crate::outcome::{Outcome, Report, Stop, Usage};
 use crate::profile::ProfileSlot;
 use crate::suspend::{CallInProgress, SuspendableStatus};
 use crate::ticker::Interruption;
+
+/// The manifest of a script whose tool is a single function.
+#[expect(clippy::expect_used, reason = "a literal, which a test parses")]
+static FUNCTION_MANIFEST: LazyLock<Json> =
+    LazyLock::new(|| Json::parse(r#"{"shape":"function","tools":[{}]}"#).expect("a JSON text"));
 
 /// The configuration of a sandbox.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -307,7 +313,7 @@ impl Sandbox {
             State::Snapshot(cell.memory_delta().map_err(|error| CallError::NoInstance(error.to_string()))?)
         };
         let manifest = match shape {
-            ToolShape::Function => Json::FUNCTION_MANIFEST,
+            ToolShape::Function => FUNCTION_MANIFEST.clone(),
             // The guest describes its tools after the snapshot was taken and the fuel was read.
             // Calls skip this step, so they start from the same state and burn the same fuel.
             ToolShape::Described => {

@@ -8,6 +8,7 @@
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
+use toolcell_json::Params;
 use toolcell_protocol::{ABI_VERSION, decode, encode};
 
 use crate::ENGINE_VERSION;
@@ -19,7 +20,6 @@ use crate::image::GUEST_DIGEST;
 use crate::image::fresh_block;
 use crate::imports::HostState;
 use crate::instance::{BLOCK_BYTES, GuestInstance, MemoryDelta};
-use crate::json::Params;
 use crate::outcome::{ClockReading, LogLine, Outcome, Report, Stop, Usage, ValueSide, Warning};
 use crate::sandbox::{CallContext, CallFuel, Prepared, Sandbox, Script, build_report, not_started};
 

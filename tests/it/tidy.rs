@@ -9,8 +9,10 @@ use crate::world::{files, pages, read, root, stem};
 /// The allowed dependencies between crates.
 const ARROWS: &[(&str, &[&str])] = &[
     ("crates/protocol", &[]),
+    ("crates/json", &["toolcell-protocol"]),
     ("crates/tool", &[]),
-    ("host", &["toolcell-protocol"]),
+    ("crates/schema", &["toolcell-json"]),
+    ("host", &["toolcell-json", "toolcell-protocol"]),
     ("crates/jail", &["toolcell-host", "toolcell-protocol"]),
     ("crates/analysis", &["toolcell-tool"]),
     ("crates/capabilities", &["toolcell-tool"]),
@@ -24,6 +26,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "toolcell-host",
             "toolcell-jail",
             "toolcell-reflection",
+            "toolcell-schema",
             "toolcell-store",
             "toolcell-tool",
         ],
@@ -74,7 +77,7 @@ fn only_the_crate_that_owns_a_library_names_it() {
         ("swc_", &["crates/analysis"]),
         ("cap-std", &["crates/capabilities", "crates/store"]),
         ("rusqlite", &["crates/store"]),
-        ("jsonschema", &["crates/toolcell"]),
+        ("jsonschema", &["crates/schema", "crates/toolcell"]),
         ("tokio", &["crates/capabilities", "crates/toolcell", "crates/mcp"]),
         ("proptest", &["crates/tool", "crates/toolcell"]),
         ("icu_segmenter", &["crates/reflection"]),

@@ -64,7 +64,6 @@ mod rejected_request;
 mod response;
 mod review;
 mod run_record;
-mod schema;
 mod vet;
 
 mod exchange;
@@ -112,7 +111,6 @@ pub use response::{
 pub use retire::{RetireError, RetireReason, Retirement};
 pub use run::{Deprecation, Explanation, RunError, RunOptions, RunResult, ToolFailure};
 pub use run_record::{ContentDigest, ResourceUse, RunRecord};
-pub use schema::{Args, ParamProblem, Parameter, ParamsError, Schema, SchemaError};
 pub use search::{Hit, SearchError};
 pub use show::{ApprovalState, ShowError, ToolDetails};
 pub use suspend::{CallbackTicket, ResumeRequest, RunOutcome, RunSuspendError, SuspendedRun, SuspendedRunInfo};
@@ -130,6 +128,8 @@ pub use toolcell_host::{
     WaitOutcome, WaitResult, WallClock, Warning, pagemap_scan,
 };
 pub use toolcell_reflection as reflection;
+pub(crate) use toolcell_schema as schema;
+pub use toolcell_schema::{Args, ParamProblem, Parameter, ParamsError, Schema, SchemaError};
 pub use toolcell_store as store;
 pub use toolcell_tool::{
     Access, CallableTools, Draft, DraftError, Example, Expectation, FilesGrant, GrantError, HostPattern, IdPrefix,

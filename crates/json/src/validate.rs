@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use toolcell_protocol::MAX_DEPTH;
 
-use super::JsonError;
+use crate::JsonError;
 
 /// The maximum length of a reported path, in characters.
 const MAX_PATH_CHARS: usize = 500;
@@ -18,7 +18,7 @@ enum Container {
     Object { key: std::ops::Range<usize> },
 }
 
-pub(super) struct Validator<'a> {
+pub(crate) struct Validator<'a> {
     text: &'a str,
     bytes: &'a [u8],
     offset: usize,
@@ -26,18 +26,18 @@ pub(super) struct Validator<'a> {
 }
 
 impl<'a> Validator<'a> {
-    pub(super) fn new(text: &'a str) -> Self {
+    pub(crate) fn new(text: &'a str) -> Self {
         Self { text, bytes: text.as_bytes(), offset: 0, open_containers: Vec::new() }
     }
 
-    pub(super) fn expect_object(&mut self) -> Result<(), JsonError> {
+    pub(crate) fn expect_object(&mut self) -> Result<(), JsonError> {
         self.skip_space();
         if self.peek() == Some(b'{') { Ok(()) } else { Err(self.error("expected an object")) }
     }
 
     /// Validates the whole text. Calls `number` with each number and a function that returns its
     /// path.
-    pub(super) fn validate(&mut self, number: &mut dyn FnMut(&str, &dyn Fn() -> String)) -> Result<(), JsonError> {
+    pub(crate) fn validate(&mut self, number: &mut dyn FnMut(&str, &dyn Fn() -> String)) -> Result<(), JsonError> {
         loop {
             self.skip_space();
             let opened = self.value(number)?;

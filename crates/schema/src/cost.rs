@@ -19,7 +19,7 @@ use super::pattern::{AutomatonBudget, PatternCost};
 use super::subschemas::Subschemas;
 
 /// The maximum number of steps for checking the parameters of one call.
-pub(crate) const MAX_CHECK_STEPS: u64 = 4_000_000;
+pub const MAX_CHECK_STEPS: u64 = 4_000_000;
 /// The maximum size in memory of a list of faults, in bytes.
 const MAX_FAULT_LIST_BYTES: u64 = 32 << 20;
 /// The maximum number of patterns in a declaration.

@@ -7,7 +7,7 @@
 
 mod params;
 mod pretty;
-mod serde;
+mod serde_impls;
 mod validate;
 
 pub use params::Params;
@@ -22,24 +22,18 @@ impl Json {
     /// `null`
     pub const NULL: Self = Self(std::borrow::Cow::Borrowed("null"));
 
-    /// The manifest of a script whose tool is a single function.
-    pub(crate) const FUNCTION_MANIFEST: Self = Self(std::borrow::Cow::Borrowed(r#"{"shape":"function","tools":[{}]}"#));
-
     /// Validates a text.
     ///
     /// # Errors
     /// [`JsonError`] with the position of the first error.
     ///
-    /// # Errors
-    /// [`JsonError`] with the place of the first fault.
-    ///
     /// # Examples
     /// ```
-    /// use toolcell_host::Json;
+    /// use toolcell_json::Json;
     ///
     /// assert_eq!(Json::parse(r#"{"n": 1e400}"#)?.as_str(), r#"{"n": 1e400}"#);
     /// assert_eq!(Json::parse("[1,]").unwrap_err().to_string(), "expected a value at line 1, column 4");
-    /// # Ok::<(), toolcell_host::JsonError>(())
+    /// # Ok::<(), toolcell_json::JsonError>(())
     /// ```
     pub fn parse(text: impl Into<String>) -> Result<Self, JsonError> {
         let text = text.into();
@@ -58,11 +52,11 @@ impl Json {
     ///
     /// # Examples
     /// ```
-    /// use toolcell_host::Json;
+    /// use toolcell_json::Json;
     ///
     /// assert_eq!(Json::parse(r#""a\nb""#)?.to_text(), "a\nb");
     /// assert_eq!(Json::parse(r#"{"a":[1,-0],"b":{}}"#)?.to_text(), "{\n  \"a\": [\n    1,\n    -0\n  ],\n  \"b\": {}\n}");
-    /// # Ok::<(), toolcell_host::JsonError>(())
+    /// # Ok::<(), toolcell_json::JsonError>(())
     /// ```
     #[must_use]
     pub fn to_text(&self) -> String {

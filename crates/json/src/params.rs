@@ -1,7 +1,7 @@
 //! The parameters of a call.
 
-use super::validate::Validator;
-use super::{Json, JsonError};
+use crate::validate::Validator;
+use crate::{Json, JsonError};
 
 /// The maximum number of inexact numbers that are recorded.
 const MAX_INEXACT: usize = 100;
@@ -27,13 +27,9 @@ impl Params {
     /// [`JsonError`] if the text is not JSON, not an object, or nested deeper than
     /// [`MAX_DEPTH`](toolcell_protocol::MAX_DEPTH) levels.
     ///
-    /// # Errors
-    /// [`JsonError`] where the text is not JSON, not an object, or nested deeper than
-    /// [`MAX_DEPTH`](toolcell_protocol::MAX_DEPTH) levels.
-    ///
     /// # Examples
     /// ```
-    /// use toolcell_host::Params;
+    /// use toolcell_json::Params;
     ///
     /// assert!(Params::parse(r#"{"numbers": [1, 2]}"#).is_ok());
     /// assert_eq!(Params::parse("[1]").unwrap_err().to_string(), "expected an object at line 1, column 1");
@@ -61,7 +57,8 @@ impl Params {
     }
 
     /// Returns the numbers that change on conversion: the path as a JSON Pointer, and a message.
-    pub(crate) fn inexact(&self) -> &[(String, String)] {
+    #[must_use]
+    pub fn inexact(&self) -> &[(String, String)] {
         &self.inexact
     }
 }

@@ -30,10 +30,10 @@ mod types;
 mod unique;
 
 use serde_json::{Value, json};
-use toolcell_host::Params;
+use toolcell_json::Params;
 
 use compile::CompiledSchema;
-pub(crate) use cost::MAX_CHECK_STEPS;
+pub use cost::MAX_CHECK_STEPS;
 use defaults::{Coercion, DefaultFiller, MAX_FILLED_BYTES};
 pub use error::{ParamProblem, ParamsError, SchemaError};
 
@@ -128,7 +128,8 @@ impl Schema {
     /// # Examples
     /// ```
     /// use serde_json::json;
-    /// use toolcell::{Params, Schema};
+    /// use toolcell_json::Params;
+    /// use toolcell_schema::Schema;
     ///
     /// let schema = Schema::compile(&json!({
     ///     "numbers": { "type": "array", "description": "what to take the mean of", "required": true },
@@ -161,7 +162,7 @@ impl Schema {
     ///
     /// # Errors
     /// As [`compile`](Self::compile).
-    pub(crate) fn for_value(field: &str, declared: &Value) -> Result<Self, SchemaError> {
+    pub fn for_value(field: &str, declared: &Value) -> Result<Self, SchemaError> {
         if !declared.is_object() && !declared.is_boolean() {
             return Err(SchemaError::NotAnObject { is: display::value(declared) });
         }
@@ -182,7 +183,7 @@ impl Schema {
     ///
     /// # Errors
     /// As [`check`](Self::check).
-    pub(crate) fn validate(&self, value: &Value) -> Result<(), ParamsError> {
+    pub fn validate(&self, value: &Value) -> Result<(), ParamsError> {
         match &self.declared {
             Some(declared) if !declared.is_valid(value)? => Err(declared.to_error(value)),
             _ => Ok(()),
@@ -218,7 +219,8 @@ impl Schema {
     }
 
     /// Returns the number of steps of checking the parameters; `None` if it exceeds the limit.
-    pub(crate) fn check_steps(&self, params: &Value) -> Option<u64> {
+    #[must_use]
+    pub fn check_steps(&self, params: &Value) -> Option<u64> {
         match &self.declared {
             None => Some(0),
             Some(declared) => declared.compiled.costs.count_steps(params).ok(),

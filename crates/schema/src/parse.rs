@@ -7,7 +7,7 @@
 use std::io;
 
 use serde_json::Value;
-use toolcell_host::Params;
+use toolcell_json::Params;
 
 use super::complexity;
 use super::error::ParamsError;

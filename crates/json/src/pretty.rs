@@ -4,7 +4,7 @@
 
 /// Formats a string without quotes and escapes, and anything else indented by two spaces, as
 /// `JSON.stringify(value, null, 2)` does.
-pub(super) fn format_text(json: &str) -> String {
+pub(crate) fn format_text(json: &str) -> String {
     let json = json.trim();
     match json.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
         Some(inner) => unescape(inner),
