@@ -26,7 +26,6 @@ mod namespaces;
 mod parse;
 mod position;
 mod quality;
-mod redos;
 mod rules;
 mod safety;
 mod scan;
