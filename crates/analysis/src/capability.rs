@@ -2,138 +2,54 @@
 //!
 //! Invariant: a name that is only known at run time makes the need `unknown`; it is never left out.
 
-use std::collections::{BTreeMap, BTreeSet};
+use toolcell_tool::{Capabilities, Capability};
 
-use serde::Serialize;
-use toolcell_tool::Capability;
-
-use crate::facts::Facts;
+use crate::facts::{Facts, UseKind};
 use crate::value::{AccessPath, Key, Root, Value};
 
-/// The names that a source uses of a capability: hosts, secrets, tools or key-value spaces.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
-pub struct CapabilityNeed {
-    /// The names that the source spells out.
-    pub named: BTreeSet<String>,
-    /// Whether there are further names that are only known at run time.
-    pub unknown: bool,
+/// Collects the capabilities that a source can use.
+pub(crate) fn capabilities_of(facts: &Facts) -> Capabilities {
+    let mut found = Capabilities::default();
+    for call in &facts.calls {
+        let Some(thing) = call.callee.as_path() else { continue };
+        let first = call.args.first().unwrap_or(&Value::Undefined);
+        match capability_of_global(thing) {
+            Some(Capability::Net) => {
+                let host = call.prefixes.first().and_then(|prefix| host_of_url_prefix(prefix));
+                add_need(&mut found, Capability::Net, host);
+            }
+            // Calls of these capabilities have no names.
+            None | Some(Capability::Clock | Capability::Random | Capability::Timers) => {}
+            Some(capability) => add_need(&mut found, capability, first.as_text().map(str::to_owned)),
+        }
+    }
+    // `new Date(2024, 0, 1)` reads no clock.
+    let reads_clock = facts.calls.iter().any(|call| {
+        call.callee.as_path().is_some_and(is_date) && (!call.is_new || call.args.is_empty() && call.prefixes.is_empty())
+    });
+    for used_here in facts.uses.iter().filter(|used| used.kind != UseKind::TypeTested) {
+        match capability_of_global(&used_here.path) {
+            Some(Capability::Clock) if is_date(&used_here.path) => {
+                if used_here.kind == UseKind::Plain || reads_clock {
+                    found.insert(Capability::Clock);
+                }
+            }
+            Some(capability @ (Capability::Clock | Capability::Random | Capability::Timers)) => {
+                found.insert(capability);
+            }
+            // Used as a value: the names that it is called with later are not known.
+            Some(capability) if used_here.kind == UseKind::Plain => found.insert_unknown(capability),
+            Some(_) | None => {}
+        }
+    }
+    found
 }
 
-/// A set of capabilities, each with the names that are needed of it.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
-#[serde(transparent)]
-pub struct Capabilities(BTreeMap<Capability, CapabilityNeed>);
-
-impl Capabilities {
-    /// Creates a set of capabilities without names.
-    #[must_use]
-    pub fn unscoped(capabilities: impl IntoIterator<Item = Capability>) -> Self {
-        Self(capabilities.into_iter().map(|capability| (capability, CapabilityNeed::default())).collect())
-    }
-
-    /// Creates a set of capabilities with the names needed of each; an empty set of names stands
-    /// for all.
-    #[must_use]
-    pub fn scoped(capabilities: impl IntoIterator<Item = (Capability, BTreeSet<String>)>) -> Self {
-        let named = |(capability, named)| (capability, CapabilityNeed { named, unknown: false });
-        Self(capabilities.into_iter().map(named).collect())
-    }
-
-    /// Returns the need for a capability, if the set has it.
-    #[must_use]
-    pub fn need_of(&self, capability: Capability) -> Option<&CapabilityNeed> {
-        self.0.get(&capability)
-    }
-
-    /// Returns whether the set has a capability.
-    #[must_use]
-    pub fn has(&self, capability: Capability) -> bool {
-        self.0.contains_key(&capability)
-    }
-
-    /// Returns the capabilities with their needs, in order.
-    pub fn iter(&self) -> impl Iterator<Item = (Capability, &CapabilityNeed)> {
-        self.0.iter().map(|(capability, need)| (*capability, need))
-    }
-
-    /// Returns whether the set is empty.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    fn add_need(&mut self, capability: Capability, what: Option<String>) {
-        let need = self.0.entry(capability).or_default();
-        match what {
-            Some(name) => {
-                need.named.insert(name);
-            }
-            None => need.unknown = true,
-        }
-    }
-
-    /// Collects the capabilities that a source can use.
-    pub(crate) fn from_facts(facts: &Facts) -> Self {
-        let mut found = Self::default();
-        for call in &facts.calls {
-            let Some(thing) = call.callee.as_path() else { continue };
-            let first = call.args.first().unwrap_or(&Value::Undefined);
-            match capability_of_global(thing) {
-                Some(Capability::Net) => {
-                    found
-                        .add_need(Capability::Net, call.prefixes.first().and_then(|prefix| host_of_url_prefix(prefix)));
-                }
-                // Calls of these capabilities have no names.
-                None | Some(Capability::Clock | Capability::Random | Capability::Timers) => {}
-                Some(capability) => found.add_need(capability, first.as_text().map(str::to_owned)),
-            }
-        }
-        // `new Date(2024, 0, 1)` reads no clock.
-        let reads_clock = facts.calls.iter().any(|call| {
-            call.callee.as_path().is_some_and(is_date)
-                && (!call.is_new || call.args.is_empty() && call.prefixes.is_empty())
-        });
-        for used_here in facts.uses.iter().filter(|used| used.kind != crate::facts::UseKind::TypeTested) {
-            match capability_of_global(&used_here.path) {
-                Some(Capability::Clock) if is_date(&used_here.path) => {
-                    if used_here.kind == crate::facts::UseKind::Plain || reads_clock {
-                        found.0.entry(Capability::Clock).or_default();
-                    }
-                }
-                Some(capability @ (Capability::Clock | Capability::Random | Capability::Timers)) => {
-                    found.0.entry(capability).or_default();
-                }
-                // Used as a value: the names that it is called with later are not known.
-                Some(capability) if used_here.kind == crate::facts::UseKind::Plain => found.add_need(capability, None),
-                Some(_) | None => {}
-            }
-        }
-        found
-    }
-
-    /// Returns the capabilities that are used but not declared, without those that have a
-    /// deterministic fallback.
-    #[must_use]
-    pub fn missing_from(&self, declared: &Self) -> Vec<Capability> {
-        self.0.keys().copied().filter(|used| !declared.has(*used) && !used.has_deterministic_fallback()).collect()
-    }
-
-    /// Returns the capabilities that are declared but not used.
-    #[must_use]
-    pub fn unused_in(&self, declared: &Self) -> Vec<Capability> {
-        declared.0.keys().copied().filter(|asked| !self.has(*asked)).collect()
-    }
-
-    /// Returns the capabilities that are declared with names that the source does not use, if all
-    /// names that it uses are known.
-    #[must_use]
-    pub fn over_broad(&self, declared: &Self) -> Vec<Capability> {
-        let wide = |asked: &Capability| {
-            self.0.get(asked).is_some_and(|used| {
-                !used.unknown && !used.named.is_empty() && declared.0[asked].named.difference(&used.named).count() > 0
-            })
-        };
-        declared.0.keys().copied().filter(wide).collect()
+/// Adds a need for a capability; without a name, the names are only known at run time.
+fn add_need(found: &mut Capabilities, capability: Capability, name: Option<String>) {
+    match name {
+        Some(name) => found.insert_name(capability, name),
+        None => found.insert_unknown(capability),
     }
 }
 

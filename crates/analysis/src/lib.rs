@@ -26,7 +26,6 @@ mod namespaces;
 mod parse;
 mod position;
 mod quality;
-mod redos;
 mod rules;
 mod safety;
 mod scan;
@@ -45,7 +44,6 @@ use parse::{ParsedSource, byte_range, parse, with_globals};
 use position::LineIndex;
 use stack::{join_on_large_stack, on_large_stack};
 
-pub use capability::{Capabilities, CapabilityNeed};
 pub use entry_point::EntryPoint;
 pub use error::{AnalysisError, Diagnostic};
 pub use finding::{Finding, RuleId, Severity};
@@ -53,7 +51,7 @@ pub use position::Location;
 pub use quality::{CategoryScores, QualityAssessment, QualityIssue};
 pub use safety::{SafetyAnalysisIssue, SafetyAnalysisResult};
 pub use script::{Script, transpile};
-pub use toolcell_tool::Capability;
+pub use toolcell_tool::{Capabilities, Capability, CapabilityNeed};
 
 /// The maximum nesting depth of a source that is analysed. A deeper source gets one finding, about
 /// its depth.
@@ -182,7 +180,7 @@ fn assess(source: &str, parsed: &mut ParsedSource, declared: Option<&Capabilitie
     let mut findings = rules::check(&looked_at, &lines, Severity::Low);
     let found = entry_point::find_entry_point(&parsed.program);
     findings.extend(entry_point_finding(&found, &lines));
-    let capabilities = Capabilities::from_facts(&facts);
+    let capabilities = capability::capabilities_of(&facts);
     let comparison = declared.map_or_else(CapabilityDiff::default, |declared| CapabilityDiff {
         missing: capabilities.missing_from(declared),
         unused: capabilities.unused_in(declared),

@@ -5,9 +5,8 @@
 //! safe if its score is at least 0.5 and it has no high or critical finding.
 
 use serde::Serialize;
-use toolcell_tool::Capability;
+use toolcell_tool::{Capabilities, Capability};
 
-use crate::capability::Capabilities;
 use crate::finding::{Finding, RuleId, Severity};
 
 /// The minimum score of a safe source.

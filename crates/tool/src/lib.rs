@@ -3,6 +3,7 @@
 //! Invariant: pure values. Nothing here touches a clock, a file, the environment, a thread or a
 //! random number.
 
+mod capabilities;
 mod capability;
 mod draft;
 mod example;
@@ -14,6 +15,7 @@ mod name;
 mod spec;
 mod status;
 
+pub use capabilities::{Capabilities, CapabilityNeed};
 pub use capability::Capability;
 pub use draft::{Draft, DraftError, Language, SOURCE_LIMIT};
 pub use example::{Example, Expectation, Postconditions};

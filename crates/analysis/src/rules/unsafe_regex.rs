@@ -1,10 +1,10 @@
 //! `unsafe-regex`: a pattern that takes exponential or polynomial time on some input.
 
 use rustc_hash::FxHashSet;
+use toolcell_redos::{Risk, StepBudget, Verdict, check as verdict};
 
 use super::{Findings, Rule, RuleContext};
 use crate::finding::{RuleId, Severity};
-use crate::redos::{Risk, StepBudget, Verdict, check as verdict};
 
 pub(super) const RULE: Rule =
     Rule { id: RuleId("unsafe-regex"), max_severity: Severity::Medium, docs: include_str!("unsafe_regex.md"), check };

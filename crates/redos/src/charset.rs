@@ -6,18 +6,18 @@
 
 /// A set of characters.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
-pub(super) struct CharSet {
+pub(crate) struct CharSet {
     ranges: Vec<(u32, u32)>,
 }
 
 /// The characters of `\d`.
-pub(super) const DIGITS: &[(u32, u32)] = &[(0x30, 0x39)];
+pub(crate) const DIGITS: &[(u32, u32)] = &[(0x30, 0x39)];
 
 /// The characters of `\w`.
-pub(super) const WORD: &[(u32, u32)] = &[(0x30, 0x39), (0x41, 0x5A), (0x5F, 0x5F), (0x61, 0x7A)];
+pub(crate) const WORD: &[(u32, u32)] = &[(0x30, 0x39), (0x41, 0x5A), (0x5F, 0x5F), (0x61, 0x7A)];
 
 /// The characters of `\s`.
-pub(super) const SPACE: &[(u32, u32)] = &[
+pub(crate) const SPACE: &[(u32, u32)] = &[
     (0x09, 0x0D),
     (0x20, 0x20),
     (0xA0, 0xA0),
@@ -31,7 +31,7 @@ pub(super) const SPACE: &[(u32, u32)] = &[
 ];
 
 /// The line terminators: `.` does not match them, and `^` and `$` respect them with the flag `m`.
-pub(super) const NEWLINES: &[(u32, u32)] = &[(0x0A, 0x0A), (0x0D, 0x0D), (0x2028, 0x2029)];
+pub(crate) const NEWLINES: &[(u32, u32)] = &[(0x0A, 0x0A), (0x0D, 0x0D), (0x2028, 0x2029)];
 
 /// The maximum size of an alphabet beyond ASCII. A larger set is a script without cases, or several
 /// scripts.
@@ -42,7 +42,7 @@ const LAST_LATIN1: u32 = 0xFF;
 
 impl CharSet {
     /// Creates a set from ranges in any order.
-    pub(super) fn from_ranges(ranges: &[(u32, u32)]) -> Self {
+    pub(crate) fn from_ranges(ranges: &[(u32, u32)]) -> Self {
         let mut sorted = ranges.to_vec();
         sorted.sort_unstable();
         let mut merged: Vec<(u32, u32)> = Vec::with_capacity(sorted.len());
@@ -55,24 +55,24 @@ impl CharSet {
         Self { ranges: merged }
     }
 
-    pub(super) fn from_char(character: u32) -> Self {
+    pub(crate) fn from_char(character: u32) -> Self {
         Self { ranges: vec![(character, character)] }
     }
 
-    pub(super) fn ranges(&self) -> &[(u32, u32)] {
+    pub(crate) fn ranges(&self) -> &[(u32, u32)] {
         &self.ranges
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }
 
-    pub(super) fn union(&self, other: &Self) -> Self {
+    pub(crate) fn union(&self, other: &Self) -> Self {
         Self::from_ranges(&[&*self.ranges, &*other.ranges].concat())
     }
 
     /// Returns every character up to `limit` that is not in the set.
-    pub(super) fn complement(&self, limit: u32) -> Self {
+    pub(crate) fn complement(&self, limit: u32) -> Self {
         let mut ranges = Vec::with_capacity(self.ranges.len() + 1);
         let mut next = 0;
         for &(low, high) in &self.ranges {
@@ -87,7 +87,7 @@ impl CharSet {
         Self { ranges }
     }
 
-    pub(super) fn intersection(&self, other: &Self) -> Self {
+    pub(crate) fn intersection(&self, other: &Self) -> Self {
         let mut ranges = Vec::new();
         let (mut left, mut right) = (self.ranges.iter().peekable(), other.ranges.iter().peekable());
         while let (Some(&&(a, b)), Some(&&(c, d))) = (left.peek(), right.peek()) {
@@ -106,7 +106,7 @@ impl CharSet {
     /// Returns the set with the other cases of its letters, for the flag `i`. Beyond ASCII, at most
     /// `left` letters are looked up, and only those of Latin-1 if the set is larger than any
     /// alphabet.
-    pub(super) fn with_both_cases(&self, left: &mut u32) -> Self {
+    pub(crate) fn with_both_cases(&self, left: &mut u32) -> Self {
         let mut ranges = self.ranges.clone();
         let beyond_ascii = self.ranges.iter().filter(|(_, high)| *high >= 0x80);
         let is_alphabet = beyond_ascii.map(|(low, high)| high - low.max(&0x80) + 1).sum::<u32>() <= MAX_ALPHABET_CHARS;
@@ -127,12 +127,12 @@ impl CharSet {
 }
 
 /// Returns the characters of a text, as a pattern sees them.
-pub(super) fn units(text: &str, unicode: bool) -> Vec<u32> {
+pub(crate) fn units(text: &str, unicode: bool) -> Vec<u32> {
     if unicode { text.chars().map(u32::from).collect() } else { text.encode_utf16().map(u32::from).collect() }
 }
 
 /// Returns the text of characters. Lone surrogates are lost.
-pub(super) fn text(units: &[u32]) -> String {
+pub(crate) fn text(units: &[u32]) -> String {
     let halves = units.iter().flat_map(|unit| match char::from_u32(*unit) {
         Some(c) => c.encode_utf16(&mut [0; 2]).to_vec(),
         None => u16::try_from(*unit).into_iter().collect(),
@@ -142,7 +142,7 @@ pub(super) fn text(units: &[u32]) -> String {
 
 /// Returns the lower and the upper case of a character beyond ASCII, if each is one character
 /// beyond ASCII.
-pub(super) fn other_cases(unit: u32) -> impl Iterator<Item = u32> {
+pub(crate) fn other_cases(unit: u32) -> impl Iterator<Item = u32> {
     let character = char::from_u32(unit);
     let lower = character.and_then(|c| single_char(c.to_lowercase()));
     let upper = character.and_then(|c| single_char(c.to_uppercase()));

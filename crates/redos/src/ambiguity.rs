@@ -8,26 +8,26 @@
 //! programs that use regular expressions" (2017). Invariant: a candidate is a word that has the
 //! claimed paths. Whether it makes a match slow is proven elsewhere.
 
-use super::alphabet::{Letter, Letters};
-use super::automaton::{Automaton, Edge, State};
-use super::budget::StepBudget;
-use super::exploration::{Components, Exploration};
+use crate::alphabet::{Letter, Letters};
+use crate::automaton::{Automaton, Edge, State};
+use crate::budget::StepBudget;
+use crate::exploration::{Components, Exploration};
 
 /// A word that leads to a state, and one that multiplies the paths from there.
 #[derive(Debug, Clone)]
-pub(super) struct Candidate {
-    pub(super) kind: CandidateKind,
-    pub(super) prefix: Vec<Letter>,
+pub(crate) struct Candidate {
+    pub(crate) kind: CandidateKind,
+    pub(crate) prefix: Vec<Letter>,
     /// The pump: at each place, any letter of the set.
-    pub(super) pump: Vec<Letters>,
+    pub(crate) pump: Vec<Letters>,
     /// Words back to the same state that can be appended to the pump. What follows a loop may match
     /// the pump, but not the pump with another letter in it.
-    pub(super) detours: Vec<Vec<Letters>>,
+    pub(crate) detours: Vec<Vec<Letters>>,
 }
 
 /// The growth of the number of paths when the pump is repeated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum CandidateKind {
+pub(crate) enum CandidateKind {
     /// It doubles: a state has two ways back to itself (exponential degree of ambiguity, EDA).
     Doubling,
     /// It grows: there is a loop at one state, a way on to another, and a loop there (infinite
@@ -38,7 +38,7 @@ pub(super) enum CandidateKind {
 }
 
 /// The maximum number of candidates of a kind.
-pub(super) const MAX_CANDIDATES: usize = 16;
+pub(crate) const MAX_CANDIDATES: usize = 16;
 
 /// The maximum number of pairs of loops that are inspected.
 const MAX_SPLITS: usize = 64;
@@ -58,7 +58,7 @@ const MIN_HARMFUL_READINGS: u32 = 5_000_000;
 
 /// The search for candidates.
 #[derive(Debug)]
-pub(super) struct Ambiguity<'a> {
+pub(crate) struct Ambiguity<'a> {
     automaton: &'a Automaton,
     components: Components,
     /// The index of each state among those of its component.
@@ -78,7 +78,7 @@ struct Split {
 }
 
 impl<'a> Ambiguity<'a> {
-    pub(super) fn new(automaton: &'a Automaton, allowance: &'a StepBudget) -> Self {
+    pub(crate) fn new(automaton: &'a Automaton, allowance: &'a StepBudget) -> Self {
         let targets: Vec<Vec<State>> =
             automaton.states.iter().map(|edges| edges.iter().map(|edge| edge.to).collect()).collect();
         let mut components = Components::find(&targets);
@@ -102,7 +102,7 @@ impl<'a> Ambiguity<'a> {
     }
 
     /// Returns exponential candidates: two paths from a state back to itself on one word.
-    pub(super) fn doublings(&self) -> Vec<Candidate> {
+    pub(crate) fn doublings(&self) -> Vec<Candidate> {
         let components = 0..self.components.cyclic.len();
         components.flat_map(|component| self.doublings_in(component)).take(MAX_CANDIDATES).collect()
     }
@@ -180,7 +180,7 @@ impl<'a> Ambiguity<'a> {
     }
 
     /// Returns polynomial candidates, if their loops together run often enough.
-    pub(super) fn splittings(&self) -> Vec<Candidate> {
+    pub(crate) fn splittings(&self) -> Vec<Candidate> {
         let loops: Vec<usize> =
             (0..self.components.cyclic.len()).rev().filter(|it| !self.components.cyclic[*it].is_empty()).collect();
         let pairs = loops.iter().enumerate().flat_map(|(place, first)| {
@@ -282,7 +282,7 @@ impl<'a> Ambiguity<'a> {
 
     /// Returns candidates for a search that starts with a loop: the loop can be entered again at
     /// each offset inside of it.
-    pub(super) fn restarts(&self) -> Vec<Candidate> {
+    pub(crate) fn restarts(&self) -> Vec<Candidate> {
         self.automaton.leading.iter().filter_map(|entry| self.restart(*entry)).take(MAX_CANDIDATES).collect()
     }
 

@@ -7,10 +7,10 @@
 
 use rustc_hash::FxHashMap;
 
-use super::charset::{CharSet, NEWLINES, units};
-use super::flags::{Flags, Modes};
-use super::syntax::{Assertion, MAX_DEPTH, Node, Pattern, PatternError, Repeat};
-use super::unicode;
+use crate::charset::{CharSet, NEWLINES, units};
+use crate::flags::{Flags, Modes};
+use crate::syntax::{Assertion, MAX_DEPTH, Node, Pattern, PatternError, Repeat};
+use crate::unicode;
 
 /// The maximum number of ranges in the sets of a pattern; a repeated set counts each time.
 const MAX_RANGES: usize = 100_000;
@@ -23,12 +23,12 @@ const MAX_CASE_FOLDS: u32 = 8_000;
 
 /// The state of the parser.
 #[derive(Debug)]
-pub(super) struct Parser {
+pub(crate) struct Parser {
     /// Code points with `u` or `v`, else UTF-16 code units.
     units: Vec<u32>,
     at: usize,
-    pub(super) modes: Modes,
-    pub(super) flags: Flags,
+    pub(crate) modes: Modes,
+    pub(crate) flags: Flags,
     /// The groups of each name: several, if no two of them can participate in one match.
     names: FxHashMap<Vec<u32>, Vec<usize>>,
     groups: usize,
@@ -41,7 +41,7 @@ pub(super) struct Parser {
 }
 
 /// Parses a pattern.
-pub(super) fn parse(pattern: &str, flags: Flags) -> Result<Pattern, PatternError> {
+pub(crate) fn parse(pattern: &str, flags: Flags) -> Result<Pattern, PatternError> {
     let units = units(pattern, flags.unicode);
     let mut parser = Parser {
         units,
@@ -272,12 +272,12 @@ impl Parser {
     }
 
     /// Enters a nested group or class.
-    pub(super) fn enter(&mut self) -> Result<(), PatternError> {
+    pub(crate) fn enter(&mut self) -> Result<(), PatternError> {
         self.depth += 1;
         if self.depth > MAX_DEPTH { Err(PatternError::TooLarge) } else { Ok(()) }
     }
 
-    pub(super) fn leave(&mut self) {
+    pub(crate) fn leave(&mut self) {
         self.depth -= 1;
     }
 
@@ -322,7 +322,7 @@ impl Parser {
     }
 
     /// Returns a node for one character of a set.
-    pub(super) fn set(&mut self, set: CharSet) -> Result<Node, PatternError> {
+    pub(crate) fn set(&mut self, set: CharSet) -> Result<Node, PatternError> {
         self.ranges_left = self.ranges_left.checked_sub(set.ranges().len()).ok_or(PatternError::TooLarge)?;
         if let Some(number) = self.numbers.get(&set) {
             return Ok(Node::Set(*number));
@@ -332,50 +332,50 @@ impl Parser {
         Ok(Node::Set(self.sets.len() - 1))
     }
 
-    pub(super) fn literal(&mut self, unit: u32) -> Result<Node, PatternError> {
+    pub(crate) fn literal(&mut self, unit: u32) -> Result<Node, PatternError> {
         let set = self.with_cases(CharSet::from_char(unit));
         self.set(set)
     }
 
     /// Adds the other cases, if the flag `i` is set.
-    pub(super) fn with_cases(&mut self, set: CharSet) -> CharSet {
+    pub(crate) fn with_cases(&mut self, set: CharSet) -> CharSet {
         if self.modes.ignore_case { set.with_both_cases(&mut self.folds_left) } else { set }
     }
 
     /// Returns the largest character.
-    pub(super) fn last_character(&self) -> u32 {
+    pub(crate) fn last_character(&self) -> u32 {
         if self.flags.unicode { unicode::LAST } else { 0xFFFF }
     }
 
-    pub(super) fn peek(&self) -> Option<char> {
+    pub(crate) fn peek(&self) -> Option<char> {
         self.units.get(self.at).copied().map(character)
     }
 
-    pub(super) fn next(&mut self) -> Option<u32> {
+    pub(crate) fn next(&mut self) -> Option<u32> {
         let unit = self.units.get(self.at).copied();
         self.at += usize::from(unit.is_some());
         unit
     }
 
-    pub(super) fn looking_at(&self, text: &str) -> bool {
+    pub(crate) fn looking_at(&self, text: &str) -> bool {
         let rest = self.units.get(self.at..).unwrap_or_default();
         rest.len() >= text.len() && rest.iter().zip(text.chars()).all(|(unit, c)| *unit == u32::from(c))
     }
 
     /// Steps over an ASCII text, if it comes next.
-    pub(super) fn eat(&mut self, text: &str) -> bool {
+    pub(crate) fn eat(&mut self, text: &str) -> bool {
         let found = self.looking_at(text);
         self.at += if found { text.len() } else { 0 };
         found
     }
 
     /// Steps back by one character.
-    pub(super) fn back(&mut self) {
+    pub(crate) fn back(&mut self) {
         self.at = self.at.saturating_sub(1);
     }
 }
 
 /// Converts a unit to a character; a surrogate becomes the replacement character.
-pub(super) fn character(unit: u32) -> char {
+pub(crate) fn character(unit: u32) -> char {
     char::from_u32(unit).unwrap_or(char::REPLACEMENT_CHARACTER)
 }

@@ -7,11 +7,11 @@ use std::hash::Hash;
 
 use rustc_hash::FxHashSet;
 
-use super::alphabet::Letters;
+use crate::alphabet::Letters;
 
 /// A breadth-first search: the reached nodes with their predecessors.
 #[derive(Debug)]
-pub(super) struct Exploration<K> {
+pub(crate) struct Exploration<K> {
     nodes: Vec<ReachedNode<K>>,
     seen: FxHashSet<K>,
     next: usize,
@@ -26,27 +26,27 @@ struct ReachedNode<K> {
 
 /// The component of each node. Edges lead to components of the same or a smaller number.
 #[derive(Debug)]
-pub(super) struct Components {
-    pub(super) component_of: Vec<usize>,
+pub(crate) struct Components {
+    pub(crate) component_of: Vec<usize>,
     /// The nodes of each component that has a cycle; empty for the others.
-    pub(super) cyclic: Vec<Vec<usize>>,
+    pub(crate) cyclic: Vec<Vec<usize>>,
 }
 
 impl<K: Copy + Eq + Hash> Exploration<K> {
-    pub(super) fn new(roots: impl IntoIterator<Item = K>) -> Self {
+    pub(crate) fn new(roots: impl IntoIterator<Item = K>) -> Self {
         let nodes: Vec<ReachedNode<K>> = roots.into_iter().map(|key| ReachedNode { key, from: None }).collect();
         let seen = nodes.iter().map(|node| node.key).collect();
         Self { nodes, seen, next: 0 }
     }
 
     /// Returns the next node to visit.
-    pub(super) fn next(&mut self) -> Option<(usize, K)> {
+    pub(crate) fn next(&mut self) -> Option<(usize, K)> {
         let node = self.nodes.get(self.next)?;
         self.next += 1;
         Some((self.next - 1, node.key))
     }
 
-    pub(super) fn reach(&mut self, key: K, from: usize, letters: Letters) {
+    pub(crate) fn reach(&mut self, key: K, from: usize, letters: Letters) {
         if self.seen.insert(key) {
             self.nodes.push(ReachedNode { key, from: Some((from, letters)) });
         }
@@ -54,7 +54,7 @@ impl<K: Copy + Eq + Hash> Exploration<K> {
 
     /// Returns the root from which a node was reached, and the words that lead there, extended by
     /// one step.
-    pub(super) fn trace(&self, node: usize, last: Option<Letters>) -> (K, Vec<Letters>) {
+    pub(crate) fn trace(&self, node: usize, last: Option<Letters>) -> (K, Vec<Letters>) {
         let mut word: Vec<Letters> = last.into_iter().collect();
         let mut at = node;
         while let Some((from, letters)) = self.nodes[at].from {
@@ -68,7 +68,7 @@ impl<K: Copy + Eq + Hash> Exploration<K> {
 
 impl Components {
     /// Finds the components with Tarjan's algorithm, on an explicit stack.
-    pub(super) fn find(edges: &[Vec<usize>]) -> Self {
+    pub(crate) fn find(edges: &[Vec<usize>]) -> Self {
         const NEW: usize = usize::MAX;
         let mut found = Self { component_of: vec![NEW; edges.len()], cyclic: Vec::new() };
         let mut order = vec![NEW; edges.len()];

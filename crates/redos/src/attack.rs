@@ -7,15 +7,15 @@
 
 use rustc_hash::FxHashSet;
 
-use super::alphabet::{Letter, Letters};
-use super::ambiguity::{Candidate, CandidateKind};
-use super::automaton::Automaton;
-use super::charset;
-use super::engine::Search;
-use super::measure::AttackRunner;
-use super::suffix::Simulation;
-use super::syntax::Direction;
-use super::{Attack, Risk};
+use crate::alphabet::{Letter, Letters};
+use crate::ambiguity::{Candidate, CandidateKind};
+use crate::automaton::Automaton;
+use crate::charset;
+use crate::engine::Search;
+use crate::measure::AttackRunner;
+use crate::suffix::Simulation;
+use crate::syntax::Direction;
+use crate::{Attack, Risk};
 
 /// The maximum number of letters that are preferred in a pump, one after the other.
 const MAX_PREFERRED: usize = 4;
@@ -25,18 +25,18 @@ const MAX_COMBINED_PUMP: usize = 16;
 
 /// The prover of attacks on a part of a pattern.
 #[derive(Debug)]
-pub(super) struct Prover<'a> {
-    pub(super) runner: AttackRunner<'a>,
+pub(crate) struct Prover<'a> {
+    pub(crate) runner: AttackRunner<'a>,
     /// Texts that may have to precede a match.
-    pub(super) contexts: &'a [String],
+    pub(crate) contexts: &'a [String],
     /// The automaton of the part.
-    pub(super) automaton: &'a Automaton,
-    pub(super) direction: Direction,
+    pub(crate) automaton: &'a Automaton,
+    pub(crate) direction: Direction,
 }
 
 /// The pumps of a candidate that are tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Pumps {
+pub(crate) enum Pumps {
     /// The pump of the rarest letters.
     Plain,
     /// Pumps with other letters, or with a detour.
@@ -45,7 +45,7 @@ pub(super) enum Pumps {
 
 impl Prover<'_> {
     /// Returns the risk of a candidate, if it is slow.
-    pub(super) fn prove(&self, candidate: &Candidate, tried: Pumps) -> Option<Risk> {
+    pub(crate) fn prove(&self, candidate: &Candidate, tried: Pumps) -> Option<Risk> {
         let by_search = candidate.kind == CandidateKind::Restarting;
         let sticky = self.runner.pattern.sticky;
         if by_search && sticky {

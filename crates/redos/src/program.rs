@@ -5,21 +5,21 @@
 
 use std::ops::Range;
 
-use super::syntax::{Assertion, Direction, Node, Pattern, Repeat};
+use crate::syntax::{Assertion, Direction, Node, Pattern, Repeat};
 
 /// A compiled pattern; it starts with the first step.
 #[derive(Debug)]
-pub(super) struct Program {
-    pub(super) steps: Vec<Step>,
-    pub(super) repetitions: Vec<Repetition>,
+pub(crate) struct Program {
+    pub(crate) steps: Vec<Step>,
+    pub(crate) repetitions: Vec<Repetition>,
     /// The number of registers: two for each group, then two for each repetition.
-    pub(super) registers: usize,
+    pub(crate) registers: usize,
     groups: usize,
 }
 
 /// An instruction of the program.
 #[derive(Debug)]
-pub(super) enum Step {
+pub(crate) enum Step {
     /// Consumes a character of a set.
     Take {
         set: usize,
@@ -54,19 +54,19 @@ pub(super) enum Step {
 
 /// A repetition with its bounds and registers.
 #[derive(Debug)]
-pub(super) struct Repetition {
-    pub(super) min: u32,
-    pub(super) max: u32,
-    pub(super) greedy: bool,
+pub(crate) struct Repetition {
+    pub(crate) min: u32,
+    pub(crate) max: u32,
+    pub(crate) greedy: bool,
     /// The registers of the groups that each round clears.
-    pub(super) cleared_registers: Range<usize>,
+    pub(crate) cleared_registers: Range<usize>,
     /// The deciding step; the next one starts a round.
-    pub(super) decide: usize,
-    pub(super) after: usize,
+    pub(crate) decide: usize,
+    pub(crate) after: usize,
 }
 
 impl Program {
-    pub(super) fn compile(pattern: &Pattern) -> Self {
+    pub(crate) fn compile(pattern: &Pattern) -> Self {
         let mut program = Self { steps: Vec::new(), repetitions: Vec::new(), registers: 0, groups: pattern.groups + 1 };
         program.part(&pattern.root, Direction::Forward);
         program.steps.push(Step::Done);
@@ -76,7 +76,7 @@ impl Program {
 
     /// Returns the register that counts the rounds of a repetition; the next one holds the offset
     /// at which a round started.
-    pub(super) fn counter(&self, repetition: usize) -> usize {
+    pub(crate) fn counter(&self, repetition: usize) -> usize {
         2 * (self.groups + repetition)
     }
 

@@ -7,57 +7,57 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::alphabet::Letters;
+use crate::alphabet::Letters;
 
 /// The number of a state.
-pub(super) type State = usize;
+pub(crate) type State = usize;
 
 /// The automaton of a pattern, or of the body of a lookaround.
 #[derive(Debug)]
-pub(super) struct Automaton {
-    pub(super) states: Vec<Vec<Edge>>,
+pub(crate) struct Automaton {
+    pub(crate) states: Vec<Vec<Edge>>,
     /// The maximum number of visits of each state.
-    pub(super) max_visits: Vec<u32>,
+    pub(crate) max_visits: Vec<u32>,
     /// Whether a match can end in each state, even if only at the end of a text.
-    pub(super) accepting: Vec<bool>,
-    pub(super) start: State,
+    pub(crate) accepting: Vec<bool>,
+    pub(crate) start: State,
     /// The edges into a loop that starts the pattern, so that a failed search can fail again from
     /// the next character.
-    pub(super) leading: Vec<Edge>,
+    pub(crate) leading: Vec<Edge>,
 }
 
 /// A transition on any of some letters.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Edge {
-    pub(super) letters: Letters,
-    pub(super) to: State,
+pub(crate) struct Edge {
+    pub(crate) letters: Letters,
+    pub(crate) to: State,
     /// Whether there is more than one way to take it.
-    pub(super) is_ambiguous: bool,
+    pub(crate) is_ambiguous: bool,
 }
 
 /// The numbered characters of a pattern, and their successors.
 #[derive(Debug)]
-pub(super) struct Positions {
+pub(crate) struct Positions {
     /// The maximum number of visits of each position.
-    pub(super) max_visits: Vec<u32>,
-    pub(super) follow: Vec<Vec<Step>>,
-    pub(super) first: Vec<Step>,
-    pub(super) last: FxHashSet<usize>,
-    pub(super) leading: Vec<Step>,
+    pub(crate) max_visits: Vec<u32>,
+    pub(crate) follow: Vec<Vec<Step>>,
+    pub(crate) first: Vec<Step>,
+    pub(crate) last: FxHashSet<usize>,
+    pub(crate) leading: Vec<Step>,
     /// Whether a match can be empty.
-    pub(super) empty: bool,
+    pub(crate) empty: bool,
 }
 
 /// A transition to a position, by those of its letters that are possible there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct Step {
-    pub(super) position: usize,
-    pub(super) letters: Letters,
-    pub(super) is_ambiguous: bool,
+pub(crate) struct Step {
+    pub(crate) position: usize,
+    pub(crate) letters: Letters,
+    pub(crate) is_ambiguous: bool,
 }
 
 impl Automaton {
-    pub(super) fn from_positions(positions: &Positions) -> Self {
+    pub(crate) fn from_positions(positions: &Positions) -> Self {
         let mut numbers: FxHashMap<(Vec<Step>, bool), State> = FxHashMap::default();
         let mut lists: Vec<Vec<Step>> = Vec::new();
         let (mut visits, mut accepting) = (Vec::new(), Vec::new());

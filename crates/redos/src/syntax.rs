@@ -6,15 +6,15 @@
 
 use std::ops::Range;
 
-use super::charset::CharSet;
-use super::unicode;
+use crate::charset::CharSet;
+use crate::unicode;
 
 /// The maximum nesting depth of groups, lookarounds and classes.
-pub(super) const MAX_DEPTH: usize = 100;
+pub(crate) const MAX_DEPTH: usize = 100;
 
 /// The reason why a pattern is not analysed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum PatternError {
+pub(crate) enum PatternError {
     /// The pattern is not a regular expression.
     Invalid,
     /// The pattern exceeds a limit of the analysis.
@@ -23,21 +23,21 @@ pub(super) enum PatternError {
 
 /// A whole pattern.
 #[derive(Debug)]
-pub(super) struct Pattern {
-    pub(super) root: Node,
+pub(crate) struct Pattern {
+    pub(crate) root: Node,
     /// The distinct sets of characters in it.
-    pub(super) sets: Vec<CharSet>,
+    pub(crate) sets: Vec<CharSet>,
     /// The number of capturing groups.
-    pub(super) groups: usize,
+    pub(crate) groups: usize,
     /// Whether characters are code points, not UTF-16 code units.
-    pub(super) unicode: bool,
+    pub(crate) unicode: bool,
     /// Whether a match may start only at `lastIndex`.
-    pub(super) sticky: bool,
+    pub(crate) sticky: bool,
 }
 
 /// A part of a pattern.
 #[derive(Debug)]
-pub(super) enum Node {
+pub(crate) enum Node {
     /// One character of the set with this number.
     Set(usize),
     Assertion(Assertion),
@@ -64,14 +64,14 @@ pub(super) enum Node {
 
 /// The reading direction of a part: lookbehinds read backwards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Direction {
+pub(crate) enum Direction {
     Forward,
     Backward,
 }
 
 /// An assertion, which consumes no character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Assertion {
+pub(crate) enum Assertion {
     TextStart,
     LineStart,
     TextEnd,
@@ -82,36 +82,36 @@ pub(super) enum Assertion {
 
 /// A quantifier and its operand.
 #[derive(Debug)]
-pub(super) struct Repeat {
-    pub(super) body: Node,
-    pub(super) min: u32,
+pub(crate) struct Repeat {
+    pub(crate) body: Node,
+    pub(crate) min: u32,
     /// The maximum number of rounds; `u32::MAX` stands for no limit.
-    pub(super) max: u32,
-    pub(super) greedy: bool,
+    pub(crate) max: u32,
+    pub(crate) greedy: bool,
     /// The groups in the body: each round clears them.
-    pub(super) groups: Range<usize>,
-    pub(super) width: MatchWidth,
+    pub(crate) groups: Range<usize>,
+    pub(crate) width: MatchWidth,
 }
 
 /// The number of characters that a part matches, and whether there is a choice in how.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct MatchWidth {
-    pub(super) shortest: u32,
+pub(crate) struct MatchWidth {
+    pub(crate) shortest: u32,
     /// The maximum; `u32::MAX` stands for no limit.
-    pub(super) longest: u32,
+    pub(crate) longest: u32,
     /// Whether there is at most one way through it.
-    pub(super) is_deterministic: bool,
+    pub(crate) is_deterministic: bool,
 }
 
 impl Pattern {
     /// Returns the body of each capturing group. Groups are numbered from 1.
-    pub(super) fn bodies(&self) -> Vec<Option<&Node>> {
+    pub(crate) fn bodies(&self) -> Vec<Option<&Node>> {
         let mut bodies = vec![None; self.groups + 1];
         self.root.collect_bodies(&mut bodies);
         bodies
     }
 
-    pub(super) fn last_character(&self) -> u32 {
+    pub(crate) fn last_character(&self) -> u32 {
         if self.unicode { unicode::LAST } else { 0xFFFF }
     }
 }
@@ -137,13 +137,13 @@ impl MatchWidth {
 }
 
 impl Node {
-    pub(super) const fn empty() -> Self {
+    pub(crate) const fn empty() -> Self {
         Self::Sequence(Vec::new())
     }
 
     /// Returns the width. It looks no deeper than the next quantifiers, so nested quantifiers cost
     /// no more in total.
-    pub(super) fn width(&self) -> MatchWidth {
+    pub(crate) fn width(&self) -> MatchWidth {
         match self {
             Self::Set(_) => MatchWidth { shortest: 1, longest: 1, is_deterministic: true },
             Self::Assertion(_) | Self::Look { .. } => MatchWidth::EMPTY,
@@ -177,7 +177,7 @@ impl Node {
     }
 
     /// Returns whether a choice in it is repeated.
-    pub(super) fn has_repeated_choice(&self) -> bool {
+    pub(crate) fn has_repeated_choice(&self) -> bool {
         match self {
             Self::Set(_) | Self::Assertion(_) | Self::Backreference { .. } => false,
             Self::Sequence(parts) | Self::Choice(parts) => parts.iter().any(Self::has_repeated_choice),

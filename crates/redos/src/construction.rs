@@ -4,11 +4,11 @@
 //! there are never fewer ways to match a word than a backtracking engine has. There may be more,
 //! because lookarounds always hold, and a backreference matches whatever its group can match.
 
-use super::alphabet::{Alphabet, Letters};
-use super::automaton::{Automaton, Positions, Step};
-use super::boundary::{Boundary, Conditions};
-use super::budget::StepBudget;
-use super::syntax::{Assertion, Direction, MatchWidth, Node, PatternError, Repeat};
+use crate::alphabet::{Alphabet, Letters};
+use crate::automaton::{Automaton, Positions, Step};
+use crate::boundary::{Boundary, Conditions};
+use crate::budget::StepBudget;
+use crate::syntax::{Assertion, Direction, MatchWidth, Node, PatternError, Repeat};
 
 /// The maximum number of characters of an expanded pattern.
 const MAX_POSITIONS: usize = 2_000;
@@ -40,9 +40,9 @@ const UNBOUNDED_VISITS: u32 = 5_000;
 
 /// A pattern, or the body of one of its lookarounds.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Part<'a> {
-    pub(super) node: &'a Node,
-    pub(super) direction: Direction,
+pub(crate) struct Part<'a> {
+    pub(crate) node: &'a Node,
+    pub(crate) direction: Direction,
 }
 
 /// A constructed part of a pattern: the characters that it can start and end with, and its empty
@@ -119,7 +119,7 @@ impl Fragment {
 
 /// Constructs the automaton of a part, and returns the lookarounds in it that read in the other
 /// direction.
-pub(super) fn construct<'a>(
+pub(crate) fn construct<'a>(
     part: Part<'a>,
     bodies: &'a [Option<&'a Node>],
     alphabet: &'a Alphabet,

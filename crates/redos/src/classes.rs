@@ -5,10 +5,10 @@
 
 use rustc_hash::FxHashSet;
 
-use super::charset::{CharSet, DIGITS, SPACE, WORD};
-use super::parser::{Parser, character};
-use super::syntax::{Node, PatternError};
-use super::unicode;
+use crate::charset::{CharSet, DIGITS, SPACE, WORD};
+use crate::parser::{Parser, character};
+use crate::syntax::{Node, PatternError};
+use crate::unicode;
 
 /// The members of a class with the flag `v`: characters, and strings.
 #[derive(Debug, Default)]
@@ -22,7 +22,7 @@ const MAX_OPERANDS: usize = 100;
 
 impl Parser {
     /// Parses the rest of a class, after `[`.
-    pub(super) fn class(&mut self) -> Result<Node, PatternError> {
+    pub(crate) fn class(&mut self) -> Result<Node, PatternError> {
         if !self.flags.set_notation {
             let set = self.plain_class()?;
             return self.set(set);
@@ -83,7 +83,7 @@ impl Parser {
     }
 
     /// Parses `\d` and the like, after the backslash.
-    pub(super) fn class_escape(&mut self) -> Result<Option<CharSet>, PatternError> {
+    pub(crate) fn class_escape(&mut self) -> Result<Option<CharSet>, PatternError> {
         let (set, negated) = match self.peek() {
             Some(letter @ ('d' | 'D')) => (CharSet::from_ranges(DIGITS), letter == 'D'),
             Some(letter @ ('w' | 'W')) => (CharSet::from_ranges(WORD), letter == 'W'),
@@ -122,7 +122,7 @@ impl Parser {
     }
 
     /// Parses a character escape, after the backslash.
-    pub(super) fn character_escape(&mut self, in_class: bool) -> Result<u32, PatternError> {
+    pub(crate) fn character_escape(&mut self, in_class: bool) -> Result<u32, PatternError> {
         let unit = self.next().ok_or(PatternError::Invalid)?;
         let strict = self.flags.unicode;
         let value = match character(unit) {

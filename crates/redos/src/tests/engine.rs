@@ -1,7 +1,7 @@
 //! Tests that the engine follows the standard: its proofs hold for a JavaScript engine.
 
 use super::run;
-use crate::redos::engine::MatchOutcome;
+use crate::engine::MatchOutcome;
 
 /// The answers of the standard, as Node gives them.
 #[test]

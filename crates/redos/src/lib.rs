@@ -1,11 +1,14 @@
-//! Detection of `ReDoS`: regular expressions that some text makes slow.
+//! Detection of regular expression denial of service (`ReDoS`): patterns of JavaScript that some text makes slow.
 //!
 //! The check has three stages. The pattern becomes an automaton with a path for each way to match
 //! (`parser`, `construction`). Where the number of paths grows without bound, a word demonstrates
 //! it (`ambiguity`). That word becomes an attack, which is run on a backtracking engine that counts
-//! its steps (`attack`, `measure`, `engine`). Invariant: a pattern is called risky only after it
-//! was measured to be slow, and every stage has a limit. A pattern beyond a limit is unknown, never
-//! safe.
+//! its steps (`attack`, `measure`, `engine`).
+//!
+//! Invariant: a pattern is called risky only after it was measured to be slow, and every stage has
+//! a limit. A pattern beyond a limit is unknown, never safe. The verdict depends on the pattern,
+//! its flags and the budget alone: no function here uses a clock, a file, a thread or a random
+//! number.
 
 mod alphabet;
 mod ambiguity;
@@ -30,7 +33,7 @@ mod unicode;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use budget::StepBudget;
+pub use budget::StepBudget;
 
 use alphabet::Alphabet;
 use ambiguity::{Ambiguity, CandidateKind, MAX_CANDIDATES};
@@ -44,7 +47,7 @@ use syntax::{Direction, PatternError};
 
 /// The verdict on a pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Verdict {
+pub enum Verdict {
     /// No text was found that makes it slow.
     Safe,
     /// A text makes it slow.
@@ -57,7 +60,7 @@ pub(crate) enum Verdict {
 
 /// The growth of a backtracking engine's time on a pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Risk {
+pub enum Risk {
     /// Each repetition doubles the time, or worse.
     Exponential {
         /// A text that demonstrates it.
@@ -77,10 +80,13 @@ pub(crate) enum Risk {
 
 /// A text that makes a pattern slow: the prefix, then the repeated pump, then the suffix.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Attack {
-    pub(crate) prefix: String,
-    pub(crate) pump: String,
-    pub(crate) suffix: String,
+pub struct Attack {
+    /// The text before the repeated part.
+    pub prefix: String,
+    /// The repeated part; more repetitions take more time.
+    pub pump: String,
+    /// The text after the repeated part, which makes the match fail.
+    pub suffix: String,
 }
 
 /// The maximum length of a pattern, in bytes.
@@ -105,7 +111,18 @@ const MAX_ENGINE_STEPS: u32 = 1_000_000;
 
 /// Checks whether some text makes a pattern slow. All patterns of a source share a budget, and each
 /// gets at most a part of it.
-pub(crate) fn check(pattern: &str, flags: &str, allowance: &StepBudget) -> Verdict {
+///
+/// # Examples
+/// ```
+/// use toolcell_redos::{Risk, StepBudget, Verdict, check};
+///
+/// let budget = StepBudget::for_source();
+/// assert!(matches!(check("^(?:a+)+$", "", &budget), Verdict::Risky(Risk::Exponential { .. })));
+/// assert_eq!(check("^a+$", "", &budget), Verdict::Safe);
+/// assert_eq!(check("(", "", &budget), Verdict::Invalid);
+/// ```
+#[must_use]
+pub fn check(pattern: &str, flags: &str, allowance: &StepBudget) -> Verdict {
     let Some(flags) = Flags::parse(flags) else { return Verdict::Invalid };
     if pattern.len() > MAX_PATTERN_BYTES || allowance.remaining() == 0 {
         return Verdict::Unknown;

@@ -4,10 +4,10 @@
 //! their characters: the check only needs to know which sets can share a character, and attacks use
 //! ASCII where they can.
 
-use super::charset::{CharSet, SPACE};
+use crate::charset::{CharSet, SPACE};
 
 /// The largest code point.
-pub(super) const LAST: u32 = 0x0010_FFFF;
+pub(crate) const LAST: u32 = 0x0010_FFFF;
 
 /// The general categories; `LC` marks blocks where upper and lower case alternate.
 #[rustfmt::skip]
@@ -103,7 +103,7 @@ const LONG_NAMES: &[(&str, &str)] = &[
 ];
 
 /// Returns the characters of `\p{name}` or `\p{name=value}`.
-pub(super) fn property(name: &str, value: Option<&str>) -> CharSet {
+pub(crate) fn property(name: &str, value: Option<&str>) -> CharSet {
     match (name, value) {
         ("Script" | "sc" | "Script_Extensions" | "scx", Some(script)) => of_script(script),
         ("General_Category" | "gc", Some(category)) => of_category(category).unwrap_or_else(beyond_ascii),

@@ -8,27 +8,27 @@ use std::ops::{BitAnd, BitOr};
 
 use rustc_hash::FxHashMap;
 
-use super::charset::{CharSet, NEWLINES, WORD};
-use super::syntax::PatternError;
+use crate::charset::{CharSet, NEWLINES, WORD};
+use crate::syntax::PatternError;
 
 /// A letter of the partition.
-pub(super) type Letter = u8;
+pub(crate) type Letter = u8;
 
 /// A set of letters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub(super) struct Letters([u64; 4]);
+pub(crate) struct Letters([u64; 4]);
 
 /// The alphabet of a pattern.
 #[derive(Debug)]
-pub(super) struct Alphabet {
+pub(crate) struct Alphabet {
     /// The first character of each run of one letter, and the letter.
     runs: Vec<(u32, Letter)>,
     /// The character that attacks use, by letter.
     samples: Vec<u32>,
     /// The letters of each set of the pattern.
     sets: Vec<Letters>,
-    pub(super) word: Letters,
-    pub(super) newline: Letters,
+    pub(crate) word: Letters,
+    pub(crate) newline: Letters,
 }
 
 /// A letter that has no number yet.
@@ -55,43 +55,43 @@ const PREFERRED_RANGES: &[(u32, u32)] = &[
 ];
 
 impl Letters {
-    pub(super) fn insert(&mut self, letter: Letter) {
+    pub(crate) fn insert(&mut self, letter: Letter) {
         self.0[usize::from(letter / 64)] |= 1 << (letter % 64);
     }
 
-    pub(super) fn contains(self, letter: Letter) -> bool {
+    pub(crate) fn contains(self, letter: Letter) -> bool {
         self.0[usize::from(letter / 64)] >> (letter % 64) & 1 == 1
     }
 
-    pub(super) fn is_empty(self) -> bool {
+    pub(crate) fn is_empty(self) -> bool {
         self.0 == [0; 4]
     }
 
     /// Returns the letter that attacks prefer.
-    pub(super) fn first(self) -> Option<Letter> {
+    pub(crate) fn first(self) -> Option<Letter> {
         let (word, bits) = (0..).step_by(64).zip(self.0).find(|(_, bits)| *bits != 0)?;
         Letter::try_from(word + bits.trailing_zeros()).ok()
     }
 
-    pub(super) fn from_letter(letter: Letter) -> Self {
+    pub(crate) fn from_letter(letter: Letter) -> Self {
         let mut letters = Self::default();
         letters.insert(letter);
         letters
     }
 
-    pub(super) fn difference(self, other: Self) -> Self {
+    pub(crate) fn difference(self, other: Self) -> Self {
         self & Self(other.0.map(|bits| !bits))
     }
 
-    pub(super) fn iter(self) -> impl DoubleEndedIterator<Item = Letter> {
+    pub(crate) fn iter(self) -> impl DoubleEndedIterator<Item = Letter> {
         (0..=Letter::MAX).filter(move |letter| self.contains(*letter))
     }
 
-    pub(super) fn intersects(self, other: Self) -> bool {
+    pub(crate) fn intersects(self, other: Self) -> bool {
         !(self & other).is_empty()
     }
 
-    pub(super) fn is_subset_of(self, other: Self) -> bool {
+    pub(crate) fn is_subset_of(self, other: Self) -> bool {
         self & other == self
     }
 }
@@ -115,7 +115,7 @@ impl BitOr for Letters {
 impl Alphabet {
     /// Creates the alphabet for sets of characters up to `last`; [`PatternError::TooLarge`] if the
     /// letters do not fit into [`Letter`].
-    pub(super) fn new(sets: &[CharSet], last: u32) -> Result<Self, PatternError> {
+    pub(crate) fn new(sets: &[CharSet], last: u32) -> Result<Self, PatternError> {
         let word = CharSet::from_ranges(WORD);
         let newline = CharSet::from_ranges(NEWLINES);
         let all: Vec<&CharSet> = sets.iter().chain([&word, &newline]).collect();
@@ -142,21 +142,21 @@ impl Alphabet {
         })
     }
 
-    pub(super) fn set(&self, set: usize) -> Letters {
+    pub(crate) fn set(&self, set: usize) -> Letters {
         self.sets[set]
     }
 
-    pub(super) fn letter(&self, unit: u32) -> Letter {
+    pub(crate) fn letter(&self, unit: u32) -> Letter {
         let after = self.runs.partition_point(|(start, _)| *start <= unit);
         self.runs[after.saturating_sub(1)].1
     }
 
-    pub(super) fn letters(&self) -> impl DoubleEndedIterator<Item = Letter> + ExactSizeIterator {
+    pub(crate) fn letters(&self) -> impl DoubleEndedIterator<Item = Letter> + ExactSizeIterator {
         (0..=Letter::MAX).take(self.samples.len())
     }
 
     /// Returns the characters of a word.
-    pub(super) fn spell(&self, word: &[Letter]) -> Vec<u32> {
+    pub(crate) fn spell(&self, word: &[Letter]) -> Vec<u32> {
         word.iter().map(|letter| self.samples[usize::from(*letter)]).collect()
     }
 }

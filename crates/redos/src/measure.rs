@@ -3,21 +3,21 @@
 //! Invariant: every claim about an attack was measured on the engine, with the very text. No run is
 //! longer than needed.
 
-use super::Attack;
-use super::alphabet::Alphabet;
-use super::budget::StepBudget;
-use super::charset;
-use super::engine::{Engine, Search};
-use super::program::Program;
-use super::syntax::Pattern;
+use crate::Attack;
+use crate::alphabet::Alphabet;
+use crate::budget::StepBudget;
+use crate::charset;
+use crate::engine::{Engine, Search};
+use crate::program::Program;
+use crate::syntax::Pattern;
 
 /// Runs attacks on a pattern.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct AttackRunner<'a> {
-    pub(super) pattern: &'a Pattern,
-    pub(super) alphabet: &'a Alphabet,
-    pub(super) program: &'a Program,
-    pub(super) budget: &'a StepBudget,
+pub(crate) struct AttackRunner<'a> {
+    pub(crate) pattern: &'a Pattern,
+    pub(crate) alphabet: &'a Alphabet,
+    pub(crate) program: &'a Program,
+    pub(crate) budget: &'a StepBudget,
 }
 
 /// The maximum number of steps of a run that shows exponential growth.
@@ -37,7 +37,7 @@ const MAX_POLYNOMIAL_PUMPS: usize = 512;
 
 impl AttackRunner<'_> {
     /// Returns whether each repetition doubles the steps, or worse.
-    pub(super) fn is_exponential(&self, attack: &Attack, search: Search) -> bool {
+    pub(crate) fn is_exponential(&self, attack: &Attack, search: Search) -> bool {
         // A shortcut: most candidates that do not double fail at once.
         if self.count_steps(attack, 12, search, MAX_EXPONENTIAL_STEPS) < 1 << 12 {
             return false;
@@ -67,12 +67,12 @@ impl AttackRunner<'_> {
     }
 
     /// Returns the degree of the polynomial growth, if it is more than one.
-    pub(super) fn degree(&self, attack: &Attack, search: Search) -> Option<u32> {
+    pub(crate) fn degree(&self, attack: &Attack, search: Search) -> Option<u32> {
         self.measure_degree(MAX_POLYNOMIAL_STEPS, attack, search)
     }
 
     /// Returns the degree of a slow search, which is measured less precisely.
-    pub(super) fn degree_of_search(&self, attack: &Attack) -> Option<u32> {
+    pub(crate) fn degree_of_search(&self, attack: &Attack) -> Option<u32> {
         self.measure_degree(MAX_RESTART_STEPS, attack, Search::Everywhere)
     }
 

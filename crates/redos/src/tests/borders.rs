@@ -2,7 +2,7 @@
 
 use super::Is::{Exponential, Invalid, Safe, Unknown};
 use super::{check, expect, is_exponential};
-use crate::redos::{Risk, Verdict};
+use crate::{Risk, Verdict};
 
 #[test]
 fn what_is_no_pattern_is_invalid() {

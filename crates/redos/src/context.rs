@@ -3,9 +3,9 @@
 //! Invariant: these are guesses. The automaton assumes that every lookaround holds, but without a
 //! preceding text, a match would fail at a lookbehind before anything is slow.
 
-use super::alphabet::{Alphabet, Letter};
-use super::charset;
-use super::syntax::{Node, Pattern};
+use crate::alphabet::{Alphabet, Letter};
+use crate::charset;
+use crate::syntax::{Node, Pattern};
 
 /// The maximum number of lookbehinds that are used.
 const MAX_CONTEXTS: usize = 2;
@@ -14,7 +14,7 @@ const MAX_CONTEXTS: usize = 2;
 const MAX_LENGTH: usize = 64;
 
 /// Returns a short text for each lookbehind that has to match.
-pub(super) fn contexts(pattern: &Pattern, alphabet: &Alphabet) -> Vec<String> {
+pub(crate) fn contexts(pattern: &Pattern, alphabet: &Alphabet) -> Vec<String> {
     let mut bodies = Vec::new();
     collect(&pattern.root, &mut bodies);
     let words = bodies.into_iter().filter_map(|body| shortest_word(body, alphabet));

@@ -8,9 +8,9 @@ use std::collections::VecDeque;
 
 use rustc_hash::FxHashSet;
 
-use super::alphabet::{Alphabet, Letter, Letters};
-use super::automaton::{Automaton, Edge, State};
-use super::budget::StepBudget;
+use crate::alphabet::{Alphabet, Letter, Letters};
+use crate::automaton::{Automaton, Edge, State};
+use crate::budget::StepBudget;
 
 /// The maximum number of visited sets of states.
 const MAX_STATE_SETS: usize = 8;
@@ -23,15 +23,15 @@ const MAX_SINGLES: usize = 3;
 
 /// A simulation of the automaton on sets of states.
 #[derive(Debug)]
-pub(super) struct Simulation<'a> {
-    pub(super) automaton: &'a Automaton,
-    pub(super) alphabet: &'a Alphabet,
-    pub(super) budget: &'a StepBudget,
+pub(crate) struct Simulation<'a> {
+    pub(crate) automaton: &'a Automaton,
+    pub(crate) alphabet: &'a Alphabet,
+    pub(crate) budget: &'a StepBudget,
 }
 
 impl<'a> Simulation<'a> {
     /// Returns suffixes for a prefix and a repeated pump.
-    pub(super) fn suffixes(&self, prefix: &[Letter], pump: &[Letter]) -> Vec<Vec<Letter>> {
+    pub(crate) fn suffixes(&self, prefix: &[Letter], pump: &[Letter]) -> Vec<Vec<Letter>> {
         let mut round = self.read(vec![self.automaton.start], prefix);
         let mut states = round.clone();
         for _ in 0..4 {

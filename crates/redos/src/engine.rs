@@ -3,14 +3,14 @@
 //! It proves attacks: a pattern is called slow only after it was measured to be. Invariant: a run
 //! ends after at most the given number of steps, which also bounds its memory.
 
-use super::alphabet::{Alphabet, Letter};
-use super::charset::{NEWLINES, WORD, other_cases};
-use super::program::{Program, Step};
-use super::syntax::{Assertion, Direction};
+use crate::alphabet::{Alphabet, Letter};
+use crate::charset::{NEWLINES, WORD, other_cases};
+use crate::program::{Program, Step};
+use crate::syntax::{Assertion, Direction};
 
 /// The outcome of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum MatchOutcome {
+pub(crate) enum MatchOutcome {
     Match,
     NoMatch,
     /// The steps ran out.
@@ -19,7 +19,7 @@ pub(super) enum MatchOutcome {
 
 /// The offsets at which a match may start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Search {
+pub(crate) enum Search {
     /// At one offset.
     At(usize),
     AtEnd,
@@ -29,7 +29,7 @@ pub(super) enum Search {
 
 /// The state of a run of a program on a text.
 #[derive(Debug)]
-pub(super) struct Engine<'a> {
+pub(crate) struct Engine<'a> {
     program: &'a Program,
     alphabet: &'a Alphabet,
     text: Vec<u32>,
@@ -60,14 +60,14 @@ const REGISTERS_PER_STEP: usize = 16;
 const UNSET: usize = usize::MAX;
 
 impl<'a> Engine<'a> {
-    pub(super) fn new(program: &'a Program, alphabet: &'a Alphabet, text: Vec<u32>) -> Self {
+    pub(crate) fn new(program: &'a Program, alphabet: &'a Alphabet, text: Vec<u32>) -> Self {
         let letters = text.iter().map(|unit| alphabet.letter(*unit)).collect();
         let registers = vec![UNSET; program.registers];
         Self { program, alphabet, text, letters, registers, stack: Vec::new(), steps_left: 0 }
     }
 
     /// Searches for a match, and returns the number of steps that it took.
-    pub(super) fn run(mut self, search: Search, steps: u32) -> (MatchOutcome, u32) {
+    pub(crate) fn run(mut self, search: Search, steps: u32) -> (MatchOutcome, u32) {
         self.steps_left = steps;
         let starts = match search {
             Search::At(place) => place..=place.min(self.text.len()),

@@ -2,30 +2,30 @@
 //!
 //! Invariant: flags that no engine accepts are rejected here, so all later stages may rely on them.
 
-use super::syntax::PatternError;
+use crate::syntax::PatternError;
 
 /// The flags of a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Flags {
-    pub(super) modes: Modes,
+pub(crate) struct Flags {
+    pub(crate) modes: Modes,
     /// `u` or `v`.
-    pub(super) unicode: bool,
+    pub(crate) unicode: bool,
     /// `v`.
-    pub(super) set_notation: bool,
-    pub(super) sticky: bool,
+    pub(crate) set_notation: bool,
+    pub(crate) sticky: bool,
 }
 
 /// The flags that a group such as `(?i:..)` can change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Modes {
-    pub(super) ignore_case: bool,
-    pub(super) multiline: bool,
-    pub(super) dot_all: bool,
+pub(crate) struct Modes {
+    pub(crate) ignore_case: bool,
+    pub(crate) multiline: bool,
+    pub(crate) dot_all: bool,
 }
 
 impl Flags {
     /// Parses flags; `None` if they are not the flags of a regular expression.
-    pub(super) fn parse(text: &str) -> Option<Self> {
+    pub(crate) fn parse(text: &str) -> Option<Self> {
         let mut flags = Self::default();
         for (at, flag) in text.char_indices() {
             if text[..at].contains(flag) {
@@ -49,7 +49,7 @@ impl Flags {
 }
 
 impl Modes {
-    pub(super) fn set(&mut self, flag: char, on: bool) -> Result<(), PatternError> {
+    pub(crate) fn set(&mut self, flag: char, on: bool) -> Result<(), PatternError> {
         let mode = match flag {
             'i' => &mut self.ignore_case,
             'm' => &mut self.multiline,

@@ -3,17 +3,17 @@
 //! Invariant: a letter that is ruled out cannot occur there. A letter that is allowed may still be
 //! ruled out by the actual previous character, if the possible ones disagree.
 
-use super::alphabet::{Alphabet, Letters};
-use super::syntax::{Assertion, Direction};
+use crate::alphabet::{Alphabet, Letters};
+use crate::syntax::{Assertion, Direction};
 
 /// The assertions that have to hold at one offset, as bits.
-pub(super) type Conditions = u8;
+pub(crate) type Conditions = u8;
 
 /// The boundary between two characters, in the reading direction of a part.
 #[derive(Debug)]
-pub(super) struct Boundary<'a> {
-    pub(super) alphabet: &'a Alphabet,
-    pub(super) direction: Direction,
+pub(crate) struct Boundary<'a> {
+    pub(crate) alphabet: &'a Alphabet,
+    pub(crate) direction: Direction,
 }
 
 const ASSERTIONS: [Assertion; 6] = [
@@ -26,14 +26,14 @@ const ASSERTIONS: [Assertion; 6] = [
 ];
 
 impl Assertion {
-    pub(super) fn bit(self) -> Conditions {
+    pub(crate) fn bit(self) -> Conditions {
         1 << self as u8
     }
 }
 
 impl Boundary<'_> {
     /// Returns the letters that some conditions allow after other letters, or at the start.
-    pub(super) fn allowed_letters(&self, conditions: Conditions, before: Option<Letters>, letters: Letters) -> Letters {
+    pub(crate) fn allowed_letters(&self, conditions: Conditions, before: Option<Letters>, letters: Letters) -> Letters {
         let allowed = |assertion| match (self.direction, before) {
             (Direction::Forward, _) => self.letters_after(assertion, before, letters),
             // A lookbehind may start reading in the middle of a text.
