@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use crate::deadline::CallDeadline;
 use crate::json::Json;
+use crate::limits::CallDeadline;
 
 pub use toolcell_protocol::{Effects, Grant, HostCall};
 
