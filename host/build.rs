@@ -1,5 +1,5 @@
 //! Compiles the guest ahead of time, once for each kind of machine, so that no process that runs a tool needs a
-//! compiler. See `src/engine_config.rs` for what the kinds are.
+//! compiler. See `src/engine/config.rs` for what the kinds are.
 //!
 //! Invariant: what is compiled is the guest whose digest is committed beside it.
 
@@ -11,7 +11,7 @@
     reason = "a build script has no callers; it reads and writes files; and a build that cannot go on ends"
 )]
 
-#[path = "src/engine_config.rs"]
+#[path = "src/engine/config.rs"]
 mod engine_config;
 mod marks;
 
@@ -32,7 +32,7 @@ const FAST: i32 = 12;
 const SMALL: i32 = 22;
 
 fn main() {
-    println!("cargo::rerun-if-changed=src/engine_config.rs");
+    println!("cargo::rerun-if-changed=src/engine/config.rs");
     println!("cargo::rerun-if-changed=../guest/prebuilt/guest.wasm");
     println!("cargo::rerun-if-changed=../guest/prebuilt/guest.wasm.b3");
     println!("cargo::rerun-if-changed=marks.rs");

@@ -11,12 +11,11 @@ use toolcell_protocol::{
     Call, CompletionRef, LimitExceeded, Load, OperationErrorRef, OperationOutputRef, Reply, Resume,
 };
 
-use crate::budget::Budget;
-use crate::deadline::CallDeadline;
+use crate::context::{CallContext, Script};
 use crate::host_calls::{HostCallDriver, Remaining, WaitOutcome, WaitResult};
 use crate::instance::{GuestExport, GuestInstance};
+use crate::limits::{Budget, CallDeadline};
 use crate::outcome::{Outcome, Stop, Thrown, ValueSide, Warning};
-use crate::sandbox::{CallContext, Script};
 use crate::stack_trace;
 
 /// The maximum size of a tool manifest, in bytes of JSON: the host reads it before any call.

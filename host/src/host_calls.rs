@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use toolcell_json::Json;
 
-use crate::deadline::CallDeadline;
+use crate::limits::CallDeadline;
 
 pub use toolcell_protocol::{Effects, Grant, HostCall};
 

@@ -1,8 +1,13 @@
 //! An instance of the guest: created for one call and discarded after it.
 //!
 //! Invariant: the guest always runs on its own stack, whose size
-//! [`engine_config`](crate::engine_config) defines, regardless of the calling thread. Every reply
+//! [`engine`](crate::engine) defines, regardless of the calling thread. Every reply
 //! of the guest is checked before it is used.
+
+mod dirty_pages;
+mod memory_delta;
+mod sampling;
+mod state;
 
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
@@ -10,18 +15,18 @@ use std::time::{Duration, Instant};
 
 use toolcell_protocol::{FrameError, Reply, decode, encode};
 use wasmtime::{
-    Engine, Extern, Global, Instance, InstancePre, Memory, Module, ModuleExport, Store, Trap, TypedFunc,
-    UpdateDeadline, Val,
+    Engine, Extern, Global, Instance, InstancePre, Memory, ModuleExport, Store, Trap, TypedFunc, UpdateDeadline,
 };
 
-use crate::deadline::CallDeadline;
-use crate::dirty_pages::{self, ReclaimSchedule};
-use crate::engine_config::ImageKind;
-use crate::error::{CallError, StartError};
-use crate::image::{fresh_block, is_pooled};
-use crate::imports::{self, HostState, HostTrap};
+use crate::engine::{self, ImageKind, Interruption, StartError, Watch, is_pooled};
+use crate::error::CallError;
+use crate::limits::CallDeadline;
 use crate::outcome::Stop;
-use crate::ticker::{self, Interruption, Watch};
+use dirty_pages::ReclaimSchedule;
+
+pub(crate) use dirty_pages::init as init_page_map;
+pub(crate) use memory_delta::MemoryDelta;
+pub(crate) use state::{HostState, HostTrap};
 
 /// Returns the fuel after which a call pauses: about 0.1 ms of native code, 0.25 ms of interpreted
 /// code. A pause takes about 0.2 µs. The ticker watches a call that outlasts one slice; without a
@@ -39,11 +44,6 @@ const CHECK_INTERVAL_SLICES: u32 = 16;
 
 /// An epoch deadline that is never reached.
 const NO_EPOCH_DEADLINE: u64 = u64::MAX / 2;
-
-/// The size of a block in bytes: the granularity of memory snapshots. On most pages that loading a
-/// script touches, only a few bytes change, such as reference counts.
-pub(crate) const BLOCK_BYTES: usize = 64;
-const BLOCK_BYTES_U32: u32 = 64;
 
 /// The linked guest module, ready to be instantiated.
 pub(crate) struct GuestModule {
@@ -78,14 +78,13 @@ pub(crate) enum GuestExport {
 }
 
 impl GuestModule {
-    /// Links the module and checks that it implements this host's version of the protocol.
+    /// Takes the linked module and checks that it implements this host's version of the protocol.
     pub(crate) fn new(
         kind: ImageKind,
         interruption: Interruption,
-        engine: Engine,
-        module: &Module,
+        pre: InstancePre<HostState>,
     ) -> Result<Self, ImageError> {
-        let pre = imports::linker(&engine)?.instantiate_pre(module)?;
+        let module = pre.module();
         let export = |name: &str| {
             module.get_export_index(name).ok_or_else(|| wasmtime::format_err!("the guest exports no `{name}`"))
         };
@@ -98,6 +97,7 @@ impl GuestModule {
             call: export("call")?,
             resume: export("resume")?,
         };
+        let engine = module.engine().clone();
         let guest = Self { engine, pre, exports, kind, interruption, reclaim: ReclaimSchedule::default() };
         let version = guest.abi_version()?;
         if version != toolcell_protocol::ABI_VERSION {
@@ -123,7 +123,7 @@ impl GuestModule {
     /// Returns how calls are interrupted.
     pub(crate) fn interruption(&self) -> Interruption {
         match self.interruption {
-            Interruption::Epochs => ticker::interruption(),
+            Interruption::Epochs => engine::interruption(),
             Interruption::FuelSlices => Interruption::FuelSlices,
         }
     }
@@ -185,29 +185,6 @@ pub(crate) struct GuestInstance<'a> {
     /// Whether the call is profiled. If so, the profile determines the slices, and an epoch ends
     /// with each slice.
     pub(crate) is_profiled: bool,
-}
-
-/// The difference between an instance's memory and that of a fresh instance.
-#[derive(Clone, PartialEq, Eq)]
-pub(crate) struct MemoryDelta {
-    /// The start and the length of each run of changed blocks, in bytes.
-    pub(crate) runs: Vec<(u32, u32)>,
-    /// The contents of all runs, concatenated.
-    pub(crate) bytes: Vec<u8>,
-    pub(crate) memory_bytes: usize,
-    pub(crate) stack_pointer: i32,
-}
-
-impl MemoryDelta {
-    /// Returns the size of the instance's memory in bytes.
-    pub(crate) fn memory_size(&self) -> usize {
-        self.memory_bytes
-    }
-
-    /// Returns the heap size of this value in bytes.
-    pub(crate) fn held_bytes(&self) -> usize {
-        self.bytes.len() + size_of_val(&*self.runs)
-    }
 }
 
 impl<'a> GuestInstance<'a> {
@@ -291,60 +268,6 @@ impl<'a> GuestInstance<'a> {
 
     pub(crate) fn memory_bytes(&self) -> usize {
         self.memory.data_size(&self.store)
-    }
-
-    /// Returns the difference from a fresh instance. The shadow stack is left out: it is empty
-    /// between calls.
-    pub(crate) fn memory_delta(&mut self) -> wasmtime::Result<MemoryDelta> {
-        let stack_pointer = self.stack_pointer.get(&mut self.store).i32().unwrap_or(0);
-        let stack = usize::try_from(stack_pointer)?;
-        let memory = self.memory.data(&self.store);
-        let mut changes =
-            MemoryDelta { runs: Vec::new(), bytes: Vec::new(), memory_bytes: memory.len(), stack_pointer };
-        let (pages, length) = dirty_pages::dirty_or_all_pages(memory);
-        for page in pages.into_iter().filter(|page| page + length > stack) {
-            for at in (page..page + length).step_by(BLOCK_BYTES).filter(|at| *at >= stack) {
-                let line = &memory[at..at + BLOCK_BYTES];
-                if line == fresh_block(at) {
-                    continue;
-                }
-                let start = u32::try_from(at)?;
-                match changes.runs.last_mut() {
-                    Some((run, len)) if *run + *len == start => *len += BLOCK_BYTES_U32,
-                    _ => changes.runs.push((start, BLOCK_BYTES_U32)),
-                }
-                changes.bytes.extend_from_slice(line);
-            }
-        }
-        changes.runs.shrink_to_fit();
-        changes.bytes.shrink_to_fit();
-        Ok(changes)
-    }
-
-    /// Releases the dirty pages whose contents equal those of a fresh instance. They stem from
-    /// earlier instances in the same slot of the pool and would be reset after every call. The
-    /// instance must have ended.
-    pub(crate) fn release_clean_pages(&mut self) {
-        let memory = self.memory.data_mut(&mut self.store);
-        dirty_pages::discard_clean(memory, |from, page| {
-            page.chunks_exact(BLOCK_BYTES).zip((from..).step_by(BLOCK_BYTES)).all(|(line, at)| line == fresh_block(at))
-        });
-    }
-
-    /// Applies a memory delta to this fresh instance.
-    pub(crate) fn restore(&mut self, changes: &MemoryDelta) -> wasmtime::Result<()> {
-        let missing = changes.memory_bytes.saturating_sub(self.memory.data_size(&self.store));
-        if missing > 0 {
-            self.memory.grow(&mut self.store, (missing as u64).div_ceil(64 << 10))?;
-        }
-        let memory = self.memory.data_mut(&mut self.store);
-        let mut bytes = &*changes.bytes;
-        for (start, len) in &changes.runs {
-            let (run, rest) = bytes.split_at(*len as usize);
-            memory[*start as usize..][..run.len()].copy_from_slice(run);
-            bytes = rest;
-        }
-        self.stack_pointer.set(&mut self.store, Val::I32(changes.stack_pointer))
     }
 
     /// Calls an export with a request. Returns the reply of the guest, or the reason why the call
@@ -463,7 +386,7 @@ impl<'a> PausePolicy<'a> {
             }
             Self::Watched { checks_in: looks_in, .. } => *looks_in = CHECK_INTERVAL_SLICES,
             Self::Unwatched(engine) => {
-                if let Some(watch) = engine.and_then(ticker::watch) {
+                if let Some(watch) = engine.and_then(engine::watch) {
                     *self = Self::Watched { checks_in: CHECK_INTERVAL_SLICES, _watch: watch };
                 }
             }

@@ -12,43 +12,43 @@
 //! public signature names a type of Wasmtime. Nothing that a tool does causes an `Err`, a panic, or
 //! a log line at level `error`.
 
-mod budget;
-mod call_limiter;
-mod call_loop;
-mod deadline;
-mod dirty_pages;
-mod engine_config;
 mod error;
+mod limits;
+
+mod outcome;
+mod stack_trace;
+
 mod host_calls;
-mod image;
+mod profile;
+
+mod context;
+
+mod engine;
 mod imports;
 mod instance;
-mod machine;
-mod outcome;
-mod profile;
-mod sandbox;
-mod stack_trace;
-mod suspend;
-mod ticker;
-mod wasi;
 
-pub use budget::{Budget, FuelScope};
-pub use call_limiter::{AcquireError, CallLimiter, CallPermit, MAX_NESTED_CALLS, OnOverload};
-pub use deadline::{CallDeadline, CancelToken, Notifier};
-pub use engine_config::ImageKind;
-pub use error::{CallError, StartError};
+mod call_loop;
+mod prepared;
+mod suspend;
+
+mod sandbox;
+
+pub use context::{CallContext, PartialResultSink, Script, WallClock};
+pub use engine::{GUEST_DIGEST, ImageKind, Interruption, StartError, pagemap_scan};
+pub use error::CallError;
 pub use host_calls::{
     Completion, Effects, Grant, HostCall, HostCallDriver, HostCalls, NoHostCalls, OperationError, OperationOutput,
     Remaining, Timers, WaitOutcome, WaitResult,
 };
-pub use image::GUEST_DIGEST;
-pub use imports::{PartialResultSink, WallClock};
-pub use machine::pagemap_scan;
+pub use limits::{
+    AcquireError, Budget, CallDeadline, CallLimiter, CallPermit, CancelToken, FuelScope, MAX_NESTED_CALLS, Notifier,
+    OnOverload,
+};
 pub use outcome::{ClockReading, LogLine, Outcome, Report, Stop, Thrown, Usage, ValueSide, Warning};
+pub use prepared::{PrepareResult, Prepared};
 pub use profile::{CallProfile, Frame, FrameOrigin, ProfileSlot, ProfiledFunction, Stack};
-pub use sandbox::{CallContext, PrepareResult, Prepared, Sandbox, SandboxConfig, Script};
+pub use sandbox::{Sandbox, SandboxConfig};
 pub use suspend::{CallStatus, ResumeError, SuspendedCall};
-pub use ticker::Interruption;
 pub use toolcell_json::{Json, JsonError, Params};
 pub use toolcell_protocol::Level;
 

@@ -2,7 +2,7 @@
 //!
 //! Invariant: everything that a tool can do ends in one of these values.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use toolcell_json::Json;
@@ -141,6 +141,17 @@ pub struct Report {
     pub readings: Vec<ClockReading>,
     /// The resources that the call used.
     pub usage: Usage,
+}
+
+impl Report {
+    /// Returns the report of a call that was stopped before it began, about which nothing else is
+    /// known.
+    #[must_use]
+    pub fn not_started(stop: Stop, started: Instant) -> Self {
+        let usage = Usage { duration: started.elapsed(), ..Usage::default() };
+        let outcome = Outcome::Stopped(stop);
+        Self { outcome, logs: Vec::new(), warnings: Vec::new(), readings: Vec::new(), usage }
+    }
 }
 
 /// A value of the wall clock, and how often the tool read it in a row.

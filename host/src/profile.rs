@@ -8,27 +8,12 @@
 //! Invariant: profiling changes neither the result of a call nor its fuel, to the unit, and the
 //! profile accounts for all of that fuel.
 
-mod call;
 mod quickjs;
 mod sampler;
 
 use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
 
-use toolcell_json::Params;
-use wasmtime::InstanceAllocationStrategy;
-
-use crate::budget::Budget;
-use crate::call_loop::NeverSuspend;
-use crate::engine_config::ImageKind;
-use crate::error::CallError;
-use crate::image::Image;
-use crate::instance::{GuestModule, ImageError};
-use crate::outcome::Report;
-use crate::sandbox::{CallContext, Prepared, Sandbox};
-use crate::suspend::{CallInProgress, SuspendableStatus};
-
-pub(crate) use sampler::Sampler;
+pub(crate) use sampler::{GuestPosition, Sampler};
 
 /// The distribution of a call's fuel over functions.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -129,60 +114,8 @@ impl ProfileSlot {
         }
     }
 
-    fn put(&self, profile: CallProfile) {
+    /// Stores the profile of a call.
+    pub(crate) fn put(&self, profile: CallProfile) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(profile);
-    }
-}
-
-impl Sandbox {
-    /// Calls a tool in the instrumented image, which is loaded on first use.
-    pub(crate) fn call_profiled(
-        &self,
-        prepared: &Prepared,
-        params: &Params,
-        budget: &Budget,
-        run: &CallContext<'_>,
-        slot: &ProfileSlot,
-    ) -> Result<Report, CallError> {
-        let guest = self.profiling().map_err(|error| CallError::NoInstance(error.to_owned()))?;
-        let started = Instant::now();
-        let attempt = match self.acquire_slot(budget, run)? {
-            Ok(attempt) => attempt,
-            Err(stop) => return Ok(crate::sandbox::not_started(stop, started)),
-        };
-        let (mut cell, ended, fuel) = Self::instantiate_prepared(guest, prepared, budget, run, &attempt)?;
-        cell.start_profile(prepared.script().name).map_err(|error| CallError::NoInstance(format!("{error:#}")))?;
-        let turn = ended.and_then(|()| {
-            crate::call_loop::run_call::<NeverSuspend>(&mut cell, params, budget, run, &attempt.deadline)
-        });
-        if let Some(profile) = cell.take_profile() {
-            slot.put(profile);
-        }
-        let so_far = CallInProgress::new(prepared, params, budget, fuel, started);
-        match so_far.into_status(cell, turn, &attempt.deadline)? {
-            SuspendableStatus::Finished(report) => Ok(report),
-            SuspendableStatus::Suspended(_, never) => match never {},
-        }
-    }
-
-    /// Returns the instrumented guest: the one in use if it is instrumented, or that of the bounded
-    /// image.
-    fn profiling(&self) -> Result<&GuestModule, &str> {
-        if self.image().is_instrumented() {
-            return Ok(&self.guest);
-        }
-        let loaded = self.profiling.get_or_init(|| {
-            let (image, interruption) = (Image::for_kind(ImageKind::Bounded), self.guest.interruption);
-            let verified = image.verify().map_err(|error| error.to_string())?;
-            let guest = verified.load(InstanceAllocationStrategy::OnDemand).map_err(ImageError::Unsupported);
-            drop(image);
-            guest
-                .and_then(|(engine, module)| GuestModule::new(ImageKind::Bounded, interruption, engine, &module))
-                .map_err(|error| match error {
-                    ImageError::Unsupported(error) => format!("{error:#}"),
-                    ImageError::Rejected(error) => error.to_string(),
-                })
-        });
-        loaded.as_ref().map_err(String::as_str)
     }
 }

@@ -12,16 +12,14 @@ use toolcell_json::Params;
 use toolcell_protocol::{ABI_VERSION, decode, encode};
 
 use crate::ENGINE_VERSION;
-use crate::budget::Budget;
-use crate::call_loop::{CallStep, EarlyExit, MaySuspend, resume_call};
-use crate::deadline::CallDeadline;
+use crate::call_loop::{CallStep, EarlyExit};
+use crate::context::{CallContext, Script};
+use crate::engine::{BLOCK_BYTES, GUEST_DIGEST, fresh_block};
 use crate::error::CallError;
-use crate::image::GUEST_DIGEST;
-use crate::image::fresh_block;
-use crate::imports::HostState;
-use crate::instance::{BLOCK_BYTES, GuestInstance, MemoryDelta};
+use crate::instance::{GuestInstance, MemoryDelta};
+use crate::limits::{Budget, CallDeadline};
 use crate::outcome::{ClockReading, LogLine, Outcome, Report, Stop, Usage, ValueSide, Warning};
-use crate::sandbox::{CallContext, CallFuel, Prepared, Sandbox, Script, build_report, not_started};
+use crate::prepared::Prepared;
 
 /// The maximum memory of a call in bytes: the ceiling of [`Budget::memory`].
 const MAX_MEMORY_BYTES: usize = 1 << 30;
@@ -259,17 +257,26 @@ fn xor_with_fresh(runs: &[(u32, u32)], bytes: &mut [u8]) {
     }
 }
 
+/// The fuel limits of a call.
+#[derive(Clone, Copy)]
+pub(crate) struct CallFuel {
+    /// Fuel that the call starts with.
+    pub(crate) limit: u64,
+    /// Fuel that loading its script burned.
+    pub(crate) load_fuel: u64,
+}
+
 /// A call that has started and not finished.
 pub(crate) struct CallInProgress<'a> {
-    pub(crate) script: Script<'a>,
-    pub(crate) budget: Budget,
-    pub(crate) fuel: CallFuel,
+    script: Script<'a>,
+    budget: Budget,
+    fuel: CallFuel,
     /// Parameters that were converted inexactly: the path and a message.
-    pub(crate) inexact_params: Vec<(String, String)>,
+    inexact_params: Vec<(String, String)>,
     /// Time that the call ran before it was suspended.
-    pub(crate) elapsed_before: Duration,
+    elapsed_before: Duration,
     /// The instant at which the call started or resumed.
-    pub(crate) started: Instant,
+    started: Instant,
 }
 
 impl<'a> CallInProgress<'a> {
@@ -311,7 +318,7 @@ impl<'a> CallInProgress<'a> {
         let CallFuel { limit, load_fuel } = self.fuel;
         let fuel = limit - cell.fuel_left();
         let usage = Usage { fuel, load_fuel, memory: cell.memory_bytes(), ..Usage::default() };
-        let mut report = build_report(outcome, cell.into_state(), usage, self.started);
+        let mut report = cell.into_state().into_report(outcome, usage, self.started);
         report.usage.duration += self.elapsed_before;
         let of_params = |(path, message)| Warning::new(ValueSide::Params, path, message);
         let warnings = self.inexact_params.into_iter().map(of_params).chain(of_result).collect();
@@ -344,68 +351,27 @@ impl<'a> CallInProgress<'a> {
     }
 }
 
-impl Sandbox {
-    /// Calls a prepared tool, and suspends the call if its host calls ask for that
-    /// ([`HostCallDriver::wait_or_suspend`](crate::HostCallDriver::wait_or_suspend)).
-    ///
-    /// # Errors
-    /// `limit-invalid`, `busy`, `no-instance`. Faults of the tool are reported in the [`Report`].
-    pub fn call_suspendable(
-        &self,
-        prepared: &Prepared,
-        params: &Params,
-        budget: &Budget,
-        run: &CallContext<'_>,
-    ) -> Result<CallStatus, CallError> {
-        self.call_inner::<MaySuspend>(prepared, params, budget, run).map(CallStatus::from)
-    }
-
-    /// Resumes a suspended call in a new instance, with the rest of its budget.
-    /// [`HostCalls::start`](crate::HostCalls::start) must return the host calls that were pending.
-    ///
-    /// The virtual clock continues at [`CallContext::started_at`], or where it stopped if that is
-    /// later. The tool, the call identifier and the seed are those of the original call.
-    ///
-    /// # Errors
-    /// `asleep-tool` if the call belongs to another script, `busy`, `no-instance`. Faults of the
-    /// tool are reported in the [`CallStatus`].
-    pub fn resume(
-        &self,
-        suspended: &SuspendedCall,
-        script: &Script<'_>,
-        run: &CallContext<'_>,
-    ) -> Result<CallStatus, ResumeError> {
-        let started = Instant::now();
-        let SuspendedRecord { budget, .. } = &suspended.record;
-        if suspended.record.script != script_hash(script) {
-            return Err(ResumeError::ScriptMismatch);
-        }
-        let attempt = match self.acquire_slot_within(budget, suspended.record.time_left, run)? {
-            Ok(attempt) => attempt,
-            Err(stop) => return Ok(CallStatus::Finished(suspended.stopped_report(stop, started))),
-        };
-        let _slot = &attempt.permit;
-        let mut cell = self.guest.instantiate(HostState::for_run(budget, run, &attempt.deadline))?;
-        suspended.restore(&mut cell, run).map_err(|error| CallError::NoInstance(format!("{error:#}")))?;
-        let turn = resume_call::<MaySuspend>(&mut cell, budget, run, &attempt.deadline);
-        let SuspendedRecord { load_fuel, elapsed: before, .. } = suspended.record;
-        let inexact = suspended.record.inexact_params.clone();
-        let fuel = CallFuel { limit: suspended.fuel_limit, load_fuel };
-        let so_far = CallInProgress {
-            script: *script,
-            budget: *budget,
-            fuel,
-            inexact_params: inexact,
-            elapsed_before: before,
-            started,
-        };
-        Ok(so_far.into_status(cell, turn, &attempt.deadline)?.into())
-    }
-}
-
 impl SuspendedCall {
+    /// Returns whether the call was made of this script.
+    pub(crate) fn is_of(&self, script: &Script<'_>) -> bool {
+        self.record.script == script_hash(script)
+    }
+
+    /// Describes the call, which resumes at `started`.
+    pub(crate) fn in_progress<'a>(&self, script: Script<'a>, started: Instant) -> CallInProgress<'a> {
+        let kept = &self.record;
+        CallInProgress {
+            script,
+            budget: kept.budget,
+            fuel: CallFuel { limit: self.fuel_limit, load_fuel: kept.load_fuel },
+            inexact_params: kept.inexact_params.clone(),
+            elapsed_before: kept.elapsed,
+            started,
+        }
+    }
+
     /// Restores the state of the call into a fresh instance.
-    fn restore(
+    pub(crate) fn restore(
         &self,
         cell: &mut GuestInstance<'_>,
         run: &CallContext<'_>,
@@ -430,7 +396,7 @@ impl SuspendedCall {
     #[must_use]
     pub fn stopped_report(&self, stop: Stop, started: Instant) -> Report {
         let kept = &self.record;
-        let mut report = not_started(stop, started);
+        let mut report = Report::not_started(stop, started);
         report.logs.clone_from(&kept.logs);
         report.readings.clone_from(&kept.readings);
         let (fuel, load_fuel, memory) = (self.fuel_used(), kept.load_fuel, self.memory.memory_size());

@@ -17,7 +17,7 @@ fn the_guest_is_the_one_that_is_pinned() {
     assert!(read("guest/prebuilt/PROVENANCE.md").contains(&digest), "PROVENANCE.md names another guest");
 }
 
-/// The attack surface: all imports of the guest. A new one is a decision; `host/src/imports.rs`
+/// The attack surface: all imports of the guest. A new one is a decision; `host/src/imports/`
 /// implements them.
 const IMPORTS: &[&str] = &[
     "toolcell.log",

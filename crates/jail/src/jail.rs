@@ -16,10 +16,13 @@ use toolcell_host::{
 
 use crate::channel::{ChannelError, WaitMode};
 use crate::confine::Confinement;
-use crate::messages::{Hello, HostMessage, LoadMode, ScriptSource, SuspendPolicy, VERSION, WorkerMessage};
-use crate::session::{CallReply, WorkerLost, WorkerSession, not_started, protocol_violation};
+use crate::messages::{
+    self, Hello, HostMessage, LoadMode, MAX_HELLO_BYTES, ScriptSource, SuspendPolicy, VERSION, WorkerMessage,
+    image_index,
+};
+use crate::session::{CallReply, WorkerLost, WorkerSession, protocol_violation};
 use crate::worker::{Program, Worker, WorkerSpawner};
-use crate::worker_main::{self, MAX_HELLO_BYTES};
+use crate::worker_main;
 
 /// The time limit for starting a worker.
 const STARTUP_TIMEOUT: Duration = Duration::from_secs(20);
@@ -167,7 +170,8 @@ impl Jail {
     ) -> Result<JailPrepareResult, CallError> {
         let source = ScriptSource { name: script.name, source: script.source };
         let id = self.next_script_id.fetch_add(1, Ordering::Relaxed);
-        let came = self.with_worker(budget, run, not_started, |exchange| exchange.prepare(id, source, budget))?;
+        let came =
+            self.with_worker(budget, run, Report::not_started, |exchange| exchange.prepare(id, source, budget))?;
         let (load_fuel, manifest, form) = match came {
             CallReply::Ready { load_fuel, manifest, load_mode: form } => (load_fuel, manifest, form),
             CallReply::Finished(report) => return Ok(JailPrepareResult::Failed(*report)),
@@ -230,7 +234,7 @@ impl Jail {
         run: &CallContext<'_>,
         patience: SuspendPolicy,
     ) -> Result<CallStatus, CallError> {
-        let came = self.with_worker(budget, run, not_started, |exchange| {
+        let came = self.with_worker(budget, run, Report::not_started, |exchange| {
             if let Some(came) = exchange.call(prepared.id, params, patience)? {
                 return Ok(came);
             }
@@ -399,12 +403,7 @@ fn no_worker(reason: impl Into<String>, hint: &'static str) -> StartError {
     StartError::NoWorker { reason: reason.into(), hint }
 }
 
-/// Returns the index of an image in [`ImageKind::ALL`].
-pub(crate) fn image_index(image: ImageKind) -> Option<u8> {
-    ImageKind::ALL.iter().position(|kind| *kind == image).and_then(|place| u8::try_from(place).ok())
-}
-
-fn image_at(place: u8) -> Result<ImageKind, StartError> {
-    let kind = ImageKind::ALL.get(usize::from(place)).copied();
-    kind.ok_or_else(|| no_worker("the worker program has another version", SERVE_HINT))
+/// Returns the image with this index, which a worker sent.
+fn image_at(index: u8) -> Result<ImageKind, StartError> {
+    messages::image_at(index).ok_or_else(|| no_worker("the worker program has another version", SERVE_HINT))
 }

@@ -11,8 +11,8 @@
 //! ([`confine()`]), and that the kernel kills if it tries anything else.
 //!
 //! Reading order: `jail` is the pool of workers, `session` the host's side of one call, `worker` a
-//! process as seen from the host. `worker_main` is the worker itself, and `proxy` forwards a tool's
-//! host calls from there. `confine` and `seccomp` are the confinement; `messages` and `channel`
+//! process as seen from the host. `worker_main` is the worker itself, `proxy` forwards a tool's host
+//! calls from there, and `host_link` is its end of the channel. `confine` and `seccomp` are the confinement; `messages` and `channel`
 //! connect the two sides.
 //!
 //! Invariant: the host checks every message of a worker, and kills a worker that violates the
@@ -23,8 +23,10 @@ mod jail;
 mod session;
 mod worker;
 
-mod proxy;
 mod worker_main;
+
+mod host_link;
+mod proxy;
 
 mod confine;
 mod seccomp;

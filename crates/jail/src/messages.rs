@@ -9,13 +9,29 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use toolcell_host::{Budget, FuelScope, Grant, HostCall, Json, Report, WaitOutcome};
+use toolcell_host::{Budget, FuelScope, Grant, HostCall, ImageKind, Json, Report, WaitOutcome};
 
 use crate::confine::Confinement;
 
 /// The version of the messages in this module. Host and worker are the same program, unless the
 /// host names another one.
 pub(crate) const VERSION: u32 = 3;
+
+/// The only argument of a process that is to act as a worker.
+pub(crate) const WORKER_ARG: &str = "toolcell-jail-worker";
+
+/// The maximum size of a worker's first frame in bytes.
+pub(crate) const MAX_HELLO_BYTES: usize = 64 << 10;
+
+/// Returns the index of an image in [`ImageKind::ALL`], as messages name it.
+pub(crate) fn image_index(image: ImageKind) -> Option<u8> {
+    ImageKind::ALL.iter().position(|kind| *kind == image).and_then(|place| u8::try_from(place).ok())
+}
+
+/// Returns the image with this index in [`ImageKind::ALL`].
+pub(crate) fn image_at(index: u8) -> Option<ImageKind> {
+    ImageKind::ALL.get(usize::from(index)).copied()
+}
 
 /// A message of the host.
 #[derive(Debug, Serialize, Deserialize)]

@@ -12,8 +12,8 @@ use toolcell_host::{
 };
 
 use crate::channel::WaitMode;
+use crate::host_link::{HostLink, exit_process};
 use crate::messages::{HostMessage, StartedCalls, WaitDone, WireContext, WorkerMessage};
-use crate::worker_main::{HostLink, exit_process};
 
 /// The proxies of one call.
 pub(crate) struct ProxyContext {

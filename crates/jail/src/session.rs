@@ -356,12 +356,5 @@ fn worker_died(detail: String) -> WorkerLost {
     WorkerLost::Worker(Stop::WorkerDied { detail })
 }
 
-/// Returns the report of a call about which nothing is known except why it stopped.
-pub(crate) fn not_started(stop: Stop, started: Instant) -> Report {
-    let usage = Usage { duration: started.elapsed(), ..Usage::default() };
-    let outcome = Outcome::Stopped(stop);
-    Report { outcome, logs: Vec::new(), warnings: Vec::new(), readings: Vec::new(), usage }
-}
-
 #[cfg(test)]
 mod tests;

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::Signal;
 
 use crate::channel::Channel;
-use crate::worker_main::WORKER_ARG;
+use crate::messages::WORKER_ARG;
 
 /// The interval at which the host checks for cancellation while it waits for a worker.
 pub(crate) const TICK: Duration = Duration::from_millis(10);

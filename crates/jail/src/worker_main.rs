@@ -7,25 +7,23 @@
 use std::collections::HashMap;
 use std::os::fd::{AsFd as _, AsRawFd as _, RawFd};
 use std::os::unix::net::UnixStream;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use rustix::process::Signal;
 use toolcell_host::{
-    CallError, CallStatus, ENGINE_VERSION, GUEST_DIGEST, ImageKind, Params, PrepareResult, Prepared, ResumeError,
-    Sandbox, SandboxConfig, Script,
+    CallError, CallStatus, ENGINE_VERSION, GUEST_DIGEST, Params, PrepareResult, Prepared, ResumeError, Sandbox,
+    SandboxConfig, Script,
 };
 
 use crate::channel::{Channel, WaitMode};
 use crate::confine::confine;
-use crate::jail::image_index;
-use crate::messages::{Hello, HostMessage, LoadMode, ScriptSource, SuspendPolicy, VERSION, WireContext, WorkerMessage};
+use crate::host_link::{HostLink, exit_process};
+use crate::messages::{
+    Hello, HostMessage, LoadMode, MAX_HELLO_BYTES, ScriptSource, SuspendPolicy, VERSION, WORKER_ARG, WireContext,
+    WorkerMessage, image_at, image_index,
+};
 use crate::proxy::{ProxyContext, call_context};
 
-/// The only argument of a process that is to act as a worker.
-pub(crate) const WORKER_ARG: &str = "toolcell-jail-worker";
-/// The maximum size of a worker's first frame in bytes.
-pub(crate) const MAX_HELLO_BYTES: usize = 64 << 10;
 /// The maximum size of cached scripts in bytes.
 const MAX_CACHED_BYTES: usize = 64 << 20;
 
@@ -52,12 +50,6 @@ pub fn serve_if_worker() {
         run_worker();
         exit_process();
     }
-}
-
-/// Exits the process. All replies have been sent.
-#[expect(clippy::disallowed_methods, reason = "a worker has nothing to go back to")]
-pub(crate) fn exit_process() -> ! {
-    std::process::exit(0)
 }
 
 fn run_worker() {
@@ -101,7 +93,7 @@ fn initialize(version: u32, images: &[u8], pipe: RawFd) -> Result<(Hello, Sandbo
     if version != VERSION {
         return Err(format!("the host speaks version {version} of the jail's protocol, the worker speaks {VERSION}"));
     }
-    let images = images.iter().filter_map(|place| ImageKind::ALL.get(usize::from(*place)).copied()).collect();
+    let images = images.iter().filter_map(|place| image_at(*place)).collect();
     let sandbox = Sandbox::single_threaded(&SandboxConfig { images, slots: 1 }).map_err(|error| error.to_string())?;
     let walls = confine(pipe).map_err(|error| format!("it cannot confine itself: {error}"))?;
     let passed_over = sandbox.rejected_images().iter();
@@ -113,40 +105,6 @@ fn initialize(version: u32, images: &[u8], pipe: RawFd) -> Result<(Hello, Sandbo
         confinement: walls,
     };
     Ok((hello, sandbox))
-}
-
-/// The channel, shared by all proxies.
-pub(crate) struct HostLink {
-    channel: Mutex<Channel>,
-    /// Whether the host cancelled the call while the tool waited.
-    call_cancelled: AtomicBool,
-}
-
-impl HostLink {
-    fn new(pipe: Channel) -> Self {
-        Self { channel: Mutex::new(pipe), call_cancelled: AtomicBool::new(false) }
-    }
-
-    pub(crate) fn channel(&self) -> MutexGuard<'_, Channel> {
-        self.channel.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Sends a message to the host. Exits if the host is gone.
-    pub(crate) fn send(&self, said: &WorkerMessage) {
-        if self.channel().send(said, || WaitMode::KeepWaiting).is_err() {
-            exit_process();
-        }
-    }
-
-    /// Returns whether the current call is cancelled. During a call, cancellation is the only
-    /// message that the host sends unasked.
-    pub(crate) fn is_call_cancelled(&self) -> bool {
-        self.call_cancelled.load(Ordering::Relaxed) || self.channel().has_pending_input()
-    }
-
-    pub(crate) fn cancel_call(&self) {
-        self.call_cancelled.store(true, Ordering::Relaxed);
-    }
 }
 
 struct WorkerServer {
@@ -162,7 +120,7 @@ impl WorkerServer {
     fn run(mut self) {
         let link = Arc::clone(&self.link);
         loop {
-            link.call_cancelled.store(false, Ordering::Relaxed);
+            link.begin_request();
             // The frame is copied, because its buffer belongs to the channel, which also sends the
             // reply.
             let heard = link.channel().recv_bytes(usize::MAX, |_| WaitMode::KeepWaiting).map(<[u8]>::to_vec);

@@ -22,7 +22,7 @@ fn small() -> Budget {
 }
 
 fn report(outcome: Outcome) -> Report {
-    Report { outcome, ..not_started(Stop::Stalled, Instant::now()) }
+    Report { outcome, ..Report::not_started(Stop::Stalled, Instant::now()) }
 }
 
 /// Describes how the host reacts to a worker that answers a call with these messages.

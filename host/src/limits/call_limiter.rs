@@ -6,7 +6,7 @@
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::deadline::CallDeadline;
+use super::deadline::CallDeadline;
 
 /// The behaviour of a call when all slots are in use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

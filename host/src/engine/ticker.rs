@@ -167,7 +167,7 @@ impl Drop for Watch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine_config::{self, ImageKind};
+    use crate::engine::config::{self, ImageKind};
 
     /// A separate ticker, which the calls of other tests do not wake.
     fn ticker() -> &'static Ticker {
@@ -175,7 +175,7 @@ mod tests {
     }
 
     fn engine() -> Engine {
-        Engine::new(&engine_config::config(ImageKind::Interpreted).unwrap()).unwrap()
+        Engine::new(&config::config(ImageKind::Interpreted).unwrap()).unwrap()
     }
 
     #[track_caller]

@@ -8,11 +8,10 @@
 
 use wasmtime::{Global, Memory, StoreContextMut, UpdateDeadline};
 
-use super::CallProfile;
-use super::sampler::{GuestPosition, Sampler};
-use crate::engine_config::{CONTEXT_GLOBAL, PC_GLOBAL};
-use crate::imports::HostState;
-use crate::instance::GuestInstance;
+use super::GuestInstance;
+use super::state::HostState;
+use crate::engine::{CONTEXT_GLOBAL, PC_GLOBAL};
+use crate::profile::{CallProfile, GuestPosition, Sampler};
 
 impl GuestInstance<'_> {
     /// Starts to profile this instance, whose guest must be instrumented.

@@ -1,7 +1,7 @@
 //! The deadline of a call, and its cancellation.
 //!
 //! A call checks both by itself: about every millisecond, when an epoch of its engine ends
-//! ([`ticker`](crate::ticker)), and after slices of fuel
+//! ([`engine`](crate::engine)), and after slices of fuel
 //! ([`GuestInstance`](crate::instance::GuestInstance)). Without a ticker thread, only the slices
 //! remain.
 

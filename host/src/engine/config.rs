@@ -64,7 +64,7 @@ pub(crate) fn config(kind: ImageKind) -> Result<Config> {
     let mut config = Config::new();
     config
         // Fuel is the budget and counts Wasm operators only. At the end of an epoch a call checks
-        // its deadline (`src/ticker.rs`).
+        // its deadline (`src/engine/ticker.rs`).
         .consume_fuel(true)
         .epoch_interruption(true)
         .max_wasm_stack(wasm_stack_bytes(kind))

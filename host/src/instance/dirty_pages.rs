@@ -11,7 +11,7 @@ use std::os::unix::fs::FileExt as _;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::image;
+use crate::engine;
 
 /// Bits of an entry in `/proc/self/pagemap`: see `proc_pid_pagemap(5)`.
 const PRESENT: u64 = 1 << 63;
@@ -52,7 +52,7 @@ pub(crate) fn discard_clean(memory: &mut [u8], is_fresh: impl Fn(usize, &[u8]) -
         }
     }
     for run in runs {
-        image::discard_pages(&mut memory[run]);
+        engine::discard_pages(&mut memory[run]);
     }
 }
 
@@ -100,9 +100,10 @@ impl ReclaimSchedule {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::deadline::CallDeadline;
-    use crate::imports::HostState;
-    use crate::{Budget, CallContext, ImageKind, Outcome, Params, PrepareResult, Sandbox, SandboxConfig, Script};
+    use crate::instance::HostState;
+    use crate::{
+        Budget, CallContext, CallDeadline, ImageKind, Outcome, Params, PrepareResult, Sandbox, SandboxConfig, Script,
+    };
 
     #[test]
     fn what_evaluating_scripts_touched_is_given_back_after_some_calls_and_not_before() {

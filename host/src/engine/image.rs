@@ -12,10 +12,9 @@ use rustix::io::Errno;
 use rustix::mm::{Advice, madvise};
 use wasmtime::{Engine, InstanceAllocationStrategy, Module, PoolingAllocationConfig};
 
-use crate::call_limiter::MAX_NESTED_CALLS;
-use crate::engine_config::{self, ImageKind};
-use crate::error::StartError;
-use crate::instance::BLOCK_BYTES;
+use super::config::{self, ImageKind};
+use super::start_error::StartError;
+use crate::limits::MAX_NESTED_CALLS;
 
 mod built {
     include!(concat!(env!("OUT_DIR"), "/images.rs"));
@@ -26,10 +25,14 @@ pub const GUEST_DIGEST: &str = built::GUEST;
 
 /// The initial memory of an instance, from [`FRESH_FROM`] on. Memory below and above it is zero.
 /// Every image contains these bytes.
-pub(crate) static FRESH: LazyLock<Vec<u8>> = LazyLock::new(|| built::FRESH.unpack());
+static FRESH: LazyLock<Vec<u8>> = LazyLock::new(|| built::FRESH.unpack());
 
 /// The offset of [`FRESH`] in linear memory.
-pub(crate) use built::FRESH_FROM;
+use built::FRESH_FROM;
+
+/// The size of a block in bytes: the granularity of memory snapshots. On most pages that loading a
+/// script touches, only a few bytes change, such as reference counts.
+pub(crate) const BLOCK_BYTES: usize = 64;
 
 /// Returns a block of a fresh instance's memory.
 pub(crate) fn fresh_block(at: usize) -> &'static [u8] {
@@ -132,8 +135,8 @@ pub(crate) struct VerifiedImage<'a>(&'a Image);
 
 impl VerifiedImage<'_> {
     /// Creates an engine for this image with an allocation strategy, and loads the module into it.
-    pub(crate) fn load(&self, strategy: InstanceAllocationStrategy) -> wasmtime::Result<(Engine, Module)> {
-        let mut config = engine_config::config(self.0.kind)?;
+    pub(crate) fn load(&self, strategy: InstanceAllocationStrategy) -> wasmtime::Result<Module> {
+        let mut config = config::config(self.0.kind)?;
         config.allocation_strategy(strategy);
         let engine = Engine::new(&config)?;
         let module = match self.sealed_memfd() {
@@ -147,7 +150,7 @@ impl VerifiedImage<'_> {
             #[expect(unsafe_code, reason = "loading machine code that we compiled ourselves")]
             Err(_) => unsafe { Module::deserialize(&engine, self.0.parts().concat())? },
         };
-        Ok((engine, module))
+        Ok(module)
     }
 
     /// Copies the image into a sealed file in memory (`memfd_create(2)`). Wasmtime maps this file
@@ -340,7 +343,7 @@ mod tests {
     fn an_image_loads_without_a_file_as_well() {
         for kind in ImageKind::ALL {
             let image = Image::for_kind(kind);
-            let engine = Engine::new(&engine_config::config(kind).unwrap()).unwrap();
+            let engine = Engine::new(&config::config(kind).unwrap()).unwrap();
             // SAFETY: these are the bytes that were built in.
             #[expect(unsafe_code, reason = "loading machine code that we compiled ourselves")]
             let module = unsafe { Module::deserialize(&engine, image.parts().concat()) };

@@ -10,14 +10,14 @@
 use wasmtime::{Caller, Extern, Linker, Result};
 use wasmtime_wasi::{Deterministic, I32Exit, Rng as _};
 
-use crate::imports::HostState;
+use crate::instance::HostState;
 
 /// The module name of WASI preview 1.
-pub(crate) const WASI: &str = "wasi_snapshot_preview1";
+pub(super) const WASI: &str = "wasi_snapshot_preview1";
 
 /// WASI error numbers: success, bad address (`EFAULT`), and bad file descriptor (`EBADF`).
-pub(crate) const SUCCESS: i32 = 0;
-pub(crate) const FAULT: i32 = 21;
+pub(super) const SUCCESS: i32 = 0;
+pub(super) const FAULT: i32 = 21;
 const BADF: i32 = 8;
 
 /// The maximum size of the guest's panic message in bytes.
@@ -28,7 +28,7 @@ const MAX_IOVECS: usize = 16;
 const STDOUT: i32 = 1;
 const STDERR: i32 = 2;
 
-pub(crate) fn add_to(linker: &mut Linker<HostState>) -> Result<()> {
+pub(super) fn add_to(linker: &mut Linker<HostState>) -> Result<()> {
     linker.func_wrap(WASI, "environ_get", |_: i32, _: i32| SUCCESS)?;
     linker.func_wrap(WASI, "environ_sizes_get", environ_sizes_get)?;
     linker.func_wrap(WASI, "fd_close", |_: i32| BADF)?;
