@@ -9,8 +9,8 @@
 //!
 //! [`policy_files`] finds the policy in effect, [`trust_list`] records whose hooks may run, and
 //! [`toolbox`] is the only module that opens a toolbox; [`config`], [`init`] and [`approvals`] are
-//! the commands on them. [`mcp`] runs the server and configures its clients. [`completions`] and
-//! [`man`] are generated from the arguments.
+//! the commands on them. [`mcp`] runs the server and configures its clients, whose
+//! files [`client_config`] edits. [`completions`] and [`man`] are generated from the arguments.
 //!
 //! Invariant: this is the only crate that knows arguments, streams and exit statuses. Results go to
 //! standard output, everything else to standard error.
@@ -28,6 +28,7 @@ mod batch;
 mod budget;
 mod bundle;
 mod check;
+mod client_config;
 mod command_error;
 mod completions;
 mod config;

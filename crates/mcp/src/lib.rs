@@ -4,8 +4,7 @@
 //! protocol's requests, and `tools_call` implements `tools/call`: `run_call` follows a run,
 //! `elicitation` asks the user for approval, and `request_state` signs what a client carries
 //! between two requests. `stdio` and [`http`] are the transports. [`CallTracker`] counts calls in
-//! flight, and [`telemetry`] exports logs, metrics and traces. [`client`] edits the configuration
-//! files of MCP clients.
+//! flight, and [`telemetry`] exports logs, metrics and traces.
 //!
 //! Invariant: no other crate knows the protocol. `rmcp` parses and serialises its messages, except
 //! for those that are rejected before they reach it.
@@ -13,7 +12,6 @@
 mod bounds;
 mod builtin_tools;
 mod change_notifier;
-pub mod client;
 mod client_schema;
 mod elicitation;
 mod handler;

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use clap::Subcommand;
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
-use toolcell_mcp::client::{Client, DEFAULT_NAME};
 
 use super::SandboxArgs;
+use crate::client_config::{Client, DEFAULT_NAME};
 
 #[derive(Debug, clap::Args)]
 #[command(

@@ -10,9 +10,9 @@ use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as 
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
-use toolcell_mcp::client::{self, ClientEntry, ClientError, FILE_LIMIT, OnForeignEntry, ServerTarget};
 
 use crate::args::{McpConfigArgs, PolicyArgs};
+use crate::client_config::{self, ClientEntry, ClientError, FILE_LIMIT, OnForeignEntry, ServerTarget};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::{Streams, input};
@@ -137,7 +137,7 @@ fn edit_file(args: &McpConfigArgs, entry: &ClientEntry, path: &Path) -> Result<b
     let before = read_file(&target)?;
     let foreign = if args.force { OnForeignEntry::Replace } else { OnForeignEntry::Refuse };
     let text = before.as_deref().unwrap_or_default();
-    let edit = if args.remove { client::remove } else { client::upsert };
+    let edit = if args.remove { client_config::remove } else { client_config::upsert };
     let after = edit(args.client, entry, text, foreign).map_err(|error| {
         let message = format!("{}: {error}", path.display());
         CliError::coded(error.code(), message, error.hint())

@@ -4,13 +4,13 @@
 //! expand are refused. No token is ever written, only the name of the environment variable that
 //! holds it.
 
-use hyper::http::Uri;
+use http::Uri;
 use serde_json::{Value, json};
 
 use super::{Client, ClientError};
 
 /// The default name of the entry.
-pub const DEFAULT_NAME: &str = "toolcell";
+pub(crate) const DEFAULT_NAME: &str = "toolcell";
 
 /// The longest name, in bytes. Clients prefix tool names with it, and those have limits of their
 /// own.
@@ -27,7 +27,7 @@ pub(super) type Field = (&'static str, Value);
 
 /// The server that an entry connects to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ServerTarget(TargetKind);
+pub(crate) struct ServerTarget(TargetKind);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum TargetKind {
@@ -42,7 +42,7 @@ impl ServerTarget {
     ///
     /// # Errors
     /// `client-word-invalid`
-    pub fn command<W: Into<String>>(
+    pub(crate) fn command<W: Into<String>>(
         command: impl Into<String>,
         words: impl IntoIterator<Item = W>,
     ) -> Result<Self, ClientError> {
@@ -65,15 +65,7 @@ impl ServerTarget {
     ///
     /// # Errors
     /// `client-url-invalid`, `client-variable-invalid`
-    ///
-    /// # Examples
-    /// ```
-    /// use toolcell_mcp::client::ServerTarget;
-    ///
-    /// assert!(ServerTarget::http("http://127.0.0.1:8080/mcp", Some("TOOLCELL_TOKEN")).is_ok());
-    /// assert_eq!(ServerTarget::http("127.0.0.1:8080", None).unwrap_err().code(), "client-url-invalid");
-    /// ```
-    pub fn http(url: &str, token_variable: Option<&str>) -> Result<Self, ClientError> {
+    pub(crate) fn http(url: &str, token_variable: Option<&str>) -> Result<Self, ClientError> {
         let wrong = |url: &str, why| ClientError::Url { url: url.chars().take(200).collect(), why };
         if url.contains('@') {
             // The part before the `@` may be a password.
@@ -100,7 +92,7 @@ impl ServerTarget {
 
 /// A server under a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ClientEntry {
+pub(crate) struct ClientEntry {
     name: String,
     server: ServerTarget,
 }
@@ -110,7 +102,7 @@ impl ClientEntry {
     ///
     /// # Errors
     /// `client-name-invalid`
-    pub fn new(name: &str, server: ServerTarget) -> Result<Self, ClientError> {
+    pub(crate) fn new(name: &str, server: ServerTarget) -> Result<Self, ClientError> {
         let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
         if name.is_empty() || name.len() > NAME_LIMIT || !name.bytes().all(fits) {
             return Err(ClientError::Name { name: name.chars().take(NAME_LIMIT).collect(), limit: NAME_LIMIT });
@@ -119,8 +111,7 @@ impl ClientEntry {
     }
 
     /// The name.
-    #[must_use]
-    pub fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         &self.name
     }
 

@@ -4,8 +4,7 @@
 
 /// An error of creating an entry or editing a client's file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ClientError {
+pub(crate) enum ClientError {
     /// The entry name is invalid.
     #[error("`{}` is not a valid server name: use 1 to {limit} letters, digits, `-` or `_`", .name.escape_debug())]
     Name {
@@ -71,8 +70,7 @@ impl ClientError {
     }
 
     /// The stable code of this error.
-    #[must_use]
-    pub const fn code(&self) -> &'static str {
+    pub(crate) const fn code(&self) -> &'static str {
         match self {
             Self::Name { .. } => "client-name-invalid",
             Self::Word { .. } => "client-word-invalid",
@@ -85,8 +83,7 @@ impl ClientError {
     }
 
     /// What the user can do next.
-    #[must_use]
-    pub const fn hint(&self) -> &'static str {
+    pub(crate) const fn hint(&self) -> &'static str {
         match self {
             Self::Name { .. } => "use a plain name, such as toolcell",
             Self::Word { .. } => "use another path, or add the entry by hand",

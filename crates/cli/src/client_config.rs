@@ -18,31 +18,21 @@ mod toml;
 
 use std::path::{Path, PathBuf};
 
-pub use entry::{ClientEntry, DEFAULT_NAME, ServerTarget};
-pub use error::ClientError;
+pub(crate) use entry::{ClientEntry, DEFAULT_NAME, ServerTarget};
+pub(crate) use error::ClientError;
 
 use entry::Field;
 
 /// The largest file that is edited, in bytes: 4 MiB. Clients that keep their history in the file
 /// have a few hundred thousand bytes.
-pub const FILE_LIMIT: u64 = 4 << 20;
+pub(crate) const FILE_LIMIT: u64 = 4 << 20;
 
 /// The byte order mark (Unicode, section 23.8).
 const BYTE_ORDER_MARK: &str = "\u{feff}";
 
 /// A supported MCP client.
-///
-/// # Examples
-/// ```
-/// use std::path::{Path, PathBuf};
-/// use toolcell_mcp::client::Client;
-///
-/// let client = Client::from_name("cursor").unwrap();
-/// assert_eq!(client.project_file(), Path::new(".cursor/mcp.json"));
-/// assert_eq!(client.user_file(Path::new("/home/u"), |_| None), PathBuf::from("/home/u/.cursor/mcp.json"));
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Client {
+pub(crate) enum Client {
     /// Claude Code.
     ClaudeCode,
     /// Visual Studio Code.
@@ -61,7 +51,7 @@ pub enum Client {
 
 /// What to do with an existing entry of the same name that belongs to another server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OnForeignEntry {
+pub(crate) enum OnForeignEntry {
     /// Refuse the edit.
     Refuse,
     /// Replace or remove it.
@@ -70,12 +60,11 @@ pub enum OnForeignEntry {
 
 impl Client {
     /// All supported clients.
-    pub const ALL: [Self; 7] =
+    pub(crate) const ALL: [Self; 7] =
         [Self::ClaudeCode, Self::VsCode, Self::Cursor, Self::Copilot, Self::Codex, Self::Gemini, Self::Pi];
 
     /// The name on the command line.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::ClaudeCode => "claude-code",
             Self::VsCode => "vscode",
@@ -88,14 +77,12 @@ impl Client {
     }
 
     /// Looks a client up by its name on the command line.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|client| client.name() == name)
     }
 
     /// The file for one project, relative to the project's directory.
-    #[must_use]
-    pub fn project_file(self) -> &'static Path {
+    pub(crate) fn project_file(self) -> &'static Path {
         Path::new(match self {
             Self::ClaudeCode => ".mcp.json",
             Self::VsCode => ".vscode/mcp.json",
@@ -110,8 +97,7 @@ impl Client {
 
     /// The file for all projects of a user with this home directory. `folder` resolves an
     /// environment variable to a directory.
-    #[must_use]
-    pub fn user_file(self, home: &Path, folder: impl Fn(&str) -> Option<PathBuf>) -> PathBuf {
+    pub(crate) fn user_file(self, home: &Path, folder: impl Fn(&str) -> Option<PathBuf>) -> PathBuf {
         let moved = |variable: &str, usual: &str| folder(variable).unwrap_or_else(|| home.join(usual));
         match self {
             Self::ClaudeCode => moved("CLAUDE_CONFIG_DIR", "").join(".claude.json"),
@@ -126,8 +112,7 @@ impl Client {
     }
 
     /// What the user has to know besides the file, if anything.
-    #[must_use]
-    pub const fn note(self) -> Option<&'static str> {
+    pub(crate) const fn note(self) -> Option<&'static str> {
         match self {
             Self::ClaudeCode | Self::VsCode => Some("it asks once for permission to start the server"),
             Self::Codex => Some("it reads a project's file only if the project is trusted"),
@@ -140,8 +125,7 @@ impl Client {
     }
 
     /// A complete file that contains only the entry.
-    #[must_use]
-    pub fn snippet(self, entry: &ClientEntry) -> String {
+    pub(crate) fn snippet(self, entry: &ClientEntry) -> String {
         match self {
             Self::Codex => toml::snippet(self.key(), entry.name(), &entry.fields(self)),
             _ => json::snippet(self.key(), entry.name(), &entry.fields(self)),
@@ -163,20 +147,12 @@ impl Client {
 ///
 /// # Errors
 /// `client-file-invalid`, `client-file-shape`, `client-entry-taken`
-///
-/// # Examples
-/// ```
-/// use toolcell_mcp::client::{self, Client, ClientEntry, DEFAULT_NAME, OnForeignEntry, ServerTarget};
-///
-/// let server = ServerTarget::command("toolcell", ["mcp"])?;
-/// let entry = ClientEntry::new(DEFAULT_NAME, server)?;
-/// let before = "{\n  // mine\n  \"mcpServers\": {}\n}\n";
-/// let with = client::upsert(Client::Cursor, &entry, before, OnForeignEntry::Refuse)?;
-/// assert!(with.contains(r#""command": "toolcell""#) && with.contains("// mine"));
-/// assert_eq!(client::remove(Client::Cursor, &entry, &with, OnForeignEntry::Refuse)?, before);
-/// # Ok::<(), client::ClientError>(())
-/// ```
-pub fn upsert(client: Client, entry: &ClientEntry, text: &str, foreign: OnForeignEntry) -> Result<String, ClientError> {
+pub(crate) fn upsert(
+    client: Client,
+    entry: &ClientEntry,
+    text: &str,
+    foreign: OnForeignEntry,
+) -> Result<String, ClientError> {
     let (mark, rest) = split_byte_order_mark(text);
     let fields = entry.fields(client);
     let with = match client {
@@ -195,7 +171,12 @@ pub fn upsert(client: Client, entry: &ClientEntry, text: &str, foreign: OnForeig
 ///
 /// # Errors
 /// `client-file-invalid`, `client-file-shape`, `client-entry-taken`
-pub fn remove(client: Client, entry: &ClientEntry, text: &str, foreign: OnForeignEntry) -> Result<String, ClientError> {
+pub(crate) fn remove(
+    client: Client,
+    entry: &ClientEntry,
+    text: &str,
+    foreign: OnForeignEntry,
+) -> Result<String, ClientError> {
     let (mark, rest) = split_byte_order_mark(text);
     let without = match client {
         Client::Codex => toml::remove(rest, client.key(), entry, foreign)?,

@@ -350,6 +350,17 @@ fn a_file_that_is_not_understood_is_refused_with_the_place() {
 }
 
 #[test]
+fn an_entry_is_added_beside_a_comment_and_removed_again() {
+    assert_eq!(Client::Cursor.project_file(), Path::new(".cursor/mcp.json"));
+    assert!(ServerTarget::http("http://127.0.0.1:8080/mcp", Some("TOOLCELL_TOKEN")).is_ok());
+    assert_eq!(ServerTarget::http("127.0.0.1:8080", None).unwrap_err().code(), "client-url-invalid");
+    let before = "{\n  // mine\n  \"mcpServers\": {}\n}\n";
+    let with = upserted(Client::Cursor, before);
+    assert!(with.contains(r#""command": "toolcell""#) && with.contains("// mine"));
+    assert_eq!(removed(Client::Cursor, &with), before);
+}
+
+#[test]
 fn no_entry_has_a_word_that_a_client_would_change_and_none_has_a_token() {
     let command = |word: &str| ServerTarget::command(word, ["mcp"]).unwrap_err().to_string();
     assert!(command("/home/$USER/toolcell").contains("clients expand variables"));
