@@ -294,8 +294,8 @@ fn the_reference_of_the_policy_is_what_init_writes() {
          [guide](../guide/policy.md).\n",
     );
     for (title, file) in [
-        ("The file of the user", "crates/cli/src/init/user.toml"),
-        ("The file of a project", "crates/cli/src/init/project.toml"),
+        ("The file of the user", "crates/cli/src/commands/init/user.toml"),
+        ("The file of a project", "crates/cli/src/commands/init/project.toml"),
     ] {
         writeln!(page, "\n## {title}\n\n```toml\n{}\n```", read(file).trim_end()).unwrap();
     }
@@ -315,7 +315,7 @@ fn literals_of_functions(name: &str, text: &str) -> BTreeSet<String> {
 
 /// Returns the exit status of each error code that the command line maps, from its source.
 fn exit_statuses() -> BTreeMap<String, u8> {
-    let source = read("crates/cli/src/command_error.rs");
+    let source = read("crates/cli/src/error/command.rs");
     let body = source.split("fn exit_for_code").nth(1).unwrap().split("\n}\n").next().unwrap().to_owned();
     let numbers =
         [("Integrity", 6), ("NotFound", 4), ("Refused", 3), ("Limit", 5), ("ToolFailed", 1), ("Interrupted", 130)];

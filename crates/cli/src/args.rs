@@ -1,6 +1,7 @@
 //! The command-line arguments, as clap types.
 
 mod doctor;
+mod effects;
 mod maintenance;
 mod mcp;
 mod policy;
@@ -15,14 +16,15 @@ use std::path::{Path, PathBuf};
 use clap::{Parser, Subcommand, ValueEnum};
 use etcetera::BaseStrategy as _;
 use toolcell::jail::Program;
-use toolcell::{ImageKind, Lang, SandboxConfig};
+use toolcell::{Capabilities, Capability, ImageKind, Lang, SandboxConfig};
 
-use crate::Streams;
 use crate::environment;
 use crate::error::CliError;
 use crate::exit::Exit;
+use crate::streams::{OutputFormat, Streams};
 
-pub(crate) use doctor::DoctorArgs;
+pub(crate) use doctor::{DoctorArgs, ExtraSyscalls};
+pub(crate) use effects::{ApprovedDigest, PlanArgs};
 pub(crate) use maintenance::{DeprecateArgs, RetireArgs, SearchArgs, days};
 pub(crate) use mcp::{McpArgs, McpCommand, McpConfigArgs, McpServeArgs};
 pub(crate) use policy::{
@@ -43,7 +45,7 @@ pub(crate) use tools::{
 pub(crate) struct Args {
     /// Print JSON instead of text
     #[arg(long, global = true)]
-    pub(crate) json: bool,
+    json: bool,
 
     /// Language of messages [default: `TOOLCELL_LANG`, else the policy's, else the locale's, else
     /// en]
@@ -62,6 +64,11 @@ pub(crate) struct Args {
 }
 
 impl Args {
+    /// Returns the format of the output.
+    pub(crate) fn format(&self) -> OutputFormat {
+        if self.json { OutputFormat::Json } else { OutputFormat::Text }
+    }
+
     /// Returns the store directory: `--dir`, else `TOOLCELL_DIR`, else `toolcell` in the user's
     /// data directory (XDG Base Directory Specification).
     pub(crate) fn store_dir(&self) -> Result<PathBuf, CliError> {
@@ -186,6 +193,57 @@ pub(crate) enum Command {
     Man(ManArgs),
 }
 
+impl Command {
+    /// Whether the command works under the policy, so that an invalid policy file stops it.
+    pub(crate) fn needs_policy(&self) -> bool {
+        match self {
+            Self::Create(_)
+            | Self::Run(_)
+            | Self::Resume(_)
+            | Self::Suspended
+            | Self::Verify(_)
+            | Self::List(_)
+            | Self::Reflect(_)
+            | Self::Search(_)
+            | Self::Show(_)
+            | Self::Delete(_)
+            | Self::Undelete(_)
+            | Self::RollBack(_)
+            | Self::Deprecate(_)
+            | Self::Ledger
+            | Self::Retire(_)
+            | Self::Exec(_)
+            | Self::Profile(ProfileArgs { command: None, .. })
+            | Self::Batch(_)
+            | Self::Mcp(McpArgs { command: None, .. })
+            | Self::Import(_)
+            | Self::Approvals(_) => true,
+            Self::Replay(_)
+            | Self::Test(_)
+            | Self::Budget(_)
+            | Self::Profile(_)
+            | Self::Check(_)
+            | Self::Mcp(_)
+            | Self::Doctor(_)
+            | Self::Fsck(_)
+            | Self::Gc(_)
+            | Self::Export(_)
+            | Self::Audit(_)
+            | Self::Config(_)
+            | Self::Init(_)
+            | Self::Completions(_)
+            | Self::Man(_) => false,
+        }
+    }
+
+    /// Whether the command needs a store directory.
+    pub(crate) fn needs_store_dir(&self) -> bool {
+        let works_without = matches!(self, Self::Reflect(_) | Self::Exec(_) | Self::Profile(_) | Self::Batch(_));
+        let is_on_store = matches!(self, Self::Fsck(_) | Self::Gc(_) | Self::Export(_) | Self::Audit(_));
+        is_on_store || self.needs_policy() && !works_without
+    }
+}
+
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  toolcell exec average.js '{\"numbers\": [1, 2, 4.5]}'\n  \
     echo 'const execute = () => 6 * 7' | toolcell exec -\n  \
@@ -244,10 +302,19 @@ pub(crate) struct CheckArgs {
 
 impl CheckArgs {
     /// Returns the capabilities given with `--capabilities`, if any.
-    pub(crate) fn capabilities(&self) -> Result<Option<toolcell::Capabilities>, CliError> {
+    pub(crate) fn capabilities(&self) -> Result<Option<Capabilities>, CliError> {
         let names = self.capabilities.as_deref().map(|names| names.iter().map(String::as_str).collect::<Vec<_>>());
-        names.map(|names| crate::check::parse_capabilities(&names)).transpose()
+        names.map(|names| parse_capabilities(&names)).transpose()
     }
+}
+
+/// Parses the names of capabilities.
+pub(crate) fn parse_capabilities(names: &[&str]) -> Result<Capabilities, CliError> {
+    let found: Result<Vec<Capability>, CliError> = names
+        .iter()
+        .map(|name| Capability::from_name(name).ok_or_else(|| CliError::UnknownCapability { name: (*name).to_owned() }))
+        .collect();
+    found.map(Capabilities::unscoped)
 }
 
 /// The output format of findings.

@@ -1,18 +1,21 @@
 //! The error type of all commands, with its rendering.
 
+mod command;
+
 use std::borrow::Cow;
 use std::io::ErrorKind;
+use std::rc::Rc;
 
 use toolcell::policy::PolicyError;
 use toolcell::{
     DraftError, ExecError, JsonError, Lang, NameError, StartError, escape_control_chars, store, title_of_code,
 };
 
-use crate::Streams;
-use crate::answer::{CommandResponse, ErrorResponse};
-use crate::command_error::{CommandError, exit_for_code};
 use crate::exit::Exit;
-use crate::input::MAX_PARAMS_BYTES;
+use crate::response::{CommandResponse, ErrorResponse};
+use crate::streams::{OutputFormat, Streams};
+
+pub(crate) use command::{CommandError, exit_for_code};
 
 /// An error of a command.
 #[derive(Debug)]
@@ -29,8 +32,8 @@ pub(crate) enum CliError {
     Params(JsonError),
     /// The parameters are not UTF-8.
     ParamsNotUtf8,
-    /// The parameters exceed [`MAX_PARAMS_BYTES`].
-    ParamsTooLong,
+    /// The parameters are too long; `limit` is in bytes.
+    ParamsTooLong { limit: u64 },
     /// Two inputs were to be read from standard input.
     StdinUsedTwice,
     /// The sandbox did not start.
@@ -53,6 +56,8 @@ pub(crate) enum CliError {
     Interrupted,
     /// Standard output cannot be written.
     Stream(std::io::Error),
+    /// An error that was found before the command needed what it is about.
+    Shared(Rc<CliError>),
 }
 
 /// An error that is known only by its code, message and hint.
@@ -79,7 +84,7 @@ impl CliError {
             | Self::UnknownCapability { .. }
             | Self::Params(_)
             | Self::ParamsNotUtf8
-            | Self::ParamsTooLong
+            | Self::ParamsTooLong { .. }
             | Self::StdinUsedTwice
             | Self::Usage { .. }
             | Self::Policy(_)
@@ -92,6 +97,7 @@ impl CliError {
             Self::Coded(failure) => exit_for_code(failure.code),
             Self::Command(operation) => operation.exit(),
             Self::Interrupted => Exit::Interrupted,
+            Self::Shared(error) => error.exit(),
             Self::Start(error) if error.code() == "integrity" => Exit::Integrity,
             Self::Exec(error) if matches!(error.code(), "limit-invalid" | "profile-in-jail") => Exit::Usage,
             // The reader closed the pipe: not an error.
@@ -109,7 +115,7 @@ impl CliError {
             Self::NoSources { .. } => "file-not-found",
             Self::Draft(error) => error.code(),
             Self::Params(error) => error.code(),
-            Self::ParamsNotUtf8 | Self::ParamsTooLong => "parameters-invalid",
+            Self::ParamsNotUtf8 | Self::ParamsTooLong { .. } => "parameters-invalid",
             Self::StdinUsedTwice | Self::UnknownCapability { .. } | Self::Usage { .. } | Self::NoHome => "usage",
             Self::Start(error) => error.code(),
             Self::Exec(error) => error.code(),
@@ -119,6 +125,7 @@ impl CliError {
             Self::Command(operation) => operation.code(),
             Self::Interrupted => "cancelled",
             Self::Stream(_) => "stream",
+            Self::Shared(error) => error.code(),
         }
     }
 
@@ -130,7 +137,7 @@ impl CliError {
                 Some("use one of net, timers, clock, random, kv, files, secrets, tools".into())
             }
             Self::Draft(error) => Some(error.hint().into()),
-            Self::ParamsTooLong => Some("pass less data per call".into()),
+            Self::ParamsTooLong { .. } => Some("pass less data per call".into()),
             Self::StdinUsedTwice => Some("pass one of them as a file: FILE, or @FILE for parameters".into()),
             Self::Params(_) | Self::ParamsNotUtf8 => {
                 Some("pass a JSON object such as '{\"numbers\": [1, 2]}', @FILE, or - for standard input".into())
@@ -149,6 +156,7 @@ impl CliError {
                     .into(),
             ),
             Self::Interrupted => None,
+            Self::Shared(error) => error.hint(),
         }
     }
 
@@ -160,7 +168,7 @@ impl CliError {
             Self::Draft(error) => error.to_string(),
             Self::Params(error) => error.to_string(),
             Self::ParamsNotUtf8 => "the parameters are not UTF-8".to_owned(),
-            Self::ParamsTooLong => format!("the parameters are longer than {MAX_PARAMS_BYTES} bytes"),
+            Self::ParamsTooLong { limit } => format!("the parameters are longer than {limit} bytes"),
             Self::StdinUsedTwice => "the tool and its parameters cannot both come from standard input".to_owned(),
             Self::Start(error) => error.to_string(),
             Self::Exec(error) => error.to_string(),
@@ -172,6 +180,7 @@ impl CliError {
             Self::Usage { message, .. } => message.clone(),
             Self::Interrupted => "nothing was changed".to_owned(),
             Self::Stream(error) => format!("standard output cannot be written: {}", io_reason(error)),
+            Self::Shared(error) => error.message(),
         }
     }
 
@@ -184,19 +193,23 @@ impl CliError {
                 Some(effects) => body.with_position(operation.position()).with_effects(effects),
                 None => body.with_position(operation.position()),
             },
+            Self::Shared(error) => error.to_response(),
             _ => body,
         }
     }
 
     /// Prints the error and returns the exit status.
-    pub(crate) fn print(&self, json: bool, lang: Lang, streams: &mut Streams<'_>) -> Exit {
+    pub(crate) fn print(&self, format: OutputFormat, lang: Lang, streams: &mut Streams<'_>) -> Exit {
+        if let Self::Shared(error) = self {
+            return error.print(format, lang, streams);
+        }
         let exit = self.exit();
         if exit == Exit::Done {
             return exit;
         }
         // If this write fails, the exit status still reports the error.
         let is_lost = matches!(self, Self::Stream(_));
-        let _ = if json && !is_lost {
+        let _ = if format.is_json() && !is_lost {
             writeln!(streams.output, "{}", CommandResponse::for_error(None, self.to_response()).to_json())
         } else {
             self.print_text(lang, streams)
@@ -264,6 +277,12 @@ from_store! {
     toolcell::ReplayError, |error| Some(error.hint());
     toolcell::ProfileError, |error| Some(error.hint());
     toolcell::hook::HookError, |error| Some(error.hint());
+}
+
+impl From<std::io::Error> for CliError {
+    fn from(error: std::io::Error) -> Self {
+        Self::Stream(error)
+    }
 }
 
 impl From<DraftError> for CliError {

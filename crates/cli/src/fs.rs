@@ -1,10 +1,11 @@
-//! Checks and errors for output files.
+//! Output files: how they are checked and replaced, and the errors of writing them.
 //!
 //! Invariant: only a regular file is replaced. Replacing a device or a symlink by name would remove
 //! it for everybody.
 
-use std::io::{Error, ErrorKind};
-use std::path::Path;
+use std::fs::{self, File};
+use std::io::{Error, ErrorKind, Write as _};
+use std::path::{Path, PathBuf};
 
 use crate::error::{CliError, io_reason};
 
@@ -35,4 +36,20 @@ pub(crate) fn write_error(path: &Path) -> impl Fn(Error) -> CliError {
         };
         CliError::coded(code, format!("{} cannot be written: {reason}", path.display()), hint)
     }
+}
+
+/// Replaces a file atomically, or leaves the old one.
+pub(crate) fn replace_file(path: &Path, bytes: &[u8]) -> Result<(), CliError> {
+    check_replaceable(path)?;
+    let mut part = path.as_os_str().to_owned();
+    part.push(".part");
+    let part = PathBuf::from(part);
+    let written = File::create(&part)
+        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
+        .and_then(|()| fs::rename(&part, path));
+    written.map_err(|error| {
+        // An unfinished file is of no use.
+        let _ = fs::remove_file(&part);
+        write_error(path)(error)
+    })
 }

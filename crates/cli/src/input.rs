@@ -9,11 +9,11 @@ use std::time::{Duration, SystemTime};
 
 use toolcell::{Draft, Params, SOURCE_LIMIT};
 
-use crate::Streams;
 use crate::error::CliError;
+use crate::streams::Streams;
 
 /// Maximum length of parameters, in bytes.
-pub(crate) const MAX_PARAMS_BYTES: u64 = 64 << 20;
+const MAX_PARAMS_BYTES: u64 = 64 << 20;
 
 /// Reads a draft from a file, or from standard input for `-`.
 pub(crate) fn read_draft(path: &str, streams: &mut Streams<'_>) -> Result<Draft, CliError> {
@@ -45,7 +45,7 @@ pub(crate) fn read_params(word: &str, streams: &mut Streams<'_>) -> Result<Param
     };
     // Up to one byte past the limit was read, which detects parameters that are too long.
     if bytes.len() as u64 > MAX_PARAMS_BYTES {
-        return Err(CliError::ParamsTooLong);
+        return Err(CliError::ParamsTooLong { limit: MAX_PARAMS_BYTES });
     }
     let text = String::from_utf8(bytes).map_err(|_| CliError::ParamsNotUtf8)?;
     Ok(Params::parse(text)?)

@@ -23,4 +23,4 @@ pub(crate) fn limit_arenas() {
 
 /// Other C libraries have a single heap.
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
-pub(crate) fn share_where_space_is_short() {}
+pub(crate) fn limit_arenas() {}

@@ -8,16 +8,28 @@ use inquire::InquireError;
 use toolcell::{ApprovalAnswer, ApprovalPrompt, Approver, CancelToken, Lang};
 
 use crate::error::CliError;
-use crate::progress::Progress;
+use crate::render::progress::Progress;
 use crate::screen::{self, PromptText};
 
 /// An approver that prompts on the terminal.
 pub(crate) struct TerminalApprover {
-    pub(crate) lang: Lang,
+    lang: Lang,
     /// Cancelled by Ctrl-C at the prompt, where the terminal does not send a signal.
-    pub(crate) cancel: CancelToken,
+    cancel: CancelToken,
     /// The progress display to hide during the prompt.
-    pub(crate) progress: Option<Arc<Progress>>,
+    progress: Option<Arc<Progress>>,
+}
+
+impl TerminalApprover {
+    /// Creates an approver, which hides the progress display during a prompt.
+    pub(crate) fn new(lang: Lang, cancel: &CancelToken, progress: Option<&Arc<Progress>>) -> Self {
+        Self { lang, cancel: cancel.clone(), progress: progress.cloned() }
+    }
+
+    /// Whether the user has interrupted a prompt.
+    pub(crate) fn is_interrupted(&self) -> bool {
+        self.cancel.is_cancelled()
+    }
 }
 
 impl Approver for TerminalApprover {

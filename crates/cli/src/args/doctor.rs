@@ -1,7 +1,8 @@
 //! Arguments of `doctor`.
 
+use clap::ValueEnum;
+
 use crate::args::SandboxArgs;
-use crate::doctor::ExtraSyscalls;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  toolcell doctor\n  toolcell doctor --json\n  \
@@ -19,4 +20,23 @@ pub(crate) struct DoctorArgs {
 
     #[command(flatten)]
     pub(crate) sandbox: SandboxArgs,
+}
+
+/// Groups of system calls beyond those needed to run tools.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ExtraSyscalls {
+    /// Sockets: for `net` grants and `mcp --http`
+    Network,
+    /// Processes: for command hooks and `--jail`
+    Processes,
+}
+
+impl ExtraSyscalls {
+    /// Returns the name of the group.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Network => "network",
+            Self::Processes => "processes",
+        }
+    }
 }

@@ -7,8 +7,7 @@ use std::time::Duration;
 use clap::ValueEnum;
 
 use crate::args::store::parse_age;
-use crate::args::{LimitArgs, SandboxArgs};
-use crate::held_effects::ApprovedDigest;
+use crate::args::{ApprovedDigest, LimitArgs, PlanArgs, SandboxArgs};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  toolcell create average.ts --description 'Takes the mean of numbers'\n  \
@@ -120,37 +119,6 @@ pub(crate) struct RunArgs {
 
     #[command(flatten)]
     pub(crate) sandbox: SandboxArgs,
-}
-
-/// Options for holding effects and deciding on them.
-#[derive(Debug, clap::Args)]
-pub(crate) struct PlanArgs {
-    /// Dry-run side effects: list writes and requests (other than GET, HEAD and OPTIONS), apply
-    /// only approved ones
-    #[arg(long)]
-    pub(crate) plan: bool,
-
-    /// Like --plan, and apply these effects: digests from an earlier list, or `all:` and the digest
-    /// of the whole list
-    #[arg(long, value_name = "DIGESTS", value_delimiter = ',', value_parser = ApprovedDigest::parse)]
-    pub(crate) approve: Vec<ApprovedDigest>,
-
-    /// Like --plan, and show the details and bodies of effects, truncated if long; --json has all
-    /// of them
-    #[arg(long)]
-    pub(crate) show_content: bool,
-
-    /// Like --plan, and suspend the run if undecided effects remain; continue it with `toolcell
-    /// resume`
-    #[arg(long, conflicts_with = "receipt")]
-    pub(crate) suspend: bool,
-}
-
-impl PlanArgs {
-    /// Whether effects are held for a decision.
-    pub(crate) fn is_enabled(&self) -> bool {
-        self.plan || self.suspend || self.show_content || !self.approve.is_empty()
-    }
 }
 
 #[derive(Debug, clap::Args)]

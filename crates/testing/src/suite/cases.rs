@@ -6,7 +6,6 @@ use std::ops::Range;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
-use serde_json::Value;
 use toml::Spanned;
 use toml::de::DeValue;
 use toolcell::{Budget, Grant, Params, Receipt};
@@ -239,20 +238,4 @@ fn parse_size(text: &str) -> Option<usize> {
     let (number, unit) = text.split_at(digits);
     let (_, size) = SIZE_UNITS.iter().find(|(name, _)| *name == unit.trim())?;
     number.parse::<usize>().ok()?.checked_mul(*size)
-}
-
-/// Parses a JSON value from a TOML value under the key `plain`, or from JSON text under the key
-/// `text`.
-pub(super) fn parse_json_field<'t>(
-    reader: &mut Reader<'t>,
-    fields: &mut Fields<'t>,
-    plain: &str,
-    text: &str,
-) -> Option<Value> {
-    let (value, in_text) = (fields.take(plain), fields.take(text));
-    match (value, in_text) {
-        (Some(value), _) => reader.json(&value, plain),
-        (None, Some(value)) => reader.json_text(value, text),
-        (None, None) => None,
-    }
 }

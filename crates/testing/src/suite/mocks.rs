@@ -8,7 +8,6 @@ use serde_json::{Value, json};
 use toml::Spanned;
 use toml::de::DeValue;
 
-use super::cases::parse_json_field;
 use super::reader::{Fields, Reader};
 use crate::mocks::{Mock, MockReply, required_grant, response_reply};
 
@@ -107,7 +106,7 @@ fn parse_mock<'t>(reader: &mut Reader<'t>, mut fields: Fields<'t>) -> Option<Moc
     let answered = if kind == "fetch" {
         parse_fetch_reply(reader, &mut fields, &request)
     } else {
-        let value = parse_json_field(reader, &mut fields, "returns", "returns_json");
+        let value = reader.json_field(&mut fields, "returns", "returns_json");
         // The contents of a file come as binary data with the reply.
         let body = fields.take("body").and_then(|value| reader.text(value, "body"));
         Some(MockReply::Value(value.unwrap_or(Value::Null), body.map(|text| text.into_inner().into_bytes())))

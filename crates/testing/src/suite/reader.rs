@@ -190,6 +190,17 @@ impl<'t> Reader<'t> {
             .ok()
     }
 
+    /// Parses a JSON value from a TOML value under the key `plain`, or from JSON text under the key
+    /// `text`.
+    pub(super) fn json_field(&mut self, fields: &mut Fields<'t>, plain: &str, text: &str) -> Option<Value> {
+        let (value, in_text) = (fields.take(plain), fields.take(text));
+        match (value, in_text) {
+            (Some(value), _) => self.json(&value, plain),
+            (None, Some(value)) => self.json_text(value, text),
+            (None, None) => None,
+        }
+    }
+
     /// Returns a fuel budget: the limit, and the fuel that was measured when it was written.
     pub(super) fn budget(&mut self, fields: &mut Fields<'t>, limit: &str, measured: &str) -> Option<FuelBudget> {
         let (limited, then) = (fields.take(limit), fields.take(measured));

@@ -1,0 +1,89 @@
+//! `audit`: queries the audit log, shows the record of a run, and verifies the log's hash chain.
+
+mod record;
+
+use serde_json::{Value, json};
+use toolcell::escape_control_chars;
+use toolcell::store::audit::{AuditLine, AuditReport, Head};
+use toolcell::store::{Settings, Store};
+
+use crate::args::{AuditArgs, AuditCommand};
+use crate::context::Context;
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::render::progress::with_progress;
+
+pub(crate) fn run(args: &AuditArgs, context: &mut Context<'_>) -> Result<Exit, CliError> {
+    let store = Store::open_existing(context.store_dir()?, &Settings::default())?;
+    match &args.command {
+        Some(AuditCommand::Record { run }) => record::show(&store, run.as_deref(), context),
+        Some(AuditCommand::Verify { head }) => verify(&store, head.as_ref(), context),
+        None => show(&store, args, context),
+    }
+}
+
+fn show(store: &Store, args: &AuditArgs, context: &mut Context<'_>) -> Result<Exit, CliError> {
+    let Context { ref mut streams, format, .. } = *context;
+    let mut lines = store.audit().query(args.filter(), args.order())?;
+    for line in lines.by_ref() {
+        let line = line?;
+        if format.is_json() {
+            writeln!(streams.output, "{}", line.to_value())?;
+        } else {
+            writeln!(streams.output, "{}", line_to_text(&line))?;
+        }
+    }
+    if lines.skipped() > 0 {
+        writeln!(streams.errors, "warning: {} invalid lines; `toolcell audit verify` lists them", lines.skipped())?;
+    }
+    Ok(Exit::Done)
+}
+
+/// `2026-11-21T12:00:00Z  import  average dt_0123456789ab  failed: name-taken  {"count":3}`
+fn line_to_text(line: &AuditLine) -> String {
+    let tool = [line.name.clone(), line.tool.map(|id| id.short())].into_iter().flatten().collect::<Vec<_>>().join(" ");
+    let went = match (&line.error, line.success) {
+        (_, true) => "done".to_owned(),
+        (Some(code), false) => format!("failed: {code}"),
+        (None, false) => "failed".to_owned(),
+    };
+    let details = if line.details.is_empty() { String::new() } else { Value::Object(line.details.clone()).to_string() };
+    let columns = [line.at.to_string(), line.action.clone(), tool, went, details];
+    escape_control_chars(&columns.into_iter().filter(|column| !column.is_empty()).collect::<Vec<_>>().join("  "))
+}
+
+fn verify(store: &Store, kept: Option<&Head>, context: &mut Context<'_>) -> Result<Exit, CliError> {
+    let Context { ref mut streams, format, .. } = *context;
+    let verdict = with_progress("verifying", streams, || store.audit().verify(kept))?;
+    let clean = verdict.is_clean();
+    if format.is_json() {
+        writeln!(streams.output, "{}", report_to_json(&verdict))?;
+    } else {
+        for problem in &verdict.problems {
+            writeln!(streams.output, "problem: {}", escape_control_chars(&problem.to_string()))?;
+        }
+        if verdict.omitted > 0 {
+            writeln!(streams.output, "problem: {} more", verdict.omitted)?;
+        }
+        let end = verdict.head.map_or_else(|| "the log is empty".to_owned(), |head| format!("head {head}"));
+        let found = if clean {
+            "intact".to_owned()
+        } else {
+            format!("{} problems", verdict.problems.len() as u64 + verdict.omitted)
+        };
+        writeln!(streams.output, "{} lines in {} files, {found}; {end}", verdict.lines, verdict.files)?;
+    }
+    Ok(if clean { Exit::Done } else { Exit::Integrity })
+}
+
+fn report_to_json(verdict: &AuditReport) -> Value {
+    let problem = |problem: &toolcell::store::audit::ChainProblem| {
+        json!({"file": problem.file, "line": problem.line, "seq": problem.seq, "code": problem.kind.code(),
+            "message": problem.kind.to_string()})
+    };
+    json!({
+        "clean": verdict.is_clean(), "lines": verdict.lines, "files": verdict.files,
+        "head": verdict.head.map(|head| head.to_string()),
+        "problems": verdict.problems.iter().map(problem).collect::<Vec<_>>(), "more": verdict.omitted,
+    })
+}

@@ -1,0 +1,173 @@
+//! `create`: creates a tool from a source and its metadata, and stores it.
+//!
+//! Options override the fields of a request, and those override the file beside the source.
+
+use std::path::Path;
+
+use serde_json::{Map, Value};
+use toolcell::policy::ApprovalMode;
+use toolcell::{CreateResult, CreateTool, Toolbox, read_request, single_line};
+
+use crate::args::CreateArgs;
+use crate::context::Context;
+use crate::error::{CliError, CommandError};
+use crate::exit::Exit;
+use crate::input;
+use crate::streams::Streams;
+
+/// Maximum size of a request, in bytes: room for a source with every character escaped, and its
+/// metadata.
+const MAX_REQUEST_BYTES: u64 = 4 << 20;
+/// The request fields that the JSON file beside a source may set.
+const SIDECAR_FIELDS: [&str; 10] = [
+    "name",
+    "description",
+    "parameters",
+    "tags",
+    "capabilities",
+    "generated_from",
+    "examples",
+    "returns",
+    "idempotent",
+    "cost",
+];
+
+pub(crate) fn run(args: &CreateArgs, context: &mut Context<'_>) -> Result<Exit, CliError> {
+    let mut request = build_request(args, &mut context.streams)?;
+    apply_options(&mut request, args, &mut context.streams)?;
+    let toolbox = context.open_toolbox(args.sandbox.config()?)?;
+    let created = toolbox.create(&request).map_err(|error| match error.code() {
+        "request-invalid" if request.description.trim().is_empty() => {
+            CliError::Command(CommandError::CreateUndescribed(error))
+        }
+        _ => error.into(),
+    })?;
+    let Context { ref mut streams, format, lang, .. } = *context;
+    if format.is_json() {
+        let text = serde_json::to_string(&created.response()).map_err(std::io::Error::from)?;
+        writeln!(streams.output, "{text}")?;
+    } else {
+        let text = streams.escape_for_output(&created.to_text(lang));
+        writeln!(streams.output, "{text}")?;
+        print_notes(&created, &toolbox, streams)?;
+    }
+    Ok(Exit::Done)
+}
+
+/// Builds the request from a request file, or from a source and the file beside it.
+fn build_request(args: &CreateArgs, streams: &mut Streams<'_>) -> Result<CreateTool, CliError> {
+    let path = Path::new(&args.file);
+    if args.file == "-" {
+        let text = input::read_text_argument("-", MAX_REQUEST_BYTES, streams)?;
+        let is_request =
+            text.trim_start().starts_with('{') && serde_json::from_str::<Map<String, Value>>(&text).is_ok();
+        return if is_request { parse_request(&text) } else { Ok(CreateTool { code: text, ..CreateTool::default() }) };
+    }
+    if path.extension().is_some_and(|ending| ending == "json") {
+        return parse_request(&input::read_file(path, MAX_REQUEST_BYTES)?);
+    }
+    let code = input::decode_utf8(input::read_source(&args.file, streams)?, &args.file)?;
+    let beside = path.with_extension("json");
+    let mut request = if beside.exists() { read_sidecar(&beside)? } else { CreateTool::default() };
+    if request.name.is_empty() {
+        request.name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    }
+    Ok(CreateTool { code, ..request })
+}
+
+/// Reads the JSON file beside a source. Unknown fields are ignored, because other programs may use
+/// them.
+fn read_sidecar(path: &Path) -> Result<CreateTool, CliError> {
+    let wrong = |what: String| CliError::Usage {
+        message: format!("{}: {what}", path.display()),
+        hint: "the file beside a source must be a JSON object with request fields such as `description`",
+    };
+    let text = input::read_file(path, MAX_REQUEST_BYTES)?;
+    let mut said: Map<String, Value> = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+    said.retain(|key, _| SIDECAR_FIELDS.contains(&key.as_str()));
+    read_request(&Value::Object(said).to_string()).map_err(|error| wrong(error.to_string()))
+}
+
+/// Overrides fields of the request with the options.
+fn apply_options(request: &mut CreateTool, args: &CreateArgs, streams: &mut Streams<'_>) -> Result<(), CliError> {
+    request.name = args.name.clone().unwrap_or_else(|| std::mem::take(&mut request.name));
+    request.description = args.description.clone().unwrap_or_else(|| std::mem::take(&mut request.description));
+    if let Some(tags) = &args.tags {
+        request.tags = tags.iter().filter(|tag| !tag.is_empty()).cloned().collect();
+    }
+    if let Some(capabilities) = &args.capabilities {
+        let named = capabilities.iter().filter(|name| !name.is_empty());
+        request.capabilities = named.map(|name| Value::String(name.clone())).collect();
+    }
+    if let Some(task) = &args.generated_from {
+        request.generated_from = Some(task.clone());
+    }
+    if let Some(word) = &args.parameters {
+        if word == "-" && args.file == "-" {
+            return Err(CliError::StdinUsedTwice);
+        }
+        request.parameters = parse_json("--parameters", &input::read_text_argument(word, MAX_REQUEST_BYTES, streams)?)?;
+    }
+    if !args.example.is_empty() {
+        request.examples =
+            args.example.iter().map(|word| parse_json_option("--example", word)).collect::<Result<_, _>>()?;
+    }
+    if let Some(schema) = &args.returns {
+        request.returns = Some(parse_json_option("--returns", schema)?);
+    }
+    request.idempotent = args.idempotent.clone().or_else(|| request.idempotent.take());
+    request.cost = args.cost.or(request.cost);
+    request.replace |= args.replace;
+    Ok(())
+}
+
+/// Parses an option's JSON value, given inline or as `@FILE`.
+fn parse_json_option(option: &str, word: &str) -> Result<Value, CliError> {
+    match word.strip_prefix('@') {
+        Some(path) => parse_json(option, &input::read_file(Path::new(path), MAX_REQUEST_BYTES)?),
+        None => parse_json(option, word),
+    }
+}
+
+fn parse_json(option: &str, text: &str) -> Result<Value, CliError> {
+    serde_json::from_str(text).map_err(|error| CliError::Usage {
+        message: format!("{option} is not valid JSON: {error}"),
+        hint: "quote the value for the shell, as in '{\"n\": {\"type\": \"number\"}}', or pass it as @FILE",
+    })
+}
+
+fn parse_request(text: &str) -> Result<CreateTool, CliError> {
+    read_request(text).map_err(|error| toolcell::CreateError::from(error).into())
+}
+
+/// Prints notes on the new tool: duplicates, the replaced version, and whether it needs approval.
+fn print_notes(created: &CreateResult, toolbox: &Toolbox, streams: &mut Streams<'_>) -> std::io::Result<()> {
+    let id = created.id.short();
+    for (name, id) in &created.identical_to {
+        writeln!(streams.errors, "note: `{name}` ({}) has the same source", id.short())?;
+    }
+    for toolcell::EquivalentTool { entry, inputs, .. } in &created.equivalent {
+        let (name, id) = (&entry.name, entry.id.short());
+        writeln!(streams.errors, "note: `{name}` ({id}) returns the same results for {inputs} inputs")?;
+    }
+    if let Some(replaced) = created.replaced {
+        let back = created.version.saturating_sub(1).max(1);
+        writeln!(
+            streams.errors,
+            "note: the new version replaces {}: undo with `toolcell rollback {} {back}`",
+            replaced.short(),
+            created.name
+        )?;
+    }
+    let Some(why) = &created.needs_approval else { return Ok(()) };
+    let why = single_line(why);
+    if toolbox.policy().approval().0 == ApprovalMode::Never {
+        writeln!(streams.errors, "note: the tool cannot run without approval: {why}")?;
+    } else {
+        writeln!(streams.errors, "note: the tool needs approval before its first run: {why}")?;
+    }
+    writeln!(
+        streams.errors,
+        "hint: review it with `toolcell show {id}`, and approve it with `toolcell approvals grant {id}`"
+    )
+}

@@ -1,0 +1,46 @@
+//! `fsck`: checks the store, and repairs it.
+
+use serde::Serialize;
+use toolcell::store::{FsckReport, RepairMode, Settings, fsck};
+use toolcell::{now, repair_adopting};
+
+use crate::args::FsckArgs;
+use crate::context::Context;
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::render::progress::with_progress;
+use crate::render::store::{print_problems, summary};
+
+/// The JSON output of `fsck`.
+#[derive(Serialize)]
+struct FsckOutput<'a> {
+    good: bool,
+    #[serde(flatten)]
+    health: &'a FsckReport,
+}
+
+pub(crate) fn run(args: &FsckArgs, context: &mut Context<'_>) -> Result<Exit, CliError> {
+    let dir = context.store_dir()?.to_owned();
+    let Context { ref mut streams, format, .. } = *context;
+    let health = if args.repair {
+        with_progress("mending", streams, || repair_adopting(&dir, &Settings::default(), &args.adopt, now()))?
+    } else {
+        with_progress("looking", streams, || fsck(&dir, RepairMode::Check))?
+    };
+    let good = health.is_healthy() && health.unknown_steps == 0;
+    if format.is_json() {
+        let text = serde_json::to_string(&FsckOutput { good, health: &health }).map_err(std::io::Error::from)?;
+        writeln!(streams.output, "{text}")?;
+    } else {
+        print_problems(&health, streams)?;
+        writeln!(streams.output, "{}", summary(&health))?;
+        if health.unknown_steps > 0 {
+            let hint = "these steps are missing from the index: a process died before committing them, or the index is \
+                        an older copy; `toolcell fsck --repair` quarantines them, except those adopted with --adopt";
+            writeln!(streams.errors, "hint: {hint}")?;
+        } else if !good && !args.repair {
+            writeln!(streams.errors, "hint: repair the store with `toolcell fsck --repair`")?;
+        }
+    }
+    Ok(if good { Exit::Done } else { Exit::Integrity })
+}

@@ -1,0 +1,209 @@
+//! `mcp`: runs the MCP server over standard input and output, or over HTTP.
+//!
+//! Invariant: while serving, only protocol messages go to standard output. A token is read from a private file or from the environment, never from an argument.
+
+pub(crate) mod config;
+
+use std::net::{Ipv4Addr, SocketAddr, ToSocketAddrs as _};
+use std::num::NonZeroUsize;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use toolcell::{ProtectedPath, SandboxConfig, Toolbox};
+use toolcell_mcp::http::{HttpConfig, MetricsToken, PrincipalLimits, TokenStore, TokenStoreError};
+use toolcell_mcp::telemetry::{self, Export};
+use toolcell_mcp::{Principal, Server, ServerSettings, serve_http, serve_stdio};
+
+use crate::args::McpServeArgs;
+use crate::context::Context;
+use crate::environment;
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::input;
+use crate::interrupt::set_handles_interrupts;
+use crate::toolbox;
+
+/// The folder of the principals' stores.
+const PRINCIPALS_FOLDER: &str = "principals";
+/// Maximum size of the token file, in bytes.
+const MAX_TOKENS_BYTES: u64 = 1 << 20;
+/// Minimum and maximum number of call slots; [`SPARE_SLOTS`] is the number of slots beyond the sum
+/// of all shares.
+const SLOT_RANGE: (usize, usize) = (8, 64);
+const SPARE_SLOTS: usize = 2;
+/// The environment variable with the token of a single-token server.
+const TOKEN_VARIABLE: &str = "TOOLCELL_MCP_TOKEN";
+/// The environment variable with the token for the metrics endpoint.
+const METRICS_TOKEN_VARIABLE: &str = "TOOLCELL_METRICS_TOKEN";
+
+pub(crate) fn run(args: &McpServeArgs, context: &mut Context<'_>) -> Result<Exit, CliError> {
+    set_handles_interrupts();
+    let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let token = args.http.as_ref().map_or(Ok(None), |_| environment::token(TOKEN_VARIABLE))?;
+    let (address, bearers) = (args.http.as_deref().map(parse_address).transpose()?, read_tokens(args, token)?);
+    let metrics = args.http.as_ref().map_or(Ok(None), |_| environment::token(METRICS_TOKEN_VARIABLE))?;
+    let metrics = metrics.map(|token| parse_metrics_token(&token, &bearers)).transpose()?;
+    let settings = ServerSettings {
+        lang: context.lang,
+        max_published: args.publish,
+        redacted_paths: private_paths(args, context)?,
+        ..share_settings(args, &bearers)
+    };
+    let slots = slot_count(&settings, &bearers);
+    let server = build_server(args, settings, slots, context)?;
+    let filter = environment::text("TOOLCELL_LOG")?.filter(|filter| !filter.is_empty());
+    let filter = filter.unwrap_or_else(|| telemetry::DEFAULT_LOG_FILTER.to_owned());
+    let telemetry = telemetry::install(&filter, trace_export(variable))
+        .map_err(|error| CliError::coded(error.code(), error.to_string(), error.hint()))?;
+    let grace = Duration::from_secs(args.grace);
+    match address {
+        None => {
+            serve_stdio(server, grace)
+                .map_err(|error| CliError::coded(error.code(), error.to_string(), error.hint()))?;
+        }
+        Some(address) => {
+            let config = HttpConfig {
+                tokens: bearers,
+                metrics_token: metrics,
+                allowed_hosts: args.allow_host.clone(),
+                allowed_origins: args.allow_origin.clone(),
+                requests_per_minute: args.rate,
+                shutdown_grace: grace,
+                ..HttpConfig::default()
+            };
+            // If the write fails, the server runs all the same.
+            let told =
+                |address: SocketAddr| drop(writeln!(context.streams.errors, "listening on http://{address}/mcp"));
+            serve_http(server, address, config, told)
+                .map_err(|error| CliError::coded(error.code(), error.to_string(), error.hint()))?;
+        }
+    }
+    drop(telemetry);
+    Ok(Exit::Done)
+}
+
+/// Returns whether traces are exported, from the standard OpenTelemetry environment variables.
+fn trace_export(variable: impl Fn(&str) -> Option<String>) -> Export {
+    let says = |name: &str, what: &str| variable(name).is_some_and(|value| value.eq_ignore_ascii_case(what));
+    let named = ["OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"];
+    let wanted = says("OTEL_TRACES_EXPORTER", "otlp") || named.into_iter().any(|name| variable(name).is_some());
+    if !wanted || says("OTEL_SDK_DISABLED", "true") || says("OTEL_TRACES_EXPORTER", "none") {
+        return Export::Disabled;
+    }
+    Export::Otlp
+}
+
+/// Creates a server with one store per principal; a local client uses the store in the directory
+/// itself. All share one sandbox.
+fn build_server(
+    args: &McpServeArgs,
+    settings: ServerSettings,
+    slots: usize,
+    context: &Context<'_>,
+) -> Result<Server, CliError> {
+    let dir = context.store_dir()?;
+    let sandbox = SandboxConfig { slots, ..args.sandbox.config()? };
+    let mut config = toolbox::build_config(sandbox, context.policy()?)?;
+    // Hide all stores and the token file from tools: neither another principal's store nor the own
+    // one is accessible.
+    config.protected.push(ProtectedPath::hidden("the stores", dir));
+    config.protected.extend(args.tokens.iter().map(|path| ProtectedPath::hidden("the token file", path)));
+    // Fail at startup, not at the first request.
+    let local = Arc::new(Toolbox::open(dir, config.clone())?);
+    let dir = PathBuf::from(dir);
+    Ok(Server::new(settings, move |principal| {
+        if principal.is_local() {
+            return Ok(Arc::clone(&local));
+        }
+        let toolbox = local.sibling(&dir.join(PRINCIPALS_FOLDER).join(principal.as_str()), config.clone())?;
+        Ok(Arc::new(toolbox))
+    }))
+}
+
+/// Returns the paths of this machine that answers to clients must not contain.
+fn private_paths(args: &McpServeArgs, context: &Context<'_>) -> Result<Vec<PathBuf>, CliError> {
+    let (policy, dir) = (context.policy()?, context.store_dir()?);
+    let cwd = std::env::current_dir().ok();
+    let absolute = |path: &Path| cwd.as_ref().map_or_else(|| path.to_owned(), |cwd| cwd.join(path));
+    let policies = policy.user.iter().chain(&policy.project).map(|file| file.path().to_owned());
+    let files = policies.chain(args.tokens.clone()).chain(std::env::current_exe().ok());
+    Ok(std::iter::once(dir.to_owned()).chain(files).map(|path| absolute(&path)).chain(cwd.clone()).collect())
+}
+
+/// Returns the number of call slots: the sum of all shares, so that a principal within its share
+/// always gets a slot, and some spare slots for analyses.
+fn slot_count(settings: &ServerSettings, bearers: &TokenStore) -> usize {
+    let share = |principal: &Principal| {
+        settings.concurrent_runs_by_principal.get(principal).copied().or(settings.concurrent_runs)
+    };
+    // Each principal gets one slot beyond its share, for work that is not a run.
+    let of_all = bearers.principals().filter_map(|(principal, _)| share(principal)).map(|share| share.get() + 1);
+    let of_one = settings.concurrent_runs.map_or(0, |share| share.get() + 1);
+    (of_all.sum::<usize>().max(of_one) + SPARE_SLOTS).clamp(SLOT_RANGE.0, SLOT_RANGE.1)
+}
+
+/// Sets the number of concurrent runs per principal. With several principals, the default leaves
+/// one core to the others.
+fn share_settings(args: &McpServeArgs, bearers: &TokenStore) -> ServerSettings {
+    let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    let several = bearers.principals().count() > 1;
+    let of_one = several.then(|| NonZeroUsize::new(cores - 1).unwrap_or(NonZeroUsize::MIN));
+    let said = |(principal, share): (&Principal, PrincipalLimits)| {
+        let runs = usize::try_from(share.concurrent_runs?.get()).ok().and_then(NonZeroUsize::new)?;
+        Some((principal.clone(), runs))
+    };
+    ServerSettings {
+        concurrent_runs: args.share.or(of_one),
+        concurrent_runs_by_principal: bearers.principals().filter_map(said).collect(),
+        ..ServerSettings::default()
+    }
+}
+
+fn parse_metrics_token(token: &str, bearers: &TokenStore) -> Result<MetricsToken, CliError> {
+    if bearers.metrics().is_some() {
+        return Err(CliError::Usage {
+            message: format!("the token file has `[metrics]`, and {METRICS_TOKEN_VARIABLE} is set too"),
+            hint: "unset the variable, or remove `[metrics]`",
+        });
+    }
+    let parsed = MetricsToken::parse(token).and_then(|metrics| bearers.check_distinct_from(&metrics).map(|()| metrics));
+    parsed.map_err(|error| token_error(&error, METRICS_TOKEN_VARIABLE))
+}
+
+fn token_error(error: &TokenStoreError, place: &str) -> CliError {
+    CliError::coded(error.code(), format!("{place}: {error}"), error.hint())
+}
+
+/// Returns the accepted tokens.
+fn read_tokens(args: &McpServeArgs, token: Option<String>) -> Result<TokenStore, CliError> {
+    match (&args.tokens, token) {
+        (Some(path), None) => {
+            let shown = path.display().to_string();
+            let failed = |error| CliError::File { path: shown.clone(), error };
+            let mode = path.metadata().map_err(failed)?.permissions().mode();
+            if mode & 0o077 != 0 {
+                let message = format!("{shown} is readable by other users (mode {:o})", mode & 0o777);
+                return Err(CliError::coded("tokens-readable", message, "restrict it to its owner: chmod 600"));
+            }
+            TokenStore::parse(&input::read_file(path, MAX_TOKENS_BYTES)?).map_err(|error| token_error(&error, &shown))
+        }
+        (None, Some(token)) => TokenStore::single(&token).map_err(|error| token_error(&error, TOKEN_VARIABLE)),
+        (None, None) => Ok(TokenStore::Unauthenticated),
+        (Some(_), Some(_)) => Err(CliError::Usage {
+            message: format!("--tokens is given, and {TOKEN_VARIABLE} is set too"),
+            hint: "unset the variable, or omit --tokens",
+        }),
+    }
+}
+
+/// Parses the address to listen on: `HOST:PORT`, or a port on the loopback address.
+fn parse_address(said: &str) -> Result<SocketAddr, CliError> {
+    let alone = said.parse::<u16>().map(|port| SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
+    let found = alone.ok().or_else(|| said.to_socket_addrs().ok()?.next());
+    found.ok_or_else(|| CliError::Usage {
+        message: format!("`{}` is not a valid listen address", said.escape_debug()),
+        hint: "use an address such as 127.0.0.1:8080, localhost:8080, [::1]:8080, or 8080",
+    })
+}

@@ -1,0 +1,194 @@
+//! Errors of the operations on stored tools, and their exit statuses.
+//!
+//! Invariant: the exit status is a function of the error code, except after an interrupt.
+
+use std::borrow::Cow;
+
+use toolcell::{
+    CreateError, DeleteError, Effects, Lang, ListToolsError, ReflectError, RetireError, RunError, ShowError,
+    VerifyError,
+};
+
+use super::CliError;
+use crate::exit::Exit;
+
+/// An error of an operation on stored tools.
+#[derive(Debug)]
+pub(crate) enum CommandError {
+    /// `create_tool`
+    Create(CreateError),
+    /// `create_tool`, without a description
+    CreateUndescribed(CreateError),
+    /// `run_dynamic_tool`
+    Run(RunError),
+    /// `run_dynamic_tool`, interrupted at a prompt
+    RunInterrupted(RunError),
+    /// `list_dynamic_tools`
+    List(ListToolsError),
+    /// `delete_dynamic_tool`, `undelete` and `rollback`
+    Delete(DeleteError),
+    /// `show`, and other look-ups of a tool
+    Show(ShowError),
+    /// `tool_reflection`
+    Reflect(ReflectError),
+    /// `verify`
+    Verify(VerifyError),
+    /// `retire`
+    Retire(RetireError),
+}
+
+impl CommandError {
+    pub(crate) fn code(&self) -> &'static str {
+        match self {
+            Self::Create(error) | Self::CreateUndescribed(error) => error.code(),
+            Self::Run(error) | Self::RunInterrupted(error) => error.code(),
+            Self::List(error) => error.code(),
+            Self::Delete(error) => error.code(),
+            Self::Show(error) => error.code(),
+            Self::Verify(error) => error.code(),
+            Self::Reflect(error) => error.code(),
+            Self::Retire(error) => error.code(),
+        }
+    }
+
+    pub(crate) fn exit(&self) -> Exit {
+        if let Self::RunInterrupted(_) = self { Exit::Interrupted } else { exit_for_code(self.code()) }
+    }
+
+    pub(crate) fn hint(&self) -> Cow<'_, str> {
+        match self {
+            Self::CreateUndescribed(_) => {
+                "describe the tool with --description, or with `description` in the .json file beside the source".into()
+            }
+            Self::Create(error) => error.hint(),
+            Self::Run(error) | Self::RunInterrupted(error) => error.hint(),
+            Self::List(error) => error.hint().into(),
+            Self::Delete(error) => error.hint().into(),
+            Self::Show(error) => error.hint().into(),
+            Self::Verify(error) => error.hint(),
+            Self::Reflect(error) => error.hint().into(),
+            Self::Retire(error) => error.hint().into(),
+        }
+    }
+
+    /// Returns the line and column of the source that the error is about.
+    pub(crate) fn position(&self) -> Option<(u32, u32)> {
+        match self {
+            Self::Create(error) => error.position(),
+            Self::Run(RunError::Unsafe(refusal)) | Self::Verify(VerifyError::Run(RunError::Unsafe(refusal))) => {
+                refusal.position()
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns how far a failed run has changed the outside world.
+    pub(crate) fn effects(&self) -> Option<Effects> {
+        match self {
+            Self::Run(error) | Self::RunInterrupted(error) => Some(error.effects()),
+            _ => None,
+        }
+    }
+
+    /// Returns the error message, without its headline.
+    pub(crate) fn message(&self) -> String {
+        match self {
+            Self::Create(error) | Self::CreateUndescribed(error) => error.to_string(),
+            Self::Run(error) | Self::RunInterrupted(error) => error.to_string(),
+            Self::List(error) => error.to_string(),
+            Self::Delete(error) => error.to_string(),
+            Self::Show(error) => error.to_string(),
+            Self::Verify(error) => error.to_string(),
+            Self::Reflect(error) => error.to_string(),
+            Self::Retire(error) => error.to_string(),
+        }
+    }
+
+    /// Returns the contract's text for the error, if it has one.
+    pub(crate) fn contract_text(&self, lang: Lang) -> Option<String> {
+        Some(match self {
+            Self::Create(error) | Self::CreateUndescribed(error) => error.to_text(lang),
+            Self::Run(error) | Self::RunInterrupted(error) | Self::Verify(VerifyError::Run(error)) => {
+                error.to_text(lang)
+            }
+            Self::List(error) => error.to_text(lang),
+            Self::Delete(error) => error.to_text(lang),
+            Self::Retire(error) => error.to_text(lang),
+            Self::Reflect(error) => error.to_text(lang),
+            Self::Show(_) | Self::Verify(_) => return None,
+        })
+    }
+}
+
+/// Returns the exit status of an error code.
+pub(crate) fn exit_for_code(code: &str) -> Exit {
+    match code {
+        "integrity" | "bundle-invalid" | "receipt-changed" => Exit::Integrity,
+        "store-invalid"
+        | "tool-not-found"
+        | "step-not-found"
+        | "tool-mismatch"
+        | "id-ambiguous"
+        | "name-taken"
+        | "not-deleted"
+        | "version-not-found"
+        | "successor-invalid"
+        | "status-illegal"
+        | "file-not-found"
+        | "test-not-found"
+        | "run-not-asleep"
+        | "record-not-found"
+        | "file-exists"
+        | "approval-changed"
+        | "plan-unknown"
+        | "not-trusted"
+        | "client-entry-taken"
+        | "client-file-changed" => Exit::NotFound,
+        "critical-risk"
+        | "safety-check-failed"
+        | "permission-denied"
+        | "result-withheld"
+        | "syntax-error"
+        | "syntax-unsupported"
+        | "tool-missing"
+        | "not-approved"
+        | "asleep-principal"
+        | "asleep-grants-changed"
+        | "asleep-guest"
+        | "asleep-tool"
+        | "trust-unsafe"
+        | "files-protected"
+        | "signature-untrusted"
+        | "receipt-guest"
+        | "receipt-engine"
+        | "receipt-not-repeatable"
+        | "receipt-too-large"
+        | "store-owner" => Exit::Refused,
+        "tool-limit-reached" | "disk-full" | "store-busy" | "busy" | "no-instance" | "no-threads"
+        | "too-large-to-sleep" => Exit::Limit,
+        "tool-failed" => Exit::ToolFailed,
+        "cancelled" => Exit::Interrupted,
+        _ => Exit::Usage,
+    }
+}
+
+macro_rules! from_operation {
+    ($($error:ty => $variant:ident;)*) => {$(
+        impl From<$error> for CliError {
+            fn from(error: $error) -> Self {
+                Self::Command(CommandError::$variant(error))
+            }
+        }
+    )*};
+}
+
+from_operation! {
+    CreateError => Create;
+    RunError => Run;
+    ListToolsError => List;
+    DeleteError => Delete;
+    ShowError => Show;
+    VerifyError => Verify;
+    ReflectError => Reflect;
+    RetireError => Retire;
+}

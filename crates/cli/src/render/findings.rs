@@ -1,0 +1,88 @@
+//! Renders findings with the source lines that they are about.
+
+use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+use toolcell::{Analysis, AnalysisError, Diagnostic, Finding, Severity, escape_control_chars};
+
+use crate::streams::Streams;
+
+/// A source and the result of its analysis.
+pub(crate) struct CheckedFile {
+    pub(crate) path: String,
+    pub(crate) source: String,
+    pub(crate) analysis: Result<Analysis, CheckFailure>,
+}
+
+/// The reason that there is no analysis.
+pub(crate) enum CheckFailure {
+    /// The input is not a source: too large, or not UTF-8.
+    InvalidDraft(toolcell::DraftError),
+    /// The source does not parse.
+    Rejected(AnalysisError),
+}
+
+impl CheckedFile {
+    /// Whether the tool may run: it parses, has an entry point, is safe, and requests every
+    /// capability that it uses.
+    pub(crate) fn passes(&self) -> bool {
+        self.analysis.as_ref().is_ok_and(|analysis| {
+            let asked_for = analysis.capability_diff.missing.is_empty();
+            analysis.entry_point.is_some() && analysis.safety.is_safe && analysis.script.is_ok() && asked_for
+        })
+    }
+
+    /// Returns the syntax errors and unsupported syntax of the source, if any.
+    pub(crate) fn rejection(&self) -> Option<&AnalysisError> {
+        match &self.analysis {
+            Ok(analysis) => analysis.script.as_ref().err(),
+            Err(CheckFailure::Rejected(rejection)) => Some(rejection),
+            Err(CheckFailure::InvalidDraft(_)) => None,
+        }
+    }
+}
+
+/// Returns a renderer that uses colors only on a terminal, and only if `NO_COLOR` is not set.
+pub(crate) fn renderer(streams: &Streams<'_>) -> Renderer {
+    if streams.output_is_terminal && std::env::var_os("NO_COLOR").is_none() {
+        Renderer::styled()
+    } else {
+        Renderer::plain()
+    }
+}
+
+/// Renders a finding with its source line.
+pub(crate) fn render_finding(renderer: &Renderer, checked: &CheckedFile, finding: &Finding) -> String {
+    let level = match finding.severity {
+        Severity::Critical | Severity::High => Level::ERROR,
+        Severity::Medium => Level::WARNING,
+        Severity::Low => Level::NOTE,
+    };
+    let title = format!("{}: {}", finding.severity.name(), escape_control_chars(&finding.message));
+    let place = (finding.location.start, finding.location.end);
+    render_snippet(renderer, checked, level, finding.rule.name(), &title, place, finding.suggestion)
+}
+
+pub(crate) fn render_problem(renderer: &Renderer, checked: &CheckedFile, problem: &Diagnostic, code: &str) -> String {
+    let place = (problem.location.start, problem.location.end);
+    render_snippet(renderer, checked, Level::ERROR, code, &escape_control_chars(&problem.message), place, "")
+}
+
+fn render_snippet(
+    renderer: &Renderer,
+    checked: &CheckedFile,
+    level: Level<'_>,
+    id: &str,
+    title: &str,
+    (start, end): (usize, usize),
+    help: &str,
+) -> String {
+    // A range over several lines is cut to its first line.
+    let first_line = checked.source[start..].find('\n').map_or(checked.source.len(), |at| start + at);
+    let end = end.min(first_line).max(start);
+    let annotation = AnnotationKind::Primary.span(start..end);
+    let snippet = Snippet::source(checked.source.as_str()).path(checked.path.as_str()).annotation(annotation);
+    let mut group = level.primary_title(title).id(id).element(snippet);
+    if !help.is_empty() {
+        group = group.element(Level::HELP.message(help));
+    }
+    renderer.render(&[group])
+}

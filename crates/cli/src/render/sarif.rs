@@ -1,0 +1,80 @@
+//! Renders the findings of `check` as SARIF 2.1.0 (OASIS), for code hosts and editors.
+
+use serde_sarif::sarif::{
+    ArtifactLocation, Location, Message, MultiformatMessageString, PhysicalLocation, Region, ReportingDescriptor,
+    Result as SarifResult, ResultLevel, Run, Sarif, Tool, ToolComponent,
+};
+use toolcell::{Severity, rule_docs, rule_names};
+
+use super::findings::CheckedFile;
+
+/// Returns the report on all sources.
+pub(crate) fn report(checked: &[CheckedFile]) -> String {
+    let rules: Vec<ReportingDescriptor> = rule_names().into_iter().map(rule).collect();
+    let results: Vec<SarifResult> = checked.iter().flat_map(results).collect();
+    let driver =
+        ToolComponent::builder().name("toolcell").version(env!("CARGO_PKG_VERSION").to_owned()).rules(rules).build();
+    let run = Run::builder().tool(Tool::builder().driver(driver).build()).results(results).build();
+    let report = Sarif::builder().version(serde_json::json!("2.1.0")).runs(vec![run]).build();
+    serde_json::to_string_pretty(&report).unwrap_or_default()
+}
+
+fn rule(name: &'static str) -> ReportingDescriptor {
+    let text = rule_docs(name).unwrap_or_default();
+    let full = MultiformatMessageString::builder().text(text.to_owned()).markdown(text.to_owned()).build();
+    ReportingDescriptor::builder().id(name).full_description(full).build()
+}
+
+fn results(checked: &CheckedFile) -> Vec<SarifResult> {
+    let mut results = Vec::new();
+    if let Ok(analysis) = &checked.analysis {
+        for finding in &analysis.findings {
+            if analysis.safety.allowed_operations.contains(&finding.message) {
+                continue;
+            }
+            let level = match finding.severity {
+                Severity::Critical | Severity::High => ResultLevel::Error,
+                Severity::Medium => ResultLevel::Warning,
+                Severity::Low => ResultLevel::Note,
+            };
+            let text = format!("{}. {}.", finding.message, finding.suggestion);
+            results.push(result(checked, finding.rule.name(), level, text, &finding.location));
+        }
+    }
+    if let Some(rejection) = checked.rejection() {
+        for problem in rejection.diagnostics() {
+            results.push(result(
+                checked,
+                rejection.code(),
+                ResultLevel::Error,
+                problem.message.clone(),
+                &problem.location,
+            ));
+        }
+    }
+    results
+}
+
+fn result(
+    checked: &CheckedFile,
+    rule: &str,
+    level: ResultLevel,
+    text: String,
+    place: &toolcell::Location,
+) -> SarifResult {
+    let region = Region::builder()
+        .start_line(i64::from(place.line))
+        .start_column(i64::from(place.column))
+        .end_line(i64::from(place.end_line))
+        .end_column(i64::from(place.end_column))
+        .build();
+    let file = ArtifactLocation::builder().uri(checked.path.clone()).build();
+    let physical = PhysicalLocation::builder().artifact_location(file).region(region).build();
+    let location = Location::builder().physical_location(physical).build();
+    SarifResult::builder()
+        .rule_id(rule.to_owned())
+        .level(level)
+        .message(Message::builder().text(text).build())
+        .locations(vec![location])
+        .build()
+}

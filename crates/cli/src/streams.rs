@@ -1,0 +1,72 @@
+//! The standard streams of a command, and the format of its output.
+//!
+//! Invariant: on a terminal, text of others is escaped before it is written, and a line is wrapped
+//! here, never by the terminal.
+
+use std::io::{Read, Write};
+
+use crate::screen::Screen;
+
+/// The standard streams of a command.
+pub struct Streams<'a> {
+    /// Standard input.
+    pub input: &'a mut dyn Read,
+    /// Standard output: results.
+    pub output: &'a mut dyn Write,
+    /// Standard error: everything else.
+    pub errors: &'a mut dyn Write,
+    /// Whether standard output is a terminal, where control characters must be escaped.
+    pub output_is_terminal: bool,
+    /// Whether standard error is a terminal, where progress may be drawn.
+    pub errors_are_terminal: bool,
+    /// Whether standard input is a terminal. If standard error is one too, the user can be
+    /// prompted.
+    pub input_is_terminal: bool,
+}
+
+impl Streams<'_> {
+    /// Whether the user can be prompted.
+    pub(crate) fn is_interactive(&self) -> bool {
+        self.input_is_terminal && self.errors_are_terminal
+    }
+
+    /// Returns text for standard output. On a terminal, control characters are escaped.
+    pub(crate) fn escape_for_output(&self, text: &str) -> String {
+        if self.output_is_terminal { toolcell::escape_control_chars(text) } else { text.to_owned() }
+    }
+
+    /// Returns a line for standard output. On a terminal, it is wrapped to rows so that the
+    /// terminal itself never wraps it.
+    pub(crate) fn wrap_for_output(&self, line: &str) -> String {
+        if self.output_is_terminal {
+            Screen::from_terminal(std::io::stdout()).wrap_to_text(line)
+        } else {
+            line.to_owned()
+        }
+    }
+
+    /// Returns a line for standard error, wrapped like [`Streams::wrap_for_output`].
+    pub(crate) fn wrap_for_errors(&self, line: &str) -> String {
+        if self.errors_are_terminal {
+            Screen::from_terminal(std::io::stderr()).wrap_to_text(line)
+        } else {
+            line.to_owned()
+        }
+    }
+}
+
+/// The format of a command's output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OutputFormat {
+    /// Text for a person.
+    Text,
+    /// JSON, selected with `--json`.
+    Json,
+}
+
+impl OutputFormat {
+    /// Whether the output is JSON.
+    pub(crate) fn is_json(self) -> bool {
+        self == Self::Json
+    }
+}
