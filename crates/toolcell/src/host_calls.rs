@@ -15,6 +15,7 @@ mod effects;
 mod error;
 mod fetch;
 mod files;
+pub(crate) mod functions;
 mod held;
 mod kv;
 mod open;
@@ -40,7 +41,7 @@ pub(crate) use held::{ChainHead, DeferAll, PlanChain, PlanPosition};
 pub(crate) use pending::{PendingCallback, PendingHostCalls};
 pub(crate) use runtime::BackgroundRuntime;
 
-use crate::run::{CallerContext, RunOptions};
+use crate::operations::run::{CallerContext, RunOptions};
 use crate::toolbox::Toolbox;
 
 use driver::HostCallRunner;

@@ -24,96 +24,73 @@ mod request;
 
 mod toolbox;
 
-mod async_run;
-mod cost_report;
-mod create;
-mod delete;
-mod deprecate;
-mod exec;
-mod list;
-mod profile;
-mod reflect;
-mod retire;
-mod run;
-mod search;
-mod show;
-mod suspend;
-mod verify;
+mod operations;
 
-mod approval_prompt;
-mod approvals;
-mod backend;
-mod cache;
-mod equivalence;
-mod execute;
-mod flusher;
-mod grant_hints;
-pub mod hook;
+mod admission;
+mod execution;
 mod host_calls;
-mod host_function;
-pub mod jail;
-mod lookup;
-mod messages;
-mod permit;
-mod plans;
-pub mod policy;
-mod postconditions;
-pub mod proof;
 mod receipt;
-mod rejected_request;
-mod response;
-mod review;
-mod run_record;
+mod records;
+mod verification;
+
+pub mod policy;
 mod vet;
 
-mod exchange;
+mod presentation;
 
-pub use approval_prompt::{
-    PromptTooLong, describe_capabilities, escape_control_chars, escape_for_display, single_line,
-    single_line_for_display,
+pub mod jail;
+
+pub use admission::hook;
+pub use verification::proof;
+
+pub use admission::permit::{DecisionStep, Denial, Permit};
+pub use execution::backend::SandboxConfig;
+pub use execution::suspend::{
+    CallbackTicket, ResumeRequest, RunOutcome, RunSuspendError, SuspendedRun, SuspendedRunInfo,
 };
-pub use approvals::{ApprovalError, ApprovalResult, PendingTool};
-pub use async_run::RunHandle;
-pub use backend::SandboxConfig;
-pub use cost_report::{CostReportLine, CostTotals};
-pub use create::{CreateError, CreateResult};
-pub use delete::DeleteError;
-pub use deprecate::{DeprecateError, DeprecateResult};
-pub use equivalence::EquivalentTool;
-pub use exchange::{ExportSelection, collect, export, import, repair, repair_adopting, score_tool};
-pub use exec::{ExecError, Precheck};
 pub use hook::{ApprovalAnswer, ApprovalPrompt, Approver, AwaitedAnswer, HookContext, HookVerdict, Hooks, Revision};
+pub use host_calls::functions::{FunctionError, FunctionFailure, FunctionReply, HostFunction, HostFunctions};
 pub use host_calls::{
     BodyEnd, Effect, EffectApprover, EffectDecision, EffectLog, GrantOpenError, HeldBody, HeldEffect, ReceivedBody,
     SecretSource,
 };
-pub use host_function::{FunctionError, FunctionFailure, FunctionReply, HostFunction, HostFunctions};
-pub use list::{ListToolsError, ToolList};
-pub use lookup::{FindToolError, Suggestion};
-pub use messages::{deleted_text, deprecated_text};
-pub use permit::{DecisionStep, Denial, Permit};
-pub use plans::PlanError;
-pub use policy::{LimitOverrides, Policy, PolicyFile};
-pub use profile::{
+pub use operations::approvals::{ApprovalError, ApprovalResult, PendingTool};
+pub use operations::async_run::RunHandle;
+pub use operations::cost_report::{CostReportLine, CostTotals};
+pub use operations::create::{CreateError, CreateResult};
+pub use operations::delete::DeleteError;
+pub use operations::deprecate::{DeprecateError, DeprecateResult};
+pub use operations::exchange::{ExportSelection, collect, export, import, repair, repair_adopting, score_tool};
+pub use operations::exec::{ExecError, Precheck};
+pub use operations::list::{ListToolsError, ToolList};
+pub use operations::lookup::{FindToolError, Suggestion};
+pub use operations::plans::PlanError;
+pub use operations::profile::{
     FuelModel, FunctionFuel, LineFuel, Profile, ProfileDelta, ProfileDifference, ProfileError, StackFuel, Unattributed,
+};
+pub use operations::reflect::{ReflectError, ReflectOnTask, ReflectResponse, ReflectResult};
+pub use operations::retire::{RetireError, RetireReason, Retirement};
+pub use operations::run::{Deprecation, Explanation, RunError, RunOptions, RunResult, ToolFailure};
+pub use operations::search::{Hit, SearchError};
+pub use operations::show::{ApprovalState, ShowError, ToolDetails};
+pub use operations::verify::{VerifyError, VerifyOptions, VerifyProgress, VerifyResult};
+pub use policy::{LimitOverrides, Policy, PolicyFile};
+pub use presentation::approval_prompt::{
+    PromptTooLong, describe_capabilities, escape_control_chars, escape_for_display, single_line,
+    single_line_for_display,
+};
+pub use presentation::messages::{deleted_text, deprecated_text};
+pub use presentation::response::{
+    CreateResponse, DeleteResponse, DeprecationResponse, EquivalentToolResponse, FindingResponse, HookContextResponse,
+    ListResponse, LogLineResponse, NamedToolResponse, ParameterResponse, RunResponse, ToolResponse, UsageResponse,
+    WarningResponse,
 };
 pub use proof::{Counterexample, Proof};
 pub use receipt::{
     Receipt, ReceiptError, ReceiptKey, ReplayDifference, ReplayError, ReplayOptions, ReplayResult, VersionPolicy,
 };
-pub use reflect::{ReflectError, ReflectOnTask, ReflectResponse, ReflectResult};
+pub use records::run_record::{ContentDigest, ResourceUse, RunRecord};
 pub use request::{CreateTool, DeleteTool, ListTools, RequestError, RetireTools, RunTool, read_request};
-pub use response::{
-    CreateResponse, DeleteResponse, DeprecationResponse, EquivalentToolResponse, FindingResponse, HookContextResponse,
-    ListResponse, LogLineResponse, NamedToolResponse, ParameterResponse, RunResponse, ToolResponse, UsageResponse,
-    WarningResponse,
-};
-pub use retire::{RetireError, RetireReason, Retirement};
-pub use run::{Deprecation, Explanation, RunError, RunOptions, RunResult, ToolFailure};
-pub use run_record::{ContentDigest, ResourceUse, RunRecord};
-pub use search::{Hit, SearchError};
-pub use show::{ApprovalState, ShowError, ToolDetails};
-pub use suspend::{CallbackTicket, ResumeRequest, RunOutcome, RunSuspendError, SuspendedRun, SuspendedRunInfo};
 pub use toolbox::{Toolbox, ToolboxConfig, ToolboxError, now};
 pub use toolcell_analysis::{
     Analysis, AnalysisError, Capabilities, Capability, CapabilityDiff, CapabilityNeed, Diagnostic, EntryPoint, Finding,
@@ -136,5 +113,5 @@ pub use toolcell_tool::{
     KvGrant, Lang, Language, Method, NameError, NetGrant, NetRequest, Postconditions, SOURCE_LIMIT, Scheme,
     SecretGrant, SecretName, Status, ToolId, ToolMetadata, ToolName, ToolSpec, title_of_code,
 };
-pub use verify::{VerifyError, VerifyOptions, VerifyProgress, VerifyResult};
+pub use verification::equivalence::EquivalentTool;
 pub use vet::{Refusal, VettedTool, vet};

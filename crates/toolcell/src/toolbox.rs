@@ -12,15 +12,15 @@ use toolcell_jail::Confinement;
 use toolcell_store::audit::{AuditConfig, AuditEvent};
 use toolcell_store::{Entry, Fault, Notice, OpenError, RecordError, Settings, Store, StoreAccess};
 
-use crate::backend::{SandboxBackend, SandboxConfig};
-use crate::cache::Cache;
-use crate::execute::PreparedTool;
-use crate::flusher::RunFlusher;
-use crate::hook::Hooks;
+use crate::admission::hook::Hooks;
+use crate::execution::backend::{SandboxBackend, SandboxConfig};
+use crate::execution::cache::Cache;
+use crate::execution::execute::PreparedTool;
+use crate::host_calls::functions::HostFunctions;
 use crate::host_calls::{BackgroundRuntime, SecretSource};
-use crate::host_function::HostFunctions;
 use crate::policy::{Policy, PolicyError};
-use crate::run_record;
+use crate::records::flusher::RunFlusher;
+use crate::records::interrupted;
 use crate::schema::{Schema, SchemaError};
 use crate::vet::{Refusal, VettedTool, vet};
 
@@ -296,7 +296,7 @@ impl Toolbox {
         self.policy.excludes_path(store.path(), real)?;
         let toolbox = Self { store: Some(Arc::new(store)), ..self };
         toolbox.check_granted_folders()?;
-        if let Err(error) = run_record::close_interrupted(&toolbox) {
+        if let Err(error) = interrupted::close_interrupted(&toolbox) {
             // The runs stay in their journals, and the next process that opens the store retries.
             // The caller's operation does not have to fail.
             toolcell_store::emit_notice(&Notice::Unclosed { why: &error.to_string() });

@@ -45,7 +45,7 @@ fn the_sandbox_is_entered_in_one_place() {
     // In-process calls and jailed calls start in the same place: `backend` dispatches, and only
     // `execute` makes calls.
     let of = |names: &[&str]| names.iter().map(|name| Path::new("crates/toolcell/src").join(name)).collect::<Vec<_>>();
-    let both = of(&["backend.rs", "execute.rs"]);
+    let both = of(&["execution/backend.rs", "execution/execute.rs"]);
     assert_eq!(sources_with("sandbox.call("), both);
     assert_eq!(sources_with("jail.call("), both[..1]);
     assert_eq!(sources_with(".prepare("), both);
@@ -57,22 +57,27 @@ fn the_sandbox_is_entered_in_one_place() {
     // of a factory, to read its tool's declaration, is separate.
     assert_eq!(
         sources_with("self.execute("),
-        of(&["equivalence/probe.rs", "exec.rs", "proof/predicate.rs", "run/start.rs"])
+        of(&[
+            "execution/start.rs",
+            "operations/exec.rs",
+            "verification/equivalence/probe.rs",
+            "verification/proof/predicate.rs",
+        ])
     );
     // A suspended run gets a new permit before it is resumed.
     assert_eq!(sources_with("sandbox.call_suspendable("), both);
     assert_eq!(sources_with("sandbox.resume("), both);
-    assert_eq!(sources_with("self.execute_suspendable("), of(&["run/start.rs"]));
-    assert_eq!(sources_with("self.resume_call("), of(&["run/start.rs"]));
-    assert_eq!(sources_with("toolbox.execute"), of(&["proof/trial.rs"]));
+    assert_eq!(sources_with("self.execute_suspendable("), of(&["execution/start.rs"]));
+    assert_eq!(sources_with("self.resume_call("), of(&["execution/start.rs"]));
+    assert_eq!(sources_with("toolbox.execute"), of(&["verification/proof/trial.rs"]));
     // Only a replay re-executes a run, and it has no outside access.
     assert_eq!(sources_with("self.execute_uncached("), of(&["receipt/replay.rs"]));
-    assert_eq!(sources_with("self.evaluate("), of(&["create.rs", "execute.rs"]));
+    assert_eq!(sources_with("self.evaluate("), of(&["execution/execute.rs", "operations/create.rs"]));
     // Other calls have no capability, and only these host calls, which have no effect.
     assert_eq!(sources_with("CallAuthorization::Ungranted("), of(&["receipt/replay.rs"]));
-    assert_eq!(sources_with("EffectFreeHostCalls for"), of(&["permit.rs", "receipt/replay/host_calls.rs"]));
+    assert_eq!(sources_with("EffectFreeHostCalls for"), of(&["admission/permit.rs", "receipt/replay/host_calls.rs"]));
     // Admission yields a permit, which is created in one place.
-    assert_eq!(sources_with("Ok(Permit {"), [PathBuf::from("crates/toolcell/src/permit.rs")]);
+    assert_eq!(sources_with("Ok(Permit {"), [PathBuf::from("crates/toolcell/src/admission/permit.rs")]);
 }
 
 /// A toolbox whose hook is a command in a policy file, so that other processes run it too.

@@ -21,7 +21,7 @@ use super::held::PlanPosition;
 use super::pending::{PendingCallback, PendingHostCalls, remaining_timer, to_instant, to_timestamp};
 use super::tools::{self, NestedCall};
 use super::{EffectRecorder, RunEnvironment};
-use crate::run::NestedResult;
+use crate::operations::run::NestedResult;
 
 pub(super) struct HostCallRunner<'a> {
     environment: &'a RunEnvironment<'a>,

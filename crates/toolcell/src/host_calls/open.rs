@@ -12,7 +12,7 @@ use toolcell_store::Entry;
 use toolcell_tool::{Grants, SecretGrant, SecretName};
 
 use super::{EffectRecorder, KvAccess, NestingContext, RunEnvironment, cell_grants};
-use crate::run::RunOptions;
+use crate::operations::run::RunOptions;
 use crate::toolbox::Toolbox;
 
 /// A source of the values of secrets. Returns `None` for a missing secret.

@@ -9,7 +9,7 @@ use std::path::Path;
 use toolcell_capabilities::{ProtectedPath, Roots};
 use toolcell_jail::Program;
 
-use crate::hook::{ProgramFiles, search_path};
+use crate::admission::hook::{ProgramFiles, search_path};
 use crate::policy::PolicyError;
 use crate::toolbox::Toolbox;
 

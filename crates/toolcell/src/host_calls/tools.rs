@@ -17,9 +17,9 @@ use super::RunEnvironment;
 use super::completions::CompletionEvent;
 use super::error::{Result, error_without_effects, parse_payload, to_output};
 use super::pending::PendingCallback;
-use crate::host_function::{FunctionCallError, FunctionReply, HostFunction};
+use crate::host_calls::functions::{FunctionCallError, FunctionReply, HostFunction};
+use crate::operations::run::{CallerContext, NestedResult};
 use crate::request::RunTool;
-use crate::run::{CallerContext, NestedResult};
 
 /// A call of another tool.
 pub(super) struct NestedCall {

@@ -10,7 +10,7 @@ use super::Receipt;
 use super::format::{ReceiptContents, ReceiptLimits, ReceiptPolicy, ReceiptTool, RecordedResult};
 use super::signature::{ReceiptKey, ReceiptSigner};
 use super::trace::{MAX_TRACE_BYTES, TraceRecorder};
-use crate::permit::Permit;
+use crate::admission::permit::Permit;
 use crate::toolbox::Toolbox;
 use crate::vet::VettedTool;
 

@@ -19,7 +19,7 @@ use toolcell_host::{
 use super::Receipt;
 use super::error::{ReceiptError, ReplayError};
 use super::format::{HostCallTrace, ReceiptContents, RecordedOutcome, RecordedReading, RecordedResult, TracedWait};
-use crate::permit::{CallAuthorization, UngrantedCall};
+use crate::admission::permit::{CallAuthorization, UngrantedCall};
 use crate::toolbox::Toolbox;
 
 use clock::replay_clock;

@@ -12,8 +12,8 @@ use toolcell_tool::{Draft, ToolName, ToolSpec};
 
 use super::signature::ReceiptSigner;
 use super::*;
-use crate::backend::SandboxConfig;
-use crate::permit::{CallAuthorization, Permit};
+use crate::admission::permit::{CallAuthorization, Permit};
+use crate::execution::backend::SandboxConfig;
 use crate::toolbox::Toolbox;
 use crate::vet::vet;
 

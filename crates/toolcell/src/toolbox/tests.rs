@@ -4,8 +4,9 @@ use toolcell_host::{CancelToken, OnOverload, Params};
 use toolcell_tool::ToolId;
 
 use super::*;
+use crate::execution::environment::cache_key;
+use crate::operations::run::RunOptions;
 use crate::policy::Grants;
-use crate::run::{RunOptions, cache_key};
 use crate::{CreateTool, PolicyFile, RunTool};
 
 const ONE: &str = "const execute = () => 1";

@@ -1,0 +1,431 @@
+//! The admission of calls: the policy, the hooks and the approval, of which the strictest wins.
+//!
+//! ```text
+//! policy: grants and limits → hooks: allow, deny, ask → approval: of this tool with these grants
+//! ```
+//!
+//! Invariant: a [`Permit`] is created only here, and whatever cannot decide refuses. The model
+//! decides nothing.
+
+use serde_json::Value;
+use toolcell_analysis::{Capabilities, Severity};
+use toolcell_host::{Budget, CallContext, HostCalls, NoHostCalls};
+use toolcell_store::audit::{Action, AuditEvent};
+use toolcell_store::{Approval, Decision as Said, DecisionOutcome, Entry, Fault, Store};
+use toolcell_tool::{Status, ToolId};
+
+pub use super::denial::Denial;
+
+use crate::admission::grant_hints;
+use crate::admission::hook::{Admission, ApprovalAnswer, ApprovalPrompt, Approver, HookContext, HookEvent};
+use crate::policy::{ApprovalMode, GrantVerdict, Grants, Policy};
+use crate::schema::{Args, ParamsError, Schema};
+use crate::toolbox::Toolbox;
+use crate::vet::VettedTool;
+
+/// The proof that a call may run with these arguments, this budget and these grants.
+pub struct Permit {
+    args: Args,
+    budget: Budget,
+    grants: Grants,
+    decided_by: String,
+    context: Vec<HookContext>,
+    output_suppressed: bool,
+}
+
+impl Permit {
+    pub(crate) fn args(&self) -> &Args {
+        &self.args
+    }
+
+    pub(crate) fn budget(&self) -> &Budget {
+        &self.budget
+    }
+
+    pub(crate) fn grants(&self) -> &Grants {
+        &self.grants
+    }
+
+    pub(crate) fn decided_by(&self) -> &str {
+        &self.decided_by
+    }
+
+    pub(crate) fn is_output_suppressed(&self) -> bool {
+        self.output_suppressed
+    }
+
+    pub(crate) fn into_context(self) -> Vec<HookContext> {
+        self.context
+    }
+
+    /// Restricts the grants to those of the calling tool.
+    pub(crate) fn restricted_to(self, caller: &Grants) -> Self {
+        Self { grants: self.grants.intersect(caller), ..self }
+    }
+
+    /// Creates a permit without grants.
+    #[cfg(test)]
+    pub(crate) fn for_test(args: Args, budget: Budget) -> Self {
+        let (grants, decided_by) = (Grants::default(), "test".to_owned());
+        Self { args, budget, grants, decided_by, context: Vec::new(), output_suppressed: false }
+    }
+
+    /// Creates a permit with the same grants for another call of the tool during verification.
+    pub(crate) fn for_trial(&self, args: Args, budget: Budget) -> Self {
+        let (grants, decided_by) = (self.grants.clone(), self.decided_by.clone());
+        Self { args, budget, grants, decided_by, context: Vec::new(), output_suppressed: false }
+    }
+}
+
+/// A call that needs no admission, because it gets no capability: a factory that declares its
+/// parameters, a predicate of an example, the comparison of two tools, a replay.
+pub(crate) struct UngrantedCall {
+    args: Args,
+    budget: Budget,
+}
+
+impl UngrantedCall {
+    pub(crate) fn new(args: Args, budget: Budget) -> Self {
+        Self { args, budget }
+    }
+
+    /// Creates a call during analysis, with 2 billion units of fuel and 2 seconds.
+    pub(crate) fn for_analysis(args: Args) -> Self {
+        let budget = Budget { fuel: 2_000_000_000, deadline: std::time::Duration::from_secs(2), ..Budget::default() };
+        Self { args, budget }
+    }
+}
+
+/// Host calls that have no effect: they are refused, or answered from a record.
+pub(crate) trait EffectFreeHostCalls: HostCalls {}
+
+impl EffectFreeHostCalls for NoHostCalls {}
+
+/// What entitles a call to enter the sandbox.
+#[derive(Clone, Copy)]
+pub(crate) enum CallAuthorization<'a> {
+    /// The call was admitted. Its host calls are those of its context.
+    Admitted(&'a Permit),
+    /// The call was not admitted. Its host calls are these, whatever its context says.
+    Ungranted(&'a UngrantedCall, &'a dyn EffectFreeHostCalls),
+}
+
+impl<'a> CallAuthorization<'a> {
+    /// Authorizes a call whose host calls are all refused.
+    pub(crate) fn without_host_calls(call: &'a UngrantedCall) -> Self {
+        Self::Ungranted(call, &NoHostCalls)
+    }
+
+    pub(crate) fn args(&self) -> &'a Args {
+        match self {
+            Self::Admitted(permit) => &permit.args,
+            Self::Ungranted(call, _) => &call.args,
+        }
+    }
+
+    pub(crate) fn budget(&self) -> &'a Budget {
+        match self {
+            Self::Admitted(permit) => &permit.budget,
+            Self::Ungranted(call, _) => &call.budget,
+        }
+    }
+
+    /// Returns the context with the host calls that this authorization allows.
+    pub(crate) fn context(&self, context: &CallContext<'a>) -> CallContext<'a> {
+        match *self {
+            Self::Admitted(_) => *context,
+            Self::Ungranted(_, host_calls) => CallContext { host_calls, ..*context },
+        }
+    }
+}
+
+/// The error of a refused call.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum AdmissionError {
+    #[error(transparent)]
+    Denied(#[from] Denial),
+    /// A hook changed the arguments to values that the tool's schema rejects.
+    #[error(transparent)]
+    Params(#[from] ParamsError),
+    #[error(transparent)]
+    Fault(#[from] Fault),
+}
+
+/// The call to be admitted.
+pub(crate) struct AdmissionRequest<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) schema: &'a Schema,
+    /// The requested capabilities.
+    pub(crate) requested: &'a Capabilities,
+    /// The stored tool; `None` for a draft, which the caller approved by submitting it.
+    pub(crate) tool: Option<(&'a Entry, &'a VettedTool)>,
+}
+
+impl AdmissionRequest<'_> {
+    fn id(&self) -> Option<ToolId> {
+        self.tool.map(|(entry, _)| entry.id)
+    }
+}
+
+/// One step of an admission decision.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct DecisionStep {
+    /// The deciding stage: `limits`, `grants`, `quarantine`, `hook`, `approval`.
+    pub stage: &'static str,
+    /// The deciding rule: a policy key, or the name of a hook.
+    pub rule: String,
+    /// The verdict: `allow`, `deny`, `ask`, `grant`, `withhold`, `no objection`.
+    pub verdict: String,
+    /// The reason.
+    pub reason: String,
+}
+
+/// The mode of an admission: for a run, or for an explanation.
+#[derive(Clone, Copy)]
+pub(crate) enum AdmissionMode<'a> {
+    /// The call runs if it is admitted.
+    Run {
+        /// The approver that may be prompted.
+        approver: Option<&'a dyn Approver>,
+        /// The caller.
+        caller: &'a str,
+    },
+    /// Nothing runs, the approver is not prompted, and nothing is recorded.
+    Explain,
+}
+
+impl Toolbox {
+    /// Decides whether a call may run.
+    pub(crate) fn admit(
+        &self,
+        subject: &AdmissionRequest<'_>,
+        args: Args,
+        budget: Budget,
+        purpose: AdmissionMode<'_>,
+        steps: &mut Vec<DecisionStep>,
+    ) -> Result<Permit, AdmissionError> {
+        let grants = self.resolve_grants(subject, steps);
+        check_quarantine(subject, steps)?;
+        let (args, admission) = self.run_pre_hooks(subject, args, purpose, steps)?;
+        let decided_by = match subject.tool {
+            Some((entry, tool)) => self.check_approval(entry, tool, &grants, &args, purpose, steps)?,
+            None => "caller".to_owned(),
+        };
+        let decided_by = admission.decided_by.as_ref().map_or(decided_by, |hook| format!("hook {hook}"));
+        let context = admission.context;
+        Ok(Permit { args, budget, grants, decided_by, context, output_suppressed: admission.suppress_output })
+    }
+
+    /// Returns what the policy grants.
+    pub(crate) fn granted_to(&self, subject: &AdmissionRequest<'_>) -> Grants {
+        self.resolve_grants(subject, &mut Vec::new())
+    }
+
+    /// Returns what the policy grants of the requested capabilities, and records the steps.
+    fn resolve_grants(&self, subject: &AdmissionRequest<'_>, steps: &mut Vec<DecisionStep>) -> Grants {
+        // A draft gets no grants from the policy; its caller provides the host calls.
+        let Some((entry, _)) = subject.tool else { return Grants::default() };
+        let rulings = self.policy.grant_decisions(entry.id, &entry.name, &entry.tags, subject.requested);
+        let grants = Policy::combine(&rulings);
+        for ruling in rulings {
+            let verdict = if ruling.verdict == GrantVerdict::Granted { "grant" } else { "withhold" };
+            let reason = ruling.to_string();
+            let rule = ruling.rule.unwrap_or_else(|| "grants".to_owned());
+            steps.push(DecisionStep { stage: "grants", rule, verdict: verdict.to_owned(), reason });
+        }
+        grants
+    }
+
+    /// Runs the pre-run hooks. Arguments that a hook changed are checked against the schema again.
+    fn run_pre_hooks(
+        &self,
+        subject: &AdmissionRequest<'_>,
+        args: Args,
+        purpose: AdmissionMode<'_>,
+        steps: &mut Vec<DecisionStep>,
+    ) -> Result<(Args, Admission), AdmissionError> {
+        if self.hooks.has_no_pre_hooks() {
+            return Ok((args, Admission::default()));
+        }
+        let value = args_to_show(&args, "hooks")?;
+        let mut call = self.hook_event(subject.name, subject.id(), value);
+        let mut asked = None;
+        if let AdmissionMode::Run { approver: person, caller } = purpose {
+            asked = person;
+            call = call.with_caller(caller);
+        }
+        let person = asked;
+        let admission = self.hooks.admit(call.clone(), person);
+        steps.extend(admission.steps.iter().map(|step| DecisionStep {
+            stage: "hook",
+            rule: step.hook.clone(),
+            verdict: step.decision.name().to_owned(),
+            reason: step.decision.reason().unwrap_or_default().to_owned(),
+        }));
+        check_denied(&admission)?;
+        // The schema check comes before the prompt: the approver is not asked about arguments that
+        // the tool rejects.
+        let args = match &admission.args {
+            Some(changed) => subject.schema.check_value(Value::clone(changed))?,
+            None => args,
+        };
+        if let AdmissionMode::Explain = purpose {
+            return Ok((args, admission));
+        }
+        let admission = admission.resolve_ask(&call, person);
+        check_denied(&admission)?;
+        Ok((args, admission))
+    }
+
+    /// Creates the event that hooks receive for a call.
+    pub(crate) fn hook_event(&self, name: &str, tool: Option<ToolId>, args: Value) -> HookEvent {
+        HookEvent::new(name, tool, args, self.now(), self.cwd.as_str())
+    }
+
+    /// Checks that a tool with these grants is approved, and returns who approved it.
+    fn check_approval(
+        &self,
+        entry: &Entry,
+        tool: &VettedTool,
+        grants: &Grants,
+        args: &Args,
+        purpose: AdmissionMode<'_>,
+        steps: &mut Vec<DecisionStep>,
+    ) -> Result<String, AdmissionError> {
+        let (mode, origin) = self.policy.approval();
+        let rule = format!("approval.mode = \"{}\" ({origin})", mode.name());
+        let mut say = |verdict: &str, reason: String| {
+            steps.push(DecisionStep { stage: "approval", rule: rule.clone(), verdict: verdict.to_owned(), reason });
+        };
+        let store = self.require_store()?;
+        let said = if entry.has_decision { store.decision(entry.id, &grants.to_value())? } else { None };
+        if said == Some(Said::Refused) {
+            say("deny", "its approval was refused".to_owned());
+            return Err(Denial::refused(entry).into());
+        }
+        if said == Some(Said::Approved) {
+            say("allow", "it was approved with these grants".to_owned());
+            return Ok("approval".to_owned());
+        }
+        let Some(why) = approval_reason(mode, tool) else {
+            say("allow", "it needs no approval".to_owned());
+            return Ok(format!("policy {}", mode.name()));
+        };
+        let missing = || grant_hints::missing_grant_lines(entry, tool, grants);
+        if mode == ApprovalMode::Never {
+            say("deny", why.clone());
+            return Err(Denial::unapproved(entry, &why).with_grant_lines(missing()).into());
+        }
+        let AdmissionMode::Run { approver: person, caller } = purpose else {
+            say("ask", why);
+            return Ok("nobody".to_owned());
+        };
+        let ask_later = || self.request_approval(store, entry.id, grants, caller);
+        let Some(person) = person else {
+            ask_later()?;
+            return Err(Denial::approval_pending(entry, &why).with_grant_lines(missing()).into());
+        };
+        let shown = args_to_show(args, "approval")?;
+        let call = self.hook_event(entry.name.as_str(), Some(entry.id), shown).with_caller(caller);
+        let question = ApprovalPrompt::for_tool(tool, grants, call, &why);
+        match person.ask(&question) {
+            ApprovalAnswer::Approve => {
+                if self.record_decision(store, entry, grants, Said::Approved, "person")? == DecisionOutcome::ToolGone {
+                    return Err(Denial::tool_gone(entry).into());
+                }
+                Ok("person".to_owned())
+            }
+            ApprovalAnswer::Refuse { feedback } => {
+                ask_later()?;
+                Err(Denial::declined(entry, feedback).into())
+            }
+            ApprovalAnswer::Defer => {
+                ask_later()?;
+                Err(Denial::answer_deferred(entry, &why).with_grant_lines(missing()).into())
+            }
+            ApprovalAnswer::NotShown { reason } => {
+                ask_later()?;
+                Err(Denial::not_shown(entry, &reason).into())
+            }
+        }
+    }
+
+    /// Records a pending approval of a tool. If the store is read-only, the next run asks again.
+    pub(crate) fn request_approval(
+        &self,
+        store: &Store,
+        tool: ToolId,
+        grants: &Grants,
+        caller: &str,
+    ) -> Result<(), Fault> {
+        if store.access() == toolcell_store::StoreAccess::Full {
+            store.request_approval(tool, &grants.to_value(), caller, self.now())?;
+        }
+        Ok(())
+    }
+
+    /// Stores the decision about a tool with these grants, unless the tool was deleted in the
+    /// meantime.
+    pub(crate) fn record_decision(
+        &self,
+        store: &Store,
+        entry: &Entry,
+        grants: &Grants,
+        decision: Said,
+        by: &str,
+    ) -> Result<DecisionOutcome, Fault> {
+        let at = self.now();
+        let approval = Approval { tool: entry.id, grants: grants.to_value(), decision, by: by.to_owned(), at };
+        let action = if decision == Said::Approved { Action::Approve } else { Action::Refuse };
+        let name = Some(entry.name.to_string());
+        let mut attempt = AuditEvent { tool: Some(entry.id), name, ..AuditEvent::new(action, at) };
+        attempt.details.decided_by = Some(by.to_owned());
+        store.with_audit(attempt).set_decision(&approval)
+    }
+}
+
+/// Returns the complete arguments for an approver or a hook; the call is denied if they cannot be
+/// represented.
+pub(crate) fn args_to_show(args: &Args, by: &str) -> Result<Value, Denial> {
+    match args.value() {
+        Some(value) => Ok(value.clone()),
+        None => serde_json::from_str(args.params().as_str()).map_err(|error| {
+            let reason = format!("the parameters cannot be shown to the approver or hook: {error}");
+            Denial::new(by, reason, "pass parameters that every JSON parser accepts")
+        }),
+    }
+}
+
+/// Refuses a quarantined tool, whether or not it was approved.
+fn check_quarantine(subject: &AdmissionRequest<'_>, steps: &mut Vec<DecisionStep>) -> Result<(), Denial> {
+    let Some((entry, _)) = subject.tool.filter(|(entry, _)| entry.status == Status::Quarantined) else { return Ok(()) };
+    let reason = format!("`{}` ({}) is quarantined", entry.name, entry.id.short());
+    let (stage, rule) = ("quarantine", format!("status = \"{}\"", entry.status));
+    steps.push(DecisionStep { stage, rule, verdict: "deny".to_owned(), reason: reason.clone() });
+    let hint = format!("review it with `toolcell show {}`, check the store with `toolcell fsck`", entry.id.short());
+    Err(Denial::new(stage, reason, hint))
+}
+
+/// Returns the denial of the hooks, if there is one.
+fn check_denied(admission: &Admission) -> Result<(), Denial> {
+    Denial::from_hooks(admission).map_or(Ok(()), Err)
+}
+
+/// Returns why a tool needs approval; `None` if it needs none.
+pub(crate) fn approval_reason(mode: ApprovalMode, tool: &VettedTool) -> Option<String> {
+    match mode {
+        ApprovalMode::Auto => return None,
+        ApprovalMode::Never | ApprovalMode::Ask => return Some("every tool requires approval".to_owned()),
+        ApprovalMode::AutoSafe => {}
+    }
+    let asked: Vec<String> =
+        tool.requested_capabilities().iter().map(|(asked, _)| format!("`{}`", asked.name())).collect();
+    let asks = (!asked.is_empty()).then(|| format!("it asks for {}", asked.join(", ")));
+    let worst = tool.worst_finding().filter(|finding| finding.severity >= Severity::Medium);
+    let found = worst.map(|worst| format!("it has a finding of severity {}: {}", worst.severity.name(), worst.message));
+    let why: Vec<String> = asks.into_iter().chain(found).collect();
+    (!why.is_empty()).then(|| why.join(", and "))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,151 @@
+use std::path::Path;
+use std::sync::Arc;
+
+use toolcell_host::Params;
+
+use super::*;
+use crate::admission::hook::{AwaitedAnswer, Hooks};
+use crate::operations::run::{RunError, RunOptions};
+use crate::policy::Layer;
+use crate::{CreateTool, Policy, PolicyFile, RunTool, ToolboxConfig};
+
+/// An approver with a fixed answer.
+struct FixedAnswer(ApprovalAnswer);
+
+impl Approver for FixedAnswer {
+    fn ask(&self, _: &ApprovalPrompt) -> ApprovalAnswer {
+        self.0.clone()
+    }
+}
+
+fn options_with(answer: ApprovalAnswer) -> RunOptions {
+    RunOptions { approver: Some(Arc::new(FixedAnswer(answer))), ..RunOptions::default() }
+}
+
+/// Creates a toolbox with the tool `one` and this approval mode.
+fn toolbox(folder: &Path, mode: &str, hooks: Hooks) -> Toolbox {
+    let text = format!("[approval]\nmode = \"{mode}\"");
+    let file = PolicyFile::parse(Layer::User, &text, Path::new("policy.toml")).unwrap();
+    let policy = Policy::from_layers([file]).unwrap();
+    let toolbox = Toolbox::open(folder, ToolboxConfig { policy, hooks, ..ToolboxConfig::default() }).unwrap();
+    let (name, code) = ("one".to_owned(), "const execute = () => 1".to_owned());
+    toolbox.create(&CreateTool { name, description: "One".to_owned(), code, ..CreateTool::default() }).unwrap();
+    toolbox
+}
+
+fn run(toolbox: &Toolbox, options: &RunOptions) -> Result<(), Denial> {
+    match toolbox.run(&RunTool::new("one", Params::default()), options) {
+        Ok(ran) => {
+            assert_eq!(ran.value().unwrap().unwrap().as_str(), "1");
+            Ok(())
+        }
+        Err(RunError::Denied(denial)) => Err(denial),
+        Err(other) => panic!("{other}"),
+    }
+}
+
+#[test]
+fn a_tool_that_somebody_is_asked_about_runs_when_it_comes_again_with_a_yes() {
+    let folder = tempfile::tempdir().unwrap();
+    let toolbox = toolbox(folder.path(), "ask", Hooks::default());
+    let id = toolbox.find("one").unwrap().id;
+    let denial = run(&toolbox, &options_with(ApprovalAnswer::Defer)).unwrap_err();
+    assert_eq!(denial.awaits(), Some(AwaitedAnswer::ToolApproval(id)));
+    assert_eq!(denial.denied_by, "person");
+    assert_eq!(denial.reason, "a person is being asked: every tool requires approval");
+    assert!(denial.hint.contains("approvals grant"), "{}", denial.hint);
+    let pending = toolbox.store().unwrap().pending_approvals(9).unwrap();
+    assert_eq!(pending.iter().map(|question| question.tool).collect::<Vec<_>>(), [id]);
+    run(&toolbox, &options_with(ApprovalAnswer::Approve)).unwrap();
+    run(&toolbox, &options_with(ApprovalAnswer::Defer)).unwrap();
+}
+
+#[test]
+fn what_waits_is_told_from_what_is_refused() {
+    let waits = |mode: &str, options: &RunOptions| {
+        let folder = tempfile::tempdir().unwrap();
+        let toolbox = toolbox(folder.path(), mode, Hooks::default());
+        run(&toolbox, options).unwrap_err().awaits().is_some()
+    };
+    assert!(waits("ask", &RunOptions::default()));
+    assert!(waits("ask", &options_with(ApprovalAnswer::Defer)));
+    assert!(!waits("ask", &options_with(ApprovalAnswer::Refuse { feedback: None })));
+    assert!(!waits("never", &options_with(ApprovalAnswer::Defer)));
+
+    let folder = tempfile::tempdir().unwrap();
+    let toolbox = toolbox(folder.path(), "ask", Hooks::default());
+    toolbox.refuse("one", "me").unwrap();
+    assert_eq!(run(&toolbox, &options_with(ApprovalAnswer::Defer)).unwrap_err().awaits(), None);
+}
+
+#[test]
+fn a_hook_whose_question_was_passed_on_denies_this_call_and_waits() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut hooks = Hooks::default();
+    hooks.before("costs", |_: &HookEvent| crate::HookVerdict::ask("it costs money"));
+    let toolbox = toolbox(folder.path(), "auto", hooks);
+    let denial = run(&toolbox, &options_with(ApprovalAnswer::Defer)).unwrap_err();
+    assert_eq!((denial.denied_by.as_str(), denial.awaits()), ("person", Some(AwaitedAnswer::HookPrompt)));
+    assert_eq!(denial.reason, "a person is being asked: it costs money");
+    let nobody = run(&toolbox, &RunOptions::default()).unwrap_err();
+    assert_eq!((nobody.denied_by.as_str(), nobody.awaits()), ("hook costs", None));
+    assert!(toolbox.store().unwrap().pending_approvals(9).unwrap().is_empty());
+    run(&toolbox, &options_with(ApprovalAnswer::Approve)).unwrap();
+}
+
+#[test]
+fn a_question_that_cannot_be_shown_is_not_asked_and_the_tool_waits_for_an_approval() {
+    let folder = tempfile::tempdir().unwrap();
+    let toolbox = toolbox(folder.path(), "ask", Hooks::default());
+    let id = toolbox.find("one").unwrap().id;
+    let denial =
+        run(&toolbox, &options_with(ApprovalAnswer::NotShown { reason: "it is too long".to_owned() })).unwrap_err();
+    assert_eq!(denial.awaits(), Some(AwaitedAnswer::ToolApproval(id)));
+    assert_eq!(denial.reason, "the approval prompt for `one` was not shown: it is too long");
+    assert!(denial.hint.contains("`toolcell approvals`"), "{}", denial.hint);
+    assert_eq!(toolbox.pending_approvals(9).unwrap().len(), 1);
+}
+
+#[test]
+fn who_is_asked_is_told_who_calls() {
+    struct Hears(std::sync::Mutex<Vec<String>>);
+    impl Approver for Hears {
+        fn ask(&self, question: &ApprovalPrompt) -> ApprovalAnswer {
+            self.0.lock().unwrap().extend(question.facts(toolcell_tool::Lang::En));
+            ApprovalAnswer::Defer
+        }
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let mut hooks = Hooks::default();
+    hooks.before("costs", |_: &HookEvent| crate::HookVerdict::ask("it costs money"));
+    for hooks in [Hooks::default(), hooks] {
+        let toolbox = toolbox(folder.path(), "ask", hooks);
+        let hears = Arc::new(Hears(std::sync::Mutex::default()));
+        let person = Some(Arc::clone(&hears) as Arc<dyn Approver>);
+        run(&toolbox, &RunOptions { caller: "mcp alice".to_owned(), approver: person, ..RunOptions::default() })
+            .unwrap_err();
+        assert!(hears.0.lock().unwrap().contains(&"  caller: mcp alice".to_owned()));
+        assert_eq!(toolbox.pending_approvals(9).unwrap()[0].approval.by, "create");
+        toolbox
+            .delete(&crate::DeleteTool { tool_name: Some("one".to_owned()), confirm: true, ..Default::default() })
+            .unwrap();
+    }
+}
+
+#[test]
+fn arguments_that_cannot_be_shown_are_not_approved() {
+    struct Never;
+    impl Approver for Never {
+        fn ask(&self, question: &ApprovalPrompt) -> ApprovalAnswer {
+            panic!("{question:?}");
+        }
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let toolbox = toolbox(folder.path(), "ask", Hooks::default());
+    // Valid JSON, but out of range for most parsers.
+    let params = Params::parse(r#"{"amount": 1e999}"#).unwrap();
+    let options = RunOptions { approver: Some(Arc::new(Never)), ..RunOptions::default() };
+    let error = toolbox.run(&RunTool::new("one", params), &options).unwrap_err();
+    assert_eq!(error.code(), "permission-denied");
+    assert!(error.to_string().contains("cannot be shown"), "{error}");
+}

@@ -1,0 +1,118 @@
+//! The errors of suspending and resuming a run.
+
+use std::borrow::Cow;
+
+use toolcell_host::ResumeError;
+use toolcell_store::{Fault, RunId, SuspendError};
+use toolcell_tool::ToolName;
+
+use crate::admission::permit::Denial;
+use crate::operations::run::RunError;
+
+/// The error of suspending or resuming a run.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunSuspendError {
+    /// The store cannot save or load the run.
+    #[error(transparent)]
+    Store(#[from] SuspendError),
+    /// No such run is suspended: it never was, or it was resumed already.
+    #[error("the run `{run}` is not suspended")]
+    NotSuspended {
+        /// The run.
+        run: String,
+    },
+    /// The run belongs to another caller.
+    #[error("the run {run} belongs to another caller")]
+    OtherCaller {
+        /// The run.
+        run: RunId,
+    },
+    /// The policy grants the tool something else than when the run was suspended.
+    #[error("the grants of `{name}` have changed since the run {run} was suspended")]
+    GrantsChanged {
+        /// The run.
+        run: RunId,
+        /// The tool.
+        name: ToolName,
+    },
+    /// A hook changes the parameters, which are fixed once a run has started.
+    #[error(transparent)]
+    Hook(Denial),
+    /// The stored run was damaged or modified.
+    #[error("the stored state of the run {run} is damaged or was modified")]
+    Damaged {
+        /// The run.
+        run: RunId,
+    },
+    /// An answer's ticket does not belong to a pending host function.
+    #[error("no pending function of the run has the ticket `{ticket}`")]
+    UnknownTicket {
+        /// The ticket.
+        ticket: String,
+    },
+    /// The sandbox cannot resume the run.
+    #[error(transparent)]
+    Resume(ResumeError),
+    /// The run cannot be serialized, or the system provides no random numbers.
+    #[error("the state of the run cannot be encrypted: {0}")]
+    Encrypt(String),
+}
+
+impl RunSuspendError {
+    pub(super) fn changed_by_hook(run: RunId) -> Self {
+        let reason = format!("a hook changes the parameters of the run {run}, which are fixed once a run has started");
+        Self::Hook(Denial::new("hooks", reason, "run the tool again"))
+    }
+
+    /// Returns the stable code of this error.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::Store(error) => error.code(),
+            Self::NotSuspended { .. } => "run-not-asleep",
+            Self::OtherCaller { .. } => "asleep-principal",
+            Self::GrantsChanged { .. } => "asleep-grants-changed",
+            Self::Hook(_) => "permission-denied",
+            Self::Damaged { .. } => "integrity",
+            Self::UnknownTicket { .. } => "ticket-unknown",
+            Self::Resume(error) => error.code(),
+            Self::Encrypt(_) => "no-instance",
+        }
+    }
+
+    /// Returns a hint on what to do next.
+    #[must_use]
+    pub fn hint(&self) -> Cow<'_, str> {
+        match self {
+            Self::Store(error) => error.hint().into(),
+            Self::NotSuspended { .. } => {
+                "`toolcell suspended` lists the suspended runs; a run is resumed at most once, and its record has the outcome"
+                    .into()
+            }
+            Self::OtherCaller { .. } => "resume it as the caller that started it".into(),
+            Self::GrantsChanged { .. } => "restore its grants and resume it, or run the tool again".into(),
+            Self::Hook(denial) => denial.hint.as_str().into(),
+            Self::Damaged { .. } => "run the tool again".into(),
+            Self::UnknownTicket { .. } => "use a ticket that was printed when the run was suspended".into(),
+            Self::Resume(error) => error.hint().into(),
+            Self::Encrypt(_) => "check the system's source of random numbers, and run the tool again".into(),
+        }
+    }
+}
+
+impl From<Fault> for RunSuspendError {
+    fn from(fault: Fault) -> Self {
+        Self::Store(fault.into())
+    }
+}
+
+impl From<RunSuspendError> for RunError {
+    fn from(error: RunSuspendError) -> Self {
+        match error {
+            RunSuspendError::Hook(denial) => Self::Denied(denial),
+            RunSuspendError::Store(SuspendError::Fault(fault)) => Self::Fault(fault),
+            other => Self::Suspend(other),
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! The operations of a toolbox: one module for each verb or group of verbs.
+//!
+//! Invariant: each attempt leaves one audit line, except for those that only read and say so.
+
+pub(crate) mod approvals;
+pub(crate) mod async_run;
+pub(crate) mod candidates;
+pub(crate) mod cost_report;
+pub(crate) mod create;
+pub(crate) mod delete;
+pub(crate) mod deprecate;
+pub(crate) mod exchange;
+pub(crate) mod exec;
+pub(crate) mod list;
+pub(crate) mod lookup;
+pub(crate) mod plans;
+pub(crate) mod profile;
+pub(crate) mod reflect;
+pub(crate) mod retire;
+pub(crate) mod run;
+pub(crate) mod search;
+pub(crate) mod show;
+pub(crate) mod verify;

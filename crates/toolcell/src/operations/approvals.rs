@@ -1,0 +1,244 @@
+//! Approvals of tools: the pending ones, the facts needed for a decision, and the decision.
+//!
+//! Invariant: an approval is for the tool and the grants of an [`ApprovalPrompt`] that was shown.
+//! If the policy grants something else by then, nothing is approved. A refusal is for the tool,
+//! whatever it is granted. Each attempt to decide leaves one audit event.
+
+use toolcell_store::audit::{Action, AuditEvent, EventFailure};
+use toolcell_store::{Approval, Decision, DecisionOutcome, Entry, Fault, FindError, Store, ToolRef};
+use toolcell_tool::{IdPrefix, ToolId, ToolName};
+
+use crate::admission::hook::ApprovalPrompt;
+use crate::admission::permit::approval_reason;
+use crate::operations::lookup::FindToolError;
+use crate::policy::Grants;
+use crate::toolbox::Toolbox;
+use crate::vet::Refusal;
+
+/// A tool whose approval is pending.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PendingTool {
+    /// The tool.
+    pub tool: Entry,
+    /// The request for the approval.
+    pub approval: toolcell_store::PendingApproval,
+}
+
+/// The result of a decision about a tool.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ApprovalResult {
+    /// The identifier of the tool.
+    pub tool: ToolId,
+    /// The name of the tool.
+    pub name: ToolName,
+    /// The grants that are approved. For a refusal, the current grants, which do not limit it.
+    pub grants: Grants,
+}
+
+/// The error of a decision about a tool.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ApprovalError {
+    /// There is no such tool.
+    #[error(transparent)]
+    Find(#[from] FindToolError),
+    /// The analysis rejects the tool, so an approval has no effect.
+    #[error("{0}")]
+    Unsafe(Refusal),
+    /// The grants that were shown are not the ones that would be approved.
+    #[error("the grants of `{name}` are now {now}, but {shown} was shown: nothing was approved")]
+    Changed {
+        /// The name of the tool.
+        name: ToolName,
+        /// The grants that were shown.
+        shown: String,
+        /// The grants that the policy gives now.
+        now: String,
+    },
+    /// The prompt is not about a stored tool.
+    #[error("the prompt is about a call of `{0}`, not about a stored tool: nothing was approved")]
+    NoTool(String),
+    /// The store failed, or an object in it is damaged.
+    #[error(transparent)]
+    Fault(#[from] Fault),
+}
+
+impl ApprovalError {
+    /// The stable code of this error.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::Find(error) => error.code(),
+            Self::Unsafe(_) => "safety-check-failed",
+            Self::Changed { .. } => "approval-changed",
+            Self::NoTool(_) => "tool-not-found",
+            Self::Fault(fault) => fault.code(),
+        }
+    }
+
+    /// Returns a hint on what to do next.
+    #[must_use]
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::Find(error) => error.hint(),
+            Self::Unsafe(refusal) => refusal.hint(),
+            Self::Changed { .. } => "review the tool again with `toolcell approvals`, then decide",
+            Self::NoTool(_) => "list the pending stored tools with `toolcell approvals`, then decide",
+            Self::Fault(fault) => fault.hint(),
+        }
+    }
+}
+
+impl Toolbox {
+    /// Returns the pending approvals, newest first.
+    ///
+    /// # Errors
+    /// The store's I/O errors.
+    pub fn pending_approvals(&self, limit: usize) -> Result<Vec<PendingTool>, Fault> {
+        let store = self.require_store()?;
+        let asked = store.pending_approvals(limit)?.into_iter();
+        let pending = asked
+            .map(|question| Ok(find_by_id(store, question.tool)?.map(|tool| PendingTool { tool, approval: question })));
+        pending.filter_map(Result::transpose).collect()
+    }
+
+    /// Returns the decisions about tools that a name refers to, newest first.
+    ///
+    /// # Errors
+    /// The store's I/O errors.
+    pub fn decisions(&self, limit: usize) -> Result<Vec<(Entry, Approval)>, Fault> {
+        let store = self.require_store()?;
+        let said = store.decisions(limit)?.into_iter();
+        let decisions = said.map(|approval| Ok(find_by_id(store, approval.tool)?.map(|tool| (tool, approval))));
+        decisions.filter_map(Result::transpose).collect()
+    }
+
+    /// Returns the facts needed to decide about a tool: its source, its findings, the capabilities
+    /// it requests, and the grants it would get now. The tool is given by its name, its identifier,
+    /// or a prefix of the identifier.
+    ///
+    /// # Errors
+    /// `tool-not-found`, `id-ambiguous`, `safety-check-failed`, `integrity`, and the store's I/O
+    /// errors.
+    pub fn approval_prompt(&self, tool: &str) -> Result<ApprovalPrompt, ApprovalError> {
+        let (entry, grants) = self.load_with_grants(tool)?;
+        let ready = self.load_tool(&entry)?;
+        let tool = ready.vetted.as_ref().map_err(|refusal| ApprovalError::Unsafe(refusal.clone()))?;
+        let why = approval_reason(self.policy.approval().0, tool);
+        let why = why.unwrap_or_else(|| "it needs no approval under this policy".to_owned());
+        let call = self.hook_event(entry.name.as_str(), Some(entry.id), serde_json::json!({}));
+        Ok(ApprovalPrompt::for_tool(tool, &grants, call, &why))
+    }
+
+    /// Approves the tool of a prompt with the grants of that prompt. `by` names the approver.
+    ///
+    /// # Errors
+    /// `approval-changed`: the policy would now grant something else than was shown.
+    /// `tool-not-found`, `safety-check-failed`, `store-read-only`, `integrity`, and those of the
+    /// disk.
+    ///
+    /// # Examples
+    /// ```
+    /// use toolcell::{CreateTool, Toolbox, ToolboxConfig};
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let toolbox = Toolbox::open(folder.path(), ToolboxConfig::default())?;
+    /// toolbox.create(&CreateTool {
+    ///     name: "later".to_owned(),
+    ///     description: "Waits a while".to_owned(),
+    ///     code: "const execute = ({ ms }) => new Promise((done) => setTimeout(done, ms))".to_owned(),
+    ///     ..CreateTool::default()
+    /// })?;
+    /// assert_eq!(toolbox.pending_approvals(10)?.len(), 1);
+    /// let question = toolbox.approval_prompt("later")?;
+    /// // After a person has seen the prompt and approved it:
+    /// toolbox.approve(&question, "alice")?;
+    /// assert_eq!((toolbox.pending_approvals(10)?.len(), toolbox.decisions(10)?.len()), (0, 1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn approve(&self, shown: &ApprovalPrompt, by: &str) -> Result<ApprovalResult, ApprovalError> {
+        let called = shown.call.tool.map_or_else(|| shown.call.tool_name.clone(), |id| id.to_string());
+        self.approve_inner(shown, &called, by).or_else(|error| self.log_undecided(Action::Approve, &called, error))
+    }
+
+    fn approve_inner(&self, shown: &ApprovalPrompt, called: &str, by: &str) -> Result<ApprovalResult, ApprovalError> {
+        let (Some(_), Some(approving)) = (shown.call.tool, &shown.tool_approval) else {
+            return Err(ApprovalError::NoTool(shown.call.tool_name.clone()));
+        };
+        let (entry, now) = self.load_with_grants(called)?;
+        if now != approving.grants {
+            let shown = approving.grants.to_string();
+            return Err(ApprovalError::Changed { name: entry.name, shown, now: now.to_string() });
+        }
+        match self.record_decision(self.require_store()?, &entry, &now, Decision::Approved, by)? {
+            // The audit event was written with the decision.
+            DecisionOutcome::Stored => Ok(ApprovalResult { tool: entry.id, name: entry.name, grants: now }),
+            DecisionOutcome::ToolGone => Err(FindToolError::Store(FindError::Unknown(called.to_owned())).into()),
+        }
+    }
+
+    /// Refuses a tool, whatever the policy grants it now or later. `by` names the approver.
+    /// [`Toolbox::approve`] and [`Toolbox::revoke`] reverse it.
+    ///
+    /// # Errors
+    /// `tool-not-found`, `id-ambiguous`, `store-read-only`, `integrity`, and the store's I/O
+    /// errors.
+    pub fn refuse(&self, tool: &str, by: &str) -> Result<ApprovalResult, ApprovalError> {
+        let done = self.find(tool).map_err(ApprovalError::from).and_then(|entry| {
+            let ready = self.load_tool(&entry)?;
+            // A tool that the analysis now rejects may have been approved before. It is granted
+            // nothing.
+            let asked = ready.vetted.as_ref().map(|tool| tool.requested_capabilities().clone()).unwrap_or_default();
+            let grants = self.policy.grants_for(entry.id, &entry.name, &entry.tags, &asked);
+            self.record_decision(self.require_store()?, &entry, &grants, Decision::Refused, by)?;
+            Ok(ApprovalResult { tool: entry.id, name: entry.name, grants })
+        });
+        done.or_else(|error| self.log_undecided(Action::Refuse, tool, error))
+    }
+
+    /// Revokes the decisions about a tool, and returns how many there were. The next run asks for
+    /// an approval again.
+    ///
+    /// # Errors
+    /// `tool-not-found`, `id-ambiguous`, `store-read-only`, and the store's I/O errors.
+    pub fn revoke(&self, tool: &str, by: &str) -> Result<(Entry, usize), ApprovalError> {
+        let done = self.find(tool).map_err(ApprovalError::from).and_then(|entry| {
+            let name = Some(entry.name.to_string());
+            let mut attempt = AuditEvent { tool: Some(entry.id), name, ..AuditEvent::new(Action::Revoke, self.now()) };
+            attempt.details.decided_by = Some(by.to_owned());
+            let count = self.require_store()?.with_audit(attempt).revoke(entry.id)?;
+            Ok((entry, count))
+        });
+        match done {
+            Ok(done) => Ok(done),
+            Err(error) => self.log_undecided(Action::Revoke, tool, error),
+        }
+    }
+
+    /// Loads a tool and the grants that it would get.
+    fn load_with_grants(&self, tool: &str) -> Result<(Entry, Grants), ApprovalError> {
+        let entry = self.find(tool)?;
+        let ready = self.load_tool(&entry)?;
+        let vetted = ready.vetted.as_ref().map_err(|refusal| ApprovalError::Unsafe(refusal.clone()))?;
+        let grants = self.policy.grants_for(entry.id, &entry.name, &entry.tags, vetted.requested_capabilities());
+        Ok((entry, grants))
+    }
+
+    /// Writes the audit event of a failed decision.
+    fn log_undecided<T>(&self, action: Action, tool: &str, error: ApprovalError) -> Result<T, ApprovalError> {
+        let result = Err(EventFailure { code: error.code(), message: Some(error.to_string()) });
+        let name = Some(tool.to_owned());
+        self.log_attempt(&AuditEvent { name, result, ..AuditEvent::new(action, self.now()) });
+        Err(error)
+    }
+}
+
+/// Finds the tool with an identifier, if a name refers to it.
+pub(crate) fn find_by_id(store: &Store, id: ToolId) -> Result<Option<Entry>, Fault> {
+    let Ok(whole) = IdPrefix::parse(&id.to_string()) else { return Ok(None) };
+    match store.find(&ToolRef::Id(whole)) {
+        Ok(entry) => Ok(Some(entry)),
+        Err(FindError::Fault(fault)) => Err(fault),
+        Err(_) => Ok(None),
+    }
+}

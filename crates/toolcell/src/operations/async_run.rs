@@ -1,0 +1,243 @@
+//! Asynchronous runs: a run as a future, and its partial results as a stream.
+//!
+//! Invariant: a run whose handle is dropped is cancelled. The queue of partial results is bounded
+//! and drops the oldest first, so a tool cannot fill the host's memory.
+
+use std::collections::VecDeque;
+use std::panic::resume_unwind;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+use futures_core::Stream;
+use tokio::task::{JoinError, JoinHandle, spawn_blocking};
+use toolcell_host::{CallError, CancelToken, Json};
+
+use crate::operations::run::{RunError, RunOptions, RunResult};
+use crate::request::RunTool;
+use crate::toolbox::Toolbox;
+
+/// The maximum number of queued partial results, and their maximum total size in bytes.
+const MAX_QUEUED: (usize, usize) = (64, 4 << 20);
+
+/// A handle to a run in progress. It is a [`Stream`] of partial results; dropping it cancels the
+/// run.
+pub struct RunHandle {
+    updates: Arc<UpdateQueue>,
+    cancel: CancelToken,
+    run: Option<JoinHandle<Result<RunResult, RunError>>>,
+}
+
+/// The queue of partial results.
+#[derive(Default)]
+struct UpdateQueue(Mutex<QueueState>);
+
+#[derive(Default)]
+struct QueueState {
+    queue: VecDeque<Json>,
+    bytes: usize,
+    dropped: u64,
+    closed: bool,
+    waker: Option<Waker>,
+}
+
+impl UpdateQueue {
+    fn lock(&self) -> MutexGuard<'_, QueueState> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn push(&self, json: &str) {
+        // The guest wrote this text: if it is not JSON, it is not a partial result.
+        let Ok(json) = Json::parse(json) else { return };
+        let mut waiting = self.lock();
+        waiting.bytes += json.as_str().len();
+        waiting.queue.push_back(json);
+        while waiting.queue.len() > MAX_QUEUED.0 || (waiting.bytes > MAX_QUEUED.1 && waiting.queue.len() > 1) {
+            let Some(oldest) = waiting.queue.pop_front() else { break };
+            waiting.bytes -= oldest.as_str().len();
+            waiting.dropped += 1;
+        }
+        wake(waiting);
+    }
+
+    fn close(&self) {
+        let mut waiting = self.lock();
+        waiting.closed = true;
+        wake(waiting);
+    }
+}
+
+fn wake(mut waiting: MutexGuard<'_, QueueState>) {
+    let waker = waiting.waker.take();
+    drop(waiting);
+    if let Some(waker) = waker {
+        waker.wake();
+    }
+}
+
+impl RunHandle {
+    /// Cancels the run. [`wait`](Self::wait) still returns its outcome.
+    pub fn cancel(&self) {
+        self.cancel.cancel();
+    }
+
+    /// Returns the number of partial results that were dropped because the queue was full.
+    #[must_use]
+    pub fn dropped_updates(&self) -> u64 {
+        self.updates.lock().dropped
+    }
+
+    /// Returns the next partial result; `None` after the run has finished.
+    pub async fn next_update(&mut self) -> Option<Json> {
+        std::future::poll_fn(|context| Pin::new(&mut *self).poll_next(context)).await
+    }
+
+    /// Waits until the run has finished.
+    ///
+    /// # Errors
+    /// As [`Toolbox::run`].
+    pub async fn wait(mut self) -> Result<RunResult, RunError> {
+        match self.run.take() {
+            Some(run) => join_result(run.await),
+            None => Err(runtime_ended()),
+        }
+    }
+}
+
+impl Stream for RunHandle {
+    type Item = Json;
+
+    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Json>> {
+        let mut waiting = self.updates.lock();
+        if let Some(json) = waiting.queue.pop_front() {
+            waiting.bytes -= json.as_str().len();
+            return Poll::Ready(Some(json));
+        }
+        if waiting.closed {
+            return Poll::Ready(None);
+        }
+        waiting.waker = Some(context.waker().clone());
+        Poll::Pending
+    }
+}
+
+impl Drop for RunHandle {
+    fn drop(&mut self) {
+        // Nothing is left to cancel after `wait`.
+        if self.run.is_some() {
+            self.cancel.cancel();
+        }
+    }
+}
+
+impl Toolbox {
+    /// Starts a run on a blocking thread of the current Tokio runtime.
+    ///
+    /// # Panics
+    /// Outside of a Tokio runtime.
+    ///
+    /// # Examples
+    /// ```
+    /// # use std::sync::Arc;
+    /// use toolcell::{CreateTool, Params, RunOptions, RunTool, Toolbox, ToolboxConfig};
+    ///
+    /// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+    /// # let folder = tempfile::tempdir()?;
+    /// let toolbox = Arc::new(Toolbox::open(folder.path(), ToolboxConfig::default())?);
+    /// let (name, description) = ("count".to_owned(), "Counts to three".to_owned());
+    /// let code = "export default (pi) => ({ name: 'count', description: 'Counts', parameters: {},
+    ///     execute(id, params, onUpdate) { for (const n of [1, 2, 3]) onUpdate(n); return 'done' } })".to_owned();
+    /// toolbox.create(&CreateTool { name, description, code, ..CreateTool::default() })?;
+    /// runtime.block_on(async {
+    ///     let mut run = toolbox.start(RunTool::new("count", Params::default()), RunOptions::default());
+    ///     let mut updates = Vec::new();
+    ///     while let Some(update) = run.next_update().await {
+    ///         updates.push(update.to_string());
+    ///     }
+    ///     assert_eq!(updates, ["1", "2", "3"]);
+    ///     assert_eq!(run.wait().await?.value()?.unwrap().as_str(), "\"done\"");
+    ///     Ok::<(), Box<dyn std::error::Error>>(())
+    /// })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use = "dropping the handle cancels the run"]
+    pub fn start(self: &Arc<Self>, request: RunTool, options: RunOptions) -> RunHandle {
+        let updates = Arc::new(UpdateQueue::default());
+        let cancel = options.cancel.clone().unwrap_or_default();
+        let (toolbox, sink, also) = (Arc::clone(self), Arc::clone(&updates), options.partial.clone());
+        let partial = move |json: &str| {
+            if let Some(also) = &also {
+                also(json);
+            }
+            sink.push(json);
+        };
+        let options = RunOptions { cancel: Some(cancel.clone()), partial: Some(Arc::new(partial)), ..options };
+        let closing = CloseOnDrop(Arc::clone(&updates));
+        let run = spawn_blocking(move || {
+            let _closing = closing;
+            toolbox.run(&request, &options)
+        });
+        RunHandle { updates, cancel, run: Some(run) }
+    }
+
+    /// Runs a stored tool without blocking the thread; as [`Toolbox::run`]. Dropping the future
+    /// cancels the run.
+    ///
+    /// # Errors
+    /// As [`Toolbox::run`].
+    ///
+    /// # Panics
+    /// Outside of a Tokio runtime.
+    pub async fn run_async(self: &Arc<Self>, request: RunTool, options: RunOptions) -> Result<RunResult, RunError> {
+        let mut running = self.start(request, options);
+        match running.run.as_mut() {
+            Some(run) => {
+                let ended = run.await;
+                running.run = None;
+                join_result(ended)
+            }
+            None => Err(runtime_ended()),
+        }
+    }
+
+    /// Runs a closure with the toolbox on a blocking thread:
+    /// `toolbox.spawn_blocking(|toolbox| toolbox.list(&request)).await`.
+    ///
+    /// # Panics
+    /// Outside of a Tokio runtime, if `work` panics, and if the runtime shuts down before `work`
+    /// starts.
+    pub async fn spawn_blocking<T: Send + 'static>(
+        self: &Arc<Self>,
+        work: impl FnOnce(&Self) -> T + Send + 'static,
+    ) -> T {
+        let toolbox = Arc::clone(self);
+        match spawn_blocking(move || work(&toolbox)).await {
+            Ok(value) => value,
+            Err(error) => resume_unwind(error.try_into_panic().unwrap_or_else(|error| Box::new(error.to_string()))),
+        }
+    }
+}
+
+/// Closes the stream when the run has finished, on every path.
+struct CloseOnDrop(Arc<UpdateQueue>);
+
+impl Drop for CloseOnDrop {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}
+
+/// Returns the result of the thread; resumes a panic in the waiting task.
+fn join_result(ended: Result<Result<RunResult, RunError>, JoinError>) -> Result<RunResult, RunError> {
+    match ended {
+        Ok(done) => done,
+        Err(error) => match error.try_into_panic() {
+            Ok(panic) => resume_unwind(panic),
+            Err(_) => Err(runtime_ended()),
+        },
+    }
+}
+
+fn runtime_ended() -> RunError {
+    CallError::NoInstance("the async runtime shut down before the run started".to_owned()).into()
+}

@@ -1,0 +1,148 @@
+//! Errors of creating a tool.
+
+use std::borrow::Cow;
+
+use toolcell_host::CallError;
+use toolcell_store::{Fault, HistoryError};
+use toolcell_tool::{DraftError, MetadataError, NameError, SpecError, ToolName};
+
+use crate::request::RequestError;
+use crate::schema::SchemaError;
+use crate::verification::equivalence::EquivalentTool;
+use crate::vet::Refusal;
+
+/// The error of creating a tool.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CreateError {
+    /// The request is malformed.
+    #[error(transparent)]
+    Request(#[from] RequestError),
+    /// The execution mode does not exist.
+    #[error("the mode `{mode}` is not supported: tools are functions in a sandbox, which has no shell")]
+    Mode {
+        /// The requested mode.
+        mode: String,
+    },
+    /// The name is invalid.
+    #[error(transparent)]
+    Name(#[from] NameError),
+    /// An equivalent tool exists, and the policy refuses duplicates.
+    #[error("`{}` ({}) gives the same answers to {} inputs", .0.entry.name, .0.entry.id.short(), .0.inputs)]
+    Duplicate(Box<EquivalentTool>),
+    /// The comparison with existing tools failed.
+    #[error(transparent)]
+    Call(#[from] CallError),
+    /// The name is reserved by the host.
+    #[error("the name `{name}` is reserved ({origin})")]
+    Reserved {
+        /// The name.
+        name: ToolName,
+        /// Where the name is reserved.
+        origin: String,
+    },
+    /// The source is not a valid draft.
+    #[error(transparent)]
+    Draft(#[from] DraftError),
+    /// The parameter schema is invalid.
+    #[error(transparent)]
+    Parameters(#[from] SchemaError),
+    /// The metadata is invalid or too large.
+    #[error(transparent)]
+    Metadata(#[from] MetadataError),
+    /// The declarations are too large.
+    #[error(transparent)]
+    Spec(#[from] SpecError),
+    /// The analysis rejects the tool.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// The factory fails to create its tools.
+    #[error("the factory failed: {0}")]
+    Factory(String),
+    /// The name is taken, or the store has no room for more tools.
+    #[error(transparent)]
+    History(HistoryError),
+    /// The store failed.
+    #[error(transparent)]
+    Fault(#[from] Fault),
+}
+
+impl CreateError {
+    /// The stable code of this error.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Request(error) => error.code(),
+            Self::Mode { .. } => "mode-unsupported",
+            Self::Name(error) => error.code(),
+            Self::Duplicate(_) => "tool-duplicate",
+            Self::Call(error) => error.code(),
+            Self::Reserved { .. } => "name-reserved",
+            Self::Draft(error) => error.code(),
+            Self::Parameters(error) => error.code(),
+            Self::Metadata(error) => error.code(),
+            Self::Spec(error) => error.code(),
+            Self::Refused(refusal) => refusal.code(),
+            Self::Factory(_) => "tool-failed",
+            Self::History(error) => error.code(),
+            Self::Fault(fault) => fault.code(),
+        }
+    }
+
+    /// Returns a hint on what to do next.
+    #[must_use]
+    pub fn hint(&self) -> Cow<'_, str> {
+        match self {
+            Self::Request(error) => error.hint().into(),
+            Self::Mode { .. } => "leave out `mode`, or set it to `function`".into(),
+            Self::Name(error) => error.hint().into(),
+            Self::Duplicate(alike) => {
+                format!("run `{0}`, or create a new version of it with its name and `replace: true`", alike.entry.name)
+                    .into()
+            }
+            Self::Call(error) => error.hint().into(),
+            Self::Reserved { .. } => "choose another name".into(),
+            Self::Draft(error) => error.hint().into(),
+            Self::Parameters(error) => error.hint().into(),
+            Self::Metadata(MetadataError::Example { .. }) => {
+                "an example is {\"parameters\": {…}, \"result\": …}; `throws` or `holds` can replace `result`".into()
+            }
+            Self::Metadata(MetadataError::Postconditions { .. }) => {
+                "`returns` is a JSON Schema, and `idempotent` names the parameter that accepts an earlier result".into()
+            }
+            Self::Metadata(MetadataError::Cost { .. }) => "give the creation cost in tokens, or leave it out".into(),
+            Self::Metadata(_) => "shorten the metadata; put long texts into the source as comments".into(),
+            Self::Spec(_) => "declare fewer parameters and capabilities, or shorten them".into(),
+            Self::Refused(refusal) => refusal.hint().into(),
+            Self::Factory(_) => {
+                "a factory is a function of `pi` that returns one or more tools and needs no grants".into()
+            }
+            Self::History(error) => error.hint().into(),
+            Self::Fault(fault) => fault.hint().into(),
+        }
+    }
+
+    /// Returns the existing tool's name if the name is taken.
+    #[must_use]
+    pub fn taken_name(&self) -> Option<&str> {
+        match self {
+            Self::History(HistoryError::Taken { existing_name, .. }) => Some(existing_name),
+            _ => None,
+        }
+    }
+
+    /// Returns the line and column of the error, if it is in the source.
+    #[must_use]
+    pub fn position(&self) -> Option<(u32, u32)> {
+        if let Self::Refused(refusal) = self { refusal.position() } else { None }
+    }
+}
+
+impl From<HistoryError> for CreateError {
+    fn from(error: HistoryError) -> Self {
+        match error {
+            HistoryError::Fault(fault) => Self::Fault(fault),
+            other => Self::History(other),
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! `delete_dynamic_tool`, and its reversal.
+//!
+//! Invariant: nothing is deleted without a confirmation, and a deleted tool can be restored until
+//! garbage collection removes it.
+
+use toolcell_store::audit::{Action, AuditEvent, EventFailure};
+use toolcell_store::{Fault, FindError, HistoryError, ToolRef, VersionCommit};
+use toolcell_tool::{ToolId, ToolName};
+
+use crate::operations::lookup::FindToolError;
+use crate::request::DeleteTool;
+use crate::toolbox::Toolbox;
+
+/// The error of deleting or restoring a tool.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DeleteError {
+    /// The deletion is not confirmed.
+    #[error("the deletion of `{name}` ({id}) is not confirmed")]
+    Unconfirmed {
+        /// The identifier of the tool that would be deleted.
+        id: ToolId,
+        /// The name of the tool.
+        name: ToolName,
+    },
+    /// There is no such tool.
+    #[error(transparent)]
+    Find(#[from] FindToolError),
+    /// The history of the name does not allow the step.
+    #[error(transparent)]
+    History(HistoryError),
+    /// The store failed.
+    #[error(transparent)]
+    Fault(#[from] Fault),
+}
+
+impl DeleteError {
+    /// The stable code of this error.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::Unconfirmed { .. } => "confirm-required",
+            Self::Find(error) => error.code(),
+            Self::History(error) => error.code(),
+            Self::Fault(fault) => fault.code(),
+        }
+    }
+
+    /// Returns a hint on what to do next.
+    #[must_use]
+    pub const fn hint(&self) -> &'static str {
+        match self {
+            Self::Unconfirmed { .. } => {
+                "set `confirm: true` (--confirm); the deletion can be undone until garbage collection"
+            }
+            Self::Find(error) => error.hint(),
+            Self::History(error) => error.hint(),
+            Self::Fault(fault) => fault.hint(),
+        }
+    }
+}
+
+impl From<HistoryError> for DeleteError {
+    fn from(error: HistoryError) -> Self {
+        match error {
+            HistoryError::Fault(fault) => Self::Fault(fault),
+            other => Self::History(other),
+        }
+    }
+}
+
+impl Toolbox {
+    /// Deletes the name of a tool. The tool itself stays in the store until garbage collection
+    /// removes it.
+    ///
+    /// # Errors
+    /// `confirm-required`, `tool-not-found`, `tool-mismatch`, `id-ambiguous`, and the store's I/O
+    /// errors.
+    pub fn delete(&self, request: &DeleteTool) -> Result<VersionCommit, DeleteError> {
+        let called = request.tool_name.as_deref().or(request.tool_id.as_deref()).unwrap_or_default();
+        let done = self.delete_inner(request);
+        self.log_failed_step(Action::DeleteDynamicTool, called, done)
+    }
+
+    fn delete_inner(&self, request: &DeleteTool) -> Result<VersionCommit, DeleteError> {
+        let entry = self.find_tool(request.tool_id.as_deref(), request.tool_name.as_deref())?;
+        if !request.confirm {
+            return Err(DeleteError::Unconfirmed { id: entry.id, name: entry.name });
+        }
+        let at = self.now();
+        let change = self.require_store()?.with_audit(AuditEvent::new(Action::DeleteDynamicTool, at));
+        let step = match change.delete(&ToolRef::Name(entry.name.clone()), at) {
+            Err(HistoryError::Find(FindError::Unknown(asked))) => {
+                return Err(FindToolError::Unknown { asked, suggestion: None }.into());
+            }
+            other => other?,
+        };
+        Ok(step)
+    }
+
+    /// Restores a deleted name.
+    ///
+    /// # Errors
+    /// `not-deleted`, `tool-not-found`, `id-ambiguous`, `integrity`, and the store's I/O errors.
+    pub fn undelete(&self, reference: &ToolRef) -> Result<VersionCommit, DeleteError> {
+        let at = self.now();
+        let attempt = AuditEvent::new(Action::Undelete, at);
+        let store = self.require_store().map_err(DeleteError::from);
+        let done = store.and_then(|store| Ok(store.with_audit(attempt).undelete(reference, at)?));
+        self.log_failed_step(Action::Undelete, &reference.to_string(), done)
+    }
+
+    /// Makes a name refer to the tool of an earlier step of its history.
+    ///
+    /// # Errors
+    /// `tool-not-found`, `version-not-found`, `integrity`, and the store's I/O errors.
+    pub fn roll_back(&self, name: &ToolName, number: u64) -> Result<VersionCommit, DeleteError> {
+        let at = self.now();
+        let attempt = AuditEvent::new(Action::Rollback, at);
+        let store = self.require_store().map_err(DeleteError::from);
+        let done = store.and_then(|store| Ok(store.with_audit(attempt).roll_back(name, number, at)?));
+        self.log_failed_step(Action::Rollback, name.as_str(), done)
+    }
+
+    /// Writes the audit event of a failed step. On success the event is written together with the
+    /// step.
+    fn log_failed_step(
+        &self,
+        action: Action,
+        called: &str,
+        done: Result<VersionCommit, DeleteError>,
+    ) -> Result<VersionCommit, DeleteError> {
+        if let Err(error) = &done {
+            let mut attempt = AuditEvent { name: Some(called.to_owned()), ..AuditEvent::new(action, self.now()) };
+            if let DeleteError::Unconfirmed { id, .. } = error {
+                attempt.tool = Some(*id);
+            }
+            attempt.result = Err(EventFailure { code: error.code(), message: Some(error.to_string()) });
+            self.log_attempt(&attempt);
+        }
+        done
+    }
+}

@@ -1,0 +1,148 @@
+//! Deprecation: tools that still work, but should be replaced by others.
+//!
+//! Invariant: a deprecated tool runs as before, and every response about it names its successor.
+//! Each attempt to deprecate leaves one audit event.
+
+use toolcell_store::audit::{Action, AuditEvent, EventFailure};
+use toolcell_store::{Entry, Fault, FindError};
+use toolcell_tool::{Status, ToolId, ToolName};
+
+use crate::operations::lookup::FindToolError;
+use crate::toolbox::Toolbox;
+
+/// The result of deprecating a tool.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DeprecateResult {
+    /// The identifier of the tool.
+    pub tool: ToolId,
+    /// The name of the tool.
+    pub name: ToolName,
+    /// The status before the deprecation.
+    pub previous_status: Status,
+    /// The tool to use instead.
+    pub successor: Option<Entry>,
+}
+
+/// The error of deprecating a tool.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DeprecateError {
+    /// There is no such tool.
+    #[error(transparent)]
+    Find(#[from] FindToolError),
+    /// The store refuses the deprecation.
+    #[error(transparent)]
+    Store(toolcell_store::DeprecateError),
+    /// The store failed.
+    #[error(transparent)]
+    Fault(#[from] Fault),
+}
+
+impl DeprecateError {
+    /// The stable code of this error.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::Find(error) => error.code(),
+            Self::Store(error) => error.code(),
+            Self::Fault(fault) => fault.code(),
+        }
+    }
+
+    /// Returns a hint on what to do next.
+    #[must_use]
+    pub const fn hint(&self) -> &'static str {
+        match self {
+            Self::Find(error) => error.hint(),
+            Self::Store(error) => error.hint(),
+            Self::Fault(fault) => fault.hint(),
+        }
+    }
+}
+
+impl From<toolcell_store::DeprecateError> for DeprecateError {
+    fn from(error: toolcell_store::DeprecateError) -> Self {
+        use toolcell_store::DeprecateError as Error;
+        match error {
+            Error::Fault(fault) | Error::Find(FindError::Fault(fault)) => Self::Fault(fault),
+            Error::Find(error) => Self::Find(FindToolError::Store(error)),
+            other => Self::Store(other),
+        }
+    }
+}
+
+impl Toolbox {
+    /// Deprecates a tool, optionally in favour of a successor. The tool keeps working, and its
+    /// responses name the successor. Deprecated tools are not exported in bundles. Both tools are
+    /// given by name or by identifier.
+    ///
+    /// # Errors
+    /// `tool-not-found`, `id-ambiguous`, `successor-invalid`, `status-illegal`, and the store's I/O
+    /// errors.
+    ///
+    /// # Examples
+    /// ```
+    /// use toolcell::{CreateTool, Params, RunOptions, RunTool, Toolbox, ToolboxConfig};
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let toolbox = Toolbox::open(folder.path(), ToolboxConfig::default())?;
+    /// for (name, code) in [("old", "const execute = () => 1"), ("new", "const execute = () => 2")] {
+    ///     let (name, code, description) = (name.to_owned(), code.to_owned(), "a number".to_owned());
+    ///     toolbox.create(&CreateTool { name, description, code, ..CreateTool::default() })?;
+    /// }
+    /// toolbox.deprecate("old", Some("new"))?;
+    /// let ran = toolbox.run(&RunTool::new("old", Params::default()), &RunOptions::default())?;
+    /// assert_eq!(ran.value()?.unwrap().as_str(), "1");
+    /// assert_eq!(ran.deprecated.unwrap().successor.unwrap().as_str(), "new");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn deprecate(&self, tool: &str, successor: Option<&str>) -> Result<DeprecateResult, DeprecateError> {
+        let found = self.find(tool).map_err(DeprecateError::from);
+        let named = || successor.map(|name| self.find(name)).transpose();
+        match found {
+            Ok(entry) => {
+                let named = named().map_err(DeprecateError::from);
+                let done = named.and_then(|successor| self.deprecate_entry(&entry, successor));
+                self.log_failed_deprecation(entry.name.as_str(), Some(entry.id), done)
+            }
+            Err(error) => self.log_failed_deprecation(tool, None, Err(error)),
+        }
+    }
+
+    /// Deprecates a stored tool.
+    pub(crate) fn deprecate_entry(
+        &self,
+        tool: &Entry,
+        successor: Option<Entry>,
+    ) -> Result<DeprecateResult, DeprecateError> {
+        let name = Some(tool.name.to_string());
+        let attempt = AuditEvent { tool: Some(tool.id), name, ..AuditEvent::new(Action::Status, self.now()) };
+        let before =
+            self.require_store()?.with_audit(attempt).deprecate(tool.id, successor.as_ref().map(|entry| entry.id))?;
+        Ok(DeprecateResult { tool: tool.id, name: tool.name.clone(), previous_status: before, successor })
+    }
+
+    /// Writes the audit event of a failed deprecation. On success the event is written together
+    /// with the deprecation.
+    pub(crate) fn log_failed_deprecation(
+        &self,
+        name: &str,
+        tool: Option<ToolId>,
+        done: Result<DeprecateResult, DeprecateError>,
+    ) -> Result<DeprecateResult, DeprecateError> {
+        if let Err(error) = &done {
+            let result = Err(EventFailure { code: error.code(), message: Some(error.to_string()) });
+            let name = Some(name.to_owned());
+            self.log_attempt(&AuditEvent { tool, name, result, ..AuditEvent::new(Action::Status, self.now()) });
+        }
+        done
+    }
+
+    /// Returns the current replacement of a deprecated tool.
+    ///
+    /// # Errors
+    /// The store's I/O errors.
+    pub fn replacement_for(&self, tool: &Entry) -> Result<Option<Entry>, Fault> {
+        self.require_store()?.replacement_for(tool)
+    }
+}

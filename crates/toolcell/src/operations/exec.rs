@@ -1,0 +1,226 @@
+//! Runs a draft once and stores nothing.
+//!
+//! Invariant: the draft is compiled here, and runs by the same path as a stored tool.
+
+use std::borrow::Cow;
+
+use toolcell_analysis::{AnalysisError, Capabilities, Finding, Script, quick_check, transpile};
+use toolcell_host::{Budget, CallContext, CallError, Grant, Params, Report};
+use toolcell_store::audit::Action;
+use toolcell_store::{Fault, RecordError};
+use toolcell_tool::Draft;
+
+use crate::admission::hook::RESULT_WITHHELD;
+use crate::admission::permit::{AdmissionError, AdmissionMode, AdmissionRequest, CallAuthorization, Denial};
+use crate::execution::execute::ToolCode;
+use crate::policy::LimitError;
+use crate::records::run_record::{AttemptEnd, RunRecorder};
+use crate::schema::ParamsError;
+use crate::toolbox::Toolbox;
+use crate::vet::describe_findings;
+
+/// Whether a draft is analyzed before it runs. Isolation does not depend on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Precheck {
+    /// Drafts with a critical finding do not run.
+    #[default]
+    Critical,
+    /// Every draft runs that can be compiled.
+    Off,
+}
+
+/// The error of running a draft.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ExecError {
+    /// The draft is not valid source.
+    #[error(transparent)]
+    Source(#[from] AnalysisError),
+    /// The analysis rejects the draft.
+    #[error("{}", describe_findings(.0))]
+    Refused(Vec<Finding>),
+    /// The requested limits are not available.
+    #[error(transparent)]
+    Limit(#[from] LimitError),
+    /// A hook denies the call.
+    #[error(transparent)]
+    Denied(#[from] Denial),
+    /// A hook changed the parameters to invalid ones.
+    #[error(transparent)]
+    Params(#[from] ParamsError),
+    /// The sandbox did not accept the call.
+    #[error(transparent)]
+    Call(#[from] CallError),
+    /// The draft ran, and a hook that failed withholds the result.
+    #[error(transparent)]
+    Withheld(Denial),
+    /// The run cannot be recorded, so it does not start.
+    #[error(transparent)]
+    Fault(#[from] Fault),
+    /// The draft ran, and recording the run failed.
+    #[error("the tool ran, but the run cannot be recorded: {0}")]
+    RecordFailed(#[from] RecordError),
+}
+
+impl From<AdmissionError> for ExecError {
+    fn from(error: AdmissionError) -> Self {
+        match error {
+            AdmissionError::Denied(denial) => Self::Denied(denial),
+            AdmissionError::Params(error) => Self::Params(error),
+            AdmissionError::Fault(fault) => Self::Fault(fault),
+        }
+    }
+}
+
+impl ExecError {
+    /// The stable code of this error.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Source(error) => error.code(),
+            Self::Refused(_) => "safety-check-failed",
+            Self::Limit(error) => error.code(),
+            Self::Denied(_) => "permission-denied",
+            Self::Withheld(_) => RESULT_WITHHELD,
+            Self::RecordFailed(error) => error.code(),
+            Self::Params(error) => error.code(),
+            Self::Call(error) => error.code(),
+            Self::Fault(error) => error.code(),
+        }
+    }
+
+    /// Returns a hint on what to do next.
+    #[must_use]
+    pub fn hint(&self) -> Cow<'_, str> {
+        match self {
+            Self::Source(error) => error.hint().into(),
+            Self::Refused(findings) => findings.first().map_or("", |finding| finding.suggestion).into(),
+            Self::Limit(error) => error.hint().into(),
+            Self::Denied(denial) | Self::Withheld(denial) => denial.hint.as_str().into(),
+            Self::RecordFailed(error) => error.hint().into(),
+            Self::Params(error) => error.hint().into(),
+            Self::Call(error) => error.hint().into(),
+            Self::Fault(error) => error.hint().into(),
+        }
+    }
+
+    /// Returns the line and column of the error, if it is in the draft.
+    #[must_use]
+    pub fn position(&self) -> Option<(u32, u32)> {
+        let location = match self {
+            Self::Source(error) => error.diagnostics().first()?.location,
+            Self::Refused(findings) => findings.first()?.location,
+            _ => return None,
+        };
+        Some((location.line, location.column))
+    }
+}
+
+impl Toolbox {
+    /// Runs the tool in a draft. Its outcome is in the report. A draft that was run before is not
+    /// evaluated again.
+    ///
+    /// The caller has approved the draft by passing it: hooks run, but no approver is asked. The
+    /// draft's host calls are those of `run`, and its limits are at most those of the policy.
+    ///
+    /// # Errors
+    /// `syntax-error`, `syntax-unsupported`, `safety-check-failed` (a critical finding),
+    /// `permission-denied`, `parameters-invalid` (a hook changed them), `limit-invalid`, `busy`,
+    /// `no-instance`, and the store's I/O errors.
+    ///
+    /// # Examples
+    /// ```
+    /// use toolcell::{Budget, Draft, Outcome, Params, Precheck, CallContext, SandboxConfig, Toolbox};
+    ///
+    /// let toolbox = Toolbox::new(&SandboxConfig::default())?;
+    /// let draft = Draft::from_bytes(
+    ///     "average.ts",
+    ///     b"const execute = ({ xs }: { xs: number[] }) => xs.reduce((a, b) => a + b) / xs.length",
+    /// )?;
+    /// let params = Params::parse(r#"{"xs": [1, 2, 4.5]}"#)?;
+    /// let report = toolbox.exec(&draft, &params, &Budget::default(), &CallContext::default(), Precheck::Critical)?;
+    /// assert!(matches!(report.outcome, Outcome::Returned(Some(value)) if value.as_str() == "2.5"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn exec(
+        &self,
+        draft: &Draft,
+        params: &Params,
+        budget: &Budget,
+        run: &CallContext<'_>,
+        precheck: Precheck,
+    ) -> Result<Report, ExecError> {
+        let mut attempted = RunRecorder::start(self, Action::Exec, "host", draft.name(), params)?;
+        let done = self.exec_inner(draft, params, budget, run, precheck, &mut attempted);
+        let ended = match &done {
+            Ok(_) => AttemptEnd::Completed,
+            Err(error) => AttemptEnd::Refused { code: error.code(), message: error.to_string() },
+        };
+        attempted.finish(ended)?;
+        done
+    }
+
+    /// Runs the draft, and updates the record.
+    fn exec_inner(
+        &self,
+        draft: &Draft,
+        params: &Params,
+        budget: &Budget,
+        run: &CallContext<'_>,
+        precheck: Precheck,
+        attempted: &mut RunRecorder<'_>,
+    ) -> Result<Report, ExecError> {
+        self.policy.check_budget(budget)?;
+        let key = cache_key(draft.name(), draft.source(), &run.host_calls.grants(), precheck);
+        let kept = self.cached_script(&key);
+        let script = if kept.is_none() { Some(prepare_script(draft, precheck)?) } else { None };
+        let args = self.any_schema.check(params.clone())?;
+        let asked = Capabilities::default();
+        let subject = AdmissionRequest { name: draft.name(), schema: &self.any_schema, requested: &asked, tool: None };
+        let permit = self.admit(
+            &subject,
+            args,
+            *budget,
+            AdmissionMode::Run { approver: None, caller: "host" },
+            &mut Vec::new(),
+        )?;
+        attempted.set_permit(&permit);
+        let code = match (kept, &script) {
+            (Some(kept), _) => ToolCode::Prepared(kept),
+            (None, Some(script)) => ToolCode::Script(script),
+            (None, None) => return Err(CallError::NoInstance("there is no script to evaluate".to_owned()).into()),
+        };
+        let report = self.execute(key, draft.name(), code, CallAuthorization::Admitted(&permit), run)?;
+        attempted.set_report(&report);
+        let seen = self.run_post_hooks(draft.name(), None, permit, report).map_err(ExecError::Withheld)?;
+        Ok(seen.into_report())
+    }
+}
+
+/// Compiles a draft, and analyzes it if asked to.
+fn prepare_script(draft: &Draft, precheck: Precheck) -> Result<Script, ExecError> {
+    match precheck {
+        Precheck::Off => Ok(transpile(draft.source(), draft.language())?),
+        Precheck::Critical => {
+            let (script, findings) = quick_check(draft.source(), draft.language())?;
+            if findings.is_empty() { Ok(script) } else { Err(ExecError::Refused(findings)) }
+        }
+    }
+}
+
+/// Returns the cache key of a draft with a name and grants.
+fn cache_key(name: &str, source: &str, grants: &[Grant], precheck: Precheck) -> blake3::Hash {
+    let mut hasher = blake3::Hasher::new_derive_key("toolcell 2026-11 prepared script");
+    hasher.update(&[u8::from(precheck == Precheck::Off)]);
+    for part in [name, source] {
+        hasher.update(&(part.len() as u64).to_le_bytes()).update(part.as_bytes());
+    }
+    for grant in grants {
+        hasher.update(grant.name().as_bytes()).update(b"\0");
+        if let Grant::Secrets { names } = grant {
+            // Names of secrets and of grants contain no `:`.
+            hasher.update(names.join(":").as_bytes()).update(b"\0");
+        }
+    }
+    hasher.finalize()
+}

@@ -1,0 +1,283 @@
+//! `tool_reflection`: recommends whether to create a tool for a task, and which one, or which
+//! existing tool to use.
+//!
+//! Invariant: nothing runs, and nothing changes except the search index and the audit log. The last
+//! tool's result is data, whatever it says.
+
+mod schema;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Number;
+use toolcell_reflection::{
+    ExistingTool, PastOperation, Proposal, Recommendation, ReflectionInput, Thresholds, ToolHealth, propose, reflect,
+};
+use toolcell_store::audit::{Action, AuditEvent, EventFailure};
+use toolcell_store::{Entry, Fault, FindError, ToolRef};
+use toolcell_tool::{NAME_LIMIT, Status, ToolId, ToolName};
+
+use crate::operations::search::SearchError;
+use crate::request::RequestError;
+use crate::toolbox::Toolbox;
+
+/// The maximum number of stored tools to consider.
+const MAX_EXISTING_TOOLS: usize = 8;
+/// The number of runs from which a tool counts as failing if more than half of them failed.
+const MIN_RUNS: u64 = 3;
+
+/// A request for advice on whether to create a tool: `tool_reflection`.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ReflectOnTask {
+    /// The task.
+    pub task_description: Option<String>,
+    /// The result of the last tool call, as text.
+    pub last_tool_result: Option<String>,
+    /// The number of failed attempts, default 0.
+    #[schemars(with = "Option<u64>")]
+    pub failed_attempts: Option<Number>,
+    /// The previous operations, the oldest first:
+    /// `{ name, arguments, outcome?, duration_ms?, tokens? }`, or one line of text each.
+    #[schemars(with = "Vec<schema::PastOperationSchema>")]
+    pub history: Vec<PastOperation>,
+}
+
+/// The result of a reflection.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReflectResult {
+    /// The task.
+    pub task: String,
+    /// The number of failed attempts.
+    pub failed_attempts: u64,
+    /// The recommendation, with its evidence.
+    pub reflection: toolcell_reflection::Reflection,
+    /// The stored tools that the recommendation names.
+    pub tools: Vec<Entry>,
+    /// The proposed tool, if one should be created; it can be created as it is.
+    pub proposal: Option<Proposal>,
+}
+
+/// The JSON body of a reflection.
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ReflectResponse<'a> {
+    /// Whether to create a tool or use an existing one.
+    pub recommend: bool,
+    /// `create`, `reuse`, `revise`, `compose` or `none`.
+    #[schemars(extend("enum" = ["create", "reuse", "revise", "compose", "none"]))]
+    pub decision: &'static str,
+    /// The stored tools that the recommendation names.
+    #[schemars(with = "Vec<String>")]
+    pub tools: Vec<ToolId>,
+    /// The reason why a tool is worth creating.
+    pub trigger: Option<&'static str>,
+    /// The probability that a tool is worth creating, 0 to 1.
+    pub score: f64,
+    /// The evidence for and against it.
+    #[schemars(with = "Vec<schema::EvidenceSchema>")]
+    pub evidence: &'a [toolcell_reflection::Evidence],
+    /// Whether the last tool's result reads as a success that a tool could reproduce.
+    pub reusable: bool,
+    /// The proposed tool.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<schema::ProposalSchema>")]
+    pub proposal: Option<&'a Proposal>,
+}
+
+/// The error of a reflection.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReflectError {
+    /// The request is invalid.
+    #[error(transparent)]
+    Request(#[from] RequestError),
+    /// The store failed.
+    #[error(transparent)]
+    Fault(#[from] Fault),
+}
+
+impl ReflectError {
+    /// Returns the stable code of this error.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Request(error) => error.code(),
+            Self::Fault(fault) => fault.code(),
+        }
+    }
+
+    /// Returns a hint on what to do next.
+    #[must_use]
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::Request(_) => {
+                "`task_description` and `last_tool_result` are strings, `failed_attempts` is an integer, and `history` \
+                 a list of {\"name\", \"arguments\", \"outcome\"} or of strings"
+            }
+            Self::Fault(fault) => fault.hint(),
+        }
+    }
+}
+
+impl ReflectResult {
+    /// Returns the JSON body of the reflection.
+    #[must_use]
+    pub fn body(&self) -> ReflectResponse<'_> {
+        let reflection = &self.reflection;
+        ReflectResponse {
+            recommend: reflection.is_recommended(),
+            decision: decision_name(&reflection.decision),
+            tools: self.tools.iter().map(|entry| entry.id).collect(),
+            trigger: reflection.trigger.map(toolcell_reflection::Trigger::name),
+            score: reflection.score,
+            evidence: &reflection.evidence,
+            reusable: reflection.reusable,
+            proposal: self.proposal.as_ref(),
+        }
+    }
+}
+
+fn decision_name(decision: &Recommendation) -> &'static str {
+    match decision {
+        Recommendation::Create => "create",
+        Recommendation::Reuse(_) => "reuse",
+        Recommendation::Revise(_) => "revise",
+        Recommendation::Compose(_) => "compose",
+        Recommendation::None => "none",
+    }
+}
+
+impl Toolbox {
+    /// Recommends whether to create a tool for a task, and proposes one.
+    ///
+    /// # Errors
+    /// `request-invalid`, and the store's I/O errors.
+    ///
+    /// # Examples
+    /// ```
+    /// use toolcell::{ReflectOnTask, SandboxConfig, Toolbox, read_request};
+    ///
+    /// let toolbox = Toolbox::new(&SandboxConfig::default())?;
+    /// let text = r#"{"task_description": "Convert these CSV files to JSON", "last_tool_result": "a.csv read"}"#;
+    /// let reflected = toolbox.reflect(&read_request::<ReflectOnTask>(text)?)?;
+    /// assert_eq!(reflected.body().decision, "create");
+    /// assert_eq!(reflected.proposal.unwrap().name, "csv_to_json");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn reflect(&self, request: &ReflectOnTask) -> Result<ReflectResult, ReflectError> {
+        let done = self.reflect_inner(request);
+        let mut attempt = AuditEvent::new(Action::ToolReflection, self.now());
+        match &done {
+            Ok(reflected) => {
+                attempt.tool = reflected.tools.first().map(|entry| entry.id);
+                attempt.details.outcome = Some(decision_name(&reflected.reflection.decision));
+            }
+            Err(error) => attempt.result = Err(EventFailure { code: error.code(), message: Some(error.to_string()) }),
+        }
+        self.log_attempt(&attempt);
+        done
+    }
+
+    fn reflect_inner(&self, request: &ReflectOnTask) -> Result<ReflectResult, ReflectError> {
+        let task = required("task_description", request.task_description.as_deref())?;
+        if task.trim().is_empty() {
+            return Err(RequestError("`task_description` is empty".to_owned()).into());
+        }
+        let result = required("last_tool_result", request.last_tool_result.as_deref())?;
+        let failed_attempts = parse_attempts(request.failed_attempts.as_ref())?;
+        let found = self.find_existing(task)?;
+        let known: Vec<ExistingTool> = found.iter().map(|(entry, covered)| to_existing_tool(entry, *covered)).collect();
+        let (failures, repetitions) = self.policy.reflection_thresholds();
+        let thresholds = Thresholds {
+            failures,
+            repetitions: usize::try_from(repetitions).unwrap_or(usize::MAX),
+            ..Thresholds::default()
+        };
+        let history = &request.history;
+        let reflection = reflect(
+            &ReflectionInput { task, last_result: result, failed_attempts, history, existing_tools: &known },
+            &thresholds,
+        );
+        let entry = |id: &ToolId| found.iter().find(|(entry, _)| entry.id == *id).map(|(entry, _)| entry.clone());
+        let tools: Vec<Entry> = match &reflection.decision {
+            Recommendation::Reuse(id) | Recommendation::Revise(id) => entry(id).into_iter().collect(),
+            Recommendation::Compose(ids) => ids.iter().filter_map(entry).collect(),
+            Recommendation::Create | Recommendation::None => Vec::new(),
+        };
+        let proposal = match (&reflection.decision, reflection.trigger) {
+            (Recommendation::Create, Some(trigger)) => Some(self.with_free_name(propose(task, trigger, history))?),
+            _ => None,
+        };
+        Ok(ReflectResult { task: task.to_owned(), failed_attempts, reflection, tools, proposal })
+    }
+
+    /// Returns the stored tools that match a task, with the share of the task that each covers;
+    /// none if the store cannot be searched.
+    fn find_existing(&self, task: &str) -> Result<Vec<(Entry, f64)>, Fault> {
+        if self.store.is_none() {
+            return Ok(Vec::new());
+        }
+        let hits = match self.search(task, MAX_EXISTING_TOOLS) {
+            Ok(hits) => hits,
+            Err(SearchError::Fault(fault)) => return Err(fault),
+            Err(error) => {
+                tracing::debug!(%error, "the stored tools cannot be searched");
+                return Ok(Vec::new());
+            }
+        };
+        let hits = hits.into_iter().filter(|hit| hit.entry.status != Status::Deprecated);
+        Ok(hits.map(|hit| (hit.entry, hit.coverage)).collect())
+    }
+
+    /// Gives the proposal a free name by appending a number if the name is taken.
+    fn with_free_name(&self, mut proposal: Proposal) -> Result<Proposal, Fault> {
+        let first = proposal.name.clone();
+        for number in 2..100 {
+            if self.is_name_free(&proposal.name)? {
+                break;
+            }
+            let end = format!("_{number}");
+            let start: String = first.chars().take(NAME_LIMIT - end.len()).collect();
+            proposal.name = start + &end;
+        }
+        Ok(proposal)
+    }
+
+    fn is_name_free(&self, name: &str) -> Result<bool, Fault> {
+        let Ok(name) = ToolName::parse(name) else { return Ok(true) };
+        if self.policy.reserved(&name).is_some() {
+            return Ok(false);
+        }
+        let Some(store) = &self.store else { return Ok(true) };
+        match store.find(&ToolRef::Name(name)) {
+            Err(FindError::Fault(fault)) => Err(fault),
+            found => Ok(found.is_err()),
+        }
+    }
+}
+
+fn required<'a>(field: &str, said: Option<&'a str>) -> Result<&'a str, RequestError> {
+    said.ok_or_else(|| RequestError(format!("`{field}` is required")))
+}
+
+/// Parses the number of failed attempts, which may be written as a float.
+fn parse_attempts(said: Option<&Number>) -> Result<u64, RequestError> {
+    let Some(number) = said else { return Ok(0) };
+    let whole = number.as_f64().filter(|number| number.fract() == 0.0 && (0.0..=1e15).contains(number));
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is whole, and in the range")]
+    let whole = whole.map(|whole| whole as u64);
+    whole.ok_or_else(|| {
+        RequestError(format!("`failed_attempts` is {number}, it must be a whole number from 0 to 10^15"))
+    })
+}
+
+fn to_existing_tool(entry: &Entry, covered: f64) -> ExistingTool {
+    let failures = entry.runs.saturating_sub(entry.successes);
+    let fails = entry.status == Status::Failed || (entry.runs >= MIN_RUNS && failures * 2 > entry.runs);
+    ExistingTool {
+        id: entry.id,
+        name: entry.name.to_string(),
+        description: entry.description.clone(),
+        coverage: covered,
+        health: if fails { ToolHealth::Failing } else { ToolHealth::Healthy },
+    }
+}

@@ -1,0 +1,223 @@
+//! The details of a tool, for review before it runs.
+//!
+//! Invariant: showing a tool changes nothing, and leaves no audit line.
+
+use toolcell_analysis::Capabilities;
+use toolcell_store::{Approval, Decision, Entry, Fault, FindError, HistoryEntry, ToolRef, Usage};
+use toolcell_tool::{IdPrefix, ToolMetadata, ToolName, ToolSpec};
+
+use crate::admission::permit::approval_reason;
+use crate::operations::lookup::FindToolError;
+use crate::policy::{GrantDecision, Grants};
+use crate::schema::Parameter;
+use crate::toolbox::Toolbox;
+use crate::verification::proof::Proof;
+use crate::vet::Refusal;
+
+/// The details of a tool.
+#[derive(Debug, Clone)]
+pub struct ToolDetails {
+    /// The index entry.
+    pub entry: Entry,
+    /// The successor, if the tool is deprecated.
+    pub successor: Option<Entry>,
+    /// The metadata: description, tags, examples.
+    pub notes: ToolMetadata,
+    /// The specification, which determines the behaviour.
+    pub spec: ToolSpec,
+    /// The parameters.
+    pub parameters: Vec<Parameter>,
+    /// The history of its name, the oldest version first.
+    pub history: Vec<HistoryEntry>,
+    /// The statistics of its runs.
+    pub usage: Usage,
+    /// The requested capabilities.
+    pub requested: Capabilities,
+    /// The policy's decision about each of them.
+    pub grant_decisions: Vec<GrantDecision>,
+    /// The resulting grants.
+    pub grants: Grants,
+    /// All stored approvals and refusals, for any grants.
+    pub approvals: Vec<Approval>,
+    /// The approval state.
+    pub approval_state: ApprovalState,
+    /// The last verification.
+    pub proof: Option<Proof>,
+}
+
+/// The approval state of a tool with its current grants.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum ApprovalState {
+    /// Approved by a stored decision.
+    Approved,
+    /// Refused by a stored decision.
+    Refused,
+    /// The policy requires no approval.
+    NotRequired,
+    /// An approval is required.
+    Unapproved {
+        /// The reason.
+        why: String,
+    },
+    /// The analysis refuses the tool.
+    Unsafe(Refusal),
+}
+
+impl ApprovalState {
+    /// Returns the name of the state.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Approved => "approved",
+            Self::Refused => "refused",
+            Self::NotRequired => "free",
+            Self::Unapproved { .. } => "unapproved",
+            Self::Unsafe(_) => "unsafe",
+        }
+    }
+}
+
+/// The error of showing a tool.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ShowError {
+    /// The tool was not found.
+    #[error(transparent)]
+    Find(#[from] FindToolError),
+    /// The name has no version with this number.
+    #[error("`{name}` has no version {number}, it has {}", .known.iter().map(u64::to_string).collect::<Vec<_>>().join(", "))]
+    NoVersion {
+        /// The name.
+        name: ToolName,
+        /// The requested version.
+        number: u64,
+        /// The existing versions, at most the last ten.
+        known: Vec<u64>,
+    },
+    /// The store failed, or its content is damaged.
+    #[error(transparent)]
+    Fault(#[from] Fault),
+}
+
+impl ShowError {
+    /// Returns the stable code of this error.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::Find(error) => error.code(),
+            Self::NoVersion { .. } => "version-not-found",
+            Self::Fault(fault) => fault.code(),
+        }
+    }
+
+    /// Returns a hint on what to do next.
+    #[must_use]
+    pub const fn hint(&self) -> &'static str {
+        match self {
+            Self::Find(error) => error.hint(),
+            Self::NoVersion { .. } => "`toolcell show` without a version prints the history of a name",
+            Self::Fault(fault) => fault.hint(),
+        }
+    }
+}
+
+impl From<FindError> for ShowError {
+    fn from(error: FindError) -> Self {
+        match error {
+            FindError::Fault(fault) => Self::Fault(fault),
+            other => Self::Find(FindToolError::Store(other)),
+        }
+    }
+}
+
+impl Toolbox {
+    /// Returns the details of a tool, or of an earlier version of a name. A tool that was deleted
+    /// or replaced is found by its identifier.
+    ///
+    /// # Errors
+    /// `tool-not-found`, `id-ambiguous`, `version-not-found`, `integrity`, and the store's I/O errors.
+    ///
+    /// # Examples
+    /// ```
+    /// use toolcell::{CreateTool, ApprovalState, Toolbox, ToolboxConfig};
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let toolbox = Toolbox::open(folder.path(), ToolboxConfig::default())?;
+    /// let (name, description) = ("twice".to_owned(), "Doubles".to_owned());
+    /// let code = "const execute = ({ n }) => 2 * n".to_owned();
+    /// toolbox.create(&CreateTool { name, description, code, ..CreateTool::default() })?;
+    /// let shown = toolbox.show("twice", None)?;
+    /// assert_eq!((shown.usage.runs, shown.history.len()), (0, 1));
+    /// assert!(matches!(shown.approval_state, ApprovalState::NotRequired));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn show(&self, called: &str, version: Option<u64>) -> Result<ToolDetails, ShowError> {
+        let entry = match version {
+            None => self.find_including_deleted(called)?,
+            Some(number) => self.find_version(called, number)?,
+        };
+        let store = self.require_store()?;
+        let ready = self.load_tool(&entry)?;
+        let asked = ready.vetted.as_ref().map(|tool| tool.requested_capabilities().clone()).unwrap_or_default();
+        let grants = self.policy.grants_for(entry.id, &entry.name, &entry.tags, &asked);
+        let said = store.decision(entry.id, &grants.to_value())?;
+        let proof = self.proof(&entry)?;
+        let standing = match (&ready.vetted, said) {
+            (Err(refusal), _) => ApprovalState::Unsafe(refusal.clone()),
+            (Ok(_), Some(Decision::Refused)) => ApprovalState::Refused,
+            (Ok(_), Some(Decision::Approved)) => ApprovalState::Approved,
+            (Ok(tool), None) => match approval_reason(self.policy.approval().0, tool) {
+                None => ApprovalState::NotRequired,
+                Some(why) => ApprovalState::Unapproved { why },
+            },
+        };
+        Ok(ToolDetails {
+            successor: store.replacement_for(&entry)?,
+            notes: store.metadata(&entry)?,
+            spec: store.spec(&entry)?,
+            parameters: ready.schema.as_ref().map(|schema| schema.parameters().to_vec()).unwrap_or_default(),
+            history: store.history(&entry.name)?,
+            usage: store.usage(&entry)?,
+            grant_decisions: self.policy.grant_decisions(entry.id, &entry.name, &entry.tags, &asked),
+            approvals: store.approvals(entry.id)?,
+            requested: asked,
+            grants,
+            approval_state: standing,
+            proof,
+            entry,
+        })
+    }
+
+    /// Finds a tool, also a deleted one.
+    fn find_including_deleted(&self, called: &str) -> Result<Entry, ShowError> {
+        match (self.find(called), IdPrefix::parse(called)) {
+            (Err(FindToolError::Unknown { suggestion: Some(_), .. }), Ok(prefix)) => {
+                Ok(self.require_store()?.find_any(&prefix)?)
+            }
+            (found, _) => Ok(found?),
+        }
+    }
+
+    /// Finds the tool of a version of a name.
+    fn find_version(&self, called: &str, number: u64) -> Result<Entry, ShowError> {
+        let store = self.require_store()?;
+        let name = match ToolRef::parse(called) {
+            Ok(ToolRef::Name(name)) => name,
+            _ => self.find_including_deleted(called)?.name,
+        };
+        let history = store.history(&name)?;
+        if history.is_empty() {
+            // This error suggests similar names.
+            self.find(called)?;
+        }
+        let Some(past) = history.iter().find(|past| past.number == number) else {
+            let known = history.iter().skip(history.len().saturating_sub(10)).map(|past| past.number).collect();
+            return Err(ShowError::NoVersion { name, number, known });
+        };
+        match IdPrefix::parse(&past.id.to_string()) {
+            Ok(id) => Ok(store.find_any(&id)?),
+            Err(_) => Err(FindError::Unknown(past.id.to_string()).into()),
+        }
+    }
+}

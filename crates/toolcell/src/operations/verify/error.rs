@@ -1,0 +1,72 @@
+//! Errors of verifying a tool.
+
+use std::borrow::Cow;
+
+use toolcell_host::CallError;
+use toolcell_store::{Fault, StatusError};
+use toolcell_tool::ToolName;
+
+use crate::operations::run::RunError;
+
+/// An error that prevented the verification of a tool.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum VerifyError {
+    /// The tool does not run, or must not.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// The tool is deprecated.
+    #[error("`{0}` is deprecated")]
+    Deprecated(ToolName),
+    /// The status of the tool changed meanwhile.
+    #[error(transparent)]
+    Status(StatusError),
+    /// The verification was cancelled.
+    #[error("the verification was cancelled")]
+    Cancelled,
+}
+
+impl VerifyError {
+    /// The stable code of this error.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Run(error) => error.code(),
+            Self::Deprecated(_) => "status-illegal",
+            Self::Status(error) => error.code(),
+            Self::Cancelled => "cancelled",
+        }
+    }
+
+    /// Returns a hint on what to do next.
+    #[must_use]
+    pub fn hint(&self) -> Cow<'_, str> {
+        match self {
+            Self::Run(error) => error.hint(),
+            Self::Deprecated(_) => "verify its successor".into(),
+            Self::Status(_) => "review it with `toolcell show`, and verify it again".into(),
+            Self::Cancelled => "verify it again".into(),
+        }
+    }
+}
+
+impl From<Fault> for VerifyError {
+    fn from(fault: Fault) -> Self {
+        Self::Run(RunError::Fault(fault))
+    }
+}
+
+impl From<CallError> for VerifyError {
+    fn from(error: CallError) -> Self {
+        Self::Run(RunError::Call(error))
+    }
+}
+
+impl From<StatusError> for VerifyError {
+    fn from(error: StatusError) -> Self {
+        match error {
+            StatusError::Fault(fault) => fault.into(),
+            other => Self::Status(other),
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! The checks on a tool's examples: results, determinism and headroom.
+
+use serde_json::Value;
+use toolcell_host::{CallError, Outcome, Report};
+use toolcell_tool::{Example, Expectation, Postconditions, canonical_json};
+
+use super::fuzz::truncated_json;
+use super::trial::{TrialImage, Violation, returned_value};
+use super::{Check, CheckKind, Counterexample, Trial};
+use crate::schema::Args;
+use crate::verification::postconditions::ReturnsCheck;
+
+/// The maximum fuel of a call that is repeated on the interpreter, which is about 30 times slower.
+const MAX_INTERPRETED_FUEL: u64 = 200_000_000;
+
+/// The parameters of an example that passed the schema, and the report of its call.
+pub(crate) struct ExampleResult {
+    pub(crate) args: Args,
+    pub(crate) report: Report,
+}
+
+/// Runs the examples, and returns the first mismatch.
+pub(crate) fn check_examples(
+    trial: &Trial<'_>,
+    examples: &[Example],
+    claims: &Postconditions,
+) -> Result<(Check, Option<Counterexample>, Vec<ExampleResult>), CallError> {
+    let returns = ReturnsCheck::new(claims);
+    let (mut shown, mut fuel) = (Vec::new(), 0);
+    for (at, example) in examples.iter().enumerate() {
+        let wrong = match trial.schema.check_value(example.parameters.clone()) {
+            Err(error) => {
+                let what = format!("the schema rejects its parameters: {error}");
+                Some(Violation::new("parameters-invalid", what))
+            }
+            Ok(args) => {
+                let report = trial.call(CheckKind::Examples, args.clone(), trial.budget())?;
+                fuel = fuel.max(report.usage.fuel);
+                let wrong = example_mismatch(trial, example, &returns, &report)?;
+                shown.push(ExampleResult { args, report });
+                wrong
+            }
+        };
+        if let Some(wrong) = wrong {
+            let wrong = Violation { message: format!("example {}: {}", at + 1, wrong.message), ..wrong };
+            let check = Check::failed(CheckKind::Examples, shown.len() as u64, fuel, wrong.message.clone());
+            return Ok((
+                check,
+                Some(wrong.into_counterexample(CheckKind::Examples, example.parameters.clone(), None)),
+                shown,
+            ));
+        }
+    }
+    let telling = examples.iter().filter(|example| example.expect != Expectation::Returns).count();
+    let check = match telling {
+        0 => Check::skipped(CheckKind::Examples, "no example states an expected result"),
+        many => Check::passed(CheckKind::Examples, shown.len() as u64, fuel, format!("{many} of {many} match")),
+    };
+    Ok((check, None, shown))
+}
+
+/// Returns how a report differs from the example's expectation.
+fn example_mismatch(
+    trial: &Trial<'_>,
+    example: &Example,
+    returns: &ReturnsCheck,
+    report: &Report,
+) -> Result<Option<Violation>, CallError> {
+    let wrong = |kind: &str, what: String| Ok(Some(Violation::new(kind, what)));
+    if let Expectation::Throws(part) = &example.expect {
+        return match &report.outcome {
+            Outcome::Threw(thrown) if format!("{}: {}", thrown.name, thrown.message).contains(part.as_str()) => {
+                Ok(None)
+            }
+            Outcome::Threw(thrown) => wrong(
+                "unlike-example",
+                format!("it throws {}: {}, expected an error that contains `{part}`", thrown.name, thrown.message),
+            ),
+            _ => wrong("unlike-example", format!("it does not throw, expected an error that contains `{part}`")),
+        };
+    }
+    let result = match &report.outcome {
+        Outcome::Threw(thrown) => return Ok(Some(Violation::from_thrown(thrown))),
+        Outcome::Stopped(stop) => return wrong(stop.code(), format!("it is stopped: {stop}")),
+        Outcome::Returned(_) => returned_value(report).unwrap_or(Value::Null),
+    };
+    if let Err(error) = returns.check(&result) {
+        return wrong("result-mismatch", format!("its result does not match `returns`: {}", error.detail()));
+    }
+    match &example.expect {
+        Expectation::Result(expected) if canonical_json(expected) != canonical_json(&result) => wrong(
+            "unlike-example",
+            format!("it returns {}, expected {}", truncated_json(&result), truncated_json(expected)),
+        ),
+        Expectation::Holds(expression) => {
+            match trial.toolbox.evaluate_predicate(expression, &result, &example.parameters)? {
+                Ok(true) => Ok(None),
+                Ok(false) => {
+                    wrong("unlike-example", format!("`{expression}` is false for {}", truncated_json(&result)))
+                }
+                Err(why) => wrong("unlike-example", format!("`{expression}` cannot be evaluated: {why}")),
+            }
+        }
+        _ => Ok(None),
+    }
+}
+
+/// Runs each example again, also on the interpreter, and returns the first difference.
+pub(crate) fn check_determinism(
+    trial: &Trial<'_>,
+    shown: &[ExampleResult],
+) -> Result<(Check, Option<Counterexample>), CallError> {
+    if shown.is_empty() {
+        return Ok((Check::skipped(CheckKind::Determinism, "there is no example to run twice"), None));
+    }
+    let (mut runs, mut fuel, mut interpreted) = (0, 0, 0);
+    // If the interpreter does not start, only the repeated run is compared.
+    let missing = trial.toolbox.interpreter().err();
+    for ExampleResult { args, report } in shown {
+        let mut images = vec![(TrialImage::Own, "the second time")];
+        if missing.is_none() && report.usage.fuel + report.usage.load_fuel <= MAX_INTERPRETED_FUEL {
+            images.push((TrialImage::Interpreter, "on the interpreter"));
+        }
+        for (image, when) in images {
+            let again = trial.call_on(image, CheckKind::Determinism, args.clone(), trial.budget())?;
+            runs += 1;
+            interpreted += u64::from(image == TrialImage::Interpreter);
+            fuel = fuel.max(again.usage.fuel);
+            let what = if again.outcome != report.outcome {
+                format!("{when}, its outcome differs")
+            } else if again.usage.fuel != report.usage.fuel {
+                format!("{when}, it uses {} fuel, and {} the first time", again.usage.fuel, report.usage.fuel)
+            } else {
+                continue;
+            };
+            let parameters = serde_json::from_str(args.params().as_str()).unwrap_or_default();
+            let check = Check::failed(CheckKind::Determinism, runs, fuel, what.clone());
+            let found =
+                Violation::new("not-deterministic", what).into_counterexample(CheckKind::Determinism, parameters, None);
+            return Ok((check, Some(found)));
+        }
+    }
+    let says = match missing {
+        Some(why) => format!("same results and fuel; the interpreter is not available: {why}"),
+        None => format!("same results and fuel, {interpreted} of {runs} on the interpreter"),
+    };
+    Ok((Check::passed(CheckKind::Determinism, runs, fuel, says), None))
+}
+
+/// Checks that the examples use at most half of each limit.
+pub(crate) fn check_headroom(trial: &Trial<'_>, shown: &[ExampleResult]) -> Check {
+    let most = |of: fn(&ExampleResult) -> u64| shown.iter().map(of).max().unwrap_or(0);
+    if shown.is_empty() {
+        return Check::skipped(CheckKind::Headroom, "there is no example to measure");
+    }
+    let budget = trial.budget();
+    let fuel = most(|shown| shown.report.usage.fuel);
+    let used = [
+        ("fuel", fuel, budget.fuel),
+        ("bytes of memory", most(|shown| shown.report.usage.memory as u64), budget.memory as u64),
+        ("bytes of output", most(|shown| output_bytes(&shown.report) as u64), budget.output as u64),
+    ];
+    let says: Vec<String> = used.iter().map(|(what, used, may)| format!("{used} of {may} {what}")).collect();
+    match used.iter().find(|(_, used, may)| *used > may / 2) {
+        Some((what, used, may)) => Check::failed(
+            CheckKind::Headroom,
+            0,
+            fuel,
+            format!("an example uses {used} of {may} {what}, more than half"),
+        ),
+        None => Check::passed(CheckKind::Headroom, 0, fuel, says.join(", ")),
+    }
+}
+
+fn output_bytes(report: &Report) -> usize {
+    if let Outcome::Returned(Some(value)) = &report.outcome { value.as_str().len() } else { 0 }
+}
