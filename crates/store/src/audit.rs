@@ -34,10 +34,11 @@ mod verify;
 #[cfg(test)]
 mod tests;
 
-pub use event::{Action, AuditContents, AuditEvent, Details, Digest, EventFailure, StatusChange};
+pub use event::{Action, AuditEvent, Details, Digest, EventFailure, StatusChange};
 pub use head::{Head, HeadError};
 pub use line::AuditLine;
 pub use query::{AuditFilter, AuditLines, AuditOrder};
+pub use toolcell_tool::AuditContents;
 pub use verify::{AuditReport, ChainProblem, ProblemKind};
 
 use std::collections::{HashMap, HashSet};

@@ -3,6 +3,7 @@
 //! Invariant: pure values. Nothing here touches a clock, a file, the environment, a thread or a
 //! random number.
 
+mod audit_contents;
 mod capabilities;
 mod capability;
 mod draft;
@@ -15,6 +16,7 @@ mod name;
 mod spec;
 mod status;
 
+pub use audit_contents::AuditContents;
 pub use capabilities::{Capabilities, CapabilityNeed};
 pub use capability::Capability;
 pub use draft::{Draft, DraftError, Language, SOURCE_LIMIT};

@@ -33,7 +33,6 @@ mod receipt;
 mod records;
 mod verification;
 
-pub mod policy;
 mod vet;
 
 mod presentation;
@@ -74,7 +73,6 @@ pub use operations::run::{Deprecation, Explanation, RunError, RunOptions, RunRes
 pub use operations::search::{Hit, SearchError};
 pub use operations::show::{ApprovalState, ShowError, ToolDetails};
 pub use operations::verify::{VerifyError, VerifyOptions, VerifyProgress, VerifyResult};
-pub use policy::{LimitOverrides, Policy, PolicyFile};
 pub use presentation::approval_prompt::{
     PromptTooLong, describe_capabilities, escape_control_chars, escape_for_display, single_line,
     single_line_for_display,
@@ -104,6 +102,8 @@ pub use toolcell_host::{
     PartialResultSink, ProfileSlot, Remaining, Report, ResumeError, StartError, Stop, Thrown, Timers, Usage, ValueSide,
     WaitOutcome, WaitResult, WallClock, Warning, pagemap_scan,
 };
+pub use toolcell_policy as policy;
+pub use toolcell_policy::{LimitOverrides, Policy, PolicyFile};
 pub use toolcell_reflection as reflection;
 pub(crate) use toolcell_schema as schema;
 pub use toolcell_schema::{Args, ParamProblem, Parameter, ParamsError, Schema, SchemaError};

@@ -11,8 +11,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Duration;
 
+use toolcell_tool::AuditContents;
+
 use super::AuditConfig;
-use super::event::{AuditContents, AuditEvent};
+use super::event::AuditEvent;
 use super::files::{CURRENT, FileHandle, FileIdentity, HeadFile, LogFile, LogFiles, LogLock, fault};
 use super::head::Head;
 use super::line::{self, Link, Repair};

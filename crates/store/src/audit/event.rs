@@ -2,7 +2,7 @@
 //!
 //! Invariant: parameters and output of a tool cannot get into a line by mistake. Codes are
 //! constants of this program, parameters are recorded as a [`Digest`], and free text is dropped
-//! unless the log was opened with [`AuditContents::Verbatim`].
+//! unless the log was opened with [`AuditContents::Verbatim`](toolcell_tool::AuditContents::Verbatim).
 
 use jiff::Timestamp;
 use toolcell_tool::{Status, ToolId};
@@ -156,7 +156,7 @@ pub struct EventFailure {
     /// The stable code, such as `timeout`.
     pub code: &'static str,
     /// The message, which may quote a tool's output: it is recorded only with
-    /// [`AuditContents::Verbatim`].
+    /// [`AuditContents::Verbatim`](toolcell_tool::AuditContents::Verbatim).
     pub message: Option<String>,
 }
 
@@ -199,7 +199,7 @@ pub struct StatusChange {
 /// Hash and size of the parameters of a call.
 ///
 /// The bytes are borrowed. They are written only to a log that was opened with
-/// [`AuditContents::Verbatim`].
+/// [`AuditContents::Verbatim`](toolcell_tool::AuditContents::Verbatim).
 #[derive(Clone, Copy)]
 pub struct Digest<'a> {
     blake3: blake3::Hash,
@@ -225,7 +225,7 @@ impl<'a> Digest<'a> {
         self.raw.len()
     }
 
-    /// The parameters themselves, for lines with [`AuditContents::Verbatim`] only.
+    /// The parameters themselves, for lines with [`AuditContents::Verbatim`](toolcell_tool::AuditContents::Verbatim) only.
     pub(super) fn raw(&self) -> &'a [u8] {
         self.raw
     }
@@ -235,16 +235,6 @@ impl std::fmt::Debug for Digest<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Digest({}, {} bytes)", self.blake3.to_hex(), self.raw.len())
     }
-}
-
-/// What is recorded of parameters and messages.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum AuditContents {
-    /// Hash and size of parameters, and the code of a failure.
-    #[default]
-    Digests,
-    /// Also the parameters and the failure message, up to a limit. They may contain secrets.
-    Verbatim,
 }
 
 #[cfg(test)]

@@ -9,9 +9,9 @@ use std::io::{self, Write};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use toolcell_tool::{NAME_LIMIT, ToolId};
+use toolcell_tool::{AuditContents, NAME_LIMIT, ToolId};
 
-use super::event::{Action, AuditContents, AuditEvent, Digest, StatusChange};
+use super::event::{Action, AuditEvent, Digest, StatusChange};
 use super::head::{Head, SEQ_LIMIT};
 use super::reader::LINE_LIMIT;
 

@@ -29,6 +29,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use toolcell_policy::variable_refusal;
+
 pub use command::{CommandHook, CommandTiming, TrustCheck};
 pub use error::{FailureCause, HookFailure};
 pub use event::{ApprovalAnswer, ApprovalPrompt, Approver, AwaitedAnswer, HookEvent, PromptHandle, ToolApproval};
@@ -45,7 +47,7 @@ use matcher::ToolMatcher;
 use runtime::HookRuntime;
 use worker::{InvocationContext, LeakedThreads};
 
-pub(crate) use program::{search_path, variable_refusal};
+pub(crate) use program::search_path;
 
 /// The timeout of a hook for which none was set.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5);

@@ -6,7 +6,7 @@
 
 use std::path::Path;
 
-use toolcell_capabilities::{ProtectedPath, Roots};
+use toolcell_capabilities::{ProtectedPath, Roots, folder_refusal};
 use toolcell_jail::Program;
 
 use crate::admission::hook::{ProgramFiles, search_path};
@@ -52,7 +52,8 @@ impl Toolbox {
         if self.policy.grants_no_folder() {
             return Ok(());
         }
-        self.policy.check_protected(&self.protected_paths())
+        let protected = self.protected_paths();
+        self.policy.check_folders(|path, access| folder_refusal(path, access, &protected))
     }
 }
 

@@ -11,27 +11,15 @@ use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
+use toolcell_policy::variable_refusal;
 
 /// The environment variables that every program gets, and the name prefix of further ones.
 const PASSED_VARIABLES: [&str; 6] = ["PATH", "HOME", "LANG", "LANGUAGE", "TZ", "TMPDIR"];
 const PASSED_PREFIX: &str = "LC_";
-/// The prefix of Toolcell's own variables, and the words that mark one of them as a secret.
-const OWN_PREFIX: &str = "TOOLCELL_";
-const SECRET_WORDS: [&str; 3] = ["TOKEN", "PASSWORD", "SECRET"];
 /// The maximum length of a `#!` line, in bytes, as in Linux (`BINPRM_BUF_SIZE`).
 const MAX_SHEBANG_BYTES: u64 = 256;
 /// The maximum depth of `#!` interpreters, as in Linux.
 const MAX_INTERPRETERS: usize = 4;
-
-/// Returns why a program must not get a variable of this name, or `None` if it may.
-pub(crate) fn variable_refusal(name: &str) -> Option<&'static str> {
-    if name.is_empty() || name.contains('=') || name.chars().any(char::is_control) {
-        return Some("it is not a valid environment variable name");
-    }
-    let is_secret = name.starts_with(OWN_PREFIX) && SECRET_WORDS.iter().any(|word| name.contains(word));
-    is_secret
-        .then_some("it holds a tool secret or a token, which hooks never receive; use a separate variable for the hook")
-}
 
 /// Returns the part of the host's environment that a program gets.
 pub(super) fn filtered_environment(named: &[String]) -> impl Iterator<Item = (OsString, OsString)> {
@@ -190,25 +178,6 @@ pub(super) fn resolve_program(program: &str, folder: &Path) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn no_secret_of_ours_can_be_named() {
-        for name in
-            ["TOOLCELL_SECRET_API", "TOOLCELL_MCP_TOKEN", "TOOLCELL_TOKEN", "TOOLCELL_KEY_PASSWORD", "", "A=B", "A\nB"]
-                .into_iter()
-                .chain([
-                    "TOOLCELL_METRICS_TOKEN",
-                    "TOOLCELL_NEW_PASSWORD",
-                    "TOOLCELL_MY_SECRETS",
-                    "TOOLCELL_TOKENS_FILE",
-                ])
-        {
-            assert!(variable_refusal(name).is_some(), "{name:?}");
-        }
-        for name in ["AWS_PROFILE", "TOOLCELL_DIR", "MY_TOOLCELL_SECRET_X"] {
-            assert_eq!(variable_refusal(name), None, "{name}");
-        }
-    }
 
     #[test]
     fn the_files_of_a_command_are_its_program_and_its_arguments() {

@@ -8,10 +8,10 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use toolcell_analysis::{Capabilities, Capability, CapabilityNeed};
+use toolcell_tool::{Capabilities, Capability, CapabilityNeed};
 use toolcell_tool::{Grants, IdPrefix, SecretGrant, SecretName, ToolId, ToolName};
 
-use crate::policy::provenance::{Origin, Sourced};
+use crate::provenance::{Origin, Sourced};
 
 /// The decision about one requested capability, and the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]

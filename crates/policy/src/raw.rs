@@ -10,11 +10,11 @@ use serde::Deserialize;
 use toml::Spanned;
 use toolcell_host::Budget;
 
-use crate::policy::approval::ApprovalMode;
-use crate::policy::command::{DEFAULT_HOOK_TIMEOUT_MS, HookTiming, MAX_HOOK_TIMEOUT_MS};
-use crate::policy::duplicates::Duplicates;
-use crate::policy::limits::{DEFAULT_MAX_TOOLS, Limit, MAX_TOOLS_LIMIT};
-use crate::policy::raw_grants::RawRule;
+use crate::approval::ApprovalMode;
+use crate::command::{DEFAULT_HOOK_TIMEOUT_MS, HookTiming, MAX_HOOK_TIMEOUT_MS};
+use crate::duplicates::Duplicates;
+use crate::limits::{DEFAULT_MAX_TOOLS, Limit, MAX_TOOLS_LIMIT};
+use crate::raw_grants::RawRule;
 
 /// The rights and limits of the tools that agents write. A project's file can only narrow what the
 /// user's file allows.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::{project, user};
-use crate::policy::Policy;
+use crate::Policy;
 
 fn check(text: &str, expect: &str) {
     let error = user(text).unwrap_err();

@@ -1,8 +1,8 @@
 //! The host's policy: what tools are granted, from the files of the user and of the project.
 //!
 //! Invariant: a project's file can only narrow. Whatever a policy with a project's file permits,
-//! the policy without it permits too. Nothing here reads a file, the environment or a clock; only
-//! [`Policy::check_protected`] inspects the granted folders.
+//! the policy without it permits too. Nothing here reads a file, the environment or a clock; the functions that check
+//! granted folders get what they need of the file system as a closure.
 
 mod approval;
 mod call;
@@ -27,26 +27,25 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::Value;
-use toolcell_analysis::{Capabilities, Capability};
-use toolcell_capabilities::{ProtectedPath, folder_refusal};
 use toolcell_host::Budget;
-use toolcell_store::audit::AuditContents;
-use toolcell_tool::{Lang, SecretGrant, ToolId, ToolName};
+use toolcell_tool::AuditContents;
+use toolcell_tool::{Access, Lang, SecretGrant, ToolId, ToolName};
+use toolcell_tool::{Capabilities, Capability};
 
-use crate::policy::grant_rules::{GrantRules, RuleTarget};
-use crate::policy::limits::{DEFAULT_MAX_TOOLS, Limits};
-use crate::policy::problem::GrantedFolder;
-use crate::policy::provenance::{Effective, Sourced};
+use crate::grant_rules::{GrantRules, RuleTarget};
+use crate::limits::{DEFAULT_MAX_TOOLS, Limits};
+use crate::problem::GrantedFolder;
+use crate::provenance::{Effective, Sourced};
 
 pub use approval::ApprovalMode;
-pub use command::{HookCommand, HookTiming, NamePattern};
+pub use command::{HookCommand, HookTiming, NamePattern, variable_refusal};
 pub use duplicates::Duplicates;
 pub use file::PolicyFile;
 pub use grant_rules::{GrantDecision, GrantVerdict};
 pub use limits::{Limit, LimitError, LimitOverrides};
 pub use problem::{PolicyError, PolicyProblem};
 pub use provenance::{Layer, Origin, Setting};
-pub(crate) use suggest::suggest_grant;
+pub use suggest::suggest_grant;
 pub use toolcell_tool::Grants;
 
 /// The default of `reflection.failures` and `reflection.repetitions`. (The contract says 2 and 3.)
@@ -76,14 +75,14 @@ pub struct Overrides {
 /// # Examples
 /// ```
 /// use std::path::Path;
-/// use toolcell::policy::{Layer, Policy, PolicyFile, LimitOverrides};
+/// use toolcell_policy::{Layer, Policy, PolicyFile, LimitOverrides};
 ///
 /// let user = PolicyFile::parse(Layer::User, "[ceilings]\ntimeout_ms = 60_000", Path::new("user.toml"))?;
 /// let project = PolicyFile::parse(Layer::Project, "[ceilings]\ntimeout_ms = 90_000", Path::new("project.toml"))?;
 /// let policy = Policy::from_layers([user, project])?;
 /// let error = policy.budget(&LimitOverrides { timeout_ms: Some(70_000), ..LimitOverrides::default() }).unwrap_err();
 /// assert_eq!(error.to_string(), "timeout_ms is 70000, it must be 1 to 60000 (ceiling of user user.toml:2)");
-/// # Ok::<(), toolcell::policy::PolicyError>(())
+/// # Ok::<(), toolcell_policy::PolicyError>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct Policy {
@@ -210,7 +209,8 @@ impl Policy {
     }
 
     /// Combines the decisions about several capabilities into one set of grants.
-    pub(crate) fn combine(rulings: &[GrantDecision]) -> Grants {
+    #[must_use]
+    pub fn combine(rulings: &[GrantDecision]) -> Grants {
         let mut grants = Grants::default();
         for ruling in rulings {
             grants.set_capability(ruling.capability, &ruling.grants);
@@ -229,22 +229,25 @@ impl Policy {
     ///
     /// # Errors
     /// `policy-invalid`
-    pub(crate) fn excludes_path(&self, store: &Path, real: impl Fn(&Path) -> PathBuf) -> Result<(), PolicyError> {
+    pub fn excludes_path(&self, store: &Path, real: impl Fn(&Path) -> PathBuf) -> Result<(), PolicyError> {
         problem::check_folders_exclude_store(&self.folders, store, real)
     }
 
-    /// Refuses a folder granted for writing that contains a protected path or is inside of one, and
-    /// one granted for reading that contains a hidden path. A folder that does not exist is checked
-    /// when it is opened.
+    /// Refuses the granted folders for which `refusal` returns a reason. It gets the path of a
+    /// folder and whether the folder is granted for reading or for writing.
     ///
     /// # Errors
     /// `policy-invalid`
-    pub fn check_protected(&self, protected: &[ProtectedPath]) -> Result<(), PolicyError> {
-        problem::check_folders_unprotected(&self.folders, |path, access| folder_refusal(path, access, protected))
+    pub fn check_folders(
+        &self,
+        refusal: impl Fn(&Path, Access) -> std::io::Result<Option<String>>,
+    ) -> Result<(), PolicyError> {
+        problem::check_folders(&self.folders, refusal)
     }
 
     /// Returns whether no folder is granted.
-    pub(crate) const fn grants_no_folder(&self) -> bool {
+    #[must_use]
+    pub const fn grants_no_folder(&self) -> bool {
         self.folders.is_empty()
     }
 

@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use toolcell_analysis::{Capabilities, Capability};
-use toolcell_store::audit::AuditContents;
+use toolcell_tool::AuditContents;
+use toolcell_tool::{Capabilities, Capability};
 use toolcell_tool::{Lang, ToolId};
 
 use super::{ALL, granted, name, policy, project, user};
-use crate::policy::{ApprovalMode, HookTiming, Layer, Limit, LimitOverrides, OnAuditFailure, Overrides, Policy};
+use crate::{ApprovalMode, HookTiming, Layer, Limit, LimitOverrides, OnAuditFailure, Overrides, Policy};
 
 /// Returns the row of a key, followed by its ignored values.
 fn row(policy: &Policy, key: &str) -> String {

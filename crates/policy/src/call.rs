@@ -2,8 +2,8 @@
 
 use toolcell_host::Budget;
 
-use crate::policy::limits::{Limit, LimitError, LimitOverrides};
-use crate::policy::{OnAuditFailure, Policy};
+use crate::limits::{Limit, LimitError, LimitOverrides};
+use crate::{OnAuditFailure, Policy};
 
 impl Policy {
     /// Checks a call's budget against the ceilings.
@@ -23,7 +23,8 @@ impl Policy {
     }
 
     /// Returns the value of each limit of a call, and where it was set.
-    pub(crate) fn limits_with_origins(&self, wanted: &LimitOverrides) -> Vec<(Limit, u64, String)> {
+    #[must_use]
+    pub fn limits_with_origins(&self, wanted: &LimitOverrides) -> Vec<(Limit, u64, String)> {
         let of = |limit: Limit| {
             if let Some(value) = wanted.get(limit) {
                 return (limit, value, "requested by the caller".to_owned());
@@ -35,7 +36,8 @@ impl Policy {
     }
 
     /// Returns whether a run that cannot be recorded must not start.
-    pub(crate) fn is_audit_required(&self) -> bool {
+    #[must_use]
+    pub fn is_audit_required(&self) -> bool {
         self.on_audit_failure() == OnAuditFailure::Refuse
     }
 }

@@ -13,20 +13,20 @@ use blake3::Hash;
 use serde::Deserialize as _;
 use toml::Spanned;
 use toml::de::{DeTable, Deserializer};
-use toolcell_store::audit::AuditContents;
+use toolcell_tool::AuditContents;
 use toolcell_tool::{IdPrefix, Lang, TAG_LIMIT, ToolName};
 
-use crate::hook::variable_refusal;
-use crate::policy::OnAuditFailure;
-use crate::policy::approval::ApprovalMode;
-use crate::policy::command::{DEFAULT_HOOK_TIMEOUT_MS, HookCommand, NamePattern};
-use crate::policy::duplicates::Duplicates;
-use crate::policy::grant_rules::{FileRules, Scope};
-use crate::policy::limits::{Limit, PerLimit};
-use crate::policy::problem::{GrantedFolder, PolicyError, PolicyParser, escape_for_display};
-use crate::policy::provenance::{Layer, Sourced, toml_key};
-use crate::policy::raw::{RawContents, RawGrantRules, RawHook, RawLang, RawLimits, RawPolicy};
-use crate::policy::schema::SCHEMA;
+use crate::OnAuditFailure;
+use crate::approval::ApprovalMode;
+use crate::command::variable_refusal;
+use crate::command::{DEFAULT_HOOK_TIMEOUT_MS, HookCommand, NamePattern};
+use crate::duplicates::Duplicates;
+use crate::grant_rules::{FileRules, Scope};
+use crate::limits::{Limit, PerLimit};
+use crate::problem::{GrantedFolder, PolicyError, PolicyParser, escape_for_display};
+use crate::provenance::{Layer, Sourced, toml_key};
+use crate::raw::{RawContents, RawGrantRules, RawHook, RawLang, RawLimits, RawPolicy};
+use crate::schema::SCHEMA;
 
 /// The maximum size of a file in bytes. A project's file is untrusted.
 const MAX_FILE_BYTES: usize = 256 * 1024;
@@ -38,7 +38,7 @@ const MAX_HOOK_NAME_CHARS: usize = 64;
 /// # Examples
 /// ```
 /// use std::path::Path;
-/// use toolcell::policy::{Layer, PolicyFile};
+/// use toolcell_policy::{Layer, PolicyFile};
 ///
 /// let path = Path::new("toolcell.toml");
 /// assert!(PolicyFile::parse(Layer::User, "[limits]\nfuel = 50_000", path).is_ok());

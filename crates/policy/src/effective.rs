@@ -5,14 +5,14 @@
 use std::path::PathBuf;
 
 use serde_json::Value;
-use toolcell_analysis::Capability;
-use toolcell_store::audit::AuditContents;
+use toolcell_tool::AuditContents;
+use toolcell_tool::Capability;
 use toolcell_tool::{FilesGrant, Grants, KvGrant, Lang, NetGrant, Scheme, SecretGrant};
 
-use crate::policy::grant_rules::Rule;
-use crate::policy::limits::Limit;
-use crate::policy::provenance::{Effective, Origin, Setting, toml_list, toml_string};
-use crate::policy::{OnAuditFailure, Policy};
+use crate::grant_rules::Rule;
+use crate::limits::Limit;
+use crate::provenance::{Effective, Origin, Setting, toml_list, toml_string};
+use crate::{OnAuditFailure, Policy};
 
 impl Policy {
     /// Returns all settings, in the order of a file. A language that was not set is left out: the
@@ -43,7 +43,7 @@ impl Policy {
         settings.extend(self.reserved_settings());
         settings.extend(self.grant_settings());
         settings.extend(self.hooks.iter().map(|hook| Setting {
-            key: format!("hooks.{}", crate::policy::provenance::toml_key(&hook.name)),
+            key: format!("hooks.{}", crate::provenance::toml_key(&hook.name)),
             value: toml_list(&hook.command),
             origin: hook.origin.clone(),
             ignored: Vec::new(),

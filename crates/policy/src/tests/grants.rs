@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use toolcell_analysis::{Capabilities, Capability};
 use toolcell_tool::ToolId;
+use toolcell_tool::{Capabilities, Capability};
 
 use super::{ALL, name, policy, user};
-use crate::policy::{GrantDecision, GrantVerdict, Policy};
+use crate::{GrantDecision, GrantVerdict, Policy};
 
 const ID: ToolId = ToolId::from_bytes([0x0b; 32]);
 

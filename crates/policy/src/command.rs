@@ -12,7 +12,11 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use toolcell_tool::ToolName;
 
-use crate::policy::provenance::{Layer, Origin};
+use crate::provenance::{Layer, Origin};
+
+/// The prefix of Toolcell's own variables, and the words that mark one of them as a secret.
+const OWN_PREFIX: &str = "TOOLCELL_";
+const SECRET_WORDS: [&str; 3] = ["TOKEN", "PASSWORD", "SECRET"];
 
 /// The default timeout of a hook in milliseconds.
 pub(super) const DEFAULT_HOOK_TIMEOUT_MS: u64 = 5_000;
@@ -78,5 +82,40 @@ impl NamePattern {
 impl fmt::Display for NamePattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
+    }
+}
+
+/// Returns why a program must not get a variable of this name, or `None` if it may.
+#[must_use]
+pub fn variable_refusal(name: &str) -> Option<&'static str> {
+    if name.is_empty() || name.contains('=') || name.chars().any(char::is_control) {
+        return Some("it is not a valid environment variable name");
+    }
+    let is_secret = name.starts_with(OWN_PREFIX) && SECRET_WORDS.iter().any(|word| name.contains(word));
+    is_secret
+        .then_some("it holds a tool secret or a token, which hooks never receive; use a separate variable for the hook")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_secret_of_ours_can_be_named() {
+        for name in
+            ["TOOLCELL_SECRET_API", "TOOLCELL_MCP_TOKEN", "TOOLCELL_TOKEN", "TOOLCELL_KEY_PASSWORD", "", "A=B", "A\nB"]
+                .into_iter()
+                .chain([
+                    "TOOLCELL_METRICS_TOKEN",
+                    "TOOLCELL_NEW_PASSWORD",
+                    "TOOLCELL_MY_SECRETS",
+                    "TOOLCELL_TOKENS_FILE",
+                ])
+        {
+            assert!(variable_refusal(name).is_some(), "{name:?}");
+        }
+        for name in ["AWS_PROFILE", "TOOLCELL_DIR", "MY_TOOLCELL_SECRET_X"] {
+            assert_eq!(variable_refusal(name), None, "{name}");
+        }
     }
 }

@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use toolcell_tool::Access;
 
-use crate::policy::command::HookCommand;
-use crate::policy::provenance::{Layer, Origin};
+use crate::command::HookCommand;
+use crate::provenance::{Layer, Origin};
 
 /// The maximum number of reported problems of a file.
 const MAX_REPORTED_PROBLEMS: usize = 100;
@@ -127,13 +127,13 @@ pub(super) fn check_folders_exclude_store(
     if problems.is_empty() { Ok(()) } else { Err(PolicyError { problems, more: 0 }) }
 }
 
-/// Checks that `refused` gives no reason against any folder.
-pub(super) fn check_folders_unprotected(
+/// Checks that `refusal` gives no reason against any folder.
+pub(super) fn check_folders(
     folders: &[GrantedFolder],
-    refused: impl Fn(&Path, Access) -> std::io::Result<Option<String>>,
+    refusal: impl Fn(&Path, Access) -> std::io::Result<Option<String>>,
 ) -> Result<(), PolicyError> {
     let wrong = folders.iter().filter_map(|at| {
-        let message = match refused(&at.folder, at.access) {
+        let message = match refusal(&at.folder, at.access) {
             Ok(None) => return None,
             Ok(Some(why)) if at.access == Access::Write => {
                 format!("a tool could change its own permissions: {why}; grant another folder, or `read`")

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use toolcell_host::Budget;
 
-use crate::policy::provenance::{Effective, Origin, Sourced};
+use crate::provenance::{Effective, Origin, Sourced};
 
 /// The default maximum number of named tools.
 pub(super) const DEFAULT_MAX_TOOLS: u64 = 100;
@@ -110,11 +110,11 @@ impl<T> PerLimit<T> {
 ///
 /// # Examples
 /// ```
-/// use toolcell::policy::{Policy, LimitOverrides};
+/// use toolcell_policy::{Policy, LimitOverrides};
 ///
 /// let budget = Policy::default().budget(&LimitOverrides { timeout_ms: Some(5_000), ..LimitOverrides::default() })?;
 /// assert_eq!(budget.deadline.as_secs(), 5);
-/// # Ok::<(), toolcell::policy::LimitError>(())
+/// # Ok::<(), toolcell_policy::LimitError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LimitOverrides {

@@ -9,16 +9,16 @@ use std::ops::Range;
 use std::path::{Component, Path, PathBuf};
 
 use toml::Spanned;
-use toolcell_analysis::Capability;
+use toolcell_tool::Capability;
 use toolcell_tool::{
     Access, CallableTools, FilesGrant, FolderName, GRANTS_LIMIT, GrantError, Grants, HOSTS_LIMIT, HostPattern, KvGrant,
     NetGrant, PathPrefix, SecretGrant, SecretName, SpaceName, ToolId, parse_address_range,
 };
 
-use crate::policy::grant_rules::{Rule, Scope};
-use crate::policy::problem::{PolicyParser, escape_for_display};
-use crate::policy::provenance::Sourced;
-use crate::policy::raw_grants::{OrFalse, RawFilesRule, RawKvRule, RawNetRule, RawRule, RawSecretRule, RawToolsRule};
+use crate::grant_rules::{Rule, Scope};
+use crate::problem::{PolicyParser, escape_for_display};
+use crate::provenance::Sourced;
+use crate::raw_grants::{OrFalse, RawFilesRule, RawKvRule, RawNetRule, RawRule, RawSecretRule, RawToolsRule};
 
 /// A parsed value with its span.
 struct Located<T> {

@@ -7,10 +7,10 @@ mod schema;
 
 use std::path::Path;
 
-use toolcell_analysis::{Capabilities, Capability};
+use toolcell_tool::{Capabilities, Capability};
 use toolcell_tool::{ToolId, ToolName};
 
-use crate::policy::{Grants, Layer, Policy, PolicyError, PolicyFile};
+use crate::{Grants, Layer, Policy, PolicyError, PolicyFile};
 
 /// A file with every key.
 const ALL: &str = r#"

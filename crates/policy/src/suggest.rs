@@ -3,14 +3,15 @@
 //! Invariant: the line is for one tool, and grants exactly what that tool names; where the tool
 //! names nothing, it contains a placeholder for the user to fill in.
 
-use toolcell_analysis::{Capability, CapabilityNeed};
+use toolcell_tool::{Capability, CapabilityNeed};
 use toolcell_tool::{Endpoint, ToolName};
 
-use crate::policy::provenance::{toml_key, toml_list, toml_string};
+use crate::provenance::{toml_key, toml_list, toml_string};
 
 /// Returns the line that would grant a capability to a tool, or one line for each host, folder or
 /// secret that the tool names.
-pub(crate) fn suggest_grant(tool: &ToolName, capability: Capability, need: Option<&CapabilityNeed>) -> String {
+#[must_use]
+pub fn suggest_grant(tool: &ToolName, capability: Capability, need: Option<&CapabilityNeed>) -> String {
     let (key, name) = (format!("grants.tools.{}", toml_key(tool.as_str())), capability.name());
     let named: Vec<&str> = need.iter().flat_map(|need| &need.named).map(String::as_str).collect();
     let first = || toml_string(named.first().copied().unwrap_or("…"));

@@ -13,8 +13,8 @@ use serde_json::Value;
 use toml::Spanned;
 use toml::de::{DeArray, DeInteger, DeTable, DeValue};
 
-use crate::policy::problem::{PolicyParser, escape_for_display};
-use crate::policy::raw::RawPolicy;
+use crate::problem::{PolicyParser, escape_for_display};
+use crate::raw::RawPolicy;
 
 /// The JSON Schema of a policy file: draft 7, which TOML editors support best.
 pub(super) static SCHEMA: LazyLock<Value> = LazyLock::new(|| {

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use toml::de::{DeTable, DeValue};
 
 use super::{ALL, user};
-use crate::policy::Policy;
+use crate::Policy;
 
 /// Converts a file to the JSON that editors validate.
 fn json(text: &str) -> Value {
