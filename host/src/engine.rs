@@ -12,7 +12,9 @@ mod ticker;
 pub use config::ImageKind;
 pub(crate) use config::{CONTEXT_GLOBAL, PC_GLOBAL};
 pub use image::GUEST_DIGEST;
-pub(crate) use image::{BLOCK_BYTES, Image, allocation_strategy, discard_pages, fresh_block, is_pooled, prefer_huge_pages};
+pub(crate) use image::{
+    BLOCK_BYTES, Image, allocation_strategy, discard_pages, fresh_block, is_pooled, prefer_huge_pages,
+};
 pub use start_error::StartError;
 pub use ticker::Interruption;
 pub(crate) use ticker::{Watch, interruption, watch};

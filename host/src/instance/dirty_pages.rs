@@ -101,7 +101,9 @@ impl ReclaimSchedule {
 mod tests {
     use super::*;
     use crate::instance::HostState;
-    use crate::{Budget, CallContext, CallDeadline, ImageKind, Outcome, Params, PrepareResult, Sandbox, SandboxConfig, Script};
+    use crate::{
+        Budget, CallContext, CallDeadline, ImageKind, Outcome, Params, PrepareResult, Sandbox, SandboxConfig, Script,
+    };
 
     #[test]
     fn what_evaluating_scripts_touched_is_given_back_after_some_calls_and_not_before() {
