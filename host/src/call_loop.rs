@@ -7,14 +7,15 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use toolcell_json::{Json, Params};
+use toolcell_json::{Json, Params};
 use toolcell_protocol::{
     Call, CompletionRef, LimitExceeded, Load, OperationErrorRef, OperationOutputRef, Reply, Resume,
 };
 
 use crate::context::{CallContext, Script};
 use crate::host_calls::{HostCallDriver, Remaining, WaitOutcome, WaitResult};
-use crate::instance::{GuestExport, GuestInstance};
-use crate::limits::{Budget, CallDeadline};
+use crate::instance::{GuestExport, GuestInstance, GuestStop};
+use crate::limits::{Budget, CallDeadline, Interrupted};
 use crate::outcome::{Outcome, Stop, Thrown, ValueSide, Warning};
 use crate::stack_trace;
 
@@ -25,18 +26,18 @@ const MAX_MANIFEST_BYTES: usize = 256 << 10;
 pub(crate) enum EarlyExit {
     Threw(Thrown),
     Stopped(Stop),
+    Interrupted(Interrupted),
 }
 
 impl EarlyExit {
-    pub(crate) fn into_outcome(self, script: &Script<'_>, until: &CallDeadline, budget: &Budget) -> Outcome {
+    pub(crate) fn into_outcome(self, script: &Script<'_>, budget: &Budget) -> Outcome {
         match self {
             Self::Threw(mut thrown) => {
                 stack_trace::fix_positions(&mut thrown, script.name, script.source);
                 Outcome::Threw(thrown)
             }
-            Self::Stopped(Stop::Cancelled) if !until.is_cancelled() => {
-                Outcome::Stopped(Stop::Deadline { limit: budget.deadline })
-            }
+            Self::Interrupted(Interrupted::Deadline) => Outcome::Stopped(Stop::Deadline { limit: budget.deadline }),
+            Self::Interrupted(Interrupted::Cancelled) => Outcome::Stopped(Stop::Cancelled),
             // If the limit also covers loading the script, the call started with less fuel than the
             // configured limit.
             Self::Stopped(Stop::OutOfFuel { .. }) => Outcome::Stopped(Stop::OutOfFuel { limit: budget.fuel }),
@@ -48,6 +49,15 @@ impl EarlyExit {
 impl From<Stop> for EarlyExit {
     fn from(stop: Stop) -> Self {
         Self::Stopped(stop)
+    }
+}
+
+impl From<GuestStop> for EarlyExit {
+    fn from(stop: GuestStop) -> Self {
+        match stop {
+            GuestStop::Stopped(stop) => Self::Stopped(stop),
+            GuestStop::Interrupted(interrupted) => Self::Interrupted(interrupted),
+        }
     }
 }
 
@@ -213,8 +223,8 @@ fn wait_and_resume<P: SuspendMode>(
     if let Ok(waited) = &waited {
         cell.charge_fuel(waited.fuel)?;
     }
-    if until.is_expired() {
-        return Err(Stop::Cancelled.into());
+    if let Some(interrupted) = until.interrupted() {
+        return Err(EarlyExit::Interrupted(interrupted));
     }
     let waited = match waited {
         Ok(waited) => waited,

@@ -1,6 +1,7 @@
 //! Errors of the caller, of the machine, and of Toolcell itself, about one call.
 //!
-//! Invariant: nothing that a tool does is reported here.
+//! Invariant: nothing that a tool does is reported here. A bug of Toolcell is a variant of its own,
+//! whose hint blames neither the caller nor the machine.
 
 /// An error that prevents a call from starting.
 #[derive(Debug, thiserror::Error)]
@@ -27,12 +28,31 @@ pub enum CallError {
     /// The machine could not provide the memory or the address space for an instance.
     #[error("no instance could be created: {0}")]
     NoInstance(String),
+    /// The system provides no random numbers for the seed of a call.
+    #[error("the system provides no random numbers: {0}")]
+    NoRandom(String),
+    /// The async runtime of the caller shut down before the call started.
+    #[error("the async runtime shut down before the run started")]
+    RuntimeShutDown,
+    /// A part of Toolcell broke a rule that another part relies on.
+    #[error("a bug in Toolcell: {detail}")]
+    Bug {
+        /// The broken rule, or the error that cannot happen.
+        detail: String,
+    },
     /// A profile was requested for a call in a worker process, whose memory the host cannot read.
     #[error("a call in the jail cannot be profiled")]
     ProfileInJail,
 }
 
 impl CallError {
+    /// Returns the error for a broken rule of Toolcell itself.
+    pub fn bug(detail: impl std::fmt::Display) -> Self {
+        let detail = format!("{detail:#}");
+        tracing::error!(detail, "a bug in Toolcell");
+        Self::Bug { detail }
+    }
+
     /// Returns the stable code of this error.
     #[must_use]
     pub const fn code(&self) -> &'static str {
@@ -40,6 +60,9 @@ impl CallError {
             Self::LimitInvalid { .. } => "limit-invalid",
             Self::Busy { .. } => "busy",
             Self::NoInstance(_) => "no-instance",
+            Self::NoRandom(_) => "no-random",
+            Self::RuntimeShutDown => "cancelled",
+            Self::Bug { .. } => "bug",
             Self::ProfileInJail => "profile-in-jail",
         }
     }
@@ -51,6 +74,9 @@ impl CallError {
             Self::LimitInvalid { .. } => "choose a limit in that range",
             Self::Busy { .. } => "wait for a free slot, or configure more slots",
             Self::NoInstance(_) => "give the process more memory or address space, or the sandbox fewer slots",
+            Self::NoRandom(_) => "let the process read the system's random numbers (getrandom(2))",
+            Self::RuntimeShutDown => "run the tool again in a runtime that lives until the run ends",
+            Self::Bug { .. } => "this is a bug in Toolcell; report it with this message",
             Self::ProfileInJail => "profile it without --jail (TOOLCELL_JAIL); it uses the same fuel there",
         }
     }

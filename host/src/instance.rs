@@ -20,7 +20,7 @@ use wasmtime::{
 
 use crate::engine::{self, ImageKind, Interruption, StartError, Watch, is_pooled};
 use crate::error::CallError;
-use crate::limits::CallDeadline;
+use crate::limits::{CallDeadline, Interrupted};
 use crate::outcome::Stop;
 use dirty_pages::ReclaimSchedule;
 
@@ -160,6 +160,26 @@ impl GuestModule {
     }
 }
 
+/// The reason why a call into the guest did not return a reply.
+pub(crate) enum GuestStop {
+    /// The call exceeded a limit, or the guest failed.
+    Stopped(Stop),
+    /// The call was interrupted from outside.
+    Interrupted(Interrupted),
+}
+
+impl From<Stop> for GuestStop {
+    fn from(stop: Stop) -> Self {
+        Self::Stopped(stop)
+    }
+}
+
+impl From<Interrupted> for GuestStop {
+    fn from(interrupted: Interrupted) -> Self {
+        Self::Interrupted(interrupted)
+    }
+}
+
 /// A reason why an image is not used.
 pub(crate) enum ImageError {
     /// The image does not work on this machine; another one may.
@@ -233,7 +253,8 @@ impl<'a> GuestInstance<'a> {
         let inside = self.store.data_mut();
         inside.advance_by_fuel(left);
         inside.clock_fuel = fuel;
-        self.store.set_fuel(fuel).map_err(|error| CallError::NoInstance(error.to_string()))
+        // Fuel counting is always enabled in the engine.
+        self.store.set_fuel(fuel).map_err(CallError::bug)
     }
 
     /// Restores the fuel limit, the remaining fuel and the virtual clock of a suspended call.
@@ -272,27 +293,31 @@ impl<'a> GuestInstance<'a> {
 
     /// Calls an export with a request. Returns the reply of the guest, or the reason why the call
     /// was stopped.
-    pub(crate) fn call_export<T: serde::Serialize>(&mut self, verb: GuestExport, request: &T) -> Result<Reply, Stop> {
+    pub(crate) fn call_export<T: serde::Serialize>(
+        &mut self,
+        verb: GuestExport,
+        request: &T,
+    ) -> Result<Reply, GuestStop> {
         let frame = encode(request).map_err(|error| Stop::Crashed { detail: error.to_string() })?;
         self.call_export_bytes(verb, &frame)
     }
 
-    fn call_export_bytes(&mut self, verb: GuestExport, frame: &[u8]) -> Result<Reply, Stop> {
+    fn call_export_bytes(&mut self, verb: GuestExport, frame: &[u8]) -> Result<Reply, GuestStop> {
         let until = self.store.data().deadline.clone();
         // Work that takes less than a slice never checks the deadline by itself.
-        if until.is_expired() {
-            return Err(Stop::Cancelled);
+        if let Some(interrupted) = until.interrupted() {
+            return Err(interrupted.into());
         }
         let asked = self.round_trip(verb, frame, &until);
         let inside = self.store.data_mut();
         if let Some(stop) = inside.stop.take() {
-            return Err(stop);
+            return Err(stop.into());
         }
         if inside.memory_refused {
-            return Err(Stop::OutOfMemory { limit: inside.memory_limit });
+            return Err(Stop::OutOfMemory { limit: inside.memory_limit }.into());
         }
         match asked {
-            Ok(reply) => reply.map_err(|error| Stop::Crashed { detail: error.to_string() }),
+            Ok(reply) => Ok(reply.map_err(|error| Stop::Crashed { detail: error.to_string() })?),
             Err(error) => Err(self.classify_trap(&error)),
         }
     }
@@ -332,14 +357,13 @@ impl<'a> GuestInstance<'a> {
     }
 
     /// Maps a Wasm trap to a stop reason.
-    fn classify_trap(&self, error: &wasmtime::Error) -> Stop {
+    fn classify_trap(&self, error: &wasmtime::Error) -> GuestStop {
         let inside = self.store.data();
-        match error.downcast_ref::<Trap>() {
+        let stop = match error.downcast_ref::<Trap>() {
             Some(Trap::OutOfFuel) => Stop::OutOfFuel { limit: inside.clock_fuel },
             Some(Trap::StackOverflow) => Stop::StackOverflow,
-            // The caller, who knows the deadline and the token, distinguishes a deadline from a
-            // cancellation.
-            Some(Trap::Interrupt) => Stop::Cancelled,
+            // Without a cancellation, only the deadline interrupts.
+            Some(Trap::Interrupt) => return inside.deadline.interrupted().unwrap_or(Interrupted::Deadline).into(),
             _ => {
                 let detail = inside.panic_message().unwrap_or_else(|| match error.downcast_ref::<HostTrap>() {
                     Some(ended) => ended.to_string(),
@@ -348,7 +372,8 @@ impl<'a> GuestInstance<'a> {
                 tracing::warn!(detail, "the engine inside a cell failed");
                 Stop::Crashed { detail }
             }
-        }
+        };
+        stop.into()
     }
 }
 

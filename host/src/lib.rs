@@ -41,8 +41,8 @@ pub use host_calls::{
     Remaining, Timers, WaitOutcome, WaitResult,
 };
 pub use limits::{
-    AcquireError, Budget, CallDeadline, CallLimiter, CallPermit, CancelToken, FuelScope, MAX_NESTED_CALLS, Notifier,
-    OnOverload,
+    AcquireError, Budget, CallDeadline, CallLimiter, CallPermit, CancelToken, FuelScope, Interrupted, MAX_NESTED_CALLS,
+    Notifier, OnOverload,
 };
 pub use outcome::{ClockReading, LogLine, Outcome, Report, Stop, Thrown, Usage, ValueSide, Warning};
 pub use prepared::{PrepareResult, Prepared};

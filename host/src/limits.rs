@@ -8,4 +8,4 @@ mod deadline;
 
 pub use budget::{Budget, FuelScope};
 pub use call_limiter::{AcquireError, CallLimiter, CallPermit, MAX_NESTED_CALLS, OnOverload};
-pub use deadline::{CallDeadline, CancelToken, Notifier};
+pub use deadline::{CallDeadline, CancelToken, Interrupted, Notifier};

@@ -169,7 +169,7 @@ impl Sandbox {
         self.guest.note_evaluation();
         let load_fuel = budget.fuel - cell.fuel_left();
         let ended = |end: EarlyExit, cell: GuestInstance<'_>| {
-            let outcome = end.into_outcome(script, &attempt.deadline, budget);
+            let outcome = end.into_outcome(script, budget);
             let usage = Usage { load_fuel, memory: cell.memory_bytes(), ..Usage::default() };
             Ok(PrepareResult::Failed(cell.into_state().into_report(outcome, usage, started)))
         };
@@ -180,7 +180,7 @@ impl Sandbox {
         let state = if cell.state().is_run_specific || !cell.state().logs.is_empty() {
             PreparedState::Script
         } else {
-            PreparedState::Snapshot(cell.memory_delta().map_err(|error| CallError::NoInstance(error.to_string()))?)
+            PreparedState::Snapshot(cell.memory_delta().map_err(CallError::bug)?)
         };
         let manifest = match shape {
             ToolShape::Function => FUNCTION_MANIFEST.clone(),

@@ -310,10 +310,10 @@ impl<'a> CallInProgress<'a> {
         let (outcome, of_result) = match turn {
             Ok(CallStep::Returned(value, warnings)) => (Outcome::Returned(value), warnings),
             Ok(CallStep::Suspends(sleep)) => {
-                let memory = cell.memory_delta().map_err(|error| CallError::NoInstance(error.to_string()))?;
+                let memory = cell.memory_delta().map_err(CallError::bug)?;
                 return Ok(SuspendableStatus::Suspended(self.suspend(cell, memory, until), sleep));
             }
-            Err(end) => (end.into_outcome(&self.script, until, &self.budget), Vec::new()),
+            Err(end) => (end.into_outcome(&self.script, &self.budget), Vec::new()),
         };
         let CallFuel { limit, load_fuel } = self.fuel;
         let fuel = limit - cell.fuel_left();

@@ -176,7 +176,7 @@ impl Jail {
             CallReply::Ready { load_fuel, manifest, load_mode: form } => (load_fuel, manifest, form),
             CallReply::Finished(report) => return Ok(JailPrepareResult::Failed(*report)),
             CallReply::Suspended(_) | CallReply::ScriptMismatch => {
-                return Err(CallError::NoInstance("the worker sent an unexpected reply to a script".to_owned()));
+                return Err(CallError::bug("the worker sent an unexpected reply to a script"));
             }
         };
         let (name, source) = (script.name.to_owned(), script.source.to_owned());
@@ -205,9 +205,7 @@ impl Jail {
     ) -> Result<Report, CallError> {
         match self.call_inner(prepared, params, budget, run, SuspendPolicy::Never)? {
             CallStatus::Finished(report) => Ok(report),
-            CallStatus::Suspended(_) => {
-                Err(CallError::NoInstance("a worker suspended a call that may not be suspended".to_owned()))
-            }
+            CallStatus::Suspended(_) => Err(CallError::bug("a worker suspended a call that may not be suspended")),
         }
     }
 
@@ -305,6 +303,10 @@ impl Jail {
                 self.return_worker(worker);
                 Err(CallError::NoInstance(reason))
             }
+            Err(WorkerLost::Bug(detail)) => {
+                drop(worker);
+                Err(CallError::bug(detail))
+            }
             Ok(came) => {
                 self.return_worker(worker);
                 Ok(came)
@@ -348,7 +350,7 @@ fn call_status(came: CallReply) -> Result<CallStatus, CallError> {
         CallReply::Finished(report) => Ok(CallStatus::Finished(*report)),
         CallReply::Suspended(suspended) => Ok(CallStatus::Suspended(*suspended)),
         CallReply::Ready { .. } | CallReply::ScriptMismatch => {
-            Err(CallError::NoInstance("the worker sent an unexpected reply to a call".to_owned()))
+            Err(CallError::bug("the worker sent an unexpected reply to a call"))
         }
     }
 }

@@ -15,7 +15,7 @@ use crate::confine::Confinement;
 
 /// The version of the messages in this module. Host and worker are the same program, unless the
 /// host names another one.
-pub(crate) const VERSION: u32 = 3;
+pub(crate) const VERSION: u32 = 4;
 
 /// The only argument of a process that is to act as a worker.
 pub(crate) const WORKER_ARG: &str = "toolcell-jail-worker";
@@ -146,6 +146,8 @@ pub(crate) enum WorkerMessage {
     ReadClock,
     /// A partial result.
     Partial(String),
+    /// A part of Toolcell broke a rule, so that the call did not start.
+    Bug(String),
 }
 
 /// The state in which a script is cached.

@@ -46,6 +46,8 @@ pub(crate) enum WorkerLost {
     Worker(Stop),
     /// The worker could not create an instance for the call. It remains usable.
     NoInstance(String),
+    /// The worker reports a bug of Toolcell, before the call started.
+    Bug(String),
 }
 
 /// A worker during a call, with the inputs of the call.
@@ -140,8 +142,7 @@ impl<'a, 'r> WorkerSession<'a, 'r> {
                 Ok(CallReply::Ready { load_fuel, manifest, load_mode: form })
             }
             WorkerMessage::Finished(report) => self.check_report(report),
-            WorkerMessage::NoInstance(reason) => Err(WorkerLost::NoInstance(reason)),
-            _ => Err(protocol_violation()),
+            other => Err(no_reply(other)),
         }
     }
 
@@ -166,8 +167,7 @@ impl<'a, 'r> WorkerSession<'a, 'r> {
             WorkerMessage::Suspended(bytes) if patience == SuspendPolicy::Allowed => {
                 self.check_suspended(&bytes).map(Some)
             }
-            WorkerMessage::NoInstance(reason) => Err(WorkerLost::NoInstance(reason)),
-            _ => Err(protocol_violation()),
+            other => Err(no_reply(other)),
         }
     }
 
@@ -186,8 +186,7 @@ impl<'a, 'r> WorkerSession<'a, 'r> {
             WorkerMessage::ScriptMismatch => Ok(CallReply::ScriptMismatch),
             WorkerMessage::Finished(report) => self.check_report(report),
             WorkerMessage::Suspended(bytes) => self.check_suspended(&bytes),
-            WorkerMessage::NoInstance(reason) => Err(WorkerLost::NoInstance(reason)),
-            _ => Err(protocol_violation()),
+            other => Err(no_reply(other)),
         }
     }
 
@@ -343,6 +342,15 @@ impl<'a, 'r> WorkerSession<'a, 'r> {
             ChannelError::TimedOut => WorkerLost::Worker(Stop::Deadline { limit: self.budget.deadline }),
             other => worker_died(format!("{other}; it was killed")),
         }
+    }
+}
+
+/// Returns the error for a message that is not a reply to the request.
+fn no_reply(message: WorkerMessage) -> WorkerLost {
+    match message {
+        WorkerMessage::NoInstance(reason) => WorkerLost::NoInstance(reason),
+        WorkerMessage::Bug(detail) => WorkerLost::Bug(detail),
+        _ => protocol_violation(),
     }
 }
 

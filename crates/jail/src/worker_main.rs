@@ -159,7 +159,7 @@ impl WorkerServer {
                 WorkerMessage::Ready { load_fuel, manifest, load_mode: form }
             }
             Ok(PrepareResult::Failed(report)) => WorkerMessage::Finished(Box::new(report)),
-            Err(error) => no_instance(&error),
+            Err(error) => call_failed(error),
         }
     }
 
@@ -179,7 +179,8 @@ impl WorkerServer {
         *used = self.tick;
         let params = match Params::parse(params) {
             Ok(params) => params,
-            Err(error) => return WorkerMessage::NoInstance(error.to_string()),
+            // The host has validated the parameters.
+            Err(error) => return WorkerMessage::Bug(error.to_string()),
         };
         let granted = ProxyContext::new(&self.link, terms);
         let run = call_context(&granted, terms);
@@ -187,7 +188,7 @@ impl WorkerServer {
             SuspendPolicy::Never => self.sandbox.call(prepared, &params, &terms.budget, &run).map(CallStatus::Finished),
             SuspendPolicy::Allowed => self.sandbox.call_suspendable(prepared, &params, &terms.budget, &run),
         };
-        called.map_or_else(|error| no_instance(&error), status_message)
+        called.map_or_else(call_failed, status_message)
     }
 
     fn resume(&self, suspended: &[u8], script: &ScriptSource<'_>, terms: &WireContext<'_>) -> WorkerMessage {
@@ -198,7 +199,9 @@ impl WorkerServer {
         match woken {
             Ok(called) => status_message(called),
             Err(ResumeError::ScriptMismatch) => WorkerMessage::ScriptMismatch,
-            Err(error) => WorkerMessage::NoInstance(error.to_string()),
+            Err(ResumeError::Call(error)) => call_failed(error),
+            // The host sends what it has read itself, to a worker with its own guest and engine.
+            Err(error) => WorkerMessage::Bug(error.to_string()),
         }
     }
 }
@@ -210,9 +213,12 @@ fn status_message(called: CallStatus) -> WorkerMessage {
     }
 }
 
-fn no_instance(error: &CallError) -> WorkerMessage {
+/// Returns the message for a call that did not start.
+fn call_failed(error: CallError) -> WorkerMessage {
     match error {
-        CallError::NoInstance(reason) => WorkerMessage::NoInstance(reason.clone()),
-        other => WorkerMessage::NoInstance(other.to_string()),
+        CallError::NoInstance(reason) => WorkerMessage::NoInstance(reason),
+        CallError::Bug { detail } => WorkerMessage::Bug(detail),
+        // The host has checked the budget, and a worker has one call at a time, without a profile.
+        other => WorkerMessage::Bug(other.to_string()),
     }
 }

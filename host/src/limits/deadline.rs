@@ -50,6 +50,11 @@ struct WakeEvent {
 }
 
 impl Notifier {
+    /// Returns whether both are clones of one notifier.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
     /// Wakes the waiting thread, or the next thread that waits.
     pub fn notify(&self) {
         self.0.set();
@@ -101,6 +106,15 @@ impl CancelToken {
     pub fn is_cancelled(&self) -> bool {
         self.0.cancelled.load(Ordering::SeqCst) || self.0.poll.as_ref().is_some_and(|looks| looks())
     }
+}
+
+/// The reason why a call is interrupted from outside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Interrupted {
+    /// Its deadline has passed.
+    Deadline,
+    /// It was cancelled.
+    Cancelled,
 }
 
 /// The deadline of a call together with its cancellation token.
@@ -155,16 +169,33 @@ impl CallDeadline {
         self.cancel.as_ref()
     }
 
+    /// Returns the reason why the call must end now, if there is one. A cancellation comes before a
+    /// deadline.
+    #[must_use]
+    pub fn interrupted(&self) -> Option<Interrupted> {
+        if self.is_cancelled() {
+            Some(Interrupted::Cancelled)
+        } else {
+            (Instant::now() >= self.instant()).then_some(Interrupted::Deadline)
+        }
+    }
+
     /// Returns whether the deadline has passed or the call was cancelled.
     #[must_use]
     pub fn is_expired(&self) -> bool {
-        self.is_cancelled() || Instant::now() >= self.instant()
+        self.interrupted().is_some()
     }
 
     /// Returns whether the call was cancelled, regardless of the deadline.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.cancel.as_ref().is_some_and(CancelToken::is_cancelled)
+    }
+
+    /// Returns whether a cancellation may fail to wake a waiting thread, because the token polls a
+    /// function.
+    pub(super) fn is_polled(&self) -> bool {
+        self.cancel.as_ref().is_some_and(|token| token.0.poll.is_some())
     }
 
     /// Sleeps until `moment`, or until the call ends if that is earlier.

@@ -37,7 +37,7 @@ impl Sandbox {
             Err(stop) => return Ok(Report::not_started(stop, started)),
         };
         let (mut cell, ended, fuel) = Self::instantiate_prepared(guest, prepared, budget, run, &attempt)?;
-        cell.start_profile(prepared.script().name).map_err(|error| CallError::NoInstance(format!("{error:#}")))?;
+        cell.start_profile(prepared.script().name).map_err(CallError::bug)?;
         let turn = ended.and_then(|()| run_call::<NeverSuspend>(&mut cell, params, budget, run, &attempt.deadline));
         if let Some(profile) = cell.take_profile() {
             slot.put(profile);

@@ -164,10 +164,11 @@ pub(crate) fn exit_for_code(code: &str) -> Exit {
         | "receipt-not-repeatable"
         | "receipt-too-large"
         | "store-owner" => Exit::Refused,
-        "tool-limit-reached" | "disk-full" | "store-busy" | "busy" | "no-instance" | "no-threads"
+        "tool-limit-reached" | "disk-full" | "store-busy" | "busy" | "no-instance" | "no-random" | "no-threads"
         | "too-large-to-sleep" => Exit::Limit,
         "tool-failed" => Exit::ToolFailed,
         "cancelled" => Exit::Interrupted,
+        "bug" => Exit::Bug,
         _ => Exit::Usage,
     }
 }

@@ -39,7 +39,7 @@ fn outcome_of(said: &[WorkerMessage], run: &CallContext<'_>) -> String {
         Ok(Some(CallReply::Finished(report))) => format!("{:?}", report.outcome),
         Ok(None) => "unknown".to_owned(),
         Ok(Some(_)) => "something else".to_owned(),
-        Err(WorkerLost::NoInstance(reason)) => reason,
+        Err(WorkerLost::NoInstance(reason) | WorkerLost::Bug(reason)) => reason,
         Err(WorkerLost::Worker(Stop::WorkerDied { detail })) => detail,
         Err(WorkerLost::Worker(stop)) => stop.to_string(),
     };
@@ -59,6 +59,7 @@ fn what_a_worker_says_within_the_budget_is_believed() {
     );
     assert_eq!(outcome_of(&[WorkerMessage::UnknownScript], &CallContext::default()), "unknown");
     assert_eq!(outcome_of(&[WorkerMessage::NoInstance("full".to_owned())], &CallContext::default()), "full");
+    assert_eq!(outcome_of(&[WorkerMessage::Bug("odd".to_owned())], &CallContext::default()), "odd");
 }
 
 #[test]

@@ -22,7 +22,7 @@ impl Toolbox {
 /// Draws a seed from the system's random numbers, for tools that are granted real ones.
 pub(crate) fn draw_seed(grants: &Grants) -> Result<Option<u64>, CallError> {
     let drawn = grants.random.then(getrandom::u64).transpose();
-    drawn.map_err(|error| CallError::NoInstance(format!("the system provides no random numbers: {error}")))
+    drawn.map_err(|error| CallError::NoRandom(error.to_string()))
 }
 
 /// Returns the time since 1970, at which the virtual clock of a run starts.

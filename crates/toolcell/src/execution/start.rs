@@ -80,7 +80,7 @@ impl Toolbox {
             return Ok(ToolCode::Prepared(kept));
         }
         // The tool of an admitted run has passed the analysis.
-        let tool = ready.vetted.as_ref().map_err(|refusal| CallError::NoInstance(refusal.to_string()))?;
+        let tool = ready.vetted.as_ref().map_err(CallError::bug)?;
         Ok(ToolCode::Script(tool.script()))
     }
 

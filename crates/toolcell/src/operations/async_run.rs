@@ -239,5 +239,5 @@ fn join_result(ended: Result<Result<RunResult, RunError>, JoinError>) -> Result<
 }
 
 fn runtime_ended() -> RunError {
-    CallError::NoInstance("the async runtime shut down before the run started".to_owned()).into()
+    CallError::RuntimeShutDown.into()
 }

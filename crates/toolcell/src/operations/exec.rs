@@ -188,7 +188,7 @@ impl Toolbox {
         let code = match (kept, &script) {
             (Some(kept), _) => ToolCode::Prepared(kept),
             (None, Some(script)) => ToolCode::Script(script),
-            (None, None) => return Err(CallError::NoInstance("there is no script to evaluate".to_owned()).into()),
+            (None, None) => return Err(CallError::bug("there is no script to evaluate").into()),
         };
         let report = self.execute(key, draft.name(), code, CallAuthorization::Admitted(&permit), run)?;
         attempted.set_report(&report);
