@@ -4,58 +4,42 @@
 //! reports how safe and how well written the source is, and which capabilities it needs.
 //! [`quick_check`] runs the critical rules alone, right before a run.
 //!
+//! Reading order: `syntax` parses a source and produces the script; `semantics` resolves names and
+//! collects facts; `rules` look for one danger each; `report` turns findings into scores.
+//!
 //! Invariants: rules inspect the syntax tree, with names resolved and constants folded (only
 //! `hidden-text` and `obfuscation` look at characters); no type of the parser appears in a
 //! signature; no source, however hostile, ends the process. Isolation never depends on this crate.
 
-mod bindings;
-mod budget;
-mod capability;
-mod compile;
-mod constant_lengths;
-mod decorators;
-mod depth;
-mod entry_point;
-mod error;
-mod exports;
-mod facts;
-mod finding;
-mod fold;
-mod imports;
-mod namespaces;
-mod parse;
-mod position;
-mod quality;
+mod report;
 mod rules;
-mod safety;
-mod scan;
-mod script;
-mod stack;
-mod value;
-mod visit;
+mod semantics;
+mod syntax;
+#[cfg(test)]
+mod testdata;
 
-use serde::Serialize;
 use toolcell_tool::Language;
 
-use bindings::Bindings;
-use entry_point::EntryPointSearch;
-use facts::Facts;
-use parse::{ParsedSource, byte_range, parse, with_globals};
-use position::LineIndex;
-use stack::{join_on_large_stack, on_large_stack};
+use report::quality::QualityInput;
+use semantics::bindings::Bindings;
+use semantics::capabilities::capabilities_of;
+use semantics::facts::Facts;
+use syntax::depth::MAX_DEPTH;
+use syntax::entry_point::{EntryPointSearch, find_entry_point};
+use syntax::parse::{ParsedSource, parse, with_globals};
+use syntax::position::{LineIndex, byte_range};
+use syntax::script::{TranspileJob, transpile_parsed};
+use syntax::stack::{join_on_large_stack, on_large_stack};
 
-pub use entry_point::EntryPoint;
-pub use error::{AnalysisError, Diagnostic};
-pub use finding::{Finding, RuleId, Severity};
-pub use position::Location;
-pub use quality::{CategoryScores, QualityAssessment, QualityIssue};
-pub use safety::{SafetyAnalysisIssue, SafetyAnalysisResult};
-pub use script::{Script, transpile};
+pub use report::capability_diff::CapabilityDiff;
+pub use report::finding::{Finding, RuleId, Severity};
+pub use report::quality::{CategoryScores, QualityAssessment, QualityIssue};
+pub use report::safety::{SafetyAnalysisIssue, SafetyAnalysisResult};
+pub use syntax::entry_point::EntryPoint;
+pub use syntax::error::{AnalysisError, Diagnostic};
+pub use syntax::position::Location;
+pub use syntax::script::{Script, transpile};
 pub use toolcell_tool::{Capabilities, Capability, CapabilityNeed};
-
-/// The maximum nesting depth of a source that is analysed. A deeper source gets one finding, about
-/// its depth.
-const MAX_DEPTH: usize = 400;
 
 /// The minimum size of a source, in bytes, whose script is produced on a second thread. For a
 /// shorter source, starting the thread takes longer than the work.
@@ -81,17 +65,6 @@ pub struct Analysis {
     pub script: Result<Script, AnalysisError>,
 }
 
-/// The difference between the capabilities that a source uses and those that it declares.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
-pub struct CapabilityDiff {
-    /// Capabilities that are used but not declared.
-    pub missing: Vec<Capability>,
-    /// Capabilities that are declared but not used.
-    pub unused: Vec<Capability>,
-    /// Capabilities that are declared with more names than the source uses.
-    pub too_wide: Vec<Capability>,
-}
-
 /// Analyses a source. `declared` holds the capabilities that it requests, if they are known.
 ///
 /// # Errors
@@ -113,9 +86,8 @@ pub fn analyze(source: &str, language: Language, declared: Option<&Capabilities>
     on_large_stack(source.len(), || {
         with_globals(|| {
             let mut parsed = parse(source, language)?;
-            let untyped = script::TranspileJob::new(source, &parsed);
-            let script =
-                || with_globals(|| untyped.as_ref().map_err(Clone::clone).and_then(script::TranspileJob::transpile));
+            let untyped = TranspileJob::new(source, &parsed);
+            let script = || with_globals(|| untyped.as_ref().map_err(Clone::clone).and_then(TranspileJob::transpile));
             let (script, judged) = if source.len() >= MIN_PARALLEL_BYTES {
                 join_on_large_stack(source.len(), script, || assess(source, &mut parsed, declared))
             } else {
@@ -146,7 +118,7 @@ pub fn quick_check(source: &str, language: Language) -> Result<(Script, Vec<Find
             };
             // Unsupported syntax, such as an import, is reported as the rejection
             // alone.
-            match script::transpile_parsed(source, &parsed) {
+            match transpile_parsed(source, &parsed) {
                 Ok(script) => Ok((script, findings)),
                 Err(rejection) => Err(rejection),
             }
@@ -178,16 +150,13 @@ fn assess(source: &str, parsed: &mut ParsedSource, declared: Option<&Capabilitie
     let facts = Facts::collect(&parsed.program, &parsed.imports, &names);
     let looked_at = rules::RuleContext::new(source, &parsed.program, &names, &facts);
     let mut findings = rules::check(&looked_at, &lines, Severity::Low);
-    let found = entry_point::find_entry_point(&parsed.program);
+    let found = find_entry_point(&parsed.program);
     findings.extend(entry_point_finding(&found, &lines));
-    let capabilities = capability::capabilities_of(&facts);
-    let comparison = declared.map_or_else(CapabilityDiff::default, |declared| CapabilityDiff {
-        missing: capabilities.missing_from(declared),
-        unused: capabilities.unused_in(declared),
-        too_wide: capabilities.over_broad(declared),
-    });
+    let capabilities = capabilities_of(&facts);
+    let comparison =
+        declared.map_or_else(CapabilityDiff::default, |declared| CapabilityDiff::between(&capabilities, declared));
     let uncertain = capabilities.iter().any(|(_, need)| need.unknown);
-    let quality = QualityAssessment::assess(&quality::QualityInput {
+    let quality = QualityAssessment::assess(&QualityInput {
         program: &parsed.program,
         comments: &parsed.comments,
         names: &names,

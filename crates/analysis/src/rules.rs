@@ -5,24 +5,18 @@
 //! `hidden-text` and `obfuscation` look at characters.
 
 mod data_exfiltration;
-mod dataflow;
 mod environment_access;
 mod eval_usage;
 mod file_system;
 mod global_escape;
 mod hidden_text;
 mod module_loading;
-mod mutation;
-mod named_functions;
 mod network_access;
 mod obfuscation;
 mod process_spawn;
 mod prototype_pollution;
-mod quickjs;
 mod resource_exhaustion;
 mod sensitive_data;
-#[cfg(test)]
-mod testdata;
 mod unbounded_operation;
 mod unsafe_regex;
 
@@ -31,13 +25,12 @@ use std::cell::OnceCell;
 use swc_common::Span;
 use swc_ecma_ast::Program;
 
-use crate::bindings::Bindings;
-use crate::facts::Facts;
-use crate::finding::{Finding, RuleId, Severity};
-use crate::parse::byte_range;
-use crate::position::{LineIndex, truncate_message};
-use dataflow::DataFlow;
-use mutation::Mutations;
+use crate::report::finding::{Finding, RuleId, Severity};
+use crate::semantics::bindings::Bindings;
+use crate::semantics::dataflow::DataFlow;
+use crate::semantics::facts::{Facts, Use};
+use crate::semantics::mutation::Mutations;
+use crate::syntax::position::{LineIndex, byte_range, truncate_message};
 
 /// An analysis rule.
 pub(crate) struct Rule {
@@ -152,12 +145,9 @@ pub(crate) fn check(source: &RuleContext<'_>, lines: &LineIndex<'_>, least: Seve
 }
 
 /// Returns the path of a use, as rules name it in messages.
-fn display_path(span: &crate::facts::Use) -> String {
-    span.path.to_source()
+fn display_path(used: &Use) -> String {
+    used.path.to_source()
 }
-
-/// The globals that reach the network, for the capability analysis.
-pub(crate) use network_access::GLOBALS as NETWORK;
 
 #[cfg(test)]
 mod tests {

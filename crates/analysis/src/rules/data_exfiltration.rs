@@ -12,10 +12,11 @@ use std::cell::RefCell;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::dataflow::{Call, DataFlow, MemberKey, Name, Node, NodeId, NodeKind, Taint, VarId};
 use super::{Findings, Rule, RuleContext};
-use crate::finding::{RuleId, Severity};
-use crate::value::{AccessPath, Root, Value};
+use crate::report::finding::{RuleId, Severity};
+use crate::semantics::dataflow::{Call, DataFlow, MemberKey, Name, Node, NodeId, NodeKind, Taint, VarId};
+use crate::semantics::network::is_network;
+use crate::semantics::value::{AccessPath, Root, Value};
 use sinks::{is_literal_address, is_network_sink, names_destination};
 use sources::{is_harmless_member, is_secret_name, is_sensitive, reads_file};
 
@@ -48,7 +49,7 @@ fn check(source: &RuleContext<'_>, findings: &mut Findings<'_>) {
         is_network_sink(thing) || ["document", "location", "open"].iter().any(|name| thing.is_global_below(&[name]))
     };
     if !facts.uses.iter().any(|used| leaves(&used.path))
-        && !facts.modules.iter().any(|(module, _)| super::network_access::is_network(module))
+        && !facts.modules.iter().any(|(module, _)| is_network(module))
         && !facts.writes.iter().any(|write| write.target.as_path().is_some_and(leaves))
     {
         return;

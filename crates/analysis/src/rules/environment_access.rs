@@ -1,9 +1,9 @@
 //! `environment-access`: access to the environment of the process.
 
-use super::quickjs::{self, Reach};
 use super::{Findings, Rule, RuleContext, display_path};
-use crate::facts::UseKind;
-use crate::finding::{RuleId, Severity};
+use crate::report::finding::{RuleId, Severity};
+use crate::semantics::facts::UseKind;
+use crate::semantics::quickjs::{self, Reach};
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("environment-access"),

@@ -1,10 +1,10 @@
 //! `eval-usage`: evaluation of text as code. Such code was not analysed.
 
-use super::quickjs::{self, Reach};
 use super::{Findings, Rule, RuleContext, display_path};
-use crate::facts::{Use, UseKind};
-use crate::finding::{RuleId, Severity};
-use crate::value::{AccessPath, Key, Literal, Root, Value};
+use crate::report::finding::{RuleId, Severity};
+use crate::semantics::facts::{Use, UseKind};
+use crate::semantics::quickjs::{self, Reach};
+use crate::semantics::value::{AccessPath, Key, Literal, Root, Value};
 
 pub(super) const RULE: Rule =
     Rule { id: RuleId("eval-usage"), max_severity: Severity::Critical, docs: include_str!("eval_usage.md"), check };
@@ -109,7 +109,7 @@ fn is_code_param(value: &Value) -> bool {
 }
 
 /// Returns whether a constructor is called with a text that is code.
-pub(super) fn calls_constructor_with_text(call: &crate::facts::Call) -> bool {
+pub(super) fn calls_constructor_with_text(call: &crate::semantics::facts::Call) -> bool {
     let constructor = call.callee.as_path().is_some_and(|thing| thing.last_name() == Some("constructor"));
     constructor && call.args.iter().any(|arg| arg.as_text().is_some_and(|text| text.contains("return")))
 }

@@ -1,11 +1,11 @@
 //! `file-system-delete`, `file-system-write`, `file-system-read`: access to the file system, in any
 //! form.
 
-use super::quickjs::{self, Reach};
 use super::{Findings, Rule, RuleContext, display_path};
-use crate::facts::{Call, Use, UseKind};
-use crate::finding::{RuleId, Severity};
-use crate::value::{Root, Value};
+use crate::report::finding::{RuleId, Severity};
+use crate::semantics::facts::{Call, Use, UseKind};
+use crate::semantics::quickjs::{self, Reach};
+use crate::semantics::value::{Root, Value};
 
 pub(super) const DELETE: Rule = Rule {
     id: RuleId("file-system-delete"),

@@ -2,8 +2,8 @@
 
 use super::eval_usage::is_function_constructor;
 use super::{Findings, Rule, RuleContext, display_path};
-use crate::finding::{RuleId, Severity};
-use crate::value::{Key, Root};
+use crate::report::finding::{RuleId, Severity};
+use crate::semantics::value::{Key, Root};
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("global-escape"),
@@ -22,7 +22,10 @@ fn check(source: &RuleContext<'_>, findings: &mut Findings<'_>) {
             let message = "reads a computed member of the global object".to_owned();
             findings.add(Severity::High, used.span, message, SUGGESTION);
         }
-        if thing.root == Root::Global && thing.keys.is_empty() && used.kind != crate::facts::UseKind::TypeTested {
+        if thing.root == Root::Global
+            && thing.keys.is_empty()
+            && used.kind != crate::semantics::facts::UseKind::TypeTested
+        {
             let message = "passes the global object on".to_owned();
             findings.add(Severity::High, used.span, message, SUGGESTION);
         }
@@ -34,7 +37,7 @@ fn check(source: &RuleContext<'_>, findings: &mut Findings<'_>) {
             || [&["top"] as &[&str], &["parent"], &["opener"], &["ShadowRealm"]]
                 .iter()
                 .any(|path| thing.is_global_below(path));
-        if other_realm && thing.root != Root::Params && used.kind != crate::facts::UseKind::TypeTested {
+        if other_realm && thing.root != Root::Params && used.kind != crate::semantics::facts::UseKind::TypeTested {
             let message = format!("reaches another global object: `{}`", display_path(used));
             findings.add(Severity::High, used.span, message, SUGGESTION);
         }

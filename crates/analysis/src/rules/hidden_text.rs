@@ -4,7 +4,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Findings, Rule, RuleContext};
-use crate::finding::{RuleId, Severity};
+use crate::report::finding::{RuleId, Severity};
 
 pub(super) const RULE: Rule =
     Rule { id: RuleId("hidden-text"), max_severity: Severity::High, docs: include_str!("hidden_text.md"), check };

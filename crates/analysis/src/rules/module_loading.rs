@@ -1,7 +1,7 @@
 //! `module-loading`: loading of code from outside of the source.
 
 use super::{Findings, Rule, RuleContext, display_path};
-use crate::finding::{RuleId, Severity};
+use crate::report::finding::{RuleId, Severity};
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("module-loading"),

@@ -8,10 +8,11 @@ use swc_ecma_ast::{ArrayLit, BinaryOp, CallExpr, Callee, Expr, MemberExpr, Membe
 use swc_ecma_visit::{Visit, VisitWith};
 
 use super::{Findings, Rule, RuleContext};
-use crate::bindings::{Bindings, peel_parens};
-use crate::finding::{RuleId, Severity};
-use crate::parse::byte_range;
-use crate::value::Value;
+use crate::report::finding::{RuleId, Severity};
+use crate::semantics::bindings::Bindings;
+use crate::semantics::value::Value;
+use crate::syntax::expr::peel_parens;
+use crate::syntax::position::byte_range;
 
 pub(super) const RULE: Rule =
     Rule { id: RuleId("obfuscation"), max_severity: Severity::Medium, docs: include_str!("obfuscation.md"), check };

@@ -1,9 +1,9 @@
 //! `process-spawn`: starting of other programs.
 
-use super::quickjs::{self, Reach};
 use super::{Findings, Rule, RuleContext, display_path};
-use crate::facts::UseKind;
-use crate::finding::{RuleId, Severity};
+use crate::report::finding::{RuleId, Severity};
+use crate::semantics::facts::UseKind;
+use crate::semantics::quickjs::{self, Reach};
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("process-spawn"),

@@ -8,8 +8,8 @@ mod guards;
 mod keys;
 
 use super::{Findings, Rule, RuleContext};
-use crate::finding::{RuleId, Severity};
-use crate::value::{AccessPath, Key, Root, Value};
+use crate::report::finding::{RuleId, Severity};
+use crate::semantics::value::{AccessPath, Key, Root, Value};
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("prototype-pollution"),

@@ -9,7 +9,7 @@ mod formats;
 mod named_secrets;
 
 use super::{Findings, Rule, RuleContext};
-use crate::finding::{RuleId, Severity};
+use crate::report::finding::{RuleId, Severity};
 
 pub(super) const RULE: Rule =
     Rule { id: RuleId("sensitive-data"), max_severity: Severity::High, docs: include_str!("sensitive_data.md"), check };

@@ -17,9 +17,9 @@ mod tests;
 use rustc_hash::FxHashMap;
 use swc_ecma_ast::{ArrowFunctionBody, Expr, Id, Program, Stmt};
 
-use super::named_functions::{self, NamedFunction};
 use super::{Findings, Rule, RuleContext};
-use crate::finding::{RuleId, Severity};
+use crate::report::finding::{RuleId, Severity};
+use crate::syntax::named_functions::{self, NamedFunction};
 pub(super) use condition::ConditionAnalyzer;
 
 pub(super) const RULE: Rule = Rule {

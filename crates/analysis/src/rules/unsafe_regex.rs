@@ -4,7 +4,7 @@ use rustc_hash::FxHashSet;
 use toolcell_redos::{Risk, StepBudget, Verdict, check as verdict};
 
 use super::{Findings, Rule, RuleContext};
-use crate::finding::{RuleId, Severity};
+use crate::report::finding::{RuleId, Severity};
 
 pub(super) const RULE: Rule =
     Rule { id: RuleId("unsafe-regex"), max_severity: Severity::Medium, docs: include_str!("unsafe_regex.md"), check };

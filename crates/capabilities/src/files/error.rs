@@ -10,14 +10,12 @@ use toolcell_tool::{FilesGrant, FolderName};
 
 use crate::error::CapabilityError;
 use crate::files::FileKind;
-use crate::files::path::ToolPath;
+use crate::files::path::{ToolPath, escape_for_display, invalid_path};
 
 /// The names of JavaScript errors that tools see.
 const TYPE_ERROR: &str = "TypeError";
 const NOT_ALLOWED_ERROR: &str = "NotAllowedError";
 const QUOTA_ERROR: &str = "QuotaExceededError";
-/// The maximum length of a path in a message, in characters.
-const MAX_SHOWN_CHARS: usize = 200;
 
 /// The error of opening a granted folder.
 #[derive(Debug, thiserror::Error)]
@@ -100,23 +98,6 @@ impl FolderError {
             }
         }
     }
-}
-
-/// Escapes control characters and shortens the text, for messages of one line.
-pub(super) fn escape_for_display(text: &str) -> String {
-    let mut shown: String = text.chars().take(MAX_SHOWN_CHARS).flat_map(char::escape_debug).collect();
-    if text.chars().nth(MAX_SHOWN_CHARS).is_some() {
-        shown.push('…');
-    }
-    shown
-}
-
-pub(super) fn invalid_path(path: &str, why: &str) -> CapabilityError {
-    CapabilityError::without_effects(
-        TYPE_ERROR,
-        "files-path",
-        format!("`{}` is not a valid path: {why}", escape_for_display(path)),
-    )
 }
 
 /// No folder of this name is granted.

@@ -4,10 +4,11 @@
 //! the name of a temporary file of the host.
 
 use crate::error::CapabilityError;
-use crate::files::error::{escape_for_display, invalid_path};
 
 /// The maximum length of a path, in bytes.
 pub const PATH_LIMIT: usize = 4_095;
+/// The maximum length of a path in a message, in characters.
+const MAX_SHOWN_CHARS: usize = 200;
 /// The prefix of temporary files of unfinished writes.
 pub(super) const TEMP_FILE_PREFIX: &str = ".toolcell-unfinished-";
 
@@ -67,4 +68,22 @@ impl<'a> ToolPath<'a> {
     pub(super) fn escape_for_display(&self) -> String {
         escape_for_display(self.text)
     }
+}
+
+/// Escapes control characters and shortens the text, for messages of one line.
+pub(super) fn escape_for_display(text: &str) -> String {
+    let mut shown: String = text.chars().take(MAX_SHOWN_CHARS).flat_map(char::escape_debug).collect();
+    if text.chars().nth(MAX_SHOWN_CHARS).is_some() {
+        shown.push('…');
+    }
+    shown
+}
+
+/// Creates the error of a path that is refused for its form.
+pub(super) fn invalid_path(path: &str, why: &str) -> CapabilityError {
+    CapabilityError::without_effects(
+        "TypeError",
+        "files-path",
+        format!("`{}` is not a valid path: {why}", escape_for_display(path)),
+    )
 }

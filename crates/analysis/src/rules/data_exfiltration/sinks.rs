@@ -1,9 +1,9 @@
 //! The sinks: network operations whose address is a constant of the source, not a value of the
 //! caller.
 
-use crate::rules::dataflow::{Call, DataFlow, MemberKey, NodeId, NodeKind};
-use crate::rules::network_access::{GLOBALS, is_network};
-use crate::value::{AccessPath, Root};
+use crate::semantics::dataflow::{Call, DataFlow, MemberKey, NodeId, NodeKind};
+use crate::semantics::network::{NETWORK_GLOBALS, is_network};
+use crate::semantics::value::{AccessPath, Root};
 
 /// The maximum number of names and calls through which an address is followed.
 const MAX_STEPS: u32 = 10;
@@ -11,7 +11,7 @@ const MAX_STEPS: u32 = 10;
 /// Returns whether an access path reaches the network.
 pub(super) fn is_network_sink(thing: &AccessPath) -> bool {
     match &thing.root {
-        Root::Global => thing.is_global_below_any(&GLOBALS),
+        Root::Global => thing.is_global_below_any(&NETWORK_GLOBALS),
         Root::Module(_) => thing.module_name().is_some_and(is_network),
         _ => false,
     }

@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use crate::value::{AccessPath, Root};
+use crate::semantics::value::{AccessPath, Root};
 
 /// Globals whose members are all sensitive.
 const SENSITIVE_GLOBALS: [&[&str]; 9] = [

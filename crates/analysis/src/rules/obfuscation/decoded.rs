@@ -5,9 +5,9 @@
 use swc_common::Span;
 
 use crate::rules::RuleContext;
-use crate::rules::dataflow::{Call, DataFlow, MemberKey, NodeId, NodeKind, Taint};
-use crate::rules::network_access::GLOBALS;
-use crate::value::{AccessPath, Root, Value};
+use crate::semantics::dataflow::{Call, DataFlow, MemberKey, NodeId, NodeKind, Taint};
+use crate::semantics::network::NETWORK_GLOBALS;
+use crate::semantics::value::{AccessPath, Root, Value};
 
 /// The value was decoded, or assembled letter by letter.
 const DECODED: u8 = 1;
@@ -98,7 +98,7 @@ fn runs_or_loads(thing: &AccessPath) -> bool {
     }
     let names = thing.names().unwrap_or_default();
     matches!(names.as_slice(), ["eval" | "Function" | "require" | "setTimeout" | "setInterval"] | ["Reflect", "get"])
-        || GLOBALS.contains(&names.as_slice())
+        || NETWORK_GLOBALS.contains(&names.as_slice())
 }
 
 /// Returns whether a call is `(27).toString(36)`.

@@ -3,7 +3,7 @@
 //! Invariant: a dangerous name that is only written, or only used as a key, is not a guard.
 
 use crate::rules::RuleContext;
-use crate::rules::dataflow::{DataFlow, MemberKey, NodeId, NodeKind};
+use crate::semantics::dataflow::{DataFlow, MemberKey, NodeId, NodeKind};
 
 const DANGEROUS_KEYS: [&str; 3] = ["__proto__", "constructor", "prototype"];
 

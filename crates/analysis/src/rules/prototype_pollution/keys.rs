@@ -10,10 +10,10 @@ use rustc_hash::FxHashSet;
 use swc_common::Span;
 
 use super::guards::has_guard;
-use crate::facts::UseKind;
 use crate::rules::RuleContext;
-use crate::rules::dataflow::{Call, DataFlow, MemberKey, Name, Node, NodeId, NodeKind, Taint, VarId};
-use crate::value::{AccessPath, Key as Step, Root, Value};
+use crate::semantics::dataflow::{Call, DataFlow, MemberKey, Name, Node, NodeId, NodeKind, Taint, VarId};
+use crate::semantics::facts::UseKind;
+use crate::semantics::value::{AccessPath, Key as Step, Root, Value};
 
 /// The value may be any text or tree from outside.
 const DATA: u8 = 1;

@@ -17,10 +17,11 @@ use swc_ecma_ast::{
     MemberExpr, NewExpr, OptChainBase, Pat, Program, SimpleAssignTarget, Stmt, UnaryOp, VarDecl, VarDeclOrExpr,
 };
 
-use super::super::mutation::{Mutations, SourceRange, is_callback_free_method, static_key};
-use crate::bindings::{Bindings, ReturnedExpr, peel_parens};
-use crate::value::Root;
-use crate::visit::{self, Visitor};
+use crate::semantics::bindings::{Bindings, ReturnedExpr};
+use crate::semantics::mutation::{Mutations, SourceRange, is_callback_free_method, static_key};
+use crate::semantics::value::Root;
+use crate::syntax::expr::peel_parens;
+use crate::syntax::visit::{self, Visitor};
 
 const CLOCK: &str = "busy-waits for the clock";
 const MEMORY: &str = "busy-waits for shared memory";

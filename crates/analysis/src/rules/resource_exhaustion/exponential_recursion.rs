@@ -11,9 +11,9 @@ use swc_ecma_ast::{
 };
 use swc_ecma_visit::{Visit, VisitWith};
 
-use super::super::named_functions::NamedFunction;
 use super::{Sizes, doubled};
-use crate::bindings::peel_parens;
+use crate::syntax::expr::peel_parens;
+use crate::syntax::named_functions::NamedFunction;
 
 /// A number of calls that exceeds any fuel budget.
 const EXCESSIVE_CALLS: f64 = 1e9;

@@ -8,8 +8,9 @@ use swc_ecma_ast::{
     PropOrSpread, Stmt,
 };
 
-use super::super::named_functions::NamedFunction;
-use crate::bindings::{Bindings, peel_parens};
+use crate::semantics::bindings::Bindings;
+use crate::syntax::expr::peel_parens;
+use crate::syntax::named_functions::NamedFunction;
 
 /// Returns whether an assignment doubles the name on its left.
 pub(super) fn doubles(assign: &AssignExpr, id: &Id, names: &Bindings, doubling: &FxHashSet<Id>) -> bool {

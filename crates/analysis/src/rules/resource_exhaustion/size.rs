@@ -9,9 +9,10 @@ use swc_ecma_ast::{
     ArrowFunctionBody, BinaryOp, CallExpr, Callee, Expr, ExprOrSpread, Id, Lit, ObjectLit, Prop, PropOrSpread, Stmt,
 };
 
-use super::super::mutation::static_key;
-use crate::bindings::{Bindings, peel_parens};
-use crate::value::Value;
+use crate::semantics::bindings::Bindings;
+use crate::semantics::mutation::static_key;
+use crate::semantics::value::Value;
+use crate::syntax::expr::peel_parens;
 
 /// The maximum number of steps through names and calls.
 const MAX_STEPS: u32 = 40;
@@ -220,8 +221,10 @@ impl<'a> Sizes<'a> {
             return Size::Other(1.0);
         }
         let value = self.names.value(callee);
-        if let Some(names) =
-            value.as_path().filter(|thing| thing.is_global_below(&[])).and_then(crate::value::AccessPath::names)
+        if let Some(names) = value
+            .as_path()
+            .filter(|thing| thing.is_global_below(&[]))
+            .and_then(crate::semantics::value::AccessPath::names)
         {
             let first = call.args.first();
             let list = match (names.as_slice(), first) {

@@ -12,9 +12,10 @@ use swc_ecma_ast::{
 use swc_ecma_visit::{Visit, VisitWith};
 
 use super::{char_class_count, entropy, has_variety, is_placeholder};
-use crate::bindings::{Bindings, peel_parens};
 use crate::rules::RuleContext;
-use crate::value::Key;
+use crate::semantics::bindings::Bindings;
+use crate::semantics::value::Key;
+use crate::syntax::expr::peel_parens;
 
 const RANDOM_VALUE: &str = "a value that looks random";
 const PASSWORD: &str = "a password";

@@ -9,9 +9,10 @@ use rustc_hash::FxHashMap;
 use swc_atoms::Atom;
 use swc_ecma_ast::{BinExpr, BinaryOp, CallExpr, Callee, Expr, Id, Lit, MemberExpr, MemberProp, UnaryOp};
 
-use super::super::mutation::{Mutation, MutationKind, Mutations, SourceRange, is_nonmutating_method, static_key};
-use crate::bindings::{Bindings, peel_parens};
-use crate::value::Value;
+use crate::semantics::bindings::Bindings;
+use crate::semantics::mutation::{Mutation, MutationKind, Mutations, SourceRange, is_nonmutating_method, static_key};
+use crate::semantics::value::Value;
+use crate::syntax::expr::peel_parens;
 
 /// The maximum number of inspected parts of a condition.
 const MAX_PARTS: u32 = 64;
@@ -24,16 +25,16 @@ const GROWS: &str = "loops without end: the limit grows with each iteration";
 const AGAIN: &str = "loops without end: its counter is reset in each iteration";
 
 /// The analyzer of conditions.
-pub(in super::super) struct ConditionAnalyzer<'a> {
-    pub(in super::super) names: &'a Bindings<'a>,
-    pub(in super::super) mutations: &'a Mutations,
+pub(in crate::rules) struct ConditionAnalyzer<'a> {
+    pub(in crate::rules) names: &'a Bindings<'a>,
+    pub(in crate::rules) mutations: &'a Mutations,
     /// Functions that always return something true, or something false.
-    pub(in super::super) constant_functions: FxHashMap<Id, bool>,
+    pub(in crate::rules) constant_functions: FxHashMap<Id, bool>,
 }
 
 impl ConditionAnalyzer<'_> {
     /// Returns the number that an expression certainly is.
-    pub(in super::super) fn number(&self, expr: &Expr) -> Option<f64> {
+    pub(in crate::rules) fn number(&self, expr: &Expr) -> Option<f64> {
         match peel_parens(expr) {
             Expr::Member(member) => {
                 if let Expr::Ident(object) = peel_parens(&member.obj)
@@ -60,11 +61,11 @@ impl ConditionAnalyzer<'_> {
             Expr::Lit(_) | Expr::Ident(_) => self.names.value(expr).as_number(),
             Expr::Unary(unary) => {
                 let number = Value::Number(self.number(&unary.arg)?);
-                crate::fold::unary(unary.op, &number).as_number()
+                crate::semantics::fold::unary(unary.op, &number).as_number()
             }
             Expr::Bin(binary) => {
                 let (left, right) = (self.number(&binary.left)?, self.number(&binary.right)?);
-                crate::fold::binary(binary.op, &Value::Number(left), &Value::Number(right)).as_number()
+                crate::semantics::fold::binary(binary.op, &Value::Number(left), &Value::Number(right)).as_number()
             }
             Expr::Call(call) => {
                 // `Number("5e8")`.
@@ -78,7 +79,7 @@ impl ConditionAnalyzer<'_> {
     }
 
     /// Returns whether an expression is certainly true, or certainly false.
-    pub(in super::super) fn truth(&self, expr: &Expr) -> Option<bool> {
+    pub(in crate::rules) fn truth(&self, expr: &Expr) -> Option<bool> {
         match peel_parens(expr) {
             Expr::Lit(Lit::BigInt(number)) => Some(number.value.to_string() != "0"),
             Expr::Ident(ident) if self.mutations.writes(&ident.to_id()).len() > 1 => None,
@@ -159,8 +160,12 @@ impl ConditionAnalyzer<'_> {
                         other => matches!(other, Expr::Lit(_)),
                     };
                     if equal(left) && equal(right) {
-                        return crate::fold::binary(binary.op, &self.names.value(left), &self.names.value(right))
-                            .to_boolean();
+                        return crate::semantics::fold::binary(
+                            binary.op,
+                            &self.names.value(left),
+                            &self.names.value(right),
+                        )
+                        .to_boolean();
                     }
                 }
                 None

@@ -8,10 +8,10 @@ use swc_common::{Span, Spanned};
 use swc_ecma_ast::{ArrayPat, CallExpr, Callee, Expr, ExprOrSpread, Id, NewExpr, Pat, Program, VarDeclarator};
 use swc_ecma_visit::{Visit, VisitWith};
 
-use super::super::mutation::static_key;
 use super::condition::ConditionAnalyzer;
 use super::loops::LoopReport;
-use crate::bindings::peel_parens;
+use crate::semantics::mutation::static_key;
+use crate::syntax::expr::peel_parens;
 
 /// Returns the places that consume all values of an endless generator, with its name.
 pub(super) fn find_drained(program: &Program, judge: &ConditionAnalyzer<'_>, flow: &LoopReport) -> Vec<(Span, Atom)> {

@@ -20,7 +20,7 @@ use swc_ecma_visit::{Visit, VisitWith};
 use super::condition::ConditionAnalyzer;
 use super::loops::key_name;
 use super::termination;
-use crate::bindings::peel_parens;
+use crate::syntax::expr::peel_parens;
 use must_call::MustCalls;
 
 /// The maximum number of certain calls that are recorded of one function.

@@ -6,7 +6,7 @@ use swc_ecma_ast::{BinaryOp, CallExpr, Callee, Expr, Id, Pat, Stmt};
 use swc_ecma_visit::{Visit, VisitWith};
 
 use super::condition::ConditionAnalyzer;
-use crate::bindings::peel_parens;
+use crate::syntax::expr::peel_parens;
 
 /// Returns whether a function calls itself with unchanged arguments, or with arguments that move
 /// away from the base case.

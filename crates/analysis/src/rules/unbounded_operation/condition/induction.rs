@@ -5,9 +5,9 @@
 use swc_common::Spanned;
 use swc_ecma_ast::{BinaryOp, Expr, Id, MemberExpr, Stmt};
 
-use super::super::super::mutation::{Mutation, MutationKind, SourceRange, static_key};
 use super::{AGAIN, ALWAYS, AWAY, ConditionAnalyzer, GROWS, MAX_PARTS, MISSED, UNCHANGED, compare_numbers};
-use crate::bindings::peel_parens;
+use crate::semantics::mutation::{Mutation, MutationKind, SourceRange, static_key};
+use crate::syntax::expr::peel_parens;
 
 impl ConditionAnalyzer<'_> {
     /// Returns why a counter never reaches its limit.
@@ -146,7 +146,7 @@ impl ConditionAnalyzer<'_> {
 
     /// Returns by how much each round certainly extends a list, and by how much it shortens it at
     /// most.
-    pub(in super::super) fn net_growth(&self, list: &Id, range: SourceRange) -> Option<(u32, u32)> {
+    pub(in crate::rules) fn net_growth(&self, list: &Id, range: SourceRange) -> Option<(u32, u32)> {
         if !self.mutations.is_unchanged(list, range) {
             return None;
         }
@@ -165,7 +165,7 @@ impl ConditionAnalyzer<'_> {
 
     /// Returns whether a path through the body of a loop changes nothing, so that the next round is
     /// the same.
-    pub(in super::super) fn has_stuck_path(&self, test: &Expr, body: &Stmt, range: SourceRange) -> bool {
+    pub(in crate::rules) fn has_stuck_path(&self, test: &Expr, body: &Stmt, range: SourceRange) -> bool {
         let Stmt::Block(block) = body else { return false };
         let Expr::Bin(compared) = peel_parens(test) else { return false };
         // The part before the body: the condition, and the update of a `for`.

@@ -10,10 +10,10 @@ use swc_ecma_ast::{
 };
 use swc_ecma_visit::{Visit, VisitWith};
 
-use super::super::super::mutation::static_key;
-use super::super::condition::ConditionAnalyzer;
 use super::{CallTarget, EnclosingType, MAX_CALLS};
-use crate::bindings::peel_parens;
+use crate::rules::unbounded_operation::condition::ConditionAnalyzer;
+use crate::semantics::mutation::static_key;
+use crate::syntax::expr::peel_parens;
 
 /// The must analysis of one function.
 pub(super) struct MustCalls<'a> {

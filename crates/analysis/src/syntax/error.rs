@@ -1,0 +1,90 @@
+//! Errors of sources that can be neither analysed nor transpiled.
+//!
+//! Invariant: issues of a source that parses and runs here are [`Finding`](crate::Finding)s, not
+//! errors.
+
+use crate::syntax::position::Location;
+
+/// An error at a location of the source, which its author has to correct.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// The error, and what to write instead.
+    pub message: String,
+    /// The location of the error.
+    pub location: Location,
+    /// The source line in which the error starts; of a long line, the part around the error.
+    pub snippet: String,
+}
+
+/// The reason why a source cannot be analysed or transpiled.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AnalysisError {
+    /// The source does not parse.
+    #[error("{}", summarize(.0))]
+    Syntax(Vec<Diagnostic>),
+    /// The source parses, but uses unsupported syntax.
+    #[error("{}", summarize(.0))]
+    Unsupported(Vec<Diagnostic>),
+    /// The source is nested too deeply to be parsed safely.
+    #[error("{}", summarize(.0))]
+    TooDeep(Vec<Diagnostic>),
+    /// The machine has too little address space to analyse a source of this size safely.
+    #[error("this machine has too little stack to analyse a source of more than {limit} bytes")]
+    InsufficientAddressSpace {
+        /// The maximum size of a source that can be tried, in bytes.
+        limit: usize,
+    },
+    /// The machine cannot start a thread for the analysis.
+    #[error("no thread can be started to analyse the source: {cause}")]
+    NoThread {
+        /// The error of the operating system.
+        cause: String,
+    },
+}
+
+impl AnalysisError {
+    /// Returns the stable error code.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::Syntax(_) => "syntax-error",
+            Self::Unsupported(_) => "syntax-unsupported",
+            Self::TooDeep(_) => "source-too-deep",
+            Self::InsufficientAddressSpace { .. } => "source-too-large",
+            Self::NoThread { .. } => "no-threads",
+        }
+    }
+
+    /// Returns what to do next.
+    #[must_use]
+    pub const fn hint(&self) -> &'static str {
+        match self {
+            Self::Syntax(_) => "correct the source at this place",
+            Self::Unsupported(_) => "write it as the message says",
+            Self::TooDeep(_) => "replace the nesting by lists, functions and separate statements",
+            Self::InsufficientAddressSpace { .. } => {
+                "raise the limit on address space (`ulimit -v`), or split the tool"
+            }
+            Self::NoThread { .. } => {
+                "raise the limit on processes and threads (`ulimit -u`, `pids.max` of the control group), or end other processes"
+            }
+        }
+    }
+
+    /// Returns the diagnostics of the source; empty if the machine is at fault.
+    #[must_use]
+    pub fn diagnostics(&self) -> &[Diagnostic] {
+        match self {
+            Self::Syntax(problems) | Self::Unsupported(problems) | Self::TooDeep(problems) => problems,
+            Self::InsufficientAddressSpace { .. } | Self::NoThread { .. } => &[],
+        }
+    }
+}
+
+fn summarize(problems: &[Diagnostic]) -> String {
+    let Some(first) = problems.first() else { return "the source does not parse".to_owned() };
+    let more = problems.len() - 1;
+    let also = if more > 0 { format!(" (and {more} more)") } else { String::new() };
+    format!("{} at {}:{}{also}", first.message, first.location.line, first.location.column)
+}
