@@ -383,3 +383,30 @@ fn the_command_line_has_it_as_one_switch() {
     let doctor: serde_json::Value = serde_json::from_slice(&doctor.stdout).unwrap();
     assert_eq!(doctor["jail"]["works"], json!(true), "{doctor}");
 }
+
+#[test]
+fn every_command_refuses_a_switch_that_is_neither_on_nor_off_and_repeats_little_of_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |words: &[&str], value: &str| {
+        let mut command = Command::new(binary());
+        command.current_dir(folder.path()).arg("--dir").arg(folder.path().join("store")).args(words);
+        command.env("TOOLCELL_LANG", "en").env("TOOLCELL_JAIL", value).output().unwrap()
+    };
+    let message = |words: &[&str], value: &str| {
+        let refused = run(words, value);
+        assert_eq!(refused.status.code(), Some(2), "{words:?}: {refused:?}");
+        String::from_utf8(refused.stderr).unwrap()
+    };
+    for words in
+        [&["list"][..], &["suspended"], &["fsck"], &["check", "none.ts"], &["test", "none"], &["config", "schema"]]
+    {
+        assert!(message(words, "maybe").contains("TOOLCELL_JAIL is `maybe`"), "{words:?}");
+    }
+    // These describe the program, whatever the environment says.
+    for words in [&["--help"][..], &["--version"], &["list", "--help"], &["completions", "bash"], &["man"]] {
+        assert!(run(words, "maybe").status.success(), "{words:?}");
+    }
+    let long = message(&["list"], &format!("\u{1b}[2J{}", "x".repeat(120_000)));
+    assert!(long.contains("TOOLCELL_JAIL is `\\u{1b}[2Jxxx") && long.contains("xxx…`"), "{long}");
+    assert!(long.len() < 400, "{} bytes", long.len());
+}

@@ -194,6 +194,12 @@ pub(crate) enum Command {
 }
 
 impl Command {
+    /// Whether the environment affects the command, so that a value that is not understood stops it.
+    /// The others describe the program.
+    pub(crate) fn obeys_environment(&self) -> bool {
+        !matches!(self, Self::Completions(_) | Self::Man(_))
+    }
+
     /// Whether the command works under the policy, so that an invalid policy file stops it.
     pub(crate) fn needs_policy(&self) -> bool {
         match self {

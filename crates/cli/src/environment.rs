@@ -1,5 +1,9 @@
 //! The environment variables of the command line whose values are checked: a value that is not
 //! understood is an error, because ignoring it could run tools with less isolation than intended.
+//!
+//! Invariant: an error repeats at most [`MAX_ECHO_CHARS`] characters of a value.
+
+use std::ffi::OsStr;
 
 use toolcell::Lang;
 
@@ -9,6 +13,8 @@ use crate::error::CliError;
 pub(crate) const JAIL: &str = "TOOLCELL_JAIL";
 /// The language of messages.
 const LANGUAGE: &str = "TOOLCELL_LANG";
+/// Maximum number of characters of a refused value in an error.
+const MAX_ECHO_CHARS: usize = 80;
 
 /// Returns the value of a switch: off if it is not set or empty.
 ///
@@ -18,7 +24,7 @@ pub(crate) fn switch(name: &'static str) -> Result<bool, CliError> {
     let Some(value) = std::env::var_os(name) else { return Ok(false) };
     let parsed = value.to_str().and_then(parse_switch);
     parsed.ok_or_else(|| CliError::Usage {
-        message: format!("{name} is `{}`, which is neither on nor off", value.to_string_lossy().escape_default()),
+        message: format!("{name} is `{}`, which is neither on nor off", echo(&value)),
         hint: "set it to 1, true, yes or on, or to 0, false, no or off",
     })
 }
@@ -67,13 +73,20 @@ pub(crate) fn language() -> Result<Option<Lang>, CliError> {
     match value.to_str().and_then(parse_language) {
         Some(lang) => Ok(Some(lang)),
         None => Err(CliError::Usage {
-            message: format!(
-                "{LANGUAGE} is `{}`, which is not a supported language",
-                value.to_string_lossy().escape_default()
-            ),
+            message: format!("{LANGUAGE} is `{}`, which is not a supported language", echo(&value)),
             hint: "set it to en, ja or zh",
         }),
     }
+}
+
+/// Returns a refused value for an error: escaped, and truncated to [`MAX_ECHO_CHARS`].
+fn echo(value: &OsStr) -> String {
+    let text = value.to_string_lossy();
+    let mut shown: String = text.chars().take(MAX_ECHO_CHARS).flat_map(char::escape_debug).collect();
+    if text.chars().nth(MAX_ECHO_CHARS).is_some() {
+        shown.push('…');
+    }
+    shown
 }
 
 /// Parses a language tag or a POSIX locale (`language[_territory][.codeset][@modifier]`).
@@ -101,6 +114,15 @@ mod tests {
                 assert_eq!(parse_switch(value), expect, "{value:?}");
             }
         }
+    }
+
+    #[test]
+    fn a_refused_value_is_echoed_escaped_and_at_most_80_characters_of_it() {
+        let check = |value: &str, expect: &str| assert_eq!(echo(OsStr::new(value)), expect);
+        check("maybe", "maybe");
+        check(" 1\n\u{1b}[2J\u{202e}", " 1\\n\\u{1b}[2J\\u{202e}");
+        check(&"x".repeat(80), &"x".repeat(80));
+        check(&"実".repeat(120_000), &format!("{}…", "実".repeat(80)));
     }
 
     #[test]

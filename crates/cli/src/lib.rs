@@ -123,9 +123,12 @@ where
     done.and_then(written).unwrap_or_else(|error| error.print(format, lang, streams))
 }
 
-/// Runs a command. If it needs the policy or the store directory, a problem with these is reported
-/// before any input is read.
+/// Runs a command. A problem with the environment, and with the policy or the store directory if it
+/// needs them, is reported before any input is read.
 fn dispatch(command: Command, context: &mut Context<'_>) -> Result<Exit, CliError> {
+    if command.obeys_environment() {
+        environment::switch(environment::JAIL)?;
+    }
     if command.needs_policy() {
         context.policy()?;
     }

@@ -38,6 +38,9 @@ pub enum Export {
     Otlp,
 }
 
+/// Maximum number of characters of a refused filter, and of the parser's message, in an error.
+const MAX_ECHO_CHARS: usize = 80;
+
 /// Flushes pending traces on drop.
 #[must_use = "dropping it sends the remaining traces"]
 pub struct TelemetryGuard(Option<SdkTracerProvider>);
@@ -93,8 +96,8 @@ impl TelemetryError {
 /// `log-filter-invalid`, `telemetry-invalid`, `telemetry-twice`
 pub fn install(filter: &str, export: Export) -> Result<TelemetryGuard, TelemetryError> {
     let filter = EnvFilter::try_new(filter).map_err(|error| TelemetryError::Filter {
-        filter: filter.chars().take(200).collect(),
-        why: error.to_string(),
+        filter: echo(filter),
+        why: echo(&error.to_string()),
     })?;
     let log = tracing_subscriber::fmt::layer()
         .with_writer(|| log::EscapingWriter(std::io::stderr()))
@@ -114,6 +117,15 @@ pub fn install(filter: &str, export: Export) -> Result<TelemetryGuard, Telemetry
     });
     tracing_subscriber::registry().with(log).with(traces).try_init().map_err(|_| TelemetryError::AlreadyInstalled)?;
     Ok(TelemetryGuard(provider))
+}
+
+/// Returns text of others for an error: escaped, and truncated to [`MAX_ECHO_CHARS`].
+fn echo(text: &str) -> String {
+    let mut shown: String = text.chars().take(MAX_ECHO_CHARS).flat_map(char::escape_debug).collect();
+    if text.chars().nth(MAX_ECHO_CHARS).is_some() {
+        shown.push('…');
+    }
+    shown
 }
 
 fn provider() -> Result<SdkTracerProvider, TelemetryError> {
