@@ -95,10 +95,8 @@ impl TelemetryError {
 /// # Errors
 /// `log-filter-invalid`, `telemetry-invalid`, `telemetry-twice`
 pub fn install(filter: &str, export: Export) -> Result<TelemetryGuard, TelemetryError> {
-    let filter = EnvFilter::try_new(filter).map_err(|error| TelemetryError::Filter {
-        filter: echo(filter),
-        why: echo(&error.to_string()),
-    })?;
+    let filter = EnvFilter::try_new(filter)
+        .map_err(|error| TelemetryError::Filter { filter: echo(filter), why: echo(&error.to_string()) })?;
     let log = tracing_subscriber::fmt::layer()
         .with_writer(|| log::EscapingWriter(std::io::stderr()))
         .with_target(false)

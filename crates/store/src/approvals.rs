@@ -1,4 +1,4 @@
-//! Trust in tools: their status, approvals and refusals, and pending approval requests.
+//! Decisions of people about tools: approvals and refusals, and pending approval requests.
 //!
 //! Invariant: an approval holds for one tool with one set of grants. A changed tool has another
 //! identifier, and another set of grants needs its own approval. Deleting a name ends the approvals
@@ -9,14 +9,18 @@
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _};
 use serde_json::Value;
-use toolcell_tool::{Status, ToolId, canonical_json};
+use toolcell_tool::{ToolId, canonical_json};
 
-use crate::audit::{AuditEvent, StatusChange};
+use crate::audit::AuditEvent;
+use crate::db::sql::{decode_column, read_time};
+use crate::db::{Db, generation};
+use crate::durability::Durability;
 use crate::error::Fault;
-use crate::find::FindError;
-use crate::index::Durability;
-use crate::store::{Entry, Store, by_id, decode_column, read_time};
-use crate::{costs, deprecate, generation};
+
+/// The decisions about tools, and the requests for one.
+pub struct Approvals<'a> {
+    db: &'a Db,
+}
 
 /// A person's decision about a tool with a set of grants.
 #[derive(Debug, Clone, PartialEq)]
@@ -65,70 +69,9 @@ pub enum DecisionOutcome {
     ToolGone,
 }
 
-/// A status change that was rejected.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum StatusError {
-    /// The status does not permit this transition.
-    #[error("a tool cannot change from {from} to {to}")]
-    IllegalTransition {
-        /// The current status.
-        from: Status,
-        /// The requested status.
-        to: Status,
-    },
-    /// There is no such tool.
-    #[error(transparent)]
-    Find(#[from] FindError),
-    /// The disk or the index failed.
-    #[error(transparent)]
-    Fault(#[from] Fault),
-}
-
-impl StatusError {
-    /// The stable code of this error.
-    #[must_use]
-    pub const fn code(&self) -> &'static str {
-        match self {
-            Self::IllegalTransition { .. } => "status-illegal",
-            Self::Find(error) => error.code(),
-            Self::Fault(fault) => fault.code(),
-        }
-    }
-}
-
-impl Store {
-    /// Sets the status of a tool and returns the previous one.
-    ///
-    /// # Errors
-    /// `status-illegal`, `tool-not-found`, or another [`Fault`].
-    pub fn set_status(&self, id: ToolId, to: Status) -> Result<Status, StatusError> {
-        self.set_status_audited(id, to, None)
-    }
-
-    pub(crate) fn set_status_audited(
-        &self,
-        id: ToolId,
-        to: Status,
-        attempt: Option<AuditEvent<'_>>,
-    ) -> Result<Status, StatusError> {
-        // Failures from before the tool passed must not count against it afterwards.
-        self.flush_before_read();
-        let made = self.commit_change(
-            attempt,
-            |transaction, attempt| {
-                let entry = by_id(transaction, id).map_err(Fault::from)?;
-                let Entry { status: from, num, .. } = entry.ok_or_else(|| FindError::Unknown(id.to_string()))?;
-                if !from.can_transition_to(to) {
-                    return Err(StatusError::IllegalTransition { from, to });
-                }
-                write_status(transaction, num, to).map_err(Fault::from)?;
-                attempt.details.status = Some(StatusChange { from, to });
-                Ok(Some(from))
-            },
-            |_, _| (),
-        )?;
-        Ok(made.unwrap_or(to))
+impl<'a> Approvals<'a> {
+    pub(crate) fn new(db: &'a Db) -> Self {
+        Self { db }
     }
 
     /// Stores a decision. An approval ends a refusal of the tool and coexists with approvals of
@@ -146,7 +89,7 @@ impl Store {
         attempt: Option<AuditEvent<'_>>,
     ) -> Result<DecisionOutcome, Fault> {
         let form = canonical_grants(&approval.grants)?;
-        let made = self.commit_change(
+        let made = self.db.commit_change(
             attempt,
             |transaction, _| {
                 let settled = write_decision(transaction, approval, &form)?;
@@ -162,10 +105,10 @@ impl Store {
     ///
     /// # Errors
     /// `store-read-only`, or another [`Fault`].
-    pub fn request_approval(&self, tool: ToolId, grants: &Value, by: &str, at: Timestamp) -> Result<(), Fault> {
+    pub fn request(&self, tool: ToolId, grants: &Value, by: &str, at: Timestamp) -> Result<(), Fault> {
         let form = canonical_grants(grants)?;
         let grants = blake3::hash(form.as_bytes());
-        let known = self.index.read(|transaction| {
+        let known = self.db.index.read(|transaction| {
             let sql = "SELECT EXISTS (SELECT 1 FROM approval WHERE tool = ? AND (grants = ? OR granted = 0))";
             let mut statement = transaction.prepare_cached(sql)?;
             Ok::<bool, Fault>(statement.query_row((tool.as_bytes(), grants.as_bytes()), |row| row.get(0))?)
@@ -173,7 +116,7 @@ impl Store {
         if known {
             return Ok(());
         }
-        self.index.write(Durability::Unsynced, |transaction| {
+        self.db.index.write(Durability::Unsynced, |transaction| {
             let sql = "INSERT OR IGNORE INTO approval (tool, grants, form, by, at) VALUES (?, ?, ?, ?, ?)";
             let row = (tool.as_bytes(), grants.as_bytes(), &form, by, at.as_millisecond());
             transaction.prepare_cached(sql)?.execute(row)?;
@@ -185,8 +128,8 @@ impl Store {
     ///
     /// # Errors
     /// Any [`Fault`].
-    pub fn pending_approvals(&self, limit: usize) -> Result<Vec<PendingApproval>, Fault> {
-        self.index.read(|transaction| {
+    pub fn pending(&self, limit: usize) -> Result<Vec<PendingApproval>, Fault> {
+        self.db.index.read(|transaction| {
             let sql = "SELECT tool, form, by, at FROM approval WHERE granted IS NULL \
                        AND EXISTS (SELECT 1 FROM tool AS known WHERE known.id = approval.tool AND current = 1) \
                        ORDER BY at DESC, tool, grants LIMIT ?";
@@ -210,7 +153,7 @@ impl Store {
     /// Any [`Fault`].
     pub fn decision(&self, tool: ToolId, grants: &Value) -> Result<Option<Decision>, Fault> {
         let grants = blake3::hash(canonical_grants(grants)?.as_bytes());
-        self.index.read(|transaction| {
+        self.db.index.read(|transaction| {
             let sql = "SELECT granted FROM approval WHERE tool = ? AND (granted = 0 OR granted = 1 AND grants = ?) \
                        ORDER BY granted LIMIT 1";
             let mut statement = transaction.prepare_cached(sql)?;
@@ -219,12 +162,12 @@ impl Store {
         })
     }
 
-    /// All decisions about a tool. For pending requests see [`Store::pending_approvals`].
+    /// All decisions about a tool. For pending requests see [`Approvals::pending`].
     ///
     /// # Errors
     /// Any [`Fault`].
-    pub fn approvals(&self, tool: ToolId) -> Result<Vec<Approval>, Fault> {
-        self.index.read(|transaction| {
+    pub fn for_tool(&self, tool: ToolId) -> Result<Vec<Approval>, Fault> {
+        self.db.index.read(|transaction| {
             let sql = "SELECT form, granted, by, at FROM approval WHERE tool = ? AND granted IS NOT NULL \
                        ORDER BY at, grants";
             let mut statement = transaction.prepare_cached(sql)?;
@@ -246,7 +189,7 @@ impl Store {
     /// # Errors
     /// Any [`Fault`].
     pub fn decisions(&self, limit: usize) -> Result<Vec<Approval>, Fault> {
-        self.index.read(|transaction| {
+        self.db.index.read(|transaction| {
             let sql = "SELECT tool, form, granted, by, at FROM approval WHERE granted IS NOT NULL \
                        AND EXISTS (SELECT 1 FROM tool AS known WHERE known.id = approval.tool AND current = 1) \
                        ORDER BY at DESC, tool, grants LIMIT ?";
@@ -264,23 +207,6 @@ impl Store {
         })
     }
 
-    /// Resets a known tool to unverified, without approvals, pending requests or successor.
-    /// Refusals and a quarantine stay.
-    pub(crate) fn demote_within(transaction: &Connection, id: ToolId) -> Result<(), Fault> {
-        let sql = "UPDATE tool SET status = 'unverified' WHERE id = ? AND status <> 'quarantined'";
-        transaction.prepare_cached(sql)?.execute([id.as_bytes()])?;
-        let sql = "DELETE FROM successor WHERE tool IN (SELECT num FROM tool WHERE id = ?)";
-        transaction.prepare_cached(sql)?.execute([id.as_bytes()])?;
-        let sql = "DELETE FROM approval WHERE tool = ? AND granted IS NOT 0";
-        transaction.prepare_cached(sql)?.execute([id.as_bytes()])?;
-        Ok(generation::bump(transaction)?)
-    }
-
-    #[cfg(test)]
-    pub(crate) fn demote(&self, id: ToolId) -> Result<(), Fault> {
-        self.index.write(self.settings.durability, |transaction| Self::demote_within(transaction, id))
-    }
-
     /// Revokes all approvals and refusals of a tool and returns how many there were. Pending
     /// requests stay.
     ///
@@ -295,7 +221,7 @@ impl Store {
         reason = "callers hand over what they made for this; it is cloned for each try"
     )]
     pub(crate) fn revoke_audited(&self, tool: ToolId, attempt: Option<AuditEvent<'_>>) -> Result<usize, Fault> {
-        self.with_reserve(|| {
+        self.db.with_reserve(|| {
             self.commit_always(attempt.clone(), |transaction, attempt| {
                 let sql = "DELETE FROM approval WHERE tool = ? AND granted IS NOT NULL";
                 let revoked = transaction.prepare_cached(sql)?.execute([tool.as_bytes()])?;
@@ -313,7 +239,7 @@ impl Store {
         work: impl FnOnce(&Connection, &mut AuditEvent<'_>) -> Result<T, Fault>,
     ) -> Result<T, Fault> {
         let made =
-            self.commit_change(attempt, |transaction, attempt| work(transaction, attempt).map(Some), |_, _| ())?;
+            self.db.commit_change(attempt, |transaction, attempt| work(transaction, attempt).map(Some), |_, _| ())?;
         // `work` returned a value, so the change was made.
         made.ok_or_else(|| Fault::Index { source: "the change was not made".into() })
     }
@@ -348,16 +274,6 @@ fn write_decision(transaction: &Connection, approval: &Approval, form: &str) -> 
 pub(crate) fn end_approvals(transaction: &Connection, folded: &str) -> rusqlite::Result<()> {
     let sql = "DELETE FROM approval WHERE granted = 1 AND tool IN (SELECT id FROM tool WHERE folded = ?)";
     transaction.prepare_cached(sql)?.execute([folded]).map(|_| ())
-}
-
-/// Writes the status of a tool and removes what belonged to the previous one.
-fn write_status(transaction: &Connection, num: i64, to: Status) -> rusqlite::Result<()> {
-    transaction.prepare_cached("UPDATE tool SET status = ? WHERE num = ?")?.execute((to.name(), num))?;
-    if to == Status::Passed {
-        costs::reset_failures(transaction, num)?;
-    }
-    generation::bump(transaction)?;
-    deprecate::clear_successor(transaction, num)
 }
 
 fn decision_from_granted(granted: bool) -> Decision {

@@ -16,7 +16,7 @@
 //!
 //! Reading order: [`event`] is what is recorded, [`mod@line`] its encoding, [`head`] the end of the
 //! chain, [`files`] the files and the lock, [`reader`] reads lines forwards and backwards, then
-//! [`append`], [`verify`] with [`chain`], and [`query`].
+//! [`append`], [`verify`] with [`chain`] and its [`report`], and [`query`].
 //!
 //! Invariant: a line is appended whole or not at all, under a lock that all processes share, and an
 //! acknowledged line is never changed.
@@ -29,6 +29,7 @@ mod head;
 mod line;
 mod query;
 mod reader;
+mod report;
 mod verify;
 
 #[cfg(test)]
@@ -38,8 +39,8 @@ pub use event::{Action, AuditEvent, Details, Digest, EventFailure, StatusChange}
 pub use head::{Head, HeadError};
 pub use line::AuditLine;
 pub use query::{AuditFilter, AuditLines, AuditOrder};
+pub use report::{AuditReport, ChainProblem, ProblemKind};
 pub use toolcell_tool::AuditContents;
-pub use verify::{AuditReport, ChainProblem, ProblemKind};
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -49,8 +50,8 @@ use append::{Appender, LineSource};
 use files::{FOLDER, HeadFile, LogFiles};
 
 use crate::directory::Directory;
+use crate::durability::Durability;
 use crate::error::Fault;
-use crate::index::Durability;
 
 /// The settings of an audit log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

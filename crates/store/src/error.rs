@@ -111,23 +111,14 @@ impl Fault {
         }
     }
 
-    /// Turns "the index is damaged" into a read error if in fact the files of the index cannot be
-    /// read.
-    pub(crate) fn reclassified(self, path: &std::path::Path) -> Self {
+    /// Whether SQLite reports the index as damaged, which a failed read looks like as well.
+    pub(crate) fn is_index_damage(&self) -> bool {
+        let Self::Index { source } = self else { return false };
         // An extended code describes content that SQLite did read, so only the plain codes are in
         // doubt.
-        let is_damage = |source: &Cause| {
-            let code = source.downcast_ref::<rusqlite::Error>().and_then(rusqlite::Error::sqlite_error);
-            let codes = [rusqlite::ffi::SQLITE_CORRUPT, rusqlite::ffi::SQLITE_NOTADB];
-            code.is_some_and(|code| codes.contains(&code.extended_code))
-        };
-        match &self {
-            Self::Index { source } if is_damage(source) => match crate::index::find_read_error(path) {
-                Some(source) => Self::Disk { path: "the index".to_owned(), source },
-                None => self,
-            },
-            _ => self,
-        }
+        let code = source.downcast_ref::<rusqlite::Error>().and_then(rusqlite::Error::sqlite_error);
+        let codes = [rusqlite::ffi::SQLITE_CORRUPT, rusqlite::ffi::SQLITE_NOTADB];
+        code.is_some_and(|code| codes.contains(&code.extended_code))
     }
 
     /// An object that does not match its hash, or is not what it should be.
@@ -171,14 +162,6 @@ pub(crate) trait MaybeFault: From<Fault> {
     /// # Errors
     /// The error itself, if it is not a fault.
     fn into_fault(self) -> Result<Fault, Self>;
-
-    /// Same as [`Fault::reclassified`], for an error that may carry a fault.
-    fn reclassified(self, path: &std::path::Path) -> Self {
-        match self.into_fault() {
-            Ok(fault) => fault.reclassified(path).into(),
-            Err(other) => other,
-        }
-    }
 }
 
 impl MaybeFault for Fault {
@@ -187,27 +170,18 @@ impl MaybeFault for Fault {
     }
 }
 
-/// Implements [`MaybeFault`] for error types that have a variant `Fault(Fault)`.
-macro_rules! of_fault {
-    ($($error:ty),*) => {$(
-        impl MaybeFault for $error {
-            fn into_fault(self) -> Result<Fault, Self> {
+/// Implements [`MaybeFault`] for an error type that has a variant `Fault(Fault)`.
+macro_rules! impl_maybe_fault {
+    ($error:ty) => {
+        impl $crate::error::MaybeFault for $error {
+            fn into_fault(self) -> Result<$crate::error::Fault, Self> {
                 match self {
                     Self::Fault(fault) => Ok(fault),
                     other => Err(other),
                 }
             }
         }
-    )*};
+    };
 }
 
-of_fault!(
-    crate::deprecate::DeprecateError,
-    crate::find::FindError,
-    crate::import::ImportError,
-    crate::list::ListError,
-    crate::history::HistoryError,
-    crate::suspended::SuspendError,
-    crate::kv::KvError,
-    crate::approvals::StatusError
-);
+pub(crate) use impl_maybe_fault;

@@ -15,9 +15,10 @@ use jiff::Timestamp;
 use rusqlite::OptionalExtension as _;
 use toolcell_tool::{KvGrant, SpaceName};
 
+use crate::db::Db;
+use crate::db::sql::decode_column;
+use crate::db::transaction::{CommitState, WriteError};
 use crate::error::Fault;
-use crate::index::{CommitState, WriteError};
-use crate::store::{Store, decode_column};
 
 pub use error::KvError;
 pub(crate) use maintenance::{check_consistency, count_expired, delete_expired, recount};
@@ -96,7 +97,17 @@ pub struct KvSpace {
     pub bytes: u64,
 }
 
-impl Store {
+/// A key-value space of a store.
+pub struct Kv<'a> {
+    db: &'a Db,
+    space: &'a SpaceName,
+}
+
+impl<'a> Kv<'a> {
+    pub(crate) fn new(db: &'a Db, space: &'a SpaceName) -> Self {
+        Self { db, space }
+    }
+
     /// Reads an entry; `None` if the key does not exist or has expired.
     ///
     /// # Errors
@@ -124,11 +135,11 @@ impl Store {
     /// assert!(store.kv_commit(&space, &[as_seen], &[put("2")], &limits, now)?);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn kv_get(&self, space: &SpaceName, key: &str, now: Timestamp) -> Result<Option<KvEntry>, Fault> {
-        self.index.read(|transaction| {
+    pub fn get(&self, key: &str, now: Timestamp) -> Result<Option<KvEntry>, Fault> {
+        self.db.index.read(|transaction| {
             let sql = "SELECT value, version FROM pair WHERE space = ? AND key = ? AND (until IS NULL OR until > ?)";
             let mut statement = transaction.prepare_cached(sql)?;
-            let row = (space.as_str(), key, now.as_millisecond());
+            let row = (self.space.as_str(), key, now.as_millisecond());
             let pair = |row: &rusqlite::Row<'_>| Ok(KvEntry { value: row.get(0)?, version: row.get(1)? });
             Ok(statement.query_row(row, pair).optional()?)
         })
@@ -139,22 +150,21 @@ impl Store {
     ///
     /// # Errors
     /// Any [`Fault`].
-    pub fn kv_keys(
+    pub fn keys(
         &self,
-        space: &SpaceName,
         prefix: &str,
         after: Option<&str>,
         limit: u32,
         now: Timestamp,
     ) -> Result<(Vec<String>, bool), Fault> {
         let limit = limit.min(MAX_KEYS_PER_PAGE) as usize;
-        self.index.read(|transaction| {
+        self.db.index.read(|transaction| {
             // Keys with a common prefix are adjacent, and none of them sorts before the prefix
             // itself.
             let sql = "SELECT key FROM pair WHERE space = ? AND key >= ? AND key > ? AND (until IS NULL OR until > ?) \
                        ORDER BY key";
             let mut statement = transaction.prepare_cached(sql)?;
-            let row = (space.as_str(), prefix, after.unwrap_or_default(), now.as_millisecond());
+            let row = (self.space.as_str(), prefix, after.unwrap_or_default(), now.as_millisecond());
             let mut rows = statement.query(row)?;
             let mut keys = Vec::new();
             while let Some(row) = rows.next()? {
@@ -180,9 +190,8 @@ impl Store {
     /// `kv-key`, `kv-value-too-large`, `kv-quota`, `kv-too-many`, `store-read-only`, or another
     /// [`Fault`]. Nothing is written then, except with [`KvError::CommitUnknown`] and
     /// [`KvError::FailedAfterCommit`].
-    pub fn kv_commit(
+    pub fn commit(
         &self,
-        space: &SpaceName,
         checks: &[KvCheck],
         writes: &[KvWrite],
         limits: &KvLimits,
@@ -190,12 +199,12 @@ impl Store {
     ) -> Result<bool, KvError> {
         commit::validate(checks, writes, limits)?;
         if writes.is_empty() {
-            return Ok(self.index.read(|transaction| commit::checks_hold(transaction, space, checks, now))?);
+            return Ok(self.db.index.read(|transaction| commit::checks_hold(transaction, self.space, checks, now))?);
         }
-        let committed = self.index.write_reporting(self.settings.durability, |transaction| {
-            let holds = commit::checks_hold(transaction, space, checks, now)?;
+        let committed = self.db.index.write_reporting(self.db.settings.durability, |transaction| {
+            let holds = commit::checks_hold(transaction, self.space, checks, now)?;
             if holds {
-                commit::write(transaction, space, writes, limits, now)?;
+                commit::write(transaction, self.space, writes, limits, now)?;
             }
             Ok(holds)
         });
@@ -210,32 +219,33 @@ impl Store {
     ///
     /// # Errors
     /// `store-read-only`, or another [`Fault`].
-    pub fn kv_clear(&self, space: &SpaceName) -> Result<u64, Fault> {
-        self.index.write(self.settings.durability, |transaction| {
-            let removed = transaction.prepare_cached("DELETE FROM pair WHERE space = ?")?.execute([space.as_str()])?;
-            transaction.prepare_cached("DELETE FROM space WHERE name = ?")?.execute([space.as_str()])?;
+    pub fn clear(&self) -> Result<u64, Fault> {
+        self.db.write(|transaction| {
+            let removed =
+                transaction.prepare_cached("DELETE FROM pair WHERE space = ?")?.execute([self.space.as_str()])?;
+            transaction.prepare_cached("DELETE FROM space WHERE name = ?")?.execute([self.space.as_str()])?;
             Ok(removed as u64)
         })
     }
+}
 
-    /// The non-empty spaces, sorted by name.
-    ///
-    /// # Errors
-    /// Any [`Fault`].
-    pub fn kv_spaces(&self, now: Timestamp) -> Result<Vec<KvSpace>, Fault> {
-        self.index.read(|transaction| {
-            let sql = "SELECT name, keys - coalesce(gone, 0), bytes - coalesce(room, 0) FROM space LEFT JOIN \
-                       (SELECT space AS held, count(*) AS gone, sum(octet_length(key) + octet_length(value)) AS room \
-                       FROM pair WHERE until <= ? GROUP BY space) ON held = name \
-                       WHERE keys > coalesce(gone, 0) ORDER BY name";
-            let mut statement = transaction.prepare_cached(sql)?;
-            let rows = statement.query_map([now.as_millisecond()], |row| {
-                let space = decode_column(0, SpaceName::parse(row.get_ref(0)?.as_str()?))?;
-                Ok(KvSpace { space, keys: row.get(1)?, bytes: row.get(2)? })
-            })?;
-            Ok(rows.collect::<Result<_, _>>()?)
-        })
-    }
+/// The non-empty spaces, sorted by name.
+///
+/// # Errors
+/// Any [`Fault`].
+pub(crate) fn spaces(db: &Db, now: Timestamp) -> Result<Vec<KvSpace>, Fault> {
+    db.index.read(|transaction| {
+        let sql = "SELECT name, keys - coalesce(gone, 0), bytes - coalesce(room, 0) FROM space LEFT JOIN \
+                   (SELECT space AS held, count(*) AS gone, sum(octet_length(key) + octet_length(value)) AS room \
+                   FROM pair WHERE until <= ? GROUP BY space) ON held = name \
+                   WHERE keys > coalesce(gone, 0) ORDER BY name";
+        let mut statement = transaction.prepare_cached(sql)?;
+        let rows = statement.query_map([now.as_millisecond()], |row| {
+            let space = decode_column(0, SpaceName::parse(row.get_ref(0)?.as_str()?))?;
+            Ok(KvSpace { space, keys: row.get(1)?, bytes: row.get(2)? })
+        })?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    })
 }
 
 #[cfg(test)]

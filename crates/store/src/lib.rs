@@ -12,75 +12,60 @@
     reason = "the store is where files are read and written; paths go through cap-std but for the store's own"
 )]
 
-mod approvals;
-pub mod audit;
-mod bundle;
-mod commit;
-mod costs;
-mod damage;
-mod deprecate;
 mod directory;
+mod durability;
 mod error;
 mod file_lock;
-mod find;
-mod flush;
-mod fsck;
-mod gc;
-mod generation;
-mod group_commit;
-mod history;
-mod import;
-mod index;
-mod index_check;
-mod journal;
-mod kv;
-mod list;
-mod migrations;
-mod nonces;
 mod notice;
 mod objects;
-mod outbox;
-mod rebuild;
-mod records;
-mod refusals;
-mod reserve;
-mod run_id;
-mod runs;
-mod search;
-mod signature;
-mod store;
 mod store_key;
-mod suspended;
-mod usage;
+
+pub mod audit;
+mod db;
+
+mod entry;
 mod version;
 
-pub use approvals::{Approval, Decision, DecisionOutcome, PendingApproval, StatusError};
-pub use bundle::{BUNDLE_LIMIT, ExportError, HistoryScope};
-pub use costs::ToolCosts;
-pub use deprecate::DeprecateError;
-pub use directory::{OpenError, StoreAccess};
-pub use error::{Cause, Fault};
-pub use find::{FindError, ToolRef};
-pub use fsck::{FsckProblem, FsckReport, RepairMode, UnknownStep, fsck, repair_adopting};
-pub use gc::{GcMode, GcReport};
-pub use generation::Generation;
-pub use group_commit::RecordError;
-pub use history::{HistoryEntry, HistoryError, NewTool, OnConflict, VersionCommit};
-pub use import::{Import, ImportError, ImportReport, ImportedTool};
-pub use index::Durability;
-pub use kv::{
-    COMMIT_LIMIT, KEY_LIMIT, KvCheck, KvEntry, KvError, KvLimits, KvSpace, KvWrite, MAX_KEYS_PER_PAGE, VALUE_LIMIT,
+mod approvals;
+mod bundle;
+mod catalog;
+mod kv;
+mod maintenance;
+mod nonces;
+mod runs;
+mod suspended;
+
+mod audited_change;
+mod store;
+
+pub use approvals::{Approval, Approvals, Decision, DecisionOutcome, PendingApproval};
+pub use audited_change::AuditedChange;
+pub use bundle::{
+    BUNDLE_LIMIT, Bundles, ExportError, HistoryScope, Import, ImportError, ImportReport, ImportedTool, PublicKey,
+    SecretKey, Signature, SignatureError, Signer,
 };
-pub use list::{Cursor, CursorError, Filter, ListError, Order, PAGE_LIMIT, Page};
-pub use nonces::NonceUse;
+pub use catalog::{
+    Catalog, Cursor, CursorError, DeprecateError, Filter, FindError, HistoryEntry, HistoryError, ListError, NewTool,
+    OnConflict, Order, PAGE_LIMIT, Page, SearchHit, SearchTerms, StatusError, ToolRef, VersionCommit,
+};
+pub use db::Settings;
+pub use db::generation::Generation;
+pub use directory::{OpenError, StoreAccess};
+pub use durability::Durability;
+pub use entry::Entry;
+pub use error::{Cause, Fault};
+pub use kv::{
+    COMMIT_LIMIT, KEY_LIMIT, Kv, KvCheck, KvEntry, KvError, KvLimits, KvSpace, KvWrite, MAX_KEYS_PER_PAGE, VALUE_LIMIT,
+};
+pub use maintenance::{
+    FsckProblem, FsckReport, GcMode, GcReport, Maintenance, RepairMode, UnknownStep, fsck, repair_adopting,
+};
+pub use nonces::{NonceUse, Nonces};
 pub use notice::{Notice, emit_notice, set_notice_handler};
-pub use outbox::AuditedChange;
-pub use records::{PLAN_KIND, RUN_KIND, Record};
-pub use run_id::{RunId, RunIdError};
-pub use runs::{ActiveRun, FinishedRun, InterruptedRun, PAYLOAD_LIMIT};
-pub use search::{SearchHit, SearchTerms};
-pub use signature::{PublicKey, SecretKey, Signature, SignatureError, Signer};
-pub use store::{Entry, Settings, Store};
-pub use suspended::{SUSPENDED_LIMIT, SuspendError, SuspendedRow};
-pub use usage::{Percentiles, Usage, UsageEvent};
+pub use runs::{
+    ActiveRun, FinishedRun, InterruptedRun, PAYLOAD_LIMIT, PLAN_KIND, Percentiles, RUN_KIND, Record, RecordError,
+    RunId, RunIdError, Runs, ToolCosts, Usage, UsageEvent,
+};
+pub use store::Store;
+pub use suspended::{SUSPENDED_LIMIT, SuspendError, Suspended, SuspendedRow};
 pub use version::{Scores, VersionEvent};

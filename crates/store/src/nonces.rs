@@ -8,8 +8,8 @@ use blake3::Hash;
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _};
 
+use crate::db::Db;
 use crate::error::Fault;
-use crate::store::Store;
 
 /// The result of consuming a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,7 +22,16 @@ pub enum NonceUse {
     Expired,
 }
 
-impl Store {
+/// The one-time tokens of a store.
+pub struct Nonces<'a> {
+    db: &'a Db,
+}
+
+impl<'a> Nonces<'a> {
+    pub(crate) fn new(db: &'a Db) -> Self {
+        Self { db }
+    }
+
     /// Consumes a token, identified by its hash, that expires at `until`.
     ///
     /// The caller must authenticate `until` together with the token: it decides how long the token
@@ -45,9 +54,9 @@ impl Store {
     /// assert_eq!(store.consume_nonce(token, until, until)?, NonceUse::Expired);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn consume_nonce(&self, token: Hash, until: Timestamp, now: Timestamp) -> Result<NonceUse, Fault> {
+    pub fn consume(&self, token: Hash, until: Timestamp, now: Timestamp) -> Result<NonceUse, Fault> {
         let (until, now) = (until.as_millisecond(), now.as_millisecond());
-        self.index.write(self.settings.durability, |transaction| {
+        self.db.write(|transaction| {
             let forgotten = pruned_until(transaction)?.unwrap_or(i64::MIN);
             if until <= now.max(forgotten) {
                 return Ok(NonceUse::Expired);

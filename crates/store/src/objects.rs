@@ -10,6 +10,7 @@ use std::ffi::OsString;
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::SystemTime;
 
 use blake3::Hash;
 use cap_fs_ext::DirExt as _;
@@ -17,7 +18,6 @@ use cap_std::fs::{Dir, OpenOptionsExt as _};
 
 use crate::directory::{Directory, create_folder, private_options};
 use crate::error::Fault;
-use crate::gc::GcMode;
 
 /// The maximum size of an object, in bytes: a source has at most 64 KiB, and a version its
 /// metadata.
@@ -101,7 +101,7 @@ impl Objects {
     }
 
     /// When an object was written.
-    pub(crate) fn modified(&self, hash: Hash) -> Option<std::time::SystemTime> {
+    pub(crate) fn modified(&self, hash: Hash) -> Option<SystemTime> {
         let metadata = self.dir.symlink_metadata(object_path(hash)).ok()?;
         metadata.modified().ok().map(cap_std::time::SystemTime::into_std)
     }
@@ -189,27 +189,34 @@ impl Objects {
         Ok(())
     }
 
-    /// Removes temporary files from before a time, or only counts them in a dry run, and returns
-    /// their number.
-    pub(crate) fn sweep_temp_files(&self, older_than: std::time::SystemTime, mode: GcMode) -> Result<u64, Fault> {
-        let (mut swept, mut trouble) = (0, None);
-        for name in list_names(&self.tmp).map_err(Fault::disk("tmp"))? {
-            let Ok(metadata) = self.tmp.symlink_metadata(&name) else { continue };
-            // The store creates no folders there.
-            let is_old = !metadata.is_dir() && metadata.modified().is_ok_and(|time| time.into_std() < older_than);
-            if !is_old {
-                continue;
-            }
-            let removed = if mode == GcMode::Execute { self.tmp.remove_file(&name) } else { Ok(()) };
-            match removed {
-                Ok(()) => swept += 1,
+    /// Counts temporary files from before a time.
+    pub(crate) fn count_temp_files(&self, older_than: SystemTime) -> Result<u64, Fault> {
+        Ok(self.old_temp_files(older_than)?.count() as u64)
+    }
+
+    /// Removes temporary files from before a time and returns their number. Fails only if none of
+    /// them could be removed.
+    pub(crate) fn remove_temp_files(&self, older_than: SystemTime) -> Result<u64, Fault> {
+        let (mut removed, mut trouble) = (0, None);
+        for name in self.old_temp_files(older_than)? {
+            match self.tmp.remove_file(&name) {
+                Ok(()) => removed += 1,
                 Err(error) => drop(trouble.get_or_insert((name, error))),
             }
         }
         match trouble {
-            Some((name, error)) if swept == 0 => Err(Fault::disk(format!("tmp/{}", name.to_string_lossy()))(error)),
-            _ => Ok(swept),
+            Some((name, error)) if removed == 0 => Err(Fault::disk(format!("tmp/{}", name.to_string_lossy()))(error)),
+            _ => Ok(removed),
         }
+    }
+
+    fn old_temp_files(&self, older_than: SystemTime) -> Result<impl Iterator<Item = OsString>, Fault> {
+        let names = list_names(&self.tmp).map_err(Fault::disk("tmp"))?;
+        Ok(names.into_iter().filter(move |name| {
+            let Ok(metadata) = self.tmp.symlink_metadata(name) else { return false };
+            // The store creates no folders there.
+            !metadata.is_dir() && metadata.modified().is_ok_and(|time| time.into_std() < older_than)
+        }))
     }
 
     /// Makes objects durable.

@@ -1,43 +1,38 @@
-//! The open store: looks tools up and reads them back.
+//! The open store: the handles to its parts.
 //!
-//! Invariant: every object read from disk is checked against its hash, and every tool against its
-//! identifier.
+//! Invariant: a store has no state of its own. The handles share one database, and none of them
+//! names the store.
 
+use std::io::Write;
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, OnceLock};
 
 use blake3::Hash;
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension as _, Row};
-use toolcell_tool::{IdPrefix, Status, ToolId, ToolMetadata, ToolName, ToolSpec};
+use serde_json::Value;
+use toolcell_tool::{IdPrefix, SpaceName, Status, ToolId, ToolMetadata, ToolName, ToolSpec};
 
-use crate::audit::{Audit, AuditConfig};
+use crate::approvals::{Approval, Approvals, Decision, DecisionOutcome, PendingApproval};
+use crate::audit::{Audit, AuditEvent};
+use crate::audited_change::AuditedChange;
+use crate::bundle::{Bundles, ExportError, HistoryScope, Import, ImportError, ImportReport, PublicKey, SignatureError};
+use crate::catalog::{
+    Catalog, DeprecateError, Filter, FindError, HistoryEntry, HistoryError, ListError, NewTool, OnConflict, Page,
+    SearchHit, SearchTerms, StatusError, ToolRef, VersionCommit,
+};
+use crate::db::generation::Generation;
+use crate::db::{Db, Settings};
 use crate::directory::{Directory, OnMissing, OpenError, StoreAccess};
+use crate::entry::Entry;
 use crate::error::Fault;
-use crate::find::{FindError, ToolRef};
-use crate::flush::FlushQueue;
-use crate::group_commit::QueuedWrite;
-use crate::index::{Durability, Index};
-use crate::journal::Journal;
-use crate::notice::{self, Notice};
-use crate::objects::{ObjectState, Objects};
-use crate::outbox::Outbox;
-use crate::rebuild::REBUILD_MARKER;
-use crate::reserve;
-use crate::store_key::StoreKey;
-use crate::version::{Scores, Version};
-
-/// The settings of a store.
-#[derive(Debug, Clone, Default)]
-pub struct Settings {
-    /// The failures that acknowledged changes survive.
-    pub durability: Durability,
-    /// The maximum number of tools with a name at any one time; `None` means no limit.
-    pub tool_limit: Option<u64>,
-    /// The settings of the audit log.
-    pub audit: AuditConfig,
-}
+use crate::kv::{self, Kv, KvCheck, KvEntry, KvError, KvLimits, KvSpace, KvWrite};
+use crate::maintenance::{GcMode, GcReport, Maintenance};
+use crate::nonces::{NonceUse, Nonces};
+use crate::runs::{
+    ActiveRun, FinishedRun, InterruptedRun, Record, RecordError, RunId, RunState, Runs, ToolCosts, Usage, UsageEvent,
+};
+use crate::store_key::LazyStoreKey;
+use crate::suspended::{SuspendError, Suspended, SuspendedRow};
+use crate::version::Scores;
 
 /// A store of tools. Threads share one value; several processes may open the same directory.
 ///
@@ -60,58 +55,9 @@ pub struct Settings {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Store {
-    pub(crate) directory: Directory,
-    pub(crate) objects: Objects,
-    pub(crate) index: Index,
-    pub(crate) audit: Audit,
-    pub(crate) settings: Settings,
-    pub(crate) write_queue: Mutex<Vec<QueuedWrite>>,
-    pub(crate) flush_queue: FlushQueue,
-    /// The run journal of this process, created with the first run.
-    pub(crate) journal: Mutex<Option<Arc<Journal>>>,
-    /// The key of this store, read or created on first use.
-    pub(crate) own_key: OnceLock<StoreKey>,
-    pub(crate) outbox: Mutex<Outbox>,
-    /// Whether the audit line of the last run could not be appended yet.
-    pub(crate) is_log_behind: AtomicBool,
-}
-
-/// The index entry of a tool.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Entry {
-    /// The identifier of the tool.
-    pub id: ToolId,
-    /// The name of the tool.
-    pub name: ToolName,
-    /// Whether the name resolves to this tool, that is, the tool was neither deleted nor replaced.
-    pub current: bool,
-    /// The description of the tool.
-    pub description: String,
-    /// The tags of the tool, sorted.
-    pub tags: Vec<String>,
-    /// The scores that the analysis gave the tool when it was stored.
-    pub scores: Scores,
-    /// The confidence from past runs, 0.1 to 1.0; it starts at the lower of the two scores.
-    pub confidence: f64,
-    /// The trust status of the tool.
-    pub status: Status,
-    /// The tool to use instead, if this one is deprecated and a successor was named.
-    pub successor: Option<ToolId>,
-    /// When the identifier was first stored.
-    pub created_at: Timestamp,
-    /// When a version of the tool was last committed.
-    pub updated_at: Timestamp,
-    /// The number of runs.
-    pub runs: u64,
-    /// The number of successful runs.
-    pub successes: u64,
-    /// When the tool last ran.
-    pub last_used_at: Option<Timestamp>,
-    /// Whether a person approved or refused the tool, with any set of grants.
-    pub has_decision: bool,
-    pub(crate) num: i64,
-    pub(crate) version: Hash,
-    pub(crate) source: Hash,
+    pub(crate) db: Db,
+    pub(crate) runs: RunState,
+    key: LazyStoreKey,
 }
 
 impl Store {
@@ -133,294 +79,637 @@ impl Store {
     }
 
     fn open_directory(directory: Directory, settings: &Settings) -> Result<Self, OpenError> {
-        if directory.root().symlink_metadata(REBUILD_MARKER).is_ok() {
-            return Err(OpenError::RepairInterrupted { path: directory.path().display().to_string() });
-        }
-        let objects = Objects::open(&directory)?;
-        let index = Index::open(&directory)?;
-        let audit = Audit::open(&directory, settings.audit)?;
-        reserve::allocate(&directory);
-        let store = Self {
-            directory,
-            objects,
-            index,
-            audit,
-            settings: settings.clone(),
-            write_queue: Mutex::default(),
-            flush_queue: FlushQueue::default(),
-            journal: Mutex::default(),
-            own_key: OnceLock::new(),
-            outbox: Mutex::default(),
-            is_log_behind: AtomicBool::new(false),
-        };
-        if let Err(fault) = store.recover_outbox() {
-            // Not fatal: the next process that can append these lines does so.
-            notice::emit_notice(&Notice::Delayed { action: "earlier changes", why: &fault.to_string() });
-        }
-        Ok(store)
+        let db = Db::open(directory, settings)?;
+        Ok(Self { db, runs: RunState::default(), key: LazyStoreKey::default() })
     }
 
     /// The path of the store's directory.
     #[must_use]
     pub fn path(&self) -> &Path {
-        self.directory.path()
+        self.db.path()
     }
 
     /// Whether the store can be written or only read.
     #[must_use]
     pub fn access(&self) -> StoreAccess {
-        self.directory.access()
+        self.db.access()
+    }
+
+    /// The tools, by name and by identifier.
+    #[must_use]
+    pub fn catalog(&self) -> Catalog<'_> {
+        Catalog::new(&self.db, self.runs())
+    }
+
+    /// The runs: their journal, their records, their usage and their costs.
+    #[must_use]
+    pub fn runs(&self) -> Runs<'_> {
+        Runs::new(&self.db, &self.runs)
+    }
+
+    /// A key-value space.
+    #[must_use]
+    pub fn kv<'a>(&'a self, space: &'a SpaceName) -> Kv<'a> {
+        Kv::new(&self.db, space)
+    }
+
+    /// The non-empty key-value spaces, sorted by name.
+    ///
+    /// # Errors
+    /// Any [`Fault`].
+    pub fn kv_spaces(&self, now: Timestamp) -> Result<Vec<KvSpace>, Fault> {
+        kv::spaces(&self.db, now)
+    }
+
+    /// The decisions of people about tools.
+    #[must_use]
+    pub fn approvals_handle(&self) -> Approvals<'_> {
+        Approvals::new(&self.db)
+    }
+
+    /// The suspended runs.
+    #[must_use]
+    pub fn suspended_handle(&self) -> Suspended<'_> {
+        Suspended::new(&self.db)
+    }
+
+    /// The one-time tokens.
+    #[must_use]
+    pub fn nonces(&self) -> Nonces<'_> {
+        Nonces::new(&self.db)
+    }
+
+    /// Export and import of tools.
+    #[must_use]
+    pub fn bundles(&self) -> Bundles<'_> {
+        Bundles::new(&self.db, self.catalog())
+    }
+
+    /// Garbage collection.
+    #[must_use]
+    pub fn maintenance(&self) -> Maintenance<'_> {
+        Maintenance::new(&self.db)
     }
 
     /// The audit log.
     #[must_use]
     pub fn audit(&self) -> &Audit {
-        &self.audit
+        &self.db.audit
     }
 
-    /// Resolves a name, or an identifier, to a tool.
+    /// Appends the audit line of an event that changed nothing. If the log cannot be written, the
+    /// line is stored in the index and appended later. If the index cannot be written either, the
+    /// line is lost, which is reported as a [`Notice`](crate::Notice).
     ///
     /// # Errors
-    /// `tool-not-found`, `id-ambiguous`
-    pub fn find(&self, reference: &ToolRef) -> Result<Entry, FindError> {
-        self.flush_before_read();
-        let mut entry = self.find_for_run(reference)?;
-        self.flag_damaged(std::slice::from_mut(&mut entry))?;
-        Ok(entry)
+    /// `store-read-only`, or another [`Fault`]. The line is lost then.
+    pub fn log(&self, event: &AuditEvent<'_>) -> Result<(), Fault> {
+        self.db.log(event)
     }
 
-    /// Resolves a tool that is about to run. Unlike [`Store::find`] it does not flush first, so the
-    /// entry may lack the results of the latest runs.
-    ///
-    /// # Errors
-    /// `tool-not-found`, `id-ambiguous`
-    pub fn find_for_run(&self, reference: &ToolRef) -> Result<Entry, FindError> {
-        self.index.read(|transaction| match reference {
-            ToolRef::Name(name) => {
-                let found = by_name(transaction, name).map_err(Fault::from)?;
-                found.ok_or_else(|| FindError::Unknown(name.to_string()))
-            }
-            ToolRef::Id(prefix) => by_prefix(transaction, prefix, true),
-        })
-    }
-
-    /// Looks up a tool by identifier, even if its name was deleted or now resolves to another tool.
-    ///
-    /// # Errors
-    /// `tool-not-found`, `id-ambiguous`
-    pub fn find_any(&self, prefix: &IdPrefix) -> Result<Entry, FindError> {
-        self.flush_before_read();
-        let mut entry = self.index.read(|transaction| by_prefix(transaction, prefix, false))?;
-        self.flag_damaged(std::slice::from_mut(&mut entry))?;
-        Ok(entry)
-    }
-
-    /// Current tools with the same source as `spec` but another identifier, at most ten.
+    /// The number of lines that still have to be appended to the log.
     ///
     /// # Errors
     /// Any [`Fault`].
-    pub fn find_same_source(&self, spec: &ToolSpec) -> Result<Vec<Entry>, Fault> {
-        let source = blake3::hash(spec.source().as_bytes());
-        self.index.read(|transaction| {
-            let sql = format!(
-                "SELECT {ENTRY_COLUMNS} FROM {ENTRY_TABLES} WHERE source = ? AND id <> ? AND current = 1 LIMIT 10"
-            );
-            let mut statement = transaction.prepare_cached(&sql)?;
-            let rows = statement.query_map((source.as_bytes(), spec.id().as_bytes()), Entry::from_row)?;
-            Ok(rows.collect::<Result<_, _>>()?)
-        })
+    pub fn delayed_lines(&self) -> Result<u64, Fault> {
+        self.db.delayed_lines()
     }
 
-    /// Reads the specification of a tool from its objects and checks it against the tool's
-    /// identifier.
+    /// Attaches an audit event to the change that follows: both are committed, or neither is.
+    ///
+    /// # Examples
+    /// ```
+    /// use jiff::Timestamp;
+    /// use toolcell_store::audit::{Action, AuditEvent, AuditFilter, AuditOrder};
+    /// use toolcell_store::{Settings, Store, ToolRef};
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let store = Store::open(folder.path(), &Settings::default())?;
+    /// let (at, unknown) = (Timestamp::UNIX_EPOCH, ToolRef::parse("unknown")?);
+    /// assert!(store.with_audit(AuditEvent::new(Action::DeleteDynamicTool, at)).delete(&unknown, at).is_err());
+    /// assert_eq!(store.audit().query(AuditFilter::default(), AuditOrder::OldestFirst)?.count(), 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn with_audit<'a>(&'a self, event: AuditEvent<'a>) -> AuditedChange<'a> {
+        AuditedChange {
+            catalog: self.catalog(),
+            approvals: self.approvals_handle(),
+            bundles: self.bundles(),
+            maintenance: self.maintenance(),
+            event,
+        }
+    }
+
+    /// Derives a key for a purpose. It is the same in all processes and after every restart.
+    ///
+    /// The store key is generated on first use. A rebuild of a damaged index by `fsck` replaces it.
     ///
     /// # Errors
-    /// `integrity`, or another [`Fault`].
-    pub fn spec(&self, entry: &Entry) -> Result<ToolSpec, Fault> {
-        let read = self.read_spec(entry);
-        if let Err(Fault::Object { .. }) = read {
-            self.mark_damaged(entry);
-        }
-        read
-    }
-
-    fn read_spec(&self, entry: &Entry) -> Result<ToolSpec, Fault> {
-        let version = self.read_version(entry.version)?;
-        let spec = version.spec(&self.read_object(entry.source)?);
-        let spec = spec.map_err(|reason| Fault::object(entry.version, reason))?;
-        if spec.id() == entry.id {
-            Ok(spec)
-        } else {
-            Err(Fault::object(entry.version, format!("is a version of {}, not of {}", spec.id(), entry.id)))
-        }
-    }
-
-    /// Reads the metadata of a tool.
+    /// `store-read-only` if there is no key yet and none can be written, or another [`Fault`].
     ///
-    /// # Errors
-    /// `integrity`, or another [`Fault`].
-    pub fn metadata(&self, entry: &Entry) -> Result<ToolMetadata, Fault> {
-        self.read_version(entry.version)?.metadata().map_err(|reason| Fault::object(entry.version, reason))
-    }
-
-    /// Reads a version from its object.
-    pub(crate) fn read_version(&self, hash: Hash) -> Result<Version, Fault> {
-        Version::from_bytes(&self.read_object(hash)?).map_err(|reason| Fault::object(hash, reason))
-    }
-
-    /// Reads an object, which must exist and match its hash. An object whose file a power failure
-    /// took is restored from the index.
-    pub(crate) fn read_object(&self, hash: Hash) -> Result<Vec<u8>, Fault> {
-        let wrong = match self.objects.read_verified(hash)? {
-            ObjectState::Intact(bytes) => return Ok(bytes),
-            ObjectState::Missing => "is missing".to_owned(),
-            ObjectState::Damaged(what) => what,
-        };
-        let kept = self.index.read(|transaction| unsynced_bytes(transaction, hash).map_err(Fault::from))?;
-        let Some(bytes) = kept.filter(|bytes| blake3::hash(bytes) == hash) else {
-            return Err(Fault::object(hash, wrong));
-        };
-        if self.access() == StoreAccess::Full {
-            self.objects.write(hash, &bytes)?;
-        }
-        Ok(bytes)
+    /// # Examples
+    /// ```
+    /// use toolcell_store::{Settings, Store};
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let store = Store::open(folder.path(), &Settings::default())?;
+    /// let key = store.derive_key("approvals")?;
+    /// assert_ne!(key, store.derive_key("cursors")?);
+    /// assert_eq!(key, Store::open(folder.path(), &Settings::default())?.derive_key("approvals")?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn derive_key(&self, purpose: &str) -> Result<[u8; 32], Fault> {
+        self.key.derive(&self.db.directory, purpose)
     }
 }
 
 impl Drop for Store {
     /// Flushes finished runs into the index. Runs that cannot be flushed stay in the journal.
     fn drop(&mut self) {
-        self.flush_on_close();
-        if let Err(fault) = self.drain_outbox() {
-            // The next process that opens the store drains the outbox.
-            tracing::warn!(%fault, "lines of the audit log are not synced yet");
-        }
+        self.runs().flush_on_close();
     }
 }
 
-/// `MAX_STORED_TIME` is the latest time that the tables accept, `MAX_READ_TIME` the latest that is
-/// read unchanged.
-const MAX_STORED_TIME: i64 = 253_402_207_200_999;
-const MAX_READ_TIME: i64 = 253_402_207_200_000;
-
-/// The columns of an [`Entry`].
-pub(crate) const ENTRY_COLUMNS: &str = "num, id, name, current, description, tags, safety, quality, confidence, status, \
-     created_at, updated_at, runs, successes, last_used_at, version, source, \
-     EXISTS (SELECT 1 FROM approval WHERE approval.tool = id AND granted IS NOT NULL), \
-     (SELECT successor FROM successor WHERE successor.tool = num AND status = 'deprecated')";
-/// The tables of [`ENTRY_COLUMNS`]. `CROSS JOIN` keeps SQLite from scanning `about` to find rows of
-/// `tool`.
-pub(crate) const ENTRY_TABLES: &str = "tool CROSS JOIN about ON about.tool = num";
-
-impl Entry {
-    /// Reads a row of [`ENTRY_COLUMNS`]. A value that the store never writes is reported as damage.
-    pub(crate) fn from_row(row: &Row<'_>) -> rusqlite::Result<Self> {
-        let score = |column: usize| row.get::<_, i64>(column).map(score_from_stored);
-        let last_used: i64 = row.get(14)?;
-        Ok(Self {
-            num: row.get(0)?,
-            id: ToolId::from_bytes(row.get(1)?),
-            name: decode_column(2, ToolName::parse(row.get_ref(2)?.as_str()?))?,
-            current: row.get(3)?,
-            description: row.get(4)?,
-            tags: row.get_ref(5)?.as_str()?.split_terminator('\n').skip(1).map(str::to_owned).collect(),
-            scores: Scores { safety: score(6)?, quality: score(7)? },
-            confidence: score(8)?,
-            status: decode_column(9, Status::from_name(row.get_ref(9)?.as_str()?).ok_or("no status"))?,
-            created_at: read_time(row, 10)?,
-            updated_at: read_time(row, 11)?,
-            runs: row.get(12)?,
-            successes: row.get(13)?,
-            last_used_at: if last_used == 0 { None } else { Some(read_time(row, 14)?) },
-            version: Hash::from_bytes(row.get(15)?),
-            source: Hash::from_bytes(row.get(16)?),
-            has_decision: row.get(17)?,
-            successor: row.get::<_, Option<[u8; 32]>>(18)?.map(ToolId::from_bytes),
-        })
+/// The operations of the handles, under their former names.
+impl Store {
+    /// Same as [`Catalog::set_status`].
+    ///
+    /// # Errors
+    /// Same as [`Catalog::set_status`].
+    pub fn set_status(&self, id: ToolId, to: Status) -> Result<Status, StatusError> {
+        self.catalog().set_status(id, to)
     }
-}
 
-impl Entry {
-    /// The hash of the source. Tools with the same source differ only in name, parameters or
-    /// capabilities.
+    /// Same as [`Approvals::set_decision`].
+    ///
+    /// # Errors
+    /// Same as [`Approvals::set_decision`].
+    pub fn set_decision(&self, approval: &Approval) -> Result<DecisionOutcome, Fault> {
+        self.approvals_handle().set_decision(approval)
+    }
+
+    /// Same as [`Approvals::request`].
+    ///
+    /// # Errors
+    /// Same as [`Approvals::request`].
+    pub fn request_approval(&self, tool: ToolId, grants: &Value, by: &str, at: Timestamp) -> Result<(), Fault> {
+        self.approvals_handle().request(tool, grants, by, at)
+    }
+
+    /// Same as [`Approvals::pending`].
+    ///
+    /// # Errors
+    /// Same as [`Approvals::pending`].
+    pub fn pending_approvals(&self, limit: usize) -> Result<Vec<PendingApproval>, Fault> {
+        self.approvals_handle().pending(limit)
+    }
+
+    /// Same as [`Approvals::decision`].
+    ///
+    /// # Errors
+    /// Same as [`Approvals::decision`].
+    pub fn decision(&self, tool: ToolId, grants: &Value) -> Result<Option<Decision>, Fault> {
+        self.approvals_handle().decision(tool, grants)
+    }
+
+    /// Same as [`Approvals::for_tool`].
+    ///
+    /// # Errors
+    /// Same as [`Approvals::for_tool`].
+    pub fn approvals(&self, tool: ToolId) -> Result<Vec<Approval>, Fault> {
+        self.approvals_handle().for_tool(tool)
+    }
+
+    /// Same as [`Approvals::decisions`].
+    ///
+    /// # Errors
+    /// Same as [`Approvals::decisions`].
+    pub fn decisions(&self, limit: usize) -> Result<Vec<Approval>, Fault> {
+        self.approvals_handle().decisions(limit)
+    }
+
+    /// Same as [`Approvals::revoke`].
+    ///
+    /// # Errors
+    /// Same as [`Approvals::revoke`].
+    pub fn revoke(&self, tool: ToolId) -> Result<usize, Fault> {
+        self.approvals_handle().revoke(tool)
+    }
+
+    /// Same as [`Bundles::export`].
+    ///
+    /// # Errors
+    /// Same as [`Bundles::export`].
+    pub fn export(
+        &self,
+        references: &[ToolRef],
+        history: HistoryScope,
+        out: &mut dyn Write,
+    ) -> Result<u64, ExportError> {
+        self.bundles().export(references, history, out)
+    }
+
+    /// Same as [`Bundles::export_all`].
+    ///
+    /// # Errors
+    /// Same as [`Bundles::export_all`].
+    pub fn export_all(&self, history: HistoryScope, out: &mut dyn Write) -> Result<u64, ExportError> {
+        self.bundles().export_all(history, out)
+    }
+
+    /// Same as [`Runs::tool_costs`].
+    ///
+    /// # Errors
+    /// Same as [`Runs::tool_costs`].
+    pub fn tool_costs(&self) -> Result<Vec<ToolCosts>, Fault> {
+        self.runs().tool_costs()
+    }
+
+    /// Same as [`Catalog::deprecate`].
+    ///
+    /// # Errors
+    /// Same as [`Catalog::deprecate`].
+    pub fn deprecate(&self, id: ToolId, successor: Option<ToolId>) -> Result<Status, DeprecateError> {
+        self.catalog().deprecate(id, successor)
+    }
+
+    /// Same as [`Catalog::replacement_for`].
+    ///
+    /// # Errors
+    /// Same as [`Catalog::replacement_for`].
+    pub fn replacement_for(&self, tool: &Entry) -> Result<Option<Entry>, Fault> {
+        self.catalog().replacement_for(tool)
+    }
+
+    /// Same as [`Runs::unflushed`].
+    ///
+    /// # Errors
+    /// Same as [`Runs::unflushed`].
     #[must_use]
-    pub fn source_hash(&self) -> Hash {
-        self.source
+    pub fn unflushed(&self) -> usize {
+        self.runs().unflushed()
     }
 
-    /// Checks that the row is the one that was looked up: a damaged index may return another.
-    fn verify_lookup(self, is_sought: impl Fn(&Self) -> bool) -> rusqlite::Result<Self> {
-        if is_sought(&self) { Ok(self) } else { decode_column(1, Err("is of another tool than the one looked up")) }
+    /// Same as [`Runs::flush`].
+    ///
+    /// # Errors
+    /// Same as [`Runs::flush`].
+    pub fn flush_runs(&self) -> Result<(), Fault> {
+        self.runs().flush()
     }
-}
 
-/// Reports a column value that does not parse as damage of the index.
-pub(crate) fn decode_column<T, E: Into<crate::Cause>>(column: usize, value: Result<T, E>) -> rusqlite::Result<T> {
-    value.map_err(|error| rusqlite::Error::FromSqlConversionFailure(column, rusqlite::types::Type::Text, error.into()))
-}
-
-/// Joins tags into one column value, each between line feeds, so that `instr` finds whole tags. A
-/// tag contains no line feed.
-pub(crate) fn join_tags(tags: &[String]) -> String {
-    tags.iter().fold("\n".to_owned(), |joined, tag| joined + tag + "\n")
-}
-
-/// Reads a column of milliseconds since 1970. Times in the last second of the tables' range are
-/// clamped, because the calendar ends before it.
-pub(crate) fn read_time(row: &Row<'_>, column: usize) -> rusqlite::Result<Timestamp> {
-    let stored: i64 = row.get(column)?;
-    let stored = if (MAX_READ_TIME..=MAX_STORED_TIME).contains(&stored) { MAX_READ_TIME } else { stored };
-    decode_column(column, Timestamp::from_millisecond(stored))
-}
-
-/// Converts a stored score, in ten-thousandths, to 0.0 to 1.0.
-pub(crate) fn score_from_stored(stored: i64) -> f64 {
-    #[expect(clippy::cast_precision_loss, reason = "it is at most 10,000")]
-    let score = stored as f64;
-    score / 1e4
-}
-
-/// Converts a score to ten-thousandths, clamped to 0.0 to 1.0.
-pub(crate) fn score_to_stored(score: f64) -> i64 {
-    #[expect(clippy::cast_possible_truncation, reason = "it is at most 10,000")]
-    let stored = (score.clamp(0.0, 1.0) * 1e4).round() as i64;
-    stored
-}
-
-pub(crate) fn by_name(transaction: &Connection, name: &ToolName) -> rusqlite::Result<Option<Entry>> {
-    let sql = format!("SELECT {ENTRY_COLUMNS} FROM {ENTRY_TABLES} WHERE folded = ? AND current = 1");
-    let folded = name.case_folded();
-    let found = transaction.prepare_cached(&sql)?.query_row([&folded], Entry::from_row).optional()?;
-    found.map(|entry| entry.verify_lookup(|entry| entry.name.case_folded() == folded)).transpose()
-}
-
-pub(crate) fn by_id(transaction: &Connection, id: ToolId) -> rusqlite::Result<Option<Entry>> {
-    let sql = format!("SELECT {ENTRY_COLUMNS} FROM {ENTRY_TABLES} WHERE id = ?");
-    let found = transaction.prepare_cached(&sql)?.query_row([id.as_bytes()], Entry::from_row).optional()?;
-    found.map(|entry| entry.verify_lookup(|entry| entry.id == id)).transpose()
-}
-
-fn by_prefix(transaction: &Connection, prefix: &IdPrefix, current: bool) -> Result<Entry, FindError> {
-    let (least, greatest) = prefix.range();
-    let sql = format!(
-        "SELECT {ENTRY_COLUMNS} FROM {ENTRY_TABLES} WHERE id BETWEEN ? AND ? AND current >= ? ORDER BY id LIMIT 10"
-    );
-    let mut statement = transaction.prepare_cached(&sql).map_err(Fault::from)?;
-    let range = (least.as_bytes(), greatest.as_bytes(), current);
-    let sought = |entry: &Entry| (least..=greatest).contains(&entry.id);
-    let rows = statement.query_map(range, |row| Entry::from_row(row)?.verify_lookup(sought)).map_err(Fault::from)?;
-    let mut found: Vec<Entry> = rows.collect::<Result<_, _>>().map_err(Fault::from)?;
-    match found.len() {
-        0 => Err(FindError::Unknown(prefix.to_string())),
-        1 => Ok(found.remove(0)),
-        _ => Err(FindError::Ambiguous {
-            prefix: prefix.to_string(),
-            candidates: found.into_iter().map(|entry| (entry.id, entry.name)).collect(),
-        }),
+    /// Same as [`Runs::flush_soon`].
+    ///
+    /// # Errors
+    /// Same as [`Runs::flush_soon`].
+    pub fn flush_runs_soon(&self) -> Result<(), Fault> {
+        self.runs().flush_soon()
     }
-}
 
-pub(crate) fn unsynced_bytes(transaction: &Connection, hash: Hash) -> rusqlite::Result<Option<Vec<u8>>> {
-    let mut statement = transaction.prepare_cached("SELECT bytes FROM unsynced WHERE hash = ?")?;
-    statement.query_row([hash.as_bytes()], |row| row.get(0)).optional()
+    /// Same as [`Maintenance::collect`].
+    ///
+    /// # Errors
+    /// Same as [`Maintenance::collect`].
+    pub fn collect(&self, deleted_before: Timestamp, now: Timestamp, mode: GcMode) -> Result<GcReport, Fault> {
+        self.maintenance().collect(deleted_before, now, mode)
+    }
+
+    /// Same as [`Catalog::generation`].
+    ///
+    /// # Errors
+    /// Same as [`Catalog::generation`].
+    pub fn generation(&self) -> Result<Generation, Fault> {
+        self.catalog().generation()
+    }
+
+    /// Same as [`Catalog::insert`].
+    ///
+    /// # Errors
+    /// Same as [`Catalog::insert`].
+    pub fn insert(&self, registration: &NewTool<'_>, when_taken: OnConflict) -> Result<VersionCommit, HistoryError> {
+        self.catalog().insert(registration, when_taken)
+    }
+
+    /// Same as [`Catalog::delete`].
+    ///
+    /// # Errors
+    /// Same as [`Catalog::delete`].
+    pub fn delete(&self, reference: &ToolRef, at: Timestamp) -> Result<VersionCommit, HistoryError> {
+        self.catalog().delete(reference, at)
+    }
+
+    /// Same as [`Catalog::undelete`].
+    ///
+    /// # Errors
+    /// Same as [`Catalog::undelete`].
+    pub fn undelete(&self, reference: &ToolRef, at: Timestamp) -> Result<VersionCommit, HistoryError> {
+        self.catalog().undelete(reference, at)
+    }
+
+    /// Same as [`Catalog::roll_back`].
+    ///
+    /// # Errors
+    /// Same as [`Catalog::roll_back`].
+    pub fn roll_back(&self, name: &ToolName, number: u64, at: Timestamp) -> Result<VersionCommit, HistoryError> {
+        self.catalog().roll_back(name, number, at)
+    }
+
+    /// Same as [`Catalog::history`].
+    ///
+    /// # Errors
+    /// Same as [`Catalog::history`].
+    pub fn history(&self, name: &ToolName) -> Result<Vec<HistoryEntry>, Fault> {
+        self.catalog().history(name)
+    }
+
+    /// Same as [`Bundles::import`].
+    ///
+    /// # Errors
+    /// Same as [`Bundles::import`].
+    pub fn import(
+        &self,
+        import: &Import,
+        judge: &dyn Fn(&ToolSpec) -> Result<Scores, String>,
+        when_taken: OnConflict,
+        at: Timestamp,
+    ) -> Result<ImportReport, ImportError> {
+        self.bundles().import(import, judge, when_taken, at)
+    }
+
+    /// Same as [`Kv::get`].
+    ///
+    /// # Errors
+    /// Same as [`Kv::get`].
+    pub fn kv_get(&self, space: &SpaceName, key: &str, now: Timestamp) -> Result<Option<KvEntry>, Fault> {
+        self.kv(space).get(key, now)
+    }
+
+    /// Same as [`Kv::keys`].
+    ///
+    /// # Errors
+    /// Same as [`Kv::keys`].
+    pub fn kv_keys(
+        &self,
+        space: &SpaceName,
+        prefix: &str,
+        after: Option<&str>,
+        limit: u32,
+        now: Timestamp,
+    ) -> Result<(Vec<String>, bool), Fault> {
+        self.kv(space).keys(prefix, after, limit, now)
+    }
+
+    /// Same as [`Kv::commit`].
+    ///
+    /// # Errors
+    /// Same as [`Kv::commit`].
+    pub fn kv_commit(
+        &self,
+        space: &SpaceName,
+        checks: &[KvCheck],
+        writes: &[KvWrite],
+        limits: &KvLimits,
+        now: Timestamp,
+    ) -> Result<bool, KvError> {
+        self.kv(space).commit(checks, writes, limits, now)
+    }
+
+    /// Same as [`Kv::clear`].
+    ///
+    /// # Errors
+    /// Same as [`Kv::clear`].
+    pub fn kv_clear(&self, space: &SpaceName) -> Result<u64, Fault> {
+        self.kv(space).clear()
+    }
+
+    /// Same as [`Catalog::list`].
+    ///
+    /// # Errors
+    /// Same as [`Catalog::list`].
+    pub fn list(&self, filter: &Filter) -> Result<Page, ListError> {
+        self.catalog().list(filter)
+    }
+
+    /// Same as [`Nonces::consume`].
+    ///
+    /// # Errors
+    /// Same as [`Nonces::consume`].
+    pub fn consume_nonce(&self, token: Hash, until: Timestamp, now: Timestamp) -> Result<NonceUse, Fault> {
+        self.nonces().consume(token, until, now)
+    }
+
+    /// Same as [`Runs::insert_record`].
+    ///
+    /// # Errors
+    /// Same as [`Runs::insert_record`].
+    pub fn insert_record(&self, record: &Record) -> Result<Hash, Fault> {
+        self.runs().insert_record(record)
+    }
+
+    /// Same as [`Runs::record`].
+    ///
+    /// # Errors
+    /// Same as [`Runs::record`].
+    pub fn record(&self, hash: Hash) -> Result<Option<Record>, Fault> {
+        self.runs().record(hash)
+    }
+
+    /// Same as [`Runs::record_of_run`].
+    ///
+    /// # Errors
+    /// Same as [`Runs::record_of_run`].
+    pub fn record_of_run(&self, run: RunId) -> Result<Option<Record>, Fault> {
+        self.runs().record_of_run(run)
+    }
+
+    /// Same as [`Runs::records`].
+    ///
+    /// # Errors
+    /// Same as [`Runs::records`].
+    pub fn records(&self, tool: ToolId, limit: usize) -> Result<Vec<Hash>, Fault> {
+        self.runs().records(tool, limit)
+    }
+
+    /// Same as [`Runs::records_of_kind`].
+    ///
+    /// # Errors
+    /// Same as [`Runs::records_of_kind`].
+    pub fn records_of_kind(&self, tool: ToolId, kind: &str, limit: usize) -> Result<Vec<(Hash, Record)>, Fault> {
+        self.runs().records_of_kind(tool, kind, limit)
+    }
+
+    /// Same as [`Runs::start`].
+    ///
+    /// # Errors
+    /// Same as [`Runs::start`].
+    pub fn start_run(&self, payload: impl FnOnce(&RunId) -> Vec<u8>) -> Result<ActiveRun, Fault> {
+        self.runs().start(payload)
+    }
+
+    /// Same as [`Runs::finish`].
+    ///
+    /// # Errors
+    /// Same as [`Runs::finish`].
+    pub fn finish_run(&self, begun: ActiveRun, end: FinishedRun<'_>) -> Result<Hash, RecordError> {
+        self.runs().finish(begun, end)
+    }
+
+    /// Same as [`Runs::is_log_behind`].
+    ///
+    /// # Errors
+    /// Same as [`Runs::is_log_behind`].
+    #[must_use]
+    pub fn is_log_behind(&self) -> bool {
+        self.runs().is_log_behind()
+    }
+
+    /// Same as [`Runs::interrupted`].
+    ///
+    /// # Errors
+    /// Same as [`Runs::interrupted`].
+    pub fn interrupted_runs(&self) -> Result<Vec<InterruptedRun>, Fault> {
+        self.runs().interrupted()
+    }
+
+    /// Same as [`Catalog::unindexed`].
+    ///
+    /// # Errors
+    /// Same as [`Catalog::unindexed`].
+    pub fn unindexed(&self, way: &str, limit: usize) -> Result<Vec<Entry>, Fault> {
+        self.catalog().unindexed(way, limit)
+    }
+
+    /// Same as [`Catalog::index_terms`].
+    ///
+    /// # Errors
+    /// Same as [`Catalog::index_terms`].
+    pub fn index_terms(&self, way: &str, tools: &[(Entry, SearchTerms)]) -> Result<(), Fault> {
+        self.catalog().index_terms(way, tools)
+    }
+
+    /// Same as [`Catalog::search_uncached`].
+    ///
+    /// # Errors
+    /// Same as [`Catalog::search_uncached`].
+    pub fn search_uncached(
+        &self,
+        way: &str,
+        tools: &[(Entry, SearchTerms)],
+        words: &[Vec<String>],
+        limit: usize,
+    ) -> Result<Vec<SearchHit>, Fault> {
+        self.catalog().search_uncached(way, tools, words, limit)
+    }
+
+    /// Same as [`Catalog::search`].
+    ///
+    /// # Errors
+    /// Same as [`Catalog::search`].
+    pub fn search(&self, words: &[Vec<String>], limit: usize) -> Result<Vec<SearchHit>, Fault> {
+        self.catalog().search(words, limit)
+    }
+
+    /// Same as [`Bundles::trusted_keys`].
+    ///
+    /// # Errors
+    /// Same as [`Bundles::trusted_keys`].
+    pub fn trusted_keys(&self) -> Result<Vec<PublicKey>, SignatureError> {
+        self.bundles().trusted_keys()
+    }
+
+    /// Same as [`Catalog::find`].
+    ///
+    /// # Errors
+    /// Same as [`Catalog::find`].
+    pub fn find(&self, reference: &ToolRef) -> Result<Entry, FindError> {
+        self.catalog().find(reference)
+    }
+
+    /// Same as [`Catalog::find_for_run`].
+    ///
+    /// # Errors
+    /// Same as [`Catalog::find_for_run`].
+    pub fn find_for_run(&self, reference: &ToolRef) -> Result<Entry, FindError> {
+        self.catalog().find_for_run(reference)
+    }
+
+    /// Same as [`Catalog::find_any`].
+    ///
+    /// # Errors
+    /// Same as [`Catalog::find_any`].
+    pub fn find_any(&self, prefix: &IdPrefix) -> Result<Entry, FindError> {
+        self.catalog().find_any(prefix)
+    }
+
+    /// Same as [`Catalog::find_same_source`].
+    ///
+    /// # Errors
+    /// Same as [`Catalog::find_same_source`].
+    pub fn find_same_source(&self, spec: &ToolSpec) -> Result<Vec<Entry>, Fault> {
+        self.catalog().find_same_source(spec)
+    }
+
+    /// Same as [`Catalog::spec`].
+    ///
+    /// # Errors
+    /// Same as [`Catalog::spec`].
+    pub fn spec(&self, entry: &Entry) -> Result<ToolSpec, Fault> {
+        self.catalog().spec(entry)
+    }
+
+    /// Same as [`Catalog::metadata`].
+    ///
+    /// # Errors
+    /// Same as [`Catalog::metadata`].
+    pub fn metadata(&self, entry: &Entry) -> Result<ToolMetadata, Fault> {
+        self.catalog().metadata(entry)
+    }
+
+    /// Same as [`Suspended::save`].
+    ///
+    /// # Errors
+    /// Same as [`Suspended::save`].
+    pub fn save_suspended(&self, run: &SuspendedRow) -> Result<(), SuspendError> {
+        self.suspended_handle().save(run)
+    }
+
+    /// Same as [`Suspended::find`].
+    ///
+    /// # Errors
+    /// Same as [`Suspended::find`].
+    pub fn suspended(&self, run: RunId) -> Result<Option<SuspendedRow>, Fault> {
+        self.suspended_handle().find(run)
+    }
+
+    /// Same as [`Suspended::take`].
+    ///
+    /// # Errors
+    /// Same as [`Suspended::take`].
+    pub fn take_suspended(&self, run: &SuspendedRow) -> Result<bool, Fault> {
+        self.suspended_handle().take(run)
+    }
+
+    /// Same as [`Suspended::all`].
+    ///
+    /// # Errors
+    /// Same as [`Suspended::all`].
+    pub fn all_suspended(&self) -> Result<Vec<SuspendedRow>, Fault> {
+        self.suspended_handle().all()
+    }
+
+    /// Same as [`Runs::record_usage`].
+    ///
+    /// # Errors
+    /// Same as [`Runs::record_usage`].
+    pub fn record_usage(&self, event: UsageEvent) -> Result<(), RecordError> {
+        self.runs().record_usage(event)
+    }
+
+    /// Same as [`Runs::usage`].
+    ///
+    /// # Errors
+    /// Same as [`Runs::usage`].
+    pub fn usage(&self, entry: &Entry) -> Result<Usage, Fault> {
+        self.runs().usage(entry)
+    }
 }

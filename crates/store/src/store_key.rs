@@ -9,11 +9,11 @@
 //! the old key must not be valid.
 
 use std::io::{ErrorKind, Read as _, Write as _};
+use std::sync::OnceLock;
 
 use crate::directory::{Directory, open_regular, private_options};
 use crate::error::Fault;
 use crate::file_lock::{LOCK_TIMEOUT, lock_timeout};
-use crate::store::Store;
 
 /// The name of the file.
 pub(crate) const FILE: &str = "secret";
@@ -23,37 +23,24 @@ const KEY_BYTES: usize = 32;
 const CONTEXT: &str = "toolcell 2026-12 secret of a store";
 
 /// The key itself.
-pub(crate) struct StoreKey([u8; KEY_BYTES]);
+struct StoreKey([u8; KEY_BYTES]);
 
-impl Store {
-    /// Derives a key for a purpose. It is the same in all processes and after every restart.
-    ///
-    /// The store key is generated on first use. A rebuild of a damaged index by `fsck` replaces it.
-    ///
-    /// # Errors
-    /// `store-read-only` if there is no key yet and none can be written, or another [`Fault`].
-    ///
-    /// # Examples
-    /// ```
-    /// use toolcell_store::{Settings, Store};
-    ///
-    /// let folder = tempfile::tempdir()?;
-    /// let store = Store::open(folder.path(), &Settings::default())?;
-    /// let key = store.derive_key("approvals")?;
-    /// assert_ne!(key, store.derive_key("cursors")?);
-    /// assert_eq!(key, Store::open(folder.path(), &Settings::default())?.derive_key("approvals")?);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn derive_key(&self, purpose: &str) -> Result<[u8; 32], Fault> {
-        let secret = if let Some(secret) = self.own_key.get() {
-            secret
+/// The key of an open store, read or generated on first use.
+#[derive(Default)]
+pub(crate) struct LazyStoreKey(OnceLock<StoreKey>);
+
+impl LazyStoreKey {
+    /// Derives a key for a purpose.
+    pub(crate) fn derive(&self, directory: &Directory, purpose: &str) -> Result<[u8; 32], Fault> {
+        let key = if let Some(key) = self.0.get() {
+            key
         } else {
-            let known = read_key(&self.directory)?;
-            let secret = known.map_or_else(|| create_key(&self.directory), Ok)?;
-            self.own_key.get_or_init(|| secret)
+            let known = read_key(directory)?;
+            let key = known.map_or_else(|| create_key(directory), Ok)?;
+            self.0.get_or_init(|| key)
         };
         let mut hasher = blake3::Hasher::new_derive_key(CONTEXT);
-        hasher.update(&secret.0).update(purpose.as_bytes());
+        hasher.update(&key.0).update(purpose.as_bytes());
         Ok(*hasher.finalize().as_bytes())
     }
 }

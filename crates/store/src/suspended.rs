@@ -7,9 +7,10 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, Row};
 use toolcell_tool::ToolId;
 
-use crate::error::Fault;
-use crate::run_id::RunId;
-use crate::store::{Store, read_time};
+use crate::db::Db;
+use crate::db::sql::read_time;
+use crate::error::{Fault, impl_maybe_fault};
+use crate::runs::RunId;
 
 /// The maximum size of a suspended run, in bytes.
 pub const SUSPENDED_LIMIT: usize = 1 << 20;
@@ -68,7 +69,18 @@ impl SuspendError {
     }
 }
 
-impl Store {
+impl_maybe_fault!(SuspendError);
+
+/// The suspended runs of a store.
+pub struct Suspended<'a> {
+    db: &'a Db,
+}
+
+impl<'a> Suspended<'a> {
+    pub(crate) fn new(db: &'a Db) -> Self {
+        Self { db }
+    }
+
     /// Stores a suspended run, and replaces a suspended run with the same identifier.
     ///
     /// # Errors
@@ -97,12 +109,12 @@ impl Store {
     /// assert!(!store.take_suspended(&run)?);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn save_suspended(&self, run: &SuspendedRow) -> Result<(), SuspendError> {
+    pub fn save(&self, run: &SuspendedRow) -> Result<(), SuspendError> {
         let bytes = run.blob.len();
         if bytes > SUSPENDED_LIMIT {
             return Err(SuspendError::TooLarge { bytes });
         }
-        Ok(self.index.write(self.settings.durability, |transaction| {
+        Ok(self.db.write(|transaction| {
             let sql = "INSERT OR REPLACE INTO sleeping (run, tool, caller, at, bound, blob) VALUES (?, ?, ?, ?, ?, ?)";
             let at = run.suspended_at.as_millisecond();
             let row = (run.run.to_bytes(), run.tool.as_bytes(), &run.caller, at, &run.binding, &run.blob);
@@ -115,8 +127,8 @@ impl Store {
     ///
     /// # Errors
     /// Any [`Fault`].
-    pub fn suspended(&self, run: RunId) -> Result<Option<SuspendedRow>, Fault> {
-        self.index.read(|transaction| {
+    pub fn find(&self, run: RunId) -> Result<Option<SuspendedRow>, Fault> {
+        self.db.index.read(|transaction| {
             let sql = "SELECT run, tool, caller, at, bound, blob FROM sleeping WHERE run = ?";
             Ok(transaction.prepare_cached(sql)?.query_row([run.to_bytes()], suspended_from_row).optional()?)
         })
@@ -127,8 +139,8 @@ impl Store {
     ///
     /// # Errors
     /// `store-read-only`, or another [`Fault`]. No caller gets the run then.
-    pub fn take_suspended(&self, run: &SuspendedRow) -> Result<bool, Fault> {
-        self.index.write(self.settings.durability, |transaction| {
+    pub fn take(&self, run: &SuspendedRow) -> Result<bool, Fault> {
+        self.db.write(|transaction| {
             let sql = "DELETE FROM sleeping WHERE run = ? AND blob = ?";
             Ok(transaction.prepare_cached(sql)?.execute((run.run.to_bytes(), &run.blob))? == 1)
         })
@@ -138,8 +150,8 @@ impl Store {
     ///
     /// # Errors
     /// Any [`Fault`].
-    pub fn all_suspended(&self) -> Result<Vec<SuspendedRow>, Fault> {
-        self.index.read(|transaction| {
+    pub fn all(&self) -> Result<Vec<SuspendedRow>, Fault> {
+        self.db.index.read(|transaction| {
             let sql = "SELECT run, tool, caller, at, bound, blob FROM sleeping ORDER BY at, run";
             Ok(transaction.prepare_cached(sql)?.query_map([], suspended_from_row)?.collect::<Result<_, _>>()?)
         })

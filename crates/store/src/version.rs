@@ -9,6 +9,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use toolcell_tool::{Draft, Postconditions, ToolId, ToolMetadata, ToolName, ToolSpec, canonical_json};
 
+use crate::db::Db;
+use crate::error::Fault;
+
 /// The object type and its format version.
 const KIND: &str = "toolcell.version.v1";
 
@@ -167,4 +170,9 @@ impl Version {
         let notes = notes.and_then(|notes| notes.with_postconditions(self.claims.clone()));
         notes.and_then(|notes| notes.with_cost(self.cost)).map_err(|error| error.to_string())
     }
+}
+
+/// Reads a version from its object.
+pub(crate) fn read_version(db: &Db, hash: Hash) -> Result<Version, Fault> {
+    Version::from_bytes(&db.read_object(hash)?).map_err(|reason| Fault::object(hash, reason))
 }

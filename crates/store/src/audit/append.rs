@@ -19,9 +19,9 @@ use super::files::{CURRENT, FileHandle, FileIdentity, HeadFile, LogFile, LogFile
 use super::head::Head;
 use super::line::{self, Link, Repair};
 use super::reader::{Chunk, ReverseLineReader};
+use crate::durability::Durability;
 use crate::error::Fault;
 use crate::file_lock::LOG_TIMEOUT;
-use crate::index::Durability;
 
 /// The lock timeout for a log whose lock already timed out once.
 const STUCK_TIMEOUT: Duration = Duration::from_millis(20);

@@ -11,7 +11,7 @@
 use super::files::{HEAD, HeadFile, LogFile};
 use super::head::Head;
 use super::line::{self, Link};
-use super::verify::{AuditReport, ChainProblem, PROBLEMS_LIMIT, ProblemKind};
+use super::report::{AuditReport, ChainProblem, PROBLEMS_LIMIT, ProblemKind};
 
 /// The maximum number of gaps that are remembered in case their lines turn up later.
 const GAPS_LIMIT: usize = 1000;

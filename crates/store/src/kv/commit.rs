@@ -8,8 +8,9 @@ use rusqlite::{Connection, OptionalExtension as _};
 use toolcell_tool::SpaceName;
 
 use crate::error::Fault;
-use crate::kv::error::escape_for_display;
-use crate::kv::{COMMIT_LIMIT, KEY_LIMIT, KvCheck, KvError, KvLimits, KvWrite, VALUE_LIMIT};
+
+use super::error::escape_for_display;
+use super::{COMMIT_LIMIT, KEY_LIMIT, KvCheck, KvError, KvLimits, KvWrite, VALUE_LIMIT};
 
 /// The total of a space: number of keys, and bytes of keys and values.
 #[derive(Clone, Copy, Default)]

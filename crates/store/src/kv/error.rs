@@ -1,6 +1,6 @@
 //! Errors of commits to a space.
 
-use crate::error::Fault;
+use crate::error::{Fault, impl_maybe_fault};
 
 /// The maximum number of characters of a key in a message.
 const MAX_SHOWN_CHARS: usize = 64;
@@ -59,6 +59,8 @@ pub enum KvError {
     #[error("{0}; the commit was already written")]
     FailedAfterCommit(#[source] Fault),
 }
+
+impl_maybe_fault!(KvError);
 
 impl KvError {
     /// The stable code of this error.

@@ -6,9 +6,9 @@
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _};
 
-use crate::fsck::FsckReport;
-use crate::kv::commit;
-use crate::rebuild::PreviousIndex;
+use crate::db::PreviousIndex;
+
+use super::commit;
 
 /// The version numbers skipped if the last one used is unknown: more than any store uses between
 /// two repairs.
@@ -31,21 +31,25 @@ pub(crate) fn delete_expired(transaction: &Connection, now: Timestamp) -> rusqli
     spaces.iter().try_for_each(|space| commit::delete_expired(transaction, space, now))
 }
 
-/// Checks that the recorded totals of the spaces match their entries.
-pub(crate) fn check_consistency(transaction: &Connection, health: &mut FsckReport) -> rusqlite::Result<()> {
+/// Checks that the recorded totals of the spaces match their entries, and reports each problem: what
+/// it affects, and what is wrong.
+pub(crate) fn check_consistency(
+    transaction: &Connection,
+    report: &mut dyn FnMut(String, String),
+) -> rusqlite::Result<()> {
     let sql = "SELECT coalesce(name, held) FROM space FULL JOIN (SELECT space AS held, count(*) AS count, \
                sum(octet_length(key) + octet_length(value)) AS room FROM pair GROUP BY space) ON held = name \
                WHERE keys IS NOT count OR bytes IS NOT room";
     for space in query_names(transaction, sql)? {
-        health.add_index_problem(format!("the space {space}"), "its totals in the index do not match its contents");
+        report(format!("the space {space}"), "its totals in the index do not match its contents".to_owned());
     }
     for space in query_names(transaction, "SELECT DISTINCT space FROM pair WHERE NOT json_valid(value)")? {
-        health.add_index_problem(format!("the space {space}"), "one of its values is not valid JSON");
+        report(format!("the space {space}"), "one of its values is not valid JSON".to_owned());
     }
     let (last, highest) = (last_version(transaction)?, highest_version(transaction)?);
     if !(highest..MAX_VERSION).contains(&last) {
         let wrong = format!("says that the last version is {last}, but the highest is {highest}");
-        health.add_index_problem("the index", wrong);
+        report("the index".to_owned(), wrong);
     }
     Ok(())
 }

@@ -7,6 +7,7 @@ mod repair;
 use tempfile::TempDir;
 
 use super::*;
+use crate::Store;
 use crate::{Durability, GcMode, Settings};
 
 const LIMITS: KvLimits = KvLimits { bytes: 1_000, keys: 10, value_bytes: 100 };

@@ -1,6 +1,7 @@
 use std::os::unix::fs::PermissionsExt as _;
 
 use super::*;
+use crate::Store;
 use crate::{RepairMode, Settings, fsck};
 
 fn open(folder: &tempfile::TempDir) -> Store {
@@ -19,7 +20,7 @@ fn remembered(store: &Store) -> u64 {
     let count = |transaction: &Connection| {
         Ok::<_, Fault>(transaction.query_row("SELECT count(*) FROM spent", [], |row| row.get(0))?)
     };
-    store.index.read(count).unwrap()
+    store.db.index.read(count).unwrap()
 }
 
 #[test]

@@ -2,12 +2,16 @@
 #![expect(clippy::disallowed_methods, reason = "the tests look at the journals and damage them")]
 
 use std::path::PathBuf;
+use std::sync::atomic;
 use std::time::Duration;
 
 use jiff::Timestamp;
 use toolcell_tool::{Draft, ToolId, ToolMetadata, ToolName, ToolSpec};
 
+use super::journal::*;
 use super::*;
+use crate::Store;
+use crate::audit::AuditEvent;
 use crate::audit::{Action, AuditFilter, AuditOrder};
 use crate::{NewTool, OnConflict, RUN_KIND, Scores, Settings, ToolRef};
 
@@ -184,7 +188,7 @@ fn what_has_ended_and_is_not_settled_is_not_lost_with_its_process() {
     }
     assert_eq!((other.unflushed(), world.store.record_of_run(runs[0]).unwrap()), (3, None));
     // A killed process closes nothing; its locks and its memory are gone.
-    other.flush_queue.clear();
+    other.runs.flush_queue.clear();
     drop(other);
     assert_eq!(close(&world, &world.store), []);
     assert_eq!((world.ended(), world.counted()), (said(&runs, "returned"), 3));

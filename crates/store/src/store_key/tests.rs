@@ -4,6 +4,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use super::*;
+use crate::Store;
 use crate::{RepairMode, Settings, fsck};
 
 fn open(path: &Path) -> Store {

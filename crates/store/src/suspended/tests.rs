@@ -1,5 +1,6 @@
 use super::*;
-use crate::gc::GcMode;
+use crate::GcMode;
+use crate::Store;
 use crate::{RepairMode, Settings, fsck};
 
 fn open(folder: &tempfile::TempDir) -> Store {
@@ -74,7 +75,11 @@ fn a_repair_of_a_whole_index_keeps_what_sleeps() {
     let store = open(&folder);
     store.save_suspended(&run(1, 1)).unwrap();
     let said = "INSERT INTO space (name, keys, bytes) VALUES ('wrong', 1, 1)";
-    store.index.write(crate::Durability::Synced, |connection| Ok::<_, Fault>(connection.execute(said, [])?)).unwrap();
+    store
+        .db
+        .index
+        .write(crate::Durability::Synced, |connection| Ok::<_, Fault>(connection.execute(said, [])?))
+        .unwrap();
     drop(store);
     let health = fsck(folder.path(), RepairMode::Repair).unwrap();
     assert!(health.problems.iter().any(|problem| problem.mended.is_some()), "{health:?}");

@@ -1,0 +1,144 @@
+//! Run records and receipts, looked up by hash, by run or by tool.
+//!
+//! Invariant: a record that does not match its hash is reported as damage. A run has exactly one
+//! record.
+
+use blake3::Hash;
+use jiff::Timestamp;
+use rusqlite::{Connection, Row};
+use toolcell_tool::ToolId;
+
+use crate::db::sql::read_time;
+use crate::durability::Durability;
+use crate::error::Fault;
+
+use super::Runs;
+use super::run_id::RunId;
+
+/// The kind of run records. `gc` collects old run records and old plans; records of other kinds
+/// stay.
+pub const RUN_KIND: &str = "run";
+/// The kind of plans: the side effects shown to a person, who can approve them by the hash of the
+/// plan.
+pub const PLAN_KIND: &str = "plan";
+
+/// A stored record: what happened in a run, or evidence of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Record {
+    /// The kind of record: [`RUN_KIND`], or another word such as `receipt`.
+    pub kind: String,
+    /// The tool; `None` if no tool was found.
+    pub tool: Option<ToolId>,
+    /// When it happened.
+    pub at: Timestamp,
+    /// The content.
+    pub body: Vec<u8>,
+}
+
+/// A record to be inserted, with its hash.
+pub(crate) struct HashedRecord {
+    pub(crate) hash: Hash,
+    pub(crate) run: Option<RunId>,
+    pub(crate) record: Record,
+}
+
+/// The columns of a [`Record`], and its hash.
+const COLUMNS: &str = "kind, tool, at, body, hash";
+
+impl Runs<'_> {
+    /// Inserts a record, unless it is already there, and returns its hash. It survives a crash of
+    /// the process at once, and a power failure after the next change of a tool.
+    ///
+    /// # Errors
+    /// `store-read-only`, or another [`Fault`].
+    pub fn insert_record(&self, record: &Record) -> Result<Hash, Fault> {
+        let hash = blake3::hash(&record.body);
+        let record = HashedRecord { hash, run: None, record: record.clone() };
+        self.db.index.write(Durability::Unsynced, |transaction| insert(transaction, &record).map(|_| hash))
+    }
+
+    /// Looks a record up by hash.
+    ///
+    /// # Errors
+    /// `integrity` if the record does not match its hash, or another [`Fault`].
+    pub fn record(&self, hash: Hash) -> Result<Option<Record>, Fault> {
+        let found = self.query_records(&format!("SELECT {COLUMNS} FROM record WHERE hash = ?"), (hash.as_bytes(),))?;
+        match found.into_iter().next() {
+            Some((actual, _)) if actual != hash => Err(damaged_record(hash)),
+            other => Ok(other.map(|(_, record)| record)),
+        }
+    }
+
+    /// Looks the record of a run up.
+    ///
+    /// # Errors
+    /// `integrity` if the record does not match its hash, or another [`Fault`].
+    pub fn record_of_run(&self, run: RunId) -> Result<Option<Record>, Fault> {
+        let found = self.query_records(&format!("SELECT {COLUMNS} FROM record WHERE run = ?"), (run.to_bytes(),))?;
+        Ok(found.into_iter().next().map(|(_, record)| record))
+    }
+
+    /// The hashes of a tool's records, newest first.
+    ///
+    /// # Errors
+    /// Any [`Fault`].
+    pub fn records(&self, tool: ToolId, limit: usize) -> Result<Vec<Hash>, Fault> {
+        self.flush_before_read();
+        self.db.index.read(|transaction| {
+            let sql = "SELECT hash FROM record WHERE tool = ? ORDER BY num DESC LIMIT ?";
+            let mut statement = transaction.prepare_cached(sql)?;
+            let rows =
+                statement.query_map((tool.as_bytes(), sql_limit(limit)), |row| row.get(0).map(Hash::from_bytes))?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })
+    }
+
+    /// A tool's records of one kind, with their hashes, newest first.
+    ///
+    /// # Errors
+    /// `integrity` if a record does not match its hash, or another [`Fault`].
+    pub fn records_of_kind(&self, tool: ToolId, kind: &str, limit: usize) -> Result<Vec<(Hash, Record)>, Fault> {
+        let sql = format!("SELECT {COLUMNS} FROM record WHERE tool = ? AND kind = ? ORDER BY num DESC LIMIT ?");
+        self.query_records(&sql, (tool.as_bytes(), kind, sql_limit(limit)))
+    }
+
+    /// Runs a query for records and checks their hashes.
+    fn query_records(&self, sql: &str, params: impl rusqlite::Params) -> Result<Vec<(Hash, Record)>, Fault> {
+        self.flush_before_read();
+        let found: Vec<(Hash, Record)> = self.db.index.read(|transaction| {
+            let mut statement = transaction.prepare_cached(sql)?;
+            let rows = statement.query_map(params, record_from_row)?;
+            Ok::<_, Fault>(rows.collect::<Result<_, _>>()?)
+        })?;
+        match found.iter().find(|(hash, record)| blake3::hash(&record.body) != *hash) {
+            Some((hash, _)) => Err(damaged_record(*hash)),
+            None => Ok(found),
+        }
+    }
+}
+
+/// Inserts a record; false if it is already there.
+pub(crate) fn insert(
+    transaction: &Connection,
+    HashedRecord { hash, run, record }: &HashedRecord,
+) -> Result<bool, Fault> {
+    let sql = "INSERT OR IGNORE INTO record (hash, kind, tool, at, body, run) VALUES (?, ?, ?, ?, ?, ?)";
+    let tool = record.tool.as_ref().map(ToolId::as_bytes);
+    let run = run.map(RunId::to_bytes);
+    let row = (hash.as_bytes(), &record.kind, tool, record.at.as_millisecond(), &record.body, run);
+    Ok(transaction.prepare_cached(sql)?.execute(row)? > 0)
+}
+
+fn record_from_row(row: &Row<'_>) -> rusqlite::Result<(Hash, Record)> {
+    let tool = row.get::<_, Option<[u8; 32]>>(1)?.map(ToolId::from_bytes);
+    let record = Record { kind: row.get(0)?, tool, at: read_time(row, 2)?, body: row.get(3)? };
+    Ok((Hash::from_bytes(row.get(4)?), record))
+}
+
+fn sql_limit(limit: usize) -> i64 {
+    i64::try_from(limit).unwrap_or(i64::MAX)
+}
+
+fn damaged_record(hash: Hash) -> Fault {
+    Fault::object(hash, "is a record that does not match its hash")
+}
