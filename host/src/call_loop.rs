@@ -7,7 +7,6 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use toolcell_json::{Json, Params};
-use toolcell_json::{Json, Params};
 use toolcell_protocol::{
     Call, CompletionRef, LimitExceeded, Load, OperationErrorRef, OperationOutputRef, Reply, Resume,
 };
