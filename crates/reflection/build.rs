@@ -1,4 +1,5 @@
-//! Packs ICU's dictionaries: that saves one of their three megabytes, and few processes read them.
+//! Packs ICU's dictionaries: that saves one of their three megabytes, and few processes read them. And turns the
+//! lexicon, which is text, into tables: a sense that does not exist fails the build.
 
 #![expect(clippy::disallowed_methods, clippy::expect_used, clippy::panic, reason = "a build script has no callers")]
 
@@ -6,8 +7,9 @@
 mod dictionary_format;
 
 use std::env;
+use std::fmt::Write as _;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use dictionary_format::{AlphabeticDictionary, PackedDictionaries};
 use icu_provider::prelude::*;
@@ -19,6 +21,9 @@ const LEVEL: i32 = 22;
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed=src/dictionary_format.rs");
+    println!("cargo::rerun-if-changed=lexicon");
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
+    fs::write(out.join("lexicon.rs"), lexicon_tables(Path::new("lexicon"))).expect("OUT_DIR is writable");
     let chinese_and_japanese = load::<SegmenterDictionaryAutoV2>("cjdict");
     let DictionaryBreakData::Char16Trie(words) = chinese_and_japanese.get() else { panic!("it is another trie") };
     let alphabetic: Vec<_> = ["burmesedict", "khmerdict", "laodict", "thaidict"]
@@ -31,7 +36,6 @@ fn main() {
     });
     let packed = PackedDictionaries { chinese_and_japanese: words.data.as_bytes(), alphabetic: alphabetic.collect() };
     let bytes = postcard::to_allocvec(&packed).expect("bytes and numbers can be written");
-    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
     let packed = zstd::bulk::compress(&bytes, LEVEL).expect("there is memory enough");
     fs::write(out.join("dictionaries.zst"), packed).expect("OUT_DIR is writable");
     println!("cargo::rustc-env=TOOLCELL_DICTIONARY_BYTES={}", bytes.len());
@@ -47,4 +51,35 @@ where
         DataIdentifierBorrowed::for_marker_attributes(DataMarkerAttributes::try_from_str(name).expect("it is one"));
     let found = Baked.load(DataRequest { id, ..DataRequest::default() });
     found.expect("the dictionary comes with the library").payload
+}
+
+/// Returns the source of the tables of all languages.
+fn lexicon_tables(folder: &Path) -> String {
+    let mut source = String::new();
+    for language in ["english", "thai", "japanese", "chinese"] {
+        let text = fs::read_to_string(folder.join(language).with_extension("txt")).expect("the lexicon can be read");
+        let table = language.to_uppercase();
+        writeln!(source, "pub(super) static {table}: &[LexiconRow] = &[").expect("a string can be written to");
+        for (sense, forms) in sections(&text) {
+            let sense = sense.replace('(', "(Trigger::");
+            writeln!(source, "    (Sense::{sense}, {forms:?}),").expect("a string can be written to");
+        }
+        source.push_str("];\n");
+    }
+    source
+}
+
+/// Splits a text into its sections: a sense in brackets, then its forms. Lines that begin with `#` are comments.
+fn sections(text: &str) -> Vec<(&str, String)> {
+    let mut found: Vec<(&str, String)> = Vec::new();
+    for line in text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        if let Some(sense) = line.strip_prefix('[') {
+            found.push((sense.strip_suffix(']').expect("a sense ends with a bracket"), String::new()));
+        } else {
+            let (_, forms) = found.last_mut().expect("forms follow a sense");
+            forms.push_str(line);
+            forms.push(' ');
+        }
+    }
+    found
 }

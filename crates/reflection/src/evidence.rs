@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::features::Features;
+use crate::features::TaskFeatures;
 use crate::lexicon::Sense;
 use crate::mention::{AssertionStatus, Mention, SpeechAct};
-use crate::operation::RepeatedOperation;
+use crate::repetition::RepeatedOperation;
 use crate::tokenized::{GrammarFamily, TokenizedTask};
 use crate::trigger::Trigger;
 
@@ -71,7 +71,7 @@ impl Evidence {
 }
 
 /// Extracts the evidence from the words of a task, the strongest for a tool first.
-pub(crate) fn task_evidence(task: &str, reading: &TokenizedTask, features: &Features) -> Vec<Evidence> {
+pub(crate) fn task_evidence(task: &str, reading: &TokenizedTask, features: &TaskFeatures) -> Vec<Evidence> {
     let mut found: Vec<Evidence> = Vec::new();
     for mention in &features.mentions {
         let Some((kind, trigger, weight)) = mention_evidence(mention, features) else { continue };
@@ -95,7 +95,7 @@ pub(crate) fn task_evidence(task: &str, reading: &TokenizedTask, features: &Feat
 }
 
 /// Returns what a mention is evidence of.
-fn mention_evidence(mention: &Mention, features: &Features) -> Option<(EvidenceKind, Option<Trigger>, f64)> {
+fn mention_evidence(mention: &Mention, features: &TaskFeatures) -> Option<(EvidenceKind, Option<Trigger>, f64)> {
     let live = mention.assertion == AssertionStatus::Present;
     match (mention.matched.sense, mention.assertion) {
         (Sense::Work(trigger), AssertionStatus::Present) => {
@@ -137,7 +137,7 @@ fn mention_evidence(mention: &Mention, features: &Features) -> Option<(EvidenceK
 }
 
 /// The span of a mention with the data that it applies to.
-fn phrase(reading: &TokenizedTask, features: &Features, mention: &Mention) -> (usize, usize) {
+fn phrase(reading: &TokenizedTask, features: &TaskFeatures, mention: &Mention) -> (usize, usize) {
     let part = reading.tokens()[mention.matched.first_token].clause;
     let data = features.mentions.iter().filter(|other| {
         let belongs = other.matched.sense == Sense::Data || other.matched.sense == mention.matched.sense;

@@ -9,7 +9,7 @@ use toolcell_tool::ToolId;
 
 use crate::evidence::{Evidence, EvidenceKind};
 use crate::index_terms::terms;
-use crate::reflect::Recommendation;
+use crate::recommendation::Recommendation;
 
 /// Whether a stored tool works.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

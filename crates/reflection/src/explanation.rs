@@ -5,7 +5,8 @@
 use toolcell_tool::Lang;
 
 use crate::evidence::{Evidence, EvidenceKind};
-use crate::reflect::{Recommendation, Reflection};
+use crate::recommendation::Recommendation;
+use crate::reflect::Reflection;
 use crate::trigger::Trigger;
 
 /// The longest quotation, in characters.

@@ -9,16 +9,44 @@ use crate::mention::{AssertionStatus, Mention, SpeechAct, find_mentions, is_expl
 use crate::tokenized::{GrammarFamily, TokenizedTask};
 use crate::trigger::Trigger;
 
-/// The number of features.
-pub(crate) const FEATURE_COUNT: usize = 14;
-
-/// The features of a task.
-#[derive(Debug, Clone)]
+/// The features that the score is computed from, each 0 to 1.
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Features {
-    /// In this order: request, statement, nominal, framed, clearly framed, data, plural,
-    /// repetition, number of repetition words, other work, local edits, work that is not to be
-    /// done, other work last, inquiry.
-    pub(crate) values: [f64; FEATURE_COUNT],
+    /// The strength of the request for a kind of work.
+    pub(crate) request: f64,
+    /// Whether the task states that the work is done.
+    pub(crate) statement: f64,
+    /// Whether the task names the work as a noun.
+    pub(crate) nominal: f64,
+    /// How well the context frames the work.
+    pub(crate) framed: f64,
+    /// Whether it frames the work clearly.
+    pub(crate) clearly_framed: f64,
+    /// The number of words for data.
+    pub(crate) data: f64,
+    /// Whether there is a plural.
+    pub(crate) plural: f64,
+    /// How clearly the text says that the work is repeated.
+    pub(crate) repetition: f64,
+    /// The number of words for repetition.
+    pub(crate) repetition_words: f64,
+    /// The number of words for work that needs no tool.
+    pub(crate) other_work: f64,
+    /// The number of words for local edits.
+    pub(crate) local_edits: f64,
+    /// The number of mentions of work that is not to be done.
+    pub(crate) negated_work: f64,
+    /// Whether the last request is other work.
+    pub(crate) ends_with_other_work: f64,
+    /// Whether the task asks a question.
+    pub(crate) inquiry: f64,
+}
+
+/// The features of a task, with what they were found in.
+#[derive(Debug, Clone)]
+pub(crate) struct TaskFeatures {
+    /// The features themselves.
+    pub(crate) values: Features,
     /// The kind of work that the task asks for.
     pub(crate) trigger: Option<Trigger>,
     /// Whether the task asserts that the work is repeated.
@@ -89,8 +117,14 @@ impl SenseCounts {
 #[derive(Debug, Clone, Copy, Default)]
 struct WorkRequest {
     kind: Option<Trigger>,
-    /// The strength as a request, as a statement, as a nominal, and by its frame.
-    values: [f64; 4],
+    /// The strength as a request.
+    request: f64,
+    /// The strength as a statement.
+    statement: f64,
+    /// The strength as a nominal.
+    nominal: f64,
+    /// The strength by its frame.
+    framed: f64,
     /// The position of the request; the smallest is the main one.
     position: usize,
 }
@@ -99,7 +133,7 @@ impl WorkRequest {
     /// Returns the main one of two: an explicit request before others, and of two explicit ones the
     /// first, or the last in a language whose verbs come last.
     fn stronger(self, other: Self) -> Self {
-        let is_other = match (self.values[0] > 0.0, other.values[0] > 0.0) {
+        let is_other = match (self.request > 0.0, other.request > 0.0) {
             // A transformation on the way to a sum, a check or a call is a step, not the goal.
             (true, true) if self.is_step() != other.is_step() => self.is_step(),
             (true, true) if self.position != other.position => other.position < self.position,
@@ -114,8 +148,7 @@ impl WorkRequest {
 
     /// The weight when two kinds of work compete.
     fn strength(&self) -> f64 {
-        let [asked, told, noun, framed] = self.values;
-        3.0 * asked + 1.5 * told + 0.5 * noun + 2.0 * framed
+        3.0 * self.request + 1.5 * self.statement + 0.5 * self.nominal + 2.0 * self.framed
     }
 }
 
@@ -160,7 +193,10 @@ impl TaskSentences {
         WorkRequest {
             kind: Some(kind),
             position: place,
-            values: [said(SpeechAct::Request), said(SpeechAct::Statement), said(SpeechAct::Nominal), self.frame(kind)],
+            request: said(SpeechAct::Request),
+            statement: said(SpeechAct::Statement),
+            nominal: said(SpeechAct::Nominal),
+            framed: self.frame(kind),
         }
     }
 
@@ -187,23 +223,23 @@ fn saturating_ratio(count: usize, enough: u8) -> f64 {
     f64::from(u8::try_from(count).unwrap_or(u8::MAX).min(enough)) / f64::from(enough)
 }
 
-impl Features {
+impl TaskFeatures {
     /// Computes the features of a task.
-    pub(crate) fn from_task(reading: &TokenizedTask) -> Self {
+    pub(crate) fn new(reading: &TokenizedTask) -> Self {
         let mentions = find_mentions(reading, &find_matches(reading));
         let sentences = TaskSentences::from_mentions(reading, &mentions);
         let kinds = WORK_KINDS.map(|kind| sentences.work_request(kind, reading.grammar(), &mentions));
         let asked = kinds.iter().copied().filter(|asked| asked.strength() > 0.0);
         let best = asked.reduce(WorkRequest::stronger);
         let best = best.unwrap_or_default();
-        let [mut request, told, noun, framed] = best.values;
+        let WorkRequest { mut request, statement, nominal, framed, .. } = best;
         // A task of a few words that only names work is a request: 月次集計, 反復処理を行う.
         if request == 0.0 && is_bare(reading, &mentions) {
-            let named = told + noun + framed > 0.0;
+            let named = statement + nominal + framed > 0.0;
             request = if named || sentences.whole.has(Sense::Repetition) { BARE_REQUEST_WEIGHT } else { 0.0 };
         }
         // Data without an operation on it is only a topic.
-        let works = request + told + framed > 0.0
+        let works = request + statement + framed > 0.0
             || sentences.whole.has(Sense::Repetition)
             || sentences.whole.has(Sense::Regularity);
         let repeats = sentences.repeats(best.kind.is_some() || sentences.whole.has(Sense::Data));
@@ -216,28 +252,29 @@ impl Features {
         let is_frequent = sentences.whole.has(Sense::Regularity);
         let is_repeated = repeats > 0.9
             || (!is_grouped && again > 1)
-            || (!is_grouped && again > 0 && (best.values[0] == 0.0 || is_frequent));
+            || (!is_grouped && again > 0 && (best.request == 0.0 || is_frequent));
         let count = |rule: &dyn Fn(&Mention) -> bool| mentions.iter().filter(|mention| rule(mention)).count();
         let aside = ends_with_other_work(reading, &mentions);
         let claimed = best.kind.is_some_and(|kind| has_explicit_request(reading, &mentions, kind));
         let meant = indicator(!aside || claimed);
-        let values = [
-            request * meant,
-            told,
-            noun,
-            framed * meant,
-            indicator(framed > 0.55) * meant,
-            indicator(works) * saturating_ratio(sentences.whole.count(Sense::Data), 3),
-            indicator(works && sentences.whole.has(Sense::Plural)),
-            repeats * (1.0 - indicator(aside)),
-            saturating_ratio(again + sentences.whole.count(Sense::Regularity), 3) * (1.0 - indicator(aside)),
-            saturating_ratio(count(&|mention| mention.matched.sense == Sense::OtherWork), 2),
-            saturating_ratio(sentences.whole.count(Sense::LocalEdit), 2),
-            saturating_ratio(count(&Mention::is_negated_work), 2),
-            indicator(aside),
-            indicator(count(&|mention| mention.matched.sense == Sense::Inquiry) > 0),
-        ];
-        Self { values, trigger: best.kind, repeats: is_repeated, frames: kinds.map(|asked| asked.values[3]), mentions }
+        let values = Features {
+            request: request * meant,
+            statement,
+            nominal,
+            framed: framed * meant,
+            clearly_framed: indicator(framed > 0.55) * meant,
+            data: indicator(works) * saturating_ratio(sentences.whole.count(Sense::Data), 3),
+            plural: indicator(works && sentences.whole.has(Sense::Plural)),
+            repetition: repeats * (1.0 - indicator(aside)),
+            repetition_words: saturating_ratio(again + sentences.whole.count(Sense::Regularity), 3)
+                * (1.0 - indicator(aside)),
+            other_work: saturating_ratio(count(&|mention| mention.matched.sense == Sense::OtherWork), 2),
+            local_edits: saturating_ratio(sentences.whole.count(Sense::LocalEdit), 2),
+            negated_work: saturating_ratio(count(&Mention::is_negated_work), 2),
+            ends_with_other_work: indicator(aside),
+            inquiry: indicator(count(&|mention| mention.matched.sense == Sense::Inquiry) > 0),
+        };
+        Self { values, trigger: best.kind, repeats: is_repeated, frames: kinds.map(|asked| asked.framed), mentions }
     }
 
     /// How well a kind of work is framed, 0 to 1.

@@ -228,7 +228,7 @@ fn placeholder_arguments(pieces: &[LinePiece]) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::operation::find_repeated;
+    use crate::repetition::find_repeated;
 
     /// Formats the repeated operations of a history.
     fn check(lines: &[&str], expect: &[&str]) {

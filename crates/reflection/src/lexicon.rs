@@ -4,19 +4,21 @@
 //! matches further words. A piece in Latin letters is a word, whose inflections match as well; any
 //! other piece matches the beginning of a word, so `抜き出` is found in `抜き出して`. The longest form
 //! wins: `整形外科` is in the tables only to hide `整形` in it.
+//!
+//! The forms are in `lexicon/*.txt`, one section for each sense; the build script makes tables of
+//! them. Chinese forms are written in simplified characters; the traditional ones are derived.
 
-mod colloquial;
-mod en;
-mod en_cues;
-mod ja;
-mod ja_cues;
-mod questions;
 mod stemming;
 mod surface_patterns;
-mod th;
+mod tables {
+    //! The tables that the build script generates, one for each language.
+
+    use super::{LexiconRow, Sense};
+    use crate::trigger::Trigger;
+
+    include!(concat!(env!("OUT_DIR"), "/lexicon.rs"));
+}
 mod traditional;
-mod zh;
-mod zh_cues;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -128,12 +130,8 @@ struct Lexicon {
 /// The most words that a gap matches.
 const MAX_GAP_WORDS: usize = 14;
 
-static ENGLISH: [&[LexiconRow]; 5] = [en::ROWS, en_cues::ROWS, colloquial::ENGLISH, questions::ENGLISH, th::ROWS];
-static JAPANESE: [&[LexiconRow]; 4] = [ja::ROWS, ja_cues::ROWS, colloquial::JAPANESE, questions::JAPANESE];
-static CHINESE: [&[LexiconRow]; 4] = [zh::ROWS, zh_cues::ROWS, colloquial::CHINESE, questions::CHINESE];
-
-static JAPANESE_LEXICON: LazyLock<Lexicon> = LazyLock::new(|| Lexicon::new(&JAPANESE));
-static CHINESE_LEXICON: LazyLock<Lexicon> = LazyLock::new(|| Lexicon::new(&CHINESE));
+static JAPANESE_LEXICON: LazyLock<Lexicon> = LazyLock::new(|| Lexicon::new(tables::JAPANESE));
+static CHINESE_LEXICON: LazyLock<Lexicon> = LazyLock::new(|| Lexicon::new(tables::CHINESE));
 
 /// Finds all forms in a text, in order.
 pub(crate) fn find_matches(reading: &TokenizedTask) -> Vec<LexiconMatch> {
@@ -167,10 +165,11 @@ fn longest_matches(here: Vec<(&SurfaceForm, LexiconMatch)>) -> (impl Iterator<It
 }
 
 impl Lexicon {
-    fn new(tables: &[&[LexiconRow]]) -> Self {
+    /// Creates the lexicon of a language, with English and Thai: their words occur in texts of any.
+    fn new(language: &'static [LexiconRow]) -> Self {
         let signs = TraditionalCharacters::new();
         let mut lexicon = Self { forms: Vec::new(), words: HashMap::new(), stems: HashMap::new() };
-        for (sense, forms) in ENGLISH.iter().chain(tables).copied().flatten() {
+        for (sense, forms) in tables::ENGLISH.iter().chain(tables::THAI).chain(language) {
             for form in forms.split(',').map(str::trim).filter(|form| !form.is_empty()) {
                 lexicon.add(*sense, form_pieces(form).map(|piece| FormPiece::new(Cow::Borrowed(piece))).collect());
                 if let Some(other) = signs.to_traditional(form) {
@@ -355,9 +354,9 @@ mod tests {
 
     #[test]
     fn no_form_stands_twice_in_one_sense() {
-        for tables in [ENGLISH.as_slice(), JAPANESE.as_slice(), CHINESE.as_slice()] {
+        for tables in [[tables::ENGLISH, tables::THAI].concat(), tables::JAPANESE.to_vec(), tables::CHINESE.to_vec()] {
             let mut seen = std::collections::HashSet::new();
-            for (sense, forms) in tables.iter().copied().flatten() {
+            for (sense, forms) in &tables {
                 for form in forms.split(',').map(str::trim).filter(|form| !form.is_empty()) {
                     assert!(seen.insert((*sense, form)), "{form} {sense:?}");
                 }

@@ -2,10 +2,10 @@
 //!
 //! Reading order: `words` segments a text of any script (`dictionary` holds the dictionaries for
 //! scripts without spaces), and `tokenized` assigns its words to clauses and sentences. `lexicon`
-//! maps words to senses, and `mention` decides whether a mention is a request. `operation` finds
-//! repeated operations in a history, and `history_line` parses the entries that are lines of text.
-//! `features` and `score` compute the score, `existing_tools` looks at stored tools, `reflect`
-//! decides, and `explanation` words the reason. `proposal` generates the tool. `index_terms`
+//! maps words to senses, and `mention` decides whether a mention is a request. `repetition` finds
+//! repeated operations in a history: `operation` reads its entries, and `history_line` parses those
+//! that are lines of text. `features` and `score` compute the score, `existing_tools` looks at
+//! stored tools, `reflect` decides for a `recommendation`, and `explanation` words the reason. `proposal` generates the tool. `index_terms`
 //! extracts the terms of a search index.
 //!
 //! Invariant: no function here uses a clock, a file, the environment, a thread or a random number,
@@ -23,7 +23,9 @@ mod lexicon;
 mod mention;
 mod operation;
 mod proposal;
+mod recommendation;
 mod reflect;
+mod repetition;
 mod score;
 mod tokenized;
 mod trigger;
@@ -32,8 +34,10 @@ mod words;
 pub use evidence::{Evidence, EvidenceKind};
 pub use existing_tools::{ExistingTool, ToolHealth};
 pub use index_terms::terms;
-pub use operation::{PastOperation, RepeatedOperation, find_repeated};
+pub use operation::PastOperation;
 pub use proposal::{Proposal, propose};
-pub use reflect::{Recommendation, Reflection, ReflectionInput, Thresholds, reflect};
+pub use recommendation::Recommendation;
+pub use reflect::{Reflection, ReflectionInput, Thresholds, reflect};
+pub use repetition::{RepeatedOperation, find_repeated};
 pub use trigger::Trigger;
 pub use words::{Word, words};

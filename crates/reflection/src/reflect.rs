@@ -4,12 +4,13 @@
 //! affects the score or the decision.
 
 use serde::Serialize;
-use toolcell_tool::ToolId;
 
 use crate::evidence::{self, Evidence};
 use crate::existing_tools::{self, ExistingTool};
-use crate::features::Features;
-use crate::operation::{PastOperation, find_repeated};
+use crate::features::TaskFeatures;
+use crate::operation::PastOperation;
+use crate::recommendation::Recommendation;
+use crate::repetition::find_repeated;
 use crate::score;
 use crate::tokenized::TokenizedTask;
 use crate::trigger::Trigger;
@@ -44,22 +45,6 @@ impl Default for Thresholds {
     fn default() -> Self {
         Self { failures: 2, repetitions: 2, score: score::THRESHOLD }
     }
-}
-
-/// The recommendation.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub enum Recommendation {
-    /// Make a new tool.
-    Create,
-    /// Use a stored tool.
-    Reuse(ToolId),
-    /// Fix a stored tool.
-    Revise(ToolId),
-    /// Make a tool from stored ones.
-    Compose(Vec<ToolId>),
-    /// Do without a tool.
-    None,
 }
 
 /// The result of a reflection.
@@ -103,7 +88,7 @@ impl Reflection {
 #[must_use]
 pub fn reflect(occasion: &ReflectionInput<'_>, thresholds: &Thresholds) -> Reflection {
     let reading = TokenizedTask::new(occasion.task);
-    let features = Features::from_task(&reading);
+    let features = TaskFeatures::new(&reading);
     let most = find_repeated(occasion.history).into_iter().next();
     let most = most.filter(|group| group.count >= thresholds.repetitions.max(2));
     let fails = occasion.failed_attempts >= thresholds.failures.max(1);

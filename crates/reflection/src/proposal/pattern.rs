@@ -6,7 +6,8 @@
 use serde_json::{Value, json};
 
 use crate::history_line::normalize_history;
-use crate::operation::{PastOperation, find_repeated};
+use crate::operation::PastOperation;
+use crate::repetition::find_repeated;
 
 /// The most fields that are used.
 const MAX_FIELDS: usize = 12;
