@@ -100,11 +100,11 @@ pub(crate) struct PromptQueue {
 
 impl PromptQueue {
     /// Puts the next prompt and forwards its answer. Never returns once no prompt can follow.
-    pub(crate) async fn answer_next(&mut self, patience: Duration) {
+    pub(crate) async fn answer_next(&mut self, timeout: Duration) {
         if self.current.is_none() {
             let Some((question, reply)) = self.receiver.recv().await else { return std::future::pending().await };
             let (way, asker) = (self.channel.clone(), self.context.clone());
-            self.current = Some((Box::pin(way.elicit(question, asker, patience)), reply));
+            self.current = Some((Box::pin(way.elicit(question, asker, timeout)), reply));
         }
         let Some((answer, _)) = &mut self.current else { return };
         let answer = answer.await;
@@ -116,20 +116,20 @@ impl PromptQueue {
 }
 
 impl ElicitationChannel {
-    async fn elicit(self, question: ApprovalPrompt, asker: PromptContext, patience: Duration) -> ApprovalAnswer {
+    async fn elicit(self, question: ApprovalPrompt, asker: PromptContext, timeout: Duration) -> ApprovalAnswer {
         let form = match elicitation_form(&question, &asker) {
             Ok(form) => form,
             Err(not_asked) => return not_asked.into(),
         };
         let said = match self {
-            Self::Client(peer) => peer.create_elicitation_with_timeout(form, Some(patience)).await.ok(),
+            Self::Client(peer) => peer.create_elicitation_with_timeout(form, Some(timeout)).await.ok(),
             Self::Task(task) => {
                 let key = match prompt_hash(&question) {
                     Ok(hash) => hash.chars().take(16).collect::<String>(),
                     Err(not_asked) => return not_asked.into(),
                 };
                 let asked = task.request_input(key, InputRequest::Elicitation(ElicitRequest::new(form)));
-                let answered = tokio::time::timeout(patience, asked).await.ok().and_then(Result::ok);
+                let answered = tokio::time::timeout(timeout, asked).await.ok().and_then(Result::ok);
                 answered.and_then(|value| serde_json::from_value(value).ok())
             }
         };

@@ -10,8 +10,8 @@ use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CancelTaskParams, CustomRequest, CustomResult, ErrorCode,
     ErrorData, GetPromptRequestParams, GetPromptResponse, GetTaskParams, GetTaskResult, Implementation,
     ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
-    SubscriptionFilter, Tool, UpdateTaskParams,
+    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig, SubscriptionFilter, Tool,
+    UpdateTaskParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
@@ -20,8 +20,7 @@ use toolcell::Toolbox;
 
 use crate::bounds::{MAX_STDIO_MESSAGE_BYTES, MessageTooLarge};
 use crate::builtin_tools::BuiltinTool;
-use crate::principal::Principal;
-use crate::request_limiter::PermitHolder;
+use crate::request_context::{is_remote, request_principal};
 use crate::server::{OpenFailure, Server};
 use crate::stdio::TOO_LARGE_METHOD;
 use crate::tenant::{NotStarted, Tenant, WaitContext};
@@ -271,9 +270,9 @@ impl Server {
     /// Acquires the permit of a request that needs no toolbox, and holds it until the answer is
     /// written.
     async fn hold_permit(&self, context: &RequestContext<RoleServer>) -> Result<(), ErrorData> {
-        let patience = WaitContext::new(context, self.calls().stopping());
-        let turn = self.tenant_of(context).await?.acquire_permit(&patience).await.map_err(NotStarted::to_error)?;
-        patience.hold(turn);
+        let wait = WaitContext::new(context, self.calls().stopping());
+        let permit = self.tenant_of(context).await?.acquire_permit(&wait).await.map_err(NotStarted::to_error)?;
+        wait.hold(permit);
         Ok(())
     }
 
@@ -285,9 +284,9 @@ impl Server {
         context: &RequestContext<RoleServer>,
         work: impl FnOnce(&Toolbox) -> T + Send + 'static,
     ) -> Result<T, ErrorData> {
-        let patience = WaitContext::new(context, self.calls().stopping());
-        let (done, turn) = tenant.run_blocking(&patience, work).await.map_err(NotStarted::to_error)?;
-        patience.hold(turn);
+        let wait = WaitContext::new(context, self.calls().stopping());
+        let (done, permit) = tenant.run_blocking(&wait, work).await.map_err(NotStarted::to_error)?;
+        wait.hold(permit);
         Ok(done)
     }
 }
@@ -299,27 +298,6 @@ fn all_tools(toolbox: &Toolbox, most: usize) -> Result<Vec<Tool>, ErrorData> {
     })?;
     let operations = BuiltinTool::ALL.into_iter().map(|operation| operation.tool(toolbox.policy()));
     Ok(operations.chain(published).collect())
-}
-
-/// The principal of a request: the one that the transport authenticated, else [`Principal::local`].
-pub(crate) fn request_principal(extensions: &rmcp::model::Extensions) -> Principal {
-    let parts = extensions.get::<hyper::http::request::Parts>();
-    parts.and_then(|parts| parts.extensions.get::<Principal>()).cloned().unwrap_or_else(Principal::local)
-}
-
-/// The permits that a request over HTTP holds.
-pub(crate) fn permit_holder(extensions: &rmcp::model::Extensions) -> Option<PermitHolder> {
-    extensions.get::<hyper::http::request::Parts>()?.extensions.get::<PermitHolder>().cloned()
-}
-
-/// Whether a request came over HTTP.
-pub(crate) fn is_remote(extensions: &rmcp::model::Extensions) -> bool {
-    extensions.get::<hyper::http::request::Parts>().is_some()
-}
-
-/// Whether a request uses a revision of the protocol without sessions.
-pub(crate) fn is_stateless(context: &RequestContext<RoleServer>) -> bool {
-    context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28)
 }
 
 fn open_error(failure: &OpenFailure) -> ErrorData {

@@ -1,13 +1,18 @@
 //! The HTTP transport: the protocol at `/mcp`, and `/healthz`, `/readyz` and `/metrics` for
 //! operators.
 //!
-//! `rmcp` implements the protocol. This module implements what stands in front of it:
-//! authentication, quotas and timeouts.
+//! `rmcp` implements the protocol, hyper HTTP/1.1, axum and tower-http routing and CORS. This module
+//! implements what stands in front of the protocol: authentication, quotas and timeouts.
 //!
 //! Reading order: [`HttpConfig`] holds all settings. `serve` accepts connections and shuts them
-//! down. `router` handles a request, with the help of `host_check`, `authenticate`, `cors`, `body`
-//! and `sessions`. `pool` shares a bounded resource between principals, `connections` assigns
-//! connections to principals, and `connection` enforces the timeouts of one.
+//! down. `router` has the routes: `endpoint` forwards requests to the protocol, with the help of
+//! `authenticate`, `body` and `sessions`, and `health` has the endpoints for operators; `host_check`
+//! and `cors` are around them. `pool` shares a bounded resource between principals, `connections`
+//! assigns connections to principals, and `connection` enforces the timeouts of one.
+//!
+//! Connections are accepted and served by hand and not by `axum::serve`, which has no limit of
+//! connections and none of their timeouts, keeps hyper's buffers while a connection is idle, and
+//! drops the rest of a refused request, so that its client cannot read the refusal.
 //!
 //! Invariant: no client can hold memory, a task or the shutdown for longer than the config allows,
 //! and no principal can use up a shared resource.
@@ -17,6 +22,7 @@ mod body;
 mod connection;
 mod connections;
 mod cors;
+mod endpoint;
 #[cfg(test)]
 mod fuzz;
 mod health;
@@ -32,7 +38,7 @@ mod tokens;
 use std::convert::Infallible;
 use std::future::poll_fn;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::num::NonZeroU32;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
@@ -50,10 +56,10 @@ use tokio_util::task::TaskTracker;
 
 use self::authenticate::address_block;
 use self::body::GuardedBody;
-use self::connection::{Connection, IdleTracker};
-use self::connections::{ConnectionSlot, Connections};
+use self::connection::{Connection, Exchange, IdleTracker};
+use self::connections::{Connections, RegisteredConnection, RequestConnection};
 use self::pool::Sharing;
-use self::router::Router;
+use self::router::HttpRoutes;
 use crate::in_flight::{CallTracker, SHUTDOWN_LIMIT};
 use crate::runtime::THREADS_HINT;
 
@@ -273,10 +279,10 @@ pub async fn serve<H: ServerHandler + Clone>(
 ) -> Result<(), HttpError> {
     let address = listener.local_addr()?;
     config.check(address)?;
-    let doors = HttpServer {
-        router: Arc::new(Router::new(handler, config, calls, address)),
+    let server = HttpServer {
+        routes: Arc::new(HttpRoutes::new(handler, config, calls, address)),
         timeouts: config.timeouts,
-        connection_slots: Arc::new(Semaphore::new(config.max_connections.min(Semaphore::MAX_PERMITS))),
+        connection_permits: Arc::new(Semaphore::new(config.max_connections.min(Semaphore::MAX_PERMITS))),
         connections: Connections::new(
             config.max_connections,
             !config.tokens.principal_tokens().is_empty(),
@@ -288,18 +294,18 @@ pub async fn serve<H: ServerHandler + Clone>(
     };
     tokio::select! {
         () = shutdown => {}
-        () = doors.accept(&listener) => {}
+        () = server.accept(&listener) => {}
     }
     drop(listener);
-    doors.shut_down(calls, config.shutdown_grace).await;
+    server.shut_down(calls, config.shutdown_grace).await;
     Ok(())
 }
 
 /// The state of the accept loop.
-struct HttpServer<H> {
-    router: Arc<Router<H>>,
+struct HttpServer {
+    routes: Arc<HttpRoutes>,
     timeouts: Timeouts,
-    connection_slots: Arc<Semaphore>,
+    connection_permits: Arc<Semaphore>,
     connections: Arc<Connections>,
     open_connections: TaskTracker,
     /// Cancelled when a connection has to end after the response in progress.
@@ -308,21 +314,21 @@ struct HttpServer<H> {
     aborting: CancellationToken,
 }
 
-impl<H: ServerHandler + Clone> HttpServer<H> {
+impl HttpServer {
     /// Accepts connections, forever.
     async fn accept(&self, listener: &TcpListener) {
         let mut well = true;
-        while let Ok(place) = Arc::clone(&self.connection_slots).acquire_owned().await {
+        while let Ok(permit) = Arc::clone(&self.connection_permits).acquire_owned().await {
             match listener.accept().await {
                 Ok((stream, peer)) => {
                     well = true;
-                    let guest = self.connections.admit(address_block(peer.ip()));
-                    let connection = self.serve_connection(stream, peer, Arc::clone(&guest));
-                    let ending = self.aborting.clone();
+                    let registered = self.connections.admit(address_block(peer.ip()));
+                    let connection = self.serve_connection(stream, peer.ip(), Arc::clone(&registered));
+                    let aborting = self.aborting.clone();
                     self.open_connections.spawn(async move {
-                        let stays = guest.evicted().run_until_cancelled(connection);
-                        ending.run_until_cancelled_owned(stays).await;
-                        drop((guest, place));
+                        let until_evicted = registered.evicted().run_until_cancelled(connection);
+                        aborting.run_until_cancelled_owned(until_evicted).await;
+                        drop((registered, permit));
                     });
                 }
                 // That client is gone; the next one may not be.
@@ -341,23 +347,22 @@ impl<H: ServerHandler + Clone> HttpServer<H> {
     fn serve_connection(
         &self,
         stream: TcpStream,
-        peer: SocketAddr,
-        guest: Arc<ConnectionSlot>,
-    ) -> impl Future<Output = ()> + Send + use<H> {
-        let (front, closing, times) = (Arc::clone(&self.router), self.closing.clone(), self.timeouts);
+        peer: IpAddr,
+        registered: Arc<RegisteredConnection>,
+    ) -> impl Future<Output = ()> + Send + use<> {
+        let (routes, closing, timeouts) = (Arc::clone(&self.routes), self.closing.clone(), self.timeouts);
         async move {
             // If this fails, the connection is gone, and the first read reports it.
             let _ = stream.set_nodelay(true);
             let activity = IdleTracker::new();
-            let mut wire = Connection::new(stream, Arc::clone(&activity), times);
+            let origin = RequestConnection { peer, activity: Arc::clone(&activity), registered };
+            let mut wire = Connection::new(stream, Arc::clone(&activity), timeouts);
             // Between requests only the socket is kept: hyper's buffers are most of the memory of a
             // connection.
             while closing.run_until_cancelled(wire.wait_readable()).await == Some(true) {
                 let service = service_fn(|request| {
-                    let (front, activity, guest) = (Arc::clone(&front), Arc::clone(&activity), Arc::clone(&guest));
-                    Box::pin(
-                        async move { Ok::<_, Infallible>(front.handle(request, peer.ip(), &activity, &guest).await) },
-                    )
+                    let (routes, origin) = (Arc::clone(&routes), origin.clone());
+                    Box::pin(async move { Ok::<_, Infallible>(routes.handle(request, origin).await) })
                 });
                 match Box::pin(serve_until_idle(wire, service, &activity, &closing)).await {
                     Some(rests) => wire = rests,
@@ -374,9 +379,9 @@ impl<H: ServerHandler + Clone> HttpServer<H> {
         let end = Instant::now() + grace + SHUTDOWN_LIMIT;
         let left = |later: Duration| end.saturating_duration_since(Instant::now()).saturating_sub(later);
         calls.close(grace).await;
-        self.router.awaited().close();
-        let _ = tokio::time::timeout(ANSWER_TIMEOUT.min(left(SHUTDOWN_LIMIT / 5)), self.router.awaited().wait()).await;
-        self.router.close_sessions();
+        self.routes.awaited().close();
+        let _ = tokio::time::timeout(ANSWER_TIMEOUT.min(left(SHUTDOWN_LIMIT / 5)), self.routes.awaited().wait()).await;
+        self.routes.close_sessions();
         self.open_connections.close();
         let leaving = self.timeouts.write.min(FLUSH_TIMEOUT).min(left(SHUTDOWN_LIMIT / 10));
         if tokio::time::timeout(leaving, self.open_connections.wait()).await.is_err() {
@@ -395,7 +400,7 @@ async fn serve_until_idle<S>(
     closing: &CancellationToken,
 ) -> Option<Connection>
 where
-    S: HttpService<Incoming, ResBody = GuardedBody, Error = Infallible, Future: Unpin> + Unpin,
+    S: HttpService<Incoming, ResBody = GuardedBody<Exchange>, Error = Infallible, Future: Unpin> + Unpin,
 {
     let mut http = http1::Builder::new();
     http.header_read_timeout(None).max_header_size(MAX_HEAD_BYTES).max_buf_size(MAX_BUFFER_BYTES);

@@ -1,5 +1,9 @@
 //! Limits the concurrent and the waiting requests of each principal.
 //!
+//! A limiter is a few Tokio semaphores, which serve their waiters in the order of their arrival; each
+//! principal has its own, so that this order is fair between principals. A permit is one permit of
+//! each semaphore of its queue.
+//!
 //! Every operation acquires a permit before it uses a blocking thread. Runs and all other
 //! operations wait in separate queues, so that a principal whose runs take minutes can still list
 //! its tools; together they hold at most one permit more than the limit.
@@ -18,8 +22,8 @@ pub(crate) struct RequestLimiter {
     runs: RequestQueue,
     others: RequestQueue,
     /// The permits of both queues together.
-    slots: Arc<Semaphore>,
-    audit_slot: Arc<Semaphore>,
+    total: Arc<Semaphore>,
+    audit: Arc<Semaphore>,
 }
 
 /// The kind of a request.
@@ -43,7 +47,7 @@ struct RequestQueue {
 /// Permission to perform a request, released on drop.
 #[derive(Debug)]
 pub(crate) struct RequestPermit {
-    _slot: OwnedSemaphorePermit,
+    _total: OwnedSemaphorePermit,
     _running: OwnedSemaphorePermit,
     _admitted: OwnedSemaphorePermit,
 }
@@ -77,8 +81,8 @@ enum HeldPermit {
 pub(crate) struct AdmittedRequest(PermitHolder);
 
 impl AdmittedRequest {
-    pub(crate) fn new(place: OwnedSemaphorePermit) -> Self {
-        Self(PermitHolder(Arc::new(Mutex::new(HeldPermit::Dispatch(place)))))
+    pub(crate) fn new(permit: OwnedSemaphorePermit) -> Self {
+        Self(PermitHolder(Arc::new(Mutex::new(HeldPermit::Dispatch(permit)))))
     }
 
     pub(crate) const fn holder(&self) -> &PermitHolder {
@@ -104,10 +108,10 @@ impl PermitHolder {
 
     /// Holds a request permit until the response is computed. The request must not acquire another
     /// one afterwards: it would wait for itself.
-    pub(crate) fn hold(&self, turn: RequestPermit) {
+    pub(crate) fn hold(&self, permit: RequestPermit) {
         let mut held = self.lock();
         if !matches!(*held, HeldPermit::Answered) {
-            *held = HeldPermit::Request(turn);
+            *held = HeldPermit::Request(permit);
         }
     }
 
@@ -159,8 +163,8 @@ impl RequestLimiter {
         Self {
             runs: RequestQueue::new(RequestKind::Run, running, waiting),
             others: RequestQueue::new(RequestKind::Other, running, waiting),
-            slots: Arc::new(Semaphore::new(running + 1)),
-            audit_slot: Arc::new(Semaphore::new(1)),
+            total: Arc::new(Semaphore::new(running + 1)),
+            audit: Arc::new(Semaphore::new(1)),
         }
     }
 
@@ -173,13 +177,13 @@ impl RequestLimiter {
         let here = Arc::clone(&queue.admitted).try_acquire_owned().map_err(|_| queue.full)?;
         // The semaphores are never closed.
         let running = Arc::clone(&queue.running).acquire_owned().await.map_err(|_| queue.full)?;
-        let turn = Arc::clone(&self.slots).acquire_owned().await.map_err(|_| queue.full)?;
-        Ok(RequestPermit { _slot: turn, _running: running, _admitted: here })
+        let permit = Arc::clone(&self.total).acquire_owned().await.map_err(|_| queue.full)?;
+        Ok(RequestPermit { _total: permit, _running: running, _admitted: here })
     }
 
     /// Waits until no other audit line of a rejected request of this principal is being written.
-    pub(crate) async fn acquire_audit_slot(&self) -> Option<OwnedSemaphorePermit> {
-        Arc::clone(&self.audit_slot).acquire_owned().await.ok()
+    pub(crate) async fn acquire_audit_permit(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.audit).acquire_owned().await.ok()
     }
 }
 
@@ -203,15 +207,15 @@ mod tests {
     #[tokio::test]
     async fn what_is_more_than_may_wait_is_refused_and_a_turn_that_ends_makes_room() {
         for (kind, named) in [(RequestKind::Run, "runs"), (RequestKind::Other, "requests")] {
-            let share = RequestLimiter::new(1, 1);
-            let first = share.acquire(kind).await.unwrap();
-            let mut waits = pin!(share.acquire(kind));
+            let limiter = RequestLimiter::new(1, 1);
+            let first = limiter.acquire(kind).await.unwrap();
+            let mut waits = pin!(limiter.acquire(kind));
             assert!(poll(waits.as_mut()).is_none());
-            let full = share.acquire(kind).await.unwrap_err();
+            let full = limiter.acquire(kind).await.unwrap_err();
             assert_eq!(full.to_string(), format!("1 {named} are in progress and 1 are waiting, which is the limit"));
             drop(first);
             drop(poll(waits.as_mut()).unwrap().unwrap());
-            assert!(share.acquire(kind).await.is_ok());
+            assert!(limiter.acquire(kind).await.is_ok());
         }
     }
 
@@ -220,51 +224,51 @@ mod tests {
         let (flooding, other) = (RequestLimiter::new(1, 64), RequestLimiter::new(1, 64));
         let mut served = vec![flooding.acquire(RequestKind::Other).await.unwrap()];
         let mut waiting: Vec<_> = (0..64).map(|_| Box::pin(flooding.acquire(RequestKind::Other))).collect();
-        assert!(waiting.iter_mut().all(|turn| poll(turn.as_mut()).is_none()));
+        assert!(waiting.iter_mut().all(|permit| poll(permit.as_mut()).is_none()));
         // The other principal gets a permit at once, before all of the queue.
         let next = poll(pin!(other.acquire(RequestKind::Other))).unwrap().unwrap();
-        assert!(waiting.iter_mut().all(|turn| poll(turn.as_mut()).is_none()));
+        assert!(waiting.iter_mut().all(|permit| poll(permit.as_mut()).is_none()));
         drop(next);
         // Each released permit admits exactly one request, in the order of arrival.
         for at in 0..64 {
             served.clear();
             served.push(poll(waiting[at].as_mut()).unwrap().unwrap());
-            assert!(waiting[at + 1..].iter_mut().all(|turn| poll(turn.as_mut()).is_none()));
+            assert!(waiting[at + 1..].iter_mut().all(|permit| poll(permit.as_mut()).is_none()));
         }
     }
 
     #[tokio::test]
     async fn a_request_that_waits_gives_its_place_up_and_keeps_its_turn_until_it_is_answered() {
-        let places = Arc::new(Semaphore::new(1));
-        let share = RequestLimiter::new(1, 8);
-        let admitted = AdmittedRequest::new(Arc::clone(&places).try_acquire_owned().unwrap());
-        let entry = admitted.holder().clone();
-        assert_eq!(places.available_permits(), 0);
-        entry.release_dispatch();
-        assert_eq!(places.available_permits(), 1);
-        entry.hold(share.acquire(RequestKind::Other).await.unwrap());
-        entry.release_dispatch();
-        assert!(poll(pin!(share.acquire(RequestKind::Other))).is_none());
+        let semaphore = Arc::new(Semaphore::new(1));
+        let limiter = RequestLimiter::new(1, 8);
+        let admitted = AdmittedRequest::new(Arc::clone(&semaphore).try_acquire_owned().unwrap());
+        let holder = admitted.holder().clone();
+        assert_eq!(semaphore.available_permits(), 0);
+        holder.release_dispatch();
+        assert_eq!(semaphore.available_permits(), 1);
+        holder.hold(limiter.acquire(RequestKind::Other).await.unwrap());
+        holder.release_dispatch();
+        assert!(poll(pin!(limiter.acquire(RequestKind::Other))).is_none());
         drop(admitted);
-        let turn = poll(pin!(share.acquire(RequestKind::Other))).unwrap().unwrap();
+        let permit = poll(pin!(limiter.acquire(RequestKind::Other))).unwrap().unwrap();
         // No permit is held for a request that was answered.
-        entry.hold(turn);
-        assert!(poll(pin!(share.acquire(RequestKind::Other))).is_some());
+        holder.hold(permit);
+        assert!(poll(pin!(limiter.acquire(RequestKind::Other))).is_some());
     }
 
     #[tokio::test]
     async fn runs_that_take_long_leave_a_turn_to_the_other_verbs() {
-        let share = RequestLimiter::new(2, 8);
-        let runs = [share.acquire(RequestKind::Run).await.unwrap(), share.acquire(RequestKind::Run).await.unwrap()];
-        assert!(poll(pin!(share.acquire(RequestKind::Run))).is_none());
-        let verb = poll(pin!(share.acquire(RequestKind::Other))).unwrap().unwrap();
+        let limiter = RequestLimiter::new(2, 8);
+        let runs = [limiter.acquire(RequestKind::Run).await.unwrap(), limiter.acquire(RequestKind::Run).await.unwrap()];
+        assert!(poll(pin!(limiter.acquire(RequestKind::Run))).is_none());
+        let other = poll(pin!(limiter.acquire(RequestKind::Other))).unwrap().unwrap();
         // Together at most one more than the limit.
-        assert!(poll(pin!(share.acquire(RequestKind::Other))).is_none());
-        drop((runs, verb));
-        let verbs =
-            [share.acquire(RequestKind::Other).await.unwrap(), share.acquire(RequestKind::Other).await.unwrap()];
-        assert!(poll(pin!(share.acquire(RequestKind::Other))).is_none());
-        assert!(poll(pin!(share.acquire(RequestKind::Run))).is_some());
-        drop(verbs);
+        assert!(poll(pin!(limiter.acquire(RequestKind::Other))).is_none());
+        drop((runs, other));
+        let both =
+            [limiter.acquire(RequestKind::Other).await.unwrap(), limiter.acquire(RequestKind::Other).await.unwrap()];
+        assert!(poll(pin!(limiter.acquire(RequestKind::Other))).is_none());
+        assert!(poll(pin!(limiter.acquire(RequestKind::Run))).is_some());
+        drop(both);
     }
 }

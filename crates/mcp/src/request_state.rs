@@ -9,7 +9,6 @@
 //! once.
 
 use std::collections::BTreeMap;
-use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::sync::OnceLock;
 use std::time::Duration;
 
@@ -52,6 +51,8 @@ pub(crate) enum RequestStateError {
     Replayed,
     #[error("it cannot be encoded: {0}")]
     NotEncodable(#[from] serde_json::Error),
+    #[error("the system provides no random numbers: {0}")]
+    NoRandom(#[from] getrandom::Error),
     #[error(transparent)]
     Fault(#[from] Fault),
 }
@@ -111,7 +112,7 @@ impl StateCodec {
         (now, lasts): (Timestamp, Duration),
     ) -> Result<String, RequestStateError> {
         let until = now.saturating_add(lasts).unwrap_or(Timestamp::MAX).as_millisecond();
-        let text = serde_json::to_vec(&StateClaims { asked, said, until, nonce: nonce() })?;
+        let text = serde_json::to_vec(&StateClaims { asked, said, until, nonce: getrandom::u64()? })?;
         Ok(self.codec(store)?.seal_with(&text, &SealOptions::new().associated_data(&bound.0)))
     }
 
@@ -132,9 +133,4 @@ impl StateCodec {
             NonceUse::Expired => Err(RequestStateError::Expired),
         }
     }
-}
-
-/// A random number: the standard library seeds its hash maps from the system's random source.
-fn nonce() -> u64 {
-    RandomState::new().build_hasher().finish()
 }

@@ -19,7 +19,7 @@ use toolcell::{CancelToken, Json, Lang, RunError, RunHandle, RunOptions, RunResu
 
 use crate::elicitation::{ElicitationMode, PromptQueue};
 use crate::request_limiter::{Overloaded, RequestKind, RequestLimiter, RequestPermit};
-use crate::server::ServerSettings;
+use crate::settings::ServerSettings;
 use crate::tenant::Tenant;
 
 /// The burst of progress notifications, and their rate per second after it. A tool may report more
@@ -150,9 +150,9 @@ pub(crate) async fn run(
 ) -> Result<Result<RunResult, RunError>, Overloaded> {
     let RunContext { tenant, settings, elicitation: asking, progress } = around;
     let mut heard = ClientFeedback { progress, settings, started: Instant::now() };
-    let turn = heard.acquire_permit(&tenant.limiter, &given_up).await?;
+    let permit = heard.acquire_permit(&tenant.limiter, &given_up).await?;
     let cancel = CancelToken::new();
-    if turn.is_none() {
+    if permit.is_none() {
         // It is recorded even though it never got a permit.
         cancel.cancel();
     }
@@ -160,7 +160,7 @@ pub(crate) async fn run(
     // The closure holds the permit until the run's thread ends, even if this future is dropped
     // before.
     let partial: toolcell::PartialResultSink = Arc::new(move |_: &str| {
-        let _turn = &turn;
+        let _permit = &permit;
     });
     let caller = tenant.caller();
     let options =
@@ -183,15 +183,15 @@ impl ClientFeedback<'_> {
     /// Waits for a permit; `None` if the run was cancelled before.
     async fn acquire_permit(
         &mut self,
-        share: &RequestLimiter,
+        limiter: &RequestLimiter,
         given_up: &Cancellation,
     ) -> Result<Option<RequestPermit>, Overloaded> {
-        let mut turn = pin!(share.acquire(RequestKind::Run));
+        let mut permit = pin!(limiter.acquire(RequestKind::Run));
         let mut heartbeat = self.heartbeat_interval();
         loop {
             tokio::select! {
                 biased;
-                turn = &mut turn => return turn.map(Some),
+                permit = &mut permit => return permit.map(Some),
                 () = given_up.cancelled() => return Ok(None),
                 _ = heartbeat.tick() => self.send_heartbeat().await,
             }

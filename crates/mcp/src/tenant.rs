@@ -13,11 +13,11 @@ use tokio_util::sync::CancellationToken;
 use toolcell::Toolbox;
 
 use crate::change_notifier::ChangeNotifier;
-use crate::handler::permit_holder;
 use crate::principal::Principal;
+use crate::request_context::permit_holder;
 use crate::request_limiter::{Overloaded, PermitHolder, RequestKind, RequestLimiter, RequestPermit};
 use crate::request_state::StateCodec;
-use crate::server::ServerSettings;
+use crate::settings::ServerSettings;
 use crate::task::Tasks;
 
 pub(crate) struct Tenant {
@@ -80,12 +80,12 @@ const BUSY: ErrorCode = ErrorCode(-32_000);
 impl Tenant {
     pub(crate) fn new(principal: Principal, toolbox: Arc<Toolbox>, settings: &ServerSettings) -> Self {
         let said = settings.concurrent_runs_by_principal.get(&principal).copied().or(settings.concurrent_runs);
-        let share = RequestLimiter::new(said.map_or_else(|| toolbox.slots(), Into::into), settings.max_waiting);
+        let limiter = RequestLimiter::new(said.map_or_else(|| toolbox.slots(), Into::into), settings.max_waiting);
         let changes = ChangeNotifier::new(&toolbox);
         Self {
             principal,
             toolbox,
-            limiter: share,
+            limiter,
             tasks: Tasks::default(),
             change_notifier: changes,
             request_state: StateCodec::default(),
@@ -104,11 +104,11 @@ impl Tenant {
     /// `busy`, `cancelled`
     pub(crate) async fn run_blocking<T: Send + 'static>(
         &self,
-        patience: &WaitContext,
+        wait: &WaitContext,
         work: impl FnOnce(&Toolbox) -> T + Send + 'static,
     ) -> Result<(T, RequestPermit), NotStarted> {
-        let turn = self.acquire_permit(patience).await?;
-        let work = move |toolbox: &Toolbox| (work(toolbox), turn);
+        let permit = self.acquire_permit(wait).await?;
+        let work = move |toolbox: &Toolbox| (work(toolbox), permit);
         Ok(self.toolbox.spawn_blocking(work).await)
     }
 
@@ -116,14 +116,14 @@ impl Tenant {
     ///
     /// # Errors
     /// `busy`, `cancelled`
-    pub(crate) async fn acquire_permit(&self, patience: &WaitContext) -> Result<RequestPermit, NotStarted> {
-        if let Some(entry) = &patience.holder {
-            entry.release_dispatch();
+    pub(crate) async fn acquire_permit(&self, wait: &WaitContext) -> Result<RequestPermit, NotStarted> {
+        if let Some(holder) = &wait.holder {
+            holder.release_dispatch();
         }
         tokio::select! {
             biased;
-            turn = self.limiter.acquire(RequestKind::Other) => Ok(turn?),
-            () = patience.cancelled() => Err(NotStarted::Cancelled),
+            permit = self.limiter.acquire(RequestKind::Other) => Ok(permit?),
+            () = wait.cancelled() => Err(NotStarted::Cancelled),
         }
     }
 
@@ -135,7 +135,7 @@ impl Tenant {
         code: &'static str,
         message: String,
     ) {
-        let permit = self.limiter.acquire_audit_slot().await;
+        let permit = self.limiter.acquire_audit_permit().await;
         let recorded = self.toolbox.spawn_blocking(move |toolbox| {
             let _permit = permit;
             toolbox.record_rejected(operation, tool.as_deref(), code, message)
@@ -156,9 +156,9 @@ impl WaitContext {
     }
 
     /// Holds a permit until the response is computed; see [`PermitHolder::hold`].
-    pub(crate) fn hold(&self, turn: RequestPermit) {
-        if let Some(entry) = &self.holder {
-            entry.hold(turn);
+    pub(crate) fn hold(&self, permit: RequestPermit) {
+        if let Some(holder) = &self.holder {
+            holder.hold(permit);
         }
     }
 
@@ -186,7 +186,7 @@ mod tests {
         let settings = ServerSettings { concurrent_runs: Some(NonZeroUsize::MIN), ..ServerSettings::default() };
         let [alice, bob] = ["alice", "bob"]
             .map(|name| Arc::new(Tenant::new(Principal::parse(name).unwrap(), Arc::clone(&toolbox), &settings)));
-        let patience = WaitContext {
+        let wait = WaitContext {
             request_cancelled: CancellationToken::new(),
             stopping: CancellationToken::new(),
             holder: None,
@@ -195,10 +195,10 @@ mod tests {
         let (release, held) = channel::<()>();
         let (began, begins) = tokio::sync::oneshot::channel();
         let work = |tenant: &Arc<Tenant>, act: Box<dyn FnOnce() + Send>| {
-            let (tenant, patience, order) = (Arc::clone(tenant), patience.clone(), Arc::clone(&order));
+            let (tenant, wait, order) = (Arc::clone(tenant), wait.clone(), Arc::clone(&order));
             tokio::spawn(async move {
                 let name = tenant.principal.clone();
-                let done = tenant.run_blocking(&patience, move |_| {
+                let done = tenant.run_blocking(&wait, move |_| {
                     act();
                     order.lock().unwrap_or_else(PoisonError::into_inner).push(name.to_string());
                 });
@@ -230,16 +230,16 @@ mod tests {
         let settings =
             ServerSettings { concurrent_runs: Some(NonZeroUsize::MIN), max_waiting: 1, ..ServerSettings::default() };
         let tenant = Tenant::new(Principal::local(), toolbox, &settings);
-        let patience = WaitContext {
+        let wait = WaitContext {
             request_cancelled: CancellationToken::new(),
             stopping: CancellationToken::new(),
             holder: None,
         };
-        let turn = tenant.acquire_permit(&patience).await.unwrap();
-        patience.request_cancelled.cancel();
-        let error = tenant.run_blocking(&patience, |_| ()).await.unwrap_err();
+        let permit = tenant.acquire_permit(&wait).await.unwrap();
+        wait.request_cancelled.cancel();
+        let error = tenant.run_blocking(&wait, |_| ()).await.unwrap_err();
         assert_eq!((error, error.code()), (NotStarted::Cancelled, "cancelled"));
-        drop(turn);
-        assert!(tenant.acquire_permit(&patience).await.is_ok());
+        drop(permit);
+        assert!(tenant.acquire_permit(&wait).await.is_ok());
     }
 }

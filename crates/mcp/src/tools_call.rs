@@ -32,11 +32,11 @@ use tracing::Instrument as _;
 
 use crate::builtin_tools::{BuiltinTool, unknown_tool_message};
 use crate::elicitation::{self, DeferredApprover, DeferredPrompt, ElicitationChannel, ElicitationMode, PromptContext};
-use crate::handler::{is_remote, is_stateless, permit_holder, request_principal};
 use crate::in_flight::InFlightCall;
 use crate::principal::Principal;
 use crate::published;
 use crate::redact::RedactionScope;
+use crate::request_context::{is_remote, is_stateless, permit_holder, request_principal};
 use crate::request_limiter::Overloaded;
 use crate::request_state::{RequestStateError, StateBinding};
 use crate::run_call::{Cancellation, Progress, ProgressTarget, RunContext, run};
@@ -184,15 +184,15 @@ impl ToolCall {
         act: fn(&Toolbox, &T, Lang) -> Result<CallToolResult, CallFailure>,
     ) -> CallToolResult {
         let lang = self.lang();
-        let patience = WaitContext::new(&self.context, self.server.calls().stopping());
-        let done = self.tenant.run_blocking(&patience, move |toolbox| {
+        let wait = WaitContext::new(&self.context, self.server.calls().stopping());
+        let done = self.tenant.run_blocking(&wait, move |toolbox| {
             let done = parse_or_record(toolbox, operation, arguments, lang)
                 .and_then(|request: T| act(toolbox, &request, lang));
             done.unwrap_or_else(error_result)
         });
         match done.await {
-            Ok((result, turn)) => {
-                patience.hold(turn);
+            Ok((result, permit)) => {
+                wait.hold(permit);
                 result
             }
             Err(error) => self.reject_unstarted(error, Some(operation), None).await,
@@ -258,8 +258,8 @@ impl ToolCall {
     }
 
     async fn run(self, request: RunTool, mut continued: Continuation) -> Result<CallToolResponse, ErrorData> {
-        if let Some(entry) = permit_holder(&self.context.extensions) {
-            entry.release_dispatch();
+        if let Some(holder) = permit_holder(&self.context.extensions) {
+            holder.release_dispatch();
         }
         if self.needs_task(&request) {
             return Ok(self.start_task(request));
@@ -505,8 +505,8 @@ impl ToolCall {
         &self,
         work: impl FnOnce(&Toolbox) -> T + Send + 'static,
     ) -> Result<T, NotStarted> {
-        let patience = WaitContext::new(&self.context, self.server.calls().stopping());
-        self.tenant.run_blocking(&patience, work).await.map(|(done, _)| done)
+        let wait = WaitContext::new(&self.context, self.server.calls().stopping());
+        self.tenant.run_blocking(&wait, work).await.map(|(done, _)| done)
     }
 }
 

@@ -3,6 +3,8 @@
 //! Opening a connection is more expensive for both ends than reusing one. If the server is near, a
 //! short wait is enough to find an idle connection; if it is far, the wait is negligible.
 //!
+//! The limiter is one Tokio semaphore per origin; a wait that takes too long ends without a permit.
+//!
 //! Invariant: a request waits only if many are in flight to the same origin, and only for a short
 //! time. So requests that the server answers only together cannot deadlock.
 
@@ -29,19 +31,19 @@ pub(super) type OriginPermit = Option<OwnedSemaphorePermit>;
 impl OriginLimiter {
     /// Waits for a permit for an origin, at most [`MAX_WAIT`].
     pub(super) async fn acquire(&self, origin: &str) -> OriginPermit {
-        let turns = self.semaphore(origin);
-        if let Ok(turn) = turns.clone().try_acquire_owned() {
-            return Some(turn);
+        let semaphore = self.semaphore(origin);
+        if let Ok(permit) = semaphore.clone().try_acquire_owned() {
+            return Some(permit);
         }
-        timeout(MAX_WAIT, turns.acquire_owned()).await.ok()?.ok()
+        timeout(MAX_WAIT, semaphore.acquire_owned()).await.ok()?.ok()
     }
 
     fn semaphore(&self, origin: &str) -> Arc<Semaphore> {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(turns) = all.get(origin) {
-            return turns.clone();
+        let mut semaphores = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(semaphore) = semaphores.get(origin) {
+            return semaphore.clone();
         }
-        all.entry(origin.to_owned()).or_insert_with(|| Arc::new(Semaphore::new(MAX_WITHOUT_WAIT))).clone()
+        semaphores.entry(origin.to_owned()).or_insert_with(|| Arc::new(Semaphore::new(MAX_WITHOUT_WAIT))).clone()
     }
 }
 
@@ -55,19 +57,19 @@ mod tests {
     /// Returns the permit if it is available without waiting.
     fn now(future: impl Future<Output = OriginPermit>) -> Option<OriginPermit> {
         match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
-            Poll::Ready(turn) => Some(turn),
+            Poll::Ready(permit) => Some(permit),
             Poll::Pending => None,
         }
     }
 
     #[tokio::test]
     async fn few_wait_for_nothing_and_others_for_one_of_them() {
-        let turns = OriginLimiter::default();
+        let limiter = OriginLimiter::default();
         let few: Vec<_> =
-            (0..MAX_WITHOUT_WAIT).map(|_| now(turns.acquire("http://a.test")).unwrap().unwrap()).collect();
+            (0..MAX_WITHOUT_WAIT).map(|_| now(limiter.acquire("http://a.test")).unwrap().unwrap()).collect();
         // Requests to another origin do not wait.
-        assert!(now(turns.acquire("http://a.test:81")).unwrap().is_some());
-        let mut next = pin!(turns.acquire("http://a.test"));
+        assert!(now(limiter.acquire("http://a.test:81")).unwrap().is_some());
+        let mut next = pin!(limiter.acquire("http://a.test"));
         assert!(now(next.as_mut()).is_none());
         drop(few);
         assert!(next.await.is_some());
@@ -75,9 +77,9 @@ mod tests {
 
     #[tokio::test]
     async fn who_has_waited_for_a_moment_goes_without_a_turn() {
-        let turns = OriginLimiter::default();
+        let limiter = OriginLimiter::default();
         let _few: Vec<_> =
-            (0..MAX_WITHOUT_WAIT).map(|_| now(turns.acquire("http://a.test")).unwrap().unwrap()).collect();
-        assert!(turns.acquire("http://a.test").await.is_none());
+            (0..MAX_WITHOUT_WAIT).map(|_| now(limiter.acquire("http://a.test")).unwrap().unwrap()).collect();
+        assert!(limiter.acquire("http://a.test").await.is_none());
     }
 }

@@ -61,7 +61,7 @@ pub(super) enum LocationVisibility {
 
 impl Response {
     pub(super) fn new(answer: reqwest::Response, from: ResponseMeta, redactor: &Arc<Redactor>) -> Self {
-        let ResponseMeta { mut url, redirected, origin, limit, permit: turn, decompressor: unpacking, location } = from;
+        let ResponseMeta { mut url, redirected, origin, limit, permit, decompressor: unpacking, location } = from;
         url.set_fragment(None);
         let status = answer.status();
         let phrase = match answer.extensions().get::<ReasonPhrase>() {
@@ -82,18 +82,10 @@ impl Response {
         let headers = headers.collect();
         // Fetch, "null body status".
         let empty = matches!(status.as_u16(), 101 | 103 | 204 | 205 | 304);
-        let (source, turn) = if empty { (Source::Ended, None) } else { (Source::Answer(Box::new(answer)), turn) };
+        let (source, permit) = if empty { (Source::Ended, None) } else { (Source::Answer(Box::new(answer)), permit) };
         let redaction = StreamRedactor::new(redactor.clone());
-        let body = Body {
-            source,
-            origin,
-            limit,
-            received: 0,
-            decompressor: unpacking,
-            redaction,
-            ready: Vec::new(),
-            permit: turn,
-        };
+        let body =
+            Body { source, origin, limit, received: 0, decompressor: unpacking, redaction, ready: Vec::new(), permit };
         Self {
             status: status.as_u16(),
             status_text,

@@ -139,12 +139,12 @@ impl NetSession {
         }
         let body = request.body().and_then(reqwest::Body::as_bytes).map_or(0, <[u8]>::len);
         let client = self.pool.get_or_create(allowed.pool_key.clone(), &self.shared).await?;
-        let turn = self.origin_limiter.acquire(allowed.origin()).await;
+        let permit = self.origin_limiter.acquire(allowed.origin()).await;
         let limit = self.authorizer.admit(&allowed, body as u64, &self.shared.rates)?;
         let answer = client.execute(request).await;
         let answer = answer.map_err(|error| error::no_response(&error, &origin(&hop.url)))?;
         let unpacking = if is_held { check_searchable(&answer, allowed.origin())? } else { Decompressor::Plain };
-        Ok(AnsweredRequest { answer, limit, permit: turn, decompressor: unpacking })
+        Ok(AnsweredRequest { answer, limit, permit, decompressor: unpacking })
     }
 
     /// Returns the redactor for some of the secrets.
@@ -176,10 +176,9 @@ fn check_searchable(answer: &reqwest::Response, origin: &str) -> Result<Decompre
 }
 
 fn build_response(hop: Hop, sent: AnsweredRequest, redactor: &Arc<Redactor>, location: LocationVisibility) -> Response {
-    let AnsweredRequest { answer, limit, permit: turn, decompressor: unpacking } = sent;
+    let AnsweredRequest { answer, limit, permit, decompressor: unpacking } = sent;
     let (origin, redirected) = (origin(&hop.url), hop.author == Author::Server);
-    let from =
-        ResponseMeta { origin, redirected, url: hop.url, limit, permit: turn, decompressor: unpacking, location };
+    let from = ResponseMeta { origin, redirected, url: hop.url, limit, permit, decompressor: unpacking, location };
     Response::new(answer, from, redactor)
 }
 

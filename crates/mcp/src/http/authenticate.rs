@@ -1,5 +1,8 @@
 //! Authenticates requests and limits their rate.
 //!
+//! The rate limiters are those of `governor`. The rest is written by hand: the bearer layer of
+//! `tower_http` knows a single token and compares it as text.
+//!
 //! Invariant: if tokens are configured, no request gets a principal without one. A missing and a
 //! wrong token get the same response except for the challenge. The record of failures is bounded,
 //! however many addresses send wrong tokens.
@@ -9,11 +12,10 @@ use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use axum::http::HeaderMap;
+use axum::http::header::AUTHORIZATION;
 use governor::clock::{Clock as _, DefaultClock};
 use governor::{DefaultDirectRateLimiter, DefaultKeyedRateLimiter, NotUntil, Quota, RateLimiter};
-use hyper::HeaderMap;
-use hyper::header::AUTHORIZATION;
-
 use tokio::sync::Semaphore;
 
 use super::HttpConfig;
@@ -61,19 +63,19 @@ pub(super) struct PrincipalAccess {
 
 impl Authenticator {
     pub(super) fn new(config: &HttpConfig) -> Self {
-        let pace = |rate: Option<NonZeroU32>| rate.map(|rate| RateLimiter::direct(Quota::per_minute(rate)));
-        let member = |bearer: &PrincipalToken| PrincipalAccess {
+        let rate_limiter = |rate: Option<NonZeroU32>| rate.map(|rate| RateLimiter::direct(Quota::per_minute(rate)));
+        let access = |bearer: &PrincipalToken| PrincipalAccess {
             principal: bearer.principal().clone(),
-            rate_limiter: pace(bearer.limits().requests_per_minute.or(config.requests_per_minute)),
+            rate_limiter: rate_limiter(bearer.limits().requests_per_minute.or(config.requests_per_minute)),
             token: Some(bearer.clone()),
             parse_lock: Semaphore::new(1),
             dispatch_permits: Arc::new(Semaphore::new(MAX_DISPATCHED)),
         };
-        let known: Vec<_> = config.tokens.principal_tokens().iter().map(member).collect();
+        let known: Vec<_> = config.tokens.principal_tokens().iter().map(access).collect();
         let everybody = known.is_empty().then(|| PrincipalAccess {
             token: None,
             principal: Principal::local(),
-            rate_limiter: pace(config.requests_per_minute),
+            rate_limiter: rate_limiter(config.requests_per_minute),
             // A single principal waits for no other.
             parse_lock: Semaphore::new(Semaphore::MAX_PERMITS),
             dispatch_permits: Arc::new(Semaphore::new(Semaphore::MAX_PERMITS)),
@@ -126,7 +128,7 @@ impl Authenticator {
     /// Finds the principal of a token. All tokens are compared, so that the time does not depend on
     /// which one matches.
     fn find(&self, hash: &blake3::Hash) -> Option<&PrincipalAccess> {
-        self.principals.iter().filter(|member| member.token.as_ref().is_some_and(|own| own.matches(hash))).last()
+        self.principals.iter().filter(|access| access.token.as_ref().is_some_and(|own| own.matches(hash))).last()
     }
 
     /// The number of addresses that are tracked.
@@ -164,9 +166,9 @@ impl Authenticator {
     }
 
     /// Counts a request against the principal's rate limit.
-    pub(super) fn check_rate(&self, member: &PrincipalAccess) -> Result<(), Refusal> {
-        let Some(pace) = &member.rate_limiter else { return Ok(()) };
-        pace.check().map_err(|until| {
+    pub(super) fn check_rate(&self, access: &PrincipalAccess) -> Result<(), Refusal> {
+        let Some(rate_limiter) = &access.rate_limiter else { return Ok(()) };
+        rate_limiter.check().map_err(|until| {
             let limit = until.quota().burst_size();
             Refusal::RateLimited { limit, wait: self.wait_time(&until) }
         })

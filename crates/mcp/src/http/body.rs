@@ -1,5 +1,8 @@
 //! Reads request bodies within their limits, and holds a request's resources until it is answered.
 //!
+//! Bodies are read by hand: the limits of axum and `tower_http` bound the length of one body, but
+//! neither its rate nor the memory of all bodies of a principal, and their refusals are plain text.
+//!
 //! Invariant: a body is never read beyond its limit; all bodies and their values together stay
 //! within the pools, and those of one principal within its part. Nothing is read before the
 //! principal is known. A body that arrives slower than the minimum rate is refused.
@@ -10,15 +13,15 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use axum::body::{Bytes, HttpBody};
+use axum::http::Response;
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full};
-use hyper::Response;
-use hyper::body::{Body, Bytes, Frame, SizeHint};
+use hyper::body::{Frame, SizeHint};
 use serde_json::json;
 use tokio::time::Instant;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
-use super::connection::Exchange;
 use super::pool::{Lease, Pool};
 use super::problem::Refusal;
 use crate::bounds::ValueCount;
@@ -51,7 +54,7 @@ impl RequestBodyReader {
     /// Reads a principal's body to its end.
     pub(super) async fn read(
         &self,
-        mut body: impl Body<Data = Bytes> + Unpin,
+        mut body: impl HttpBody<Data = Bytes> + Unpin,
         principal: &Principal,
     ) -> Result<RequestBody, Refusal> {
         let limit = self.limit;
@@ -117,10 +120,10 @@ impl RequestBodyReader {
 
     fn reserve_bytes(&self, whole: &mut RequestBody, principal: &Principal, length: usize) -> Result<(), Refusal> {
         let fits = match &mut whole.lease {
-            Some(room) => room.try_grow(length),
-            room @ None => {
-                *room = self.byte_pool.acquire(principal, length);
-                room.is_some()
+            Some(lease) => lease.try_grow(length),
+            lease @ None => {
+                *lease = self.byte_pool.acquire(principal, length);
+                lease.is_some()
             }
         };
         if fits { Ok(()) } else { Err(Refusal::BodyPoolFull { limit: self.byte_pool.total() }) }
@@ -157,7 +160,7 @@ struct PrefixedBody {
     rest: BoxBody<Bytes, Infallible>,
 }
 
-impl Body for PrefixedBody {
+impl HttpBody for PrefixedBody {
     type Data = Bytes;
     type Error = Infallible;
 
@@ -169,16 +172,15 @@ impl Body for PrefixedBody {
     }
 }
 
-/// A response body with the resources of its request, which are released when the body was sent or
-/// the connection ended.
-pub(super) struct GuardedBody {
-    body: BoxBody<Bytes, Infallible>,
-    _guard: RequestGuard,
+/// A response body with a guard, which is dropped when the body was sent or the connection ended.
+pub(super) struct GuardedBody<G> {
+    body: axum::body::Body,
+    _guard: G,
 }
 
 /// The resources that a request holds until it is answered.
+#[derive(Default)]
 pub(super) struct RequestGuard {
-    pub(super) exchange: Exchange,
     /// One of the requests in flight.
     pub(super) request_lease: Option<Lease>,
     /// The memory of the body. Held for streamed responses only, since their request may wait
@@ -190,17 +192,17 @@ pub(super) struct RequestGuard {
     pub(super) awaited: Option<TaskTrackerToken>,
 }
 
-impl GuardedBody {
-    pub(super) const fn new(body: BoxBody<Bytes, Infallible>, held: RequestGuard) -> Self {
-        Self { body, _guard: held }
+impl<G> GuardedBody<G> {
+    pub(super) const fn new(body: axum::body::Body, guard: G) -> Self {
+        Self { body, _guard: guard }
     }
 }
 
-impl Body for GuardedBody {
+impl<G: Unpin> HttpBody for GuardedBody<G> {
     type Data = Bytes;
-    type Error = Infallible;
+    type Error = axum::Error;
 
-    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
         Pin::new(&mut self.body).poll_frame(cx)
     }
 
@@ -222,7 +224,7 @@ mod tests {
     /// A body whose parts arrive when they are sent.
     struct Parts(mpsc::UnboundedReceiver<&'static str>);
 
-    impl Body for Parts {
+    impl HttpBody for Parts {
         type Data = Bytes;
         type Error = Infallible;
 

@@ -1,5 +1,9 @@
 //! A connection with timeouts for reading, writing and idling.
 //!
+//! It is written by hand on `tokio::net::TcpStream`: hyper has a timeout for request heads only, and
+//! the timeouts of tower and `tower_http` begin when a head is complete and do not see the socket.
+//! A client that sends a head byte by byte, or that does not read its response, would stay.
+//!
 //! Invariant: a client that reads too slowly, writes too slowly or does neither is disconnected
 //! after the configured time. A client that closes only its sending side still gets a response that
 //! is ready soon; it looks the same as a client that vanished, whose calls should not run on.
@@ -47,6 +51,7 @@ enum Phase {
 }
 
 /// A request and its response, until this is dropped.
+#[must_use]
 pub(super) struct Exchange {
     activity: Arc<IdleTracker>,
     id: u64,
@@ -74,6 +79,13 @@ impl IdleTracker {
         state.enter(Phase::Body);
         drop(state);
         Exchange { activity: Arc::clone(self), id: number }
+    }
+
+    /// Marks the current request as completely read.
+    pub(super) fn mark_read(&self) {
+        let mut state = self.state();
+        state.has_unread_body = false;
+        state.enter(Phase::Answering);
     }
 
     /// Whether a request was not read to its end.
@@ -109,15 +121,6 @@ impl ConnectionState {
     fn enter(&mut self, phase: Phase) {
         self.phase = phase;
         self.since = Instant::now();
-    }
-}
-
-impl Exchange {
-    /// Marks the request as completely read.
-    pub(super) fn mark_read(&self) {
-        let mut state = self.activity.state();
-        state.has_unread_body = false;
-        state.enter(Phase::Answering);
     }
 }
 

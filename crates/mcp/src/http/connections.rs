@@ -7,6 +7,9 @@
 //!
 //! Without tokens there is one local principal, and further connections wait when all are in use.
 //!
+//! A semaphore limits the connections of the server; how they are shared is decided here, because a
+//! waiter of a semaphore has no principal and cannot take the place of another one.
+//!
 //! Invariant: unauthenticated connections take no place of authenticated ones, and no principal
 //! takes all places.
 
@@ -16,6 +19,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio_util::sync::CancellationToken;
 
+use super::connection::IdleTracker;
 use super::pool::{Lease, Pool, Sharing};
 use super::problem::Refusal;
 use crate::principal::Principal;
@@ -39,14 +43,24 @@ struct ConnectionRegistry {
     unauthenticated: HashMap<IpAddr, BTreeMap<u64, CancellationToken>>,
 }
 
-/// A connection; it is removed from the registry when this is dropped.
-pub(super) struct ConnectionSlot {
+/// An open connection; it is removed from the registry when this is dropped.
+pub(super) struct RegisteredConnection {
     connections: Arc<Connections>,
     address: IpAddr,
     id: u64,
     /// Cancelled when the connection is evicted.
     evicted: CancellationToken,
     owner: Mutex<Option<(Principal, Lease)>>,
+}
+
+/// The connection of a request, among its extensions until the request reaches the protocol.
+///
+/// A session keeps the extensions of its first request, and would keep the connection registered.
+#[derive(Clone)]
+pub(super) struct RequestConnection {
+    pub(super) peer: IpAddr,
+    pub(super) activity: Arc<IdleTracker>,
+    pub(super) registered: Arc<RegisteredConnection>,
 }
 
 impl Connections {
@@ -59,7 +73,7 @@ impl Connections {
     }
 
     /// Registers a connection.
-    pub(super) fn admit(self: &Arc<Self>, address: IpAddr) -> Arc<ConnectionSlot> {
+    pub(super) fn admit(self: &Arc<Self>, address: IpAddr) -> Arc<RegisteredConnection> {
         let evicted = CancellationToken::new();
         let mut book = self.lock_registry();
         let number = book.next_id;
@@ -70,7 +84,7 @@ impl Connections {
             book.unauthenticated.entry(address).or_default().insert(number, evicted.clone());
         }
         drop(book);
-        Arc::new(ConnectionSlot {
+        Arc::new(RegisteredConnection {
             connections: Arc::clone(self),
             address,
             id: number,
@@ -107,7 +121,7 @@ impl ConnectionRegistry {
     }
 }
 
-impl ConnectionSlot {
+impl RegisteredConnection {
     /// Cancelled when the connection is evicted.
     pub(super) const fn evicted(&self) -> &CancellationToken {
         &self.evicted
@@ -130,7 +144,7 @@ impl ConnectionSlot {
     }
 }
 
-impl Drop for ConnectionSlot {
+impl Drop for RegisteredConnection {
     fn drop(&mut self) {
         self.connections.lock_registry().remove(self.address, self.id);
     }

@@ -1,79 +1,84 @@
 //! CORS headers for configured origins (Fetch standard, section 3.2).
 //!
+//! The headers are those of `tower_http`'s layer. It is applied by hand to the requests of
+//! configured origins only: by itself it adds `Vary` and `Access-Control-Expose-Headers` to every
+//! response and answers every `OPTIONS` request, whatever its origin.
+//!
 //! Invariant: only configured origins get CORS headers; `rmcp` refuses requests of all others.
 
-use hyper::header::{
-    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
-    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ACCESS_CONTROL_REQUEST_HEADERS,
-    ACCESS_CONTROL_REQUEST_METHOD, HeaderMap, HeaderValue, ORIGIN, VARY,
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::Request;
+use axum::http::header::{
+    ACCESS_CONTROL_REQUEST_METHOD, CACHE_CONTROL, HeaderName, HeaderValue, ORIGIN, RETRY_AFTER, WWW_AUTHENTICATE,
 };
-use hyper::{Method, StatusCode};
+use axum::http::{HeaderMap, Method, StatusCode};
+use axum::response::Response;
+use tower::{Layer as _, ServiceExt as _};
+use tower_http::cors::{AllowHeaders, AllowOrigin, CorsLayer};
 
 /// The methods that a page may use.
-const ALLOWED_METHODS: HeaderValue = HeaderValue::from_static("GET, POST, DELETE");
+const ALLOWED_METHODS: [Method; 3] = [Method::GET, Method::POST, Method::DELETE];
 /// The response headers that a page may read.
-const EXPOSED_HEADERS: HeaderValue =
-    HeaderValue::from_static("mcp-session-id, mcp-protocol-version, retry-after, www-authenticate");
-/// How long a browser may cache a preflight response, in seconds.
-const MAX_AGE: HeaderValue = HeaderValue::from_static("600");
+const EXPOSED_HEADERS: [HeaderName; 4] = [
+    HeaderName::from_static("mcp-session-id"),
+    HeaderName::from_static("mcp-protocol-version"),
+    RETRY_AFTER,
+    WWW_AUTHENTICATE,
+];
+/// How long a browser may cache a preflight response.
+const MAX_AGE: Duration = Duration::from_mins(10);
 
-/// The allowed origins.
-pub(super) struct Cors(Vec<String>);
-
-/// The CORS headers of one response.
-pub(super) struct CorsHeaders {
-    origin: HeaderValue,
-    kind: CorsRequestKind,
-}
-
-/// The kind of a cross-origin request.
-enum CorsRequestKind {
-    /// The request itself.
-    Actual,
-    /// A preflight request, with the headers that it allows.
-    Preflight(HeaderMap),
+/// The allowed origins, and the layer for their requests.
+pub(super) struct Cors {
+    origins: Vec<String>,
+    layer: CorsLayer,
 }
 
 impl Cors {
     pub(super) fn new(origins: &[String]) -> Self {
-        Self(origins.iter().map(|origin| origin.to_ascii_lowercase()).collect())
+        let layer = CorsLayer::new()
+            // The layer sees only requests of allowed origins.
+            .allow_origin(AllowOrigin::mirror_request())
+            .allow_methods(ALLOWED_METHODS)
+            // Any header is allowed: the token decides about access, not the header that it is in.
+            .allow_headers(AllowHeaders::mirror_request())
+            .expose_headers(EXPOSED_HEADERS)
+            .max_age(MAX_AGE)
+            .vary([ORIGIN]);
+        Self { origins: origins.iter().map(|origin| origin.to_ascii_lowercase()).collect(), layer }
     }
 
-    /// The CORS headers for a request; `None` without an `Origin` header or for an origin that is
-    /// not allowed.
-    pub(super) fn headers_for(&self, method: &Method, headers: &HeaderMap) -> Option<CorsHeaders> {
-        let origin = headers.get(ORIGIN)?;
-        let said = origin.to_str().ok()?.to_ascii_lowercase();
-        if !self.0.iter().any(|allowed| origin_matches(allowed, &said)) {
-            return None;
+    /// Answers a preflight request, or calls the routes and adds the CORS headers, if the origin is
+    /// allowed.
+    pub(super) async fn call(&self, routes: Router, request: Request) -> Response {
+        let is_options = request.method() == Method::OPTIONS;
+        let is_preflight = is_options && request.headers().contains_key(ACCESS_CONTROL_REQUEST_METHOD);
+        let answered = if is_options == is_preflight && self.allows(request.headers()) {
+            self.layer.layer(routes).oneshot(request).await
+        } else {
+            return match routes.oneshot(request).await {
+                Ok(response) => response,
+                Err(never) => match never {},
+            };
+        };
+        let mut response = match answered {
+            Ok(response) => response,
+            Err(never) => match never {},
+        };
+        if is_preflight {
+            *response.status_mut() = StatusCode::NO_CONTENT;
+            response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
         }
-        let is_question = *method == Method::OPTIONS && headers.contains_key(ACCESS_CONTROL_REQUEST_METHOD);
-        let asked = headers.get(ACCESS_CONTROL_REQUEST_HEADERS).cloned();
-        // Any header is allowed: the token decides about access, not the header that it is in.
-        let may = asked.map(|asked| (ACCESS_CONTROL_ALLOW_HEADERS, asked));
-        let kind =
-            if is_question { CorsRequestKind::Preflight(may.into_iter().collect()) } else { CorsRequestKind::Actual };
-        Some(CorsHeaders { origin: origin.clone(), kind })
-    }
-}
-
-impl CorsHeaders {
-    /// The status of the response to a preflight request.
-    pub(super) const fn preflight_status(&self) -> Option<StatusCode> {
-        match self.kind {
-            CorsRequestKind::Preflight(_) => Some(StatusCode::NO_CONTENT),
-            CorsRequestKind::Actual => None,
-        }
+        response
     }
 
-    pub(super) fn append_to(self, headers: &mut HeaderMap) {
-        headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, self.origin);
-        headers.append(VARY, HeaderValue::from_static("origin"));
-        headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, EXPOSED_HEADERS);
-        let CorsRequestKind::Preflight(may) = self.kind else { return };
-        headers.extend(may);
-        headers.insert(ACCESS_CONTROL_ALLOW_METHODS, ALLOWED_METHODS);
-        headers.insert(ACCESS_CONTROL_MAX_AGE, MAX_AGE);
+    /// Whether a request has an allowed `Origin`.
+    fn allows(&self, headers: &HeaderMap) -> bool {
+        let Some(origin) = headers.get(ORIGIN).and_then(|origin| origin.to_str().ok()) else { return false };
+        let origin = origin.to_ascii_lowercase();
+        self.origins.iter().any(|allowed| origin_matches(allowed, &origin))
     }
 }
 
@@ -91,6 +96,12 @@ fn origin_matches(allowed: &str, said: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use axum::body::Body;
+    use axum::http::header::{
+        ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
+        ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ACCESS_CONTROL_REQUEST_HEADERS, VARY,
+    };
+
     use super::*;
 
     #[test]
@@ -109,25 +120,44 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_browser_that_asks_is_told_what_the_page_may_do_and_others_nothing() {
-        let pages = Cors::new(&["https://app.example.com:443".to_owned()]);
-        let headers = |origin: &'static str| {
-            HeaderMap::from_iter([
-                (ORIGIN, HeaderValue::from_static(origin)),
-                (ACCESS_CONTROL_REQUEST_METHOD, HeaderValue::from_static("POST")),
-                (ACCESS_CONTROL_REQUEST_HEADERS, HeaderValue::from_static("authorization,mcp-method")),
-            ])
-        };
-        assert!(pages.headers_for(&Method::OPTIONS, &headers("https://evil.example.com")).is_none());
-        let told = pages.headers_for(&Method::OPTIONS, &headers("https://app.example.com")).unwrap();
-        assert_eq!(told.preflight_status(), Some(StatusCode::NO_CONTENT));
-        let mut written = HeaderMap::new();
-        told.append_to(&mut written);
+    /// Sends a request of an origin to a route that answers 418.
+    async fn ask(method: Method, origin: &str, headers: &[(HeaderName, &str)]) -> Response {
+        let routes = Router::new().fallback(async || StatusCode::IM_A_TEAPOT);
+        let mut request = Request::builder().method(method).header(ORIGIN, origin);
+        for (name, value) in headers {
+            request = request.header(name, *value);
+        }
+        let cors = Cors::new(&["https://app.example.com:443".to_owned()]);
+        cors.call(routes, request.body(Body::empty()).unwrap()).await
+    }
+
+    #[tokio::test]
+    async fn a_browser_that_asks_is_told_what_the_page_may_do_and_others_nothing() {
+        let question =
+            [(ACCESS_CONTROL_REQUEST_METHOD, "POST"), (ACCESS_CONTROL_REQUEST_HEADERS, "authorization,mcp-method")];
+        let evil = ask(Method::OPTIONS, "https://evil.example.com", &question).await;
+        assert_eq!(evil.status(), StatusCode::IM_A_TEAPOT);
+        for header in [VARY, ACCESS_CONTROL_ALLOW_ORIGIN, ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_ALLOW_METHODS] {
+            assert!(!evil.headers().contains_key(&header), "{header}");
+        }
+        let told = ask(Method::OPTIONS, "https://app.example.com", &question).await;
+        assert_eq!(told.status(), StatusCode::NO_CONTENT);
+        let written = told.headers();
         assert_eq!(written[ACCESS_CONTROL_ALLOW_HEADERS], "authorization,mcp-method");
+        assert_eq!(written[ACCESS_CONTROL_ALLOW_METHODS], "GET,POST,DELETE");
         assert_eq!(written[ACCESS_CONTROL_ALLOW_ORIGIN], "https://app.example.com");
-        assert!(
-            pages.headers_for(&Method::POST, &headers("https://app.example.com")).unwrap().preflight_status().is_none()
+        assert_eq!(
+            (&written[ACCESS_CONTROL_MAX_AGE], &written[VARY]),
+            (&"600".parse().unwrap(), &"origin".parse().unwrap())
         );
+        let answer = ask(Method::POST, "https://app.example.com", &question).await;
+        assert_eq!(answer.status(), StatusCode::IM_A_TEAPOT);
+        assert_eq!(answer.headers()[ACCESS_CONTROL_ALLOW_ORIGIN], "https://app.example.com");
+        assert_eq!(
+            answer.headers()[ACCESS_CONTROL_EXPOSE_HEADERS],
+            "mcp-session-id,mcp-protocol-version,retry-after,www-authenticate"
+        );
+        // `OPTIONS` alone is no question of a browser.
+        assert_eq!(ask(Method::OPTIONS, "https://app.example.com", &[]).await.status(), StatusCode::IM_A_TEAPOT);
     }
 }

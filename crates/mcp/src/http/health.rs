@@ -1,11 +1,33 @@
-//! Hooks behind the health endpoints.
+//! The endpoints for operators, and the hooks behind them.
 //!
-//! Invariant: a hook that the host did not configure reports success and records no metrics.
+//! Invariant: a hook that the host did not configure reports success and records no metrics. The
+//! endpoints acquire nothing that a request to the protocol can exhaust.
 
 use std::fmt;
 use std::sync::Arc;
 
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName};
+use axum::response::IntoResponse;
+use axum::routing::get;
+use axum::{Extension, Router};
+
+use super::authenticate::Authenticator;
+use super::connections::RequestConnection;
+use super::problem::Refusal;
+use crate::in_flight::CallTracker;
 use crate::principal::Principal;
+
+/// The text at `/`.
+const INDEX_TEXT: &str =
+    "Toolcell MCP server. Send MCP requests to /mcp; /healthz, /readyz and /metrics report its state.\n";
+/// The methods of the endpoints.
+const READ_METHODS: &str = "GET, HEAD";
+/// The type of the Prometheus text format.
+const METRICS_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
+/// The header of all responses.
+const NO_STORE: (HeaderName, &str) = (CACHE_CONTROL, "no-store");
 
 type ReadyFn = dyn Fn() -> Result<(), String> + Send + Sync;
 type MetricsFn = dyn Fn() -> String + Send + Sync;
@@ -48,11 +70,11 @@ impl HealthHooks {
         }
     }
 
-    pub(super) fn check_ready(&self) -> Result<(), String> {
+    fn check_ready(&self) -> Result<(), String> {
         self.ready.as_ref().map_or(Ok(()), |ready| ready())
     }
 
-    pub(super) fn render_metrics(&self) -> String {
+    fn render_metrics(&self) -> String {
         self.metrics.as_ref().map_or_else(String::new, |metrics| metrics())
     }
 }
@@ -61,4 +83,39 @@ impl fmt::Debug for HealthHooks {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Probes").finish_non_exhaustive()
     }
+}
+
+/// The state of the endpoints for operators.
+pub(super) struct OperatorState {
+    pub(super) hooks: HealthHooks,
+    pub(super) calls: CallTracker,
+    pub(super) authenticator: Arc<Authenticator>,
+}
+
+/// The routes of the endpoints for operators.
+pub(super) fn routes(state: OperatorState) -> Router {
+    Router::new()
+        .route("/", get(async || ([NO_STORE], INDEX_TEXT)))
+        .route("/healthz", get(async || ([NO_STORE], "ok\n")))
+        .route("/readyz", get(readiness))
+        .route("/metrics", get(metrics))
+        .method_not_allowed_fallback(async || Refusal::MethodNotAllowed { allowed: READ_METHODS })
+        .with_state(Arc::new(state))
+}
+
+async fn readiness(State(state): State<Arc<OperatorState>>) -> Result<impl IntoResponse, Refusal> {
+    if state.calls.is_closing() {
+        return Err(Refusal::Closing);
+    }
+    state.hooks.check_ready().map_err(Refusal::NotReady)?;
+    Ok(([NO_STORE], "ready\n"))
+}
+
+async fn metrics(
+    State(state): State<Arc<OperatorState>>,
+    Extension(connection): Extension<RequestConnection>,
+    headers: HeaderMap,
+) -> Result<impl IntoResponse, Refusal> {
+    state.authenticator.authorize_metrics(&headers, connection.peer)?;
+    Ok(([NO_STORE, (CONTENT_TYPE, METRICS_TYPE)], state.hooks.render_metrics()))
 }

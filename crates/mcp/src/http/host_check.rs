@@ -3,13 +3,20 @@
 //! A web page can make its own domain resolve to this machine, and so talk to a server that listens
 //! on loopback only. Its requests still carry the domain in `Host`.
 //!
+//! The check is a layer of the routes. Neither axum nor `tower_http` has a layer for allowed hosts,
+//! and that of `rmcp` covers only the protocol's path.
+//!
 //! Invariant: a request with another host name is refused, whatever its path.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 
-use hyper::header::HOST;
-use hyper::http::uri::Authority;
-use hyper::{HeaderMap, Uri};
+use axum::extract::{Request, State};
+use axum::http::header::HOST;
+use axum::http::uri::Authority;
+use axum::http::{HeaderMap, Uri};
+use axum::middleware::Next;
+use axum::response::Response;
 
 use super::problem::Refusal;
 
@@ -20,6 +27,7 @@ const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
 pub(super) struct HostAllowlist {
     names: Vec<String>,
     parsed: Vec<(String, Option<u16>)>,
+    bound: SocketAddr,
 }
 
 impl HostAllowlist {
@@ -27,7 +35,7 @@ impl HostAllowlist {
         let own = LOOPBACK.into_iter().map(str::to_owned).chain([bound.ip().to_string()]);
         let names: Vec<String> = own.chain(configured.iter().cloned()).collect();
         let parsed = names.iter().filter_map(|name| parse_host(name)).collect();
-        Self { names, parsed }
+        Self { names, parsed, bound }
     }
 
     /// All names, in the form that `rmcp` takes.
@@ -37,7 +45,8 @@ impl HostAllowlist {
 
     /// The origins of pages that are served from the bound address: by this server or a proxy in
     /// front of it.
-    pub(super) fn own_origins(bound: SocketAddr) -> impl Iterator<Item = String> {
+    pub(super) fn own_origins(&self) -> impl Iterator<Item = String> + use<> {
+        let bound = self.bound;
         let bound_to = if bound.is_ipv6() { format!("[{}]", bound.ip()) } else { bound.ip().to_string() };
         let names = ["localhost".to_owned(), "127.0.0.1".to_owned(), "[::1]".to_owned(), bound_to];
         names.into_iter().map(move |name| format!("http://{name}:{}", bound.port()))
@@ -57,6 +66,16 @@ impl HostAllowlist {
         }
         Ok(())
     }
+}
+
+/// The layer: refuses requests with another host name.
+pub(super) async fn check_host(
+    State(hosts): State<Arc<HostAllowlist>>,
+    request: Request,
+    next: Next,
+) -> Result<Response, Refusal> {
+    hosts.check(request.uri(), request.headers())?;
+    Ok(next.run(request).await)
 }
 
 /// Parses `name`, `name:port`, `[address]:port` or a bare address into a name and a port.

@@ -5,6 +5,10 @@
 //! takes all it can leaves half of the pool free; n of them leave one part of n + 1. Nothing is
 //! reserved for principals that want nothing, and there is always room for the next one.
 //!
+//! A semaphore would not do: its waiters have no principal, and it serves them in the order of their
+//! arrival, so that one principal could hold everything. A pool has no waiters: a request that does not
+//! fit is refused, and its client retries.
+//!
 //! Invariant: the amount in use never exceeds the total, and a principal that holds nothing finds
 //! something free as long as the total has a unit for each principal that holds something.
 

@@ -1,18 +1,18 @@
 //! Responses to requests that do not reach the protocol.
 //!
+//! A problem document is a JSON object of five fields, to which the JSON-RPC error of the request may
+//! be added, so it is written here and not by a library.
+//!
 //! Invariant: each of them is a problem document (RFC 9457) with a stable `code`, and contains no
 //! token.
 
 use std::borrow::Cow;
-use std::convert::Infallible;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use http_body_util::combinators::BoxBody;
-use http_body_util::{BodyExt as _, Full};
-use hyper::body::Bytes;
-use hyper::header::{ALLOW, CONNECTION, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
-use hyper::{Response, StatusCode};
+use axum::http::StatusCode;
+use axum::http::header::{ALLOW, CONNECTION, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
+use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 
 use crate::bounds::MessageTooLarge;
@@ -68,6 +68,10 @@ pub(super) enum Refusal {
     #[error("{message}")]
     Protocol { status: StatusCode, message: String },
 }
+
+/// The code of the refusal that a response carries, among its extensions.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RefusalCode(pub(super) &'static str);
 
 /// What is wrong with a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -183,8 +187,10 @@ impl Refusal {
             _ => return None,
         })
     }
+}
 
-    pub(super) fn response(&self) -> Response<BoxBody<Bytes, Infallible>> {
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
         let status = self.status();
         let mut document = json!({
             "title": status.canonical_reason().unwrap_or_default(),
@@ -196,14 +202,14 @@ impl Refusal {
             document.insert("hint".to_owned(), hint.into());
         }
         if let (Self::BodyInvalid { error } | Self::MessageTooLarge { error, .. }, Some(document)) =
-            (self, document.as_object_mut())
+            (&self, document.as_object_mut())
         {
             // JSON-RPC clients find the JSON-RPC error in the same document.
             document.extend(error.as_object().cloned().unwrap_or_default());
         }
-        let mut response = Response::new(Full::new(Bytes::from(document.to_string())).boxed());
-        *response.status_mut() = status;
-        response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        let kind = [(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"))];
+        let mut response = (status, kind, document.to_string()).into_response();
+        response.extensions_mut().insert(RefusalCode(self.code()));
         if let Some((name, value)) = self.header() {
             response.headers_mut().extend(HeaderValue::from_str(&value).ok().map(|value| (name, value)));
         }

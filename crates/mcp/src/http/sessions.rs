@@ -1,8 +1,10 @@
 //! Sessions of clients that speak protocol revision 2025-11-25 or earlier.
 //!
-//! `rmcp` implements them. This module gives each an owner and bounds their number and lifetime.
-//! The protocol lets a client reconnect and read the rest of a response, so a request continues for
-//! a while after its client has disconnected; then it is cancelled.
+//! `rmcp` implements them. Its `LocalSessionManager` knows no principals, has no bound on the number
+//! of sessions, and does not cancel a request whose client is gone. This module wraps it: it gives
+//! each session an owner and bounds their number and lifetime. The protocol lets a client reconnect
+//! and read the rest of a response, so a request continues for a while after its client has
+//! disconnected; then it is cancelled.
 //!
 //! Invariant: a session is visible only to the principal that created it, and the number of
 //! sessions is bounded: the least recently used session of the principal that has the most is

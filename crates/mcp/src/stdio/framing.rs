@@ -4,6 +4,9 @@
 //! A line is returned when it is complete. Of a line that is too long only the beginning and the
 //! end are kept, because the request's identifier is there.
 //!
+//! It is written by hand because `LinesCodec` of tokio-util discards a line that is too long, and
+//! with it the identifier under which the client waits for an answer.
+//!
 //! Invariant: memory never exceeds the limit, and the lines after a replaced one are unchanged.
 
 use std::future::poll_fn;

@@ -172,6 +172,25 @@ async fn a_page_of_another_origin_is_refused() {
 }
 
 #[tokio::test]
+async fn a_page_of_an_allowed_origin_may_ask_and_reads_every_answer() {
+    let origins = vec!["https://app.example.com:443".to_owned()];
+    let served = TestServer::new(HttpConfig { allowed_origins: origins, ..two_principals() }).await;
+    let origin = "Origin: https://app.example.com\r\n";
+    let preflight =
+        format!("OPTIONS /mcp HTTP/1.1\r\nHost: localhost\r\n{origin}Access-Control-Request-Method: POST\r\n\r\n");
+    let reply = served.ask(&preflight).await;
+    assert_eq!((reply.status, reply.headers["cache-control"].as_str()), (204, "no-store"));
+    assert!(!reply.headers.contains_key("content-length") && !reply.headers.contains_key("content-type"), "{reply:?}");
+    assert_eq!(reply.headers["access-control-allow-origin"], "https://app.example.com");
+    let refused = served.ask(&initialize(origin)).await;
+    assert_eq!((refused.status, refused.code().as_str()), (401, "unauthorized"));
+    assert_eq!((refused.headers["vary"].as_str(), refused.json()["status"].as_u64()), ("origin", Some(401)));
+    assert_eq!(refused.headers["access-control-allow-origin"], "https://app.example.com");
+    let elsewhere = served.ask(&preflight.replace("app.example.com", "evil.example.com")).await;
+    assert_eq!((elsewhere.status, elsewhere.headers.contains_key("vary")), (401, false));
+}
+
+#[tokio::test]
 async fn how_the_server_is_can_be_asked() {
     let probes = HealthHooks::default()
         .with_ready(|| Err("the store is read-only".to_owned()))

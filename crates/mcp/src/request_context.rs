@@ -1,0 +1,36 @@
+//! What the transport knows about a request: its principal, its permits and its protocol revision.
+//!
+//! Over HTTP the head of the request is among the extensions of its context, and the router put the
+//! principal and the permits into the extensions of that head.
+//!
+//! Invariant: a request without an authenticated principal came over standard input, from the
+//! client that started the server.
+
+use hyper::http::request::Parts;
+use rmcp::RoleServer;
+use rmcp::model::{Extensions, ProtocolVersion};
+use rmcp::service::RequestContext;
+
+use crate::principal::Principal;
+use crate::request_limiter::PermitHolder;
+
+/// The principal of a request: the one that the transport authenticated, else [`Principal::local`].
+pub(crate) fn request_principal(extensions: &Extensions) -> Principal {
+    let parts = extensions.get::<Parts>();
+    parts.and_then(|parts| parts.extensions.get::<Principal>()).cloned().unwrap_or_else(Principal::local)
+}
+
+/// The permits that a request over HTTP holds.
+pub(crate) fn permit_holder(extensions: &Extensions) -> Option<PermitHolder> {
+    extensions.get::<Parts>()?.extensions.get::<PermitHolder>().cloned()
+}
+
+/// Whether a request came over HTTP.
+pub(crate) fn is_remote(extensions: &Extensions) -> bool {
+    extensions.get::<Parts>().is_some()
+}
+
+/// Whether a request uses a revision of the protocol without sessions.
+pub(crate) fn is_stateless(context: &RequestContext<RoleServer>) -> bool {
+    context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28)
+}
