@@ -68,7 +68,7 @@ reflection: ## Measure reflection on its labelled tasks, and draw precision and 
 
 peers: ## Have the official clients and suites of the protocol talk to the server (needs Node and Python)
 	cargo build --workspace --bins --examples --locked
-	tests/peers/run "$${CARGO_TARGET_DIR:-target}/debug/toolcell" "$${CARGO_TARGET_DIR:-target}/debug/examples/conformance" $(PARTS)
+	tests/interop/run "$${CARGO_TARGET_DIR:-target}/debug/toolcell" "$${CARGO_TARGET_DIR:-target}/debug/examples/conformance" $(PARTS)
 
 jailed: ## Run the tests of the operations again, with every call in the jail
 	cargo build --workspace --bins --locked

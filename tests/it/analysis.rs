@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use toolcell_analysis::{Capabilities, Capability, Severity, analyze, rule_names};
 use toolcell_tool::Language;
 
-use crate::world::{files, stem};
+use crate::fixtures::sandbox::{files, stem};
 
 /// A labelled program.
 struct LabelledProgram {

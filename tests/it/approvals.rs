@@ -7,7 +7,7 @@ use toolcell::store::{
 };
 use toolcell::{Status, ToolId};
 
-use crate::shelf::{StoreFixture, returns, sample_tool};
+use crate::fixtures::store::{StoreFixture, returns, sample_tool};
 
 fn usage(shelf: &StoreFixture, tool: &str) -> (Entry, Usage) {
     let entry = shelf.find(tool).unwrap();

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use toolcell::store::{Approval, Decision, HistoryScope, Import, OnConflict, ToolRef};
 use toolcell::{ExportSelection, Status};
 
-use crate::shelf::{StoreFixture, reference, returns, sample_tool, sample_tool_with};
+use crate::fixtures::store::{StoreFixture, reference, returns, sample_tool, sample_tool_with};
 
 /// Creates a store with two tools.
 fn shelf_of_two() -> StoreFixture {

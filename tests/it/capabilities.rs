@@ -9,7 +9,7 @@ use toolcell_host::{
     Outcome, PartialResultSink, Remaining, Stop, Timers, WaitResult, WallClock,
 };
 
-use crate::world::{NO_HOST_CALLS, SandboxFixture, returned};
+use crate::fixtures::sandbox::{NO_HOST_CALLS, SandboxFixture, returned};
 
 mod mock_host;
 mod net;

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use saphyr::{LoadableYamlNode as _, Yaml};
 
-use crate::command_line::toolcell;
-use crate::world::read;
+use crate::fixtures::cli::toolcell;
+use crate::fixtures::sandbox::read;
 
 /// Collects the lines of all scripts in a document.
 fn lines(node: &Yaml<'_>, found: &mut Vec<String>) {

@@ -7,7 +7,7 @@ mod errors;
 
 use toolcell::Lang;
 
-use crate::world::read;
+use crate::fixtures::sandbox::read;
 
 /// All languages. Fixture files end in the name of their language; the original text of the
 /// contract is Japanese.

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use toolcell_host::{ImageKind, Interruption, Outcome, Report};
 
-use crate::command_line::toolcell;
-use crate::world::{SandboxFixture, files, read, returned, root, sandbox_without_ticker, stem};
+use crate::fixtures::cli::toolcell;
+use crate::fixtures::sandbox::{SandboxFixture, files, read, returned, root, sandbox_without_ticker, stem};
 
 /// Returns everything that must be equal: the report without its duration.
 fn facts(mut report: Report) -> Report {

@@ -14,8 +14,8 @@ use std::time::Duration;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 
+use crate::fixtures::sandbox::{pages, read, root};
 use crate::mcp::server::binary;
-use crate::world::{pages, read, root};
 
 /// The fence of a block whose commands are run. A block that only shows commands says why they are
 /// not run: `console,skip=builds`.
@@ -140,7 +140,7 @@ fn run_page(page: &str) {
     for (at, (command, _)) in commands.iter().enumerate() {
         writeln!(script, "{{ {command}\n}} > {0}/{at}.out 2> {0}/{at}.err", output.display()).unwrap();
     }
-    let binaries = std::path::Path::new(env!("CARGO_BIN_EXE_clerk")).parent().unwrap();
+    let binaries = std::path::Path::new(env!("CARGO_BIN_EXE_store_worker")).parent().unwrap();
     let path = format!("{}:{}", binaries.display(), std::env::var("PATH").unwrap());
     let mut command = Command::new("bash");
     command.arg("-c").arg(&script).current_dir(folder.path()).env("PATH", path);

@@ -3,12 +3,12 @@
 
 use toolcell_host::{ImageKind, Outcome, Report};
 
+use crate::fixtures::sandbox::{SandboxFixture, eval, files, returned};
 use crate::hostile::HostileFixture;
-use crate::world::{SandboxFixture, eval, files, returned};
 
 /// Runs a fixture on each image: it must meet its fate and take the same fuel on all of them.
 fn holds(name: &str) {
-    let path = crate::world::root().join(format!("fixtures/engine/{name}.js"));
+    let path = crate::fixtures::sandbox::root().join(format!("fixtures/engine/{name}.js"));
     let mut fuel = None;
     for kind in ImageKind::ALL {
         let mut fixture = HostileFixture::read(&path);
@@ -66,7 +66,7 @@ fn every_engine_fixture_has_a_test() {
     let paths = files("fixtures/engine", "js");
     assert_eq!(paths.len(), FIXTURES.len());
     for path in paths {
-        assert!(FIXTURES.contains(&crate::world::stem(&path).as_str()), "{}", path.display());
+        assert!(FIXTURES.contains(&crate::fixtures::sandbox::stem(&path).as_str()), "{}", path.display());
     }
 }
 

@@ -3,7 +3,7 @@
 
 use toolcell_host::{Outcome, Thrown};
 
-use crate::world::SandboxFixture;
+use crate::fixtures::sandbox::SandboxFixture;
 
 fn thrown(source: &str) -> Thrown {
     match SandboxFixture::new().script(source).run_text("{}").outcome {

@@ -7,7 +7,7 @@ use std::path::Path;
 use toolcell::Status;
 use toolcell::store::{FsckReport, HistoryScope, Import, OnConflict, Settings};
 
-use crate::shelf::{StoreFixture, files_below, overwrite, returns, sample_tool};
+use crate::fixtures::store::{StoreFixture, files_below, overwrite, returns, sample_tool};
 
 pub(crate) const NAMES: [&str; 4] = ["hit", "other", "gone", "shared"];
 

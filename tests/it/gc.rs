@@ -5,7 +5,7 @@ use std::fs;
 use jiff::Timestamp;
 use toolcell::store::{GcMode, GcReport, RUN_KIND, Record};
 
-use crate::shelf::{StoreFixture, files_below, returns, sample_tool};
+use crate::fixtures::store::{StoreFixture, files_below, returns, sample_tool};
 
 fn seconds(seconds: i64) -> Timestamp {
     Timestamp::from_second(seconds).unwrap()

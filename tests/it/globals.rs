@@ -1,6 +1,6 @@
 //! The global environment of tools.
 
-use crate::world::{SandboxFixture, eval};
+use crate::fixtures::sandbox::{SandboxFixture, eval};
 
 /// Every name on the global object. A new one is a decision, which is made in the contract first.
 const GLOBALS: &str = "AbortController AbortSignal AggregateError Array ArrayBuffer AsyncDisposableStack BigInt \
@@ -197,7 +197,7 @@ fn nothing_of_one_call_is_seen_by_the_next() {
     );
     let prepared = world.prepare().unwrap();
     for _ in 0..3 {
-        assert_eq!(crate::world::returned(&world.call(&prepared, "{}")), r#"[1,"number"]"#);
+        assert_eq!(crate::fixtures::sandbox::returned(&world.call(&prepared, "{}")), r#"[1,"number"]"#);
     }
     assert_eq!(eval("[({}).left, typeof behind, [].push(1)]"), r#"[null,"undefined",1]"#);
 }
@@ -221,7 +221,7 @@ fn every_shape_of_a_tool_is_found() {
         "const text = `\nexport const no = 1\n`; function execute({ n }) { return n + 1 }",
     ] {
         let report = SandboxFixture::new().script(source).run_text(r#"{"n": 41}"#);
-        assert_eq!(crate::world::returned(&report), "42", "{source}");
+        assert_eq!(crate::fixtures::sandbox::returned(&report), "42", "{source}");
     }
 }
 

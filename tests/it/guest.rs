@@ -3,7 +3,7 @@
 use toolcell_host::GUEST_DIGEST;
 use wasmparser::{ExternalKind, Parser, Payload, TypeRef};
 
-use crate::world::{read, root};
+use crate::fixtures::sandbox::{read, root};
 
 fn wasm() -> Vec<u8> {
     std::fs::read(root().join("guest/prebuilt/guest.wasm")).unwrap()

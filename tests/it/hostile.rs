@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use toolcell_host::{Outcome, Params, Stop, Timers};
 
-use crate::world::{SandboxFixture, files, stem};
+use crate::fixtures::sandbox::{SandboxFixture, files, stem};
 
 /// A hostile fixture: the expected fate, and the parameters of the call.
 pub(crate) struct HostileFixture {

@@ -15,9 +15,9 @@ use toolcell_host::{ImageKind, PartialResultSink, SandboxConfig};
 use toolcell_jail::{Jail, Program};
 
 use self::processes::{status, threads};
+use crate::fixtures::sandbox::{SandboxFixture, returned};
 use crate::mcp::server::binary;
 use crate::operations::{ToolboxFixture, returned_value};
-use crate::world::{SandboxFixture, returned};
 
 fn jail_of(images: &[ImageKind], slots: usize) -> Jail {
     Jail::new(&SandboxConfig { images: images.to_vec(), slots }, Program::Other(binary())).unwrap()

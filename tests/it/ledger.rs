@@ -6,8 +6,8 @@ use toolcell::store::audit::{AuditFilter as Lines, AuditOrder as Oldest};
 use toolcell::store::{Entry, Filter, OnConflict, ToolCosts, UsageEvent};
 use toolcell::{Status, ToolId};
 
+use crate::fixtures::store::{StoreFixture, returns, sample_tool};
 use crate::fsck::delete;
-use crate::shelf::{StoreFixture, returns, sample_tool};
 
 fn run(shelf: &StoreFixture, tool: ToolId, failure: Option<&str>, micros: u64, tokens_saved: Option<u64>) {
     let (failure, duration) = (failure.map(str::to_owned), Duration::from_micros(micros));

@@ -8,8 +8,8 @@ use toolcell_host::{
 };
 use toolcell_jail::{Jail, Program};
 
+use crate::fixtures::sandbox::{SandboxFixture, eval, returned, sandbox};
 use crate::mcp::server::binary;
-use crate::world::{SandboxFixture, eval, returned, sandbox};
 
 const FOREVER: &str = "const execute = () => { for (;;); }";
 

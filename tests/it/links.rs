@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use crate::world::{pages, root};
+use crate::fixtures::sandbox::{pages, root};
 
 /// Returns the targets of the inline links and images of a page, outside of code.
 fn targets(text: &str) -> Vec<String> {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use toolcell::Status;
 use toolcell::store::{Cursor, Filter, OnConflict, Order, Page};
 
-use crate::shelf::{StoreFixture, returns, sample_tool};
+use crate::fixtures::store::{StoreFixture, returns, sample_tool};
 
 fn names(page: &Page) -> Vec<&str> {
     page.entries.iter().map(|entry| entry.name.as_str()).collect()

@@ -10,8 +10,8 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::command_line::toolcell;
-use crate::world::root;
+use crate::fixtures::cli::toolcell;
+use crate::fixtures::sandbox::root;
 
 /// The system calls that running tools needs, in alphabetical order.
 const CALLS: &str = "access arch_prctl brk clock_getres clock_gettime clock_nanosleep clone clone3 close copy_file_range dup dup2 dup3 \
@@ -34,7 +34,7 @@ fn names(profile: &Value) -> BTreeSet<&str> {
 
 /// Runs a command in a process of its own, with restrictions of the launcher.
 fn locked(taken: &[&str], words: &[&str], input: &str) -> Output {
-    let folder = std::path::Path::new(env!("CARGO_BIN_EXE_clerk")).parent().unwrap();
+    let folder = std::path::Path::new(env!("CARGO_BIN_EXE_store_worker")).parent().unwrap();
     let mut launcher = Command::new(env!("CARGO_BIN_EXE_lockdown"));
     launcher.args(taken).arg("--").arg(folder.join("toolcell")).args(["--no-project", "--config", "/dev/null"]);
     launcher.args(words).env("TOOLCELL_LANG", "en").current_dir(root());
@@ -122,7 +122,7 @@ fn hooks_that_are_commands_need_processes() {
         let file = folder.path().join("seccomp.json");
         fs::write(&file, profile(allow).to_string()).unwrap();
         let mut launcher = Command::new(env!("CARGO_BIN_EXE_lockdown"));
-        let binaries = std::path::Path::new(env!("CARGO_BIN_EXE_clerk")).parent().unwrap();
+        let binaries = std::path::Path::new(env!("CARGO_BIN_EXE_store_worker")).parent().unwrap();
         launcher.arg("--seccomp").arg(&file).arg("--").arg(binaries.join("toolcell"));
         launcher.args(["--no-project", "--config"]).arg(&policy).args(["exec", "fixtures/tools/string_reverse.js"]);
         let done = launcher.arg(r#"{"text": "abc"}"#).current_dir(root()).output().unwrap();
@@ -164,7 +164,7 @@ fn without_threads_deadlines_are_looked_at_after_slices_of_fuel_and_doctor_says_
 
 #[test]
 fn a_call_that_the_machine_has_no_room_for_is_the_machines_fault() {
-    let toolcell = std::path::Path::new(env!("CARGO_BIN_EXE_clerk")).parent().unwrap().join("toolcell");
+    let toolcell = std::path::Path::new(env!("CARGO_BIN_EXE_store_worker")).parent().unwrap().join("toolcell");
     let mut ends = BTreeSet::new();
     // With less, the program itself can hardly start.
     for kibibytes in (100_000..=300_000).step_by(10_000) {
@@ -191,7 +191,7 @@ fn a_call_that_the_machine_has_no_room_for_is_the_machines_fault() {
 
 #[test]
 fn doctor_says_what_is_missing_whatever_is_missing() {
-    let toolcell = std::path::Path::new(env!("CARGO_BIN_EXE_clerk")).parent().unwrap().join("toolcell");
+    let toolcell = std::path::Path::new(env!("CARGO_BIN_EXE_store_worker")).parent().unwrap().join("toolcell");
     for (limits, status, said_so) in [
         ("ulimit -v 262144", 0, "missing        address-space: "),
         ("ulimit -n 63", 0, "missing        open-files: "),

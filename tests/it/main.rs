@@ -1,14 +1,12 @@
-//! The product's promises as tests, one module per promise. [`world`] is the fixture that most of
+//! The product's promises as tests, one module per promise. [`fixtures`] are what most of
 //! them use.
 #![expect(clippy::unwrap_used, clippy::panic, clippy::disallowed_methods, reason = "a test may fail")]
 
-mod desk;
 mod docs;
+mod fixtures;
 mod operations;
-mod shelf;
 #[cfg(target_os = "linux")]
 mod terminal;
-mod world;
 
 mod analysis;
 mod approvals;
@@ -16,22 +14,7 @@ mod bounds;
 mod bundles;
 mod capabilities;
 mod ci_examples;
-mod command_line;
-mod command_line_budget;
-mod command_line_mcp_config;
-mod command_line_plan;
-mod command_line_policy;
-mod command_line_profile;
-mod command_line_proof;
-mod command_line_receipt;
-mod command_line_record;
-#[cfg(target_os = "linux")]
-mod command_line_screen;
-mod command_line_shell;
-mod command_line_store;
-mod command_line_testing;
-mod command_line_tools;
-mod command_line_upkeep;
+mod cli;
 mod contract;
 mod crash_consistency;
 mod determinism;

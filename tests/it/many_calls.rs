@@ -8,7 +8,7 @@ use toolcell_host::{
     Script, Stop,
 };
 
-use crate::world::{SandboxFixture, returned};
+use crate::fixtures::sandbox::{SandboxFixture, returned};
 
 #[test]
 fn calls_from_many_threads_do_not_see_each_other() {

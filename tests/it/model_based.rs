@@ -2,7 +2,7 @@
 
 use toolcell::store::{Durability, OnConflict, Settings};
 
-use crate::shelf::{StoreFixture, returns, sample_tool};
+use crate::fixtures::store::{StoreFixture, returns, sample_tool};
 
 const NAMES: [&str; 5] = ["one", "two", "Three", "four_4", "five"];
 const STEPS: u64 = 3_000;
@@ -91,7 +91,7 @@ fn assert_agrees(shelf: &StoreFixture, model: &NameModel, name: usize) {
 fn assert_all_agree(shelf: &StoreFixture, model: &NameModel) {
     for (name, history) in model.histories.iter().enumerate() {
         assert_agrees(shelf, model, name);
-        let past = shelf.store().history(&crate::shelf::name(NAMES[name])).unwrap();
+        let past = shelf.store().history(&crate::fixtures::store::name(NAMES[name])).unwrap();
         assert!(past.iter().zip(1..).all(|(past, number)| past.number == number));
         let known = history.iter().map(|past| match past {
             ModelVersion::Leads(source) => (sample_tool(NAMES[name], &returns(*source)).id(), false),

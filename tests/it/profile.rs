@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use toolcell_host::{CallProfile, CancelToken, FrameOrigin, ImageKind, Outcome, ProfileSlot, Report, Stack, Stop};
 
-use crate::world::{SandboxFixture, files, read};
+use crate::fixtures::sandbox::{SandboxFixture, files, read};
 
 /// Profiles a call, and asserts that its report equals that of a call without profiling.
 fn profiled(world: SandboxFixture<'_>, params: &str) -> (CallProfile, Report) {

@@ -8,7 +8,7 @@ use toolcell_protocol::{
     OperationOutputRef, Reply, Resume, Thrown, Warning, decode, encode,
 };
 
-use crate::world::read;
+use crate::fixtures::sandbox::read;
 
 /// Appends a frame, after asserting that it decodes to the same value.
 fn frame<'a, T: Serialize + Deserialize<'a> + PartialEq + std::fmt::Debug>(text: &mut String, name: &str, value: &T) {

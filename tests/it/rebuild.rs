@@ -11,8 +11,8 @@ use toolcell::store::{
     repair_adopting,
 };
 
+use crate::fixtures::store::{StoreFixture, overwrite, returns, sample_tool};
 use crate::fsck::{NAMES, cut, delete, empty, mended, shelf};
-use crate::shelf::{StoreFixture, overwrite, returns, sample_tool};
 
 #[test]
 fn an_index_that_is_lost_is_made_anew() {

@@ -2,7 +2,7 @@
 
 use toolcell_host::{Outcome, Report, Stop, ValueSide};
 
-use crate::world::{SandboxFixture, eval, returned};
+use crate::fixtures::sandbox::{SandboxFixture, eval, returned};
 
 fn run(expression: &str) -> Report {
     SandboxFixture::new().script(format!("function execute() {{ return ({expression}); }}")).run_text("{}")

@@ -3,8 +3,8 @@
 use toolcell::Status;
 use toolcell::store::{Entry, GcMode, OnConflict, SearchHit, SearchTerms};
 
+use crate::fixtures::store::{StoreFixture, returns, sample_tool};
 use crate::fsck::delete;
-use crate::shelf::{StoreFixture, returns, sample_tool};
 
 /// The version label of the term extraction in these tests.
 const WAY: &str = "blanks";

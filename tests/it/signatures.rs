@@ -7,8 +7,8 @@ use serde_json::json;
 use tempfile::TempDir;
 use toolcell::Status;
 
-use crate::command_line::{CommandOutput, toolcell};
-use crate::shelf::{StoreFixture, returns};
+use crate::fixtures::cli::{CommandOutput, toolcell};
+use crate::fixtures::store::{StoreFixture, returns};
 
 /// A folder with a bundle, its signature, and the signing key.
 struct SignedBundle {

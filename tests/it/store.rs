@@ -5,7 +5,7 @@ use toolcell::store::{FindError, OnConflict, Settings, VersionCommit};
 use toolcell::{IdPrefix, ToolId, ToolMetadata, ToolName, ToolSpec};
 use toolcell_tool::Draft;
 
-use crate::shelf::{StoreFixture, name, reference, returns, sample_tool, sample_tool_with};
+use crate::fixtures::store::{StoreFixture, name, reference, returns, sample_tool, sample_tool_with};
 
 /// Returns the error code, or what was done.
 fn code(done: Result<VersionCommit, toolcell::store::HistoryError>) -> &'static str {
@@ -22,7 +22,7 @@ fn a_tool_is_read_back_as_it_was_stored() {
     let notes = ToolMetadata::new("Tabs\tand\nlines").unwrap().with_tags(["統計", "a b"]).unwrap();
     let notes = notes.with_examples(vec![json!({"parameters": {"数": 1}, "result": "1"})]).unwrap();
     let notes = notes.with_generated_from("平均を取る").unwrap();
-    let tool = crate::shelf::ToolFixture { notes: notes.clone(), ..tool.scores(0.123_44, 1.0) };
+    let tool = crate::fixtures::store::ToolFixture { notes: notes.clone(), ..tool.scores(0.123_44, 1.0) };
     let step = shelf.set_clock(77).insert(&tool, OnConflict::Refuse).unwrap();
     assert_eq!((step.id, step.name.as_str(), step.number), (tool.id(), "Average-of", 1));
     shelf.reopen();

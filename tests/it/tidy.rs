@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use crate::fixtures::sandbox::{files, pages, read, root, stem};
 use crate::hostile::CLASSES;
-use crate::world::{files, pages, read, root, stem};
 
 /// The allowed dependencies between crates.
 const ARROWS: &[(&str, &[&str])] = &[

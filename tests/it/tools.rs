@@ -3,7 +3,7 @@
 use serde_json::Value;
 use toolcell_host::Outcome;
 
-use crate::world::{SandboxFixture, files, read, stem};
+use crate::fixtures::sandbox::{SandboxFixture, files, read, stem};
 
 #[test]
 fn every_good_tool_does_what_its_author_expects() {

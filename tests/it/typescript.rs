@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use toolcell_analysis::{AnalysisError, analyze, transpile};
 use toolcell_tool::Language;
 
-use crate::command_line::{exec, toolcell, toolcell_with_input};
-use crate::world::{SandboxFixture, files, root};
+use crate::fixtures::cli::{exec, toolcell, toolcell_with_input};
+use crate::fixtures::sandbox::{SandboxFixture, files, root};
 
 /// Returns the result of a TypeScript tool.
 fn returns(source: &str) -> String {
@@ -570,7 +570,7 @@ fn a_finding_is_shown_with_its_line_and_help() {
     }
 }
 
-fn exec_check(source: &str) -> crate::command_line::CommandOutput {
+fn exec_check(source: &str) -> crate::fixtures::cli::CommandOutput {
     toolcell_with_input(&["check", "-"], source.as_bytes())
 }
 

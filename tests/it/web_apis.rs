@@ -1,7 +1,7 @@
 //! The web and Node APIs, tested in the engine. The tests in `guest/js` compare their results with
 //! Node.js; these tests cover what only the engine and the Rust side of the guest can show.
 
-use crate::world::{SandboxFixture, eval};
+use crate::fixtures::sandbox::{SandboxFixture, eval};
 
 fn thrown(expression: &str) -> String {
     SandboxFixture::new().script(format!("function execute() {{ return {expression}; }}")).throws()

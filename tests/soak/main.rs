@@ -19,7 +19,7 @@
 )]
 #![expect(clippy::disallowed_types, reason = "the server is soaked from outside, over HTTP")]
 
-#[path = "../client/mod.rs"]
+#[path = "../load_client/mod.rs"]
 mod client;
 mod footprint;
 mod hostile;

@@ -12,7 +12,7 @@
 
 mod analysis;
 mod capabilities;
-#[path = "../../client/mod.rs"]
+#[path = "../../load_client/mod.rs"]
 mod client;
 mod cpu;
 mod deadline;

@@ -8,7 +8,7 @@ use toolcell_host::{
     WaitResult,
 };
 
-use crate::world::{SandboxFixture, returned};
+use crate::fixtures::sandbox::{SandboxFixture, returned};
 
 /// The result of a host call.
 pub(super) type MockResult = Result<OperationOutput, OperationError>;

@@ -3,7 +3,7 @@
 use toolcell_host::{Effects, Grant, HostCall};
 
 use super::mock_host::{MockHostCalls, MockResult, failure, json, piece};
-use crate::world::{SandboxFixture, files, read, returned};
+use crate::fixtures::sandbox::{SandboxFixture, files, read, returned};
 
 const NET: &[Grant] = &[Grant::Net];
 

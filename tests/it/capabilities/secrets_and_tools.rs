@@ -4,7 +4,7 @@
 use toolcell_host::{Effects, Grant, HostCall, Outcome, Timers};
 
 use super::mock_host::{MockHostCalls, MockResult, failure, json};
-use crate::world::{SandboxFixture, eval};
+use crate::fixtures::sandbox::{SandboxFixture, eval};
 
 fn secrets(names: &[&str]) -> Grant {
     Grant::Secrets { names: names.iter().map(|name| (*name).to_owned()).collect() }

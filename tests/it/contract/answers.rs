@@ -4,8 +4,8 @@ use serde_json::json;
 use toolcell::{CreateResult, Json, Lang, RunResult, deleted_text};
 
 use super::{LANGUAGES, Template, templates};
+use crate::fixtures::sandbox::read;
 use crate::operations::{ToolboxFixture, request, returned_value};
-use crate::world::read;
 
 /// Creates the averaging tool of the documents.
 fn average(host: &ToolboxFixture) -> CreateResult {

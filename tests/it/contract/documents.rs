@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 use toolcell::policy::LimitOverrides;
 use toolcell::{CreateError, CreateResult, Lang, RunOptions, deleted_text};
 
+use crate::fixtures::sandbox::read;
 use crate::operations::{ToolboxFixture, refusal, returned_value};
-use crate::world::read;
 
 /// Creates the example of this name as the documents do.
 fn example(host: &ToolboxFixture, name: &str) -> Result<CreateResult, CreateError> {

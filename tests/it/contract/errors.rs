@@ -11,9 +11,9 @@ use toolcell::{
 };
 
 use super::LANGUAGES;
+use crate::fixtures::sandbox::read;
+use crate::fixtures::store::{overwrite, sample_tool};
 use crate::operations::{AUTO, ToolboxFixture, now};
-use crate::shelf::{overwrite, sample_tool};
-use crate::world::read;
 
 /// A row of the table.
 struct Row {

@@ -1,6 +1,6 @@
 //! Eight concurrent processes on one store, which none of them has created yet.
 
-use clerk::{SampleTool, StoreAction, StoreOrder, StoreReply, StoreState, StoreWorker, SyncMode};
+use store_worker::{SampleTool, StoreAction, StoreOrder, StoreReply, StoreState, StoreWorker, SyncMode};
 
 use super::process::{run_orders, worker_command};
 use super::{scratch, scripts};

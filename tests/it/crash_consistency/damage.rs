@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use clerk::{SampleTool, StoreAction, StoreOrder, StoreWorker, SyncMode};
+use store_worker::{SampleTool, StoreAction, StoreOrder, StoreWorker, SyncMode};
 use toolcell_store::{Store, ToolRef};
 use toolcell_tool::{IdPrefix, ToolName, ToolSpec};
 

@@ -16,8 +16,8 @@ use toolcell::store::audit::{Action, AuditEvent, AuditFilter, AuditOrder};
 use toolcell::store::{OnConflict, RepairMode, Settings, Store, fsck};
 
 use super::process::{Watchdog, pid};
+use crate::fixtures::store::{StoreFixture, returns, sample_tool};
 use crate::mcp::server::binary;
-use crate::shelf::{StoreFixture, returns, sample_tool};
 
 /// A policy that grants a key-value space without an approval.
 const WITH_NOTES: &str = "[approval]\nmode = \"auto\"\n[grants.default.kv]\nspace = \"notes\"\n";

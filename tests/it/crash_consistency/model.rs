@@ -3,7 +3,7 @@
 //! Invariant: an acknowledged order has happened, a rejected one has not, and one that a disk fault
 //! interrupted has happened completely or not at all. A store is in no other state.
 
-use clerk::{
+use store_worker::{
     HistoryStep, INITIAL_CONFIDENCE, RecordedDecision, SampleTool, StoreAction, StoreOrder, StoreReply, StoreState,
     ToolState,
 };

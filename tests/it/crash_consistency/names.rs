@@ -1,6 +1,6 @@
 //! Name resolution: names that people confuse, abbreviated identifiers, and a clock that goes back.
 
-use clerk::{SampleTool, StoreAction, StoreOrder, StoreReply, StoreWorker, SyncMode};
+use store_worker::{SampleTool, StoreAction, StoreOrder, StoreReply, StoreWorker, SyncMode};
 use toolcell_store::{Filter, ToolRef};
 use toolcell_tool::{IdPrefix, ToolName};
 

@@ -3,8 +3,8 @@
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown};
 use std::path::Path;
 
-use clerk::{SampleTool, StoreAction, StoreOrder, StoreReply, SyncMode};
 use nix::unistd::geteuid;
+use store_worker::{SampleTool, StoreAction, StoreOrder, StoreReply, SyncMode};
 use toolcell_store::{Settings, Store};
 
 use super::process::{run_orders, worker_command};

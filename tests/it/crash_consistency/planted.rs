@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use clerk::{SampleTool, StoreAction, StoreOrder, StoreReply, SyncMode};
 use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
+use store_worker::{SampleTool, StoreAction, StoreOrder, StoreReply, SyncMode};
 
 use super::process::{run_orders, worker_command};
 use super::start::StoreSnapshot;

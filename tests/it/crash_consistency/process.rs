@@ -9,16 +9,16 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use clerk::{StoreOrder, StoreReply, SyncMode};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use store_worker::{StoreOrder, StoreReply, SyncMode};
 
 /// Time that a worker may take for all of its orders.
 const TIMEOUT: Duration = Duration::from_mins(1);
 
 /// Returns the command of a worker that reads orders.
 pub(crate) fn worker_command(folder: &Path, keeping: SyncMode) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_clerk"));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_store_worker"));
     command.arg(folder).arg(keeping.name()).stdin(Stdio::piped()).stdout(Stdio::piped());
     command
 }

@@ -1,6 +1,6 @@
 //! Many tools: each is listed once and found.
 
-use clerk::{StoreReply, StoreWorker, SyncMode};
+use store_worker::{StoreReply, StoreWorker, SyncMode};
 use toolcell_store::{Cursor, Filter, Order, Store, ToolRef};
 
 use super::{scratch, scripts, torture};

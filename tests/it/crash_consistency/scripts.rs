@@ -2,7 +2,7 @@
 //!
 //! Invariant: each script can be carried out completely, and its orders are one second apart.
 
-use clerk::{SampleTool, StoreAction, StoreOrder};
+use store_worker::{SampleTool, StoreAction, StoreOrder};
 use toolcell_tool::Status;
 
 /// A script with every action.

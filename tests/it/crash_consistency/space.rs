@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use clerk::{SampleTool, StoreAction, StoreOrder, StoreReply, StoreState, StoreWorker, SyncMode};
 use nix::errno::Errno;
 use nix::mount::{MntFlags, MsFlags, mount, umount2};
+use store_worker::{SampleTool, StoreAction, StoreOrder, StoreReply, StoreState, StoreWorker, SyncMode};
 
 use super::process::{run_orders, worker_command};
 use super::{model, scripts};

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use clerk::{StoreOrder, StoreReply, StoreState, StoreWorker, SyncMode};
+use store_worker::{StoreOrder, StoreReply, StoreState, StoreWorker, SyncMode};
 use tempfile::TempDir;
 use toolcell_store::{FsckReport, RepairMode, fsck};
 

@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 use toolcell_host::{ImageKind, Outcome, Params, Report, Stop};
 
 use super::jail_with;
+use crate::fixtures::sandbox::{SandboxFixture, files, read};
 use crate::hostile::HostileFixture;
 use crate::operations::ToolboxFixture;
 use crate::operations::loopback::LoopbackServer;
-use crate::world::{SandboxFixture, files, read};
 
 /// Returns everything that must be equal: the report without its duration.
 pub(super) fn facts(mut report: Report) -> Report {

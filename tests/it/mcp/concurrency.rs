@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::raw_client::RawClient;
 use super::server::BinaryFixture;
-use crate::command_line::toolcell;
+use crate::fixtures::cli::toolcell;
 
 /// Number of operations per client.
 const MANY: usize = 200;

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::raw_client::RawClient;
 use super::raw_http::WebServer;
 use super::server::{BinaryFixture, poll};
-use crate::shelf::files_below;
+use crate::fixtures::store::files_below;
 
 fn client_of(web: &WebServer, name: &str) -> RawClient {
     web.client_with_token(&BinaryFixture::token(name)).stateless(json!({}))

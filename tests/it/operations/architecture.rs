@@ -9,10 +9,10 @@ use tempfile::TempDir;
 use toolcell::{Budget, CallContext, Draft, Params, Precheck, RunError, RunOptions, RunRecord, RunResult, RunTool};
 
 use super::{ToolboxFixture, request};
-use crate::command_line::toolcell_with_input;
+use crate::fixtures::cli::toolcell_with_input;
+use crate::fixtures::sandbox::{read, root};
+use crate::fixtures::store::files_below;
 use crate::mcp::server::binary;
-use crate::shelf::files_below;
-use crate::world::{read, root};
 
 /// Returns the sources that contain these words in their code, of crates that depend on the
 /// sandbox.

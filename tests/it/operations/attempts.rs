@@ -15,7 +15,7 @@ use toolcell::{
 };
 
 use super::{ToolboxFixture, now, request};
-use crate::shelf::{files_below, sample_tool_with};
+use crate::fixtures::store::{files_below, sample_tool_with};
 
 /// Creates a toolbox where every outcome can occur. Hooks act on the argument `hook`.
 fn host() -> ToolboxFixture {
@@ -355,7 +355,7 @@ fn a_byte_that_flipped_is_refused_and_told() {
     let _ = host.run("tool", &json!({})).unwrap();
     let hash = blake3::hash(code.as_bytes()).to_hex();
     let path = host.path().join("objects").join(&hash[..2]).join(&hash[2..]);
-    crate::shelf::overwrite(&path, code.replace("whole", "whale").as_bytes());
+    crate::fixtures::store::overwrite(&path, code.replace("whole", "whale").as_bytes());
     host.reopen();
     let error = host.run("tool", &json!({})).unwrap_err();
     assert_eq!(error.code(), "integrity");

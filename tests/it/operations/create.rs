@@ -6,7 +6,7 @@ use toolcell::store::{RepairMode, ToolRef, fsck};
 use toolcell::{CreateResult, CreateTool, Lang, Status, read_request};
 
 use super::{ToolboxFixture, refusal, returned_value};
-use crate::shelf::{files_below, overwrite};
+use crate::fixtures::store::{files_below, overwrite};
 
 /// Returns a request with these fields changed.
 fn fields(changes: &Value) -> Value {

@@ -8,7 +8,7 @@ use toolcell::{CancelToken, EffectApprover, EffectDecision, Effects, HeldEffect,
 
 use super::loopback::LoopbackServer;
 use super::{ToolboxFixture, refusal, returned_value};
-use crate::world::read;
+use crate::fixtures::sandbox::read;
 
 /// Creates a toolbox with a tool and these grants for it.
 fn host(policy: &str, name: &str, code: &str, asks: &Value) -> ToolboxFixture {

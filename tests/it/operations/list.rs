@@ -5,7 +5,7 @@ use toolcell::store::{NewTool, OnConflict, Scores};
 use toolcell::{ListTools, RunOptions, ToolMetadata};
 
 use super::{ToolboxFixture, now, request};
-use crate::shelf::sample_tool;
+use crate::fixtures::store::sample_tool;
 
 // Row 21 of the feature table.
 #[test]

@@ -8,7 +8,7 @@ use toolcell::store::{NewTool, OnConflict, Scores, UsageEvent};
 use toolcell::{CostReportLine, CostTotals, Lang, RetireReason, RetireTools, RunOptions, Status, ToolMetadata};
 
 use super::{ToolboxFixture, now, request, returned_value};
-use crate::shelf::sample_tool;
+use crate::fixtures::store::sample_tool;
 
 const PICKY: &str = "const execute = ({ n }) => { if (n < 0) throw new Error('no'); return n }";
 

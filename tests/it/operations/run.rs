@@ -221,14 +221,14 @@ fn a_host_that_will_not_wait_is_told_that_all_is_in_use() {
 #[test]
 fn a_draft_runs_once_and_the_store_stays_as_it_is() {
     let host = ToolboxFixture::new();
-    let before = crate::shelf::files_below(&host.path().join("objects"));
+    let before = crate::fixtures::store::files_below(&host.path().join("objects"));
     let draft = Draft::from_bytes("draft.ts", b"const execute = ({ n }: { n: number }) => 2 * n").unwrap();
     let params = Params::parse(r#"{"n": 21}"#).unwrap();
     let report =
         host.toolbox().exec(&draft, &params, &Budget::default(), &CallContext::default(), Precheck::Critical).unwrap();
     assert!(matches!(report.outcome, Outcome::Returned(Some(value)) if value.as_str() == "42"));
     assert!(report.usage.fuel > 0);
-    assert_eq!(crate::shelf::files_below(&host.path().join("objects")), before);
+    assert_eq!(crate::fixtures::store::files_below(&host.path().join("objects")), before);
     assert_eq!(host.list(&json!({})).total, 0);
     assert_eq!(refusal(host.run("draft.ts", &json!({}))).0, "tool-not-found");
 }

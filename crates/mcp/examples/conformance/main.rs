@@ -1,6 +1,6 @@
 //! A server with the tools, prompts and resources that the official conformance suite asks for by name, behind the way in
 //! over HTTP that the product has: sessions, streams, headers, caching, rounds of questions and tasks are shown by the suite,
-//! though Toolcell does not offer all of them itself. `tests/peers/run` starts it.
+//! though Toolcell does not offer all of them itself. `tests/interop/run` starts it.
 //!
 //! Invariant: nothing of what it does is in the product; nothing of how it is reached is here.
 

@@ -1,8 +1,8 @@
 //! Each call that changes the disk fails once: acknowledged data is kept, the worker reports a
 //! fitting code, and it continues to work.
 
-use clerk::{SampleTool, StoreAction, StoreOrder, StoreReply, StoreState, StoreWorker, SyncMode};
 use nix::errno::Errno;
+use store_worker::{SampleTool, StoreAction, StoreOrder, StoreReply, StoreState, StoreWorker, SyncMode};
 
 use super::calls::{CallKind, InjectedFault, InterceptedCall};
 use super::tracer::{ProcessEnd, TracedSession};

@@ -1,8 +1,8 @@
 //! Killed at each write in turn: nothing acknowledged is lost, no partial change remains, and work
 //! continues.
 
-use clerk::{StoreOrder, StoreReply, StoreState, StoreWorker, SyncMode};
 use nix::sys::signal::Signal;
+use store_worker::{StoreOrder, StoreReply, StoreState, StoreWorker, SyncMode};
 
 use super::calls::InjectedFault;
 use super::tracer::{ProcessEnd, TracedSession};

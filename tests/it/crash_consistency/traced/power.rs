@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use clerk::{StoreAction, StoreOrder, StoreReply, StoreState, StoreWorker, SyncMode};
+use store_worker::{StoreAction, StoreOrder, StoreReply, StoreState, StoreWorker, SyncMode};
 
 use super::calls::{CallKind, InterceptedCall};
 use super::tracer::{ProcessEnd, TracedSession};

@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use clerk::{RunEnd, StoreAction, StoreOrder, StoreReply, StoreWorker, SyncMode};
 use nix::errno::Errno;
+use store_worker::{RunEnd, StoreAction, StoreOrder, StoreReply, StoreWorker, SyncMode};
 use toolcell_store::ToolRef;
 
 use super::calls::{CallKind, InjectedFault};

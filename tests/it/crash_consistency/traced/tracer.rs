@@ -16,7 +16,6 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::JoinHandle;
 
-use clerk::{StoreOrder, StoreReply, SyncMode};
 use nix::errno::Errno;
 use nix::libc;
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
@@ -24,6 +23,7 @@ use nix::sys::ptrace::{self, Options};
 use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
+use store_worker::{StoreOrder, StoreReply, SyncMode};
 
 use super::calls::{CallKind, InjectedFault, InterceptedCall, Syscall};
 use crate::crash_consistency::process::{self, Watchdog, WorkerOutput};

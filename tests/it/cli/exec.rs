@@ -1,63 +1,13 @@
-//! The command line, called through the library that the binary is built from.
-
-use std::io::Cursor;
+//! `exec` and `batch`, called through the library that the binary is built from.
 
 use serde_json::{Value, json};
 use toolcell::CancelToken;
-use toolcell_cli::Streams;
 
-use crate::world::root;
-
-/// The exit status and output of a command.
-pub(crate) struct CommandOutput {
-    pub(crate) status: u8,
-    pub(crate) out: String,
-    pub(crate) err: String,
-}
-
-impl CommandOutput {
-    pub(crate) fn json(&self) -> Value {
-        serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {}{}", self.out, self.err))
-    }
-}
-
-pub(crate) fn toolcell(words: &[&str]) -> CommandOutput {
-    toolcell_with(words, b"", &CancelToken::new())
-}
-
-fn toolcell_with(words: &[&str], input: &[u8], cancel: &CancelToken) -> CommandOutput {
-    let (mut input, mut out, mut err) = (Cursor::new(input.to_vec()), Vec::new(), Vec::new());
-    let streams = Streams {
-        input: &mut input,
-        output: &mut out,
-        errors: &mut err,
-        output_is_terminal: false,
-        errors_are_terminal: false,
-        input_is_terminal: false,
-    };
-    // No test uses the real store of its user: a path below a regular file never exists.
-    let nowhere = root().join("Cargo.toml/store").to_string_lossy().into_owned();
-    let dir = if words.contains(&"--dir") { &[][..] } else { &["--dir", &nowhere] };
-    // Nor the real policy of its user.
-    let user = if words.contains(&"--config") { &[][..] } else { &["--config", "/dev/null"] };
-    let project = if words.contains(&"--project") { &[][..] } else { &["--no-project"] };
-    let words = [&["toolcell", "--lang", "en"], dir, user, project, words].concat();
-    let exit = toolcell_cli::run(words, streams, cancel);
-    CommandOutput { status: exit.status(), out: String::from_utf8(out).unwrap(), err: String::from_utf8(err).unwrap() }
-}
-
-/// Runs a command with this standard input.
-pub(crate) fn toolcell_with_input(words: &[&str], input: &[u8]) -> CommandOutput {
-    toolcell_with(words, input, &CancelToken::new())
-}
+use crate::fixtures::cli::{exec, toolcell, toolcell_with};
+use crate::fixtures::sandbox::root;
 
 fn fixture(name: &str) -> String {
     root().join("fixtures/tools").join(name).to_string_lossy().into_owned()
-}
-
-/// Runs `source` from standard input.
-pub(crate) fn exec(source: impl AsRef<[u8]>, words: &[&str]) -> CommandOutput {
-    toolcell_with(&[&["exec", "-"], words].concat(), source.as_ref(), &CancelToken::new())
 }
 
 fn batch(lines: &[u8]) -> Vec<Value> {

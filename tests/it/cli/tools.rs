@@ -6,8 +6,8 @@ use std::fs;
 use serde_json::{Value, json};
 use toolcell::CancelToken;
 
-use crate::desk::{CliFixture, MEAN, PARAMETERS, assert_output, assert_refused};
-use crate::world::root;
+use crate::fixtures::cli::{CliFixture, MEAN, PARAMETERS, assert_output, assert_refused};
+use crate::fixtures::sandbox::root;
 
 #[test]
 fn create_says_what_it_made_in_the_words_of_the_contract() {

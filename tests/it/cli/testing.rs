@@ -11,9 +11,8 @@ use toolcell::CancelToken;
 use toolcell_cli::Streams;
 use toolcell_testing::model;
 
-use crate::command_line::{CommandOutput, toolcell};
-use crate::desk::{CliFixture, assert_refused};
-use crate::world::root;
+use crate::fixtures::cli::{CliFixture, CommandOutput, assert_refused, toolcell};
+use crate::fixtures::sandbox::root;
 
 const MEAN: &str = "export const execute = ({ numbers }: { numbers: number[] }) => numbers.reduce((a, b) => a + b, 0) / numbers.length;\n";
 pub(crate) const TESTS: &str = "[[case]]\nname = \"a mean\"\nparams = { numbers = [1, 2, 6] }\nreturns = 3\n\n\

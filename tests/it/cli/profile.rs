@@ -5,8 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 use toolcell::Profile;
 
-use crate::command_line::{CommandOutput, toolcell, toolcell_with_input};
-use crate::desk::{CliFixture, assert_refused};
+use crate::fixtures::cli::{CliFixture, CommandOutput, assert_refused, toolcell, toolcell_with_input};
 
 const COUNT: &str = "interface Params { times: number }\n\
 function work(times: number): number {\n  let sum = 0;\n  for (let i = 0; i < times; i++) {\n    sum ^= i * 3 + times;\n  }\n  return sum;\n}\n\

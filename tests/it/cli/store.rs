@@ -5,9 +5,9 @@ use std::fs;
 use serde_json::{Value, json};
 use toolcell::store::{HistoryScope, OnConflict};
 
-use crate::command_line::{CommandOutput, toolcell, toolcell_with_input};
+use crate::fixtures::cli::{CommandOutput, toolcell, toolcell_with_input};
+use crate::fixtures::store::{StoreFixture, overwrite, returns, sample_tool};
 use crate::rebuild::with_an_older_index;
-use crate::shelf::{StoreFixture, overwrite, returns, sample_tool};
 
 /// Runs a command on a store.
 fn on(shelf: &StoreFixture, words: &[&str]) -> CommandOutput {

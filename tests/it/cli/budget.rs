@@ -5,10 +5,9 @@ use std::fs;
 use serde_json::json;
 use toolcell_testing::model;
 
-use crate::command_line::{toolcell, toolcell_with_input};
-use crate::command_line_testing::{TESTS, desk, on, said};
-use crate::desk::CliFixture;
-use crate::world::{files, root};
+use crate::cli::testing::{TESTS, desk, on, said};
+use crate::fixtures::cli::{CliFixture, toolcell, toolcell_with_input};
+use crate::fixtures::sandbox::{files, root};
 
 /// Returns the fuel that the first test case of a file takes.
 fn fuel(desk: &CliFixture) -> u64 {

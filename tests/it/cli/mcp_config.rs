@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::command_line::{CommandOutput, toolcell};
+use crate::fixtures::cli::{CommandOutput, toolcell};
 
 /// An empty project.
 struct Project(TempDir);

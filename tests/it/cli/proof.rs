@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use toolcell::CancelToken;
 
-use crate::desk::{CliFixture, assert_output, assert_refused};
+use crate::fixtures::cli::{CliFixture, assert_output, assert_refused};
 
 /// A tool that throws on an empty list, which its examples do not cover.
 const FIRST: &str = r#"{"name": "first", "description": "The first of some numbers, with a digit behind the point",

@@ -1,4 +1,4 @@
-//! A store worker in its own process: `clerk DIR synced|unsynced [UID]`.
+//! A store worker in its own process: `store_worker DIR synced|unsynced [UID]`.
 //!
 //! It reads orders from standard input, one line of JSON each, and replies with a line once the
 //! store has returned. With a UID it switches to that user first, because root bypasses file
@@ -12,12 +12,12 @@
 
 use std::io::BufRead as _;
 
-use clerk::{StoreOrder, StoreWorker, SyncMode};
 use nix::unistd::{Gid, Uid, setgid, setuid};
+use store_worker::{StoreOrder, StoreWorker, SyncMode};
 
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    let [path, keeping, user @ ..] = args.as_slice() else { panic!("usage: clerk DIR synced|unsynced [UID]") };
+    let [path, keeping, user @ ..] = args.as_slice() else { panic!("usage: store_worker DIR synced|unsynced [UID]") };
     if let [user] = user {
         let user = user.parse().unwrap();
         setgid(Gid::from_raw(user)).unwrap();

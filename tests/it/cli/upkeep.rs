@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::desk::{CliFixture, assert_output, assert_refused};
+use crate::fixtures::cli::{CliFixture, assert_output, assert_refused};
 
 /// Creates a CLI fixture with four tools, one of them a copy of another under its own name.
 fn desk() -> CliFixture {

@@ -13,7 +13,7 @@ use toolcell::{
 };
 use toolcell_cli::Streams;
 
-use crate::command_line::{CommandOutput, toolcell, toolcell_with_input};
+use crate::fixtures::cli::{CommandOutput, toolcell, toolcell_with_input};
 use crate::mcp::server::BinaryFixture;
 
 const SOURCE: &str = "const execute = ({ n }) => 2 * n";

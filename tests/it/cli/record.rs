@@ -2,8 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::command_line::CommandOutput;
-use crate::desk::{CliFixture, assert_refused};
+use crate::fixtures::cli::{CliFixture, CommandOutput, assert_refused};
 
 const POLICY: &str =
     "[approval]\nmode = \"auto\"\n[grants.default]\ntimers = true\n[grants.default.kv]\nspace = \"notes\"\n";

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use toolcell::{CreateTool, Toolbox, ToolboxConfig};
 
-use crate::command_line::{CommandOutput, toolcell};
+use crate::fixtures::cli::{CommandOutput, toolcell};
 
 const POLICY: &str =
     "[approval]\nmode = 'auto'\n[grants.default]\ntools = 'any'\n[grants.default.kv]\nspace = 'notes'\n";

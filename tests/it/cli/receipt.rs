@@ -6,8 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use serde_json::json;
 use toolcell::CancelToken;
 
-use crate::command_line::CommandOutput;
-use crate::desk::{CliFixture, assert_output, assert_refused};
+use crate::fixtures::cli::{CliFixture, CommandOutput, assert_output, assert_refused};
 
 const POLICY: &str = "[approval]\nmode = \"auto\"\n[grants.default]\ntimers = true\nclock = true\nrandom = true\n";
 const DICE: &str = "const execute = async ({ sides }) => { await new Promise((done) => setTimeout(done, 2)); \

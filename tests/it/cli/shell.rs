@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use crate::command_line::toolcell;
-use crate::command_line_policy::PolicyFixture;
+use crate::cli::policy::PolicyFixture;
+use crate::fixtures::cli::toolcell;
 #[cfg(target_os = "linux")]
 use crate::mcp::server::BinaryFixture;
 
