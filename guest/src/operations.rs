@@ -138,12 +138,12 @@ pub(crate) fn request<'js>(
     Ok(promise)
 }
 
-/// This operation has ended, and nobody reads the rest of what it gave.
+/// This operation has ended, and the rest of its output is not read.
 pub(crate) fn release(id: u32) {
     OPERATIONS.with_borrow_mut(|operations| operations.cancelled.push(id));
 }
 
-/// Nobody waits for this operation any more.
+/// No promise waits for this operation any more.
 pub(crate) fn cancel(id: u32) {
     // What waited is freed after the operations are no longer borrowed.
     let _waited = OPERATIONS.with_borrow_mut(|operations| {

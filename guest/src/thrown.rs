@@ -14,7 +14,7 @@ const MESSAGE_BYTES: usize = 16 * 1024;
 /// The longest stack of a report, in bytes.
 const STACK_BYTES: usize = 16 * 1024;
 
-/// The longest name of an error, in bytes; nobody names an error at greater length in earnest.
+/// The longest name of an error, in bytes; longer names are cut.
 const NAME_BYTES: usize = 256;
 
 /// The report of an error at this byte of a source that does not compile.

@@ -16,7 +16,7 @@ thread_local! {
     static NAMESPACE: RefCell<Option<Persistent<Object<'static>>>> = const { RefCell::new(None) };
 }
 
-/// Keeps its byte code for whoever asks.
+/// Keeps its byte code for later calls.
 pub(crate) fn keep(code: &[u8]) {
     CODE.set(code.to_vec());
 }

@@ -21,6 +21,8 @@ type Edges = BTreeMap<(ModulePath, ModulePath), String>;
 #[derive(Default)]
 struct Module {
     items: BTreeSet<String>,
+    /// The types that are `pub`.
+    public_types: BTreeSet<String>,
     /// Imported and re-exported names with their paths.
     imports: BTreeMap<String, Vec<String>>,
     globs: Vec<Vec<String>>,
@@ -52,6 +54,9 @@ impl Modules {
         let mut module = Module::default();
         for item in items.iter().filter(|item| !is_test(attributes(item))) {
             if let Some(name) = item_name(item) {
+                if is_public_type(item) {
+                    module.public_types.insert(name.clone());
+                }
                 module.items.insert(name);
             }
             match item {
@@ -87,10 +92,14 @@ impl Modules {
                         // `use a::a` names another crate's module by its own name.
                         return (whole != path).then(|| self.resolve(from, &whole, depth + 1)).flatten();
                     }
-                    return known.globs.iter().filter(|glob| glob.first().is_some_and(|first| first != path.first().unwrap())).find_map(|glob| {
-                        let target = self.resolve_module(from, glob, depth + 1)?;
-                        self.declares(&target, first).then(|| self.descend(target, path, depth + 1)).flatten()
-                    });
+                    return known
+                        .globs
+                        .iter()
+                        .filter(|glob| glob.first().is_some_and(|first| first != path.first().unwrap()))
+                        .find_map(|glob| {
+                            let target = self.resolve_module(from, glob, depth + 1)?;
+                            self.declares(&target, first).then(|| self.descend(target, path, depth + 1)).flatten()
+                        });
                 }
                 (from.clone(), path)
             }
@@ -130,6 +139,18 @@ impl Modules {
             break;
         }
         Some(module)
+    }
+
+    /// The number of modules.
+    pub fn len(&self) -> usize {
+        self.modules.len()
+    }
+
+    /// The types that are declared `pub`, each with its module. A type of a private module counts too.
+    pub fn public_types(&self) -> impl Iterator<Item = (String, String)> {
+        self.modules
+            .iter()
+            .flat_map(|(path, module)| module.public_types.iter().map(|name| (path.join("::"), name.clone())))
     }
 
     /// The dependencies between modules.
@@ -359,4 +380,16 @@ fn item_name(item: &Item) -> Option<String> {
         Item::Union(item) => item.ident.to_string(),
         _ => return None,
     })
+}
+
+fn is_public_type(item: &Item) -> bool {
+    let visibility = match item {
+        Item::Enum(item) => &item.vis,
+        Item::Struct(item) => &item.vis,
+        Item::Trait(item) => &item.vis,
+        Item::Type(item) => &item.vis,
+        Item::Union(item) => &item.vis,
+        _ => return false,
+    };
+    matches!(visibility, syn::Visibility::Public(_))
 }

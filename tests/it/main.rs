@@ -14,6 +14,7 @@ mod bounds;
 mod bundles;
 mod capabilities;
 mod ci_examples;
+mod circles;
 mod cli;
 mod contract;
 mod crash_consistency;

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use crate::circles::Modules;
 use crate::fixtures::sandbox::{files, pages, read, root, stem};
 use crate::hostile::CLASSES;
 
@@ -59,6 +60,120 @@ fn the_arrows_between_the_crates_are_those_of_the_picture() {
             .collect();
         assert_eq!(ours, *allowed, "{name}");
     }
+}
+
+/// The import circles that are allowed, each with its reason.
+const CIRCLES: &[(&str, &str, &str)] = &[(
+    "guest",
+    "abi",
+    "the entry points and the state of the one call that a guest makes are one subject in ten files; to move an item between them \
+     would move the positions that the compiled guest carries, and with them the fuel of every tool",
+)];
+
+#[test]
+fn no_modules_of_a_crate_import_each_other_in_a_circle() {
+    let crates = ARROWS.iter().map(|(name, _)| *name).chain(["guest"]);
+    let mut modules = 0;
+    let mut allowed: BTreeSet<(&str, &str)> = CIRCLES.iter().map(|(name, member, _)| (*name, *member)).collect();
+    for name in crates {
+        let parsed = Modules::parse(&root().join(name).join("src/lib.rs"));
+        modules += parsed.len();
+        for circle in parsed.circles() {
+            let exception =
+                allowed.iter().find(|(of, member)| *of == name && circle.members.contains(*member)).copied();
+            let why = circle.why.join("\n");
+            let of = exception.unwrap_or_else(|| panic!("{name}, in `{}`: {:?}\n{why}", circle.folder, circle.members));
+            allowed.remove(&of);
+        }
+    }
+    assert!(modules > 500, "{modules}");
+    assert!(allowed.is_empty(), "these circles are open now: {allowed:?}");
+}
+
+#[test]
+fn an_import_circle_is_found_through_re_exports_and_nested_paths() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |path: &str, text: &str| {
+        let path = folder.path().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    };
+    write("lib.rs", "mod a;\nmod b;\nmod c;\npub use c::deep::Thing;\n");
+    write("a.rs", "use crate::b::Right;\npub struct Left(Right);\n");
+    write("b.rs", "pub struct Right;\nfn f() { let _ = format!(\"{}\", crate::Thing::NAME); }\n");
+    write("c.rs", "pub mod deep;\n");
+    let circles = || Modules::parse(&folder.path().join("lib.rs")).circles();
+    write("c/deep.rs", "pub struct Thing;\n#[cfg(test)]\nmod tests { use crate::a::Left; }\n");
+    assert_eq!(circles().len(), 0);
+    write("c/deep.rs", "pub struct Thing;\nimpl Thing { fn f(_: &crate::a::Left) {} }\n");
+    let found = circles();
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].members.iter().map(String::as_str).collect::<Vec<_>>(), ["a", "b", "c"]);
+}
+
+/// Words that a comment does not have, because a sentence with them leaves open who acts.
+const VAGUE: [&str; 3] = ["nobody", "somebody", "whoever"];
+
+/// What a name of ours does not shadow.
+const PRELUDE: [&str; 12] =
+    ["From", "Into", "Cell", "Result", "Option", "Iterator", "Default", "Send", "Sync", "Drop", "String", "Vec"];
+
+#[test]
+fn names_and_comments_have_the_words_of_the_field() {
+    let mut wrong = Vec::new();
+    for folder in ["crates", "guest/src", "host", "tests"] {
+        walk(&root().join(folder), &mut |path| {
+            if path.extension().is_none_or(|ending| ending != "rs") || path.ends_with("tests/it/tidy.rs") {
+                return;
+            }
+            let text = std::fs::read_to_string(path).unwrap();
+            for (index, line) in text.lines().enumerate() {
+                let line = line.trim_start();
+                let words = |text: &str| -> Vec<String> {
+                    text.split(|char: char| !char.is_alphanumeric() && char != '_').map(str::to_owned).collect()
+                };
+                let wrong_word = if line.starts_with("//") {
+                    words(&line.to_lowercase()).into_iter().find(|word| VAGUE.contains(&word.as_str()))
+                } else {
+                    let names = words(line);
+                    let is_type = |pair: &[String]| {
+                        ["struct", "enum", "trait", "union"].contains(&pair[0].as_str())
+                            && PRELUDE.contains(&pair[1].as_str())
+                    };
+                    let is_bound =
+                        |name: &String| name.len() > 5 && (name.ends_with("_MOST") || name.ends_with("_LEAST"));
+                    let shadows = names.windows(2).find(|pair| is_type(pair)).map(|pair| pair[1].clone());
+                    let constructs =
+                        names.windows(2).find(|pair| pair[0] == "fn" && pair[1] == "of").map(|_| "of".to_owned());
+                    shadows.or(constructs).or_else(|| names.iter().find(|name| is_bound(name)).cloned())
+                };
+                if let Some(word) = wrong_word {
+                    let path = path.strip_prefix(root()).unwrap().display();
+                    wrong.push(format!("{path}:{}: `{word}`", index + 1));
+                }
+            }
+        });
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Public types that share their names, each with its reason.
+const SHARED_NAMES: &[(&str, &str)] = &[];
+
+#[test]
+fn two_public_types_of_the_workspace_do_not_share_a_name() {
+    let mut owners = std::collections::BTreeMap::<String, BTreeSet<String>>::new();
+    for (name, _) in ARROWS {
+        for (module, public) in Modules::parse(&root().join(name).join("src/lib.rs")).public_types() {
+            owners.entry(public).or_default().insert(format!("{name}::{module}"));
+        }
+    }
+    assert!(owners.len() > 400, "{}", owners.len());
+    let shared: Vec<_> = owners
+        .iter()
+        .filter(|(name, places)| places.len() > 1 && !SHARED_NAMES.iter().any(|(known, _)| known == name))
+        .collect();
+    assert!(shared.is_empty(), "{shared:#?}");
 }
 
 #[test]

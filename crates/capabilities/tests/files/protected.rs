@@ -131,7 +131,7 @@ fn a_symlink_leads_around_no_protection() {
     for granted in ["link", "link/toolcell", "second", "config"] {
         assert!(is_refused(place.around(granted), &policy), "{granted}");
     }
-    // The way to what is protected goes through one: whoever changes the symlink, or what it leads to, changes what is found there.
+    // The way to what is protected goes through one: a change of the symlink, or what it leads to, changes what is found there.
     symlink(place.around("config/toolcell/policy"), place.path("policy")).unwrap();
     let linked = ProtectedPath::file("the policy", place.path("policy"));
     for granted in ["data", "config", "config/toolcell"] {

@@ -109,7 +109,7 @@ fn a_file_that_is_replaced_keeps_who_may_read_it() {
         let now = std::fs::metadata(place.path("f")).unwrap().permissions().mode() & 0o7777;
         assert_eq!(now, mode, "{now:o}");
     }
-    // What is made anew runs as nobody else.
+    // A new file has no set-user-ID bit.
     std::fs::set_permissions(place.path("f"), std::fs::Permissions::from_mode(0o4755)).unwrap();
     files.write("data/f", b"new", WriteMode::Replace).unwrap();
     assert_eq!(std::fs::metadata(place.path("f")).unwrap().permissions().mode() & 0o7777, 0o755);

@@ -17,7 +17,7 @@ fn anything(net: &Net, port: u16) -> toolcell_capabilities::NetSession {
 /// Asserts that each request fails in this way and that a local server on the port gets no connection.
 async fn refused(spellings: &[&str], code: &str) {
     let server = Server::start(|_| answer("never")).await;
-    // Not every machine has IPv6; where there is none, nobody can come by it.
+    // Not every machine has IPv6; where it has none, no connection uses it.
     let six = TcpListener::bind(("::1", server.port)).await;
     let run = anything(&net(Everywhere), server.port);
     for spelling in spellings {

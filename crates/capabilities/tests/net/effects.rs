@@ -27,7 +27,7 @@ async fn play(mut stream: TcpStream, fault: Fault, reached: &AtomicUsize) {
     }
     let head = read_head(&mut stream).await.unwrap();
     assert!(head.starts_with("POST"), "{head}");
-    // A connection that is closed over bytes that nobody has read is reset.
+    // A connection that is closed over unread bytes is reset.
     if !matches!(fault, Fault::Reset) {
         stream.read_exact(&mut [0; 4]).await.unwrap();
     }

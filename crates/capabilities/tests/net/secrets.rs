@@ -144,7 +144,7 @@ async fn a_request_that_carried_a_secret_is_not_followed_to_another_origin() {
     });
     let server = server.await;
     let grants = [granting("a.test", server.port), granting("b.test", end.port)];
-    // Also where the other host may have the secret: whoever leads there chooses what arrives.
+    // Also where the other host may have the secret: the redirecting server chooses what arrives.
     let run = start(&net(Names::local(&["a.test", "b.test"])), &grants, &[grant(&["a.test", "b.test"], EVERYWHERE)]);
     let url = |path: &str| format!("http://a.test:{}{path}", server.port);
     let placed = "{{secret:TOKEN}}";

@@ -15,7 +15,7 @@ use crate::world::{
     Everywhere, Names, Raw, Server, answer, failure, get, granting, header, lead, net, post, start, text,
 };
 
-/// Somebody who signs certificates.
+/// A certificate authority.
 struct Authority {
     issuer: Issuer<'static, KeyPair>,
     file: NamedTempFile,
@@ -47,7 +47,7 @@ impl Authority {
         TlsAcceptor::from(Arc::new(config))
     }
 
-    /// Somebody who trusts it, and finds every name here.
+    /// A client that trusts it, and resolves every name to this machine.
     fn trusted(&self) -> Net {
         let roots = Roots::File(self.file.path().to_owned());
         Net::new(NetConfig { roots, resolver: Arc::new(Everywhere) }).unwrap()
@@ -192,6 +192,6 @@ fn a_file_of_trusted_certificates_has_some() {
     assert_eq!(code(&Authority::new("trusted").file), None);
     let error = made(Roots::File("/nowhere/roots.pem".into())).err().unwrap();
     assert_eq!((error.code(), error.hint()), ("roots-unreadable", Some("check that the file exists and is readable")));
-    // That a system trusts nobody is told to who asks by https.
+    // Without root certificates of the system, a request by https fails with the reason.
     assert!(made(Roots::System).is_ok());
 }
