@@ -3,7 +3,6 @@
 //! Invariant: a tool sees the results of host calls in the order in which they are returned here,
 //! and nothing else about how they were done.
 
-use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
@@ -11,7 +10,7 @@ use toolcell_json::Json;
 
 use crate::limits::CallDeadline;
 
-pub use toolcell_protocol::{Effects, Grant, HostCall};
+pub use toolcell_protocol::{Effects, Grant, HostCall, OperationError};
 
 /// A provider of host calls.
 ///
@@ -118,19 +117,6 @@ impl From<Json> for OperationOutput {
     }
 }
 
-/// The error of a failed host call.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OperationError {
-    /// The error's name as the tool sees it.
-    pub name: String,
-    /// The error's message as the tool sees it.
-    pub message: String,
-    /// The error's stable code.
-    pub code: Cow<'static, str>,
-    /// Whether the side effects of the host call happened despite the error.
-    pub effects: Effects,
-}
-
 /// A provider that grants nothing.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoHostCalls;
@@ -182,12 +168,11 @@ impl HostCallDriver for PendingTimers {
                 Some(wait) => self.due.push((now + wait, operation.id)),
                 None => self.malformed.push(Completion {
                     id: operation.id,
-                    result: Err(OperationError {
-                        name: "TypeError".to_owned(),
-                        message: format!("the operation `{}` is not a timer", operation.kind),
-                        code: "operation-unknown".into(),
-                        effects: Effects::None,
-                    }),
+                    result: Err(OperationError::without_effects(
+                        "TypeError",
+                        "operation-unknown",
+                        format!("the operation `{}` is not a timer", operation.kind),
+                    )),
                 }),
             }
         }

@@ -31,6 +31,7 @@ mod call_loop;
 mod prepared;
 mod suspend;
 
+
 mod sandbox;
 
 pub use context::{CallContext, PartialResultSink, Script, WallClock};
@@ -41,8 +42,8 @@ pub use host_calls::{
     Remaining, Timers, WaitOutcome, WaitResult,
 };
 pub use limits::{
-    AcquireError, Budget, CallDeadline, CallLimiter, CallPermit, CancelToken, FuelScope, Interrupted, MAX_NESTED_CALLS,
-    Notifier, OnOverload,
+    AcquireError, Budget, CallDeadline, CallLimiter, CallPermit, CancelToken, FuelScope, Interrupted, LimitError,
+    MAX_NESTED_CALLS, Notifier, OnOverload,
 };
 pub use outcome::{ClockReading, LogLine, Outcome, Report, Stop, Thrown, Usage, ValueSide, Warning};
 pub use prepared::{PrepareResult, Prepared};

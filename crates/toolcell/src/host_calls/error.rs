@@ -2,7 +2,6 @@
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use toolcell_capabilities as capabilities;
 use toolcell_host::{Effects, HostCall, Json, OperationError, OperationOutput};
 
 /// The result of a host call.
@@ -10,16 +9,7 @@ pub(super) type Result<T = OperationOutput> = std::result::Result<T, OperationEr
 
 /// Returns an error of a host call that did not happen.
 pub(super) fn error_without_effects(name: &str, code: &'static str, message: impl Into<String>) -> OperationError {
-    OperationError { name: name.to_owned(), message: message.into(), code: code.into(), effects: Effects::None }
-}
-
-pub(super) fn from_capability_error(failure: capabilities::CapabilityError) -> OperationError {
-    let effects = match failure.effects {
-        capabilities::Effects::None => Effects::None,
-        capabilities::Effects::Started => Effects::Started,
-        capabilities::Effects::Committed => Effects::Committed,
-    };
-    OperationError { name: failure.name.to_owned(), message: failure.message, code: failure.code.into(), effects }
+    OperationError::without_effects(name, code, message)
 }
 
 /// Parses the payload of a host call.

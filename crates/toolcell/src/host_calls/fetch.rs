@@ -13,13 +13,12 @@ use tokio::runtime::Handle;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
-use toolcell_capabilities::CapabilityError;
 use toolcell_capabilities::{Body, NetSession, Redirect, Request, Response};
-use toolcell_host::{Completion, HostCall};
+use toolcell_host::{Completion, HostCall, OperationError};
 
 use super::completions::{CompletionEvent, CompletionQueue};
 use super::effects;
-use super::error::{self, Result, parse_payload, to_output_with_bytes};
+use super::error::{Result, parse_payload, to_output_with_bytes};
 
 /// The maximum number of body bytes delivered with the head, if they are already there.
 const MAX_PREFETCH_BYTES: usize = 256 << 10;
@@ -103,7 +102,7 @@ pub(super) fn start_request(
     let task = background.spawn(async move {
         match net.fetch(id, request).await {
             Ok(response) => deliver_response(id, response, asked, &inbox).await,
-            Err(failed) => inbox.push_completion(Completion { id, result: Err(error::from_capability_error(failed)) }),
+            Err(failed) => inbox.push_completion(Completion { id, result: Err(failed) }),
         }
     });
     BodyReader { requests: asking, task: task.abort_handle() }
@@ -138,7 +137,7 @@ async fn deliver_response(id: u32, response: Response, mut asked: UnboundedRecei
         let noted = effects::BodyChunk { fetch: id, bytes, is_last: is_over };
         let result = match piece {
             Ok(piece) => to_output_with_bytes(&ChunkHeader { done: piece.is_none() }, Some(piece.unwrap_or_default())),
-            Err(failed) => Err(error::from_capability_error(failed)),
+            Err(failed) => Err(failed),
         };
         inbox.push(CompletionEvent::BodyChunk(Completion { id: operation, result }, noted));
         if is_over {
@@ -151,7 +150,7 @@ async fn deliver_response(id: u32, response: Response, mut asked: UnboundedRecei
 enum Prefetched {
     Whole,
     Partial,
-    Failed(CapabilityError),
+    Failed(OperationError),
 }
 
 /// Whether the head declares a body that fits into the prefetch limit.

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use toolcell_capabilities::{Files, WriteMode};
 use toolcell_host::{HostCall, Json, OperationOutput};
 
-use super::error::{self, Result, error_without_effects, parse_payload, to_output};
+use super::error::{Result, error_without_effects, parse_payload, to_output};
 
 /// A host call on a file or a folder.
 pub(super) struct FileCall {
@@ -57,18 +57,18 @@ impl FileCall {
         let path = self.path.as_str();
         match self.action {
             FileAction::Read => {
-                let bytes = files.read(path).map_err(error::from_capability_error)?;
+                let bytes = files.read(path)?;
                 Ok(OperationOutput { json: Json::NULL, bytes: Some(bytes) })
             }
             FileAction::Write { mode, content } => empty_output(files.write(path, &content, mode)),
-            FileAction::List => to_output(&files.list(path).map_err(error::from_capability_error)?),
-            FileAction::Stat => to_output(&files.stat(path).map_err(error::from_capability_error)?),
+            FileAction::List => to_output(&files.list(path)?),
+            FileAction::Stat => to_output(&files.stat(path)?),
             FileAction::Remove => empty_output(files.remove(path)),
             FileAction::MakeFolder => empty_output(files.make_folder(path)),
         }
     }
 }
 
-fn empty_output(done: std::result::Result<(), toolcell_capabilities::CapabilityError>) -> Result {
-    done.map(|()| Json::NULL.into()).map_err(error::from_capability_error)
+fn empty_output(done: Result<()>) -> Result {
+    done.map(|()| Json::NULL.into())
 }
