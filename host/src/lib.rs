@@ -31,9 +31,11 @@ mod call_loop;
 mod prepared;
 mod suspend;
 
+mod backend;
 
 mod sandbox;
 
+pub use backend::Backend;
 pub use context::{CallContext, PartialResultSink, Script, WallClock};
 pub use engine::{GUEST_DIGEST, ImageKind, Interruption, StartError, pagemap_scan};
 pub use error::CallError;
@@ -46,7 +48,7 @@ pub use limits::{
     MAX_NESTED_CALLS, Notifier, OnOverload,
 };
 pub use outcome::{ClockReading, LogLine, Outcome, Report, Stop, Thrown, Usage, ValueSide, Warning};
-pub use prepared::{PrepareResult, Prepared};
+pub use prepared::{PrepareResult, Prepared, PreparedScript};
 pub use profile::{CallProfile, Frame, FrameOrigin, ProfileSlot, ProfiledFunction, Stack};
 pub use sandbox::{Sandbox, SandboxConfig};
 pub use suspend::{CallStatus, ResumeError, SuspendedCall};

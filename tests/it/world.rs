@@ -182,7 +182,7 @@ impl<'a> SandboxFixture<'a> {
         self.run_text(&params.to_string())
     }
 
-    pub(crate) fn prepare_in(&self, jail: &Jail) -> toolcell_jail::JailPrepareResult {
+    pub(crate) fn prepare_in(&self, jail: &Jail) -> PrepareResult<toolcell_jail::JailedScript> {
         let script = Script { name: &self.name, source: &self.source };
         jail.prepare(&script, &self.budget, &self.run).unwrap()
     }
@@ -190,10 +190,10 @@ impl<'a> SandboxFixture<'a> {
     /// Prepares the script and calls it once in the jail.
     pub(crate) fn run_in(&self, jail: &Jail, params: &str) -> Report {
         match self.prepare_in(jail) {
-            toolcell_jail::JailPrepareResult::Ready(prepared) => {
+            PrepareResult::Ready(prepared) => {
                 jail.call(&prepared, &Params::parse(params).unwrap(), &self.budget, &self.run).unwrap()
             }
-            toolcell_jail::JailPrepareResult::Failed(report) => report,
+            PrepareResult::Failed(report) => report,
         }
     }
 
