@@ -10,7 +10,11 @@ use toolcell_json::Json;
 
 use crate::limits::CallDeadline;
 
-pub use toolcell_protocol::{Effects, Grant, HostCall, OperationError};
+pub use toolcell_protocol::{
+    Effects, FetchReadRequest, FetchRequest, FileAction, FileRequest, FileWriteMode, Grant, HostCall, HostRequest,
+    KvCommitRequest, KvGetRequest, KvListRequest, KvVersionCheck, KvWriteRequest, OperationError, ParsedHostCall,
+    Payload, PayloadError, RedirectMode, TimerRequest, ToolCallRequest, UnknownKind,
+};
 
 /// A provider of host calls.
 ///
@@ -196,9 +200,8 @@ impl HostCallDriver for PendingTimers {
     }
 }
 
-/// Returns the delay of a timer; its payload is `{"ms": NUMBER}`.
+/// Returns the delay of a timer.
 fn timer_delay(operation: &HostCall) -> Option<Duration> {
-    let number = operation.payload.strip_prefix("{\"ms\":")?.strip_suffix('}')?;
-    let milliseconds: f64 = number.parse().ok()?;
-    (operation.kind == "timer").then(|| Duration::try_from_secs_f64(milliseconds / 1000.0).ok())?
+    let HostRequest::Timer(Ok(TimerRequest { ms })) = HostRequest::parse(operation) else { return None };
+    Duration::try_from_secs_f64(ms / 1000.0).ok()
 }

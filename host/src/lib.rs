@@ -40,8 +40,10 @@ pub use context::{CallContext, PartialResultSink, Script, WallClock};
 pub use engine::{GUEST_DIGEST, ImageKind, Interruption, StartError, pagemap_scan};
 pub use error::CallError;
 pub use host_calls::{
-    Completion, Effects, Grant, HostCall, HostCallDriver, HostCalls, NoHostCalls, OperationError, OperationOutput,
-    Remaining, Timers, WaitOutcome, WaitResult,
+    Completion, Effects, FetchReadRequest, FetchRequest, FileAction, FileRequest, FileWriteMode, Grant, HostCall,
+    HostCallDriver, HostCalls, HostRequest, KvCommitRequest, KvGetRequest, KvListRequest, KvVersionCheck,
+    KvWriteRequest, NoHostCalls, OperationError, OperationOutput, ParsedHostCall, Payload, PayloadError, RedirectMode,
+    Remaining, TimerRequest, Timers, ToolCallRequest, UnknownKind, WaitOutcome, WaitResult,
 };
 pub use limits::{
     AcquireError, Budget, CallDeadline, CallLimiter, CallPermit, CancelToken, FuelScope, Interrupted, LimitError,

@@ -306,7 +306,9 @@ mod tests {
 
     #[test]
     fn a_payload_belongs_to_its_kind() {
-        assert!(matches!(call("timer", r#"{"ms":250}"#).request(), HostRequest::Timer(Ok(TimerRequest { ms })) if *ms > 249.0));
+        assert!(
+            matches!(call("timer", r#"{"ms":250}"#).request(), HostRequest::Timer(Ok(TimerRequest { ms })) if *ms > 249.0)
+        );
         let fetch = r#"{"url":"https://a.example/","method":"GET","headers":[["a","b"]],"redirect":"manual"}"#;
         let HostRequest::Fetch(Ok(request)) = call("fetch", fetch).into_parts().1 else { panic!("it is a request") };
         assert_eq!((&*request.method, request.headers.len(), request.redirect), ("GET", 1, RedirectMode::Manual));

@@ -1,8 +1,7 @@
 //! Errors and outputs of host calls, as tools see them.
 
 use serde::Serialize;
-use serde::de::DeserializeOwned;
-use toolcell_host::{Effects, HostCall, Json, OperationError, OperationOutput};
+use toolcell_host::{Effects, Json, OperationError, OperationOutput, Payload};
 
 /// The result of a host call.
 pub(super) type Result<T = OperationOutput> = std::result::Result<T, OperationError>;
@@ -12,15 +11,16 @@ pub(super) fn error_without_effects(name: &str, code: &'static str, message: imp
     OperationError::without_effects(name, code, message)
 }
 
-/// Parses the payload of a host call.
-pub(super) fn parse_payload<T: DeserializeOwned>(operation: &HostCall) -> Result<T> {
-    serde_json::from_str(&operation.payload).map_err(|error| {
-        error_without_effects(
-            "TypeError",
-            "operation-invalid",
-            format!("`{}` has an invalid payload: {error}", operation.kind),
-        )
+/// Returns the arguments of a host call of this kind, or the error for the tool.
+pub(super) fn check_payload<T>(kind: &str, payload: Payload<T>) -> Result<T> {
+    payload.map_err(|error| {
+        error_without_effects("TypeError", "operation-invalid", format!("`{kind}` has an invalid payload: {error}"))
     })
+}
+
+/// Returns the error for a kind of host call that does not exist.
+pub(super) fn unknown_operation(kind: &str) -> OperationError {
+    error_without_effects("TypeError", "operation-invalid", format!("unknown operation `{kind}`"))
 }
 
 /// Returns an output with this value.

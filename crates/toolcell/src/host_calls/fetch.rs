@@ -8,17 +8,17 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
 use toolcell_capabilities::{Body, NetSession, Redirect, Request, Response};
-use toolcell_host::{Completion, HostCall, OperationError};
+use toolcell_host::{Completion, FetchRequest, OperationError, RedirectMode};
 
 use super::completions::{CompletionEvent, CompletionQueue};
 use super::effects;
-use super::error::{Result, parse_payload, to_output_with_bytes};
+use super::error::to_output_with_bytes;
 
 /// The maximum number of body bytes delivered with the head, if they are already there.
 const MAX_PREFETCH_BYTES: usize = 256 << 10;
@@ -47,21 +47,6 @@ impl Drop for BodyReader {
     }
 }
 
-/// The payload of a read from a response body.
-#[derive(Deserialize)]
-pub(super) struct RawRead {
-    /// The number of the request.
-    pub(super) fetch: u32,
-}
-
-#[derive(Deserialize)]
-struct RawRequest {
-    url: String,
-    method: String,
-    headers: Vec<(String, String)>,
-    redirect: Redirect,
-}
-
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct ResponseHead<'a> {
@@ -79,15 +64,20 @@ struct ChunkHeader {
     done: bool,
 }
 
-/// Parses the request of a host call.
-pub(super) fn parse_request(operation: HostCall) -> Result<Request> {
-    let RawRequest { url, method, headers, redirect } = parse_payload(&operation)?;
-    Ok(Request { url, method, headers, redirect, body: operation.bytes })
+/// Converts the request of a host call.
+pub(super) fn to_request(request: FetchRequest, body: Option<Vec<u8>>) -> Request {
+    let FetchRequest { url, method, headers, redirect } = request;
+    let redirect = match redirect {
+        RedirectMode::Follow => Redirect::Follow,
+        RedirectMode::Error => Redirect::Error,
+        RedirectMode::Manual => Redirect::Manual,
+    };
+    Request { url, method, headers, redirect, body }
 }
 
 /// Whether the method of a request is safe, that is, changes nothing (RFC 9110, section 9.2.1).
-pub(super) fn is_safe_method(operation: &HostCall) -> bool {
-    parse_payload::<RawRequest>(operation).is_ok_and(|form| matches!(form.method.as_str(), "GET" | "HEAD" | "OPTIONS"))
+pub(super) fn has_safe_method(request: &FetchRequest) -> bool {
+    matches!(request.method.as_str(), "GET" | "HEAD" | "OPTIONS")
 }
 
 /// Starts a request in the background.
