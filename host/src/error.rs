@@ -3,6 +3,8 @@
 //! Invariant: nothing that a tool does is reported here. A bug of Toolcell is a variant of its own,
 //! whose hint blames neither the caller nor the machine.
 
+use toolcell_protocol::LimitError;
+
 /// An error that prevents a call from starting.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -43,6 +45,12 @@ pub enum CallError {
     /// A profile was requested for a call in a worker process, whose memory the host cannot read.
     #[error("a call in the jail cannot be profiled")]
     ProfileInJail,
+}
+
+impl From<LimitError> for CallError {
+    fn from(LimitError { limit, actual, least, most }: LimitError) -> Self {
+        Self::LimitInvalid { limit, actual, least, most }
+    }
 }
 
 impl CallError {

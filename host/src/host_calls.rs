@@ -3,7 +3,6 @@
 //! Invariant: a tool sees the results of host calls in the order in which they are returned here,
 //! and nothing else about how they were done.
 
-use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
@@ -11,7 +10,11 @@ use toolcell_json::Json;
 
 use crate::limits::CallDeadline;
 
-pub use toolcell_protocol::{Effects, Grant, HostCall};
+pub use toolcell_protocol::{
+    Effects, FetchReadRequest, FetchRequest, FileAction, FileRequest, FileWriteMode, Grant, HostCall, HostRequest,
+    KvCommitRequest, KvGetRequest, KvListRequest, KvVersionCheck, KvWriteRequest, OperationError, ParsedHostCall,
+    Payload, PayloadError, RedirectMode, TimerRequest, ToolCallRequest, UnknownKind,
+};
 
 /// A provider of host calls.
 ///
@@ -118,19 +121,6 @@ impl From<Json> for OperationOutput {
     }
 }
 
-/// The error of a failed host call.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OperationError {
-    /// The error's name as the tool sees it.
-    pub name: String,
-    /// The error's message as the tool sees it.
-    pub message: String,
-    /// The error's stable code.
-    pub code: Cow<'static, str>,
-    /// Whether the side effects of the host call happened despite the error.
-    pub effects: Effects,
-}
-
 /// A provider that grants nothing.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoHostCalls;
@@ -182,12 +172,11 @@ impl HostCallDriver for PendingTimers {
                 Some(wait) => self.due.push((now + wait, operation.id)),
                 None => self.malformed.push(Completion {
                     id: operation.id,
-                    result: Err(OperationError {
-                        name: "TypeError".to_owned(),
-                        message: format!("the operation `{}` is not a timer", operation.kind),
-                        code: "operation-unknown".into(),
-                        effects: Effects::None,
-                    }),
+                    result: Err(OperationError::without_effects(
+                        "TypeError",
+                        "operation-unknown",
+                        format!("the operation `{}` is not a timer", operation.kind),
+                    )),
                 }),
             }
         }
@@ -211,9 +200,8 @@ impl HostCallDriver for PendingTimers {
     }
 }
 
-/// Returns the delay of a timer; its payload is `{"ms": NUMBER}`.
+/// Returns the delay of a timer.
 fn timer_delay(operation: &HostCall) -> Option<Duration> {
-    let number = operation.payload.strip_prefix("{\"ms\":")?.strip_suffix('}')?;
-    let milliseconds: f64 = number.parse().ok()?;
-    (operation.kind == "timer").then(|| Duration::try_from_secs_f64(milliseconds / 1000.0).ok())?
+    let HostRequest::Timer(Ok(TimerRequest { ms })) = HostRequest::parse(operation) else { return None };
+    Duration::try_from_secs_f64(ms / 1000.0).ok()
 }

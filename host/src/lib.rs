@@ -31,21 +31,26 @@ mod call_loop;
 mod prepared;
 mod suspend;
 
+mod backend;
+
 mod sandbox;
 
+pub use backend::Backend;
 pub use context::{CallContext, PartialResultSink, Script, WallClock};
 pub use engine::{GUEST_DIGEST, ImageKind, Interruption, StartError, pagemap_scan};
 pub use error::CallError;
 pub use host_calls::{
-    Completion, Effects, Grant, HostCall, HostCallDriver, HostCalls, NoHostCalls, OperationError, OperationOutput,
-    Remaining, Timers, WaitOutcome, WaitResult,
+    Completion, Effects, FetchReadRequest, FetchRequest, FileAction, FileRequest, FileWriteMode, Grant, HostCall,
+    HostCallDriver, HostCalls, HostRequest, KvCommitRequest, KvGetRequest, KvListRequest, KvVersionCheck,
+    KvWriteRequest, NoHostCalls, OperationError, OperationOutput, ParsedHostCall, Payload, PayloadError, RedirectMode,
+    Remaining, TimerRequest, Timers, ToolCallRequest, UnknownKind, WaitOutcome, WaitResult,
 };
 pub use limits::{
-    AcquireError, Budget, CallDeadline, CallLimiter, CallPermit, CancelToken, FuelScope, Interrupted, MAX_NESTED_CALLS,
-    Notifier, OnOverload,
+    AcquireError, Budget, CallDeadline, CallLimiter, CallPermit, CancelToken, FuelScope, Interrupted, LimitError,
+    MAX_NESTED_CALLS, Notifier, OnOverload,
 };
 pub use outcome::{ClockReading, LogLine, Outcome, Report, Stop, Thrown, Usage, ValueSide, Warning};
-pub use prepared::{PrepareResult, Prepared};
+pub use prepared::{PrepareResult, Prepared, PreparedScript};
 pub use profile::{CallProfile, Frame, FrameOrigin, ProfileSlot, ProfiledFunction, Stack};
 pub use sandbox::{Sandbox, SandboxConfig};
 pub use suspend::{CallStatus, ResumeError, SuspendedCall};

@@ -2,10 +2,9 @@
 //!
 //! Invariant: this module knows nothing of Wasm; a limit is data, a clock or a lock.
 
-mod budget;
 mod call_limiter;
 mod deadline;
 
-pub use budget::{Budget, FuelScope};
 pub use call_limiter::{AcquireError, CallLimiter, CallPermit, MAX_NESTED_CALLS, OnOverload};
 pub use deadline::{CallDeadline, CancelToken, Interrupted, Notifier};
+pub use toolcell_protocol::{Budget, FuelScope, LimitError};

@@ -72,10 +72,38 @@ impl Prepared {
 }
 
 /// The result of loading a script.
-pub enum PrepareResult {
+#[expect(clippy::large_enum_variant, reason = "the result is taken apart at once and never kept")]
+pub enum PrepareResult<P = Prepared> {
     /// The script can be called.
-    Ready(Prepared),
+    Ready(P),
     /// The script did not load: it has a syntax error, threw at the top level, hit a limit, or
     /// defines no tool.
     Failed(Report),
+}
+
+/// A script that a [`Backend`](crate::Backend) has evaluated once.
+pub trait PreparedScript {
+    /// Returns the approximate heap size of this value in bytes.
+    fn held_bytes(&self) -> usize;
+
+    /// Returns the fuel that evaluating the script burned.
+    fn load_fuel(&self) -> u64;
+
+    /// Returns the script's description of its tools, as
+    /// [`Prepared::manifest`].
+    fn manifest(&self) -> &Json;
+}
+
+impl PreparedScript for Prepared {
+    fn held_bytes(&self) -> usize {
+        self.held_bytes()
+    }
+
+    fn load_fuel(&self) -> u64 {
+        self.load_fuel
+    }
+
+    fn manifest(&self) -> &Json {
+        &self.manifest
+    }
 }

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use toolcell_json::{Json, Params};
 
+use crate::backend::Backend;
 use crate::call_loop::{CallStep, EarlyExit, NeverSuspend, SuspendMode, ToolShape, describe, load, run_call};
 use crate::context::{CallContext, Script};
 use crate::engine::{Image, ImageKind, Interruption, StartError, allocation_strategy};
@@ -21,7 +22,7 @@ use crate::instance::{GuestInstance, GuestModule, HostState, ImageError, init_pa
 use crate::limits::{AcquireError, Budget, CallDeadline, CallLimiter, CallPermit};
 use crate::outcome::{Report, Stop, Usage};
 use crate::prepared::{PrepareResult, Prepared, PreparedState};
-use crate::suspend::{CallFuel, CallInProgress, SuspendableStatus};
+use crate::suspend::{CallFuel, CallInProgress, CallStatus, ResumeError, SuspendableStatus, SuspendedCall};
 
 /// The manifest of a script whose tool is a single function.
 #[expect(clippy::expect_used, reason = "a literal, which a test parses")]
@@ -236,7 +237,7 @@ impl Sandbox {
         if !matches!(turn, Ok(CallStep::Suspends(_))) {
             self.guest.reclaim_after_call(&mut cell);
         }
-        CallInProgress::new(prepared, params, budget, fuel, started).into_status(cell, turn, &attempt.deadline)
+        CallInProgress::new(prepared.script(), params, budget, fuel, started).into_status(cell, turn, &attempt.deadline)
     }
 
     /// Creates an instance with the evaluated script. Returns it with the result of loading and the
@@ -296,6 +297,64 @@ impl Sandbox {
             Err(AcquireError::Cancelled) => Ok(Err(Stop::Cancelled)),
             Err(AcquireError::Full) => Err(CallError::Busy { slots: self.slots.capacity() }),
         }
+    }
+}
+
+impl Backend for Sandbox {
+    type Prepared = Prepared;
+
+    fn prepare(
+        &self,
+        script: &Script<'_>,
+        budget: &Budget,
+        run: &CallContext<'_>,
+    ) -> Result<PrepareResult<Prepared>, CallError> {
+        self.prepare(script, budget, run)
+    }
+
+    fn call(
+        &self,
+        prepared: &Prepared,
+        params: &Params,
+        budget: &Budget,
+        run: &CallContext<'_>,
+    ) -> Result<Report, CallError> {
+        self.call(prepared, params, budget, run)
+    }
+
+    fn call_suspendable(
+        &self,
+        prepared: &Prepared,
+        params: &Params,
+        budget: &Budget,
+        run: &CallContext<'_>,
+    ) -> Result<CallStatus, CallError> {
+        self.call_suspendable(prepared, params, budget, run)
+    }
+
+    fn resume(
+        &self,
+        suspended: &SuspendedCall,
+        script: &Script<'_>,
+        run: &CallContext<'_>,
+    ) -> Result<CallStatus, ResumeError> {
+        self.resume(suspended, script, run)
+    }
+
+    fn image(&self) -> ImageKind {
+        self.image()
+    }
+
+    fn rejected_images(&self) -> &[(ImageKind, String)] {
+        self.rejected_images()
+    }
+
+    fn interruption(&self) -> Interruption {
+        self.interruption()
+    }
+
+    fn slots(&self) -> usize {
+        self.slots()
     }
 }
 

@@ -19,7 +19,6 @@ use crate::error::CallError;
 use crate::instance::{GuestInstance, MemoryDelta};
 use crate::limits::{Budget, CallDeadline};
 use crate::outcome::{ClockReading, LogLine, Outcome, Report, Stop, Usage, ValueSide, Warning};
-use crate::prepared::Prepared;
 
 /// The maximum memory of a call in bytes: the ceiling of [`Budget::memory`].
 const MAX_MEMORY_BYTES: usize = 1 << 30;
@@ -281,22 +280,9 @@ pub(crate) struct CallInProgress<'a> {
 
 impl<'a> CallInProgress<'a> {
     /// Describes a call that starts now, with its script evaluated.
-    pub(crate) fn new(
-        prepared: &'a Prepared,
-        params: &Params,
-        budget: &Budget,
-        fuel: CallFuel,
-        started: Instant,
-    ) -> Self {
+    pub(crate) fn new(script: Script<'a>, params: &Params, budget: &Budget, fuel: CallFuel, started: Instant) -> Self {
         let (inexact, before) = (params.inexact().to_vec(), Duration::ZERO);
-        Self {
-            script: prepared.script(),
-            budget: *budget,
-            fuel,
-            inexact_params: inexact,
-            elapsed_before: before,
-            started,
-        }
+        Self { script, budget: *budget, fuel, inexact_params: inexact, elapsed_before: before, started }
     }
 
     /// Builds the report of a finished call, or serialises the state of one that is to be

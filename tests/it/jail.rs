@@ -241,7 +241,7 @@ fn what_is_kept_in_one_worker_is_evaluated_in_another() {
         ["const at = 1; const execute = () => [at, 1]", "const at = Date.now(); const execute = () => [at, 1]"]
     {
         let world = SandboxFixture::new().script(source);
-        let toolcell_jail::JailPrepareResult::Ready(prepared) = world.prepare_in(&jail) else { panic!("it loads") };
+        let toolcell_host::PrepareResult::Ready(prepared) = world.prepare_in(&jail) else { panic!("it loads") };
         let call = || {
             let params = toolcell_host::Params::default();
             jail.call(&prepared, &params, &world.budget, &world.run).unwrap()

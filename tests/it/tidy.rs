@@ -18,7 +18,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("crates/jail", &["toolcell-host", "toolcell-protocol"]),
     ("crates/redos", &[]),
     ("crates/analysis", &["toolcell-redos", "toolcell-tool"]),
-    ("crates/capabilities", &["toolcell-tool"]),
+    ("crates/capabilities", &["toolcell-protocol", "toolcell-tool"]),
     ("crates/reflection", &["toolcell-tool"]),
     ("crates/store", &["toolcell-tool"]),
     (

@@ -22,11 +22,11 @@ use cap_std::fs::Dir;
 use serde::{Deserialize, Serialize};
 use toolcell_tool::{Access, FilesGrant};
 
-use crate::error::CapabilityError;
 use crate::meters::Meters;
 use dir::GrantedDir;
 use path::ToolPath;
 use protected::ProtectedSet;
+use toolcell_protocol::OperationError;
 
 pub use error::FolderError;
 pub use path::PATH_LIMIT;
@@ -101,7 +101,7 @@ pub struct Stat {
 /// assert_eq!(files.read("notes/today")?, b"rain, sun");
 ///
 /// let failure = files.write("notes/today", b"snow", WriteMode::Replace).unwrap_err();
-/// assert_eq!((failure.code, failure.name), ("files-quota", "QuotaExceededError"));
+/// assert_eq!((&*failure.code, &*failure.name), ("files-quota", "QuotaExceededError"));
 /// assert_eq!(files.read("notes/../today").unwrap_err().code, "files-path");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -163,7 +163,7 @@ impl Files {
     /// file, `files-too-large` if it exceeds the total read quota of a run, `files-quota` if it
     /// exceeds the rest of the quota, `files-protected` if it holds secrets, `files-denied`,
     /// `files-disk`.
-    pub fn read(&self, path: &str) -> Result<Vec<u8>, CapabilityError> {
+    pub fn read(&self, path: &str) -> Result<Vec<u8>, OperationError> {
         let (folder, place) = self.resolve(path)?;
         folder.read(&place)
     }
@@ -176,7 +176,7 @@ impl Files {
     /// `files-protected` if the file is a protected path, and `files-exists` if the mode is
     /// [`WriteMode::Create`] and the file exists. The effects are `started` if a part may have been
     /// appended, and `committed` if the content is in place but may not survive a power failure.
-    pub fn write(&self, path: &str, content: &[u8], mode: WriteMode) -> Result<(), CapabilityError> {
+    pub fn write(&self, path: &str, content: &[u8], mode: WriteMode) -> Result<(), OperationError> {
         let (folder, place) = self.resolve(path)?;
         folder.write(&place, content, mode)
     }
@@ -187,7 +187,7 @@ impl Files {
     /// # Errors
     /// `files-path`, `files-not-granted`, `files-missing`, `files-kind` if it is not a folder,
     /// `files-too-large` if it has more than [`LIST_LIMIT`] entries, `files-denied`, `files-disk`.
-    pub fn list(&self, path: &str) -> Result<Vec<DirEntry>, CapabilityError> {
+    pub fn list(&self, path: &str) -> Result<Vec<DirEntry>, OperationError> {
         let (folder, place) = self.resolve(path)?;
         folder.list(&place)
     }
@@ -196,7 +196,7 @@ impl Files {
     ///
     /// # Errors
     /// `files-path`, `files-not-granted`, `files-denied`, `files-disk`.
-    pub fn stat(&self, path: &str) -> Result<Option<Stat>, CapabilityError> {
+    pub fn stat(&self, path: &str) -> Result<Option<Stat>, OperationError> {
         let (folder, place) = self.resolve(path)?;
         folder.stat(&place)
     }
@@ -207,7 +207,7 @@ impl Files {
     /// `files-path`, `files-not-granted`, `files-missing`, `files-kind` if it is neither a file nor
     /// an empty folder, `files-denied` if a component of the path is a symlink or the system denies
     /// it, `files-protected`, `files-disk`.
-    pub fn remove(&self, path: &str) -> Result<(), CapabilityError> {
+    pub fn remove(&self, path: &str) -> Result<(), OperationError> {
         let (folder, place) = self.resolve(path)?;
         folder.remove(&place)
     }
@@ -219,12 +219,12 @@ impl Files {
     /// `files-denied` if a component of the path is a symlink or the system denies it,
     /// `files-protected`, `files-disk`. The effects are `started` if some of the folders were
     /// created.
-    pub fn make_folder(&self, path: &str) -> Result<(), CapabilityError> {
+    pub fn make_folder(&self, path: &str) -> Result<(), OperationError> {
         let (folder, place) = self.resolve(path)?;
         folder.make_folder(&place)
     }
 
-    fn resolve<'a>(&self, path: &'a str) -> Result<(&GrantedDir, ToolPath<'a>), CapabilityError> {
+    fn resolve<'a>(&self, path: &'a str) -> Result<(&GrantedDir, ToolPath<'a>), OperationError> {
         let place = ToolPath::parse(path)?;
         let folder =
             self.folders.get(place.folder).ok_or_else(|| error::folder_not_granted(&place, self.folders.keys()))?;

@@ -3,12 +3,10 @@
 //! Invariant: nothing happens that a grant does not name, and every error reports whether the
 //! operation took effect.
 
-mod error;
 mod files;
 mod meters;
 mod net;
 
-pub use error::{CapabilityError, Effects};
 pub use files::{
     DirEntry, FILE_LIMIT, FileKind, Files, FilesConfig, FolderError, LIST_LIMIT, PATH_LIMIT, ProtectedPath, Stat,
     WriteMode, folder_refusal,
@@ -18,3 +16,4 @@ pub use net::{
     Body, Net, NetConfig, NetSession, NetSessionConfig, Redirect, Request, Resolve, Response, Roots, RootsError,
     Secret, SecretError, SystemResolver,
 };
+pub use toolcell_protocol::{Effects, OperationError};

@@ -62,7 +62,7 @@ pub use tls::RootsError;
 /// let url = "http://2130706433/".to_owned();
 /// let request = Request { url, method: "GET".into(), headers: Vec::new(), redirect: Redirect::Follow, body: None };
 /// let failure = run.fetch(1, request).await.unwrap_err();
-/// assert_eq!((failure.code, failure.effects), ("net-address", Effects::None));
+/// assert_eq!((&*failure.code, failure.effects), ("net-address", Effects::None));
 /// # Ok(())
 /// # }
 /// ```

@@ -9,9 +9,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use toolcell_host::{
-    AcquireError, Budget, CallContext, CallDeadline, CallError, CallLimiter, CallStatus, ENGINE_VERSION, GUEST_DIGEST,
-    ImageKind, Json, MAX_NESTED_CALLS, Params, Report, ResumeError, SandboxConfig, Script, StartError, Stop,
-    SuspendedCall,
+    AcquireError, Backend, Budget, CallContext, CallDeadline, CallError, CallLimiter, CallStatus, ENGINE_VERSION,
+    GUEST_DIGEST, ImageKind, Interruption, Json, MAX_NESTED_CALLS, Params, PrepareResult, PreparedScript, Report,
+    ResumeError, SandboxConfig, Script, StartError, Stop, SuspendedCall,
 };
 
 use crate::channel::{ChannelError, WaitMode};
@@ -57,36 +57,25 @@ pub struct JailedScript {
 }
 
 impl JailedScript {
-    /// Returns the heap size of this value in the host, in bytes. Workers cache the evaluated
-    /// script as long as there is room.
-    #[must_use]
-    pub fn held_bytes(&self) -> usize {
-        size_of::<Self>() + self.name.len() + self.source.len() + self.manifest.as_str().len()
-    }
-
-    /// Returns the fuel that evaluating the script burned.
-    #[must_use]
-    pub fn load_fuel(&self) -> u64 {
-        self.load_fuel
-    }
-
-    /// Returns the script's description of its tools, as [`toolcell_host::Prepared::manifest`].
-    #[must_use]
-    pub fn manifest(&self) -> &Json {
-        &self.manifest
-    }
-
     fn source(&self) -> ScriptSource<'_> {
         ScriptSource { name: &self.name, source: &self.source }
     }
 }
 
-/// The result of loading a script.
-pub enum JailPrepareResult {
-    /// The script can be called.
-    Ready(JailedScript),
-    /// The script did not load.
-    Failed(Report),
+impl PreparedScript for JailedScript {
+    /// Returns the heap size of this value in the host, in bytes. Workers cache the evaluated
+    /// script as long as there is room.
+    fn held_bytes(&self) -> usize {
+        size_of::<Self>() + self.name.len() + self.source.len() + self.manifest.as_str().len()
+    }
+
+    fn load_fuel(&self) -> u64 {
+        self.load_fuel
+    }
+
+    fn manifest(&self) -> &Json {
+        &self.manifest
+    }
 }
 
 impl Jail {
@@ -161,26 +150,26 @@ impl Jail {
     ///
     /// # Errors
     /// `limit-invalid`, `busy`, `no-instance`, `profile-in-jail`. Faults of the script are reported
-    /// as a [`JailPrepareResult`].
+    /// as a [`PrepareResult`].
     pub fn prepare(
         &self,
         script: &Script<'_>,
         budget: &Budget,
         run: &CallContext<'_>,
-    ) -> Result<JailPrepareResult, CallError> {
+    ) -> Result<PrepareResult<JailedScript>, CallError> {
         let source = ScriptSource { name: script.name, source: script.source };
         let id = self.next_script_id.fetch_add(1, Ordering::Relaxed);
         let came =
             self.with_worker(budget, run, Report::not_started, |exchange| exchange.prepare(id, source, budget))?;
         let (load_fuel, manifest, form) = match came {
             CallReply::Ready { load_fuel, manifest, load_mode: form } => (load_fuel, manifest, form),
-            CallReply::Finished(report) => return Ok(JailPrepareResult::Failed(*report)),
+            CallReply::Finished(report) => return Ok(PrepareResult::Failed(*report)),
             CallReply::Suspended(_) | CallReply::ScriptMismatch => {
                 return Err(CallError::bug("the worker sent an unexpected reply to a script"));
             }
         };
         let (name, source) = (script.name.to_owned(), script.source.to_owned());
-        Ok(JailPrepareResult::Ready(JailedScript {
+        Ok(PrepareResult::Ready(JailedScript {
             id,
             name,
             source,
@@ -341,6 +330,65 @@ impl Jail {
 
     fn idle(&self) -> MutexGuard<'_, Vec<Worker>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Backend for Jail {
+    type Prepared = JailedScript;
+
+    fn prepare(
+        &self,
+        script: &Script<'_>,
+        budget: &Budget,
+        run: &CallContext<'_>,
+    ) -> Result<PrepareResult<JailedScript>, CallError> {
+        self.prepare(script, budget, run)
+    }
+
+    fn call(
+        &self,
+        prepared: &JailedScript,
+        params: &Params,
+        budget: &Budget,
+        run: &CallContext<'_>,
+    ) -> Result<Report, CallError> {
+        self.call(prepared, params, budget, run)
+    }
+
+    fn call_suspendable(
+        &self,
+        prepared: &JailedScript,
+        params: &Params,
+        budget: &Budget,
+        run: &CallContext<'_>,
+    ) -> Result<CallStatus, CallError> {
+        self.call_suspendable(prepared, params, budget, run)
+    }
+
+    fn resume(
+        &self,
+        suspended: &SuspendedCall,
+        script: &Script<'_>,
+        run: &CallContext<'_>,
+    ) -> Result<CallStatus, ResumeError> {
+        self.resume(suspended, script, run)
+    }
+
+    fn image(&self) -> ImageKind {
+        self.image()
+    }
+
+    fn rejected_images(&self) -> &[(ImageKind, String)] {
+        self.rejected_images()
+    }
+
+    fn interruption(&self) -> Interruption {
+        // A worker has one thread.
+        Interruption::FuelSlices
+    }
+
+    fn slots(&self) -> usize {
+        self.slots()
     }
 }
 

@@ -38,6 +38,6 @@ mod messages;
 mod fuzz;
 
 pub use confine::{ConfineError, Confinement, Landlock, confine};
-pub use jail::{Jail, JailPrepareResult, JailedScript};
+pub use jail::{Jail, JailedScript};
 pub use worker::Program;
 pub use worker_main::serve_if_worker;

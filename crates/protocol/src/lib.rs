@@ -7,12 +7,28 @@
 //! Invariant: this crate knows neither JavaScript nor Wasm. JSON crosses as text and is parsed by its consumer,
 //! so that numbers and lone surrogates are never changed in transit.
 
+#[cfg(feature = "host")]
+mod budget;
 mod frame;
+#[cfg(feature = "host")]
+mod host_call;
+#[cfg(feature = "host")]
+mod operation_error;
 mod reply;
 #[expect(clippy::ref_option_ref, reason = "what serde derives for bytes hands them over so")]
 mod request;
 
+#[cfg(feature = "host")]
+pub use budget::{Budget, FuelScope, LimitError};
 pub use frame::{FrameError, decode, encode};
+#[cfg(feature = "host")]
+pub use host_call::{
+    FetchReadRequest, FetchRequest, FileAction, FileRequest, FileWriteMode, HostRequest, KvCommitRequest, KvGetRequest,
+    KvListRequest, KvVersionCheck, KvWriteRequest, ParsedHostCall, Payload, PayloadError, RedirectMode, TimerRequest,
+    ToolCallRequest, UnknownKind,
+};
+#[cfg(feature = "host")]
+pub use operation_error::OperationError;
 pub use reply::{HostCall, LimitExceeded, Reply, Thrown, Warning};
 pub use request::{Call, CompletionRef, Effects, Grant, Load, OperationErrorRef, OperationOutputRef, Resume};
 

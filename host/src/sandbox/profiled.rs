@@ -42,7 +42,7 @@ impl Sandbox {
         if let Some(profile) = cell.take_profile() {
             slot.put(profile);
         }
-        let so_far = CallInProgress::new(prepared, params, budget, fuel, started);
+        let so_far = CallInProgress::new(prepared.script(), params, budget, fuel, started);
         match so_far.into_status(cell, turn, &attempt.deadline)? {
             SuspendableStatus::Finished(report) => Ok(report),
             SuspendableStatus::Suspended(_, never) => match never {},

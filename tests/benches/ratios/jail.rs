@@ -3,8 +3,8 @@
 
 use std::time::{Duration, Instant};
 
-use toolcell_host::{Budget, CallContext, Outcome, Params, Sandbox, SandboxConfig, Script};
-use toolcell_jail::{Jail, JailPrepareResult, JailedScript, Landlock, Program};
+use toolcell_host::{Budget, CallContext, Outcome, Params, PrepareResult, Sandbox, SandboxConfig, Script};
+use toolcell_jail::{Jail, JailedScript, Landlock, Program};
 
 use crate::engines::{STRING_REVERSE, Sample, Sealed};
 use crate::measure::Series;
@@ -50,8 +50,8 @@ pub(crate) fn measure(table: &mut Table, sandbox: &Sandbox) {
 fn prepare(jail: &Jail, sample: &Sample) -> JailedScript {
     let script = Script { name: "tool.js", source: sample.source };
     match jail.prepare(&script, &Budget::default(), &CallContext::default()).unwrap() {
-        JailPrepareResult::Ready(prepared) => prepared,
-        JailPrepareResult::Failed(report) => unreachable!("the tool does not load: {:?}", report.outcome),
+        PrepareResult::Ready(prepared) => prepared,
+        PrepareResult::Failed(report) => unreachable!("the tool does not load: {:?}", report.outcome),
     }
 }
 

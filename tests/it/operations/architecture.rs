@@ -42,12 +42,15 @@ fn code_of(file: &Path) -> String {
 
 #[test]
 fn the_sandbox_is_entered_in_one_place() {
-    // In-process calls and jailed calls start in the same place: `backend` dispatches, and only
-    // `execute` makes calls.
+    // In-process calls and jailed calls start in the same place: a prepared script of `backend` holds
+    // its sandbox, and only `execute` calls it.
     let of = |names: &[&str]| names.iter().map(|name| Path::new("crates/toolcell/src").join(name)).collect::<Vec<_>>();
     let both = of(&["execution/backend.rs", "execution/execute.rs"]);
-    assert_eq!(sources_with("sandbox.call("), both);
-    assert_eq!(sources_with("jail.call("), both[..1]);
+    assert_eq!(sources_with("prepared.call("), both[1..]);
+    assert_eq!(sources_with("backend.call("), both[..1]);
+    for words in ["sandbox.call", "jail.call"] {
+        assert!(sources_with(words).is_empty(), "{words}");
+    }
     assert_eq!(sources_with(".prepare("), both);
     assert_eq!(sources_with("Sandbox::new("), both[..1]);
     assert_eq!(sources_with("Jail::new("), both[..1]);
@@ -65,8 +68,10 @@ fn the_sandbox_is_entered_in_one_place() {
         ])
     );
     // A suspended run gets a new permit before it is resumed.
-    assert_eq!(sources_with("sandbox.call_suspendable("), both);
-    assert_eq!(sources_with("sandbox.resume("), both);
+    assert_eq!(sources_with("prepared.call_suspendable("), both[1..]);
+    assert_eq!(sources_with("backend.call_suspendable("), both[..1]);
+    assert_eq!(sources_with("sandbox.resume("), both[1..]);
+    assert_eq!(sources_with("backend.resume("), both[..1]);
     assert_eq!(sources_with("self.execute_suspendable("), of(&["execution/start.rs"]));
     assert_eq!(sources_with("self.resume_call("), of(&["execution/start.rs"]));
     assert_eq!(sources_with("toolbox.execute"), of(&["verification/proof/trial.rs"]));

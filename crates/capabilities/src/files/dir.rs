@@ -12,7 +12,6 @@ use cap_std::fs::{Dir, FileType, OpenOptions, OpenOptionsExt as _};
 use rustix::fs::OFlags;
 use toolcell_tool::{Access, FilesGrant};
 
-use crate::error::CapabilityError;
 use crate::files::FileKind;
 use crate::files::error::{
     FolderError, from_io, granted_folder_itself, is_symlink_error, protected, read_only, symlink_refused,
@@ -21,6 +20,7 @@ use crate::files::path::ToolPath;
 use crate::files::protected::ProtectedSet;
 use crate::files::quota::Quota;
 use crate::meters::Meter;
+use toolcell_protocol::OperationError;
 
 /// An opened folder with the remaining quotas of a run.
 pub(super) struct GrantedDir {
@@ -55,7 +55,7 @@ impl GrantedDir {
     }
 
     /// Fails if the folder is granted for reading only.
-    pub(super) fn check_writable(&self, place: &ToolPath<'_>) -> Result<(), CapabilityError> {
+    pub(super) fn check_writable(&self, place: &ToolPath<'_>) -> Result<(), OperationError> {
         match self.access {
             Access::Write => Ok(()),
             Access::Read => Err(read_only(place)),
@@ -64,7 +64,7 @@ impl GrantedDir {
 
     /// Opens the parent folder of an entry that will be changed, and returns it with the entry's
     /// name. `what` names the operation, for the error if the path is the granted folder itself.
-    pub(super) fn open_parent<'a>(&self, place: &ToolPath<'a>, what: &str) -> Result<(Dir, &'a str), CapabilityError> {
+    pub(super) fn open_parent<'a>(&self, place: &ToolPath<'a>, what: &str) -> Result<(Dir, &'a str), OperationError> {
         let Some((name, above)) = place.parts.split_last() else { return Err(granted_folder_itself(place, what)) };
         let mut dir = self.dir.try_clone().map_err(|error| from_io(place, &error))?;
         for part in above {
@@ -75,7 +75,7 @@ impl GrantedDir {
     }
 
     /// Fails if a folder on the path is protected or contains a protected path.
-    pub(super) fn check_unprotected(&self, place: &ToolPath<'_>, dir: &Dir) -> Result<(), CapabilityError> {
+    pub(super) fn check_unprotected(&self, place: &ToolPath<'_>, dir: &Dir) -> Result<(), OperationError> {
         match self.guard.protected_folder(dir) {
             Ok(None) => Ok(()),
             Ok(Some(_)) => Err(protected(place)),
@@ -90,7 +90,7 @@ pub(super) fn open_subdir_nofollow(dir: &Dir, part: &str) -> std::io::Result<Dir
 }
 
 /// Returns the error for a component of a path that cannot be opened.
-pub(super) fn traversal_error(place: &ToolPath<'_>, dir: &Dir, part: &str, error: &std::io::Error) -> CapabilityError {
+pub(super) fn traversal_error(place: &ToolPath<'_>, dir: &Dir, part: &str, error: &std::io::Error) -> OperationError {
     // Opening failed with ENOTDIR, but the entry is a symlink or a folder now: it was a symlink,
     // which the traversal does not follow.
     let was_link = || dir.symlink_metadata(part).is_ok_and(|metadata| metadata.is_symlink() || metadata.is_dir());

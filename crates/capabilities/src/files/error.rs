@@ -8,9 +8,9 @@ use std::io::{Error, ErrorKind};
 use rustix::io::Errno;
 use toolcell_tool::{FilesGrant, FolderName};
 
-use crate::error::CapabilityError;
 use crate::files::FileKind;
 use crate::files::path::{ToolPath, escape_for_display, invalid_path};
+use toolcell_protocol::OperationError;
 
 /// The names of JavaScript errors that tools see.
 const TYPE_ERROR: &str = "TypeError";
@@ -104,7 +104,7 @@ impl FolderError {
 pub(super) fn folder_not_granted<'a>(
     place: &ToolPath<'_>,
     granted: impl Iterator<Item = &'a String>,
-) -> CapabilityError {
+) -> OperationError {
     let name = escape_for_display(place.folder);
     let granted = granted.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     let granted = if granted.is_empty() { "granted: none".to_owned() } else { format!("granted: {granted}") };
@@ -112,7 +112,7 @@ pub(super) fn folder_not_granted<'a>(
         Ok(_) => format!("grant it in the policy: `[[grants.tools.TOOL.files]] name = \"{name}\", path = \"…\"`"),
         Err(_) => "a path must start with the name of a granted folder".to_owned(),
     };
-    CapabilityError::without_effects(
+    OperationError::without_effects(
         NOT_ALLOWED_ERROR,
         "files-not-granted",
         format!("no folder `{name}` is granted ({granted}); {line}"),
@@ -120,40 +120,40 @@ pub(super) fn folder_not_granted<'a>(
 }
 
 /// The folder is granted for reading only.
-pub(super) fn read_only(place: &ToolPath<'_>) -> CapabilityError {
+pub(super) fn read_only(place: &ToolPath<'_>) -> OperationError {
     let message = format!(
         "`{}` cannot be changed: the folder `{}` is granted read-only; set `access = \"write\"` in its grant",
         place.escape_for_display(),
         place.folder
     );
-    CapabilityError::without_effects(NOT_ALLOWED_ERROR, "files-not-granted", message)
+    OperationError::without_effects(NOT_ALLOWED_ERROR, "files-not-granted", message)
 }
 
 /// The path is protected: it decides what tools may do.
-pub(super) fn protected(place: &ToolPath<'_>) -> CapabilityError {
+pub(super) fn protected(place: &ToolPath<'_>) -> OperationError {
     let message = format!(
         "`{}` cannot be changed: it controls what tools may do, or leads to a file that does; write to another path",
         place.escape_for_display()
     );
-    CapabilityError::without_effects(NOT_ALLOWED_ERROR, "files-protected", message)
+    OperationError::without_effects(NOT_ALLOWED_ERROR, "files-protected", message)
 }
 
 /// The file holds secrets, so no tool may read it.
-pub(super) fn hidden(place: &ToolPath<'_>) -> CapabilityError {
+pub(super) fn hidden(place: &ToolPath<'_>) -> OperationError {
     let message = format!(
         "`{}` cannot be read: it holds secrets that no tool may see; read another file",
         place.escape_for_display()
     );
-    CapabilityError::without_effects(NOT_ALLOWED_ERROR, "files-protected", message)
+    OperationError::without_effects(NOT_ALLOWED_ERROR, "files-protected", message)
 }
 
 /// The entry does not have the required type.
-pub(super) fn wrong_kind(place: &ToolPath<'_>, why: &str) -> CapabilityError {
-    CapabilityError::without_effects(TYPE_ERROR, "files-kind", format!("`{}` {why}", place.escape_for_display()))
+pub(super) fn wrong_kind(place: &ToolPath<'_>, why: &str) -> OperationError {
+    OperationError::without_effects(TYPE_ERROR, "files-kind", format!("`{}` {why}", place.escape_for_display()))
 }
 
 /// The entry is not a regular file.
-pub(super) fn not_a_file(place: &ToolPath<'_>, kind: FileKind) -> CapabilityError {
+pub(super) fn not_a_file(place: &ToolPath<'_>, kind: FileKind) -> OperationError {
     wrong_kind(
         place,
         match kind {
@@ -164,54 +164,54 @@ pub(super) fn not_a_file(place: &ToolPath<'_>, kind: FileKind) -> CapabilityErro
 }
 
 /// The entry exists already.
-pub(super) fn already_exists(place: &ToolPath<'_>) -> CapabilityError {
+pub(super) fn already_exists(place: &ToolPath<'_>) -> OperationError {
     let message = format!(
         "`{}` already exists; write with the mode `replace`, or choose another name",
         place.escape_for_display()
     );
-    CapabilityError::without_effects("Error", "files-exists", message)
+    OperationError::without_effects("Error", "files-exists", message)
 }
 
 /// A component of the path is a symlink, in an operation that follows none.
-pub(super) fn symlink_refused(place: &ToolPath<'_>) -> CapabilityError {
+pub(super) fn symlink_refused(place: &ToolPath<'_>) -> OperationError {
     let message = format!("`{}` is or goes through a symlink; name its target", place.escape_for_display());
-    CapabilityError::without_effects(NOT_ALLOWED_ERROR, "files-denied", message)
+    OperationError::without_effects(NOT_ALLOWED_ERROR, "files-denied", message)
 }
 
 /// The granted folder itself can be neither removed nor written.
-pub(super) fn granted_folder_itself(place: &ToolPath<'_>, what: &str) -> CapabilityError {
+pub(super) fn granted_folder_itself(place: &ToolPath<'_>, what: &str) -> OperationError {
     wrong_kind(place, &format!("is the granted folder itself and cannot be {what}; name something in it"))
 }
 
 /// The operation exceeds the quota: the total of it, or the rest.
-pub(super) fn quota_exceeded(place: &ToolPath<'_>, bytes: u64, left: u64, most: u64, cap: &str) -> CapabilityError {
+pub(super) fn quota_exceeded(place: &ToolPath<'_>, bytes: u64, left: u64, most: u64, cap: &str) -> OperationError {
     let of = format!("`{cap}` in the grant of `{}` limits the bytes per run", place.folder);
     let shown = place.escape_for_display();
     if bytes > most {
         let message = format!("`{shown}` would take {bytes} bytes, the limit is {most}; {of}");
-        CapabilityError::without_effects(QUOTA_ERROR, "files-too-large", message)
+        OperationError::without_effects(QUOTA_ERROR, "files-too-large", message)
     } else {
         let message = format!("`{shown}` would take {bytes} bytes, but only {left} of {most} are left; {of}");
-        CapabilityError::without_effects(QUOTA_ERROR, "files-quota", message)
+        OperationError::without_effects(QUOTA_ERROR, "files-quota", message)
     }
 }
 
 /// The file or folder exceeds the limit for a single operation.
-pub(super) fn too_large(place: &ToolPath<'_>, what: &str, limit: u64) -> CapabilityError {
+pub(super) fn too_large(place: &ToolPath<'_>, what: &str, limit: u64) -> OperationError {
     let message =
         format!("`{}` has more than {limit} {what}, which is the limit; make it smaller", place.escape_for_display());
-    CapabilityError::without_effects(QUOTA_ERROR, "files-too-large", message)
+    OperationError::without_effects(QUOTA_ERROR, "files-too-large", message)
 }
 
 /// Translates an operating system error for the tool.
-pub(super) fn from_io(place: &ToolPath<'_>, error: &Error) -> CapabilityError {
+pub(super) fn from_io(place: &ToolPath<'_>, error: &Error) -> OperationError {
     let path = place.escape_for_display();
-    let not_allowed = |message| CapabilityError::without_effects(NOT_ALLOWED_ERROR, "files-denied", message);
-    let disk = |message| CapabilityError::without_effects("Error", "files-disk", message);
+    let not_allowed = |message| OperationError::without_effects(NOT_ALLOWED_ERROR, "files-denied", message);
+    let disk = |message| OperationError::without_effects("Error", "files-disk", message);
     match error.kind() {
         ErrorKind::NotFound => {
             let message = format!("`{path}` does not exist; list its parent");
-            CapabilityError::without_effects("NotFoundError", "files-missing", message)
+            OperationError::without_effects("NotFoundError", "files-missing", message)
         }
         ErrorKind::AlreadyExists => already_exists(place),
         ErrorKind::NotADirectory => wrong_kind(place, "is not a folder, or goes through a file; list its parent"),

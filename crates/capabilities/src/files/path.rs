@@ -3,7 +3,7 @@
 //! Invariant: each component of a [`ToolPath`] is a plain name: not empty, not `.` or `..`, and not
 //! the name of a temporary file of the host.
 
-use crate::error::CapabilityError;
+use toolcell_protocol::OperationError;
 
 /// The maximum length of a path, in bytes.
 pub const PATH_LIMIT: usize = 4_095;
@@ -24,7 +24,7 @@ pub(super) struct ToolPath<'a> {
 
 impl<'a> ToolPath<'a> {
     /// Parses a path into its components.
-    pub(super) fn parse(text: &'a str) -> Result<Self, CapabilityError> {
+    pub(super) fn parse(text: &'a str) -> Result<Self, OperationError> {
         let wrong = |why: &str| Err(invalid_path(text, why));
         if text.is_empty() {
             return wrong("it is empty; write it as `FOLDER/path`");
@@ -80,8 +80,8 @@ pub(super) fn escape_for_display(text: &str) -> String {
 }
 
 /// Creates the error of a path that is refused for its form.
-pub(super) fn invalid_path(path: &str, why: &str) -> CapabilityError {
-    CapabilityError::without_effects(
+pub(super) fn invalid_path(path: &str, why: &str) -> OperationError {
+    OperationError::without_effects(
         "TypeError",
         "files-path",
         format!("`{}` is not a valid path: {why}", escape_for_display(path)),

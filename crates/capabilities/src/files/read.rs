@@ -8,12 +8,12 @@ use std::io::{ErrorKind, Read as _};
 
 use cap_std::fs::{File, Metadata};
 
-use crate::error::CapabilityError;
 use crate::files::dir::{GrantedDir, file_kind, nonblocking_options};
 use crate::files::error::{from_io, hidden, not_a_file, quota_exceeded, too_large};
 use crate::files::path::{TEMP_FILE_PREFIX, ToolPath};
 use crate::files::quota::Reservation;
 use crate::files::{DirEntry, FileKind, Stat};
+use toolcell_protocol::OperationError;
 
 /// The maximum size of a file that can be read, in bytes. A file is passed to the tool as a whole.
 pub const FILE_LIMIT: u64 = 256 << 20;
@@ -25,7 +25,7 @@ const CHUNK_BYTES: u64 = 64 << 10;
 const CAP: &str = "read_bytes";
 
 impl GrantedDir {
-    pub(super) fn read(&self, place: &ToolPath<'_>) -> Result<Vec<u8>, CapabilityError> {
+    pub(super) fn read(&self, place: &ToolPath<'_>) -> Result<Vec<u8>, OperationError> {
         if place.parts.is_empty() {
             return Err(not_a_file(place, FileKind::Folder));
         }
@@ -55,7 +55,7 @@ impl GrantedDir {
         file: File,
         size: u64,
         mut taken: Reservation<'_>,
-    ) -> Result<Vec<u8>, CapabilityError> {
+    ) -> Result<Vec<u8>, OperationError> {
         let mut content = Vec::with_capacity(usize::try_from(size).unwrap_or_default());
         let mut file = file.take(size);
         file.read_to_end(&mut content).map_err(|error| from_io(place, &error))?;
@@ -76,7 +76,7 @@ impl GrantedDir {
         }
     }
 
-    pub(super) fn list(&self, place: &ToolPath<'_>) -> Result<Vec<DirEntry>, CapabilityError> {
+    pub(super) fn list(&self, place: &ToolPath<'_>) -> Result<Vec<DirEntry>, OperationError> {
         let said = |error: std::io::Error| from_io(place, &error);
         let entries = match &*place.relative() {
             "" => self.dir.entries(),
@@ -107,7 +107,7 @@ impl GrantedDir {
         Ok(all)
     }
 
-    pub(super) fn stat(&self, place: &ToolPath<'_>) -> Result<Option<Stat>, CapabilityError> {
+    pub(super) fn stat(&self, place: &ToolPath<'_>) -> Result<Option<Stat>, OperationError> {
         let metadata = match &*place.relative() {
             "" => self.dir.dir_metadata(),
             below => self.dir.metadata(below),
@@ -122,7 +122,7 @@ impl GrantedDir {
     }
 }
 
-fn check_file(place: &ToolPath<'_>, metadata: &Metadata) -> Result<(), CapabilityError> {
+fn check_file(place: &ToolPath<'_>, metadata: &Metadata) -> Result<(), OperationError> {
     match file_kind(metadata.file_type()) {
         FileKind::File => Ok(()),
         other => Err(not_a_file(place, other)),

@@ -9,14 +9,14 @@ use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt as _};
 use cap_std::fs::Dir;
 use rustix::fs::{FlockOperation, flock};
 
-use crate::error::{CapabilityError, Effects};
 use crate::files::FileKind;
 use crate::files::dir::{GrantedDir, file_kind, nonblocking_options, open_subdir_nofollow, sync_dir, traversal_error};
 use crate::files::error::{from_io, symlink_refused, wrong_kind};
 use crate::files::path::{TEMP_FILE_PREFIX, ToolPath};
+use toolcell_protocol::{Effects, OperationError};
 
 impl GrantedDir {
-    pub(super) fn remove(&self, place: &ToolPath<'_>) -> Result<(), CapabilityError> {
+    pub(super) fn remove(&self, place: &ToolPath<'_>) -> Result<(), OperationError> {
         self.check_writable(place)?;
         let (parent, name) = self.open_parent(place, "removed")?;
         let metadata = parent.symlink_metadata(name).map_err(|error| from_io(place, &error))?;
@@ -30,7 +30,7 @@ impl GrantedDir {
         sync_dir(&parent).map_err(|error| from_io(place, &error).with_effects(Effects::Committed))
     }
 
-    pub(super) fn make_folder(&self, place: &ToolPath<'_>) -> Result<(), CapabilityError> {
+    pub(super) fn make_folder(&self, place: &ToolPath<'_>) -> Result<(), OperationError> {
         self.check_writable(place)?;
         let mut effects = Effects::None;
         let mut dir = self.dir.try_clone().map_err(|error| from_io(place, &error))?;

@@ -13,12 +13,12 @@ use cap_std::fs::{Dir, File, MetadataExt as _, OpenOptions, OpenOptionsExt as _,
 use rustix::fs::{FlockOperation, RenameFlags, flock, renameat_with};
 use rustix::io::Errno;
 
-use crate::error::{CapabilityError, Effects};
 use crate::files::dir::{GrantedDir, file_kind, nonblocking_options, sync_dir};
 use crate::files::error::{already_exists, from_io, not_a_file, protected, quota_exceeded, symlink_refused};
 use crate::files::path::{TEMP_FILE_PREFIX, ToolPath};
 use crate::files::quota::Reservation;
 use crate::files::{FileKind, WriteMode};
+use toolcell_protocol::{Effects, OperationError};
 
 /// The mode of a new file, before the umask applies.
 const DEFAULT_MODE: u32 = 0o666;
@@ -28,7 +28,7 @@ const PERMISSION_BITS: u32 = 0o777;
 const CAP: &str = "bytes";
 
 impl GrantedDir {
-    pub(super) fn write(&self, place: &ToolPath<'_>, content: &[u8], mode: WriteMode) -> Result<(), CapabilityError> {
+    pub(super) fn write(&self, place: &ToolPath<'_>, content: &[u8], mode: WriteMode) -> Result<(), OperationError> {
         self.check_writable(place)?;
         let (parent, name) = self.open_parent(place, "written")?;
         let there = self.existing_entry(place, &parent, name)?;
@@ -73,7 +73,7 @@ impl GrantedDir {
         place: &ToolPath<'_>,
         parent: &Dir,
         name: &str,
-    ) -> Result<Option<ExistingEntry>, CapabilityError> {
+    ) -> Result<Option<ExistingEntry>, OperationError> {
         let metadata = match parent.symlink_metadata(name) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             other => other.map_err(|error| from_io(place, &error))?,
@@ -93,7 +93,7 @@ impl GrantedDir {
         name: &str,
         content: &[u8],
         taken: Reservation<'_>,
-    ) -> Result<(), CapabilityError> {
+    ) -> Result<(), OperationError> {
         let (mut file, made) = open_append(parent, name).map_err(|error| from_io(place, &error))?;
         let begun = if made { Effects::Started } else { Effects::None };
         let metadata = file.metadata().map_err(|error| from_io(place, &error).with_effects(begun))?;

@@ -11,12 +11,12 @@ use ipnet::IpNet;
 use toolcell_tool::{Method, NetGrant, NetPart, NetRequest, Scheme};
 use url::{Host, Url};
 
-use crate::error::CapabilityError;
 use crate::meters::Meter;
 use crate::net::error::{self, quota_error, type_error};
 use crate::net::pool::{Decompression, PoolKey};
 use crate::net::rate_limit::RateLimits;
 use crate::net::ssrf;
+use toolcell_protocol::OperationError;
 
 /// The grants of a run with its usage counters.
 pub(super) struct Authorizer {
@@ -51,7 +51,7 @@ impl Authorizer {
     }
 
     /// Checks a request against the grants, except for the addresses that a host name resolves to.
-    pub(super) fn authorize<'a>(&'a self, url: &'a Url, method: Method) -> Result<Authorized<'a>, CapabilityError> {
+    pub(super) fn authorize<'a>(&'a self, url: &'a Url, method: Method) -> Result<Authorized<'a>, OperationError> {
         let origin = origin(url);
         let not_asked = || type_error("net-url", "the URL cannot be requested; write it as `https://host/path`");
         let scheme = Scheme::from_name(url.scheme()).ok_or_else(not_asked)?;
@@ -80,12 +80,7 @@ impl Authorizer {
 
     /// Counts a request against the limits of this run and of all runs that it is nested in.
     /// Returns the maximum size of the response, in bytes.
-    pub(super) fn admit(
-        &self,
-        allowed: &Authorized<'_>,
-        body: u64,
-        rates: &RateLimits,
-    ) -> Result<u64, CapabilityError> {
+    pub(super) fn admit(&self, allowed: &Authorized<'_>, body: u64, rates: &RateLimits) -> Result<u64, OperationError> {
         let limit = self.admit_by_any(&allowed.grants, &allowed.origin, body, rates)?;
         let mut counted = vec![self];
         let mut above = self.caller.as_deref();
@@ -113,7 +108,7 @@ impl Authorizer {
         origin: &str,
         body: u64,
         rates: &RateLimits,
-    ) -> Result<u64, CapabilityError> {
+    ) -> Result<u64, OperationError> {
         let mut first = None;
         for grant in grants {
             match self.admit_by(grant, origin, body, rates) {
@@ -128,7 +123,7 @@ impl Authorizer {
         self.meter.calls.fetch_sub(1, Ordering::Relaxed);
     }
 
-    fn admit_by(&self, grant: &NetGrant, origin: &str, body: u64, rates: &RateLimits) -> Result<(), CapabilityError> {
+    fn admit_by(&self, grant: &NetGrant, origin: &str, body: u64, rates: &RateLimits) -> Result<(), OperationError> {
         if body > grant.request_bytes {
             let message = format!(
                 "the body for {origin} has {body} bytes, the limit is {}; send less, or raise `request_bytes`",
@@ -160,7 +155,7 @@ impl Authorizer {
 
     /// Returns the error that names the mismatch of the closest grant, and the policy line that
     /// would allow the request.
-    fn not_granted(&self, request: &NetRequest<'_>, origin: &str) -> CapabilityError {
+    fn not_granted(&self, request: &NetRequest<'_>, origin: &str) -> OperationError {
         let asked = format!("{} {origin}", request.method.name());
         let nearest = self.grants.iter().rev().filter_map(|grant| Some((grant.first_mismatch(request)?, grant)));
         // Parts are checked in order, so the closest grant is the one whose mismatch is the last

@@ -6,20 +6,20 @@
 use std::error::Error;
 use std::io;
 
-use crate::error::{CapabilityError, Effects};
 use crate::net::ssrf::BlockedAddress;
+use toolcell_protocol::{Effects, OperationError};
 
 /// The maximum length of quoted external text in a message, in characters.
 const MAX_SHOWN_CHARS: usize = 160;
 
 /// Creates the `TypeError` that `fetch` throws if there is no response.
-pub(super) fn type_error(code: &'static str, message: impl Into<String>) -> CapabilityError {
-    CapabilityError::without_effects("TypeError", code, message)
+pub(super) fn type_error(code: &'static str, message: impl Into<String>) -> OperationError {
+    OperationError::without_effects("TypeError", code, message)
 }
 
 /// Creates the error of an exceeded limit.
-pub(super) fn quota_error(code: &'static str, message: impl Into<String>) -> CapabilityError {
-    CapabilityError::without_effects("QuotaExceededError", code, message)
+pub(super) fn quota_error(code: &'static str, message: impl Into<String>) -> OperationError {
+    OperationError::without_effects("QuotaExceededError", code, message)
 }
 
 /// Escapes control characters of external text and shortens it, for messages of one line.
@@ -32,14 +32,14 @@ pub(super) fn escape_for_display(text: &str) -> String {
 }
 
 /// Returns the error of a blocked address, with the grant that would allow it.
-pub(super) fn blocked_address(refused: &BlockedAddress) -> CapabilityError {
+pub(super) fn blocked_address(refused: &BlockedAddress) -> OperationError {
     let next =
         format!("to allow it, add `addresses = [\"{}\"]` to a `net` grant that names this host", refused.address);
     type_error("net-address", format!("{refused}; {next}"))
 }
 
 /// Returns the error of a request without a response.
-pub(super) fn no_response(error: &reqwest::Error, origin: &str) -> CapabilityError {
+pub(super) fn no_response(error: &reqwest::Error, origin: &str) -> OperationError {
     if let Some(refused) = find_cause::<BlockedAddress>(error) {
         return blocked_address(refused);
     }
@@ -65,7 +65,7 @@ pub(super) fn no_response(error: &reqwest::Error, origin: &str) -> CapabilityErr
 }
 
 /// Returns the error of a response body that broke off.
-pub(super) fn body_interrupted(error: &reqwest::Error, origin: &str) -> CapabilityError {
+pub(super) fn body_interrupted(error: &reqwest::Error, origin: &str) -> OperationError {
     // Decompression fails with its own I/O errors, reading with errors of HTTP.
     let packed = find_cause::<hyper::Error>(error).is_none() && find_cause::<io::Error>(error).is_some();
     let why = if packed { "its compressed data is corrupt".to_owned() } else { reason(error) };
@@ -75,7 +75,7 @@ pub(super) fn body_interrupted(error: &reqwest::Error, origin: &str) -> Capabili
 }
 
 /// Returns the error of a response body that cannot be decompressed.
-pub(super) fn decompression_failed(origin: &str) -> CapabilityError {
+pub(super) fn decompression_failed(origin: &str) -> OperationError {
     let next = "the server processed the request; retry only if that is safe";
     let message = format!("the response of {origin} was interrupted: its compressed data is corrupt; {next}");
     type_error("net-broken", message).with_effects(Effects::Committed)

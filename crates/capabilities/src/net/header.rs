@@ -6,9 +6,9 @@
 use data_encoding::BASE64;
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 
-use crate::error::CapabilityError;
 use crate::net::error::{escape_for_display, type_error};
 use crate::net::placeholder::{self, BodyEncoding};
+use toolcell_protocol::OperationError;
 
 /// The maximum number of headers of a request, and their maximum total size in bytes.
 const MAX_HEADERS: usize = 256;
@@ -70,8 +70,8 @@ impl Header {
     /// Returns the value with the placeholders replaced by secrets.
     pub(super) fn fill<'v>(
         &self,
-        value: impl FnMut(&str) -> Result<&'v str, CapabilityError>,
-    ) -> Result<Vec<u8>, CapabilityError> {
+        value: impl FnMut(&str) -> Result<&'v str, OperationError>,
+    ) -> Result<Vec<u8>, OperationError> {
         match self.credentials() {
             None => placeholder::fill(&self.value, BodyEncoding::Plain, value),
             Some(credentials) => {
@@ -93,7 +93,7 @@ impl Header {
 
 /// Rejects range requests to a host to which some tool may send a secret: a secret that is returned
 /// in parts would not be recognized.
-pub(super) fn reject_range_headers(fields: &[Header], origin: &str) -> Result<(), CapabilityError> {
+pub(super) fn reject_range_headers(fields: &[Header], origin: &str) -> Result<(), OperationError> {
     let Some(field) = fields.iter().find(|field| RANGE_HEADERS.contains(&field.name.as_str())) else { return Ok(()) };
     let message = format!(
         "the header `{}` cannot be sent to {origin}: a tool may send a secret there, and partial responses are not \
@@ -109,7 +109,7 @@ fn cgi_name(name: &str) -> String {
 }
 
 /// Parses the headers of a tool's request and drops those that it cannot set.
-pub(super) fn parse(headers: &[(String, String)]) -> Result<Vec<Header>, CapabilityError> {
+pub(super) fn parse(headers: &[(String, String)]) -> Result<Vec<Header>, OperationError> {
     let bytes: usize = headers.iter().map(|(name, value)| name.len() + value.len()).sum();
     if headers.len() > MAX_HEADERS || bytes > MAX_HEADERS_BYTES {
         let have = format!("{} headers with {bytes} bytes", headers.len());
@@ -134,7 +134,7 @@ pub(super) fn parse(headers: &[(String, String)]) -> Result<Vec<Header>, Capabil
     Ok(fields)
 }
 
-fn parse_one(name: &str, value: &str) -> Result<Option<Header>, CapabilityError> {
+fn parse_one(name: &str, value: &str) -> Result<Option<Header>, OperationError> {
     let wrong = |why: &str| {
         type_error("net-header", format!("the header `{}` cannot be sent: {why}", escape_for_display(name)))
     };
@@ -160,7 +160,7 @@ fn parse_one(name: &str, value: &str) -> Result<Option<Header>, CapabilityError>
 }
 
 /// Appends a header whose placeholders were replaced.
-pub(super) fn append(to: &mut HeaderMap, field: &Header, filled: &[u8]) -> Result<(), CapabilityError> {
+pub(super) fn append(to: &mut HeaderMap, field: &Header, filled: &[u8]) -> Result<(), OperationError> {
     let wrong = || type_error("net-header", format!("the header `{}` cannot be sent; encode its value", field.name));
     let mut value = HeaderValue::from_bytes(filled).map_err(|_| wrong())?;
     value.set_sensitive(filled != field.value || field.name == AUTHORIZATION);

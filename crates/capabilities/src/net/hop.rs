@@ -7,12 +7,12 @@ use reqwest::header::HeaderMap;
 use toolcell_tool::{Method, SecretLocation as Place};
 use url::Url;
 
-use crate::error::CapabilityError;
 use crate::net::error::type_error;
 use crate::net::header::{self, Header};
 use crate::net::placeholder::{self, BodyEncoding};
 use crate::net::request::ValidRequest;
 use crate::net::secret::{Destination, Secrets};
+use toolcell_protocol::OperationError;
 
 /// The header that marks retries of the same request (draft-ietf-httpapi-idempotency-key-header).
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
@@ -64,7 +64,7 @@ impl Hop {
     }
 
     /// Creates the HTTP request, with placeholders replaced by secrets.
-    pub(super) fn fill(&self, secrets: &Secrets) -> Result<reqwest::Request, CapabilityError> {
+    pub(super) fn fill(&self, secrets: &Secrets) -> Result<reqwest::Request, OperationError> {
         let to = self.destination();
         let mut url = self.url.clone();
         url.set_fragment(None);

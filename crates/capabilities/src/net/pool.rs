@@ -11,9 +11,9 @@ use reqwest::Client;
 use reqwest::redirect::Policy;
 use toolcell_tool::Scheme;
 
-use crate::error::CapabilityError;
 use crate::net::dns::GuardedResolver;
 use crate::net::{Shared, error};
+use toolcell_protocol::OperationError;
 
 /// The timeout for name resolution, connecting and the TLS handshake together.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -49,7 +49,7 @@ impl ClientPool {
     }
 
     /// Returns the client for a key, and creates it on first use.
-    pub(super) async fn get_or_create(&self, reach: PoolKey, shared: &Shared) -> Result<Client, CapabilityError> {
+    pub(super) async fn get_or_create(&self, reach: PoolKey, shared: &Shared) -> Result<Client, OperationError> {
         if let Some(client) = self.cached(&reach) {
             return Ok(client);
         }

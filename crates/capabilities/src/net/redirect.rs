@@ -10,12 +10,12 @@ use reqwest::header::{AUTHORIZATION, COOKIE, HeaderName, LOCATION};
 use toolcell_tool::Method;
 use url::Url;
 
-use crate::error::{CapabilityError, Effects};
 use crate::net::authorize::origin;
 use crate::net::error::{escape_for_display, type_error};
 use crate::net::hop::{Author, Hop};
 use crate::net::request::{Redirect, check_url};
 use crate::net::secret::Secrets;
+use toolcell_protocol::{Effects, OperationError};
 
 /// The maximum number of redirects (Fetch, "HTTP-redirect fetch", step 7).
 pub(super) const MAX_REDIRECTS: usize = 20;
@@ -40,7 +40,7 @@ pub(super) fn decide(
     redirect: Redirect,
     secrets: &Secrets,
     mentioned: impl FnOnce(&[u8]) -> BTreeSet<usize>,
-) -> Result<RedirectAction, CapabilityError> {
+) -> Result<RedirectAction, OperationError> {
     let status = answer.status().as_u16();
     let Some(location) = answer.headers().get(LOCATION) else { return Ok(RedirectAction::Deliver) };
     let to = hop.url.join(&String::from_utf8_lossy(location.as_bytes()));

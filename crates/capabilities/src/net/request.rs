@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 use toolcell_tool::{Method, Scheme, SecretLocation as Place};
 use url::Url;
 
-use crate::error::CapabilityError;
 use crate::net::error::{self, type_error};
 use crate::net::header::{self, Header};
 use crate::net::placeholder::{self, BodyEncoding};
+use toolcell_protocol::OperationError;
 
 /// The maximum length of a URL, in bytes.
 const MAX_URL_BYTES: usize = 32 << 10;
@@ -57,7 +57,7 @@ pub(super) struct ValidRequest {
 }
 
 impl ValidRequest {
-    pub(super) fn parse(request: Request) -> Result<Self, CapabilityError> {
+    pub(super) fn parse(request: Request) -> Result<Self, OperationError> {
         let Request { url, method, headers, redirect, body } = request;
         let url = parse_url(&url)?;
         // A secret in a path would appear in the logs of every server on the way.
@@ -77,7 +77,7 @@ impl ValidRequest {
     }
 }
 
-fn parse_url(text: &str) -> Result<Url, CapabilityError> {
+fn parse_url(text: &str) -> Result<Url, OperationError> {
     let wrong = |why: &str| type_error("net-url", format!("the URL cannot be requested: {why}"));
     if text.len() > MAX_URL_BYTES {
         return Err(wrong(&format!("it has {} bytes, the limit is {MAX_URL_BYTES}", text.len())));
@@ -104,7 +104,7 @@ pub(super) fn check_url(url: &Url) -> Result<(), String> {
     Ok(())
 }
 
-fn parse_method(text: &str) -> Result<Method, CapabilityError> {
+fn parse_method(text: &str) -> Result<Method, OperationError> {
     let normalized = NORMALIZED_METHODS.into_iter().find(|method| method.name().eq_ignore_ascii_case(text));
     normalized.or_else(|| Method::from_name(text)).ok_or_else(|| {
         let names = Method::ALL.map(Method::name).join(", ");

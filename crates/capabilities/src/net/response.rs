@@ -12,11 +12,11 @@ use reqwest::Version;
 use reqwest::header::{CONTENT_ENCODING, CONTENT_LENGTH, HeaderName, LOCATION};
 use url::Url;
 
-use crate::error::{CapabilityError, Effects};
 use crate::net::decompress::Decompressor;
 use crate::net::error;
 use crate::net::origin_limiter::OriginPermit;
 use crate::net::redact::{Redactor, StreamRedactor};
+use toolcell_protocol::{Effects, OperationError};
 
 /// The maximum size of a chunk, in bytes.
 const MAX_CHUNK_BYTES: usize = 64 << 10;
@@ -119,7 +119,7 @@ pub struct Body {
 enum Source {
     Answer(Box<reqwest::Response>),
     Ended,
-    Failed(CapabilityError),
+    Failed(OperationError),
 }
 
 impl Body {
@@ -128,7 +128,7 @@ impl Body {
     ///
     /// # Errors
     /// `net-response-too-large`, `net-broken`; later calls return the same error.
-    pub async fn read(&mut self) -> Result<Option<Vec<u8>>, CapabilityError> {
+    pub async fn read(&mut self) -> Result<Option<Vec<u8>>, OperationError> {
         loop {
             if !self.ready.is_empty() {
                 let rest = self.ready.split_off(self.ready.len().min(MAX_CHUNK_BYTES));
@@ -183,7 +183,7 @@ impl Body {
     }
 
     /// Ends the transfer with an error and discards data that was not returned yet.
-    fn fail(&mut self, mut failure: CapabilityError) {
+    fn fail(&mut self, mut failure: OperationError) {
         failure.message = self.redaction.redactor().redact_text(&failure.message);
         self.ready.clear();
         self.close(Source::Failed(failure));

@@ -8,8 +8,8 @@ use std::fmt;
 
 use toolcell_tool::{SecretGrant, SecretLocation as Place};
 
-use crate::error::CapabilityError;
 use crate::net::error::type_error;
+use toolcell_protocol::OperationError;
 
 /// The allowed size of a value, in bytes. A shorter value could occur in responses by chance.
 const VALUE_BYTES: std::ops::RangeInclusive<usize> = 8..=8_192;
@@ -143,7 +143,7 @@ impl Secrets {
 
     /// Returns the value of a secret, if it may be sent at this location of a request to this
     /// destination.
-    pub(super) fn value(&self, name: &str, place: Place, to: Destination<'_>) -> Result<&str, CapabilityError> {
+    pub(super) fn value(&self, name: &str, place: Place, to: Destination<'_>) -> Result<&str, OperationError> {
         let found = self.all[..self.own].iter().find(|(grant, _)| grant.name.as_str() == name);
         let Some((grant, secret)) = found else {
             let next = "grant it to the tool with `secrets` in the policy";
@@ -170,7 +170,7 @@ impl Secrets {
         &self,
         mentioned: &BTreeSet<usize>,
         to: Destination<'_>,
-    ) -> Result<(), CapabilityError> {
+    ) -> Result<(), OperationError> {
         mentioned
             .iter()
             .filter_map(|index| self.all.get(*index))
@@ -182,7 +182,7 @@ fn allows_host(grant: &SecretGrant, host: &str) -> bool {
     grant.hosts.iter().any(|pattern| pattern.covers(host))
 }
 
-fn check_destination(grant: &SecretGrant, to: Destination<'_>) -> Result<(), CapabilityError> {
+fn check_destination(grant: &SecretGrant, to: Destination<'_>) -> Result<(), OperationError> {
     let (name, host) = (&grant.name, to.host);
     if !allows_host(grant, host) {
         let next = format!("the policy needs `\"{host}\"` in the `hosts` of this secret");

@@ -10,7 +10,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use reqwest::StatusCode;
 use reqwest::header::{ACCEPT_ENCODING, CONTENT_RANGE, HeaderValue};
 
-use crate::error::{CapabilityError, Effects};
 use crate::net::authorize::{Authorizer, origin};
 use crate::net::decompress::{self, Decompressor};
 use crate::net::error::{self, type_error};
@@ -23,6 +22,7 @@ use crate::net::request::{Request, ValidRequest};
 use crate::net::response::{LocationVisibility, Response, ResponseMeta};
 use crate::net::secret::Secrets;
 use crate::net::{NetSessionConfig, Shared, header};
+use toolcell_protocol::{Effects, OperationError};
 
 /// The network session of a run. It can be used by several requests concurrently.
 pub struct NetSession {
@@ -79,28 +79,28 @@ impl NetSession {
     /// `net-range`, `net-coding`: a secret in the response could not be recognized.
     /// `net-too-many-calls`, `net-rate`, `net-request-too-large`: a limit is exceeded.
     /// `net-unreachable`, `net-tls`, `net-broken`, `net-redirect`: there is no usable response.
-    pub async fn fetch(&self, id: u32, request: Request) -> Result<Response, CapabilityError> {
+    pub async fn fetch(&self, id: u32, request: Request) -> Result<Response, OperationError> {
         let fetched = self.follow(id, request).await;
         if let Err(failure) = &fetched {
-            tracing::debug!(code = failure.code, effects = ?failure.effects, "a request failed");
+            tracing::debug!(code = &*failure.code, effects = ?failure.effects, "a request failed");
         }
         match fetched {
             Ok(response) => Ok(response),
             // Messages are short, so they are searched for all secrets.
             Err(failure) => {
                 let redactor = self.redactor(self.secrets.all())?;
-                Err(CapabilityError { message: redactor.redact_text(&failure.message), ..failure })
+                Err(OperationError { message: redactor.redact_text(&failure.message), ..failure })
             }
         }
     }
 
-    async fn follow(&self, id: u32, request: Request) -> Result<Response, CapabilityError> {
+    async fn follow(&self, id: u32, request: Request) -> Result<Response, OperationError> {
         let asked = ValidRequest::parse(request)?;
         let redirect = asked.redirect;
         let mut hop = Hop::new(asked, &self.run, id);
         let mut done = Effects::None;
         for _ in 0..=redirect::MAX_REDIRECTS {
-            let known = |failure: CapabilityError| {
+            let known = |failure: OperationError| {
                 let effects = failure.effects.max(done);
                 failure.with_effects(effects)
             };
@@ -126,7 +126,7 @@ impl NetSession {
     }
 
     /// Sends a single request of the chain.
-    async fn send(&self, hop: &Hop) -> Result<AnsweredRequest, CapabilityError> {
+    async fn send(&self, hop: &Hop) -> Result<AnsweredRequest, OperationError> {
         let mut allowed = self.authorizer.authorize(&hop.url, hop.method)?;
         let mut request = hop.fill(&self.secrets)?;
         // If some tool may send a secret to this host, the response must be complete and
@@ -148,7 +148,7 @@ impl NetSession {
     }
 
     /// Returns the redactor for some of the secrets.
-    fn redactor(&self, places: Vec<usize>) -> Result<Arc<Redactor>, CapabilityError> {
+    fn redactor(&self, places: Vec<usize>) -> Result<Arc<Redactor>, OperationError> {
         let mut made = self.redactors.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(redactor) = made.get(&places) {
             return Ok(Arc::clone(redactor));
@@ -162,7 +162,7 @@ impl NetSession {
 
 /// Rejects a response in which a secret could not be recognized. Otherwise returns the decompressor
 /// of the body.
-fn check_searchable(answer: &reqwest::Response, origin: &str) -> Result<Decompressor, CapabilityError> {
+fn check_searchable(answer: &reqwest::Response, origin: &str) -> Result<Decompressor, OperationError> {
     let why = "a tool may send a secret there, and it could not be detected in that";
     if answer.status() == StatusCode::PARTIAL_CONTENT || answer.headers().contains_key(CONTENT_RANGE) {
         let message = format!("{origin} sent a partial response: {why}; request the whole");

@@ -10,9 +10,9 @@ use rustls::pki_types::pem::{self, PemObject as _};
 use rustls::{ClientConfig, RootCertStore};
 use tokio::sync::OnceCell;
 
-use crate::error::CapabilityError;
 use crate::net::Roots;
 use crate::net::error;
+use toolcell_protocol::OperationError;
 
 /// The error of loading the trusted root certificates.
 #[derive(Debug, thiserror::Error)]
@@ -82,7 +82,7 @@ impl Tls {
 
     /// Returns the configuration for clients that use https. The system's roots are loaded on first
     /// use.
-    pub(super) async fn with_roots(&self) -> Result<ClientConfig, CapabilityError> {
+    pub(super) async fn with_roots(&self) -> Result<ClientConfig, OperationError> {
         let load = || async {
             // Loading reads up to hundreds of files, which must not block the async runtime.
             tokio::task::spawn_blocking(system_config).await.ok().flatten()

@@ -4,9 +4,9 @@ use std::fs::OpenOptions;
 use std::path::Path;
 use std::process::Command;
 
-use toolcell_capabilities::{CapabilityError, Effects, WriteMode};
+use toolcell_capabilities::{OperationError, Effects, WriteMode};
 
-use crate::place::{Place, grant, open};
+use crate::place::{Place, code_of, grant, open};
 
 /// Says to a process of its own which folder it is to work in.
 const FOLDER: &str = "TOOLCELL_TEST_FOLDER";
@@ -17,10 +17,10 @@ fn folders_that_were_made_on_the_way_are_told() {
     let files = place.files();
     let long = "x".repeat(256);
     let failure = files.make_folder(&format!("data/a/b/{long}")).unwrap_err();
-    assert_eq!((failure.code, failure.effects), ("files-path", Effects::Started));
+    assert_eq!((&*failure.code, failure.effects), ("files-path", Effects::Started));
     assert_eq!(place.names(), ["a", "a/b", "sub"]);
     let failure = files.make_folder(&format!("data/a/b/{long}")).unwrap_err();
-    assert_eq!((failure.code, failure.effects), ("files-path", Effects::None));
+    assert_eq!((&*failure.code, failure.effects), ("files-path", Effects::None));
 }
 
 #[test]
@@ -30,20 +30,20 @@ fn a_folder_that_is_gone_takes_nothing() {
     std::fs::remove_dir_all(place.around("data")).unwrap();
     for mode in [WriteMode::Replace, WriteMode::Create, WriteMode::Append] {
         let failure = files.write("data/f", b"x", mode).unwrap_err();
-        assert_eq!((failure.code, failure.effects), ("files-missing", Effects::None), "{failure}");
+        assert_eq!((&*failure.code, failure.effects), ("files-missing", Effects::None), "{failure}");
     }
     assert_eq!(files.read("data/f").unwrap_err().code, "files-missing");
     assert_eq!(files.make_folder("data/a").unwrap_err().effects, Effects::None);
 }
 
 /// What comes of a call where so many more files may be open.
-fn with_room_for(files: usize, call: impl Fn() -> Result<(), CapabilityError>) -> Result<(), (&'static str, Effects)> {
+fn with_room_for(files: usize, call: impl Fn() -> Result<(), OperationError>) -> Result<(), (&'static str, Effects)> {
     let open = || OpenOptions::new().read(true).open("/dev/null");
     let mut all: Vec<_> = std::iter::from_fn(|| open().ok()).collect();
     all.truncate(all.len() - files);
     let done = call();
     drop(all);
-    done.map_err(|failure| (failure.code, failure.effects))
+    done.map_err(|failure| (code_of(&failure), failure.effects))
 }
 
 /// A folder is opened to do something in it, then a file that is written, and last, once all is done, the folder to sync it.

@@ -137,7 +137,7 @@ fn what_is_too_large_is_not_taken_into_memory() {
     assert_eq!(refused(files.read("data/sparse")), "files-too-large");
     sparse.set_len(FILE_LIMIT + 1).unwrap();
     let failure = files.read("data/sparse").unwrap_err();
-    assert_eq!((failure.code, failure.name), ("files-too-large", "QuotaExceededError"));
+    assert_eq!((&*failure.code, &*failure.name), ("files-too-large", "QuotaExceededError"));
     assert!(failure.message.contains(&FILE_LIMIT.to_string()), "{failure}");
 }
 

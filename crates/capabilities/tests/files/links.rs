@@ -135,7 +135,7 @@ fn work(files: &Files, worker: usize) {
                 read += 1;
             }
             Err(failure) => {
-                assert_eq!(failure.code, "files-denied", "{failure}");
+                assert_eq!(&*failure.code, "files-denied", "{failure}");
                 denied += 1;
             }
         }
@@ -149,7 +149,7 @@ fn work(files: &Files, worker: usize) {
             files.remove(&format!("data/sub/folder-{worker}")),
         ] {
             if let Err(failure) = done {
-                assert!(["files-denied", "files-exists", "files-missing"].contains(&failure.code), "{failure}");
+                assert!(["files-denied", "files-exists", "files-missing"].contains(&&*failure.code), "{failure}");
             }
         }
         if let Ok(listed) = files.list("data/sub") {
@@ -180,10 +180,10 @@ fn a_file_that_becomes_a_link_under_a_tool_leads_nowhere() {
         for _ in 0..TRIES {
             match files.read("data/f") {
                 Ok(content) => assert!(content.starts_with(b"inside"), "{}", content.escape_ascii()),
-                Err(failure) => assert_eq!(failure.code, "files-denied", "{failure}"),
+                Err(failure) => assert_eq!(&*failure.code, "files-denied", "{failure}"),
             }
             if let Err(failure) = files.write("data/f", b".", WriteMode::Append) {
-                assert_eq!(failure.code, "files-denied", "{failure}");
+                assert_eq!(&*failure.code, "files-denied", "{failure}");
             }
         }
     });

@@ -208,7 +208,7 @@ fn a_message_says_what_to_write_instead() {
     let files = open(&[place.grant(), other]).unwrap();
     let check = |path: &str, name: &str, expect: &str| {
         let failure = files.read(path).unwrap_err();
-        assert_eq!((failure.name, failure.message.as_str()), (name, expect));
+        assert_eq!((&*failure.name, failure.message.as_str()), (name, expect));
     };
     check(
         "data/../\u{1b}[2J",

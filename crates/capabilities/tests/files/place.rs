@@ -1,10 +1,11 @@
 //! A granted folder with something around it that no tool may see.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
-use toolcell_capabilities::{CapabilityError, Effects, Files, FilesConfig, FolderError};
+use toolcell_capabilities::{OperationError, Effects, Files, FilesConfig, FolderError};
 use toolcell_tool::{Access, FilesGrant, FolderName};
 
 /// What is outside of the folder.
@@ -98,8 +99,14 @@ fn below(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 }
 
 /// What was refused, before anything happened.
-pub(crate) fn refused<T: std::fmt::Debug>(done: Result<T, CapabilityError>) -> &'static str {
+pub(crate) fn refused<T: std::fmt::Debug>(done: Result<T, OperationError>) -> &'static str {
     let failure = done.unwrap_err();
     assert_eq!(failure.effects, Effects::None, "{failure}");
-    failure.code
+    code_of(&failure)
+}
+
+/// The stable code of an error.
+pub(crate) fn code_of(failure: &OperationError) -> &'static str {
+    let Cow::Borrowed(code) = failure.code else { return "a code that is not stable" };
+    code
 }

@@ -3,7 +3,7 @@
 use toolcell_capabilities::WriteMode;
 use toolcell_tool::{FilesGrant, FolderName};
 
-use crate::place::{Place, grant, open, refused};
+use crate::place::{Place, code_of, grant, open, refused};
 
 const THREADS: usize = 8;
 
@@ -24,8 +24,8 @@ fn went_well(call: impl Fn(usize) -> Result<(), &'static str> + Sync, calls: usi
     })
 }
 
-fn code<T>(done: Result<T, toolcell_capabilities::CapabilityError>) -> Result<(), &'static str> {
-    done.map(|_| ()).map_err(|failure| failure.code)
+fn code<T>(done: Result<T, toolcell_capabilities::OperationError>) -> Result<(), &'static str> {
+    done.map(|_| ()).map_err(|failure| code_of(&failure))
 }
 
 #[test]
@@ -56,10 +56,10 @@ fn what_is_larger_than_what_is_left_is_refused_and_the_rest_is_still_there() {
     place.has("six", "123456");
     let files = place.within(10, 10);
     let failure = files.write("data/f", &[0; 11], WriteMode::Replace).unwrap_err();
-    assert_eq!((failure.code, failure.name), ("files-too-large", "QuotaExceededError"));
+    assert_eq!((&*failure.code, &*failure.name), ("files-too-large", "QuotaExceededError"));
     files.write("data/f", b"1234", WriteMode::Replace).unwrap();
     let failure = files.write("data/f", b"1234567", WriteMode::Replace).unwrap_err();
-    assert_eq!((failure.code, failure.name), ("files-quota", "QuotaExceededError"));
+    assert_eq!((&*failure.code, &*failure.name), ("files-quota", "QuotaExceededError"));
     assert_eq!(
         failure.message,
         "`data/f` would take 7 bytes, but only 6 of 10 are left; `bytes` in the grant of `data` limits the bytes per \
@@ -142,7 +142,7 @@ fn a_file_that_grows_under_its_reader_is_read_within_the_quota() {
             match files.read("data/log") {
                 Ok(content) => read += content.len(),
                 Err(failure) => {
-                    assert!(["files-quota", "files-too-large"].contains(&failure.code), "{failure}");
+                    assert!(["files-quota", "files-too-large"].contains(&&*failure.code), "{failure}");
                     refusals += 1;
                 }
             }

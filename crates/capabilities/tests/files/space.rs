@@ -49,13 +49,13 @@ fn what_was_there_stays(folder: &Path) {
     files.write("data/f", b"old", WriteMode::Create).unwrap();
     for (path, mode) in [("data/f", WriteMode::Replace), ("data/new", WriteMode::Create)] {
         let failure = files.write(path, &MUCH, mode).unwrap_err();
-        assert_eq!((failure.code, failure.name, failure.effects), ("files-disk", "Error", Effects::None), "{failure}");
+        assert_eq!((&*failure.code, &*failure.name, failure.effects), ("files-disk", "Error", Effects::None), "{failure}");
         assert!(failure.message.starts_with(&format!("no space is left for `{path}`")), "{failure}");
     }
     assert_eq!(files.read("data/f").unwrap(), b"old");
     assert_eq!(std::fs::read_dir(folder).unwrap().count(), 1, "nothing unfinished is left");
     let failure = files.write("data/f", &MUCH, WriteMode::Append).unwrap_err();
-    assert_eq!((failure.code, failure.effects), ("files-disk", Effects::Started), "{failure}");
+    assert_eq!((&*failure.code, failure.effects), ("files-disk", Effects::Started), "{failure}");
     let grown = files.stat("data/f").unwrap().unwrap().size;
     assert!(grown > 3 && grown < MUCH.len() as u64, "{grown}");
     files.remove("data/f").unwrap();
@@ -105,7 +105,7 @@ fn a_disk_that_takes_nothing_is_read() {
         files.make_folder("data/sub"),
     ] {
         let failure = done.unwrap_err();
-        assert_eq!((failure.code, failure.effects), ("files-denied", Effects::None), "{failure}");
+        assert_eq!((&*failure.code, failure.effects), ("files-denied", Effects::None), "{failure}");
     }
 }
 

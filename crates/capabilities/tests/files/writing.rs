@@ -70,7 +70,7 @@ fn of_many_that_make_a_file_at_once_one_does() {
         let made: Vec<u8> = std::thread::scope(|scope| {
             let threads: Vec<_> = (0..8).map(|number| scope.spawn(move || attempt(number))).collect();
             let done = threads.into_iter().map(|thread| thread.join().unwrap());
-            done.filter_map(|done| done.map_err(|failure| assert_eq!(failure.code, "files-exists")).ok()).collect()
+            done.filter_map(|done| done.map_err(|failure| assert_eq!(&*failure.code, "files-exists")).ok()).collect()
         });
         assert_eq!(made.len(), 1);
         assert_eq!(files.read(&path).unwrap(), [made[0]; 9]);

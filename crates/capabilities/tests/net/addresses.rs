@@ -24,7 +24,7 @@ async fn refused(spellings: &[&str], code: &str) {
         let url = spelling.replace(":P", &format!(":{}", server.port)).replace(":0P", &format!(":0{}", server.port));
         let failure = failure(&run, get(&url)).await;
         assert_eq!(
-            (failure.code, failure.name, failure.effects),
+            (&*failure.code, &*failure.name, failure.effects),
             (code, "TypeError", Effects::None),
             "{url} {failure}"
         );
@@ -76,7 +76,7 @@ async fn a_name_that_changes_its_address_is_looked_at_each_time() {
     let url = format!("http://a.test:{}/", server.port);
     assert_eq!(text(&run, get(&url)).await.1, "here");
     let failure = failure(&run, get(&url)).await;
-    assert_eq!((failure.code, failure.effects), ("net-address", Effects::None));
+    assert_eq!((&*failure.code, failure.effects), ("net-address", Effects::None));
     assert!(failure.message.contains("`a.test` has the address 127.0.0.2, which is loopback"), "{failure}");
     assert!(failure.message.contains("addresses = [\"127.0.0.2\"]"), "{failure}");
     assert_eq!(server.connections(), 1);
@@ -94,7 +94,7 @@ async fn a_name_with_one_address_that_is_not_granted_is_refused_whole() {
     for answers in [["127.0.0.1", "10.0.0.1"], ["10.0.0.1", "127.0.0.1"], ["127.0.0.1", "::1"]] {
         let run = start(&net(Names::default().with("a.test", &[&answers])), std::slice::from_ref(&grant), &[]);
         let failure = failure(&run, get(&format!("http://a.test:{}/", server.port))).await;
-        assert_eq!((failure.code, failure.effects), ("net-address", Effects::None));
+        assert_eq!((&*failure.code, failure.effects), ("net-address", Effects::None));
     }
     assert_eq!(server.connections(), 0);
 }
@@ -111,5 +111,5 @@ async fn an_address_is_granted_to_its_own_requests_alone() {
     assert_eq!(text(&run, get(&format!("{url}/inside"))).await.1, "here");
     // A connection to that place is open, and is not used.
     let failure = failure(&run, get(&format!("{url}/outside"))).await;
-    assert_eq!((failure.code, server.seen().len()), ("net-address", 1));
+    assert_eq!((&*failure.code, server.seen().len()), ("net-address", 1));
 }

@@ -110,7 +110,7 @@ async fn a_bomb_is_held_at_the_limit() {
             }
         };
         assert!(read <= 1_000_000, "{read}");
-        assert_eq!((failure.code, failure.name), ("net-response-too-large", "QuotaExceededError"));
+        assert_eq!((&*failure.code, &*failure.name), ("net-response-too-large", "QuotaExceededError"));
         assert_eq!(failure.effects, Effects::Committed);
         assert_eq!(response.body.read().await, Err(failure));
     }
@@ -129,7 +129,7 @@ async fn an_endless_body_is_held_at_the_limit() {
     });
     let mut response = run.fetch(1, get(&url)).await.unwrap();
     let failure = whole(&mut response).await.unwrap_err();
-    assert_eq!((failure.code, failure.effects), ("net-response-too-large", Effects::Committed));
+    assert_eq!((&*failure.code, failure.effects), ("net-response-too-large", Effects::Committed));
     assert!(failure.message.contains("10485760 bytes"), "{failure}");
     // The connection ends with the failure, not with the answer.
     server.await.unwrap();
@@ -152,7 +152,7 @@ async fn a_body_that_is_shorter_than_its_head_says_has_broken_off() {
     let port = said(b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nshort").await;
     let mut response = local(port, &["a.test"]).fetch(1, get(&format!("http://a.test:{port}/"))).await.unwrap();
     let failure = whole(&mut response).await.unwrap_err();
-    assert_eq!((failure.code, failure.effects), ("net-broken", Effects::Committed));
+    assert_eq!((&*failure.code, failure.effects), ("net-broken", Effects::Committed));
     assert_eq!(response.body.read().await, Err(failure));
 }
 
@@ -175,7 +175,7 @@ async fn damaged_compression_is_no_end() {
     for path in ["cut", "none"] {
         let mut response = run.fetch(1, get(&format!("http://a.test:{}/{path}", server.port))).await.unwrap();
         let failure = whole(&mut response).await.unwrap_err();
-        assert_eq!((failure.code, failure.effects), ("net-broken", Effects::Committed), "{path} {failure}");
+        assert_eq!((&*failure.code, failure.effects), ("net-broken", Effects::Committed), "{path} {failure}");
         assert!(failure.message.contains("its compressed data is corrupt"), "{failure}");
     }
 }
@@ -204,6 +204,6 @@ async fn a_body_that_is_sent_has_a_limit() {
     let run = start(&net(Names::local(&["a.test"])), &[grant], &[]);
     assert_eq!(text(&run, post(&url, "12345")).await.1, "5");
     let failure = failure(&run, post(&url, "123456")).await;
-    assert_eq!((failure.code, failure.name), ("net-request-too-large", "QuotaExceededError"));
+    assert_eq!((&*failure.code, &*failure.name), ("net-request-too-large", "QuotaExceededError"));
     assert_eq!((failure.effects, server.seen().len()), (Effects::None, 1));
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
-use toolcell_capabilities::{CapabilityError, Effects};
+use toolcell_capabilities::{OperationError, Effects};
 
 use crate::world::{Names, Raw, failure, get, granting, local, net, post, read_head, start, whole};
 
@@ -47,7 +47,7 @@ async fn play(mut stream: TcpStream, fault: Fault, reached: &AtomicUsize) {
 }
 
 /// What happens to a request of a server with a fault, and how many requests reached it.
-async fn injected(fault: Fault) -> (CapabilityError, usize) {
+async fn injected(fault: Fault) -> (OperationError, usize) {
     let raw = Raw::start().await;
     let run = local(raw.port, &["a.test"]);
     let reached = Arc::new(AtomicUsize::new(0));
@@ -82,7 +82,7 @@ async fn a_failure_tells_the_truth_about_each_phase() {
         (Fault::Reset, Effects::Committed, 1),
     ] {
         let (failure, reached) = injected(fault).await;
-        assert_eq!((failure.code, failure.name), ("net-broken", "TypeError"), "{fault:?}");
+        assert_eq!((&*failure.code, &*failure.name), ("net-broken", "TypeError"), "{fault:?}");
         assert_eq!((failure.effects, reached), (effects, truth), "{fault:?} {failure}");
         assert_eq!(failure.message.contains("connection reset"), matches!(fault, Fault::Reset), "{fault:?} {failure}");
     }
@@ -100,7 +100,7 @@ async fn an_answer_that_is_all_head_is_given_up() {
         while stream.write_all(b"x-more: of the same, for ever and ever\r\n").await.is_ok() {}
     });
     let failure = failure(&run, get(&url)).await;
-    assert_eq!((failure.code, failure.effects), ("net-broken", Effects::Started));
+    assert_eq!((&*failure.code, failure.effects), ("net-broken", Effects::Started));
     assert!(failure.message.contains("its response header is too large"), "{failure}");
     server.await.unwrap();
 }
@@ -112,7 +112,7 @@ async fn nothing_happens_where_nobody_listens() {
     let url = format!("http://a.test:{}/", raw.port);
     drop(raw);
     let failure = failure(&run, post(&url, "body")).await;
-    assert_eq!((failure.code, failure.effects), ("net-unreachable", Effects::None));
+    assert_eq!((&*failure.code, failure.effects), ("net-unreachable", Effects::None));
     assert!(failure.message.contains("connection refused"), "{failure}");
 }
 
@@ -122,7 +122,7 @@ async fn nothing_happens_at_a_host_without_an_address() {
     let run = start(&net, &[granting("none.test", 80), granting("empty.test", 80)], &[]);
     for host in ["none.test", "empty.test"] {
         let failure = failure(&run, get(&format!("http://{host}/"))).await;
-        assert_eq!((failure.code, failure.effects), ("net-unreachable", Effects::None));
+        assert_eq!((&*failure.code, failure.effects), ("net-unreachable", Effects::None));
         assert!(failure.message.starts_with(&format!("http://{host} was not found")), "{failure}");
     }
 }
@@ -178,5 +178,5 @@ async fn a_failure_after_a_redirect_is_one_after_something_was_done() {
         stream
     };
     let (failure, _stream) = tokio::join!(failure(&run, get(&url)), server);
-    assert_eq!((failure.code, failure.effects), ("net-unreachable", Effects::Committed));
+    assert_eq!((&*failure.code, failure.effects), ("net-unreachable", Effects::Committed));
 }

@@ -81,7 +81,7 @@ async fn headers_that_cannot_be_sent_are_refused() {
         ("Accept_Encoding", "br"),
     ] {
         let failure = failure(&run, header(name, value, get(&format!("http://a.test:{}/", server.port)))).await;
-        assert_eq!((failure.code, failure.effects), ("net-header", Effects::None), "{name} {failure}");
+        assert_eq!((&*failure.code, failure.effects), ("net-header", Effects::None), "{name} {failure}");
     }
     assert_eq!(server.connections(), 0);
 }
@@ -97,7 +97,7 @@ async fn a_url_longer_than_the_limit_is_refused_before_it_is_parsed() {
     // The second is no URL, which is not looked at.
     for long in [url(LIMIT + 1), "x".repeat(LIMIT + 1)] {
         let refused = failure(&run, get(&long)).await;
-        assert_eq!((refused.code, refused.effects), ("net-url", Effects::None));
+        assert_eq!((&*refused.code, refused.effects), ("net-url", Effects::None));
         assert!(refused.message.ends_with("it has 32769 bytes, the limit is 32768"), "{refused}");
     }
     let seen = server.seen();
@@ -110,7 +110,7 @@ async fn two_headers_that_servers_read_as_one_are_not_sent_together() {
     let run = local(server.port, &["a.test"]);
     let url = format!("http://a.test:{}/", server.port);
     let refused = failure(&run, header("X_User", "admin", header("x-user", "me", get(&url)))).await;
-    assert_eq!((refused.code, refused.effects), ("net-header", Effects::None));
+    assert_eq!((&*refused.code, refused.effects), ("net-header", Effects::None));
     assert!(refused.message.contains("`x-user` and `x_user`"), "{refused}");
     assert_eq!(server.connections(), 0);
     text(&run, header("x_user", "me", get(&url))).await;
@@ -171,10 +171,10 @@ async fn a_method_is_one_that_can_be_granted() {
     }
     for method in ["CONNECT", "TRACE", "TRACK", "patch", "", "GET ", "GET\r\n", "PROPFIND"] {
         let failure = failure(&run, Request { method: method.to_owned(), ..get(&url) }).await;
-        assert_eq!((failure.code, failure.effects), ("net-not-granted", Effects::None), "{method}");
+        assert_eq!((&*failure.code, failure.effects), ("net-not-granted", Effects::None), "{method}");
     }
     let failure = failure(&run, Request { body: Some(Vec::new()), ..get(&url) }).await;
-    assert_eq!((failure.code, server.seen().len()), ("net-body", 4));
+    assert_eq!((&*failure.code, server.seen().len()), ("net-body", 4));
 }
 
 #[tokio::test]
@@ -216,7 +216,7 @@ async fn what_is_not_granted_is_named_with_the_line_that_would_grant_it() {
         ),
     ] {
         let failure = failure(&run, Request { method: method.to_owned(), ..get(url) }).await;
-        assert_eq!((failure.code, failure.name, failure.effects), ("net-not-granted", "TypeError", Effects::None));
+        assert_eq!((&*failure.code, &*failure.name, failure.effects), ("net-not-granted", "TypeError", Effects::None));
         assert!(failure.message.contains(&expect), "{failure}\n{expect}");
         assert!(
             failure.message.starts_with(&format!("{method} http")) && !failure.message.contains("key=1"),

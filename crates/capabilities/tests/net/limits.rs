@@ -22,14 +22,14 @@ async fn a_run_makes_so_many_requests_and_redirects_count() {
     text(&run, get(&url("to"))).await;
     text(&run, get(&url("here"))).await;
     let refused = failure(&run, get(&url("here"))).await;
-    assert_eq!((refused.code, refused.name), ("net-too-many-calls", "QuotaExceededError"));
+    assert_eq!((&*refused.code, &*refused.name), ("net-too-many-calls", "QuotaExceededError"));
     assert_eq!((refused.effects, server.seen().len()), (Effects::None, 3));
     // Another run has its own.
     let run = start(&net, &[grant], &[]);
     text(&run, get(&url("here"))).await;
     text(&run, get(&url("here"))).await;
     let refused = failure(&run, get(&url("to"))).await;
-    assert_eq!((refused.code, refused.effects), ("net-too-many-calls", Effects::Committed));
+    assert_eq!((&*refused.code, refused.effects), ("net-too-many-calls", Effects::Committed));
 }
 
 #[tokio::test]
@@ -76,7 +76,7 @@ async fn a_tool_makes_so_many_requests_a_minute_in_all_of_its_runs() {
     for _ in 0..9 {
         // What is refused for its rate does not count among the calls.
         let refused = failure(&run, get(&url)).await;
-        assert_eq!((refused.code, refused.name, refused.effects), ("net-rate", "QuotaExceededError", Effects::None));
+        assert_eq!((&*refused.code, &*refused.name, refused.effects), ("net-rate", "QuotaExceededError", Effects::None));
     }
     assert_eq!(server.seen().len(), 3);
     // Another host process, or another tool, has its own.
@@ -164,7 +164,7 @@ async fn nested_runs_share_the_calls_of_a_grant() {
         text(&nested("two", 2), get(&url)).await;
     }
     let refused = failure(&nested("two", 2), get(&url)).await;
-    assert_eq!((refused.code, refused.effects), ("net-too-many-calls", Effects::None));
+    assert_eq!((&*refused.code, refused.effects), ("net-too-many-calls", Effects::None));
     // What its caller has used does not count against its own cap, and what it uses counts against its caller's.
     text(&nested("one", 1), get(&url)).await;
     // A tool that calls itself counts once.

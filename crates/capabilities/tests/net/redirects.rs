@@ -64,7 +64,7 @@ async fn a_tool_can_look_at_a_redirect_or_refuse_it() {
     assert_eq!((response.status, response.redirected, body.as_str()), (302, false, "elsewhere"));
     assert_eq!(value(&response, "location"), Some("/end"));
     let failure = failure(&run, request(Redirect::Error)).await;
-    assert_eq!((failure.code, failure.name, failure.effects), ("net-redirect", "TypeError", Effects::Committed));
+    assert_eq!((&*failure.code, &*failure.name, failure.effects), ("net-redirect", "TypeError", Effects::Committed));
     assert_eq!(server.seen().len(), 2);
 }
 
@@ -107,7 +107,7 @@ async fn redirects_lead_to_no_place_that_is_not_granted() {
         ];
         let run = start(&net(names), &grants, &[]);
         let failure = failure(&run, get(&format!("http://a.test:{}/302", server.port))).await;
-        assert_eq!((failure.code, failure.effects), (code, Effects::Committed), "{place} {failure}");
+        assert_eq!((&*failure.code, failure.effects), (code, Effects::Committed), "{place} {failure}");
         assert_eq!(server.seen().len(), 1);
     }
 }
@@ -118,7 +118,7 @@ async fn a_redirect_needs_the_grant_of_its_method_and_path() {
     let grant = granting_with("a.test", server.port, &json!({"path": "/307"}));
     let run = start(&net(Names::local(&["a.test"])), &[grant], &[]);
     let refused = failure(&run, post(&format!("http://a.test:{}/307", server.port), "x")).await;
-    assert_eq!((refused.code, refused.effects), ("net-not-granted", Effects::Committed));
+    assert_eq!((&*refused.code, refused.effects), ("net-not-granted", Effects::Committed));
     assert!(refused.message.contains("path = \"/admin\""), "{refused}");
     let grant = granting_with("a.test", server.port, &json!({"methods": ["POST"]}));
     let run = start(&net(Names::local(&["a.test"])), &[grant], &[]);
@@ -130,7 +130,7 @@ async fn a_redirect_needs_the_grant_of_its_method_and_path() {
 async fn a_loop_ends() {
     let server = leading("/302").await;
     let failure = failure(&local(server.port, &["a.test"]), get(&format!("http://a.test:{}/302", server.port))).await;
-    assert_eq!((failure.code, failure.effects), ("net-redirect", Effects::Committed));
+    assert_eq!((&*failure.code, failure.effects), ("net-redirect", Effects::Committed));
     assert!(failure.message.contains("more than 20 times"), "{failure}");
     assert_eq!(server.seen().len(), 21);
 }

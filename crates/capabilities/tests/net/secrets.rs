@@ -112,7 +112,7 @@ async fn a_secret_goes_nowhere_that_its_grant_does_not_name() {
     for (secret, request, code, expect) in cases {
         let run = start(&net(Names::local(&["a.test"])), &[granting("a.test", server.port)], &[secret]);
         let failure = failure(&run, request).await;
-        assert_eq!((failure.code, failure.name, failure.effects), (code, "TypeError", Effects::None), "{failure}");
+        assert_eq!((&*failure.code, &*failure.name, failure.effects), (code, "TypeError", Effects::None), "{failure}");
         assert!(failure.message.contains(expect), "{failure}");
     }
     assert_eq!(server.connections(), 0);
@@ -168,7 +168,7 @@ async fn a_request_that_carried_a_secret_is_not_followed_to_another_origin() {
             assert!(response.headers.iter().all(|(name, value)| name != "location" && !value.contains("b.test")));
         }
         let refused = failure(&run, Request { redirect: Redirect::Error, ..request }).await;
-        assert_eq!((refused.code, refused.effects), ("net-redirect", Effects::Committed));
+        assert_eq!((&*refused.code, refused.effects), ("net-redirect", Effects::Committed));
     }
     assert_eq!(end.connections(), 0);
     // One that carried none is followed.
@@ -223,7 +223,7 @@ async fn a_server_cannot_lead_a_value_to_another_host() {
         let url = format!("http://a.test:{}/{path}", server.port);
         // A server that was sent it may remember it: one that was led away without carrying it is searched.
         let failure = failure(&run, get(&url)).await;
-        assert_eq!((failure.code, failure.effects), ("secret-not-granted", Effects::Committed));
+        assert_eq!((&*failure.code, failure.effects), ("secret-not-granted", Effects::Committed));
         assert!(!failure.message.to_lowercase().contains("top-secret-1"), "{failure}");
         let (response, _) = text(&run, header("x-key", "{{secret:TOKEN}}", get(&url))).await;
         assert_eq!((response.status, crate::world::value(&response, "location")), (302, None));
@@ -250,7 +250,7 @@ async fn answers_are_searched_for_the_secrets_that_other_tools_send_to_their_hos
     assert_eq!(text(&other(server.port, &["any"]), get(&url("b.test"))).await.1, "<{{secret:TOKEN}}>");
     // It is not its own.
     let refused = failure(&run, header("x-key", "{{secret:TOKEN}}", get(&url("a.test")))).await;
-    assert_eq!(refused.code, "secret-not-granted");
+    assert_eq!(&*refused.code, "secret-not-granted");
 }
 
 #[tokio::test]
@@ -273,14 +273,14 @@ async fn no_part_of_an_answer_is_asked_for_where_a_secret_is_held() {
     for run in [&held, &others] {
         for (name, value) in [("Range", "bytes=0-4"), ("if-range", "\"x\""), ("rAnGe", "bytes=5-")] {
             let refused = failure(run, header(name, value, get(&url("a.test", "/")))).await;
-            assert_eq!((refused.code, refused.effects), ("net-range", Effects::None), "{refused}");
+            assert_eq!((&*refused.code, refused.effects), ("net-range", Effects::None), "{refused}");
         }
         assert_eq!(server.connections(), 0);
     }
     for run in [&held, &others] {
         for path in ["/part", "/range"] {
             let refused = failure(run, get(&url("a.test", path))).await;
-            assert_eq!((refused.code, refused.effects), ("net-range", Effects::Committed), "{refused}");
+            assert_eq!((&*refused.code, refused.effects), ("net-range", Effects::Committed), "{refused}");
         }
     }
     // Elsewhere it is a request like another.

@@ -105,7 +105,7 @@ async fn a_certificate_that_is_wrong_ends_it_before_anything_is_sent() {
         let server = Server::by_tls(acceptor, |_| answer("never")).await;
         let run = start(&net, &[by_https("a.test", server.port)], &[]);
         let failure = failure(&run, post(&format!("https://a.test:{}/", server.port), "body")).await;
-        assert_eq!((failure.code, failure.name, failure.effects), ("net-tls", "TypeError", Effects::None));
+        assert_eq!((&*failure.code, &*failure.name, failure.effects), ("net-tls", "TypeError", Effects::None));
         assert!(failure.message.contains(expect), "{failure}");
         assert!(server.seen().is_empty());
     }
@@ -117,7 +117,7 @@ async fn a_system_does_not_trust_whom_nobody_knows() {
     let run = start(&net(Everywhere), &[by_https("a.test", server.port)], &[]);
     for _ in 0..2 {
         let failure = failure(&run, get(&format!("https://a.test:{}/", server.port))).await;
-        assert_eq!((failure.code, failure.effects), ("net-tls", Effects::None));
+        assert_eq!((&*failure.code, failure.effects), ("net-tls", Effects::None));
     }
     assert!(server.seen().is_empty());
 }
@@ -133,7 +133,7 @@ async fn a_server_that_does_not_encrypt_gets_nothing() {
         drop(stream);
     });
     let failure = failure(&run, post(&url, "body")).await;
-    assert!(matches!(failure.code, "net-tls" | "net-unreachable"), "{failure:?}");
+    assert!(matches!(&*failure.code, "net-tls" | "net-unreachable"), "{failure:?}");
     assert_eq!(failure.effects, Effects::None);
 }
 
@@ -144,7 +144,7 @@ async fn a_name_of_this_machine_is_refused_by_https_too() {
     let grant = json!({"host": "any", "ports": [server.port]});
     let run = start(&authority.trusted(), &[grant], &[]);
     let failure = failure(&run, get(&format!("https://localhost:{}/", server.port))).await;
-    assert_eq!((failure.code, failure.effects, server.connections()), ("net-address", Effects::None, 0));
+    assert_eq!((&*failure.code, failure.effects, server.connections()), ("net-address", Effects::None, 0));
 }
 
 #[tokio::test]
@@ -177,7 +177,7 @@ async fn a_redirect_to_http_needs_its_own_grant() {
     let grant = json!({"host": "a.test", "ports": [server.port, open.port], "addresses": ["127.0.0.1"]});
     let run = start(&authority.trusted(), &[grant], &[]);
     let failure = failure(&run, get(&format!("https://a.test:{}/", server.port))).await;
-    assert_eq!((failure.code, failure.effects), ("net-not-granted", Effects::Committed));
+    assert_eq!((&*failure.code, failure.effects), ("net-not-granted", Effects::Committed));
     assert!(failure.message.contains("scheme = \"http\"") && open.connections() == 0, "{failure}");
 }
 

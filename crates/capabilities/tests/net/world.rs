@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 use toolcell_capabilities::{
-    CapabilityError, Meters, Net, NetConfig, NetSession, NetSessionConfig, Redirect, Request, Resolve, Response, Roots,
+    OperationError, Meters, Net, NetConfig, NetSession, NetSessionConfig, Redirect, Request, Resolve, Response, Roots,
     Secret,
 };
 use toolcell_tool::NetGrant;
@@ -116,7 +116,7 @@ pub(crate) fn header(name: &str, value: &str, request: Request) -> Request {
 }
 
 /// The whole of a body.
-pub(crate) async fn whole(response: &mut Response) -> Result<Vec<u8>, CapabilityError> {
+pub(crate) async fn whole(response: &mut Response) -> Result<Vec<u8>, OperationError> {
     let mut whole = Vec::new();
     while let Some(piece) = response.body.read().await? {
         assert!(!piece.is_empty() && piece.len() <= 65_536, "{}", piece.len());
@@ -134,7 +134,7 @@ pub(crate) async fn text(run: &NetSession, request: Request) -> (Response, Strin
 }
 
 /// A failure, which is never without a cause and a next step.
-pub(crate) async fn failure(run: &NetSession, request: Request) -> CapabilityError {
+pub(crate) async fn failure(run: &NetSession, request: Request) -> OperationError {
     let failure = run.fetch(1, request).await.unwrap_err();
     assert!(failure.message.len() > 30 && !failure.message.contains('\n'), "{failure:?}");
     failure

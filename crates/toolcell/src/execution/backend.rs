@@ -1,13 +1,15 @@
 //! The backends of the sandbox: in this process, or in a jail of worker processes.
 //!
 //! Invariant: a call has the same result in both, and callers of this module cannot tell them
-//! apart.
+//! apart. A script is called by the backend that evaluated it.
+
+use std::sync::Arc;
 
 use toolcell_host::{
-    Budget, CallContext, CallError, CallStatus, ImageKind, Interruption, Json, Params, Report, ResumeError, Sandbox,
-    Script, StartError, SuspendedCall,
+    Backend, Budget, CallContext, CallError, CallStatus, ImageKind, Interruption, Json, Params, PrepareResult, Report,
+    ResumeError, Sandbox, Script, StartError, SuspendedCall,
 };
-use toolcell_jail::{self as jail, Confinement, Jail, Program};
+use toolcell_jail::{Confinement, Jail, Program};
 
 /// The configuration of the sandbox.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,7 +21,7 @@ pub struct SandboxConfig {
     pub slots: usize,
     /// The program of the worker processes, if calls run in confined worker processes. `None`, the
     /// default, runs calls in this process. A program that serves as its own worker calls
-    /// [`serve_if_worker`](jail::serve_if_worker) first in its `main`.
+    /// [`serve_if_worker`](toolcell_jail::serve_if_worker) first in its `main`.
     pub jail: Option<Program>,
 }
 
@@ -32,38 +34,155 @@ impl Default for SandboxConfig {
 }
 
 /// The sandbox of a toolbox.
-pub(crate) enum SandboxBackend {
-    InProcess(Box<Sandbox>),
-    Jailed(Box<Jail>),
+pub(crate) struct SandboxBackend {
+    backend: Arc<dyn ErasedBackend>,
+    /// The jail, if the backend is one.
+    jail: Option<Arc<Jail>>,
 }
 
-/// A script that was evaluated once.
-pub(crate) enum PreparedScript {
-    InProcess(toolcell_host::Prepared),
-    Jailed(jail::JailedScript),
+/// A script that was evaluated once, with the backend that did.
+pub(crate) struct PreparedScript(Box<dyn BoundScript>);
+
+/// A backend of any type.
+trait ErasedBackend: Send + Sync {
+    fn prepare(
+        self: Arc<Self>,
+        script: &Script<'_>,
+        budget: &Budget,
+        run: &CallContext<'_>,
+    ) -> Result<PrepareResult<PreparedScript>, CallError>;
+
+    fn resume(
+        &self,
+        suspended: &SuspendedCall,
+        script: &Script<'_>,
+        run: &CallContext<'_>,
+    ) -> Result<CallStatus, ResumeError>;
+
+    fn image(&self) -> ImageKind;
+
+    fn rejected_images(&self) -> &[(ImageKind, String)];
+
+    fn interruption(&self) -> Interruption;
+
+    fn slots(&self) -> usize;
 }
 
-/// The result of evaluating a script.
-pub(crate) enum BackendPrepareResult {
-    Ready(PreparedScript),
-    Failed(Report),
+/// A prepared script of any backend, which calls it.
+trait BoundScript: Send + Sync {
+    fn held_bytes(&self) -> usize;
+
+    fn manifest(&self) -> &Json;
+
+    fn call(&self, params: &Params, budget: &Budget, run: &CallContext<'_>) -> Result<Report, CallError>;
+
+    fn call_suspendable(
+        &self,
+        params: &Params,
+        budget: &Budget,
+        run: &CallContext<'_>,
+    ) -> Result<CallStatus, CallError>;
+}
+
+struct Bound<B: Backend> {
+    backend: Arc<B>,
+    prepared: B::Prepared,
+}
+
+impl<B> ErasedBackend for B
+where
+    B: Backend<Prepared: Send + Sync> + Send + Sync + 'static,
+{
+    fn prepare(
+        self: Arc<Self>,
+        script: &Script<'_>,
+        budget: &Budget,
+        run: &CallContext<'_>,
+    ) -> Result<PrepareResult<PreparedScript>, CallError> {
+        Ok(match Backend::prepare(&*self, script, budget, run)? {
+            PrepareResult::Ready(prepared) => {
+                PrepareResult::Ready(PreparedScript(Box::new(Bound { backend: self, prepared })))
+            }
+            PrepareResult::Failed(report) => PrepareResult::Failed(report),
+        })
+    }
+
+    fn resume(
+        &self,
+        suspended: &SuspendedCall,
+        script: &Script<'_>,
+        run: &CallContext<'_>,
+    ) -> Result<CallStatus, ResumeError> {
+        Backend::resume(self, suspended, script, run)
+    }
+
+    fn image(&self) -> ImageKind {
+        Backend::image(self)
+    }
+
+    fn rejected_images(&self) -> &[(ImageKind, String)] {
+        Backend::rejected_images(self)
+    }
+
+    fn interruption(&self) -> Interruption {
+        Backend::interruption(self)
+    }
+
+    fn slots(&self) -> usize {
+        Backend::slots(self)
+    }
+}
+
+impl<B> BoundScript for Bound<B>
+where
+    B: Backend<Prepared: Send + Sync> + Send + Sync,
+{
+    fn held_bytes(&self) -> usize {
+        toolcell_host::PreparedScript::held_bytes(&self.prepared)
+    }
+
+    fn manifest(&self) -> &Json {
+        toolcell_host::PreparedScript::manifest(&self.prepared)
+    }
+
+    fn call(&self, params: &Params, budget: &Budget, run: &CallContext<'_>) -> Result<Report, CallError> {
+        self.backend.call(&self.prepared, params, budget, run)
+    }
+
+    fn call_suspendable(
+        &self,
+        params: &Params,
+        budget: &Budget,
+        run: &CallContext<'_>,
+    ) -> Result<CallStatus, CallError> {
+        self.backend.call_suspendable(&self.prepared, params, budget, run)
+    }
 }
 
 impl PreparedScript {
     /// Returns the memory that caching it takes, in bytes.
     pub(crate) fn held_bytes(&self) -> usize {
-        match self {
-            Self::InProcess(prepared) => prepared.held_bytes(),
-            Self::Jailed(prepared) => prepared.held_bytes(),
-        }
+        self.0.held_bytes()
     }
 
     /// Returns the manifest, in which the script describes its tools.
     pub(crate) fn manifest(&self) -> &Json {
-        match self {
-            Self::InProcess(prepared) => prepared.manifest(),
-            Self::Jailed(prepared) => prepared.manifest(),
-        }
+        self.0.manifest()
+    }
+
+    /// Calls the tool.
+    pub(crate) fn call(&self, params: &Params, budget: &Budget, run: &CallContext<'_>) -> Result<Report, CallError> {
+        self.0.call(params, budget, run)
+    }
+
+    /// Calls the tool, and suspends the call where its host calls allow that.
+    pub(crate) fn call_suspendable(
+        &self,
+        params: &Params,
+        budget: &Budget,
+        run: &CallContext<'_>,
+    ) -> Result<CallStatus, CallError> {
+        self.0.call_suspendable(params, budget, run)
     }
 }
 
@@ -72,54 +191,38 @@ impl SandboxBackend {
         let SandboxConfig { images, slots, jail } = config;
         let sandbox = toolcell_host::SandboxConfig { images: images.clone(), slots: *slots };
         Ok(match jail {
-            None => Self::InProcess(Box::new(Sandbox::new(&sandbox)?)),
-            Some(program) => Self::Jailed(Box::new(Jail::new(&sandbox, program.clone())?)),
+            None => Self { backend: Arc::new(Sandbox::new(&sandbox)?), jail: None },
+            Some(program) => {
+                let jail = Arc::new(Jail::new(&sandbox, program.clone())?);
+                Self { backend: Arc::clone(&jail) as Arc<dyn ErasedBackend>, jail: Some(jail) }
+            }
         })
     }
 
     pub(crate) fn image(&self) -> ImageKind {
-        match self {
-            Self::InProcess(sandbox) => sandbox.image(),
-            Self::Jailed(jail) => jail.image(),
-        }
+        self.backend.image()
     }
 
     pub(crate) fn rejected_images(&self) -> &[(ImageKind, String)] {
-        match self {
-            Self::InProcess(sandbox) => sandbox.rejected_images(),
-            Self::Jailed(jail) => jail.rejected_images(),
-        }
+        self.backend.rejected_images()
     }
 
     pub(crate) fn interruption(&self) -> Interruption {
-        match self {
-            Self::InProcess(sandbox) => sandbox.interruption(),
-            // A worker has one thread.
-            Self::Jailed(_) => Interruption::FuelSlices,
-        }
+        self.backend.interruption()
     }
 
     pub(crate) fn slots(&self) -> usize {
-        match self {
-            Self::InProcess(sandbox) => sandbox.slots(),
-            Self::Jailed(jail) => jail.slots(),
-        }
+        self.backend.slots()
     }
 
     /// Returns the program of the worker processes, if there are any.
     pub(crate) fn program(&self) -> Option<&Program> {
-        match self {
-            Self::InProcess(_) => None,
-            Self::Jailed(jail) => Some(jail.program()),
-        }
+        self.jail.as_deref().map(Jail::program)
     }
 
     /// Returns the confinement of the worker processes, if there are any.
     pub(crate) fn confinement(&self) -> Option<Confinement> {
-        match self {
-            Self::InProcess(_) => None,
-            Self::Jailed(jail) => Some(jail.confinement()),
-        }
+        self.jail.as_deref().map(Jail::confinement)
     }
 
     /// Evaluates a script once.
@@ -128,57 +231,8 @@ impl SandboxBackend {
         script: &Script<'_>,
         budget: &Budget,
         run: &CallContext<'_>,
-    ) -> Result<BackendPrepareResult, CallError> {
-        Ok(match self {
-            Self::InProcess(sandbox) => match sandbox.prepare(script, budget, run)? {
-                toolcell_host::PrepareResult::Ready(prepared) => {
-                    BackendPrepareResult::Ready(PreparedScript::InProcess(prepared))
-                }
-                toolcell_host::PrepareResult::Failed(report) => BackendPrepareResult::Failed(report),
-            },
-            Self::Jailed(jail) => match jail.prepare(script, budget, run)? {
-                jail::JailPrepareResult::Ready(prepared) => {
-                    BackendPrepareResult::Ready(PreparedScript::Jailed(prepared))
-                }
-                jail::JailPrepareResult::Failed(report) => BackendPrepareResult::Failed(report),
-            },
-        })
-    }
-
-    /// Calls a prepared tool.
-    pub(crate) fn call(
-        &self,
-        prepared: &PreparedScript,
-        params: &Params,
-        budget: &Budget,
-        run: &CallContext<'_>,
-    ) -> Result<Report, CallError> {
-        match (self, prepared) {
-            (Self::InProcess(sandbox), PreparedScript::InProcess(prepared)) => {
-                sandbox.call(prepared, params, budget, run)
-            }
-            (Self::Jailed(jail), PreparedScript::Jailed(prepared)) => jail.call(prepared, params, budget, run),
-            _ => Err(wrong_backend()),
-        }
-    }
-
-    /// Calls a prepared tool, and suspends the call where its host calls allow that.
-    pub(crate) fn call_suspendable(
-        &self,
-        prepared: &PreparedScript,
-        params: &Params,
-        budget: &Budget,
-        run: &CallContext<'_>,
-    ) -> Result<CallStatus, CallError> {
-        match (self, prepared) {
-            (Self::InProcess(sandbox), PreparedScript::InProcess(prepared)) => {
-                sandbox.call_suspendable(prepared, params, budget, run)
-            }
-            (Self::Jailed(jail), PreparedScript::Jailed(prepared)) => {
-                jail.call_suspendable(prepared, params, budget, run)
-            }
-            _ => Err(wrong_backend()),
-        }
+    ) -> Result<PrepareResult<PreparedScript>, CallError> {
+        Arc::clone(&self.backend).prepare(script, budget, run)
     }
 
     /// Resumes a suspended call.
@@ -188,14 +242,6 @@ impl SandboxBackend {
         script: &Script<'_>,
         run: &CallContext<'_>,
     ) -> Result<CallStatus, ResumeError> {
-        match self {
-            Self::InProcess(sandbox) => sandbox.resume(suspended, script, run),
-            Self::Jailed(jail) => jail.resume(suspended, script, run),
-        }
+        self.backend.resume(suspended, script, run)
     }
-}
-
-/// Returns the error for a script that was evaluated by the other backend.
-fn wrong_backend() -> CallError {
-    CallError::NoInstance("the script was evaluated by another backend".to_owned())
 }

@@ -8,12 +8,13 @@ use std::time::Instant;
 
 use serde_json::Value;
 use toolcell_host::{
-    CallContext, CallError, CallProfile, CallStatus, FrameOrigin, FuelScope, Outcome, Report, ResumeError, Script,
+    CallContext, CallError, CallProfile, CallStatus, FrameOrigin, FuelScope, Outcome, PrepareResult, Report, ResumeError,
+    Script,
     SuspendedCall, Thrown,
 };
 
 use crate::admission::permit::{CallAuthorization, Permit};
-use crate::execution::backend::{BackendPrepareResult, PreparedScript};
+use crate::execution::backend::PreparedScript;
 use crate::toolbox::Toolbox;
 
 /// An evaluated script with the mapping back to the author's source.
@@ -56,12 +57,12 @@ impl Toolbox {
         let evaluated = Script { name, source: script.code() };
         let run = authorization.context(run);
         Ok(match self.sandbox.prepare(&evaluated, authorization.budget(), &run)? {
-            BackendPrepareResult::Ready(prepared) => {
+            PrepareResult::Ready(prepared) => {
                 let tools = tool_names(&prepared);
                 let tool = tools.iter().find(|tool| tools.len() > 1 && *tool == name).cloned();
                 Ok(PreparedTool { prepared, script: script.clone(), tool })
             }
-            BackendPrepareResult::Failed(mut report) => {
+            PrepareResult::Failed(mut report) => {
                 map_positions(&mut report, name, script);
                 Err(report)
             }
@@ -82,7 +83,7 @@ impl Toolbox {
             Ok(kept) => kept,
             Err(report) => return Ok(report),
         };
-        self.call_prepared(&kept, name, authorization, &with_remaining_limits(run, authorization, started))
+        Self::call_prepared(&kept, name, authorization, &with_remaining_limits(run, authorization, started))
     }
 
     /// Calls a tool whose script is evaluated for this call alone, as an earlier one was.
@@ -96,14 +97,13 @@ impl Toolbox {
         let started = Instant::now();
         match self.evaluate(name, script, evaluating.0, evaluating.1)? {
             Ok(kept) => {
-                self.call_prepared(&kept, name, calling.0, &with_remaining_limits(calling.1, calling.0, started))
+                Self::call_prepared(&kept, name, calling.0, &with_remaining_limits(calling.1, calling.0, started))
             }
             Err(report) => Ok(report),
         }
     }
 
     fn call_prepared(
-        &self,
         kept: &PreparedTool,
         name: &str,
         authorization: CallAuthorization<'_>,
@@ -112,7 +112,7 @@ impl Toolbox {
         let run = authorization.context(run);
         let run = CallContext { tool: run.tool.or(kept.tool.as_deref()), ..run };
         let (params, budget) = (authorization.args().params(), authorization.budget());
-        let mut report = self.sandbox.call(&kept.prepared, params, budget, &run)?;
+        let mut report = kept.prepared.call(params, budget, &run)?;
         map_positions(&mut report, name, &kept.script);
         if let Some(slot) = run.profile {
             slot.revise(|profile| map_profile_positions(profile, &kept.script));
@@ -138,7 +138,7 @@ impl Toolbox {
         let run = with_remaining_limits(run, authorization, started);
         let run = CallContext { tool: run.tool.or(kept.tool.as_deref()), ..run };
         let params = permit.args().params();
-        let mut called = self.sandbox.call_suspendable(&kept.prepared, params, permit.budget(), &run)?;
+        let mut called = kept.prepared.call_suspendable(params, permit.budget(), &run)?;
         if let CallStatus::Finished(report) = &mut called {
             map_positions(report, name, &kept.script);
         }
@@ -193,15 +193,15 @@ impl Toolbox {
         let started = Instant::now();
         let evaluated = Script { name, source: script.code() };
         let mut report = match sandbox.prepare(&evaluated, permit.budget(), run)? {
-            BackendPrepareResult::Ready(prepared) => {
+            PrepareResult::Ready(prepared) => {
                 let tools = tool_names(&prepared);
                 let tool = tools.iter().find(|tool| tools.len() > 1 && *tool == name);
                 let authorization = CallAuthorization::Admitted(permit);
                 let run = with_remaining_limits(run, authorization, started);
                 let run = CallContext { tool: tool.map(String::as_str), ..run };
-                sandbox.call(&prepared, permit.args().params(), permit.budget(), &run)?
+                prepared.call(permit.args().params(), permit.budget(), &run)?
             }
-            BackendPrepareResult::Failed(report) => report,
+            PrepareResult::Failed(report) => report,
         };
         map_positions(&mut report, name, script);
         Ok(report)

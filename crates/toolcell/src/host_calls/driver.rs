@@ -12,7 +12,8 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
 use toolcell_host::{
-    Completion, Effects, HostCall, HostCallDriver, Json, Remaining, WaitOutcome as Rested, WaitResult,
+    Completion, Effects, HostCall, HostCallDriver, HostRequest, Json, ParsedHostCall, Remaining, WaitOutcome as Rested,
+    WaitResult,
 };
 
 use super::completions::{CompletionEvent, CompletionQueue};
@@ -33,9 +34,9 @@ pub(super) struct HostCallRunner<'a> {
     /// Calls of tools that have not run yet, in order.
     queued_calls: VecDeque<(u32, NestedCall)>,
     /// Effects that await a decision, each with its position in the plan, if it has one already.
-    held: Vec<(Option<PlanPosition>, HostCall)>,
+    held: Vec<(Option<PlanPosition>, ParsedHostCall)>,
     /// Effects whose decision is deferred: they suspend the run.
-    deferred: Vec<(PlanPosition, HostCall)>,
+    deferred: Vec<(PlanPosition, ParsedHostCall)>,
     /// Host functions that answer later.
     callbacks: Vec<PendingCallback>,
     /// Whether the current wait may suspend the run.
@@ -83,22 +84,23 @@ impl<'a> HostCallRunner<'a> {
     fn restore_pending(&mut self) {
         let PendingHostCalls { held, places, tickets, timers, answered } =
             std::mem::take(&mut *self.environment.pending());
-        let mut known: Vec<(HostCall, Option<PendingCall>)> =
+        let held: Vec<ParsedHostCall> = held.into_iter().map(ParsedHostCall::from).collect();
+        let mut known: Vec<(ParsedHostCall, Option<PendingCall>)> =
             held.iter().map(|operation| (operation.clone(), None)).collect();
         let begun = tickets.iter().chain(answered.iter().map(|(ticketed, _)| ticketed));
-        known.extend(begun.map(|ticketed| (ticketed.to_host_call(), Some(PendingCall::InBackground))));
+        known.extend(begun.map(|ticketed| (ticketed.to_host_call().into(), Some(PendingCall::InBackground))));
         let now = self.environment.toolbox.now();
         for (id, due) in timers {
             let due = to_instant(due, now);
-            known.push((remaining_timer(id, due), Some(PendingCall::Timer(due))));
+            known.push((remaining_timer(id, due).into(), Some(PendingCall::Timer(due))));
         }
-        known.sort_unstable_by_key(|(operation, _)| operation.id);
+        known.sort_unstable_by_key(|(operation, _)| operation.id());
         for (operation, begun) in known {
             self.environment.effects.record_requested(&operation);
             if begun.is_some() {
-                self.environment.effects.record_started(operation.id);
+                self.environment.effects.record_started(operation.id());
             }
-            self.in_flight.insert(operation.id, begun.unwrap_or(PendingCall::InBackground));
+            self.in_flight.insert(operation.id(), begun.unwrap_or(PendingCall::InBackground));
         }
         let mut places = places.into_iter();
         self.held = held.into_iter().map(|operation| (places.next(), operation)).collect();
@@ -117,9 +119,9 @@ impl<'a> HostCallRunner<'a> {
         });
         let timers = timers.collect();
         let (mut held, mut tickets) = (std::mem::take(&mut self.deferred), std::mem::take(&mut self.callbacks));
-        held.sort_unstable_by_key(|(_, operation)| operation.id);
+        held.sort_unstable_by_key(|(_, operation)| operation.id());
         tickets.sort_unstable_by_key(|ticketed| ticketed.id);
-        let (places, held) = held.into_iter().unzip();
+        let (places, held) = held.into_iter().map(|(place, operation)| (place, operation.into_sent())).unzip();
         *self.environment.pending() = PendingHostCalls { held, places, tickets, timers, answered: Vec::new() };
     }
 
@@ -205,8 +207,9 @@ impl<'a> HostCallRunner<'a> {
 impl HostCallDriver for HostCallRunner<'_> {
     fn submit(&mut self, started: Vec<HostCall>, cancelled: &[u32]) {
         for operation in started {
+            let operation = ParsedHostCall::from(operation);
             // Reads of a response body are recorded with their request.
-            if operation.kind != "fetch.read" {
+            if !matches!(operation.request(), HostRequest::FetchRead(_)) {
                 self.environment.effects.record_requested(&operation);
             }
             self.start_or_hold(operation);
@@ -214,8 +217,8 @@ impl HostCallDriver for HostCallRunner<'_> {
         for id in cancelled {
             self.open_bodies.remove(id);
             self.queued_calls.retain(|(call, _)| call != id);
-            self.held.retain(|(_, operation)| operation.id != *id);
-            self.deferred.retain(|(_, operation)| operation.id != *id);
+            self.held.retain(|(_, operation)| operation.id() != *id);
+            self.deferred.retain(|(_, operation)| operation.id() != *id);
             self.callbacks.retain(|ticketed| ticketed.id != *id);
             self.in_flight.remove(id);
             self.environment.effects.record_abandoned(*id);

@@ -1,36 +1,26 @@
 //! Errors and outputs of host calls, as tools see them.
 
 use serde::Serialize;
-use serde::de::DeserializeOwned;
-use toolcell_capabilities as capabilities;
-use toolcell_host::{Effects, HostCall, Json, OperationError, OperationOutput};
+use toolcell_host::{Effects, Json, OperationError, OperationOutput, Payload};
 
 /// The result of a host call.
 pub(super) type Result<T = OperationOutput> = std::result::Result<T, OperationError>;
 
 /// Returns an error of a host call that did not happen.
 pub(super) fn error_without_effects(name: &str, code: &'static str, message: impl Into<String>) -> OperationError {
-    OperationError { name: name.to_owned(), message: message.into(), code: code.into(), effects: Effects::None }
+    OperationError::without_effects(name, code, message)
 }
 
-pub(super) fn from_capability_error(failure: capabilities::CapabilityError) -> OperationError {
-    let effects = match failure.effects {
-        capabilities::Effects::None => Effects::None,
-        capabilities::Effects::Started => Effects::Started,
-        capabilities::Effects::Committed => Effects::Committed,
-    };
-    OperationError { name: failure.name.to_owned(), message: failure.message, code: failure.code.into(), effects }
-}
-
-/// Parses the payload of a host call.
-pub(super) fn parse_payload<T: DeserializeOwned>(operation: &HostCall) -> Result<T> {
-    serde_json::from_str(&operation.payload).map_err(|error| {
-        error_without_effects(
-            "TypeError",
-            "operation-invalid",
-            format!("`{}` has an invalid payload: {error}", operation.kind),
-        )
+/// Returns the arguments of a host call of this kind, or the error for the tool.
+pub(super) fn check_payload<T>(kind: &str, payload: Payload<T>) -> Result<T> {
+    payload.map_err(|error| {
+        error_without_effects("TypeError", "operation-invalid", format!("`{kind}` has an invalid payload: {error}"))
     })
+}
+
+/// Returns the error for a kind of host call that does not exist.
+pub(super) fn unknown_operation(kind: &str) -> OperationError {
+    error_without_effects("TypeError", "operation-invalid", format!("unknown operation `{kind}`"))
 }
 
 /// Returns an output with this value.

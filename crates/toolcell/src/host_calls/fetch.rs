@@ -8,18 +8,17 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
-use toolcell_capabilities::CapabilityError;
 use toolcell_capabilities::{Body, NetSession, Redirect, Request, Response};
-use toolcell_host::{Completion, HostCall};
+use toolcell_host::{Completion, FetchRequest, OperationError, RedirectMode};
 
 use super::completions::{CompletionEvent, CompletionQueue};
 use super::effects;
-use super::error::{self, Result, parse_payload, to_output_with_bytes};
+use super::error::to_output_with_bytes;
 
 /// The maximum number of body bytes delivered with the head, if they are already there.
 const MAX_PREFETCH_BYTES: usize = 256 << 10;
@@ -48,21 +47,6 @@ impl Drop for BodyReader {
     }
 }
 
-/// The payload of a read from a response body.
-#[derive(Deserialize)]
-pub(super) struct RawRead {
-    /// The number of the request.
-    pub(super) fetch: u32,
-}
-
-#[derive(Deserialize)]
-struct RawRequest {
-    url: String,
-    method: String,
-    headers: Vec<(String, String)>,
-    redirect: Redirect,
-}
-
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct ResponseHead<'a> {
@@ -80,15 +64,20 @@ struct ChunkHeader {
     done: bool,
 }
 
-/// Parses the request of a host call.
-pub(super) fn parse_request(operation: HostCall) -> Result<Request> {
-    let RawRequest { url, method, headers, redirect } = parse_payload(&operation)?;
-    Ok(Request { url, method, headers, redirect, body: operation.bytes })
+/// Converts the request of a host call.
+pub(super) fn to_request(request: FetchRequest, body: Option<Vec<u8>>) -> Request {
+    let FetchRequest { url, method, headers, redirect } = request;
+    let redirect = match redirect {
+        RedirectMode::Follow => Redirect::Follow,
+        RedirectMode::Error => Redirect::Error,
+        RedirectMode::Manual => Redirect::Manual,
+    };
+    Request { url, method, headers, redirect, body }
 }
 
 /// Whether the method of a request is safe, that is, changes nothing (RFC 9110, section 9.2.1).
-pub(super) fn is_safe_method(operation: &HostCall) -> bool {
-    parse_payload::<RawRequest>(operation).is_ok_and(|form| matches!(form.method.as_str(), "GET" | "HEAD" | "OPTIONS"))
+pub(super) fn has_safe_method(request: &FetchRequest) -> bool {
+    matches!(request.method.as_str(), "GET" | "HEAD" | "OPTIONS")
 }
 
 /// Starts a request in the background.
@@ -103,7 +92,7 @@ pub(super) fn start_request(
     let task = background.spawn(async move {
         match net.fetch(id, request).await {
             Ok(response) => deliver_response(id, response, asked, &inbox).await,
-            Err(failed) => inbox.push_completion(Completion { id, result: Err(error::from_capability_error(failed)) }),
+            Err(failed) => inbox.push_completion(Completion { id, result: Err(failed) }),
         }
     });
     BodyReader { requests: asking, task: task.abort_handle() }
@@ -138,7 +127,7 @@ async fn deliver_response(id: u32, response: Response, mut asked: UnboundedRecei
         let noted = effects::BodyChunk { fetch: id, bytes, is_last: is_over };
         let result = match piece {
             Ok(piece) => to_output_with_bytes(&ChunkHeader { done: piece.is_none() }, Some(piece.unwrap_or_default())),
-            Err(failed) => Err(error::from_capability_error(failed)),
+            Err(failed) => Err(failed),
         };
         inbox.push(CompletionEvent::BodyChunk(Completion { id: operation, result }, noted));
         if is_over {
@@ -151,7 +140,7 @@ async fn deliver_response(id: u32, response: Response, mut asked: UnboundedRecei
 enum Prefetched {
     Whole,
     Partial,
-    Failed(CapabilityError),
+    Failed(OperationError),
 }
 
 /// Whether the head declares a body that fits into the prefetch limit.

@@ -1,18 +1,17 @@
 //! Host calls on files in granted folders.
 
-use serde::Deserialize;
 use toolcell_capabilities::{Files, WriteMode};
-use toolcell_host::{HostCall, Json, OperationOutput};
+use toolcell_host::{FileAction, FileRequest, FileWriteMode, Json, OperationOutput};
 
-use super::error::{self, Result, error_without_effects, parse_payload, to_output};
+use super::error::{Result, error_without_effects, to_output};
 
 /// A host call on a file or a folder.
 pub(super) struct FileCall {
-    action: FileAction,
+    work: FileWork,
     path: String,
 }
 
-enum FileAction {
+enum FileWork {
     Read,
     Write { mode: WriteMode, content: Vec<u8> },
     List,
@@ -21,54 +20,49 @@ enum FileAction {
     MakeFolder,
 }
 
-#[derive(Deserialize)]
-struct RawFileCall {
-    path: String,
-    mode: Option<WriteMode>,
-}
-
-/// Parses the host call.
-pub(super) fn parse(operation: HostCall) -> Result<FileCall> {
-    let RawFileCall { path, mode } = parse_payload(&operation)?;
-    let what = match operation.kind.as_str() {
-        "files.read" => FileAction::Read,
-        "files.write" => {
-            let (Some(mode), Some(content)) = (mode, operation.bytes) else {
+/// Checks the host call.
+pub(super) fn check(action: FileAction, request: FileRequest, bytes: Option<Vec<u8>>) -> Result<FileCall> {
+    let FileRequest { path, mode } = request;
+    let work = match action {
+        FileAction::Read => FileWork::Read,
+        FileAction::Write => {
+            let (Some(mode), Some(content)) = (mode, bytes) else {
                 let message = "a file write needs content and a mode";
                 return Err(error_without_effects("TypeError", "operation-invalid", message));
             };
-            FileAction::Write { mode, content }
+            let mode = match mode {
+                FileWriteMode::Replace => WriteMode::Replace,
+                FileWriteMode::Create => WriteMode::Create,
+                FileWriteMode::Append => WriteMode::Append,
+            };
+            FileWork::Write { mode, content }
         }
-        "files.list" => FileAction::List,
-        "files.stat" => FileAction::Stat,
-        "files.remove" => FileAction::Remove,
-        "files.mkdir" => FileAction::MakeFolder,
-        other => {
-            let message = format!("unknown operation `{other}`");
-            return Err(error_without_effects("TypeError", "operation-invalid", message));
-        }
+        FileAction::List => FileWork::List,
+        FileAction::Stat => FileWork::Stat,
+        FileAction::Remove => FileWork::Remove,
+        FileAction::MakeFolder => FileWork::MakeFolder,
     };
-    Ok(FileCall { action: what, path })
+    Ok(FileCall { work, path })
 }
 
 impl FileCall {
     /// Performs the host call.
     pub(super) fn perform(self, files: &Files) -> Result {
         let path = self.path.as_str();
-        match self.action {
-            FileAction::Read => {
-                let bytes = files.read(path).map_err(error::from_capability_error)?;
+        match self.work {
+            FileWork::Read => {
+                let bytes = files.read(path)?;
                 Ok(OperationOutput { json: Json::NULL, bytes: Some(bytes) })
             }
-            FileAction::Write { mode, content } => empty_output(files.write(path, &content, mode)),
-            FileAction::List => to_output(&files.list(path).map_err(error::from_capability_error)?),
-            FileAction::Stat => to_output(&files.stat(path).map_err(error::from_capability_error)?),
-            FileAction::Remove => empty_output(files.remove(path)),
-            FileAction::MakeFolder => empty_output(files.make_folder(path)),
+            FileWork::Write { mode, content } => empty_output(files.write(path, &content, mode)),
+            FileWork::List => to_output(&files.list(path)?),
+            FileWork::Stat => to_output(&files.stat(path)?),
+            FileWork::Remove => empty_output(files.remove(path)),
+            FileWork::MakeFolder => empty_output(files.make_folder(path)),
         }
     }
 }
 
-fn empty_output(done: std::result::Result<(), toolcell_capabilities::CapabilityError>) -> Result {
-    done.map(|()| Json::NULL.into()).map_err(error::from_capability_error)
+fn empty_output(done: Result<()>) -> Result {
+    done.map(|()| Json::NULL.into())
 }

@@ -14,7 +14,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use blake3::Hash;
 use data_encoding::BASE64;
 use serde::{Deserialize, Serialize};
-use toolcell_host::HostCall;
+use toolcell_host::{FileAction, HostCall, HostRequest};
 use toolcell_tool::ToolId;
 
 use super::effects::parse_details;
@@ -213,11 +213,18 @@ fn describe_for_approval(operation: &HostCall) -> String {
 
 /// Whether an operation has side effects. A call of a tool is not one: the effects of the called
 /// tool are held by themselves.
-pub(super) fn has_side_effects(operation: &HostCall) -> bool {
-    match operation.kind.as_str() {
-        "fetch" => !fetch::is_safe_method(operation),
-        "kv.commit" | "files.write" | "files.remove" | "files.mkdir" => true,
-        _ => false,
+pub(super) fn has_side_effects(request: &HostRequest) -> bool {
+    match request {
+        HostRequest::Fetch(request) => !request.as_ref().is_ok_and(fetch::has_safe_method),
+        HostRequest::KvCommit(_)
+        | HostRequest::File(FileAction::Write | FileAction::Remove | FileAction::MakeFolder, _) => true,
+        HostRequest::Timer(_)
+        | HostRequest::FetchRead(_)
+        | HostRequest::KvGet(_)
+        | HostRequest::KvList(_)
+        | HostRequest::File(FileAction::Read | FileAction::List | FileAction::Stat, _)
+        | HostRequest::ToolCall(_)
+        | HostRequest::Unknown(_) => false,
     }
 }
 

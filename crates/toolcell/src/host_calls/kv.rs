@@ -6,58 +6,26 @@
 use std::time::Duration;
 
 use jiff::SignedDuration;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::value::RawValue;
-use toolcell_host::{Completion, Effects, HostCall, OperationError};
+use toolcell_host::{
+    Completion, Effects, KvCommitRequest, KvGetRequest, KvListRequest, KvVersionCheck, KvWriteRequest, OperationError,
+};
 use toolcell_store::{KvCheck, KvError, KvLimits, KvWrite};
 use toolcell_tool::Access;
 
 use super::KvAccess;
 use super::completions::CompletionEvent;
-use super::error::{Result, error_without_effects, parse_payload, to_output};
+use super::error::{Result, error_without_effects, to_output};
 
 /// The default and the maximum number of keys in a list.
 const MAX_LISTED_KEYS: u32 = 1_000;
 
 /// A host call on a key-value space.
 pub(super) enum KvCall {
-    Get(RawGet),
-    List(RawList),
-    Commit(RawCommit),
-}
-
-#[derive(Deserialize)]
-pub(super) struct RawGet {
-    key: String,
-}
-
-#[derive(Deserialize)]
-pub(super) struct RawList {
-    #[serde(default)]
-    prefix: String,
-    after: Option<String>,
-    limit: Option<u32>,
-}
-
-#[derive(Deserialize)]
-pub(super) struct RawCommit {
-    checks: Vec<RawCheck>,
-    writes: Vec<RawWrite>,
-}
-
-#[derive(Deserialize)]
-struct RawCheck {
-    key: String,
-    version: Option<u64>,
-}
-
-#[derive(Deserialize)]
-struct RawWrite {
-    key: String,
-    value: Option<Box<RawValue>>,
-    ttl_ms: Option<u64>,
-    #[serde(default)]
-    delete: bool,
+    Get(KvGetRequest),
+    List(KvListRequest),
+    Commit(KvCommitRequest),
 }
 
 #[derive(Serialize)]
@@ -77,25 +45,15 @@ struct CommitReply {
     committed: bool,
 }
 
-/// Parses the host call.
-pub(super) fn parse(operation: &HostCall) -> Result<KvCall> {
-    match operation.kind.as_str() {
-        "kv.get" => parse_payload(operation).map(KvCall::Get),
-        "kv.list" => parse_payload(operation).map(KvCall::List),
-        "kv.commit" => parse_payload(operation).map(KvCall::Commit),
-        other => Err(error_without_effects("TypeError", "operation-invalid", format!("unknown operation `{other}`"))),
-    }
-}
-
 impl KvCall {
     /// Performs the host call with this number.
     pub(super) fn perform(self, id: u32, space: &KvAccess) -> CompletionEvent {
         match self {
-            Self::Get(form) => CompletionEvent::Finished(Completion { id, result: form.get(space) }),
-            Self::List(form) => CompletionEvent::Finished(Completion { id, result: form.list(space) }),
+            Self::Get(form) => CompletionEvent::Finished(Completion { id, result: get(form, space) }),
+            Self::List(form) => CompletionEvent::Finished(Completion { id, result: list(form, space) }),
             Self::Commit(form) => {
                 let writes = !form.writes.is_empty();
-                let done = form.commit(space);
+                let done = commit(form, space);
                 let as_far = |is_so| if is_so { Effects::Committed } else { Effects::None };
                 // A commit whose checks hold is made even if it writes nothing.
                 let is_made = matches!(done, Ok(true));
@@ -107,61 +65,52 @@ impl KvCall {
     }
 }
 
-impl RawGet {
-    fn get(self, KvAccess { store, grant, now }: &KvAccess) -> Result {
-        let key = self.key;
-        let pair = store.kv_get(&grant.space, &key, now()).map_err(from_kv_error)?;
-        let found = pair.map(|pair| {
-            let value = RawValue::from_string(pair.value)?;
-            Ok(KvValue { value, version: pair.version })
-        });
-        to_output(&found.transpose().map_err(|error: serde_json::Error| {
-            error_without_effects("Error", "integrity", format!("the value of `{key}` is not valid JSON: {error}"))
-        })?)
-    }
+fn get(request: KvGetRequest, KvAccess { store, grant, now }: &KvAccess) -> Result {
+    let key = request.key;
+    let pair = store.kv_get(&grant.space, &key, now()).map_err(from_kv_error)?;
+    let found = pair.map(|pair| {
+        let value = RawValue::from_string(pair.value)?;
+        Ok(KvValue { value, version: pair.version })
+    });
+    to_output(&found.transpose().map_err(|error: serde_json::Error| {
+        error_without_effects("Error", "integrity", format!("the value of `{key}` is not valid JSON: {error}"))
+    })?)
 }
 
-impl RawList {
-    fn list(self, KvAccess { store, grant, now }: &KvAccess) -> Result {
-        let limit = self.limit.unwrap_or(MAX_LISTED_KEYS).clamp(1, MAX_LISTED_KEYS);
-        let found = store.kv_keys(&grant.space, &self.prefix, self.after.as_deref(), limit, now());
-        let (keys, more) = found.map_err(from_kv_error)?;
-        to_output(&KeyPage { keys, more })
-    }
+fn list(request: KvListRequest, KvAccess { store, grant, now }: &KvAccess) -> Result {
+    let KvListRequest { prefix, after, limit } = request;
+    let limit = limit.unwrap_or(MAX_LISTED_KEYS).clamp(1, MAX_LISTED_KEYS);
+    let found = store.kv_keys(&grant.space, &prefix, after.as_deref(), limit, now());
+    let (keys, more) = found.map_err(from_kv_error)?;
+    to_output(&KeyPage { keys, more })
 }
 
-impl RawCommit {
-    /// Commits the writes. Returns whether the checks held, so that the commit was made.
-    fn commit(self, KvAccess { store, grant, now }: &KvAccess) -> Result<bool> {
-        let (now, Self { checks, writes }) = (now(), self);
-        if grant.access == Access::Read && !writes.is_empty() {
-            let message = format!("the space `{}` is granted for reading only", grant.space);
-            return Err(error_without_effects("NotAllowedError", "kv-not-granted", message));
+/// Commits the writes. Returns whether the checks held, so that the commit was made.
+fn commit(request: KvCommitRequest, KvAccess { store, grant, now }: &KvAccess) -> Result<bool> {
+    let (now, KvCommitRequest { checks, writes }) = (now(), request);
+    if grant.access == Access::Read && !writes.is_empty() {
+        let message = format!("the space `{}` is granted for reading only", grant.space);
+        return Err(error_without_effects("NotAllowedError", "kv-not-granted", message));
+    }
+    let checks = checks.into_iter().map(|KvVersionCheck { key, version }| KvCheck { key, version }).collect::<Vec<_>>();
+    let writes = writes.into_iter().map(|write| to_write(write, now)).collect::<Result<Vec<_>>>()?;
+    let (bytes, keys, value_bytes) = (grant.bytes, u64::from(grant.keys), grant.value_bytes);
+    let limits = KvLimits { bytes, keys, value_bytes };
+    store.kv_commit(&grant.space, &checks, &writes, &limits, now).map_err(from_kv_error)
+}
+
+fn to_write(request: KvWriteRequest, now: jiff::Timestamp) -> Result<KvWrite> {
+    let KvWriteRequest { key, value, ttl_ms, delete } = request;
+    match value {
+        None if delete => Ok(KvWrite::Delete { key }),
+        Some(value) if !delete => {
+            let ttl =
+                ttl_ms.map(|ms| SignedDuration::try_from(Duration::from_millis(ms)).unwrap_or(SignedDuration::MAX));
+            // A time beyond the calendar means that the entry does not expire.
+            let expires_at = ttl.and_then(|ttl| now.checked_add(ttl).ok());
+            Ok(KvWrite::Put { key, value: value.get().to_owned(), expires_at })
         }
-        let checks = checks.into_iter().map(|RawCheck { key, version }| KvCheck { key, version }).collect::<Vec<_>>();
-        let writes = writes.into_iter().map(|form| form.into_write(now)).collect::<Result<Vec<_>>>()?;
-        let (bytes, keys, value_bytes) = (grant.bytes, u64::from(grant.keys), grant.value_bytes);
-        let limits = KvLimits { bytes, keys, value_bytes };
-        store.kv_commit(&grant.space, &checks, &writes, &limits, now).map_err(from_kv_error)
-    }
-}
-
-impl RawWrite {
-    fn into_write(self, now: jiff::Timestamp) -> Result<KvWrite> {
-        let Self { key, value, ttl_ms, delete } = self;
-        match value {
-            None if delete => Ok(KvWrite::Delete { key }),
-            Some(value) if !delete => {
-                let ttl =
-                    ttl_ms.map(|ms| SignedDuration::try_from(Duration::from_millis(ms)).unwrap_or(SignedDuration::MAX));
-                // A time beyond the calendar means that the entry does not expire.
-                let expires_at = ttl.and_then(|ttl| now.checked_add(ttl).ok());
-                Ok(KvWrite::Put { key, value: value.get().to_owned(), expires_at })
-            }
-            _ => {
-                Err(error_without_effects("TypeError", "operation-invalid", "a write needs either a value or `delete`"))
-            }
-        }
+        _ => Err(error_without_effects("TypeError", "operation-invalid", "a write needs either a value or `delete`")),
     }
 }
 

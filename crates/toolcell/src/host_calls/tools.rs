@@ -7,15 +7,13 @@
 //! Invariant: a called tool has no grant that its caller lacks, passes the same hooks, and leaves a
 //! record of its own.
 
-use serde::Deserialize;
 use serde_json::Value;
-use serde_json::value::RawValue;
-use toolcell_host::{Completion, Effects, HostCall, Json, MAX_NESTED_CALLS, OperationError, Params, Remaining};
+use toolcell_host::{Completion, Effects, Json, MAX_NESTED_CALLS, OperationError, Params, Remaining, ToolCallRequest};
 use toolcell_tool::ToolName;
 
 use super::RunEnvironment;
 use super::completions::CompletionEvent;
-use super::error::{Result, error_without_effects, parse_payload, to_output};
+use super::error::{Result, error_without_effects, to_output};
 use super::pending::PendingCallback;
 use crate::host_calls::functions::{FunctionCallError, FunctionReply, HostFunction};
 use crate::operations::run::{CallerContext, NestedResult};
@@ -27,17 +25,11 @@ pub(super) struct NestedCall {
     params: Params,
 }
 
-#[derive(Deserialize)]
-struct RawCall {
-    name: String,
-    params: Box<RawValue>,
-}
-
-/// Parses the host call.
-pub(super) fn parse(operation: &HostCall) -> Result<NestedCall> {
-    let RawCall { name, params } = parse_payload(operation)?;
+/// Checks the name and the parameters of a call.
+pub(super) fn check(request: &ToolCallRequest) -> Result<NestedCall> {
+    let ToolCallRequest { name, params } = request;
     let wrong = |why: String| error_without_effects("TypeError", "operation-invalid", why);
-    let name = ToolName::parse(&name).map_err(|error| wrong(error.to_string()))?;
+    let name = ToolName::parse(name).map_err(|error| wrong(error.to_string()))?;
     let params = Params::parse(params.get()).map_err(|error| wrong(format!("the parameters of `{name}`: {error}")))?;
     Ok(NestedCall { name, params })
 }

@@ -248,11 +248,11 @@ async fn what_stays_packed_is_refused_where_a_secret_is_held() {
     }
     for path in ["/twice", "/two-headers", "/zstd", "/br"] {
         let refused = run.fetch(1, get(&url(path))).await.unwrap_err();
-        assert_eq!((refused.code, refused.effects), ("net-coding", Effects::Committed), "{path} {refused}");
+        assert_eq!((&*refused.code, refused.effects), ("net-coding", Effects::Committed), "{path} {refused}");
     }
     let mut cut = run.fetch(1, get(&url("/cut"))).await.unwrap();
     let broken = whole(&mut cut).await.unwrap_err();
-    assert_eq!((broken.code, broken.effects), ("net-broken", Effects::Committed));
+    assert_eq!((&*broken.code, broken.effects), ("net-broken", Effects::Committed));
     assert!(server.seen().iter().all(|seen| seen.header("accept-encoding") == Some("gzip, deflate")));
 }
 

@@ -6,20 +6,22 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use serde::Deserialize;
 use tokio::runtime::Handle;
-use toolcell_host::{CallDeadline, Completion, HostCall, OperationError};
+use toolcell_host::{
+    CallDeadline, Completion, HostCall, HostRequest, OperationError, ParsedHostCall, Payload, TimerRequest, UnknownKind,
+};
 
 use super::{CanSuspend, HostCallRunner, PendingCall};
 use crate::host_calls::completions::CompletionEvent;
-use crate::host_calls::error::{Result, error_without_effects, parse_payload};
+use crate::host_calls::error::{Result, check_payload, error_without_effects, unknown_operation};
 use crate::host_calls::held::{self, EffectDecision, HeldEffect, PlanPosition};
-use crate::host_calls::{fetch, files, kv, tools};
+use crate::host_calls::kv::KvCall;
+use crate::host_calls::{fetch, files, tools};
 
 impl HostCallRunner<'_> {
     /// Starts a host call, or holds it for a decision.
-    pub(super) fn start_or_hold(&mut self, operation: HostCall) {
-        let id = operation.id;
+    pub(super) fn start_or_hold(&mut self, operation: ParsedHostCall) {
+        let id = operation.id();
         if self.environment.plan.is_some() && self.must_be_held(&operation) {
             self.in_flight.insert(id, PendingCall::InBackground);
             self.held.push((None, operation));
@@ -29,17 +31,18 @@ impl HostCallRunner<'_> {
     }
 
     /// Whether a host call needs a decision first.
-    fn must_be_held(&self, operation: &HostCall) -> bool {
-        let of_function = || {
-            let call = tools::parse(operation).ok()?;
-            self.environment.toolbox.functions.get(&call.name).map(|function| !function.is_read_only())
+    fn must_be_held(&self, operation: &ParsedHostCall) -> bool {
+        let HostRequest::ToolCall(request) = operation.request() else {
+            return held::has_side_effects(operation.request());
         };
-        held::has_side_effects(operation) || operation.kind == "tools.call" && of_function().unwrap_or(false)
+        let call = request.as_ref().ok().and_then(|request| tools::check(request).ok());
+        let function = call.and_then(|call| self.environment.toolbox.functions.get(&call.name));
+        function.is_some_and(|function| !function.is_read_only())
     }
 
-    fn start(&mut self, operation: HostCall) {
-        let id = operation.id;
-        if operation.kind != "tools.call" {
+    fn start(&mut self, operation: ParsedHostCall) {
+        let id = operation.id();
+        if !matches!(operation.request(), HostRequest::ToolCall(_)) {
             self.environment.effects.record_started(id);
         }
         match self.dispatch(operation) {
@@ -61,17 +64,17 @@ impl HostCallRunner<'_> {
         };
         let mut placed = std::mem::take(&mut self.held);
         let new: Vec<&HostCall> =
-            placed.iter().filter(|(place, _)| place.is_none()).map(|(_, operation)| operation).collect();
+            placed.iter().filter(|(place, _)| place.is_none()).map(|(_, operation)| operation.as_sent()).collect();
         let mut new = chain.extend(self.environment.id, &new).into_iter();
         for (place, _) in placed.iter_mut().filter(|(place, _)| place.is_none()) {
             *place = new.next();
         }
         // Each effect has a position now.
-        let placed: Vec<(PlanPosition, HostCall)> =
+        let placed: Vec<(PlanPosition, ParsedHostCall)> =
             placed.into_iter().filter_map(|(place, operation)| Some((place?, operation))).collect();
         let tool = (self.environment.id, &*self.environment.name);
         let held: Vec<HeldEffect> =
-            placed.iter().map(|(place, operation)| HeldEffect::new(*place, tool, operation)).collect();
+            placed.iter().map(|(place, operation)| HeldEffect::new(*place, tool, operation.as_sent())).collect();
         let asked = Instant::now();
         let chosen = planner.decide(&held);
         until.extend(asked.elapsed());
@@ -80,27 +83,31 @@ impl HostCallRunner<'_> {
                 EffectDecision::Perform => self.start(operation),
                 EffectDecision::Defer if self.can_suspend == CanSuspend::Yes => self.deferred.push((place, operation)),
                 EffectDecision::Defer | EffectDecision::Refuse => {
-                    self.complete_with_error(operation.id, held::not_approved_error(held));
+                    self.complete_with_error(operation.id(), held::not_approved_error(held));
                 }
             }
         }
     }
 
-    /// Dispatches a host call by its kind.
-    fn dispatch(&mut self, operation: HostCall) -> Result<PendingCall> {
-        let id = operation.id;
-        match operation.kind.as_str() {
-            "timer" if self.environment.can_wait() => timer_due(&operation).map(PendingCall::Timer),
-            "fetch" => {
-                let net = self.environment.net.clone().ok_or_else(|| not_granted_error(&operation))?;
-                let request = fetch::parse_request(operation)?;
+    /// Dispatches a host call.
+    fn dispatch(&mut self, operation: ParsedHostCall) -> Result<PendingCall> {
+        let id = operation.id();
+        let (kind, request, bytes) = operation.into_parts();
+        let not_granted = || not_granted_error(&kind);
+        match request {
+            HostRequest::Timer(request) if self.environment.can_wait() => {
+                timer_due(check_payload(&kind, request)?).map(PendingCall::Timer)
+            }
+            HostRequest::Fetch(request) => {
+                let net = self.environment.net.clone().ok_or_else(not_granted)?;
+                let request = fetch::to_request(check_payload(&kind, request)?, bytes);
                 let rest =
                     fetch::start_request(&self.runtime_handle()?, net, id, request, Arc::clone(&self.completions));
                 self.open_bodies.insert(id, rest);
                 Ok(PendingCall::InBackground)
             }
-            "fetch.read" => {
-                let of: fetch::RawRead = parse_payload(&operation)?;
+            HostRequest::FetchRead(request) => {
+                let of = check_payload(&kind, request)?;
                 let rest = self.open_bodies.get(&of.fetch).filter(|rest| rest.request_chunk(id));
                 rest.map(|_| PendingCall::InBackground).ok_or_else(|| {
                     error_without_effects(
@@ -110,8 +117,8 @@ impl HostCallRunner<'_> {
                     )
                 })
             }
-            "tools.call" => {
-                let call = tools::parse(&operation)?;
+            HostRequest::ToolCall(request) => {
+                let call = tools::check(&check_payload(&kind, request)?)?;
                 self.environment.check_callable(&call)?;
                 let Some(function) = self.environment.toolbox.functions.get(&call.name).cloned() else {
                     self.queued_calls.push_back((id, call));
@@ -126,18 +133,33 @@ impl HostCallRunner<'_> {
                 self.runtime_handle()?.spawn_blocking(move || inbox.push(tools::call_function(id, &function, call)));
                 Ok(PendingCall::InBackground)
             }
-            kind if kind.starts_with("kv.") => {
-                let space = self.environment.kv.clone().ok_or_else(|| not_granted_error(&operation))?;
-                let work = kv::parse(&operation)?;
-                self.run_blocking(move || work.perform(id, &space))
-            }
-            kind if kind.starts_with("files.") => {
-                let folders = self.environment.files.clone().ok_or_else(|| not_granted_error(&operation))?;
-                let work = files::parse(operation)?;
+            HostRequest::KvGet(request) => self.start_kv(id, &kind, request, KvCall::Get),
+            HostRequest::KvList(request) => self.start_kv(id, &kind, request, KvCall::List),
+            HostRequest::KvCommit(request) => self.start_kv(id, &kind, request, KvCall::Commit),
+            HostRequest::File(action, request) => {
+                let folders = self.environment.files.clone().ok_or_else(not_granted)?;
+                let work = files::check(action, check_payload(&kind, request)?, bytes)?;
                 self.run_blocking(move || CompletionEvent::Finished(Completion { id, result: work.perform(&folders) }))
             }
-            _ => Err(not_granted_error(&operation)),
+            HostRequest::Unknown(UnknownKind::Kv) if self.environment.kv.is_some() => Err(unknown_operation(&kind)),
+            HostRequest::Unknown(UnknownKind::Files) if self.environment.files.is_some() => {
+                Err(unknown_operation(&kind))
+            }
+            HostRequest::Timer(_) | HostRequest::Unknown(_) => Err(not_granted()),
         }
+    }
+
+    /// Starts a host call on the granted key-value space.
+    fn start_kv<T>(
+        &self,
+        id: u32,
+        kind: &str,
+        request: Payload<T>,
+        to_call: impl FnOnce(T) -> KvCall,
+    ) -> Result<PendingCall> {
+        let space = self.environment.kv.clone().ok_or_else(|| not_granted_error(kind))?;
+        let work = to_call(check_payload(kind, request)?);
+        self.run_blocking(move || work.perform(id, &space))
     }
 
     fn runtime_handle(&self) -> Result<Handle> {
@@ -158,19 +180,13 @@ impl HostCallRunner<'_> {
 }
 
 /// Returns the instant at which a timer is due.
-fn timer_due(operation: &HostCall) -> Result<Instant> {
-    #[derive(Deserialize)]
-    struct Timer {
-        ms: f64,
-    }
-    let Timer { ms } = parse_payload(operation)?;
+fn timer_due(TimerRequest { ms }: TimerRequest) -> Result<Instant> {
     let wait = Duration::try_from_secs_f64(ms / 1000.0).ok().and_then(|wait| Instant::now().checked_add(wait));
     wait.ok_or_else(|| {
         error_without_effects("RangeError", "operation-invalid", format!("{ms} ms is not a valid delay"))
     })
 }
 
-fn not_granted_error(operation: &HostCall) -> OperationError {
-    let message = format!("`{}` is not granted to this call", operation.kind);
-    error_without_effects("NotAllowedError", "operation-not-granted", message)
+fn not_granted_error(kind: &str) -> OperationError {
+    error_without_effects("NotAllowedError", "operation-not-granted", format!("`{kind}` is not granted to this call"))
 }

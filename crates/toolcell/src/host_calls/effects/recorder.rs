@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use toolcell_host::{Effects, HostCall, OperationError};
+use toolcell_host::{Effects, FileAction, HostRequest, OperationError, ParsedHostCall};
 
 use super::{BodyEnd, Effect, EffectLog, ReceivedBody, describe_for_record};
 
@@ -73,11 +73,18 @@ pub(in crate::host_calls) struct BodyChunk {
 }
 
 impl EffectClass {
-    fn from_kind(kind: &str) -> Self {
-        match kind {
-            "timer" => Self::Timer,
-            "kv.get" | "kv.list" | "files.read" | "files.list" | "files.stat" => Self::Read,
-            _ => Self::Write,
+    fn from_request(request: &HostRequest) -> Self {
+        match request {
+            HostRequest::Timer(_) => Self::Timer,
+            HostRequest::KvGet(_)
+            | HostRequest::KvList(_)
+            | HostRequest::File(FileAction::Read | FileAction::List | FileAction::Stat, _) => Self::Read,
+            HostRequest::Fetch(_)
+            | HostRequest::FetchRead(_)
+            | HostRequest::KvCommit(_)
+            | HostRequest::File(FileAction::Write | FileAction::Remove | FileAction::MakeFolder, _)
+            | HostRequest::ToolCall(_)
+            | HostRequest::Unknown(_) => Self::Write,
         }
     }
 
@@ -89,22 +96,22 @@ impl EffectClass {
 
 impl EffectRecorder {
     /// Records that a host call was requested.
-    pub(in crate::host_calls) fn record_requested(&self, operation: &HostCall) {
+    pub(in crate::host_calls) fn record_requested(&self, operation: &ParsedHostCall) {
         let mut notes = self.lock();
-        let (id, class) = (operation.id, EffectClass::from_kind(&operation.kind));
-        let kind: String = operation.kind.chars().take(MAX_KIND_CHARS).collect();
+        let (id, class) = (operation.id(), EffectClass::from_request(operation.request()));
+        let kind: String = operation.kind().chars().take(MAX_KIND_CHARS).collect();
         let is_timer = class == EffectClass::Timer;
-        let place = if notes.log.effects.len() < MAX_LISTED_EFFECTS
-            && (!is_timer || notes.listed_timers < MAX_LISTED_TIMERS)
-        {
-            notes.listed_timers += usize::from(is_timer);
-            let (effects, code, received) = (Effects::None, None, None);
-            notes.log.effects.push(Effect { id, kind, about: describe_for_record(operation), effects, code, received });
-            EntryLocation::Listed(notes.log.effects.len() - 1)
-        } else {
-            notes.log.more += 1;
-            EntryLocation::Counted(kind)
-        };
+        let place =
+            if notes.log.effects.len() < MAX_LISTED_EFFECTS && (!is_timer || notes.listed_timers < MAX_LISTED_TIMERS) {
+                notes.listed_timers += usize::from(is_timer);
+                let (effects, code, received) = (Effects::None, None, None);
+                let about = describe_for_record(operation.as_sent());
+                notes.log.effects.push(Effect { id, kind, about, effects, code, received });
+                EntryLocation::Listed(notes.log.effects.len() - 1)
+            } else {
+                notes.log.more += 1;
+                EntryLocation::Counted(kind)
+            };
         notes.open.insert(id, OpenCall { location: place, class, effects: Effects::None });
     }
 

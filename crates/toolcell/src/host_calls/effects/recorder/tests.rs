@@ -11,7 +11,8 @@ use crate::host_calls::{BodyEnd, EffectLog};
 const PHASES: [Effects; 3] = [Effects::None, Effects::Started, Effects::Committed];
 
 fn request(ledger: &EffectRecorder, id: u32, kind: &str, payload: &str) {
-    ledger.record_requested(&HostCall { id, kind: kind.to_owned(), payload: payload.to_owned(), bytes: None });
+    let call = HostCall { id, kind: kind.to_owned(), payload: payload.to_owned(), bytes: None };
+    ledger.record_requested(&call.into());
 }
 
 /// Runs a host call up to these effects.

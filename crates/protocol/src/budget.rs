@@ -4,20 +4,20 @@
 
 use std::time::Duration;
 
-use crate::error::CallError;
+use serde::{Deserialize, Serialize};
 
 /// The resource limits of one call. Exceeding a limit ends the call with its own
-/// [`Stop`](crate::Stop).
+/// reason.
 ///
 /// # Examples
 /// ```
-/// use toolcell_host::Budget;
+/// use toolcell_protocol::Budget;
 ///
 /// let small = Budget { fuel: 50_000, ..Budget::default() };
 /// assert!(small.check().is_ok());
 /// assert_eq!(Budget { fuel: 0, ..small }.check().unwrap_err().code(), "limit-invalid");
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Budget {
     /// Units of fuel, roughly Wasm instructions. This is the deterministic limit. A native image
     /// burns about 10 billion units a second. Loading a script has a separate limit of the same
@@ -39,7 +39,7 @@ pub struct Budget {
 
 /// The work that the fuel limit covers. Fuel of the call and fuel of loading its script are
 /// reported separately in either case.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum FuelScope {
     /// The limit covers the call. Loading the script has a separate limit of the same size.
     #[default]
@@ -51,7 +51,8 @@ pub enum FuelScope {
 
 impl Budget {
     /// Returns the fuel that remains for a call after loading its script burned `load_fuel`.
-    pub(crate) fn fuel_for_call(&self, covers: FuelScope, load_fuel: u64) -> u64 {
+    #[must_use]
+    pub fn fuel_for_call(&self, covers: FuelScope, load_fuel: u64) -> u64 {
         match covers {
             FuelScope::Call => self.fuel,
             FuelScope::LoadingAndCall => self.fuel.saturating_sub(load_fuel),
@@ -77,7 +78,7 @@ impl Budget {
     ///
     /// # Errors
     /// `limit-invalid`, naming the first limit that is out of its range.
-    pub fn check(&self) -> Result<&Self, CallError> {
+    pub fn check(&self) -> Result<&Self, LimitError> {
         let milliseconds = u64::try_from(self.deadline.as_millis()).unwrap_or(u64::MAX);
         let limits = [
             ("fuel", self.fuel, 1, 1_000_000_000_000_000),
@@ -89,9 +90,39 @@ impl Budget {
         ];
         for (limit, actual, least, most) in limits {
             if actual < least || actual > most {
-                return Err(CallError::LimitInvalid { limit, actual, least, most });
+                return Err(LimitError { limit, actual, least, most });
             }
         }
         Ok(self)
     }
 }
+
+/// The error for a limit that is zero, or outside of the range that the sandbox allows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LimitError {
+    /// The name of the limit, as in the options.
+    pub limit: &'static str,
+    /// The value that was passed in.
+    pub actual: u64,
+    /// The smallest value allowed.
+    pub least: u64,
+    /// The largest value allowed.
+    pub most: u64,
+}
+
+impl LimitError {
+    /// Returns the stable code of this error.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        "limit-invalid"
+    }
+}
+
+impl std::fmt::Display for LimitError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { limit, actual, least, most } = self;
+        write!(f, "{limit} is {actual}, it must be {least} to {most}")
+    }
+}
+
+impl std::error::Error for LimitError {}
