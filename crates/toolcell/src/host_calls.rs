@@ -6,6 +6,11 @@
 //! driver: timers in place, HTTP on the runtime, files and key-value pairs on blocking threads
 //! ```
 //!
+//! Reading order: `resources` is what grants give access to; `open` opens the grants of a run;
+//! `driver` drives its host calls, of which `fetch`, `files`, `kv`, `functions` and `tools` are the
+//! kinds; `held` keeps side effects until they are decided; `effects` is the log; `nested` is how a
+//! tool calls another stored tool.
+//!
 //! Invariant: a host call is started once and completes once. The host calls of a run end with the
 //! run, and the effects of each are known.
 
@@ -15,14 +20,16 @@ mod effects;
 mod error;
 mod fetch;
 mod files;
-pub(crate) mod functions;
+mod functions;
 mod held;
 mod kv;
+mod nested;
 mod open;
 mod pending;
 mod protected;
+mod resources;
 mod runtime;
-pub(crate) mod tools;
+mod tools;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -33,22 +40,30 @@ use toolcell_store::Store;
 use toolcell_tool::{Grants, KvGrant, ToolId};
 
 pub use effects::{BodyEnd, Effect, EffectLog, ReceivedBody};
+pub use functions::{FunctionError, FunctionFailure, FunctionReply, HostFunction, HostFunctions};
 pub use held::{EffectApprover, EffectDecision, HeldBody, HeldEffect};
-pub use open::{GrantOpenError, SecretSource};
+pub use open::GrantOpenError;
+pub use resources::SecretSource;
 
 pub(crate) use effects::EffectRecorder;
-pub(crate) use held::{ChainHead, DeferAll, PlanChain, PlanPosition};
-pub(crate) use pending::{PendingCallback, PendingHostCalls};
-pub(crate) use runtime::BackgroundRuntime;
-
-use crate::operations::run::{CallerContext, RunOptions};
-use crate::toolbox::Toolbox;
+pub(crate) use functions::FunctionCallError;
+pub(crate) use held::{ChainHead, DeferAll, PlanChain};
+pub(crate) use nested::{CallerContext, NestedCalls, NestedResult, NestingContext};
+pub(crate) use open::OpenRequest;
+pub(crate) use pending::{PendingCallback, PendingHostCalls, PlanPosition};
+pub(crate) use resources::{ResourceContext, Resources, ResourcesConfig};
+pub(crate) use tools::{function_output, tool_output};
 
 use driver::HostCallRunner;
 
 /// The environment of one run: its grants, the resources opened for them, and its records.
 pub(crate) struct RunEnvironment<'a> {
-    toolbox: &'a Toolbox,
+    /// The resources of the toolbox.
+    resources: &'a Resources,
+    /// Runs the stored tools that the tool calls.
+    nested: Box<dyn NestedCalls + 'a>,
+    /// Decides about held effects, if the caller asked for that.
+    effect_approver: Option<&'a dyn EffectApprover>,
     /// The identifier of the tool.
     id: ToolId,
     /// The name of the tool.
@@ -59,8 +74,6 @@ pub(crate) struct RunEnvironment<'a> {
     pub(crate) plan: Option<Arc<PlanChain>>,
     /// The quotas used by all runs of the call chain.
     meters: Meters,
-    /// The options of the outermost run of the call chain.
-    pub(crate) options: &'a RunOptions,
     /// The call identifier that the tool sees.
     pub(crate) call_id: String,
     /// All grants of the tool.
@@ -70,19 +83,10 @@ pub(crate) struct RunEnvironment<'a> {
     net: Option<Arc<NetSession>>,
     files: Option<Arc<Files>>,
     kv: Option<KvAccess>,
-    background: &'a BackgroundRuntime,
     /// The effects of the run's host calls.
     pub(crate) effects: EffectRecorder,
     /// The host calls that are pending when the run is resumed or suspended.
     pending: Mutex<PendingHostCalls>,
-}
-
-/// The position of a run in a chain of nested calls.
-pub(crate) struct NestingContext<'a> {
-    /// The context of the calling tool, if a tool makes the call.
-    pub(crate) caller: Option<&'a CallerContext<'a>>,
-    /// The plan shared by the whole call chain, if effects are held.
-    pub(crate) plan: Option<Arc<PlanChain>>,
 }
 
 /// Access to a granted key-value space.

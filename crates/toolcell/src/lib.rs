@@ -12,10 +12,11 @@
 //! and [`Toolbox::profile`] attributes the fuel of a run to functions and lines. [`export`],
 //! [`import`] and [`collect`] work on a whole store.
 //!
-//! Reading order: `request` defines the inputs; `create`, `run`, `list`, `delete` implement the
-//! operations; `permit` decides whether a call may run, with [`policy`] and [`hook`]; `execute` is
-//! the only entry into the sandbox; `host_calls` serves the calls that a tool makes to the host;
-//! `run_record` persists each run, and `receipt` makes a run reproducible.
+//! Reading order: `request` defines the inputs; `toolbox` is the façade, whose verbs delegate to
+//! `operations`; these compose the `parts`: `admission` decides whether a call may run, with
+//! [`policy`] and [`hook`]; `execution` is the only entry into the sandbox; `host_calls` serves the
+//! calls that a tool makes to the host; `records` persists each attempt. `receipt` makes a run
+//! reproducible, `verification` tests tools, and `presentation` renders results.
 //!
 //! Invariant: this crate composes the parts and adds no way around them. There is one path into the
 //! sandbox, and each attempt to take it leaves one record.
@@ -25,6 +26,7 @@ mod request;
 mod toolbox;
 
 mod operations;
+mod parts;
 
 mod admission;
 mod execution;
@@ -33,6 +35,7 @@ mod receipt;
 mod records;
 mod verification;
 
+mod clock;
 mod vet;
 
 mod presentation;
@@ -42,17 +45,16 @@ pub mod jail;
 pub use admission::hook;
 pub use verification::proof;
 
-pub use admission::permit::{DecisionStep, Denial, Permit};
-pub use execution::backend::SandboxConfig;
-pub use execution::suspend::{
-    CallbackTicket, ResumeRequest, RunOutcome, RunSuspendError, SuspendedRun, SuspendedRunInfo,
-};
+pub use admission::{DecisionStep, Denial, Permit};
+pub use clock::now;
+pub use execution::suspend::{CallbackTicket, ResumeRequest, RunSuspendError, SuspendedRun, SuspendedRunInfo};
+pub use execution::{RunOptions, SandboxConfig};
 pub use hook::{ApprovalAnswer, ApprovalPrompt, Approver, AwaitedAnswer, HookContext, HookVerdict, Hooks, Revision};
-pub use host_calls::functions::{FunctionError, FunctionFailure, FunctionReply, HostFunction, HostFunctions};
 pub use host_calls::{
     BodyEnd, Effect, EffectApprover, EffectDecision, EffectLog, GrantOpenError, HeldBody, HeldEffect, ReceivedBody,
     SecretSource,
 };
+pub use host_calls::{FunctionError, FunctionFailure, FunctionReply, HostFunction, HostFunctions};
 pub use operations::approvals::{ApprovalError, ApprovalResult, PendingTool};
 pub use operations::async_run::RunHandle;
 pub use operations::cost_report::{CostReportLine, CostTotals};
@@ -69,9 +71,10 @@ pub use operations::profile::{
 };
 pub use operations::reflect::{ReflectError, ReflectOnTask, ReflectResponse, ReflectResult};
 pub use operations::retire::{RetireError, RetireReason, Retirement};
-pub use operations::run::{Deprecation, Explanation, RunError, RunOptions, RunResult, ToolFailure};
+pub use operations::run::{Deprecation, Explanation, RunError, RunResult, ToolFailure};
 pub use operations::search::{Hit, SearchError};
 pub use operations::show::{ApprovalState, ShowError, ToolDetails};
+pub use operations::suspend::RunOutcome;
 pub use operations::verify::{VerifyError, VerifyOptions, VerifyProgress, VerifyResult};
 pub use presentation::approval_prompt::{
     PromptTooLong, describe_capabilities, escape_control_chars, escape_for_display, single_line,
@@ -87,9 +90,9 @@ pub use proof::{Counterexample, Proof};
 pub use receipt::{
     Receipt, ReceiptError, ReceiptKey, ReplayDifference, ReplayError, ReplayOptions, ReplayResult, VersionPolicy,
 };
-pub use records::run_record::{ContentDigest, ResourceUse, RunRecord};
+pub use records::{ContentDigest, ResourceUse, RunRecord};
 pub use request::{CreateTool, DeleteTool, ListTools, RequestError, RetireTools, RunTool, read_request};
-pub use toolbox::{Toolbox, ToolboxConfig, ToolboxError, now};
+pub use toolbox::{Toolbox, ToolboxConfig, ToolboxError};
 pub use toolcell_analysis::{
     Analysis, AnalysisError, Capabilities, Capability, CapabilityDiff, CapabilityNeed, Diagnostic, EntryPoint, Finding,
     Location, QualityAssessment, SafetyAnalysisResult, Severity, analyze, rule_docs, rule_names,

@@ -4,7 +4,7 @@
 
 pub(crate) mod approvals;
 pub(crate) mod async_run;
-pub(crate) mod candidates;
+mod candidates;
 pub(crate) mod cost_report;
 pub(crate) mod create;
 pub(crate) mod delete;
@@ -20,4 +20,5 @@ pub(crate) mod retire;
 pub(crate) mod run;
 pub(crate) mod search;
 pub(crate) mod show;
+pub(crate) mod suspend;
 pub(crate) mod verify;

@@ -30,7 +30,8 @@ pub use error::{ReceiptError, ReplayError};
 pub use replay::{ReplayDifference, ReplayOptions, ReplayResult, VersionPolicy};
 pub use signature::ReceiptKey;
 
-pub(crate) use recording::ReceiptRecording;
+pub(crate) use recording::{ReceiptRecording, signer_of};
+pub(crate) use replay::replay;
 pub(crate) use signature::ReceiptSigner;
 
 use format::{HostCallTrace, ReceiptContents};

@@ -1,28 +1,52 @@
-//! The toolbox: a sandbox, a store, the policy, and the cache of prepared scripts.
+//! The toolbox: the façade that hosts hold.
 //!
-//! Invariant: cache keys hash every input, so a hit is always identical to recomputing.
+//! Invariant: a verb delegates to its operation and decides nothing itself.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use jiff::Timestamp;
-use toolcell_capabilities::{Net, ProtectedPath, Roots};
-use toolcell_host::{ImageKind, Interruption, StartError};
+use toolcell_capabilities::{ProtectedPath, Roots};
+use toolcell_host::{Budget, CallContext, ImageKind, Interruption, Params, Report, StartError};
 use toolcell_jail::Confinement;
-use toolcell_store::audit::{AuditConfig, AuditEvent};
-use toolcell_store::{Entry, Fault, Notice, OpenError, RecordError, Settings, Store, StoreAccess};
+use toolcell_store::audit::AuditConfig;
+use toolcell_store::{
+    Approval, Entry, Fault, ImportError, ImportReport, Notice, OnConflict, OpenError, RecordError, Settings, Store,
+    ToolRef, VersionCommit,
+};
+use toolcell_tool::{Draft, ToolId, ToolName};
 
-use crate::admission::hook::Hooks;
-use crate::execution::backend::{SandboxBackend, SandboxConfig};
-use crate::execution::cache::Cache;
-use crate::execution::execute::PreparedTool;
-use crate::host_calls::functions::HostFunctions;
-use crate::host_calls::{BackgroundRuntime, SecretSource};
+use crate::admission::AdmissionControl;
+use crate::admission::hook::{ApprovalPrompt, Hooks};
+use crate::clock;
+use crate::execution::suspend::{ResumeRequest, SuspendedRunInfo};
+use crate::execution::{RunOptions, Runtime, SandboxConfig};
+use crate::host_calls::{HeldEffect, HostFunctions, Resources, ResourcesConfig, SecretSource};
+use crate::operations::approvals::{self, ApprovalError, ApprovalResult, PendingTool};
+use crate::operations::async_run::{self, RunHandle};
+use crate::operations::cost_report::{self, CostReportLine};
+use crate::operations::create::{self, CreateError, CreateResult};
+use crate::operations::delete::{self, DeleteError};
+use crate::operations::deprecate::{self, DeprecateError, DeprecateResult};
+use crate::operations::exchange;
+use crate::operations::exec::{self, ExecError, Precheck};
+use crate::operations::list::{self, ListToolsError, ToolList};
+use crate::operations::lookup::{self, FindToolError};
+use crate::operations::plans::{self, PlanError};
+use crate::operations::profile::{self, Profile};
+use crate::operations::reflect::{self, ReflectError, ReflectOnTask, ReflectResult};
+use crate::operations::retire::{self, RetireError, Retirement};
+use crate::operations::run::{self, Explanation, RunError, RunResult};
+use crate::operations::search::{self, Hit, SearchError};
+use crate::operations::show::{self, ShowError, ToolDetails};
+use crate::operations::suspend::{self, RunOutcome};
+use crate::operations::verify::{self, VerifyError, VerifyOptions, VerifyProgress, VerifyResult};
+use crate::parts::Parts;
 use crate::policy::{Policy, PolicyError};
-use crate::records::flusher::RunFlusher;
-use crate::records::interrupted;
-use crate::schema::{Schema, SchemaError};
-use crate::vet::{Refusal, VettedTool, vet};
+use crate::receipt::{Receipt, ReceiptKey, ReplayError, ReplayOptions, ReplayResult, replay, signer_of};
+use crate::records::Recorder;
+use crate::request::{CreateTool, DeleteTool, ListTools, RetireTools, RunTool};
+use crate::verification::proof::Proof;
 
 /// The configuration of a [`Toolbox`].
 #[derive(Clone)]
@@ -56,7 +80,7 @@ impl Default for ToolboxConfig {
             sandbox: SandboxConfig::default(),
             policy: Policy::default(),
             hooks: Hooks::default(),
-            clock: now,
+            clock: clock::now,
             // Hooks get an empty path if the directory no longer exists.
             cwd: std::env::current_dir().unwrap_or_default(),
             secrets: Arc::new(|_| None),
@@ -69,32 +93,7 @@ impl Default for ToolboxConfig {
 
 /// Creates, runs, lists and deletes tools.
 pub struct Toolbox {
-    pub(crate) sandbox: Arc<SandboxBackend>,
-    /// The interpreter that verification compares with; created on first use.
-    interpreter: Arc<OnceLock<Result<SandboxBackend, String>>>,
-    pub(crate) store: Option<Arc<Store>>,
-    pub(crate) flusher: RunFlusher,
-    pub(crate) policy: Policy,
-    pub(crate) hooks: Hooks,
-    pub(crate) clock: fn() -> Timestamp,
-    pub(crate) cwd: String,
-    pub(crate) secrets: SecretSource,
-    pub(crate) functions: HostFunctions,
-    pub(crate) roots: Roots,
-    pub(crate) protected: Vec<ProtectedPath>,
-    pub(crate) net: OnceLock<Net>,
-    pub(crate) background: BackgroundRuntime,
-    /// The schema of drafts, which declare no parameters.
-    pub(crate) any_schema: Schema,
-    cache: Cache,
-}
-
-/// A stored tool that was loaded and analysed.
-pub(crate) struct LoadedTool {
-    /// The compiled schema of its parameters, or why it does not compile.
-    pub(crate) schema: Result<Schema, SchemaError>,
-    /// The vetted tool, or why it is refused.
-    pub(crate) vetted: Result<VettedTool, Refusal>,
+    parts: Parts,
 }
 
 /// The error of opening a toolbox.
@@ -144,23 +143,6 @@ impl ToolboxError {
     }
 }
 
-impl LoadedTool {
-    /// Returns the schema of the tool's parameters.
-    pub(crate) fn schema(&self) -> Result<&Schema, SchemaError> {
-        self.schema.as_ref().map_err(Clone::clone)
-    }
-
-    /// Returns the approximate size in memory, in bytes: the analysis takes a few times the size of
-    /// the source.
-    pub(crate) fn approximate_bytes(&self) -> usize {
-        let text = self.vetted.as_ref().map_or(0, |tool| {
-            let spec = tool.spec();
-            spec.source().len() + tool.script().code().len() + 2 * spec.parameters().to_string().len()
-        });
-        (4 << 10) + 4 * text
-    }
-}
-
 impl Toolbox {
     /// Creates a toolbox that runs drafts, and stores and records nothing.
     ///
@@ -175,35 +157,8 @@ impl Toolbox {
     /// # Errors
     /// `integrity`, `no-image`, `no-worker`, `limit-invalid`.
     pub fn without_store(config: ToolboxConfig) -> Result<Self, StartError> {
-        let sandbox = SandboxBackend::new(&config.sandbox)?;
-        Ok(Self::from_parts(Arc::new(sandbox), Arc::default(), Cache::new(), BackgroundRuntime::default(), config))
-    }
-
-    fn from_parts(
-        sandbox: Arc<SandboxBackend>,
-        interpreter: Arc<OnceLock<Result<SandboxBackend, String>>>,
-        cache: Cache,
-        background: BackgroundRuntime,
-        config: ToolboxConfig,
-    ) -> Self {
-        Self {
-            sandbox,
-            interpreter,
-            store: None,
-            flusher: RunFlusher::default(),
-            policy: config.policy,
-            hooks: config.hooks,
-            clock: config.clock,
-            cwd: config.cwd.display().to_string(),
-            secrets: config.secrets,
-            functions: config.functions,
-            roots: config.roots,
-            protected: config.protected,
-            net: OnceLock::new(),
-            background,
-            any_schema: Schema::any(),
-            cache,
-        }
+        let runtime = Runtime::new(&config.sandbox)?;
+        Ok(Self { parts: build_parts(runtime, None, config, Resources::new) })
     }
 
     /// Opens a toolbox with the store in a directory, which is created if it does not exist.
@@ -248,7 +203,8 @@ impl Toolbox {
     /// # Errors
     /// As [`Toolbox::new`], and the store's I/O errors.
     pub fn with_store(store: Store, config: ToolboxConfig) -> Result<Self, ToolboxError> {
-        Self::without_store(config)?.attach_store(store)
+        let runtime = Runtime::new(&config.sandbox)?;
+        attach_store(build_parts(runtime, Some(store), config, Resources::new))
     }
 
     /// Opens another toolbox with its own configuration and with the store in another directory,
@@ -285,149 +241,731 @@ impl Toolbox {
     /// # Errors
     /// The store's I/O errors.
     pub fn sibling_with_store(&self, store: Store, config: ToolboxConfig) -> Result<Self, ToolboxError> {
-        let (sandbox, interpreter) = (Arc::clone(&self.sandbox), Arc::clone(&self.interpreter));
-        let (cache, background) = (self.cache.sibling(), self.background.clone());
-        Self::from_parts(sandbox, interpreter, cache, background, config).attach_store(store)
-    }
-
-    /// Adds the store, checks the granted folders, and records interrupted runs.
-    fn attach_store(self, store: Store) -> Result<Self, ToolboxError> {
-        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        self.policy.excludes_path(store.path(), real)?;
-        let toolbox = Self { store: Some(Arc::new(store)), ..self };
-        toolbox.check_granted_folders()?;
-        if let Err(error) = interrupted::close_interrupted(&toolbox) {
-            // The runs stay in their journals, and the next process that opens the store retries.
-            // The caller's operation does not have to fail.
-            toolcell_store::emit_notice(&Notice::Unclosed { why: &error.to_string() });
-        }
-        Ok(toolbox)
+        let runtime = self.parts.runtime.sibling();
+        attach_store(build_parts(runtime, Some(store), config, |config| self.parts.resources.sibling(config)))
     }
 
     /// Returns the guest image in use.
     #[must_use]
     pub fn image(&self) -> ImageKind {
-        self.sandbox.image()
+        self.parts.runtime.image()
     }
 
     /// Returns the images that were rejected before this one, and why.
     #[must_use]
     pub fn rejected_images(&self) -> &[(ImageKind, String)] {
-        self.sandbox.rejected_images()
+        self.parts.runtime.rejected_images()
     }
 
     /// Returns how calls are interrupted at their deadline and on cancellation. This starts the
     /// thread that the mechanism needs, if it can.
     #[must_use]
     pub fn interruption(&self) -> Interruption {
-        self.sandbox.interruption()
+        self.parts.runtime.interruption()
     }
 
     /// Returns the confinement of the worker processes; `None` if tools run in this process.
     #[must_use]
     pub fn confinement(&self) -> Option<Confinement> {
-        self.sandbox.confinement()
-    }
-
-    /// Returns the interpreter, which is created on first use.
-    pub(crate) fn interpreter(&self) -> Result<&SandboxBackend, &str> {
-        let made = self.interpreter.get_or_init(|| {
-            let jail = self.sandbox.program().cloned();
-            let config = SandboxConfig { images: vec![ImageKind::Interpreted], slots: self.slots(), jail };
-            SandboxBackend::new(&config).map_err(|error| error.to_string())
-        });
-        made.as_ref().map_err(String::as_str)
+        self.parts.runtime.confinement()
     }
 
     /// Returns the maximum number of concurrent calls.
     #[must_use]
     pub fn slots(&self) -> usize {
-        self.sandbox.slots()
+        self.parts.runtime.slots()
     }
 
     /// Returns the store, if there is one.
     #[must_use]
     pub fn store(&self) -> Option<&Store> {
-        self.store.as_deref()
+        self.parts.store.as_deref()
     }
 
     /// Returns the policy that tools run under.
     #[must_use]
     pub fn policy(&self) -> &Policy {
-        &self.policy
+        self.parts.admission.policy()
     }
 
-    /// Returns the current time of the toolbox's clock.
-    pub(crate) fn now(&self) -> Timestamp {
-        (self.clock)()
+    /// Creates a tool from a draft and stores it.
+    ///
+    /// # Errors
+    /// `request-invalid`, `mode-unsupported`, `name-required`, `name-invalid`, `name-reserved`,
+    /// `name-taken`, `source-too-large`, `source-invalid`, `syntax-error`, `syntax-unsupported`,
+    /// `parameters-invalid`, `capabilities-invalid`, `notes-invalid`, `critical-risk`,
+    /// `tool-missing`, `tool-limit-reached`, and the store's I/O errors.
+    pub fn create(&self, request: &CreateTool) -> Result<CreateResult, CreateError> {
+        create::create(&self.parts, request)
     }
 
-    /// Returns the store, or an error if the toolbox has none.
-    pub(crate) fn require_store(&self) -> Result<&Store, Fault> {
-        self.store.as_deref().ok_or_else(|| Fault::ReadOnly { path: "a toolbox without a store".to_owned() })
+    /// Runs a stored tool.
+    ///
+    /// A failure of the tool is part of the result; an error means that the run did not take place.
+    ///
+    /// # Errors
+    /// `tool-not-found`, `tool-mismatch`, `id-ambiguous`, `parameters-missing`, `parameters-invalid`,
+    /// `safety-check-failed`, `permission-denied`, `limit-invalid`, `receipt-no-key`, `integrity`,
+    /// `busy`, and the store's I/O errors.
+    pub fn run(&self, request: &RunTool, options: &RunOptions) -> Result<RunResult, RunError> {
+        run::run(&self.parts, request, options)
     }
 
-    /// Returns the store if attempts are recorded in it: it is writable, or the policy requires
-    /// records.
-    pub(crate) fn audited_store(&self) -> Option<&Store> {
-        self.store.as_deref().filter(|store| store.access() == StoreAccess::Full || self.policy.is_audit_required())
+    /// Explains, step by step, how a run would be decided, and runs nothing. Hooks are asked and
+    /// reported; the approver is not.
+    ///
+    /// # Errors
+    /// None; the answer contains why a tool would not run.
+    pub fn explain(&self, request: &RunTool, options: &RunOptions) -> Explanation {
+        run::explain(&self.parts, request, options)
     }
 
-    /// Writes the audit line of an attempt that changed nothing. If that fails, the store emits a
-    /// notice and the operation still succeeds.
-    pub(crate) fn log_attempt(&self, attempt: &AuditEvent<'_>) {
-        if let Some(store) = self.store.as_deref().filter(|store| store.access() == StoreAccess::Full) {
-            // The store reports a failure as a notice.
-            let _ = store.log(attempt);
-        }
+    /// Starts a run on a blocking thread of the current Tokio runtime.
+    ///
+    /// # Panics
+    /// Outside of a Tokio runtime.
+    ///
+    /// # Examples
+    /// ```
+    /// # use std::sync::Arc;
+    /// use toolcell::{CreateTool, Params, RunOptions, RunTool, Toolbox, ToolboxConfig};
+    ///
+    /// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+    /// # let folder = tempfile::tempdir()?;
+    /// let toolbox = Arc::new(Toolbox::open(folder.path(), ToolboxConfig::default())?);
+    /// let (name, description) = ("count".to_owned(), "Counts to three".to_owned());
+    /// let code = "export default (pi) => ({ name: 'count', description: 'Counts', parameters: {},
+    ///     execute(id, params, onUpdate) { for (const n of [1, 2, 3]) onUpdate(n); return 'done' } })".to_owned();
+    /// toolbox.create(&CreateTool { name, description, code, ..CreateTool::default() })?;
+    /// runtime.block_on(async {
+    ///     let mut run = toolbox.start(RunTool::new("count", Params::default()), RunOptions::default());
+    ///     let mut updates = Vec::new();
+    ///     while let Some(update) = run.next_update().await {
+    ///         updates.push(update.to_string());
+    ///     }
+    ///     assert_eq!(updates, ["1", "2", "3"]);
+    ///     assert_eq!(run.wait().await?.value()?.unwrap().as_str(), "\"done\"");
+    ///     Ok::<(), Box<dyn std::error::Error>>(())
+    /// })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use = "dropping the handle cancels the run"]
+    pub fn start(self: &Arc<Self>, request: RunTool, options: RunOptions) -> RunHandle {
+        let toolbox = Arc::clone(self);
+        async_run::start(options, move |options| toolbox.run(&request, options))
     }
 
-    /// Loads a stored tool, checks it against its identifier, and analyses it; once in this
-    /// process.
-    pub(crate) fn load_tool(&self, entry: &Entry) -> Result<Arc<LoadedTool>, Fault> {
-        if let Some(ready) = self.cache.tool(&entry.id) {
-            return Ok(ready);
-        }
-        let spec = self.require_store()?.spec(entry)?;
-        let schema = Schema::compile(spec.parameters());
-        let ready = Arc::new(LoadedTool { schema, vetted: vet(spec) });
-        // A refusal for lack of memory or threads is not cached: the next attempt may succeed.
-        if !ready.vetted.as_ref().is_err_and(Refusal::is_transient) {
-            self.cache.insert_tool(entry.id, Arc::clone(&ready));
-        }
-        Ok(ready)
+    /// Runs a stored tool without blocking the thread; as [`Toolbox::run`]. Dropping the future
+    /// cancels the run.
+    ///
+    /// # Errors
+    /// As [`Toolbox::run`].
+    ///
+    /// # Panics
+    /// Outside of a Tokio runtime.
+    pub async fn run_async(self: &Arc<Self>, request: RunTool, options: RunOptions) -> Result<RunResult, RunError> {
+        self.start(request, options).wait_or_cancel().await
     }
 
-    /// Returns the prepared script with this key, if it is cached.
-    pub(crate) fn cached_script(&self, key: &blake3::Hash) -> Option<Arc<PreparedTool>> {
-        self.cache.script(key)
+    /// Runs a closure with the toolbox on a blocking thread:
+    /// `toolbox.spawn_blocking(|toolbox| toolbox.list(&request)).await`.
+    ///
+    /// # Panics
+    /// Outside of a Tokio runtime, if `work` panics, and if the runtime shuts down before `work`
+    /// starts.
+    pub async fn spawn_blocking<T: Send + 'static>(
+        self: &Arc<Self>,
+        work: impl FnOnce(&Self) -> T + Send + 'static,
+    ) -> T {
+        let toolbox = Arc::clone(self);
+        async_run::run_blocking(move || work(&toolbox)).await
     }
 
-    /// Caches a prepared script, as long as there is room.
-    pub(crate) fn cache_script(&self, key: blake3::Hash, kept: PreparedTool) -> Arc<PreparedTool> {
-        let kept = Arc::new(kept);
-        self.cache.insert_script(key, Arc::clone(&kept));
-        kept
+    /// Runs a stored tool as [`Toolbox::run`] does, and suspends the run when everything that it
+    /// waits for takes time: an effect that the effect approver
+    /// [defers](crate::EffectDecision::Defer), or a host function that answers later.
+    /// [`Toolbox::resume`] resumes it.
+    ///
+    /// Tools that it calls are not suspended: for them, deferring means refusing. A suspendable run
+    /// gets no receipt.
+    ///
+    /// # Errors
+    /// Those of [`Toolbox::run`], and `too-large-to-sleep`: the run has ended in that case.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::sync::Arc;
+    /// use toolcell::policy::Layer;
+    /// use toolcell::{
+    ///     CreateTool, EffectApprover, EffectDecision, HeldEffect, Params, Policy, PolicyFile, ResumeRequest,
+    ///     RunOptions, RunOutcome, RunTool, Toolbox, ToolboxConfig,
+    /// };
+    ///
+    /// struct Always(EffectDecision);
+    /// impl EffectApprover for Always {
+    ///     fn decide(&self, held: &[HeldEffect]) -> Vec<EffectDecision> {
+    ///         vec![self.0; held.len()]
+    ///     }
+    /// }
+    /// let deciding = |decision| RunOptions { effect_approver: Some(Arc::new(Always(decision))), ..RunOptions::default() };
+    ///
+    /// let rules = "[approval]\nmode = \"auto\"\n[grants.default.kv]\nspace = \"notes\"";
+    /// let rules = PolicyFile::parse(Layer::User, rules, "toolcell.toml".as_ref())?;
+    /// let config = ToolboxConfig { policy: Policy::from_layers([rules])?, ..ToolboxConfig::default() };
+    /// let folder = tempfile::tempdir()?;
+    /// let toolbox = Toolbox::open(folder.path(), config)?;
+    /// toolbox.create(&CreateTool {
+    ///     name: "note".to_owned(),
+    ///     description: "Keeps a note".to_owned(),
+    ///     code: "const execute = async ({ text }) => { await kv.set('note', text); return kv.get('note') }".to_owned(),
+    ///     capabilities: serde_json::json!(["kv"]),
+    ///     ..CreateTool::default()
+    /// })?;
+    /// let request = RunTool::new("note", Params::parse(r#"{"text": "milk"}"#)?);
+    /// let RunOutcome::Suspended(suspended) = toolbox.run_suspendable(&request, &deciding(EffectDecision::Defer))?
+    /// else {
+    ///     panic!("the run is not suspended")
+    /// };
+    /// assert_eq!(suspended.held[0].kind, "kv.commit");
+    /// // Possibly in another process, a day later:
+    /// let resumed = toolbox.resume(&ResumeRequest::new(suspended.run), &deciding(EffectDecision::Perform))?;
+    /// let RunOutcome::Finished(ran) = resumed else { panic!("every effect was decided") };
+    /// assert_eq!(ran.value()?.unwrap().as_str(), "\"milk\"");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn run_suspendable(&self, request: &RunTool, options: &RunOptions) -> Result<RunOutcome, RunError> {
+        suspend::run_suspendable(&self.parts, request, options)
+    }
+
+    /// Resumes a suspended run until it finishes or is suspended again. The options' effect
+    /// approver decides about the held effects; without one, they stay undecided and the run is
+    /// suspended again. The limits are those of the original run.
+    ///
+    /// The pre-run hooks run again, and a tool whose approval was revoked is not resumed.
+    ///
+    /// # Errors
+    /// `run-not-asleep`, `asleep-principal`, `asleep-grants-changed`, `asleep-guest`,
+    /// `asleep-tool`, `ticket-unknown`, `integrity`, `tool-not-found`, `permission-denied`: a
+    /// suspended run stays suspended. `too-large-to-sleep`, and the store's I/O errors.
+    pub fn resume(&self, request: &ResumeRequest, options: &RunOptions) -> Result<RunOutcome, RunError> {
+        suspend::resume(&self.parts, request, options)
+    }
+
+    /// Returns all suspended runs, the oldest first.
+    ///
+    /// # Errors
+    /// The store's I/O errors.
+    pub fn suspended_runs(&self) -> Result<Vec<SuspendedRunInfo>, Fault> {
+        suspend::suspended_runs(&self.parts)
+    }
+
+    /// Returns a page of the tools that match a filter. An empty page is not an error.
+    ///
+    /// # Errors
+    /// `filter-invalid`, `cursor-invalid`, and the store's I/O errors.
+    pub fn list(&self, request: &ListTools) -> Result<ToolList, ListToolsError> {
+        list::list(&self.parts, request)
+    }
+
+    /// Finds a tool by its name, its identifier, or a prefix of the identifier with at least 8
+    /// digits.
+    ///
+    /// # Errors
+    /// `tool-not-found`, `id-ambiguous`, and the store's I/O errors.
+    pub fn find(&self, called: &str) -> Result<Entry, FindToolError> {
+        lookup::find(&self.parts, called)
+    }
+
+    /// Returns the details of a tool, or of an earlier version of a name. A tool that was deleted
+    /// or replaced is found by its identifier.
+    ///
+    /// # Errors
+    /// `tool-not-found`, `id-ambiguous`, `version-not-found`, `integrity`, and the store's I/O errors.
+    ///
+    /// # Examples
+    /// ```
+    /// use toolcell::{CreateTool, ApprovalState, Toolbox, ToolboxConfig};
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let toolbox = Toolbox::open(folder.path(), ToolboxConfig::default())?;
+    /// let (name, description) = ("twice".to_owned(), "Doubles".to_owned());
+    /// let code = "const execute = ({ n }) => 2 * n".to_owned();
+    /// toolbox.create(&CreateTool { name, description, code, ..CreateTool::default() })?;
+    /// let shown = toolbox.show("twice", None)?;
+    /// assert_eq!((shown.usage.runs, shown.history.len()), (0, 1));
+    /// assert!(matches!(shown.approval_state, ApprovalState::NotRequired));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn show(&self, called: &str, version: Option<u64>) -> Result<ToolDetails, ShowError> {
+        show::show(&self.parts, called, version)
+    }
+
+    /// Deletes the name of a tool. The tool itself stays in the store until garbage collection
+    /// removes it.
+    ///
+    /// # Errors
+    /// `confirm-required`, `tool-not-found`, `tool-mismatch`, `id-ambiguous`, and the store's I/O
+    /// errors.
+    pub fn delete(&self, request: &DeleteTool) -> Result<VersionCommit, DeleteError> {
+        delete::delete(&self.parts, request)
+    }
+
+    /// Restores a deleted name.
+    ///
+    /// # Errors
+    /// `not-deleted`, `tool-not-found`, `id-ambiguous`, `integrity`, and the store's I/O errors.
+    pub fn undelete(&self, reference: &ToolRef) -> Result<VersionCommit, DeleteError> {
+        delete::undelete(&self.parts, reference)
+    }
+
+    /// Makes a name refer to the tool of an earlier step of its history.
+    ///
+    /// # Errors
+    /// `tool-not-found`, `version-not-found`, `integrity`, and the store's I/O errors.
+    pub fn roll_back(&self, name: &ToolName, number: u64) -> Result<VersionCommit, DeleteError> {
+        delete::roll_back(&self.parts, name, number)
+    }
+
+    /// Deprecates a tool, optionally in favour of a successor. The tool keeps working, and its
+    /// responses name the successor. Deprecated tools are not exported in bundles. Both tools are
+    /// given by name or by identifier.
+    ///
+    /// # Errors
+    /// `tool-not-found`, `id-ambiguous`, `successor-invalid`, `status-illegal`, and the store's I/O
+    /// errors.
+    ///
+    /// # Examples
+    /// ```
+    /// use toolcell::{CreateTool, Params, RunOptions, RunTool, Toolbox, ToolboxConfig};
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let toolbox = Toolbox::open(folder.path(), ToolboxConfig::default())?;
+    /// for (name, code) in [("old", "const execute = () => 1"), ("new", "const execute = () => 2")] {
+    ///     let (name, code, description) = (name.to_owned(), code.to_owned(), "a number".to_owned());
+    ///     toolbox.create(&CreateTool { name, description, code, ..CreateTool::default() })?;
+    /// }
+    /// toolbox.deprecate("old", Some("new"))?;
+    /// let ran = toolbox.run(&RunTool::new("old", Params::default()), &RunOptions::default())?;
+    /// assert_eq!(ran.value()?.unwrap().as_str(), "1");
+    /// assert_eq!(ran.deprecated.unwrap().successor.unwrap().as_str(), "new");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn deprecate(&self, tool: &str, successor: Option<&str>) -> Result<DeprecateResult, DeprecateError> {
+        deprecate::deprecate(&self.parts, tool, successor)
+    }
+
+    /// Returns the current replacement of a deprecated tool.
+    ///
+    /// # Errors
+    /// The store's I/O errors.
+    pub fn replacement_for(&self, tool: &Entry) -> Result<Option<Entry>, Fault> {
+        deprecate::replacement_for(&self.parts, tool)
+    }
+
+    /// Returns the tools that should be retired, with the reasons, the worst first. Changes
+    /// nothing.
+    ///
+    /// # Errors
+    /// `filter-invalid`, and the store's I/O errors.
+    pub fn retirements(&self, request: &RetireTools) -> Result<Vec<Retirement>, RetireError> {
+        retire::retirements(&self.parts, request)
+    }
+
+    /// Deprecates the tools that should be retired, and returns them.
+    ///
+    /// # Errors
+    /// `confirm-required` if there are tools to retire and the request does not confirm it,
+    /// `filter-invalid`, and the store's I/O errors.
+    pub fn retire(&self, request: &RetireTools) -> Result<Vec<Retirement>, RetireError> {
+        retire::retire(&self.parts, request)
+    }
+
+    /// Deprecates exactly these tools, which the user confirmed.
+    ///
+    /// # Errors
+    /// `status-illegal` if the status of a tool has changed, and the store's I/O errors.
+    pub fn retire_listed(&self, retirements: Vec<Retirement>) -> Result<Vec<Retirement>, RetireError> {
+        retire::retire_listed(&self.parts, retirements)
+    }
+
+    /// Runs the tool in a draft. Its outcome is in the report. A draft that was run before is not
+    /// evaluated again.
+    ///
+    /// The caller has approved the draft by passing it: hooks run, but no approver is asked. The
+    /// draft's host calls are those of `run`, and its limits are at most those of the policy.
+    ///
+    /// # Errors
+    /// `syntax-error`, `syntax-unsupported`, `safety-check-failed` (a critical finding),
+    /// `permission-denied`, `parameters-invalid` (a hook changed them), `limit-invalid`, `busy`,
+    /// `no-instance`, and the store's I/O errors.
+    ///
+    /// # Examples
+    /// ```
+    /// use toolcell::{Budget, Draft, Outcome, Params, Precheck, CallContext, SandboxConfig, Toolbox};
+    ///
+    /// let toolbox = Toolbox::new(&SandboxConfig::default())?;
+    /// let draft = Draft::from_bytes(
+    ///     "average.ts",
+    ///     b"const execute = ({ xs }: { xs: number[] }) => xs.reduce((a, b) => a + b) / xs.length",
+    /// )?;
+    /// let params = Params::parse(r#"{"xs": [1, 2, 4.5]}"#)?;
+    /// let report = toolbox.exec(&draft, &params, &Budget::default(), &CallContext::default(), Precheck::Critical)?;
+    /// assert!(matches!(report.outcome, Outcome::Returned(Some(value)) if value.as_str() == "2.5"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn exec(
+        &self,
+        draft: &Draft,
+        params: &Params,
+        budget: &Budget,
+        run: &CallContext<'_>,
+        precheck: Precheck,
+    ) -> Result<Report, ExecError> {
+        exec::exec(&self.parts, draft, params, budget, run, precheck)
+    }
+
+    /// Recommends whether to create a tool for a task, and proposes one.
+    ///
+    /// # Errors
+    /// `request-invalid`, and the store's I/O errors.
+    ///
+    /// # Examples
+    /// ```
+    /// use toolcell::{ReflectOnTask, SandboxConfig, Toolbox, read_request};
+    ///
+    /// let toolbox = Toolbox::new(&SandboxConfig::default())?;
+    /// let text = r#"{"task_description": "Convert these CSV files to JSON", "last_tool_result": "a.csv read"}"#;
+    /// let reflected = toolbox.reflect(&read_request::<ReflectOnTask>(text)?)?;
+    /// assert_eq!(reflected.body().decision, "create");
+    /// assert_eq!(reflected.proposal.unwrap().name, "csv_to_json");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn reflect(&self, request: &ReflectOnTask) -> Result<ReflectResult, ReflectError> {
+        reflect::reflect_on_task(&self.parts, request)
+    }
+
+    /// Returns the tools that match a text, the best first, at most `limit`: by name, tags,
+    /// description and parameters. No match is an empty list.
+    ///
+    /// # Errors
+    /// `filter-invalid`, `store-read-only` if tools are not indexed, `integrity`, and the store's
+    /// I/O errors.
+    ///
+    /// # Examples
+    /// ```
+    /// use toolcell::{CreateTool, Toolbox, ToolboxConfig};
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let toolbox = Toolbox::open(folder.path(), ToolboxConfig::default())?;
+    /// let (name, description) = ("totals".to_owned(), "Adds up the sales of each region".to_owned());
+    /// let code = "const execute = ({ rows }) => rows.length".to_owned();
+    /// toolbox.create(&CreateTool { name, description, code, ..CreateTool::default() })?;
+    /// let hits = toolbox.search("sales region", 5)?;
+    /// assert_eq!((hits.len(), hits[0].entry.name.as_str()), (1, "totals"));
+    /// assert!(hits[0].coverage > 0.99);
+    /// assert!(toolbox.search("wind and weather", 5)?.is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn search(&self, query: &str, limit: usize) -> Result<Vec<Hit>, SearchError> {
+        search::search(&self.parts, query, limit)
+    }
+
+    /// Verifies a tool: its examples, its determinism, its headroom in the limits, the enforcement
+    /// of its parameters, and generated inputs. The result is stored and sets the tool's status.
+    ///
+    /// The hooks run once, with the parameters of the first example, as for a run; generated inputs
+    /// are not approved one by one.
+    ///
+    /// # Errors
+    /// `tool-not-found`, `id-ambiguous`, `parameters-invalid` (of the declaration), `safety-check-failed`,
+    /// `permission-denied`, `status-illegal`, `cancelled`, `integrity`, `busy`, and the store's I/O
+    /// errors.
+    ///
+    /// # Examples
+    /// ```
+    /// use serde_json::json;
+    /// use toolcell::proof::ProofStatus;
+    /// use toolcell::{CreateTool, Toolbox, ToolboxConfig, VerifyOptions};
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let toolbox = Toolbox::open(folder.path(), ToolboxConfig::default())?;
+    /// toolbox.create(&CreateTool {
+    ///     name: "first".to_owned(),
+    ///     description: "The first item".to_owned(),
+    ///     code: "const execute = ({ items }) => items[0].toFixed(1)".to_owned(),
+    ///     parameters: json!({ "items": { "type": "array", "items": { "type": "number" }, "required": true } }),
+    ///     examples: vec![json!({ "parameters": { "items": [1, 2] }, "result": "1.0" })],
+    ///     ..CreateTool::default()
+    /// })?;
+    /// let proof = toolbox.verify("first", &VerifyOptions::default())?;
+    /// assert_eq!(proof.verdict, ProofStatus::Failed);
+    /// assert_eq!(proof.counterexample.unwrap().parameters, json!({ "items": [] }));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn verify(&self, tool: &str, options: &VerifyOptions) -> Result<Proof, VerifyError> {
+        verify::verify(&self.parts, tool, options)
+    }
+
+    /// Verifies all named tools in parallel, up to the number of cores and the call limit, and
+    /// reports each one to `tell`. Deprecated and quarantined tools are skipped.
+    ///
+    /// # Errors
+    /// The store's I/O errors; the result contains why a tool could not be verified.
+    pub fn verify_all(
+        &self,
+        options: &VerifyOptions,
+        tell: &(dyn Fn(VerifyProgress<'_>) + Sync),
+    ) -> Result<Vec<VerifyResult>, Fault> {
+        verify::verify_all(&self.parts, options, tell)
+    }
+
+    /// Returns the last proof of a tool.
+    ///
+    /// # Errors
+    /// The store's I/O errors.
+    pub fn proof(&self, entry: &Entry) -> Result<Option<Proof>, Fault> {
+        verify::last_proof(&self.parts, entry)
+    }
+
+    /// Returns the public key of this toolbox's receipts; `None` if it has no store.
+    ///
+    /// # Errors
+    /// `store-read-only` if there is no key yet and none can be stored, and the store's I/O errors.
+    pub fn receipt_key(&self) -> Result<Option<ReceiptKey>, Fault> {
+        Ok(signer_of(self.store())?.map(|signer| signer.public_key()))
+    }
+
+    /// Replays a run and reports the differences. It needs no store and no policy: no host call is
+    /// performed, and no hook runs. The limits are those of the run, except for a deadline of 10
+    /// minutes.
+    ///
+    /// # Errors
+    /// `receipt-guest`, `receipt-engine` (unless that is only noted), `receipt-not-repeatable` (the
+    /// run reached its deadline or was cancelled), `receipt-too-large` (there is no trace),
+    /// `receipt-changed` (the source is that of another tool), `syntax-error`, `limit-invalid`,
+    /// `busy`, `no-instance`.
+    pub fn replay(&self, receipt: &Receipt, options: &ReplayOptions) -> Result<ReplayResult, ReplayError> {
+        replay(&self.parts.runtime, receipt, options)
+    }
+
+    /// Runs a stored tool as [`Toolbox::run`] does, and returns its fuel profile.
+    ///
+    /// # Errors
+    /// As [`Toolbox::run`].
+    ///
+    /// # Examples
+    /// ```
+    /// use toolcell::{CreateTool, Params, RunOptions, RunTool, Toolbox, ToolboxConfig};
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let toolbox = Toolbox::open(folder.path(), ToolboxConfig::default())?;
+    /// toolbox.create(&CreateTool {
+    ///     name: "sum".to_owned(),
+    ///     description: "Adds numbers up".to_owned(),
+    ///     code: "function execute({ n }) {\n  let s = 0;\n  for (let i = 0; i < n; i++) s += i;\n  return s;\n}".to_owned(),
+    ///     ..CreateTool::default()
+    /// })?;
+    /// let request = RunTool::new("sum", Params::parse(r#"{"n": 10000}"#)?);
+    /// let (ran, profile) = toolbox.profile(&request, &RunOptions::default())?;
+    /// assert_eq!(profile.fuel, ran.report.usage.fuel);
+    /// assert_eq!(profile.functions[0].name, "execute");
+    /// let hottest = profile.lines.iter().max_by_key(|line| line.own).unwrap();
+    /// assert_eq!(hottest.line, 3);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn profile(&self, request: &RunTool, options: &RunOptions) -> Result<(RunResult, Profile), RunError> {
+        profile::profile(&self.parts, request, options)
+    }
+
+    /// Runs a draft as [`Toolbox::exec`] does, and returns its fuel profile.
+    ///
+    /// # Errors
+    /// As [`Toolbox::exec`].
+    pub fn profile_draft(
+        &self,
+        draft: &Draft,
+        params: &Params,
+        budget: &Budget,
+        run: &CallContext<'_>,
+        precheck: Precheck,
+    ) -> Result<(Report, Profile), ExecError> {
+        profile::profile_draft(&self.parts, draft, params, budget, run, precheck)
+    }
+
+    /// Returns the costs and savings of each tool that a name refers to, oldest first. The cost of
+    /// a tool is part of its metadata, and unknown if that is damaged.
+    ///
+    /// # Errors
+    /// The store's I/O errors.
+    pub fn cost_report(&self) -> Result<Vec<CostReportLine>, Fault> {
+        cost_report::cost_report(&self.parts)
+    }
+
+    /// Returns the pending approvals, newest first.
+    ///
+    /// # Errors
+    /// The store's I/O errors.
+    pub fn pending_approvals(&self, limit: usize) -> Result<Vec<PendingTool>, Fault> {
+        approvals::pending_approvals(&self.parts, limit)
+    }
+
+    /// Returns the decisions about tools that a name refers to, newest first.
+    ///
+    /// # Errors
+    /// The store's I/O errors.
+    pub fn decisions(&self, limit: usize) -> Result<Vec<(Entry, Approval)>, Fault> {
+        approvals::decisions(&self.parts, limit)
+    }
+
+    /// Returns the facts needed to decide about a tool: its source, its findings, the capabilities
+    /// it requests, and the grants it would get now. The tool is given by its name, its identifier,
+    /// or a prefix of the identifier.
+    ///
+    /// # Errors
+    /// `tool-not-found`, `id-ambiguous`, `safety-check-failed`, `integrity`, and the store's I/O
+    /// errors.
+    pub fn approval_prompt(&self, tool: &str) -> Result<ApprovalPrompt, ApprovalError> {
+        approvals::approval_prompt(&self.parts, tool)
+    }
+
+    /// Approves the tool of a prompt with the grants of that prompt. `by` names the approver.
+    ///
+    /// # Errors
+    /// `approval-changed`: the policy would now grant something else than was shown.
+    /// `tool-not-found`, `safety-check-failed`, `store-read-only`, `integrity`, and those of the
+    /// disk.
+    ///
+    /// # Examples
+    /// ```
+    /// use toolcell::{CreateTool, Toolbox, ToolboxConfig};
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let toolbox = Toolbox::open(folder.path(), ToolboxConfig::default())?;
+    /// toolbox.create(&CreateTool {
+    ///     name: "later".to_owned(),
+    ///     description: "Waits a while".to_owned(),
+    ///     code: "const execute = ({ ms }) => new Promise((done) => setTimeout(done, ms))".to_owned(),
+    ///     ..CreateTool::default()
+    /// })?;
+    /// assert_eq!(toolbox.pending_approvals(10)?.len(), 1);
+    /// let question = toolbox.approval_prompt("later")?;
+    /// // After a person has seen the prompt and approved it:
+    /// toolbox.approve(&question, "alice")?;
+    /// assert_eq!((toolbox.pending_approvals(10)?.len(), toolbox.decisions(10)?.len()), (0, 1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn approve(&self, shown: &ApprovalPrompt, by: &str) -> Result<ApprovalResult, ApprovalError> {
+        approvals::approve(&self.parts, shown, by)
+    }
+
+    /// Refuses a tool, whatever the policy grants it now or later. `by` names the approver.
+    /// [`Toolbox::approve`] and [`Toolbox::revoke`] reverse it.
+    ///
+    /// # Errors
+    /// `tool-not-found`, `id-ambiguous`, `store-read-only`, `integrity`, and the store's I/O
+    /// errors.
+    pub fn refuse(&self, tool: &str, by: &str) -> Result<ApprovalResult, ApprovalError> {
+        approvals::refuse(&self.parts, tool, by)
+    }
+
+    /// Revokes the decisions about a tool, and returns how many there were. The next run asks for
+    /// an approval again.
+    ///
+    /// # Errors
+    /// `tool-not-found`, `id-ambiguous`, `store-read-only`, and the store's I/O errors.
+    pub fn revoke(&self, tool: &str, by: &str) -> Result<(Entry, usize), ApprovalError> {
+        approvals::revoke(&self.parts, tool, by)
+    }
+
+    /// Stores the digests of held effects that are shown to the user, and returns the hash that
+    /// approves all of them. Returns `None` if no effect is held or the store is read-only.
+    ///
+    /// # Errors
+    /// The store's I/O errors.
+    pub fn store_plan(&self, tool: ToolId, lines: &[HeldEffect]) -> Result<Option<blake3::Hash>, Fault> {
+        plans::store_plan(&self.parts, tool, lines)
+    }
+
+    /// Returns the digests of the plan with this hash, 64 hexadecimal digits.
+    ///
+    /// # Errors
+    /// `plan-unknown`, `integrity`, and the store's I/O errors.
+    pub fn plan_digests(&self, digest: &str) -> Result<Vec<String>, PlanError> {
+        plans::plan_digests(&self.parts, digest)
+    }
+
+    /// Imports the tools of a bundle as [`import`](crate::import) does, under the rules of this toolbox: refuses
+    /// reserved names, duplicates if the policy refuses them, and more tools than the store may
+    /// hold.
+    ///
+    /// # Errors
+    /// As [`import`](crate::import), `name-reserved`, and `tool-duplicate`: nothing is imported.
+    pub fn import(&self, bundle: &[u8], when_taken: OnConflict) -> Result<ImportReport, ImportError> {
+        exchange::import_under_policy(&self.parts, bundle, when_taken)
+    }
+
+    /// Records a request that was rejected before an operation started. `operation` is the name of
+    /// the operation, if it is known, and `tool` the tool that the caller named.
+    ///
+    /// # Errors
+    /// The store's I/O errors.
+    ///
+    /// # Examples
+    /// ```
+    /// use toolcell::store::audit::{AuditFilter, AuditOrder};
+    /// use toolcell::{Toolbox, ToolboxConfig};
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let toolbox = Toolbox::open(folder.path(), ToolboxConfig::default())?;
+    /// toolbox.record_rejected(Some("create_tool"), None, "request-invalid", "there is no `nam`".to_owned())?;
+    /// let line = toolbox.store().unwrap().audit().query(AuditFilter::default(), AuditOrder::NewestFirst)?.next().unwrap()?;
+    /// assert_eq!((line.action.as_str(), line.error.as_deref()), ("create_tool", Some("request-invalid")));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn record_rejected(
+        &self,
+        operation: Option<&str>,
+        tool: Option<&str>,
+        code: &'static str,
+        message: String,
+    ) -> Result<(), Fault> {
+        self.parts.recorder.record_rejected(operation, tool, code, message)
     }
 }
 
-/// Returns the current time, clamped to the store's calendar, which ends with the year 9999.
-#[must_use]
-#[expect(
-    clippy::disallowed_methods,
-    reason = "this is the clock that others are handed; that of the library panics at the end"
-)]
-pub fn now() -> Timestamp {
-    clamp_to_calendar(std::time::SystemTime::now())
+/// Builds the parts of a toolbox.
+fn build_parts(
+    runtime: Runtime,
+    store: Option<Store>,
+    config: ToolboxConfig,
+    resources: impl FnOnce(ResourcesConfig) -> Resources,
+) -> Parts {
+    let ToolboxConfig { sandbox: _, policy, hooks, clock, cwd, secrets, functions, roots, protected } = config;
+    let store = store.map(Arc::new);
+    Parts {
+        runtime,
+        recorder: Recorder::new(store.clone(), &policy, clock),
+        admission: AdmissionControl::new(policy, hooks, &cwd, clock),
+        resources: resources(ResourcesConfig { secrets, functions, roots, protected, clock }),
+        store,
+        clock,
+    }
 }
 
-/// Converts a system time, clamped to [`MAX_TIMESTAMP`].
-fn clamp_to_calendar(time: std::time::SystemTime) -> Timestamp {
-    Timestamp::try_from(time).map_or(MAX_TIMESTAMP, |time| time.min(MAX_TIMESTAMP))
+/// Opens a toolbox with a store: checks the granted folders, and records interrupted runs.
+fn attach_store(parts: Parts) -> Result<Toolbox, ToolboxError> {
+    if let Some(store) = &parts.store {
+        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        parts.admission.policy().excludes_path(store.path(), real)?;
+    }
+    parts.resources.check_granted_folders(parts.resource_context())?;
+    if let Err(error) = parts.recorder.close_interrupted() {
+        // The runs stay in their journals, and the next process that opens the store retries.
+        // The caller's operation does not have to fail.
+        toolcell_store::emit_notice(&Notice::Unclosed { why: &error.to_string() });
+    }
+    Ok(Toolbox { parts })
 }
-
-/// The latest time that a store can represent.
-const MAX_TIMESTAMP: Timestamp = Timestamp::constant(253_402_207_200, 0);
 
 /// Returns the store settings of a policy.
 fn store_settings(policy: &Policy) -> Settings {

@@ -54,35 +54,55 @@ fn the_sandbox_is_entered_in_one_place() {
     assert_eq!(sources_with(".prepare("), both);
     assert_eq!(sources_with("Sandbox::new("), both[..1]);
     assert_eq!(sources_with("Jail::new("), both[..1]);
-    assert_eq!(sources_with("SandboxBackend::new("), of(&["toolbox.rs"]));
+    assert_eq!(sources_with("SandboxBackend::new("), of(&["execution/runtime.rs"]));
     // These execute a call: a stored tool, a draft, a trial of a tool, an example's predicate on a
     // result, and the comparison of two tools (only if both run without approval). Only evaluation
     // of a factory, to read its tool's declaration, is separate.
     assert_eq!(
-        sources_with("self.execute("),
+        sources_with(".execute("),
         of(&[
             "execution/start.rs",
             "operations/exec.rs",
             "verification/equivalence/probe.rs",
             "verification/proof/predicate.rs",
+            "verification/proof/trial.rs",
         ])
     );
+    assert_eq!(sources_with(".execute_interpreted("), of(&["verification/proof/trial.rs"]));
     // A suspended run gets a new permit before it is resumed.
     assert_eq!(sources_with("prepared.call_suspendable("), both[1..]);
     assert_eq!(sources_with("backend.call_suspendable("), both[..1]);
     assert_eq!(sources_with("sandbox.resume("), both[1..]);
     assert_eq!(sources_with("backend.resume("), both[..1]);
-    assert_eq!(sources_with("self.execute_suspendable("), of(&["execution/start.rs"]));
-    assert_eq!(sources_with("self.resume_call("), of(&["execution/start.rs"]));
-    assert_eq!(sources_with("toolbox.execute"), of(&["verification/proof/trial.rs"]));
+    assert_eq!(sources_with(".execute_suspendable("), of(&["execution/start.rs"]));
+    assert_eq!(sources_with(".resume_call("), of(&["execution/start.rs"]));
+    // An admitted run starts in two places, and a tool that it calls in one.
+    assert_eq!(sources_with(".call_admitted("), of(&["operations/run.rs"]));
+    assert_eq!(sources_with(".call_admitted_suspendable("), of(&["operations/suspend.rs"]));
+    assert_eq!(sources_with(".resume_admitted("), of(&["operations/suspend.rs"]));
+    assert_eq!(sources_with("NestedCalls for"), of(&["operations/run/nested.rs"]));
     // Only a replay re-executes a run, and it has no outside access.
-    assert_eq!(sources_with("self.execute_uncached("), of(&["receipt/replay.rs"]));
-    assert_eq!(sources_with("self.evaluate("), of(&["execution/execute.rs", "operations/create.rs"]));
+    assert_eq!(sources_with(".execute_uncached("), of(&["receipt/replay.rs"]));
+    assert_eq!(sources_with(".evaluate("), of(&["execution/execute.rs", "operations/create.rs"]));
     // Other calls have no capability, and only these host calls, which have no effect.
     assert_eq!(sources_with("CallAuthorization::Ungranted("), of(&["receipt/replay.rs"]));
     assert_eq!(sources_with("EffectFreeHostCalls for"), of(&["admission/permit.rs", "receipt/replay/host_calls.rs"]));
     // Admission yields a permit, which is created in one place.
     assert_eq!(sources_with("Ok(Permit {"), [PathBuf::from("crates/toolcell/src/admission/permit.rs")]);
+}
+
+#[test]
+fn the_toolbox_is_a_facade() {
+    // A part that took the toolbox would depend on every other part.
+    let facade = [PathBuf::from("crates/toolcell/src/toolbox.rs")];
+    assert_eq!(sources_with("impl Toolbox {"), facade);
+    assert_eq!(sources_with("struct Toolbox {"), facade);
+    assert!(sources_with("use crate::toolbox::").is_empty());
+    // Only operations take all parts.
+    let parts = sources_with("parts: &Parts").into_iter().chain(sources_with("parts: &'a Parts"));
+    for file in parts.filter(|file| *file != facade[0]) {
+        assert!(file.starts_with("crates/toolcell/src/operations"), "{}", file.display());
+    }
 }
 
 /// A toolbox whose hook is a command in a policy file, so that other processes run it too.

@@ -5,7 +5,7 @@
 
 use toolcell_store::Entry;
 
-use crate::admission::hook::{Admission, AwaitedAnswer, HookDecision};
+use super::hook::{Admission, AwaitedAnswer, HookDecision};
 
 /// The denial of a call.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

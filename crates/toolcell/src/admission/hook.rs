@@ -35,8 +35,8 @@ pub use command::{CommandHook, CommandTiming, TrustCheck};
 pub use error::{FailureCause, HookFailure};
 pub use event::{ApprovalAnswer, ApprovalPrompt, Approver, AwaitedAnswer, HookEvent, PromptHandle, ToolApproval};
 pub use from_policy::HookTrust;
-pub use merge::{Admission, HookContext, HookReview, HookStep, Modification, RESULT_WITHHELD, ReviewStep};
-pub use post_run::{EndKind, PostRunEvent};
+pub use merge::{Admission, HookContext, HookReview, HookStep, Modification, ReviewStep};
+pub use post_run::{EndKind, PostRunEvent, RESULT_WITHHELD};
 pub use program::{ProgramFiles, open_regular_file};
 pub use verdict::{HookDecision, HookVerdict, IntoHookResult, ResultChange, Revision};
 

@@ -8,19 +8,17 @@
 //! decides nothing.
 
 use serde_json::Value;
-use toolcell_analysis::{Capabilities, Severity};
+use toolcell_analysis::Capabilities;
 use toolcell_host::{Budget, CallContext, HostCalls, NoHostCalls};
-use toolcell_store::audit::{Action, AuditEvent};
-use toolcell_store::{Approval, Decision as Said, DecisionOutcome, Entry, Fault, Store};
+use toolcell_store::{Decision as Said, DecisionOutcome, Entry, Fault, Store};
 use toolcell_tool::{Status, ToolId};
 
-pub use super::denial::Denial;
-
-use crate::admission::grant_hints;
-use crate::admission::hook::{Admission, ApprovalAnswer, ApprovalPrompt, Approver, HookContext, HookEvent};
+use super::AdmissionControl;
+use super::denial::Denial;
+use super::grant_hints;
+use super::hook::{Admission, ApprovalAnswer, ApprovalPrompt, Approver, HookContext};
 use crate::policy::{ApprovalMode, GrantVerdict, Grants, Policy};
 use crate::schema::{Args, ParamsError, Schema};
-use crate::toolbox::Toolbox;
 use crate::vet::VettedTool;
 
 /// The proof that a call may run with these arguments, this budget and these grants.
@@ -158,12 +156,20 @@ pub(crate) struct AdmissionRequest<'a> {
     /// The requested capabilities.
     pub(crate) requested: &'a Capabilities,
     /// The stored tool; `None` for a draft, which the caller approved by submitting it.
-    pub(crate) tool: Option<(&'a Entry, &'a VettedTool)>,
+    pub(crate) tool: Option<StoredTool<'a>>,
+}
+
+/// A stored tool that is to be called.
+#[derive(Clone, Copy)]
+pub(crate) struct StoredTool<'a> {
+    pub(crate) store: &'a Store,
+    pub(crate) entry: &'a Entry,
+    pub(crate) tool: &'a VettedTool,
 }
 
 impl AdmissionRequest<'_> {
     fn id(&self) -> Option<ToolId> {
-        self.tool.map(|(entry, _)| entry.id)
+        self.tool.map(|stored| stored.entry.id)
     }
 }
 
@@ -194,7 +200,7 @@ pub(crate) enum AdmissionMode<'a> {
     Explain,
 }
 
-impl Toolbox {
+impl AdmissionControl {
     /// Decides whether a call may run.
     pub(crate) fn admit(
         &self,
@@ -208,7 +214,7 @@ impl Toolbox {
         check_quarantine(subject, steps)?;
         let (args, admission) = self.run_pre_hooks(subject, args, purpose, steps)?;
         let decided_by = match subject.tool {
-            Some((entry, tool)) => self.check_approval(entry, tool, &grants, &args, purpose, steps)?,
+            Some(stored) => self.check_approval(stored, &grants, &args, purpose, steps)?,
             None => "caller".to_owned(),
         };
         let decided_by = admission.decided_by.as_ref().map_or(decided_by, |hook| format!("hook {hook}"));
@@ -224,7 +230,7 @@ impl Toolbox {
     /// Returns what the policy grants of the requested capabilities, and records the steps.
     fn resolve_grants(&self, subject: &AdmissionRequest<'_>, steps: &mut Vec<DecisionStep>) -> Grants {
         // A draft gets no grants from the policy; its caller provides the host calls.
-        let Some((entry, _)) = subject.tool else { return Grants::default() };
+        let Some(StoredTool { entry, .. }) = subject.tool else { return Grants::default() };
         let rulings = self.policy.grant_decisions(entry.id, &entry.name, &entry.tags, subject.requested);
         let grants = Policy::combine(&rulings);
         for ruling in rulings {
@@ -277,16 +283,10 @@ impl Toolbox {
         Ok((args, admission))
     }
 
-    /// Creates the event that hooks receive for a call.
-    pub(crate) fn hook_event(&self, name: &str, tool: Option<ToolId>, args: Value) -> HookEvent {
-        HookEvent::new(name, tool, args, self.now(), self.cwd.as_str())
-    }
-
     /// Checks that a tool with these grants is approved, and returns who approved it.
     fn check_approval(
         &self,
-        entry: &Entry,
-        tool: &VettedTool,
+        StoredTool { store, entry, tool }: StoredTool<'_>,
         grants: &Grants,
         args: &Args,
         purpose: AdmissionMode<'_>,
@@ -297,7 +297,6 @@ impl Toolbox {
         let mut say = |verdict: &str, reason: String| {
             steps.push(DecisionStep { stage: "approval", rule: rule.clone(), verdict: verdict.to_owned(), reason });
         };
-        let store = self.require_store()?;
         let said = if entry.has_decision { store.decision(entry.id, &grants.to_value())? } else { None };
         if said == Some(Said::Refused) {
             say("deny", "its approval was refused".to_owned());
@@ -307,7 +306,7 @@ impl Toolbox {
             say("allow", "it was approved with these grants".to_owned());
             return Ok("approval".to_owned());
         }
-        let Some(why) = approval_reason(mode, tool) else {
+        let Some(why) = self.approval_reason(tool) else {
             say("allow", "it needs no approval".to_owned());
             return Ok(format!("policy {}", mode.name()));
         };
@@ -349,44 +348,11 @@ impl Toolbox {
             }
         }
     }
-
-    /// Records a pending approval of a tool. If the store is read-only, the next run asks again.
-    pub(crate) fn request_approval(
-        &self,
-        store: &Store,
-        tool: ToolId,
-        grants: &Grants,
-        caller: &str,
-    ) -> Result<(), Fault> {
-        if store.access() == toolcell_store::StoreAccess::Full {
-            store.request_approval(tool, &grants.to_value(), caller, self.now())?;
-        }
-        Ok(())
-    }
-
-    /// Stores the decision about a tool with these grants, unless the tool was deleted in the
-    /// meantime.
-    pub(crate) fn record_decision(
-        &self,
-        store: &Store,
-        entry: &Entry,
-        grants: &Grants,
-        decision: Said,
-        by: &str,
-    ) -> Result<DecisionOutcome, Fault> {
-        let at = self.now();
-        let approval = Approval { tool: entry.id, grants: grants.to_value(), decision, by: by.to_owned(), at };
-        let action = if decision == Said::Approved { Action::Approve } else { Action::Refuse };
-        let name = Some(entry.name.to_string());
-        let mut attempt = AuditEvent { tool: Some(entry.id), name, ..AuditEvent::new(action, at) };
-        attempt.details.decided_by = Some(by.to_owned());
-        store.with_audit(attempt).set_decision(&approval)
-    }
 }
 
 /// Returns the complete arguments for an approver or a hook; the call is denied if they cannot be
 /// represented.
-pub(crate) fn args_to_show(args: &Args, by: &str) -> Result<Value, Denial> {
+pub(super) fn args_to_show(args: &Args, by: &str) -> Result<Value, Denial> {
     match args.value() {
         Some(value) => Ok(value.clone()),
         None => serde_json::from_str(args.params().as_str()).map_err(|error| {
@@ -398,7 +364,8 @@ pub(crate) fn args_to_show(args: &Args, by: &str) -> Result<Value, Denial> {
 
 /// Refuses a quarantined tool, whether or not it was approved.
 fn check_quarantine(subject: &AdmissionRequest<'_>, steps: &mut Vec<DecisionStep>) -> Result<(), Denial> {
-    let Some((entry, _)) = subject.tool.filter(|(entry, _)| entry.status == Status::Quarantined) else { return Ok(()) };
+    let stored = subject.tool.filter(|stored| stored.entry.status == Status::Quarantined);
+    let Some(StoredTool { entry, .. }) = stored else { return Ok(()) };
     let reason = format!("`{}` ({}) is quarantined", entry.name, entry.id.short());
     let (stage, rule) = ("quarantine", format!("status = \"{}\"", entry.status));
     steps.push(DecisionStep { stage, rule, verdict: "deny".to_owned(), reason: reason.clone() });
@@ -409,22 +376,6 @@ fn check_quarantine(subject: &AdmissionRequest<'_>, steps: &mut Vec<DecisionStep
 /// Returns the denial of the hooks, if there is one.
 fn check_denied(admission: &Admission) -> Result<(), Denial> {
     Denial::from_hooks(admission).map_or(Ok(()), Err)
-}
-
-/// Returns why a tool needs approval; `None` if it needs none.
-pub(crate) fn approval_reason(mode: ApprovalMode, tool: &VettedTool) -> Option<String> {
-    match mode {
-        ApprovalMode::Auto => return None,
-        ApprovalMode::Never | ApprovalMode::Ask => return Some("every tool requires approval".to_owned()),
-        ApprovalMode::AutoSafe => {}
-    }
-    let asked: Vec<String> =
-        tool.requested_capabilities().iter().map(|(asked, _)| format!("`{}`", asked.name())).collect();
-    let asks = (!asked.is_empty()).then(|| format!("it asks for {}", asked.join(", ")));
-    let worst = tool.worst_finding().filter(|finding| finding.severity >= Severity::Medium);
-    let found = worst.map(|worst| format!("it has a finding of severity {}: {}", worst.severity.name(), worst.message));
-    let why: Vec<String> = asks.into_iter().chain(found).collect();
-    (!why.is_empty()).then(|| why.join(", and "))
 }
 
 #[cfg(test)]

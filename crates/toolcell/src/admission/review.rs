@@ -9,9 +9,10 @@ use serde_json::Value;
 use toolcell_host::{Outcome, Report, Thrown, ValueSide, Warning};
 use toolcell_tool::ToolId;
 
-use crate::admission::hook::{EndKind, HookContext, PostRunEvent, RESULT_WITHHELD};
-use crate::admission::permit::{Denial, Permit, args_to_show};
-use crate::toolbox::Toolbox;
+use super::AdmissionControl;
+use super::denial::Denial;
+use super::hook::{EndKind, HookContext, PostRunEvent, RESULT_WITHHELD};
+use super::permit::{Permit, args_to_show};
 
 /// A run as its caller sees it.
 pub(crate) struct ReviewedRun {
@@ -39,7 +40,7 @@ impl ReviewedRun {
     }
 }
 
-impl Toolbox {
+impl AdmissionControl {
     /// Runs the post-run hooks on a report, and returns the revised run.
     pub(crate) fn run_post_hooks(
         &self,

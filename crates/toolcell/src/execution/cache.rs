@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use lru::LruCache;
 use toolcell_tool::ToolId;
 
-use crate::execution::execute::PreparedTool;
-use crate::toolbox::LoadedTool;
+use super::loaded::LoadedTool;
+use super::prepared::PreparedTool;
 
 /// The maximum size of the cache of all toolboxes of a sandbox, in bytes. A small tool takes about
 /// 10 KiB, a tool that fills its memory as much as its memory limit.

@@ -8,15 +8,12 @@ use std::time::Duration;
 use toolcell_host::{CallError, HostCalls, NoHostCalls, Timers, WallClock};
 use toolcell_tool::ToolId;
 
+use crate::clock::Clock;
 use crate::policy::Grants;
-use crate::toolbox::Toolbox;
 
-impl Toolbox {
-    /// Returns the clock of this toolbox, for tools that are granted the real one.
-    pub(crate) fn wall_clock(&self) -> WallClock {
-        let now = self.clock;
-        Arc::new(move || unix_time(now()))
-    }
+/// Returns the clock of a toolbox, for tools that are granted the real one.
+pub(super) fn wall_clock(clock: Clock) -> WallClock {
+    Arc::new(move || unix_time(clock()))
 }
 
 /// Draws a seed from the system's random numbers, for tools that are granted real ones.

@@ -8,44 +8,16 @@ use std::time::Instant;
 
 use serde_json::Value;
 use toolcell_host::{
-    CallContext, CallError, CallProfile, CallStatus, FrameOrigin, FuelScope, Outcome, PrepareResult, Report, ResumeError,
-    Script,
-    SuspendedCall, Thrown,
+    CallContext, CallError, CallStatus, FuelScope, PrepareResult, Report, ResumeError, Script, SuspendedCall,
 };
 
-use crate::admission::permit::{CallAuthorization, Permit};
-use crate::execution::backend::PreparedScript;
-use crate::toolbox::Toolbox;
+use super::backend::PreparedScript;
+use super::positions::{map_positions, map_profile_positions};
+use super::prepared::{PreparedTool, ToolCode};
+use super::runtime::Runtime;
+use crate::admission::{CallAuthorization, Permit};
 
-/// An evaluated script with the mapping back to the author's source.
-pub(crate) struct PreparedTool {
-    prepared: PreparedScript,
-    script: toolcell_analysis::Script,
-    /// The name of the tool, if a factory creates several.
-    tool: Option<String>,
-}
-
-/// The code of a call.
-pub(crate) enum ToolCode<'a> {
-    /// A script that was evaluated before.
-    Prepared(Arc<PreparedTool>),
-    /// A script that must be evaluated first.
-    Script(&'a toolcell_analysis::Script),
-}
-
-impl PreparedTool {
-    /// Returns the memory that caching it takes, in bytes.
-    pub(crate) fn held_bytes(&self) -> usize {
-        self.prepared.held_bytes() + self.script.code().len()
-    }
-
-    /// Returns the manifest, in which the script describes its tools.
-    pub(crate) fn manifest(&self) -> &toolcell_host::Json {
-        self.prepared.manifest()
-    }
-}
-
-impl Toolbox {
+impl Runtime {
     /// Evaluates a script. The inner error is the report of a script that failed to load.
     pub(crate) fn evaluate(
         &self,
@@ -121,7 +93,7 @@ impl Toolbox {
     }
 
     /// Calls a tool, and suspends the call where its host calls allow that.
-    pub(crate) fn execute_suspendable(
+    pub(super) fn execute_suspendable(
         &self,
         key: blake3::Hash,
         name: &str,
@@ -146,7 +118,7 @@ impl Toolbox {
     }
 
     /// Resumes a suspended call. The permit proves that the call is admitted.
-    pub(crate) fn resume_call(
+    pub(super) fn resume_call(
         &self,
         name: &str,
         script: &toolcell_analysis::Script,
@@ -179,7 +151,7 @@ impl Toolbox {
     }
 }
 
-impl Toolbox {
+impl Runtime {
     /// Calls a tool on the interpreter, whatever the image of this toolbox. The interpreter starts
     /// on first use. Nothing is cached.
     pub(crate) fn execute_interpreted(
@@ -225,56 +197,4 @@ fn tool_names(prepared: &PreparedScript) -> Vec<String> {
     let manifest: Value = serde_json::from_str(prepared.manifest().as_str()).unwrap_or_default();
     let named = |tool: &Value| tool["name"].as_str().map(str::to_owned);
     manifest["tools"].as_array().into_iter().flatten().filter_map(named).collect()
-}
-
-/// Maps the positions in a report back to the author's source.
-fn map_positions(report: &mut Report, name: &str, script: &toolcell_analysis::Script) {
-    let Outcome::Threw(thrown) = &mut report.outcome else { return };
-    if !script.has_position_map() {
-        return;
-    }
-    let first = map_stack_positions(thrown, name, script);
-    if let (Some(line), Some(column)) = (thrown.line, thrown.column) {
-        // An error from a compiled decorator is reported where the author used the decorator.
-        let place = script.map_back(line, column).or(first);
-        (thrown.line, thrown.column) = (place.map(|place| place.0), place.map(|place| place.1));
-    }
-}
-
-/// Maps the positions in a profile back to the author's source.
-fn map_profile_positions(profile: &mut CallProfile, script: &toolcell_analysis::Script) {
-    if !script.has_position_map() {
-        return;
-    }
-    // Code that the author did not write has no line.
-    let lead =
-        |line: &mut u32, column: &mut u32| (*line, *column) = script.map_back(*line, *column).unwrap_or_default();
-    for function in profile.functions.iter_mut().filter(|function| function.origin == FrameOrigin::Tool) {
-        lead(&mut function.line, &mut function.column);
-    }
-    let frames = profile.stacks.iter_mut().flat_map(|stack| &mut stack.frames);
-    for frame in frames.filter(|frame| frame.line > 0) {
-        if profile.functions[frame.function].origin == FrameOrigin::Tool {
-            lead(&mut frame.line, &mut frame.column);
-        }
-    }
-}
-
-/// Maps frames such as `at execute (tool.ts:3:7)` back to the author's line and column, and drops
-/// frames that the author did not write. Returns the first position.
-fn map_stack_positions(thrown: &mut Thrown, name: &str, script: &toolcell_analysis::Script) -> Option<(u32, u32)> {
-    let marker = format!("{name}:");
-    let mut first = None;
-    let lines = thrown.stack.lines().filter_map(|line| {
-        let whole = || Some(line.to_owned());
-        let Some((before, place)) = line.rsplit_once(&marker) else { return whole() };
-        let digits = place.trim_end_matches(')');
-        let Some((row, column)) = digits.split_once(':') else { return whole() };
-        let (Ok(row), Ok(column)) = (row.parse(), column.parse()) else { return whole() };
-        let (row, column) = script.map_back(row, column)?;
-        first.get_or_insert((row, column));
-        Some(format!("{before}{marker}{row}:{column}{}", &place[digits.len()..]))
-    });
-    thrown.stack = lines.collect::<Vec<_>>().join("\n");
-    first
 }

@@ -18,11 +18,10 @@ use toolcell_host::{
 
 use super::completions::{CompletionEvent, CompletionQueue};
 use super::fetch::BodyReader;
-use super::held::PlanPosition;
-use super::pending::{PendingCallback, PendingHostCalls, remaining_timer, to_instant, to_timestamp};
+use super::nested::NestedResult;
+use super::pending::{PendingCallback, PendingHostCalls, PlanPosition, remaining_timer, to_instant, to_timestamp};
 use super::tools::{self, NestedCall};
 use super::{EffectRecorder, RunEnvironment};
-use crate::operations::run::NestedResult;
 
 pub(super) struct HostCallRunner<'a> {
     environment: &'a RunEnvironment<'a>,
@@ -89,7 +88,7 @@ impl<'a> HostCallRunner<'a> {
             held.iter().map(|operation| (operation.clone(), None)).collect();
         let begun = tickets.iter().chain(answered.iter().map(|(ticketed, _)| ticketed));
         known.extend(begun.map(|ticketed| (ticketed.to_host_call().into(), Some(PendingCall::InBackground))));
-        let now = self.environment.toolbox.now();
+        let now = self.environment.resources.now();
         for (id, due) in timers {
             let due = to_instant(due, now);
             known.push((remaining_timer(id, due).into(), Some(PendingCall::Timer(due))));
@@ -112,7 +111,7 @@ impl<'a> HostCallRunner<'a> {
 
     /// Saves the calls that the run waits for while it is suspended.
     fn save_pending(&mut self) {
-        let now = self.environment.toolbox.now();
+        let now = self.environment.resources.now();
         let timers = self.in_flight.iter().filter_map(|(id, flight)| match flight {
             PendingCall::Timer(due) => Some((*id, to_timestamp(*due, now))),
             PendingCall::InBackground => None,

@@ -20,6 +20,7 @@ use toolcell_tool::ToolId;
 use super::effects::parse_details;
 use super::error::error_without_effects;
 use super::fetch;
+use super::pending::PlanPosition;
 
 /// The maximum length of the description shown to the approver, in characters.
 const MAX_ABOUT_CHARS: usize = 400;
@@ -116,13 +117,6 @@ pub(crate) struct ChainHead {
     count: u32,
     /// The hash over the tool, its parameters and all effects of the chain.
     hash: [u8; 32],
-}
-
-/// The position of an effect in a plan.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct PlanPosition {
-    position: u32,
-    digest: [u8; 32],
 }
 
 impl PlanChain {

@@ -11,12 +11,12 @@ use toolcell_host::HostCalls;
 use toolcell_store::Entry;
 use toolcell_tool::{Grants, SecretGrant, SecretName};
 
-use super::{EffectRecorder, KvAccess, NestingContext, RunEnvironment, cell_grants};
-use crate::operations::run::RunOptions;
-use crate::toolbox::Toolbox;
-
-/// A source of the values of secrets. Returns `None` for a missing secret.
-pub type SecretSource = Arc<dyn Fn(&SecretName) -> Option<String> + Send + Sync>;
+use super::effects::EffectRecorder;
+use super::held::EffectApprover;
+use super::nested::{NestedCalls, NestingContext};
+use super::resources::{ResourceContext, Resources};
+use super::{KvAccess, RunEnvironment, cell_grants};
+use crate::policy::Policy;
 
 /// A granted resource cannot be opened.
 #[derive(Debug, thiserror::Error)]
@@ -85,17 +85,31 @@ impl GrantOpenError {
     }
 }
 
-impl Toolbox {
+/// A run whose grants are opened.
+pub(crate) struct OpenRequest<'a, 'r> {
+    /// The grants.
+    pub(crate) grants: &'r Grants,
+    /// The tool.
+    pub(crate) entry: &'r Entry,
+    /// The call identifier that the tool sees.
+    pub(crate) call_id: &'r str,
+    /// Decides about held effects, if the caller asked for that.
+    pub(crate) effect_approver: Option<&'a dyn EffectApprover>,
+    /// Runs the stored tools that the tool calls.
+    pub(crate) nested: Box<dyn NestedCalls + 'a>,
+    /// The position in the chain of nested calls.
+    pub(crate) nesting: NestingContext<'r>,
+}
+
+impl Resources {
     /// Opens the grants of one run of a tool. A nested run also counts against the quotas of its
     /// caller.
     pub(crate) fn open_grants<'a>(
         &'a self,
-        grants: &Grants,
-        entry: &Entry,
-        run: &str,
-        options: &'a RunOptions,
-        nesting: NestingContext<'_>,
+        context: ResourceContext<'_>,
+        request: OpenRequest<'a, '_>,
     ) -> Result<RunEnvironment<'a>, GrantOpenError> {
+        let OpenRequest { grants, entry, call_id: run, effect_approver, nested, nesting } = request;
         let NestingContext { caller: within, plan } = nesting;
         let tool = entry.id.to_string();
         let caller = within.map(|within| within.environment);
@@ -107,7 +121,7 @@ impl Toolbox {
         } else {
             let (tool, run, grants) = (tool.clone(), run.to_owned(), grants.net.clone());
             let (meters, caller) = (meters.clone(), caller.and_then(|caller| caller.net.clone()));
-            let other_secrets = self.other_secrets();
+            let other_secrets = self.other_secrets(context.admission.policy());
             Some(Arc::new(self.net_client()?.start(NetSessionConfig {
                 tool,
                 run,
@@ -122,28 +136,28 @@ impl Toolbox {
             None
         } else {
             let (meters, caller) = (meters.clone(), caller.and_then(|caller| caller.files.as_deref()));
-            let (grants, protected) = (&*grants.files, &*self.protected_paths());
+            let (grants, protected) = (&*grants.files, &*self.protected_paths(context));
             Some(Arc::new(Files::open(&FilesConfig { tool: &tool, grants, protected, meters, caller })?))
         };
         let space = grants.kv.as_ref().map(|grant| {
-            let store = self.store.clone().ok_or(GrantOpenError::NoStore)?;
+            let store = context.store.cloned().ok_or(GrantOpenError::NoStore)?;
             Ok::<_, GrantOpenError>(KvAccess { store, grant: Arc::new(grant.clone()), now: self.clock })
         });
         Ok(RunEnvironment {
-            toolbox: self,
+            resources: self,
+            nested,
+            effect_approver,
             id: entry.id,
             name: entry.name.to_string(),
             depth: within.map_or(0, |within| within.depth),
             plan,
             meters,
-            options,
             call_id: run.to_owned(),
             all_grants: grants.clone(),
             cell_grants: cell_grants(grants),
             net,
             files,
             kv: space.transpose()?,
-            background: &self.background,
             effects: EffectRecorder::default(),
             pending: Mutex::default(),
         })
@@ -151,9 +165,9 @@ impl Toolbox {
 
     /// Returns the secrets that any tool may send. Responses of the hosts that may get them are
     /// searched for them. Missing ones are skipped.
-    fn other_secrets(&self) -> Vec<(SecretGrant, Secret)> {
+    fn other_secrets(&self, policy: &Policy) -> Vec<(SecretGrant, Secret)> {
         let there = |grant: SecretGrant| self.load_secret(&grant).ok().map(|secret| (grant, secret));
-        self.policy.secrets().into_iter().filter_map(there).collect()
+        policy.secrets().into_iter().filter_map(there).collect()
     }
 
     /// Loads the value of a secret.

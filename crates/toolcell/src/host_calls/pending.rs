@@ -9,8 +9,6 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use toolcell_host::{Completion, HostCall};
 
-use super::held::PlanPosition;
-
 /// The host calls that a suspended run waits for.
 #[derive(Default, Serialize, Deserialize)]
 pub(crate) struct PendingHostCalls {
@@ -27,6 +25,13 @@ pub(crate) struct PendingHostCalls {
     /// The answers of host functions that arrived in the meantime.
     #[serde(skip)]
     pub(crate) answered: Vec<(PendingCallback, Completion)>,
+}
+
+/// The position of an effect in a plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct PlanPosition {
+    pub(super) position: u32,
+    pub(super) digest: [u8; 32],
 }
 
 /// A call of a host function that answers later.

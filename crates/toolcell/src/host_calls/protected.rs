@@ -9,34 +9,36 @@ use std::path::Path;
 use toolcell_capabilities::{ProtectedPath, Roots, folder_refusal};
 use toolcell_jail::Program;
 
+use super::resources::{ResourceContext, Resources};
 use crate::admission::hook::{ProgramFiles, search_path};
 use crate::policy::PolicyError;
-use crate::toolbox::Toolbox;
 
-impl Toolbox {
+impl Resources {
     /// Returns the paths that no tool may change. The programs of hooks are looked up each time.
-    pub(crate) fn protected_paths(&self) -> Vec<ProtectedPath> {
+    pub(super) fn protected_paths(&self, context: ResourceContext<'_>) -> Vec<ProtectedPath> {
+        let ResourceContext { store, admission, worker_program } = context;
+        let (policy, hooks) = (admission.policy(), admission.hooks());
         let mut all = self.protected.clone();
-        if let Some(store) = &self.store {
+        if let Some(store) = store {
             all.push(ProtectedPath::hidden("the store", store.path()));
         }
-        for (layer, path) in self.policy.files() {
+        for (layer, path) in policy.files() {
             all.push(ProtectedPath::file(format!("the policy of the {layer}"), path));
         }
-        for hook in self.policy.hooks() {
+        for hook in policy.hooks() {
             let files = ProgramFiles::for_command(&hook.command, &hook.folder);
             protect_program(&mut all, &hook.name, files, &hook.folder);
         }
-        for (name, files, folder) in self.hooks.programs() {
+        for (name, files, folder) in hooks.programs() {
             protect_program(&mut all, name, files, folder);
         }
-        if !self.policy.hooks().is_empty() || self.hooks.programs().next().is_some() {
+        if !policy.hooks().is_empty() || hooks.programs().next().is_some() {
             let entries = search_path().into_iter();
             all.extend(entries.map(|entry| ProtectedPath::file("a folder in the `PATH` of hooks", entry)));
         }
         // The path of a deleted program is unknown; then nothing starts it either.
         all.extend(std::env::current_exe().ok().map(|path| ProtectedPath::file("the program that runs tools", path)));
-        if let Some(Program::Other(path)) = self.sandbox.program() {
+        if let Some(Program::Other(path)) = worker_program {
             all.push(ProtectedPath::file("the program that runs tools", path));
         }
         if let Roots::File(path) = &self.roots {
@@ -48,12 +50,13 @@ impl Toolbox {
     }
 
     /// Refuses a policy that grants access to a protected path.
-    pub(crate) fn check_granted_folders(&self) -> Result<(), PolicyError> {
-        if self.policy.grants_no_folder() {
+    pub(crate) fn check_granted_folders(&self, context: ResourceContext<'_>) -> Result<(), PolicyError> {
+        let policy = context.admission.policy();
+        if policy.grants_no_folder() {
             return Ok(());
         }
-        let protected = self.protected_paths();
-        self.policy.check_folders(|path, access| folder_refusal(path, access, &protected))
+        let protected = self.protected_paths(context);
+        policy.check_folders(|path, access| folder_refusal(path, access, &protected))
     }
 }
 

@@ -13,7 +13,7 @@ const MAX_BLOCKING_THREADS: usize = 16;
 
 /// A Tokio runtime with one worker thread for requests and a pool for blocking work.
 #[derive(Clone, Default)]
-pub(crate) struct BackgroundRuntime(Arc<RuntimeSlot>);
+pub(super) struct BackgroundRuntime(Arc<RuntimeSlot>);
 
 #[derive(Default)]
 struct RuntimeSlot(Mutex<Option<Runtime>>);

@@ -14,10 +14,9 @@ use toolcell_tool::ToolName;
 use super::RunEnvironment;
 use super::completions::CompletionEvent;
 use super::error::{Result, error_without_effects, to_output};
+use super::functions::{FunctionCallError, FunctionReply, HostFunction};
+use super::nested::{CallerContext, NestedResult};
 use super::pending::PendingCallback;
-use crate::host_calls::functions::{FunctionCallError, FunctionReply, HostFunction};
-use crate::operations::run::{CallerContext, NestedResult};
-use crate::request::RunTool;
 
 /// A call of another tool.
 pub(super) struct NestedCall {
@@ -59,18 +58,10 @@ impl RunEnvironment<'_> {
             );
             return NestedResult::not_called(error_without_effects("RangeError", "tools-too-deep", message));
         }
-        let request = RunTool::new(name.as_str(), params);
-        let (grants, depth, caller, options) = (&self.all_grants, self.depth + 1, &*self.name, self.options);
-        let within = CallerContext {
-            grants,
-            remaining: left,
-            depth,
-            plan: self.plan.clone(),
-            caller,
-            options,
-            environment: self,
-        };
-        self.toolbox.run_nested(&request, &within)
+        let (grants, depth, caller) = (&self.all_grants, self.depth + 1, &*self.name);
+        let within =
+            CallerContext { grants, remaining: left, depth, plan: self.plan.clone(), caller, environment: self };
+        self.nested.call(&name, params, &within)
     }
 }
 

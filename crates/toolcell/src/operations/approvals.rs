@@ -5,14 +5,13 @@
 //! whatever it is granted. Each attempt to decide leaves one audit event.
 
 use toolcell_store::audit::{Action, AuditEvent, EventFailure};
-use toolcell_store::{Approval, Decision, DecisionOutcome, Entry, Fault, FindError, Store, ToolRef};
-use toolcell_tool::{IdPrefix, ToolId, ToolName};
+use toolcell_store::{Approval, Decision, DecisionOutcome, Entry, Fault, FindError};
+use toolcell_tool::{ToolId, ToolName};
 
+use super::lookup::{FindToolError, find, find_exact};
 use crate::admission::hook::ApprovalPrompt;
-use crate::admission::permit::approval_reason;
-use crate::operations::lookup::FindToolError;
+use crate::parts::Parts;
 use crate::policy::Grants;
-use crate::toolbox::Toolbox;
 use crate::vet::Refusal;
 
 /// A tool whose approval is pending.
@@ -89,156 +88,108 @@ impl ApprovalError {
     }
 }
 
-impl Toolbox {
-    /// Returns the pending approvals, newest first.
-    ///
-    /// # Errors
-    /// The store's I/O errors.
-    pub fn pending_approvals(&self, limit: usize) -> Result<Vec<PendingTool>, Fault> {
-        let store = self.require_store()?;
-        let asked = store.pending_approvals(limit)?.into_iter();
-        let pending = asked
-            .map(|question| Ok(find_by_id(store, question.tool)?.map(|tool| PendingTool { tool, approval: question })));
-        pending.filter_map(Result::transpose).collect()
-    }
+/// Returns the pending approvals, newest first.
+pub(crate) fn pending_approvals(parts: &Parts, limit: usize) -> Result<Vec<PendingTool>, Fault> {
+    let store = parts.require_store()?;
+    let asked = store.pending_approvals(limit)?.into_iter();
+    let pending = asked
+        .map(|question| Ok(find_exact(store, question.tool)?.map(|tool| PendingTool { tool, approval: question })));
+    pending.filter_map(Result::transpose).collect()
+}
 
-    /// Returns the decisions about tools that a name refers to, newest first.
-    ///
-    /// # Errors
-    /// The store's I/O errors.
-    pub fn decisions(&self, limit: usize) -> Result<Vec<(Entry, Approval)>, Fault> {
-        let store = self.require_store()?;
-        let said = store.decisions(limit)?.into_iter();
-        let decisions = said.map(|approval| Ok(find_by_id(store, approval.tool)?.map(|tool| (tool, approval))));
-        decisions.filter_map(Result::transpose).collect()
-    }
+/// Returns the decisions about tools that a name refers to, newest first.
+pub(crate) fn decisions(parts: &Parts, limit: usize) -> Result<Vec<(Entry, Approval)>, Fault> {
+    let store = parts.require_store()?;
+    let said = store.decisions(limit)?.into_iter();
+    let decisions = said.map(|approval| Ok(find_exact(store, approval.tool)?.map(|tool| (tool, approval))));
+    decisions.filter_map(Result::transpose).collect()
+}
 
-    /// Returns the facts needed to decide about a tool: its source, its findings, the capabilities
-    /// it requests, and the grants it would get now. The tool is given by its name, its identifier,
-    /// or a prefix of the identifier.
-    ///
-    /// # Errors
-    /// `tool-not-found`, `id-ambiguous`, `safety-check-failed`, `integrity`, and the store's I/O
-    /// errors.
-    pub fn approval_prompt(&self, tool: &str) -> Result<ApprovalPrompt, ApprovalError> {
-        let (entry, grants) = self.load_with_grants(tool)?;
-        let ready = self.load_tool(&entry)?;
-        let tool = ready.vetted.as_ref().map_err(|refusal| ApprovalError::Unsafe(refusal.clone()))?;
-        let why = approval_reason(self.policy.approval().0, tool);
-        let why = why.unwrap_or_else(|| "it needs no approval under this policy".to_owned());
-        let call = self.hook_event(entry.name.as_str(), Some(entry.id), serde_json::json!({}));
-        Ok(ApprovalPrompt::for_tool(tool, &grants, call, &why))
-    }
+/// Returns the facts needed to decide about a tool: its source, its findings, the capabilities
+/// it requests, and the grants it would get now. The tool is given by its name, its identifier,
+/// or a prefix of the identifier.
+pub(crate) fn approval_prompt(parts: &Parts, tool: &str) -> Result<ApprovalPrompt, ApprovalError> {
+    let (entry, grants) = load_with_grants(parts, tool)?;
+    let ready = parts.load_tool(&entry)?;
+    let tool = ready.vetted.as_ref().map_err(|refusal| ApprovalError::Unsafe(refusal.clone()))?;
+    let why = parts.admission.approval_reason(tool);
+    let why = why.unwrap_or_else(|| "it needs no approval under this policy".to_owned());
+    let call = parts.admission.hook_event(entry.name.as_str(), Some(entry.id), serde_json::json!({}));
+    Ok(ApprovalPrompt::for_tool(tool, &grants, call, &why))
+}
 
-    /// Approves the tool of a prompt with the grants of that prompt. `by` names the approver.
-    ///
-    /// # Errors
-    /// `approval-changed`: the policy would now grant something else than was shown.
-    /// `tool-not-found`, `safety-check-failed`, `store-read-only`, `integrity`, and those of the
-    /// disk.
-    ///
-    /// # Examples
-    /// ```
-    /// use toolcell::{CreateTool, Toolbox, ToolboxConfig};
-    ///
-    /// let folder = tempfile::tempdir()?;
-    /// let toolbox = Toolbox::open(folder.path(), ToolboxConfig::default())?;
-    /// toolbox.create(&CreateTool {
-    ///     name: "later".to_owned(),
-    ///     description: "Waits a while".to_owned(),
-    ///     code: "const execute = ({ ms }) => new Promise((done) => setTimeout(done, ms))".to_owned(),
-    ///     ..CreateTool::default()
-    /// })?;
-    /// assert_eq!(toolbox.pending_approvals(10)?.len(), 1);
-    /// let question = toolbox.approval_prompt("later")?;
-    /// // After a person has seen the prompt and approved it:
-    /// toolbox.approve(&question, "alice")?;
-    /// assert_eq!((toolbox.pending_approvals(10)?.len(), toolbox.decisions(10)?.len()), (0, 1));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn approve(&self, shown: &ApprovalPrompt, by: &str) -> Result<ApprovalResult, ApprovalError> {
-        let called = shown.call.tool.map_or_else(|| shown.call.tool_name.clone(), |id| id.to_string());
-        self.approve_inner(shown, &called, by).or_else(|error| self.log_undecided(Action::Approve, &called, error))
-    }
+/// Approves the tool of a prompt with the grants of that prompt. `by` names the approver.
+pub(crate) fn approve(parts: &Parts, shown: &ApprovalPrompt, by: &str) -> Result<ApprovalResult, ApprovalError> {
+    let called = shown.call.tool.map_or_else(|| shown.call.tool_name.clone(), |id| id.to_string());
+    approve_inner(parts, shown, &called, by).or_else(|error| log_undecided(parts, Action::Approve, &called, error))
+}
 
-    fn approve_inner(&self, shown: &ApprovalPrompt, called: &str, by: &str) -> Result<ApprovalResult, ApprovalError> {
-        let (Some(_), Some(approving)) = (shown.call.tool, &shown.tool_approval) else {
-            return Err(ApprovalError::NoTool(shown.call.tool_name.clone()));
-        };
-        let (entry, now) = self.load_with_grants(called)?;
-        if now != approving.grants {
-            let shown = approving.grants.to_string();
-            return Err(ApprovalError::Changed { name: entry.name, shown, now: now.to_string() });
-        }
-        match self.record_decision(self.require_store()?, &entry, &now, Decision::Approved, by)? {
-            // The audit event was written with the decision.
-            DecisionOutcome::Stored => Ok(ApprovalResult { tool: entry.id, name: entry.name, grants: now }),
-            DecisionOutcome::ToolGone => Err(FindToolError::Store(FindError::Unknown(called.to_owned())).into()),
-        }
+fn approve_inner(
+    parts: &Parts,
+    shown: &ApprovalPrompt,
+    called: &str,
+    by: &str,
+) -> Result<ApprovalResult, ApprovalError> {
+    let (Some(_), Some(approving)) = (shown.call.tool, &shown.tool_approval) else {
+        return Err(ApprovalError::NoTool(shown.call.tool_name.clone()));
+    };
+    let (entry, now) = load_with_grants(parts, called)?;
+    if now != approving.grants {
+        let shown = approving.grants.to_string();
+        return Err(ApprovalError::Changed { name: entry.name, shown, now: now.to_string() });
     }
-
-    /// Refuses a tool, whatever the policy grants it now or later. `by` names the approver.
-    /// [`Toolbox::approve`] and [`Toolbox::revoke`] reverse it.
-    ///
-    /// # Errors
-    /// `tool-not-found`, `id-ambiguous`, `store-read-only`, `integrity`, and the store's I/O
-    /// errors.
-    pub fn refuse(&self, tool: &str, by: &str) -> Result<ApprovalResult, ApprovalError> {
-        let done = self.find(tool).map_err(ApprovalError::from).and_then(|entry| {
-            let ready = self.load_tool(&entry)?;
-            // A tool that the analysis now rejects may have been approved before. It is granted
-            // nothing.
-            let asked = ready.vetted.as_ref().map(|tool| tool.requested_capabilities().clone()).unwrap_or_default();
-            let grants = self.policy.grants_for(entry.id, &entry.name, &entry.tags, &asked);
-            self.record_decision(self.require_store()?, &entry, &grants, Decision::Refused, by)?;
-            Ok(ApprovalResult { tool: entry.id, name: entry.name, grants })
-        });
-        done.or_else(|error| self.log_undecided(Action::Refuse, tool, error))
-    }
-
-    /// Revokes the decisions about a tool, and returns how many there were. The next run asks for
-    /// an approval again.
-    ///
-    /// # Errors
-    /// `tool-not-found`, `id-ambiguous`, `store-read-only`, and the store's I/O errors.
-    pub fn revoke(&self, tool: &str, by: &str) -> Result<(Entry, usize), ApprovalError> {
-        let done = self.find(tool).map_err(ApprovalError::from).and_then(|entry| {
-            let name = Some(entry.name.to_string());
-            let mut attempt = AuditEvent { tool: Some(entry.id), name, ..AuditEvent::new(Action::Revoke, self.now()) };
-            attempt.details.decided_by = Some(by.to_owned());
-            let count = self.require_store()?.with_audit(attempt).revoke(entry.id)?;
-            Ok((entry, count))
-        });
-        match done {
-            Ok(done) => Ok(done),
-            Err(error) => self.log_undecided(Action::Revoke, tool, error),
-        }
-    }
-
-    /// Loads a tool and the grants that it would get.
-    fn load_with_grants(&self, tool: &str) -> Result<(Entry, Grants), ApprovalError> {
-        let entry = self.find(tool)?;
-        let ready = self.load_tool(&entry)?;
-        let vetted = ready.vetted.as_ref().map_err(|refusal| ApprovalError::Unsafe(refusal.clone()))?;
-        let grants = self.policy.grants_for(entry.id, &entry.name, &entry.tags, vetted.requested_capabilities());
-        Ok((entry, grants))
-    }
-
-    /// Writes the audit event of a failed decision.
-    fn log_undecided<T>(&self, action: Action, tool: &str, error: ApprovalError) -> Result<T, ApprovalError> {
-        let result = Err(EventFailure { code: error.code(), message: Some(error.to_string()) });
-        let name = Some(tool.to_owned());
-        self.log_attempt(&AuditEvent { name, result, ..AuditEvent::new(action, self.now()) });
-        Err(error)
+    match parts.admission.record_decision(parts.require_store()?, &entry, &now, Decision::Approved, by)? {
+        // The audit event was written with the decision.
+        DecisionOutcome::Stored => Ok(ApprovalResult { tool: entry.id, name: entry.name, grants: now }),
+        DecisionOutcome::ToolGone => Err(FindToolError::Store(FindError::Unknown(called.to_owned())).into()),
     }
 }
 
-/// Finds the tool with an identifier, if a name refers to it.
-pub(crate) fn find_by_id(store: &Store, id: ToolId) -> Result<Option<Entry>, Fault> {
-    let Ok(whole) = IdPrefix::parse(&id.to_string()) else { return Ok(None) };
-    match store.find(&ToolRef::Id(whole)) {
-        Ok(entry) => Ok(Some(entry)),
-        Err(FindError::Fault(fault)) => Err(fault),
-        Err(_) => Ok(None),
+/// Refuses a tool, whatever the policy grants it now or later. `by` names the approver.
+/// [`approve`] and [`revoke`] reverse it.
+pub(crate) fn refuse(parts: &Parts, tool: &str, by: &str) -> Result<ApprovalResult, ApprovalError> {
+    let done = find(parts, tool).map_err(ApprovalError::from).and_then(|entry| {
+        let ready = parts.load_tool(&entry)?;
+        // A tool that the analysis now rejects may have been approved before. It is granted
+        // nothing.
+        let asked = ready.vetted.as_ref().map(|tool| tool.requested_capabilities().clone()).unwrap_or_default();
+        let grants = parts.admission.policy().grants_for(entry.id, &entry.name, &entry.tags, &asked);
+        parts.admission.record_decision(parts.require_store()?, &entry, &grants, Decision::Refused, by)?;
+        Ok(ApprovalResult { tool: entry.id, name: entry.name, grants })
+    });
+    done.or_else(|error| log_undecided(parts, Action::Refuse, tool, error))
+}
+
+/// Revokes the decisions about a tool, and returns how many there were. The next run asks for
+/// an approval again.
+pub(crate) fn revoke(parts: &Parts, tool: &str, by: &str) -> Result<(Entry, usize), ApprovalError> {
+    let done = find(parts, tool).map_err(ApprovalError::from).and_then(|entry| {
+        let name = Some(entry.name.to_string());
+        let mut attempt = AuditEvent { tool: Some(entry.id), name, ..AuditEvent::new(Action::Revoke, parts.now()) };
+        attempt.details.decided_by = Some(by.to_owned());
+        let count = parts.require_store()?.with_audit(attempt).revoke(entry.id)?;
+        Ok((entry, count))
+    });
+    match done {
+        Ok(done) => Ok(done),
+        Err(error) => log_undecided(parts, Action::Revoke, tool, error),
     }
+}
+
+/// Loads a tool and the grants that it would get.
+fn load_with_grants(parts: &Parts, tool: &str) -> Result<(Entry, Grants), ApprovalError> {
+    let entry = find(parts, tool)?;
+    let ready = parts.load_tool(&entry)?;
+    let vetted = ready.vetted.as_ref().map_err(|refusal| ApprovalError::Unsafe(refusal.clone()))?;
+    let grants =
+        parts.admission.policy().grants_for(entry.id, &entry.name, &entry.tags, vetted.requested_capabilities());
+    Ok((entry, grants))
+}
+
+/// Writes the audit event of a failed decision.
+fn log_undecided<T>(parts: &Parts, action: Action, tool: &str, error: ApprovalError) -> Result<T, ApprovalError> {
+    let result = Err(EventFailure { code: error.code(), message: Some(error.to_string()) });
+    let name = Some(tool.to_owned());
+    parts.recorder.log_attempt(&AuditEvent { name, result, ..AuditEvent::new(action, parts.now()) });
+    Err(error)
 }

@@ -13,9 +13,8 @@ use futures_core::Stream;
 use tokio::task::{JoinError, JoinHandle, spawn_blocking};
 use toolcell_host::{CallError, CancelToken, Json};
 
-use crate::operations::run::{RunError, RunOptions, RunResult};
-use crate::request::RunTool;
-use crate::toolbox::Toolbox;
+use super::run::{RunError, RunResult};
+use crate::execution::RunOptions;
 
 /// The maximum number of queued partial results, and their maximum total size in bytes.
 const MAX_QUEUED: (usize, usize) = (64, 4 << 20);
@@ -95,10 +94,22 @@ impl RunHandle {
     /// Waits until the run has finished.
     ///
     /// # Errors
-    /// As [`Toolbox::run`].
+    /// As [`Toolbox::run`](crate::Toolbox::run).
     pub async fn wait(mut self) -> Result<RunResult, RunError> {
         match self.run.take() {
             Some(run) => join_result(run.await),
+            None => Err(runtime_ended()),
+        }
+    }
+
+    /// Waits until the run has finished. Dropping the future cancels the run.
+    pub(crate) async fn wait_or_cancel(mut self) -> Result<RunResult, RunError> {
+        match self.run.as_mut() {
+            Some(run) => {
+                let ended = run.await;
+                self.run = None;
+                join_result(ended)
+            }
             None => Err(runtime_ended()),
         }
     }
@@ -130,91 +141,35 @@ impl Drop for RunHandle {
     }
 }
 
-impl Toolbox {
-    /// Starts a run on a blocking thread of the current Tokio runtime.
-    ///
-    /// # Panics
-    /// Outside of a Tokio runtime.
-    ///
-    /// # Examples
-    /// ```
-    /// # use std::sync::Arc;
-    /// use toolcell::{CreateTool, Params, RunOptions, RunTool, Toolbox, ToolboxConfig};
-    ///
-    /// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
-    /// # let folder = tempfile::tempdir()?;
-    /// let toolbox = Arc::new(Toolbox::open(folder.path(), ToolboxConfig::default())?);
-    /// let (name, description) = ("count".to_owned(), "Counts to three".to_owned());
-    /// let code = "export default (pi) => ({ name: 'count', description: 'Counts', parameters: {},
-    ///     execute(id, params, onUpdate) { for (const n of [1, 2, 3]) onUpdate(n); return 'done' } })".to_owned();
-    /// toolbox.create(&CreateTool { name, description, code, ..CreateTool::default() })?;
-    /// runtime.block_on(async {
-    ///     let mut run = toolbox.start(RunTool::new("count", Params::default()), RunOptions::default());
-    ///     let mut updates = Vec::new();
-    ///     while let Some(update) = run.next_update().await {
-    ///         updates.push(update.to_string());
-    ///     }
-    ///     assert_eq!(updates, ["1", "2", "3"]);
-    ///     assert_eq!(run.wait().await?.value()?.unwrap().as_str(), "\"done\"");
-    ///     Ok::<(), Box<dyn std::error::Error>>(())
-    /// })?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use = "dropping the handle cancels the run"]
-    pub fn start(self: &Arc<Self>, request: RunTool, options: RunOptions) -> RunHandle {
-        let updates = Arc::new(UpdateQueue::default());
-        let cancel = options.cancel.clone().unwrap_or_default();
-        let (toolbox, sink, also) = (Arc::clone(self), Arc::clone(&updates), options.partial.clone());
-        let partial = move |json: &str| {
-            if let Some(also) = &also {
-                also(json);
-            }
-            sink.push(json);
-        };
-        let options = RunOptions { cancel: Some(cancel.clone()), partial: Some(Arc::new(partial)), ..options };
-        let closing = CloseOnDrop(Arc::clone(&updates));
-        let run = spawn_blocking(move || {
-            let _closing = closing;
-            toolbox.run(&request, &options)
-        });
-        RunHandle { updates, cancel, run: Some(run) }
-    }
-
-    /// Runs a stored tool without blocking the thread; as [`Toolbox::run`]. Dropping the future
-    /// cancels the run.
-    ///
-    /// # Errors
-    /// As [`Toolbox::run`].
-    ///
-    /// # Panics
-    /// Outside of a Tokio runtime.
-    pub async fn run_async(self: &Arc<Self>, request: RunTool, options: RunOptions) -> Result<RunResult, RunError> {
-        let mut running = self.start(request, options);
-        match running.run.as_mut() {
-            Some(run) => {
-                let ended = run.await;
-                running.run = None;
-                join_result(ended)
-            }
-            None => Err(runtime_ended()),
+/// Starts a run on a blocking thread of the current Tokio runtime. `run` gets the options with the
+/// cancellation and the partial results of the handle.
+pub(crate) fn start(
+    options: RunOptions,
+    run: impl FnOnce(&RunOptions) -> Result<RunResult, RunError> + Send + 'static,
+) -> RunHandle {
+    let updates = Arc::new(UpdateQueue::default());
+    let cancel = options.cancel.clone().unwrap_or_default();
+    let (sink, also) = (Arc::clone(&updates), options.partial.clone());
+    let partial = move |json: &str| {
+        if let Some(also) = &also {
+            also(json);
         }
-    }
+        sink.push(json);
+    };
+    let options = RunOptions { cancel: Some(cancel.clone()), partial: Some(Arc::new(partial)), ..options };
+    let closing = CloseOnDrop(Arc::clone(&updates));
+    let run = spawn_blocking(move || {
+        let _closing = closing;
+        run(&options)
+    });
+    RunHandle { updates, cancel, run: Some(run) }
+}
 
-    /// Runs a closure with the toolbox on a blocking thread:
-    /// `toolbox.spawn_blocking(|toolbox| toolbox.list(&request)).await`.
-    ///
-    /// # Panics
-    /// Outside of a Tokio runtime, if `work` panics, and if the runtime shuts down before `work`
-    /// starts.
-    pub async fn spawn_blocking<T: Send + 'static>(
-        self: &Arc<Self>,
-        work: impl FnOnce(&Self) -> T + Send + 'static,
-    ) -> T {
-        let toolbox = Arc::clone(self);
-        match spawn_blocking(move || work(&toolbox)).await {
-            Ok(value) => value,
-            Err(error) => resume_unwind(error.try_into_panic().unwrap_or_else(|error| Box::new(error.to_string()))),
-        }
+/// Runs a closure on a blocking thread of the current Tokio runtime.
+pub(crate) async fn run_blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    match spawn_blocking(work).await {
+        Ok(value) => value,
+        Err(error) => resume_unwind(error.try_into_panic().unwrap_or_else(|error| Box::new(error.to_string()))),
     }
 }
 

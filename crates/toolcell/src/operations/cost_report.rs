@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use toolcell_store::{Entry, Fault, ToolCosts};
 
-use crate::toolbox::Toolbox;
+use crate::parts::Parts;
 
 /// A tool with its costs and savings.
 #[derive(Debug, Clone, PartialEq)]
@@ -72,26 +72,18 @@ impl CostTotals {
     }
 }
 
-impl Toolbox {
-    /// Returns the costs and savings of each tool that a name refers to, oldest first. The cost of
-    /// a tool is part of its metadata, and unknown if that is damaged.
-    ///
-    /// # Errors
-    /// The store's I/O errors.
-    pub fn cost_report(&self) -> Result<Vec<CostReportLine>, Fault> {
-        let store = self.require_store()?;
-        let line = |ToolCosts { entry, time, tokens_saved }| {
-            let cost = match store.metadata(&entry) {
-                Ok(notes) => notes.cost(),
-                Err(Fault::Object { .. }) => None,
-                Err(fault) => return Err(fault),
-            };
-            let failures = entry.runs.saturating_sub(entry.successes);
-            Ok(CostReportLine {
-                totals: CostTotals { runs: entry.runs, failures, time, tokens_saved, cost },
-                tool: entry,
-            })
+/// Returns the costs and savings of each tool that a name refers to, oldest first. The cost of
+/// a tool is part of its metadata, and unknown if that is damaged.
+pub(crate) fn cost_report(parts: &Parts) -> Result<Vec<CostReportLine>, Fault> {
+    let store = parts.require_store()?;
+    let line = |ToolCosts { entry, time, tokens_saved }| {
+        let cost = match store.metadata(&entry) {
+            Ok(notes) => notes.cost(),
+            Err(Fault::Object { .. }) => None,
+            Err(fault) => return Err(fault),
         };
-        store.tool_costs()?.into_iter().map(line).collect()
-    }
+        let failures = entry.runs.saturating_sub(entry.successes);
+        Ok(CostReportLine { totals: CostTotals { runs: entry.runs, failures, time, tokens_saved, cost }, tool: entry })
+    };
+    store.tool_costs()?.into_iter().map(line).collect()
 }

@@ -18,12 +18,13 @@ use toolcell_tool::{Draft, Example, MetadataError, Postconditions, Status, ToolI
 
 pub use error::CreateError;
 
-use crate::admission::permit::{CallAuthorization, UngrantedCall, approval_reason};
-use crate::operations::approvals::find_by_id;
+use super::candidates::find_equivalent;
+use super::lookup::find_exact;
+use crate::admission::{CallAuthorization, UngrantedCall};
+use crate::parts::Parts;
 use crate::policy::Duplicates;
 use crate::request::{CreateTool, RequestError};
 use crate::schema::{Parameter, Schema};
-use crate::toolbox::Toolbox;
 use crate::verification::equivalence::{CompareError, EquivalentTool};
 use crate::verification::postconditions;
 use crate::vet::{VettedTool, vet};
@@ -61,222 +62,215 @@ pub struct CreateResult {
     pub needs_approval: Option<String>,
 }
 
-impl Toolbox {
-    /// Creates a tool from a draft and stores it.
-    ///
-    /// # Errors
-    /// `request-invalid`, `mode-unsupported`, `name-required`, `name-invalid`, `name-reserved`,
-    /// `name-taken`, `source-too-large`, `source-invalid`, `syntax-error`, `syntax-unsupported`,
-    /// `parameters-invalid`, `capabilities-invalid`, `notes-invalid`, `critical-risk`,
-    /// `tool-missing`, `tool-limit-reached`, and the store's I/O errors.
-    pub fn create(&self, request: &CreateTool) -> Result<CreateResult, CreateError> {
-        let at = self.now();
-        let done = self.create_inner(request, at);
-        // On success the audit event is written together with the tool.
-        if let Err(error) = &done {
-            let result = Err(EventFailure { code: error.code(), message: Some(error.to_string()) });
-            let name = Some(request.name.clone());
-            self.log_attempt(&AuditEvent { name, result, ..AuditEvent::new(Action::CreateTool, at) });
-        }
-        done
+/// Creates a tool from a draft and stores it.
+pub(crate) fn create(parts: &Parts, request: &CreateTool) -> Result<CreateResult, CreateError> {
+    let at = parts.now();
+    let done = create_inner(parts, request, at);
+    // On success the audit event is written together with the tool.
+    if let Err(error) = &done {
+        let result = Err(EventFailure { code: error.code(), message: Some(error.to_string()) });
+        let name = Some(request.name.clone());
+        parts.recorder.log_attempt(&AuditEvent { name, result, ..AuditEvent::new(Action::CreateTool, at) });
     }
+    done
+}
 
-    fn create_inner(&self, request: &CreateTool, at: jiff::Timestamp) -> Result<CreateResult, CreateError> {
-        if let Some(mode) = request.mode.as_deref().filter(|mode| *mode != "function") {
-            return Err(CreateError::Mode { mode: mode.chars().take(40).flat_map(char::escape_debug).collect() });
-        }
-        let name = ToolName::parse(&request.name)?;
-        if let Some((_, origin)) = self.policy.reserved(&name) {
-            return Err(CreateError::Reserved { origin: origin.to_string(), name });
-        }
-        let when_taken = if request.replace { OnConflict::Replace } else { OnConflict::Refuse };
-        let before = self.find_current(&name, when_taken)?;
-        for (field, text) in [("description", &request.description), ("code", &request.code)] {
-            if text.trim().is_empty() {
-                return Err(RequestError(format!("`{field}` is required")).into());
-            }
-        }
-        let draft = Draft::from_bytes(name.as_str(), request.code.as_bytes())?;
-        let (schema, tool) = self.analyze_draft(request, &name, &draft)?;
-        let notes = build_metadata(request, &schema)?;
-        self.store_tool(&tool, &schema, &notes, before, when_taken, at)
+fn create_inner(parts: &Parts, request: &CreateTool, at: jiff::Timestamp) -> Result<CreateResult, CreateError> {
+    if let Some(mode) = request.mode.as_deref().filter(|mode| *mode != "function") {
+        return Err(CreateError::Mode { mode: mode.chars().take(40).flat_map(char::escape_debug).collect() });
     }
+    let name = ToolName::parse(&request.name)?;
+    if let Some((_, origin)) = parts.admission.policy().reserved(&name) {
+        return Err(CreateError::Reserved { origin: origin.to_string(), name });
+    }
+    let when_taken = if request.replace { OnConflict::Replace } else { OnConflict::Refuse };
+    let before = find_current(parts, &name, when_taken)?;
+    for (field, text) in [("description", &request.description), ("code", &request.code)] {
+        if text.trim().is_empty() {
+            return Err(RequestError(format!("`{field}` is required")).into());
+        }
+    }
+    let draft = Draft::from_bytes(name.as_str(), request.code.as_bytes())?;
+    let (schema, tool) = analyze_draft(parts, request, &name, &draft)?;
+    let notes = build_metadata(request, &schema)?;
+    store_tool(parts, &tool, &schema, &notes, before, when_taken, at)
+}
 
-    /// Returns the tool that the name refers to. A taken name is an error unless it is to be
-    /// replaced or the stored object is damaged: a damaged tool may be created again, and the store
-    /// checks that it is the same.
-    fn find_current(&self, name: &ToolName, when_taken: OnConflict) -> Result<Option<ToolId>, CreateError> {
-        let store = self.require_store()?;
-        let is_damaged = |entry: &Entry| matches!(store.spec(entry), Err(Fault::Object { .. }));
-        match store.find(&ToolRef::Name(name.clone())) {
-            Ok(entry) if when_taken == OnConflict::Refuse && !is_damaged(&entry) => {
-                Err(CreateError::History(HistoryError::Taken {
-                    name: name.clone(),
-                    existing_name: entry.name.as_str().to_owned(),
-                    existing: entry.id,
-                }))
-            }
-            Ok(entry) => Ok(Some(entry.id)),
-            Err(FindError::Unknown(_)) => Ok(None),
-            Err(FindError::Fault(fault)) => Err(fault.into()),
-            Err(other) => Err(CreateError::History(HistoryError::Find(other))),
+/// Returns the tool that the name refers to. A taken name is an error unless it is to be
+/// replaced or the stored object is damaged: a damaged tool may be created again, and the store
+/// checks that it is the same.
+fn find_current(parts: &Parts, name: &ToolName, when_taken: OnConflict) -> Result<Option<ToolId>, CreateError> {
+    let store = parts.require_store()?;
+    let is_damaged = |entry: &Entry| matches!(store.spec(entry), Err(Fault::Object { .. }));
+    match store.find(&ToolRef::Name(name.clone())) {
+        Ok(entry) if when_taken == OnConflict::Refuse && !is_damaged(&entry) => {
+            Err(CreateError::History(HistoryError::Taken {
+                name: name.clone(),
+                existing_name: entry.name.as_str().to_owned(),
+                existing: entry.id,
+            }))
         }
+        Ok(entry) => Ok(Some(entry.id)),
+        Err(FindError::Unknown(_)) => Ok(None),
+        Err(FindError::Fault(fault)) => Err(fault.into()),
+        Err(other) => Err(CreateError::History(HistoryError::Find(other))),
     }
+}
 
-    /// Analyzes a draft. A factory declares the parameters of its tool itself if the request does
-    /// not.
-    fn analyze_draft(
-        &self,
-        request: &CreateTool,
-        name: &ToolName,
-        draft: &Draft,
-    ) -> Result<(Schema, VettedTool), CreateError> {
-        let schema = Schema::compile(&request.parameters)?;
-        let capabilities = request.capabilities.clone();
-        let spec = ToolSpec::new(name.clone(), draft, request.parameters.clone(), capabilities.clone())?;
-        let tool = vet(spec)?;
-        if tool.entry_point() != EntryPoint::Factory {
-            return Ok((schema, tool));
-        }
-        let parameters = self.factory_parameters(name, &tool)?;
-        if !request.parameters.is_null() || parameters.is_null() {
-            return Ok((schema, tool));
-        }
-        let schema = Schema::compile(&parameters)?;
-        let spec = ToolSpec::new(name.clone(), draft, parameters, capabilities)?;
-        Ok((schema, vet(spec)?))
+/// Analyzes a draft. A factory declares the parameters of its tool itself if the request does
+/// not.
+fn analyze_draft(
+    parts: &Parts,
+    request: &CreateTool,
+    name: &ToolName,
+    draft: &Draft,
+) -> Result<(Schema, VettedTool), CreateError> {
+    let schema = Schema::compile(&request.parameters)?;
+    let capabilities = request.capabilities.clone();
+    let spec = ToolSpec::new(name.clone(), draft, request.parameters.clone(), capabilities.clone())?;
+    let tool = vet(spec)?;
+    if tool.entry_point() != EntryPoint::Factory {
+        return Ok((schema, tool));
     }
+    let parameters = factory_parameters(parts, name, &tool)?;
+    if !request.parameters.is_null() || parameters.is_null() {
+        return Ok((schema, tool));
+    }
+    let schema = Schema::compile(&parameters)?;
+    let spec = ToolSpec::new(name.clone(), draft, parameters, capabilities)?;
+    Ok((schema, vet(spec)?))
+}
 
-    /// Returns the parameters of a factory's tool. The factory is evaluated in a cell without
-    /// grants.
-    fn factory_parameters(&self, name: &ToolName, tool: &VettedTool) -> Result<Value, CreateError> {
-        let failed = |why: String| CreateError::Factory(why);
-        let args = self.any_schema.check(Params::default()).map_err(|error| failed(error.to_string()))?;
-        let call = UngrantedCall::for_analysis(args);
-        let authorization = CallAuthorization::without_host_calls(&call);
-        let evaluated = self.evaluate(name.as_str(), tool.script(), authorization, &CallContext::default());
-        let kept = match evaluated.map_err(|error| failed(error.to_string()))? {
-            Ok(kept) => kept,
-            Err(report) => {
-                return Err(failed(match report.outcome {
-                    Outcome::Threw(thrown) => format!("{}: {}", thrown.name, thrown.message),
-                    Outcome::Stopped(stop) => stop.to_string(),
-                    Outcome::Returned(_) => "it returns no tool".to_owned(),
-                }));
-            }
-        };
-        let manifest = kept.manifest().as_str();
-        if manifest.len() > MAX_MANIFEST_BYTES {
-            return Err(failed(format!(
-                "its tool descriptions are {} bytes, the limit is {MAX_MANIFEST_BYTES}",
-                manifest.len()
-            )));
+/// Returns the parameters of a factory's tool. The factory is evaluated in a cell without
+/// grants.
+fn factory_parameters(parts: &Parts, name: &ToolName, tool: &VettedTool) -> Result<Value, CreateError> {
+    let failed = |why: String| CreateError::Factory(why);
+    let args = parts.runtime.any_schema().check(Params::default()).map_err(|error| failed(error.to_string()))?;
+    let call = UngrantedCall::for_analysis(args);
+    let authorization = CallAuthorization::without_host_calls(&call);
+    let evaluated = parts.runtime.evaluate(name.as_str(), tool.script(), authorization, &CallContext::default());
+    let kept = match evaluated.map_err(|error| failed(error.to_string()))? {
+        Ok(kept) => kept,
+        Err(report) => {
+            return Err(failed(match report.outcome {
+                Outcome::Threw(thrown) => format!("{}: {}", thrown.name, thrown.message),
+                Outcome::Stopped(stop) => stop.to_string(),
+                Outcome::Returned(_) => "it returns no tool".to_owned(),
+            }));
         }
-        let manifest: Value = serde_json::from_str(manifest).unwrap_or_default();
-        let tools: Vec<&Value> = manifest["tools"].as_array().into_iter().flatten().collect();
-        let named = tools.iter().find(|tool| tool["name"] == name.as_str());
-        match (tools.as_slice(), named) {
-            ([only], _) => Ok(only["parameters"].clone()),
-            (_, Some(named)) => Ok(named["parameters"].clone()),
-            (several, None) => {
-                let made: Vec<String> = several.iter().map(|tool| tool["name"].to_string()).collect();
-                Err(failed(format!("it returns {}, none of which is named `{name}`", made.join(", "))))
-            }
+    };
+    let manifest = kept.manifest().as_str();
+    if manifest.len() > MAX_MANIFEST_BYTES {
+        return Err(failed(format!(
+            "its tool descriptions are {} bytes, the limit is {MAX_MANIFEST_BYTES}",
+            manifest.len()
+        )));
+    }
+    let manifest: Value = serde_json::from_str(manifest).unwrap_or_default();
+    let tools: Vec<&Value> = manifest["tools"].as_array().into_iter().flatten().collect();
+    let named = tools.iter().find(|tool| tool["name"] == name.as_str());
+    match (tools.as_slice(), named) {
+        ([only], _) => Ok(only["parameters"].clone()),
+        (_, Some(named)) => Ok(named["parameters"].clone()),
+        (several, None) => {
+            let made: Vec<String> = several.iter().map(|tool| tool["name"].to_string()).collect();
+            Err(failed(format!("it returns {}, none of which is named `{name}`", made.join(", "))))
         }
     }
+}
 
-    /// Returns the equivalent tools, except for the one that is replaced.
-    fn find_duplicates_of(
-        &self,
-        tool: &VettedTool,
-        schema: &Schema,
-        notes: &ToolMetadata,
-        before: Option<ToolId>,
-    ) -> Result<Vec<EquivalentTool>, CreateError> {
-        let duplicates = self.policy.duplicates();
-        if duplicates == Duplicates::Allow {
-            return Ok(Vec::new());
-        }
-        let mut alike = match self.find_equivalent(tool, schema, notes.description(), notes.examples()) {
-            Ok(alike) => alike,
-            Err(CompareError::Fault(fault)) => return Err(fault.into()),
-            // A failed comparison that would only produce a warning does not refuse the tool.
-            Err(CompareError::Call(error)) if duplicates == Duplicates::Warn => {
-                tracing::debug!(%error, "the new tool was not compared with existing tools");
-                Vec::new()
-            }
-            Err(CompareError::Call(error)) => return Err(error.into()),
-        };
-        alike.retain(|alike| Some(alike.entry.id) != before);
-        match alike.first() {
-            Some(first) if duplicates == Duplicates::Refuse => Err(CreateError::Duplicate(Box::new(first.clone()))),
-            _ => Ok(alike),
-        }
+/// Returns the equivalent tools, except for the one that is replaced.
+fn find_duplicates_of(
+    parts: &Parts,
+    tool: &VettedTool,
+    schema: &Schema,
+    notes: &ToolMetadata,
+    before: Option<ToolId>,
+) -> Result<Vec<EquivalentTool>, CreateError> {
+    let duplicates = parts.admission.policy().duplicates();
+    if duplicates == Duplicates::Allow {
+        return Ok(Vec::new());
     }
+    let mut alike = match find_equivalent(parts, tool, schema, notes.description(), notes.examples()) {
+        Ok(alike) => alike,
+        Err(CompareError::Fault(fault)) => return Err(fault.into()),
+        // A failed comparison that would only produce a warning does not refuse the tool.
+        Err(CompareError::Call(error)) if duplicates == Duplicates::Warn => {
+            tracing::debug!(%error, "the new tool was not compared with existing tools");
+            Vec::new()
+        }
+        Err(CompareError::Call(error)) => return Err(error.into()),
+    };
+    alike.retain(|alike| Some(alike.entry.id) != before);
+    match alike.first() {
+        Some(first) if duplicates == Duplicates::Refuse => Err(CreateError::Duplicate(Box::new(first.clone()))),
+        _ => Ok(alike),
+    }
+}
 
-    /// Whether this tool exists already and has passed verification with other examples or
-    /// postconditions.
-    fn has_new_expectations(&self, id: ToolId, notes: &ToolMetadata) -> Result<bool, Fault> {
-        let store = self.require_store()?;
-        let Some(entry) = find_by_id(store, id)? else { return Ok(false) };
-        if entry.status != Status::Passed {
-            return Ok(false);
-        }
-        let before = store.metadata(&entry)?;
-        Ok(before.examples() != notes.examples() || before.postconditions() != notes.postconditions())
+/// Whether this tool exists already and has passed verification with other examples or
+/// postconditions.
+fn has_new_expectations(parts: &Parts, id: ToolId, notes: &ToolMetadata) -> Result<bool, Fault> {
+    let store = parts.require_store()?;
+    let Some(entry) = find_exact(store, id)? else { return Ok(false) };
+    if entry.status != Status::Passed {
+        return Ok(false);
     }
+    let before = store.metadata(&entry)?;
+    Ok(before.examples() != notes.examples() || before.postconditions() != notes.postconditions())
+}
 
-    fn store_tool(
-        &self,
-        tool: &VettedTool,
-        schema: &Schema,
-        notes: &ToolMetadata,
-        before: Option<ToolId>,
-        when_taken: OnConflict,
-        at: jiff::Timestamp,
-    ) -> Result<CreateResult, CreateError> {
-        let (store, spec) = (self.require_store()?, tool.spec());
-        let identical = store.find_same_source(spec)?;
-        let mut alike = self.find_duplicates_of(tool, schema, notes, before)?;
-        // Tools with the same source are listed in `identical_to` already.
-        alike.retain(|alike| identical.iter().all(|known| known.id != alike.entry.id));
-        let proven = self.has_new_expectations(spec.id(), notes)?;
-        let change = store.with_audit(AuditEvent::new(Action::CreateTool, at));
-        let step = change.insert(&NewTool { spec, metadata: notes, scores: tool.scores(), at }, when_taken)?;
-        // The tool is stored from here on, so nothing may fail any more.
-        if proven {
-            // Another process may have changed the status meanwhile; then it is no longer passed
-            // either.
-            let _ = store.set_status(spec.id(), Status::Unverified);
-        }
-        // Another process may have deleted the tool already.
-        let entry = store.find(&ToolRef::Name(spec.name().clone())).ok();
-        let needs_approval = approval_reason(self.policy.approval().0, tool);
-        if needs_approval.is_some() && self.policy.approval().0 != crate::policy::ApprovalMode::Never {
-            let grants = self.policy.grants_for(step.id, &step.name, notes.tags(), tool.requested_capabilities());
-            if let Err(fault) = self.request_approval(store, step.id, &grants, "create") {
-                tracing::warn!(tool = %step.id, %fault, "the approval request was not stored; the next run stores it");
-            }
-        }
-        Ok(CreateResult {
-            id: step.id,
-            name: step.name,
-            description: notes.description().to_owned(),
-            parameters: schema.parameters().to_vec(),
-            scores: tool.scores(),
-            findings: tool.findings().to_vec(),
-            status: entry.map_or(Status::Unverified, |entry| entry.status),
-            version: step.number,
-            replaced: before.filter(|before| *before != step.id),
-            identical_to: identical
-                .into_iter()
-                .filter(|entry| Some(entry.id) != before)
-                .map(|entry| (entry.name, entry.id))
-                .collect(),
-            equivalent: alike,
-            needs_approval,
-        })
+fn store_tool(
+    parts: &Parts,
+    tool: &VettedTool,
+    schema: &Schema,
+    notes: &ToolMetadata,
+    before: Option<ToolId>,
+    when_taken: OnConflict,
+    at: jiff::Timestamp,
+) -> Result<CreateResult, CreateError> {
+    let (store, spec) = (parts.require_store()?, tool.spec());
+    let identical = store.find_same_source(spec)?;
+    let mut alike = find_duplicates_of(parts, tool, schema, notes, before)?;
+    // Tools with the same source are listed in `identical_to` already.
+    alike.retain(|alike| identical.iter().all(|known| known.id != alike.entry.id));
+    let proven = has_new_expectations(parts, spec.id(), notes)?;
+    let change = store.with_audit(AuditEvent::new(Action::CreateTool, at));
+    let step = change.insert(&NewTool { spec, metadata: notes, scores: tool.scores(), at }, when_taken)?;
+    // The tool is stored from here on, so nothing may fail any more.
+    if proven {
+        // Another process may have changed the status meanwhile; then it is no longer passed
+        // either.
+        let _ = store.set_status(spec.id(), Status::Unverified);
     }
+    // Another process may have deleted the tool already.
+    let entry = store.find(&ToolRef::Name(spec.name().clone())).ok();
+    let needs_approval = parts.admission.approval_reason(tool);
+    if needs_approval.is_some() && parts.admission.policy().approval().0 != crate::policy::ApprovalMode::Never {
+        let grants =
+            parts.admission.policy().grants_for(step.id, &step.name, notes.tags(), tool.requested_capabilities());
+        if let Err(fault) = parts.admission.request_approval(store, step.id, &grants, "create") {
+            tracing::warn!(tool = %step.id, %fault, "the approval request was not stored; the next run stores it");
+        }
+    }
+    Ok(CreateResult {
+        id: step.id,
+        name: step.name,
+        description: notes.description().to_owned(),
+        parameters: schema.parameters().to_vec(),
+        scores: tool.scores(),
+        findings: tool.findings().to_vec(),
+        status: entry.map_or(Status::Unverified, |entry| entry.status),
+        version: step.number,
+        replaced: before.filter(|before| *before != step.id),
+        identical_to: identical
+            .into_iter()
+            .filter(|entry| Some(entry.id) != before)
+            .map(|entry| (entry.name, entry.id))
+            .collect(),
+        equivalent: alike,
+        needs_approval,
+    })
 }
 
 /// Builds the metadata of a tool. Examples and postconditions are checked to be usable for

@@ -7,9 +7,9 @@ use toolcell_store::audit::{Action, AuditEvent, EventFailure};
 use toolcell_store::{Fault, FindError, HistoryError, ToolRef, VersionCommit};
 use toolcell_tool::{ToolId, ToolName};
 
-use crate::operations::lookup::FindToolError;
+use super::lookup::{FindToolError, find_tool};
+use crate::parts::Parts;
 use crate::request::DeleteTool;
-use crate::toolbox::Toolbox;
 
 /// The error of deleting or restoring a tool.
 #[derive(Debug, thiserror::Error)]
@@ -69,75 +69,63 @@ impl From<HistoryError> for DeleteError {
     }
 }
 
-impl Toolbox {
-    /// Deletes the name of a tool. The tool itself stays in the store until garbage collection
-    /// removes it.
-    ///
-    /// # Errors
-    /// `confirm-required`, `tool-not-found`, `tool-mismatch`, `id-ambiguous`, and the store's I/O
-    /// errors.
-    pub fn delete(&self, request: &DeleteTool) -> Result<VersionCommit, DeleteError> {
-        let called = request.tool_name.as_deref().or(request.tool_id.as_deref()).unwrap_or_default();
-        let done = self.delete_inner(request);
-        self.log_failed_step(Action::DeleteDynamicTool, called, done)
-    }
+/// Deletes the name of a tool. The tool itself stays in the store until garbage collection
+/// removes it.
+pub(crate) fn delete(parts: &Parts, request: &DeleteTool) -> Result<VersionCommit, DeleteError> {
+    let called = request.tool_name.as_deref().or(request.tool_id.as_deref()).unwrap_or_default();
+    let done = delete_inner(parts, request);
+    log_failed_step(parts, Action::DeleteDynamicTool, called, done)
+}
 
-    fn delete_inner(&self, request: &DeleteTool) -> Result<VersionCommit, DeleteError> {
-        let entry = self.find_tool(request.tool_id.as_deref(), request.tool_name.as_deref())?;
-        if !request.confirm {
-            return Err(DeleteError::Unconfirmed { id: entry.id, name: entry.name });
+fn delete_inner(parts: &Parts, request: &DeleteTool) -> Result<VersionCommit, DeleteError> {
+    let entry = find_tool(parts, request.tool_id.as_deref(), request.tool_name.as_deref())?;
+    if !request.confirm {
+        return Err(DeleteError::Unconfirmed { id: entry.id, name: entry.name });
+    }
+    let at = parts.now();
+    let change = parts.require_store()?.with_audit(AuditEvent::new(Action::DeleteDynamicTool, at));
+    let step = match change.delete(&ToolRef::Name(entry.name.clone()), at) {
+        Err(HistoryError::Find(FindError::Unknown(asked))) => {
+            return Err(FindToolError::Unknown { asked, suggestion: None }.into());
         }
-        let at = self.now();
-        let change = self.require_store()?.with_audit(AuditEvent::new(Action::DeleteDynamicTool, at));
-        let step = match change.delete(&ToolRef::Name(entry.name.clone()), at) {
-            Err(HistoryError::Find(FindError::Unknown(asked))) => {
-                return Err(FindToolError::Unknown { asked, suggestion: None }.into());
-            }
-            other => other?,
-        };
-        Ok(step)
-    }
+        other => other?,
+    };
+    Ok(step)
+}
 
-    /// Restores a deleted name.
-    ///
-    /// # Errors
-    /// `not-deleted`, `tool-not-found`, `id-ambiguous`, `integrity`, and the store's I/O errors.
-    pub fn undelete(&self, reference: &ToolRef) -> Result<VersionCommit, DeleteError> {
-        let at = self.now();
-        let attempt = AuditEvent::new(Action::Undelete, at);
-        let store = self.require_store().map_err(DeleteError::from);
-        let done = store.and_then(|store| Ok(store.with_audit(attempt).undelete(reference, at)?));
-        self.log_failed_step(Action::Undelete, &reference.to_string(), done)
-    }
+/// Restores a deleted name.
+pub(crate) fn undelete(parts: &Parts, reference: &ToolRef) -> Result<VersionCommit, DeleteError> {
+    let at = parts.now();
+    let attempt = AuditEvent::new(Action::Undelete, at);
+    let store = parts.require_store().map_err(DeleteError::from);
+    let done = store.and_then(|store| Ok(store.with_audit(attempt).undelete(reference, at)?));
+    log_failed_step(parts, Action::Undelete, &reference.to_string(), done)
+}
 
-    /// Makes a name refer to the tool of an earlier step of its history.
-    ///
-    /// # Errors
-    /// `tool-not-found`, `version-not-found`, `integrity`, and the store's I/O errors.
-    pub fn roll_back(&self, name: &ToolName, number: u64) -> Result<VersionCommit, DeleteError> {
-        let at = self.now();
-        let attempt = AuditEvent::new(Action::Rollback, at);
-        let store = self.require_store().map_err(DeleteError::from);
-        let done = store.and_then(|store| Ok(store.with_audit(attempt).roll_back(name, number, at)?));
-        self.log_failed_step(Action::Rollback, name.as_str(), done)
-    }
+/// Makes a name refer to the tool of an earlier step of its history.
+pub(crate) fn roll_back(parts: &Parts, name: &ToolName, number: u64) -> Result<VersionCommit, DeleteError> {
+    let at = parts.now();
+    let attempt = AuditEvent::new(Action::Rollback, at);
+    let store = parts.require_store().map_err(DeleteError::from);
+    let done = store.and_then(|store| Ok(store.with_audit(attempt).roll_back(name, number, at)?));
+    log_failed_step(parts, Action::Rollback, name.as_str(), done)
+}
 
-    /// Writes the audit event of a failed step. On success the event is written together with the
-    /// step.
-    fn log_failed_step(
-        &self,
-        action: Action,
-        called: &str,
-        done: Result<VersionCommit, DeleteError>,
-    ) -> Result<VersionCommit, DeleteError> {
-        if let Err(error) = &done {
-            let mut attempt = AuditEvent { name: Some(called.to_owned()), ..AuditEvent::new(action, self.now()) };
-            if let DeleteError::Unconfirmed { id, .. } = error {
-                attempt.tool = Some(*id);
-            }
-            attempt.result = Err(EventFailure { code: error.code(), message: Some(error.to_string()) });
-            self.log_attempt(&attempt);
+/// Writes the audit event of a failed step. On success the event is written together with the
+/// step.
+fn log_failed_step(
+    parts: &Parts,
+    action: Action,
+    called: &str,
+    done: Result<VersionCommit, DeleteError>,
+) -> Result<VersionCommit, DeleteError> {
+    if let Err(error) = &done {
+        let mut attempt = AuditEvent { name: Some(called.to_owned()), ..AuditEvent::new(action, parts.now()) };
+        if let DeleteError::Unconfirmed { id, .. } = error {
+            attempt.tool = Some(*id);
         }
-        done
+        attempt.result = Err(EventFailure { code: error.code(), message: Some(error.to_string()) });
+        parts.recorder.log_attempt(&attempt);
     }
+    done
 }

@@ -7,8 +7,8 @@ use toolcell_store::audit::{Action, AuditEvent, EventFailure};
 use toolcell_store::{Entry, Fault, FindError};
 use toolcell_tool::{Status, ToolId, ToolName};
 
-use crate::operations::lookup::FindToolError;
-use crate::toolbox::Toolbox;
+use super::lookup::{FindToolError, find};
+use crate::parts::Parts;
 
 /// The result of deprecating a tool.
 #[derive(Debug, Clone, PartialEq)]
@@ -71,78 +71,52 @@ impl From<toolcell_store::DeprecateError> for DeprecateError {
     }
 }
 
-impl Toolbox {
-    /// Deprecates a tool, optionally in favour of a successor. The tool keeps working, and its
-    /// responses name the successor. Deprecated tools are not exported in bundles. Both tools are
-    /// given by name or by identifier.
-    ///
-    /// # Errors
-    /// `tool-not-found`, `id-ambiguous`, `successor-invalid`, `status-illegal`, and the store's I/O
-    /// errors.
-    ///
-    /// # Examples
-    /// ```
-    /// use toolcell::{CreateTool, Params, RunOptions, RunTool, Toolbox, ToolboxConfig};
-    ///
-    /// let folder = tempfile::tempdir()?;
-    /// let toolbox = Toolbox::open(folder.path(), ToolboxConfig::default())?;
-    /// for (name, code) in [("old", "const execute = () => 1"), ("new", "const execute = () => 2")] {
-    ///     let (name, code, description) = (name.to_owned(), code.to_owned(), "a number".to_owned());
-    ///     toolbox.create(&CreateTool { name, description, code, ..CreateTool::default() })?;
-    /// }
-    /// toolbox.deprecate("old", Some("new"))?;
-    /// let ran = toolbox.run(&RunTool::new("old", Params::default()), &RunOptions::default())?;
-    /// assert_eq!(ran.value()?.unwrap().as_str(), "1");
-    /// assert_eq!(ran.deprecated.unwrap().successor.unwrap().as_str(), "new");
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn deprecate(&self, tool: &str, successor: Option<&str>) -> Result<DeprecateResult, DeprecateError> {
-        let found = self.find(tool).map_err(DeprecateError::from);
-        let named = || successor.map(|name| self.find(name)).transpose();
-        match found {
-            Ok(entry) => {
-                let named = named().map_err(DeprecateError::from);
-                let done = named.and_then(|successor| self.deprecate_entry(&entry, successor));
-                self.log_failed_deprecation(entry.name.as_str(), Some(entry.id), done)
-            }
-            Err(error) => self.log_failed_deprecation(tool, None, Err(error)),
+/// Deprecates a tool, optionally in favour of a successor. The tool keeps working, and its
+/// responses name the successor. Deprecated tools are not exported in bundles. Both tools are
+/// given by name or by identifier.
+pub(crate) fn deprecate(parts: &Parts, tool: &str, successor: Option<&str>) -> Result<DeprecateResult, DeprecateError> {
+    let found = find(parts, tool).map_err(DeprecateError::from);
+    let named = || successor.map(|name| find(parts, name)).transpose();
+    match found {
+        Ok(entry) => {
+            let named = named().map_err(DeprecateError::from);
+            let done = named.and_then(|successor| deprecate_entry(parts, &entry, successor));
+            log_failed_deprecation(parts, entry.name.as_str(), Some(entry.id), done)
         }
+        Err(error) => log_failed_deprecation(parts, tool, None, Err(error)),
     }
+}
 
-    /// Deprecates a stored tool.
-    pub(crate) fn deprecate_entry(
-        &self,
-        tool: &Entry,
-        successor: Option<Entry>,
-    ) -> Result<DeprecateResult, DeprecateError> {
-        let name = Some(tool.name.to_string());
-        let attempt = AuditEvent { tool: Some(tool.id), name, ..AuditEvent::new(Action::Status, self.now()) };
-        let before =
-            self.require_store()?.with_audit(attempt).deprecate(tool.id, successor.as_ref().map(|entry| entry.id))?;
-        Ok(DeprecateResult { tool: tool.id, name: tool.name.clone(), previous_status: before, successor })
-    }
+/// Deprecates a stored tool.
+pub(super) fn deprecate_entry(
+    parts: &Parts,
+    tool: &Entry,
+    successor: Option<Entry>,
+) -> Result<DeprecateResult, DeprecateError> {
+    let name = Some(tool.name.to_string());
+    let attempt = AuditEvent { tool: Some(tool.id), name, ..AuditEvent::new(Action::Status, parts.now()) };
+    let before =
+        parts.require_store()?.with_audit(attempt).deprecate(tool.id, successor.as_ref().map(|entry| entry.id))?;
+    Ok(DeprecateResult { tool: tool.id, name: tool.name.clone(), previous_status: before, successor })
+}
 
-    /// Writes the audit event of a failed deprecation. On success the event is written together
-    /// with the deprecation.
-    pub(crate) fn log_failed_deprecation(
-        &self,
-        name: &str,
-        tool: Option<ToolId>,
-        done: Result<DeprecateResult, DeprecateError>,
-    ) -> Result<DeprecateResult, DeprecateError> {
-        if let Err(error) = &done {
-            let result = Err(EventFailure { code: error.code(), message: Some(error.to_string()) });
-            let name = Some(name.to_owned());
-            self.log_attempt(&AuditEvent { tool, name, result, ..AuditEvent::new(Action::Status, self.now()) });
-        }
-        done
+/// Writes the audit event of a failed deprecation. On success the event is written together
+/// with the deprecation.
+pub(super) fn log_failed_deprecation(
+    parts: &Parts,
+    name: &str,
+    tool: Option<ToolId>,
+    done: Result<DeprecateResult, DeprecateError>,
+) -> Result<DeprecateResult, DeprecateError> {
+    if let Err(error) = &done {
+        let result = Err(EventFailure { code: error.code(), message: Some(error.to_string()) });
+        let name = Some(name.to_owned());
+        parts.recorder.log_attempt(&AuditEvent { tool, name, result, ..AuditEvent::new(Action::Status, parts.now()) });
     }
+    done
+}
 
-    /// Returns the current replacement of a deprecated tool.
-    ///
-    /// # Errors
-    /// The store's I/O errors.
-    pub fn replacement_for(&self, tool: &Entry) -> Result<Option<Entry>, Fault> {
-        self.require_store()?.replacement_for(tool)
-    }
+/// Returns the current replacement of a deprecated tool.
+pub(crate) fn replacement_for(parts: &Parts, tool: &Entry) -> Result<Option<Entry>, Fault> {
+    parts.require_store()?.replacement_for(tool)
 }

@@ -15,9 +15,10 @@ use toolcell_store::{
 };
 use toolcell_tool::{ToolName, ToolSpec};
 
+use super::candidates::find_equivalent;
+use crate::parts::Parts;
 use crate::policy::Duplicates;
 use crate::schema::Schema;
-use crate::toolbox::Toolbox;
 use crate::verification::equivalence::CompareError;
 use crate::vet::vet;
 
@@ -80,74 +81,73 @@ pub fn import(
     done
 }
 
-impl Toolbox {
-    /// Imports the tools of a bundle as [`import`] does, under the rules of this toolbox: refuses
-    /// reserved names, duplicates if the policy refuses them, and more tools than the store may
-    /// hold.
-    ///
-    /// # Errors
-    /// As [`import`], `name-reserved`, and `tool-duplicate`: nothing is imported.
-    pub fn import(&self, bundle: &[u8], when_taken: OnConflict) -> Result<ImportReport, ImportError> {
-        let (store, at) = (self.require_store()?, self.now());
-        let welcome = Import::read(bundle).and_then(|import| self.check_import_allowed(store, &import));
-        if let Err(error) = welcome {
-            log_event(store, Action::Import, at, Err(error.code()));
-            return Err(error);
-        }
-        import(store, bundle, when_taken, at)
+/// Imports the tools of a bundle as [`import`] does, under the rules of this toolbox: refuses
+/// reserved names, duplicates if the policy refuses them, and more tools than the store may
+/// hold.
+pub(crate) fn import_under_policy(
+    parts: &Parts,
+    bundle: &[u8],
+    when_taken: OnConflict,
+) -> Result<ImportReport, ImportError> {
+    let (store, at) = (parts.require_store()?, parts.now());
+    let welcome = Import::read(bundle).and_then(|import| check_import_allowed(parts, store, &import));
+    if let Err(error) = welcome {
+        log_event(store, Action::Import, at, Err(error.code()));
+        return Err(error);
     }
+    import(store, bundle, when_taken, at)
+}
 
-    /// Refuses a bundle with tools that the policy does not allow to be created.
-    fn check_import_allowed(&self, store: &Store, import: &Import) -> Result<(), ImportError> {
-        let refuse = |name: &ToolName, code, reason| ImportError::Disallowed { name: name.clone(), code, reason };
-        for newcomer in import.tools() {
-            let names = newcomer.earlier.iter().map(|(spec, _)| spec.name()).chain([newcomer.spec.name()]);
-            for name in names {
-                if let Some((_, origin)) = self.policy.reserved(name) {
-                    return Err(refuse(name, "name-reserved", format!("this name is reserved ({origin})")));
-                }
+/// Refuses a bundle with tools that the policy does not allow to be created.
+fn check_import_allowed(parts: &Parts, store: &Store, import: &Import) -> Result<(), ImportError> {
+    let refuse = |name: &ToolName, code, reason| ImportError::Disallowed { name: name.clone(), code, reason };
+    for newcomer in import.tools() {
+        let names = newcomer.earlier.iter().map(|(spec, _)| spec.name()).chain([newcomer.spec.name()]);
+        for name in names {
+            if let Some((_, origin)) = parts.admission.policy().reserved(name) {
+                return Err(refuse(name, "name-reserved", format!("this name is reserved ({origin})")));
             }
         }
-        if self.policy.duplicates() != Duplicates::Refuse {
-            return Ok(());
+    }
+    if parts.admission.policy().duplicates() != Duplicates::Refuse {
+        return Ok(());
+    }
+    let mut sources: HashMap<&str, &ToolName> = HashMap::new();
+    for newcomer in import.tools() {
+        let (spec, name) = (&newcomer.spec, newcomer.spec.name());
+        let current = store.find(&ToolRef::Name(name.clone())).ok();
+        if current.as_ref().is_some_and(|entry| entry.id == spec.id()) {
+            continue;
         }
-        let mut sources: HashMap<&str, &ToolName> = HashMap::new();
-        for newcomer in import.tools() {
-            let (spec, name) = (&newcomer.spec, newcomer.spec.name());
-            let current = store.find(&ToolRef::Name(name.clone())).ok();
-            if current.as_ref().is_some_and(|entry| entry.id == spec.id()) {
-                continue;
-            }
-            if let Some(first) = sources.insert(spec.source(), name) {
-                return Err(refuse(
-                    name,
-                    "tool-duplicate",
-                    format!("it has the same source as `{first}` in the same bundle"),
-                ));
-            }
-            let twin = store.find_same_source(spec)?.into_iter().map(|entry| entry.name);
-            // A tool that does not run is refused by the analysis, with the reason.
-            let alike = match (vet(spec.clone()), Schema::compile(spec.parameters())) {
-                (Ok(tool), Ok(schema)) => {
-                    let notes = &newcomer.metadata;
-                    match self.find_equivalent(&tool, &schema, notes.description(), notes.examples()) {
-                        Ok(alike) => alike,
-                        Err(CompareError::Fault(fault)) => return Err(fault.into()),
-                        Err(CompareError::Call(error)) => {
-                            let reason = format!("it cannot be compared with existing tools: {error}");
-                            return Err(refuse(name, "tool-duplicate", reason));
-                        }
+        if let Some(first) = sources.insert(spec.source(), name) {
+            return Err(refuse(
+                name,
+                "tool-duplicate",
+                format!("it has the same source as `{first}` in the same bundle"),
+            ));
+        }
+        let twin = store.find_same_source(spec)?.into_iter().map(|entry| entry.name);
+        // A tool that does not run is refused by the analysis, with the reason.
+        let alike = match (vet(spec.clone()), Schema::compile(spec.parameters())) {
+            (Ok(tool), Ok(schema)) => {
+                let notes = &newcomer.metadata;
+                match find_equivalent(parts, &tool, &schema, notes.description(), notes.examples()) {
+                    Ok(alike) => alike,
+                    Err(CompareError::Fault(fault)) => return Err(fault.into()),
+                    Err(CompareError::Call(error)) => {
+                        let reason = format!("it cannot be compared with existing tools: {error}");
+                        return Err(refuse(name, "tool-duplicate", reason));
                     }
                 }
-                _ => Vec::new(),
-            };
-            let mut same = twin.chain(alike.into_iter().map(|alike| alike.entry.name));
-            if let Some(other) = same.find(|other| current.as_ref().is_none_or(|entry| entry.name != *other)) {
-                return Err(refuse(name, "tool-duplicate", format!("it is equivalent to `{other}`")));
             }
+            _ => Vec::new(),
+        };
+        let mut same = twin.chain(alike.into_iter().map(|alike| alike.entry.name));
+        if let Some(other) = same.find(|other| current.as_ref().is_none_or(|entry| entry.name != *other)) {
+            return Err(refuse(name, "tool-duplicate", format!("it is equivalent to `{other}`")));
         }
-        Ok(())
     }
+    Ok(())
 }
 
 /// Removes what was deleted before a time, and unreferenced objects.

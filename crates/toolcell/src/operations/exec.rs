@@ -11,12 +11,12 @@ use toolcell_store::{Fault, RecordError};
 use toolcell_tool::Draft;
 
 use crate::admission::hook::RESULT_WITHHELD;
-use crate::admission::permit::{AdmissionError, AdmissionMode, AdmissionRequest, CallAuthorization, Denial};
-use crate::execution::execute::ToolCode;
+use crate::admission::{AdmissionError, AdmissionMode, AdmissionRequest, CallAuthorization, Denial};
+use crate::execution::ToolCode;
+use crate::parts::Parts;
 use crate::policy::LimitError;
-use crate::records::run_record::{AttemptEnd, RunRecorder};
+use crate::records::{AttemptEnd, RunRecorder};
 use crate::schema::ParamsError;
-use crate::toolbox::Toolbox;
 use crate::vet::describe_findings;
 
 /// Whether a draft is analyzed before it runs. Isolation does not depend on it.
@@ -116,85 +116,64 @@ impl ExecError {
     }
 }
 
-impl Toolbox {
-    /// Runs the tool in a draft. Its outcome is in the report. A draft that was run before is not
-    /// evaluated again.
-    ///
-    /// The caller has approved the draft by passing it: hooks run, but no approver is asked. The
-    /// draft's host calls are those of `run`, and its limits are at most those of the policy.
-    ///
-    /// # Errors
-    /// `syntax-error`, `syntax-unsupported`, `safety-check-failed` (a critical finding),
-    /// `permission-denied`, `parameters-invalid` (a hook changed them), `limit-invalid`, `busy`,
-    /// `no-instance`, and the store's I/O errors.
-    ///
-    /// # Examples
-    /// ```
-    /// use toolcell::{Budget, Draft, Outcome, Params, Precheck, CallContext, SandboxConfig, Toolbox};
-    ///
-    /// let toolbox = Toolbox::new(&SandboxConfig::default())?;
-    /// let draft = Draft::from_bytes(
-    ///     "average.ts",
-    ///     b"const execute = ({ xs }: { xs: number[] }) => xs.reduce((a, b) => a + b) / xs.length",
-    /// )?;
-    /// let params = Params::parse(r#"{"xs": [1, 2, 4.5]}"#)?;
-    /// let report = toolbox.exec(&draft, &params, &Budget::default(), &CallContext::default(), Precheck::Critical)?;
-    /// assert!(matches!(report.outcome, Outcome::Returned(Some(value)) if value.as_str() == "2.5"));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn exec(
-        &self,
-        draft: &Draft,
-        params: &Params,
-        budget: &Budget,
-        run: &CallContext<'_>,
-        precheck: Precheck,
-    ) -> Result<Report, ExecError> {
-        let mut attempted = RunRecorder::start(self, Action::Exec, "host", draft.name(), params)?;
-        let done = self.exec_inner(draft, params, budget, run, precheck, &mut attempted);
-        let ended = match &done {
-            Ok(_) => AttemptEnd::Completed,
-            Err(error) => AttemptEnd::Refused { code: error.code(), message: error.to_string() },
-        };
-        attempted.finish(ended)?;
-        done
-    }
+/// Runs the tool in a draft. Its outcome is in the report. A draft that was run before is not
+/// evaluated again.
+///
+/// The caller has approved the draft by passing it: hooks run, but no approver is asked. The
+/// draft's host calls are those of `run`, and its limits are at most those of the policy.
+pub(crate) fn exec(
+    parts: &Parts,
+    draft: &Draft,
+    params: &Params,
+    budget: &Budget,
+    run: &CallContext<'_>,
+    precheck: Precheck,
+) -> Result<Report, ExecError> {
+    let mut attempted = RunRecorder::start(&parts.recorder, Action::Exec, "host", draft.name(), params)?;
+    let done = exec_inner(parts, draft, params, budget, run, precheck, &mut attempted);
+    let ended = match &done {
+        Ok(_) => AttemptEnd::Completed,
+        Err(error) => AttemptEnd::Refused { code: error.code(), message: error.to_string() },
+    };
+    attempted.finish(ended)?;
+    done
+}
 
-    /// Runs the draft, and updates the record.
-    fn exec_inner(
-        &self,
-        draft: &Draft,
-        params: &Params,
-        budget: &Budget,
-        run: &CallContext<'_>,
-        precheck: Precheck,
-        attempted: &mut RunRecorder<'_>,
-    ) -> Result<Report, ExecError> {
-        self.policy.check_budget(budget)?;
-        let key = cache_key(draft.name(), draft.source(), &run.host_calls.grants(), precheck);
-        let kept = self.cached_script(&key);
-        let script = if kept.is_none() { Some(prepare_script(draft, precheck)?) } else { None };
-        let args = self.any_schema.check(params.clone())?;
-        let asked = Capabilities::default();
-        let subject = AdmissionRequest { name: draft.name(), schema: &self.any_schema, requested: &asked, tool: None };
-        let permit = self.admit(
-            &subject,
-            args,
-            *budget,
-            AdmissionMode::Run { approver: None, caller: "host" },
-            &mut Vec::new(),
-        )?;
-        attempted.set_permit(&permit);
-        let code = match (kept, &script) {
-            (Some(kept), _) => ToolCode::Prepared(kept),
-            (None, Some(script)) => ToolCode::Script(script),
-            (None, None) => return Err(CallError::bug("there is no script to evaluate").into()),
-        };
-        let report = self.execute(key, draft.name(), code, CallAuthorization::Admitted(&permit), run)?;
-        attempted.set_report(&report);
-        let seen = self.run_post_hooks(draft.name(), None, permit, report).map_err(ExecError::Withheld)?;
-        Ok(seen.into_report())
-    }
+/// Runs the draft, and updates the record.
+fn exec_inner(
+    parts: &Parts,
+    draft: &Draft,
+    params: &Params,
+    budget: &Budget,
+    run: &CallContext<'_>,
+    precheck: Precheck,
+    attempted: &mut RunRecorder<'_>,
+) -> Result<Report, ExecError> {
+    parts.admission.policy().check_budget(budget)?;
+    let key = cache_key(draft.name(), draft.source(), &run.host_calls.grants(), precheck);
+    let kept = parts.runtime.cached_script(&key);
+    let script = if kept.is_none() { Some(prepare_script(draft, precheck)?) } else { None };
+    let args = parts.runtime.any_schema().check(params.clone())?;
+    let asked = Capabilities::default();
+    let subject =
+        AdmissionRequest { name: draft.name(), schema: parts.runtime.any_schema(), requested: &asked, tool: None };
+    let permit = parts.admission.admit(
+        &subject,
+        args,
+        *budget,
+        AdmissionMode::Run { approver: None, caller: "host" },
+        &mut Vec::new(),
+    )?;
+    attempted.set_permit(&permit);
+    let code = match (kept, &script) {
+        (Some(kept), _) => ToolCode::Prepared(kept),
+        (None, Some(script)) => ToolCode::Script(script),
+        (None, None) => return Err(CallError::bug("there is no script to evaluate").into()),
+    };
+    let report = parts.runtime.execute(key, draft.name(), code, CallAuthorization::Admitted(&permit), run)?;
+    attempted.set_report(&report);
+    let seen = parts.admission.run_post_hooks(draft.name(), None, permit, report).map_err(ExecError::Withheld)?;
+    Ok(seen.into_report())
 }
 
 /// Compiles a draft, and analyzes it if asked to.

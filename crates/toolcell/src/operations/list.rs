@@ -8,8 +8,9 @@ use toolcell_store::audit::{Action, AuditEvent, EventFailure};
 use toolcell_store::{Cursor, CursorError, Entry, Fault, Filter, ListError, Order, PAGE_LIMIT, Page};
 use toolcell_tool::{Status, ToolId, ToolName};
 
+use super::deprecate::replacement_for;
+use crate::parts::Parts;
 use crate::request::ListTools;
-use crate::toolbox::Toolbox;
 
 /// The maximum number of days in a filter: a hundred years.
 const MAX_DAYS: f64 = 36_525.0;
@@ -81,32 +82,27 @@ impl From<CursorError> for ListToolsError {
     }
 }
 
-impl Toolbox {
-    /// Returns a page of the tools that match a filter. An empty page is not an error.
-    ///
-    /// # Errors
-    /// `filter-invalid`, `cursor-invalid`, and the store's I/O errors.
-    pub fn list(&self, request: &ListTools) -> Result<ToolList, ListToolsError> {
-        let done = self.list_inner(request);
-        let mut attempt = AuditEvent::new(Action::ListDynamicTools, self.now());
-        match &done {
-            Ok(listed) => attempt.details.count = Some(listed.tools.len() as u64),
-            Err(error) => attempt.result = Err(EventFailure { code: error.code(), message: Some(error.to_string()) }),
-        }
-        // A read-only store gets no audit event.
-        self.log_attempt(&attempt);
-        done
+/// Returns a page of the tools that match a filter. An empty page is not an error.
+pub(crate) fn list(parts: &Parts, request: &ListTools) -> Result<ToolList, ListToolsError> {
+    let done = list_inner(parts, request);
+    let mut attempt = AuditEvent::new(Action::ListDynamicTools, parts.now());
+    match &done {
+        Ok(listed) => attempt.details.count = Some(listed.tools.len() as u64),
+        Err(error) => attempt.result = Err(EventFailure { code: error.code(), message: Some(error.to_string()) }),
     }
+    // A read-only store gets no audit event.
+    parts.recorder.log_attempt(&attempt);
+    done
+}
 
-    fn list_inner(&self, request: &ListTools) -> Result<ToolList, ListToolsError> {
-        let filter = build_filter(request, self.now())?;
-        let Page { entries, total, remaining: more, next } = self.require_store()?.list(&filter)?;
-        let mut successors = BTreeMap::new();
-        for entry in entries.iter().filter(|entry| entry.successor.is_some()) {
-            successors.extend(self.replacement_for(entry)?.map(|successor| (entry.id, successor.name)));
-        }
-        Ok(ToolList { tools: entries, total, remaining: more, next_cursor: next, successors })
+fn list_inner(parts: &Parts, request: &ListTools) -> Result<ToolList, ListToolsError> {
+    let filter = build_filter(request, parts.now())?;
+    let Page { entries, total, remaining: more, next } = parts.require_store()?.list(&filter)?;
+    let mut successors = BTreeMap::new();
+    for entry in entries.iter().filter(|entry| entry.successor.is_some()) {
+        successors.extend(replacement_for(parts, entry)?.map(|successor| (entry.id, successor.name)));
     }
+    Ok(ToolList { tools: entries, total, remaining: more, next_cursor: next, successors })
 }
 
 /// Returns the time this many days ago.

@@ -5,8 +5,8 @@
 use toolcell_store::{Entry, Fault, Filter, FindError, PAGE_LIMIT, Store, ToolRef};
 use toolcell_tool::{IdPrefix, ToolId, ToolName};
 
+use crate::parts::Parts;
 use crate::request::RequestError;
-use crate::toolbox::Toolbox;
 
 /// The minimum similarity of a suggested name (Jaro-Winkler, 0.0 to 1.0).
 const MIN_SIMILARITY: f64 = 0.8;
@@ -88,35 +88,40 @@ impl FindToolError {
     }
 }
 
-impl Toolbox {
-    /// Finds a tool by its name, its identifier, or a prefix of the identifier with at least 8
-    /// digits.
-    ///
-    /// # Errors
-    /// `tool-not-found`, `id-ambiguous`, and the store's I/O errors.
-    pub fn find(&self, called: &str) -> Result<Entry, FindToolError> {
-        let is_id = IdPrefix::parse(called).is_ok();
-        let (id, name) = if is_id { (Some(called), None) } else { (None, Some(called)) };
-        self.find_tool(id, name)
-    }
+/// Finds a tool by its name, its identifier, or a prefix of the identifier with at least 8
+/// digits.
+pub(crate) fn find(parts: &Parts, called: &str) -> Result<Entry, FindToolError> {
+    let is_id = IdPrefix::parse(called).is_ok();
+    let (id, name) = if is_id { (Some(called), None) } else { (None, Some(called)) };
+    find_tool(parts, id, name)
+}
 
-    /// Finds the tool that an identifier, a name, or both refer to.
-    pub(crate) fn find_tool(&self, id: Option<&str>, name: Option<&str>) -> Result<Entry, FindToolError> {
-        let store = self.require_store().map_err(|fault| FindToolError::Store(fault.into()))?;
-        let said = |text: Option<&str>| text.map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned);
-        match (said(id), said(name)) {
-            (None, None) => Err(RequestError("`tool_id` or `tool_name` is required".to_owned()).into()),
-            (Some(id), None) => find_by_id(store, &id),
-            (None, Some(name)) => find_by_name(store, &name),
-            (Some(id), Some(name)) => {
-                let (named, meant) = (find_by_name(store, &name)?, find_by_id(store, &id)?);
-                if named.id == meant.id {
-                    Ok(named)
-                } else {
-                    Err(FindToolError::Mismatch { name: named.name, named: named.id, id: meant.id })
-                }
+/// Finds the tool that an identifier, a name, or both refer to.
+pub(crate) fn find_tool(parts: &Parts, id: Option<&str>, name: Option<&str>) -> Result<Entry, FindToolError> {
+    let store = parts.require_store().map_err(|fault| FindToolError::Store(fault.into()))?;
+    let said = |text: Option<&str>| text.map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned);
+    match (said(id), said(name)) {
+        (None, None) => Err(RequestError("`tool_id` or `tool_name` is required".to_owned()).into()),
+        (Some(id), None) => find_by_id(store, &id),
+        (None, Some(name)) => find_by_name(store, &name),
+        (Some(id), Some(name)) => {
+            let (named, meant) = (find_by_name(store, &name)?, find_by_id(store, &id)?);
+            if named.id == meant.id {
+                Ok(named)
+            } else {
+                Err(FindToolError::Mismatch { name: named.name, named: named.id, id: meant.id })
             }
         }
+    }
+}
+
+/// Finds the tool with an identifier, if a name refers to it.
+pub(super) fn find_exact(store: &Store, id: ToolId) -> Result<Option<Entry>, Fault> {
+    let Ok(whole) = IdPrefix::parse(&id.to_string()) else { return Ok(None) };
+    match store.find(&ToolRef::Id(whole)) {
+        Ok(entry) => Ok(Some(entry)),
+        Err(FindError::Fault(fault)) => Err(fault),
+        Err(_) => Ok(None),
     }
 }
 

@@ -8,7 +8,7 @@ use toolcell_store::{Fault, PLAN_KIND, Record, StoreAccess};
 use toolcell_tool::ToolId;
 
 use crate::host_calls::HeldEffect;
-use crate::toolbox::Toolbox;
+use crate::parts::Parts;
 
 /// The format name of a stored plan.
 const FORMAT: &str = "toolcell.plan.1";
@@ -55,33 +55,24 @@ impl PlanError {
     }
 }
 
-impl Toolbox {
-    /// Stores the digests of held effects that are shown to the user, and returns the hash that
-    /// approves all of them. Returns `None` if no effect is held or the store is read-only.
-    ///
-    /// # Errors
-    /// The store's I/O errors.
-    pub fn store_plan(&self, tool: ToolId, lines: &[HeldEffect]) -> Result<Option<blake3::Hash>, Fault> {
-        let Some(store) = self.store.as_ref().filter(|store| store.access() == StoreAccess::Full && !lines.is_empty())
-        else {
-            return Ok(None);
-        };
-        let lines = lines.iter().map(|held| held.digest.clone()).collect();
-        let kept = serde_json::to_vec(&StoredPlan { format: FORMAT.to_owned(), lines });
-        let body = kept.map_err(|error| Fault::Disk { path: "a plan".to_owned(), source: error.into() })?;
-        store.insert_record(&Record { kind: PLAN_KIND.to_owned(), tool: Some(tool), at: self.now(), body }).map(Some)
-    }
+/// Stores the digests of held effects that are shown to the user, and returns the hash that
+/// approves all of them. Returns `None` if no effect is held or the store is read-only.
+pub(crate) fn store_plan(parts: &Parts, tool: ToolId, lines: &[HeldEffect]) -> Result<Option<blake3::Hash>, Fault> {
+    let Some(store) = parts.store.as_ref().filter(|store| store.access() == StoreAccess::Full && !lines.is_empty())
+    else {
+        return Ok(None);
+    };
+    let lines = lines.iter().map(|held| held.digest.clone()).collect();
+    let kept = serde_json::to_vec(&StoredPlan { format: FORMAT.to_owned(), lines });
+    let body = kept.map_err(|error| Fault::Disk { path: "a plan".to_owned(), source: error.into() })?;
+    store.insert_record(&Record { kind: PLAN_KIND.to_owned(), tool: Some(tool), at: parts.now(), body }).map(Some)
+}
 
-    /// Returns the digests of the plan with this hash, 64 hexadecimal digits.
-    ///
-    /// # Errors
-    /// `plan-unknown`, `integrity`, and the store's I/O errors.
-    pub fn plan_digests(&self, digest: &str) -> Result<Vec<String>, PlanError> {
-        let unknown = || PlanError::Unknown { digest: digest.chars().take(64).collect() };
-        let hash = blake3::Hash::from_hex(digest).map_err(|_| unknown())?;
-        let record =
-            self.require_store()?.record(hash)?.filter(|record| record.kind == PLAN_KIND).ok_or_else(unknown)?;
-        let kept: StoredPlan = serde_json::from_slice(&record.body).map_err(|_| unknown())?;
-        if kept.format == FORMAT { Ok(kept.lines) } else { Err(unknown()) }
-    }
+/// Returns the digests of the plan with this hash, 64 hexadecimal digits.
+pub(crate) fn plan_digests(parts: &Parts, digest: &str) -> Result<Vec<String>, PlanError> {
+    let unknown = || PlanError::Unknown { digest: digest.chars().take(64).collect() };
+    let hash = blake3::Hash::from_hex(digest).map_err(|_| unknown())?;
+    let record = parts.require_store()?.record(hash)?.filter(|record| record.kind == PLAN_KIND).ok_or_else(unknown)?;
+    let kept: StoredPlan = serde_json::from_slice(&record.body).map_err(|_| unknown())?;
+    if kept.format == FORMAT { Ok(kept.lines) } else { Err(unknown()) }
 }

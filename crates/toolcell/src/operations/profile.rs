@@ -16,10 +16,12 @@ use serde::{Deserialize, Serialize};
 use toolcell_host::{Budget, CallContext, ENGINE_VERSION, GUEST_DIGEST, Outcome, Params, ProfileSlot, Report};
 use toolcell_tool::Draft;
 
-use crate::operations::exec::{ExecError, Precheck};
-use crate::operations::run::{RunError, RunOptions, RunResult};
+use super::exec::{ExecError, Precheck, exec};
+use super::lookup::find_tool;
+use super::run::{RunError, RunResult, run};
+use crate::execution::RunOptions;
+use crate::parts::Parts;
 use crate::request::RunTool;
-use crate::toolbox::Toolbox;
 
 pub use compare::{ProfileDelta, ProfileDifference};
 
@@ -253,59 +255,34 @@ impl Profile {
     }
 }
 
-impl Toolbox {
-    /// Runs a stored tool as [`Toolbox::run`] does, and returns its fuel profile.
-    ///
-    /// # Errors
-    /// As [`Toolbox::run`].
-    ///
-    /// # Examples
-    /// ```
-    /// use toolcell::{CreateTool, Params, RunOptions, RunTool, Toolbox, ToolboxConfig};
-    ///
-    /// let folder = tempfile::tempdir()?;
-    /// let toolbox = Toolbox::open(folder.path(), ToolboxConfig::default())?;
-    /// toolbox.create(&CreateTool {
-    ///     name: "sum".to_owned(),
-    ///     description: "Adds numbers up".to_owned(),
-    ///     code: "function execute({ n }) {\n  let s = 0;\n  for (let i = 0; i < n; i++) s += i;\n  return s;\n}".to_owned(),
-    ///     ..CreateTool::default()
-    /// })?;
-    /// let request = RunTool::new("sum", Params::parse(r#"{"n": 10000}"#)?);
-    /// let (ran, profile) = toolbox.profile(&request, &RunOptions::default())?;
-    /// assert_eq!(profile.fuel, ran.report.usage.fuel);
-    /// assert_eq!(profile.functions[0].name, "execute");
-    /// let hottest = profile.lines.iter().max_by_key(|line| line.own).unwrap();
-    /// assert_eq!(hottest.line, 3);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn profile(&self, request: &RunTool, options: &RunOptions) -> Result<(RunResult, Profile), RunError> {
-        let slot = Arc::new(ProfileSlot::default());
-        let options = RunOptions { profile: Some(Arc::clone(&slot)), ..options.clone() };
-        let ran = self.run(request, &options)?;
-        let entry = self.find_tool(Some(&ran.tool.to_string()), None).ok();
-        let ready = entry.and_then(|entry| self.load_tool(&entry).ok());
-        let tool = ready.as_ref().and_then(|ready| ready.vetted.as_ref().ok());
-        let source = tool.map_or("", |tool| tool.spec().source());
-        let profile = Profile::from_report(ran.name.as_str(), source, &ran.report, &slot);
-        Ok((ran, profile))
-    }
+/// Runs a stored tool as [`run`] does, and returns its fuel profile.
+pub(crate) fn profile(
+    parts: &Parts,
+    request: &RunTool,
+    options: &RunOptions,
+) -> Result<(RunResult, Profile), RunError> {
+    let slot = Arc::new(ProfileSlot::default());
+    let options = RunOptions { profile: Some(Arc::clone(&slot)), ..options.clone() };
+    let ran = run(parts, request, &options)?;
+    let entry = find_tool(parts, Some(&ran.tool.to_string()), None).ok();
+    let ready = entry.and_then(|entry| parts.load_tool(&entry).ok());
+    let tool = ready.as_ref().and_then(|ready| ready.vetted.as_ref().ok());
+    let source = tool.map_or("", |tool| tool.spec().source());
+    let profile = Profile::from_report(ran.name.as_str(), source, &ran.report, &slot);
+    Ok((ran, profile))
+}
 
-    /// Runs a draft as [`Toolbox::exec`] does, and returns its fuel profile.
-    ///
-    /// # Errors
-    /// As [`Toolbox::exec`].
-    pub fn profile_draft(
-        &self,
-        draft: &Draft,
-        params: &Params,
-        budget: &Budget,
-        run: &CallContext<'_>,
-        precheck: Precheck,
-    ) -> Result<(Report, Profile), ExecError> {
-        let slot = ProfileSlot::default();
-        let report = self.exec(draft, params, budget, &CallContext { profile: Some(&slot), ..*run }, precheck)?;
-        let profile = Profile::from_report(draft.name(), draft.source(), &report, &slot);
-        Ok((report, profile))
-    }
+/// Runs a draft as [`exec`] does, and returns its fuel profile.
+pub(crate) fn profile_draft(
+    parts: &Parts,
+    draft: &Draft,
+    params: &Params,
+    budget: &Budget,
+    run: &CallContext<'_>,
+    precheck: Precheck,
+) -> Result<(Report, Profile), ExecError> {
+    let slot = ProfileSlot::default();
+    let report = exec(parts, draft, params, budget, &CallContext { profile: Some(&slot), ..*run }, precheck)?;
+    let profile = Profile::from_report(draft.name(), draft.source(), &report, &slot);
+    Ok((report, profile))
 }

@@ -15,9 +15,9 @@ use toolcell_store::audit::{Action, AuditEvent, EventFailure};
 use toolcell_store::{Entry, Fault, FindError, ToolRef};
 use toolcell_tool::{NAME_LIMIT, Status, ToolId, ToolName};
 
-use crate::operations::search::SearchError;
+use super::search::{SearchError, search};
+use crate::parts::Parts;
 use crate::request::RequestError;
-use crate::toolbox::Toolbox;
 
 /// The maximum number of stored tools to consider.
 const MAX_EXISTING_TOOLS: usize = 8;
@@ -146,112 +146,95 @@ fn decision_name(decision: &Recommendation) -> &'static str {
     }
 }
 
-impl Toolbox {
-    /// Recommends whether to create a tool for a task, and proposes one.
-    ///
-    /// # Errors
-    /// `request-invalid`, and the store's I/O errors.
-    ///
-    /// # Examples
-    /// ```
-    /// use toolcell::{ReflectOnTask, SandboxConfig, Toolbox, read_request};
-    ///
-    /// let toolbox = Toolbox::new(&SandboxConfig::default())?;
-    /// let text = r#"{"task_description": "Convert these CSV files to JSON", "last_tool_result": "a.csv read"}"#;
-    /// let reflected = toolbox.reflect(&read_request::<ReflectOnTask>(text)?)?;
-    /// assert_eq!(reflected.body().decision, "create");
-    /// assert_eq!(reflected.proposal.unwrap().name, "csv_to_json");
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn reflect(&self, request: &ReflectOnTask) -> Result<ReflectResult, ReflectError> {
-        let done = self.reflect_inner(request);
-        let mut attempt = AuditEvent::new(Action::ToolReflection, self.now());
-        match &done {
-            Ok(reflected) => {
-                attempt.tool = reflected.tools.first().map(|entry| entry.id);
-                attempt.details.outcome = Some(decision_name(&reflected.reflection.decision));
-            }
-            Err(error) => attempt.result = Err(EventFailure { code: error.code(), message: Some(error.to_string()) }),
+/// Recommends whether to create a tool for a task, and proposes one.
+pub(crate) fn reflect_on_task(parts: &Parts, request: &ReflectOnTask) -> Result<ReflectResult, ReflectError> {
+    let done = reflect_inner(parts, request);
+    let mut attempt = AuditEvent::new(Action::ToolReflection, parts.now());
+    match &done {
+        Ok(reflected) => {
+            attempt.tool = reflected.tools.first().map(|entry| entry.id);
+            attempt.details.outcome = Some(decision_name(&reflected.reflection.decision));
         }
-        self.log_attempt(&attempt);
-        done
+        Err(error) => attempt.result = Err(EventFailure { code: error.code(), message: Some(error.to_string()) }),
     }
+    parts.recorder.log_attempt(&attempt);
+    done
+}
 
-    fn reflect_inner(&self, request: &ReflectOnTask) -> Result<ReflectResult, ReflectError> {
-        let task = required("task_description", request.task_description.as_deref())?;
-        if task.trim().is_empty() {
-            return Err(RequestError("`task_description` is empty".to_owned()).into());
-        }
-        let result = required("last_tool_result", request.last_tool_result.as_deref())?;
-        let failed_attempts = parse_attempts(request.failed_attempts.as_ref())?;
-        let found = self.find_existing(task)?;
-        let known: Vec<ExistingTool> = found.iter().map(|(entry, covered)| to_existing_tool(entry, *covered)).collect();
-        let (failures, repetitions) = self.policy.reflection_thresholds();
-        let thresholds = Thresholds {
-            failures,
-            repetitions: usize::try_from(repetitions).unwrap_or(usize::MAX),
-            ..Thresholds::default()
-        };
-        let history = &request.history;
-        let reflection = reflect(
-            &ReflectionInput { task, last_result: result, failed_attempts, history, existing_tools: &known },
-            &thresholds,
-        );
-        let entry = |id: &ToolId| found.iter().find(|(entry, _)| entry.id == *id).map(|(entry, _)| entry.clone());
-        let tools: Vec<Entry> = match &reflection.decision {
-            Recommendation::Reuse(id) | Recommendation::Revise(id) => entry(id).into_iter().collect(),
-            Recommendation::Compose(ids) => ids.iter().filter_map(entry).collect(),
-            Recommendation::Create | Recommendation::None => Vec::new(),
-        };
-        let proposal = match (&reflection.decision, reflection.trigger) {
-            (Recommendation::Create, Some(trigger)) => Some(self.with_free_name(propose(task, trigger, history))?),
-            _ => None,
-        };
-        Ok(ReflectResult { task: task.to_owned(), failed_attempts, reflection, tools, proposal })
+fn reflect_inner(parts: &Parts, request: &ReflectOnTask) -> Result<ReflectResult, ReflectError> {
+    let task = required("task_description", request.task_description.as_deref())?;
+    if task.trim().is_empty() {
+        return Err(RequestError("`task_description` is empty".to_owned()).into());
     }
+    let result = required("last_tool_result", request.last_tool_result.as_deref())?;
+    let failed_attempts = parse_attempts(request.failed_attempts.as_ref())?;
+    let found = find_existing(parts, task)?;
+    let known: Vec<ExistingTool> = found.iter().map(|(entry, covered)| to_existing_tool(entry, *covered)).collect();
+    let (failures, repetitions) = parts.admission.policy().reflection_thresholds();
+    let thresholds = Thresholds {
+        failures,
+        repetitions: usize::try_from(repetitions).unwrap_or(usize::MAX),
+        ..Thresholds::default()
+    };
+    let history = &request.history;
+    let reflection = reflect(
+        &ReflectionInput { task, last_result: result, failed_attempts, history, existing_tools: &known },
+        &thresholds,
+    );
+    let entry = |id: &ToolId| found.iter().find(|(entry, _)| entry.id == *id).map(|(entry, _)| entry.clone());
+    let tools: Vec<Entry> = match &reflection.decision {
+        Recommendation::Reuse(id) | Recommendation::Revise(id) => entry(id).into_iter().collect(),
+        Recommendation::Compose(ids) => ids.iter().filter_map(entry).collect(),
+        Recommendation::Create | Recommendation::None => Vec::new(),
+    };
+    let proposal = match (&reflection.decision, reflection.trigger) {
+        (Recommendation::Create, Some(trigger)) => Some(with_free_name(parts, propose(task, trigger, history))?),
+        _ => None,
+    };
+    Ok(ReflectResult { task: task.to_owned(), failed_attempts, reflection, tools, proposal })
+}
 
-    /// Returns the stored tools that match a task, with the share of the task that each covers;
-    /// none if the store cannot be searched.
-    fn find_existing(&self, task: &str) -> Result<Vec<(Entry, f64)>, Fault> {
-        if self.store.is_none() {
+/// Returns the stored tools that match a task, with the share of the task that each covers;
+/// none if the store cannot be searched.
+fn find_existing(parts: &Parts, task: &str) -> Result<Vec<(Entry, f64)>, Fault> {
+    if parts.store.is_none() {
+        return Ok(Vec::new());
+    }
+    let hits = match search(parts, task, MAX_EXISTING_TOOLS) {
+        Ok(hits) => hits,
+        Err(SearchError::Fault(fault)) => return Err(fault),
+        Err(error) => {
+            tracing::debug!(%error, "the stored tools cannot be searched");
             return Ok(Vec::new());
         }
-        let hits = match self.search(task, MAX_EXISTING_TOOLS) {
-            Ok(hits) => hits,
-            Err(SearchError::Fault(fault)) => return Err(fault),
-            Err(error) => {
-                tracing::debug!(%error, "the stored tools cannot be searched");
-                return Ok(Vec::new());
-            }
-        };
-        let hits = hits.into_iter().filter(|hit| hit.entry.status != Status::Deprecated);
-        Ok(hits.map(|hit| (hit.entry, hit.coverage)).collect())
-    }
+    };
+    let hits = hits.into_iter().filter(|hit| hit.entry.status != Status::Deprecated);
+    Ok(hits.map(|hit| (hit.entry, hit.coverage)).collect())
+}
 
-    /// Gives the proposal a free name by appending a number if the name is taken.
-    fn with_free_name(&self, mut proposal: Proposal) -> Result<Proposal, Fault> {
-        let first = proposal.name.clone();
-        for number in 2..100 {
-            if self.is_name_free(&proposal.name)? {
-                break;
-            }
-            let end = format!("_{number}");
-            let start: String = first.chars().take(NAME_LIMIT - end.len()).collect();
-            proposal.name = start + &end;
+/// Gives the proposal a free name by appending a number if the name is taken.
+fn with_free_name(parts: &Parts, mut proposal: Proposal) -> Result<Proposal, Fault> {
+    let first = proposal.name.clone();
+    for number in 2..100 {
+        if is_name_free(parts, &proposal.name)? {
+            break;
         }
-        Ok(proposal)
+        let end = format!("_{number}");
+        let start: String = first.chars().take(NAME_LIMIT - end.len()).collect();
+        proposal.name = start + &end;
     }
+    Ok(proposal)
+}
 
-    fn is_name_free(&self, name: &str) -> Result<bool, Fault> {
-        let Ok(name) = ToolName::parse(name) else { return Ok(true) };
-        if self.policy.reserved(&name).is_some() {
-            return Ok(false);
-        }
-        let Some(store) = &self.store else { return Ok(true) };
-        match store.find(&ToolRef::Name(name)) {
-            Err(FindError::Fault(fault)) => Err(fault),
-            found => Ok(found.is_err()),
-        }
+fn is_name_free(parts: &Parts, name: &str) -> Result<bool, Fault> {
+    let Ok(name) = ToolName::parse(name) else { return Ok(true) };
+    if parts.admission.policy().reserved(&name).is_some() {
+        return Ok(false);
+    }
+    let Some(store) = &parts.store else { return Ok(true) };
+    match store.find(&ToolRef::Name(name)) {
+        Err(FindError::Fault(fault)) => Err(fault),
+        found => Ok(found.is_err()),
     }
 }
 

@@ -10,10 +10,11 @@ use toolcell_store::audit::{Action, AuditEvent, EventFailure};
 use toolcell_store::{Entry, Fault, ToolCosts};
 use toolcell_tool::{Status, ToolId, ToolName};
 
-use crate::operations::deprecate::DeprecateError;
-use crate::operations::list::{ListToolsError, days_ago};
+use super::candidates::find_equivalent_to_stored;
+use super::deprecate::{DeprecateError, deprecate_entry, log_failed_deprecation, replacement_for};
+use super::list::{ListToolsError, days_ago};
+use crate::parts::Parts;
 use crate::request::RetireTools;
-use crate::toolbox::Toolbox;
 use crate::verification::equivalence::CompareError;
 
 /// The default number of days after which a tool counts as unused.
@@ -194,107 +195,94 @@ fn last_used(entry: &Entry) -> Timestamp {
     entry.last_used_at.unwrap_or(entry.created_at)
 }
 
-impl Toolbox {
-    /// Returns the tools that should be retired, with the reasons, the worst first. Changes
-    /// nothing.
-    ///
-    /// # Errors
-    /// `filter-invalid`, and the store's I/O errors.
-    pub fn retirements(&self, request: &RetireTools) -> Result<Vec<Retirement>, RetireError> {
-        let days = request.unused_days.unwrap_or(DEFAULT_UNUSED_DAYS);
-        let unused_before = days_ago(days, self.now()).map_err(RetireError::Filter)?;
-        let tools: Vec<Entry> =
-            self.require_store()?.tool_costs()?.into_iter().map(|ToolCosts { entry, .. }| entry).collect();
-        let mut twins = find_duplicates(&tools);
-        self.add_equivalent(&tools, &mut twins)?;
-        let known: HashMap<ToolId, &Entry> = tools.iter().map(|tool| (tool.id, tool)).collect();
-        let mut retirements = Vec::new();
-        for tool in &tools {
-            let instead = self.replacement_for(tool)?;
-            let twin = twins.get(&tool.id).and_then(|id| known.get(id).copied());
-            let reasons = reasons(&ToolEvidence::new(tool, twin, instead.as_ref()), unused_before);
-            if !reasons.is_empty() {
-                let successor = instead.or_else(|| twin.cloned());
-                retirements.push(Retirement { tool: tool.clone(), reasons, successor });
-            }
+/// Returns the tools that should be retired, with the reasons, the worst first. Changes
+/// nothing.
+pub(crate) fn retirements(parts: &Parts, request: &RetireTools) -> Result<Vec<Retirement>, RetireError> {
+    let days = request.unused_days.unwrap_or(DEFAULT_UNUSED_DAYS);
+    let unused_before = days_ago(days, parts.now()).map_err(RetireError::Filter)?;
+    let tools: Vec<Entry> =
+        parts.require_store()?.tool_costs()?.into_iter().map(|ToolCosts { entry, .. }| entry).collect();
+    let mut twins = find_duplicates(&tools);
+    add_equivalent(parts, &tools, &mut twins)?;
+    let known: HashMap<ToolId, &Entry> = tools.iter().map(|tool| (tool.id, tool)).collect();
+    let mut retirements = Vec::new();
+    for tool in &tools {
+        let instead = replacement_for(parts, tool)?;
+        let twin = twins.get(&tool.id).and_then(|id| known.get(id).copied());
+        let reasons = reasons(&ToolEvidence::new(tool, twin, instead.as_ref()), unused_before);
+        if !reasons.is_empty() {
+            let successor = instead.or_else(|| twin.cloned());
+            retirements.push(Retirement { tool: tool.clone(), reasons, successor });
         }
-        // A tool that is retired itself is no successor.
-        let gone: HashSet<ToolId> = retirements.iter().map(|retirement| retirement.tool.id).collect();
-        for retirement in retirements.iter_mut().filter(|retirement| retirement.is_pending()) {
-            retirement.successor = retirement.successor.take().filter(|successor| !gone.contains(&successor.id));
-        }
-        retirements.sort_by_key(|it| {
-            let worst = it.reasons.first().map_or(u8::MAX, RetireReason::rank);
-            (worst, std::cmp::Reverse(it.reasons.len()), last_used(&it.tool))
-        });
-        Ok(retirements)
     }
+    // A tool that is retired itself is no successor.
+    let gone: HashSet<ToolId> = retirements.iter().map(|retirement| retirement.tool.id).collect();
+    for retirement in retirements.iter_mut().filter(|retirement| retirement.is_pending()) {
+        retirement.successor = retirement.successor.take().filter(|successor| !gone.contains(&successor.id));
+    }
+    retirements.sort_by_key(|it| {
+        let worst = it.reasons.first().map_or(u8::MAX, RetireReason::rank);
+        (worst, std::cmp::Reverse(it.reasons.len()), last_used(&it.tool))
+    });
+    Ok(retirements)
+}
 
-    /// Deprecates the tools that should be retired, and returns them.
-    ///
-    /// # Errors
-    /// `confirm-required` if there are tools to retire and the request does not confirm it,
-    /// `filter-invalid`, and the store's I/O errors.
-    pub fn retire(&self, request: &RetireTools) -> Result<Vec<Retirement>, RetireError> {
-        let done = self.retirements(request).and_then(|retirements| {
-            let count = retirements.iter().filter(|it| it.is_pending()).count();
-            let may = request.confirm || count == 0;
-            if may { Ok(retirements) } else { Err(RetireError::Unconfirmed { count }) }
-        });
-        let retirements = match done {
-            Ok(retirements) => retirements,
-            Err(error) => return self.log_failure(error),
+/// Deprecates the tools that should be retired, and returns them.
+pub(crate) fn retire(parts: &Parts, request: &RetireTools) -> Result<Vec<Retirement>, RetireError> {
+    let done = retirements(parts, request).and_then(|retirements| {
+        let count = retirements.iter().filter(|it| it.is_pending()).count();
+        let may = request.confirm || count == 0;
+        if may { Ok(retirements) } else { Err(RetireError::Unconfirmed { count }) }
+    });
+    let retirements = match done {
+        Ok(retirements) => retirements,
+        Err(error) => return log_failure(parts, error),
+    };
+    retire_listed(parts, retirements)
+}
+
+/// Deprecates exactly these tools, which the user confirmed.
+pub(crate) fn retire_listed(parts: &Parts, retirements: Vec<Retirement>) -> Result<Vec<Retirement>, RetireError> {
+    for Retirement { tool, successor, .. } in retirements.iter().filter(|it| it.is_pending()) {
+        let done = deprecate_entry(parts, tool, successor.clone());
+        log_failed_deprecation(parts, tool.name.as_str(), Some(tool.id), done)?;
+    }
+    Ok(retirements)
+}
+
+/// Adds the tools that are equivalent to one of higher merit, which is kept.
+fn add_equivalent(parts: &Parts, tools: &[Entry], twins: &mut BTreeMap<ToolId, ToolId>) -> Result<(), Fault> {
+    let mut kept: HashSet<ToolId> = HashSet::new();
+    let mut left: Vec<&Entry> = tools.iter().filter(|tool| is_active(tool) && !twins.contains_key(&tool.id)).collect();
+    left.sort_by_key(|tool| std::cmp::Reverse(merit(tool)));
+    for tool in left {
+        let alike = match find_equivalent_to_stored(parts, tool) {
+            Ok(alike) => alike,
+            Err(CompareError::Fault(fault)) => return Err(fault),
+            // A tool that cannot be compared is not a known duplicate.
+            Err(CompareError::Call(_)) => Vec::new(),
         };
-        self.retire_listed(retirements)
-    }
-
-    /// Deprecates exactly these tools, which the user confirmed.
-    ///
-    /// # Errors
-    /// `status-illegal` if the status of a tool has changed, and the store's I/O errors.
-    pub fn retire_listed(&self, retirements: Vec<Retirement>) -> Result<Vec<Retirement>, RetireError> {
-        for Retirement { tool, successor, .. } in retirements.iter().filter(|it| it.is_pending()) {
-            let done = self.deprecate_entry(tool, successor.clone());
-            self.log_failed_deprecation(tool.name.as_str(), Some(tool.id), done)?;
-        }
-        Ok(retirements)
-    }
-
-    /// Adds the tools that are equivalent to one of higher merit, which is kept.
-    fn add_equivalent(&self, tools: &[Entry], twins: &mut BTreeMap<ToolId, ToolId>) -> Result<(), Fault> {
-        let mut kept: HashSet<ToolId> = HashSet::new();
-        let mut left: Vec<&Entry> =
-            tools.iter().filter(|tool| is_active(tool) && !twins.contains_key(&tool.id)).collect();
-        left.sort_by_key(|tool| std::cmp::Reverse(merit(tool)));
-        for tool in left {
-            let alike = match self.find_equivalent_to_stored(tool) {
-                Ok(alike) => alike,
-                Err(CompareError::Fault(fault)) => return Err(fault),
-                // A tool that cannot be compared is not a known duplicate.
-                Err(CompareError::Call(_)) => Vec::new(),
-            };
-            match alike.iter().find(|alike| kept.contains(&alike.entry.id)) {
-                Some(first) => {
-                    twins.insert(tool.id, first.entry.id);
-                }
-                None => {
-                    kept.insert(tool.id);
-                }
+        match alike.iter().find(|alike| kept.contains(&alike.entry.id)) {
+            Some(first) => {
+                twins.insert(tool.id, first.entry.id);
+            }
+            None => {
+                kept.insert(tool.id);
             }
         }
-        Ok(())
     }
+    Ok(())
+}
 
-    /// Writes the audit line of a failed attempt.
-    fn log_failure<T>(&self, error: RetireError) -> Result<T, RetireError> {
-        let result = Err(EventFailure { code: error.code(), message: Some(error.to_string()) });
-        let mut attempt = AuditEvent { result, ..AuditEvent::new(Action::Status, self.now()) };
-        if let RetireError::Unconfirmed { count } = &error {
-            attempt.details.count = Some(*count as u64);
-        }
-        self.log_attempt(&attempt);
-        Err(error)
+/// Writes the audit line of a failed attempt.
+fn log_failure<T>(parts: &Parts, error: RetireError) -> Result<T, RetireError> {
+    let result = Err(EventFailure { code: error.code(), message: Some(error.to_string()) });
+    let mut attempt = AuditEvent { result, ..AuditEvent::new(Action::Status, parts.now()) };
+    if let RetireError::Unconfirmed { count } = &error {
+        attempt.details.count = Some(*count as u64);
     }
+    parts.recorder.log_attempt(&attempt);
+    Err(error)
 }
 
 /// Returns the tools with the same source as another one, each with the one of highest merit, which

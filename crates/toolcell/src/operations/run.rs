@@ -7,72 +7,28 @@ mod nested;
 
 use std::sync::Arc;
 
-use toolcell_host::{CancelToken, Effects, Json, OnOverload, Outcome, PartialResultSink, ProfileSlot, Report};
+use toolcell_host::{Effects, HostCalls, Json, Outcome, Report};
 use toolcell_store::Entry;
 use toolcell_store::audit::Action;
 use toolcell_tool::{Status, ToolId, ToolName};
 
-use crate::admission::hook::{Approver, HookContext};
-use crate::admission::permit::{AdmissionError, AdmissionMode, AdmissionRequest, DecisionStep, Permit};
-use crate::admission::review::ReviewedRun;
-use crate::execution::environment::draw_seed;
-use crate::execution::start::AdmittedRun;
-use crate::host_calls::{EffectApprover, EffectLog, NestingContext, PlanChain};
-use crate::policy::LimitOverrides;
-use crate::receipt::{Receipt, ReceiptRecording, ReceiptSigner};
-use crate::records::run_record::{AttemptEnd, RunRecorder};
-use crate::request::RunTool;
-use crate::toolbox::Toolbox;
-
 pub use error::{RunError, ToolFailure};
-pub(crate) use nested::{CallerContext, NestedResult};
 
-/// The options of a run, besides its request.
-#[derive(Clone)]
-pub struct RunOptions {
-    /// The caller, for the record.
-    pub caller: String,
-    /// Limits that override the policy's.
-    pub limits: LimitOverrides,
-    /// The seed of `Math.random()`, for tools without the grant of system random numbers.
-    pub seed: u64,
-    /// Cancels the run from another thread.
-    pub cancel: Option<CancelToken>,
-    /// Receives partial results, as JSON text, while the tool runs.
-    pub partial: Option<PartialResultSink>,
-    /// The approver that is prompted when a hook or the policy requires approval.
-    pub approver: Option<Arc<dyn Approver>>,
-    /// The handling of a call while the maximum number of calls is running.
-    pub on_overload: OnOverload,
-    /// Decides which side effects happen: the run waits for its decisions. Without it, all of them
-    /// happen.
-    pub effect_approver: Option<Arc<dyn EffectApprover>>,
-    /// The number of tokens that a successful run saves, for the cost report.
-    pub tokens_saved: Option<u64>,
-    /// Whether to issue a [`Receipt`].
-    pub receipt: bool,
-    /// Receives the fuel profile of the run, unless the run may be suspended.
-    pub profile: Option<Arc<ProfileSlot>>,
-}
+pub(super) use nested::NestedRuns;
 
-impl Default for RunOptions {
-    /// A host without an approver, with the limits of the policy.
-    fn default() -> Self {
-        Self {
-            caller: "host".to_owned(),
-            limits: LimitOverrides::default(),
-            seed: 0,
-            cancel: None,
-            partial: None,
-            approver: None,
-            on_overload: OnOverload::Wait,
-            effect_approver: None,
-            tokens_saved: None,
-            receipt: false,
-            profile: None,
-        }
-    }
-}
+use super::deprecate::replacement_for;
+use super::lookup::find_tool;
+use crate::admission::hook::HookContext;
+use crate::admission::{
+    AdmissionError, AdmissionMode, AdmissionRequest, DecisionStep, Permit, ReviewedRun, StoredTool, grant_hints,
+};
+use crate::execution::{AdmittedRun, RunOptions, draw_seed};
+use crate::host_calls::{CallerContext, EffectLog, NestingContext, OpenRequest, PlanChain};
+use crate::parts::Parts;
+use crate::policy::LimitOverrides;
+use crate::receipt::{Receipt, ReceiptRecording, ReceiptSigner, signer_of};
+use crate::records::{AttemptEnd, RunRecorder};
+use crate::request::RunTool;
 
 /// The result of a run that took place, whatever its outcome.
 #[derive(Debug, Clone)]
@@ -135,195 +91,205 @@ pub struct Explanation {
     pub admitted: Result<(), RunError>,
 }
 
-impl Toolbox {
-    /// Runs a stored tool.
-    ///
-    /// A failure of the tool is part of the result; an error means that the run did not take place.
-    ///
-    /// # Errors
-    /// `tool-not-found`, `tool-mismatch`, `id-ambiguous`, `parameters-missing`, `parameters-invalid`,
-    /// `safety-check-failed`, `permission-denied`, `limit-invalid`, `receipt-no-key`, `integrity`,
-    /// `busy`, and the store's I/O errors.
-    pub fn run(&self, request: &RunTool, options: &RunOptions) -> Result<RunResult, RunError> {
-        let called = request.tool_name.as_deref().or(request.tool_id.as_deref()).unwrap_or_default();
-        let mut attempted =
-            RunRecorder::start(self, Action::RunDynamicTool, &options.caller, called, &request.parameters)?;
-        attempted.tokens_saved = options.tokens_saved;
-        let done = self.run_inner(request, options, &mut attempted, None);
-        let ended = match &done {
-            Ok(_) => AttemptEnd::Completed,
-            Err(error) => AttemptEnd::Refused { code: error.code(), message: error.to_string() },
-        };
-        let (.., effects) = attempted.consumed();
-        let record = attempted.finish(ended).map_err(|source| RunError::RecordFailed { source, effects });
-        let mut ran = done?;
-        let recorded = record?;
-        (ran.record, ran.unrecorded) = (recorded.record, recorded.unrecorded);
-        Ok(ran)
-    }
+/// Runs a stored tool.
+///
+/// A failure of the tool is part of the result; an error means that the run did not take place.
+pub(crate) fn run(parts: &Parts, request: &RunTool, options: &RunOptions) -> Result<RunResult, RunError> {
+    let called = request.tool_name.as_deref().or(request.tool_id.as_deref()).unwrap_or_default();
+    let mut attempted =
+        RunRecorder::start(&parts.recorder, Action::RunDynamicTool, &options.caller, called, &request.parameters)?;
+    attempted.tokens_saved = options.tokens_saved;
+    let done = run_inner(parts, request, options, &mut attempted, None);
+    let ended = match &done {
+        Ok(_) => AttemptEnd::Completed,
+        Err(error) => AttemptEnd::Refused { code: error.code(), message: error.to_string() },
+    };
+    let (.., effects) = attempted.consumed();
+    let record = attempted.finish(ended).map_err(|source| RunError::RecordFailed { source, effects });
+    let mut ran = done?;
+    let recorded = record?;
+    (ran.record, ran.unrecorded) = (recorded.record, recorded.unrecorded);
+    Ok(ran)
+}
 
-    /// Admits and runs the tool.
-    fn run_inner(
-        &self,
-        request: &RunTool,
-        options: &RunOptions,
-        attempted: &mut RunRecorder<'_>,
-        within: Option<&CallerContext<'_>>,
-    ) -> Result<RunResult, RunError> {
-        let signer = if options.receipt { Some(self.receipt_signer()?.ok_or(RunError::NoReceiptKey)?) } else { None };
-        let admitted = self.admit_run(request, options, attempted, within)?;
-        self.run_admitted(admitted, signer, attempted)
-    }
+/// Admits and runs the tool.
+fn run_inner(
+    parts: &Parts,
+    request: &RunTool,
+    options: &RunOptions,
+    attempted: &mut RunRecorder<'_>,
+    within: Option<&CallerContext<'_>>,
+) -> Result<RunResult, RunError> {
+    let signer =
+        if options.receipt { Some(signer_of(parts.store.as_deref())?.ok_or(RunError::NoReceiptKey)?) } else { None };
+    let admitted = admit_run(parts, request, options, attempted, within)?;
+    run_admitted(parts, admitted, signer, attempted)
+}
 
-    /// Admits a run: each step turns a weaker proof into a stronger one.
-    pub(crate) fn admit_run<'a>(
-        &'a self,
-        request: &RunTool,
-        options: &'a RunOptions,
-        attempted: &mut RunRecorder<'_>,
-        within: Option<&CallerContext<'_>>,
-    ) -> Result<AdmittedRun<'a>, RunError> {
-        let entry = self.find_tool(request.tool_id.as_deref(), request.tool_name.as_deref())?;
-        attempted.set_tool(entry.id, &entry.name);
-        let ready = self.load_tool(&entry)?;
-        let budget = self.policy.budget(&requested_limits(request, options))?;
-        let budget = within.map_or(budget, |within| within.limit_budget(budget));
-        let schema = ready.schema()?;
-        let args = schema.check(request.parameters.clone())?;
-        let tool = ready.vetted.as_ref().map_err(|refusal| RunError::Unsafe(refusal.clone()))?;
-        let subject = AdmissionRequest {
-            name: entry.name.as_str(),
-            schema,
-            requested: tool.requested_capabilities(),
-            tool: Some((&entry, tool)),
-        };
-        let purpose = AdmissionMode::Run { approver: options.approver.as_deref(), caller: &options.caller };
-        let permit = match self.admit(&subject, args, budget, purpose, &mut Vec::new()) {
-            Ok(permit) => permit,
-            Err(error) => {
-                if let AdmissionError::Denied(denial) = &error {
-                    attempted.set_decider(&denial.denied_by);
-                    let args = serde_json::from_str(request.parameters.as_str()).unwrap_or_default();
-                    let (name, why) = (entry.name.as_str(), denial.to_string());
-                    self.notify_refused(name, Some(entry.id), args, "permission-denied", why);
-                }
-                return Err(error.into());
+/// Admits a run: each step turns a weaker proof into a stronger one.
+pub(super) fn admit_run<'a>(
+    parts: &'a Parts,
+    request: &RunTool,
+    options: &'a RunOptions,
+    attempted: &mut RunRecorder<'_>,
+    within: Option<&CallerContext<'_>>,
+) -> Result<AdmittedRun<'a>, RunError> {
+    let entry = find_tool(parts, request.tool_id.as_deref(), request.tool_name.as_deref())?;
+    attempted.set_tool(entry.id, &entry.name);
+    let ready = parts.load_tool(&entry)?;
+    let budget = parts.admission.policy().budget(&requested_limits(request, options))?;
+    let budget = within.map_or(budget, |within| within.limit_budget(budget));
+    let schema = ready.schema()?;
+    let args = schema.check(request.parameters.clone())?;
+    let tool = ready.vetted.as_ref().map_err(|refusal| RunError::Unsafe(refusal.clone()))?;
+    let subject = AdmissionRequest {
+        name: entry.name.as_str(),
+        schema,
+        requested: tool.requested_capabilities(),
+        tool: Some(StoredTool { store: parts.require_store()?, entry: &entry, tool }),
+    };
+    let purpose = AdmissionMode::Run { approver: options.approver.as_deref(), caller: &options.caller };
+    let permit = match parts.admission.admit(&subject, args, budget, purpose, &mut Vec::new()) {
+        Ok(permit) => permit,
+        Err(error) => {
+            if let AdmissionError::Denied(denial) = &error {
+                attempted.set_decider(&denial.denied_by);
+                let args = serde_json::from_str(request.parameters.as_str()).unwrap_or_default();
+                let (name, why) = (entry.name.as_str(), denial.to_string());
+                parts.admission.notify_refused(name, Some(entry.id), args, "permission-denied", why);
             }
-        };
-        let permit = match within {
-            Some(within) => permit.restricted_to(within.grants),
-            None => permit,
-        };
-        attempted.set_permit(&permit);
-        let random = draw_seed(permit.grants())?;
-        attempted.set_seed(random);
-        let call_id = attempted.call_id();
-        let begin =
-            || options.effect_approver.as_ref().map(|_| PlanChain::new(entry.id, permit.args().params().as_str()));
-        let plan = within.map_or_else(|| begin().map(Arc::new), |within| within.plan.clone());
-        let given =
-            self.open_grants(permit.grants(), &entry, &call_id, options, NestingContext { caller: within, plan })?;
-        Ok(AdmittedRun { entry, ready: Arc::clone(&ready), permit, drawn_seed: random, environment: given })
-    }
-
-    /// Runs an admitted call without suspension, and signs a receipt if a signer is given.
-    pub(crate) fn run_admitted(
-        &self,
-        admitted: AdmittedRun<'_>,
-        signer: Option<ReceiptSigner>,
-        attempted: &mut RunRecorder<'_>,
-    ) -> Result<RunResult, RunError> {
-        let recording = signer.map(|signer| ReceiptRecording::new(&admitted.environment, signer));
-        let report = self.call_admitted(&admitted, recording.as_ref());
-        let receipt = recording.and_then(ReceiptRecording::into_receipt);
-        attempted.set_effects(&admitted.environment.effects);
-        let AdmittedRun { entry, permit, .. } = admitted;
-        self.review_run(entry, permit, report?, attempted).map(|ran| RunResult { receipt, ..ran })
-    }
-
-    /// Runs the post-run hooks and builds the caller's result.
-    pub(crate) fn review_run(
-        &self,
-        entry: Entry,
-        permit: Permit,
-        report: Report,
-        attempted: &mut RunRecorder<'_>,
-    ) -> Result<RunResult, RunError> {
-        attempted.set_report(&report);
-        let (.., effects) = attempted.consumed();
-        let seen = self.run_post_hooks(entry.name.as_str(), Some(entry.id), permit, report);
-        let ReviewedRun { report, context, output_suppressed: suppressed, revised_by } =
-            seen.map_err(|denial| RunError::Withheld { denial, effects })?;
-        let deprecated = self.deprecation(&entry);
-        let (tool, name, done) = (entry.id, entry.name, attempted.effect_log());
-        Ok(RunResult {
-            tool,
-            name,
-            report,
-            context,
-            output_suppressed: suppressed,
-            revised_by,
-            deprecated,
-            effect_log: done,
-            effects,
-            record: None,
-            unrecorded: None,
-            receipt: None,
-        })
-    }
-
-    /// Returns the deprecation of a deprecated tool. A store error counts as no successor, because
-    /// the tool did run.
-    fn deprecation(&self, entry: &Entry) -> Option<Deprecation> {
-        let successor = || self.replacement_for(entry).ok().flatten().map(|successor| successor.name);
-        (entry.status == Status::Deprecated).then(|| Deprecation { successor: successor() })
-    }
-
-    /// Explains, step by step, how a run would be decided, and runs nothing. Hooks are asked and
-    /// reported; the approver is not.
-    ///
-    /// # Errors
-    /// None; the answer contains why a tool would not run.
-    pub fn explain(&self, request: &RunTool, options: &RunOptions) -> Explanation {
-        let mut steps = Vec::new();
-        let admitted = self.explain_steps(request, options, &mut steps);
-        Explanation { steps, admitted }
-    }
-
-    fn explain_steps(
-        &self,
-        request: &RunTool,
-        options: &RunOptions,
-        steps: &mut Vec<DecisionStep>,
-    ) -> Result<(), RunError> {
-        let mut say = |stage, rule: String, verdict: &str, reason: String| {
-            steps.push(DecisionStep { stage, rule, verdict: verdict.to_owned(), reason });
-        };
-        let entry = self.find_tool(request.tool_id.as_deref(), request.tool_name.as_deref())?;
-        say("tool", entry.name.to_string(), "found", format!("{} ({})", entry.id, entry.status));
-        let ready = self.load_tool(&entry)?;
-        let budget = self.policy.budget(&requested_limits(request, options))?;
-        for (limit, value, origin) in self.policy.limits_with_origins(&requested_limits(request, options)) {
-            say("limits", limit.name().to_owned(), &value.to_string(), origin);
+            return Err(error.into());
         }
-        let schema = ready.schema()?;
-        let args = schema.check(request.parameters.clone())?;
-        say("parameters", "declared".to_owned(), "pass", args.params().as_str().chars().take(200).collect());
-        let tool = ready.vetted.as_ref().map_err(|refusal| RunError::Unsafe(refusal.clone()))?;
-        let worst = tool.worst_finding().map_or_else(
-            || "no findings".to_owned(),
-            |worst| format!("the worst finding is {}: {}", worst.severity.name(), worst.message),
-        );
-        say("analysis", format!("safety {:.2}", tool.safety().score), "pass", worst);
-        let subject = AdmissionRequest {
-            name: entry.name.as_str(),
-            schema,
-            requested: tool.requested_capabilities(),
-            tool: Some((&entry, tool)),
-        };
-        self.admit(&subject, args, budget, AdmissionMode::Explain, steps)?;
-        Ok(())
+    };
+    let permit = match within {
+        Some(within) => permit.restricted_to(within.grants),
+        None => permit,
+    };
+    attempted.set_permit(&permit);
+    let random = draw_seed(permit.grants())?;
+    attempted.set_seed(random);
+    let call_id = attempted.call_id();
+    let begin = || options.effect_approver.as_ref().map(|_| PlanChain::new(entry.id, permit.args().params().as_str()));
+    let plan = within.map_or_else(|| begin().map(Arc::new), |within| within.plan.clone());
+    let given = parts.resources.open_grants(
+        parts.resource_context(),
+        OpenRequest {
+            grants: permit.grants(),
+            entry: &entry,
+            call_id: &call_id,
+            effect_approver: options.effect_approver.as_deref(),
+            nested: Box::new(NestedRuns::new(parts, options)),
+            nesting: NestingContext { caller: within, plan },
+        },
+    )?;
+    let ready = Arc::clone(&ready);
+    Ok(AdmittedRun { entry, ready, permit, drawn_seed: random, environment: given, options, clock: parts.clock })
+}
+
+/// Runs an admitted call without suspension, and signs a receipt if a signer is given. The receipt
+/// has the inputs and the result of the tool itself, before hints are added to the report.
+pub(super) fn run_admitted(
+    parts: &Parts,
+    admitted: AdmittedRun<'_>,
+    signer: Option<ReceiptSigner>,
+    attempted: &mut RunRecorder<'_>,
+) -> Result<RunResult, RunError> {
+    let recording = signer.map(|signer| ReceiptRecording::new(&admitted.environment, signer));
+    let host_calls: &dyn HostCalls = recording.as_ref().map_or(&admitted.environment, ReceiptRecording::operations);
+    let report = parts.runtime.call_admitted(&admitted, host_calls, |run, report| {
+        if let (Some(recording), Ok(tool)) = (&recording, &admitted.ready.vetted) {
+            let AdmittedRun { entry, permit, .. } = &admitted;
+            recording.finish(parts.runtime.image(), &entry.name, tool, permit, (run, report));
+        }
+    });
+    let receipt = recording.and_then(ReceiptRecording::into_receipt);
+    attempted.set_effects(&admitted.environment.effects);
+    let (mut report, AdmittedRun { entry, ready, permit, .. }) = (report?, admitted);
+    if let Ok(tool) = &ready.vetted {
+        grant_hints::add_grant_hint(&mut report, &entry, tool, permit.grants(), parts.admission.policy());
     }
+    review_run(parts, entry, permit, report, attempted).map(|ran| RunResult { receipt, ..ran })
+}
+
+/// Runs the post-run hooks and builds the caller's result.
+pub(super) fn review_run(
+    parts: &Parts,
+    entry: Entry,
+    permit: Permit,
+    report: Report,
+    attempted: &mut RunRecorder<'_>,
+) -> Result<RunResult, RunError> {
+    attempted.set_report(&report);
+    let (.., effects) = attempted.consumed();
+    let seen = parts.admission.run_post_hooks(entry.name.as_str(), Some(entry.id), permit, report);
+    let ReviewedRun { report, context, output_suppressed: suppressed, revised_by } =
+        seen.map_err(|denial| RunError::Withheld { denial, effects })?;
+    let deprecated = deprecation(parts, &entry);
+    let (tool, name, done) = (entry.id, entry.name, attempted.effect_log());
+    Ok(RunResult {
+        tool,
+        name,
+        report,
+        context,
+        output_suppressed: suppressed,
+        revised_by,
+        deprecated,
+        effect_log: done,
+        effects,
+        record: None,
+        unrecorded: None,
+        receipt: None,
+    })
+}
+
+/// Returns the deprecation of a deprecated tool. A store error counts as no successor, because
+/// the tool did run.
+fn deprecation(parts: &Parts, entry: &Entry) -> Option<Deprecation> {
+    let successor = || replacement_for(parts, entry).ok().flatten().map(|successor| successor.name);
+    (entry.status == Status::Deprecated).then(|| Deprecation { successor: successor() })
+}
+
+/// Explains, step by step, how a run would be decided, and runs nothing. Hooks are asked and
+/// reported; the approver is not.
+pub(crate) fn explain(parts: &Parts, request: &RunTool, options: &RunOptions) -> Explanation {
+    let mut steps = Vec::new();
+    let admitted = explain_steps(parts, request, options, &mut steps);
+    Explanation { steps, admitted }
+}
+
+fn explain_steps(
+    parts: &Parts,
+    request: &RunTool,
+    options: &RunOptions,
+    steps: &mut Vec<DecisionStep>,
+) -> Result<(), RunError> {
+    let mut say = |stage, rule: String, verdict: &str, reason: String| {
+        steps.push(DecisionStep { stage, rule, verdict: verdict.to_owned(), reason });
+    };
+    let entry = find_tool(parts, request.tool_id.as_deref(), request.tool_name.as_deref())?;
+    say("tool", entry.name.to_string(), "found", format!("{} ({})", entry.id, entry.status));
+    let ready = parts.load_tool(&entry)?;
+    let budget = parts.admission.policy().budget(&requested_limits(request, options))?;
+    for (limit, value, origin) in parts.admission.policy().limits_with_origins(&requested_limits(request, options)) {
+        say("limits", limit.name().to_owned(), &value.to_string(), origin);
+    }
+    let schema = ready.schema()?;
+    let args = schema.check(request.parameters.clone())?;
+    say("parameters", "declared".to_owned(), "pass", args.params().as_str().chars().take(200).collect());
+    let tool = ready.vetted.as_ref().map_err(|refusal| RunError::Unsafe(refusal.clone()))?;
+    let worst = tool.worst_finding().map_or_else(
+        || "no findings".to_owned(),
+        |worst| format!("the worst finding is {}: {}", worst.severity.name(), worst.message),
+    );
+    say("analysis", format!("safety {:.2}", tool.safety().score), "pass", worst);
+    let subject = AdmissionRequest {
+        name: entry.name.as_str(),
+        schema,
+        requested: tool.requested_capabilities(),
+        tool: Some(StoredTool { store: parts.require_store()?, entry: &entry, tool }),
+    };
+    parts.admission.admit(&subject, args, budget, AdmissionMode::Explain, steps)?;
+    Ok(())
 }
 
 /// Returns the limits that a request asks for.

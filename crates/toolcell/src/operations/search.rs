@@ -10,9 +10,9 @@ use toolcell_reflection::{terms, words};
 use toolcell_store::{Entry, Fault, PAGE_LIMIT, SearchTerms, Store, StoreAccess};
 use toolcell_tool::ToolSpec;
 
-use super::candidates::signature;
+use crate::parts::Parts;
 use crate::schema::Schema;
-use crate::toolbox::Toolbox;
+use crate::verification::equivalence::normalized_kind;
 
 pub use toolcell_store::SearchHit as Hit;
 
@@ -67,46 +67,32 @@ impl SearchError {
     }
 }
 
-impl Toolbox {
-    /// Returns the tools that match a text, the best first, at most `limit`: by name, tags,
-    /// description and parameters. No match is an empty list.
-    ///
-    /// # Errors
-    /// `filter-invalid`, `store-read-only` if tools are not indexed, `integrity`, and the store's
-    /// I/O errors.
-    ///
-    /// # Examples
-    /// ```
-    /// use toolcell::{CreateTool, Toolbox, ToolboxConfig};
-    ///
-    /// let folder = tempfile::tempdir()?;
-    /// let toolbox = Toolbox::open(folder.path(), ToolboxConfig::default())?;
-    /// let (name, description) = ("totals".to_owned(), "Adds up the sales of each region".to_owned());
-    /// let code = "const execute = ({ rows }) => rows.length".to_owned();
-    /// toolbox.create(&CreateTool { name, description, code, ..CreateTool::default() })?;
-    /// let hits = toolbox.search("sales region", 5)?;
-    /// assert_eq!((hits.len(), hits[0].entry.name.as_str()), (1, "totals"));
-    /// assert!(hits[0].coverage > 0.99);
-    /// assert!(toolbox.search("wind and weather", 5)?.is_empty());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn search(&self, query: &str, limit: usize) -> Result<Vec<Hit>, SearchError> {
-        if !(1..=PAGE_LIMIT).contains(&limit) {
-            return Err(SearchError::Limit { actual: limit });
+/// Returns the tools that match a text, the best first, at most `limit`: by name, tags,
+/// description and parameters. No match is an empty list.
+pub(crate) fn search(parts: &Parts, query: &str, limit: usize) -> Result<Vec<Hit>, SearchError> {
+    if !(1..=PAGE_LIMIT).contains(&limit) {
+        return Err(SearchError::Limit { actual: limit });
+    }
+    let store = parts.require_store()?;
+    match index_missing(store) {
+        Err(SearchError::Fault(Fault::Full { .. })) => {
+            // The disk is full: the missing terms are used for this query only.
+            let made = build_all_terms(store, store.unindexed(TERMS_VERSION, usize::MAX)?)?;
+            Ok(store.search_uncached(TERMS_VERSION, &made, &query_terms(query), limit)?)
         }
-        let store = self.require_store()?;
-        match index_missing(store) {
-            Err(SearchError::Fault(Fault::Full { .. })) => {
-                // The disk is full: the missing terms are used for this query only.
-                let made = build_all_terms(store, store.unindexed(TERMS_VERSION, usize::MAX)?)?;
-                Ok(store.search_uncached(TERMS_VERSION, &made, &query_terms(query), limit)?)
-            }
-            filled => {
-                filled?;
-                Ok(store.search(&query_terms(query), limit)?)
-            }
+        filled => {
+            filled?;
+            Ok(store.search(&query_terms(query), limit)?)
         }
     }
+}
+
+/// Returns the search term of a schema's parameter types, whatever their names; `None` if there are
+/// no parameters.
+pub(super) fn signature(schema: &Schema) -> Option<String> {
+    let mut kinds: Vec<&str> = schema.parameters().iter().map(|parameter| normalized_kind(&parameter.kind)).collect();
+    kinds.sort_unstable();
+    (!kinds.is_empty()).then(|| format!("~takes:{}", kinds.join("+").replace(char::is_whitespace, "")))
 }
 
 /// Indexes the tools that are not indexed with the current version.

@@ -6,11 +6,11 @@ use toolcell_analysis::Capabilities;
 use toolcell_store::{Approval, Decision, Entry, Fault, FindError, HistoryEntry, ToolRef, Usage};
 use toolcell_tool::{IdPrefix, ToolMetadata, ToolName, ToolSpec};
 
-use crate::admission::permit::approval_reason;
-use crate::operations::lookup::FindToolError;
+use super::lookup::{FindToolError, find};
+use super::verify::last_proof;
+use crate::parts::Parts;
 use crate::policy::{GrantDecision, Grants};
 use crate::schema::Parameter;
-use crate::toolbox::Toolbox;
 use crate::verification::proof::Proof;
 use crate::vet::Refusal;
 
@@ -131,93 +131,73 @@ impl From<FindError> for ShowError {
     }
 }
 
-impl Toolbox {
-    /// Returns the details of a tool, or of an earlier version of a name. A tool that was deleted
-    /// or replaced is found by its identifier.
-    ///
-    /// # Errors
-    /// `tool-not-found`, `id-ambiguous`, `version-not-found`, `integrity`, and the store's I/O errors.
-    ///
-    /// # Examples
-    /// ```
-    /// use toolcell::{CreateTool, ApprovalState, Toolbox, ToolboxConfig};
-    ///
-    /// let folder = tempfile::tempdir()?;
-    /// let toolbox = Toolbox::open(folder.path(), ToolboxConfig::default())?;
-    /// let (name, description) = ("twice".to_owned(), "Doubles".to_owned());
-    /// let code = "const execute = ({ n }) => 2 * n".to_owned();
-    /// toolbox.create(&CreateTool { name, description, code, ..CreateTool::default() })?;
-    /// let shown = toolbox.show("twice", None)?;
-    /// assert_eq!((shown.usage.runs, shown.history.len()), (0, 1));
-    /// assert!(matches!(shown.approval_state, ApprovalState::NotRequired));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn show(&self, called: &str, version: Option<u64>) -> Result<ToolDetails, ShowError> {
-        let entry = match version {
-            None => self.find_including_deleted(called)?,
-            Some(number) => self.find_version(called, number)?,
-        };
-        let store = self.require_store()?;
-        let ready = self.load_tool(&entry)?;
-        let asked = ready.vetted.as_ref().map(|tool| tool.requested_capabilities().clone()).unwrap_or_default();
-        let grants = self.policy.grants_for(entry.id, &entry.name, &entry.tags, &asked);
-        let said = store.decision(entry.id, &grants.to_value())?;
-        let proof = self.proof(&entry)?;
-        let standing = match (&ready.vetted, said) {
-            (Err(refusal), _) => ApprovalState::Unsafe(refusal.clone()),
-            (Ok(_), Some(Decision::Refused)) => ApprovalState::Refused,
-            (Ok(_), Some(Decision::Approved)) => ApprovalState::Approved,
-            (Ok(tool), None) => match approval_reason(self.policy.approval().0, tool) {
-                None => ApprovalState::NotRequired,
-                Some(why) => ApprovalState::Unapproved { why },
-            },
-        };
-        Ok(ToolDetails {
-            successor: store.replacement_for(&entry)?,
-            notes: store.metadata(&entry)?,
-            spec: store.spec(&entry)?,
-            parameters: ready.schema.as_ref().map(|schema| schema.parameters().to_vec()).unwrap_or_default(),
-            history: store.history(&entry.name)?,
-            usage: store.usage(&entry)?,
-            grant_decisions: self.policy.grant_decisions(entry.id, &entry.name, &entry.tags, &asked),
-            approvals: store.approvals(entry.id)?,
-            requested: asked,
-            grants,
-            approval_state: standing,
-            proof,
-            entry,
-        })
-    }
+/// Returns the details of a tool, or of an earlier version of a name. A tool that was deleted
+/// or replaced is found by its identifier.
+pub(crate) fn show(parts: &Parts, called: &str, version: Option<u64>) -> Result<ToolDetails, ShowError> {
+    let entry = match version {
+        None => find_including_deleted(parts, called)?,
+        Some(number) => find_version(parts, called, number)?,
+    };
+    let store = parts.require_store()?;
+    let ready = parts.load_tool(&entry)?;
+    let asked = ready.vetted.as_ref().map(|tool| tool.requested_capabilities().clone()).unwrap_or_default();
+    let grants = parts.admission.policy().grants_for(entry.id, &entry.name, &entry.tags, &asked);
+    let said = store.decision(entry.id, &grants.to_value())?;
+    let proof = last_proof(parts, &entry)?;
+    let standing = match (&ready.vetted, said) {
+        (Err(refusal), _) => ApprovalState::Unsafe(refusal.clone()),
+        (Ok(_), Some(Decision::Refused)) => ApprovalState::Refused,
+        (Ok(_), Some(Decision::Approved)) => ApprovalState::Approved,
+        (Ok(tool), None) => match parts.admission.approval_reason(tool) {
+            None => ApprovalState::NotRequired,
+            Some(why) => ApprovalState::Unapproved { why },
+        },
+    };
+    Ok(ToolDetails {
+        successor: store.replacement_for(&entry)?,
+        notes: store.metadata(&entry)?,
+        spec: store.spec(&entry)?,
+        parameters: ready.schema.as_ref().map(|schema| schema.parameters().to_vec()).unwrap_or_default(),
+        history: store.history(&entry.name)?,
+        usage: store.usage(&entry)?,
+        grant_decisions: parts.admission.policy().grant_decisions(entry.id, &entry.name, &entry.tags, &asked),
+        approvals: store.approvals(entry.id)?,
+        requested: asked,
+        grants,
+        approval_state: standing,
+        proof,
+        entry,
+    })
+}
 
-    /// Finds a tool, also a deleted one.
-    fn find_including_deleted(&self, called: &str) -> Result<Entry, ShowError> {
-        match (self.find(called), IdPrefix::parse(called)) {
-            (Err(FindToolError::Unknown { suggestion: Some(_), .. }), Ok(prefix)) => {
-                Ok(self.require_store()?.find_any(&prefix)?)
-            }
-            (found, _) => Ok(found?),
+/// Finds a tool, also a deleted one.
+fn find_including_deleted(parts: &Parts, called: &str) -> Result<Entry, ShowError> {
+    match (find(parts, called), IdPrefix::parse(called)) {
+        (Err(FindToolError::Unknown { suggestion: Some(_), .. }), Ok(prefix)) => {
+            Ok(parts.require_store()?.find_any(&prefix)?)
         }
+        (found, _) => Ok(found?),
     }
+}
 
-    /// Finds the tool of a version of a name.
-    fn find_version(&self, called: &str, number: u64) -> Result<Entry, ShowError> {
-        let store = self.require_store()?;
-        let name = match ToolRef::parse(called) {
-            Ok(ToolRef::Name(name)) => name,
-            _ => self.find_including_deleted(called)?.name,
-        };
-        let history = store.history(&name)?;
-        if history.is_empty() {
-            // This error suggests similar names.
-            self.find(called)?;
-        }
-        let Some(past) = history.iter().find(|past| past.number == number) else {
-            let known = history.iter().skip(history.len().saturating_sub(10)).map(|past| past.number).collect();
-            return Err(ShowError::NoVersion { name, number, known });
-        };
-        match IdPrefix::parse(&past.id.to_string()) {
-            Ok(id) => Ok(store.find_any(&id)?),
-            Err(_) => Err(FindError::Unknown(past.id.to_string()).into()),
-        }
+/// Finds the tool of a version of a name.
+fn find_version(parts: &Parts, called: &str, number: u64) -> Result<Entry, ShowError> {
+    let store = parts.require_store()?;
+    let name = match ToolRef::parse(called) {
+        Ok(ToolRef::Name(name)) => name,
+        _ => find_including_deleted(parts, called)?.name,
+    };
+    let history = store.history(&name)?;
+    if history.is_empty() {
+        // This error suggests similar names.
+        find(parts, called)?;
+    }
+    let Some(past) = history.iter().find(|past| past.number == number) else {
+        let known = history.iter().skip(history.len().saturating_sub(10)).map(|past| past.number).collect();
+        return Err(ShowError::NoVersion { name, number, known });
+    };
+    match IdPrefix::parse(&past.id.to_string()) {
+        Ok(id) => Ok(store.find_any(&id)?),
+        Err(_) => Err(FindError::Unknown(past.id.to_string()).into()),
     }
 }

@@ -14,20 +14,20 @@ use std::time::Instant;
 use serde_json::Value;
 use toolcell_host::{CancelToken, ENGINE_VERSION, Effects, GUEST_DIGEST, Params};
 use toolcell_store::audit::Action;
-use toolcell_store::{Entry, Fault, Filter, ListError, Order, PAGE_LIMIT, Record, RecordError};
+use toolcell_store::{Entry, Fault, Filter, ListError, Order, PAGE_LIMIT, Record, RecordError, Store};
 use toolcell_tool::{Example, Status};
 
 pub use error::VerifyError;
 
+use super::lookup::find;
+use super::run::RunError;
 use crate::admission::hook::Approver;
-use crate::admission::permit::{AdmissionError, AdmissionMode, AdmissionRequest, Permit};
-use crate::execution::environment::unix_time;
-use crate::operations::lookup::FindToolError;
-use crate::operations::run::RunError;
+use crate::admission::{AdmissionError, AdmissionMode, AdmissionRequest, Permit, StoredTool};
+use crate::execution::{LoadedTool, unix_time};
+use crate::parts::Parts;
 use crate::policy::LimitOverrides;
-use crate::records::run_record::{self, RunRecorder};
+use crate::records::{AttemptEnd, RunRecorder};
 use crate::schema::{Args, SchemaError};
-use crate::toolbox::{LoadedTool, Toolbox};
 use crate::verification::proof::{
     self, Check, CheckKind, CheckStatus, Counterexample, InputGenerator, InputStyle, PROOF, Proof, ProofStatus, Trial,
 };
@@ -53,219 +53,183 @@ impl Default for VerifyOptions {
     }
 }
 
-impl Toolbox {
-    /// Verifies a tool: its examples, its determinism, its headroom in the limits, the enforcement
-    /// of its parameters, and generated inputs. The result is stored and sets the tool's status.
-    ///
-    /// The hooks run once, with the parameters of the first example, as for a run; generated inputs
-    /// are not approved one by one.
-    ///
-    /// # Errors
-    /// `tool-not-found`, `id-ambiguous`, `parameters-invalid` (of the declaration), `safety-check-failed`,
-    /// `permission-denied`, `status-illegal`, `cancelled`, `integrity`, `busy`, and the store's I/O
-    /// errors.
-    ///
-    /// # Examples
-    /// ```
-    /// use serde_json::json;
-    /// use toolcell::proof::ProofStatus;
-    /// use toolcell::{CreateTool, Toolbox, ToolboxConfig, VerifyOptions};
-    ///
-    /// let folder = tempfile::tempdir()?;
-    /// let toolbox = Toolbox::open(folder.path(), ToolboxConfig::default())?;
-    /// toolbox.create(&CreateTool {
-    ///     name: "first".to_owned(),
-    ///     description: "The first item".to_owned(),
-    ///     code: "const execute = ({ items }) => items[0].toFixed(1)".to_owned(),
-    ///     parameters: json!({ "items": { "type": "array", "items": { "type": "number" }, "required": true } }),
-    ///     examples: vec![json!({ "parameters": { "items": [1, 2] }, "result": "1.0" })],
-    ///     ..CreateTool::default()
-    /// })?;
-    /// let proof = toolbox.verify("first", &VerifyOptions::default())?;
-    /// assert_eq!(proof.verdict, ProofStatus::Failed);
-    /// assert_eq!(proof.counterexample.unwrap().parameters, json!({ "items": [] }));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn verify(&self, tool: &str, options: &VerifyOptions) -> Result<Proof, VerifyError> {
-        let nothing = Params::default();
-        let attempted = RunRecorder::start(self, Action::VerifyTool, &options.caller, tool, &nothing);
-        let mut attempted = attempted?;
-        let done = self.verify_inner(tool, options, &mut attempted);
-        let ended = match &done {
-            Ok(_) => run_record::AttemptEnd::Completed,
-            Err(error) => run_record::AttemptEnd::Refused { code: error.code(), message: error.to_string() },
-        };
-        let unrecorded =
-            |error: RecordError| VerifyError::Run(RunError::RecordFailed { source: error, effects: Effects::None });
-        attempted.finish(ended).map_err(unrecorded)?;
-        done
-    }
+/// Verifies a tool: its examples, its determinism, its headroom in the limits, the enforcement
+/// of its parameters, and generated inputs. The result is stored and sets the tool's status.
+///
+/// The hooks run once, with the parameters of the first example, as for a run; generated inputs
+/// are not approved one by one.
+pub(crate) fn verify(parts: &Parts, tool: &str, options: &VerifyOptions) -> Result<Proof, VerifyError> {
+    let nothing = Params::default();
+    let attempted = RunRecorder::start(&parts.recorder, Action::VerifyTool, &options.caller, tool, &nothing);
+    let mut attempted = attempted?;
+    let done = verify_inner(parts, tool, options, &mut attempted);
+    let ended = match &done {
+        Ok(_) => AttemptEnd::Completed,
+        Err(error) => AttemptEnd::Refused { code: error.code(), message: error.to_string() },
+    };
+    let unrecorded =
+        |error: RecordError| VerifyError::Run(RunError::RecordFailed { source: error, effects: Effects::None });
+    attempted.finish(ended).map_err(unrecorded)?;
+    done
+}
 
-    /// Verifies all named tools in parallel, up to the number of cores and the call limit, and
-    /// reports each one to `tell`. Deprecated and quarantined tools are skipped.
-    ///
-    /// # Errors
-    /// The store's I/O errors; the result contains why a tool could not be verified.
-    pub fn verify_all(
-        &self,
-        options: &VerifyOptions,
-        tell: &(dyn Fn(VerifyProgress<'_>) + Sync),
-    ) -> Result<Vec<VerifyResult>, Fault> {
-        let entries = self.tools_to_verify()?;
-        let next = AtomicUsize::new(0);
-        let done = std::sync::Mutex::new(Vec::new());
-        let work = || {
-            while let Some((at, entry)) = {
-                let at = next.fetch_add(1, Ordering::Relaxed);
-                entries.get(at).map(|entry| (at, entry))
-            } {
-                let proof = self.verify(&entry.id.to_string(), options);
-                let mut done = done.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-                tell(VerifyProgress { done: done.len() + 1, all: entries.len(), entry, proof: &proof });
-                done.push((at, proof));
-            }
-        };
-        let threads = std::thread::available_parallelism().map_or(1, usize::from).min(self.slots()).min(entries.len());
-        std::thread::scope(|scope| {
-            for _ in 1..threads {
-                let thread = std::thread::Builder::new().name("toolcell-verify".to_owned());
-                // If no more threads can be started, the existing ones do the rest; this thread
-                // always does.
-                if thread.spawn_scoped(scope, work).is_err() {
-                    break;
-                }
-            }
-            work();
-        });
-        let mut done = done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-        done.sort_by_key(|(at, _)| *at);
-        Ok(done.into_iter().zip(entries).map(|((_, proof), entry)| (entry, proof)).collect())
-    }
-
-    /// Returns the last proof of a tool.
-    ///
-    /// # Errors
-    /// The store's I/O errors.
-    pub fn proof(&self, entry: &Entry) -> Result<Option<Proof>, Fault> {
-        let newest = self.require_store()?.records_of_kind(entry.id, PROOF, 1)?.into_iter().next();
-        Ok(newest.and_then(|(_, record)| serde_json::from_slice(&record.body).ok()))
-    }
-
-    fn tools_to_verify(&self) -> Result<Vec<Entry>, Fault> {
-        let store = self.require_store()?;
-        let mut filter = Filter { order: Order::Name, limit: PAGE_LIMIT, ..Filter::default() };
-        let mut all = Vec::new();
-        loop {
-            let page = store.list(&filter).map_err(|error| match error {
-                ListError::Fault(fault) => fault,
-                other => Fault::Index { source: other.to_string().into() },
-            })?;
-            all.extend(page.entries.into_iter().filter(|entry| is_verifiable(entry.status)));
-            match page.next {
-                Some(next) => filter.after = Some(next),
-                None => return Ok(all),
+/// Verifies all named tools in parallel, up to the number of cores and the call limit, and
+/// reports each one to `tell`. Deprecated and quarantined tools are skipped.
+pub(crate) fn verify_all(
+    parts: &Parts,
+    options: &VerifyOptions,
+    tell: &(dyn Fn(VerifyProgress<'_>) + Sync),
+) -> Result<Vec<VerifyResult>, Fault> {
+    let entries = tools_to_verify(parts)?;
+    let next = AtomicUsize::new(0);
+    let done = std::sync::Mutex::new(Vec::new());
+    let work = || {
+        while let Some((at, entry)) = {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            entries.get(at).map(|entry| (at, entry))
+        } {
+            let proof = verify(parts, &entry.id.to_string(), options);
+            let mut done = done.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            tell(VerifyProgress { done: done.len() + 1, all: entries.len(), entry, proof: &proof });
+            done.push((at, proof));
+        }
+    };
+    let threads =
+        std::thread::available_parallelism().map_or(1, usize::from).min(parts.runtime.slots()).min(entries.len());
+    std::thread::scope(|scope| {
+        for _ in 1..threads {
+            let thread = std::thread::Builder::new().name("toolcell-verify".to_owned());
+            // If no more threads can be started, the existing ones do the rest; this thread
+            // always does.
+            if thread.spawn_scoped(scope, work).is_err() {
+                break;
             }
         }
-    }
+        work();
+    });
+    let mut done = done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    done.sort_by_key(|(at, _)| *at);
+    Ok(done.into_iter().zip(entries).map(|((_, proof), entry)| (entry, proof)).collect())
+}
 
-    fn verify_inner(
-        &self,
-        tool: &str,
-        options: &VerifyOptions,
-        attempted: &mut RunRecorder<'_>,
-    ) -> Result<Proof, VerifyError> {
-        let find = |error: FindToolError| VerifyError::Run(RunError::Find(error));
-        let is_id = toolcell_tool::IdPrefix::parse(tool).is_ok();
-        let (id, name) = if is_id { (Some(tool), None) } else { (None, Some(tool)) };
-        let entry = self.find_tool(id, name).map_err(find)?;
-        attempted.set_tool(entry.id, &entry.name);
-        if entry.status == Status::Deprecated {
-            return Err(VerifyError::Deprecated(entry.name));
-        }
-        let ready = self.load_tool(&entry)?;
-        let notes = self.require_store()?.metadata(&entry)?;
-        // An example that cannot be parsed was stored before examples had a format; it is ignored.
-        let examples: Vec<Example> = notes.examples().iter().filter_map(|it| Example::from_value(it).ok()).collect();
-        let permit = self.permit_to_verify(&entry, &ready, &examples, options, attempted)?;
-        let pending = PendingStatus::start(self, &entry)?;
-        let tool = ready.vetted.as_ref().map_err(|refusal| RunError::Unsafe(refusal.clone()))?;
-        let schema = ready.schema().map_err(RunError::Schema)?;
-        let (at, started) = (self.now(), Instant::now());
-        let trial = Trial {
-            toolbox: self,
-            entry: &entry,
-            tool,
-            schema,
-            permit: &permit,
-            started_at: unix_time(at),
-            cancel: options.cancel.as_ref(),
-            receipts: RefCell::default(),
-        };
-        let (checks, counterexample) = run_checks(&trial, &examples, notes.postconditions(), options)?;
-        // Results after a cancellation are discarded.
-        if options.cancel.as_ref().is_some_and(CancelToken::is_cancelled) {
-            return Err(VerifyError::Cancelled);
-        }
-        let proof = Proof {
-            run: attempted.run().to_owned(),
-            tool: entry.id.to_string(),
-            name: entry.name.to_string(),
-            at,
-            verdict: overall_status(&checks),
-            checks,
-            counterexample,
-            seed: options.seed,
-            image: self.image().name().to_owned(),
-            guest: GUEST_DIGEST[..16].to_owned(),
-            engine: ENGINE_VERSION.to_owned(),
-            receipts: trial.receipts.into_inner(),
-        };
-        let fuel = proof.checks.iter().map(|check| check.fuel).max().unwrap_or(0);
-        attempted.set_proof(proof.verdict.name(), fuel, started.elapsed());
-        // Strings, numbers and JSON always serialize.
-        let body = serde_json::to_vec(&proof).unwrap_or_default();
-        self.require_store()?.insert_record(&Record { kind: PROOF.to_owned(), tool: Some(entry.id), at, body })?;
-        pending.finish(match proof.verdict {
-            ProofStatus::Passed => Status::Passed,
-            ProofStatus::Failed => Status::Failed,
-            ProofStatus::Unproven => Status::Unverified,
+/// Returns the last proof of a tool.
+pub(crate) fn last_proof(parts: &Parts, entry: &Entry) -> Result<Option<Proof>, Fault> {
+    let newest = parts.require_store()?.records_of_kind(entry.id, PROOF, 1)?.into_iter().next();
+    Ok(newest.and_then(|(_, record)| serde_json::from_slice(&record.body).ok()))
+}
+
+fn tools_to_verify(parts: &Parts) -> Result<Vec<Entry>, Fault> {
+    let store = parts.require_store()?;
+    let mut filter = Filter { order: Order::Name, limit: PAGE_LIMIT, ..Filter::default() };
+    let mut all = Vec::new();
+    loop {
+        let page = store.list(&filter).map_err(|error| match error {
+            ListError::Fault(fault) => fault,
+            other => Fault::Index { source: other.to_string().into() },
         })?;
-        Ok(proof)
+        all.extend(page.entries.into_iter().filter(|entry| is_verifiable(entry.status)));
+        match page.next {
+            Some(next) => filter.after = Some(next),
+            None => return Ok(all),
+        }
     }
+}
 
-    /// Admits the verification of a tool in the same way as a run.
-    fn permit_to_verify(
-        &self,
-        entry: &Entry,
-        ready: &LoadedTool,
-        examples: &[Example],
-        options: &VerifyOptions,
-        attempted: &mut RunRecorder<'_>,
-    ) -> Result<Permit, VerifyError> {
-        let budget = self.policy.budget(&LimitOverrides::default()).map_err(RunError::Limit)?;
-        let schema = ready.schema().map_err(|error: SchemaError| RunError::Schema(error))?;
-        let tool = ready.vetted.as_ref().map_err(|refusal| RunError::Unsafe(refusal.clone()))?;
-        let shown = examples.iter().find_map(|example| schema.check_value(example.parameters.clone()).ok());
-        let args: Result<Args, _> = shown.map_or_else(|| self.any_schema.check(Params::default()), Ok);
-        let args = args.map_err(RunError::Params)?;
-        let subject = AdmissionRequest {
-            name: entry.name.as_str(),
-            schema,
-            requested: tool.requested_capabilities(),
-            tool: Some((entry, tool)),
-        };
-        let purpose = AdmissionMode::Run { approver: options.approver.as_deref(), caller: &options.caller };
-        let permit = self.admit(&subject, args, budget, purpose, &mut Vec::new()).map_err(|error| {
-            if let AdmissionError::Denied(denial) = &error {
-                attempted.set_decider(&denial.denied_by);
-                let why = denial.to_string();
-                self.notify_refused(entry.name.as_str(), Some(entry.id), Value::Null, "permission-denied", why);
-            }
-            RunError::from(error)
-        })?;
-        attempted.set_permit(&permit);
-        Ok(permit)
+fn verify_inner(
+    parts: &Parts,
+    tool: &str,
+    options: &VerifyOptions,
+    attempted: &mut RunRecorder<'_>,
+) -> Result<Proof, VerifyError> {
+    let entry = find(parts, tool).map_err(RunError::Find).map_err(VerifyError::Run)?;
+    attempted.set_tool(entry.id, &entry.name);
+    if entry.status == Status::Deprecated {
+        return Err(VerifyError::Deprecated(entry.name));
     }
+    let ready = parts.load_tool(&entry)?;
+    let store = parts.require_store()?;
+    let notes = store.metadata(&entry)?;
+    // An example that cannot be parsed was stored before examples had a format; it is ignored.
+    let examples: Vec<Example> = notes.examples().iter().filter_map(|it| Example::from_value(it).ok()).collect();
+    let permit = permit_to_verify(parts, &entry, &ready, &examples, options, attempted)?;
+    let pending = PendingStatus::start(store, &entry)?;
+    let tool = ready.vetted.as_ref().map_err(|refusal| RunError::Unsafe(refusal.clone()))?;
+    let schema = ready.schema().map_err(RunError::Schema)?;
+    let (at, started) = (parts.now(), Instant::now());
+    let trial = Trial {
+        runtime: &parts.runtime,
+        entry: &entry,
+        tool,
+        schema,
+        permit: &permit,
+        started_at: unix_time(at),
+        cancel: options.cancel.as_ref(),
+        receipts: RefCell::default(),
+    };
+    let (checks, counterexample) = run_checks(&trial, &examples, notes.postconditions(), options)?;
+    // Results after a cancellation are discarded.
+    if options.cancel.as_ref().is_some_and(CancelToken::is_cancelled) {
+        return Err(VerifyError::Cancelled);
+    }
+    let proof = Proof {
+        run: attempted.run().to_owned(),
+        tool: entry.id.to_string(),
+        name: entry.name.to_string(),
+        at,
+        verdict: overall_status(&checks),
+        checks,
+        counterexample,
+        seed: options.seed,
+        image: parts.runtime.image().name().to_owned(),
+        guest: GUEST_DIGEST[..16].to_owned(),
+        engine: ENGINE_VERSION.to_owned(),
+        receipts: trial.receipts.into_inner(),
+    };
+    let fuel = proof.checks.iter().map(|check| check.fuel).max().unwrap_or(0);
+    attempted.set_proof(proof.verdict.name(), fuel, started.elapsed());
+    // Strings, numbers and JSON always serialize.
+    let body = serde_json::to_vec(&proof).unwrap_or_default();
+    store.insert_record(&Record { kind: PROOF.to_owned(), tool: Some(entry.id), at, body })?;
+    pending.finish(match proof.verdict {
+        ProofStatus::Passed => Status::Passed,
+        ProofStatus::Failed => Status::Failed,
+        ProofStatus::Unproven => Status::Unverified,
+    })?;
+    Ok(proof)
+}
+
+/// Admits the verification of a tool in the same way as a run.
+fn permit_to_verify(
+    parts: &Parts,
+    entry: &Entry,
+    ready: &LoadedTool,
+    examples: &[Example],
+    options: &VerifyOptions,
+    attempted: &mut RunRecorder<'_>,
+) -> Result<Permit, VerifyError> {
+    let budget = parts.admission.policy().budget(&LimitOverrides::default()).map_err(RunError::Limit)?;
+    let schema = ready.schema().map_err(|error: SchemaError| RunError::Schema(error))?;
+    let tool = ready.vetted.as_ref().map_err(|refusal| RunError::Unsafe(refusal.clone()))?;
+    let shown = examples.iter().find_map(|example| schema.check_value(example.parameters.clone()).ok());
+    let args: Result<Args, _> = shown.map_or_else(|| parts.runtime.any_schema().check(Params::default()), Ok);
+    let args = args.map_err(RunError::Params)?;
+    let subject = AdmissionRequest {
+        name: entry.name.as_str(),
+        schema,
+        requested: tool.requested_capabilities(),
+        tool: Some(StoredTool { store: parts.require_store()?, entry, tool }),
+    };
+    let purpose = AdmissionMode::Run { approver: options.approver.as_deref(), caller: &options.caller };
+    let permit = parts.admission.admit(&subject, args, budget, purpose, &mut Vec::new()).map_err(|error| {
+        if let AdmissionError::Denied(denial) = &error {
+            attempted.set_decider(&denial.denied_by);
+            let why = denial.to_string();
+            parts.admission.notify_refused(entry.name.as_str(), Some(entry.id), Value::Null, "permission-denied", why);
+        }
+        RunError::from(error)
+    })?;
+    attempted.set_permit(&permit);
+    Ok(permit)
 }
 
 /// A tool and the result of its verification.
@@ -338,24 +302,24 @@ fn overall_status(checks: &[Check]) -> ProofStatus {
 
 /// Keeps a tool's status `pending`; sets it to `unverified` if the verification is interrupted.
 struct PendingStatus<'a> {
-    toolbox: &'a Toolbox,
+    store: &'a Store,
     entry: &'a Entry,
     is_finished: bool,
 }
 
 impl<'a> PendingStatus<'a> {
-    fn start(toolbox: &'a Toolbox, entry: &'a Entry) -> Result<Self, VerifyError> {
+    fn start(store: &'a Store, entry: &'a Entry) -> Result<Self, VerifyError> {
         // If the status is already pending, another process verifies the tool too, or was killed
         // while doing so.
         if entry.status != Status::Pending {
-            toolbox.require_store()?.set_status(entry.id, Status::Pending)?;
+            store.set_status(entry.id, Status::Pending)?;
         }
-        Ok(Self { toolbox, entry, is_finished: false })
+        Ok(Self { store, entry, is_finished: false })
     }
 
     fn finish(mut self, status: Status) -> Result<(), VerifyError> {
         self.is_finished = true;
-        self.toolbox.require_store()?.set_status(self.entry.id, status)?;
+        self.store.set_status(self.entry.id, status)?;
         Ok(())
     }
 }
@@ -365,8 +329,7 @@ impl Drop for PendingStatus<'_> {
         if self.is_finished {
             return;
         }
-        let back = self.toolbox.require_store().map(|store| store.set_status(self.entry.id, Status::Unverified));
-        if let Ok(Err(error)) = back {
+        if let Err(error) = self.store.set_status(self.entry.id, Status::Unverified) {
             tracing::error!(tool = %self.entry.id, %error, "the status of an interrupted verification stays pending");
         }
     }

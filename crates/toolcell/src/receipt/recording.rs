@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use toolcell_host::{CallContext, ENGINE_VERSION, GUEST_DIGEST, HostCalls, Report};
+use toolcell_host::{CallContext, ENGINE_VERSION, GUEST_DIGEST, HostCalls, ImageKind, Report};
 use toolcell_store::{Fault, Store};
 use toolcell_tool::ToolName;
 
@@ -10,8 +10,7 @@ use super::Receipt;
 use super::format::{ReceiptContents, ReceiptLimits, ReceiptPolicy, ReceiptTool, RecordedResult};
 use super::signature::{ReceiptKey, ReceiptSigner};
 use super::trace::{MAX_TRACE_BYTES, TraceRecorder};
-use crate::admission::permit::Permit;
-use crate::toolbox::Toolbox;
+use crate::admission::Permit;
 use crate::vet::VettedTool;
 
 /// The purpose for which the store derives the signing key.
@@ -24,19 +23,12 @@ pub(crate) struct ReceiptRecording<'a> {
     receipt: OnceLock<Receipt>,
 }
 
-impl Toolbox {
-    /// Returns the public key of this toolbox's receipts; `None` if it has no store.
-    ///
-    /// # Errors
-    /// `store-read-only` if there is no key yet and none can be stored, and the store's I/O errors.
-    pub fn receipt_key(&self) -> Result<Option<ReceiptKey>, Fault> {
-        Ok(self.receipt_signer()?.map(|signer| signer.public_key()))
-    }
-
-    /// Returns the signer of receipts.
-    pub(crate) fn receipt_signer(&self) -> Result<Option<ReceiptSigner>, Fault> {
-        self.store.as_deref().map(signer).transpose()
-    }
+/// Returns the signer of the receipts of a toolbox; `None` if it has no store.
+///
+/// # Errors
+/// `store-read-only` if there is no key yet and none can be stored, and the store's I/O errors.
+pub(crate) fn signer_of(store: Option<&Store>) -> Result<Option<ReceiptSigner>, Fault> {
+    store.map(signer).transpose()
 }
 
 fn signer(store: &Store) -> Result<ReceiptSigner, Fault> {
@@ -72,7 +64,7 @@ impl<'a> ReceiptRecording<'a> {
     /// Finishes the recording with the report before the post-run hooks.
     pub(crate) fn finish(
         &self,
-        toolbox: &Toolbox,
+        image: ImageKind,
         name: &ToolName,
         tool: &VettedTool,
         permit: &Permit,
@@ -83,7 +75,7 @@ impl<'a> ReceiptRecording<'a> {
             tool: ReceiptTool::new(name, tool.spec()),
             guest: GUEST_DIGEST.to_owned(),
             engine: ENGINE_VERSION.to_owned(),
-            image: toolbox.image().name().to_owned(),
+            image: image.name().to_owned(),
             policy: ReceiptPolicy {
                 grants: permit.grants().to_value(),
                 visible: run.host_calls.grants(),

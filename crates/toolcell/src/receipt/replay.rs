@@ -19,8 +19,8 @@ use toolcell_host::{
 use super::Receipt;
 use super::error::{ReceiptError, ReplayError};
 use super::format::{HostCallTrace, ReceiptContents, RecordedOutcome, RecordedReading, RecordedResult, TracedWait};
-use crate::admission::permit::{CallAuthorization, UngrantedCall};
-use crate::toolbox::Toolbox;
+use crate::admission::{CallAuthorization, UngrantedCall};
+use crate::execution::Runtime;
 
 use clock::replay_clock;
 use host_calls::ReplayHostCalls;
@@ -84,71 +84,66 @@ pub struct ReplayDifference {
     pub says: String,
 }
 
-impl Toolbox {
-    /// Replays a run and reports the differences. It needs no store and no policy: no host call is
-    /// performed, and no hook runs. The limits are those of the run, except for a deadline of 10
-    /// minutes.
-    ///
-    /// # Errors
-    /// `receipt-guest`, `receipt-engine` (unless that is only noted), `receipt-not-repeatable` (the
-    /// run reached its deadline or was cancelled), `receipt-too-large` (there is no trace),
-    /// `receipt-changed` (the source is that of another tool), `syntax-error`, `limit-invalid`,
-    /// `busy`, `no-instance`.
-    pub fn replay(&self, receipt: &Receipt, options: &ReplayOptions) -> Result<ReplayResult, ReplayError> {
-        let run = &receipt.document.run;
-        let notes = check_versions(run, options.version_policy)?;
-        let waits = recorded_waits(run)?;
-        let script = run.tool.script()?;
-        let limits = run.policy.limits.to_budget(REPLAY_DEADLINE);
-        // The script may have been loaded earlier, under larger limits than those of this call.
-        let loading = Budget { fuel: limits.fuel.max(run.result.load_fuel), ..limits };
-        let mut again = self.replay_within(run, &script, waits, loading, options)?;
-        if again.is_out_of_memory() && again.report.usage.load_fuel != run.result.load_fuel {
-            again = self.replay_within(run, &script, waits, Budget { memory: MAX_MEMORY_BYTES, ..loading }, options)?;
-        }
-        let ReplayAttempt { report: Report { outcome, usage, .. }, differences } = again;
-        Ok(ReplayResult { outcome, fuel: usage.fuel, load_fuel: usage.load_fuel, differences, notes })
+/// Replays a run and reports the differences. No host call is performed, and no hook runs. The
+/// limits are those of the run, except for a deadline of 10 minutes.
+pub(crate) fn replay(
+    runtime: &Runtime,
+    receipt: &Receipt,
+    options: &ReplayOptions,
+) -> Result<ReplayResult, ReplayError> {
+    let run = &receipt.document.run;
+    let notes = check_versions(run, options.version_policy)?;
+    let waits = recorded_waits(run)?;
+    let script = run.tool.script()?;
+    let limits = run.policy.limits.to_budget(REPLAY_DEADLINE);
+    // The script may have been loaded earlier, under larger limits than those of this call.
+    let loading = Budget { fuel: limits.fuel.max(run.result.load_fuel), ..limits };
+    let mut again = replay_within(runtime, run, &script, waits, loading, options)?;
+    if again.is_out_of_memory() && again.report.usage.load_fuel != run.result.load_fuel {
+        again = replay_within(runtime, run, &script, waits, Budget { memory: MAX_MEMORY_BYTES, ..loading }, options)?;
     }
+    let ReplayAttempt { report: Report { outcome, usage, .. }, differences } = again;
+    Ok(ReplayResult { outcome, fuel: usage.fuel, load_fuel: usage.load_fuel, differences, notes })
+}
 
-    /// Loads the script within these limits, and calls it within its own.
-    fn replay_within(
-        &self,
-        contents: &ReceiptContents,
-        script: &Script,
-        waits: &[TracedWait],
-        loading: Budget,
-        options: &ReplayOptions,
-    ) -> Result<ReplayAttempt, ReplayError> {
-        let call_within = |budget| {
-            let invalid = |error: &dyn Display| ReceiptError::Invalid(format!("the parameters: {error}"));
-            let params = Params::parse(contents.parameters.as_str()).map_err(|error| invalid(&error))?;
-            let args = self.any_schema.check(params).map_err(|error| invalid(&error))?;
-            Ok::<_, ReceiptError>(UngrantedCall::new(args, budget))
-        };
-        let calls = (call_within(loading)?, call_within(contents.policy.limits.to_budget(REPLAY_DEADLINE))?);
-        let operations = ReplayHostCalls::new(&contents.policy.visible, waits);
-        // Loading a script and calling it each start with the run's first clock reading.
-        let clocks = [replay_clock(contents.readings.as_deref()), replay_clock(contents.readings.as_deref())];
-        let [evaluating, calling] = clocks.each_ref().map(|clock| CallContext {
-            tool: None,
-            call_id: &contents.call_id,
-            seed: contents.seed,
-            started_at: Duration::from_nanos(contents.started_at),
-            wall_clock: clock.as_ref(),
-            cancel: options.cancel.as_ref(),
-            partial_sink: None,
-            on_overload: OnOverload::Wait,
-            profile: None,
-            time_limit: None,
-            fuel_scope: FuelScope::LoadingAndCall,
-            ..CallContext::default()
-        });
-        let authorize = |call| CallAuthorization::Ungranted(call, &operations);
-        let (evaluating, calling) = ((authorize(&calls.0), &evaluating), (authorize(&calls.1), &calling));
-        let report = self.execute_uncached(&contents.tool.name, script, evaluating, calling)?;
-        let differences = find_differences(contents, &report, operations.difference());
-        Ok(ReplayAttempt { report, differences })
-    }
+/// Loads the script within these limits, and calls it within its own.
+fn replay_within(
+    runtime: &Runtime,
+    contents: &ReceiptContents,
+    script: &Script,
+    waits: &[TracedWait],
+    loading: Budget,
+    options: &ReplayOptions,
+) -> Result<ReplayAttempt, ReplayError> {
+    let call_within = |budget| {
+        let invalid = |error: &dyn Display| ReceiptError::Invalid(format!("the parameters: {error}"));
+        let params = Params::parse(contents.parameters.as_str()).map_err(|error| invalid(&error))?;
+        let args = runtime.any_schema().check(params).map_err(|error| invalid(&error))?;
+        Ok::<_, ReceiptError>(UngrantedCall::new(args, budget))
+    };
+    let calls = (call_within(loading)?, call_within(contents.policy.limits.to_budget(REPLAY_DEADLINE))?);
+    let operations = ReplayHostCalls::new(&contents.policy.visible, waits);
+    // Loading a script and calling it each start with the run's first clock reading.
+    let clocks = [replay_clock(contents.readings.as_deref()), replay_clock(contents.readings.as_deref())];
+    let [evaluating, calling] = clocks.each_ref().map(|clock| CallContext {
+        tool: None,
+        call_id: &contents.call_id,
+        seed: contents.seed,
+        started_at: Duration::from_nanos(contents.started_at),
+        wall_clock: clock.as_ref(),
+        cancel: options.cancel.as_ref(),
+        partial_sink: None,
+        on_overload: OnOverload::Wait,
+        profile: None,
+        time_limit: None,
+        fuel_scope: FuelScope::LoadingAndCall,
+        ..CallContext::default()
+    });
+    let authorize = |call| CallAuthorization::Ungranted(call, &operations);
+    let (evaluating, calling) = ((authorize(&calls.0), &evaluating), (authorize(&calls.1), &calling));
+    let report = runtime.execute_uncached(&contents.tool.name, script, evaluating, calling)?;
+    let differences = find_differences(contents, &report, operations.difference());
+    Ok(ReplayAttempt { report, differences })
 }
 
 /// One attempt at a replay.

@@ -12,34 +12,33 @@ use toolcell_tool::{Draft, ToolName, ToolSpec};
 
 use super::signature::ReceiptSigner;
 use super::*;
-use crate::admission::permit::{CallAuthorization, Permit};
-use crate::execution::backend::SandboxConfig;
-use crate::toolbox::Toolbox;
+use crate::admission::{CallAuthorization, Permit};
+use crate::execution::{Runtime, SandboxConfig};
 use crate::vet::vet;
 
 /// Creates a sandbox for one call.
-fn toolbox() -> Toolbox {
-    Toolbox::new(&SandboxConfig { slots: 1, ..SandboxConfig::default() }).unwrap()
+fn runtime() -> Runtime {
+    Runtime::new(&SandboxConfig { slots: 1, ..SandboxConfig::default() }).unwrap()
 }
 
 /// Returns the receipt of a run of this source.
-fn receipt(toolbox: &Toolbox, source: &str, run: &CallContext<'_>) -> Receipt {
-    receipt_within(toolbox, source, run, 64 << 20)
+fn receipt(runtime: &Runtime, source: &str, run: &CallContext<'_>) -> Receipt {
+    receipt_within(runtime, source, run, 64 << 20)
 }
 
 /// The same with a size limit for the trace in bytes.
-fn receipt_within(toolbox: &Toolbox, source: &str, run: &CallContext<'_>, room: usize) -> Receipt {
+fn receipt_within(runtime: &Runtime, source: &str, run: &CallContext<'_>, room: usize) -> Receipt {
     let name = ToolName::parse("tool").unwrap();
     let draft = Draft::from_bytes("tool", source.as_bytes()).unwrap();
     let tool = vet(ToolSpec::new(name.clone(), &draft, json!({ "n": { "type": "number" } }), Value::Null).unwrap());
     let tool = tool.unwrap();
     let recording = ReceiptRecording::with_limit(room, run.host_calls, ReceiptSigner::from_seed(&[7; 32]));
-    let args = toolbox.any_schema.check(Params::parse(r#"{"n": 3}"#).unwrap()).unwrap();
+    let args = runtime.any_schema().check(Params::parse(r#"{"n": 3}"#).unwrap()).unwrap();
     let permit = Permit::for_test(args, Budget::default());
     let run = CallContext { host_calls: recording.operations(), call_id: "call_1", ..*run };
     let authorized = (CallAuthorization::Admitted(&permit), &run);
-    let report = Toolbox::execute_uncached(toolbox, "tool", tool.script(), authorized, authorized).unwrap();
-    recording.finish(toolbox, &name, &tool, &permit, (&run, &report));
+    let report = Runtime::execute_uncached(runtime, "tool", tool.script(), authorized, authorized).unwrap();
+    recording.finish(runtime.image(), &name, &tool, &permit, (&run, &report));
     *recording.into_receipt().unwrap()
 }
 

@@ -17,7 +17,7 @@ const RETRY_DELAY: Duration = Duration::from_secs(1);
 
 /// The background thread that flushes runs.
 #[derive(Default)]
-pub(crate) struct RunFlusher(OnceLock<Option<FlushThread>>);
+pub(super) struct RunFlusher(OnceLock<Option<FlushThread>>);
 
 struct FlushThread {
     state: Arc<FlushState>,
@@ -34,7 +34,7 @@ struct FlushState {
 
 impl RunFlusher {
     /// Notifies the thread that a run has finished.
-    pub(crate) fn notify(&self, store: &Arc<Store>) {
+    pub(super) fn notify(&self, store: &Arc<Store>) {
         // Without a thread, the next read of the store flushes the runs.
         let thread = self.0.get_or_init(|| FlushThread::start(store));
         if let Some(thread) = thread

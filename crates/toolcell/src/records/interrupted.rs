@@ -2,44 +2,48 @@
 
 use jiff::Timestamp;
 use toolcell_store::audit::{Action, AuditEvent, EventFailure};
-use toolcell_store::{Fault, FindError, FinishedRun, InterruptedRun, RUN_KIND, Record, StatusError, Store, ToolRef};
+use toolcell_store::{
+    Fault, FindError, FinishedRun, InterruptedRun, RUN_KIND, Record, RecordError, StatusError, Store, ToolRef,
+};
 use toolcell_tool::Status;
 
+use super::Recorder;
 use super::run_record::{ContentDigest, OUTCOMES, RunRecord, RunStart, to_json};
-use crate::toolbox::{Toolbox, ToolboxError};
 
 /// The outcomes of attempts that completed, whatever they say about the tool.
 const COMPLETED_OUTCOMES: [&str; 5] = ["returned", "suspended", "passed", "failed", "unproven"];
 
-/// Finishes the runs of processes that are gone as `interrupted`. If the record was written
-/// already, the audit event follows it.
-pub(crate) fn close_interrupted(toolbox: &Toolbox) -> Result<(), ToolboxError> {
-    let Some(store) = toolbox.store.as_ref() else { return Ok(()) };
-    for interrupted in store.interrupted_runs()? {
-        let at = toolbox.now();
-        let kept = interrupted.record.as_ref().and_then(|kept| serde_json::from_slice(&kept.body).ok());
-        let mut run: RunRecord = kept.unwrap_or_else(|| record_from_start(&interrupted, at));
-        if run.outcome == "asleep" {
-            // Former versions wrote this word into the record.
-            "suspended".clone_into(&mut run.outcome);
+impl Recorder {
+    /// Finishes the runs of processes that are gone as `interrupted`. If the record was written
+    /// already, the audit event follows it.
+    pub(crate) fn close_interrupted(&self) -> Result<(), RecordError> {
+        let Some(store) = &self.store else { return Ok(()) };
+        for interrupted in store.interrupted_runs()? {
+            let at = self.now();
+            let kept = interrupted.record.as_ref().and_then(|kept| serde_json::from_slice(&kept.body).ok());
+            let mut run: RunRecord = kept.unwrap_or_else(|| record_from_start(&interrupted, at));
+            if run.outcome == "asleep" {
+                // Former versions wrote this word into the record.
+                "suspended".clone_into(&mut run.outcome);
+            }
+            let action = Action::from_name(&run.action).unwrap_or(Action::RunDynamicTool);
+            let mut attempt = AuditEvent::new(action, at);
+            attempt.name = Some(run.name.clone()).filter(|name| !name.is_empty());
+            attempt.tool = interrupted.record.as_ref().and_then(|kept| kept.tool);
+            attempt.details.outcome = OUTCOMES.into_iter().find(|known| *known == run.outcome);
+            if !COMPLETED_OUTCOMES.contains(&run.outcome.as_str()) {
+                attempt.result = Err(EventFailure { code: "interrupted", message: run.code.clone() });
+            }
+            let new = || Record { kind: RUN_KIND.to_owned(), tool: None, at, body: to_json(&run) };
+            let record = interrupted.record.unwrap_or_else(new);
+            store.finish_run(interrupted.active, FinishedRun { usage: None, record, audit_event: attempt })?;
+            if action == Action::VerifyTool {
+                // The verification is no longer running.
+                reset_pending_status(store, &run.name)?;
+            }
         }
-        let action = Action::from_name(&run.action).unwrap_or(Action::RunDynamicTool);
-        let mut attempt = AuditEvent::new(action, at);
-        attempt.name = Some(run.name.clone()).filter(|name| !name.is_empty());
-        attempt.tool = interrupted.record.as_ref().and_then(|kept| kept.tool);
-        attempt.details.outcome = OUTCOMES.into_iter().find(|known| *known == run.outcome);
-        if !COMPLETED_OUTCOMES.contains(&run.outcome.as_str()) {
-            attempt.result = Err(EventFailure { code: "interrupted", message: run.code.clone() });
-        }
-        let new = || Record { kind: RUN_KIND.to_owned(), tool: None, at, body: to_json(&run) };
-        let record = interrupted.record.unwrap_or_else(new);
-        store.finish_run(interrupted.active, FinishedRun { usage: None, record, audit_event: attempt })?;
-        if action == Action::VerifyTool {
-            // The verification is no longer running.
-            reset_pending_status(store, &run.name)?;
-        }
+        Ok(())
     }
-    Ok(())
 }
 
 /// Resets a tool to unverified if its process died while verifying it.

@@ -22,9 +22,9 @@ use toolcell_tool::{ToolId, ToolName};
 
 use summary::{outcome, resource_use};
 
-use crate::admission::permit::Permit;
+use super::Recorder;
+use crate::admission::Permit;
 use crate::host_calls::{EffectLog, EffectRecorder};
-use crate::toolbox::Toolbox;
 
 /// The outcomes of runs, as records name them.
 pub(super) const OUTCOMES: [&str; 9] =
@@ -133,7 +133,7 @@ pub(super) struct RunStart<'a> {
 /// The recorder of a started attempt. It writes the record when it is [finished](Self::finish) or
 /// dropped.
 pub(crate) struct RunRecorder<'a> {
-    toolbox: &'a Toolbox,
+    recorder: &'a Recorder,
     active: Option<ActiveRun>,
     params: &'a str,
     action: Action,
@@ -188,14 +188,14 @@ impl<'a> RunRecorder<'a> {
     /// Starts an attempt. If recording fails and the policy does not require it, the attempt starts
     /// unrecorded.
     pub(crate) fn start(
-        toolbox: &'a Toolbox,
+        recorder: &'a Recorder,
         action: Action,
         caller: &str,
         name: &str,
         params: &'a Params,
     ) -> Result<Self, Fault> {
         let cut = |text: &str, most| text.chars().take(most).collect::<String>();
-        let (at, params) = (toolbox.now(), params.as_str());
+        let (at, params) = (recorder.now(), params.as_str());
         let mut record = RunRecord {
             run: String::new(),
             action: action.name().to_owned(),
@@ -215,7 +215,7 @@ impl<'a> RunRecorder<'a> {
             done: None,
             used: None,
         };
-        let begun = toolbox.store.as_deref().map(|store| {
+        let begun = recorder.store.as_deref().map(|store| {
             record.parameters = ContentDigest::new(params);
             store.start_run(|run| {
                 record.run = run.to_string();
@@ -235,11 +235,11 @@ impl<'a> RunRecorder<'a> {
         let (begun, unrecorded) = match begun {
             None => (None, None),
             Some(Ok(begun)) => (Some(begun), None),
-            Some(Err(fault)) if toolbox.policy.is_audit_required() => return Err(fault),
+            Some(Err(fault)) if recorder.is_required => return Err(fault),
             Some(Err(fault)) => (None, Some(fault.to_string())),
         };
         Ok(Self {
-            toolbox,
+            recorder,
             active: begun,
             params,
             action,
@@ -357,19 +357,19 @@ impl<'a> RunRecorder<'a> {
         let begun = self.active.is_some();
         match self.write_record(ended) {
             Ok(record) => {
-                let store = self.toolbox.store.as_ref().filter(|_| begun);
+                let store = self.recorder.store.as_ref().filter(|_| begun);
                 let is_late = store.is_some_and(|store| store.is_log_behind());
                 let late = is_late.then(|| "its line is not in the audit log yet, and will follow".to_owned());
                 Ok(RecordStatus { record, unrecorded: self.unrecorded.take().or(late) })
             }
-            Err(error) if self.toolbox.policy.is_audit_required() => Err(error),
+            Err(error) if self.recorder.is_required => Err(error),
             Err(error) => Ok(RecordStatus { record: None, unrecorded: Some(error.to_string()) }),
         }
     }
 
     fn write_record(&mut self, ended: AttemptEnd) -> Result<Option<blake3::Hash>, RecordError> {
-        let (Some(begun), Some(store)) = (self.active.take(), self.toolbox.store.as_ref()) else { return Ok(None) };
-        let at = self.toolbox.now();
+        let (Some(begun), Some(store)) = (self.active.take(), self.recorder.store.as_ref()) else { return Ok(None) };
+        let at = self.recorder.now();
         let ran = self.summary.take();
         let outcome = match (&ended, &ran) {
             (AttemptEnd::Lost(_), _) | (AttemptEnd::Completed, None) => "interrupted",
@@ -410,7 +410,7 @@ impl<'a> RunRecorder<'a> {
         };
         let record = Record { kind: RUN_KIND.to_owned(), tool: self.tool, at, body: to_json(&self.record) };
         let kept = store.finish_run(begun, FinishedRun { usage, record, audit_event: attempt })?;
-        self.toolbox.flusher.notify(store);
+        self.recorder.flusher.notify(store);
         Ok(Some(kept))
     }
 }

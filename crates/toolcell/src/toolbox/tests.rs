@@ -4,8 +4,8 @@ use toolcell_host::{CancelToken, OnOverload, Params};
 use toolcell_tool::ToolId;
 
 use super::*;
-use crate::execution::environment::cache_key;
-use crate::operations::run::RunOptions;
+use crate::execution::RunOptions;
+use crate::execution::cache_key;
 use crate::policy::Grants;
 use crate::{CreateTool, PolicyFile, RunTool};
 
@@ -41,7 +41,7 @@ fn toolboxes_share_a_sandbox_and_no_tool() {
     let folder = tempfile::tempdir().unwrap();
     let ours = Toolbox::open(&folder.path().join("ours"), config_with_slots(2)).unwrap();
     let theirs = ours.sibling(&folder.path().join("theirs"), config_with_slots(9)).unwrap();
-    assert!(Arc::ptr_eq(&ours.sandbox, &theirs.sandbox));
+    assert!(ours.parts.runtime.shares_sandbox_with(&theirs.parts.runtime));
     assert_eq!((theirs.slots(), theirs.image()), (2, ours.image()));
 
     let id = create(&ours, "one", ONE);
@@ -49,8 +49,8 @@ fn toolboxes_share_a_sandbox_and_no_tool() {
     assert_eq!(run(&theirs, "one").unwrap_err(), "tool-not-found");
     assert_eq!(run(&theirs, &id.to_string()).unwrap_err(), "tool-not-found");
     let key = cache_key(id, &Grants::default());
-    assert!(ours.cached_script(&key).is_some() && theirs.cached_script(&key).is_none());
-    assert!(ours.cache.tool(&id).is_some() && theirs.cache.tool(&id).is_none());
+    assert!(ours.parts.runtime.cached_script(&key).is_some() && theirs.parts.runtime.cached_script(&key).is_none());
+    assert!(ours.parts.runtime.cached_tool(&id).is_some() && theirs.parts.runtime.cached_tool(&id).is_none());
 }
 
 #[test]
@@ -100,14 +100,4 @@ fn a_slot_that_one_toolbox_takes_is_taken_in_the_other() {
         assert_eq!(run.join().unwrap().unwrap().value().unwrap_err().code(), "cancelled");
     });
     assert_eq!(run(&theirs, "one").unwrap(), "1");
-}
-
-#[test]
-fn a_clock_beyond_the_calendar_gives_the_latest_time_that_stores_read() {
-    let after = |millis| std::time::UNIX_EPOCH + std::time::Duration::from_millis(millis);
-    assert_eq!(clamp_to_calendar(after(1_500)).as_millisecond(), 1_500);
-    // 1.5 s after the last second, noon of the last day in UTC, and the year 60,000.
-    for millis in [253_402_207_201_500, 253_402_257_600_000, 1_831_300_000_000_000] {
-        assert_eq!(clamp_to_calendar(after(millis)), MAX_TIMESTAMP, "{millis}");
-    }
 }

@@ -19,15 +19,16 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 use toolcell_host::CallError;
-use toolcell_store::{Entry, Fault};
+use toolcell_store::{Entry, Fault, Store};
 use toolcell_tool::Status;
 
+use crate::admission::AdmissionControl;
+use crate::execution::Runtime;
 use crate::schema::Schema;
-use crate::toolbox::Toolbox;
 use crate::vet::VettedTool;
 use compare::{ObservedOutcome, OutcomePair, outcomes_agree};
 use mutate::mutate;
-use probe::{Observation, Probe};
+use probe::{Observation, Probe, observe, run_probe};
 use rng::SplitMix64;
 
 /// The number of compared answers after which a difference ends the comparison early.
@@ -65,51 +66,52 @@ pub(crate) enum CompareError {
     Call(#[from] CallError),
 }
 
-impl Toolbox {
-    /// Finds the stored tools that are equivalent to a stored tool.
-    pub(crate) fn find_equivalent_to_stored(&self, entry: &Entry) -> Result<Vec<EquivalentTool>, CompareError> {
-        let ready = self.load_tool(entry)?;
-        let (Ok(tool), Ok(schema)) = (&ready.vetted, ready.schema()) else { return Ok(Vec::new()) };
-        let notes = self.require_store()?.metadata(entry)?;
-        self.find_equivalent(tool, schema, notes.description(), notes.examples())
-    }
+/// The comparison of a new tool with stored ones.
+#[derive(Clone, Copy)]
+pub(crate) struct Comparison<'a> {
+    pub(crate) runtime: &'a Runtime,
+    pub(crate) admission: &'a AdmissionControl,
+    /// The store of the other tools.
+    pub(crate) store: &'a Store,
+}
 
-    /// Finds the stored tools that are equivalent to a new tool, the most likely first. Tools that
-    /// need an approval before they run are not compared.
+impl Comparison<'_> {
+    /// Finds the candidates that are equivalent to a new tool, in their order. Tools that need an
+    /// approval before they run are not compared.
     pub(crate) fn find_equivalent(
         &self,
         tool: &VettedTool,
         schema: &Schema,
-        about: &str,
         examples: &[Value],
+        candidates: impl FnOnce() -> Result<Vec<Entry>, Fault>,
     ) -> Result<Vec<EquivalentTool>, CompareError> {
-        if !runs_unapproved(self, tool) {
+        if !self.admission.runs_unapproved(tool) {
             return Ok(Vec::new());
         }
-        let left = probe::comparison_fuel(self.image());
+        let left = probe::comparison_fuel(self.runtime.image());
         let one = Probe::new(tool, schema, examples, &left);
         let mut told = None;
         let mut found = Vec::new();
-        for entry in self.candidates(tool.spec(), about, schema)? {
+        for entry in candidates()? {
             if one.is_out_of_fuel() {
                 break;
             }
             if entry.id == tool.spec().id() || matches!(entry.status, Status::Quarantined | Status::Deprecated) {
                 continue;
             }
-            let ready = self.load_tool(&entry)?;
+            let ready = self.runtime.load_tool(self.store, &entry)?;
             let (Ok(known), Ok(schema)) = (&ready.vetted, ready.schema()) else { continue };
-            if !runs_unapproved(self, known) {
+            if !self.admission.runs_unapproved(known) {
                 continue;
             }
-            let notes = self.require_store()?.metadata(&entry)?;
+            let notes = self.store.metadata(&entry)?;
             let other = Probe::new(known, schema, notes.examples(), &left);
             if parameter_mappings(&one, &other).is_empty() {
                 continue;
             }
             let told = match &told {
                 Some(told) => told,
-                None => told.insert(self.observe(&one)?),
+                None => told.insert(observe(self.runtime, &one)?),
             };
             if let Some((inputs, parameters)) = self.compare_tools(&one, told, &other)? {
                 found.push(EquivalentTool { entry, inputs, parameters });
@@ -135,7 +137,7 @@ impl Toolbox {
             // Inputs made for the other tool may reveal differences that those of the first do not.
             let told_back = match &others {
                 Some(told) => told,
-                None => others.insert(self.observe(other)?),
+                None => others.insert(observe(self.runtime, other)?),
             };
             let back: ParameterMapping = way.iter().map(|(name, called)| (called.clone(), name.clone())).collect();
             let Some(pairs_back) = self.compare_answers(one, told_back, &back)? else { continue };
@@ -168,7 +170,7 @@ impl Toolbox {
                 break;
             }
             // An input that the tool rejects, or does not finish on, is no evidence.
-            let Some(other) = self.run_probe(tool, &rename_fields(input, names))? else { continue };
+            let Some(other) = run_probe(self.runtime, tool, &rename_fields(input, names))? else { continue };
             pairs.push(OutcomePair::new(input, answer.clone(), other));
             if pairs.len() == EARLY_CHECK_INPUTS && !outcomes_agree(&pairs) {
                 return Ok(None);
@@ -193,8 +195,8 @@ impl Toolbox {
             }
             let (Some(input), Some(with)) = (dice.pick(&known), dice.pick(&known)) else { break };
             let input = one.make_plausible(mutate(input, std::slice::from_ref(with), &mut dice));
-            let Some(ones) = self.run_probe(one, &input)? else { continue };
-            let Some(others) = self.run_probe(other, &rename_fields(&input, names))? else { continue };
+            let Some(ones) = run_probe(self.runtime, one, &input)? else { continue };
+            let Some(others) = run_probe(self.runtime, other, &rename_fields(&input, names))? else { continue };
             let is_new = seen.insert(format!("{ones:?}"));
             pairs.push(OutcomePair::new(&input, ones, others));
             if is_new {
@@ -259,8 +261,7 @@ fn rename_fields(input: &Value, names: &[(String, String)]) -> Value {
     Value::Object(fields.iter().map(|(name, value)| (called(name), value.clone())).collect::<Map<_, _>>())
 }
 
-/// Whether a tool may be compared, that is, would run without an approval.
-pub(crate) fn runs_unapproved(toolbox: &Toolbox, tool: &VettedTool) -> bool {
-    toolbox.hooks.has_no_pre_hooks()
-        && crate::admission::permit::approval_reason(toolbox.policy.approval().0, tool).is_none()
+/// Maps `integer` to `number`.
+pub(crate) fn normalized_kind(kind: &str) -> &str {
+    if kind == "integer" { "number" } else { kind }
 }

@@ -14,6 +14,7 @@ mod fuzz;
 mod inputs;
 mod numbers;
 mod predicate;
+mod strategies;
 mod text_edge_cases;
 mod text_kinds;
 mod text_samples;
@@ -27,7 +28,8 @@ pub(crate) use dictionary::Dictionary;
 pub(crate) use enforcement::check_enforcement;
 pub(crate) use examples::{check_determinism, check_examples, check_headroom};
 pub(crate) use fuzz::{fuzz, truncated_json};
-pub(crate) use inputs::{InputGenerator, InputStyle};
+pub(crate) use inputs::InputGenerator;
+pub(crate) use strategies::InputStyle;
 pub(crate) use trial::Trial;
 
 /// The record kind of a proof.
@@ -207,7 +209,7 @@ pub enum Captured {
     /// The full text.
     Whole(String),
     /// The hash and the size.
-    Size(crate::records::run_record::ContentDigest),
+    Size(crate::records::ContentDigest),
 }
 
 impl Captured {
@@ -215,7 +217,7 @@ impl Captured {
         if text.len() <= MAX_WHOLE_BYTES {
             Self::Whole(text.to_owned())
         } else {
-            Self::Size(crate::records::run_record::ContentDigest::new(text))
+            Self::Size(crate::records::ContentDigest::new(text))
         }
     }
 }

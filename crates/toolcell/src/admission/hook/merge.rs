@@ -11,11 +11,8 @@ use serde_json::Value;
 
 use super::error::{FailureCause, HookFailure};
 use super::event::{ApprovalAnswer, ApprovalPrompt, Approver, AwaitedAnswer, HookEvent};
-use super::post_run::{EndKind, PostRunEvent};
+use super::post_run::{EndKind, PostRunEvent, RESULT_WITHHELD};
 use super::verdict::{HookDecision, HookVerdict, ResultChange, Revision};
-
-/// The code of a run whose result is withheld because a post-run hook failed.
-pub const RESULT_WITHHELD: &str = "result-withheld";
 
 /// A text that a hook adds for the model. It must be shown once, attributed to the hook.
 #[derive(Debug, Clone, PartialEq, Eq)]

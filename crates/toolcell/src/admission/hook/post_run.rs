@@ -6,6 +6,9 @@ use std::time::Duration;
 
 use toolcell_host::Json;
 
+/// The code of a run whose result is withheld because a post-run hook failed.
+pub const RESULT_WITHHELD: &str = "result-withheld";
+
 /// The kind of an outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EndKind {
@@ -70,7 +73,7 @@ impl PostRunEvent {
             (EndKind::Returned, _) => "success",
             (EndKind::Stopped, Some("timeout")) => "timeout",
             (EndKind::Threw | EndKind::Stopped, _) => "failure",
-            (EndKind::Refused, Some("permission-denied" | super::RESULT_WITHHELD)) => "denied",
+            (EndKind::Refused, Some("permission-denied" | RESULT_WITHHELD)) => "denied",
             (EndKind::Refused, _) => "rejected",
         }
     }

@@ -4,10 +4,10 @@ use std::sync::Arc;
 use toolcell_host::Params;
 
 use super::*;
-use crate::admission::hook::{AwaitedAnswer, Hooks};
-use crate::operations::run::{RunError, RunOptions};
-use crate::policy::Layer;
-use crate::{CreateTool, Policy, PolicyFile, RunTool, ToolboxConfig};
+use crate::admission::hook::{AwaitedAnswer, HookEvent, Hooks};
+use crate::operations::run::RunError;
+use crate::policy::{Layer, Policy};
+use crate::{CreateTool, PolicyFile, RunOptions, RunTool, Toolbox, ToolboxConfig};
 
 /// An approver with a fixed answer.
 struct FixedAnswer(ApprovalAnswer);

@@ -3,48 +3,44 @@
 use toolcell_host::{Completion, Effects, OperationError};
 use toolcell_tool::ToolName;
 
-use super::{ResumeRequest, RunSuspendError};
-use crate::host_calls::functions::FunctionCallError;
-use crate::host_calls::tools::function_output;
-use crate::host_calls::{PendingCallback, PendingHostCalls};
-use crate::toolbox::Toolbox;
+use super::error::RunSuspendError;
+use super::types::ResumeRequest;
+use crate::host_calls::{FunctionCallError, HostFunctions, PendingCallback, PendingHostCalls, function_output};
 
-impl Toolbox {
-    /// Delivers the answers to the calls that wait for them.
-    pub(super) fn deliver_answers(
-        &self,
-        pending: &mut PendingHostCalls,
-        request: &ResumeRequest,
-    ) -> Result<(), RunSuspendError> {
-        let is_known = |ticket: &&String| pending.tickets.iter().any(|ticketed| ticketed.ticket == **ticket);
-        if let Some(unknown) = request.answers.keys().find(|ticket| !is_known(ticket)) {
-            return Err(RunSuspendError::UnknownTicket { ticket: unknown.clone() });
-        }
-        for ticketed in std::mem::take(&mut pending.tickets) {
-            if request.answers.contains_key(&ticketed.ticket) {
-                let ended = self.to_completion(&ticketed, request);
-                pending.answered.push((ticketed, ended));
-            } else {
-                pending.tickets.push(ticketed);
-            }
-        }
-        Ok(())
+/// Delivers the answers to the calls that wait for them.
+pub(crate) fn deliver_answers(
+    functions: &HostFunctions,
+    pending: &mut PendingHostCalls,
+    request: &ResumeRequest,
+) -> Result<(), RunSuspendError> {
+    let is_known = |ticket: &&String| pending.tickets.iter().any(|ticketed| ticketed.ticket == **ticket);
+    if let Some(unknown) = request.answers.keys().find(|ticket| !is_known(ticket)) {
+        return Err(RunSuspendError::UnknownTicket { ticket: unknown.clone() });
     }
+    for ticketed in std::mem::take(&mut pending.tickets) {
+        if request.answers.contains_key(&ticketed.ticket) {
+            let ended = to_completion(functions, &ticketed, request);
+            pending.answered.push((ticketed, ended));
+        } else {
+            pending.tickets.push(ticketed);
+        }
+    }
+    Ok(())
+}
 
-    /// Converts an answer into a completion, and checks it against the function's declared result.
-    fn to_completion(&self, ticketed: &PendingCallback, request: &ResumeRequest) -> Completion {
-        let name = &ticketed.function;
-        let function = ToolName::parse(name).ok().and_then(|name| self.functions.get(&name));
-        let result = match (function, request.answers.get(&ticketed.ticket)) {
-            (Some(function), Some(Ok(value))) => function_output(name, function.check_result(value.clone())),
-            (_, Some(Err(failed))) => function_output(name, Err(FunctionCallError::Failed(failed.clone()))),
-            (None, _) | (_, None) => Err(OperationError {
-                name: "Error".to_owned(),
-                message: format!("`{name}` answered, but the host no longer provides it"),
-                code: "tool-not-found".into(),
-                effects: Effects::Committed,
-            }),
-        };
-        Completion { id: ticketed.id, result }
-    }
+/// Converts an answer into a completion, and checks it against the function's declared result.
+fn to_completion(functions: &HostFunctions, ticketed: &PendingCallback, request: &ResumeRequest) -> Completion {
+    let name = &ticketed.function;
+    let function = ToolName::parse(name).ok().and_then(|name| functions.get(&name));
+    let result = match (function, request.answers.get(&ticketed.ticket)) {
+        (Some(function), Some(Ok(value))) => function_output(name, function.check_result(value.clone())),
+        (_, Some(Err(failed))) => function_output(name, Err(FunctionCallError::Failed(failed.clone()))),
+        (None, _) | (_, None) => Err(OperationError {
+            name: "Error".to_owned(),
+            message: format!("`{name}` answered, but the host no longer provides it"),
+            code: "tool-not-found".into(),
+            effects: Effects::Committed,
+        }),
+    };
+    Completion { id: ticketed.id, result }
 }

@@ -12,7 +12,7 @@ use flate2::write::DeflateEncoder;
 use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use toolcell_store::SuspendedRow;
 
-use super::RunSuspendError;
+use super::error::RunSuspendError;
 
 /// The purpose for which the store derives its secret.
 pub(super) const KEY_PURPOSE: &str = "sleeping runs";

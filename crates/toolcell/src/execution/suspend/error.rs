@@ -6,8 +6,7 @@ use toolcell_host::ResumeError;
 use toolcell_store::{Fault, RunId, SuspendError};
 use toolcell_tool::ToolName;
 
-use crate::admission::permit::Denial;
-use crate::operations::run::RunError;
+use crate::admission::Denial;
 
 /// The error of suspending or resuming a run.
 #[derive(Debug, thiserror::Error)]
@@ -60,7 +59,7 @@ pub enum RunSuspendError {
 }
 
 impl RunSuspendError {
-    pub(super) fn changed_by_hook(run: RunId) -> Self {
+    pub(crate) fn changed_by_hook(run: RunId) -> Self {
         let reason = format!("a hook changes the parameters of the run {run}, which are fixed once a run has started");
         Self::Hook(Denial::new("hooks", reason, "run the tool again"))
     }
@@ -104,15 +103,5 @@ impl RunSuspendError {
 impl From<Fault> for RunSuspendError {
     fn from(fault: Fault) -> Self {
         Self::Store(fault.into())
-    }
-}
-
-impl From<RunSuspendError> for RunError {
-    fn from(error: RunSuspendError) -> Self {
-        match error {
-            RunSuspendError::Hook(denial) => Self::Denied(denial),
-            RunSuspendError::Store(SuspendError::Fault(fault)) => Self::Fault(fault),
-            other => Self::Suspend(other),
-        }
     }
 }

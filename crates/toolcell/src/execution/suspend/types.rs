@@ -10,19 +10,8 @@ use serde_json::Value;
 use toolcell_store::RunId;
 use toolcell_tool::{ToolId, ToolName};
 
+use crate::host_calls::FunctionFailure;
 use crate::host_calls::HeldEffect;
-use crate::host_calls::functions::FunctionFailure;
-use crate::operations::run::RunResult;
-
-/// The outcome of a suspendable run.
-#[derive(Debug)]
-#[must_use = "a suspended run continues only when it is resumed"]
-pub enum RunOutcome {
-    /// The run finished.
-    Finished(Box<RunResult>),
-    /// The run was suspended.
-    Suspended(SuspendedRun),
-}
 
 /// A run that was just suspended.
 #[derive(Debug, Clone, PartialEq, Eq)]

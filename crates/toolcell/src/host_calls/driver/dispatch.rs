@@ -14,8 +14,9 @@ use toolcell_host::{
 use super::{CanSuspend, HostCallRunner, PendingCall};
 use crate::host_calls::completions::CompletionEvent;
 use crate::host_calls::error::{Result, check_payload, error_without_effects, unknown_operation};
-use crate::host_calls::held::{self, EffectDecision, HeldEffect, PlanPosition};
+use crate::host_calls::held::{self, EffectDecision, HeldEffect};
 use crate::host_calls::kv::KvCall;
+use crate::host_calls::pending::PlanPosition;
 use crate::host_calls::{fetch, files, tools};
 
 impl HostCallRunner<'_> {
@@ -36,7 +37,7 @@ impl HostCallRunner<'_> {
             return held::has_side_effects(operation.request());
         };
         let call = request.as_ref().ok().and_then(|request| tools::check(request).ok());
-        let function = call.and_then(|call| self.environment.toolbox.functions.get(&call.name));
+        let function = call.and_then(|call| self.environment.resources.functions.get(&call.name));
         function.is_some_and(|function| !function.is_read_only())
     }
 
@@ -59,7 +60,7 @@ impl HostCallRunner<'_> {
     /// Asks the approver about the held effects. The time this takes extends the deadline of the
     /// run.
     pub(super) fn decide_held(&mut self, until: &CallDeadline) {
-        let (Some(planner), Some(chain)) = (&self.environment.options.effect_approver, &self.environment.plan) else {
+        let (Some(planner), Some(chain)) = (self.environment.effect_approver, &self.environment.plan) else {
             return;
         };
         let mut placed = std::mem::take(&mut self.held);
@@ -120,7 +121,7 @@ impl HostCallRunner<'_> {
             HostRequest::ToolCall(request) => {
                 let call = tools::check(&check_payload(&kind, request)?)?;
                 self.environment.check_callable(&call)?;
-                let Some(function) = self.environment.toolbox.functions.get(&call.name).cloned() else {
+                let Some(function) = self.environment.resources.functions.get(&call.name).cloned() else {
                     self.queued_calls.push_back((id, call));
                     return Ok(PendingCall::InBackground);
                 };
@@ -163,7 +164,7 @@ impl HostCallRunner<'_> {
     }
 
     fn runtime_handle(&self) -> Result<Handle> {
-        self.environment.background.handle().map_err(|error| {
+        self.environment.resources.background.handle().map_err(|error| {
             error_without_effects("Error", "operation-failed", format!("background work cannot be started: {error}"))
         })
     }

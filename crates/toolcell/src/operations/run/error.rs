@@ -6,10 +6,10 @@
 use std::borrow::Cow;
 
 use toolcell_host::{CallError, Effects, Stop, Thrown};
-use toolcell_store::{Fault, RecordError};
+use toolcell_store::{Fault, RecordError, SuspendError};
 
 use crate::admission::hook::RESULT_WITHHELD;
-use crate::admission::permit::{AdmissionError, Denial};
+use crate::admission::{AdmissionError, Denial};
 use crate::execution::suspend::RunSuspendError;
 use crate::host_calls::GrantOpenError;
 use crate::operations::lookup::FindToolError;
@@ -166,6 +166,16 @@ impl From<AdmissionError> for RunError {
             AdmissionError::Denied(denial) => Self::Denied(denial),
             AdmissionError::Params(error) => Self::Params(error),
             AdmissionError::Fault(fault) => Self::Fault(fault),
+        }
+    }
+}
+
+impl From<RunSuspendError> for RunError {
+    fn from(error: RunSuspendError) -> Self {
+        match error {
+            RunSuspendError::Hook(denial) => Self::Denied(denial),
+            RunSuspendError::Store(SuspendError::Fault(fault)) => Self::Fault(fault),
+            other => Self::Suspend(other),
         }
     }
 }

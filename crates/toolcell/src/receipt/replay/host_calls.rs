@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use toolcell_host::{Grant, HostCall, HostCallDriver, HostCalls, Remaining, WaitResult};
 
 use super::super::format::{TracedCall, TracedWait};
-use crate::admission::permit::EffectFreeHostCalls;
+use crate::admission::EffectFreeHostCalls;
 
 /// The maximum length of a payload in a message, in characters.
 const MAX_SHOWN_CHARS: usize = 160;

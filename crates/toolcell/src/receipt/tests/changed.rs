@@ -8,7 +8,7 @@ fn small() -> Receipt {
     let source = "async function execute({ n }) { const at = Date.now(); const v = await kv.get('k'); console.log('x'); return [n, at, v, NaN] }";
     let clock = ticking();
     let run = CallContext { seed: 5, wall_clock: Some(&clock), host_calls: &Shuffled(3), ..CallContext::default() };
-    let receipt = receipt(&toolbox(), source, &run);
+    let receipt = receipt(&runtime(), source, &run);
     with(&receipt, |run| {
         let HostCallTrace::Waits(waits) = &mut run.journal else { panic!("it has a journal") };
         let TracedResult::Value { bytes, .. } = &mut waits[0].ended[0].result else { panic!("it has an answer") };
@@ -66,7 +66,7 @@ fn what_was_changed_is_called_by_its_name() {
     };
     let (fuel, journal) = (digest("fuel"), digest("journal 1"));
     let (other_fuel, other_journal) = (flipped(&fuel), flipped(&journal));
-    let image = format!("\"image\": \"{}\"", toolbox().image().name());
+    let image = format!("\"image\": \"{}\"", runtime().image().name());
     let (key, signature) = (digest_of(&text, "key"), digest_of(&text, "ed25519"));
     for (from, to, place) in [
         (r#""parameters": "{\"n\": 3}""#, r#""parameters": "{\"n\": 4}""#, "the parameters"),

@@ -7,13 +7,13 @@ use toolcell_host::{CancelToken, ImageKind, Outcome, Stop, Timers};
 use super::*;
 use crate::receipt::format::{RecordedOutcome as Came, TracedResult, TracedWait};
 
-fn replayed(toolbox: &Toolbox, receipt: &Receipt) -> ReplayResult {
-    toolbox.replay(receipt, &ReplayOptions::default()).unwrap()
+fn replayed(runtime: &Runtime, receipt: &Receipt) -> ReplayResult {
+    replay(runtime, receipt, &ReplayOptions::default()).unwrap()
 }
 
 /// Returns the descriptions of the differences.
 fn differences(receipt: &Receipt) -> Vec<String> {
-    let differences = replayed(&toolbox(), receipt).differences;
+    let differences = replayed(&runtime(), receipt).differences;
     differences.into_iter().map(|difference| format!("{}: {}", difference.about, difference.says)).collect()
 }
 
@@ -26,15 +26,15 @@ fn waits(run: &mut ReceiptContents) -> &mut Vec<TracedWait> {
 
 #[test]
 fn eight_operations_at_once_come_out_the_same_in_whatever_order_they_ended() {
-    let toolbox = toolbox();
+    let runtime = runtime();
     let mut outcomes = BTreeSet::new();
     for chance in 0..100 {
         let clock = ticking();
         let clock = (chance % 2 == 0).then_some(&clock);
         let run =
             CallContext { seed: chance, wall_clock: clock, host_calls: &Shuffled(chance), ..CallContext::default() };
-        let receipt = receipt(&toolbox, PARALLEL, &run);
-        let replayed = replayed(&toolbox, &Receipt::parse(&receipt.to_text()).unwrap());
+        let receipt = receipt(&runtime, PARALLEL, &run);
+        let replayed = replayed(&runtime, &Receipt::parse(&receipt.to_text()).unwrap());
         assert_eq!(replayed.differences, [], "{chance}");
         let Outcome::Returned(Some(value)) = &replayed.outcome else { panic!("{:?}", replayed.outcome) };
         assert_eq!(receipt.document.run.result.outcome, Came::Returned(Some(value.to_string())));
@@ -51,15 +51,15 @@ fn eight_operations_at_once_come_out_the_same_in_whatever_order_they_ended() {
 fn the_interpreter_comes_to_the_same() {
     let clock = ticking();
     let run = CallContext { seed: 9, wall_clock: Some(&clock), host_calls: &Shuffled(11), ..CallContext::default() };
-    let receipt = receipt(&toolbox(), PARALLEL, &run);
+    let receipt = receipt(&runtime(), PARALLEL, &run);
     let interpreter =
-        Toolbox::new(&SandboxConfig { images: vec![ImageKind::Interpreted], slots: 1, jail: None }).unwrap();
+        Runtime::new(&SandboxConfig { images: vec![ImageKind::Interpreted], slots: 1, jail: None }).unwrap();
     assert_eq!(replayed(&interpreter, &receipt).differences, []);
 }
 
 #[test]
 fn whatever_a_tool_comes_to_it_comes_to_again() {
-    let toolbox = toolbox();
+    let runtime = runtime();
     for source in [
         "const execute = () => undefined",
         "const execute = ({ n }) => { console.warn('w'); return [n, NaN, 1n] }",
@@ -83,8 +83,8 @@ fn whatever_a_tool_comes_to_it_comes_to_again() {
                 host_calls: &Timers,
                 ..CallContext::default()
             };
-            let receipt = receipt(&toolbox, source, &run);
-            assert_eq!(replayed(&toolbox, &receipt).differences, [], "{source} {real}");
+            let receipt = receipt(&runtime, source, &run);
+            assert_eq!(replayed(&runtime, &receipt).differences, [], "{source} {real}");
         }
     }
 }
@@ -92,7 +92,7 @@ fn whatever_a_tool_comes_to_it_comes_to_again() {
 #[test]
 fn what_goes_otherwise_is_named_from_its_first_wait_on() {
     let run = CallContext { seed: 1, host_calls: &Shuffled(2), ..CallContext::default() };
-    let receipt = receipt(&toolbox(), PARALLEL, &run);
+    let receipt = receipt(&runtime(), PARALLEL, &run);
     let differs = |change: fn(&mut ReceiptContents)| differences(&with(&receipt, change));
     // The tool gets no more answers, so its outcome differs too.
     let first = |change: fn(&mut ReceiptContents)| {
@@ -151,7 +151,7 @@ fn count(receipt: &Receipt) -> usize {
 fn another_answer_of_the_host_comes_to_another_outcome() {
     let source = "const execute = async () => (await kv.get('k'))[0] % 10 < 20";
     let run = CallContext { host_calls: &Shuffled(2), ..CallContext::default() };
-    let receipt = receipt(&toolbox(), source, &run);
+    let receipt = receipt(&runtime(), source, &run);
     let changed = with(&receipt, |run| {
         let TracedResult::Value { json, .. } = &mut waits(run)[0].ended[0].result else { panic!("it has an answer") };
         *json = r#"{"value": ["x"], "version": 1}"#.to_owned();
@@ -166,7 +166,7 @@ fn everything_that_came_of_a_run_is_compared() {
     let source = "const execute = ({ n }) => { console.log('a'); console.log('b'); return [n, NaN, Date.now()] }";
     let clock = ticking();
     let run = CallContext { wall_clock: Some(&clock), ..CallContext::default() };
-    let receipt = receipt(&toolbox(), source, &run);
+    let receipt = receipt(&runtime(), source, &run);
     let (fuel, load) = (receipt.document.run.result.fuel, receipt.document.run.result.load_fuel);
     let differs = |change: fn(&mut ReceiptContents)| differences(&with(&receipt, change)).join("; ");
     assert_eq!(differs(|_| ()), "");
@@ -190,66 +190,66 @@ fn everything_that_came_of_a_run_is_compared() {
 
 #[test]
 fn another_guest_or_engine_is_refused_by_name_or_noted() {
-    let receipt = receipt(&toolbox(), "const execute = () => 1", &CallContext::default());
+    let receipt = receipt(&runtime(), "const execute = () => 1", &CallContext::default());
     let old = with(&receipt, |run| {
         run.guest = "0123456789abcdef".repeat(4);
         run.engine = "47.0.1".to_owned();
     });
-    let toolbox = toolbox();
-    let error = toolbox.replay(&old, &ReplayOptions::default()).unwrap_err();
+    let runtime = runtime();
+    let error = replay(&runtime, &old, &ReplayOptions::default()).unwrap_err();
     let here = &toolcell_host::GUEST_DIGEST[..16];
     assert_eq!(error.to_string(), format!("the run used the guest 0123456789abcdef, this toolcell has {here}"));
     assert_eq!(error.code(), "receipt-guest");
     let engine = with(&receipt, |run| run.engine = "47.0.1".to_owned());
-    let error = toolbox.replay(&engine, &ReplayOptions::default()).unwrap_err();
+    let error = replay(&runtime, &engine, &ReplayOptions::default()).unwrap_err();
     assert!(error.to_string().starts_with("the run used the engine 47.0.1, this toolcell has 48."), "{error}");
     assert_eq!(error.code(), "receipt-engine");
     let options = ReplayOptions { version_policy: VersionPolicy::Note, cancel: None };
-    let replayed = toolbox.replay(&old, &options).unwrap();
+    let replayed = replay(&runtime, &old, &options).unwrap();
     assert!(replayed.is_reproduced());
     assert_eq!(replayed.notes.len(), 2, "{:?}", replayed.notes);
 }
 
 #[test]
 fn what_time_or_somebody_ended_cannot_be_repeated() {
-    let toolbox = toolbox();
+    let runtime = runtime();
     let endless = "const execute = () => new Promise((done) => setTimeout(done, 100_000))";
     let cancelled = CancelToken::new();
     cancelled.cancel();
     let run = CallContext { host_calls: &Timers, cancel: Some(&cancelled), ..CallContext::default() };
-    let receipt = receipt(&toolbox, endless, &run);
-    let error = toolbox.replay(&receipt, &ReplayOptions::default()).unwrap_err();
+    let receipt = receipt(&runtime, endless, &run);
+    let error = replay(&runtime, &receipt, &ReplayOptions::default()).unwrap_err();
     assert_eq!(error.to_string(), "the run ended with `cancelled`, which depends on timing");
     assert_eq!(error.code(), "receipt-not-repeatable");
     let timeout = with(&receipt, |run| {
         run.result.outcome = Came::Stopped { code: "timeout".to_owned(), message: String::new() };
     });
-    assert_eq!(toolbox.replay(&timeout, &ReplayOptions::default()).unwrap_err().code(), "receipt-not-repeatable");
+    assert_eq!(replay(&runtime, &timeout, &ReplayOptions::default()).unwrap_err().code(), "receipt-not-repeatable");
     // A replay can be cancelled too.
     let able = with(&receipt, |run| run.result.outcome = Came::Returned(None));
     let options = ReplayOptions { cancel: Some(cancelled), ..ReplayOptions::default() };
-    assert_eq!(toolbox.replay(&able, &options).unwrap().outcome, Outcome::Stopped(Stop::Cancelled));
+    assert_eq!(replay(&runtime, &able, &options).unwrap().outcome, Outcome::Stopped(Stop::Cancelled));
 }
 
 #[test]
 fn a_source_that_is_not_that_of_the_tool_does_not_run() {
-    let receipt = receipt(&toolbox(), "const execute = () => 1", &CallContext::default());
+    let receipt = receipt(&runtime(), "const execute = () => 1", &CallContext::default());
     let sly = with(&receipt, |run| run.tool.source = "const execute = () => 2".to_owned());
-    let error = toolbox().replay(&sly, &ReplayOptions::default()).unwrap_err();
+    let error = replay(&runtime(), &sly, &ReplayOptions::default()).unwrap_err();
     assert_eq!(error.to_string(), format!("the source in the receipt is not that of {}", receipt.tool()));
     assert_eq!(error.code(), "receipt-changed");
 }
 
 #[test]
 fn a_journal_that_grows_too_large_is_left_out_and_the_run_goes_on() {
-    let toolbox = toolbox();
+    let runtime = runtime();
     let run = CallContext { host_calls: &Shuffled(4), ..CallContext::default() };
-    let whole = receipt_within(&toolbox, PARALLEL, &run, 1 << 20);
-    let large = receipt_within(&toolbox, PARALLEL, &run, 1000);
+    let whole = receipt_within(&runtime, PARALLEL, &run, 1 << 20);
+    let large = receipt_within(&runtime, PARALLEL, &run, 1000);
     assert_eq!((whole.has_trace(), large.has_trace()), (true, false));
     assert_eq!(whole.document.run.result, large.document.run.result);
     let large = Receipt::parse(&large.to_text()).unwrap();
-    let error = toolbox.replay(&large, &ReplayOptions::default()).unwrap_err();
+    let error = replay(&runtime, &large, &ReplayOptions::default()).unwrap_err();
     assert_eq!(error.code(), "receipt-too-large");
 }
 
@@ -295,7 +295,7 @@ fn bytes_are_kept_and_no_secret_is_where_the_tool_saw_none() {
       const response = await fetch('https://api.example.com/', { method: 'POST', headers, body: 'sent' });
       return [response.status, [...new Uint8Array(await response.arrayBuffer())], headers];
     }";
-    let receipt = receipt(&toolbox(), source, &CallContext { host_calls: &Echo::default(), ..CallContext::default() });
+    let receipt = receipt(&runtime(), source, &CallContext { host_calls: &Echo::default(), ..CallContext::default() });
     let returned = r#"[201,[115,101,110,116,255,0,33],{"authorization":"{{secret:TOKEN}}"}]"#;
     assert_eq!(receipt.document.run.result.outcome, Came::Returned(Some(returned.to_owned())));
     let text = receipt.to_text();

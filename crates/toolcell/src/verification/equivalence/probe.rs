@@ -11,13 +11,12 @@ use toolcell_tool::Example;
 
 use super::compare::ObservedOutcome;
 use super::mutate::{mutate, relate_values};
+use super::normalized_kind;
 use super::plausible::{has_content, make_plausible};
 use super::rng::SplitMix64;
-use crate::admission::permit::{CallAuthorization, UngrantedCall};
-use crate::execution::execute::ToolCode;
-use crate::operations::candidates::normalized_kind;
+use crate::admission::{CallAuthorization, UngrantedCall};
+use crate::execution::{Runtime, ToolCode};
 use crate::schema::{MAX_CHECK_STEPS, Schema};
-use crate::toolbox::Toolbox;
 use crate::verification::proof::{Dictionary, InputGenerator, InputStyle};
 use crate::vet::VettedTool;
 
@@ -209,64 +208,66 @@ fn shape(value: &Value) -> String {
     }
 }
 
-impl Toolbox {
-    /// Observes a tool on generated and mutated inputs, and returns the observations with distinct
-    /// results, results before errors.
-    pub(super) fn observe(&self, probe: &Probe<'_>) -> Result<Vec<Observation>, CallError> {
-        let mut found = Observations::default();
-        for input in probe.generate_inputs() {
-            if probe.is_out_of_fuel() || found.count >= ENOUGH_RESULTS && found.new.len() >= ENOUGH_SHAPES {
-                break;
-            }
-            if let Some(answer) = self.run_probe(probe, &input)? {
-                found.add(input, answer);
-            }
+/// Observes a tool on generated and mutated inputs, and returns the observations with distinct
+/// results, results before errors.
+pub(super) fn observe(runtime: &Runtime, probe: &Probe<'_>) -> Result<Vec<Observation>, CallError> {
+    let mut found = Observations::default();
+    for input in probe.generate_inputs() {
+        if probe.is_out_of_fuel() || found.count >= ENOUGH_RESULTS && found.new.len() >= ENOUGH_SHAPES {
+            break;
         }
-        let mut dice = SplitMix64(2);
-        for _ in 0..MAX_MUTATED {
-            if probe.is_out_of_fuel() {
-                break;
-            }
-            let Some(input) = found.pick_input(&mut dice) else { break };
-            let others: Vec<Value> = found.pick_input(&mut dice).into_iter().collect();
-            let input = probe.make_plausible(mutate(&input, &others, &mut dice));
-            if let Some(answer) = self.run_probe(probe, &input)? {
-                found.add(input, answer);
-            }
+        if let Some(answer) = run_probe(runtime, probe, &input)? {
+            found.add(input, answer);
         }
-        Ok(found.select())
     }
-
-    /// Runs a tool on an input; `None` if it rejects the input, is stopped, or returns a value that
-    /// JSON cannot represent.
-    pub(super) fn run_probe(&self, probe: &Probe<'_>, input: &Value) -> Result<Option<ObservedOutcome>, CallError> {
+    let mut dice = SplitMix64(2);
+    for _ in 0..MAX_MUTATED {
         if probe.is_out_of_fuel() {
-            return Ok(None);
+            break;
         }
-        // The parameter check runs on the host with the author's schema, so its steps are paid for
-        // too, as is the counting of a check that takes too many.
-        let steps = probe.schema.check_steps(input);
-        let left = probe.fuel_left.get().saturating_sub(steps.unwrap_or(MAX_CHECK_STEPS).saturating_mul(STEP_FUEL));
-        probe.fuel_left.set(left);
-        if steps.is_none() || probe.is_out_of_fuel() {
-            return Ok(None);
+        let Some(input) = found.pick_input(&mut dice) else { break };
+        let others: Vec<Value> = found.pick_input(&mut dice).into_iter().collect();
+        let input = probe.make_plausible(mutate(&input, &others, &mut dice));
+        if let Some(answer) = run_probe(runtime, probe, &input)? {
+            found.add(input, answer);
         }
-        let Ok(args) = probe.schema.check_value(input.clone()) else { return Ok(None) };
-        let call = UngrantedCall::new(args, Budget { fuel: CALL_FUEL, ..Budget::default() });
-        let authorization = CallAuthorization::without_host_calls(&call);
-        let spec = probe.tool.spec();
-        let mut hasher = blake3::Hasher::new_derive_key("toolcell 2026-11 prepared to compare");
-        hasher.update(spec.id().as_bytes());
-        let key = hasher.finalize();
-        let code = self.cached_script(&key).map_or(ToolCode::Script(probe.tool.script()), ToolCode::Prepared);
-        let report = self.execute(key, spec.name().as_str(), code, authorization, &CallContext::default())?;
-        probe.fuel_left.set(left.saturating_sub(report.usage.fuel));
-        Ok(match report.outcome {
-            Outcome::Returned(_) if !report.warnings.is_empty() => None,
-            Outcome::Returned(Some(value)) => serde_json::from_str(value.as_str()).ok().map(ObservedOutcome::Returned),
-            Outcome::Returned(None) => Some(ObservedOutcome::Returned(Value::Null)),
-            Outcome::Threw(_) => Some(ObservedOutcome::Threw),
-            Outcome::Stopped(_) => None,
-        })
     }
+    Ok(found.select())
+}
+
+/// Runs a tool on an input; `None` if it rejects the input, is stopped, or returns a value that
+/// JSON cannot represent.
+pub(super) fn run_probe(
+    runtime: &Runtime,
+    probe: &Probe<'_>,
+    input: &Value,
+) -> Result<Option<ObservedOutcome>, CallError> {
+    if probe.is_out_of_fuel() {
+        return Ok(None);
+    }
+    // The parameter check runs on the host with the author's schema, so its steps are paid for
+    // too, as is the counting of a check that takes too many.
+    let steps = probe.schema.check_steps(input);
+    let left = probe.fuel_left.get().saturating_sub(steps.unwrap_or(MAX_CHECK_STEPS).saturating_mul(STEP_FUEL));
+    probe.fuel_left.set(left);
+    if steps.is_none() || probe.is_out_of_fuel() {
+        return Ok(None);
+    }
+    let Ok(args) = probe.schema.check_value(input.clone()) else { return Ok(None) };
+    let call = UngrantedCall::new(args, Budget { fuel: CALL_FUEL, ..Budget::default() });
+    let authorization = CallAuthorization::without_host_calls(&call);
+    let spec = probe.tool.spec();
+    let mut hasher = blake3::Hasher::new_derive_key("toolcell 2026-11 prepared to compare");
+    hasher.update(spec.id().as_bytes());
+    let key = hasher.finalize();
+    let code = runtime.cached_script(&key).map_or(ToolCode::Script(probe.tool.script()), ToolCode::Prepared);
+    let report = runtime.execute(key, spec.name().as_str(), code, authorization, &CallContext::default())?;
+    probe.fuel_left.set(left.saturating_sub(report.usage.fuel));
+    Ok(match report.outcome {
+        Outcome::Returned(_) if !report.warnings.is_empty() => None,
+        Outcome::Returned(Some(value)) => serde_json::from_str(value.as_str()).ok().map(ObservedOutcome::Returned),
+        Outcome::Returned(None) => Some(ObservedOutcome::Returned(Value::Null)),
+        Outcome::Threw(_) => Some(ObservedOutcome::Threw),
+        Outcome::Stopped(_) => None,
+    })
 }

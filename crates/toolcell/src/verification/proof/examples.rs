@@ -5,6 +5,7 @@ use toolcell_host::{CallError, Outcome, Report};
 use toolcell_tool::{Example, Expectation, Postconditions, canonical_json};
 
 use super::fuzz::truncated_json;
+use super::predicate::evaluate_predicate;
 use super::trial::{TrialImage, Violation, returned_value};
 use super::{Check, CheckKind, Counterexample, Trial};
 use crate::schema::Args;
@@ -93,7 +94,7 @@ fn example_mismatch(
             format!("it returns {}, expected {}", truncated_json(&result), truncated_json(expected)),
         ),
         Expectation::Holds(expression) => {
-            match trial.toolbox.evaluate_predicate(expression, &result, &example.parameters)? {
+            match evaluate_predicate(trial.runtime, expression, &result, &example.parameters)? {
                 Ok(true) => Ok(None),
                 Ok(false) => {
                     wrong("unlike-example", format!("`{expression}` is false for {}", truncated_json(&result)))
@@ -115,7 +116,7 @@ pub(crate) fn check_determinism(
     }
     let (mut runs, mut fuel, mut interpreted) = (0, 0, 0);
     // If the interpreter does not start, only the repeated run is compared.
-    let missing = trial.toolbox.interpreter().err();
+    let missing = trial.runtime.interpreter().err();
     for ExampleResult { args, report } in shown {
         let mut images = vec![(TrialImage::Own, "the second time")];
         if missing.is_none() && report.usage.fuel + report.usage.load_fuel <= MAX_INTERPRETED_FUEL {

@@ -11,11 +11,11 @@ use std::cell::Cell;
 
 use proptest::prelude::*;
 use proptest::sample::select;
-use proptest::strategy::Union;
 use serde_json::{Map, Value, json};
 
 use super::dictionary::Dictionary;
 use super::numbers::number_strategy;
+use super::strategies::{Hint, InputStyle, weighted_union};
 use super::{text_edge_cases, text_samples};
 
 /// The maximum nesting depth of values.
@@ -31,28 +31,6 @@ const SHORT_TEXT_CHARS: usize = 100;
 const MAX_SCHEMA_VALUES: usize = 400;
 /// The default maximum number of items of a list.
 const DEFAULT_LIST_ITEMS: usize = 6;
-/// A strategy with its weight.
-pub(super) type WeightedStrategy<T> = (u32, BoxedStrategy<T>);
-
-/// The style of generated inputs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum InputStyle {
-    /// Boundary values as well as ordinary ones, to break the tool.
-    Hostile,
-    /// Realistic values, to show what the tool does.
-    Ordinary,
-}
-
-/// The name and the description of a value.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Hint<'h> {
-    pub(super) name: &'h str,
-    pub(super) description: &'h str,
-    /// The description of the whole schema.
-    pub(super) topic: &'h str,
-    /// Selects the type of undeclared fields; 0 for any.
-    pub(super) variant: u32,
-}
 
 /// The generator of parameters.
 pub(crate) struct InputGenerator<'a> {
@@ -65,11 +43,6 @@ pub(crate) struct InputGenerator<'a> {
     /// How often the visited value occurs in one input: the product of the lengths of the lists
     /// around it.
     multiplicity: Cell<usize>,
-}
-
-/// Returns a weighted choice of strategies, of which there must be at least one.
-pub(super) fn weighted_union<T: std::fmt::Debug + 'static>(choices: Vec<WeightedStrategy<T>>) -> BoxedStrategy<T> {
-    Union::new_weighted(choices).boxed()
 }
 
 impl<'a> InputGenerator<'a> {

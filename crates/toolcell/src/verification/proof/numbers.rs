@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Number, Value};
 
-use super::inputs::{InputStyle, weighted_union};
+use super::strategies::{InputStyle, weighted_union};
 
 /// Boundary values of number representations.
 const EDGE_CASES: [f64; 22] = [

@@ -9,44 +9,41 @@ use toolcell_host::{CallContext, CallError, Outcome};
 use toolcell_tool::Language;
 
 use super::trial::returned_value;
-use crate::admission::permit::{CallAuthorization, UngrantedCall};
-use crate::execution::execute::ToolCode;
-use crate::toolbox::Toolbox;
+use crate::admission::{CallAuthorization, UngrantedCall};
+use crate::execution::{Runtime, ToolCode};
 use crate::vet::describe_findings;
 
 /// The name of a predicate in messages.
 const PREDICATE_NAME: &str = "holds";
 
-impl Toolbox {
-    /// Evaluates a predicate over `result` and `parameters`; the inner error says why it cannot be
-    /// evaluated.
-    pub(crate) fn evaluate_predicate(
-        &self,
-        expression: &str,
-        result: &Value,
-        parameters: &Value,
-    ) -> Result<Result<bool, String>, CallError> {
-        let source = format!("const execute = ({{ result, parameters }}) => Boolean(\n{expression}\n)");
-        let script = match quick_check(&source, Language::TypeScript) {
-            Ok((script, findings)) if findings.is_empty() => script,
-            Ok((_, findings)) => return Ok(Err(describe_findings(&findings))),
-            Err(rejection) => return Ok(Err(rejection.to_string())),
-        };
-        let args = match self.any_schema.check_value(json!({ "result": result, "parameters": parameters })) {
-            Ok(args) => args,
-            Err(error) => return Ok(Err(error.to_string())),
-        };
-        let call = UngrantedCall::for_analysis(args);
-        let authorization = CallAuthorization::without_host_calls(&call);
-        let mut hasher = blake3::Hasher::new_derive_key("toolcell 2026-11 prepared predicate");
-        hasher.update(source.as_bytes());
-        let key = hasher.finalize();
-        let code = self.cached_script(&key).map_or(ToolCode::Script(&script), ToolCode::Prepared);
-        let report = self.execute(key, PREDICATE_NAME, code, authorization, &CallContext::default())?;
-        Ok(match &report.outcome {
-            Outcome::Returned(_) => Ok(returned_value(&report) == Some(Value::Bool(true))),
-            Outcome::Threw(thrown) => Err(format!("it throws {}: {}", thrown.name, thrown.message)),
-            Outcome::Stopped(stop) => Err(stop.to_string()),
-        })
-    }
+/// Evaluates a predicate over `result` and `parameters`; the inner error says why it cannot be
+/// evaluated.
+pub(super) fn evaluate_predicate(
+    runtime: &Runtime,
+    expression: &str,
+    result: &Value,
+    parameters: &Value,
+) -> Result<Result<bool, String>, CallError> {
+    let source = format!("const execute = ({{ result, parameters }}) => Boolean(\n{expression}\n)");
+    let script = match quick_check(&source, Language::TypeScript) {
+        Ok((script, findings)) if findings.is_empty() => script,
+        Ok((_, findings)) => return Ok(Err(describe_findings(&findings))),
+        Err(rejection) => return Ok(Err(rejection.to_string())),
+    };
+    let args = match runtime.any_schema().check_value(json!({ "result": result, "parameters": parameters })) {
+        Ok(args) => args,
+        Err(error) => return Ok(Err(error.to_string())),
+    };
+    let call = UngrantedCall::for_analysis(args);
+    let authorization = CallAuthorization::without_host_calls(&call);
+    let mut hasher = blake3::Hasher::new_derive_key("toolcell 2026-11 prepared predicate");
+    hasher.update(source.as_bytes());
+    let key = hasher.finalize();
+    let code = runtime.cached_script(&key).map_or(ToolCode::Script(&script), ToolCode::Prepared);
+    let report = runtime.execute(key, PREDICATE_NAME, code, authorization, &CallContext::default())?;
+    Ok(match &report.outcome {
+        Outcome::Returned(_) => Ok(returned_value(&report) == Some(Value::Bool(true))),
+        Outcome::Threw(thrown) => Err(format!("it throws {}: {}", thrown.name, thrown.message)),
+        Outcome::Stopped(stop) => Err(stop.to_string()),
+    })
 }

@@ -9,7 +9,7 @@ use proptest::sample::{Index, select};
 use proptest::string::string_regex;
 use serde_json::Value;
 
-use super::inputs::{Hint, InputStyle, WeightedStrategy, weighted_union};
+use super::strategies::{Hint, InputStyle, WeightedStrategy, weighted_union};
 use super::text_samples;
 
 /// Edge cases: empty, blanks, other scripts, characters of several code units or code points, texts

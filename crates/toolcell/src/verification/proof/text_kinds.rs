@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::string::string_regex;
 
-use super::inputs::weighted_union;
+use super::strategies::weighted_union;
 
 /// A kind of text, and the words that hint at it.
 pub(super) struct TextKind {

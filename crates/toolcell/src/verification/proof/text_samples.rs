@@ -7,7 +7,7 @@
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use super::inputs::{Hint, WeightedStrategy, weighted_union};
+use super::strategies::{Hint, WeightedStrategy, weighted_union};
 use super::text_kinds::{TEXT_KINDS, TextKind};
 
 /// Names of fields: few, so that one parameter names a field of another.

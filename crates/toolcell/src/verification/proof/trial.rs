@@ -13,11 +13,9 @@ use toolcell_host::{
 use toolcell_store::Entry;
 
 use super::{Captured, CheckKind, Counterexample, MAX_RECEIPTS, TrialReceipt};
-use crate::admission::permit::{CallAuthorization, Permit};
-use crate::execution::environment::{cache_key, only_timers, timer_calls};
-use crate::execution::execute::ToolCode;
+use crate::admission::{CallAuthorization, Permit};
+use crate::execution::{Runtime, ToolCode, cache_key, only_timers, timer_calls};
 use crate::schema::{Args, Schema};
-use crate::toolbox::Toolbox;
 use crate::vet::VettedTool;
 
 /// The names of the engine's errors. A tool that throws one of these deliberately uses its own
@@ -30,7 +28,7 @@ const MATCHED_CHARS: usize = 8;
 
 /// A tool under verification.
 pub(crate) struct Trial<'a> {
-    pub(crate) toolbox: &'a Toolbox,
+    pub(crate) runtime: &'a Runtime,
     pub(crate) entry: &'a Entry,
     pub(crate) tool: &'a VettedTool,
     pub(crate) schema: &'a Schema,
@@ -120,10 +118,10 @@ impl Trial<'_> {
             TrialImage::Own => {
                 let key = cache_key(self.entry.id, &only_timers(permit.grants()));
                 let code =
-                    self.toolbox.cached_script(&key).map_or(ToolCode::Script(self.tool.script()), ToolCode::Prepared);
-                self.toolbox.execute(key, name, code, CallAuthorization::Admitted(&permit), &run)?
+                    self.runtime.cached_script(&key).map_or(ToolCode::Script(self.tool.script()), ToolCode::Prepared);
+                self.runtime.execute(key, name, code, CallAuthorization::Admitted(&permit), &run)?
             }
-            TrialImage::Interpreter => self.toolbox.execute_interpreted(name, self.tool.script(), &permit, &run)?,
+            TrialImage::Interpreter => self.runtime.execute_interpreted(name, self.tool.script(), &permit, &run)?,
         };
         self.record_receipt(check, permit.args(), &report);
         Ok(report)

@@ -1,0 +1,56 @@
+//! The options of a run.
+
+use std::sync::Arc;
+
+use toolcell_host::{CancelToken, OnOverload, PartialResultSink, ProfileSlot};
+
+use crate::admission::hook::Approver;
+use crate::host_calls::EffectApprover;
+use crate::policy::LimitOverrides;
+
+/// The options of a run, besides its request.
+#[derive(Clone)]
+pub struct RunOptions {
+    /// The caller, for the record.
+    pub caller: String,
+    /// Limits that override the policy's.
+    pub limits: LimitOverrides,
+    /// The seed of `Math.random()`, for tools without the grant of system random numbers.
+    pub seed: u64,
+    /// Cancels the run from another thread.
+    pub cancel: Option<CancelToken>,
+    /// Receives partial results, as JSON text, while the tool runs.
+    pub partial: Option<PartialResultSink>,
+    /// The approver that is prompted when a hook or the policy requires approval.
+    pub approver: Option<Arc<dyn Approver>>,
+    /// The handling of a call while the maximum number of calls is running.
+    pub on_overload: OnOverload,
+    /// Decides which side effects happen: the run waits for its decisions. Without it, all of them
+    /// happen.
+    pub effect_approver: Option<Arc<dyn EffectApprover>>,
+    /// The number of tokens that a successful run saves, for the cost report.
+    pub tokens_saved: Option<u64>,
+    /// Whether to issue a [`Receipt`](crate::Receipt).
+    pub receipt: bool,
+    /// Receives the fuel profile of the run, unless the run may be suspended.
+    pub profile: Option<Arc<ProfileSlot>>,
+}
+
+impl Default for RunOptions {
+    /// A host without an approver, with the limits of the policy.
+    fn default() -> Self {
+        Self {
+            caller: "host".to_owned(),
+            limits: LimitOverrides::default(),
+            seed: 0,
+            cancel: None,
+            partial: None,
+            approver: None,
+            on_overload: OnOverload::Wait,
+            effect_approver: None,
+            tokens_saved: None,
+            receipt: false,
+            profile: None,
+        }
+    }
+}
