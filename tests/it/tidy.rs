@@ -13,7 +13,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("crates/json", &["toolcell-protocol"]),
     ("crates/tool", &[]),
     ("crates/schema", &["toolcell-json"]),
-    ("crates/policy", &["toolcell-host", "toolcell-tool"]),
+    ("crates/policy", &["toolcell-protocol", "toolcell-tool"]),
     ("host", &["toolcell-json", "toolcell-protocol"]),
     ("crates/jail", &["toolcell-host", "toolcell-protocol"]),
     ("crates/redos", &[]),

@@ -1,6 +1,6 @@
 //! The limits of one call under a policy.
 
-use toolcell_host::Budget;
+use toolcell_protocol::Budget;
 
 use crate::limits::{Limit, LimitError, LimitOverrides};
 use crate::{OnAuditFailure, Policy};

@@ -27,7 +27,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::Value;
-use toolcell_host::Budget;
+use toolcell_protocol::Budget;
 use toolcell_tool::AuditContents;
 use toolcell_tool::{Access, Lang, SecretGrant, ToolId, ToolName};
 use toolcell_tool::{Capabilities, Capability};

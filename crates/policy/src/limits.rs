@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use toolcell_host::Budget;
+use toolcell_protocol::Budget;
 
 use crate::provenance::{Effective, Origin, Sourced};
 

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use schemars::{JsonSchema, Schema};
 use serde::Deserialize;
 use toml::Spanned;
-use toolcell_host::Budget;
+use toolcell_protocol::Budget;
 
 use crate::approval::ApprovalMode;
 use crate::command::{DEFAULT_HOOK_TIMEOUT_MS, HookTiming, MAX_HOOK_TIMEOUT_MS};

@@ -4,6 +4,9 @@
 //! The host writes a request into the buffer that the guest's `buffer(len)` returns and calls the export named
 //! after the verb; the guest answers with `ptr << 32 | len` of a [`Reply`].
 //!
+//! The feature `host` adds what the host alone makes of a frame: host calls with typed arguments, their errors, and
+//! the budget of a call. The guest is built without it.
+//!
 //! Invariant: this crate knows neither JavaScript nor Wasm. JSON crosses as text and is parsed by its consumer,
 //! so that numbers and lone surrogates are never changed in transit.
 
