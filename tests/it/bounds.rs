@@ -62,11 +62,11 @@ impl Case {
             let _ = to.write_all(&input);
         });
         let read = std::thread::spawn(move || {
-            let (mut said, mut errors) = (Vec::new(), Vec::new());
-            out.read_to_end(&mut said).unwrap();
+            let (mut output, mut errors) = (Vec::new(), Vec::new());
+            out.read_to_end(&mut output).unwrap();
             err.read_to_end(&mut errors).unwrap();
-            said.append(&mut errors);
-            said
+            output.append(&mut errors);
+            output
         });
         let mut peak = 0;
         let status = loop {
@@ -77,8 +77,8 @@ impl Case {
             std::thread::sleep(Duration::from_millis(2));
         };
         feed.join().unwrap();
-        let said = read.join().unwrap();
-        let text = String::from_utf8_lossy(&said);
+        let output = read.join().unwrap();
+        let text = String::from_utf8_lossy(&output);
         let shown: String = text.chars().take(400).collect();
         let name = self.name;
         match status.code() {
@@ -88,8 +88,8 @@ impl Case {
         if peak > mebibytes << 10 {
             return Err(format!("{name}: took {} MiB, the limit is {mebibytes}: {shown}", peak >> 10));
         }
-        if said.len() > 4 << 20 {
-            return Err(format!("{name}: says {} bytes", said.len()));
+        if output.len() > 4 << 20 {
+            return Err(format!("{name}: says {} bytes", output.len()));
         }
         if !text.contains(self.says) {
             return Err(format!("{name}: does not say {:?}: {shown}", self.says));

@@ -9,17 +9,17 @@ use crate::fixtures::store::{StoreFixture, reference, returns, sample_tool, samp
 
 /// Creates a store with two tools.
 fn shelf_of_two() -> StoreFixture {
-    let shelf = StoreFixture::new();
-    shelf.insert(&sample_tool("one", &returns(1)).tags(&["b", "a"]).described("Is 1"), OnConflict::Refuse).unwrap();
-    shelf.tool("two", &returns(2));
-    shelf
+    let fixture = StoreFixture::new();
+    fixture.insert(&sample_tool("one", &returns(1)).tags(&["b", "a"]).described("Is 1"), OnConflict::Refuse).unwrap();
+    fixture.tool("two", &returns(2));
+    fixture
 }
 
 /// Returns the bundle line of a tool.
 fn line(tool: &str, source: &str) -> Value {
-    let shelf = StoreFixture::new();
-    shelf.tool(tool, source);
-    lines(&shelf.export(HistoryScope::Latest)).remove(1)
+    let fixture = StoreFixture::new();
+    fixture.tool(tool, source);
+    lines(&fixture.export(HistoryScope::Latest)).remove(1)
 }
 
 fn lines(bundle: &[u8]) -> Vec<Value> {
@@ -45,12 +45,12 @@ fn but(mut line: Value, field: &str, value: Value) -> Value {
 /// Asserts that an import is rejected and stores nothing.
 #[track_caller]
 fn refused(bundle: &[u8], code: &str, message: &str) {
-    let shelf = StoreFixture::new();
-    let error = shelf.import_with(bundle, OnConflict::Replace).unwrap_err();
+    let fixture = StoreFixture::new();
+    let error = fixture.import_with(bundle, OnConflict::Replace).unwrap_err();
     assert_eq!(error.code(), code, "{error}");
     assert!(error.to_string().contains(message), "{error}");
-    assert!(shelf.objects().is_empty(), "something is stored");
-    assert_eq!(shelf.store().list(&toolcell::store::Filter::default()).unwrap().total, 0);
+    assert!(fixture.objects().is_empty(), "something is stored");
+    assert_eq!(fixture.store().list(&toolcell::store::Filter::default()).unwrap().total, 0);
 }
 
 #[test]
@@ -183,10 +183,10 @@ fn a_bundle_that_lies_about_its_tools_is_refused() {
 
 #[test]
 fn what_a_name_led_to_before_is_looked_at_as_closely() {
-    let shelf = StoreFixture::new();
-    shelf.tool("one", &returns(1));
-    shelf.replace("one", &returns(2));
-    let line = lines(&shelf.export(HistoryScope::All)).remove(1);
+    let fixture = StoreFixture::new();
+    fixture.tool("one", &returns(1));
+    fixture.replace("one", &returns(2));
+    let line = lines(&fixture.export(HistoryScope::All)).remove(1);
     let earlier = |field: &str, value: Value| {
         but(line.clone(), "earlier", json!([but(line["earlier"][0].clone(), field, value)]))
     };
@@ -239,10 +239,10 @@ fn a_bundle_cannot_wear_out_who_reads_it() {
 #[test]
 fn names_that_are_taken_are_all_told_and_nothing_is_stored() {
     let bundle = bundle(&[line("free", &returns(0)), line("one", &returns(1)), line("TWO", &returns(2))]);
-    let shelf = StoreFixture::new();
-    let (one, two) = (shelf.tool("one", &returns(8)), shelf.tool("two", &returns(9)));
-    let before = shelf.objects();
-    let error = shelf.import(&bundle).unwrap_err();
+    let fixture = StoreFixture::new();
+    let (one, two) = (fixture.tool("one", &returns(8)), fixture.tool("two", &returns(9)));
+    let before = fixture.objects();
+    let error = fixture.import(&bundle).unwrap_err();
     assert_eq!(
         (error.code(), error.to_string()),
         (
@@ -250,24 +250,24 @@ fn names_that_are_taken_are_all_told_and_nothing_is_stored() {
             format!("names are taken by other tools: `one` refers to {}, `two` refers to {}", one.short(), two.short())
         )
     );
-    assert_eq!((shelf.objects(), shelf.source("free")), (before, "tool-not-found".to_owned()));
+    assert_eq!((fixture.objects(), fixture.source("free")), (before, "tool-not-found".to_owned()));
 }
 
 #[test]
 fn replacing_makes_new_versions_and_leaves_alone_what_is_the_same() {
     let bundle = bundle(&[line("free", &returns(0)), line("one", &returns(1)), line("TWO", &returns(2))]);
-    let shelf = StoreFixture::new();
-    let (one, two) = (shelf.tool("one", &returns(1)), shelf.tool("two", &returns(9)));
-    shelf.set_clock(50);
-    let imported = shelf.import_with(&bundle, OnConflict::Replace).unwrap();
+    let fixture = StoreFixture::new();
+    let (one, two) = (fixture.tool("one", &returns(1)), fixture.tool("two", &returns(9)));
+    fixture.set_clock(50);
+    let imported = fixture.import_with(&bundle, OnConflict::Replace).unwrap();
     let names = |tools: &[(toolcell::ToolName, toolcell::ToolId)]| {
         tools.iter().map(|(name, _)| name.to_string()).collect::<Vec<_>>()
     };
     assert_eq!((names(&imported.added), names(&imported.replaced)), (vec!["free".to_owned()], vec!["TWO".to_owned()]));
     assert_eq!(imported.unchanged, 1);
-    assert_eq!(shelf.history("one"), format!("created {} at 1000", one.short()));
+    assert_eq!(fixture.history("one"), format!("created {} at 1000", one.short()));
     let new = sample_tool("TWO", &returns(2)).id().short();
-    assert_eq!(shelf.history("two"), format!("created {} at 1001, replaced {new} at 50", two.short()));
+    assert_eq!(fixture.history("two"), format!("created {} at 1001, replaced {new} at 50", two.short()));
 }
 
 #[test]
@@ -284,54 +284,54 @@ fn one_tool_that_is_refused_keeps_all_others_out() {
 
 #[test]
 fn a_tool_comes_in_unverified_and_unapproved_whatever_was_known_of_it() {
-    let shelf = shelf_of_two();
-    let bundle = shelf.export(HistoryScope::Latest);
+    let fixture = shelf_of_two();
+    let bundle = fixture.export(HistoryScope::Latest);
     let one = sample_tool("one", &returns(1)).id();
     let grants = json!({"net": ["example.org"]});
     let decision = Decision::Approved;
-    let approval = Approval { tool: one, grants: grants.clone(), decision, by: "me".to_owned(), at: shelf.now() };
-    shelf.store().set_decision(&approval).unwrap();
-    shelf.store().set_status(one, Status::Pending).unwrap();
-    shelf.store().set_status(one, Status::Passed).unwrap();
-    shelf.run(one, None, 7, 7);
-    shelf.delete("one").unwrap();
-    shelf.import(&bundle).unwrap();
-    let entry = shelf.find("one").unwrap();
+    let approval = Approval { tool: one, grants: grants.clone(), decision, by: "me".to_owned(), at: fixture.now() };
+    fixture.store().set_decision(&approval).unwrap();
+    fixture.store().set_status(one, Status::Pending).unwrap();
+    fixture.store().set_status(one, Status::Passed).unwrap();
+    fixture.run(one, None, 7, 7);
+    fixture.delete("one").unwrap();
+    fixture.import(&bundle).unwrap();
+    let entry = fixture.find("one").unwrap();
     assert_eq!((entry.status, entry.runs), (Status::Unverified, 1));
-    assert_eq!(shelf.store().decision(one, &grants).unwrap(), None);
+    assert_eq!(fixture.store().decision(one, &grants).unwrap(), None);
 
     // An import does not change existing tools.
-    shelf.store().set_decision(&approval).unwrap();
-    shelf.store().set_status(one, Status::Pending).unwrap();
-    shelf.import(&bundle).unwrap();
-    assert_eq!(shelf.find("one").unwrap().status, Status::Pending);
-    assert_eq!(shelf.store().decision(one, &grants).unwrap(), Some(Decision::Approved));
+    fixture.store().set_decision(&approval).unwrap();
+    fixture.store().set_status(one, Status::Pending).unwrap();
+    fixture.import(&bundle).unwrap();
+    assert_eq!(fixture.find("one").unwrap().status, Status::Pending);
+    assert_eq!(fixture.store().decision(one, &grants).unwrap(), Some(Decision::Approved));
 }
 
 #[test]
 fn an_import_does_not_take_a_refusal_back() {
-    let shelf = shelf_of_two();
-    let bundle = shelf.export(HistoryScope::Latest);
+    let fixture = shelf_of_two();
+    let bundle = fixture.export(HistoryScope::Latest);
     let one = sample_tool("one", &returns(1)).id();
     let grants = json!({"net": ["example.org"]});
     let decision = Decision::Refused;
-    let refusal = Approval { tool: one, grants: grants.clone(), decision, by: "me".to_owned(), at: shelf.now() };
-    shelf.store().set_decision(&refusal).unwrap();
-    shelf.delete("one").unwrap();
-    shelf.import(&bundle).unwrap();
-    assert!(shelf.find("one").unwrap().has_decision);
+    let refusal = Approval { tool: one, grants: grants.clone(), decision, by: "me".to_owned(), at: fixture.now() };
+    fixture.store().set_decision(&refusal).unwrap();
+    fixture.delete("one").unwrap();
+    fixture.import(&bundle).unwrap();
+    assert!(fixture.find("one").unwrap().has_decision);
     for grants in [&grants, &json!({})] {
-        assert_eq!(shelf.store().decision(one, grants).unwrap(), Some(Decision::Refused));
+        assert_eq!(fixture.store().decision(one, grants).unwrap(), Some(Decision::Refused));
     }
 }
 
 #[test]
 fn a_tool_that_somebody_quarantined_stays_so() {
-    let shelf = shelf_of_two();
-    let bundle = shelf.export(HistoryScope::Latest);
+    let fixture = shelf_of_two();
+    let bundle = fixture.export(HistoryScope::Latest);
     let one = sample_tool("one", &returns(1)).id();
-    shelf.store().set_status(one, Status::Quarantined).unwrap();
-    shelf.delete("one").unwrap();
-    shelf.import(&bundle).unwrap();
-    assert_eq!(shelf.find("one").unwrap().status, Status::Quarantined);
+    fixture.store().set_status(one, Status::Quarantined).unwrap();
+    fixture.delete("one").unwrap();
+    fixture.import(&bundle).unwrap();
+    assert_eq!(fixture.find("one").unwrap().status, Status::Quarantined);
 }

@@ -32,38 +32,38 @@ fn a_granted_timer_exists_and_fires() {
 
 #[test]
 fn timers_fire_in_the_order_of_their_times() {
-    let world = SandboxFixture::new().operations(&Timers).script(
+    let fixture = SandboxFixture::new().operations(&Timers).script(
         "function execute() { const seen = []; return new Promise((done) => { \
            setTimeout(() => { seen.push('c'); done(seen) }, 30); setTimeout((x) => seen.push(x), 1, 'a'); \
            const never = setTimeout(() => seen.push('never'), 5); clearTimeout(never); \
            let n = 0; const every = setInterval(() => { seen.push('b'); if (++n === 2) clearInterval(every) }, 4); }) }",
     );
-    assert_eq!(world.returns(), r#"["a","b","b","c"]"#);
+    assert_eq!(fixture.returns(), r#"["a","b","b","c"]"#);
 }
 
 #[test]
 fn an_abort_signal_follows_a_timer() {
-    let world = SandboxFixture::new().operations(&Timers).script(
+    let fixture = SandboxFixture::new().operations(&Timers).script(
         "async function execute() { const controller = new AbortController(); const timer = setTimeout(() => controller.abort(), 5); \
          try { await new Promise((_, fail) => controller.signal.addEventListener('abort', () => fail(controller.signal.reason))); } \
          catch (error) { return error.name; } finally { clearTimeout(timer); } }",
     );
-    assert_eq!(world.returns(), r#""AbortError""#);
+    assert_eq!(fixture.returns(), r#""AbortError""#);
 }
 
 #[test]
 fn the_deadline_and_a_cancellation_end_a_wait() {
     let source = "const execute = () => new Promise((done) => setTimeout(done, 100_000))";
-    let world = SandboxFixture::new().script(source).operations(&Timers).timeout(50);
-    assert_eq!(world.stops(), Stop::Deadline { limit: Duration::from_millis(50) });
+    let fixture = SandboxFixture::new().script(source).operations(&Timers).timeout(50);
+    assert_eq!(fixture.stops(), Stop::Deadline { limit: Duration::from_millis(50) });
 
     let token = CancelToken::new();
-    let world = SandboxFixture::new().script(source).operations(&Timers).cancelled_by(&token);
-    let prepared = world.prepare().unwrap();
+    let fixture = SandboxFixture::new().script(source).operations(&Timers).cancelled_by(&token);
+    let prepared = fixture.prepare().unwrap();
     std::thread::scope(|scope| {
         let canceller = token.clone();
         scope.spawn(move || canceller.cancel());
-        assert_eq!(world.call(&prepared, "{}").outcome, Outcome::Stopped(Stop::Cancelled));
+        assert_eq!(fixture.call(&prepared, "{}").outcome, Outcome::Stopped(Stop::Cancelled));
     });
 }
 
@@ -105,11 +105,11 @@ impl HostCallDriver for BackwardsCall {
 
 #[test]
 fn results_are_seen_in_the_order_in_which_the_host_gives_them() {
-    let world = SandboxFixture::new().operations(&Backwards).script(
+    let fixture = SandboxFixture::new().operations(&Backwards).script(
         "function execute() { const seen = []; return new Promise((done) => { for (let i = 1; i <= 4; i++) \
            setTimeout(() => { seen.push(i); if (seen.length === 2) done(seen) }, i) }) }",
     );
-    assert_eq!(world.returns(), "[4,2]");
+    assert_eq!(fixture.returns(), "[4,2]");
 }
 
 #[test]
@@ -117,12 +117,12 @@ fn partial_results_stream_while_the_tool_runs() {
     let seen: Arc<Mutex<Vec<String>>> = Arc::default();
     let writer = Arc::clone(&seen);
     let sink: PartialResultSink = Arc::new(move |json: &str| writer.lock().unwrap().push(json.to_owned()));
-    let mut world = SandboxFixture::new().script(
+    let mut fixture = SandboxFixture::new().script(
         "export default (pi) => ({ name: 'slow', execute(id, params, onUpdate) { for (let i = 0; i < 3; i++) onUpdate({ i }); return id } })",
     );
-    world.run.partial_sink = Some(&sink);
-    world.run.call_id = "call-7";
-    assert_eq!(world.returns(), r#""call-7""#);
+    fixture.run.partial_sink = Some(&sink);
+    fixture.run.call_id = "call-7";
+    assert_eq!(fixture.returns(), r#""call-7""#);
     assert_eq!(*seen.lock().unwrap(), [r#"{"i":0}"#, r#"{"i":1}"#, r#"{"i":2}"#]);
 }
 
@@ -145,25 +145,26 @@ fn a_factory_gets_no_processes_and_nobody_to_ask() {
 
 #[test]
 fn a_real_clock_is_read_anew_and_does_not_go_back() {
-    let told = Mutex::new([1_000_400, 1_002_900, 1_000_000, 5_000_000].into_iter());
-    let clock: WallClock = Arc::new(move || Duration::from_micros(told.lock().unwrap().next().unwrap_or(9_000_000)));
-    let mut world = SandboxFixture::new()
+    let clock_readings = Mutex::new([1_000_400, 1_002_900, 1_000_000, 5_000_000].into_iter());
+    let clock: WallClock =
+        Arc::new(move || Duration::from_micros(clock_readings.lock().unwrap().next().unwrap_or(9_000_000)));
+    let mut fixture = SandboxFixture::new()
         .script("const execute = () => [Date.now(), Date.now(), Date.now(), new Date().getTime(), Date.now()]");
-    world.run.wall_clock = Some(&clock);
-    let report = world.run_text("{}");
+    fixture.run.wall_clock = Some(&clock);
+    let report = fixture.run_text("{}");
     assert_eq!(returned(&report), "[1000,1002,1002,5000,9000]");
-    let said: Vec<(u128, u64)> =
+    let observed: Vec<(u128, u64)> =
         report.readings.iter().map(|ClockReading { at, times }| (at.as_millis(), *times)).collect();
-    assert_eq!(said, [(1000, 1), (1002, 2), (5000, 1), (9000, 1)]);
+    assert_eq!(observed, [(1000, 1), (1002, 2), (5000, 1), (9000, 1)]);
 }
 
 #[test]
 fn a_clock_that_is_read_at_the_top_level_is_read_in_each_call() {
     let clock: WallClock = Arc::new(|| Duration::from_secs(7));
-    let mut world = SandboxFixture::new().script("const at = Date.now(); const execute = () => at");
-    world.run.wall_clock = Some(&clock);
-    let prepared = world.prepare().unwrap();
+    let mut fixture = SandboxFixture::new().script("const at = Date.now(); const execute = () => at");
+    fixture.run.wall_clock = Some(&clock);
+    let prepared = fixture.prepare().unwrap();
     assert!(!prepared.is_snapshot());
-    let report = world.call(&prepared, "{}");
+    let report = fixture.call(&prepared, "{}");
     assert_eq!((returned(&report).as_str(), report.readings.len()), ("7000", 1));
 }

@@ -91,9 +91,9 @@ fn limits_are_hit_at_the_same_place_on_all_images() {
         "function execute() { let depth = 0; const f = () => { depth++; f() }; try { f() } catch { return depth } }",
     ] {
         let run = |kind: ImageKind| {
-            let mut world = SandboxFixture::new().script(source).on_image(kind).fuel(50_000_000);
-            world.budget.memory = 16 << 20;
-            facts(world.run_text("{}"))
+            let mut fixture = SandboxFixture::new().script(source).on_image(kind).fuel(50_000_000);
+            fixture.budget.memory = 16 << 20;
+            facts(fixture.run_text("{}"))
         };
         let first = run(ImageKind::Roomy);
         assert_eq!(run(ImageKind::Bounded), first, "{source}");
@@ -105,21 +105,22 @@ fn limits_are_hit_at_the_same_place_on_all_images() {
 fn the_clock_starts_at_the_runs_time_and_moves_on_with_fuel() {
     let source =
         "function execute() { const a = Date.now(); for (let i = 0; i < 1_000_000; i++); return [a, Date.now() - a] }";
-    let world = SandboxFixture::new().script(source).started_at(1_234_567_890_123);
-    let first = world.returns();
+    let fixture = SandboxFixture::new().script(source).started_at(1_234_567_890_123);
+    let first = fixture.returns();
     let (start, spent) = first.trim_matches(['[', ']']).split_once(',').unwrap();
     assert_eq!(start, "1234567890123");
     assert!((1..1000).contains(&spent.parse::<u32>().unwrap()), "{spent}");
-    assert_eq!(world.returns(), first);
+    assert_eq!(fixture.returns(), first);
     assert_eq!(SandboxFixture::new().script("const execute = () => new Date().getTimezoneOffset()").returns(), "0");
 }
 
 #[test]
 fn random_numbers_come_from_the_seed() {
-    let world = |seed| SandboxFixture::new().script("const execute = () => [Math.random(), Math.random()]").seed(seed);
-    let first = world(1).returns();
-    assert_eq!(world(1).returns(), first);
-    assert_ne!(world(2).returns(), first);
+    let fixture =
+        |seed| SandboxFixture::new().script("const execute = () => [Math.random(), Math.random()]").seed(seed);
+    let first = fixture(1).returns();
+    assert_eq!(fixture(1).returns(), first);
+    assert_ne!(fixture(2).returns(), first);
     let (a, b) = first.trim_matches(['[', ']']).split_once(',').unwrap();
     assert_ne!(a, b);
 }
@@ -131,13 +132,13 @@ fn time_and_chance_at_the_top_level_belong_to_each_run() {
         ("const at = Math.random(); const execute = () => at", false),
         ("const at = 5; const execute = () => at", true),
     ] {
-        let world = SandboxFixture::new().script(source).seed(1).started_at(1000);
-        let prepared = world.prepare().unwrap();
+        let fixture = SandboxFixture::new().script(source).seed(1).started_at(1000);
+        let prepared = fixture.prepare().unwrap();
         assert_eq!(prepared.is_snapshot(), snapshot, "{source}");
         let later = SandboxFixture::new().seed(2).started_at(2000);
-        let (first, second) = (returned(&world.call(&prepared, "{}")), returned(&later.call(&prepared, "{}")));
+        let (first, second) = (returned(&fixture.call(&prepared, "{}")), returned(&later.call(&prepared, "{}")));
         assert_eq!(first == second, snapshot, "{source}: {first} {second}");
-        assert_eq!(returned(&world.call(&prepared, "{}")), first);
+        assert_eq!(returned(&fixture.call(&prepared, "{}")), first);
     }
 }
 

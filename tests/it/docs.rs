@@ -56,8 +56,8 @@ fn commands_of(text: &str) -> Vec<(String, String)> {
 }
 
 /// Whether the output matches; `…` stands for any text.
-fn is_match(said: &str, expected: &str) -> bool {
-    let mut rest = said;
+fn is_match(actual: &str, expected: &str) -> bool {
+    let mut rest = actual;
     for (at, part) in expected.split('…').enumerate() {
         match rest.find(part) {
             Some(0) => rest = &rest[part.len()..],
@@ -166,8 +166,8 @@ fn run_page(page: &str) {
         let Ok(out) = std::fs::read_to_string(output.join(format!("{at}.out"))) else {
             panic!("{page}: $ {command}\nwas not reached within {PAGE_TIMEOUT:?}");
         };
-        let said = out + &std::fs::read_to_string(output.join(format!("{at}.err"))).unwrap();
-        assert!(is_match(&said, expected), "{page}: $ {command}\n{said}\nexpected:\n{expected}");
+        let actual = out + &std::fs::read_to_string(output.join(format!("{at}.err"))).unwrap();
+        assert!(is_match(&actual, expected), "{page}: $ {command}\n{actual}\nexpected:\n{expected}");
     }
     assert!(!timed_out, "{page}: the last command did not end within {PAGE_TIMEOUT:?}");
 }

@@ -12,8 +12,8 @@ fn holds(name: &str) {
     let mut fuel = None;
     for kind in ImageKind::ALL {
         let mut fixture = HostileFixture::read(&path);
-        fixture.world = fixture.world.on_image(kind).fuel(2_000_000_000);
-        let report = fixture.world.run_text(&fixture.params);
+        fixture.sandbox = fixture.sandbox.on_image(kind).fuel(2_000_000_000);
+        let report = fixture.sandbox.run_text(&fixture.params);
         let burned = (report.usage.fuel, report.usage.load_fuel);
         assert!(fixture.matches(&fate_of(&report)), "{name} on {kind:?}: {}", fate_of(&report));
         assert_eq!(*fuel.get_or_insert(burned), burned, "{name} on {kind:?}");
@@ -121,11 +121,11 @@ fn a_small_script_loads_for_little_fuel() {
 fn the_manifest_is_no_part_of_a_call() {
     let source = |body: &str| format!("const at = Date.now(); export default {{ description: 'd', {body} }}");
     let described = source("get parameters() { console.log('asked'); return {} }, execute: () => at");
-    let world = SandboxFixture::new().script(described);
-    let prepared = world.prepare().unwrap();
+    let sandbox = SandboxFixture::new().script(described);
+    let prepared = sandbox.prepare().unwrap();
     assert!(!prepared.is_snapshot());
     assert_eq!(prepared.manifest().as_str(), r#"{"shape":"object","tools":[{"description":"d","parameters":{}}]}"#);
-    let report = world.call(&prepared, "{}");
+    let report = sandbox.call(&prepared, "{}");
     assert_eq!((report.usage.load_fuel, returned(&report).as_str()), (prepared.load_fuel(), "0"));
     let plain = SandboxFixture::new().script("const execute = () => 1").prepare().unwrap();
     assert_eq!(plain.manifest().as_str(), r#"{"shape":"function","tools":[{}]}"#);
@@ -151,22 +151,22 @@ fn a_poisoned_prototype_neither_stops_loading_nor_sees_the_manifest() {
     for poison in POISONS {
         // `seen` records without using the modified prototypes.
         let head = format!("const seen = {{ n: 0, push() {{ this.n++ }} }}; {poison};");
-        let world = SandboxFixture::new().script(format!("{head} function execute() {{ return 'ok ' + seen.n }}"));
-        assert_eq!(world.returns(), r#""ok 0""#, "{poison}");
-        let prepared = world.prepare().unwrap();
+        let sandbox = SandboxFixture::new().script(format!("{head} function execute() {{ return 'ok ' + seen.n }}"));
+        assert_eq!(sandbox.returns(), r#""ok 0""#, "{poison}");
+        let prepared = sandbox.prepare().unwrap();
         assert_eq!(prepared.manifest().as_str(), r#"{"shape":"function","tools":[{}]}"#, "{poison}");
 
         let object = format!("{head} export default {{ description: 'd', execute: () => 'ok ' + seen.n }}");
-        let world = SandboxFixture::new().script(object);
-        assert_eq!(world.returns(), r#""ok 0""#, "{poison}");
-        let manifest = world.prepare().unwrap().manifest().as_str().to_owned();
+        let sandbox = SandboxFixture::new().script(object);
+        assert_eq!(sandbox.returns(), r#""ok 0""#, "{poison}");
+        let manifest = sandbox.prepare().unwrap().manifest().as_str().to_owned();
         assert_eq!(manifest, r#"{"shape":"object","tools":[{"description":"d"}]}"#, "{poison}");
 
         let tools = "[{ name: 'a', execute: () => seen.n }, { name: 'b', execute: () => seen.n }]";
-        let mut world = SandboxFixture::new().script(format!("{head} export default (pi) => {tools}"));
-        world.run.tool = Some("b");
-        assert_eq!(world.returns(), "0", "{poison}");
-        let manifest = world.prepare().unwrap().manifest().as_str().to_owned();
+        let mut sandbox = SandboxFixture::new().script(format!("{head} export default (pi) => {tools}"));
+        sandbox.run.tool = Some("b");
+        assert_eq!(sandbox.returns(), "0", "{poison}");
+        let manifest = sandbox.prepare().unwrap().manifest().as_str().to_owned();
         assert_eq!(manifest, r#"{"shape":"factory","tools":[{"name":"a"},{"name":"b"}]}"#, "{poison}");
     }
 }

@@ -13,28 +13,28 @@ pub(crate) const NAMES: [&str; 4] = ["hit", "other", "gone", "shared"];
 
 /// Creates a closed store. The damage is done to `hit`. `hit` and `other` have histories, `gone`
 /// was deleted, and `shared` has the same source as `other`.
-pub(crate) fn shelf() -> StoreFixture {
-    let mut shelf = StoreFixture::new();
-    shelf.tool("hit", &returns(1));
-    shelf.tool("other", &returns(2));
-    shelf.tool("gone", &returns(3));
-    shelf.tool("shared", &returns(4));
-    shelf.delete("gone").unwrap();
-    shelf.delete("hit").unwrap();
-    shelf.undelete("hit").unwrap();
-    shelf.replace("other", &returns(4));
-    let hit = shelf.replace("hit", &returns(5));
-    shelf.run(hit, None, 10, 10);
-    shelf.close();
-    shelf
+pub(crate) fn fixture() -> StoreFixture {
+    let mut fixture = StoreFixture::new();
+    fixture.tool("hit", &returns(1));
+    fixture.tool("other", &returns(2));
+    fixture.tool("gone", &returns(3));
+    fixture.tool("shared", &returns(4));
+    fixture.delete("gone").unwrap();
+    fixture.delete("hit").unwrap();
+    fixture.undelete("hit").unwrap();
+    fixture.replace("other", &returns(4));
+    let hit = fixture.replace("hit", &returns(5));
+    fixture.run(hit, None, 10, 10);
+    fixture.close();
+    fixture
 }
 
 /// Returns the state of all names but `hit`.
-fn others(shelf: &StoreFixture) -> Vec<String> {
-    shelf.state(NAMES.into_iter().skip(1))
+fn others(fixture: &StoreFixture) -> Vec<String> {
+    fixture.state(NAMES.into_iter().skip(1))
 }
 
-fn told(health: &FsckReport) -> String {
+fn describe(health: &FsckReport) -> String {
     let problems = health.problems.iter().map(|problem| format!("{}: {}", problem.what, problem.wrong));
     problems.collect::<Vec<_>>().join("\n")
 }
@@ -48,22 +48,22 @@ fn contents(folder: &Path) -> Vec<(std::path::PathBuf, Vec<u8>)> {
 /// afterwards. The test checks the state of `hit`.
 #[track_caller]
 pub(crate) fn mended(damage: impl FnOnce(&StoreFixture), words: &str) -> StoreFixture {
-    let mut shelf = shelf();
-    shelf.reopen();
-    let before = others(&shelf);
-    shelf.close();
-    damage(&shelf);
-    let files = contents(&shelf.path().join("objects"));
-    let health = shelf.check();
-    assert!(!health.is_healthy() && told(&health).contains(words), "{}", told(&health));
-    assert_eq!(contents(&shelf.path().join("objects")), files, "looking changed something");
-    let health = shelf.repair();
-    assert!(health.is_healthy() && told(&health).contains(words), "{:#?}", health.problems);
-    let health = shelf.check();
+    let mut fixture = fixture();
+    fixture.reopen();
+    let before = others(&fixture);
+    fixture.close();
+    damage(&fixture);
+    let files = contents(&fixture.path().join("objects"));
+    let health = fixture.check();
+    assert!(!health.is_healthy() && describe(&health).contains(words), "{}", describe(&health));
+    assert_eq!(contents(&fixture.path().join("objects")), files, "looking changed something");
+    let health = fixture.repair();
+    assert!(health.is_healthy() && describe(&health).contains(words), "{:#?}", health.problems);
+    let health = fixture.check();
     assert!(health.problems.is_empty(), "{:#?}", health.problems);
-    shelf.reopen();
-    assert_eq!(others(&shelf), before);
-    shelf
+    fixture.reopen();
+    assert_eq!(others(&fixture), before);
+    fixture
 }
 
 /// Flips one bit in the middle of a file.
@@ -92,93 +92,94 @@ const DAMAGES: [fn(&Path); 4] = [flip, cut, empty, delete];
 
 #[test]
 fn a_store_that_is_whole_is_good() {
-    let shelf = shelf();
-    let health = shelf.check();
+    let fixture = fixture();
+    let health = fixture.check();
     assert!(health.is_healthy());
     // Five distinct sources, and a version for each of nine steps.
     assert_eq!((health.tools, health.objects, health.unreferenced, health.quarantined), (3, 14, 0, 0));
-    assert_eq!(shelf.repair(), health);
+    assert_eq!(fixture.repair(), health);
 }
 
 #[test]
 fn a_tool_whose_source_is_damaged_is_quarantined_until_it_is_created_again() {
     for damage in DAMAGES {
-        let shelf = mended(|shelf| damage(&shelf.source_object(&returns(5))), "its source is lost");
-        let entry = shelf.find("hit").unwrap();
+        let fixture = mended(|fixture| damage(&fixture.source_object(&returns(5))), "its source is lost");
+        let entry = fixture.find("hit").unwrap();
         assert_eq!((entry.status, entry.runs), (Status::Quarantined, 1));
-        assert!(shelf.source("hit").starts_with("integrity: "), "{}", shelf.source("hit"));
-        assert!(shelf.quarantined().len() == 1 || !shelf.source_object(&returns(5)).exists());
+        assert!(fixture.source("hit").starts_with("integrity: "), "{}", fixture.source("hit"));
+        assert!(fixture.quarantined().len() == 1 || !fixture.source_object(&returns(5)).exists());
         // An export contains the other tools without it.
-        assert_eq!(Import::read(&shelf.export(HistoryScope::Latest)).unwrap().tools().len(), 2);
-        shelf.insert(&sample_tool("hit", &returns(5)), OnConflict::Refuse).unwrap();
-        assert_eq!(shelf.source("hit"), returns(5));
-        assert_eq!(shelf.find("hit").unwrap().status, Status::Unverified);
+        assert_eq!(Import::read(&fixture.export(HistoryScope::Latest)).unwrap().tools().len(), 2);
+        fixture.insert(&sample_tool("hit", &returns(5)), OnConflict::Refuse).unwrap();
+        assert_eq!(fixture.source("hit"), returns(5));
+        assert_eq!(fixture.find("hit").unwrap().status, Status::Unverified);
     }
 }
 
 #[test]
 fn a_tool_whose_source_is_damaged_comes_back_with_an_import() {
-    let mut shelf = shelf();
-    shelf.reopen();
-    let bundle = shelf.export(HistoryScope::Latest);
-    shelf.close();
-    delete(&shelf.source_object(&returns(5)));
-    shelf.repair();
-    shelf.reopen();
-    let imported = shelf.import(&bundle).unwrap();
+    let mut fixture = fixture();
+    fixture.reopen();
+    let bundle = fixture.export(HistoryScope::Latest);
+    fixture.close();
+    delete(&fixture.source_object(&returns(5)));
+    fixture.repair();
+    fixture.reopen();
+    let imported = fixture.import(&bundle).unwrap();
     assert_eq!((imported.added.len(), imported.replaced.len(), imported.unchanged), (0, 1, 2));
-    assert_eq!((shelf.source("hit"), shelf.find("hit").unwrap().status), (returns(5), Status::Unverified));
+    assert_eq!((fixture.source("hit"), fixture.find("hit").unwrap().status), (returns(5), Status::Unverified));
 }
 
 #[test]
 fn a_name_whose_last_version_is_damaged_is_free_until_it_is_created_again() {
     for damage in DAMAGES {
-        let shelf = mended(|shelf| damage(&shelf.version_object("hit", "replaced")), "its metadata is lost");
-        assert_eq!(shelf.source("hit"), "tool-not-found");
-        shelf.insert(&sample_tool("hit", &returns(5)), OnConflict::Refuse).unwrap();
-        assert_eq!(shelf.source("hit"), returns(5));
-        let entry = shelf.find("hit").unwrap();
+        let fixture = mended(|fixture| damage(&fixture.version_object("hit", "replaced")), "its metadata is lost");
+        assert_eq!(fixture.source("hit"), "tool-not-found");
+        fixture.insert(&sample_tool("hit", &returns(5)), OnConflict::Refuse).unwrap();
+        assert_eq!(fixture.source("hit"), returns(5));
+        let entry = fixture.find("hit").unwrap();
         assert_eq!((entry.status, entry.runs), (Status::Unverified, 1));
-        assert!(shelf.check().problems.is_empty());
+        assert!(fixture.check().problems.is_empty());
     }
 }
 
 #[test]
 fn a_step_that_is_lost_from_a_history_is_told_and_the_others_stay() {
     for damage in DAMAGES {
-        let mut shelf = mended(|shelf| damage(&shelf.version_object("hit", "deleted")), "this history step is lost");
-        assert_eq!((shelf.source("hit"), shelf.find("hit").unwrap().status), (returns(5), Status::Unverified));
-        shelf.roll_back("hit", 1).unwrap();
-        shelf.roll_back("hit", 4).unwrap();
-        let before = others(&shelf);
-        shelf.close();
-        delete(&shelf.path().join("index.sqlite"));
-        assert!(shelf.repair().is_healthy());
-        assert!(shelf.check().problems.is_empty());
-        shelf.reopen();
-        assert_eq!((shelf.source("hit"), others(&shelf)), (returns(5), before));
+        let mut fixture =
+            mended(|fixture| damage(&fixture.version_object("hit", "deleted")), "this history step is lost");
+        assert_eq!((fixture.source("hit"), fixture.find("hit").unwrap().status), (returns(5), Status::Unverified));
+        fixture.roll_back("hit", 1).unwrap();
+        fixture.roll_back("hit", 4).unwrap();
+        let before = others(&fixture);
+        fixture.close();
+        delete(&fixture.path().join("index.sqlite"));
+        assert!(fixture.repair().is_healthy());
+        assert!(fixture.check().problems.is_empty());
+        fixture.reopen();
+        assert_eq!((fixture.source("hit"), others(&fixture)), (returns(5), before));
     }
 }
 
 #[test]
 fn what_the_index_keeps_until_the_next_sync_is_made_again() {
     for damage in DAMAGES {
-        let mut shelf = StoreFixture::with_settings(Settings::default());
-        shelf.tool("hit", &returns(1));
-        shelf.close();
-        let version = shelf.version_object("hit", "created");
-        damage(&shelf.source_object(&returns(1)));
+        let mut fixture = StoreFixture::with_settings(Settings::default());
+        fixture.tool("hit", &returns(1));
+        fixture.close();
+        let version = fixture.version_object("hit", "created");
+        damage(&fixture.source_object(&returns(1)));
         damage(&version);
-        shelf.repair();
-        assert!(shelf.check().problems.is_empty());
-        shelf.reopen();
-        assert_eq!((shelf.source("hit"), shelf.find("hit").unwrap().status), (returns(1), Status::Unverified));
-        shelf.close();
+        fixture.repair();
+        assert!(fixture.check().problems.is_empty());
+        fixture.reopen();
+        assert_eq!((fixture.source("hit"), fixture.find("hit").unwrap().status), (returns(1), Status::Unverified));
+        fixture.close();
         // Reading the tool restores the object too.
-        delete(&shelf.source_object(&returns(1)));
-        shelf.reopen();
-        assert_eq!(shelf.source("hit"), returns(1));
-        assert!(shelf.source_object(&returns(1)).exists());
+        delete(&fixture.source_object(&returns(1)));
+        fixture.reopen();
+        assert_eq!(fixture.source("hit"), returns(1));
+        assert!(fixture.source_object(&returns(1)).exists());
     }
 }
 
@@ -186,44 +187,44 @@ fn what_the_index_keeps_until_the_next_sync_is_made_again() {
 fn what_does_not_belong_there_is_put_aside() {
     let strangers = ["x", "ab/x", "zz/y", "AB/cd", "ab/0123", "objects/ab/cd"];
     for stranger in strangers {
-        let plant = |shelf: &StoreFixture| {
-            let path = shelf.path().join("objects").join(stranger);
+        let plant = |fixture: &StoreFixture| {
+            let path = fixture.path().join("objects").join(stranger);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, "mine").unwrap();
         };
-        let shelf = mended(plant, "does not belong there");
-        let kept: Vec<Vec<u8>> = shelf.quarantined().iter().map(|path| fs::read(path).unwrap()).collect();
+        let fixture = mended(plant, "does not belong there");
+        let kept: Vec<Vec<u8>> = fixture.quarantined().iter().map(|path| fs::read(path).unwrap()).collect();
         assert_eq!(kept, [b"mine"], "{stranger}");
-        assert_eq!(shelf.source("hit"), returns(5));
+        assert_eq!(fixture.source("hit"), returns(5));
     }
 }
 
 #[test]
 fn nothing_that_was_put_aside_is_put_aside_over() {
-    let mut shelf = shelf();
-    let source = shelf.source_object(&returns(5));
+    let mut fixture = fixture();
+    let source = fixture.source_object(&returns(5));
     for damaged in ["first", "second"] {
         overwrite(&source, damaged.as_bytes());
-        shelf.repair();
+        fixture.repair();
     }
-    shelf.reopen();
-    let mut kept: Vec<String> = shelf.quarantined().iter().map(|path| fs::read_to_string(path).unwrap()).collect();
+    fixture.reopen();
+    let mut kept: Vec<String> = fixture.quarantined().iter().map(|path| fs::read_to_string(path).unwrap()).collect();
     kept.sort();
     assert_eq!(kept, ["first", "second"]);
 }
 
 #[test]
 fn what_nobody_finished_writing_harms_nobody() {
-    let mut shelf = shelf();
+    let mut fixture = fixture();
     for name in ["1.0", "index.sqlite", "index.sqlite-journal", "toolcell-store.7"] {
-        fs::write(shelf.path().join("tmp").join(name), "half").unwrap();
+        fs::write(fixture.path().join("tmp").join(name), "half").unwrap();
     }
-    assert!(shelf.check().is_healthy());
-    delete(&shelf.path().join("index.sqlite"));
-    assert!(shelf.repair().is_healthy());
-    shelf.reopen();
+    assert!(fixture.check().is_healthy());
+    delete(&fixture.path().join("index.sqlite"));
+    assert!(fixture.repair().is_healthy());
+    fixture.reopen();
     assert_eq!(
-        (shelf.source("hit"), shelf.tool("new", &returns(9))),
+        (fixture.source("hit"), fixture.tool("new", &returns(9))),
         (returns(5), sample_tool("new", &returns(9)).id())
     );
 }

@@ -191,13 +191,13 @@ fn the_console_is_captured() {
 
 #[test]
 fn nothing_of_one_call_is_seen_by_the_next() {
-    let world = SandboxFixture::new().script(
+    let fixture = SandboxFixture::new().script(
         "let calls = 0; function execute() { calls++; Object.prototype.left = 1; this.behind = 1; Array.prototype.push = null; \
          return [calls, typeof behind]; }",
     );
-    let prepared = world.prepare().unwrap();
+    let prepared = fixture.prepare().unwrap();
     for _ in 0..3 {
-        assert_eq!(crate::fixtures::sandbox::returned(&world.call(&prepared, "{}")), r#"[1,"number"]"#);
+        assert_eq!(crate::fixtures::sandbox::returned(&fixture.call(&prepared, "{}")), r#"[1,"number"]"#);
     }
     assert_eq!(eval("[({}).left, typeof behind, [].push(1)]"), r#"[null,"undefined",1]"#);
 }

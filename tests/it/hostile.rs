@@ -14,14 +14,14 @@ pub(crate) struct HostileFixture {
     name: String,
     expect: String,
     pub(crate) params: String,
-    pub(crate) world: SandboxFixture<'static>,
+    pub(crate) sandbox: SandboxFixture<'static>,
 }
 
 impl HostileFixture {
     pub(crate) fn read(path: &Path) -> Self {
-        let mut world = SandboxFixture::new().file(path);
-        world.budget.fuel = 2_000_000_000;
-        world.budget.deadline = Duration::from_secs(10);
+        let mut sandbox = SandboxFixture::new().file(path);
+        sandbox.budget.fuel = 2_000_000_000;
+        sandbox.budget.deadline = Duration::from_secs(10);
         let source = std::fs::read_to_string(path).unwrap();
         let header: Vec<&str> = source.lines().map_while(|line| line.strip_prefix("// ")).collect();
         let directive =
@@ -31,18 +31,18 @@ impl HostileFixture {
             let value: u64 = value.parse().unwrap();
             let bytes = usize::try_from(value).unwrap();
             match name {
-                "fuel" => world.budget.fuel = value,
-                "timeout_ms" => world.budget.deadline = Duration::from_millis(value),
-                "memory_mb" => world.budget.memory = bytes << 20,
-                "output_bytes" => world.budget.output = bytes,
-                "console_bytes" => world.budget.console = bytes,
-                "operations" => world.budget.operations = u32::try_from(value).unwrap(),
+                "fuel" => sandbox.budget.fuel = value,
+                "timeout_ms" => sandbox.budget.deadline = Duration::from_millis(value),
+                "memory_mb" => sandbox.budget.memory = bytes << 20,
+                "output_bytes" => sandbox.budget.output = bytes,
+                "console_bytes" => sandbox.budget.console = bytes,
+                "operations" => sandbox.budget.operations = u32::try_from(value).unwrap(),
                 other => panic!("{}: unknown budget `{other}`", path.display()),
             }
         }
         match directive("grants").as_deref() {
             None => {}
-            Some("timers") => world = world.operations(&Timers),
+            Some("timers") => sandbox = sandbox.operations(&Timers),
             Some(other) => panic!("{}: unknown grant `{other}`", path.display()),
         }
         let repeated = directive("params-repeat").map(|parts| {
@@ -54,7 +54,7 @@ impl HostileFixture {
             name: stem(path),
             expect: directive("expect").unwrap_or_else(|| panic!("{} states no fate", path.display())),
             params: repeated.or_else(|| directive("params")).unwrap_or_else(|| "{}".to_owned()),
-            world,
+            sandbox,
         }
     }
 
@@ -63,7 +63,7 @@ impl HostileFixture {
         if let Err(error) = Params::parse(&*self.params) {
             return format!("refused({})", error.code());
         }
-        match self.world.run_text(&self.params).outcome {
+        match self.sandbox.run_text(&self.params).outcome {
             Outcome::Returned(None) => "returned(undefined)".to_owned(),
             Outcome::Returned(Some(value)) => format!("returned({value})"),
             Outcome::Threw(thrown) => format!("threw({}: {})", thrown.name, thrown.message),
@@ -103,7 +103,7 @@ fn attack(class: &str) {
             let shown: String = fate.chars().take(300).collect();
             misses.push(format!("{}: expected {}, it {shown}", fixture.name, fixture.expect));
         }
-        if took > fixture.world.budget.deadline * 2 + Duration::from_millis(1500) {
+        if took > fixture.sandbox.budget.deadline * 2 + Duration::from_millis(1500) {
             misses.push(format!("{}: answered after {took:?}", fixture.name));
         }
         let after = next.call(&next_prepared, r#"{"a": 40, "b": 2}"#);
@@ -143,9 +143,9 @@ attacks! {
 
 #[test]
 fn a_deadline_is_met_within_20_ms_of_native_code() {
-    let world =
+    let sandbox =
         SandboxFixture::new().script("const execute = () => { for (;;); }").fuel(1_000_000_000_000).timeout(100);
-    let report = world.run_text("{}");
+    let report = sandbox.run_text("{}");
     assert_eq!(report.outcome, Outcome::Stopped(Stop::Deadline { limit: Duration::from_millis(100) }));
     // The test machine may be busy. The bound that holds on an idle machine is a row of `make
     // bench`.

@@ -64,10 +64,10 @@ fn run_begins(jail: &Jail, timeout: u64, then: impl Fn() + Send + Sync + 'static
         assert_eq!(json, "\"began\"");
         then();
     });
-    let mut world =
+    let mut fixture =
         SandboxFixture::new().script(BEGINS).fuel(1_000_000_000_000_000).timeout(timeout).cancelled_by(cancel);
-    world.run.partial_sink = Some(&sink);
-    world.run_in(jail, "{}").outcome
+    fixture.run.partial_sink = Some(&sink);
+    fixture.run_in(jail, "{}").outcome
 }
 
 fn kill(process: u32, signal: nix::sys::signal::Signal) {
@@ -182,9 +182,9 @@ fn a_call_at_the_limit_of_memory_fits_into_the_address_space_of_a_worker() {
         return all.length }";
     // On the bounds-checked image, memory moves as it grows and is copied each time.
     for (kind, mebibytes) in [(ImageKind::Roomy, 900), (ImageKind::Bounded, 150)] {
-        let mut world = SandboxFixture::new().script(source);
-        world.budget.memory = 1 << 30;
-        let report = world.run_in(jail_with(kind), &format!("{{\"n\":{mebibytes}}}"));
+        let mut fixture = SandboxFixture::new().script(source);
+        fixture.budget.memory = 1 << 30;
+        let report = fixture.run_in(jail_with(kind), &format!("{{\"n\":{mebibytes}}}"));
         assert_eq!(returned(&report), mebibytes.to_string(), "{kind:?}");
     }
 }
@@ -240,11 +240,11 @@ fn what_is_kept_in_one_worker_is_evaluated_in_another() {
     for source in
         ["const at = 1; const execute = () => [at, 1]", "const at = Date.now(); const execute = () => [at, 1]"]
     {
-        let world = SandboxFixture::new().script(source);
-        let toolcell_host::PrepareResult::Ready(prepared) = world.prepare_in(&jail) else { panic!("it loads") };
+        let fixture = SandboxFixture::new().script(source);
+        let toolcell_host::PrepareResult::Ready(prepared) = fixture.prepare_in(&jail) else { panic!("it loads") };
         let call = || {
             let params = toolcell_host::Params::default();
-            jail.call(&prepared, &params, &world.budget, &world.run).unwrap()
+            jail.call(&prepared, &params, &fixture.budget, &fixture.run).unwrap()
         };
         let first = call();
         let worker = worker(&jail);
@@ -289,10 +289,10 @@ fn a_wait_ends_at_the_deadline_that_the_host_measures() {
     // A worker that must first read so many parameters starts its clock later than the host.
     let params = json!({ "text": "a".repeat(4 << 20) }).to_string();
     let waits = "const execute = () => new Promise((done) => setTimeout(done, 1e6))";
-    let world = SandboxFixture::new().script(waits).operations(&toolcell_host::Timers).timeout(100);
+    let fixture = SandboxFixture::new().script(waits).operations(&toolcell_host::Timers).timeout(100);
     for _ in 0..5 {
         assert_eq!(
-            world.run_in(jail, &params).outcome,
+            fixture.run_in(jail, &params).outcome,
             Outcome::Stopped(Stop::Deadline { limit: Duration::from_millis(100) })
         );
     }
@@ -376,8 +376,8 @@ fn the_command_line_has_it_as_one_switch() {
         let mut command = Command::new(binary());
         command.current_dir(folder.path()).arg("--dir").arg(folder.path().join("store")).args(words);
         let refused = command.env("TOOLCELL_JAIL", "maybe").output().unwrap();
-        let told = String::from_utf8_lossy(&refused.stderr).into_owned();
-        assert!(refused.status.code() == Some(2) && told.contains("TOOLCELL_JAIL is `maybe`"), "{words:?}: {told}");
+        let errors = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert!(refused.status.code() == Some(2) && errors.contains("TOOLCELL_JAIL is `maybe`"), "{words:?}: {errors}");
     }
     let doctor = Command::new(binary()).arg("--dir").arg(folder.path()).args(["doctor", "--json"]).output().unwrap();
     let doctor: serde_json::Value = serde_json::from_slice(&doctor.stdout).unwrap();

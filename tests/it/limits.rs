@@ -35,12 +35,12 @@ fn a_call_with_much_memory_has_it_in_huge_pages() {
 
 #[test]
 fn fuel_that_was_measured_is_enough_and_less_is_not() {
-    let world = SandboxFixture::new()
+    let fixture = SandboxFixture::new()
         .script("const execute = () => { let n = 0; for (let i = 0; i < 100_000; i++) n += i; return n }");
-    let report = world.run_text("{}");
+    let report = fixture.run_text("{}");
     let needed = report.usage.fuel;
     assert!(report.usage.load_fuel < needed);
-    let prepared = world.prepare().unwrap();
+    let prepared = fixture.prepare().unwrap();
     let exact = SandboxFixture::new().script(FOREVER).fuel(needed);
     assert_eq!(returned(&exact.call(&prepared, "{}")), "4999950000");
     // Fuel is checked at loops and calls, so the last few instructions may exceed it.
@@ -50,8 +50,8 @@ fn fuel_that_was_measured_is_enough_and_less_is_not() {
 
 #[test]
 fn the_deadline_ends_what_fuel_would_let_go_on() {
-    let world = SandboxFixture::new().script(FOREVER).fuel(1_000_000_000_000).timeout(50);
-    assert_eq!(world.stops(), Stop::Deadline { limit: Duration::from_millis(50) });
+    let fixture = SandboxFixture::new().script(FOREVER).fuel(1_000_000_000_000).timeout(50);
+    assert_eq!(fixture.stops(), Stop::Deadline { limit: Duration::from_millis(50) });
 }
 
 #[test]
@@ -65,10 +65,10 @@ fn the_deadline_ends_every_loop_of_the_engine_with_epochs_and_without() {
         "const execute = () => { let a = 3n; for (;;) a = a * a }",
         "const execute = () => /^(a+)+$/.test('a'.repeat(40) + 'b')",
     ] {
-        let ended = |world: SandboxFixture<'_>| {
-            let mut world = world.script(source).fuel(1_000_000_000_000_000).timeout(50);
-            world.budget.memory = 256 << 20;
-            assert_eq!(world.stops(), Stop::Deadline { limit: Duration::from_millis(50) }, "{source}");
+        let ended = |fixture: SandboxFixture<'_>| {
+            let mut fixture = fixture.script(source).fuel(1_000_000_000_000_000).timeout(50);
+            fixture.budget.memory = 256 << 20;
+            assert_eq!(fixture.stops(), Stop::Deadline { limit: Duration::from_millis(50) }, "{source}");
         };
         ended(SandboxFixture::new());
         ended(SandboxFixture::new().on_image_without_ticker(ImageKind::Roomy));
@@ -78,7 +78,7 @@ fn the_deadline_ends_every_loop_of_the_engine_with_epochs_and_without() {
 
 #[test]
 fn a_call_that_is_cancelled_while_it_is_busy_ends_with_epochs_and_without() {
-    for world in [
+    for fixture in [
         SandboxFixture::new(),
         SandboxFixture::new().on_image_without_ticker(ImageKind::Roomy),
         SandboxFixture::new().on_image(ImageKind::Interpreted),
@@ -89,30 +89,30 @@ fn a_call_that_is_cancelled_while_it_is_busy_ends_with_epochs_and_without() {
         let sink: PartialResultSink = std::sync::Arc::new(move |_: &str| cancelling.cancel());
         let source = "export default () => ({ name: 'a', description: 'd', parameters: {}, \
             execute(id, params, onUpdate) { onUpdate(1); for (;;) ; } })";
-        let mut world = world.script(source).fuel(1_000_000_000_000_000).cancelled_by(&token);
-        world.run.partial_sink = Some(&sink);
-        assert_eq!(world.stops(), Stop::Cancelled);
+        let mut fixture = fixture.script(source).fuel(1_000_000_000_000_000).cancelled_by(&token);
+        fixture.run.partial_sink = Some(&sink);
+        assert_eq!(fixture.stops(), Stop::Cancelled);
     }
 }
 
 #[test]
 fn memory_that_was_refused_is_reported_even_if_the_tool_swallows_it() {
-    let mut world = SandboxFixture::new().script(
+    let mut fixture = SandboxFixture::new().script(
         "function execute() { try { const a = []; for (;;) a.push(new Uint8Array(1 << 20)); } catch { return 'fine'; } }",
     );
-    world.budget.memory = 16 << 20;
-    let report = world.run_text("{}");
+    fixture.budget.memory = 16 << 20;
+    let report = fixture.run_text("{}");
     assert_eq!(report.outcome, Outcome::Stopped(Stop::OutOfMemory { limit: 16 << 20 }));
     assert!(report.usage.memory <= 16 << 20);
 }
 
 #[test]
 fn garbage_in_cycles_is_collected() {
-    let mut world = SandboxFixture::new().script(
+    let mut fixture = SandboxFixture::new().script(
         "function execute() { for (let i = 0; i < 200; i++) { const a = { data: new Uint8Array(1 << 20) }; a.self = a; } return 'done' }",
     );
-    world.budget.memory = 32 << 20;
-    assert_eq!(world.returns(), r#""done""#);
+    fixture.budget.memory = 32 << 20;
+    assert_eq!(fixture.returns(), r#""done""#);
 }
 
 #[test]
@@ -128,9 +128,9 @@ fn recursion_of_5000_frames_works_and_endless_recursion_is_a_range_error() {
 
 #[test]
 fn the_console_is_bounded_and_what_was_written_is_kept() {
-    let mut world = SandboxFixture::new().script("function execute() { for (;;) console.log('0123456789'); }");
-    world.budget.console = 1000;
-    let report = world.run_text("{}");
+    let mut fixture = SandboxFixture::new().script("function execute() { for (;;) console.log('0123456789'); }");
+    fixture.budget.console = 1000;
+    let report = fixture.run_text("{}");
     assert_eq!(report.outcome, Outcome::Stopped(Stop::ConsoleTooLarge { limit: 1000 }));
     let written: usize = report.logs.iter().map(|log| log.text.len()).sum();
     assert!((900..=1000).contains(&written), "{written}");
@@ -141,21 +141,21 @@ fn the_console_is_bounded_and_what_was_written_is_kept() {
 
 #[test]
 fn pending_operations_are_bounded() {
-    let mut world = SandboxFixture::new()
+    let mut fixture = SandboxFixture::new()
         .script(
             "function execute() { for (let i = 0; i < 9; i++) { try { setTimeout(() => {}, 1) } catch {} } return 1 }",
         )
         .operations(&Timers);
-    world.budget.operations = 8;
-    assert_eq!(world.stops(), Stop::TooManyOperations { limit: 8 });
-    world.budget.operations = 9;
-    assert_eq!(world.returns(), "1");
+    fixture.budget.operations = 8;
+    assert_eq!(fixture.stops(), Stop::TooManyOperations { limit: 8 });
+    fixture.budget.operations = 9;
+    assert_eq!(fixture.returns(), "1");
 }
 
 #[test]
 fn a_promise_that_nothing_can_settle_is_stalled_at_once() {
-    let world = SandboxFixture::new().script("const execute = () => new Promise(() => {})").timeout(600_000);
-    assert_eq!(world.stops(), Stop::Stalled);
+    let fixture = SandboxFixture::new().script("const execute = () => new Promise(() => {})").timeout(600_000);
+    assert_eq!(fixture.stops(), Stop::Stalled);
     let at_load = SandboxFixture::new().script("await new Promise(() => {}); export const execute = () => 1");
     assert_eq!(at_load.stops(), Stop::Stalled);
 }
@@ -164,15 +164,15 @@ fn a_promise_that_nothing_can_settle_is_stalled_at_once() {
 fn a_call_is_cancelled_from_another_thread() {
     let token = CancelToken::new();
     let canceller = token.clone();
-    let world = SandboxFixture::new().script(FOREVER).fuel(1_000_000_000_000).cancelled_by(&token);
-    let prepared = world.prepare().unwrap();
+    let fixture = SandboxFixture::new().script(FOREVER).fuel(1_000_000_000_000).cancelled_by(&token);
+    let prepared = fixture.prepare().unwrap();
     std::thread::scope(|scope| {
         scope.spawn(move || {
             // The call below may not have started yet: a token that is cancelled early also ends
             // it.
             canceller.cancel();
         });
-        assert_eq!(world.call(&prepared, "{}").outcome, Outcome::Stopped(Stop::Cancelled));
+        assert_eq!(fixture.call(&prepared, "{}").outcome, Outcome::Stopped(Stop::Cancelled));
     });
     assert_eq!(eval("1 + 1"), "2");
 }
@@ -222,9 +222,9 @@ const TWICE: &str = "let n = 0; for (let i = 0; i < 300_000; i++) n += i; \
 #[test]
 fn one_limit_of_fuel_covers_loading_and_the_call_where_it_is_said() {
     for source in [TWICE.to_owned(), format!("const at = Date.now(); {TWICE}")] {
-        let mut world = SandboxFixture::new().script(&*source);
-        let prepared = world.prepare().unwrap();
-        let usage = world.call(&prepared, "{}").usage;
+        let mut fixture = SandboxFixture::new().script(&*source);
+        let prepared = fixture.prepare().unwrap();
+        let usage = fixture.call(&prepared, "{}").usage;
         let both = usage.load_fuel + usage.fuel;
         for (covers, fuel, enough) in [
             (FuelScope::Call, usage.fuel.max(usage.load_fuel), true),
@@ -233,8 +233,8 @@ fn one_limit_of_fuel_covers_loading_and_the_call_where_it_is_said() {
             (FuelScope::LoadingAndCall, both - 1000, false),
             (FuelScope::LoadingAndCall, usage.load_fuel, false),
         ] {
-            (world.budget.fuel, world.run.fuel_scope) = (fuel, covers);
-            let report = world.call(&prepared, "{}");
+            (fixture.budget.fuel, fixture.run.fuel_scope) = (fuel, covers);
+            let report = fixture.call(&prepared, "{}");
             if enough {
                 assert_eq!((report.usage.fuel, report.usage.load_fuel), (usage.fuel, usage.load_fuel), "{covers:?}");
                 returned(&report);
@@ -249,9 +249,9 @@ fn one_limit_of_fuel_covers_loading_and_the_call_where_it_is_said() {
 
 #[test]
 fn what_loading_took_counts_under_any_budget() {
-    let world =
+    let fixture =
         SandboxFixture::new().script("let n = 0; for (let i = 0; i < 100_000; i++) n += i; const execute = () => n");
-    let prepared = world.prepare().unwrap();
+    let prepared = fixture.prepare().unwrap();
     assert!(prepared.is_snapshot());
     let small = SandboxFixture::new().fuel(prepared.load_fuel() - 1);
     assert!(matches!(small.call(&prepared, "{}").outcome, Outcome::Stopped(Stop::OutOfFuel { .. })));

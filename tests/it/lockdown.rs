@@ -107,8 +107,8 @@ fn under_the_profile_tools_run_and_nothing_else_does() {
     ] {
         let mut launcher = Command::new(env!("CARGO_BIN_EXE_lockdown"));
         let done = launcher.args(strict).args(["--", &python, "-I", "-S", "-c", &program]).output().unwrap();
-        let said = describe_output(&done);
-        assert!(!done.status.success() && said.contains(refused), "{program}: {said}");
+        let description = describe_output(&done);
+        assert!(!done.status.success() && description.contains(refused), "{program}: {description}");
     }
 }
 

@@ -12,16 +12,16 @@ use crate::fixtures::sandbox::{SandboxFixture, returned};
 
 #[test]
 fn calls_from_many_threads_do_not_see_each_other() {
-    let world = SandboxFixture::new()
+    let fixture = SandboxFixture::new()
         .script("let mine; function execute({ n }) { const before = mine; mine = n; return [before ?? null, mine] }");
-    let prepared = world.prepare().unwrap();
+    let prepared = fixture.prepare().unwrap();
     std::thread::scope(|scope| {
         for thread in 0..8 {
-            let (world, prepared) = (&world, &prepared);
+            let (fixture, prepared) = (&fixture, &prepared);
             scope.spawn(move || {
                 for call in 0..50 {
                     let n = thread * 1000 + call;
-                    assert_eq!(returned(&world.call(prepared, &format!(r#"{{"n": {n}}}"#))), format!("[null,{n}]"));
+                    assert_eq!(returned(&fixture.call(prepared, &format!(r#"{{"n": {n}}}"#))), format!("[null,{n}]"));
                 }
             });
         }
@@ -104,7 +104,7 @@ fn a_thousand_prepared_tools_take_at_most_200_kib_each() {
                 "const k = {n}; function execute({{ text }}) {{ return text.split('').reverse().join('') + k }}"
             ))
         })
-        .map(|world| world.prepare().unwrap().held_bytes())
+        .map(|fixture| fixture.prepare().unwrap().held_bytes())
         .collect();
     let largest = sizes.iter().max().unwrap();
     assert!(*largest <= 200 << 10, "{largest} bytes");
@@ -112,10 +112,10 @@ fn a_thousand_prepared_tools_take_at_most_200_kib_each() {
 
 #[test]
 fn five_thousand_calls_leave_no_thread_and_no_file_behind() {
-    let world = SandboxFixture::new().script("const execute = ({ n }) => n * 2");
-    let prepared = world.prepare().unwrap();
+    let fixture = SandboxFixture::new().script("const execute = ({ n }) => n * 2");
+    let prepared = fixture.prepare().unwrap();
     let count = |what: &str| std::fs::read_dir(format!("/proc/self/{what}")).unwrap().count();
-    let run = || assert_eq!(returned(&world.call(&prepared, r#"{"n": 21}"#)), "42");
+    let run = || assert_eq!(returned(&fixture.call(&prepared, r#"{"n": 21}"#)), "42");
     run();
     let files = count("fd");
     for _ in 0..5000 {

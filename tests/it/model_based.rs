@@ -66,7 +66,7 @@ impl NameModel {
     }
 }
 
-fn perform(shelf: &StoreFixture, name: usize, verb: ModelAction) -> &'static str {
+fn perform(fixture: &StoreFixture, name: usize, verb: ModelAction) -> &'static str {
     // Names are matched case-insensitively, so some look-ups use another spelling.
     let name = if let ModelAction::Put(_) | ModelAction::Replace(_) = verb {
         NAMES[name].to_owned()
@@ -74,38 +74,38 @@ fn perform(shelf: &StoreFixture, name: usize, verb: ModelAction) -> &'static str
         NAMES[name].to_uppercase()
     };
     let done = match verb {
-        ModelAction::Put(source) => shelf.insert(&sample_tool(&name, &returns(source)), OnConflict::Refuse),
-        ModelAction::Replace(source) => shelf.insert(&sample_tool(&name, &returns(source)), OnConflict::Replace),
-        ModelAction::Delete => shelf.delete(&name),
-        ModelAction::Undelete => shelf.undelete(&name),
-        ModelAction::RollBack(number) => shelf.roll_back(&name, number),
+        ModelAction::Put(source) => fixture.insert(&sample_tool(&name, &returns(source)), OnConflict::Refuse),
+        ModelAction::Replace(source) => fixture.insert(&sample_tool(&name, &returns(source)), OnConflict::Replace),
+        ModelAction::Delete => fixture.delete(&name),
+        ModelAction::Undelete => fixture.undelete(&name),
+        ModelAction::RollBack(number) => fixture.roll_back(&name, number),
     };
     done.map_or_else(|error| error.code(), |_| "done")
 }
 
-fn assert_agrees(shelf: &StoreFixture, model: &NameModel, name: usize) {
+fn assert_agrees(fixture: &StoreFixture, model: &NameModel, name: usize) {
     let source = model.current(name).map_or_else(|| "tool-not-found".to_owned(), returns);
-    assert_eq!(shelf.source(NAMES[name]), source, "{}", NAMES[name]);
+    assert_eq!(fixture.source(NAMES[name]), source, "{}", NAMES[name]);
 }
 
-fn assert_all_agree(shelf: &StoreFixture, model: &NameModel) {
+fn assert_all_agree(fixture: &StoreFixture, model: &NameModel) {
     for (name, history) in model.histories.iter().enumerate() {
-        assert_agrees(shelf, model, name);
-        let past = shelf.store().history(&crate::fixtures::store::name(NAMES[name])).unwrap();
+        assert_agrees(fixture, model, name);
+        let past = fixture.store().history(&crate::fixtures::store::name(NAMES[name])).unwrap();
         assert!(past.iter().zip(1..).all(|(past, number)| past.number == number));
         let known = history.iter().map(|past| match past {
             ModelVersion::Leads(source) => (sample_tool(NAMES[name], &returns(*source)).id(), false),
             ModelVersion::Deleted(source) => (sample_tool(NAMES[name], &returns(*source)).id(), true),
         });
-        let told = past.iter().map(|past| (past.id, past.event.name() == "deleted"));
-        assert!(told.eq(known), "{}", NAMES[name]);
+        let history_steps = past.iter().map(|past| (past.id, past.event.name() == "deleted"));
+        assert!(history_steps.eq(known), "{}", NAMES[name]);
     }
 }
 
 #[test]
 fn names_lead_where_a_model_says() {
     for (seed, durability) in [(1_u64, Durability::Unsynced), (2, Durability::Unsynced), (3, Durability::Synced)] {
-        let mut shelf = StoreFixture::with_settings(Settings { durability, ..Settings::default() });
+        let mut fixture = StoreFixture::with_settings(Settings { durability, ..Settings::default() });
         let mut model = NameModel::default();
         let mut state = seed;
         let mut random = |below: u64| {
@@ -124,21 +124,21 @@ fn names_lead_where_a_model_says() {
             };
             // The clock goes back now and then.
             if step % 100 == 99 {
-                shelf.set_clock(i64::try_from(random(5_000)).unwrap());
+                fixture.set_clock(i64::try_from(random(5_000)).unwrap());
             }
-            assert_eq!(perform(&shelf, name, verb), model.apply(name, verb), "seed {seed}, step {step}: {verb:?}");
-            assert_agrees(&shelf, &model, name);
+            assert_eq!(perform(&fixture, name, verb), model.apply(name, verb), "seed {seed}, step {step}: {verb:?}");
+            assert_agrees(&fixture, &model, name);
         }
-        assert_all_agree(&shelf, &model);
-        shelf.reopen();
-        assert_all_agree(&shelf, &model);
-        shelf.close();
+        assert_all_agree(&fixture, &model);
+        fixture.reopen();
+        assert_all_agree(&fixture, &model);
+        fixture.close();
         for file in ["index.sqlite", "index.sqlite-wal", "index.sqlite-shm"] {
-            let _ = std::fs::remove_file(shelf.path().join(file));
+            let _ = std::fs::remove_file(fixture.path().join(file));
         }
-        assert!(shelf.repair().is_healthy());
-        assert!(shelf.check().problems.is_empty());
-        shelf.reopen();
-        assert_all_agree(&shelf, &model);
+        assert!(fixture.repair().is_healthy());
+        assert!(fixture.check().problems.is_empty());
+        fixture.reopen();
+        assert_all_agree(&fixture, &model);
     }
 }

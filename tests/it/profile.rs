@@ -9,17 +9,17 @@ use toolcell_host::{CallProfile, CancelToken, FrameOrigin, ImageKind, Outcome, P
 use crate::fixtures::sandbox::{SandboxFixture, files, read};
 
 /// Profiles a call, and asserts that its report equals that of a call without profiling.
-fn profiled(world: SandboxFixture<'_>, params: &str) -> (CallProfile, Report) {
+fn profiled(fixture: SandboxFixture<'_>, params: &str) -> (CallProfile, Report) {
     let slot = ProfileSlot::default();
     let facts = |mut report: Report| {
         report.usage.duration = Duration::ZERO;
         report
     };
-    let prepared = world.prepare().unwrap();
-    let plain = facts(world.call(&prepared, params));
-    let mut world = world;
-    world.run.profile = Some(&slot);
-    let report = facts(world.call(&prepared, params));
+    let prepared = fixture.prepare().unwrap();
+    let plain = facts(fixture.call(&prepared, params));
+    let mut fixture = fixture;
+    fixture.run.profile = Some(&slot);
+    let report = facts(fixture.call(&prepared, params));
     assert_eq!(report, plain, "a call is the same where it is profiled");
     let profile = slot.take().unwrap();
     assert_eq!(charged(&profile, |_| true) + profile.engine + profile.other_tools + profile.unattributed, profile.fuel);
@@ -173,11 +173,11 @@ fn the_deadline_and_a_token_end_what_is_profiled() {
     let endless = "const execute = () => { for (;;); }";
     for kind in ImageKind::ALL {
         let prepared = SandboxFixture::new().script(endless).on_image(kind).prepare().unwrap();
-        let ends = |world: SandboxFixture<'_>| {
+        let ends = |fixture: SandboxFixture<'_>| {
             let slot = ProfileSlot::default();
-            let mut world = world.on_image(kind).fuel(250_000_000_000);
-            world.run.profile = Some(&slot);
-            let outcome = world.call(&prepared, "{}").outcome;
+            let mut fixture = fixture.on_image(kind).fuel(250_000_000_000);
+            fixture.run.profile = Some(&slot);
+            let outcome = fixture.call(&prepared, "{}").outcome;
             (outcome, slot.take().unwrap().samples)
         };
         let (outcome, _) = ends(SandboxFixture::new().timeout(50));
@@ -208,9 +208,9 @@ fn samples_are_further_apart_the_longer_a_run_lasts() {
 
 #[test]
 fn of_a_call_that_cannot_even_begin_nothing_is_charged() {
-    let world = SandboxFixture::new()
+    let fixture = SandboxFixture::new()
         .script("const table = Array.from({ length: 1e5 }, (_, i) => i); const execute = () => table.length");
-    let prepared = world.prepare().unwrap();
+    let prepared = fixture.prepare().unwrap();
     let slot = ProfileSlot::default();
     let mut poor = SandboxFixture::new().fuel(1_000);
     poor.run.profile = Some(&slot);

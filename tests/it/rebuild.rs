@@ -12,12 +12,12 @@ use toolcell::store::{
 };
 
 use crate::fixtures::store::{StoreFixture, overwrite, returns, sample_tool};
-use crate::fsck::{NAMES, cut, delete, empty, mended, shelf};
+use crate::fsck::{NAMES, cut, delete, empty, fixture, mended};
 
 #[test]
 fn an_index_that_is_lost_is_made_anew() {
     let garbage: Vec<u8> = (0..50_000_u32).map(|number| (number.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
-    let index = |shelf: &StoreFixture| shelf.path().join("index.sqlite");
+    let index = |fixture: &StoreFixture| fixture.path().join("index.sqlite");
     let damages: [&dyn Fn(&Path); 6] = [
         &delete,
         &empty,
@@ -27,59 +27,59 @@ fn an_index_that_is_lost_is_made_anew() {
         &|path| overwrite(path, &[b"SQLite format 3\0", garbage.as_slice()].concat()),
     ];
     for damage in damages {
-        let mut known = shelf();
+        let mut known = fixture();
         known.reopen();
         let history = known.history("hit");
-        let shelf = mended(
-            |shelf| {
-                damage(&index(shelf));
-                let error = Store::open_existing(shelf.path(), &Settings::default()).err();
+        let fixture = mended(
+            |fixture| {
+                damage(&index(fixture));
+                let error = Store::open_existing(fixture.path(), &Settings::default()).err();
                 assert!(error.is_none_or(|error| error.code() == "integrity"));
             },
             "index.sqlite",
         );
-        assert_eq!((shelf.source("hit"), shelf.history("hit")), (returns(5), history));
-        assert!(!shelf.path().join("rebuilding").exists());
+        assert_eq!((fixture.source("hit"), fixture.history("hit")), (returns(5), history));
+        assert!(!fixture.path().join("rebuilding").exists());
     }
 }
 
 #[test]
 fn what_was_refused_does_not_come_back_with_the_index() {
-    let mut shelf = StoreFixture::with_settings(Settings { tool_limit: Some(1), ..Settings::default() });
-    shelf.tool("hit", &returns(1));
+    let mut fixture = StoreFixture::with_settings(Settings { tool_limit: Some(1), ..Settings::default() });
+    fixture.tool("hit", &returns(1));
     assert_eq!(
-        shelf.insert(&sample_tool("other", &returns(2)), OnConflict::Refuse).unwrap_err().code(),
+        fixture.insert(&sample_tool("other", &returns(2)), OnConflict::Refuse).unwrap_err().code(),
         "tool-limit-reached"
     );
-    shelf.delete("hit").unwrap();
-    shelf.tool("other", &returns(3));
-    assert_eq!(shelf.undelete("hit").unwrap_err().code(), "tool-limit-reached");
-    let before = shelf.state(["hit", "other"]);
-    shelf.close();
-    delete(&shelf.path().join("index.sqlite"));
-    assert!(shelf.repair().is_healthy());
-    shelf.reopen();
-    assert_eq!(shelf.state(["hit", "other"]), before);
+    fixture.delete("hit").unwrap();
+    fixture.tool("other", &returns(3));
+    assert_eq!(fixture.undelete("hit").unwrap_err().code(), "tool-limit-reached");
+    let before = fixture.state(["hit", "other"]);
+    fixture.close();
+    delete(&fixture.path().join("index.sqlite"));
+    assert!(fixture.repair().is_healthy());
+    fixture.reopen();
+    assert_eq!(fixture.state(["hit", "other"]), before);
 }
 
 #[test]
 fn the_order_of_arrival_outlasts_the_index() {
-    let mut shelf = StoreFixture::new();
+    let mut fixture = StoreFixture::new();
     for tool in ["c", "a", "d", "b"] {
-        shelf.tool(tool, &returns(1));
+        fixture.tool(tool, &returns(1));
     }
-    shelf.replace("c", &returns(2));
-    let listed = |shelf: &StoreFixture| {
+    fixture.replace("c", &returns(2));
+    let listed = |fixture: &StoreFixture| {
         let filter = Filter { order: Order::Created, ..Filter::default() };
-        let page = shelf.store().list(&filter).unwrap();
+        let page = fixture.store().list(&filter).unwrap();
         page.entries.iter().map(|entry| (entry.name.to_string(), entry.created_at)).collect::<Vec<_>>()
     };
-    let before = listed(&shelf);
-    shelf.close();
-    delete(&shelf.path().join("index.sqlite"));
-    shelf.repair();
-    shelf.reopen();
-    assert_eq!(listed(&shelf), before);
+    let before = listed(&fixture);
+    fixture.close();
+    delete(&fixture.path().join("index.sqlite"));
+    fixture.repair();
+    fixture.reopen();
+    assert_eq!(listed(&fixture), before);
 }
 
 #[test]
@@ -91,32 +91,32 @@ fn a_log_of_the_index_that_was_left_behind_is_not_played_into_another() {
     assert!(!log.is_empty());
     old.close();
     for (log, index_is_lost) in [(log, true), (vec![0x37; 40_000], false)] {
-        let mut shelf = shelf();
-        overwrite(&shelf.path().join("index.sqlite-wal"), &log);
+        let mut fixture = fixture();
+        overwrite(&fixture.path().join("index.sqlite-wal"), &log);
         if index_is_lost {
-            delete(&shelf.path().join("index.sqlite"));
+            delete(&fixture.path().join("index.sqlite"));
         }
-        assert!(shelf.repair().is_healthy());
-        assert!(shelf.check().problems.is_empty());
-        shelf.reopen();
-        assert_eq!((shelf.source("hit"), shelf.source("old")), (returns(5), "tool-not-found".to_owned()));
+        assert!(fixture.repair().is_healthy());
+        assert!(fixture.check().problems.is_empty());
+        fixture.reopen();
+        assert_eq!((fixture.source("hit"), fixture.source("old")), (returns(5), "tool-not-found".to_owned()));
     }
 }
 
 #[test]
 fn a_bit_that_flips_in_the_index_leads_no_name_elsewhere() {
-    let mut shelf = shelf();
-    shelf.reopen();
-    let sources = |shelf: &StoreFixture| NAMES.map(|tool| (shelf.source(tool), shelf.history(tool)));
-    let before = sources(&shelf);
-    shelf.close();
-    let index = fs::read(shelf.path().join("index.sqlite")).unwrap();
+    let mut fixture = fixture();
+    fixture.reopen();
+    let sources = |fixture: &StoreFixture| NAMES.map(|tool| (fixture.source(tool), fixture.history(tool)));
+    let before = sources(&fixture);
+    fixture.close();
+    let index = fs::read(fixture.path().join("index.sqlite")).unwrap();
     let mut seed = 7_u64;
     for _ in 0..60 {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let at = usize::try_from(seed >> 33).unwrap() % index.len();
         let bit = 1 << (seed >> 30 & 7);
-        let mut flipped = shelf.copy();
+        let mut flipped = fixture.copy();
         let mut bytes = index.clone();
         // Most of an index is zero, so flip a byte that is not.
         let at = (at..index.len()).find(|at| index[*at] != 0).unwrap_or(0);
@@ -133,22 +133,22 @@ fn a_bit_that_flips_in_the_index_leads_no_name_elsewhere() {
 
 #[test]
 fn what_the_index_says_about_a_tool_is_what_its_objects_say() {
-    let mut shelf = shelf();
-    shelf.reopen();
-    let said = sample_tool("hit", &returns(5)).tags(&["needle"]).described("Threads").scores(0.5, 0.75);
-    let id = shelf.insert(&said, OnConflict::Replace).unwrap().id;
-    let state = |shelf: &StoreFixture| (shelf.find("hit").unwrap(), shelf.source("hit"), shelf.history("hit"));
-    let before = state(&shelf);
-    let versions: Vec<_> = shelf.objects().iter().map(|path| blake3::hash(&fs::read(path).unwrap())).collect();
-    shelf.close();
-    let index = fs::read(shelf.path().join("index.sqlite")).unwrap();
+    let mut fixture = fixture();
+    fixture.reopen();
+    let expected = sample_tool("hit", &returns(5)).tags(&["needle"]).described("Threads").scores(0.5, 0.75);
+    let id = fixture.insert(&expected, OnConflict::Replace).unwrap().id;
+    let state = |fixture: &StoreFixture| (fixture.find("hit").unwrap(), fixture.source("hit"), fixture.history("hit"));
+    let before = state(&fixture);
+    let versions: Vec<_> = fixture.objects().iter().map(|path| blake3::hash(&fs::read(path).unwrap())).collect();
+    fixture.close();
+    let index = fs::read(fixture.path().join("index.sqlite")).unwrap();
     let texts = ["hit", "needle", "Threads", "unverified", "replaced"].map(str::as_bytes);
     let hashes = versions.iter().map(|hash| &hash.as_bytes()[..]).chain([&id.as_bytes()[..]]);
     let mut flips = 0;
     for needle in texts.into_iter().chain(hashes) {
         let places = index.windows(needle.len()).enumerate().filter(|(_, window)| *window == needle);
         for (at, _) in places {
-            let mut flipped = shelf.copy();
+            let mut flipped = fixture.copy();
             let mut bytes = index.clone();
             bytes[at + 1] ^= 1;
             overwrite(&flipped.path().join("index.sqlite"), &bytes);
@@ -158,8 +158,8 @@ fn what_the_index_says_about_a_tool_is_what_its_objects_say() {
             let after = state(&flipped);
             let text = String::from_utf8_lossy(needle);
             assert_eq!((&after.1, &after.2), (&before.1, &before.2), "byte {at}, {text}");
-            let told = |entry: &Entry| (entry.id, entry.status, entry.description.clone(), entry.tags.clone());
-            assert_eq!(told(&after.0), told(&before.0), "byte {at}, {text}");
+            let columns = |entry: &Entry| (entry.id, entry.status, entry.description.clone(), entry.tags.clone());
+            assert_eq!(columns(&after.0), columns(&before.0), "byte {at}, {text}");
             // The runs are lost with the identifier of their tool.
             assert!(after.0.runs == 1 || needle == id.as_bytes(), "byte {at}, {text}");
             flips += 1;
@@ -169,44 +169,47 @@ fn what_the_index_says_about_a_tool_is_what_its_objects_say() {
 }
 
 /// Returns what only the index knows about `hit`.
-fn known(shelf: &StoreFixture) -> (Status, u64, u64, Option<jiff::Timestamp>, Vec<blake3::Hash>, usize) {
-    let entry = shelf.find("hit").unwrap();
-    let usage = shelf.store().usage(&entry).unwrap();
-    let records = shelf.store().records(entry.id, 10).unwrap();
-    let approvals = shelf.store().approvals(entry.id).unwrap().len();
+fn known(fixture: &StoreFixture) -> (Status, u64, u64, Option<jiff::Timestamp>, Vec<blake3::Hash>, usize) {
+    let entry = fixture.find("hit").unwrap();
+    let usage = fixture.store().usage(&entry).unwrap();
+    let records = fixture.store().records(entry.id, 10).unwrap();
+    let approvals = fixture.store().approvals(entry.id).unwrap().len();
     (entry.status, usage.runs, usage.fuel.p50, usage.last_used_at, records, approvals)
 }
 
 /// Creates a store whose index knows facts about `hit` that no object has.
 fn shelf_with_knowledge() -> StoreFixture {
-    let mut shelf = shelf();
-    shelf.reopen();
-    let hit = shelf.find("hit").unwrap().id;
-    let (at, grants) = (shelf.now(), json!(["net"]));
-    shelf.store().set_status(hit, Status::Pending).unwrap();
-    shelf
+    let mut fixture = fixture();
+    fixture.reopen();
+    let hit = fixture.find("hit").unwrap().id;
+    let (at, grants) = (fixture.now(), json!(["net"]));
+    fixture.store().set_status(hit, Status::Pending).unwrap();
+    fixture
         .store()
         .set_decision(&Approval { tool: hit, grants, decision: Decision::Approved, by: "me".to_owned(), at })
         .unwrap();
-    shelf.store().insert_record(&Record { kind: "run".to_owned(), tool: Some(hit), at, body: b"{}".to_vec() }).unwrap();
-    shelf.close();
-    shelf
+    fixture
+        .store()
+        .insert_record(&Record { kind: "run".to_owned(), tool: Some(hit), at, body: b"{}".to_vec() })
+        .unwrap();
+    fixture.close();
+    fixture
 }
 
 #[test]
 fn what_only_the_index_knows_is_taken_over_and_approvals_from_a_whole_one_only() {
-    let mut shelf = shelf_with_knowledge();
-    shelf.reopen();
-    let before = known(&shelf);
-    shelf.close();
-    let mut whole = shelf.copy();
+    let mut fixture = shelf_with_knowledge();
+    fixture.reopen();
+    let before = known(&fixture);
+    fixture.close();
+    let mut whole = fixture.copy();
     fs::write(whole.path().join("rebuilding"), "").unwrap();
     assert!(whole.repair().is_healthy());
     whole.reopen();
     assert_eq!(known(&whole), before);
 
     // The last page belongs to some table or index: that one is damaged, and the rest is readable.
-    let mut damaged = shelf.copy();
+    let mut damaged = fixture.copy();
     let path = damaged.path().join("index.sqlite");
     let mut bytes = fs::read(&path).unwrap();
     let page = bytes.len() - 4096;
@@ -221,23 +224,23 @@ fn what_only_the_index_knows_is_taken_over_and_approvals_from_a_whole_one_only()
 /// Creates a store in which `hit` is refused and `other` is approved, and returns it with its
 /// index.
 fn shelf_with_a_refusal() -> (StoreFixture, Vec<u8>) {
-    let mut shelf = shelf();
-    shelf.reopen();
+    let mut fixture = fixture();
+    fixture.reopen();
     let decide = |tool: &str, decision: Decision| {
-        let (tool, at) = (shelf.find(tool).unwrap().id, shelf.now());
+        let (tool, at) = (fixture.find(tool).unwrap().id, fixture.now());
         let by = "a careful person".to_owned();
-        shelf.store().set_decision(&Approval { tool, grants: json!(["net"]), decision, by, at }).unwrap();
+        fixture.store().set_decision(&Approval { tool, grants: json!(["net"]), decision, by, at }).unwrap();
     };
     decide("hit", Decision::Refused);
     decide("other", Decision::Approved);
-    shelf.close();
-    let index = fs::read(shelf.path().join("index.sqlite")).unwrap();
-    (shelf, index)
+    fixture.close();
+    let index = fs::read(fixture.path().join("index.sqlite")).unwrap();
+    (fixture, index)
 }
 
 #[test]
 fn refusals_outlast_a_damaged_index_and_approvals_do_not() {
-    let (shelf, index) = shelf_with_a_refusal();
+    let (fixture, index) = shelf_with_a_refusal();
     let needle = b"a careful person";
     let places: Vec<usize> = (0..index.len()).filter(|at| index[*at..].starts_with(needle)).collect();
     assert!(!places.is_empty());
@@ -252,123 +255,123 @@ fn refusals_outlast_a_damaged_index_and_approvals_do_not() {
                 bytes[*at..][..needle.len()].fill(0xff);
             }
         }
-        let mut damaged = shelf.copy();
+        let mut damaged = fixture.copy();
         overwrite(&damaged.path().join("index.sqlite"), &bytes);
         assert!(damaged.repair().is_healthy());
         damaged.reopen();
         let decided = |tool: &str| damaged.store().decision(damaged.find(tool).unwrap().id, &json!(["net"])).unwrap();
         assert_eq!((decided("hit"), decided("other")), (Some(Decision::Refused), None), "{texts_are_damaged}");
-        let said = damaged.store().approvals(damaged.find("hit").unwrap().id).unwrap();
+        let expected = damaged.store().approvals(damaged.find("hit").unwrap().id).unwrap();
         let by = if texts_are_damaged { "repair" } else { "a careful person" };
-        assert_eq!(said.iter().map(|one| one.by.as_str()).collect::<Vec<_>>(), [by]);
+        assert_eq!(expected.iter().map(|one| one.by.as_str()).collect::<Vec<_>>(), [by]);
         assert_eq!(damaged.store().decisions(10).unwrap().len(), 1);
     }
 }
 
 #[test]
 fn refusals_outlast_an_index_that_is_gone_and_approvals_do_not() {
-    let mut shelf = shelf();
-    shelf.reopen();
+    let mut fixture = fixture();
+    fixture.reopen();
     let decide = |tool: &str, action: Action, decision: Decision| {
-        let (tool, at) = (shelf.find(tool).unwrap().id, shelf.now());
+        let (tool, at) = (fixture.find(tool).unwrap().id, fixture.now());
         let attempt = AuditEvent { tool: Some(tool), ..AuditEvent::new(action, at) };
         let approval = Approval { tool, grants: json!(["net"]), decision, by: "me".to_owned(), at };
-        shelf.store().with_audit(attempt).set_decision(&approval).unwrap();
+        fixture.store().with_audit(attempt).set_decision(&approval).unwrap();
     };
     decide("hit", Action::Refuse, Decision::Refused);
     decide("other", Action::Refuse, Decision::Refused);
     decide("other", Action::Approve, Decision::Approved);
-    shelf.close();
+    fixture.close();
     for ending in ["", "-wal", "-shm"] {
-        let _ = fs::remove_file(shelf.path().join(format!("index.sqlite{ending}")));
+        let _ = fs::remove_file(fixture.path().join(format!("index.sqlite{ending}")));
     }
-    let health = shelf.repair();
+    let health = fixture.repair();
     let mended = health.problems[0].mended.as_deref().unwrap();
     assert!(health.is_healthy() && mended.ends_with("without approvals; 1 refusal was kept"), "{mended}");
-    shelf.reopen();
-    let decided = |tool: &str| shelf.store().decision(shelf.find(tool).unwrap().id, &json!(["net"])).unwrap();
+    fixture.reopen();
+    let decided = |tool: &str| fixture.store().decision(fixture.find(tool).unwrap().id, &json!(["net"])).unwrap();
     assert_eq!((decided("hit"), decided("other")), (Some(Decision::Refused), None));
 }
 
 #[test]
 fn a_repair_that_was_broken_off_is_finished_by_the_next() {
-    let mut shelf = shelf_with_knowledge();
-    shelf.reopen();
-    let before = known(&shelf);
-    shelf.close();
-    let index = |ending: &str| shelf.path().join(format!("index.sqlite{ending}"));
-    fs::write(shelf.path().join("rebuilding"), "").unwrap();
+    let mut fixture = shelf_with_knowledge();
+    fixture.reopen();
+    let before = known(&fixture);
+    fixture.close();
+    let index = |ending: &str| fixture.path().join(format!("index.sqlite{ending}"));
+    fs::write(fixture.path().join("rebuilding"), "").unwrap();
     // The old index was quarantined, and the new one is not in place yet.
-    fs::rename(index(""), shelf.path().join("quarantine/index.1.sqlite")).unwrap();
-    fs::write(shelf.path().join("tmp/index.sqlite"), "half").unwrap();
-    let error = Store::open_existing(shelf.path(), &Settings::default()).err().unwrap();
+    fs::rename(index(""), fixture.path().join("quarantine/index.1.sqlite")).unwrap();
+    fs::write(fixture.path().join("tmp/index.sqlite"), "half").unwrap();
+    let error = Store::open_existing(fixture.path(), &Settings::default()).err().unwrap();
     assert_eq!(error.code(), "integrity");
-    assert!(!shelf.check().is_healthy());
-    assert!(shelf.repair().is_healthy());
-    assert!(shelf.check().problems.is_empty());
-    shelf.reopen();
-    assert_eq!(known(&shelf), before, "what people said is there as well");
+    assert!(!fixture.check().is_healthy());
+    assert!(fixture.repair().is_healthy());
+    assert!(fixture.check().problems.is_empty());
+    fixture.reopen();
+    assert_eq!(known(&fixture), before, "what people said is there as well");
 }
 
 #[test]
 fn nobody_has_the_store_open_while_its_index_is_made_anew() {
-    let mut shelf = shelf();
-    shelf.reopen();
-    fs::write(shelf.path().join("rebuilding"), "").unwrap();
-    let error = fsck(shelf.path(), RepairMode::Repair).unwrap_err();
-    assert_eq!((error.code(), shelf.source("hit")), ("store-busy", returns(5)));
-    shelf.close();
-    assert!(shelf.repair().is_healthy());
+    let mut fixture = fixture();
+    fixture.reopen();
+    fs::write(fixture.path().join("rebuilding"), "").unwrap();
+    let error = fsck(fixture.path(), RepairMode::Repair).unwrap_err();
+    assert_eq!((error.code(), fixture.source("hit")), ("store-busy", returns(5)));
+    fixture.close();
+    assert!(fixture.repair().is_healthy());
 }
 
 /// Creates a store whose index is an older copy, and returns it with the state that it had.
 pub(crate) fn with_an_older_index() -> (StoreFixture, String) {
-    let mut shelf = StoreFixture::new();
-    shelf.set_clock(1).tool("old", &returns(1));
-    shelf.close();
-    let index = shelf.path().join("index.sqlite");
+    let mut fixture = StoreFixture::new();
+    fixture.set_clock(1).tool("old", &returns(1));
+    fixture.close();
+    let index = fixture.path().join("index.sqlite");
     let older = fs::read(&index).unwrap();
-    shelf.reopen();
-    shelf.set_clock(2).tool("new", &returns(2));
-    shelf.replace("old", &returns(3));
-    shelf.set_clock(3).delete("old").unwrap();
-    let before = format!("{:?}", shelf.state(["old", "new"]));
-    shelf.close();
+    fixture.reopen();
+    fixture.set_clock(2).tool("new", &returns(2));
+    fixture.replace("old", &returns(3));
+    fixture.set_clock(3).delete("old").unwrap();
+    let before = format!("{:?}", fixture.state(["old", "new"]));
+    fixture.close();
     overwrite(&index, &older);
-    (shelf, before)
+    (fixture, before)
 }
 
 #[test]
 fn what_an_older_copy_of_the_index_does_not_know_is_told_and_taken_in_where_it_is_asked_for() {
-    let (mut shelf, before) = with_an_older_index();
-    shelf.reopen();
-    assert_eq!(shelf.find("new").unwrap_err().code(), "tool-not-found");
-    let collected = shelf.store().collect(shelf.now(), shelf.now(), GcMode::Execute).unwrap();
+    let (mut fixture, before) = with_an_older_index();
+    fixture.reopen();
+    assert_eq!(fixture.find("new").unwrap_err().code(), "tool-not-found");
+    let collected = fixture.store().collect(fixture.now(), fixture.now(), GcMode::Execute).unwrap();
     assert_eq!(collected.objects, 0, "what is young stays, whatever the index knows");
-    let health = shelf.check();
+    let health = fixture.check();
     assert_eq!((health.problems.len(), health.unreferenced, health.unknown_steps), (0, 5, 3));
-    let told: Vec<_> = health.unknown.iter().map(|step| (step.name.as_str(), step.event.as_str())).collect();
-    assert!(told.contains(&("new", "created")) && told.contains(&("old", "deleted")), "{told:?}");
-    shelf.close();
-    let unknown = repair_adopting(shelf.path(), &["nobody".to_owned()]).unwrap_err();
+    let columns: Vec<_> = health.unknown.iter().map(|step| (step.name.as_str(), step.event.as_str())).collect();
+    assert!(columns.contains(&("new", "created")) && columns.contains(&("old", "deleted")), "{columns:?}");
+    fixture.close();
+    let unknown = repair_adopting(fixture.path(), &["nobody".to_owned()]).unwrap_err();
     assert_eq!(unknown.code(), "step-not-found");
-    let health = repair_adopting(shelf.path(), &["new".to_owned(), "old".to_owned()]).unwrap();
+    let health = repair_adopting(fixture.path(), &["new".to_owned(), "old".to_owned()]).unwrap();
     assert_eq!((health.is_healthy(), health.unreferenced, health.unknown_steps), (true, 0, 0));
-    shelf.reopen();
-    assert_eq!(format!("{:?}", shelf.state(["old", "new"])), before);
+    fixture.reopen();
+    assert_eq!(format!("{:?}", fixture.state(["old", "new"])), before);
 }
 
 #[test]
 fn steps_that_a_whole_index_does_not_know_are_put_aside_and_can_be_had_back() {
-    let (mut shelf, before) = with_an_older_index();
-    assert!(shelf.repair().is_healthy());
-    shelf.reopen();
-    assert_eq!(shelf.find("new").unwrap_err().code(), "tool-not-found");
-    assert_eq!(shelf.source("old"), returns(1));
-    shelf.close();
-    assert_eq!(shelf.check().unknown_steps, 0);
-    let health = repair_adopting(shelf.path(), &["new".to_owned(), "old".to_owned()]).unwrap();
+    let (mut fixture, before) = with_an_older_index();
+    assert!(fixture.repair().is_healthy());
+    fixture.reopen();
+    assert_eq!(fixture.find("new").unwrap_err().code(), "tool-not-found");
+    assert_eq!(fixture.source("old"), returns(1));
+    fixture.close();
+    assert_eq!(fixture.check().unknown_steps, 0);
+    let health = repair_adopting(fixture.path(), &["new".to_owned(), "old".to_owned()]).unwrap();
     assert!(health.is_healthy(), "{health:?}");
-    shelf.reopen();
-    assert_eq!(format!("{:?}", shelf.state(["old", "new"])), before);
+    fixture.reopen();
+    assert_eq!(format!("{:?}", fixture.state(["old", "new"])), before);
 }

@@ -91,11 +91,11 @@ fn nesting_beyond_512_levels_is_refused() {
 
 #[test]
 fn the_output_limit_counts_bytes_of_json() {
-    let mut world = SandboxFixture::new().script("const execute = ({ n }) => 'x'.repeat(n)");
-    world.budget.output = 100;
-    let prepared = world.prepare().unwrap();
-    assert_eq!(returned(&world.call(&prepared, r#"{"n": 98}"#)).len(), 100);
-    let report = world.call(&prepared, r#"{"n": 99}"#);
+    let mut fixture = SandboxFixture::new().script("const execute = ({ n }) => 'x'.repeat(n)");
+    fixture.budget.output = 100;
+    let prepared = fixture.prepare().unwrap();
+    assert_eq!(returned(&fixture.call(&prepared, r#"{"n": 98}"#)).len(), 100);
+    let report = fixture.call(&prepared, r#"{"n": 99}"#);
     assert_eq!(report.outcome, Outcome::Stopped(Stop::OutputTooLarge { limit: 100 }));
 }
 
@@ -112,8 +112,9 @@ fn numbers_that_javascript_cannot_hold_are_told_on_the_way_in() {
         .script("const execute = (params) => params")
         .run_text(r#"{"a": 9007199254740993, "b": [1e400], "c": -0, "d": 0.1}"#);
     assert_eq!(returned(&report), r#"{"a":9007199254740992,"b":[null],"c":-0,"d":0.1}"#);
-    let told: Vec<(ValueSide, &str)> = report.warnings.iter().map(|warning| (warning.place, &*warning.path)).collect();
-    assert_eq!(told, [(ValueSide::Params, "/a"), (ValueSide::Params, "/b/0"), (ValueSide::Result, "/b/0")]);
+    let places: Vec<(ValueSide, &str)> =
+        report.warnings.iter().map(|warning| (warning.place, &*warning.path)).collect();
+    assert_eq!(places, [(ValueSide::Params, "/a"), (ValueSide::Params, "/b/0"), (ValueSide::Result, "/b/0")]);
 }
 
 #[test]

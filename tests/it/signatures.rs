@@ -24,10 +24,10 @@ impl SignedBundle {
             fs::write(signed.path(&format!("{who}.key")), pair.sk.to_box(None).unwrap().to_string()).unwrap();
             fs::write(signed.path(&format!("{who}.pub")), pair.pk.to_box().unwrap().to_string()).unwrap();
         }
-        let shelf = StoreFixture::new();
-        shelf.tool("sum", &returns(1));
+        let fixture = StoreFixture::new();
+        fixture.tool("sum", &returns(1));
         let (bundle, key) = (signed.text("tools.bundle"), signed.text("author.key"));
-        let done = toolcell(&["export", "--dir", shelf.dir(), "--output", &bundle, "--sign", &key]);
+        let done = toolcell(&["export", "--dir", fixture.dir(), "--output", &bundle, "--sign", &key]);
         assert_eq!((done.status, done.out), (0, format!("1 tools in {bundle}, signed\n")), "{}", done.err);
         signed
     }
@@ -53,25 +53,25 @@ impl SignedBundle {
 }
 
 #[track_caller]
-fn refused((shelf, done): (StoreFixture, CommandOutput), status: u8, message: &str) {
+fn refused((fixture, done): (StoreFixture, CommandOutput), status: u8, message: &str) {
     assert_eq!((done.status, done.out.as_str()), (status, ""));
     assert!(done.err.contains(message), "{}", done.err);
-    assert_eq!(shelf.source("sum"), "tool-not-found");
+    assert_eq!(fixture.source("sum"), "tool-not-found");
 }
 
 #[test]
 fn who_signed_a_bundle_is_told_and_the_tool_is_unverified() {
     let signed = SignedBundle::new();
-    let (shelf, done) = signed.import(&["--signed", "--key", &signed.text("author.pub"), "--json"]);
+    let (fixture, done) = signed.import(&["--signed", "--key", &signed.text("author.pub"), "--json"]);
     assert_eq!(done.status, 0, "{}", done.err);
     let signature = fs::read_to_string(signed.path("tools.bundle.minisig")).unwrap();
     let key = minisign::SignatureBox::from_string(&signature).unwrap();
     let number = format!("{:016X}", u64::from_le_bytes(key.keynum().try_into().unwrap()));
     assert_eq!(done.json()["signer"], json!(number));
-    assert_eq!(shelf.find("sum").unwrap().status, Status::Unverified);
+    assert_eq!(fixture.find("sum").unwrap().status, Status::Unverified);
     let (_, done) = signed.import(&["--key", &signed.text("stranger.pub"), "--key", &signed.text("author.pub")]);
-    let said = format!("1 added, 0 replaced, 0 unchanged; signed with the key {number}\n");
-    assert!(done.status == 0 && done.out.ends_with(&said), "{}", done.out);
+    let expected = format!("1 added, 0 replaced, 0 unchanged; signed with the key {number}\n");
+    assert!(done.status == 0 && done.out.ends_with(&expected), "{}", done.out);
 }
 
 #[test]
@@ -96,10 +96,10 @@ fn a_signature_by_a_stranger_is_worth_as_much_as_none() {
     let signed = SignedBundle::new();
     refused(signed.import(&["--signed"]), 3, "which is not trusted");
     refused(signed.import(&["--signed", "--key", &signed.text("stranger.pub")]), 3, "which is not trusted");
-    let (shelf, done) = signed.import(&[]);
+    let (fixture, done) = signed.import(&[]);
     assert!(done.status == 0 && done.out.ends_with("; not signed by a trusted key\n"), "{}", done.out);
     assert!(done.err.starts_with("warning: the bundle is signed with the key "), "{}", done.err);
-    assert_eq!(shelf.source("sum"), returns(1));
+    assert_eq!(fixture.source("sum"), returns(1));
 
     fs::remove_file(signed.path("tools.bundle.minisig")).unwrap();
     refused(signed.import(&["--signed", "--key", &signed.text("author.pub")]), 3, "is not signed");
@@ -109,27 +109,27 @@ fn a_signature_by_a_stranger_is_worth_as_much_as_none() {
 #[test]
 fn the_keys_of_the_store_are_trusted() {
     let signed = SignedBundle::new();
-    let shelf = StoreFixture::new();
-    let keys = shelf.path().join("keys");
+    let fixture = StoreFixture::new();
+    let keys = fixture.path().join("keys");
     fs::create_dir(&keys).unwrap();
     fs::write(keys.join("README"), "no key").unwrap();
     fs::copy(signed.path("author.pub"), keys.join("author.pub")).unwrap();
-    let done = signed.import_into(&shelf, &["--signed"]);
-    assert_eq!((done.status, shelf.source("sum")), (0, returns(1)), "{}", done.err);
+    let done = signed.import_into(&fixture, &["--signed"]);
+    assert_eq!((done.status, fixture.source("sum")), (0, returns(1)), "{}", done.err);
 
     fs::write(keys.join("bad.pub"), "garbage").unwrap();
-    let done = signed.import_into(&shelf, &["--signed"]);
+    let done = signed.import_into(&fixture, &["--signed"]);
     assert!(done.status == 2 && done.err.contains("keys/bad.pub: "), "{}", done.err);
 }
 
 #[test]
 fn what_is_no_key_signs_nothing() {
     let signed = SignedBundle::new();
-    let shelf = StoreFixture::new();
-    shelf.tool("sum", &returns(1));
+    let fixture = StoreFixture::new();
+    fixture.tool("sum", &returns(1));
     for (key, status) in [("author.pub", 2), ("tools.bundle", 2), ("nowhere", 4)] {
         let (out, key) = (signed.text("other.bundle"), signed.text(key));
-        let done = toolcell(&["export", "--dir", shelf.dir(), "--output", &out, "--sign", &key]);
+        let done = toolcell(&["export", "--dir", fixture.dir(), "--output", &out, "--sign", &key]);
         assert_eq!((done.status, done.out.as_str()), (status, ""), "{key}: {}", done.err);
         assert!(!signed.path("other.bundle").exists());
     }

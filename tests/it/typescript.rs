@@ -64,7 +64,7 @@ fn everything_of_typescript_that_models_write_runs() {
 
 #[test]
 fn what_does_not_run_here_is_refused_with_what_to_write_instead() {
-    for (source, code, said) in [
+    for (source, code, expected) in [
         (
             "class A { m(@checked x) {} } const execute = () => 1",
             "syntax-unsupported",
@@ -94,7 +94,7 @@ fn what_does_not_run_here_is_refused_with_what_to_write_instead() {
     ] {
         let rejection = transpile(source, Language::TypeScript).unwrap_err();
         assert_eq!(rejection.code(), code, "{source}");
-        assert!(rejection.to_string().contains(said), "{source}: {rejection}");
+        assert!(rejection.to_string().contains(expected), "{source}: {rejection}");
     }
 }
 
@@ -219,7 +219,7 @@ fn positions_lead_back_through_each_construct_that_is_compiled() {
 #[test]
 fn standard_decorators_run_on_every_kind_of_member() {
     let log = "const said: string[] = [];\nconst note = (label: string) => { said.push(`eval ${label}`); return (value: any, { kind, name, static: s, private: p, access, addInitializer }: any) => { said.push(`${label}: ${kind} ${String(name)} ${s} ${p} ${Object.keys(access ?? {})} ${typeof value}`); addInitializer(function (this: any) { said.push(`init ${label} ${typeof this}`) }) } };\n";
-    for (members, said) in [
+    for (members, expected) in [
         ("@note('a') m() {}", "eval a|a: method m false false has,get function|init a object"),
         ("@note('a') static m() {}", "eval a|a: method m true false has,get function|init a function"),
         ("@note('a') x = 1", "eval a|a: field x false false has,get,set undefined|init a object"),
@@ -244,7 +244,7 @@ fn standard_decorators_run_on_every_kind_of_member() {
         for before in ["", "namespace N { export const x = 1 }\n"] {
             let source =
                 format!("{before}{log}class A {{ {members} }}\nnew A();\nconst execute = () => said.join('|')");
-            assert_eq!(returns(&source), format!("{said:?}"), "{members}");
+            assert_eq!(returns(&source), format!("{expected:?}"), "{members}");
         }
     }
 }
@@ -483,9 +483,9 @@ fn a_draft_with_a_critical_finding_does_not_run_unless_it_is_asked_to() {
     let source = "const execute = () => eval('1 + 1')";
     let refused = exec(source, &[]);
     assert_eq!(refused.status, 3);
-    let said =
+    let expected =
         "error: safety check failed: runs a string as code: `eval` (eval-usage) at 1:23\nhint: write the code out";
-    assert!(refused.err.starts_with(said), "{}", refused.err);
+    assert!(refused.err.starts_with(expected), "{}", refused.err);
     assert_eq!(exec(source, &["--json"]).json()["error"]["code"], "safety-check-failed");
     // The sandbox is the protection: `eval` does not exist there either.
     assert_eq!(exec(source, &["--no-analysis"]).status, 1);
@@ -501,7 +501,7 @@ fn the_good_tools_are_clean() {
 
 #[test]
 fn what_is_no_tool_is_refused() {
-    for (source, said) in [
+    for (source, expected) in [
         ("const x = 1", "declares no tool"),
         ("export const execute = () => 1; export default 3", "0 refused"),
         ("", "the source is empty"),
@@ -509,8 +509,8 @@ fn what_is_no_tool_is_refused() {
         ("let execute = () => 1; execute = () => 2", "declares `execute` twice"),
     ] {
         let done = exec_check(source);
-        assert!(done.out.contains(said), "{source}: {}", done.out);
-        assert_eq!(done.status, if said == "0 refused" { 0 } else { 3 }, "{source}: {}", done.out);
+        assert!(done.out.contains(expected), "{source}: {}", done.out);
+        assert_eq!(done.status, if expected == "0 refused" { 0 } else { 3 }, "{source}: {}", done.out);
     }
 }
 

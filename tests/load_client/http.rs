@@ -22,13 +22,13 @@ impl HttpServerProcess {
     pub(crate) fn start(mut command: Command) -> Self {
         let command = command.args(["--http", "127.0.0.1:0"]).stdin(Stdio::null()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
-        let mut said = BufReader::new(child.stderr.take().unwrap());
+        let mut errors = BufReader::new(child.stderr.take().unwrap());
         let mut line = String::new();
-        said.read_line(&mut line).unwrap();
+        errors.read_line(&mut line).unwrap();
         let address = line.trim().strip_prefix("listening on http://").and_then(|rest| rest.strip_suffix("/mcp"));
         let address = address.unwrap_or_else(|| unreachable!("the server does not listen: {line}")).parse().unwrap();
         // Later output is forwarded, so that the pipe never fills up.
-        std::thread::spawn(move || io::copy(&mut said, &mut io::stderr()));
+        std::thread::spawn(move || io::copy(&mut errors, &mut io::stderr()));
         Self { child, address }
     }
 

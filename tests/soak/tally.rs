@@ -11,7 +11,7 @@ const SHOWN: usize = 5;
 /// How often each request got each code.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
-    came: BTreeMap<(&'static str, String), u64>,
+    outcomes: BTreeMap<(&'static str, String), u64>,
     unexpected: u64,
     shown: Vec<String>,
 }
@@ -27,12 +27,12 @@ impl Tally {
                 self.shown.push(format!("{what}: `{code}` in place of {expected:?}: {answer}"));
             }
         }
-        *self.came.entry((what, code)).or_default() += 1;
+        *self.outcomes.entry((what, code)).or_default() += 1;
     }
 
     pub(crate) fn add(&mut self, other: &Self) {
-        for (key, count) in &other.came {
-            *self.came.entry(key.clone()).or_default() += count;
+        for (key, count) in &other.outcomes {
+            *self.outcomes.entry(key.clone()).or_default() += count;
         }
         self.unexpected += other.unexpected;
         let room = SHOWN.saturating_sub(self.shown.len());
@@ -62,7 +62,7 @@ pub(crate) fn code(answer: &str) -> String {
 
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for ((what, code), count) in &self.came {
+        for ((what, code), count) in &self.outcomes {
             writeln!(f, "{count:>9}  {what:32} {code}")?;
         }
         if self.unexpected > 0 {

@@ -24,9 +24,9 @@ fn main() {
         setuid(Uid::from_raw(user)).unwrap();
     }
     let known = [SyncMode::Synced, SyncMode::Unsynced].into_iter().find(|known| known.name() == keeping);
-    let mut clerk = StoreWorker::new(path, known.unwrap());
+    let mut worker = StoreWorker::new(path, known.unwrap());
     for line in std::io::stdin().lock().lines() {
         let order: StoreOrder = serde_json::from_str(&line.unwrap()).unwrap();
-        println!("{}", serde_json::to_string(&clerk.perform(&order)).unwrap());
+        println!("{}", serde_json::to_string(&worker.perform(&order)).unwrap());
     }
 }

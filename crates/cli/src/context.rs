@@ -27,10 +27,13 @@ pub(crate) struct Context<'a> {
     pub(crate) format: OutputFormat,
     /// The language of messages.
     pub(crate) lang: Lang,
+    /// The standard streams.
     pub(crate) streams: Streams<'a>,
     /// Cancelled by Ctrl-C.
     pub(crate) cancel: CancelToken,
+    /// The policy files, or why they are invalid; see [`Context::policy`].
     pub(crate) policy: Result<PolicyFiles, Rc<CliError>>,
+    /// The store directory, or why it is unknown; see [`Context::store_dir`].
     pub(crate) store_dir: Result<PathBuf, Rc<CliError>>,
 }
 

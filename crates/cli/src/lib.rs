@@ -2,13 +2,13 @@
 //!
 //! Reading order: [`args`] defines the arguments, and [`commands`] has one file per command, which
 //! gets its arguments and a [`context`]: the policy, the store directory, the output format, the
-//! language and the [`streams`]. [`render`] turns results into text, [`response`] is their JSON, [`error`] is
-//! a command that failed, and [`exit`] defines the exit status.
+//! language and the [`streams`]. [`render`] turns results into text, [`response`] is their JSON,
+//! [`error`] is a command that failed, and [`exit`] defines the exit status.
 //!
 //! [`policy_files`] finds the policy in effect, [`trust_list`] records whose hooks may run, and
 //! [`toolbox`] is the only module that opens a toolbox. [`input`] reads what a user passes, [`fs`]
-//! writes files, [`environment`] reads variables, and [`prompt`] asks the user. [`client_config`] edits
-//! the configuration files of MCP clients.
+//! writes files, [`environment`] reads variables, and [`prompt`] asks the user. [`client_config`]
+//! edits the configuration files of MCP clients.
 //!
 //! Invariant: this is the only crate that knows arguments, streams and exit statuses. Results go to
 //! standard output, everything else to standard error.

@@ -50,12 +50,12 @@ pub(crate) fn measure(table: &mut Table) {
             none.time(10, || run(&toolbox, name, &json!({ "times": 0 })));
         }
         let each = divided(all.median().minus(none.median()), CALLS);
-        let told = match name {
+        let reply = match name {
             "function" => "a call of a host's function that does nothing",
             "pair" => "a pair of a space that is read",
             _ => "a call of another tool that does nothing, recorded",
         };
-        let row = Row::new(told, each);
+        let row = Row::new(reply, each);
         table.row(if targeted { row.target(Target::AtMost(Figure::Time(8e-6))) } else { row });
     }
     make(&toolbox, "fetch_all", FETCH_ALL, &json!({ "net": ["127.0.0.1"] }));

@@ -286,8 +286,8 @@ fn an_answer_of_the_wrong_shape_is_an_error_of_the_tool() {
         &response(200, true).replace("[\"content-type\", ", "[5, "),
         &response(200, true).replace("\"x\", \"1\"", "\"x\""),
     ] {
-        let told = |_: &HostCall| Some(json(answer));
-        let telling = MockHostCalls::new(NET, &told);
+        let reply = |_: &HostCall| Some(json(answer));
+        let telling = MockHostCalls::new(NET, &reply);
         let seen =
             telling.returns_body("try { await fetch('https://h') } catch (e) { return [e.name, e.code, e.effects] }");
         assert_eq!(seen, r#"["TypeError","answer-malformed","started"]"#, "{answer}");

@@ -22,29 +22,30 @@ fn a_secret_is_a_text_that_stands_for_it() {
         telling.returns_body("return ['Bearer ' + secret('TOKEN'), secret('OTHER')]"),
         r#"["Bearer {{secret:TOKEN}}","{{secret:OTHER}}"]"#
     );
-    let world = SandboxFixture::new().script("function execute() {\n\n  return secret('KEY')\n}").operations(&telling);
-    let said = world.throws();
-    assert_eq!(said, "Error: it needs the grant `secrets` of KEY, which this call does not have");
-    let Outcome::Threw(thrown) = world.run_text("{}").outcome else { panic!("it threw before") };
+    let fixture =
+        SandboxFixture::new().script("function execute() {\n\n  return secret('KEY')\n}").operations(&telling);
+    let exception = fixture.throws();
+    assert_eq!(exception, "Error: it needs the grant `secrets` of KEY, which this call does not have");
+    let Outcome::Threw(thrown) = fixture.run_text("{}").outcome else { panic!("it threw before") };
     assert_eq!(thrown.line, Some(3));
     assert!(telling.requested().is_empty());
 }
 
 #[test]
 fn a_tool_calls_another() {
-    let told = |operation: &HostCall| {
+    let reply = |operation: &HostCall| {
         Some(if operation.payload.contains("bad") { failure("Error", Effects::Committed) } else { json("[1]") })
     };
-    let telling = MockHostCalls::new(&[Grant::Tools], &told);
+    let telling = MockHostCalls::new(&[Grant::Tools], &reply);
     assert_eq!(telling.returns_body("return tools.call('sum', { of: [1, 2] })"), "[1]");
     assert_eq!(telling.requested(), [r#"tools.call {"name":"sum","params":{"of":[1,2]}}"#]);
     let caught = telling
         .returns_body("try { await tools.call('bad') } catch (e) { return [e.name, e.message, e.code, e.effects] }");
     assert_eq!(caught, r#"["Error","it did not work out","out-of-order","committed"]"#);
-    let world = SandboxFixture::new()
+    let fixture = SandboxFixture::new()
         .script("async function execute() {\n  await tools.call('good')\n  await tools.call('bad')\n}")
         .operations(&telling);
-    let Outcome::Threw(thrown) = world.run_text("{}").outcome else { panic!("it threw before") };
+    let Outcome::Threw(thrown) = fixture.run_text("{}").outcome else { panic!("it threw before") };
     assert_eq!((thrown.line, thrown.column), (Some(3), Some(15)));
     assert!(
         thrown.stack.contains("at execute (tool.js:3:15)") && !thrown.stack.contains("toolcell:prelude"),
@@ -103,9 +104,9 @@ fn what_is_not_granted_does_not_exist() {
 fn costs(grants: &[Grant], script: &str) -> (u64, u64, usize) {
     let answer = |operation: &HostCall| Some(json(if operation.kind == "fetch" { "[]" } else { "null" }));
     let telling = MockHostCalls::new(grants, &answer);
-    let world = SandboxFixture::new().script(script).operations(&telling);
-    let prepared = world.prepare().unwrap();
-    let report = world.call(&prepared, "{}");
+    let fixture = SandboxFixture::new().script(script).operations(&telling);
+    let prepared = fixture.prepare().unwrap();
+    let report = fixture.call(&prepared, "{}");
     assert!(matches!(report.outcome, Outcome::Returned(_)), "{report:?}");
     (prepared.load_fuel(), report.usage.fuel, prepared.held_bytes())
 }

@@ -95,12 +95,12 @@ fn a_value_that_json_would_change_is_refused_before_it_is_sent() {
         ("[{ then: new Set() }]", "`then` in the value of kv.set is an object that is no plain data"),
         ("'\\ud800'", "half a character"),
     ] {
-        let said = telling.returns_body(&format!(
+        let returned = telling.returns_body(&format!(
             "try {{ await kv.set('k', {value}) }} catch (e) {{ return [e.name, e.message, 'code' in e] }}"
         ));
         assert!(
-            said.starts_with("[\"TypeError\",") && said.contains(why) && said.ends_with(",false]"),
-            "{value}: {said}"
+            returned.starts_with("[\"TypeError\",") && returned.contains(why) && returned.ends_with(",false]"),
+            "{value}: {returned}"
         );
     }
     assert!(telling.requested().is_empty());
@@ -186,8 +186,8 @@ fn answers_of_the_wrong_shape_are_errors_of_the_tool() {
         r#"{"value": 1}"#,
         r#"{"keys": 1, "more": 2, "committed": 3, "kind": 4, "size": 5}"#,
     ] {
-        let told = |_: &HostCall| Some(json(answer));
-        let telling = MockHostCalls::new(&[Grant::Kv, Grant::Files], &told);
+        let reply = |_: &HostCall| Some(json(answer));
+        let telling = MockHostCalls::new(&[Grant::Kv, Grant::Files], &reply);
         for call in calls {
             let seen = telling.returns_body(&format!(
                 "try {{ return await {call} }} catch (e) {{ return [e.name, e.code, e.effects] }}"

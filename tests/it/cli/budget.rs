@@ -5,34 +5,34 @@ use std::fs;
 use serde_json::json;
 use toolcell_testing::model;
 
-use crate::cli::testing::{TESTS, desk, on, said};
+use crate::cli::testing::{TESTS, cli, on, without_folder};
 use crate::fixtures::cli::{CliFixture, toolcell, toolcell_with_input};
 use crate::fixtures::sandbox::{files, root};
 
 /// Returns the fuel that the first test case of a file takes.
-fn fuel(desk: &CliFixture) -> u64 {
-    on(desk, &["--json", "test", ".", "--no-budgets"]).json()["tests"][0]["fuel"].as_u64().unwrap()
+fn fuel(cli: &CliFixture) -> u64 {
+    on(cli, &["--json", "test", ".", "--no-budgets"]).json()["tests"][0]["fuel"].as_u64().unwrap()
 }
 
 #[test]
 fn a_budget_is_held_to_the_unit() {
-    let desk = desk(TESTS);
-    let takes = fuel(&desk);
+    let cli = cli(TESTS);
+    let takes = fuel(&cli);
     let budget = |limit: u64| {
         let text = TESTS.replace("returns = 3", &format!("returns = 3\nfuel = {limit}"));
-        desk.file("mean.test.toml", &format!("[budget]\nmodel = \"{}\"\n\n{text}", model()));
-        on(&desk, &["test", "."])
+        cli.file("mean.test.toml", &format!("[budget]\nmodel = \"{}\"\n\n{text}", model()));
+        on(&cli, &["test", "."])
     };
     assert_eq!(budget(takes).status, 0);
     let done = budget(takes - 1);
     let says = format!("  it took {takes} units of fuel, the budget is {}: 0.0 % over it\n", takes - 1);
     assert!(done.status == 1 && done.out.contains(&says), "{}", done.out);
-    assert_eq!(on(&desk, &["test", ".", "--no-budgets"]).status, 0);
+    assert_eq!(on(&cli, &["test", ".", "--no-budgets"]).status, 0);
 
-    let loads = on(&desk, &["--json", "test", ".", "--no-budgets"]).json()["tests"][0]["load_fuel"].as_u64().unwrap();
+    let loads = on(&cli, &["--json", "test", ".", "--no-budgets"]).json()["tests"][0]["load_fuel"].as_u64().unwrap();
     let loading = |limit: u64| {
-        desk.file("mean.test.toml", &format!("[budget]\nmodel = \"{}\"\nload_fuel = {limit}\n\n{TESTS}", model()));
-        on(&desk, &["test", "."])
+        cli.file("mean.test.toml", &format!("[budget]\nmodel = \"{}\"\nload_fuel = {limit}\n\n{TESTS}", model()));
+        on(&cli, &["test", "."])
     };
     assert_eq!(loading(loads).status, 0);
     let done = loading(loads - 1);
@@ -43,49 +43,49 @@ fn a_budget_is_held_to_the_unit() {
 
 #[test]
 fn a_budget_of_another_model_is_refused_and_measured_anew() {
-    let desk = desk(TESTS);
-    let takes = fuel(&desk);
+    let cli = cli(TESTS);
+    let takes = fuel(&cli);
     let text = TESTS.replace("returns = 3", "returns = 3\nfuel = 1200\nmeasured = 1000");
-    desk.file("mean.test.toml", &format!("[budget]\nmodel = \"0123456789abcdef wasmtime-48.0.0\"\n\n{text}"));
-    let done = on(&desk, &["test", "."]);
+    cli.file("mean.test.toml", &format!("[budget]\nmodel = \"0123456789abcdef wasmtime-48.0.0\"\n\n{text}"));
+    let done = on(&cli, &["test", "."]);
     assert_eq!(done.status, 2);
-    let err = said(&desk, &done.err);
+    let err = without_folder(&cli, &done.err);
     let says = format!(
         "error: mean.test.toml:2:9: the budgets were measured with the model `0123456789abcdef wasmtime-48.0.0`, this build uses `{}`\nhint: measure it again: toolcell budget rebase mean.test.toml\n",
         model()
     );
     assert_eq!(err, says);
-    assert_eq!(on(&desk, &["--json", "test", "."]).json()["problems"][0]["code"], "budget-model-mismatch");
-    let before = fs::read_to_string(desk.folder.path().join("mean.test.toml")).unwrap();
-    assert_eq!(on(&desk, &["budget", "rebase", ".", "--dry-run"]).status, 0);
-    assert_eq!(fs::read_to_string(desk.folder.path().join("mean.test.toml")).unwrap(), before);
-    let done = on(&desk, &["budget", "rebase", "."]);
+    assert_eq!(on(&cli, &["--json", "test", "."]).json()["problems"][0]["code"], "budget-model-mismatch");
+    let before = fs::read_to_string(cli.folder.path().join("mean.test.toml")).unwrap();
+    assert_eq!(on(&cli, &["budget", "rebase", ".", "--dry-run"]).status, 0);
+    assert_eq!(fs::read_to_string(cli.folder.path().join("mean.test.toml")).unwrap(), before);
+    let done = on(&cli, &["budget", "rebase", "."]);
     assert!(
         done.status == 0 && done.out.ends_with(&format!("{}: rewritten 1 / 1\n", model())),
         "{}{}",
         done.out,
         done.err
     );
-    let after = fs::read_to_string(desk.folder.path().join("mean.test.toml")).unwrap();
+    let after = fs::read_to_string(cli.folder.path().join("mean.test.toml")).unwrap();
     assert!(after.contains(&format!("fuel = {}\nmeasured = {takes}\n", (takes * 12).div_ceil(10))), "{after}");
-    assert_eq!(on(&desk, &["test", ".", "--max-regression", "0%"]).status, 0);
+    assert_eq!(on(&cli, &["test", ".", "--max-regression", "0%"]).status, 0);
 
-    desk.file("mean.test.toml", &before.replace("returns = 3", "returns = 4"));
-    let done = on(&desk, &["budget", "rebase", "."]);
+    cli.file("mean.test.toml", &before.replace("returns = 3", "returns = 4"));
+    let done = on(&cli, &["budget", "rebase", "."]);
     assert!(done.status == 1 && done.out.contains("it returns 3, expected 4"), "{}", done.out);
     assert!(done.out.ends_with("rewritten 0 / 1\n"), "{}", done.out);
 }
 
 #[test]
 fn a_regression_by_a_tenth_in_a_fixture_fails_its_tests() {
-    let desk = CliFixture::new();
+    let cli = CliFixture::new();
     let fixture =
         |ending: &str| fs::read_to_string(root().join(format!("fixtures/tools/group_anagrams.{ending}"))).unwrap();
     let source = fixture("js");
-    desk.file("group_anagrams.js", &source);
-    desk.file("group_anagrams.test.toml", &fixture("test.toml"));
-    assert_eq!(on(&desk, &["test", ".", "--max-regression", "5%"]).status, 0);
-    let before = fuel(&desk);
+    cli.file("group_anagrams.js", &source);
+    cli.file("group_anagrams.test.toml", &fixture("test.toml"));
+    assert_eq!(on(&cli, &["test", ".", "--max-regression", "5%"]).status, 0);
+    let before = fuel(&cli);
 
     // The number of loop iterations that cost a tenth of the tool's fuel.
     let planted = |turns: u64| {
@@ -94,19 +94,19 @@ fn a_regression_by_a_tenth_in_a_fixture_fails_its_tests() {
         assert_eq!(source.matches("function execute(").count(), 1);
         let (head, body) = source.split_once("function execute(").unwrap();
         let (signature, rest) = body.split_once(") {\n").unwrap();
-        desk.file("group_anagrams.js", &format!("{head}function execute({signature}) {{ planted();\n{rest}{work}"));
-        fuel(&desk)
+        cli.file("group_anagrams.js", &format!("{head}function execute({signature}) {{ planted();\n{rest}{work}"));
+        fuel(&cli)
     };
     let (none, some) = (planted(0), planted(1_000));
     let turns = (before + before / 10).saturating_sub(none) * 1_000 / (some - none);
     let regressed = planted(turns + 1);
     let percent = (regressed - before) * 100 / before;
     assert!((10..13).contains(&percent), "{before} {regressed}");
-    let done = on(&desk, &["test", ".", "--max-regression", "5%"]);
+    let done = on(&cli, &["test", ".", "--max-regression", "5%"]);
     let says = format!("  it took {regressed} units of fuel, 1");
     assert!(done.status == 1 && done.out.contains(&says), "{}", done.out);
     assert!(done.out.contains("the limit is 5 %"), "{}", done.out);
-    let answer = on(&desk, &["--json", "test", ".", "--max-regression", "20%"]).json();
+    let answer = on(&cli, &["--json", "test", ".", "--max-regression", "20%"]).json();
     let codes = |code: &str| answer["tests"][0]["failures"].to_string().contains(code);
     assert!(!codes("\"fuel-regressed\""), "{answer}");
 }
@@ -136,27 +136,27 @@ fn limits_are_learned_from_runs_on_standard_input() {
 
 #[test]
 fn limits_are_learned_from_the_runs_of_a_tool() {
-    let desk = CliFixture::with_mean();
-    let few = on(&desk, &["budget", "learn", "mean"]);
+    let cli = CliFixture::with_mean();
+    let few = on(&cli, &["budget", "learn", "mean"]);
     assert_eq!(few.status, 2);
     assert!(few.err.contains("there are 0 usable runs, a limit needs at least 30"), "{}", few.err);
     for number in 0..30 {
-        assert_eq!(on(&desk, &["run", "mean", &format!("numbers=[{number}, 2]"), "--approval", "auto"]).status, 0);
+        assert_eq!(on(&cli, &["run", "mean", &format!("numbers=[{number}, 2]"), "--approval", "auto"]).status, 0);
     }
-    let done = on(&desk, &["--json", "budget", "learn", "mean"]);
+    let done = on(&cli, &["--json", "budget", "learn", "mean"]);
     let learned = &done.json()["learned"];
     let (limit, largest) = (learned["fuel"]["limit"].as_u64().unwrap(), learned["fuel"]["largest"].as_u64().unwrap());
     assert_eq!((&learned["runs"], &learned["fuel"]["method"]), (&json!(30), &json!("log-normal")));
     assert!(limit > largest && limit < 2 * largest && learned["fuel"]["stops_doubling"] == true, "{learned}");
-    let text = on(&desk, &["budget", "learn", "mean"]).out;
+    let text = on(&cli, &["budget", "learn", "mean"]).out;
     assert!(text.contains(&format!("fuel = {limit}  # median ")), "{text}");
-    assert_eq!(on(&desk, &["budget", "learn", "nobody"]).status, 4);
+    assert_eq!(on(&cli, &["budget", "learn", "nobody"]).status, 4);
 
     let run = "{\"outcome\": \"returned\", \"fuel\": 1000, \"memory_bytes\": 6291456, \"duration_ms\": 1.5}\n";
-    desk.file("runs.jsonl", &(run.repeat(30) + "{\"outcome\": \"stopped\", \"fuel\": 9}\n"));
-    let done = on(&desk, &["--json", "budget", "learn", "--runs", "$runs.jsonl"]);
+    cli.file("runs.jsonl", &(run.repeat(30) + "{\"outcome\": \"stopped\", \"fuel\": 9}\n"));
+    let done = on(&cli, &["--json", "budget", "learn", "--runs", "$runs.jsonl"]);
     assert_eq!((&done.json()["learned"]["fuel"]["limit"], &done.json()["passed_over"]), (&json!(1100), &json!(1)));
-    desk.file("runs.jsonl", "nothing\n");
-    let done = on(&desk, &["budget", "learn", "--runs", "$runs.jsonl"]);
+    cli.file("runs.jsonl", "nothing\n");
+    let done = on(&cli, &["budget", "learn", "--runs", "$runs.jsonl"]);
     assert!(done.status == 2 && done.err.contains("runs.jsonl:1: not a run: "), "{}", done.err);
 }

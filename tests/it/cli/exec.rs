@@ -49,7 +49,7 @@ fn exec_prints_text_for_people_and_one_object_for_programs() {
 
 #[test]
 fn exit_status_and_message_say_what_went_wrong() {
-    for (source, words, status, said) in [
+    for (source, words, status, expected) in [
         ("const execute = () => 1", &[][..], 0, ""),
         (
             "function execute() { null.x }",
@@ -108,7 +108,7 @@ fn exit_status_and_message_say_what_went_wrong() {
     ] {
         let done = exec(source, words);
         assert_eq!(done.status, status, "{source} {words:?}: {}", done.err);
-        assert!(done.err.starts_with(said), "{source} {words:?}: {}", done.err);
+        assert!(done.err.starts_with(expected), "{source} {words:?}: {}", done.err);
         let answer = exec(source, &[words, &["--json"]].concat()).json();
         assert_eq!(answer["outcome"] == "returned", status == 0, "{answer}");
     }
@@ -188,7 +188,7 @@ fn batch_answers_every_line_and_goes_on() {
     lines.extend_from_slice(b"\xff\xfe\n");
     lines.extend_from_slice(br#"{"id": "last", "op": "run", "source": "const execute = () => 'end'"}"#);
     let answers = batch(&lines);
-    let told: Vec<String> = answers
+    let summaries: Vec<String> = answers
         .iter()
         .map(|answer| {
             let what = answer.get("stop").or_else(|| answer.get("value_json"));
@@ -197,7 +197,7 @@ fn batch_answers_every_line_and_goes_on() {
         })
         .collect();
     assert_eq!(
-        told,
+        summaries,
         [
             "1 returned 42",
             r#""two" returned {"n":null,"m":9007199254740992}"#,

@@ -67,9 +67,9 @@ fn assert_output(done: &CommandOutput, status: u8, out: &str) {
 }
 
 #[track_caller]
-fn assert_error(done: &CommandOutput, status: u8, told: &str) {
+fn assert_error(done: &CommandOutput, status: u8, message: &str) {
     assert_eq!((done.status, done.out.as_str()), (status, ""), "{}", done.err);
-    assert!(done.err.contains(told) && done.err.contains("\nhint: "), "{}", done.err);
+    assert!(done.err.contains(message) && done.err.contains("\nhint: "), "{}", done.err);
 }
 
 #[test]
@@ -95,9 +95,12 @@ fn each_client_gets_its_file_and_loses_it_again() {
             &format!("{shown} already has `toolcell`; nothing was changed\n"),
         );
         let other = project.on(client, &["--write", "--publish", "5", "--name", "more", "--json"]);
-        let said = other.json();
-        assert_eq!((&said["client"], &said["file"], &said["changed"]), (&json!(client), &json!(path), &json!(true)));
-        assert!(said["snippet"].as_str().unwrap().contains(r#""--publish", "5""#), "{said}");
+        let response = other.json();
+        assert_eq!(
+            (&response["client"], &response["file"], &response["changed"]),
+            (&json!(client), &json!(path), &json!(true))
+        );
+        assert!(response["snippet"].as_str().unwrap().contains(r#""--publish", "5""#), "{response}");
         project.on(client, &["--remove", "--name", "more"]);
         assert_eq!(project.text(file), snippet.out);
         assert_output(&project.on(client, &["--remove"]), 0, &format!("removed `toolcell` from {shown}\n"));
@@ -144,7 +147,7 @@ fn links_are_followed_and_stay() {
 #[test]
 fn what_is_not_understood_or_not_ours_is_left_as_it_is() {
     let foreign = "{\"mcpServers\": {\n\"toolcell\": {\"command\": \"npx\"}}}";
-    for (text, status, told) in [
+    for (text, status, message) in [
         ("{\n  \"a\": 1\n  \"b\": 2\n}", 2, "mcp.json: line 2, column 9: expected comma"),
         ("[]", 2, "mcp.json: line 1: the file is an array, not an object"),
         ("{\"mcpServers\": [\n]}", 2, "mcp.json: line 1: `mcpServers` is an array, not an object"),
@@ -153,7 +156,7 @@ fn what_is_not_understood_or_not_ours_is_left_as_it_is() {
     ] {
         let project = Project::with(text);
         for option in ["--write", "--remove"] {
-            assert_error(&project.on("cursor", &[option]), status, told);
+            assert_error(&project.on("cursor", &[option]), status, message);
         }
         assert_eq!(project.text(CURSOR), text);
         assert_eq!(project.files(".cursor"), ["mcp.json"]);
@@ -194,17 +197,17 @@ fn a_file_that_cannot_be_read_or_written_is_an_error_that_says_so() {
 #[test]
 fn a_file_of_a_client_has_four_mebibytes_at_most_before_and_after() {
     const LIMIT: usize = 4 << 20;
-    let told = "mcp.json is longer than 4194304 bytes";
+    let message = "mcp.json is longer than 4194304 bytes";
     let of = |bytes: usize| format!("{{\"a\": \"{}\"}}", "x".repeat(bytes - 9));
     let project = Project::with(&of(LIMIT));
     let done = project.on("cursor", &["--remove"]);
     let path = project.path(CURSOR);
     assert_output(&done, 0, &format!("nothing to remove: {} has no `toolcell`\n", path.display()));
-    assert_error(&project.on("cursor", &["--write"]), 2, told);
+    assert_error(&project.on("cursor", &["--write"]), 2, message);
     assert!(project.text(CURSOR) == of(LIMIT), "the file stays as it is");
     fs::write(&path, of(LIMIT + 1)).unwrap();
     for option in ["--write", "--remove"] {
-        assert_error(&project.on("cursor", &[option]), 2, told);
+        assert_error(&project.on("cursor", &[option]), 2, message);
     }
     assert!(project.text(CURSOR) == of(LIMIT + 1), "the file stays as it is");
     assert_eq!(project.files(".cursor"), ["mcp.json"]);
@@ -213,7 +216,7 @@ fn a_file_of_a_client_has_four_mebibytes_at_most_before_and_after() {
 #[test]
 fn what_is_typed_is_understood_or_refused() {
     let project = Project::new();
-    for (words, told) in [
+    for (words, message) in [
         (&["--write", "--remove"][..], "cannot be used with"),
         (&["--user", "--file", "x"], "cannot be used with"),
         (&["--publish", "x"], "invalid value 'x'"),
@@ -227,7 +230,7 @@ fn what_is_typed_is_understood_or_refused() {
         let project = project.0.path().to_str().unwrap();
         let done = toolcell(&[&["mcp", "config", "--client", "gemini", "--project", project], words].concat());
         assert_eq!((done.status, done.out.as_str()), (2, ""), "{words:?}");
-        assert!(done.err.contains(told) && !done.err.contains("secret"), "{}", done.err);
+        assert!(done.err.contains(message) && !done.err.contains("secret"), "{}", done.err);
     }
     let done = toolcell(&["mcp", "config", "--client", "emacs"]);
     assert!(

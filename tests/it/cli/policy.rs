@@ -179,8 +179,8 @@ fn a_projects_file_is_found_upwards_and_may_only_narrow() {
         PolicyFixture::new("[ceilings]\ntimeout_ms = 5_000\n", "[ceilings]\ntimeout_ms = 9_000\nfuel = 1_000\n");
     let file = place.text("twice.js");
     let done = place.on(&["exec", &file, r#"{"n": 1}"#, "--timeout-ms", "6000"]);
-    let told = format!("timeout_ms is 6000, it must be 1 to 5000 (ceiling of user {}:2)", place.text("user.toml"));
-    assert!(done.status == 2 && done.err.contains(&told), "{}", done.err);
+    let expected = format!("timeout_ms is 6000, it must be 1 to 5000 (ceiling of user {}:2)", place.text("user.toml"));
+    assert!(done.status == 2 && done.err.contains(&expected), "{}", done.err);
     let done = place.on(&["exec", &file, r#"{"n": 1}"#, "--fuel", "1001"]);
     assert!(
         done.err.contains(&format!("(ceiling of project {}:3)", place.text("project/toolcell.toml"))),
@@ -585,8 +585,8 @@ fn writing(place: &PolicyFixture, folder: &str) -> CommandOutput {
 /// Asserts that the command is refused with this message.
 #[track_caller]
 fn assert_protected(done: &CommandOutput, what: &str) {
-    let told = done.json()["error"]["message"].as_str().unwrap().to_owned();
-    assert!(done.status == 2 && told.contains(what), "{what}: {told}");
+    let expected = done.json()["error"]["message"].as_str().unwrap().to_owned();
+    assert!(done.status == 2 && expected.contains(what), "{what}: {expected}");
 }
 
 #[test]
@@ -659,9 +659,9 @@ fn a_folder_in_which_hooks_look_for_programs_is_not_granted_where_there_are_hook
         let words = ["create", source, "--name", "put", "--description", "Writes", "--json"];
         let path = format!("{folder}:{}", std::env::var("PATH").unwrap());
         let output = home.run_with_env(&words, &[("PATH", &*path)]);
-        let told = String::from_utf8_lossy(&output.stdout);
-        let is_refused = told.contains("a folder in the `PATH` of hooks (");
-        assert_eq!((output.status.code(), is_refused), (Some(status), status == 2), "{told}");
+        let expected = String::from_utf8_lossy(&output.stdout);
+        let is_refused = expected.contains("a folder in the `PATH` of hooks (");
+        assert_eq!((output.status.code(), is_refused), (Some(status), status == 2), "{expected}");
     }
 }
 

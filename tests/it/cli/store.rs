@@ -10,8 +10,8 @@ use crate::fixtures::store::{StoreFixture, overwrite, returns, sample_tool};
 use crate::rebuild::with_an_older_index;
 
 /// Runs a command on a store.
-fn on(shelf: &StoreFixture, words: &[&str]) -> CommandOutput {
-    toolcell(&[&["--dir", shelf.dir()], words].concat())
+fn on(fixture: &StoreFixture, words: &[&str]) -> CommandOutput {
+    toolcell(&[&["--dir", fixture.dir()], words].concat())
 }
 
 #[track_caller]
@@ -20,122 +20,123 @@ fn assert_output(done: &CommandOutput, status: u8, out: &str, err: &str) {
 }
 
 /// Creates a store with the tool `sum`, and a name that was deleted in 1970.
-fn shelf() -> StoreFixture {
-    let shelf = StoreFixture::new();
-    shelf.tool("sum", &returns(1));
-    shelf.tool("gone", &returns(2));
-    shelf.delete("gone").unwrap();
-    shelf
+fn fixture() -> StoreFixture {
+    let fixture = StoreFixture::new();
+    fixture.tool("sum", &returns(1));
+    fixture.tool("gone", &returns(2));
+    fixture.delete("gone").unwrap();
+    fixture
 }
 
 #[test]
 fn fsck_names_what_is_wrong_and_what_was_done() {
-    let mut shelf = shelf();
-    shelf.close();
-    let done = on(&shelf, &["fsck"]);
+    let mut fixture = fixture();
+    fixture.close();
+    let done = on(&fixture, &["fsck"]);
     assert!(done.out.starts_with("1 tools, 5 objects, ") && done.out.ends_with(": no problems\n"), "{}", done.out);
     assert_eq!((done.status, done.err.as_str()), (0, ""));
-    let looked = on(&shelf, &["fsck", "--json"]).json();
+    let looked = on(&fixture, &["fsck", "--json"]).json();
     assert_eq!((&looked["good"], &looked["tools"], &looked["problems"]), (&json!(true), &json!(1), &json!([])));
 
     let id = sample_tool("sum", &returns(1)).id().short();
-    overwrite(&shelf.source_object(&returns(1)), b"const execute = () => 2");
+    overwrite(&fixture.source_object(&returns(1)), b"const execute = () => 2");
     let hash = blake3::hash(returns(1).as_bytes()).to_hex();
     let actual = &blake3::hash(b"const execute = () => 2").to_hex()[..16];
     let object = format!("object {hash}: does not match its hash: its 23 bytes hash to {actual}…");
-    let done = on(&shelf, &["fsck"]);
-    let told = format!("problem: {object}\nproblem: sum ({id}): its source is lost\n1 tools, 4 objects, ");
-    assert!(done.out.starts_with(&told) && done.out.ends_with(": 2 problems\n"), "{}", done.out);
+    let done = on(&fixture, &["fsck"]);
+    let expected = format!("problem: {object}\nproblem: sum ({id}): its source is lost\n1 tools, 4 objects, ");
+    assert!(done.out.starts_with(&expected) && done.out.ends_with(": 2 problems\n"), "{}", done.out);
     assert_eq!((done.status, done.err.as_str()), (6, "hint: repair the store with `toolcell fsck --repair`\n"));
-    assert_eq!(on(&shelf, &["fsck", "--json"]).json()["good"], false);
+    assert_eq!(on(&fixture, &["fsck", "--json"]).json()["good"], false);
 
-    let done = on(&shelf, &["fsck", "--repair"]);
-    let told = format!("repaired: {object}; moved to the quarantine\nrepaired: sum ({id}): its source is lost; it is ");
-    assert!(done.out.starts_with(&told) && done.out.ends_with(", 1 in quarantine: 2 repaired\n"), "{}", done.out);
+    let done = on(&fixture, &["fsck", "--repair"]);
+    let expected =
+        format!("repaired: {object}; moved to the quarantine\nrepaired: sum ({id}): its source is lost; it is ");
+    assert!(done.out.starts_with(&expected) && done.out.ends_with(", 1 in quarantine: 2 repaired\n"), "{}", done.out);
     assert_eq!((done.status, done.err.as_str()), (0, ""));
-    assert!(on(&shelf, &["fsck"]).out.ends_with(", 1 in quarantine: no problems\n"));
-    assert!(on(&shelf, &["audit", "--action", "repair"]).out.ends_with("  repair  done  {\"count\":2}\n"));
+    assert!(on(&fixture, &["fsck"]).out.ends_with(", 1 in quarantine: no problems\n"));
+    assert!(on(&fixture, &["audit", "--action", "repair"]).out.ends_with("  repair  done  {\"count\":2}\n"));
 }
 
 #[test]
 fn fsck_names_steps_that_the_index_does_not_know_and_takes_in_those_that_are_named() {
-    let (shelf, _) = with_an_older_index();
-    let done = on(&shelf, &["fsck"]);
+    let (fixture, _) = with_an_older_index();
+    let done = on(&fixture, &["fsck"]);
     assert!(done.out.contains("\nunknown: new (") || done.out.starts_with("unknown: new ("), "{}", done.out);
-    let told = ": no damage, but unknown steps need a decision\n";
-    assert!(done.out.ends_with(told) && done.err.contains("with --adopt"), "{}{}", done.out, done.err);
+    let expected = ": no damage, but unknown steps need a decision\n";
+    assert!(done.out.ends_with(expected) && done.err.contains("with --adopt"), "{}{}", done.out, done.err);
     assert_eq!(done.status, 6);
-    assert_eq!(on(&shelf, &["fsck", "--json"]).json()["good"], false);
+    assert_eq!(on(&fixture, &["fsck", "--json"]).json()["good"], false);
 
-    let refused = on(&shelf, &["--json", "fsck", "--repair", "--adopt", "nobody"]);
+    let refused = on(&fixture, &["--json", "fsck", "--repair", "--adopt", "nobody"]);
     assert!(refused.err.contains("step-not-found") || refused.out.contains("step-not-found"), "{}", refused.err);
-    assert_eq!(on(&shelf, &["list"]).out.matches("new").count(), 0);
-    let done = on(&shelf, &["fsck", "--repair", "--adopt", "new"]);
+    assert_eq!(on(&fixture, &["list"]).out.matches("new").count(), 0);
+    let done = on(&fixture, &["fsck", "--repair", "--adopt", "new"]);
     assert_eq!(done.status, 0, "{}{}", done.out, done.err);
-    assert!(on(&shelf, &["fsck"]).out.ends_with(": no problems\n"));
-    assert!(on(&shelf, &["list"]).out.contains("new"));
+    assert!(on(&fixture, &["fsck"]).out.ends_with(": no problems\n"));
+    assert!(on(&fixture, &["list"]).out.contains("new"));
 }
 
 #[test]
 fn gc_says_what_it_would_collect_and_what_it_did() {
-    let shelf = shelf();
+    let fixture = fixture();
     let gone = sample_tool("gone", &returns(2)).id();
-    let done = on(&shelf, &["gc", "--dry-run"]);
-    let told = format!("would collect gone ({})\n3 objects, ", gone.short());
-    assert!(done.out.starts_with(&told), "{}", done.out);
+    let done = on(&fixture, &["gc", "--dry-run"]);
+    let expected = format!("would collect gone ({})\n3 objects, ", gone.short());
+    assert!(done.out.starts_with(&expected), "{}", done.out);
     assert!(done.out.ends_with(", and 0 unfinished files would be collected\n"), "{}", done.out);
-    let planned = on(&shelf, &["gc", "--dry-run", "--older-than", "0s", "--json"]).json();
+    let planned = on(&fixture, &["gc", "--dry-run", "--older-than", "0s", "--json"]).json();
     assert_eq!(planned["names"], json!([{"name": "gone", "id": gone.to_string()}]));
-    assert_eq!(on(&shelf, &["gc", "--older-than", "1000000d", "--json"]).json()["names"], json!([]));
+    assert_eq!(on(&fixture, &["gc", "--older-than", "1000000d", "--json"]).json()["names"], json!([]));
 
-    let collected = on(&shelf, &["gc", "--json"]).json();
+    let collected = on(&fixture, &["gc", "--json"]).json();
     assert_eq!((&collected["dry_run"], &collected["objects"]), (&json!(false), &json!(3)));
     assert_eq!(collected["bytes"], planned["bytes"]);
     assert_output(
-        &on(&shelf, &["gc"]),
+        &on(&fixture, &["gc"]),
         0,
         "0 objects, 0 bytes, 0 run records, 0 expired values, 0 suspended runs, and 0 unfinished files were collected\n",
         "",
     );
-    assert_eq!(on(&shelf, &["audit", "--action", "gc", "--json"]).out.lines().count(), 3);
+    assert_eq!(on(&fixture, &["audit", "--action", "gc", "--json"]).out.lines().count(), 3);
     for age in ["-3d", "soon", "", "1 fortnight"] {
-        assert_eq!(on(&shelf, &["gc", &format!("--older-than={age}")]).status, 2, "{age}");
+        assert_eq!(on(&fixture, &["gc", &format!("--older-than={age}")]).status, 2, "{age}");
     }
 }
 
 #[test]
 fn export_writes_tools_where_it_is_told() {
-    let shelf = shelf();
-    let bundle = String::from_utf8(shelf.export(HistoryScope::Latest)).unwrap();
-    assert_output(&on(&shelf, &["export"]), 0, &bundle, "");
+    let fixture = fixture();
+    let bundle = String::from_utf8(fixture.export(HistoryScope::Latest)).unwrap();
+    assert_output(&on(&fixture, &["export"]), 0, &bundle, "");
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("tools.bundle").to_str().unwrap().to_owned();
     let id = sample_tool("sum", &returns(1)).id().short();
-    assert_output(&on(&shelf, &["export", "SUM", &id, "-o", &file]), 0, &format!("1 tools in {file}\n"), "");
+    assert_output(&on(&fixture, &["export", "SUM", &id, "-o", &file]), 0, &format!("1 tools in {file}\n"), "");
     assert_eq!(fs::read_to_string(&file).unwrap(), bundle);
-    let done = on(&shelf, &["export", "--history", "-o", &file, "--json"]).json();
+    let done = on(&fixture, &["export", "--history", "-o", &file, "--json"]).json();
     assert_eq!(done, json!({"tools": 1, "bytes": bundle.len(), "file": file, "signed": false}));
 
     let unknown = "error: tool not found: there is no tool `gone`\nhint: `toolcell list` shows all tools\n";
-    assert_output(&on(&shelf, &["export", "gone", "-o", &file]), 4, "", unknown);
+    assert_output(&on(&fixture, &["export", "gone", "-o", &file]), 4, "", unknown);
     assert_eq!(fs::read_to_string(&file).unwrap(), bundle);
-    assert_eq!(on(&shelf, &["export", "../x"]).status, 2);
-    assert_eq!(on(&shelf, &["export", "--sign", "key"]).status, 2);
-    assert_eq!(on(&shelf, &["export", "-o", &format!("{file}/x")]).status, 2);
-    let nowhere = on(&shelf, &["export", "-o", "/no/such/folder/x"]);
+    assert_eq!(on(&fixture, &["export", "../x"]).status, 2);
+    assert_eq!(on(&fixture, &["export", "--sign", "key"]).status, 2);
+    assert_eq!(on(&fixture, &["export", "-o", &format!("{file}/x")]).status, 2);
+    let nowhere = on(&fixture, &["export", "-o", "/no/such/folder/x"]);
     assert_eq!(nowhere.status, 4);
     assert!(
         nowhere.err.contains("the folder does not exist") && nowhere.err.contains("choose a path in an existing"),
         "{}",
         nowhere.err
     );
-    let failed = on(&shelf, &["audit", "--action", "export", "--outcome", "failed"]);
+    let failed = on(&fixture, &["audit", "--action", "export", "--outcome", "failed"]);
     assert!(failed.out.ends_with("  export  failed: tool-not-found\n"), "{}", failed.out);
 }
 
 #[test]
 fn import_says_what_came_of_each_tool() {
-    let from = shelf();
+    let from = fixture();
     from.replace("sum", &returns(3));
     let bundle = from.export(HistoryScope::Latest);
     let (sum, new) = (sample_tool("sum", &returns(1)).id().short(), sample_tool("sum", &returns(3)).id().short());
@@ -178,12 +179,12 @@ fn import_says_what_came_of_each_tool() {
 
 #[test]
 fn audit_shows_what_is_asked_for() {
-    let shelf = shelf();
+    let fixture = fixture();
     for words in [&["export"][..], &["export", "gone"], &["gc"], &["export", "sum"]] {
-        on(&shelf, words);
+        on(&fixture, words);
     }
     let actions = |words: &[&str]| {
-        let done = on(&shelf, &[&["audit", "--json"], words].concat());
+        let done = on(&fixture, &[&["audit", "--json"], words].concat());
         assert_eq!(done.status, 0, "{}", done.err);
         let line = |line: &str| serde_json::from_str::<Value>(line).unwrap()["action"].as_str().unwrap().to_owned();
         done.out.lines().map(line).collect::<Vec<_>>().join(" ")
@@ -198,54 +199,54 @@ fn audit_shows_what_is_asked_for() {
     assert_eq!(actions(&["--since", "2000-01-01T00:00:00Z"]), "export gc export export");
     assert_eq!(actions(&["--tool", "sum"]), "");
     for wrong in [&["--action", "teleport"][..], &["--since", "yesterday"], &["--limit", "-1"], &["--outcome", "odd"]] {
-        assert_eq!(on(&shelf, &[&["audit"], wrong].concat()).status, 2, "{wrong:?}");
+        assert_eq!(on(&fixture, &[&["audit"], wrong].concat()).status, 2, "{wrong:?}");
     }
 }
 
 #[test]
 fn audit_verify_proves_that_nothing_was_changed() {
-    let shelf = shelf();
-    assert_output(&on(&shelf, &["audit", "verify"]), 0, "0 lines in 0 files, intact; the log is empty\n", "");
-    on(&shelf, &["export"]);
-    let early = on(&shelf, &["audit", "verify", "--json"]).json();
+    let fixture = fixture();
+    assert_output(&on(&fixture, &["audit", "verify"]), 0, "0 lines in 0 files, intact; the log is empty\n", "");
+    on(&fixture, &["export"]);
+    let early = on(&fixture, &["audit", "verify", "--json"]).json();
     let head = early["head"].as_str().unwrap().to_owned();
-    on(&shelf, &["gc"]);
-    let done = on(&shelf, &["audit", "verify", "--head", &head]);
+    on(&fixture, &["gc"]);
+    let done = on(&fixture, &["audit", "verify", "--head", &head]);
     assert!(done.out.starts_with("2 lines in 1 files, intact; head 2:"), "{}", done.out);
     assert_eq!(done.status, 0);
-    assert_eq!(on(&shelf, &["audit", "verify", "--head", "nonsense"]).status, 2);
+    assert_eq!(on(&fixture, &["audit", "verify", "--head", "nonsense"]).status, 2);
     let forged = format!("1:{}", "0".repeat(64));
-    assert_eq!(on(&shelf, &["audit", "verify", "--head", &forged]).status, 6);
+    assert_eq!(on(&fixture, &["audit", "verify", "--head", &forged]).status, 6);
 
-    let log = shelf.path().join("logs/dynamic-tools-audit.jsonl");
+    let log = fixture.path().join("logs/dynamic-tools-audit.jsonl");
     let text = fs::read_to_string(&log).unwrap();
     fs::write(&log, text.replacen("\"success\":true", "\"success\":false", 1)).unwrap();
-    let done = on(&shelf, &["audit", "verify"]);
+    let done = on(&fixture, &["audit", "verify"]);
     assert!(done.out.starts_with("problem: dynamic-tools-audit.jsonl:1: entry 1 "), "{}", done.out);
     assert_eq!(done.status, 6);
-    let answer = on(&shelf, &["audit", "verify", "--json"]).json();
+    let answer = on(&fixture, &["audit", "verify", "--json"]).json();
     assert_eq!((&answer["clean"], &answer["problems"][0]["line"]), (&json!(false), &json!(1)));
 }
 
 #[test]
 fn doctor_looks_at_the_store_as_well() {
-    let mut shelf = shelf();
-    let doctor = |shelf: &StoreFixture| on(shelf, &["doctor", "--image", "bounded"]);
-    let done = doctor(&shelf);
-    let told = format!("store          {} (read and write)\n               1 tools, 5 objects, ", shelf.dir());
-    assert!(done.status == 0 && done.out.contains(&told) && done.out.ends_with("\nworks\n"), "{}", done.out);
-    shelf.close();
-    fs::remove_file(shelf.source_object(&returns(1))).unwrap();
-    let done = doctor(&shelf);
+    let mut fixture = fixture();
+    let doctor = |fixture: &StoreFixture| on(fixture, &["doctor", "--image", "bounded"]);
+    let done = doctor(&fixture);
+    let expected = format!("store          {} (read and write)\n               1 tools, 5 objects, ", fixture.dir());
+    assert!(done.status == 0 && done.out.contains(&expected) && done.out.ends_with("\nworks\n"), "{}", done.out);
+    fixture.close();
+    fs::remove_file(fixture.source_object(&returns(1))).unwrap();
+    let done = doctor(&fixture);
     assert!(done.status == 6 && done.out.contains("\nproblem: sum (dt_"), "{}", done.out);
-    let answer = on(&shelf, &["doctor", "--image", "bounded", "--json"]).json();
+    let answer = on(&fixture, &["doctor", "--image", "bounded", "--json"]).json();
     assert_eq!(answer["store"]["health"]["problems"][0]["wrong"], "its source is lost");
 
-    fs::write(shelf.path().join("toolcell-store"), "toolcell store, format 6\n").unwrap();
-    let done = doctor(&shelf);
+    fs::write(fixture.path().join("toolcell-store"), "toolcell store, format 6\n").unwrap();
+    let done = doctor(&fixture);
     assert!(done.status == 6 && done.out.contains("it has format 6, this version reads format 5"), "{}", done.out);
-    fs::write(shelf.path().join("toolcell-store"), "a shopping list\n").unwrap();
-    assert_eq!(doctor(&shelf).status, 6);
+    fs::write(fixture.path().join("toolcell-store"), "a shopping list\n").unwrap();
+    assert_eq!(doctor(&fixture).status, 6);
 
     let done = toolcell(&["doctor", "--image", "bounded"]);
     assert!(done.status == 0 && done.out.contains(" (not created yet)\n"), "{}", done.out);
@@ -257,8 +258,8 @@ fn a_store_that_is_not_there_is_not_made_by_looking_at_it() {
     let dir = folder.path().join("none").to_str().unwrap().to_owned();
     for words in [&["fsck"][..], &["fsck", "--repair"], &["gc"], &["export"], &["audit"], &["audit", "verify"]] {
         let done = toolcell(&[&["--dir", &dir], words].concat());
-        let said = format!("error: {dir} is not a store: there is no such directory\n");
-        assert!(done.status == 4 && done.err.starts_with(&said), "{words:?}: {}", done.err);
+        let message = format!("error: {dir} is not a store: there is no such directory\n");
+        assert!(done.status == 4 && done.err.starts_with(&message), "{words:?}: {}", done.err);
         assert!(!folder.path().join("none").exists());
     }
     // A folder that is not a store is left unchanged.

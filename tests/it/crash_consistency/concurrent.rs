@@ -12,9 +12,9 @@ const EACH: usize = 200;
 /// Starts a worker per list of orders, and returns their replies.
 fn run_processes(folder: &std::path::Path, orders: &[Vec<StoreOrder>]) -> Vec<Vec<StoreReply>> {
     std::thread::scope(|scope| {
-        let told = |orders| run_orders(worker_command(folder, SyncMode::Unsynced), orders);
-        let clerks: Vec<_> = orders.iter().map(|orders| scope.spawn(move || told(orders))).collect();
-        clerks.into_iter().map(|clerk| clerk.join().unwrap()).collect()
+        let replies_to = |orders| run_orders(worker_command(folder, SyncMode::Unsynced), orders);
+        let clerks: Vec<_> = orders.iter().map(|orders| scope.spawn(move || replies_to(orders))).collect();
+        clerks.into_iter().map(|worker| worker.join().unwrap()).collect()
     })
 }
 

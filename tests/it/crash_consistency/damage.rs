@@ -44,8 +44,8 @@ fn overwrite(path: &Path, bytes: &[u8]) {
 /// Reads everything and returns the codes of the errors. Every tool that is read must be the right
 /// one.
 fn read_all(folder: &Path, context: &str) -> Vec<&'static str> {
-    let mut clerk = StoreWorker::new(folder, SyncMode::Unsynced);
-    let store = match clerk.store() {
+    let mut worker = StoreWorker::new(folder, SyncMode::Unsynced);
+    let store = match worker.store() {
         Ok(store) => store,
         Err(error) => return vec![error.code()],
     };

@@ -88,9 +88,9 @@ impl MaintenanceFixture {
 
     #[track_caller]
     fn run_ok(&self, words: &[&str]) -> String {
-        let said = self.run_command(words);
-        assert_eq!(said.status, 0, "{words:?}: {said:?}");
-        said.out
+        let done = self.run_command(words);
+        assert_eq!(done.status, 0, "{words:?}: {done:?}");
+        done.out
     }
 }
 
@@ -100,10 +100,10 @@ fn who_runs_a_tool_while_the_index_is_locked_has_the_result_and_is_told() {
     let lock = File::open(bench.path("store/writer")).unwrap();
     lock.lock().unwrap();
     let started = Instant::now();
-    let said = bench.run_command(&["run", "a"]);
-    assert_eq!((said.status, said.out.as_str()), (0, "1\n"), "{said:?}");
+    let done = bench.run_command(&["run", "a"]);
+    assert_eq!((done.status, done.out.as_str()), (0, "1\n"), "{done:?}");
     assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
-    assert!(said.errors.contains("warning: finished runs are in the journal"), "{said:?}");
+    assert!(done.errors.contains("warning: finished runs are in the journal"), "{done:?}");
     drop(lock);
     // The next process to open the store takes it over.
     assert!(bench.run_ok(&["--json", "list"]).contains("\"usageCount\":1"));
@@ -114,14 +114,14 @@ fn a_log_that_somebody_has_locked_holds_up_nobody_for_long_and_is_no_damage() {
     let bench = MaintenanceFixture::with_a();
     let lock = File::open(bench.path("store/logs/dynamic-tools-audit.head")).unwrap();
     lock.lock().unwrap();
-    let said = bench.run_command(&["run", "a"]);
-    assert_eq!((said.status, said.out.as_str()), (0, "1\n"), "{said:?}");
-    assert!(said.errors.contains("another process holds the lock on the audit log"), "{said:?}");
-    let said = bench.run_command(&["delete", "a", "--confirm"]);
-    assert_eq!(said.status, 0, "{said:?}");
-    let said = bench.run_command(&["doctor"]);
-    assert_eq!(said.status, 5, "{said:?}");
-    assert!(said.out.contains("another process holds the lock on the audit log"), "{said:?}");
+    let done = bench.run_command(&["run", "a"]);
+    assert_eq!((done.status, done.out.as_str()), (0, "1\n"), "{done:?}");
+    assert!(done.errors.contains("another process holds the lock on the audit log"), "{done:?}");
+    let done = bench.run_command(&["delete", "a", "--confirm"]);
+    assert_eq!(done.status, 0, "{done:?}");
+    let done = bench.run_command(&["doctor"]);
+    assert_eq!(done.status, 5, "{done:?}");
+    assert!(done.out.contains("another process holds the lock on the audit log"), "{done:?}");
     drop(lock);
     // The next process to open the store appends the pending lines.
     bench.run_ok(&["list"]);
@@ -144,14 +144,14 @@ fn a_run_that_cannot_be_recorded_runs_where_the_policy_says_so_and_says_it() {
     let _ = fs::remove_dir_all(bench.path("store/running"));
     fs::write(bench.path("store/running"), "").unwrap();
     for name in ["a", "counts"] {
-        let said = bench.run_command(&["run", name]);
-        assert!(said.status != 0 && said.out.is_empty(), "{said:?}");
+        let done = bench.run_command(&["run", name]);
+        assert!(done.status != 0 && done.out.is_empty(), "{done:?}");
     }
     bench.set_policy(&format!("{WITH_NOTES}[audit]\nrequired = false\n"));
     assert_eq!(bench.run_ok(&["run", "counts"]), "2\n", "what was refused wrote nothing");
-    let said = bench.run_command(&["run", "a"]);
-    assert_eq!((said.status, said.out.as_str()), (0, "1\n"), "{said:?}");
-    assert!(said.errors.contains("warning: this run was not fully recorded"), "{said:?}");
+    let done = bench.run_command(&["run", "a"]);
+    assert_eq!((done.status, done.out.as_str()), (0, "1\n"), "{done:?}");
+    assert!(done.errors.contains("warning: this run was not fully recorded"), "{done:?}");
     let json: Value = serde_json::from_str(&bench.run_ok(&["--json", "run", "a"])).unwrap();
     assert!(json["unrecorded"].is_string() && json["record"].is_null(), "{json}");
 }
@@ -195,28 +195,28 @@ mod mounted {
         let store = disk.join("store");
         let say = |words: &[&str]| bench.run_command_in(&store, words);
         for name in ["a", "b"] {
-            let said = say(&["create", &bench.file("one.ts"), "--name", name, "--description", "a tool"]);
-            assert_eq!(said.status, 0, "{said:?}");
+            let done = say(&["create", &bench.file("one.ts"), "--name", name, "--description", "a tool"]);
+            assert_eq!(done.status, 0, "{done:?}");
         }
         // Fill the last bytes too: the last page of a log file has room.
         let filled = fs::write(disk.join("ballast"), vec![1; 4 << 20]);
         assert_eq!(filled.unwrap_err().kind(), std::io::ErrorKind::StorageFull);
         for _ in 0..40 {
-            let said = say(&["list"]);
-            assert_eq!(said.status, 0, "{said:?}");
+            let done = say(&["list"]);
+            assert_eq!(done.status, 0, "{done:?}");
         }
-        let said = say(&["list"]);
-        assert!(said.out.contains("a tool") && said.errors.contains("warning: "), "{said:?}");
+        let done = say(&["list"]);
+        assert!(done.out.contains("a tool") && done.errors.contains("warning: "), "{done:?}");
         for words in [["show", "a"].as_slice(), &["search", "tool"], &["fsck"]] {
-            let said = say(words);
-            assert_eq!(said.status, 0, "{words:?}: {said:?}");
+            let done = say(words);
+            assert_eq!(done.status, 0, "{words:?}: {done:?}");
         }
         assert_eq!(say(&["run", "a"]).status, 5, "a run that cannot be recorded does not start");
-        let said = say(&["delete", "a", "--confirm"]);
-        assert_eq!(said.status, 0, "{said:?}");
+        let done = say(&["delete", "a", "--confirm"]);
+        assert_eq!(done.status, 0, "{done:?}");
         assert!(!say(&["list"]).out.contains("a  "), "it is gone");
-        let said = say(&["gc", "--older-than", "0s"]);
-        assert_eq!(said.status, 0, "{said:?}");
+        let done = say(&["gc", "--older-than", "0s"]);
+        assert_eq!(done.status, 0, "{done:?}");
         fs::remove_file(disk.join("ballast")).unwrap();
         assert_eq!(say(&["run", "b"]).out, "1\n");
         assert_eq!(say(&["audit", "--action", "delete_dynamic_tool"]).out.lines().count(), 1);
@@ -234,14 +234,14 @@ mod mounted {
         let Some(_bound) = Mount::new(&store, &at, None, MsFlags::MS_BIND, None) else { return };
         let read_only = MsFlags::MS_BIND | MsFlags::MS_REMOUNT | MsFlags::MS_RDONLY;
         mount(None::<&Path>, &at, None::<&str>, read_only, None::<&str>).unwrap();
-        let said = bench.run_command_in(&at, &["run", "a"]);
-        assert!(said.status == 2 && said.errors.contains("`audit.required = false`"), "{said:?}");
+        let done = bench.run_command_in(&at, &["run", "a"]);
+        assert!(done.status == 2 && done.errors.contains("`audit.required = false`"), "{done:?}");
         let doctor = bench.run_command_in(&at, &["doctor"]);
         assert!(doctor.out.contains("`audit.required = false`"), "{doctor:?}");
         bench.set_policy("[audit]\nrequired = false\n");
-        let said = bench.run_command_in(&at, &["run", "a"]);
-        assert_eq!((said.status, said.out.as_str()), (0, "1\n"), "{said:?}");
-        assert!(said.errors.contains("warning: this run was not fully recorded"), "{said:?}");
+        let done = bench.run_command_in(&at, &["run", "a"]);
+        assert_eq!((done.status, done.out.as_str()), (0, "1\n"), "{done:?}");
+        assert!(done.errors.contains("warning: this run was not fully recorded"), "{done:?}");
     }
 }
 
@@ -256,9 +256,9 @@ fn an_import_obeys_the_policy() {
     let bundle = from.file("all.bundle");
     let check = |policy: &str, code: &str| {
         let bench = MaintenanceFixture::with_policy(policy);
-        let said = bench.run_command(&["--json", "import", &bundle]);
-        let json: Value = serde_json::from_str(&said.out).unwrap();
-        assert_eq!(json["error"]["code"], code, "{said:?}");
+        let done = bench.run_command(&["--json", "import", &bundle]);
+        let json: Value = serde_json::from_str(&done.out).unwrap();
+        assert_eq!(json["error"]["code"], code, "{done:?}");
         let listed: Value = serde_json::from_str(&bench.run_ok(&["--json", "list"])).unwrap();
         assert_eq!(listed["total"], 0, "nothing is taken in");
         assert_eq!(bench.run_ok(&["audit", "--action", "import"]).lines().count(), 1);
@@ -268,8 +268,8 @@ fn an_import_obeys_the_policy() {
     let same = MaintenanceFixture::with_policy("[store]\nduplicates = \"refuse\"\n");
     fs::write(same.path("t.ts"), returns(4)).unwrap();
     same.run_ok(&["create", &same.file("t.ts"), "--name", "mine", "--description", "a tool"]);
-    let said = same.run_command(&["--json", "import", &bundle]);
-    assert!(said.out.contains("tool-duplicate") && said.out.contains("mine"), "{said:?}");
+    let done = same.run_command(&["--json", "import", &bundle]);
+    assert!(done.out.contains("tool-duplicate") && done.out.contains("mine"), "{done:?}");
 }
 
 #[test]
@@ -346,47 +346,47 @@ fn a_folder_that_is_called_as_a_piece_of_the_log_stops_no_audit() {
 fn format_0_is_told_as_no_format_and_not_as_a_newer_one() {
     let bench = MaintenanceFixture::with_a();
     fs::write(bench.path("store/toolcell-store"), "toolcell store, format 0\n").unwrap();
-    let said = bench.run_command(&["list"]);
-    assert!(said.errors.contains("names format 0, which no version writes"), "{said:?}");
+    let done = bench.run_command(&["list"]);
+    assert!(done.errors.contains("names format 0, which no version writes"), "{done:?}");
 }
 
 #[test]
 fn the_index_knows_how_far_the_log_went_and_a_verification_tells_what_was_lost() {
-    let mut shelf = StoreFixture::with_settings(Settings::default());
-    shelf.tool("a", &returns(1));
-    let at = shelf.now();
+    let mut fixture = StoreFixture::with_settings(Settings::default());
+    fixture.tool("a", &returns(1));
+    let at = fixture.now();
     for _ in 0..3 {
-        shelf.store().log(&AuditEvent::new(Action::ListDynamicTools, at)).unwrap();
+        fixture.store().log(&AuditEvent::new(Action::ListDynamicTools, at)).unwrap();
     }
-    shelf.tool("b", &returns(2));
-    shelf.close();
-    let log = shelf.path().join("logs");
+    fixture.tool("b", &returns(2));
+    fixture.close();
+    let log = fixture.path().join("logs");
     for entry in fs::read_dir(&log).unwrap() {
         fs::remove_file(entry.unwrap().path()).unwrap();
     }
-    shelf.reopen();
-    let verdict = shelf.store().audit().verify(None).unwrap();
+    fixture.reopen();
+    let verdict = fixture.store().audit().verify(None).unwrap();
     assert_eq!(verdict.problems.iter().map(|problem| problem.kind.code()).collect::<Vec<_>>(), ["lost-end"]);
     // Appending a line does not hide the loss.
-    shelf.store().log(&AuditEvent::new(Action::ListDynamicTools, at)).unwrap();
-    let verdict = shelf.store().audit().verify(None).unwrap();
+    fixture.store().log(&AuditEvent::new(Action::ListDynamicTools, at)).unwrap();
+    let verdict = fixture.store().audit().verify(None).unwrap();
     assert!(!verdict.is_clean() && verdict.head.unwrap().seq() == 4, "{verdict:?}");
 }
 
 #[test]
 fn lines_of_changes_that_a_loss_of_power_took_from_the_log_are_appended_again_once() {
-    let shelf = StoreFixture::with_settings(Settings::default());
-    let at = shelf.now();
+    let fixture = StoreFixture::with_settings(Settings::default());
+    let at = fixture.now();
     let made = sample_tool("a", &returns(1));
     let registration = toolcell::store::NewTool { spec: &made.spec, metadata: &made.notes, scores: made.scores, at };
-    shelf
+    fixture
         .store()
         .with_audit(AuditEvent::new(Action::CreateTool, at))
         .insert(&registration, OnConflict::Refuse)
         .unwrap();
     // The disk after a power failure: the index was synced, and the log was not.
     let copy = tempfile::tempdir().unwrap();
-    super::start::copy(shelf.path(), copy.path());
+    super::start::copy(fixture.path(), copy.path());
     for entry in fs::read_dir(copy.path().join("logs")).unwrap() {
         fs::remove_file(entry.unwrap().path()).unwrap();
     }
@@ -405,11 +405,11 @@ fn a_tool_whose_object_is_gone_or_was_refused_is_listed_as_quarantined() {
     // Until its objects are synced, the index can restore them.
     let connection_of_another = bench.run_ok(&["fsck", "--repair"]);
     assert!(connection_of_another.contains("no problems"));
-    let mut shelf = StoreFixture::new();
-    shelf.tool("a", &returns(1));
-    let object = shelf.source_object(&returns(1));
-    let dir = shelf.dir().to_owned();
-    shelf.close();
+    let mut fixture = StoreFixture::new();
+    fixture.tool("a", &returns(1));
+    let object = fixture.source_object(&returns(1));
+    let dir = fixture.dir().to_owned();
+    fixture.close();
     fs::remove_file(&object).unwrap();
     let listed = bench.run_command_in(Path::new(&dir), &["--json", "list"]);
     assert!(listed.out.contains("quarantined"), "{listed:?}");
@@ -425,14 +425,14 @@ fn a_tool_whose_object_is_gone_or_was_refused_is_listed_as_quarantined() {
 
 #[test]
 fn the_last_second_of_the_calendar_is_stored_and_read() {
-    let mut shelf = StoreFixture::with_settings(Settings::default());
+    let mut fixture = StoreFixture::with_settings(Settings::default());
     let at = jiff::Timestamp::MAX;
     let made = sample_tool("a", &returns(1));
     let registration = toolcell::store::NewTool { spec: &made.spec, metadata: &made.notes, scores: made.scores, at };
-    shelf.store().insert(&registration, OnConflict::Refuse).unwrap();
-    shelf.reopen();
-    assert_eq!(shelf.store().list(&toolcell::store::Filter::default()).unwrap().total, 1);
+    fixture.store().insert(&registration, OnConflict::Refuse).unwrap();
+    fixture.reopen();
+    assert_eq!(fixture.store().list(&toolcell::store::Filter::default()).unwrap().total, 1);
     assert!(toolcell::now() <= at);
-    shelf.close();
-    assert!(fsck(shelf.path(), RepairMode::Check).unwrap().is_healthy());
+    fixture.close();
+    assert!(fsck(fixture.path(), RepairMode::Check).unwrap().is_healthy());
 }

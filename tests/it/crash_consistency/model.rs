@@ -152,18 +152,23 @@ fn current_tool<'a>(state: &'a mut StoreState, name: &str) -> Result<&'a mut Too
     state.tools.get_mut(&id).ok_or("tool-not-found")
 }
 
-fn set_approval(state: &mut StoreState, name: &str, grants: &str, said: RecordedDecision) -> Result<(), &'static str> {
+fn set_approval(
+    state: &mut StoreState,
+    name: &str,
+    grants: &str,
+    decision: RecordedDecision,
+) -> Result<(), &'static str> {
     let approvals = &mut current_tool(state, name)?.approvals;
     // A refusal covers the tool with any grants; an approval revokes it.
-    approvals.retain(|_, earlier| said.approved && earlier.approved);
-    approvals.insert(format!("\"{grants}\""), said);
+    approvals.retain(|_, earlier| decision.approved && earlier.approved);
+    approvals.insert(format!("\"{grants}\""), decision);
     Ok(())
 }
 
 /// Removes the approvals of all tools that a deleted name ever resolved to; refusals stay.
 fn end_approvals(state: &mut StoreState, name: &str) {
     for tool in state.tools.values_mut().filter(|tool| case_folded(&tool.name) == case_folded(name)) {
-        tool.approvals.retain(|_, said| !said.approved);
+        tool.approvals.retain(|_, decision| !decision.approved);
     }
 }
 

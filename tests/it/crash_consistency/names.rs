@@ -7,24 +7,24 @@ use toolcell_tool::{IdPrefix, ToolName};
 use super::scratch;
 
 /// Creates a worker with a new store and these tools.
-fn clerk(folder: &tempfile::TempDir, names: &[&str]) -> StoreWorker {
-    let mut clerk = StoreWorker::new(folder.path(), SyncMode::Unsynced);
+fn worker(folder: &tempfile::TempDir, names: &[&str]) -> StoreWorker {
+    let mut worker = StoreWorker::new(folder.path(), SyncMode::Unsynced);
     for name in names {
         let put = StoreOrder { at: 1_000, verb: StoreAction::Put(SampleTool::new(*name, 1)) };
-        assert_eq!(clerk.perform(&put), StoreReply::Done);
+        assert_eq!(worker.perform(&put), StoreReply::Done);
     }
-    clerk
+    worker
 }
 
 #[test]
 fn a_name_that_people_would_take_for_another_is_taken() {
     let folder = scratch();
-    let mut clerk = clerk(&folder, &["String-Reverse", "foo"]);
+    let mut worker = worker(&folder, &["String-Reverse", "foo"]);
     for name in ["string_reverse", "STRING-REVERSE", "String-Reverse", "Foo", "FOO"] {
         let put = StoreOrder { at: 1_000, verb: StoreAction::Put(SampleTool::new(name, 2)) };
-        assert_eq!(clerk.perform(&put).code(), Some("name-taken"), "{name}");
+        assert_eq!(worker.perform(&put).code(), Some("name-taken"), "{name}");
     }
-    let store = clerk.store().unwrap();
+    let store = worker.store().unwrap();
     let entry = store.find(&ToolRef::parse("string_REVERSE").unwrap()).unwrap();
     assert_eq!(entry.name.as_str(), "String-Reverse");
 }
@@ -33,8 +33,8 @@ fn a_name_that_people_would_take_for_another_is_taken() {
 #[test]
 fn the_beginning_of_two_identifiers_names_both() {
     let folder = scratch();
-    let mut clerk = clerk(&folder, &["tool-18552", "tool-26353"]);
-    let store = clerk.store().unwrap();
+    let mut worker = worker(&folder, &["tool-18552", "tool-26353"]);
+    let store = worker.store().unwrap();
     for reference in ["dt_2dbd29fa", "dt_2dbd29fab"] {
         let found = store.find(&ToolRef::parse(reference).unwrap());
         match (reference.len(), found) {
@@ -53,12 +53,12 @@ fn the_beginning_of_two_identifiers_names_both() {
 #[test]
 fn a_clock_that_goes_back_changes_no_order() {
     let folder = scratch();
-    let mut clerk = StoreWorker::new(folder.path(), SyncMode::Unsynced);
+    let mut worker = StoreWorker::new(folder.path(), SyncMode::Unsynced);
     let mut names: Vec<String> = (0..20).map(|number| format!("tool-{number}")).collect();
     let mut at = 1_000_000_000;
     let mut perform = |verb| {
         at -= 60_000;
-        assert_eq!(clerk.perform(&StoreOrder { at, verb }), StoreReply::Done);
+        assert_eq!(worker.perform(&StoreOrder { at, verb }), StoreReply::Done);
     };
     for name in &names {
         perform(StoreAction::Put(SampleTool::new(name, 1)));
@@ -68,7 +68,7 @@ fn a_clock_that_goes_back_changes_no_order() {
     perform(StoreAction::Undelete("tool-0".to_owned()));
     perform(StoreAction::RollBack("tool-0".to_owned(), 1));
 
-    let store = clerk.store().unwrap();
+    let store = worker.store().unwrap();
     let history = store.history(&ToolName::parse("tool-0").unwrap()).unwrap();
     let steps: Vec<(u64, &str)> = history.iter().map(|past| (past.number, past.event.name())).collect();
     assert_eq!(steps, [(1, "created"), (2, "replaced"), (3, "deleted"), (4, "undeleted"), (5, "rolled-back")]);

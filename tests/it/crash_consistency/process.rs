@@ -24,14 +24,14 @@ pub(crate) fn worker_command(folder: &Path, keeping: SyncMode) -> Command {
 }
 
 /// Sends orders to a worker, waits for it to exit, and returns its replies.
-pub(crate) fn run_orders(mut clerk: Command, orders: &[StoreOrder]) -> Vec<StoreReply> {
-    let mut child = clerk.spawn().unwrap();
+pub(crate) fn run_orders(mut worker: Command, orders: &[StoreOrder]) -> Vec<StoreReply> {
+    let mut child = worker.spawn().unwrap();
     let watchdog = Watchdog::start(pid(&child));
-    let told = WorkerOutput::new(&mut child, orders);
+    let input = WorkerOutput::new(&mut child, orders);
     let status = child.wait().unwrap();
     watchdog.disarm();
     assert!(status.success(), "{status}");
-    told.answers()
+    input.answers()
 }
 
 /// The replies of a worker, read in the background.
@@ -41,14 +41,14 @@ pub(crate) struct WorkerOutput {
 
 impl WorkerOutput {
     /// Writes and reads on two threads, because neither pipe holds everything.
-    pub(crate) fn new(clerk: &mut Child, orders: &[StoreOrder]) -> Self {
-        let (mut said, mut told) = (clerk.stdout.take().unwrap(), clerk.stdin.take().unwrap());
+    pub(crate) fn new(worker: &mut Child, orders: &[StoreOrder]) -> Self {
+        let (mut output, mut input) = (worker.stdout.take().unwrap(), worker.stdin.take().unwrap());
         let lines: String = orders.iter().map(|order| serde_json::to_string(order).unwrap() + "\n").collect();
         // A worker that is killed does not read all orders.
-        std::thread::spawn(move || told.write_all(lines.as_bytes()));
+        std::thread::spawn(move || input.write_all(lines.as_bytes()));
         let listening = std::thread::spawn(move || {
             let mut text = String::new();
-            said.read_to_string(&mut text).unwrap();
+            output.read_to_string(&mut text).unwrap();
             text
         });
         Self { listening }

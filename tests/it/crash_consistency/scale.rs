@@ -24,12 +24,12 @@ fn listed(store: &Store, order: Order, limit: usize, total: usize) -> Vec<String
 fn thousands_of_tools_are_each_found_and_listed_once() {
     let total = if torture() { 50_000 } else { 5_000 };
     let folder = scratch();
-    let mut clerk = StoreWorker::new(folder.path(), SyncMode::Unsynced);
+    let mut worker = StoreWorker::new(folder.path(), SyncMode::Unsynced);
     let mut names: Vec<String> = (0..total).map(|number| format!("tool-{number:05}")).collect();
     for order in scripts::puts(names.clone()) {
-        assert_eq!(clerk.perform(&order), StoreReply::Done);
+        assert_eq!(worker.perform(&order), StoreReply::Done);
     }
-    let store = clerk.store().unwrap();
+    let store = worker.store().unwrap();
     for name in &names {
         let entry = store.find(&ToolRef::parse(name).unwrap()).unwrap();
         assert_eq!((entry.name.as_str(), store.spec(&entry).unwrap().id()), (name.as_str(), entry.id));

@@ -39,8 +39,8 @@ impl StoreSnapshot {
     /// A store after these orders, with its worker killed afterwards.
     pub(crate) fn after_crash(orders: &[StoreOrder]) -> Self {
         let store = scratch();
-        let mut clerk = StoreWorker::new(store.path(), SyncMode::Unsynced);
-        perform(&mut clerk, orders);
+        let mut worker = StoreWorker::new(store.path(), SyncMode::Unsynced);
+        perform(&mut worker, orders);
         // While the worker still has it open.
         let folder = scratch();
         copy(store.path(), folder.path());
@@ -63,10 +63,10 @@ impl StoreSnapshot {
     /// A store whose worker crashed once it had enough tools.
     fn crashed_when(enough: impl Fn(&Path) -> bool) -> Self {
         let store = scratch();
-        let mut clerk = StoreWorker::new(store.path(), SyncMode::Synced);
+        let mut worker = StoreWorker::new(store.path(), SyncMode::Synced);
         let orders = scripts::puts((0..SYNC_BATCH).map(|number| format!("old-{number}")));
         let done = orders.iter().position(|order| {
-            perform(&mut clerk, std::slice::from_ref(order));
+            perform(&mut worker, std::slice::from_ref(order));
             enough(store.path())
         });
         let state = model::apply_all(&StoreState::default(), &orders[..=done.unwrap()]);
@@ -98,9 +98,9 @@ impl StoreSnapshot {
     }
 }
 
-fn perform(clerk: &mut StoreWorker, orders: &[StoreOrder]) {
+fn perform(worker: &mut StoreWorker, orders: &[StoreOrder]) {
     for order in orders {
-        assert_eq!(clerk.perform(order), StoreReply::Done);
+        assert_eq!(worker.perform(order), StoreReply::Done);
     }
 }
 

@@ -23,10 +23,10 @@ fn every_good_tool_comes_to_the_same_on_every_image() {
     for path in &tools {
         let case: Value = serde_json::from_str(&read(path.with_extension("json"))).unwrap();
         let params = case["params"].to_string();
-        let world = || SandboxFixture::new().file(path).seed(7).started_at(1_700_000_000_000);
-        let here = facts(world().run_text(&params));
+        let sandbox = || SandboxFixture::new().file(path).seed(7).started_at(1_700_000_000_000);
+        let here = facts(sandbox().run_text(&params));
         for kind in ImageKind::ALL {
-            assert_eq!(facts(world().run_in(jail_with(kind), &params)), here, "{} on {kind:?}", path.display());
+            assert_eq!(facts(sandbox().run_in(jail_with(kind), &params)), here, "{} on {kind:?}", path.display());
         }
     }
     assert!(tools.len() >= 25, "{}", tools.len());
@@ -36,11 +36,11 @@ fn every_good_tool_comes_to_the_same_on_every_image() {
 fn every_attack_meets_the_same_fate() {
     let attacks = files("fixtures/hostile", "js");
     for path in &attacks {
-        let HostileFixture { world, params, .. } = HostileFixture::read(path);
+        let HostileFixture { sandbox, params, .. } = HostileFixture::read(path);
         if Params::parse(&*params).is_err() {
             continue;
         }
-        let (here, there) = (world.run_text(&params), world.run_in(jail_with(ImageKind::Roomy), &params));
+        let (here, there) = (sandbox.run_text(&params), sandbox.run_in(jail_with(ImageKind::Roomy), &params));
         match &here.outcome {
             // The progress up to the deadline depends on timing.
             Outcome::Stopped(Stop::Deadline { .. }) => assert_eq!(there.outcome, here.outcome, "{}", path.display()),

@@ -329,11 +329,11 @@ fn assert_still_serving(mut peer: RawClient) {
     }
     peer.close_stdin();
     peer.drain();
-    let said = &peer.received[before..peer.received.len() - 1];
-    for heard in said {
+    let replies = &peer.received[before..peer.received.len() - 1];
+    for heard in replies {
         assert!(matches!(heard, Incoming::Message(message) if is_frame(message)), "{heard:?}");
     }
-    assert!(said.len() <= 2 * malformed().len(), "{}", said.len());
+    assert!(replies.len() <= 2 * malformed().len(), "{}", replies.len());
 }
 
 #[test]

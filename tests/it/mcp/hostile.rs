@@ -179,8 +179,8 @@ fn a_server_at_pipes_ends_within_its_grace_and_a_second_beside_a_thread_that_is_
 
 /// Asserts that a reply to an HTTP client names no path of the host.
 #[track_caller]
-fn assert_no_path(home: &BinaryFixture, told: &Value) {
-    let (text, root) = (told.to_string(), home.path("."));
+fn assert_no_path(home: &BinaryFixture, reply: &Value) {
+    let (text, root) = (reply.to_string(), home.path("."));
     let root = root.to_str().unwrap().trim_end_matches("/.").to_owned();
     assert!(!text.contains(&root) && !text.contains("policy.toml"), "{text}");
 }
@@ -210,14 +210,14 @@ fn no_answer_over_http_names_a_path_of_the_host() {
     assert!(error["hint"].as_str().unwrap().contains(home.path("store").to_str().unwrap()), "{error}");
     // A damaged store: errors, resources, and readiness.
     std::fs::remove_dir_all(home.path("store/principals/alice/objects")).unwrap();
-    for told in [
+    for reply in [
         alice.call("create_tool", json!({ "name": "two", "description": "d", "code": "const execute = () => 2" })),
         alice.run("one", json!({})),
         alice.call("list_dynamic_tools", json!({})),
         alice.request("resources/list", json!({})),
         alice.request("resources/read", json!({ "uri": "toolcell://audit" })),
     ] {
-        assert_no_path(&home, &told.message);
+        assert_no_path(&home, &reply.message);
     }
     let (_, ready) = web.get("/readyz", "");
     assert_no_path(&home, &json!(ready));
@@ -227,9 +227,9 @@ fn no_answer_over_http_names_a_path_of_the_host() {
     std::fs::create_dir_all(home.path("store/principals/carol")).unwrap();
     std::fs::write(home.path("store/principals/carol/toolcell-store"), "something else").unwrap();
     let mut carol = client_of(&web, "carol");
-    for told in [carol.call("list_dynamic_tools", json!({})), carol.request("resources/list", json!({}))] {
-        assert_no_path(&home, &told.message);
-        assert!(told.message.to_string().contains("(path on the server)"), "{}", told.message);
+    for reply in [carol.call("list_dynamic_tools", json!({})), carol.request("resources/list", json!({}))] {
+        assert_no_path(&home, &reply.message);
+        assert!(reply.message.to_string().contains("(path on the server)"), "{}", reply.message);
     }
 }
 
@@ -271,7 +271,7 @@ fn what_runs_on_a_machine_without_threads_says_so_or_is_done_on_the_one_there_is
     std::fs::write(home.path("one.test.toml"), test).unwrap();
     let (source, test) = (home.path("one.ts"), home.path("one.test.toml"));
     let (source, test) = (source.to_str().unwrap(), test.to_str().unwrap());
-    let mut said = String::new();
+    let mut log = String::new();
     for threads in 1..=8 {
         for words in [
             &["exec", source][..],
@@ -289,8 +289,8 @@ fn what_runs_on_a_machine_without_threads_says_so_or_is_done_on_the_one_there_is
                 output.status
             );
             assert!(!errors.contains("too little stack"), "{words:?} with {threads}: {errors}");
-            said.push_str(&errors);
+            log.push_str(&errors);
         }
     }
-    assert!(said.contains("no thread can be started to analyse the source"), "{said}");
+    assert!(log.contains("no thread can be started to analyse the source"), "{log}");
 }

@@ -161,7 +161,7 @@ fn what_failed_says_how_far_it_changed_the_world() {
         let failed = peer.run(name, json!({}));
         assert_eq!(failed.fails("tool-failed")["effects"], effects);
         // The text for the model warns against a blind retry.
-        let told = failed.result()["content"][1]["text"].as_str().unwrap().ends_with("\neffects: committed");
-        assert_eq!(told, effects == "committed");
+        let says_effects = failed.result()["content"][1]["text"].as_str().unwrap().ends_with("\neffects: committed");
+        assert_eq!(says_effects, effects == "committed");
     }
 }

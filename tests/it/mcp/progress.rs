@@ -33,9 +33,9 @@ fn partial_results_are_told_in_order_to_who_asks_for_them_and_to_nobody_else() {
         let run = begin(&mut peer, "counts", "mine");
         let reply = peer.wait_for_reply(run);
         reply.returns(&json!("done"));
-        let told = reply.progress();
-        assert_eq!(told.iter().map(message).collect::<Value>(), json!([{ "n": 1 }, { "n": 2 }, { "n": 3 }]));
-        assert!(told.windows(2).all(|pair| pair[0].0 < pair[1].0), "{told:?}");
+        let notifications = reply.progress();
+        assert_eq!(notifications.iter().map(message).collect::<Value>(), json!([{ "n": 1 }, { "n": 2 }, { "n": 3 }]));
+        assert!(notifications.windows(2).all(|pair| pair[0].0 < pair[1].0), "{notifications:?}");
         let tokens = reply.notices.iter().filter(|notice| is_progress(notice));
         assert!(tokens.map(|notice| &notice["params"]["progressToken"]).all(|token| token == "mine"));
         // No progress follows the reply, and none is sent without a token.
@@ -52,10 +52,10 @@ fn more_partial_results_than_anybody_reads_are_told_in_part_and_the_last_one_is_
     peer.create_tool("counts", &COUNTS.replace("[1, 2, 3]", "Array.from({ length: 500 }, (_, n) => n)"));
     let run = begin(&mut peer, "counts", "mine");
     let reply = peer.wait_for_reply(run);
-    let told = reply.progress();
-    assert!((1..500).contains(&told.len()), "{}", told.len());
-    assert!(told.windows(2).all(|pair| pair[0].0 < pair[1].0), "{told:?}");
-    assert_eq!(message(told.last().unwrap()), json!({ "n": 499 }));
+    let notifications = reply.progress();
+    assert!((1..500).contains(&notifications.len()), "{}", notifications.len());
+    assert!(notifications.windows(2).all(|pair| pair[0].0 < pair[1].0), "{notifications:?}");
+    assert_eq!(message(notifications.last().unwrap()), json!({ "n": 499 }));
 }
 
 #[test]

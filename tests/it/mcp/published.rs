@@ -108,8 +108,9 @@ fn whoever_has_no_session_listens() {
     let web = home.start_http(&["--publish", "5"]);
     for mut peer in [home.start_stdio(&["--publish", "5"]).stateless(json!({})), web.client().stateless(json!({}))] {
         let id = peer.send_request("subscriptions/listen", json!({ "notifications": { "toolsListChanged": true } }));
-        let told = peer.wait_for_message(|message| message["method"] == "notifications/subscriptions/acknowledged");
-        assert_eq!(told["params"]["notifications"]["toolsListChanged"], true, "{told}");
+        let notification =
+            peer.wait_for_message(|message| message["method"] == "notifications/subscriptions/acknowledged");
+        assert_eq!(notification["params"]["notifications"]["toolsListChanged"], true, "{notification}");
         assert_notified_of_changes(&home, &mut peer);
         // Resource notifications go only to clients that subscribed.
         let others = |heard: &super::raw_client::Incoming| format!("{heard:?}").contains("resources/list_changed");

@@ -76,8 +76,9 @@ impl RawClient {
         std::thread::spawn(move || {
             for line in output.split(b'\n').map_while(Result::ok) {
                 let parsed = serde_json::from_slice(&line).map(Incoming::Message);
-                let told = parsed.unwrap_or_else(|_| Incoming::NotJson(String::from_utf8_lossy(&line).into_owned()));
-                if tell.send(told).is_err() {
+                let parsed_line =
+                    parsed.unwrap_or_else(|_| Incoming::NotJson(String::from_utf8_lossy(&line).into_owned()));
+                if tell.send(parsed_line).is_err() {
                     return;
                 }
             }

@@ -104,8 +104,8 @@ impl WebServer {
     pub(crate) fn metric(&self, name: &str) -> u64 {
         let (status, text) = self.get("/metrics", "");
         assert_eq!(status, 200, "{text}");
-        let said = text.lines().filter_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
-        said.map(|value| value.parse::<u64>().unwrap()).sum()
+        let values = text.lines().filter_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+        values.map(|value| value.parse::<u64>().unwrap()).sum()
     }
 }
 
@@ -200,12 +200,12 @@ fn read_response(answer: &mut BufReader<TcpStream>, tell: &Sender<Incoming>) -> 
     let mut text = String::new();
     body.read_to_string(&mut text)?;
     let message = serde_json::from_str::<Value>(&text).ok().filter(|message| message.get("jsonrpc").is_some());
-    let told = match message {
+    let incoming = match message {
         Some(message) => Incoming::Message(message),
         None if head.status >= 300 => Incoming::HttpError(head.status, text),
         None => return Ok(()),
     };
-    let _ = tell.send(told);
+    let _ = tell.send(incoming);
     Ok(())
 }
 
@@ -214,8 +214,9 @@ fn read_events(stream: &mut impl BufRead, tell: &Sender<Incoming>) -> io::Result
     for line in stream.lines() {
         let line = line?;
         let Some(data) = line.strip_prefix("data:").map(str::trim).filter(|data| !data.is_empty()) else { continue };
-        let told = serde_json::from_str(data).map_or_else(|_| Incoming::NotJson(data.to_owned()), Incoming::Message);
-        let _ = tell.send(told);
+        let incoming =
+            serde_json::from_str(data).map_or_else(|_| Incoming::NotJson(data.to_owned()), Incoming::Message);
+        let _ = tell.send(incoming);
     }
     Ok(())
 }

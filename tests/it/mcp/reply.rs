@@ -63,8 +63,8 @@ impl Reply {
 
     /// Returns the progress notifications: the progress and the message of each.
     pub(crate) fn progress(&self) -> Vec<(f64, String)> {
-        let told = self.notices.iter().filter(|notice| notice["method"] == "notifications/progress");
-        let params = told.map(|notice| &notice["params"]);
+        let notifications = self.notices.iter().filter(|notice| notice["method"] == "notifications/progress");
+        let params = notifications.map(|notice| &notice["params"]);
         params
             .map(|it| (it["progress"].as_f64().unwrap(), it["message"].as_str().unwrap_or_default().to_owned()))
             .collect()

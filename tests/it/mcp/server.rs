@@ -260,11 +260,11 @@ pub(crate) struct ServerProcess {
 
 impl ServerProcess {
     fn new(mut child: Child) -> Self {
-        let (told, errors) = channel();
+        let (sender, errors) = channel();
         let stderr = BufReader::new(child.stderr.take().unwrap());
         std::thread::spawn(move || {
             for line in stderr.split(b'\n').map_while(Result::ok) {
-                if told.send(String::from_utf8_lossy(&line).into_owned()).is_err() {
+                if sender.send(String::from_utf8_lossy(&line).into_owned()).is_err() {
                     return;
                 }
             }

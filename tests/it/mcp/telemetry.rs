@@ -35,8 +35,8 @@ fn received(stream: TcpStream) -> (String, Vec<u8>) {
     loop {
         let mut line = String::new();
         reader.read_line(&mut line).unwrap();
-        if let Some(said) = line.to_ascii_lowercase().strip_prefix("content-length:") {
-            length = said.trim().parse().unwrap();
+        if let Some(content_length) = line.to_ascii_lowercase().strip_prefix("content-length:") {
+            length = content_length.trim().parse().unwrap();
         }
         if line == "\r\n" {
             break;

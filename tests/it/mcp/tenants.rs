@@ -43,18 +43,18 @@ fn the_token_of_metrics_comes_from_the_environment_as_well() {
     web.client().stateless(json!({})).call("list_dynamic_tools", json!({})).done();
     assert_eq!(web.get("/metrics", "").0, 401);
     assert_eq!(web.get("/metrics", "Authorization: Bearer metrics-metrics-metrics\r\n").0, 200);
-    let said = |words: &[&str], token: &str| {
+    let response = |words: &[&str], token: &str| {
         let output =
             home.run_with_env(&[&["mcp", "--http", "0"], words].concat(), &[("TOOLCELL_METRICS_TOKEN", token)]);
         (output.status.code(), String::from_utf8(output.stderr).unwrap())
     };
-    let (status, errors) = said(&[], "short");
+    let (status, errors) = response(&[], "short");
     assert!(
         status == Some(2) && errors.contains("TOOLCELL_METRICS_TOKEN") && errors.contains("the minimum is 16"),
         "{errors}"
     );
     let tokens = home.write_tokens(&["alice"], "");
-    let (status, errors) = said(&["--tokens", &tokens], "metrics-metrics-metrics");
+    let (status, errors) = response(&["--tokens", &tokens], "metrics-metrics-metrics");
     assert!(status == Some(2) && errors.contains("[metrics]"), "{errors}");
 }
 
@@ -159,8 +159,11 @@ fn the_file_of_tokens_is_read_through_no_grant() {
     peer.run("read", json!({ "name": "open.txt" })).returns(&json!("open"));
     for name in ["notes.txt", "link.txt"] {
         let reply = peer.run("read", json!({ "name": name }));
-        let said = reply.message.to_string();
-        assert!(said.contains("\"isError\":true") && !said.contains(&BinaryFixture::token("alice")), "{name}: {said}");
+        let response = reply.message.to_string();
+        assert!(
+            response.contains("\"isError\":true") && !response.contains(&BinaryFixture::token("alice")),
+            "{name}: {response}"
+        );
     }
 }
 
@@ -175,11 +178,11 @@ fn a_body_of_100_mb_is_refused_and_the_server_goes_on() {
         )
     };
     // One request only announces the length and then waits; the others send the whole body.
-    let said = head("Content-Length: 100000000");
-    let sent = [said.as_bytes(), &b"x".repeat(100_000_000)].concat();
+    let response = head("Content-Length: 100000000");
+    let sent = [response.as_bytes(), &b"x".repeat(100_000_000)].concat();
     let chunk = [&b"100000\r\n"[..], &b"x".repeat(1 << 20), b"\r\n"].concat();
     let chunked = [head("Transfer-Encoding: chunked").as_bytes(), &chunk.repeat(96)].concat();
-    for request in [said.into_bytes(), sent, chunked] {
+    for request in [response.into_bytes(), sent, chunked] {
         let (status, body) = web.send_raw(request);
         let problem: Value = serde_json::from_str(&body).unwrap();
         assert_eq!((status, &problem["code"]), (413, &json!("body-too-large")), "{problem}");

@@ -226,19 +226,19 @@ fn runtime() -> tokio::runtime::Runtime {
 /// calls, and the single new record.
 fn take_path(road: &str, go: ExecutionPath, answer: &str) -> (Result<(), String>, usize, RunRecord) {
     let place = PathFixture::answering(answer);
-    let came = go(&place);
+    let result = go(&place);
     let lines = place.host.audit_lines();
     let runs: Vec<_> = lines.iter().filter(|line| line.details.contains_key("run")).collect();
     let [line] = &*runs else { panic!("{road} leaves {} lines", runs.len()) };
-    assert_eq!(line.error, came.clone().err(), "{road}");
-    (came, place.asked(), place.host.record(line).unwrap())
+    assert_eq!(line.error, result.clone().err(), "{road}");
+    (result, place.asked(), place.host.record(line).unwrap())
 }
 
 #[test]
 fn every_road_is_denied_once_and_recorded_once() {
     for (road, go) in EXECUTION_PATHS {
-        let (came, asked, record) = take_path(road, go, r#"{"permissionDecision": "deny"}"#);
-        assert_eq!((came, asked), (Err("permission-denied".to_owned()), 1), "{road}");
+        let (result, asked, record) = take_path(road, go, r#"{"permissionDecision": "deny"}"#);
+        assert_eq!((result, asked), (Err("permission-denied".to_owned()), 1), "{road}");
         assert_eq!((&*record.outcome, record.used), ("refused", None), "{road}");
     }
 }
@@ -246,8 +246,8 @@ fn every_road_is_denied_once_and_recorded_once() {
 #[test]
 fn every_road_is_open_where_the_hook_does_not_object() {
     for (road, go) in EXECUTION_PATHS {
-        let (came, asked, record) = take_path(road, go, "{}");
-        assert_eq!((came, asked, &*record.outcome), (Ok(()), 1, "returned"), "{road}");
+        let (result, asked, record) = take_path(road, go, "{}");
+        assert_eq!((result, asked, &*record.outcome), (Ok(()), 1, "returned"), "{road}");
         assert!(record.used.is_some_and(|used| used.fuel > 0), "{road}");
     }
 }

@@ -118,8 +118,8 @@ fn each_run_leaves_one_line_and_one_record_however_it_ends() {
         let lines = host.audit_lines();
         assert_eq!(lines.len(), before + 1, "{fields}");
         let line = lines.last().unwrap();
-        let said = (&*line.action, line.success, line.error.as_deref().unwrap_or_default());
-        assert_eq!(said, ("run_dynamic_tool", code.is_empty(), code), "{fields}");
+        let attempt = (&*line.action, line.success, line.error.as_deref().unwrap_or_default());
+        assert_eq!(attempt, ("run_dynamic_tool", code.is_empty(), code), "{fields}");
         assert_eq!(line.details["outcome"], outcome, "{fields}");
         let record = host.record(line).unwrap();
         assert_eq!((&*record.outcome, record.code.as_deref().unwrap_or_default()), (outcome, code), "{fields}");
@@ -164,7 +164,7 @@ fn the_other_operations_leave_one_line_each() {
     assert!(host.toolbox().undelete(&reference("one")).is_err());
     assert!(host.toolbox().roll_back(&name, 1).is_ok());
     assert!(host.toolbox().roll_back(&name, 99).is_err());
-    let said: Vec<String> = host
+    let attempt: Vec<String> = host
         .audit_lines()
         .iter()
         .map(|line| format!("{} {}", line.action, line.error.as_deref().unwrap_or("done")))
@@ -183,7 +183,7 @@ fn the_other_operations_leave_one_line_each() {
         "rollback done",
         "rollback version-not-found",
     ];
-    assert_eq!(said, expected);
+    assert_eq!(attempt, expected);
     assert!(host.store().audit().verify(None).unwrap().is_clean());
 }
 

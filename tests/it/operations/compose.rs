@@ -37,8 +37,12 @@ fn a_tool_composes_three_others() {
     assert_eq!(returned_value(&ran), json!("the mean is 2.33"));
     // Each call has its own record, and the first run's fuel includes all of them.
     let records: Vec<_> = host.audit_lines().iter().filter_map(|line| host.record(line)).collect();
-    let told: Vec<(&str, &str)> = records.iter().map(|record| (record.name.as_str(), record.caller.as_str())).collect();
-    assert_eq!(told, [("sum", "tool report"), ("count", "tool report"), ("show", "tool report"), ("report", "host")]);
+    let callers: Vec<(&str, &str)> =
+        records.iter().map(|record| (record.name.as_str(), record.caller.as_str())).collect();
+    assert_eq!(
+        callers,
+        [("sum", "tool report"), ("count", "tool report"), ("show", "tool report"), ("report", "host")]
+    );
     let used = |at: usize| records[at].used.as_ref().unwrap();
     let others: u64 = (0..3).map(|at| used(at).fuel + used(at).load_fuel).sum();
     assert!(used(3).fuel > others, "{} {others}", used(3).fuel);

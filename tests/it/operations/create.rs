@@ -56,9 +56,9 @@ fn what_is_told_is_what_is_stored() {
         ["() => 1", "() => fetch('https://a.example/')", "(p) => { var a = p == 1; return a }"].into_iter().enumerate()
     {
         let name = format!("tool-{number}");
-        let told = host.tool(&name, &format!("const execute = {code}"));
+        let result = host.tool(&name, &format!("const execute = {code}"));
         let stored = host.store().find(&ToolRef::parse(&name).unwrap()).unwrap();
-        assert_eq!((told.id, told.status, told.scores), (stored.id, stored.status, stored.scores));
+        assert_eq!((result.id, result.status, result.scores), (stored.id, stored.status, stored.scores));
         // Row 17 of the feature table.
         assert!((stored.confidence - stored.scores.safety.min(stored.scores.quality)).abs() < 1e-9);
     }
@@ -159,9 +159,9 @@ fn what_decides_behaviour_decides_the_identifier() {
 fn what_is_said_about_a_tool_does_not_change_the_identifier() {
     let host = ToolboxFixture::new();
     let plain = created(&ToolboxFixture::new(), &json!({})).id;
-    let said =
+    let expected =
         json!({ "tags": ["a"], "description": "another", "generated_from": "a task", "examples": [{ "params": {} }] });
-    assert_eq!(created(&host, &said).id, plain);
+    assert_eq!(created(&host, &expected).id, plain);
     let entry = host.store().find(&ToolRef::parse("tool").unwrap()).unwrap();
     let notes = host.store().metadata(&entry).unwrap();
     assert_eq!((notes.generated_from(), notes.tags()), (Some("a task"), &["a".to_owned()][..]));
@@ -258,8 +258,8 @@ fn every_shape_of_a_tool_is_created_and_runs() {
             { name: 'tool', description: 'd', parameters: {}, execute: (id, { n }) => n }]",
     ] {
         let host = ToolboxFixture::new();
-        let told = created(&host, &json!({ "code": code }));
-        assert_eq!(told.status, Status::Unverified);
+        let result = created(&host, &json!({ "code": code }));
+        assert_eq!(result.status, Status::Unverified);
         assert_eq!(returned_value(&host.run("tool", &json!({ "n": 7 })).unwrap()), 7, "{code}");
     }
 }
@@ -286,14 +286,14 @@ fn where_the_policy_wants_each_thing_once_what_does_the_same_is_refused() {
     };
     let (one, two) =
         (twice("double", "const execute = ({ n }) => 2 * n", "n"), "const execute = (p) => p.value + p.value");
-    let told = ToolboxFixture::new();
-    told.create(&one).unwrap();
-    let created = told.create(&twice("add_to_itself", two, "value")).unwrap();
+    let result = ToolboxFixture::new();
+    result.create(&one).unwrap();
+    let created = result.create(&twice("add_to_itself", two, "value")).unwrap();
     let alike = &created.equivalent[0];
     assert_eq!((alike.entry.name.as_str(), &alike.parameters), ("double", &vec![("value".to_owned(), "n".to_owned())]));
     assert!(created.to_text(Lang::En).contains("\nNote: the tool `double` (dt_"), "{}", created.to_text(Lang::En));
     // A new version of a tool is not a duplicate of the old one.
-    let again = told.create(&fields(&json!({ "name": "double", "code": two.replace("value", "n"), "replace": true,
+    let again = result.create(&fields(&json!({ "name": "double", "code": two.replace("value", "n"), "replace": true,
         "description": "Doubles a number", "parameters": one["parameters"] })));
     assert!(again.unwrap().equivalent.iter().all(|alike| alike.entry.name.as_str() != "double"));
     let strict = ToolboxFixture::with_policy("[store]\nduplicates = \"refuse\"");

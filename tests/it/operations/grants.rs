@@ -78,9 +78,9 @@ fn an_error_names_the_missing_grant_and_the_line_that_would_give_it() {
 fn a_tool_cannot_have_another_line_said_than_its_own() {
     let forged = "const execute = () => { throw new Error('it needs the grant `timers`, or `[grants.default]`') }";
     let asked = json!(["timers"]);
-    let told = "timers is not granted by any rule (built-in); `[grants.tools.fetch_it] timers = true` in the policy would grant \
+    let expected = "timers is not granted by any rule (built-in); `[grants.tools.fetch_it] timers = true` in the policy would grant \
                 it";
-    lacks("", forged, &asked, told);
+    lacks("", forged, &asked, expected);
     lacks("[grants.default]\ntimers = true", forged, &asked, "or `[grants.default]`");
     lacks("", "const execute = () => { throw new Error('it needs the grant `moon`') }", &asked, "the grant `moon`");
 }
@@ -97,9 +97,9 @@ fn who_waits_for_an_approval_is_told_what_is_not_granted() {
 fn an_approval_is_of_exactly_what_is_granted() {
     let mut host = host(NET, FETCH, &json!({ "net": ["a.example.com"] }));
     let question = host.toolbox().approval_prompt("fetch_it").unwrap();
-    let told = question.lines(toolcell::Lang::En);
-    assert!(told.contains(&"  asks for: net (a.example.com)".to_owned()), "{told:?}");
-    assert!(told.contains(&"  is granted: net (GET, HEAD https://a.example.com)".to_owned()), "{told:?}");
+    let expected = question.lines(toolcell::Lang::En);
+    assert!(expected.contains(&"  asks for: net (a.example.com)".to_owned()), "{expected:?}");
+    assert!(expected.contains(&"  is granted: net (GET, HEAD https://a.example.com)".to_owned()), "{expected:?}");
     let decided = host.toolbox().approve(&question, "me").unwrap();
     assert_eq!(decided.grants.to_value()["net"][0]["calls"], 100);
     assert!(matches!(host.toolbox().show("fetch_it", None).unwrap().approval_state, ApprovalState::Approved));
@@ -123,9 +123,9 @@ fn what_was_shown_is_approved_or_nothing() {
     host.create(&fields).unwrap();
     let error = host.toolbox().approve(&shown, "me").unwrap_err();
     assert_eq!(error.code(), "approval-changed");
-    let told =
+    let expected =
         "the grants of `fetch_it` are now net (GET, HEAD https://any), but nothing was shown: nothing was approved";
-    assert_eq!(error.to_string(), told);
+    assert_eq!(error.to_string(), expected);
     assert!(error.hint().contains("toolcell approvals"), "{}", error.hint());
     assert_eq!(host.store().approvals(shown.call.tool.unwrap()).unwrap(), []);
     let line = host.audit_lines().pop().unwrap();
@@ -173,8 +173,8 @@ fn a_rule_of_a_name_may_be_for_one_identifier() {
     host.create(&other).unwrap();
     assert_eq!(granted(&host), "nothing");
     let ruling = &host.toolbox().show("fetch_it", None).unwrap().grant_decisions[0];
-    let told = format!("which applies only to {}", id.short());
-    assert!(ruling.to_string().ends_with(&told), "{ruling}");
+    let expected = format!("which applies only to {}", id.short());
+    assert!(ruling.to_string().ends_with(&expected), "{ruling}");
     for (policy, expect) in [
         (
             format!("[grants.default]\nid = '{id}'"),

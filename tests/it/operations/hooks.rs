@@ -62,11 +62,11 @@ fn a_hook_that_panics_or_hangs_denies_and_the_host_lives() {
 fn arguments_that_a_hook_changed_are_checked_again() {
     let to = |args| before(move |_| HookVerdict::allow().with_args(json!(args)));
     assert_eq!(returned_value(&to(json!({ "n": "7" })).run("echo", &json!({ "n": 1 })).unwrap()), json!({ "n": 7 }));
-    let (code, said) = refusal(to(json!({ "n": [] })).run("echo", &json!({ "n": 1 })));
+    let (code, explanation) = refusal(to(json!({ "n": [] })).run("echo", &json!({ "n": 1 })));
     assert_eq!(code, "parameters-invalid");
-    assert!(said.contains("/n is [] (array), expected number"), "{said}");
-    let (code, said) = refusal(to(json!([1])).run("echo", &json!({ "n": 1 })));
-    assert_eq!((code, said.contains("must be an object")), ("permission-denied", true), "{said}");
+    assert!(explanation.contains("/n is [] (array), expected number"), "{explanation}");
+    let (code, explanation) = refusal(to(json!([1])).run("echo", &json!({ "n": 1 })));
+    assert_eq!((code, explanation.contains("must be an object")), ("permission-denied", true), "{explanation}");
 }
 
 #[test]
@@ -94,8 +94,8 @@ fn a_run_that_was_denied_has_used_nothing() {
 #[test]
 fn nobody_to_ask_is_a_no() {
     let host = before(|_| HookVerdict::ask("is that so?"));
-    let (code, said) = refusal(host.run("echo", &json!({})));
-    assert_eq!((code, said.contains("no approver is available")), ("permission-denied", true), "{said}");
+    let (code, explanation) = refusal(host.run("echo", &json!({})));
+    assert_eq!((code, explanation.contains("no approver is available")), ("permission-denied", true), "{explanation}");
 }
 
 // Rows 108 and 119 of the feature table.
@@ -121,8 +121,8 @@ fn a_hook_after_a_run_replaces_what_came_of_it() {
 #[test]
 fn a_hook_that_fails_after_a_run_keeps_the_result_back() {
     let host = after(|_, _| panic!("no"));
-    let (code, said) = refusal(host.run("echo", &json!({})));
-    assert_eq!((code, said.contains("panicked")), ("result-withheld", true), "{said}");
+    let (code, explanation) = refusal(host.run("echo", &json!({})));
+    assert_eq!((code, explanation.contains("panicked")), ("result-withheld", true), "{explanation}");
 }
 
 /// An approver with a fixed answer.
@@ -141,13 +141,13 @@ fn asked(answer: ApprovalAnswer) -> RunOptions {
 #[test]
 fn an_approval_is_of_the_code_that_was_looked_at() {
     let host = ToolboxFixture::with_policy("[approval]\nmode = \"ask\"");
-    let told = host.tool("echo", ECHO);
-    assert!(told.needs_approval.is_some());
+    let echo_tool = host.tool("echo", ECHO);
+    assert!(echo_tool.needs_approval.is_some());
     let fields = json!({ "tool_name": "echo", "parameters": {} });
-    let (code, said) = refusal(host.run_with(&fields, &RunOptions::default()));
-    assert_eq!((code, said.contains("is not approved")), ("permission-denied", true), "{said}");
+    let (code, explanation) = refusal(host.run_with(&fields, &RunOptions::default()));
+    assert_eq!((code, explanation.contains("is not approved")), ("permission-denied", true), "{explanation}");
     let hint = host.run_with(&fields, &RunOptions::default()).unwrap_err().hint().into_owned();
-    assert!(hint.contains(&format!("toolcell approvals grant {}", told.id.short())), "{hint}");
+    assert!(hint.contains(&format!("toolcell approvals grant {}", echo_tool.id.short())), "{hint}");
     assert_eq!(host.store().pending_approvals(9).unwrap().len(), 1);
 
     let no = asked(ApprovalAnswer::Refuse { feedback: Some("use `cat`".to_owned()) });
@@ -167,8 +167,8 @@ fn what_somebody_refused_stays_refused() {
     let tool = host.tool("echo", ECHO).id;
     let refused = Approval { tool, grants: json!({}), decision: Decision::Refused, by: "me".to_owned(), at: now() };
     host.store().set_decision(&refused).unwrap();
-    let (code, said) = refusal(host.run("echo", &json!({})));
-    assert_eq!((code, said.contains("the approval of `echo`")), ("permission-denied", true), "{said}");
+    let (code, explanation) = refusal(host.run("echo", &json!({})));
+    assert_eq!((code, explanation.contains("the approval of `echo`")), ("permission-denied", true), "{explanation}");
 }
 
 #[test]

@@ -48,9 +48,9 @@ fn all_that_is_wrong_is_told_at_once_with_its_place() {
         (json!({ "text": "a", "count": "many" }), "parameters-invalid", "/count is \"many\" (string), expected number"),
         (json!({ "text": "a", "cuont": 1 }), "parameters-invalid", "`count`"),
     ] {
-        let (actual, said) = refusal(host.run("echo", &given));
+        let (actual, explanation) = refusal(host.run("echo", &given));
         assert_eq!(actual, code);
-        assert!(said.contains(message), "{said}");
+        assert!(explanation.contains(message), "{explanation}");
     }
 }
 
@@ -60,9 +60,9 @@ fn what_every_object_inherits_counts_for_nothing() {
     let host = ToolboxFixture::new();
     let required = json!({ "type": "string", "description": "a name that every object has", "required": true });
     host.create_echo(&json!({ "toString": required, "constructor": required, "__proto__": required }));
-    let (code, said) = refusal(host.run("echo", &json!({})));
+    let (code, explanation) = refusal(host.run("echo", &json!({})));
     assert_eq!(code, "parameters-missing");
-    assert!(["toString", "constructor", "__proto__"].iter().all(|name| said.contains(name)), "{said}");
+    assert!(["toString", "constructor", "__proto__"].iter().all(|name| explanation.contains(name)), "{explanation}");
     let own = json!({ "toString": "a", "constructor": "b", "__proto__": "c" });
     assert_eq!(returned_value(&host.run("echo", &own).unwrap()), own);
 }

@@ -106,8 +106,8 @@ fn the_receipt_is_of_what_ran_and_not_of_what_was_typed_or_shown() {
     // An error that names a policy line differs where there is no policy.
     let host = ToolboxFixture::with_policy(AUTO);
     host.tool("waits", "const execute = () => { setTimeout(() => {}, 1) }");
-    let (told, receipt) = ran(&host, "waits", &json!({}));
-    assert!(told.value().unwrap_err().to_string().contains("in the policy would grant it"));
+    let (result, receipt) = ran(&host, "waits", &json!({}));
+    assert!(result.value().unwrap_err().to_string().contains("in the policy would grant it"));
     let replayed = replayed_on(&ImageKind::ALL, &receipt);
     assert!(replayed.is_reproduced(), "{:?}", replayed.differences);
 }

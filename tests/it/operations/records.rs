@@ -31,7 +31,7 @@ fn timers_are_in_the_record() {
     assert_eq!(returned_value(&ran), 1);
     let done = done(&host);
     assert_eq!(ran.effect_log.as_ref(), Some(&done));
-    let told: Vec<(&str, &str, Effects)> =
+    let effect_rows: Vec<(&str, &str, Effects)> =
         done.effects.iter().map(|effect| (&*effect.kind, &*effect.about, effect.effects)).collect();
     // One timer was cleared, and one was pending when the run ended.
     let expect = [
@@ -40,7 +40,7 @@ fn timers_are_in_the_record() {
         ("40000 ms", Effects::None),
         ("1 ms", Effects::Committed),
     ];
-    assert_eq!(told, expect.map(|(about, effects)| ("timer", about, effects)));
+    assert_eq!(effect_rows, expect.map(|(about, effects)| ("timer", about, effects)));
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn timers_of_a_run_that_slept_are_in_both_records() {
 }
 
 /// Starts a server whose response announces `said` bytes and has `sent`, and returns its URL.
-fn lying(said: usize, sent: usize) -> String {
+fn lying(declared: usize, sent: usize) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let at = listener.local_addr().unwrap();
     std::thread::spawn(move || {
@@ -84,7 +84,7 @@ fn lying(said: usize, sent: usize) -> String {
             connection.read_exact(&mut byte).unwrap();
             asked.extend(byte);
         }
-        let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {said}\r\n\r\n");
+        let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {declared}\r\n\r\n");
         connection.write_all(&[head.as_bytes(), &vec![b'x'; sent]].concat()).unwrap();
     });
     at.to_string()

@@ -97,10 +97,10 @@ fn a_deprecated_tool_works_and_says_what_to_use() {
     assert!(host.run("old", &json!({})).unwrap().deprecated.unwrap().successor.is_some());
 
     let lines = host.audit_lines();
-    let told = lines.iter().find(|line| line.action == "status").unwrap();
+    let status_line = lines.iter().find(|line| line.action == "status").unwrap();
     let change = json!({ "from": "unverified", "to": "deprecated" });
-    assert_eq!((told.tool, &told.details["status"]), (Some(old), &change));
-    assert_eq!(told.details["successor"], new.to_string());
+    assert_eq!((status_line.tool, &status_line.details["status"]), (Some(old), &change));
+    assert_eq!(status_line.details["successor"], new.to_string());
 }
 
 #[test]
@@ -163,12 +163,12 @@ fn many() -> ToolboxFixture {
 
 fn proposed(host: &ToolboxFixture, fields: &Value) -> Vec<String> {
     let retirements = host.toolbox().retirements(&request::<RetireTools>(fields)).unwrap();
-    let told = retirements.iter().map(|it| {
+    let status_line = retirements.iter().map(|it| {
         let reasons: Vec<&str> = it.reasons.iter().map(RetireReason::name).collect();
         let successor = it.successor.as_ref().map_or(String::new(), |entry| format!(" → {}", entry.name));
         format!("{}: {}{successor}", it.tool.name, reasons.join(", "))
     });
-    told.collect()
+    status_line.collect()
 }
 
 #[test]

@@ -29,15 +29,15 @@ fn a_name_and_an_identifier_mean_the_same_tool_or_nothing() {
     for id in [one.to_string(), one.short(), one.to_string()[..11].to_owned()] {
         assert_eq!(run(id).unwrap().tool, one);
     }
-    let (code, said) = refusal(run(two.short()));
+    let (code, detail) = refusal(run(two.short()));
     assert_eq!(code, "tool-mismatch");
-    assert!(said.contains(&one.to_string()) && said.contains(&two.to_string()), "{said}");
+    assert!(detail.contains(&one.to_string()) && detail.contains(&two.to_string()), "{detail}");
     let error = host.delete(&json!({ "tool_id": two, "tool_name": "one", "confirm": true })).unwrap_err();
     assert_eq!(error.code(), "tool-mismatch");
     assert_eq!(host.list(&json!({})).total, 2);
 
-    let (code, said) = refusal(host.run_with(&json!({ "parameters": {} }), &<_>::default()));
-    assert_eq!((code, said.contains("`tool_id` or `tool_name`")), ("request-invalid", true));
+    let (code, detail) = refusal(host.run_with(&json!({ "parameters": {} }), &<_>::default()));
+    assert_eq!((code, detail.contains("`tool_id` or `tool_name`")), ("request-invalid", true));
 }
 
 // Row 97 of the feature table.
@@ -46,12 +46,12 @@ fn a_name_that_is_not_there_is_answered_with_the_nearest_one() {
     let host = ToolboxFixture::new();
     host.tool("calculate-average", ONE);
     for typo in ["calculate-avrage", "calcualte_average", "Calculate average"] {
-        let (code, said) = refusal(host.run(typo, &json!({})));
+        let (code, detail) = refusal(host.run(typo, &json!({})));
         assert_eq!(code, "tool-not-found");
-        assert!(said.ends_with("did you mean `calculate-average`?"), "{said}");
+        assert!(detail.ends_with("did you mean `calculate-average`?"), "{detail}");
     }
-    let (_, said) = refusal(host.run("send-mail", &json!({})));
-    assert_eq!(said, "there is no tool `send-mail`");
+    let (_, detail) = refusal(host.run("send-mail", &json!({})));
+    assert_eq!(detail, "there is no tool `send-mail`");
 }
 
 // Row 123 of the feature table.
@@ -62,9 +62,9 @@ fn an_identifier_that_was_superseded_is_answered_with_the_new_one() {
     let fields = json!({ "name": "tool", "description": "d", "code": "const execute = () => 2", "replace": true });
     let new = host.create(&fields).unwrap().id;
     let run = || host.run_with(&json!({ "tool_id": old.short(), "parameters": {} }), &<_>::default());
-    let (code, said) = refusal(run());
+    let (code, detail) = refusal(run());
     assert_eq!(code, "tool-not-found");
-    assert!(said.contains(&format!("`tool` is now {new}")), "{said}");
+    assert!(detail.contains(&format!("`tool` is now {new}")), "{detail}");
     host.delete(&json!({ "tool_name": "tool", "confirm": true })).unwrap();
     assert!(refusal(run()).1.contains("`tool` was deleted"));
 }
@@ -78,8 +78,8 @@ fn a_time_out_of_its_range_is_refused_with_the_range() {
         host.run_with(&json!({ "tool_name": "one", "parameters": {}, "timeout_ms": timeout }), &<_>::default())
     };
     for timeout in [0, 600_001, 1_000_000_000] {
-        let (code, said) = refusal(run(timeout));
-        assert_eq!((code, said), ("limit-invalid", format!("timeout_ms is {timeout}, it must be 1 to 600000")));
+        let (code, detail) = refusal(run(timeout));
+        assert_eq!((code, detail), ("limit-invalid", format!("timeout_ms is {timeout}, it must be 1 to 600000")));
     }
     assert_eq!(returned_value(&run(600_000).unwrap()), 1);
 }
@@ -210,8 +210,8 @@ fn a_host_that_will_not_wait_is_told_that_all_is_in_use() {
     host.tool("one", ONE);
     meanwhile(&host, || {
         let hurried = RunOptions { on_overload: OnOverload::Refuse, ..RunOptions::default() };
-        let (code, said) = refusal(host.run_with(&json!({ "tool_name": "one", "parameters": {} }), &hurried));
-        assert_eq!((code, &*said), ("busy", "all 1 slots of the sandbox are in use"));
+        let (code, detail) = refusal(host.run_with(&json!({ "tool_name": "one", "parameters": {} }), &hurried));
+        assert_eq!((code, &*detail), ("busy", "all 1 slots of the sandbox are in use"));
         let line = host.audit_lines().pop().unwrap();
         assert_eq!((host.record(&line).unwrap().code.as_deref(), line.error.as_deref()), (Some("busy"), Some("busy")));
     });
@@ -240,9 +240,9 @@ fn a_tool_that_was_deleted_is_not_found_and_says_how_it_comes_back() {
     host.tool("one", ONE);
     let _ = host.run("one", &json!({})).unwrap();
     host.delete(&json!({ "tool_name": "one", "confirm": true })).unwrap();
-    let (code, said) = refusal(host.run("one", &json!({})));
+    let (code, detail) = refusal(host.run("one", &json!({})));
     assert_eq!(code, "tool-not-found");
-    assert!(said.contains("`one` was deleted"), "{said}");
+    assert!(detail.contains("`one` was deleted"), "{detail}");
 }
 
 // Rows 16 and 93 of the feature table.
@@ -252,9 +252,9 @@ fn a_tool_in_quarantine_does_not_run() {
     let id = host.tool("one", ONE).id;
     let _ = host.run("one", &json!({})).unwrap();
     host.store().set_status(id, Status::Quarantined).unwrap();
-    let (code, said) = refusal(host.run("one", &json!({})));
+    let (code, detail) = refusal(host.run("one", &json!({})));
     assert_eq!(code, "permission-denied");
-    assert!(said.contains("quarantine"), "{said}");
+    assert!(detail.contains("quarantine"), "{detail}");
     let explanation = host.toolbox().explain(&RunTool::new("one", Params::default()), &RunOptions::default());
     assert_eq!(explanation.admitted.unwrap_err().code(), "permission-denied");
     host.store().set_status(id, Status::Unverified).unwrap();
@@ -279,10 +279,10 @@ fn a_name_in_the_place_of_an_identifier_is_told_where_it_belongs() {
     host.tool("innocent", "const execute = () => 1");
     // A name may look like an identifier.
     host.tool("deadbeef", "const execute = () => 1");
-    for (said, meant) in [("innocent", "innocent"), ("inocent", "innocent"), ("deadbeef", "deadbeef")] {
-        let error = host.run_with(&json!({ "tool_id": said, "parameters": {} }), &RunOptions::default()).unwrap_err();
+    for (detail, meant) in [("innocent", "innocent"), ("inocent", "innocent"), ("deadbeef", "deadbeef")] {
+        let error = host.run_with(&json!({ "tool_id": detail, "parameters": {} }), &RunOptions::default()).unwrap_err();
         let belongs = "`tool_id` takes an identifier, not a name";
-        let expect = format!("there is no tool `{said}`; {belongs}: did you mean `tool_name: {meant}`?");
+        let expect = format!("there is no tool `{detail}`; {belongs}: did you mean `tool_name: {meant}`?");
         assert_eq!((error.code(), error.to_string()), ("tool-not-found", expect));
     }
     let error = host.run("inocent", &json!({})).unwrap_err();

@@ -263,12 +263,12 @@ fn a_function_that_answers_later_is_called_once_and_heard_later() {
     assert_eq!(*called.lock().unwrap(), BTreeMap::from([(1, 1), (2, 1)]));
     // A result that violates the declaration, and an error.
     let failed = FunctionFailure { message: "gone".to_owned(), effects: Effects::None };
-    for (said, expect) in [
+    for (returned, expect) in [
         (Ok(json!("many")), json!(["function-result", "committed"])),
         (Err(failed), json!(["function-failed", "none"])),
     ] {
         let run = suspended(start(&host, "asks", &RunOptions::default())).run.to_string();
-        let request = ResumeRequest { run, answers: BTreeMap::from([("job 1".to_owned(), said)]) };
+        let request = ResumeRequest { run, answers: BTreeMap::from([("job 1".to_owned(), returned)]) };
         assert_eq!(returned_value(&finished(host.toolbox().resume(&request, &RunOptions::default()))), expect);
     }
     // Without suspension, the call fails at once.
@@ -355,8 +355,8 @@ fn tools_that_are_called_do_not_sleep() {
         "outer",
         "const execute = async () => { try { await tools.call('inner') } catch (error) { return error.message } }",
     );
-    let said = returned_value(&finished(start(&host, "outer", &with_decision(EffectDecision::Defer))));
-    assert!(said.as_str().unwrap().contains("not approved"), "{said}");
+    let returned = returned_value(&finished(start(&host, "outer", &with_decision(EffectDecision::Defer))));
+    assert!(returned.as_str().unwrap().contains("not approved"), "{returned}");
     assert_eq!(host.toolbox().suspended_runs().unwrap(), []);
 }
 

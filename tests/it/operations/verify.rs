@@ -91,7 +91,8 @@ fn check(more: &Value, verdict: ProofStatus, wrong: &str) -> Proof {
 #[test]
 fn a_tool_passes_by_evidence_alone() {
     let proof = check(&json!({}), ProofStatus::Passed, "");
-    let said: Vec<(CheckKind, CheckStatus)> = proof.checks.iter().map(|check| (check.check, check.verdict)).collect();
+    let verdicts: Vec<(CheckKind, CheckStatus)> =
+        proof.checks.iter().map(|check| (check.check, check.verdict)).collect();
     let each = [
         CheckKind::Examples,
         CheckKind::Determinism,
@@ -99,7 +100,7 @@ fn a_tool_passes_by_evidence_alone() {
         CheckKind::Parameters,
         CheckKind::Challenger,
     ];
-    assert_eq!(said, each.map(|check| (check, CheckStatus::Passed)));
+    assert_eq!(verdicts, each.map(|check| (check, CheckStatus::Passed)));
     assert!(proof.checks[4].runs >= 200, "{:?}", proof.checks[4]);
     // Without an example the correct result is unknown.
     check(&json!({ "examples": [] }), ProofStatus::Unproven, "");
@@ -244,14 +245,14 @@ fn all_tools_are_proven_side_by_side() {
         let example = json!([{ "parameters": { "n": number }, "result": 2 * number + wrong }]);
         host.create(&doubled(&json!({ "name": format!("tool_{number}"), "examples": example }))).unwrap();
     }
-    let told = std::sync::Mutex::new(Vec::new());
+    let progress_lines = std::sync::Mutex::new(Vec::new());
     let all = host.toolbox().verify_all(&VerifyOptions::default(), &|proved| {
-        told.lock().unwrap().push((proved.done, proved.all));
+        progress_lines.lock().unwrap().push((proved.done, proved.all));
     });
     let all = all.unwrap();
     assert_eq!(all.iter().filter(|(_, proof)| proof.as_ref().unwrap().verdict == ProofStatus::Failed).count(), 4);
-    let told = told.into_inner().unwrap();
-    assert_eq!(told, (1..=12).map(|done| (done, 12)).collect::<Vec<_>>());
+    let progress_lines = progress_lines.into_inner().unwrap();
+    assert_eq!(progress_lines, (1..=12).map(|done| (done, 12)).collect::<Vec<_>>());
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Renders findings with the source lines that they are about.
 
+use std::ops::Range;
+
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use toolcell::{Analysis, AnalysisError, Diagnostic, Finding, Severity, escape_control_chars};
 
@@ -57,31 +59,38 @@ pub(crate) fn render_finding(renderer: &Renderer, checked: &CheckedFile, finding
         Severity::Low => Level::NOTE,
     };
     let title = format!("{}: {}", finding.severity.name(), escape_control_chars(&finding.message));
-    let place = (finding.location.start, finding.location.end);
-    render_snippet(renderer, checked, level, finding.rule.name(), &title, place, finding.suggestion)
+    let (id, range, help) =
+        (finding.rule.name(), finding.location.start..finding.location.end, Some(finding.suggestion));
+    render_snippet(renderer, checked, Annotation { level, id, title, range, help })
 }
 
+/// Renders a problem that keeps a source from running, with its source line.
 pub(crate) fn render_problem(renderer: &Renderer, checked: &CheckedFile, problem: &Diagnostic, code: &str) -> String {
-    let place = (problem.location.start, problem.location.end);
-    render_snippet(renderer, checked, Level::ERROR, code, &escape_control_chars(&problem.message), place, "")
+    let title = escape_control_chars(&problem.message);
+    let range = problem.location.start..problem.location.end;
+    render_snippet(renderer, checked, Annotation { level: Level::ERROR, id: code, title, range, help: None })
 }
 
-fn render_snippet(
-    renderer: &Renderer,
-    checked: &CheckedFile,
-    level: Level<'_>,
-    id: &str,
-    title: &str,
-    (start, end): (usize, usize),
-    help: &str,
-) -> String {
+/// A message about a range of a source.
+struct Annotation<'a> {
+    level: Level<'static>,
+    /// The rule, or the error code.
+    id: &'a str,
+    title: String,
+    /// The bytes of the source.
+    range: Range<usize>,
+    help: Option<&'a str>,
+}
+
+fn render_snippet(renderer: &Renderer, checked: &CheckedFile, annotation: Annotation<'_>) -> String {
+    let Annotation { level, id, title, range, help } = annotation;
     // A range over several lines is cut to its first line.
-    let first_line = checked.source[start..].find('\n').map_or(checked.source.len(), |at| start + at);
-    let end = end.min(first_line).max(start);
-    let annotation = AnnotationKind::Primary.span(start..end);
-    let snippet = Snippet::source(checked.source.as_str()).path(checked.path.as_str()).annotation(annotation);
+    let first_line = checked.source[range.start..].find('\n').map_or(checked.source.len(), |at| range.start + at);
+    let end = range.end.min(first_line).max(range.start);
+    let primary = AnnotationKind::Primary.span(range.start..end);
+    let snippet = Snippet::source(checked.source.as_str()).path(checked.path.as_str()).annotation(primary);
     let mut group = level.primary_title(title).id(id).element(snippet);
-    if !help.is_empty() {
+    if let Some(help) = help.filter(|help| !help.is_empty()) {
         group = group.element(Level::HELP.message(help));
     }
     renderer.render(&[group])

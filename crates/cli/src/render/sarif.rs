@@ -38,39 +38,31 @@ fn results(checked: &CheckedFile) -> Vec<SarifResult> {
                 Severity::Low => ResultLevel::Note,
             };
             let text = format!("{}. {}.", finding.message, finding.suggestion);
-            results.push(result(checked, finding.rule.name(), level, text, &finding.location));
+            results.push(result(finding.rule.name(), level, text, location(&checked.path, &finding.location)));
         }
     }
     if let Some(rejection) = checked.rejection() {
         for problem in rejection.diagnostics() {
-            results.push(result(
-                checked,
-                rejection.code(),
-                ResultLevel::Error,
-                problem.message.clone(),
-                &problem.location,
-            ));
+            let location = location(&checked.path, &problem.location);
+            results.push(result(rejection.code(), ResultLevel::Error, problem.message.clone(), location));
         }
     }
     results
 }
 
-fn result(
-    checked: &CheckedFile,
-    rule: &str,
-    level: ResultLevel,
-    text: String,
-    place: &toolcell::Location,
-) -> SarifResult {
+fn location(path: &str, place: &toolcell::Location) -> Location {
     let region = Region::builder()
         .start_line(i64::from(place.line))
         .start_column(i64::from(place.column))
         .end_line(i64::from(place.end_line))
         .end_column(i64::from(place.end_column))
         .build();
-    let file = ArtifactLocation::builder().uri(checked.path.clone()).build();
+    let file = ArtifactLocation::builder().uri(path.to_owned()).build();
     let physical = PhysicalLocation::builder().artifact_location(file).region(region).build();
-    let location = Location::builder().physical_location(physical).build();
+    Location::builder().physical_location(physical).build()
+}
+
+fn result(rule: &str, level: ResultLevel, text: String, location: Location) -> SarifResult {
     SarifResult::builder()
         .rule_id(rule.to_owned())
         .level(level)

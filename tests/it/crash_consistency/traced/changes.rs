@@ -98,9 +98,9 @@ impl ChangeFixture {
     /// Runs a command that must succeed, and returns its standard output.
     #[track_caller]
     fn run_ok(&self, words: &[&str]) -> String {
-        let said = self.run_command(words);
-        assert_eq!(said.status, 0, "{words:?}: {said:?}");
-        said.out
+        let command_output = self.run_command(words);
+        assert_eq!(command_output.status, 0, "{words:?}: {command_output:?}");
+        command_output.out
     }
 
     /// Runs a command with an injected fault.
@@ -123,8 +123,8 @@ impl ChangeFixture {
 
     /// Runs a tool, and returns its result as text.
     fn run_tool(&self, name: &str) -> String {
-        let said = self.run_command(&["run", name]);
-        format!("{name}: {} {}", said.status, said.out.trim())
+        let command_output = self.run_command(&["run", name]);
+        format!("{name}: {} {}", command_output.status, command_output.out.trim())
     }
 
     /// Returns the sources of `a` and `gone`, or error codes, from a copy of the store whose index

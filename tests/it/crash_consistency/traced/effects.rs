@@ -88,14 +88,14 @@ impl EffectFixture {
         ];
         let ran = run_traced(&binary(), &words, fault, point, about);
         let answer: Value = serde_json::from_str(&ran.output[0]).unwrap_or_else(|_| panic!("{ran:?}"));
-        let said = match &answer["value"] {
+        let reported = match &answer["value"] {
             Value::String(_) => Some(Effects::Committed),
             Value::Array(failed) => Some(serde_json::from_value(failed[1].clone()).unwrap()),
             // The run was refused or not recorded, so the error of the run has the effects. There
             // are none if the store did not open.
             _ => serde_json::from_value(answer["error"]["effects"].clone()).ok(),
         };
-        ActResult { ran, said, seen: answer["value"].is_array() }
+        ActResult { ran, reported, seen: answer["value"].is_array() }
     }
 
     /// Returns the effects in the record of the last run, if there is one.
@@ -119,7 +119,7 @@ impl EffectFixture {
 struct ActResult {
     ran: TracedOutput,
     /// The reported effects.
-    said: Option<Effects>,
+    reported: Option<Effects>,
     /// Whether the tool saw an error.
     seen: bool,
 }
@@ -164,12 +164,12 @@ fn at_each_point<T: PartialEq + std::fmt::Debug>(
     let bench = EffectFixture::new(what);
     bench.reset();
     let before = found(&bench);
-    assert_eq!(bench.act(InjectedFault::Short, usize::MAX, &|_| false).said, Some(Effects::Committed), "{what}");
+    assert_eq!(bench.act(InjectedFault::Short, usize::MAX, &|_| false).reported, Some(Effects::Committed), "{what}");
     let after = found(&bench);
-    let mut said = BTreeMap::new();
+    let mut reported = BTreeMap::new();
     for fault in faults {
         for point in 0.. {
-            let ActResult { ran, said: effects, seen } = bench.act(*fault, point, &|call| about(&bench, call));
+            let ActResult { ran, reported: effects, seen } = bench.act(*fault, point, &|call| about(&bench, call));
             let Some(hit) = &ran.hit else {
                 assert!(
                     point > 0 || !matches!(fault, InjectedFault::Fail(Errno::EIO)),
@@ -188,7 +188,7 @@ fn at_each_point<T: PartialEq + std::fmt::Debug>(
                 }
             }
             if seen {
-                *said.entry(effects.unwrap()).or_default() += 1;
+                *reported.entry(effects.unwrap()).or_default() += 1;
                 // If nothing can be written any more, the record stays in the run's journal.
                 let recorded = bench.recorded();
                 assert!(
@@ -198,7 +198,7 @@ fn at_each_point<T: PartialEq + std::fmt::Debug>(
             }
         }
     }
-    said
+    reported
 }
 
 /// Whether a state has only the old files and parts of the new ones.
@@ -220,8 +220,8 @@ fn with_files(what: &str, halves: PartialStates, expect: &[Effects]) {
     let about = |bench: &EffectFixture, call: &InterceptedCall| call.file.starts_with(bench.data());
     let is_half =
         |before: &Tree, after: &Tree, now: &Tree| halves == PartialStates::Allowed && is_part(before, after, now);
-    let said = at_each_point(what, faults, &about, |bench| tree(&bench.data()), is_half);
-    assert_eq!(said.keys().copied().collect::<Vec<_>>(), expect, "{what}: {said:?}");
+    let reported = at_each_point(what, faults, &about, |bench| tree(&bench.data()), is_half);
+    assert_eq!(reported.keys().copied().collect::<Vec<_>>(), expect, "{what}: {reported:?}");
 }
 
 #[test]
@@ -266,9 +266,9 @@ fn what_an_error_says_of_a_pair_that_is_written_is_true() {
     };
     let faults = [Errno::EIO, Errno::ENOSPC].map(InjectedFault::Fail);
     let faults = if torture() { &faults[..] } else { &faults[..1] };
-    let said = at_each_point("kv.set('k', 'new')", faults, &about, EffectFixture::value, |_, _, _| false);
+    let reported = at_each_point("kv.set('k', 'new')", faults, &about, EffectFixture::value, |_, _, _| false);
     for effects in [Effects::None, Effects::Started, Effects::Committed] {
-        assert!(said.contains_key(&effects), "{effects:?} was never said: {said:?}");
+        assert!(reported.contains_key(&effects), "{effects:?} was never said: {reported:?}");
     }
 }
 
@@ -284,8 +284,8 @@ fn a_pair_whose_commit_failed_may_be_found_all_the_same() {
         value
     };
     // Nothing is written after the failed call, so the log keeps what it has.
-    let said = at_each_point("kv.set('k', 'new')", &[InjectedFault::Broken], &about, value, |_, _, _| false);
-    assert!(said.contains_key(&Effects::Started), "{said:?}");
+    let reported = at_each_point("kv.set('k', 'new')", &[InjectedFault::Broken], &about, value, |_, _, _| false);
+    assert!(reported.contains_key(&Effects::Started), "{reported:?}");
     // One state was found without a fault.
     assert!(found.get() > 1, "the log of a commit that failed was never found");
 }

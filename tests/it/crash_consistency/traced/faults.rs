@@ -140,9 +140,9 @@ fn a_step_that_failed_is_not_in_an_index_that_is_made_anew() {
         failed += 1;
         let context = format!("EIO at {point}: {:?}: {:?}", run.hit, run.answers);
         let found = || {
-            let mut clerk = StoreWorker::new(folder.path(), SyncMode::Unsynced);
-            let state =
-                StoreState::read(clerk.store().unwrap(), &names).unwrap_or_else(|wrong| panic!("{context}: {wrong:?}"));
+            let mut worker = StoreWorker::new(folder.path(), SyncMode::Unsynced);
+            let state = StoreState::read(worker.store().unwrap(), &names)
+                .unwrap_or_else(|wrong| panic!("{context}: {wrong:?}"));
             (state.listed, state.names)
         };
         let before = found();

@@ -109,8 +109,8 @@ fn cut_at_every_answer(names: UnsyncedNames, start: &StoreSnapshot, script: &[St
         answered += 1;
         let image = kept.image(folder, names);
         let context = format!("{names:?} names, power cut after {:?}", script[answered - 1]);
-        let mut clerk = StoreWorker::new(image.path(), SyncMode::Unsynced);
-        let store = clerk.store().unwrap_or_else(|error| panic!("{context}: {error}"));
+        let mut worker = StoreWorker::new(image.path(), SyncMode::Unsynced);
+        let store = worker.store().unwrap_or_else(|error| panic!("{context}: {error}"));
         let found = StoreState::read(store, &start.names(script));
         let found = found.unwrap_or_else(|wrong| panic!("{context}: {wrong:?}"));
         let synced = script[..answered].iter().rposition(is_synced).map_or(0, |last| last + 1);

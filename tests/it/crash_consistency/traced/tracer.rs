@@ -76,14 +76,14 @@ impl<'a> TracedSession<'a> {
     /// Runs the worker.
     pub(crate) fn run(self) -> TracedRun {
         let mut child = spawn_traced(&process::worker_command(self.folder, self.keeping), CallKind::is_mutating);
-        let clerk = process::pid(&child);
-        let told = WorkerOutput::new(&mut child, self.orders);
-        let watchdog = Watchdog::start(clerk);
+        let worker = process::pid(&child);
+        let replies = WorkerOutput::new(&mut child, self.orders);
+        let watchdog = Watchdog::start(worker);
         let (fault, watch) = (self.fault, self.watch);
-        let mut tracer = Tracer { clerk, fault, watch, about: None, watched: BTreeMap::new(), points: 0, hit: None };
+        let mut tracer = Tracer { worker, fault, watch, about: None, watched: BTreeMap::new(), points: 0, hit: None };
         let end = tracer.follow();
         watchdog.disarm();
-        TracedRun { answers: told.answers(), hit: tracer.hit, end }
+        TracedRun { answers: replies.answers(), hit: tracer.hit, end }
     }
 }
 
@@ -111,13 +111,13 @@ pub(crate) fn run_traced(
     let mut child = spawn_traced(Command::new(program).args(words), |number| {
         CallKind::is_mutating(number) || CallKind::is_observing(number)
     });
-    let clerk = process::pid(&child);
+    let worker = process::pid(&child);
     drop(child.stdin.take());
     let (out, errors) =
         (read_in_background(child.stdout.take().unwrap()), read_in_background(child.stderr.take().unwrap()));
-    let watchdog = Watchdog::start(clerk);
+    let watchdog = Watchdog::start(worker);
     let (fault, about) = (Some((fault, number)), Some(about));
-    let mut tracer = Tracer { clerk, fault, watch: None, about, watched: BTreeMap::new(), points: 0, hit: None };
+    let mut tracer = Tracer { worker, fault, watch: None, about, watched: BTreeMap::new(), points: 0, hit: None };
     let end = tracer.follow();
     watchdog.disarm();
     TracedOutput { output: [out, errors].map(|listening| listening.join().unwrap()), hit: tracer.hit, end }
@@ -168,7 +168,7 @@ fn spawn_traced(program: &Command, stops: impl Fn(i64) -> bool) -> Child {
 }
 
 struct Tracer<'a> {
-    clerk: Pid,
+    worker: Pid,
     fault: Option<(InjectedFault, usize)>,
     watch: Option<&'a mut dyn FnMut(&InterceptedCall)>,
     /// Selects the calls that faults apply to, including those that only read; without it, all
@@ -188,8 +188,8 @@ impl Tracer<'_> {
         let flags = WaitPidFlag::__WALL | WaitPidFlag::__WNOTHREAD;
         loop {
             let (thread, signal) = match waitpid(None, Some(flags)).unwrap() {
-                WaitStatus::Exited(pid, status) if pid == self.clerk => return ProcessEnd::Exited(status),
-                WaitStatus::Signaled(pid, signal, _) if pid == self.clerk => return ProcessEnd::Killed(signal),
+                WaitStatus::Exited(pid, status) if pid == self.worker => return ProcessEnd::Exited(status),
+                WaitStatus::Signaled(pid, signal, _) if pid == self.worker => return ProcessEnd::Killed(signal),
                 WaitStatus::PtraceEvent(thread, _, libc::PTRACE_EVENT_SECCOMP) => {
                     let entered = self.on_entry(thread);
                     self.ignore_gone(entered);
@@ -245,7 +245,7 @@ impl Tracer<'_> {
         let Some(fault) = self.next_fault(kind) else { return Ok(()) };
         self.hit.get_or_insert_with(|| InterceptedCall::new(kind, thread, &syscall));
         let error = match fault {
-            InjectedFault::Kill => return kill(self.clerk, Signal::SIGKILL),
+            InjectedFault::Kill => return kill(self.worker, Signal::SIGKILL),
             InjectedFault::Fail(error) => error,
             InjectedFault::Full => Errno::ENOSPC,
             InjectedFault::Broken => Errno::EIO,

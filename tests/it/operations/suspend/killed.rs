@@ -23,7 +23,7 @@ fn toolcell(host: &ToolboxFixture, words: &[&str]) -> Command {
     command
 }
 
-fn said(output: &Output) -> Value {
+fn response(output: &Output) -> Value {
     let text = String::from_utf8_lossy(&output.stdout);
     serde_json::from_str(&text).unwrap_or_else(|_| panic!("{text}{}", String::from_utf8_lossy(&output.stderr)))
 }
@@ -43,7 +43,8 @@ fn a_run_is_resumed_after_kill_9_and_does_nothing_twice() {
     host.reopen();
     let (mut resumed, mut killed) = (0, 0);
     for round in 0..ROUNDS {
-        let begun = said(&toolcell(&host, &["run", "adds", &format!("round={round}"), "--suspend"]).output().unwrap());
+        let begun =
+            response(&toolcell(&host, &["run", "adds", &format!("round={round}"), "--suspend"]).output().unwrap());
         assert_eq!((&begun["outcome"], begun["plan"].as_array().unwrap().len()), (&json!("suspended"), 8), "{begun}");
         let run = begun["run"].as_str().unwrap();
         let all = format!("all:{}", begun["plan_digest"].as_str().unwrap());
@@ -53,7 +54,7 @@ fn a_run_is_resumed_after_kill_9_and_does_nothing_twice() {
         std::thread::sleep(Duration::from_millis(round * 5));
         child.kill().unwrap();
         child.wait().unwrap();
-        let again = said(&toolcell(&host, &["resume", run, "--approve", &all]).output().unwrap());
+        let again = response(&toolcell(&host, &["resume", run, "--approve", &all]).output().unwrap());
         if again["outcome"] == "returned" {
             assert_eq!(again["value"], json!(vec![1; 8]), "{again}");
             resumed += 1;

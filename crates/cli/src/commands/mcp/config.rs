@@ -38,20 +38,24 @@ pub(crate) fn run(args: &McpConfigArgs, context: &mut Context<'_>) -> Result<Exi
         writeln!(streams.output, "{said}")?;
         return Ok(Exit::Done);
     }
-    print_result(args, &escape_control_chars(&shown), &snippet, changed, streams)?;
+    let done = ConfigResult { path: escape_control_chars(&shown), snippet, changed };
+    print_result(args, &done, streams)?;
     Ok(Exit::Done)
+}
+
+/// What was done with a client's configuration.
+struct ConfigResult {
+    /// The client's file, escaped.
+    path: String,
+    snippet: String,
+    /// Whether the file changed; `None` if it was not to be edited.
+    changed: Option<bool>,
 }
 
 /// Prints what was done. Without `--write` and `--remove`, the snippet goes to standard output, and
 /// a note on its place to standard error.
-fn print_result(
-    args: &McpConfigArgs,
-    path: &str,
-    snippet: &str,
-    changed: Option<bool>,
-    streams: &mut Streams<'_>,
-) -> std::io::Result<()> {
-    let name = &args.name;
+fn print_result(args: &McpConfigArgs, done: &ConfigResult, streams: &mut Streams<'_>) -> std::io::Result<()> {
+    let (name, ConfigResult { path, snippet, changed }) = (&args.name, done);
     match (changed, args.remove) {
         (Some(true), true) => return writeln!(streams.output, "removed `{name}` from {path}"),
         (Some(false), true) => return writeln!(streams.output, "nothing to remove: {path} has no `{name}`"),
