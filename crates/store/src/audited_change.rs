@@ -103,7 +103,7 @@ impl AuditedChange<'_> {
         self.bundles.import_audited(import, judge, when_taken, at, Some(self.event))
     }
 
-    /// Same as [`Maintenance::collect`] with [`GcMode::Execute`]. Nothing is
+    /// Same as [`Maintenance::collect`] with [`GcMode::Execute`](crate::GcMode::Execute). Nothing is
     /// deleted unrecorded: the audit line, with the number of deleted names, is committed before
     /// any file is removed.
     ///

@@ -5,6 +5,10 @@
 //! approvals) lives in a SQLite index that many processes share. If the index is lost, the part of
 //! it that derives from the objects is rebuilt from them.
 //!
+//! A [`Store`] opens the directory and hands out its parts: [`Catalog`], [`Runs`], [`Approvals`],
+//! [`Kv`], [`Suspended`], [`Nonces`], [`Bundles`], [`Maintenance`] and the audit log. They share one
+//! database, which knows none of them.
+//!
 //! Invariant: only this crate touches the store, and it touches nothing on disk outside of one
 //! directory. Time and caller are parameters.
 #![expect(
