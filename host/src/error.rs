@@ -3,7 +3,7 @@
 //! Invariant: nothing that a tool does is reported here. A bug of Toolcell is a variant of its own,
 //! whose hint blames neither the caller nor the machine.
 
-use toolcell_protocol::LimitError;
+use toolcell_protocol::BudgetError;
 
 /// An error that prevents a call from starting.
 #[derive(Debug, thiserror::Error)]
@@ -47,8 +47,8 @@ pub enum CallError {
     ProfileInJail,
 }
 
-impl From<LimitError> for CallError {
-    fn from(LimitError { limit, actual, least, most }: LimitError) -> Self {
+impl From<BudgetError> for CallError {
+    fn from(BudgetError { limit, actual, least, most }: BudgetError) -> Self {
         Self::LimitInvalid { limit, actual, least, most }
     }
 }
