@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use toolcell::{
-    Completion, Effects, Grant, HostCall, HostCallDriver, HostCalls, Json, OperationError, OperationOutput, WaitResult,
+    Completion, Effects, Grant, HostCall, HostCallDriver, HostCalls, HostRequest, Json, OperationError,
+    OperationOutput, TimerRequest, WaitResult,
 };
 
 use crate::diff::{is_equal, truncate};
@@ -260,11 +261,8 @@ impl HostCallDriver for MockDriver<'_> {
 
 /// Returns the delay of a timer, or `None` for any other call.
 fn timer_delay(operation: &HostCall) -> Option<Duration> {
-    if operation.kind != "timer" {
-        return None;
-    }
-    let request: Value = serde_json::from_str(&operation.payload).ok()?;
-    Duration::try_from_secs_f64(request["ms"].as_f64()? / 1000.0).ok()
+    let HostRequest::Timer(Ok(TimerRequest { ms })) = HostRequest::parse(operation) else { return None };
+    Duration::try_from_secs_f64(ms / 1000.0).ok()
 }
 
 /// Describes a host call: `fetch GET https://example.com/`.
