@@ -194,8 +194,8 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// Whether the environment affects the command, so that a value that is not understood stops it.
-    /// The others describe the program.
+    /// Whether the environment affects the command, so that a value that is not understood stops
+    /// it. The others describe the program.
     pub(crate) fn obeys_environment(&self) -> bool {
         !matches!(self, Self::Completions(_) | Self::Man(_))
     }

@@ -1,6 +1,7 @@
 //! `mcp`: runs the MCP server over standard input and output, or over HTTP.
 //!
-//! Invariant: while serving, only protocol messages go to standard output. A token is read from a private file or from the environment, never from an argument.
+//! Invariant: while serving, only protocol messages go to standard output. A token is read from a
+//! private file or from the environment, never from an argument.
 
 pub(crate) mod config;
 
