@@ -203,9 +203,9 @@ impl<'a> MockHost<'a> {
             seen.used[at] = true;
             return (answer.completion(operation.id), answer.fuel);
         }
-        let told = describe_call(operation, &request);
-        let message = format!("this test has no answer to {told}");
-        seen.unmatched.push(told);
+        let call = describe_call(operation, &request);
+        let message = format!("this test has no answer to {call}");
+        seen.unmatched.push(call);
         (Completion { id: operation.id, result: Err(operation_error("NotFoundError", &message, "answer-missing")) }, 0)
     }
 }
@@ -268,7 +268,7 @@ fn timer_delay(operation: &HostCall) -> Option<Duration> {
 /// Describes a host call: `fetch GET https://example.com/`.
 fn describe_call(operation: &HostCall, request: &Value) -> String {
     let word = |key: &str| request[key].as_str().map(str::to_owned).unwrap_or_default();
-    let said = match operation.kind.as_str() {
+    let text = match operation.kind.as_str() {
         "fetch" => format!("fetch {} {}", word("method"), word("url")),
         "tools.call" => format!("tools.call {}", word("name")),
         "kv.get" => format!("kv.get {}", word("key")),
@@ -280,5 +280,5 @@ fn describe_call(operation: &HostCall, request: &Value) -> String {
         kind if kind.starts_with("files.") => format!("{kind} {}", word("path")),
         kind => kind.to_owned(),
     };
-    said.trim_end().to_owned()
+    text.trim_end().to_owned()
 }
