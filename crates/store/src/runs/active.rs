@@ -88,8 +88,8 @@ impl ActiveRun {
 
 impl Runs<'_> {
     /// Starts a run. `payload` returns the data from which recovery builds a run record, at most
-    /// [`PAYLOAD_LIMIT`](crate::PAYLOAD_LIMIT) bytes. Once this returns, the run survives a crash of the process, though
-    /// not necessarily a power failure.
+    /// [`PAYLOAD_LIMIT`](crate::PAYLOAD_LIMIT) bytes. Once this returns, the run survives a crash
+    /// of the process, though not necessarily a power failure.
     ///
     /// # Errors
     /// `store-read-only`; `disk-full`; `disk-failed`, also if the payload is too long.
