@@ -118,5 +118,5 @@ pub(super) fn log_failed_deprecation(
 
 /// Returns the current replacement of a deprecated tool.
 pub(crate) fn replacement_for(parts: &Parts, tool: &Entry) -> Result<Option<Entry>, Fault> {
-    parts.require_store()?.replacement_for(tool)
+    parts.require_store()?.catalog().replacement_for(tool)
 }
