@@ -3,13 +3,13 @@
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use toolcell::store::{
-    Approval, Decision, DecisionOutcome, Entry, OnConflict, PendingApproval, RUN_KIND, Record, Usage,
+    Approval, Decision, DecisionOutcome, Entry, OnConflict, PendingApproval, RUN_KIND, Record, ToolUsage,
 };
 use toolcell::{Status, ToolId};
 
 use crate::fixtures::store::{StoreFixture, returns, sample_tool};
 
-fn usage(fixture: &StoreFixture, tool: &str) -> (Entry, Usage) {
+fn usage(fixture: &StoreFixture, tool: &str) -> (Entry, ToolUsage) {
     let entry = fixture.find(tool).unwrap();
     let usage = fixture.store().runs().usage(&entry).unwrap();
     (entry, usage)
@@ -81,7 +81,7 @@ fn confidence_follows_the_runs_within_its_bounds() {
 fn usage_says_how_often_how_it_ended_and_what_it_cost() {
     let mut fixture = StoreFixture::new();
     let id = fixture.tool("sum", &returns(1));
-    assert_eq!(usage(&fixture, "sum").1, Usage::default());
+    assert_eq!(usage(&fixture, "sum").1, ToolUsage::default());
     // Visits each of 1 to 1000 once, in mixed order.
     for number in 0..1000_u64 {
         let value = number * 7919 % 1000 + 1;

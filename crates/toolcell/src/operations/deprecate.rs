@@ -32,7 +32,7 @@ pub enum DeprecateError {
     Find(#[from] FindToolError),
     /// The store refuses the deprecation.
     #[error(transparent)]
-    Store(toolcell_store::DeprecateError),
+    Store(toolcell_store::DeprecationError),
     /// The store failed.
     #[error(transparent)]
     Fault(#[from] Fault),
@@ -60,9 +60,9 @@ impl DeprecateError {
     }
 }
 
-impl From<toolcell_store::DeprecateError> for DeprecateError {
-    fn from(error: toolcell_store::DeprecateError) -> Self {
-        use toolcell_store::DeprecateError as Error;
+impl From<toolcell_store::DeprecationError> for DeprecateError {
+    fn from(error: toolcell_store::DeprecationError) -> Self {
+        use toolcell_store::DeprecationError as Error;
         match error {
             Error::Fault(fault) | Error::Find(FindError::Fault(fault)) => Self::Fault(fault),
             Error::Find(error) => Self::Find(FindToolError::Store(error)),

@@ -3,7 +3,7 @@
 //! Invariant: showing a tool changes nothing, and leaves no audit line.
 
 use toolcell_analysis::Capabilities;
-use toolcell_store::{Approval, Decision, Entry, Fault, FindError, HistoryEntry, ToolRef, Usage};
+use toolcell_store::{Approval, Decision, Entry, Fault, FindError, HistoryEntry, ToolRef, ToolUsage};
 use toolcell_tool::{IdPrefix, ToolMetadata, ToolName, ToolSpec};
 
 use super::lookup::{FindToolError, find};
@@ -30,7 +30,7 @@ pub struct ToolDetails {
     /// The history of its name, the oldest version first.
     pub history: Vec<HistoryEntry>,
     /// The statistics of its runs.
-    pub usage: Usage,
+    pub usage: ToolUsage,
     /// The requested capabilities.
     pub requested: Capabilities,
     /// The policy's decision about each of them.
