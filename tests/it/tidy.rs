@@ -9,6 +9,8 @@ use crate::hostile::CLASSES;
 
 /// The allowed dependencies between crates.
 const ARROWS: &[(&str, &[&str])] = &[
+    ("crates/error-derive", &[]),
+    ("crates/error", &["toolcell-error-derive"]),
     ("crates/protocol", &[]),
     ("crates/json", &["toolcell-protocol"]),
     ("crates/tool", &[]),
