@@ -3,7 +3,7 @@
 //! Invariant: nothing that a tool does is reported here. A bug of Toolcell is a variant of its own,
 //! whose hint blames neither the caller nor the machine.
 
-use toolcell_protocol::LimitError;
+use toolcell_protocol::BudgetError;
 
 /// An error that prevents a call from starting.
 #[derive(Debug, thiserror::Error)]
@@ -47,8 +47,8 @@ pub enum CallError {
     ProfileInJail,
 }
 
-impl From<LimitError> for CallError {
-    fn from(LimitError { limit, actual, least, most }: LimitError) -> Self {
+impl From<BudgetError> for CallError {
+    fn from(BudgetError { limit, actual, least, most }: BudgetError) -> Self {
         Self::LimitInvalid { limit, actual, least, most }
     }
 }
@@ -87,5 +87,30 @@ impl CallError {
             Self::Bug { .. } => "this is a bug in Toolcell; report it with this message",
             Self::ProfileInJail => "profile it without --jail (TOOLCELL_JAIL); it uses the same fuel there",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_lack_of_memory_is_answered_with_more_memory() {
+        let (of_system, bug) = (String::new, CallError::bug("a frame is missing"));
+        assert_eq!((bug.code(), &*bug.to_string()), ("bug", "a bug in Toolcell: a frame is missing"));
+        for error in [bug, CallError::NoRandom(of_system()), CallError::RuntimeShutDown, CallError::ProfileInJail] {
+            assert!(!error.hint().contains("memory"), "{error}");
+        }
+        assert!(CallError::NoInstance(of_system()).hint().contains("memory"));
+    }
+
+    #[test]
+    fn a_limit_outside_of_its_range_is_named_with_its_range() {
+        let budget = toolcell_protocol::Budget { fuel: 0, ..toolcell_protocol::Budget::default() };
+        let error = CallError::from(budget.check().unwrap_err());
+        assert_eq!(
+            (error.code(), &*error.to_string()),
+            ("limit-invalid", "fuel is 0, it must be 1 to 1000000000000000")
+        );
     }
 }

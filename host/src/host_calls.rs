@@ -11,9 +11,9 @@ use toolcell_json::Json;
 use crate::limits::CallDeadline;
 
 pub use toolcell_protocol::{
-    Effects, FetchReadRequest, FetchRequest, FileAction, FileRequest, FileWriteMode, Grant, HostCall, HostRequest,
-    KvCommitRequest, KvGetRequest, KvListRequest, KvVersionCheck, KvWriteRequest, OperationError, ParsedHostCall,
-    Payload, PayloadError, RedirectMode, TimerRequest, ToolCallRequest, UnknownKind,
+    Effects, FetchReadRequest, FetchRequest, FileAction, FileRequest, Grant, HostCall, HostRequest, KvCommitRequest,
+    KvGetRequest, KvListRequest, KvVersionCheck, KvWriteRequest, OperationError, ParsedHostCall, Payload, PayloadError,
+    Redirect, TimerRequest, ToolCallRequest, UnknownKind, WriteMode,
 };
 
 /// A provider of host calls.

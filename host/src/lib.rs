@@ -40,13 +40,13 @@ pub use context::{CallContext, PartialResultSink, Script, WallClock};
 pub use engine::{GUEST_DIGEST, ImageKind, Interruption, StartError, pagemap_scan};
 pub use error::CallError;
 pub use host_calls::{
-    Completion, Effects, FetchReadRequest, FetchRequest, FileAction, FileRequest, FileWriteMode, Grant, HostCall,
-    HostCallDriver, HostCalls, HostRequest, KvCommitRequest, KvGetRequest, KvListRequest, KvVersionCheck,
-    KvWriteRequest, NoHostCalls, OperationError, OperationOutput, ParsedHostCall, Payload, PayloadError, RedirectMode,
-    Remaining, TimerRequest, Timers, ToolCallRequest, UnknownKind, WaitOutcome, WaitResult,
+    Completion, Effects, FetchReadRequest, FetchRequest, FileAction, FileRequest, Grant, HostCall, HostCallDriver,
+    HostCalls, HostRequest, KvCommitRequest, KvGetRequest, KvListRequest, KvVersionCheck, KvWriteRequest, NoHostCalls,
+    OperationError, OperationOutput, ParsedHostCall, Payload, PayloadError, Redirect, Remaining, TimerRequest, Timers,
+    ToolCallRequest, UnknownKind, WaitOutcome, WaitResult, WriteMode,
 };
 pub use limits::{
-    AcquireError, Budget, CallDeadline, CallLimiter, CallPermit, CancelToken, FuelScope, Interrupted, LimitError,
+    AcquireError, Budget, BudgetError, CallDeadline, CallLimiter, CallPermit, CancelToken, FuelScope, Interrupted,
     MAX_NESTED_CALLS, Notifier, OnOverload,
 };
 pub use outcome::{ClockReading, LogLine, Outcome, Report, Stop, Thrown, Usage, ValueSide, Warning};

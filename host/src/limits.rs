@@ -7,4 +7,4 @@ mod deadline;
 
 pub use call_limiter::{AcquireError, CallLimiter, CallPermit, MAX_NESTED_CALLS, OnOverload};
 pub use deadline::{CallDeadline, CancelToken, Interrupted, Notifier};
-pub use toolcell_protocol::{Budget, FuelScope, LimitError};
+pub use toolcell_protocol::{Budget, BudgetError, FuelScope};

@@ -20,31 +20,18 @@ use std::sync::Arc;
 
 use cap_std::fs::Dir;
 use serde::{Deserialize, Serialize};
+use toolcell_protocol::{OperationError, WriteMode};
 use toolcell_tool::{Access, FilesGrant};
 
 use crate::meters::Meters;
 use dir::GrantedDir;
 use path::ToolPath;
 use protected::ProtectedSet;
-use toolcell_protocol::OperationError;
 
 pub use error::FolderError;
 pub use path::PATH_LIMIT;
 pub use protected::ProtectedPath;
 pub use read::{FILE_LIMIT, LIST_LIMIT};
-
-/// The mode of a write: how it treats an existing or a missing file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum WriteMode {
-    /// Creates the file or replaces its content atomically: a concurrent reader sees either the old
-    /// or the new content.
-    Replace,
-    /// Creates the file atomically. Fails if it exists.
-    Create,
-    /// Appends to the file, or creates it if it does not exist.
-    Append,
-}
 
 /// The type of a file-system entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -9,11 +9,11 @@ mod net;
 
 pub use files::{
     DirEntry, FILE_LIMIT, FileKind, Files, FilesConfig, FolderError, LIST_LIMIT, PATH_LIMIT, ProtectedPath, Stat,
-    WriteMode, folder_refusal,
+    folder_refusal,
 };
 pub use meters::Meters;
 pub use net::{
-    Body, Net, NetConfig, NetSession, NetSessionConfig, Redirect, Request, Resolve, Response, Roots, RootsError,
-    Secret, SecretError, SystemResolver,
+    Body, Net, NetConfig, NetSession, NetSessionConfig, Request, Resolve, Response, Roots, RootsError, Secret,
+    SecretError, SystemResolver,
 };
-pub use toolcell_protocol::{Effects, OperationError};
+pub use toolcell_protocol::{Effects, OperationError, Redirect, WriteMode};

@@ -37,7 +37,7 @@ use rate_limit::RateLimits;
 use tls::Tls;
 
 pub use dns::{Resolve, SystemResolver};
-pub use request::{Redirect, Request};
+pub use request::Request;
 pub use response::{Body, Response};
 pub use secret::{Secret, SecretError};
 pub use session::NetSession;

@@ -102,9 +102,9 @@ impl Args {
 
 /// Resolves the store directory: the given path, else `TOOLCELL_DIR`, else `toolcell` in the user's
 /// data directory.
-pub(crate) fn resolve_store_dir(said: Option<&Path>) -> Result<PathBuf, CliError> {
-    let said = said.map(PathBuf::from).or_else(|| std::env::var_os("TOOLCELL_DIR").map(PathBuf::from));
-    match said.filter(|dir| !dir.as_os_str().is_empty()) {
+pub(crate) fn resolve_store_dir(given: Option<&Path>) -> Result<PathBuf, CliError> {
+    let given = given.map(PathBuf::from).or_else(|| std::env::var_os("TOOLCELL_DIR").map(PathBuf::from));
+    match given.filter(|dir| !dir.as_os_str().is_empty()) {
         Some(dir) => Ok(dir),
         None => match etcetera::base_strategy::Xdg::new() {
             Ok(base) => Ok(base.data_dir().join("toolcell")),
@@ -194,8 +194,8 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// Whether the environment affects the command, so that a value that is not understood stops it.
-    /// The others describe the program.
+    /// Whether the environment affects the command, so that a value that is not understood stops
+    /// it. The others describe the program.
     pub(crate) fn obeys_environment(&self) -> bool {
         !matches!(self, Self::Completions(_) | Self::Man(_))
     }

@@ -38,11 +38,11 @@ impl Approver for TerminalApprover {
             let (lines, summary) = (question.lines(self.lang), question.summary(self.lang));
             screen::confirm(PromptText { lines: &lines, summary: &summary }, &question.question(self.lang), self.lang)
         };
-        let said = match &self.progress {
+        let answer = match &self.progress {
             Some(progress) => progress.hide_while(asked),
             None => asked(),
         };
-        match said {
+        match answer {
             Ok(true) => ApprovalAnswer::Approve,
             Ok(false) | Err(InquireError::OperationCanceled) => ApprovalAnswer::Refuse { feedback: None },
             Err(InquireError::OperationInterrupted) => {
@@ -57,7 +57,7 @@ impl Approver for TerminalApprover {
 /// Shows the lines, asks a yes-or-no question, and returns the answer.
 pub(crate) fn confirm(lines: &[String], question: &str, lang: Lang) -> Result<bool, CliError> {
     match screen::confirm(PromptText { lines, summary: &[] }, question, lang) {
-        Ok(said) => Ok(said),
+        Ok(answer) => Ok(answer),
         Err(InquireError::OperationCanceled) => Ok(false),
         Err(InquireError::OperationInterrupted) => Err(CliError::Interrupted),
         Err(InquireError::IO(error)) => Err(CliError::Stream(error)),

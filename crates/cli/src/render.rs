@@ -1,6 +1,6 @@
 //! Renders results: as text for a person, fitted to the terminal, or in a format of other programs.
 //!
-//! Invariant: rendering decides nothing. What others wrote, such as the source of a tool, is escaped
+//! Invariant: rendering decides nothing. Text of others, such as the source of a tool, is escaped
 //! before it reaches a terminal.
 
 pub(crate) mod findings;

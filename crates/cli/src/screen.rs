@@ -48,9 +48,10 @@ impl Screen {
     /// Returns the current size of a terminal.
     pub(crate) fn from_terminal(terminal: impl AsFd) -> Self {
         let size = tcgetwinsize(terminal).ok();
-        let said = |count: Option<u16>, default: usize| count.filter(|count| *count > 0).map_or(default, usize::from);
-        let columns = said(size.map(|size| size.ws_col), DEFAULT_SIZE.0).max(MIN_SIZE.0);
-        let rows = said(size.map(|size| size.ws_row), DEFAULT_SIZE.1).max(MIN_SIZE.1);
+        let count_or =
+            |count: Option<u16>, default: usize| count.filter(|count| *count > 0).map_or(default, usize::from);
+        let columns = count_or(size.map(|size| size.ws_col), DEFAULT_SIZE.0).max(MIN_SIZE.0);
+        let rows = count_or(size.map(|size| size.ws_row), DEFAULT_SIZE.1).max(MIN_SIZE.1);
         Self { columns, rows }
     }
 

@@ -78,7 +78,7 @@ impl Budget {
     ///
     /// # Errors
     /// `limit-invalid`, naming the first limit that is out of its range.
-    pub fn check(&self) -> Result<&Self, LimitError> {
+    pub fn check(&self) -> Result<&Self, BudgetError> {
         let milliseconds = u64::try_from(self.deadline.as_millis()).unwrap_or(u64::MAX);
         let limits = [
             ("fuel", self.fuel, 1, 1_000_000_000_000_000),
@@ -90,16 +90,16 @@ impl Budget {
         ];
         for (limit, actual, least, most) in limits {
             if actual < least || actual > most {
-                return Err(LimitError { limit, actual, least, most });
+                return Err(BudgetError { limit, actual, least, most });
             }
         }
         Ok(self)
     }
 }
 
-/// The error for a limit that is zero, or outside of the range that the sandbox allows.
+/// The error for a limit of a budget that is zero, or outside of the range that the sandbox allows.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LimitError {
+pub struct BudgetError {
     /// The name of the limit, as in the options.
     pub limit: &'static str,
     /// The value that was passed in.
@@ -110,7 +110,7 @@ pub struct LimitError {
     pub most: u64,
 }
 
-impl LimitError {
+impl BudgetError {
     /// Returns the stable code of this error.
     #[must_use]
     pub const fn code(&self) -> &'static str {
@@ -118,11 +118,11 @@ impl LimitError {
     }
 }
 
-impl std::fmt::Display for LimitError {
+impl std::fmt::Display for BudgetError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { limit, actual, least, most } = self;
         write!(f, "{limit} is {actual}, it must be {least} to {most}")
     }
 }
 
-impl std::error::Error for LimitError {}
+impl std::error::Error for BudgetError {}

@@ -8,8 +8,8 @@
 //! operation, because the host reports it to the tool only after it has checked the grant. The text of
 //! the payload stays as the guest sent it: receipts and digests are of that text.
 
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::reply::HostCall;
@@ -87,14 +87,15 @@ pub struct FetchRequest {
     /// Names and values of the headers, in order.
     pub headers: Vec<(String, String)>,
     /// The handling of redirects.
-    pub redirect: RedirectMode,
+    pub redirect: Redirect,
 }
 
 /// The handling of redirects.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum RedirectMode {
-    /// Redirects are followed.
+pub enum Redirect {
+    /// Redirects are followed, at most 20.
+    #[default]
     Follow,
     /// A redirect is an error.
     Error,
@@ -183,18 +184,19 @@ pub struct FileRequest {
     /// The path, which begins with the name of a granted folder.
     pub path: String,
     /// The mode of a write.
-    pub mode: Option<FileWriteMode>,
+    pub mode: Option<WriteMode>,
 }
 
 /// The mode of a write: how it treats an existing or a missing file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum FileWriteMode {
-    /// Creates the file or replaces its content.
+pub enum WriteMode {
+    /// Creates the file or replaces its content atomically: a concurrent reader sees either the old
+    /// or the new content.
     Replace,
-    /// Creates the file. Fails if it exists.
+    /// Creates the file atomically. Fails if it exists.
     Create,
-    /// Appends to the file, or creates it.
+    /// Appends to the file, or creates it if it does not exist.
     Append,
 }
 
@@ -311,7 +313,7 @@ mod tests {
         );
         let fetch = r#"{"url":"https://a.example/","method":"GET","headers":[["a","b"]],"redirect":"manual"}"#;
         let HostRequest::Fetch(Ok(request)) = call("fetch", fetch).into_parts().1 else { panic!("it is a request") };
-        assert_eq!((&*request.method, request.headers.len(), request.redirect), ("GET", 1, RedirectMode::Manual));
+        assert_eq!((&*request.method, request.headers.len(), request.redirect), ("GET", 1, Redirect::Manual));
         let commit = r#"{"checks":[{"key":"a","version":null}],"writes":[{"key":"a","value":1e400}]}"#;
         let HostRequest::KvCommit(Ok(request)) = call("kv.commit", commit).into_parts().1 else { panic!("it is one") };
         assert_eq!(request.writes[0].value.as_deref().map(RawValue::get), Some("1e400"));

@@ -22,13 +22,13 @@ mod reply;
 mod request;
 
 #[cfg(feature = "host")]
-pub use budget::{Budget, FuelScope, LimitError};
+pub use budget::{Budget, BudgetError, FuelScope};
 pub use frame::{FrameError, decode, encode};
 #[cfg(feature = "host")]
 pub use host_call::{
-    FetchReadRequest, FetchRequest, FileAction, FileRequest, FileWriteMode, HostRequest, KvCommitRequest, KvGetRequest,
-    KvListRequest, KvVersionCheck, KvWriteRequest, ParsedHostCall, Payload, PayloadError, RedirectMode, TimerRequest,
-    ToolCallRequest, UnknownKind,
+    FetchReadRequest, FetchRequest, FileAction, FileRequest, HostRequest, KvCommitRequest, KvGetRequest, KvListRequest,
+    KvVersionCheck, KvWriteRequest, ParsedHostCall, Payload, PayloadError, Redirect, TimerRequest, ToolCallRequest,
+    UnknownKind, WriteMode,
 };
 #[cfg(feature = "host")]
 pub use operation_error::OperationError;

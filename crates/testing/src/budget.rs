@@ -60,7 +60,7 @@ impl FuelBudget {
 
     /// Returns the failure of a call that exceeds the budget, if it does.
     pub(crate) fn check(&self, what: FuelPhase, fuel: u64, budgets: BudgetPolicy) -> Option<CaseFailure> {
-        let (code_over, code_more, said) = match what {
+        let (code_over, code_more, subject) = match what {
             FuelPhase::Call => ("fuel-over-budget", "fuel-regressed", "it took"),
             FuelPhase::Load => ("load-fuel-over-budget", "load-fuel-regressed", "loading the tool took"),
         };
@@ -71,7 +71,7 @@ impl FuelBudget {
             let more = growth_percent(measured, fuel);
             return (more > most.0).then(|| {
                 let message = format!(
-                    "{said} {fuel} units of fuel, {more:.1} % more than the measured {measured}, the limit is {} %",
+                    "{subject} {fuel} units of fuel, {more:.1} % more than the measured {measured}, the limit is {} %",
                     most.0
                 );
                 CaseFailure::new(code_more, message)
@@ -79,7 +79,7 @@ impl FuelBudget {
         }
         (fuel > self.limit).then(|| {
             let more = growth_percent(self.limit, fuel);
-            let message = format!("{said} {fuel} units of fuel, the budget is {}: {more:.1} % over it", self.limit);
+            let message = format!("{subject} {fuel} units of fuel, the budget is {}: {more:.1} % over it", self.limit);
             CaseFailure::new(code_over, message)
         })
     }

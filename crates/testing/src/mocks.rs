@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use toolcell::{
-    Completion, Effects, Grant, HostCall, HostCallDriver, HostCalls, Json, OperationError, OperationOutput, WaitResult,
+    Completion, Effects, Grant, HostCall, HostCallDriver, HostCalls, HostRequest, Json, OperationError,
+    OperationOutput, TimerRequest, WaitResult,
 };
 
 use crate::diff::{is_equal, truncate};
@@ -202,9 +203,9 @@ impl<'a> MockHost<'a> {
             seen.used[at] = true;
             return (answer.completion(operation.id), answer.fuel);
         }
-        let told = describe_call(operation, &request);
-        let message = format!("this test has no answer to {told}");
-        seen.unmatched.push(told);
+        let call = describe_call(operation, &request);
+        let message = format!("this test has no answer to {call}");
+        seen.unmatched.push(call);
         (Completion { id: operation.id, result: Err(operation_error("NotFoundError", &message, "answer-missing")) }, 0)
     }
 }
@@ -260,17 +261,14 @@ impl HostCallDriver for MockDriver<'_> {
 
 /// Returns the delay of a timer, or `None` for any other call.
 fn timer_delay(operation: &HostCall) -> Option<Duration> {
-    if operation.kind != "timer" {
-        return None;
-    }
-    let request: Value = serde_json::from_str(&operation.payload).ok()?;
-    Duration::try_from_secs_f64(request["ms"].as_f64()? / 1000.0).ok()
+    let HostRequest::Timer(Ok(TimerRequest { ms })) = HostRequest::parse(operation) else { return None };
+    Duration::try_from_secs_f64(ms / 1000.0).ok()
 }
 
 /// Describes a host call: `fetch GET https://example.com/`.
 fn describe_call(operation: &HostCall, request: &Value) -> String {
     let word = |key: &str| request[key].as_str().map(str::to_owned).unwrap_or_default();
-    let said = match operation.kind.as_str() {
+    let text = match operation.kind.as_str() {
         "fetch" => format!("fetch {} {}", word("method"), word("url")),
         "tools.call" => format!("tools.call {}", word("name")),
         "kv.get" => format!("kv.get {}", word("key")),
@@ -282,5 +280,5 @@ fn describe_call(operation: &HostCall, request: &Value) -> String {
         kind if kind.starts_with("files.") => format!("{kind} {}", word("path")),
         kind => kind.to_owned(),
     };
-    said.trim_end().to_owned()
+    text.trim_end().to_owned()
 }

@@ -101,7 +101,7 @@ impl Predicate {
         let shape = path_cost(path)?;
         let query = parse_json_path(path).map_err(|error| {
             let reason = error.to_string();
-            let line = reason.lines().rev().find_map(|line| line.split_once("= ").map(|(_, said)| said.to_owned()));
+            let line = reason.lines().rev().find_map(|line| line.split_once("= ").map(|(_, detail)| detail.to_owned()));
             format!("`{path}` is not a valid JSON path: {}", line.unwrap_or(reason))
         })?;
         if tests.is_empty() {
@@ -332,8 +332,8 @@ impl Matcher {
             Self::Is(expected) => format!("is not {}", summarize(expected)),
             Self::IsNot(other) => format!("it must not be: {}", summarize(other)),
             Self::OneOf(values) => {
-                let told: Vec<Value> = values.iter().take(MAX_OPTIONS_SHOWN).cloned().collect();
-                format!("is not one of {}", summarize(&Value::Array(told)))
+                let options: Vec<Value> = values.iter().take(MAX_OPTIONS_SHOWN).cloned().collect();
+                format!("is not one of {}", summarize(&Value::Array(options)))
             }
             Self::AtLeast(least) => format!("is not at least {least}"),
             Self::AtMost(most) => format!("is not at most {most}"),

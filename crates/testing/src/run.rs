@@ -65,8 +65,8 @@ pub fn run_suites(suites: &[Suite], toolbox: &Toolbox, options: &TestOptions) ->
     let ending = AtomicBool::new(false);
     let (mut done, mut problems) = (Vec::new(), Vec::new());
     for part in [first, rest] {
-        for (at, came) in run_parallel(&part, suites, toolbox, options, &ending) {
-            match came {
+        for (at, result) in run_parallel(&part, suites, toolbox, options, &ending) {
+            match result {
                 Ok(one) => done.push(one),
                 Err(problem) => problems.push((at, problem)),
             }
@@ -107,7 +107,7 @@ fn run_parallel(
 ) -> Vec<IndexedResult> {
     let cores = || thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let jobs = if options.jobs == 0 { cores() } else { options.jobs }.min(cases.len());
-    let (next, came) = (AtomicUsize::new(0), Mutex::new(Vec::with_capacity(cases.len())));
+    let (next, results) = (AtomicUsize::new(0), Mutex::new(Vec::with_capacity(cases.len())));
     let work = || {
         while !ending.load(Ordering::Relaxed) && !options.is_cancelled() {
             let Some(&at) = cases.get(next.fetch_add(1, Ordering::Relaxed)) else { return };
@@ -119,8 +119,8 @@ fn run_parallel(
             if options.fail_fast && one.as_ref().is_ok_and(|done| !done.has_passed()) {
                 ending.store(true, Ordering::Relaxed);
             }
-            let mut came = came.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            came.push((at, one));
+            let mut results = results.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            results.push((at, one));
         }
     };
     thread::scope(|scope| {
@@ -134,7 +134,7 @@ fn run_parallel(
         }
         work();
     });
-    came.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner)
+    results.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
 /// The result of a call, before its fuel budget is checked.
@@ -201,10 +201,10 @@ fn call_tool(suite: &Suite, case: &Case, toolbox: &Toolbox, options: &TestOption
     let mut failures: Vec<CaseFailure> = seen
         .unmatched
         .iter()
-        .map(|told| {
+        .map(|call| {
             CaseFailure::new(
                 "answer-missing",
-                format!("the tool requests {told}, but this test has no answer left for it"),
+                format!("the tool requests {call}, but this test has no answer left for it"),
             )
         })
         .collect();
@@ -222,7 +222,7 @@ fn call_tool(suite: &Suite, case: &Case, toolbox: &Toolbox, options: &TestOption
     if let Some(expected) = &case.effects {
         failures.extend(check_lines("effects-differ", "its host calls", expected, &seen.calls));
     }
-    let unused = unused.iter().map(|told| format!("the answer to {told} was not used"));
+    let unused = unused.iter().map(|call| format!("the answer to {call} was not used"));
     failures.extend(unused.map(|message| CaseFailure::new("answer-unused", message)));
     Ok(CaseRun { outcome: Some(outcome), failures, fuel: usage.fuel, load_fuel: usage.load_fuel, memory: usage.memory })
 }
@@ -237,7 +237,7 @@ fn explain_not_run(suite: &Suite, case: &Case, error: &ExecError) -> Result<Vec<
     };
     let (line, column) = error.position().unwrap_or((1, 1));
     let path = suite.tool.display();
-    let said = match rules.first() {
+    let message = match rules.first() {
         Some(rule) => format!("the analysis refuses the tool ({rule}): {path}:{line}:{column}: {error}"),
         None => format!("the tool does not load ({}): {path}:{line}:{column}: {error}", error.code()),
     };
@@ -246,13 +246,13 @@ fn explain_not_run(suite: &Suite, case: &Case, error: &ExecError) -> Result<Vec<
             Ok(Vec::new())
         }
         Some(ExpectedOutcome::Refused(word)) => {
-            Ok(vec![CaseFailure::new("not-refused", format!("{said}; expected it to be refused with `{word}`"))])
+            Ok(vec![CaseFailure::new("not-refused", format!("{message}; expected it to be refused with `{word}`"))])
         }
         _ => Err(SuiteProblem {
             code: "tool-refused",
             path: suite.path.clone(),
             place: suite.tool_place.max(FilePosition::START),
-            message: said,
+            message,
             hint: format!(
                 "{}; a test does not run a refused tool; to expect this, set `refused = \"{}\"`",
                 error.hint(),

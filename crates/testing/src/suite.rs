@@ -201,14 +201,14 @@ fn parse_suite<'t>(reader: &mut Reader<'t>, mut fields: Fields<'t>) -> Option<Su
     let tool = find_tool(reader, &mut fields);
     let budget = fields.take("budget").and_then(|value| reader.fields(value, "budget", BUDGET_KEYS));
     let mut ceilings = CaseLimits::default();
-    let (said, load_fuel) = match budget {
+    let (budget_model, load_fuel) = match budget {
         Some(mut budget) => {
             let at = budget.span.clone();
-            let said = budget.take("model").and_then(|value| reader.text(value, "budget.model"));
+            let budget_model = budget.take("model").and_then(|value| reader.text(value, "budget.model"));
             let load_fuel = reader.budget(&mut budget, "load_fuel", "load_measured");
             ceilings = cases::parse_limits(reader, &mut budget);
             reader.reject_unknown(budget);
-            (Some((said, at)), load_fuel)
+            (Some((budget_model, at)), load_fuel)
         }
         None => (None, None),
     };
@@ -219,10 +219,10 @@ fn parse_suite<'t>(reader: &mut Reader<'t>, mut fields: Fields<'t>) -> Option<Su
     }
     let whole = fields.span.clone();
     reader.reject_unknown(fields);
-    let has_budgets = said.is_some();
+    let has_budgets = budget_model.is_some();
     let counted = load_fuel.or(cases.iter().find_map(|case| case.fuel));
     if let Some(counted) = counted {
-        check_model(reader, said, counted);
+        check_model(reader, budget_model, counted);
     }
     if cases.is_empty() && reader.has_no_problems() {
         reader.invalid(&whole, "this file has no tests".to_owned(), "add one: [[case]]");
@@ -233,17 +233,21 @@ fn parse_suite<'t>(reader: &mut Reader<'t>, mut fields: Fields<'t>) -> Option<Su
 }
 
 /// Reports budgets that were measured under another model.
-fn check_model(reader: &mut Reader<'_>, said: Option<(Option<Spanned<String>>, Range<usize>)>, counted: FuelBudget) {
+fn check_model(
+    reader: &mut Reader<'_>,
+    budget_model: Option<(Option<Spanned<String>>, Range<usize>)>,
+    counted: FuelBudget,
+) {
     if !matches!(reader.purpose, ReadPurpose::Run | ReadPurpose::Update) {
         return;
     }
     let here = model();
     let hint = format!("measure it again: toolcell budget rebase {}", reader.path.display());
-    match said.and_then(|(said, _)| said) {
-        Some(said) if *said.get_ref() == here => {}
-        Some(said) => {
-            let place = reader.position(&said.span());
-            let there = said.get_ref();
+    match budget_model.and_then(|(budget_model, _)| budget_model) {
+        Some(budget_model) if *budget_model.get_ref() == here => {}
+        Some(budget_model) => {
+            let place = reader.position(&budget_model.span());
+            let there = budget_model.get_ref();
             let message = format!("the budgets were measured with the model `{there}`, this build uses `{here}`");
             reader.report("budget-model-mismatch", place, message, hint);
         }

@@ -100,10 +100,10 @@ pub use toolcell_analysis::{
 pub use toolcell_capabilities::{ProtectedPath, Roots};
 pub use toolcell_host::{
     Budget, CallContext, CallDeadline, CallError, CancelToken, ClockReading, Completion, ENGINE_VERSION, Effects,
-    FuelScope, GUEST_DIGEST, Grant, HostCall, HostCallDriver, HostCalls, ImageKind, Interruption, Json, JsonError,
-    Level, LogLine, NoHostCalls, Notifier, OnOverload, OperationError, OperationOutput, Outcome, Params,
-    PartialResultSink, ProfileSlot, Remaining, Report, ResumeError, StartError, Stop, Thrown, Timers, Usage, ValueSide,
-    WaitOutcome, WaitResult, WallClock, Warning, pagemap_scan,
+    FuelScope, GUEST_DIGEST, Grant, HostCall, HostCallDriver, HostCalls, HostRequest, ImageKind, Interruption, Json,
+    JsonError, Level, LogLine, NoHostCalls, Notifier, OnOverload, OperationError, OperationOutput, Outcome, Params,
+    PartialResultSink, ProfileSlot, Remaining, Report, ResumeError, StartError, Stop, Thrown, TimerRequest, Timers,
+    Usage, ValueSide, WaitOutcome, WaitResult, WallClock, Warning, pagemap_scan,
 };
 pub use toolcell_policy as policy;
 pub use toolcell_policy::{LimitOverrides, Policy, PolicyFile};

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use cap_fs_ext::DirExt as _;
 use cap_std::fs::{Dir, FileType, OpenOptions, OpenOptionsExt as _};
 use rustix::fs::OFlags;
+use toolcell_protocol::OperationError;
 use toolcell_tool::{Access, FilesGrant};
 
 use crate::files::FileKind;
@@ -20,7 +21,6 @@ use crate::files::path::ToolPath;
 use crate::files::protected::ProtectedSet;
 use crate::files::quota::Quota;
 use crate::meters::Meter;
-use toolcell_protocol::OperationError;
 
 /// An opened folder with the remaining quotas of a run.
 pub(super) struct GrantedDir {

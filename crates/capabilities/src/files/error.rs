@@ -6,11 +6,11 @@
 use std::io::{Error, ErrorKind};
 
 use rustix::io::Errno;
+use toolcell_protocol::OperationError;
 use toolcell_tool::{FilesGrant, FolderName};
 
 use crate::files::FileKind;
 use crate::files::path::{ToolPath, escape_for_display, invalid_path};
-use toolcell_protocol::OperationError;
 
 /// The names of JavaScript errors that tools see.
 const TYPE_ERROR: &str = "TypeError";

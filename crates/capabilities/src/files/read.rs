@@ -7,13 +7,13 @@
 use std::io::{ErrorKind, Read as _};
 
 use cap_std::fs::{File, Metadata};
+use toolcell_protocol::OperationError;
 
 use crate::files::dir::{GrantedDir, file_kind, nonblocking_options};
 use crate::files::error::{from_io, hidden, not_a_file, quota_exceeded, too_large};
 use crate::files::path::{TEMP_FILE_PREFIX, ToolPath};
 use crate::files::quota::Reservation;
 use crate::files::{DirEntry, FileKind, Stat};
-use toolcell_protocol::OperationError;
 
 /// The maximum size of a file that can be read, in bytes. A file is passed to the tool as a whole.
 pub const FILE_LIMIT: u64 = 256 << 20;

@@ -8,12 +8,12 @@ use std::io::ErrorKind;
 use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt as _};
 use cap_std::fs::Dir;
 use rustix::fs::{FlockOperation, flock};
+use toolcell_protocol::{Effects, OperationError};
 
 use crate::files::FileKind;
 use crate::files::dir::{GrantedDir, file_kind, nonblocking_options, open_subdir_nofollow, sync_dir, traversal_error};
 use crate::files::error::{from_io, symlink_refused, wrong_kind};
 use crate::files::path::{TEMP_FILE_PREFIX, ToolPath};
-use toolcell_protocol::{Effects, OperationError};
 
 impl GrantedDir {
     pub(super) fn remove(&self, place: &ToolPath<'_>) -> Result<(), OperationError> {

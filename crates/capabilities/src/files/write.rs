@@ -12,13 +12,13 @@ use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt as _};
 use cap_std::fs::{Dir, File, MetadataExt as _, OpenOptions, OpenOptionsExt as _, Permissions, PermissionsExt as _};
 use rustix::fs::{FlockOperation, RenameFlags, flock, renameat_with};
 use rustix::io::Errno;
+use toolcell_protocol::{Effects, OperationError, WriteMode};
 
+use crate::files::FileKind;
 use crate::files::dir::{GrantedDir, file_kind, nonblocking_options, sync_dir};
 use crate::files::error::{already_exists, from_io, not_a_file, protected, quota_exceeded, symlink_refused};
 use crate::files::path::{TEMP_FILE_PREFIX, ToolPath};
 use crate::files::quota::Reservation;
-use crate::files::{FileKind, WriteMode};
-use toolcell_protocol::{Effects, OperationError};
 
 /// The mode of a new file, before the umask applies.
 const DEFAULT_MODE: u32 = 0o666;

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use ipnet::IpNet;
+use toolcell_protocol::OperationError;
 use toolcell_tool::{Method, NetGrant, NetPart, NetRequest, Scheme};
 use url::{Host, Url};
 
@@ -16,7 +17,6 @@ use crate::net::error::{self, quota_error, type_error};
 use crate::net::pool::{Decompression, PoolKey};
 use crate::net::rate_limit::RateLimits;
 use crate::net::ssrf;
-use toolcell_protocol::OperationError;
 
 /// The grants of a run with its usage counters.
 pub(super) struct Authorizer {

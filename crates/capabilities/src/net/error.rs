@@ -6,8 +6,9 @@
 use std::error::Error;
 use std::io;
 
-use crate::net::ssrf::BlockedAddress;
 use toolcell_protocol::{Effects, OperationError};
+
+use crate::net::ssrf::BlockedAddress;
 
 /// The maximum length of quoted external text in a message, in characters.
 const MAX_SHOWN_CHARS: usize = 160;

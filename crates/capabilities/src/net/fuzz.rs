@@ -1,10 +1,11 @@
 //! Fuzz targets for URLs and headers as tools write them.
 
+use toolcell_protocol::Redirect;
 use toolcell_tool::Scheme;
 use url::Url;
 
 use crate::net::header;
-use crate::net::request::{Redirect, Request, ValidRequest};
+use crate::net::request::{Request, ValidRequest};
 
 toolcell_fuzz::target!(urls, |bytes| {
     let Ok(text) = std::str::from_utf8(bytes) else { return };

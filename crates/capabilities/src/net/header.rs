@@ -5,10 +5,10 @@
 
 use data_encoding::BASE64;
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
+use toolcell_protocol::OperationError;
 
 use crate::net::error::{escape_for_display, type_error};
 use crate::net::placeholder::{self, BodyEncoding};
-use toolcell_protocol::OperationError;
 
 /// The maximum number of headers of a request, and their maximum total size in bytes.
 const MAX_HEADERS: usize = 256;

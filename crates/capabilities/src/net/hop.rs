@@ -4,6 +4,7 @@
 //! sent unchanged.
 
 use reqwest::header::HeaderMap;
+use toolcell_protocol::OperationError;
 use toolcell_tool::{Method, SecretLocation as Place};
 use url::Url;
 
@@ -12,7 +13,6 @@ use crate::net::header::{self, Header};
 use crate::net::placeholder::{self, BodyEncoding};
 use crate::net::request::ValidRequest;
 use crate::net::secret::{Destination, Secrets};
-use toolcell_protocol::OperationError;
 
 /// The header that marks retries of the same request (draft-ietf-httpapi-idempotency-key-header).
 const IDEMPOTENCY_KEY: &str = "idempotency-key";

@@ -9,11 +9,11 @@ use std::time::Duration;
 use ipnet::IpNet;
 use reqwest::Client;
 use reqwest::redirect::Policy;
+use toolcell_protocol::OperationError;
 use toolcell_tool::Scheme;
 
 use crate::net::dns::GuardedResolver;
 use crate::net::{Shared, error};
-use toolcell_protocol::OperationError;
 
 /// The timeout for name resolution, connecting and the TLS handshake together.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);

@@ -7,15 +7,15 @@
 use std::collections::BTreeSet;
 
 use reqwest::header::{AUTHORIZATION, COOKIE, HeaderName, LOCATION};
+use toolcell_protocol::{Effects, OperationError, Redirect};
 use toolcell_tool::Method;
 use url::Url;
 
 use crate::net::authorize::origin;
 use crate::net::error::{escape_for_display, type_error};
 use crate::net::hop::{Author, Hop};
-use crate::net::request::{Redirect, check_url};
+use crate::net::request::check_url;
 use crate::net::secret::Secrets;
-use toolcell_protocol::{Effects, OperationError};
 
 /// The maximum number of redirects (Fetch, "HTTP-redirect fetch", step 7).
 pub(super) const MAX_REDIRECTS: usize = 20;

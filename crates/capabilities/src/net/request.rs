@@ -3,14 +3,13 @@
 //! Invariant: a [`ValidRequest`] has an http or https URL without credentials, a method that can be
 //! granted, and only headers that a tool may set.
 
-use serde::{Deserialize, Serialize};
+use toolcell_protocol::{OperationError, Redirect};
 use toolcell_tool::{Method, Scheme, SecretLocation as Place};
 use url::Url;
 
 use crate::net::error::{self, type_error};
 use crate::net::header::{self, Header};
 use crate::net::placeholder::{self, BodyEncoding};
-use toolcell_protocol::OperationError;
 
 /// The maximum length of a URL, in bytes.
 const MAX_URL_BYTES: usize = 32 << 10;
@@ -32,19 +31,6 @@ pub struct Request {
     pub redirect: Redirect,
     /// The body.
     pub body: Option<Vec<u8>>,
-}
-
-/// The handling of redirects.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Redirect {
-    /// Redirects are followed, at most 20.
-    #[default]
-    Follow,
-    /// A redirect is an error.
-    Error,
-    /// The tool receives the redirect response.
-    Manual,
 }
 
 /// A validated request.

@@ -10,13 +10,13 @@ use std::sync::Arc;
 use hyper::ext::ReasonPhrase;
 use reqwest::Version;
 use reqwest::header::{CONTENT_ENCODING, CONTENT_LENGTH, HeaderName, LOCATION};
+use toolcell_protocol::{Effects, OperationError};
 use url::Url;
 
 use crate::net::decompress::Decompressor;
 use crate::net::error;
 use crate::net::origin_limiter::OriginPermit;
 use crate::net::redact::{Redactor, StreamRedactor};
-use toolcell_protocol::{Effects, OperationError};
 
 /// The maximum size of a chunk, in bytes.
 const MAX_CHUNK_BYTES: usize = 64 << 10;

@@ -6,10 +6,10 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+use toolcell_protocol::OperationError;
 use toolcell_tool::{SecretGrant, SecretLocation as Place};
 
 use crate::net::error::type_error;
-use toolcell_protocol::OperationError;
 
 /// The allowed size of a value, in bytes. A shorter value could occur in responses by chance.
 const VALUE_BYTES: std::ops::RangeInclusive<usize> = 8..=8_192;

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use reqwest::StatusCode;
 use reqwest::header::{ACCEPT_ENCODING, CONTENT_RANGE, HeaderValue};
+use toolcell_protocol::{Effects, OperationError};
 
 use crate::net::authorize::{Authorizer, origin};
 use crate::net::decompress::{self, Decompressor};
@@ -22,7 +23,6 @@ use crate::net::request::{Request, ValidRequest};
 use crate::net::response::{LocationVisibility, Response, ResponseMeta};
 use crate::net::secret::Secrets;
 use crate::net::{NetSessionConfig, Shared, header};
-use toolcell_protocol::{Effects, OperationError};
 
 /// The network session of a run. It can be used by several requests concurrently.
 pub struct NetSession {

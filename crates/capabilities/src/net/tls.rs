@@ -9,10 +9,10 @@ use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::{self, PemObject as _};
 use rustls::{ClientConfig, RootCertStore};
 use tokio::sync::OnceCell;
+use toolcell_protocol::OperationError;
 
 use crate::net::Roots;
 use crate::net::error;
-use toolcell_protocol::OperationError;
 
 /// The error of loading the trusted root certificates.
 #[derive(Debug, thiserror::Error)]

@@ -4,7 +4,7 @@ use std::fs::OpenOptions;
 use std::path::Path;
 use std::process::Command;
 
-use toolcell_capabilities::{OperationError, Effects, WriteMode};
+use toolcell_capabilities::{Effects, OperationError, WriteMode};
 
 use crate::place::{Place, code_of, grant, open};
 

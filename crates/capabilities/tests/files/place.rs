@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
-use toolcell_capabilities::{OperationError, Effects, Files, FilesConfig, FolderError};
+use toolcell_capabilities::{Effects, Files, FilesConfig, FolderError, OperationError};
 use toolcell_tool::{Access, FilesGrant, FolderName};
 
 /// What is outside of the folder.

@@ -49,7 +49,11 @@ fn what_was_there_stays(folder: &Path) {
     files.write("data/f", b"old", WriteMode::Create).unwrap();
     for (path, mode) in [("data/f", WriteMode::Replace), ("data/new", WriteMode::Create)] {
         let failure = files.write(path, &MUCH, mode).unwrap_err();
-        assert_eq!((&*failure.code, &*failure.name, failure.effects), ("files-disk", "Error", Effects::None), "{failure}");
+        assert_eq!(
+            (&*failure.code, &*failure.name, failure.effects),
+            ("files-disk", "Error", Effects::None),
+            "{failure}"
+        );
         assert!(failure.message.starts_with(&format!("no space is left for `{path}`")), "{failure}");
     }
     assert_eq!(files.read("data/f").unwrap(), b"old");

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
-use toolcell_capabilities::{OperationError, Effects};
+use toolcell_capabilities::{Effects, OperationError};
 
 use crate::world::{Names, Raw, failure, get, granting, local, net, post, read_head, start, whole};
 

@@ -76,7 +76,10 @@ async fn a_tool_makes_so_many_requests_a_minute_in_all_of_its_runs() {
     for _ in 0..9 {
         // What is refused for its rate does not count among the calls.
         let refused = failure(&run, get(&url)).await;
-        assert_eq!((&*refused.code, &*refused.name, refused.effects), ("net-rate", "QuotaExceededError", Effects::None));
+        assert_eq!(
+            (&*refused.code, &*refused.name, refused.effects),
+            ("net-rate", "QuotaExceededError", Effects::None)
+        );
     }
     assert_eq!(server.seen().len(), 3);
     // Another host process, or another tool, has its own.

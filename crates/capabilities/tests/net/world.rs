@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 use toolcell_capabilities::{
-    OperationError, Meters, Net, NetConfig, NetSession, NetSessionConfig, Redirect, Request, Resolve, Response, Roots,
+    Meters, Net, NetConfig, NetSession, NetSessionConfig, OperationError, Redirect, Request, Resolve, Response, Roots,
     Secret,
 };
 use toolcell_tool::NetGrant;

@@ -45,7 +45,7 @@ fn list(toolbox: &Toolbox, context: &mut Context<'_>) -> Result<Exit, CliError> 
     let (pending, decided) = (toolbox.pending_approvals(MAX_LISTED)?, toolbox.decisions(MAX_LISTED)?);
     if format.is_json() {
         let pending: Vec<Value> = pending.iter().map(|one| pending_to_json(toolbox, one)).collect();
-        let decided: Vec<Value> = decided.iter().map(|(tool, said)| decision_to_json(tool, said)).collect();
+        let decided: Vec<Value> = decided.iter().map(|(tool, approval)| decision_to_json(tool, approval)).collect();
         writeln!(streams.output, "{}", json!({ "pending": pending, "decided": decided }))?;
         return Ok(Exit::Done);
     }
@@ -77,14 +77,14 @@ fn list(toolbox: &Toolbox, context: &mut Context<'_>) -> Result<Exit, CliError> 
             }
         }
     }
-    for (tool, said) in &decided {
-        let (name, id, grants) = (&tool.name, tool.id.short(), describe_grants(&said.grants));
-        let (word, by) = (decision_name(said.decision), escape_control_chars(&said.by));
-        let with = match said.decision {
+    for (tool, approval) in &decided {
+        let (name, id, grants) = (&tool.name, tool.id.short(), describe_grants(&approval.grants));
+        let (word, by) = (decision_name(approval.decision), escape_control_chars(&approval.by));
+        let with = match approval.decision {
             Decision::Approved => format!("with {grants}"),
             Decision::Refused => "with any grants".to_owned(),
         };
-        let rows = streams.wrap_for_output(&format!("{word:<9} {name} ({id}) {with}, by {by}, {}", said.at));
+        let rows = streams.wrap_for_output(&format!("{word:<9} {name} ({id}) {with}, by {by}, {}", approval.at));
         writeln!(streams.output, "{rows}")?;
     }
     if pending.is_empty() && decided.is_empty() {
@@ -122,14 +122,14 @@ fn pending_to_json(toolbox: &Toolbox, PendingTool { tool, approval: question }: 
     })
 }
 
-fn decision_to_json(tool: &Entry, said: &Approval) -> Value {
+fn decision_to_json(tool: &Entry, approval: &Approval) -> Value {
     json!({
         "tool": tool.id.to_string(),
         "name": tool.name.as_str(),
-        "decision": decision_name(said.decision),
-        "grants": said.grants,
-        "by": said.by,
-        "at": said.at.to_string(),
+        "decision": decision_name(approval.decision),
+        "grants": approval.grants,
+        "by": approval.by,
+        "at": approval.at.to_string(),
     })
 }
 
@@ -207,8 +207,8 @@ fn print(decided: &ApprovalResult, decision: Decision, by: &str, context: &mut C
     let (word, name, grants) = (decision_name(decision), &decided.name, decided.grants.to_value());
     if format.is_json() {
         let (tool, name) = (decided.tool.to_string(), name.as_str());
-        let said = json!({ "tool": tool, "name": name, "decision": word, "grants": grants, "by": by });
-        writeln!(streams.output, "{said}")?;
+        let response = json!({ "tool": tool, "name": name, "decision": word, "grants": grants, "by": by });
+        writeln!(streams.output, "{response}")?;
         return Ok(Exit::Done);
     }
     let id = decided.tool.short();
@@ -223,8 +223,8 @@ fn revoke(toolbox: &Toolbox, tool: &str, context: &mut Context<'_>) -> Result<Ex
     let Context { ref mut streams, format, .. } = *context;
     let (tool, count) = toolbox.revoke(tool, "command-line")?;
     if format.is_json() {
-        let said = json!({ "tool": tool.id.to_string(), "name": tool.name.as_str(), "revoked": count });
-        writeln!(streams.output, "{said}")?;
+        let response = json!({ "tool": tool.id.to_string(), "name": tool.name.as_str(), "revoked": count });
+        writeln!(streams.output, "{response}")?;
     } else if count == 0 {
         writeln!(streams.output, "no approval or refusal of {} ({}) to revoke", tool.name, tool.id.short())?;
     } else {

@@ -102,8 +102,9 @@ fn check_file(path: &str, declared: Option<&Capabilities>, streams: &mut Streams
         }
     };
     let beside = if declared.is_none() && path != "-" { read_declared_capabilities(path)? } else { None };
-    let said = analyze(draft.source(), draft.language(), declared.or(beside.as_ref())).map_err(CheckFailure::Rejected);
-    Ok(CheckedFile { path: path.to_owned(), source: draft.source().to_owned(), analysis: said })
+    let analysis =
+        analyze(draft.source(), draft.language(), declared.or(beside.as_ref())).map_err(CheckFailure::Rejected);
+    Ok(CheckedFile { path: path.to_owned(), source: draft.source().to_owned(), analysis })
 }
 
 /// Reads the `capabilities` of the JSON file beside a source.

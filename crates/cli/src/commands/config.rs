@@ -46,10 +46,10 @@ fn show(rules: &PolicyFiles, with_origin: bool, streams: &mut Streams<'_>) -> Re
             )?;
         }
     }
-    let said = |setting: &Setting| format!("{} = {}", setting.key, setting.value);
-    let width = settings.iter().map(|setting| said(setting).chars().count()).max().unwrap_or_default().min(60);
+    let assignment = |setting: &Setting| format!("{} = {}", setting.key, setting.value);
+    let width = settings.iter().map(|setting| assignment(setting).chars().count()).max().unwrap_or_default().min(60);
     for setting in &settings {
-        let line = escape_control_chars(&said(setting));
+        let line = escape_control_chars(&assignment(setting));
         if with_origin {
             writeln!(streams.output, "{line:width$}  # {}", escape_control_chars(&describe_origins(setting)))?;
         } else {
@@ -79,9 +79,9 @@ fn describe_origins(setting: &Setting) -> String {
 fn show_json(rules: &PolicyFiles, streams: &mut Streams<'_>) -> Result<Exit, CliError> {
     let trusted = rules.is_project_trusted()?;
     let file = |file: &PolicyFile| {
-        let mut said = file_to_json(file);
-        said["trusted"] = json!(if file.layer() == Layer::User { Some(true) } else { trusted });
-        said
+        let mut fields = file_to_json(file);
+        fields["trusted"] = json!(if file.layer() == Layer::User { Some(true) } else { trusted });
+        fields
     };
     let setting = |setting: &Setting| {
         let beyond = setting
@@ -204,10 +204,10 @@ fn trust(file: Option<&Path>, context: &mut Context<'_>) -> Result<Exit, CliErro
     let (hash, listed) = (file.hash().to_string(), file.path().to_owned());
     TrustList::locate(policy_args).add(TrustedFile { hash, path: listed, programs: programs.clone() })?;
     if format.is_json() {
-        let mut said = file_to_json(&file);
+        let mut fields = file_to_json(&file);
         let covered = programs.iter().map(|one| json!({ "path": one.path.display().to_string(), "hash": one.hash }));
-        said["covers"] = covered.collect();
-        writeln!(streams.output, "{said}")?;
+        fields["covers"] = covered.collect();
+        writeln!(streams.output, "{fields}")?;
         return Ok(Exit::Done);
     }
     let mut lines = vec![format!("trusted {} ({})", display_path(&path), short_hash(&file.hash().to_hex()))];

@@ -83,9 +83,9 @@ fn read_sidecar(path: &Path) -> Result<CreateTool, CliError> {
         hint: "the file beside a source must be a JSON object with request fields such as `description`",
     };
     let text = input::read_file(path, MAX_REQUEST_BYTES)?;
-    let mut said: Map<String, Value> = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
-    said.retain(|key, _| SIDECAR_FIELDS.contains(&key.as_str()));
-    read_request(&Value::Object(said).to_string()).map_err(|error| wrong(error.to_string()))
+    let mut fields: Map<String, Value> = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+    fields.retain(|key, _| SIDECAR_FIELDS.contains(&key.as_str()));
+    read_request(&Value::Object(fields).to_string()).map_err(|error| wrong(error.to_string()))
 }
 
 /// Overrides fields of the request with the options.

@@ -42,8 +42,8 @@ fn confirm_question(entry: &Entry, lang: Lang) -> String {
 
 fn build_request(args: &DeleteArgs) -> DeleteTool {
     let is_id = IdPrefix::parse(&args.tool).is_ok();
-    let said = Some(args.tool.clone());
-    let (tool_id, tool_name) = if is_id { (said, None) } else { (None, said) };
+    let reference = Some(args.tool.clone());
+    let (tool_id, tool_name) = if is_id { (reference, None) } else { (None, reference) };
     DeleteTool { tool_id, tool_name, confirm: args.confirm }
 }
 

@@ -2,7 +2,8 @@
 //! it.
 //!
 //! [`machine`] probes the system, [`jail`] makes a call in it, [`missing`] explains the cost of each
-//! missing feature, [`store`] checks the store, and [`seccomp`] prints a profile for locking the process down.
+//! missing feature, [`store`] checks the store, and [`seccomp`] prints a profile for locking the
+//! process down.
 //!
 //! Invariant: the report is printed whatever is missing. The exit status says whether tools can
 //! run.

@@ -50,8 +50,8 @@ pub(crate) fn run(args: &GcArgs, context: &mut Context<'_>) -> Result<Exit, CliE
         let names = collected.names.iter().map(name).collect();
         let GcReport { objects, bytes, unfinished, records, expired, suspended, error: ref trouble, .. } = collected;
         let (dry_run, trouble) = (args.dry_run, trouble.clone());
-        let gone = GcOutput { dry_run, names, objects, bytes, unfinished, records, expired, suspended, trouble };
-        writeln!(streams.output, "{}", serde_json::to_string(&gone).map_err(std::io::Error::from)?)?;
+        let output = GcOutput { dry_run, names, objects, bytes, unfinished, records, expired, suspended, trouble };
+        writeln!(streams.output, "{}", serde_json::to_string(&output).map_err(std::io::Error::from)?)?;
     } else {
         let (would, have) = if args.dry_run { ("would collect", "would be") } else { ("collected", "were") };
         for (name, id) in &collected.names {

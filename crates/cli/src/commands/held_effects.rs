@@ -179,15 +179,15 @@ impl TerminalChooser {
                 list.with_render_config(render_config()).raw_prompt()
             })
         };
-        let said = match &self.progress {
+        let answer = match &self.progress {
             Some(progress) => progress.hide_while(asked),
             None => asked(),
         };
-        if let Err(InquireError::OperationInterrupted) = said {
+        if let Err(InquireError::OperationInterrupted) = answer {
             self.cancel.cancel();
         }
         // A cancelled prompt approves nothing.
-        let chosen = said.unwrap_or_default();
+        let chosen = answer.unwrap_or_default();
         (0..held.len()).map(|at| chosen.iter().any(|option| option.index == at)).collect()
     }
 }
@@ -251,12 +251,12 @@ pub(crate) fn print(
     let lines = plan.lines();
     for PlanLine { held, approved } in &lines {
         let word = if *approved { done } else { left };
-        let told = streams.wrap_for_errors(&format!("{word}{}{}", lang.colon(), describe_effect(held)));
+        let rows = streams.wrap_for_errors(&format!("{word}{}{}", lang.colon(), describe_effect(held)));
         // The digest is not wrapped, so that it can be copied.
         let separator = if streams.errors_are_terminal { "\n    " } else { "; " };
         let next = || format!("{separator}{how}{}--approve {}", lang.colon(), held.digest);
         let next = if *approved { String::new() } else { next() };
-        writeln!(streams.errors, "{told}{next}")?;
+        writeln!(streams.errors, "{rows}{next}")?;
         for line in content_lines(held, plan.content, lang) {
             let rows = streams.wrap_for_errors(&line);
             writeln!(streams.errors, "{rows}")?;

@@ -1,6 +1,7 @@
 //! `mcp`: runs the MCP server over standard input and output, or over HTTP.
 //!
-//! Invariant: while serving, only protocol messages go to standard output. A token is read from a private file or from the environment, never from an argument.
+//! Invariant: while serving, only protocol messages go to standard output. A token is read from a
+//! private file or from the environment, never from an argument.
 
 pub(crate) mod config;
 
@@ -74,9 +75,9 @@ pub(crate) fn run(args: &McpServeArgs, context: &mut Context<'_>) -> Result<Exit
                 ..HttpConfig::default()
             };
             // If the write fails, the server runs all the same.
-            let told =
+            let print_address =
                 |address: SocketAddr| drop(writeln!(context.streams.errors, "listening on http://{address}/mcp"));
-            serve_http(server, address, config, told)
+            serve_http(server, address, config, print_address)
                 .map_err(|error| CliError::coded(error.code(), error.to_string(), error.hint()))?;
         }
     }
@@ -150,13 +151,13 @@ fn share_settings(args: &McpServeArgs, bearers: &TokenStore) -> ServerSettings {
     let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let several = bearers.principals().count() > 1;
     let of_one = several.then(|| NonZeroUsize::new(cores - 1).unwrap_or(NonZeroUsize::MIN));
-    let said = |(principal, share): (&Principal, PrincipalLimits)| {
+    let share_of = |(principal, share): (&Principal, PrincipalLimits)| {
         let runs = usize::try_from(share.concurrent_runs?.get()).ok().and_then(NonZeroUsize::new)?;
         Some((principal.clone(), runs))
     };
     ServerSettings {
         concurrent_runs: args.share.or(of_one),
-        concurrent_runs_by_principal: bearers.principals().filter_map(said).collect(),
+        concurrent_runs_by_principal: bearers.principals().filter_map(share_of).collect(),
         ..ServerSettings::default()
     }
 }
@@ -199,11 +200,11 @@ fn read_tokens(args: &McpServeArgs, token: Option<String>) -> Result<TokenStore,
 }
 
 /// Parses the address to listen on: `HOST:PORT`, or a port on the loopback address.
-fn parse_address(said: &str) -> Result<SocketAddr, CliError> {
-    let alone = said.parse::<u16>().map(|port| SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
-    let found = alone.ok().or_else(|| said.to_socket_addrs().ok()?.next());
+fn parse_address(address: &str) -> Result<SocketAddr, CliError> {
+    let alone = address.parse::<u16>().map(|port| SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
+    let found = alone.ok().or_else(|| address.to_socket_addrs().ok()?.next());
     found.ok_or_else(|| CliError::Usage {
-        message: format!("`{}` is not a valid listen address", said.escape_debug()),
+        message: format!("`{}` is not a valid listen address", address.escape_debug()),
         hint: "use an address such as 127.0.0.1:8080, localhost:8080, [::1]:8080, or 8080",
     })
 }

@@ -45,15 +45,16 @@ pub(crate) fn run(args: &RetireArgs, context: &mut Context<'_>) -> Result<Exit, 
         writeln!(streams.output, "{}", retirements_to_json(&retired, false))?;
         return Ok(Exit::Done);
     }
-    let (left, gone): (Vec<Retirement>, Vec<Retirement>) = retired.into_iter().partition(Retirement::is_pending);
-    if left.is_empty() {
+    let (retired_now, superseded): (Vec<Retirement>, Vec<Retirement>) =
+        retired.into_iter().partition(Retirement::is_pending);
+    if retired_now.is_empty() {
         print_nothing_to_retire(streams)?;
     }
-    for Retirement { tool, successor, .. } in left {
+    for Retirement { tool, successor, .. } in retired_now {
         let done = DeprecateResult { tool: tool.id, name: tool.name, previous_status: tool.status, successor };
         writeln!(streams.output, "{}", deprecated_text(&done, lang))?;
     }
-    for Retirement { tool, .. } in gone {
+    for Retirement { tool, .. } in superseded {
         let name = &tool.name;
         writeln!(streams.errors, "hint: `{name}` is superseded: delete it with `toolcell delete {name}`")?;
     }

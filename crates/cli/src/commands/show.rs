@@ -30,9 +30,9 @@ pub(crate) fn run(args: &ShowArgs, context: &mut Context<'_>) -> Result<Exit, Cl
         return Ok(Exit::Done);
     }
     let declared = (!shown.spec.capabilities().is_null()).then_some(&shown.requested);
-    let said = analyze(shown.spec.source(), Language::Unknown, declared).map_err(CheckFailure::Rejected);
+    let analysis = analyze(shown.spec.source(), Language::Unknown, declared).map_err(CheckFailure::Rejected);
     let path = shown.entry.name.to_string();
-    let checked = CheckedFile { path, source: shown.spec.source().to_owned(), analysis: said };
+    let checked = CheckedFile { path, source: shown.spec.source().to_owned(), analysis };
     if format.is_json() {
         writeln!(streams.output, "{}", details_to_json(&shown, &checked))?;
         return Ok(Exit::Done);
@@ -47,8 +47,8 @@ pub(crate) fn run(args: &ShowArgs, context: &mut Context<'_>) -> Result<Exit, Cl
 
 fn heading(shown: &ToolDetails, _: &CheckedFile, streams: &mut Streams<'_>) -> std::io::Result<()> {
     let entry = &shown.entry;
-    let gone = if entry.current { "" } else { "  (deleted, or not the current version of its name)" };
-    writeln!(streams.output, "{}  {}{gone}", entry.name, entry.id)?;
+    let note = if entry.current { "" } else { "  (deleted, or not the current version of its name)" };
+    writeln!(streams.output, "{}  {}{note}", entry.name, entry.id)?;
     for text in shown.notes.description().lines() {
         writeln!(streams.output, "{}", escape_control_chars(text))?;
     }
@@ -155,10 +155,10 @@ fn permissions(shown: &ToolDetails, _: &CheckedFile, streams: &mut Streams<'_>) 
         ("at", Fit::Whole),
     ]));
     for approval in &shown.approvals {
-        let said = if approval.decision == Decision::Approved { "approved" } else { "refused" };
+        let decision = if approval.decision == Decision::Approved { "approved" } else { "refused" };
         let grants = approval.grants.as_object().map(|grants| grants.keys().cloned().collect::<Vec<_>>().join(", "));
         let grants = grants.filter(|grants| !grants.is_empty()).unwrap_or_else(|| "nothing".to_owned());
-        table.add_row([said.to_owned(), grants, approval.by.clone(), approval.at.to_string()]);
+        table.add_row([decision.to_owned(), grants, approval.by.clone(), approval.at.to_string()]);
     }
     print_table(&table, shown.approvals.len(), streams)
 }
@@ -294,9 +294,9 @@ fn details_to_json(shown: &ToolDetails, checked: &CheckedFile) -> Value {
 
 /// Converts a proof to JSON, without its receipts.
 fn proof_to_json(proof: &Proof) -> Value {
-    let mut told = serde_json::to_value(proof).unwrap_or_default();
-    if let Some(fields) = told.as_object_mut() {
+    let mut proof = serde_json::to_value(proof).unwrap_or_default();
+    if let Some(fields) = proof.as_object_mut() {
         fields.shift_remove("receipts");
     }
-    told
+    proof
 }

@@ -50,9 +50,9 @@ fn what_is_not_true_is_said_in_values() {
             "the analysis refuses the tool",
         ),
     ] {
-        let said = wrong(call);
-        assert!(said.contains(says), "{said}\nexpected: {says}");
-        assert!(!said.contains("Some(") && !said.contains("Number("), "{said}");
+        let message = wrong(call);
+        assert!(message.contains(says), "{message}\nexpected: {says}");
+        assert!(!message.contains("Some(") && !message.contains("Number("), "{message}");
     }
 }
 
@@ -116,8 +116,8 @@ fn the_host_answers_what_the_test_says_and_nothing_else() {
             "the answer to tools.call {\"name\":\"mean\"} was not used",
         ),
     ] {
-        let said = wrong(call);
-        assert!(said.contains(says), "{said}\nexpected: {says}");
+        let message = wrong(call);
+        assert!(message.contains(says), "{message}\nexpected: {says}");
     }
 }
 

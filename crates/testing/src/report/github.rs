@@ -50,7 +50,7 @@ mod tests {
     #[test]
     fn an_annotation_is_one_line_whatever_is_in_it() {
         let place = FilePosition { line: 3, column: 1 };
-        let said = annotation(Path::new("a,b:c.toml"), place, "50%: x", "one\r\ntwo ::error:: 100%");
-        assert_eq!(said, "::error file=a%2Cb%3Ac.toml,line=3,col=1,title=50%25%3A x::one%0D%0Atwo ::error:: 100%25\n");
+        let line = annotation(Path::new("a,b:c.toml"), place, "50%: x", "one\r\ntwo ::error:: 100%");
+        assert_eq!(line, "::error file=a%2Cb%3Ac.toml,line=3,col=1,title=50%25%3A x::one%0D%0Atwo ::error:: 100%25\n");
     }
 }

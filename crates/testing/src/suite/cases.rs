@@ -51,9 +51,9 @@ const SIZE_UNITS: [(&str, usize); 4] = [("B", 1), ("KiB", 1 << 10), ("MiB", 1 <<
 /// Parses a case.
 pub(super) fn parse_case<'t>(reader: &mut Reader<'t>, mut fields: Fields<'t>) -> Case {
     let span = fields.span.clone();
-    let said = fields.key_span("name").is_some();
+    let is_named = fields.key_span("name").is_some();
     let name = fields.take("name").and_then(|value| reader.text(value, "name"));
-    if name.as_ref().map_or(!said, |name| name.get_ref().trim().is_empty()) {
+    if name.as_ref().map_or(!is_named, |name| name.get_ref().trim().is_empty()) {
         reader.invalid(&span, "a test has no name".to_owned(), "add a name: name = \"an average\"");
     }
     let mut case = Case::new(name.map(Spanned::into_inner).unwrap_or_default());
@@ -84,8 +84,8 @@ pub(super) fn parse_case<'t>(reader: &mut Reader<'t>, mut fields: Fields<'t>) ->
     case.limits = parse_limits(reader, &mut fields);
     case.expectation = expected::parse_expectation(reader, &mut fields, &span, recorded);
     if let Some(ExpectedOutcome::Stops(code)) = &case.expectation {
-        for (needs, key, said) in [("out-of-fuel", "fuel", fuel.is_some()), ("timeout", "time", time.is_some())] {
-            if code == needs && !said {
+        for (needs, key, is_limited) in [("out-of-fuel", "fuel", fuel.is_some()), ("timeout", "time", time.is_some())] {
+            if code == needs && !is_limited {
                 let message = format!("it is expected to stop with `{code}`, but has no `{key}`");
                 reader.impossible(&span, message, &format!("set its limit: {key}"));
             }
@@ -116,8 +116,8 @@ fn parse_receipt<'t>(reader: &mut Reader<'t>, fields: &mut Fields<'t>) -> Option
 /// Parses the parameters, in one of three forms.
 fn parse_params<'t>(reader: &mut Reader<'t>, fields: &mut Fields<'t>) -> Option<Params> {
     let forms = ["params", "params_json", "params_file"];
-    let said: Vec<Range<usize>> = forms.iter().filter_map(|key| fields.key_span(key)).collect();
-    if let [_, second, ..] = said.as_slice() {
+    let given: Vec<Range<usize>> = forms.iter().filter_map(|key| fields.key_span(key)).collect();
+    if let [_, second, ..] = given.as_slice() {
         reader.invalid(
             second,
             "the parameters are given twice".to_owned(),
@@ -153,15 +153,15 @@ fn parse_params<'t>(reader: &mut Reader<'t>, fields: &mut Fields<'t>) -> Option<
 
 /// Parses the start of the tool's clock.
 fn parse_start_time<'t>(reader: &mut Reader<'t>, value: &Spanned<DeValue<'t>>) -> Option<Duration> {
-    let said = match value.get_ref() {
+    let text = match value.get_ref() {
         DeValue::String(text) => text.clone().into_owned(),
         DeValue::Datetime(moment) => moment.to_string(),
         other => other.type_str().to_owned(),
     };
-    let moment: Option<Timestamp> = said.parse().ok();
+    let moment: Option<Timestamp> = text.parse().ok();
     let since = moment.and_then(|moment| Duration::try_from(moment.as_duration()).ok());
     if since.is_none() {
-        let message = format!("`now` must be a time since 1970, `{said}` is not");
+        let message = format!("`now` must be a time since 1970, `{text}` is not");
         reader.invalid(&value.span(), message, "write it as RFC 3339: 2026-01-31T12:00:00Z");
     }
     since
@@ -170,8 +170,8 @@ fn parse_start_time<'t>(reader: &mut Reader<'t>, value: &Spanned<DeValue<'t>>) -
 /// Parses the grants. A test sets the clock and the seed with keys of their own.
 fn parse_grants<'t>(reader: &mut Reader<'t>, fields: &mut Fields<'t>) -> Vec<Grant> {
     let named = fields.take("grants").and_then(|value| reader.texts(value, "grants")).unwrap_or_default();
-    let secrets = fields.key_span("secrets");
-    let said = fields.take("secrets").and_then(|value| reader.texts(value, "secrets")).unwrap_or_default();
+    let secrets_key = fields.key_span("secrets");
+    let secrets = fields.take("secrets").and_then(|value| reader.texts(value, "secrets")).unwrap_or_default();
     let mut grants = Vec::new();
     for name in named {
         grants.push(match name.get_ref().as_str() {
@@ -192,8 +192,8 @@ fn parse_grants<'t>(reader: &mut Reader<'t>, fields: &mut Fields<'t>) -> Vec<Gra
             }
         });
     }
-    if secrets.is_some() {
-        grants.push(Grant::Secrets { names: said.into_iter().map(Spanned::into_inner).collect() });
+    if secrets_key.is_some() {
+        grants.push(Grant::Secrets { names: secrets.into_iter().map(Spanned::into_inner).collect() });
     }
     grants
 }

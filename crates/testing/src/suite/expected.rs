@@ -22,12 +22,12 @@ pub(super) fn parse_expectation<'t>(
     span: &Range<usize>,
     recorded: bool,
 ) -> Option<ExpectedOutcome> {
-    let said: Vec<(&str, Range<usize>)> =
+    let given: Vec<(&str, Range<usize>)> =
         OUTCOME_KEYS.iter().filter_map(|key| Some((*key, fields.key_span(key)?))).collect();
-    if let [(first, _), (second, at), ..] = said.as_slice() {
+    if let [(first, _), (second, at), ..] = given.as_slice() {
         reader.impossible(at, format!("`{first}` and `{second}` exclude each other"), HINT);
     }
-    let Some((kind, at)) = said.first().cloned() else {
+    let Some((kind, at)) = given.first().cloned() else {
         if recorded {
             return Some(ExpectedOutcome::Replays);
         }
@@ -85,9 +85,9 @@ fn parse_predicates<'t>(reader: &mut Reader<'t>, value: DeValue<'t>, at: &Range<
     if table.is_empty() {
         reader.invalid(at, "`where` is empty".to_owned(), "add a path and its condition");
     }
-    for (path, said) in table {
-        let span = said.span();
-        let tests: Result<Vec<Matcher>, String> = match reader.json(&said, "returns")? {
+    for (path, value) in table {
+        let span = value.span();
+        let tests: Result<Vec<Matcher>, String> = match reader.json(&value, "returns")? {
             serde_json::Value::Object(members) => {
                 members.into_iter().map(|(word, value)| Matcher::from_name(&word, value)).collect()
             }

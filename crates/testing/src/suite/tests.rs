@@ -17,12 +17,12 @@ fn problems(text: &str) -> Vec<String> {
     let folder = folder();
     let path = folder.path().join("mean.test.toml");
     fs::write(&path, text).unwrap();
-    let told = |problem: SuiteProblem| {
+    let describe = |problem: SuiteProblem| {
         assert!(problem.path == path && !problem.hint.is_empty(), "{problem:?}");
         let FilePosition { line, column } = problem.place;
         format!("{line}:{column} {} {}", problem.code, problem.message)
     };
-    Suite::read(&path).err().unwrap_or_default().into_iter().map(told).collect()
+    Suite::read(&path).err().unwrap_or_default().into_iter().map(describe).collect()
 }
 
 /// Returns a case with these lines.

@@ -13,8 +13,8 @@ use tokio::runtime::Handle;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
-use toolcell_capabilities::{Body, NetSession, Redirect, Request, Response};
-use toolcell_host::{Completion, FetchRequest, OperationError, RedirectMode};
+use toolcell_capabilities::{Body, NetSession, Request, Response};
+use toolcell_host::{Completion, FetchRequest, OperationError};
 
 use super::completions::{CompletionEvent, CompletionQueue};
 use super::effects;
@@ -67,11 +67,6 @@ struct ChunkHeader {
 /// Converts the request of a host call.
 pub(super) fn to_request(request: FetchRequest, body: Option<Vec<u8>>) -> Request {
     let FetchRequest { url, method, headers, redirect } = request;
-    let redirect = match redirect {
-        RedirectMode::Follow => Redirect::Follow,
-        RedirectMode::Error => Redirect::Error,
-        RedirectMode::Manual => Redirect::Manual,
-    };
     Request { url, method, headers, redirect, body }
 }
 

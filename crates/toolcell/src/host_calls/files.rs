@@ -1,7 +1,7 @@
 //! Host calls on files in granted folders.
 
-use toolcell_capabilities::{Files, WriteMode};
-use toolcell_host::{FileAction, FileRequest, FileWriteMode, Json, OperationOutput};
+use toolcell_capabilities::Files;
+use toolcell_host::{FileAction, FileRequest, Json, OperationOutput, WriteMode};
 
 use super::error::{Result, error_without_effects, to_output};
 
@@ -29,11 +29,6 @@ pub(super) fn check(action: FileAction, request: FileRequest, bytes: Option<Vec<
             let (Some(mode), Some(content)) = (mode, bytes) else {
                 let message = "a file write needs content and a mode";
                 return Err(error_without_effects("TypeError", "operation-invalid", message));
-            };
-            let mode = match mode {
-                FileWriteMode::Replace => WriteMode::Replace,
-                FileWriteMode::Create => WriteMode::Create,
-                FileWriteMode::Append => WriteMode::Append,
             };
             FileWork::Write { mode, content }
         }

@@ -59,8 +59,8 @@ fn find_record(store: &Store, which: &str) -> Result<Option<Record>, CliError> {
 
 /// Returns the record of the newest run in the log.
 fn last_record(store: &Store) -> Result<Option<Record>, CliError> {
-    for told in store.audit().query(AuditFilter::default(), AuditOrder::NewestFirst)? {
-        if let Some(run) = told?.details.get("run").and_then(Value::as_str) {
+    for line in store.audit().query(AuditFilter::default(), AuditOrder::NewestFirst)? {
+        if let Some(run) = line?.details.get("run").and_then(Value::as_str) {
             return find_record(store, run);
         }
     }

@@ -39,12 +39,12 @@ impl JailFindings {
 }
 
 fn probe_call(sandbox: SandboxConfig) -> Result<Landlock, String> {
-    let said = |error: &dyn std::fmt::Display| error.to_string();
+    let message = |error: &dyn std::fmt::Display| error.to_string();
     let toolbox =
-        Toolbox::new(&SandboxConfig { jail: Some(Program::This), ..sandbox }).map_err(|error| said(&error))?;
-    let draft = Draft::from_bytes("doctor.js", b"const execute = () => 6").map_err(|error| said(&error))?;
+        Toolbox::new(&SandboxConfig { jail: Some(Program::This), ..sandbox }).map_err(|error| message(&error))?;
+    let draft = Draft::from_bytes("doctor.js", b"const execute = () => 6").map_err(|error| message(&error))?;
     let report = toolbox.exec(&draft, &Params::default(), &Budget::default(), &CallContext::default(), Precheck::Off);
-    match (report.map_err(|error| said(&error))?.outcome, toolbox.confinement()) {
+    match (report.map_err(|error| message(&error))?.outcome, toolbox.confinement()) {
         (Outcome::Returned(Some(value)), Some(walls)) if value.as_str() == "6" => Ok(walls.landlock),
         (Outcome::Stopped(stop), _) => Err(stop.to_string()),
         _ => Err("the test call returned a wrong result".to_owned()),

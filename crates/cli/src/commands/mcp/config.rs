@@ -34,8 +34,8 @@ pub(crate) fn run(args: &McpConfigArgs, context: &mut Context<'_>) -> Result<Exi
     let Context { ref mut streams, format, .. } = *context;
     if format.is_json() {
         let (client, changed) = (args.client.name(), changed.unwrap_or_default());
-        let said = json!({ "client": client, "file": shown, "snippet": snippet, "changed": changed });
-        writeln!(streams.output, "{said}")?;
+        let response = json!({ "client": client, "file": shown, "snippet": snippet, "changed": changed });
+        writeln!(streams.output, "{response}")?;
         return Ok(Exit::Done);
     }
     let done = ConfigResult { path: escape_control_chars(&shown), snippet, changed };
