@@ -194,7 +194,8 @@ mod tests {
     #[test]
     fn a_hint_is_a_literal_a_constant_or_a_field() {
         let expanded = |hint: &str| {
-            let input = syn::parse_str(&format!("enum E {{ #[code(Bug)] #[hint({hint})] A {{ hint: &'static str }} }}"));
+            let input =
+                syn::parse_str(&format!("enum E {{ #[code(Bug)] #[hint({hint})] A {{ hint: &'static str }} }}"));
             expand(&input.unwrap()).unwrap().to_string()
         };
         assert!(expanded("\"wait\"").contains("Self :: A { .. } => \"wait\""));

@@ -183,8 +183,6 @@ error_codes! {
     CriticalRisk = "critical-risk" => Refused;
     /// A cursor does not belong to the list.
     CursorInvalid = "cursor-invalid" => Usage;
-    /// The description of a tool is missing.
-    DescriptionRequired = "description-required" => Usage;
     /// The disk failed to read or write.
     DiskFailed = "disk-failed" => Usage;
     /// The disk is full.
@@ -253,6 +251,8 @@ error_codes! {
     Integrity = "integrity" => Integrity;
     /// The server failed to handle an HTTP request.
     Internal = "internal" => Usage;
+    /// The process of a run ended before the run did.
+    Interrupted = "interrupted" => Usage;
     /// A key is malformed.
     KeyInvalid = "key-invalid" => Usage;
     /// A secret key needs its password.
@@ -423,6 +423,8 @@ error_codes! {
     SecretNotGranted = "secret-not-granted" => Usage;
     /// An MCP session does not exist.
     SessionUnknown = "session-unknown" => Usage;
+    /// The server is shutting down, and starts no call of a tool.
+    ShuttingDown = "shutting-down" => Usage;
     /// A signature is malformed.
     SignatureInvalid = "signature-invalid" => Usage;
     /// A signature is missing.
@@ -553,7 +555,6 @@ impl ErrorCode {
         matches!(
             self,
             Self::CriticalRisk
-                | Self::DescriptionRequired
                 | Self::NameInvalid
                 | Self::NameRequired
                 | Self::ParametersInvalid
@@ -676,7 +677,8 @@ mod tests {
 
     #[test]
     fn the_tool_is_at_fault_for_what_it_throws_and_exceeds() {
-        let faults: Vec<_> = ErrorCode::ALL.iter().filter(|code| code.is_tool_fault()).map(|code| code.as_str()).collect();
+        let faults: Vec<_> =
+            ErrorCode::ALL.iter().filter(|code| code.is_tool_fault()).map(|code| code.as_str()).collect();
         let expected = [
             "console-too-large",
             "out-of-fuel",
@@ -725,7 +727,10 @@ mod tests {
 
     #[test]
     fn the_derive_takes_codes_and_hints_from_the_type_and_its_variants() {
-        assert_eq!((GrantError.code(), GrantError.hint()), (ErrorCode::GrantInvalid, "write grants as in a policy file"));
+        assert_eq!(
+            (GrantError.code(), GrantError.hint()),
+            (ErrorCode::GrantInvalid, "write grants as in a policy file")
+        );
         assert_eq!(ListError::Filter.code(), ErrorCode::FilterInvalid);
         assert_eq!(ListError::Grant(GrantError).code(), ErrorCode::GrantInvalid);
         assert_eq!((StoreError::Locked.code(), StoreError::Locked.hint()), (ErrorCode::StoreBusy, "try again"));
