@@ -5,7 +5,7 @@
 
 use toolcell_json::Params;
 
-use crate::context::{CallContext, Script};
+use crate::context::{CallContext, ScriptSource};
 use crate::engine::{ImageKind, Interruption};
 use crate::error::CallError;
 use crate::limits::Budget;
@@ -25,7 +25,7 @@ pub trait Backend {
     /// script are reported as a [`PrepareResult`].
     fn prepare(
         &self,
-        script: &Script<'_>,
+        script: &ScriptSource<'_>,
         budget: &Budget,
         run: &CallContext<'_>,
     ) -> Result<PrepareResult<Self::Prepared>, CallError>;
@@ -63,7 +63,7 @@ pub trait Backend {
     fn resume(
         &self,
         suspended: &SuspendedCall,
-        script: &Script<'_>,
+        script: &ScriptSource<'_>,
         run: &CallContext<'_>,
     ) -> Result<CallStatus, ResumeError>;
 

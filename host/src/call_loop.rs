@@ -11,7 +11,7 @@ use toolcell_protocol::{
     Call, CompletionRef, LimitExceeded, Load, OperationErrorRef, OperationOutputRef, Reply, Resume,
 };
 
-use crate::context::{CallContext, Script};
+use crate::context::{CallContext, ScriptSource};
 use crate::host_calls::{HostCallDriver, Remaining, WaitOutcome, WaitResult};
 use crate::instance::{GuestExport, GuestInstance, GuestStop};
 use crate::limits::{Budget, CallDeadline, Interrupted};
@@ -29,7 +29,7 @@ pub(crate) enum EarlyExit {
 }
 
 impl EarlyExit {
-    pub(crate) fn into_outcome(self, script: &Script<'_>, budget: &Budget) -> Outcome {
+    pub(crate) fn into_outcome(self, script: &ScriptSource<'_>, budget: &Budget) -> Outcome {
         match self {
             Self::Threw(mut thrown) => {
                 stack_trace::fix_positions(&mut thrown, script.name, script.source);
@@ -72,7 +72,7 @@ pub(crate) enum ToolShape {
 /// Evaluates a script in a fresh instance.
 pub(crate) fn load(
     cell: &mut GuestInstance<'_>,
-    script: &Script<'_>,
+    script: &ScriptSource<'_>,
     budget: &Budget,
     run: &CallContext<'_>,
 ) -> Result<ToolShape, EarlyExit> {

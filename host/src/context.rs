@@ -18,7 +18,7 @@ pub type WallClock = Arc<dyn Fn() -> Duration + Send + Sync>;
 
 /// JavaScript source with a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Script<'a> {
+pub struct ScriptSource<'a> {
     /// The name in stack traces, usually a file name.
     pub name: &'a str,
     /// The source of a script or a module that defines a tool.

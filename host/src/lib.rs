@@ -36,7 +36,7 @@ mod backend;
 mod sandbox;
 
 pub use backend::Backend;
-pub use context::{CallContext, PartialResultSink, Script, WallClock};
+pub use context::{CallContext, PartialResultSink, ScriptSource, WallClock};
 pub use engine::{GUEST_DIGEST, ImageKind, Interruption, StartError, pagemap_scan};
 pub use error::CallError;
 pub use host_calls::{
@@ -52,7 +52,7 @@ pub use limits::{
 pub use outcome::{ClockReading, LogLine, Outcome, Report, Stop, Thrown, Usage, ValueSide, Warning};
 pub use prepared::{PrepareResult, Prepared, PreparedScript};
 pub use profile::{CallProfile, Frame, FrameOrigin, ProfileSlot, ProfiledFunction, Stack};
-pub use sandbox::{Sandbox, SandboxConfig};
+pub use sandbox::{Sandbox, SandboxOptions};
 pub use suspend::{CallStatus, ResumeError, SuspendedCall};
 pub use toolcell_json::{Json, JsonError, Params};
 pub use toolcell_protocol::Level;

@@ -5,7 +5,7 @@
 
 use toolcell_json::Json;
 
-use crate::context::Script;
+use crate::context::ScriptSource;
 use crate::instance::MemoryDelta;
 use crate::outcome::Report;
 
@@ -28,14 +28,14 @@ pub(crate) enum PreparedState {
 }
 
 impl Prepared {
-    pub(crate) fn script(&self) -> Script<'_> {
-        Script { name: &self.name, source: &self.source }
+    pub(crate) fn script(&self) -> ScriptSource<'_> {
+        ScriptSource { name: &self.name, source: &self.source }
     }
 
     /// Wraps a script that is evaluated in each call, without loading it now. Its manifest is
     /// `null`.
     #[must_use]
-    pub fn without_snapshot(script: &Script<'_>) -> Self {
+    pub fn without_snapshot(script: &ScriptSource<'_>) -> Self {
         let (name, source) = (script.name.to_owned(), script.source.to_owned());
         Self { name, source, state: PreparedState::Script, load_fuel: 0, manifest: Json::NULL }
     }

@@ -14,7 +14,7 @@ use toolcell_json::{Json, Params};
 
 use crate::backend::Backend;
 use crate::call_loop::{CallStep, EarlyExit, NeverSuspend, SuspendMode, ToolShape, describe, load, run_call};
-use crate::context::{CallContext, Script};
+use crate::context::{CallContext, ScriptSource};
 use crate::engine::{Image, ImageKind, Interruption, StartError, allocation_strategy};
 use crate::error::CallError;
 use crate::imports;
@@ -31,7 +31,7 @@ static FUNCTION_MANIFEST: LazyLock<Json> =
 
 /// The configuration of a sandbox.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SandboxConfig {
+pub struct SandboxOptions {
     /// The images that may be used, in order of preference.
     pub images: Vec<ImageKind>,
     /// The maximum number of concurrent calls; further calls wait or are refused
@@ -39,7 +39,7 @@ pub struct SandboxConfig {
     pub slots: usize,
 }
 
-impl Default for SandboxConfig {
+impl Default for SandboxOptions {
     /// Allows all images, and two calls per core.
     fn default() -> Self {
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
@@ -51,10 +51,10 @@ impl Default for SandboxConfig {
 ///
 /// # Examples
 /// ```
-/// use toolcell_host::{Budget, PrepareResult, Outcome, Params, CallContext, Sandbox, SandboxConfig, Script};
+/// use toolcell_host::{Budget, PrepareResult, Outcome, Params, CallContext, Sandbox, SandboxOptions, ScriptSource};
 ///
-/// let sandbox = Sandbox::new(&SandboxConfig::default())?;
-/// let script = Script { name: "twice.js", source: "const execute = ({ n }) => 2 * n" };
+/// let sandbox = Sandbox::new(&SandboxOptions::default())?;
+/// let script = ScriptSource { name: "twice.js", source: "const execute = ({ n }) => 2 * n" };
 /// let PrepareResult::Ready(twice) = sandbox.prepare(&script, &Budget::default(), &CallContext::default())? else {
 ///     panic!("the script loads");
 /// };
@@ -78,7 +78,7 @@ impl Sandbox {
     /// # Errors
     /// `integrity` if an image differs from the one that was built in, `no-image` if none works,
     /// `limit-invalid` for a sandbox without slots.
-    pub fn new(config: &SandboxConfig) -> Result<Self, StartError> {
+    pub fn new(config: &SandboxOptions) -> Result<Self, StartError> {
         Self::with_interruption(config, Interruption::Epochs)
     }
 
@@ -87,11 +87,11 @@ impl Sandbox {
     ///
     /// # Errors
     /// Those of [`Self::new`].
-    pub fn single_threaded(config: &SandboxConfig) -> Result<Self, StartError> {
+    pub fn single_threaded(config: &SandboxOptions) -> Result<Self, StartError> {
         Self::with_interruption(config, Interruption::FuelSlices)
     }
 
-    fn with_interruption(config: &SandboxConfig, interruption: Interruption) -> Result<Self, StartError> {
+    fn with_interruption(config: &SandboxOptions, interruption: Interruption) -> Result<Self, StartError> {
         if config.slots == 0 {
             return Err(StartError::NoSlots);
         }
@@ -153,7 +153,7 @@ impl Sandbox {
     /// [`PrepareResult`].
     pub fn prepare(
         &self,
-        script: &Script<'_>,
+        script: &ScriptSource<'_>,
         budget: &Budget,
         run: &CallContext<'_>,
     ) -> Result<PrepareResult, CallError> {
@@ -305,7 +305,7 @@ impl Backend for Sandbox {
 
     fn prepare(
         &self,
-        script: &Script<'_>,
+        script: &ScriptSource<'_>,
         budget: &Budget,
         run: &CallContext<'_>,
     ) -> Result<PrepareResult<Prepared>, CallError> {
@@ -335,7 +335,7 @@ impl Backend for Sandbox {
     fn resume(
         &self,
         suspended: &SuspendedCall,
-        script: &Script<'_>,
+        script: &ScriptSource<'_>,
         run: &CallContext<'_>,
     ) -> Result<CallStatus, ResumeError> {
         self.resume(suspended, script, run)

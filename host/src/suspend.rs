@@ -13,7 +13,7 @@ use toolcell_protocol::{ABI_VERSION, decode, encode};
 
 use crate::ENGINE_VERSION;
 use crate::call_loop::{CallStep, EarlyExit};
-use crate::context::{CallContext, Script};
+use crate::context::{CallContext, ScriptSource};
 use crate::engine::{BLOCK_BYTES, GUEST_DIGEST, fresh_block};
 use crate::error::CallError;
 use crate::instance::{GuestInstance, MemoryDelta};
@@ -250,7 +250,7 @@ pub(crate) struct CallFuel {
 
 /// A call that has started and not finished.
 pub(crate) struct CallInProgress<'a> {
-    script: Script<'a>,
+    script: ScriptSource<'a>,
     budget: Budget,
     fuel: CallFuel,
     /// Parameters that were converted inexactly: the path and a message.
@@ -263,7 +263,13 @@ pub(crate) struct CallInProgress<'a> {
 
 impl<'a> CallInProgress<'a> {
     /// Describes a call that starts now, with its script evaluated.
-    pub(crate) fn new(script: Script<'a>, params: &Params, budget: &Budget, fuel: CallFuel, started: Instant) -> Self {
+    pub(crate) fn new(
+        script: ScriptSource<'a>,
+        params: &Params,
+        budget: &Budget,
+        fuel: CallFuel,
+        started: Instant,
+    ) -> Self {
         let (inexact, before) = (params.inexact().to_vec(), Duration::ZERO);
         Self { script, budget: *budget, fuel, inexact_params: inexact, elapsed_before: before, started }
     }
@@ -322,12 +328,12 @@ impl<'a> CallInProgress<'a> {
 
 impl SuspendedCall {
     /// Returns whether the call was made of this script.
-    pub(crate) fn is_of(&self, script: &Script<'_>) -> bool {
+    pub(crate) fn is_of(&self, script: &ScriptSource<'_>) -> bool {
         self.record.script == script_hash(script)
     }
 
     /// Describes the call, which resumes at `started`.
-    pub(crate) fn in_progress<'a>(&self, script: Script<'a>, started: Instant) -> CallInProgress<'a> {
+    pub(crate) fn in_progress<'a>(&self, script: ScriptSource<'a>, started: Instant) -> CallInProgress<'a> {
         let kept = &self.record;
         CallInProgress {
             script,
@@ -376,7 +382,7 @@ impl SuspendedCall {
 }
 
 /// Returns the digest that identifies a script.
-fn script_hash(script: &Script<'_>) -> [u8; 32] {
+fn script_hash(script: &ScriptSource<'_>) -> [u8; 32] {
     let mut hasher = blake3::Hasher::new_derive_key("toolcell 2026-12 script of a call that is asleep");
     hasher.update(&(script.name.len() as u64).to_le_bytes()).update(script.name.as_bytes());
     *hasher.update(script.source.as_bytes()).finalize().as_bytes()

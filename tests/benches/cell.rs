@@ -11,12 +11,12 @@ use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use engines::{CALCULATE_AVERAGE, EMPTY, Native, STRING_REVERSE, Sample, Sealed};
-use toolcell_host::{Budget, Sandbox, SandboxConfig};
+use toolcell_host::{Budget, Sandbox, SandboxOptions};
 
 const SAMPLES: [Sample; 3] = [STRING_REVERSE, CALCULATE_AVERAGE, EMPTY];
 
 fn prepare(criterion: &mut Criterion) {
-    let sandbox = Sandbox::new(&SandboxConfig::default()).unwrap();
+    let sandbox = Sandbox::new(&SandboxOptions::default()).unwrap();
     let mut group = criterion.benchmark_group("prepare");
     for sample in SAMPLES {
         group.bench_function(sample.name, |bencher| {
@@ -26,7 +26,7 @@ fn prepare(criterion: &mut Criterion) {
 }
 
 fn sandbox_from_nothing(criterion: &mut Criterion) {
-    let sandbox = Sandbox::new(&SandboxConfig::default()).unwrap();
+    let sandbox = Sandbox::new(&SandboxOptions::default()).unwrap();
     let mut group = criterion.benchmark_group("sandbox from nothing");
     for sample in SAMPLES {
         let tool = Sealed::new(&sandbox, sample.source, Budget::default());

@@ -3,15 +3,15 @@
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use toolcell::store::{
-    Approval, Decision, DecisionOutcome, Entry, OnConflict, PendingApproval, RUN_KIND, Record, Usage,
+    Approval, Decision, DecisionOutcome, Entry, OnConflict, PendingApproval, RUN_KIND, Record, ToolUsage,
 };
 use toolcell::{Status, ToolId};
 
 use crate::fixtures::store::{StoreFixture, returns, sample_tool};
 
-fn usage(fixture: &StoreFixture, tool: &str) -> (Entry, Usage) {
+fn usage(fixture: &StoreFixture, tool: &str) -> (Entry, ToolUsage) {
     let entry = fixture.find(tool).unwrap();
-    let usage = fixture.store().usage(&entry).unwrap();
+    let usage = fixture.store().runs().usage(&entry).unwrap();
     (entry, usage)
 }
 
@@ -27,9 +27,9 @@ fn a_status_goes_its_ways_and_no_other() {
                 other => &[other],
             };
             for step in way {
-                fixture.store().set_status(id, *step).unwrap();
+                fixture.store().catalog().set_status(id, *step).unwrap();
             }
-            let done = fixture.store().set_status(id, to);
+            let done = fixture.store().catalog().set_status(id, to);
             let status = fixture.find("sum").unwrap().status;
             if from.can_transition_to(to) {
                 assert_eq!((done.unwrap(), status), (from, to));
@@ -42,15 +42,15 @@ fn a_status_goes_its_ways_and_no_other() {
     }
     let fixture = StoreFixture::new();
     let unknown = sample_tool("sum", &returns(1)).id();
-    assert_eq!(fixture.store().set_status(unknown, Status::Pending).unwrap_err().code(), "tool-not-found");
+    assert_eq!(fixture.store().catalog().set_status(unknown, Status::Pending).unwrap_err().code(), "tool-not-found");
 }
 
 #[test]
 fn a_changed_tool_is_another_one_and_nothing_is_known_of_it() {
     let fixture = StoreFixture::new();
     let old = fixture.tool("sum", &returns(1));
-    fixture.store().set_status(old, Status::Pending).unwrap();
-    fixture.store().set_status(old, Status::Passed).unwrap();
+    fixture.store().catalog().set_status(old, Status::Pending).unwrap();
+    fixture.store().catalog().set_status(old, Status::Passed).unwrap();
     fixture.run(old, None, 1, 1);
     fixture.replace("sum", &returns(2));
     let entry = fixture.find("sum").unwrap();
@@ -81,7 +81,7 @@ fn confidence_follows_the_runs_within_its_bounds() {
 fn usage_says_how_often_how_it_ended_and_what_it_cost() {
     let mut fixture = StoreFixture::new();
     let id = fixture.tool("sum", &returns(1));
-    assert_eq!(usage(&fixture, "sum").1, Usage::default());
+    assert_eq!(usage(&fixture, "sum").1, ToolUsage::default());
     // Visits each of 1 to 1000 once, in mixed order.
     for number in 0..1000_u64 {
         let value = number * 7919 % 1000 + 1;
@@ -136,8 +136,9 @@ fn an_approval_is_of_one_tool_with_one_set_of_grants() {
     let (sum, other) = (fixture.tool("sum", &returns(1)), fixture.tool("other", &returns(1)));
     let grants: Value = serde_json::from_str(r#"{"net": ["a.org"], "fuel": 1.0}"#).unwrap();
     let same: Value = serde_json::from_str(r#"{"fuel": 1, "net": ["a.org"]}"#).unwrap();
-    fixture.store().set_decision(&approval(sum, &grants, Decision::Approved, 1)).unwrap();
-    let asked = |fixture: &StoreFixture, tool, grants: &Value| fixture.store().decision(tool, grants).unwrap();
+    fixture.store().approvals().set_decision(&approval(sum, &grants, Decision::Approved, 1)).unwrap();
+    let asked =
+        |fixture: &StoreFixture, tool, grants: &Value| fixture.store().approvals().decision(tool, grants).unwrap();
     assert_eq!(asked(&fixture, sum, &same), Some(Decision::Approved));
     for question in [
         json!({"net": ["a.org"], "fuel": 1, "kv": true}),
@@ -154,14 +155,14 @@ fn an_approval_is_of_one_tool_with_one_set_of_grants() {
 
     // The latest decision counts; there is one per tool and grants.
     fixture.roll_back("sum", 1).unwrap();
-    fixture.store().set_decision(&approval(sum, &json!([]), Decision::Approved, 2)).unwrap();
-    fixture.store().set_decision(&approval(sum, &same, Decision::Approved, 3)).unwrap();
+    fixture.store().approvals().set_decision(&approval(sum, &json!([]), Decision::Approved, 2)).unwrap();
+    fixture.store().approvals().set_decision(&approval(sum, &same, Decision::Approved, 3)).unwrap();
     fixture.reopen();
-    let decisions = fixture.store().approvals(sum).unwrap();
+    let decisions = fixture.store().approvals().for_tool(sum).unwrap();
     let again = approval(sum, &same, Decision::Approved, 3);
     assert_eq!(decisions, [approval(sum, &json!([]), Decision::Approved, 2), again]);
-    assert_eq!(fixture.store().revoke(sum).unwrap(), 2);
-    assert_eq!((asked(&fixture, sum, &same), fixture.store().approvals(sum).unwrap()), (None, Vec::new()));
+    assert_eq!(fixture.store().approvals().revoke(sum).unwrap(), 2);
+    assert_eq!((asked(&fixture, sum, &same), fixture.store().approvals().for_tool(sum).unwrap()), (None, Vec::new()));
 }
 
 #[test]
@@ -169,29 +170,29 @@ fn a_refusal_is_of_the_tool_whatever_it_is_granted_until_a_person_takes_it_back(
     let mut fixture = StoreFixture::new();
     let sum = fixture.tool("sum", &returns(1));
     let (net, kv) = (json!({"net": ["a.org"]}), json!({"kv": true}));
-    let asked = |fixture: &StoreFixture, grants: &Value| fixture.store().decision(sum, grants).unwrap();
-    fixture.store().set_decision(&approval(sum, &kv, Decision::Approved, 1)).unwrap();
-    fixture.store().request_approval(sum, &json!({}), "agent", Timestamp::UNIX_EPOCH).unwrap();
-    fixture.store().set_decision(&approval(sum, &net, Decision::Refused, 2)).unwrap();
+    let asked = |fixture: &StoreFixture, grants: &Value| fixture.store().approvals().decision(sum, grants).unwrap();
+    fixture.store().approvals().set_decision(&approval(sum, &kv, Decision::Approved, 1)).unwrap();
+    fixture.store().approvals().request(sum, &json!({}), "agent", Timestamp::UNIX_EPOCH).unwrap();
+    fixture.store().approvals().set_decision(&approval(sum, &net, Decision::Refused, 2)).unwrap();
     fixture.reopen();
     for grants in [&net, &kv, &json!({})] {
         assert_eq!(asked(&fixture, grants), Some(Decision::Refused), "{grants}");
     }
     // Other grants of a refused tool are not even asked about.
-    fixture.store().request_approval(sum, &json!({"kv": false}), "agent", Timestamp::UNIX_EPOCH).unwrap();
-    assert_eq!(fixture.store().pending_approvals(10).unwrap(), []);
+    fixture.store().approvals().request(sum, &json!({"kv": false}), "agent", Timestamp::UNIX_EPOCH).unwrap();
+    assert_eq!(fixture.store().approvals().pending(10).unwrap(), []);
     // Deleting, collecting or recreating the tool does not revoke the refusal.
     fixture.delete("sum").unwrap();
     let later = fixture.now() + jiff::ToSpan::hours(1);
-    fixture.store().collect(later, later, toolcell::store::GcMode::Execute).unwrap();
+    fixture.store().maintenance().collect(later, later, toolcell::store::GcMode::Execute).unwrap();
     assert_eq!(fixture.tool("sum", &returns(1)), sum);
     assert_eq!(asked(&fixture, &kv), Some(Decision::Refused));
     // An approval does, but only for the approved grants; earlier approvals do not return.
-    fixture.store().set_decision(&approval(sum, &net, Decision::Approved, 3)).unwrap();
+    fixture.store().approvals().set_decision(&approval(sum, &net, Decision::Approved, 3)).unwrap();
     assert_eq!((asked(&fixture, &net), asked(&fixture, &kv)), (Some(Decision::Approved), None));
     // A revocation does too.
-    fixture.store().set_decision(&approval(sum, &net, Decision::Refused, 4)).unwrap();
-    assert_eq!(fixture.store().revoke(sum).unwrap(), 1);
+    fixture.store().approvals().set_decision(&approval(sum, &net, Decision::Refused, 4)).unwrap();
+    assert_eq!(fixture.store().approvals().revoke(sum).unwrap(), 1);
     assert_eq!((asked(&fixture, &net), asked(&fixture, &kv)), (None, None));
 }
 
@@ -209,18 +210,18 @@ fn a_tool_that_is_deleted_has_to_be_approved_again() {
     for (how, comes_back) in back {
         let mut fixture = StoreFixture::new();
         let sum = fixture.tool("sum", &returns(1));
-        fixture.store().set_decision(&approval(sum, &grants, Decision::Approved, 1)).unwrap();
+        fixture.store().approvals().set_decision(&approval(sum, &grants, Decision::Approved, 1)).unwrap();
         // A new version leaves the approval of this one unchanged.
         fixture.replace("sum", &returns(2));
         fixture.roll_back("sum", 1).unwrap();
-        assert_eq!(fixture.store().decision(sum, &grants).unwrap(), Some(Decision::Approved));
+        assert_eq!(fixture.store().approvals().decision(sum, &grants).unwrap(), Some(Decision::Approved));
         fixture.replace("sum", &returns(2));
         fixture.delete("sum").unwrap();
         // An approval of a tool that is gone is not stored.
-        let late = fixture.store().set_decision(&approval(sum, &grants, Decision::Approved, 2)).unwrap();
+        let late = fixture.store().approvals().set_decision(&approval(sum, &grants, Decision::Approved, 2)).unwrap();
         assert_eq!(late, DecisionOutcome::ToolGone);
         comes_back(&mut fixture);
-        assert_eq!(fixture.store().decision(sum, &grants).unwrap(), None, "{how}");
+        assert_eq!(fixture.store().approvals().decision(sum, &grants).unwrap(), None, "{how}");
     }
 }
 
@@ -231,7 +232,7 @@ fn a_question_waits_for_an_answer_and_permits_nothing() {
     let (net, kv) = (json!({"net": ["a.org"]}), json!({"kv": true}));
     let at = |seconds| Timestamp::from_second(seconds).unwrap();
     let ask = |fixture: &StoreFixture, tool, grants: &Value, seconds| {
-        fixture.store().request_approval(tool, grants, "agent", at(seconds)).unwrap();
+        fixture.store().approvals().request(tool, grants, "agent", at(seconds)).unwrap();
     };
     let question = |tool, grants: &Value, seconds| PendingApproval {
         tool,
@@ -245,19 +246,19 @@ fn a_question_waits_for_an_answer_and_permits_nothing() {
     // A repeated question keeps its place.
     ask(&fixture, sum, &net, 9);
     fixture.reopen();
-    let pending = |fixture: &StoreFixture| fixture.store().pending_approvals(10).unwrap();
+    let pending = |fixture: &StoreFixture| fixture.store().approvals().pending(10).unwrap();
     assert_eq!(pending(&fixture), [question(sum, &kv, 3), question(other, &net, 2), question(sum, &net, 1)]);
-    assert_eq!(fixture.store().pending_approvals(1).unwrap(), [question(sum, &kv, 3)]);
-    assert_eq!(fixture.store().decision(sum, &net).unwrap(), None);
-    assert_eq!(fixture.store().approvals(sum).unwrap(), []);
+    assert_eq!(fixture.store().approvals().pending(1).unwrap(), [question(sum, &kv, 3)]);
+    assert_eq!(fixture.store().approvals().decision(sum, &net).unwrap(), None);
+    assert_eq!(fixture.store().approvals().for_tool(sum).unwrap(), []);
 
     // A decision ends the question, and it is not asked again.
     let approved = approval(sum, &net, Decision::Approved, 4);
-    fixture.store().set_decision(&approved).unwrap();
+    fixture.store().approvals().set_decision(&approved).unwrap();
     ask(&fixture, sum, &net, 5);
     assert_eq!(pending(&fixture), [question(sum, &kv, 3), question(other, &net, 2)]);
-    assert_eq!(fixture.store().approvals(sum).unwrap(), [approved]);
-    assert_eq!(fixture.store().revoke(sum).unwrap(), 1);
+    assert_eq!(fixture.store().approvals().for_tool(sum).unwrap(), [approved]);
+    assert_eq!(fixture.store().approvals().revoke(sum).unwrap(), 1);
     assert_eq!(pending(&fixture), [question(sum, &kv, 3), question(other, &net, 2)]);
 
     // A changed tool needs a new approval; a tool that no name resolves to needs none.
@@ -274,17 +275,17 @@ fn records_are_read_by_their_kind() {
     let sum = fixture.tool("sum", &returns(1));
     let keep = |kind: &str, tool, body: &str| {
         let record = Record { kind: kind.to_owned(), tool, at: fixture.now(), body: body.as_bytes().to_vec() };
-        fixture.store().insert_record(&record).unwrap();
+        fixture.store().runs().insert_record(&record).unwrap();
         record
     };
     let (first, _) = (keep(RUN_KIND, Some(sum), "a"), keep("receipt", Some(sum), "b"));
     let (last, nobodys) = (keep(RUN_KIND, Some(sum), "c"), keep(RUN_KIND, None, "d"));
-    let found = |limit| fixture.store().records_of_kind(sum, RUN_KIND, limit).unwrap();
+    let found = |limit| fixture.store().runs().records_of_kind(sum, RUN_KIND, limit).unwrap();
     let hash = |record: &Record| blake3::hash(&record.body);
     assert_eq!(found(10), [(hash(&last), last.clone()), (hash(&first), first)]);
     assert_eq!(found(1), [(hash(&last), last)]);
     // Attempts on unknown tools have a record too.
-    assert_eq!(fixture.store().record(hash(&nobodys)).unwrap(), Some(nobodys));
+    assert_eq!(fixture.store().runs().record(hash(&nobodys)).unwrap(), Some(nobodys));
 }
 
 #[test]
@@ -296,19 +297,19 @@ fn a_record_is_found_by_its_hash() {
         Record { kind: "receipt".to_owned(), tool: Some(tool), at, body: body.as_bytes().to_vec() }
     };
     let kept: Vec<_> = [(sum, "a", 3), (other, "b", 2), (sum, "c", 1)]
-        .map(|(tool, body, at)| fixture.store().insert_record(&record(tool, body, at)).unwrap())
+        .map(|(tool, body, at)| fixture.store().runs().insert_record(&record(tool, body, at)).unwrap())
         .into();
     assert_eq!(kept[0], blake3::hash(b"a"));
     // An equal record is the same object.
-    assert_eq!(fixture.store().insert_record(&record(sum, "a", 9)).unwrap(), kept[0]);
+    assert_eq!(fixture.store().runs().insert_record(&record(sum, "a", 9)).unwrap(), kept[0]);
     fixture.reopen();
-    assert_eq!(fixture.store().record(kept[0]).unwrap(), Some(record(sum, "a", 3)));
-    assert_eq!(fixture.store().record(blake3::hash(b"d")).unwrap(), None);
-    assert_eq!(fixture.store().records(sum, 10).unwrap(), [kept[2], kept[0]]);
-    assert_eq!(fixture.store().records(sum, 1).unwrap(), [kept[2]]);
+    assert_eq!(fixture.store().runs().record(kept[0]).unwrap(), Some(record(sum, "a", 3)));
+    assert_eq!(fixture.store().runs().record(blake3::hash(b"d")).unwrap(), None);
+    assert_eq!(fixture.store().runs().records(sum, 10).unwrap(), [kept[2], kept[0]]);
+    assert_eq!(fixture.store().runs().records(sum, 1).unwrap(), [kept[2]]);
     // Records of a deleted tool are kept.
     fixture.delete("other").unwrap();
     let (now, mode) = (fixture.now(), toolcell::store::GcMode::Execute);
-    fixture.store().collect(now, now, mode).unwrap();
-    assert_eq!(fixture.store().record(kept[1]).unwrap(), Some(record(other, "b", 2)));
+    fixture.store().maintenance().collect(now, now, mode).unwrap();
+    assert_eq!(fixture.store().runs().record(kept[1]).unwrap(), Some(record(other, "b", 2)));
 }

@@ -50,7 +50,7 @@ fn refused(bundle: &[u8], code: &str, message: &str) {
     assert_eq!(error.code(), code, "{error}");
     assert!(error.to_string().contains(message), "{error}");
     assert!(fixture.objects().is_empty(), "something is stored");
-    assert_eq!(fixture.store().list(&toolcell::store::Filter::default()).unwrap().total, 0);
+    assert_eq!(fixture.store().catalog().list(&toolcell::store::Filter::default()).unwrap().total, 0);
 }
 
 #[test]
@@ -290,22 +290,22 @@ fn a_tool_comes_in_unverified_and_unapproved_whatever_was_known_of_it() {
     let grants = json!({"net": ["example.org"]});
     let decision = Decision::Approved;
     let approval = Approval { tool: one, grants: grants.clone(), decision, by: "me".to_owned(), at: fixture.now() };
-    fixture.store().set_decision(&approval).unwrap();
-    fixture.store().set_status(one, Status::Pending).unwrap();
-    fixture.store().set_status(one, Status::Passed).unwrap();
+    fixture.store().approvals().set_decision(&approval).unwrap();
+    fixture.store().catalog().set_status(one, Status::Pending).unwrap();
+    fixture.store().catalog().set_status(one, Status::Passed).unwrap();
     fixture.run(one, None, 7, 7);
     fixture.delete("one").unwrap();
     fixture.import(&bundle).unwrap();
     let entry = fixture.find("one").unwrap();
     assert_eq!((entry.status, entry.runs), (Status::Unverified, 1));
-    assert_eq!(fixture.store().decision(one, &grants).unwrap(), None);
+    assert_eq!(fixture.store().approvals().decision(one, &grants).unwrap(), None);
 
     // An import does not change existing tools.
-    fixture.store().set_decision(&approval).unwrap();
-    fixture.store().set_status(one, Status::Pending).unwrap();
+    fixture.store().approvals().set_decision(&approval).unwrap();
+    fixture.store().catalog().set_status(one, Status::Pending).unwrap();
     fixture.import(&bundle).unwrap();
     assert_eq!(fixture.find("one").unwrap().status, Status::Pending);
-    assert_eq!(fixture.store().decision(one, &grants).unwrap(), Some(Decision::Approved));
+    assert_eq!(fixture.store().approvals().decision(one, &grants).unwrap(), Some(Decision::Approved));
 }
 
 #[test]
@@ -316,12 +316,12 @@ fn an_import_does_not_take_a_refusal_back() {
     let grants = json!({"net": ["example.org"]});
     let decision = Decision::Refused;
     let refusal = Approval { tool: one, grants: grants.clone(), decision, by: "me".to_owned(), at: fixture.now() };
-    fixture.store().set_decision(&refusal).unwrap();
+    fixture.store().approvals().set_decision(&refusal).unwrap();
     fixture.delete("one").unwrap();
     fixture.import(&bundle).unwrap();
     assert!(fixture.find("one").unwrap().has_decision);
     for grants in [&grants, &json!({})] {
-        assert_eq!(fixture.store().decision(one, grants).unwrap(), Some(Decision::Refused));
+        assert_eq!(fixture.store().approvals().decision(one, grants).unwrap(), Some(Decision::Refused));
     }
 }
 
@@ -330,7 +330,7 @@ fn a_tool_that_somebody_quarantined_stays_so() {
     let fixture = shelf_of_two();
     let bundle = fixture.export(HistoryScope::Latest);
     let one = sample_tool("one", &returns(1)).id();
-    fixture.store().set_status(one, Status::Quarantined).unwrap();
+    fixture.store().catalog().set_status(one, Status::Quarantined).unwrap();
     fixture.delete("one").unwrap();
     fixture.import(&bundle).unwrap();
     assert_eq!(fixture.find("one").unwrap().status, Status::Quarantined);

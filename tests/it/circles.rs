@@ -32,13 +32,13 @@ struct Module {
 
 /// The modules of a crate.
 #[derive(Default)]
-pub struct Modules {
+pub(crate) struct Modules {
     modules: BTreeMap<ModulePath, Module>,
 }
 
 impl Modules {
     /// Parses the modules of the crate with this root file (`src/lib.rs` or `src/main.rs`).
-    pub fn parse(root: &Path) -> Self {
+    pub(crate) fn parse(root: &Path) -> Self {
         let mut this = Self::default();
         this.parse_file(root, root.parent().unwrap(), &Vec::new());
         this
@@ -142,12 +142,12 @@ impl Modules {
     }
 
     /// The number of modules.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.modules.len()
     }
 
     /// The types that are declared `pub`, each with its module. A type of a private module counts too.
-    pub fn public_types(&self) -> impl Iterator<Item = (String, String)> {
+    pub(crate) fn public_types(&self) -> impl Iterator<Item = (String, String)> {
         self.modules
             .iter()
             .flat_map(|(path, module)| module.public_types.iter().map(|name| (path.join("::"), name.clone())))
@@ -168,7 +168,7 @@ impl Modules {
     }
 
     /// The circles between the child modules of each folder, each with the paths that close it.
-    pub fn circles(&self) -> Vec<Circle> {
+    pub(crate) fn circles(&self) -> Vec<Circle> {
         let edges = self.edges();
         let mut circles = Vec::new();
         for folder in self.modules.keys() {
@@ -196,12 +196,12 @@ impl Modules {
 }
 
 /// Modules that depend on each other.
-pub struct Circle {
+pub(crate) struct Circle {
     /// The module whose children these are; empty for the root of the crate.
-    pub folder: String,
-    pub members: BTreeSet<String>,
+    pub(crate) folder: String,
+    pub(crate) members: BTreeSet<String>,
     /// A path for each dependency.
-    pub why: Vec<String>,
+    pub(crate) why: Vec<String>,
 }
 
 impl Module {

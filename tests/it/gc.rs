@@ -12,7 +12,7 @@ fn seconds(seconds: i64) -> Timestamp {
 }
 
 fn collect(fixture: &StoreFixture, deleted_before: i64, mode: GcMode) -> GcReport {
-    fixture.store().collect(seconds(deleted_before), seconds(deleted_before), mode).unwrap()
+    fixture.store().maintenance().collect(seconds(deleted_before), seconds(deleted_before), mode).unwrap()
 }
 
 fn names(collected: &GcReport) -> Vec<&str> {
@@ -64,10 +64,11 @@ fn records_of_runs_go_when_they_are_old_and_receipts_stay() {
         let body = format!("{kind} {at}").into_bytes();
         fixture
             .store()
+            .runs()
             .insert_record(&Record { kind: kind.to_owned(), tool: Some(tool), at: seconds(at), body })
             .unwrap();
     }
-    let left = || fixture.store().records(tool, 10).unwrap().len();
+    let left = || fixture.store().runs().records(tool, 10).unwrap().len();
     assert_eq!(collect(&fixture, 10, GcMode::Execute), GcReport::default());
     assert_eq!((collect(&fixture, 11, GcMode::DryRun).records, left()), (1, 3));
     assert_eq!((collect(&fixture, 11, GcMode::Execute).records, left()), (1, 2));
@@ -84,9 +85,9 @@ fn a_plan_says_exactly_what_is_done_then() {
             |fixture: &StoreFixture| (files_below(fixture.path()), fixture.state(["live", "late", "early", "back"]));
         let unchanged = state(&fixture);
         let now = Timestamp::MAX;
-        let plan = fixture.store().collect(seconds(before), now, GcMode::DryRun).unwrap();
+        let plan = fixture.store().maintenance().collect(seconds(before), now, GcMode::DryRun).unwrap();
         assert_eq!(state(&fixture), unchanged);
-        let done = fixture.store().collect(seconds(before), now, GcMode::Execute).unwrap();
+        let done = fixture.store().maintenance().collect(seconds(before), now, GcMode::Execute).unwrap();
         assert_eq!(plan, done);
         assert_eq!(unchanged.0.len() as u64 - files_below(fixture.path()).len() as u64, done.objects + done.unfinished);
     }
@@ -148,7 +149,7 @@ fn nothing_that_can_be_reached_is_collected_whatever_happened() {
             let before = fixture.state(tools);
             let deleted: Vec<bool> = tools.iter().map(|tool| fixture.find(tool).is_err()).collect();
             let all = fixture.now();
-            fixture.store().collect(all, all, GcMode::Execute).unwrap();
+            fixture.store().maintenance().collect(all, all, GcMode::Execute).unwrap();
             for ((before, after), deleted) in before.iter().zip(fixture.state(tools)).zip(deleted) {
                 assert!(if deleted { after.ends_with("← ") } else { *before == after }, "{before} became {after}");
             }
@@ -166,8 +167,8 @@ fn what_nobody_finished_writing_goes_when_nobody_can_be_writing_it() {
     let written: Timestamp = written.try_into().unwrap();
     let at = |minutes: i64| written + jiff::SignedDuration::from_mins(minutes);
     let never = seconds(0);
-    assert_eq!(fixture.store().collect(never, at(59), GcMode::Execute).unwrap().unfinished, 0);
-    assert_eq!(fixture.store().collect(never, at(61), GcMode::DryRun).unwrap().unfinished, 1);
-    assert_eq!(fixture.store().collect(never, at(61), GcMode::Execute).unwrap().unfinished, 1);
+    assert_eq!(fixture.store().maintenance().collect(never, at(59), GcMode::Execute).unwrap().unfinished, 0);
+    assert_eq!(fixture.store().maintenance().collect(never, at(61), GcMode::DryRun).unwrap().unfinished, 1);
+    assert_eq!(fixture.store().maintenance().collect(never, at(61), GcMode::Execute).unwrap().unfinished, 1);
     assert!(!fixture.path().join("tmp/9999.1").exists());
 }

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use toolcell::{CancelToken, Outcome, Stop};
-use toolcell_host::{ImageKind, PartialResultSink, SandboxConfig};
+use toolcell_host::{ImageKind, PartialResultSink, SandboxOptions};
 use toolcell_jail::{Jail, Program};
 
 use self::processes::{status, threads};
@@ -20,7 +20,7 @@ use crate::mcp::server::binary;
 use crate::operations::{ToolboxFixture, returned_value};
 
 fn jail_of(images: &[ImageKind], slots: usize) -> Jail {
-    Jail::new(&SandboxConfig { images: images.to_vec(), slots }, Program::Other(binary())).unwrap()
+    Jail::new(&SandboxOptions { images: images.to_vec(), slots }, Program::Other(binary())).unwrap()
 }
 
 /// Creates a jail with one worker.
@@ -270,7 +270,7 @@ fn a_hundred_calls_leave_nothing_behind() {
 #[test]
 fn a_program_that_does_not_serve_is_no_worker() {
     let new = |program: &str| {
-        let config = SandboxConfig { slots: 1, ..SandboxConfig::default() };
+        let config = SandboxOptions { slots: 1, ..SandboxOptions::default() };
         Jail::new(&config, Program::Other(program.into())).err().unwrap()
     };
     let ends = new("/bin/true");
@@ -279,7 +279,7 @@ fn a_program_that_does_not_serve_is_no_worker() {
     assert!(ends.hint().contains("serve_if_worker"), "{}", ends.hint());
     let missing = new("/nothing/there");
     assert!(missing.code() == "no-worker" && missing.to_string().contains("No such file"), "{missing}");
-    let config = SandboxConfig { slots: 0, ..SandboxConfig::default() };
+    let config = SandboxOptions { slots: 0, ..SandboxOptions::default() };
     assert_eq!(Jail::new(&config, Program::Other(binary())).err().unwrap().code(), "limit-invalid");
 }
 
@@ -310,7 +310,7 @@ fn a_program_that_says_what_no_worker_says_is_not_believed() {
         let program = folder.path().join("worker");
         std::fs::write(&program, format!("#!/bin/sh\nprintf '{says}' >&0\nexec sleep 60\n")).unwrap();
         std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
-        let config = SandboxConfig { slots: 1, ..SandboxConfig::default() };
+        let config = SandboxOptions { slots: 1, ..SandboxOptions::default() };
         let error = Jail::new(&config, Program::Other(program)).err().unwrap();
         assert!(error.code() == "no-worker" && error.to_string().ends_with(expect), "{error}");
     }

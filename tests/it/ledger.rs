@@ -12,17 +12,17 @@ use crate::fsck::delete;
 fn run(fixture: &StoreFixture, tool: ToolId, failure: Option<&str>, micros: u64, tokens_saved: Option<u64>) {
     let (failure, duration) = (failure.map(str::to_owned), Duration::from_micros(micros));
     let event = UsageEvent { tool, at: fixture.now(), failure, fuel: 1, duration, tokens_saved };
-    fixture.store().record_usage(event).unwrap();
+    fixture.store().runs().record_usage(event).unwrap();
 }
 
 fn account(fixture: &StoreFixture, tool: &str) -> ToolCosts {
-    let all = fixture.store().tool_costs().unwrap();
+    let all = fixture.store().runs().tool_costs().unwrap();
     all.into_iter().find(|account| account.entry.name.as_str() == tool).unwrap()
 }
 
 fn passed(fixture: &StoreFixture, id: ToolId) {
     for step in [Status::Pending, Status::Passed] {
-        fixture.store().set_status(id, step).unwrap();
+        fixture.store().catalog().set_status(id, step).unwrap();
     }
 }
 
@@ -95,7 +95,7 @@ fn what_nobody_used_for_a_while_is_found() {
     fixture.set_clock(1_000).tool("never", &returns(4));
     let unused = |seconds: i64| {
         let unused_since = Some(jiff::Timestamp::from_second(seconds).unwrap());
-        let page = fixture.store().list(&Filter { unused_since, ..Filter::default() }).unwrap();
+        let page = fixture.store().catalog().list(&Filter { unused_since, ..Filter::default() }).unwrap();
         page.entries.iter().map(|entry| entry.name.to_string()).collect::<Vec<_>>().join(" ")
     };
     assert_eq!(unused(2_000), "never old");
@@ -115,30 +115,30 @@ fn fixture(tools: &[&str]) -> (StoreFixture, Vec<ToolId>) {
 /// Returns the replacement of a deprecated tool.
 fn instead(fixture: &StoreFixture, tool: &str) -> Option<String> {
     let entry = fixture.find(tool).unwrap();
-    fixture.store().replacement_for(&entry).unwrap().map(|entry| entry.name.to_string())
+    fixture.store().catalog().replacement_for(&entry).unwrap().map(|entry| entry.name.to_string())
 }
 
 #[test]
 fn a_deprecated_tool_names_what_takes_its_place() {
     let (mut fixture, ids) = fixture(&["a", "b", "c", "d"]);
     let [a, b, c, d] = ids[..] else { panic!("there are four") };
-    assert_eq!(fixture.store().deprecate(a, Some(b)).unwrap(), Status::Unverified);
+    assert_eq!(fixture.store().catalog().deprecate(a, Some(b)).unwrap(), Status::Unverified);
     let entry = fixture.find("a").unwrap();
     assert_eq!((entry.status, entry.successor), (Status::Deprecated, Some(b)));
     assert_eq!(instead(&fixture, "a").as_deref(), Some("b"));
     assert_eq!(instead(&fixture, "c"), None);
     // The replacement is the successor's successor, and then the current tool of that name.
-    fixture.store().deprecate(b, Some(c)).unwrap();
+    fixture.store().catalog().deprecate(b, Some(c)).unwrap();
     assert_eq!(instead(&fixture, "a").as_deref(), Some("c"));
     let new = fixture.replace("c", &returns(9));
-    assert_eq!(fixture.store().replacement_for(&fixture.find("a").unwrap()).unwrap().unwrap().id, new);
+    assert_eq!(fixture.store().catalog().replacement_for(&fixture.find("a").unwrap()).unwrap().unwrap().id, new);
     fixture.delete("c").unwrap();
     assert_eq!(instead(&fixture, "a"), None);
     fixture.undelete("c").unwrap();
     // Another successor, and no successor.
-    assert_eq!(fixture.store().deprecate(a, Some(d)).unwrap(), Status::Deprecated);
+    assert_eq!(fixture.store().catalog().deprecate(a, Some(d)).unwrap(), Status::Deprecated);
     assert_eq!(instead(&fixture, "a").as_deref(), Some("d"));
-    fixture.store().deprecate(b, None).unwrap();
+    fixture.store().catalog().deprecate(b, None).unwrap();
     assert_eq!((instead(&fixture, "b"), fixture.find("b").unwrap().successor), (None, None));
     // The successor survives a repair of the index from the readable objects.
     fixture.close();
@@ -148,7 +148,7 @@ fn a_deprecated_tool_names_what_takes_its_place() {
     assert_eq!(fixture.find("a").unwrap().successor, Some(d));
     // A tool that is no longer deprecated has no successor, and has none if it is deprecated again.
     for step in [Status::Unverified, Status::Deprecated] {
-        fixture.store().set_status(a, step).unwrap();
+        fixture.store().catalog().set_status(a, step).unwrap();
         assert_eq!(fixture.find("a").unwrap().successor, None);
     }
     assert_ne!(c, new);
@@ -158,12 +158,12 @@ fn a_deprecated_tool_names_what_takes_its_place() {
 fn what_cannot_take_the_place_of_a_tool_is_refused() {
     let (fixture, ids) = fixture(&["a", "b", "c", "bad", "gone"]);
     let [a, b, c, bad, gone] = ids[..] else { panic!("there are five") };
-    fixture.store().deprecate(a, Some(b)).unwrap();
-    fixture.store().set_status(bad, Status::Quarantined).unwrap();
+    fixture.store().catalog().deprecate(a, Some(b)).unwrap();
+    fixture.store().catalog().set_status(bad, Status::Quarantined).unwrap();
     fixture.delete("gone").unwrap();
     let unknown = sample_tool("other", &returns(7)).id();
     let refused = |tool, successor| {
-        let error = fixture.store().deprecate(tool, successor).unwrap_err();
+        let error = fixture.store().catalog().deprecate(tool, successor).unwrap_err();
         (error.code().as_str(), error.to_string())
     };
     let message = |text: &str| ("successor-invalid", text.to_owned());
@@ -182,12 +182,12 @@ fn what_cannot_take_the_place_of_a_tool_is_refused() {
 #[test]
 fn circles_that_came_about_otherwise_end() {
     let (fixture, ids) = fixture(&["a", "b"]);
-    fixture.store().deprecate(ids[0], Some(ids[1])).unwrap();
+    fixture.store().catalog().deprecate(ids[0], Some(ids[1])).unwrap();
     // The name of the successor refers to the tool itself by now.
     fixture.delete("b").unwrap();
     assert_eq!(instead(&fixture, "a"), None);
     fixture.insert(&sample_tool("b", &returns(5)), OnConflict::Refuse).unwrap();
     let new = fixture.find("b").unwrap().id;
-    fixture.store().deprecate(new, None).unwrap();
+    fixture.store().catalog().deprecate(new, None).unwrap();
     assert_eq!(instead(&fixture, "a").as_deref(), Some("b"));
 }

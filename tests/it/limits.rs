@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use toolcell_host::{
     Budget, CallContext, CallError, CancelToken, FuelScope, ImageKind, Outcome, Params, PartialResultSink,
-    SandboxConfig, Stop, Timers,
+    SandboxOptions, Stop, Timers,
 };
 use toolcell_jail::{Jail, Program};
 
@@ -209,7 +209,7 @@ fn the_manifest_of_a_factory_is_bounded_here_and_in_a_jail() {
     };
     assert_eq!(describing(LIMIT).prepare().unwrap().manifest().as_str().len(), LIMIT);
     assert_eq!(describing(LIMIT + 1).stops(), Stop::OutputTooLarge { limit: LIMIT });
-    let jail = Jail::new(&SandboxConfig { slots: 1, ..SandboxConfig::default() }, Program::Other(binary())).unwrap();
+    let jail = Jail::new(&SandboxOptions { slots: 1, ..SandboxOptions::default() }, Program::Other(binary())).unwrap();
     assert_eq!(returned(&describing(LIMIT).run_in(&jail, "{}")), "1");
     let ended = describing(LIMIT + 1).run_in(&jail, "{}").outcome;
     assert_eq!(ended, Outcome::Stopped(Stop::OutputTooLarge { limit: LIMIT }));

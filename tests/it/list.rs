@@ -14,7 +14,7 @@ fn names(page: &Page) -> Vec<&str> {
 /// Asserts the names that a filter finds, in alphabetical order.
 #[track_caller]
 fn check(fixture: &StoreFixture, filter: Filter, expect: &[&str]) {
-    let page = fixture.store().list(&Filter { order: Order::Name, ..filter }).unwrap();
+    let page = fixture.store().catalog().list(&Filter { order: Order::Name, ..filter }).unwrap();
     assert_eq!(names(&page), expect);
     assert_eq!((page.total, page.next), (expect.len() as u64, None));
 }
@@ -76,7 +76,7 @@ fn scores_and_status_are_compared() {
     check(&fixture, safe(0.7001), &["high"]);
     check(&fixture, safe(0.0), &["high", "low", "middle"]);
     let middle = fixture.find("middle").unwrap().id;
-    fixture.store().set_status(middle, Status::Quarantined).unwrap();
+    fixture.store().catalog().set_status(middle, Status::Quarantined).unwrap();
     check(&fixture, Filter { status: Some(Status::Quarantined), ..Filter::default() }, &["middle"]);
     check(&fixture, Filter { status: Some(Status::Unverified), ..safe(0.5) }, &["high"]);
 }
@@ -90,11 +90,11 @@ fn a_filter_that_is_too_large_is_refused() {
         (Filter { all_tags: many, ..Filter::default() }, "100000 tags to match all of, the limit is 64"),
     ];
     for (filter, message) in filters {
-        let error = fixture.store().list(&filter).unwrap_err();
+        let error = fixture.store().catalog().list(&filter).unwrap_err();
         assert_eq!((error.code().as_str(), error.to_string()), ("filter-invalid", format!("the filter has {message}")));
     }
     let most = Filter { any_tag: (0..64).map(|tag| tag.to_string()).collect(), ..named(&"a".repeat(1 << 20)) };
-    assert_eq!(fixture.store().list(&most).unwrap().total, 0);
+    assert_eq!(fixture.store().catalog().list(&most).unwrap().total, 0);
 }
 
 /// Creates a hundred tools that differ in every sort key, with many ties.
@@ -134,7 +134,7 @@ fn pages_show_each_tool_once_in_every_order() {
         let mut filter = Filter { order, limit: 7, ..Filter::default() };
         let mut shown = Vec::new();
         loop {
-            let page = fixture.store().list(&filter).unwrap();
+            let page = fixture.store().catalog().list(&filter).unwrap();
             assert!(page.total == 100 && page.entries.len() <= 7);
             shown.extend(page.entries.into_iter().map(|entry| (key(order, &entry), entry.name)));
             let Some(next) = page.next else { break };
@@ -156,7 +156,7 @@ fn pages_hold_while_tools_come_and_go() {
         let mut shown: Vec<String> = Vec::new();
         let mut gone = BTreeSet::new();
         for number in 0_u64.. {
-            let page = fixture.store().list(&filter).unwrap();
+            let page = fixture.store().catalog().list(&filter).unwrap();
             shown.extend(page.entries.iter().map(|entry| entry.name.to_string()));
             // The cursor refers to the last entry of the page.
             let last = page.entries.last().unwrap().name.to_string();
@@ -183,9 +183,9 @@ fn pages_hold_while_tools_come_and_go() {
 #[test]
 fn a_cursor_is_of_one_list_only() {
     let fixture = hundred();
-    let next = |order| fixture.store().list(&Filter { order, ..Filter::default() }).unwrap().next;
+    let next = |order| fixture.store().catalog().list(&Filter { order, ..Filter::default() }).unwrap().next;
     let after = next(Order::Usage);
-    let error = fixture.store().list(&Filter { order: Order::Name, after, ..Filter::default() }).unwrap_err();
+    let error = fixture.store().catalog().list(&Filter { order: Order::Name, after, ..Filter::default() }).unwrap_err();
     assert_eq!(error.code(), "cursor-invalid");
     let long = format!("usage.1.{}", "9".repeat(100));
     for garbage in
@@ -197,8 +197,8 @@ fn a_cursor_is_of_one_list_only() {
     for forged in ["name.1.'; DROP TABLE tool", "name.-1.", "usage.9223372036854775807.-9223372036854775808"] {
         let after = Some(Cursor::parse(forged).unwrap());
         let order = if forged.starts_with('n') { Order::Name } else { Order::Usage };
-        fixture.store().list(&Filter { order, after, ..Filter::default() }).unwrap();
+        fixture.store().catalog().list(&Filter { order, after, ..Filter::default() }).unwrap();
     }
-    let whole = fixture.store().list(&Filter { limit: usize::MAX, ..Filter::default() }).unwrap();
+    let whole = fixture.store().catalog().list(&Filter { limit: usize::MAX, ..Filter::default() }).unwrap();
     assert_eq!((whole.entries.len(), whole.total, whole.next), (100, 100, None));
 }

@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use toolcell_host::{
-    Budget, CallContext, CallError, CancelToken, OnOverload, Outcome, Params, PrepareResult, Sandbox, SandboxConfig,
-    Script, Stop,
+    Budget, CallContext, CallError, CancelToken, OnOverload, Outcome, Params, PrepareResult, Sandbox, SandboxOptions,
+    ScriptSource, Stop,
 };
 
 use crate::fixtures::sandbox::{SandboxFixture, returned};
@@ -30,9 +30,9 @@ fn calls_from_many_threads_do_not_see_each_other() {
 
 #[test]
 fn a_full_sandbox_waits_or_says_so() {
-    let sandbox = Sandbox::new(&SandboxConfig { slots: 1, ..SandboxConfig::default() }).unwrap();
+    let sandbox = Sandbox::new(&SandboxOptions { slots: 1, ..SandboxOptions::default() }).unwrap();
     let budget = Budget { fuel: 1_000_000_000_000, ..Budget::default() };
-    let script = Script {
+    let script = ScriptSource {
         name: "t.js",
         source: "const execute = ({ ms }) => { const end = Date.now() + ms; while (Date.now() < end); return ms }",
     };
@@ -57,9 +57,9 @@ fn a_full_sandbox_waits_or_says_so() {
 
 #[test]
 fn a_call_that_is_cancelled_while_it_waits_was_cancelled_and_not_refused() {
-    let sandbox = Sandbox::new(&SandboxConfig { slots: 1, ..SandboxConfig::default() }).unwrap();
+    let sandbox = Sandbox::new(&SandboxOptions { slots: 1, ..SandboxOptions::default() }).unwrap();
     let budget = Budget { fuel: 1_000_000_000_000, deadline: Duration::from_mins(1), ..Budget::default() };
-    let script = Script { name: "t.js", source: "const execute = ({ ends }) => { while (!ends); }" };
+    let script = ScriptSource { name: "t.js", source: "const execute = ({ ends }) => { while (!ends); }" };
     let PrepareResult::Ready(prepared) = sandbox.prepare(&script, &budget, &CallContext::default()).unwrap() else {
         panic!("the script loads")
     };
@@ -92,7 +92,7 @@ fn a_call_that_is_cancelled_while_it_waits_was_cancelled_and_not_refused() {
 
 #[test]
 fn a_sandbox_without_slots_is_refused() {
-    let error = Sandbox::new(&SandboxConfig { slots: 0, ..SandboxConfig::default() }).err().unwrap();
+    let error = Sandbox::new(&SandboxOptions { slots: 0, ..SandboxOptions::default() }).err().unwrap();
     assert_eq!(error.code(), "limit-invalid");
 }
 

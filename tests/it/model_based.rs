@@ -91,7 +91,7 @@ fn assert_agrees(fixture: &StoreFixture, model: &NameModel, name: usize) {
 fn assert_all_agree(fixture: &StoreFixture, model: &NameModel) {
     for (name, history) in model.histories.iter().enumerate() {
         assert_agrees(fixture, model, name);
-        let past = fixture.store().history(&crate::fixtures::store::name(NAMES[name])).unwrap();
+        let past = fixture.store().catalog().history(&crate::fixtures::store::name(NAMES[name])).unwrap();
         assert!(past.iter().zip(1..).all(|(past, number)| past.number == number));
         let known = history.iter().map(|past| match past {
             ModelVersion::Leads(source) => (sample_tool(NAMES[name], &returns(*source)).id(), false),

@@ -214,7 +214,7 @@ impl ToolboxFixture {
     /// Returns the record of the run that an audit line is about, if any.
     pub(crate) fn record(&self, line: &AuditLine) -> Option<RunRecord> {
         let run = line.details.get("run")?.as_str().unwrap().parse().unwrap();
-        let record = self.store().record_of_run(run).unwrap().unwrap();
+        let record = self.store().runs().record_of_run(run).unwrap().unwrap();
         Some(serde_json::from_slice(&record.body).unwrap())
     }
 }

@@ -71,7 +71,7 @@ fn the_order_of_arrival_outlasts_the_index() {
     fixture.replace("c", &returns(2));
     let listed = |fixture: &StoreFixture| {
         let filter = Filter { order: Order::Created, ..Filter::default() };
-        let page = fixture.store().list(&filter).unwrap();
+        let page = fixture.store().catalog().list(&filter).unwrap();
         page.entries.iter().map(|entry| (entry.name.to_string(), entry.created_at)).collect::<Vec<_>>()
     };
     let before = listed(&fixture);
@@ -127,7 +127,7 @@ fn a_bit_that_flips_in_the_index_leads_no_name_elsewhere() {
         assert!(flipped.check().problems.is_empty(), "byte {at}");
         flipped.reopen();
         assert_eq!(sources(&flipped), before, "byte {at}, {bit}");
-        assert_eq!(flipped.store().list(&Filter::default()).unwrap().total, 3, "byte {at}");
+        assert_eq!(flipped.store().catalog().list(&Filter::default()).unwrap().total, 3, "byte {at}");
     }
 }
 
@@ -171,9 +171,9 @@ fn what_the_index_says_about_a_tool_is_what_its_objects_say() {
 /// Returns what only the index knows about `hit`.
 fn known(fixture: &StoreFixture) -> (Status, u64, u64, Option<jiff::Timestamp>, Vec<blake3::Hash>, usize) {
     let entry = fixture.find("hit").unwrap();
-    let usage = fixture.store().usage(&entry).unwrap();
-    let records = fixture.store().records(entry.id, 10).unwrap();
-    let approvals = fixture.store().approvals(entry.id).unwrap().len();
+    let usage = fixture.store().runs().usage(&entry).unwrap();
+    let records = fixture.store().runs().records(entry.id, 10).unwrap();
+    let approvals = fixture.store().approvals().for_tool(entry.id).unwrap().len();
     (entry.status, usage.runs, usage.fuel.p50, usage.last_used_at, records, approvals)
 }
 
@@ -183,13 +183,15 @@ fn shelf_with_knowledge() -> StoreFixture {
     fixture.reopen();
     let hit = fixture.find("hit").unwrap().id;
     let (at, grants) = (fixture.now(), json!(["net"]));
-    fixture.store().set_status(hit, Status::Pending).unwrap();
+    fixture.store().catalog().set_status(hit, Status::Pending).unwrap();
     fixture
         .store()
+        .approvals()
         .set_decision(&Approval { tool: hit, grants, decision: Decision::Approved, by: "me".to_owned(), at })
         .unwrap();
     fixture
         .store()
+        .runs()
         .insert_record(&Record { kind: "run".to_owned(), tool: Some(hit), at, body: b"{}".to_vec() })
         .unwrap();
     fixture.close();
@@ -229,7 +231,7 @@ fn shelf_with_a_refusal() -> (StoreFixture, Vec<u8>) {
     let decide = |tool: &str, decision: Decision| {
         let (tool, at) = (fixture.find(tool).unwrap().id, fixture.now());
         let by = "a careful person".to_owned();
-        fixture.store().set_decision(&Approval { tool, grants: json!(["net"]), decision, by, at }).unwrap();
+        fixture.store().approvals().set_decision(&Approval { tool, grants: json!(["net"]), decision, by, at }).unwrap();
     };
     decide("hit", Decision::Refused);
     decide("other", Decision::Approved);
@@ -259,12 +261,13 @@ fn refusals_outlast_a_damaged_index_and_approvals_do_not() {
         overwrite(&damaged.path().join("index.sqlite"), &bytes);
         assert!(damaged.repair().is_healthy());
         damaged.reopen();
-        let decided = |tool: &str| damaged.store().decision(damaged.find(tool).unwrap().id, &json!(["net"])).unwrap();
+        let decided =
+            |tool: &str| damaged.store().approvals().decision(damaged.find(tool).unwrap().id, &json!(["net"])).unwrap();
         assert_eq!((decided("hit"), decided("other")), (Some(Decision::Refused), None), "{texts_are_damaged}");
-        let expected = damaged.store().approvals(damaged.find("hit").unwrap().id).unwrap();
+        let expected = damaged.store().approvals().for_tool(damaged.find("hit").unwrap().id).unwrap();
         let by = if texts_are_damaged { "repair" } else { "a careful person" };
         assert_eq!(expected.iter().map(|one| one.by.as_str()).collect::<Vec<_>>(), [by]);
-        assert_eq!(damaged.store().decisions(10).unwrap().len(), 1);
+        assert_eq!(damaged.store().approvals().decisions(10).unwrap().len(), 1);
     }
 }
 
@@ -289,7 +292,8 @@ fn refusals_outlast_an_index_that_is_gone_and_approvals_do_not() {
     let mended = health.problems[0].mended.as_deref().unwrap();
     assert!(health.is_healthy() && mended.ends_with("without approvals; 1 refusal was kept"), "{mended}");
     fixture.reopen();
-    let decided = |tool: &str| fixture.store().decision(fixture.find(tool).unwrap().id, &json!(["net"])).unwrap();
+    let decided =
+        |tool: &str| fixture.store().approvals().decision(fixture.find(tool).unwrap().id, &json!(["net"])).unwrap();
     assert_eq!((decided("hit"), decided("other")), (Some(Decision::Refused), None));
 }
 
@@ -346,7 +350,7 @@ fn what_an_older_copy_of_the_index_does_not_know_is_told_and_taken_in_where_it_i
     let (mut fixture, before) = with_an_older_index();
     fixture.reopen();
     assert_eq!(fixture.find("new").unwrap_err().code(), "tool-not-found");
-    let collected = fixture.store().collect(fixture.now(), fixture.now(), GcMode::Execute).unwrap();
+    let collected = fixture.store().maintenance().collect(fixture.now(), fixture.now(), GcMode::Execute).unwrap();
     assert_eq!(collected.objects, 0, "what is young stays, whatever the index knows");
     let health = fixture.check();
     assert_eq!((health.problems.len(), health.unreferenced, health.unknown_steps), (0, 5, 3));

@@ -26,15 +26,15 @@ fn index(fixture: &StoreFixture) -> usize {
         (entry, made)
     };
     let tools: Vec<(Entry, SearchTerms)> =
-        fixture.store().unindexed(WAY, usize::MAX).unwrap().into_iter().map(made).collect();
-    fixture.store().index_terms(WAY, &tools).unwrap();
+        fixture.store().catalog().unindexed(WAY, usize::MAX).unwrap().into_iter().map(made).collect();
+    fixture.store().catalog().index_terms(WAY, &tools).unwrap();
     tools.len()
 }
 
 /// Searches with one form per word.
 fn found(fixture: &StoreFixture, text: &str) -> Vec<SearchHit> {
     let words: Vec<Vec<String>> = terms(text).into_iter().map(|term| vec![term]).collect();
-    fixture.store().search(&words, 10).unwrap()
+    fixture.store().catalog().search(&words, 10).unwrap()
 }
 
 #[track_caller]
@@ -71,7 +71,7 @@ fn a_word_in_the_name_counts_more_than_one_in_a_tag_and_that_more_than_one_in_th
 fn any_form_of_a_word_will_do() {
     let fixture = fixture(&[("kana", "変換 ~convert"), ("case", "converts ~convert"), ("sum", "adds")]);
     let words = [vec!["変換".to_owned(), "~convert".to_owned()], vec!["adds".to_owned()]];
-    let found = fixture.store().search(&words, 10).unwrap();
+    let found = fixture.store().catalog().search(&words, 10).unwrap();
     let shown: Vec<(&str, bool)> = found.iter().map(|one| (one.entry.name.as_str(), one.coverage > 0.3)).collect();
     assert_eq!((shown.len(), shown[1..].contains(&("case", true))), (3, true), "{shown:?}");
     // One matching form covers as much as both.
@@ -105,7 +105,7 @@ fn a_term_is_compared_whole_whatever_is_in_it() {
     ];
     let plain = fixture(&[("plain", "a b x y near or convert c name e drop")]);
     for odd in odd {
-        assert_eq!(plain.store().search(&[vec![odd.to_owned()]], 10).unwrap(), [], "{odd}");
+        assert_eq!(plain.store().catalog().search(&[vec![odd.to_owned()]], 10).unwrap(), [], "{odd}");
     }
     for odd in odd.into_iter().filter(|odd| !odd.contains(['\0', ' '])) {
         plain.insert(&sample_tool("odd", &returns(2)).described(odd), OnConflict::Replace).unwrap();
@@ -132,14 +132,15 @@ fn what_is_said_anew_is_found_anew() {
     fixture.insert(&sample_tool("one", &returns(1)).described("third"), OnConflict::Replace).unwrap();
     fixture
         .store()
+        .catalog()
         .index_terms(WAY, &[(old, SearchTerms { description: terms("second"), ..SearchTerms::default() })])
         .unwrap();
     check(&fixture, "second", &[]);
     assert_eq!(index(&fixture), 1);
     // Another version label makes all tools unindexed.
-    assert_eq!(fixture.store().unindexed("syllables", 10).unwrap().len(), 2);
-    assert_eq!(fixture.store().unindexed("a", 1).unwrap().len(), 1);
-    assert_eq!(fixture.store().unindexed(WAY, 10).unwrap(), []);
+    assert_eq!(fixture.store().catalog().unindexed("syllables", 10).unwrap().len(), 2);
+    assert_eq!(fixture.store().catalog().unindexed("a", 1).unwrap().len(), 1);
+    assert_eq!(fixture.store().catalog().unindexed(WAY, 10).unwrap(), []);
 }
 
 #[test]
@@ -147,7 +148,7 @@ fn only_what_a_name_leads_to_and_may_run_is_found() {
     let fixture = fixture(&[("gone", "needle"), ("changed", "needle"), ("bad", "needle"), ("good", "needle")]);
     fixture.delete("gone").unwrap();
     fixture.replace("changed", &returns(2));
-    fixture.store().set_status(fixture.find("bad").unwrap().id, Status::Quarantined).unwrap();
+    fixture.store().catalog().set_status(fixture.find("bad").unwrap().id, Status::Quarantined).unwrap();
     index(&fixture);
     check(&fixture, "needle", &["good"]);
     fixture.undelete("gone").unwrap();
@@ -161,7 +162,7 @@ fn who_comes_after_a_tool_that_was_collected_is_not_found_by_its_words() {
     let fixture = fixture(&[("one", "first"), ("gone", "needle")]);
     fixture.delete("gone").unwrap();
     let now = fixture.set_clock(5_000).now();
-    assert_eq!(fixture.store().collect(now, now, GcMode::Execute).unwrap().names.len(), 1);
+    assert_eq!(fixture.store().maintenance().collect(now, now, GcMode::Execute).unwrap().names.len(), 1);
     fixture.insert(&sample_tool("new", &returns(9)).described("thread"), OnConflict::Refuse).unwrap();
     check(&fixture, "needle", &[]);
     index(&fixture);

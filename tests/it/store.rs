@@ -29,8 +29,8 @@ fn a_tool_is_read_back_as_it_was_stored() {
     for called in ["Average-of", "average_OF", &tool.id().to_string(), &tool.id().short()] {
         let entry = fixture.find(called).unwrap();
         assert_eq!((entry.id, entry.name.as_str(), entry.current), (tool.id(), "Average-of", true), "{called}");
-        assert_eq!(fixture.store().spec(&entry).unwrap(), tool.spec);
-        assert_eq!(fixture.store().metadata(&entry).unwrap(), notes);
+        assert_eq!(fixture.store().catalog().spec(&entry).unwrap(), tool.spec);
+        assert_eq!(fixture.store().catalog().metadata(&entry).unwrap(), notes);
         assert_eq!((entry.description.as_str(), entry.tags.as_slice()), ("Tabs\tand\nlines", notes.tags()));
         assert_eq!((entry.scores.safety, entry.scores.quality, entry.confidence), (0.1234, 1.0, 0.1234));
         assert_eq!((entry.created_at.as_second(), entry.last_used_at), (77, None));
@@ -60,7 +60,7 @@ fn the_same_source_is_stored_once() {
     fixture.replace("one", &returns(1));
     assert_eq!(fixture.objects().iter().filter(|path| **path == fixture.source_object(&returns(1))).count(), 1);
     assert_eq!(fixture.objects().len(), 6);
-    let same = fixture.store().find_same_source(&sample_tool("one", &returns(1)).spec).unwrap();
+    let same = fixture.store().catalog().find_same_source(&sample_tool("one", &returns(1)).spec).unwrap();
     assert_eq!(same.iter().map(|entry| entry.id).collect::<Vec<_>>(), [other]);
 }
 
@@ -91,7 +91,7 @@ fn a_name_that_is_taken_stays_with_its_tool() {
     let twin = fixture.replace("Read-All", &returns(2));
     let entry = fixture.find("READ_ALL").unwrap();
     assert_eq!((entry.id, entry.name.as_str()), (twin, "Read-All"));
-    let old = fixture.store().find_any(&IdPrefix::parse(&id.short()).unwrap()).unwrap();
+    let old = fixture.store().catalog().find_any(&IdPrefix::parse(&id.short()).unwrap()).unwrap();
     assert_eq!((old.name.as_str(), old.current), ("read_all", false));
     assert_eq!(fixture.find(&id.short()).unwrap_err().code(), "tool-not-found");
     fixture.roll_back("read-all", 1).unwrap();
@@ -169,9 +169,9 @@ fn a_name_goes_back_to_each_version_that_it_led_to() {
     fixture.roll_back("sum", 4).unwrap();
     assert_eq!(fixture.source("sum"), returns(1));
     let events: Vec<&str> =
-        fixture.store().history(&name("SUM")).unwrap().iter().map(|past| past.event.name()).collect();
+        fixture.store().catalog().history(&name("SUM")).unwrap().iter().map(|past| past.event.name()).collect();
     assert_eq!(events, ["created", "replaced", "deleted", "rolled-back", "rolled-back", "rolled-back"]);
-    assert!(fixture.store().history(&name("never")).unwrap().is_empty());
+    assert!(fixture.store().catalog().history(&name("never")).unwrap().is_empty());
 }
 
 #[test]
@@ -241,6 +241,6 @@ fn a_prefix_that_fits_two_tools_names_both() {
 
     // Once the other tool is deleted, the prefix is unambiguous.
     fixture.delete(&one).unwrap();
-    assert_eq!(fixture.store().find(&reference(prefix)).unwrap().name.as_str(), other);
+    assert_eq!(fixture.store().catalog().find(&reference(prefix)).unwrap().name.as_str(), other);
     assert_eq!(code(fixture.undelete(prefix)), "id-ambiguous");
 }

@@ -39,7 +39,7 @@ impl RunEnd {
     /// # Errors
     /// Those of the disk.
     pub fn all(store: &Store, tool: ToolId) -> Result<(Vec<Self>, Vec<Self>), Fault> {
-        let records = store.records_of_kind(tool, RUN_KIND, usize::MAX)?;
+        let records = store.runs().records_of_kind(tool, RUN_KIND, usize::MAX)?;
         let mut kept: Vec<Self> =
             records.iter().map(|(_, record)| serde_json::from_slice(&record.body).unwrap()).collect();
         let lines = store.audit().query(AuditFilter::default(), AuditOrder::OldestFirst)?;
@@ -58,7 +58,7 @@ impl RunEnd {
 
 pub(crate) fn start(store: &Store, entry: &Entry, at: i64) -> Result<ActiveRun, Fault> {
     let noted = StartedRun { at, tool: entry.id.to_string() };
-    store.start_run(|_| serde_json::to_vec(&noted).unwrap())
+    store.runs().start(|_| serde_json::to_vec(&noted).unwrap())
 }
 
 /// Finishes a run with an outcome. The payload identifies the order.
@@ -72,12 +72,12 @@ pub(crate) fn finish(store: &Store, begun: ActiveRun, noted: &StartedRun, outcom
     let attempt = AuditEvent { tool: Some(tool), result, ..AuditEvent::new(Action::RunDynamicTool, at) };
     let failure = code.map(str::to_owned);
     let usage = UsageEvent { tool, at, failure, fuel: 1_000, duration: Duration::from_millis(20), tokens_saved: None };
-    store.finish_run(begun, FinishedRun { usage: Some(usage), record, audit_event: attempt }).map(|_| ())
+    store.runs().finish(begun, FinishedRun { usage: Some(usage), record, audit_event: attempt }).map(|_| ())
 }
 
 /// Closes interrupted runs, with their known outcome if a record or a line has it.
 pub(crate) fn close_interrupted(store: &Store) -> Result<(), RecordError> {
-    for interrupted in store.interrupted_runs()? {
+    for interrupted in store.runs().interrupted()? {
         let mut noted: StartedRun = serde_json::from_slice(&interrupted.payload).unwrap();
         let kept = interrupted.record.map(|kept| serde_json::from_slice::<RunEnd>(&kept.body).unwrap());
         let ended = kept.or_else(|| interrupted.audit_line.as_ref().map(RunEnd::from_line));

@@ -95,7 +95,7 @@ impl StoreState {
         let mut ids: BTreeSet<ToolId> = listed.iter().map(|entry| entry.id).collect();
         for name in names {
             let name = ToolName::parse(name).unwrap();
-            let history = asked!(store.history(&name));
+            let history = asked!(store.catalog().history(&name));
             for (index, past) in history.iter().enumerate() {
                 assert_eq!(past.number, index as u64 + 1, "the history of {name} has a gap");
                 ids.insert(past.id);
@@ -110,9 +110,13 @@ impl StoreState {
             }
         }
         for id in ids {
-            let entry = asked!(store.find_any(&IdPrefix::parse(&id.to_string()).unwrap()));
+            let entry = asked!(store.catalog().find_any(&IdPrefix::parse(&id.to_string()).unwrap()));
             if entry.current {
-                assert_eq!(asked!(store.find(&ToolRef::Name(entry.name.clone()))), entry, "by name and by identifier");
+                assert_eq!(
+                    asked!(store.catalog().find(&ToolRef::Name(entry.name.clone()))),
+                    entry,
+                    "by name and by identifier"
+                );
                 assert!(listed.contains(&entry), "{entry:?} is found and not listed");
             }
             state.tools.insert(id.to_string(), tool(store, &entry)?);
@@ -150,7 +154,7 @@ fn listed(store: &Store) -> Result<Vec<Entry>, ReadFailure> {
     let mut filter = Filter { limit: PAGE_LIMIT, ..Filter::default() };
     let mut listed = Vec::new();
     loop {
-        let page = asked!(store.list(&filter));
+        let page = asked!(store.catalog().list(&filter));
         listed.extend(page.entries);
         if page.next.is_none() {
             assert_eq!(page.total, listed.len() as u64, "as many are listed as are counted");
@@ -161,19 +165,19 @@ fn listed(store: &Store) -> Result<Vec<Entry>, ReadFailure> {
 }
 
 fn tool(store: &Store, entry: &Entry) -> Result<ToolState, ReadFailure> {
-    let spec = asked!(store.spec(entry));
-    let notes = asked!(store.metadata(entry));
-    let usage = asked!(store.usage(entry));
+    let spec = asked!(store.catalog().spec(entry));
+    let notes = asked!(store.catalog().metadata(entry));
+    let usage = asked!(store.runs().usage(entry));
     assert_eq!((spec.id(), spec.name()), (entry.id, &entry.name), "what is read is what was asked for");
     assert_eq!(notes.description(), entry.description, "the object and the index say the same");
     assert_eq!(notes.tags(), entry.tags, "the object and the index say the same");
     let mut records = Vec::new();
-    for hash in asked!(store.records(entry.id, usize::MAX)) {
-        let record = asked!(store.record(hash)).unwrap();
+    for hash in asked!(store.runs().records(entry.id, usize::MAX)) {
+        let record = asked!(store.runs().record(hash)).unwrap();
         assert_eq!(record.tool, Some(entry.id));
         records.push(String::from_utf8(record.body).unwrap());
     }
-    let approvals = asked!(store.approvals(entry.id)).into_iter().map(|approval| {
+    let approvals = asked!(store.approvals().for_tool(entry.id)).into_iter().map(|approval| {
         let said =
             RecordedDecision { approved: approval.decision == Decision::Approved, at: approval.at.as_millisecond() };
         (approval.grants.to_string(), said)

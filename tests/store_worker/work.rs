@@ -102,21 +102,23 @@ work_errors!(
 
 fn work(store: &Store, begun: &mut Vec<ActiveRun>, order: &StoreOrder) -> Result<StoreReply, WorkError> {
     let at = Timestamp::from_millisecond(order.at).unwrap();
-    let found = |name: &String| store.find(&reference(name));
+    let found = |name: &String| store.catalog().find(&reference(name));
     match &order.verb {
         StoreAction::Put(sample) => put(store, sample, at, OnConflict::Refuse)?,
         StoreAction::Replace(sample) => put(store, sample, at, OnConflict::Replace)?,
-        StoreAction::Delete(name) => drop(store.delete(&reference(name), at)?),
-        StoreAction::Undelete(name) => drop(store.undelete(&reference(name), at)?),
-        StoreAction::RollBack(name, number) => drop(store.roll_back(&ToolName::parse(name).unwrap(), *number, at)?),
+        StoreAction::Delete(name) => drop(store.catalog().delete(&reference(name), at)?),
+        StoreAction::Undelete(name) => drop(store.catalog().undelete(&reference(name), at)?),
+        StoreAction::RollBack(name, number) => {
+            drop(store.catalog().roll_back(&ToolName::parse(name).unwrap(), *number, at)?);
+        }
         StoreAction::Use(name, failure) => run(store, &found(name)?, failure.clone(), at)?,
-        StoreAction::Become(name, status) => drop::<Status>(store.set_status(found(name)?.id, *status)?),
+        StoreAction::Become(name, status) => drop::<Status>(store.catalog().set_status(found(name)?.id, *status)?),
         StoreAction::Approve(name, grants) => decide(store, &found(name)?, grants, Decision::Approved, at)?,
         StoreAction::Refuse(name, grants) => decide(store, &found(name)?, grants, Decision::Refused, at)?,
-        StoreAction::Revoke(name) => drop::<usize>(store.revoke(found(name)?.id)?),
+        StoreAction::Revoke(name) => drop::<usize>(store.approvals().revoke(found(name)?.id)?),
         StoreAction::Record(name, body) => {
             let (tool, body) = (found(name)?.id, body.clone().into_bytes());
-            store.insert_record(&Record { kind: "run".to_owned(), tool: Some(tool), at, body })?;
+            store.runs().insert_record(&Record { kind: "run".to_owned(), tool: Some(tool), at, body })?;
         }
         StoreAction::Begin(name) => begun.push(runs::start(store, &found(name)?, order.at)?),
         StoreAction::End(name, failure) => {
@@ -141,20 +143,28 @@ fn reference(name: &str) -> ToolRef {
 
 fn put(store: &Store, sample: &SampleTool, at: Timestamp, when_taken: OnConflict) -> Result<(), HistoryError> {
     let (spec, notes) = (sample.spec(), sample.notes());
-    let step =
-        store.insert(&NewTool { spec: &spec, metadata: &notes, scores: SampleTool::scores(), at }, when_taken)?;
+    let step = store
+        .catalog()
+        .insert(&NewTool { spec: &spec, metadata: &notes, scores: SampleTool::scores(), at }, when_taken)?;
     assert_eq!((step.id, &step.name), (spec.id(), spec.name()));
     Ok(())
 }
 
 fn run(store: &Store, entry: &Entry, failure: Option<String>, at: Timestamp) -> Result<(), WorkError> {
     let duration = Duration::from_millis(20);
-    Ok(store.record_usage(UsageEvent { tool: entry.id, at, failure, fuel: 1_000, duration, tokens_saved: None })?)
+    Ok(store.runs().record_usage(UsageEvent {
+        tool: entry.id,
+        at,
+        failure,
+        fuel: 1_000,
+        duration,
+        tokens_saved: None,
+    })?)
 }
 
 fn decide(store: &Store, entry: &Entry, grants: &str, decision: Decision, at: Timestamp) -> Result<(), WorkError> {
     let grants = serde_json::Value::String(grants.to_owned());
-    match store.set_decision(&Approval { tool: entry.id, grants, decision, by: "clerk".to_owned(), at })? {
+    match store.approvals().set_decision(&Approval { tool: entry.id, grants, decision, by: "clerk".to_owned(), at })? {
         DecisionOutcome::Stored => Ok(()),
         DecisionOutcome::ToolGone => Err(FindError::Unknown(entry.name.to_string()).into()),
     }

@@ -11,13 +11,13 @@ use std::time::{Duration, Instant};
 use toolcell_host::{
     AcquireError, Backend, Budget, CallContext, CallDeadline, CallError, CallLimiter, CallStatus, ENGINE_VERSION,
     GUEST_DIGEST, ImageKind, Interruption, Json, MAX_NESTED_CALLS, Params, PrepareResult, PreparedScript, Report,
-    ResumeError, SandboxConfig, Script, StartError, Stop, SuspendedCall,
+    ResumeError, SandboxOptions, ScriptSource, StartError, Stop, SuspendedCall,
 };
 
 use crate::channel::{ChannelError, WaitMode};
 use crate::confine::Confinement;
 use crate::messages::{
-    self, Hello, HostMessage, LoadMode, MAX_HELLO_BYTES, ScriptSource, SuspendPolicy, VERSION, WorkerMessage,
+    self, Hello, HostMessage, LoadMode, MAX_HELLO_BYTES, ScriptFrame, SuspendPolicy, VERSION, WorkerMessage,
     image_index,
 };
 use crate::session::{CallReply, WorkerLost, WorkerSession, protocol_violation};
@@ -57,8 +57,8 @@ pub struct JailedScript {
 }
 
 impl JailedScript {
-    fn source(&self) -> ScriptSource<'_> {
-        ScriptSource { name: &self.name, source: &self.source }
+    fn source(&self) -> ScriptFrame<'_> {
+        ScriptFrame { name: &self.name, source: &self.source }
     }
 }
 
@@ -84,7 +84,7 @@ impl Jail {
     /// # Errors
     /// `no-worker` if no worker starts or it cannot confine itself, `limit-invalid` for a jail
     /// without slots.
-    pub fn new(config: &SandboxConfig, program: Program) -> Result<Self, StartError> {
+    pub fn new(config: &SandboxOptions, program: Program) -> Result<Self, StartError> {
         if config.slots == 0 {
             return Err(StartError::NoSlots);
         }
@@ -153,11 +153,11 @@ impl Jail {
     /// as a [`PrepareResult`].
     pub fn prepare(
         &self,
-        script: &Script<'_>,
+        script: &ScriptSource<'_>,
         budget: &Budget,
         run: &CallContext<'_>,
     ) -> Result<PrepareResult<JailedScript>, CallError> {
-        let source = ScriptSource { name: script.name, source: script.source };
+        let source = ScriptFrame { name: script.name, source: script.source };
         let id = self.next_script_id.fetch_add(1, Ordering::Relaxed);
         let came =
             self.with_worker(budget, run, Report::not_started, |exchange| exchange.prepare(id, source, budget))?;
@@ -247,10 +247,10 @@ impl Jail {
     pub fn resume(
         &self,
         suspended: &SuspendedCall,
-        script: &Script<'_>,
+        script: &ScriptSource<'_>,
         run: &CallContext<'_>,
     ) -> Result<CallStatus, ResumeError> {
-        let source = ScriptSource { name: script.name, source: script.source };
+        let source = ScriptFrame { name: script.name, source: script.source };
         let run = CallContext { time_limit: Some(suspended.time_left()), ..*run };
         let lost = |stop, started| suspended.stopped_report(stop, started);
         let came = self.with_worker(suspended.budget(), &run, lost, |exchange| exchange.resume(suspended, source))?;
@@ -338,7 +338,7 @@ impl Backend for Jail {
 
     fn prepare(
         &self,
-        script: &Script<'_>,
+        script: &ScriptSource<'_>,
         budget: &Budget,
         run: &CallContext<'_>,
     ) -> Result<PrepareResult<JailedScript>, CallError> {
@@ -368,7 +368,7 @@ impl Backend for Jail {
     fn resume(
         &self,
         suspended: &SuspendedCall,
-        script: &Script<'_>,
+        script: &ScriptSource<'_>,
         run: &CallContext<'_>,
     ) -> Result<CallStatus, ResumeError> {
         self.resume(suspended, script, run)

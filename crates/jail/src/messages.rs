@@ -43,7 +43,7 @@ pub(crate) enum HostMessage<'a> {
     Prepare {
         id: u64,
         #[serde(borrow)]
-        script: ScriptSource<'a>,
+        script: ScriptFrame<'a>,
         #[serde(borrow)]
         context: WireContext<'a>,
     },
@@ -51,7 +51,7 @@ pub(crate) enum HostMessage<'a> {
     CacheScript {
         id: u64,
         #[serde(borrow)]
-        script: ScriptSource<'a>,
+        script: ScriptFrame<'a>,
     },
     /// Call a cached script.
     Call {
@@ -66,7 +66,7 @@ pub(crate) enum HostMessage<'a> {
         #[serde(with = "serde_bytes")]
         suspended: &'a [u8],
         #[serde(borrow)]
-        script: ScriptSource<'a>,
+        script: ScriptFrame<'a>,
         #[serde(borrow)]
         context: WireContext<'a>,
     },
@@ -80,7 +80,7 @@ pub(crate) enum HostMessage<'a> {
 
 /// A script with its name.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-pub(crate) struct ScriptSource<'a> {
+pub(crate) struct ScriptFrame<'a> {
     pub(crate) name: &'a str,
     pub(crate) source: &'a str,
 }

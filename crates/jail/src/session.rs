@@ -15,7 +15,7 @@ use toolcell_host::{
 
 use crate::channel::{Channel, ChannelError, WaitMode};
 use crate::messages::{
-    HostMessage, LoadMode, ScriptSource, StartedCalls, SuspendPolicy, WaitDone, WireContext, WorkerMessage,
+    HostMessage, LoadMode, ScriptFrame, StartedCalls, SuspendPolicy, WaitDone, WireContext, WorkerMessage,
 };
 use crate::worker::Worker;
 
@@ -130,7 +130,7 @@ impl<'a, 'r> WorkerSession<'a, 'r> {
     pub(crate) fn prepare(
         &mut self,
         id: u64,
-        script: ScriptSource<'_>,
+        script: ScriptFrame<'_>,
         budget: &Budget,
     ) -> Result<CallReply, WorkerLost> {
         let terms = WireContext { budget: *budget, ..self.wire_context() };
@@ -147,7 +147,7 @@ impl<'a, 'r> WorkerSession<'a, 'r> {
     }
 
     /// Lets the worker cache a script without evaluating it.
-    pub(crate) fn cache_script(&mut self, id: u64, script: ScriptSource<'_>) -> Result<(), WorkerLost> {
+    pub(crate) fn cache_script(&mut self, id: u64, script: ScriptFrame<'_>) -> Result<(), WorkerLost> {
         self.send(&HostMessage::CacheScript { id, script })
     }
 
@@ -175,7 +175,7 @@ impl<'a, 'r> WorkerSession<'a, 'r> {
     pub(crate) fn resume(
         &mut self,
         suspended: &SuspendedCall,
-        script: ScriptSource<'_>,
+        script: ScriptFrame<'_>,
     ) -> Result<CallReply, WorkerLost> {
         self.suspend_policy = Some(SuspendPolicy::Allowed);
         self.elapsed_before = suspended.elapsed();

@@ -12,14 +12,14 @@ use std::sync::Arc;
 use rustix::process::Signal;
 use toolcell_host::{
     CallError, CallStatus, ENGINE_VERSION, GUEST_DIGEST, Params, PrepareResult, Prepared, ResumeError, Sandbox,
-    SandboxConfig, Script,
+    SandboxOptions, ScriptSource,
 };
 
 use crate::channel::{Channel, WaitMode};
 use crate::confine::confine;
 use crate::host_link::{HostLink, exit_process};
 use crate::messages::{
-    Hello, HostMessage, LoadMode, MAX_HELLO_BYTES, ScriptSource, SuspendPolicy, VERSION, WORKER_ARG, WireContext,
+    Hello, HostMessage, LoadMode, MAX_HELLO_BYTES, ScriptFrame, SuspendPolicy, VERSION, WORKER_ARG, WireContext,
     WorkerMessage, image_at, image_index,
 };
 use crate::proxy::{ProxyContext, call_context};
@@ -94,7 +94,7 @@ fn initialize(version: u32, images: &[u8], pipe: RawFd) -> Result<(Hello, Sandbo
         return Err(format!("the host speaks version {version} of the jail's protocol, the worker speaks {VERSION}"));
     }
     let images = images.iter().filter_map(|place| image_at(*place)).collect();
-    let sandbox = Sandbox::single_threaded(&SandboxConfig { images, slots: 1 }).map_err(|error| error.to_string())?;
+    let sandbox = Sandbox::single_threaded(&SandboxOptions { images, slots: 1 }).map_err(|error| error.to_string())?;
     let walls = confine(pipe).map_err(|error| format!("it cannot confine itself: {error}"))?;
     let passed_over = sandbox.rejected_images().iter();
     let hello = Hello {
@@ -130,7 +130,7 @@ impl WorkerServer {
                 Ok(HostMessage::CacheScript { id, script }) => {
                     self.cache_script(
                         id,
-                        Prepared::without_snapshot(&Script { name: script.name, source: script.source }),
+                        Prepared::without_snapshot(&ScriptSource { name: script.name, source: script.source }),
                     );
                     continue;
                 }
@@ -148,9 +148,9 @@ impl WorkerServer {
         }
     }
 
-    fn prepare(&mut self, id: u64, script: &ScriptSource<'_>, terms: &WireContext<'_>) -> WorkerMessage {
+    fn prepare(&mut self, id: u64, script: &ScriptFrame<'_>, terms: &WireContext<'_>) -> WorkerMessage {
         let granted = ProxyContext::new(&self.link, terms);
-        let script = Script { name: script.name, source: script.source };
+        let script = ScriptSource { name: script.name, source: script.source };
         match self.sandbox.prepare(&script, &terms.budget, &call_context(&granted, terms)) {
             Ok(PrepareResult::Ready(prepared)) => {
                 let form = if prepared.is_snapshot() { LoadMode::Snapshot } else { LoadMode::WithoutSnapshot };
@@ -191,9 +191,9 @@ impl WorkerServer {
         called.map_or_else(call_failed, status_message)
     }
 
-    fn resume(&self, suspended: &[u8], script: &ScriptSource<'_>, terms: &WireContext<'_>) -> WorkerMessage {
+    fn resume(&self, suspended: &[u8], script: &ScriptFrame<'_>, terms: &WireContext<'_>) -> WorkerMessage {
         let granted = ProxyContext::new(&self.link, terms);
-        let script = Script { name: script.name, source: script.source };
+        let script = ScriptSource { name: script.name, source: script.source };
         let woken = toolcell_host::SuspendedCall::from_bytes(suspended)
             .and_then(|suspended| self.sandbox.resume(&suspended, &script, &call_context(&granted, terms)));
         match woken {

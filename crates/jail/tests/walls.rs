@@ -12,7 +12,7 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Command, ExitCode};
 
 use nix::sys::signal::Signal;
-use toolcell_host::{Budget, CallContext, Outcome, Params, PrepareResult, SandboxConfig, Script};
+use toolcell_host::{Budget, CallContext, Outcome, Params, PrepareResult, SandboxOptions, ScriptSource};
 use toolcell_jail::{Jail, Program, confine, serve_if_worker};
 
 /// A thing to try, and whether it is still there after that.
@@ -87,9 +87,9 @@ fn attempt(name: &str) -> ExitCode {
 }
 
 fn a_program_may_be_its_own_worker() {
-    let jail = Jail::new(&SandboxConfig { slots: 1, ..SandboxConfig::default() }, Program::This).unwrap();
+    let jail = Jail::new(&SandboxOptions { slots: 1, ..SandboxOptions::default() }, Program::This).unwrap();
     let (budget, run) = (Budget::default(), CallContext::default());
-    let script = Script { name: "sum.js", source: "const execute = ({ a, b }) => a + b" };
+    let script = ScriptSource { name: "sum.js", source: "const execute = ({ a, b }) => a + b" };
     let PrepareResult::Ready(prepared) = jail.prepare(&script, &budget, &run).unwrap() else { panic!("it loads") };
     let report = jail.call(&prepared, &Params::parse(r#"{"a":1,"b":2}"#).unwrap(), &budget, &run).unwrap();
     assert!(matches!(report.outcome, Outcome::Returned(Some(value)) if value.as_str() == "3"));

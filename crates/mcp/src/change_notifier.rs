@@ -71,5 +71,5 @@ async fn poll(
 }
 
 fn generation(toolbox: &Toolbox) -> Option<Generation> {
-    toolbox.store()?.generation().ok()
+    toolbox.store()?.catalog().generation().ok()
 }

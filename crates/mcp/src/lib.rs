@@ -45,7 +45,7 @@ mod stdio;
 pub mod telemetry;
 
 pub use in_flight::{CallTracker, InFlightCall};
-pub use principal::{NameError, Principal};
+pub use principal::{Principal, PrincipalNameError};
 pub use serve::{serve_http, serve_stdio};
 pub use server::{OpenFailure, OpenToolbox, Server};
 pub use settings::ServerSettings;

@@ -20,7 +20,7 @@ const LOCAL: &str = "local";
 ///
 /// assert_eq!(Principal::parse("ci-runner")?.as_str(), "ci-runner");
 /// assert_eq!(Principal::parse("../etc").unwrap_err().code(), "principal-invalid");
-/// # Ok::<(), toolcell_mcp::NameError>(())
+/// # Ok::<(), toolcell_mcp::PrincipalNameError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Principal(Arc<str>);
@@ -30,19 +30,19 @@ pub struct Principal(Arc<str>);
 #[error("`{}` is not a valid principal name: a lower-case letter, then lower-case letters, digits, `-` or `_`, at most {NAME_LIMIT}", .0.escape_debug())]
 #[coded(no_hint)]
 #[code(PrincipalInvalid)]
-pub struct NameError(String);
+pub struct PrincipalNameError(String);
 
 impl Principal {
     /// Parses a name.
     ///
     /// # Errors
     /// `principal-invalid`
-    pub fn parse(name: &str) -> Result<Self, NameError> {
+    pub fn parse(name: &str) -> Result<Self, PrincipalNameError> {
         let fits = |rest: &str| rest.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_'));
         if name.len() <= NAME_LIMIT && name.starts_with(|first: char| first.is_ascii_lowercase()) && fits(name) {
             return Ok(Self(name.into()));
         }
-        Err(NameError(name.chars().take(NAME_LIMIT).collect()))
+        Err(PrincipalNameError(name.chars().take(NAME_LIMIT).collect()))
     }
 
     /// The principal that needs no authentication: it started the server, or reaches one without

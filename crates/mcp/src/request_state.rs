@@ -128,7 +128,7 @@ impl StateCodec {
         let opened = self.codec(store)?.open_with(state, &bound.0).map_err(|_| RequestStateError::Foreign)?;
         let carried: StateClaims = serde_json::from_slice(&opened).map_err(|_| RequestStateError::Foreign)?;
         let until = Timestamp::from_millisecond(carried.until).map_err(|_| RequestStateError::Foreign)?;
-        match store.consume_nonce(blake3::hash(state.as_bytes()), until, now)? {
+        match store.nonces().consume(blake3::hash(state.as_bytes()), until, now)? {
             NonceUse::Fresh => Ok(carried),
             NonceUse::Replayed => Err(RequestStateError::Replayed),
             NonceUse::Expired => Err(RequestStateError::Expired),

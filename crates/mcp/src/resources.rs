@@ -85,10 +85,13 @@ pub(crate) fn list(toolbox: &Toolbox, cursor: Option<&str>) -> Result<ListResour
     let store = require_store(toolbox)?;
     let after = cursor.map(Cursor::parse).transpose().map_err(|_| ResourceError::Cursor)?;
     let first = after.is_none();
-    let page = store.list(&Filter { after, limit: PAGE_SIZE, ..Filter::default() }).map_err(|error| match error {
-        ListError::Fault(fault) => ResourceError::Fault(fault),
-        _ => ResourceError::Cursor,
-    })?;
+    let page =
+        store.catalog().list(&Filter { after, limit: PAGE_SIZE, ..Filter::default() }).map_err(
+            |error| match error {
+                ListError::Fault(fault) => ResourceError::Fault(fault),
+                _ => ResourceError::Cursor,
+            },
+        )?;
     let audit = Resource::new(AUDIT, "audit")
         .with_description("The last lines of the audit log, newest first")
         .with_mime_type("application/jsonl");
@@ -134,7 +137,7 @@ pub(crate) fn read(toolbox: &Toolbox, uri: &str) -> Result<ReadResourceResult, R
         }
         ["receipts", hash] => {
             let hash = blake3::Hash::from_hex(hash).map_err(|_| unknown())?;
-            let record = require_store(toolbox)?.record(hash)?.ok_or_else(unknown)?;
+            let record = require_store(toolbox)?.runs().record(hash)?.ok_or_else(unknown)?;
             Ok(with_immutable_cache(uncached_text(
                 String::from_utf8_lossy(&record.body).into_owned(),
                 uri,

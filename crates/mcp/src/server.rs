@@ -8,7 +8,6 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::OnceCell;
-use toolcell::store::Store;
 use toolcell::{Toolbox, ToolboxError};
 use toolcell_error::ErrorCode;
 
@@ -85,7 +84,7 @@ impl Server {
             tenants.values().filter_map(|cell| cell.get().cloned()).collect()
         };
         let asked = tenants.iter().filter_map(|tenant| tenant.toolbox.store());
-        let answered = asked.map(Store::generation).collect::<Result<Vec<_>, _>>();
+        let answered = asked.map(|store| store.catalog().generation()).collect::<Result<Vec<_>, _>>();
         answered.map(drop).map_err(|fault| {
             tracing::warn!(code = fault.code().as_str(), "a store does not respond: {fault}");
             format!("a store does not respond ({})", fault.code())

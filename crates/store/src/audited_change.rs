@@ -9,7 +9,9 @@ use toolcell_tool::{Status, ToolId, ToolName, ToolSpec};
 use crate::approvals::{Approval, Approvals, DecisionOutcome};
 use crate::audit::AuditEvent;
 use crate::bundle::{Bundles, Import, ImportError, ImportReport};
-use crate::catalog::{Catalog, DeprecateError, HistoryError, NewTool, OnConflict, StatusError, ToolRef, VersionCommit};
+use crate::catalog::{
+    Catalog, DeprecationError, HistoryError, NewTool, OnConflict, StatusError, ToolRef, VersionCommit,
+};
 use crate::error::Fault;
 use crate::maintenance::{GcReport, Maintenance};
 use crate::version::Scores;
@@ -85,7 +87,7 @@ impl AuditedChange<'_> {
     ///
     /// # Errors
     /// Same as [`Catalog::deprecate`].
-    pub fn deprecate(self, id: ToolId, successor: Option<ToolId>) -> Result<Status, DeprecateError> {
+    pub fn deprecate(self, id: ToolId, successor: Option<ToolId>) -> Result<Status, DeprecationError> {
         self.catalog.deprecate_audited(id, successor, Some(self.event))
     }
 

@@ -18,7 +18,7 @@ mod search;
 pub(crate) mod status;
 
 pub use commit::VersionCommit;
-pub use deprecate::DeprecateError;
+pub use deprecate::DeprecationError;
 pub use error::{FindError, HistoryError};
 pub use history::{HistoryEntry, NewTool, OnConflict};
 pub use list::{Cursor, CursorError, Filter, ListError, Order, PAGE_LIMIT, Page};

@@ -1,4 +1,6 @@
 //! The failures that an acknowledged change survives.
+//!
+//! Invariant: whatever the durability, an acknowledged change survives a crash of the process.
 
 /// Whether acknowledged changes survive a power failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

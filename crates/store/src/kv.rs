@@ -126,13 +126,13 @@ impl<'a> Kv<'a> {
     /// let put = |value: &str| KvWrite::Put { key: "n".to_owned(), value: value.to_owned(), expires_at: None };
     ///
     /// let is_new = KvCheck { key: "n".to_owned(), version: None };
-    /// assert!(store.kv_commit(&space, &[is_new.clone()], &[put("1")], &limits, now)?);
-    /// assert!(!store.kv_commit(&space, &[is_new], &[put("2")], &limits, now)?);
-    /// let seen = store.kv_get(&space, "n", now)?.ok_or("it is there")?;
+    /// assert!(store.kv(&space).commit(&[is_new.clone()], &[put("1")], &limits, now)?);
+    /// assert!(!store.kv(&space).commit(&[is_new], &[put("2")], &limits, now)?);
+    /// let seen = store.kv(&space).get("n", now)?.ok_or("it is there")?;
     /// assert_eq!(seen.value, "1");
     ///
     /// let as_seen = KvCheck { key: "n".to_owned(), version: Some(seen.version) };
-    /// assert!(store.kv_commit(&space, &[as_seen], &[put("2")], &limits, now)?);
+    /// assert!(store.kv(&space).commit(&[as_seen], &[put("2")], &limits, now)?);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn get(&self, key: &str, now: Timestamp) -> Result<Option<KvEntry>, Fault> {

@@ -49,7 +49,7 @@ pub use bundle::{
     SecretKey, Signature, SignatureError, Signer,
 };
 pub use catalog::{
-    Catalog, Cursor, CursorError, DeprecateError, Filter, FindError, HistoryEntry, HistoryError, ListError, NewTool,
+    Catalog, Cursor, CursorError, DeprecationError, Filter, FindError, HistoryEntry, HistoryError, ListError, NewTool,
     OnConflict, Order, PAGE_LIMIT, Page, SearchHit, SearchTerms, StatusError, ToolRef, VersionCommit,
 };
 pub use db::Settings;
@@ -68,7 +68,7 @@ pub use nonces::{NonceUse, Nonces};
 pub use notice::{Notice, emit_notice, set_notice_handler};
 pub use runs::{
     ActiveRun, FinishedRun, InterruptedRun, PAYLOAD_LIMIT, PLAN_KIND, Percentiles, RUN_KIND, Record, RecordError,
-    RunId, RunIdError, Runs, ToolCosts, Usage, UsageEvent,
+    RunId, RunIdError, Runs, ToolCosts, ToolUsage, UsageEvent,
 };
 pub use store::Store;
 pub use suspended::{SUSPENDED_LIMIT, SuspendError, Suspended, SuspendedRow};

@@ -49,9 +49,9 @@ impl<'a> Nonces<'a> {
     /// let store = Store::open(folder.path(), &Settings::default())?;
     /// let (token, now) = (blake3::hash(b"a token"), Timestamp::UNIX_EPOCH);
     /// let until = now + 10.minutes();
-    /// assert_eq!(store.consume_nonce(token, until, now)?, NonceUse::Fresh);
-    /// assert_eq!(store.consume_nonce(token, until, now)?, NonceUse::Replayed);
-    /// assert_eq!(store.consume_nonce(token, until, until)?, NonceUse::Expired);
+    /// assert_eq!(store.nonces().consume(token, until, now)?, NonceUse::Fresh);
+    /// assert_eq!(store.nonces().consume(token, until, now)?, NonceUse::Replayed);
+    /// assert_eq!(store.nonces().consume(token, until, until)?, NonceUse::Expired);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn consume(&self, token: Hash, until: Timestamp, now: Timestamp) -> Result<NonceUse, Fault> {

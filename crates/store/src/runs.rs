@@ -22,7 +22,7 @@ pub use journal::PAYLOAD_LIMIT;
 pub use pending::RecordError;
 pub use records::{PLAN_KIND, RUN_KIND, Record};
 pub use run_id::{RunId, RunIdError};
-pub use usage::{Percentiles, Usage};
+pub use usage::{Percentiles, ToolUsage};
 pub use usage_event::UsageEvent;
 
 use std::sync::atomic::AtomicBool;

@@ -84,10 +84,10 @@ impl<'a> Suspended<'a> {
     ///     binding: "{}".to_owned(),
     ///     blob: b"sealed".to_vec(),
     /// };
-    /// store.save_suspended(&run)?;
-    /// assert_eq!(store.suspended(run.run)?.as_ref(), Some(&run));
-    /// assert!(store.take_suspended(&run)?);
-    /// assert!(!store.take_suspended(&run)?);
+    /// store.suspended().save(&run)?;
+    /// assert_eq!(store.suspended().find(run.run)?.as_ref(), Some(&run));
+    /// assert!(store.suspended().take(&run)?);
+    /// assert!(!store.suspended().take(&run)?);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn save(&self, run: &SuspendedRow) -> Result<(), SuspendError> {

@@ -102,12 +102,13 @@ mod tests {
     use super::*;
     use crate::instance::HostState;
     use crate::{
-        Budget, CallContext, CallDeadline, ImageKind, Outcome, Params, PrepareResult, Sandbox, SandboxConfig, Script,
+        Budget, CallContext, CallDeadline, ImageKind, Outcome, Params, PrepareResult, Sandbox, SandboxOptions,
+        ScriptSource,
     };
 
     #[test]
     fn what_evaluating_scripts_touched_is_given_back_after_some_calls_and_not_before() {
-        let sandbox = Sandbox::new(&SandboxConfig { slots: 1, images: vec![ImageKind::Roomy] });
+        let sandbox = Sandbox::new(&SandboxOptions { slots: 1, images: vec![ImageKind::Roomy] });
         // A machine with little address space has no pool.
         let Ok(sandbox) = sandbox else { return };
         let (budget, run) = (Budget::default(), CallContext::default());
@@ -119,7 +120,7 @@ mod tests {
                 .unwrap_or_else(|error| panic!("{error}"));
             dirty_pages(cell.memory.data(&cell.store), rustix::param::page_size()).map(|pages| pages.len())
         };
-        let prepare = |source| match sandbox.prepare(&Script { name: "tool", source }, &budget, &run) {
+        let prepare = |source| match sandbox.prepare(&ScriptSource { name: "tool", source }, &budget, &run) {
             Ok(PrepareResult::Ready(prepared)) => prepared,
             _ => panic!("it is a tool"),
         };

@@ -6,7 +6,7 @@ use toolcell_json::Params;
 
 use super::Sandbox;
 use crate::call_loop::{MaySuspend, resume_call};
-use crate::context::{CallContext, Script};
+use crate::context::{CallContext, ScriptSource};
 use crate::error::CallError;
 use crate::instance::HostState;
 use crate::limits::Budget;
@@ -41,7 +41,7 @@ impl Sandbox {
     pub fn resume(
         &self,
         suspended: &SuspendedCall,
-        script: &Script<'_>,
+        script: &ScriptSource<'_>,
         run: &CallContext<'_>,
     ) -> Result<CallStatus, ResumeError> {
         let started = Instant::now();

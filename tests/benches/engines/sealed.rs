@@ -1,6 +1,6 @@
 //! A tool in the sandbox: prepared once, with an instance per call.
 
-use toolcell_host::{Budget, CallContext, Outcome, Params, PrepareResult, Prepared, Sandbox, Script};
+use toolcell_host::{Budget, CallContext, Outcome, Params, PrepareResult, Prepared, Sandbox, ScriptSource};
 
 /// A prepared tool with its sandbox.
 pub(crate) struct Sealed<'a> {
@@ -12,7 +12,7 @@ pub(crate) struct Sealed<'a> {
 impl<'a> Sealed<'a> {
     /// Prepares a tool.
     pub(crate) fn new(sandbox: &'a Sandbox, source: &str, budget: Budget) -> Self {
-        let script = Script { name: "tool.js", source };
+        let script = ScriptSource { name: "tool.js", source };
         match sandbox.prepare(&script, &budget, &CallContext::default()).unwrap() {
             PrepareResult::Ready(prepared) => Self { sandbox, prepared, budget },
             PrepareResult::Failed(report) => unreachable!("the tool does not load: {:?}", report.outcome),

@@ -6,8 +6,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use toolcell_host::{
-    Budget, CallContext, CancelToken, ImageKind, Outcome, Params, PrepareResult, Report, Sandbox, SandboxConfig,
-    Script, Stop,
+    Budget, CallContext, CancelToken, ImageKind, Outcome, Params, PrepareResult, Report, Sandbox, SandboxOptions,
+    ScriptSource, Stop,
 };
 
 use crate::table::{Figure, Row, Table, Target};
@@ -21,7 +21,7 @@ pub(crate) fn measure(table: &mut Table) {
     table.section("stopped by a deadline of 200 ms, or cancelled: the latest of all such fixtures, 3 times each");
     let attacks = attacks();
     for kind in ImageKind::ALL {
-        let images = SandboxConfig { images: vec![kind], ..SandboxConfig::default() };
+        let images = SandboxOptions { images: vec![kind], ..SandboxOptions::default() };
         let Ok(sandbox) = Sandbox::new(&images) else {
             table.note(format!("the {} image does not work here", kind.name()));
             continue;
@@ -48,7 +48,7 @@ fn attacks() -> Vec<String> {
 
 /// Prepares a script and calls it.
 fn run_stopped(sandbox: &Sandbox, source: &str, budget: &Budget, run: &CallContext<'_>) -> Report {
-    let script = Script { name: "attack.js", source };
+    let script = ScriptSource { name: "attack.js", source };
     match sandbox.prepare(&script, budget, run).unwrap() {
         PrepareResult::Failed(report) => report,
         PrepareResult::Ready(prepared) => sandbox.call(&prepared, &Params::default(), budget, run).unwrap(),

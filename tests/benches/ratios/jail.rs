@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use toolcell_host::{Budget, CallContext, Outcome, Params, PrepareResult, Sandbox, SandboxConfig, Script};
+use toolcell_host::{Budget, CallContext, Outcome, Params, PrepareResult, Sandbox, SandboxOptions, ScriptSource};
 use toolcell_jail::{Jail, JailedScript, Landlock, Program};
 
 use crate::engines::{STRING_REVERSE, Sample, Sealed};
@@ -17,7 +17,7 @@ const MOST: Duration = Duration::from_micros(60);
 
 pub(crate) fn measure(table: &mut Table, sandbox: &Sandbox) {
     table.section("a call in the jail, median of 10,000");
-    let config = SandboxConfig { slots: 1, ..SandboxConfig::default() };
+    let config = SandboxOptions { slots: 1, ..SandboxOptions::default() };
     let jail = match Jail::new(&config, Program::This) {
         Ok(jail) => jail,
         Err(error) => return table.note(format!("there is no jail here: {error}")),
@@ -48,7 +48,7 @@ pub(crate) fn measure(table: &mut Table, sandbox: &Sandbox) {
 }
 
 fn prepare(jail: &Jail, sample: &Sample) -> JailedScript {
-    let script = Script { name: "tool.js", source: sample.source };
+    let script = ScriptSource { name: "tool.js", source: sample.source };
     match jail.prepare(&script, &Budget::default(), &CallContext::default()).unwrap() {
         PrepareResult::Ready(prepared) => prepared,
         PrepareResult::Failed(report) => unreachable!("the tool does not load: {:?}", report.outcome),

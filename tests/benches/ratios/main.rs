@@ -33,7 +33,7 @@ mod suite;
 mod table;
 
 use table::Table;
-use toolcell_host::{ENGINE_VERSION, GUEST_DIGEST, Sandbox, SandboxConfig};
+use toolcell_host::{ENGINE_VERSION, GUEST_DIGEST, Sandbox, SandboxOptions};
 
 /// Sections that can be measured alone: `cargo bench --bench ratios -- cpu deadline`.
 const SECTIONS: [&str; 15] = [
@@ -68,7 +68,7 @@ fn main() {
     if wanted("memory") {
         memory::measure(&mut table);
     }
-    let sandbox = Sandbox::new(&SandboxConfig::default()).unwrap();
+    let sandbox = Sandbox::new(&SandboxOptions::default()).unwrap();
     if wanted("calls") {
         let mut peers = node::peers(&mut table);
         latency::measure(&mut table, &sandbox, &mut peers);

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use toolcell_host::{
     Budget, CallContext, Completion, Grant, HostCall, HostCallDriver, HostCalls, Json, Params, PrepareResult, Prepared,
-    Remaining, Sandbox, SandboxConfig, Script, Timers, WaitResult,
+    Remaining, Sandbox, SandboxOptions, ScriptSource, Timers, WaitResult,
 };
 
 use crate::engines::{Native, STRING_REVERSE, Sealed};
@@ -32,7 +32,7 @@ pub(crate) fn measure(table: &mut Table) {
 
 /// Measures a thousand prepared tools.
 fn idle_tools(table: &mut Table) {
-    let sandbox = Sandbox::new(&SandboxConfig::default()).unwrap();
+    let sandbox = Sandbox::new(&SandboxOptions::default()).unwrap();
     let prepare =
         |number: u32| prepared(&sandbox, &format!("// {number}\n{}", STRING_REVERSE.source), &CallContext::default());
     let mut tools = Vec::with_capacity(TOOLS as usize + 1);
@@ -60,7 +60,7 @@ fn native_contexts() -> f64 {
 
 /// Measures concurrent calls that all wait for the host.
 fn calls_in_flight(table: &mut Table) {
-    let sandbox = Sandbox::new(&SandboxConfig { slots: CALLS as usize, ..SandboxConfig::default() }).unwrap();
+    let sandbox = Sandbox::new(&SandboxOptions { slots: CALLS as usize, ..SandboxOptions::default() }).unwrap();
     let source = "const execute = () => new Promise((resolve) => setTimeout(resolve, 0));";
     let tool = prepared(&sandbox, source, &CallContext { host_calls: &Timers, ..CallContext::default() });
     let all = Arc::new(Barrier::new(CALLS as usize + 1));
@@ -124,7 +124,7 @@ impl HostCallDriver for HoldingDriver {
 
 /// Measures the growth of memory over a hundred thousand calls, after a thousand warm-up calls.
 fn leftovers(table: &mut Table) {
-    let sandbox = Sandbox::new(&SandboxConfig::default()).unwrap();
+    let sandbox = Sandbox::new(&SandboxOptions::default()).unwrap();
     let tool = Sealed::new(&sandbox, STRING_REVERSE.source, Budget::default());
     let call = |calls: u32| (0..calls).for_each(|_| drop(tool.call(STRING_REVERSE.params)));
     call(1_000);
@@ -140,7 +140,7 @@ fn leftovers(table: &mut Table) {
 }
 
 fn prepared(sandbox: &Sandbox, source: &str, run: &CallContext<'_>) -> Prepared {
-    let script = Script { name: "tool.js", source };
+    let script = ScriptSource { name: "tool.js", source };
     match sandbox.prepare(&script, &Budget::default(), run).unwrap() {
         PrepareResult::Ready(prepared) => prepared,
         PrepareResult::Failed(report) => unreachable!("the tool does not load: {:?}", report.outcome),

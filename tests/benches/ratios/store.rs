@@ -113,7 +113,7 @@ fn lists(table: &mut Table, store: &Store, size: usize) {
     ];
     for (name, filter) in filters {
         let mut list = Series::default();
-        list.time(TURNS, || store.list(&filter).unwrap());
+        list.time(TURNS, || store.catalog().list(&filter).unwrap());
         let row = Row::new(format!("list {size} tools by {name}, median"), list.median());
         table.row(row.target(Target::AtMost(Figure::Time(promised))));
     }
@@ -123,12 +123,12 @@ fn lists(table: &mut Table, store: &Store, size: usize) {
 fn searches(table: &mut Table, store: &Store, size: usize) {
     let mut fill = Series::default();
     loop {
-        let tools = store.unindexed("bench", 500).unwrap();
+        let tools = store.catalog().unindexed("bench", 500).unwrap();
         if tools.is_empty() {
             break;
         }
         let terms: Vec<(Entry, SearchTerms)> = tools.into_iter().map(terms).collect();
-        fill.time(1, || store.index_terms("bench", &terms).unwrap());
+        fill.time(1, || store.catalog().index_terms("bench", &terms).unwrap());
     }
     table.row(Row::new(format!("index 500 of {size} tools to be searched, median"), fill.median()));
     let promised = SIZES.iter().find(|(known, _)| *known == size).map_or(0.0, |(_, promised)| *promised);
@@ -140,7 +140,7 @@ fn searches(table: &mut Table, store: &Store, size: usize) {
     ] {
         let words: Vec<Vec<String>> = text.split(' ').map(|word| vec![word.to_owned(), format!("~{word}")]).collect();
         let mut search = Series::default();
-        search.time(TURNS, || store.search(&words, 20).unwrap());
+        search.time(TURNS, || store.catalog().search(&words, 20).unwrap());
         let row = Row::new(format!("search {size} tools for {what}, median"), search.median());
         table.row(row.target(Target::AtMost(Figure::Time(promised))));
     }
@@ -166,11 +166,11 @@ fn finding(table: &mut Table, store: &Store) {
     let (mut by_name, mut by_id, mut read) = (Series::default(), Series::default(), Series::default());
     for number in (0..50_000).step_by(25) {
         let name = ToolRef::Name(name(number));
-        by_name.time(1, || store.find(&name).unwrap());
-        let entry = store.find(&name).unwrap();
+        by_name.time(1, || store.catalog().find(&name).unwrap());
+        let entry = store.catalog().find(&name).unwrap();
         let id = ToolRef::parse(&entry.id.short()).unwrap();
-        by_id.time(1, || store.find(&id).unwrap());
-        read.time(1, || store.spec(&entry).unwrap());
+        by_id.time(1, || store.catalog().find(&id).unwrap());
+        read.time(1, || store.catalog().spec(&entry).unwrap());
     }
     for (what, series) in [("by name", by_name), ("by 12 digits of the identifier", by_id)] {
         let row = Row::new(format!("find a tool {what}, median"), series.median());
@@ -180,14 +180,14 @@ fn finding(table: &mut Table, store: &Store) {
 }
 
 fn recording(table: &mut Table, store: &Store) {
-    let tool = store.find(&ToolRef::Name(name(1))).unwrap().id;
+    let tool = store.catalog().find(&ToolRef::Name(name(1))).unwrap().id;
     let mut alone = Series::default();
-    alone.time(2_000, || store.record_usage(run(tool)).unwrap());
+    alone.time(2_000, || store.runs().record_usage(run(tool)).unwrap());
     let (threads, runs) = RECORDERS;
     let started = Instant::now();
     thread::scope(|scope| {
         for _ in 0..threads {
-            scope.spawn(|| (0..runs).for_each(|_| store.record_usage(run(tool)).unwrap()));
+            scope.spawn(|| (0..runs).for_each(|_| store.runs().record_usage(run(tool)).unwrap()));
         }
     });
     let each = started.elapsed() / u32::try_from(threads * runs).unwrap();
@@ -199,7 +199,7 @@ fn recording(table: &mut Table, store: &Store) {
 
 /// Measures runs that are started and finished in the journal, as every run is.
 fn runs(table: &mut Table, store: &Store) {
-    let tool = store.find(&ToolRef::Name(name(1))).unwrap().id;
+    let tool = store.catalog().find(&ToolRef::Name(name(1))).unwrap().id;
     let (mut starts, mut ends) = (Series::default(), Series::default());
     let parameters = br#"{"n": 21}"#;
     let mut once = || {
@@ -208,7 +208,7 @@ fn runs(table: &mut Table, store: &Store) {
         let begun = begun.unwrap();
         let ended = ended(tool, begun.run(), parameters);
         let mut both = Some((begun, ended));
-        ends.time(1, || both.take().map(|(begun, ended)| store.finish_run(begun, ended).unwrap()));
+        ends.time(1, || both.take().map(|(begun, ended)| store.runs().finish(begun, ended).unwrap()));
     };
     (0..5_000).for_each(|_| once());
     for (what, series, most) in [("begin a run, median", starts, 4e-6), ("end a run, alone, median", ends, 41e-6)] {
@@ -223,7 +223,7 @@ fn runs(table: &mut Table, store: &Store) {
                     for _ in 0..each {
                         let begun = begin_run(store);
                         let ended = ended(tool, begun.run(), parameters);
-                        store.finish_run(begun, ended).unwrap();
+                        store.runs().finish(begun, ended).unwrap();
                     }
                 });
             }
@@ -235,7 +235,7 @@ fn runs(table: &mut Table, store: &Store) {
 }
 
 fn begin_run(store: &Store) -> ActiveRun {
-    store.start_run(|run| format!(r#"{{"run":"{run}","what":"{}"}}"#, "x".repeat(300)).into_bytes()).unwrap()
+    store.runs().start(|run| format!(r#"{{"run":"{run}","what":"{}"}}"#, "x".repeat(300)).into_bytes()).unwrap()
 }
 
 fn ended(tool: ToolId, id: RunId, parameters: &[u8]) -> FinishedRun<'_> {
@@ -296,6 +296,6 @@ impl Tool {
     fn put(&self, store: &Store) {
         let Self { spec, notes, scores, at } = self;
         let registration = NewTool { spec, metadata: notes, scores: *scores, at: *at };
-        store.insert(&registration, OnConflict::Refuse).unwrap();
+        store.catalog().insert(&registration, OnConflict::Refuse).unwrap();
     }
 }

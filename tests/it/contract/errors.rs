@@ -112,7 +112,7 @@ fn critical_in_store() -> Failure {
     let made = sample_tool("sly", "const execute = ({ code }) => eval(code)");
     let (notes, scores) = (ToolMetadata::default(), Scores { safety: 1.0, quality: 1.0 });
     let registration = NewTool { spec: &made.spec, metadata: &notes, scores, at: now() };
-    host.store().insert(&registration, OnConflict::Refuse).unwrap();
+    host.store().catalog().insert(&registration, OnConflict::Refuse).unwrap();
     host.run("sly", &json!({})).unwrap_err().into()
 }
 

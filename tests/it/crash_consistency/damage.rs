@@ -51,7 +51,7 @@ fn read_all(folder: &Path, context: &str) -> Vec<&'static str> {
     };
     let mut codes = Vec::new();
     for (id, spec) in specs() {
-        match store.find_any(&IdPrefix::parse(&id).unwrap()) {
+        match store.catalog().find_any(&IdPrefix::parse(&id).unwrap()) {
             Ok(entry) => {
                 assert_eq!(entry.id.to_string(), id, "{context}");
                 codes.extend(read(store, &entry, &spec, context));
@@ -60,14 +60,14 @@ fn read_all(folder: &Path, context: &str) -> Vec<&'static str> {
         }
     }
     for name in ["sum", "mean", "max", "min"].map(|name| ToolName::parse(name).unwrap()) {
-        match store.find(&ToolRef::Name(name.clone())) {
+        match store.catalog().find(&ToolRef::Name(name.clone())) {
             Ok(entry) => match specs().get(&entry.id.to_string()) {
                 Some(spec) => {
                     assert_eq!(*spec.name(), name, "{context}: {name} leads to {}", spec.name());
                     codes.extend(read(store, &entry, spec, context));
                 }
                 // Running the tool reports the damage.
-                None => match store.spec(&entry) {
+                None => match store.catalog().spec(&entry) {
                     Ok(spec) => panic!("{context}: {name} leads to {}", spec.id()),
                     Err(fault) => codes.push(fault.code().as_str()),
                 },
@@ -79,7 +79,7 @@ fn read_all(folder: &Path, context: &str) -> Vec<&'static str> {
 }
 
 fn read(store: &Store, entry: &toolcell_store::Entry, expect: &ToolSpec, context: &str) -> Option<&'static str> {
-    match store.spec(entry) {
+    match store.catalog().spec(entry) {
         Ok(spec) => {
             assert_eq!(spec, *expect, "{context}");
             None

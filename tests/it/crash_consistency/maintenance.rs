@@ -429,9 +429,9 @@ fn the_last_second_of_the_calendar_is_stored_and_read() {
     let at = jiff::Timestamp::MAX;
     let made = sample_tool("a", &returns(1));
     let registration = toolcell::store::NewTool { spec: &made.spec, metadata: &made.notes, scores: made.scores, at };
-    fixture.store().insert(&registration, OnConflict::Refuse).unwrap();
+    fixture.store().catalog().insert(&registration, OnConflict::Refuse).unwrap();
     fixture.reopen();
-    assert_eq!(fixture.store().list(&toolcell::store::Filter::default()).unwrap().total, 1);
+    assert_eq!(fixture.store().catalog().list(&toolcell::store::Filter::default()).unwrap().total, 1);
     assert!(toolcell::now() <= at);
     fixture.close();
     assert!(fsck(fixture.path(), RepairMode::Check).unwrap().is_healthy());

@@ -25,7 +25,7 @@ fn a_name_that_people_would_take_for_another_is_taken() {
         assert_eq!(worker.perform(&put).code(), Some("name-taken"), "{name}");
     }
     let store = worker.store().unwrap();
-    let entry = store.find(&ToolRef::parse("string_REVERSE").unwrap()).unwrap();
+    let entry = store.catalog().find(&ToolRef::parse("string_REVERSE").unwrap()).unwrap();
     assert_eq!(entry.name.as_str(), "String-Reverse");
 }
 
@@ -36,7 +36,7 @@ fn the_beginning_of_two_identifiers_names_both() {
     let mut worker = worker(&folder, &["tool-18552", "tool-26353"]);
     let store = worker.store().unwrap();
     for reference in ["dt_2dbd29fa", "dt_2dbd29fab"] {
-        let found = store.find(&ToolRef::parse(reference).unwrap());
+        let found = store.catalog().find(&ToolRef::parse(reference).unwrap());
         match (reference.len(), found) {
             (11, Err(error)) => {
                 assert_eq!(error.code(), "id-ambiguous");
@@ -47,7 +47,10 @@ fn the_beginning_of_two_identifiers_names_both() {
             (_, other) => panic!("{reference}: {other:?}"),
         }
     }
-    assert_eq!(store.find_any(&IdPrefix::parse("dt_00000000").unwrap()).unwrap_err().code(), "tool-not-found");
+    assert_eq!(
+        store.catalog().find_any(&IdPrefix::parse("dt_00000000").unwrap()).unwrap_err().code(),
+        "tool-not-found"
+    );
 }
 
 #[test]
@@ -69,11 +72,11 @@ fn a_clock_that_goes_back_changes_no_order() {
     perform(StoreAction::RollBack("tool-0".to_owned(), 1));
 
     let store = worker.store().unwrap();
-    let history = store.history(&ToolName::parse("tool-0").unwrap()).unwrap();
+    let history = store.catalog().history(&ToolName::parse("tool-0").unwrap()).unwrap();
     let steps: Vec<(u64, &str)> = history.iter().map(|past| (past.number, past.event.name())).collect();
     assert_eq!(steps, [(1, "created"), (2, "replaced"), (3, "deleted"), (4, "undeleted"), (5, "rolled-back")]);
     assert!(history.is_sorted_by(|one, next| one.at > next.at), "{history:?}");
-    let page = store.list(&Filter { limit: 100, ..Filter::default() }).unwrap();
+    let page = store.catalog().list(&Filter { limit: 100, ..Filter::default() }).unwrap();
     let listed: Vec<&str> = page.entries.iter().map(|entry| entry.name.as_str()).collect();
     names.reverse();
     assert_eq!(listed, names, "the newest comes first, and it is the one that came last");

@@ -10,7 +10,7 @@ fn listed(store: &Store, order: Order, limit: usize, total: usize) -> Vec<String
     let mut filter = Filter { order, limit, ..Filter::default() };
     let mut names = Vec::new();
     loop {
-        let page = store.list(&filter).unwrap();
+        let page = store.catalog().list(&filter).unwrap();
         assert!(page.entries.len() <= limit);
         assert_eq!(page.total, total as u64);
         names.extend(page.entries.iter().map(|entry| entry.name.to_string()));
@@ -31,8 +31,8 @@ fn thousands_of_tools_are_each_found_and_listed_once() {
     }
     let store = worker.store().unwrap();
     for name in &names {
-        let entry = store.find(&ToolRef::parse(name).unwrap()).unwrap();
-        assert_eq!((entry.name.as_str(), store.spec(&entry).unwrap().id()), (name.as_str(), entry.id));
+        let entry = store.catalog().find(&ToolRef::parse(name).unwrap()).unwrap();
+        assert_eq!((entry.name.as_str(), store.catalog().spec(&entry).unwrap().id()), (name.as_str(), entry.id));
     }
     for order in Order::ALL {
         let mut listed = listed(store, order, 999, total);

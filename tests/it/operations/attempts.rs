@@ -49,6 +49,7 @@ fn host() -> ToolboxFixture {
         let (made, notes) = (sample_tool_with(name, source, parameters, Value::Null), ToolMetadata::default());
         let scores = Scores { safety: 1.0, quality: 1.0 };
         host.store()
+            .catalog()
             .insert(&NewTool { spec: &made.spec, metadata: &notes, scores, at: now() }, OnConflict::Refuse)
             .unwrap();
     }
@@ -126,8 +127,8 @@ fn each_run_leaves_one_line_and_one_record_however_it_ends() {
         assert_eq!((record.caller.as_str(), record.at), ("host", now()));
         if let Some(hash) = hash {
             assert_eq!(
-                host.store().record(hash).unwrap(),
-                host.store().record_of_run(record.run.parse().unwrap()).unwrap()
+                host.store().runs().record(hash).unwrap(),
+                host.store().runs().record_of_run(record.run.parse().unwrap()).unwrap()
             );
         }
     }
@@ -140,9 +141,9 @@ fn check_counts(host: &ToolboxFixture) {
     let lines = host.audit_lines();
     for tool in host.list(&json!({ "limit": 1000 })).tools {
         let about = lines.iter().filter(|line| line.tool == Some(tool.id) && line.details.contains_key("run")).count();
-        assert_eq!(host.store().records(tool.id, 1000).unwrap().len(), about, "{}", tool.name);
+        assert_eq!(host.store().runs().records(tool.id, 1000).unwrap().len(), about, "{}", tool.name);
     }
-    assert!(host.store().interrupted_runs().unwrap().is_empty());
+    assert!(host.store().runs().interrupted().unwrap().is_empty());
     assert!(host.store().audit().verify(None).unwrap().is_clean());
 }
 

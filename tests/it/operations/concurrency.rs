@@ -126,6 +126,6 @@ fn a_run_is_seen_by_the_other_host_a_moment_after_it_has_ended_though_nothing_el
             assert!(began.elapsed() < Duration::from_secs(30), "run {runs} is not seen");
             std::thread::yield_now();
         }
-        assert!(other.store().unwrap().record(ran.record.unwrap()).unwrap().is_some());
+        assert!(other.store().unwrap().runs().record(ran.record.unwrap()).unwrap().is_some());
     }
 }

@@ -57,7 +57,7 @@ fn what_is_told_is_what_is_stored() {
     {
         let name = format!("tool-{number}");
         let result = host.tool(&name, &format!("const execute = {code}"));
-        let stored = host.store().find(&ToolRef::parse(&name).unwrap()).unwrap();
+        let stored = host.store().catalog().find(&ToolRef::parse(&name).unwrap()).unwrap();
         assert_eq!((result.id, result.status, result.scores), (stored.id, stored.status, stored.scores));
         // Row 17 of the feature table.
         assert!((stored.confidence - stored.scores.safety.min(stored.scores.quality)).abs() < 1e-9);
@@ -162,8 +162,8 @@ fn what_is_said_about_a_tool_does_not_change_the_identifier() {
     let expected =
         json!({ "tags": ["a"], "description": "another", "generated_from": "a task", "examples": [{ "params": {} }] });
     assert_eq!(created(&host, &expected).id, plain);
-    let entry = host.store().find(&ToolRef::parse("tool").unwrap()).unwrap();
-    let notes = host.store().metadata(&entry).unwrap();
+    let entry = host.store().catalog().find(&ToolRef::parse("tool").unwrap()).unwrap();
+    let notes = host.store().catalog().metadata(&entry).unwrap();
     assert_eq!((notes.generated_from(), notes.tags()), (Some("a task"), &["a".to_owned()][..]));
 }
 

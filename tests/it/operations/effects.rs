@@ -109,8 +109,8 @@ fn what_an_error_says_of_a_function_of_the_host_is_true() {
 /// Whether the key was written since the last check.
 fn written(host: &ToolboxFixture) -> bool {
     let space = SpaceName::parse("notes").unwrap();
-    let there = host.store().kv_get(&space, "k", super::now()).unwrap().is_some();
-    host.store().kv_clear(&space).unwrap();
+    let there = host.store().kv(&space).get("k", super::now()).unwrap().is_some();
+    host.store().kv(&space).clear().unwrap();
     there
 }
 

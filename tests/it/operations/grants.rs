@@ -127,7 +127,7 @@ fn what_was_shown_is_approved_or_nothing() {
         "the grants of `fetch_it` are now net (GET, HEAD https://any), but nothing was shown: nothing was approved";
     assert_eq!(error.to_string(), expected);
     assert!(error.hint().contains("toolcell approvals"), "{}", error.hint());
-    assert_eq!(host.store().approvals(shown.call.tool.unwrap()).unwrap(), []);
+    assert_eq!(host.store().approvals().for_tool(shown.call.tool.unwrap()).unwrap(), []);
     let line = host.audit_lines().pop().unwrap();
     assert_eq!((line.action.as_str(), line.error.as_deref()), ("approve", Some("approval-changed")));
     // The same for a policy that changes, and for a tool that was replaced meanwhile.
@@ -138,7 +138,7 @@ fn what_was_shown_is_approved_or_nothing() {
         json!({ "name": "fetch_it", "description": "a tool", "code": "const execute = () => 2", "replace": true });
     host.create(&fields).unwrap();
     assert_eq!(host.toolbox().approve(&shown, "me").unwrap_err().code(), "tool-not-found");
-    assert!(host.store().decisions(10).unwrap().is_empty());
+    assert!(host.store().approvals().decisions(10).unwrap().is_empty());
 }
 
 #[test]

@@ -148,7 +148,7 @@ fn an_approval_is_of_the_code_that_was_looked_at() {
     assert_eq!((code, explanation.contains("is not approved")), ("permission-denied", true), "{explanation}");
     let hint = host.run_with(&fields, &RunOptions::default()).unwrap_err().hint().into_owned();
     assert!(hint.contains(&format!("toolcell approvals grant {}", echo_tool.id.short())), "{hint}");
-    assert_eq!(host.store().pending_approvals(9).unwrap().len(), 1);
+    assert_eq!(host.store().approvals().pending(9).unwrap().len(), 1);
 
     let no = asked(ApprovalAnswer::Refuse { feedback: Some("use `cat`".to_owned()) });
     assert_eq!(refusal(host.run_with(&fields, &no)).1, "a person refused the call: use `cat`");
@@ -166,7 +166,7 @@ fn what_somebody_refused_stays_refused() {
     let host = ToolboxFixture::with_policy("[approval]\nmode = \"auto\"");
     let tool = host.tool("echo", ECHO).id;
     let refused = Approval { tool, grants: json!({}), decision: Decision::Refused, by: "me".to_owned(), at: now() };
-    host.store().set_decision(&refused).unwrap();
+    host.store().approvals().set_decision(&refused).unwrap();
     let (code, explanation) = refusal(host.run("echo", &json!({})));
     assert_eq!((code, explanation.contains("the approval of `echo`")), ("permission-denied", true), "{explanation}");
 }

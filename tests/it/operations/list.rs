@@ -30,7 +30,7 @@ fn the_safety_score_is_compared_and_not_the_confidence() {
     let (made, notes) = (sample_tool("plain", "const execute = () => 1"), ToolMetadata::default());
     let scores = Scores { safety: 1.0, quality: 0.5 };
     let registration = NewTool { spec: &made.spec, metadata: &notes, scores, at: now() };
-    host.store().insert(&registration, OnConflict::Refuse).unwrap();
+    host.store().catalog().insert(&registration, OnConflict::Refuse).unwrap();
     let listed = host.list(&json!({ "min_safety_score": 0.8 }));
     assert_eq!(listed.tools.len(), 1);
     assert!((listed.tools[0].confidence - 0.5).abs() < 1e-9);
@@ -65,6 +65,7 @@ fn confidence_learns_from_runs() {
     );
     let scores = Scores { safety: 1.0, quality: 0.5 };
     host.store()
+        .catalog()
         .insert(&NewTool { spec: &made.spec, metadata: &notes, scores, at: now() }, OnConflict::Refuse)
         .unwrap();
     let run = |n: i64| host.run("picky", &json!({ "n": n })).unwrap();
@@ -93,7 +94,7 @@ fn what_was_counted_is_there_after_a_restart() {
     let counted = |host: &ToolboxFixture| -> Vec<Value> {
         let tools = host.list(&json!({ "sort": "name" })).tools;
         let counted = tools.iter().map(|tool| {
-            let usage = host.store().usage(tool).unwrap();
+            let usage = host.store().runs().usage(tool).unwrap();
             json!([tool.name.as_str(), tool.runs, tool.successes, tool.last_used_at.is_some(), usage.failures])
         });
         counted.collect()

@@ -85,8 +85,8 @@ fn what_there_is_already_is_used_and_what_fails_is_mended() {
     // It is found in another language too.
     let other = host.asked("把CSV文件转换成JSON");
     assert_eq!((other.body().decision, other.tools[0].id), ("reuse", created.id), "{:?}", other.body());
-    host.store().set_status(created.id, Status::Pending).unwrap();
-    host.store().set_status(created.id, Status::Failed).unwrap();
+    host.store().catalog().set_status(created.id, Status::Pending).unwrap();
+    host.store().catalog().set_status(created.id, Status::Failed).unwrap();
     let failing = host.asked(task);
     assert_eq!((failing.body().decision, failing.tools[0].id), ("revise", created.id));
     // Another task does not match it.

@@ -59,7 +59,7 @@ fn a_tool_that_passed_and_fails_in_use_is_unverified_again_and_the_log_says_so()
     let host = ToolboxFixture::new();
     let id = host.tool("picky", PICKY).id;
     for step in [Status::Pending, Status::Passed] {
-        host.store().set_status(id, step).unwrap();
+        host.store().catalog().set_status(id, step).unwrap();
     }
     for n in [-1, -1, 1, -1, -1] {
         run(&host, "picky", n, None);
@@ -131,12 +131,15 @@ fn old(host: &ToolboxFixture, name: &str, code: &str, days: i64, (runs, failures
     let made = sample_tool(name, code);
     let (notes, scores) = (ToolMetadata::default(), Scores { safety: 1.0, quality: 0.5 });
     let at = now() - Duration::from_secs(days.unsigned_abs() * 86_400);
-    host.store().insert(&NewTool { spec: &made.spec, metadata: &notes, scores, at }, OnConflict::Refuse).unwrap();
+    host.store()
+        .catalog()
+        .insert(&NewTool { spec: &made.spec, metadata: &notes, scores, at }, OnConflict::Refuse)
+        .unwrap();
     for run in 0..runs {
         let failure = (run < failures).then(|| "tool-failed".to_owned());
         let (tool, duration) = (made.id(), Duration::from_millis(1));
         let event = UsageEvent { tool, at, failure, fuel: 1, duration, tokens_saved: None };
-        host.store().record_usage(event).unwrap();
+        host.store().runs().record_usage(event).unwrap();
     }
 }
 
@@ -155,7 +158,7 @@ fn many() -> ToolboxFixture {
     old(&host, "young", &code(8), 0, (0, 0));
     let disproved = host.toolbox().find("disproved").unwrap().id;
     for step in [Status::Pending, Status::Failed] {
-        host.store().set_status(disproved, step).unwrap();
+        host.store().catalog().set_status(disproved, step).unwrap();
     }
     host.toolbox().deprecate("gone_over", Some("used")).unwrap();
     host

@@ -251,13 +251,13 @@ fn a_tool_in_quarantine_does_not_run() {
     let host = ToolboxFixture::with_policy(AUTO);
     let id = host.tool("one", ONE).id;
     let _ = host.run("one", &json!({})).unwrap();
-    host.store().set_status(id, Status::Quarantined).unwrap();
+    host.store().catalog().set_status(id, Status::Quarantined).unwrap();
     let (code, detail) = refusal(host.run("one", &json!({})));
     assert_eq!(code, "permission-denied");
     assert!(detail.contains("quarantine"), "{detail}");
     let explanation = host.toolbox().explain(&RunTool::new("one", Params::default()), &RunOptions::default());
     assert_eq!(explanation.admitted.unwrap_err().code(), "permission-denied");
-    host.store().set_status(id, Status::Unverified).unwrap();
+    host.store().catalog().set_status(id, Status::Unverified).unwrap();
     let _ = host.run("one", &json!({})).unwrap();
 }
 

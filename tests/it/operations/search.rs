@@ -69,7 +69,7 @@ fn what_is_said_anew_deleted_or_given_back_is_found_as_it_is_now() {
     let fields = json!({ "name": "new", "description": "Keeps records", "code": "const execute = () => 1" });
     other.create(&super::request(&fields)).unwrap();
     assert!(found(&host, "records").split(' ').any(|name| name == "new"));
-    host.store().set_status(again.id, Status::Quarantined).unwrap();
+    host.store().catalog().set_status(again.id, Status::Quarantined).unwrap();
     assert_eq!(found(&host, "records"), "new");
 }
 

@@ -201,9 +201,9 @@ fn whoever_changes_a_run_where_it_sleeps_has_nothing_that_wakes() {
     let host = host();
     make(&host, "note", NOTE);
     let suspended_run = suspended(start(&host, "note", &with_decision(EffectDecision::Defer)));
-    let whole = host.store().suspended(suspended_run.run).unwrap().unwrap();
+    let whole = host.store().suspended().find(suspended_run.run).unwrap().unwrap();
     let check = |changed: &SuspendedRow| {
-        host.store().save_suspended(changed).unwrap();
+        host.store().suspended().save(changed).unwrap();
         assert_eq!(
             code(
                 host.toolbox().resume(&ResumeRequest::new(suspended_run.run), &with_decision(EffectDecision::Perform))
@@ -220,7 +220,7 @@ fn whoever_changes_a_run_where_it_sleeps_has_nothing_that_wakes() {
     check(&SuspendedRow { blob: whole.blob[..whole.blob.len() - 1].to_vec(), ..whole.clone() });
     check(&SuspendedRow { binding: whole.binding.replace("notes", "other"), ..whole.clone() });
     check(&SuspendedRow { caller: "somebody else".to_owned(), ..whole.clone() });
-    host.store().save_suspended(&whole).unwrap();
+    host.store().suspended().save(&whole).unwrap();
     finished(resume(host.toolbox(), &suspended_run, EffectDecision::Perform)).value().unwrap();
 }
 
@@ -341,7 +341,7 @@ fn a_tool_in_quarantine_does_not_wake() {
     let host = host();
     make(&host, "note", NOTE);
     let suspended_run = suspended(start(&host, "note", &with_decision(EffectDecision::Defer)));
-    host.store().set_status(suspended_run.tool, toolcell::Status::Quarantined).unwrap();
+    host.store().catalog().set_status(suspended_run.tool, toolcell::Status::Quarantined).unwrap();
     assert_eq!(code(resume(host.toolbox(), &suspended_run, EffectDecision::Perform)), "permission-denied");
     assert_eq!(host.toolbox().suspended_runs().unwrap().len(), 1);
 }

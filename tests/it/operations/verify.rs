@@ -22,7 +22,7 @@ fn fixtures(folder: &str) -> Vec<(String, Value, Value)> {
 }
 
 fn status(host: &ToolboxFixture, name: &str) -> Status {
-    host.store().find(&toolcell::store::ToolRef::parse(name).unwrap()).unwrap().status
+    host.store().catalog().find(&toolcell::store::ToolRef::parse(name).unwrap()).unwrap().status
 }
 
 fn proved(host: &ToolboxFixture, fields: &Value) -> Proof {
@@ -186,9 +186,9 @@ fn the_same_seed_finds_the_same() {
 fn what_is_kept_of_a_proof_can_be_run_again() {
     let host = ToolboxFixture::with_policy(AUTO);
     let proof = proved(&host, &doubled(&json!({})));
-    let entry = host.store().find(&toolcell::store::ToolRef::parse("doubled").unwrap()).unwrap();
+    let entry = host.store().catalog().find(&toolcell::store::ToolRef::parse("doubled").unwrap()).unwrap();
     assert_eq!(host.toolbox().proof(&entry).unwrap().as_ref(), Some(&proof));
-    assert_eq!(host.store().records_of_kind(entry.id, PROOF, 9).unwrap().len(), 1);
+    assert_eq!(host.store().runs().records_of_kind(entry.id, PROOF, 9).unwrap().len(), 1);
     assert_eq!(host.toolbox().show("doubled", None).unwrap().proof, Some(proof.clone()));
     // The first receipt is the example's: a run yields the same result with the same fuel.
     let receipt = &proof.receipts[0];
@@ -291,10 +291,10 @@ fn examples_and_claims_that_are_none_are_refused_by_their_number() {
 fn a_tool_whose_trial_was_killed_is_unverified_when_the_store_is_opened_next() {
     let mut host = ToolboxFixture::with_policy(AUTO);
     host.create(&doubled(&json!({}))).unwrap();
-    let entry = host.store().find(&toolcell::store::ToolRef::parse("doubled").unwrap()).unwrap();
-    host.store().set_status(entry.id, Status::Pending).unwrap();
+    let entry = host.store().catalog().find(&toolcell::store::ToolRef::parse("doubled").unwrap()).unwrap();
+    host.store().catalog().set_status(entry.id, Status::Pending).unwrap();
     // What a killed process leaves behind: a run that was started.
-    let begun = host.store().start_run(|run| {
+    let begun = host.store().runs().start(|run| {
         json!({ "run": run.to_string(), "action": "verify_tool", "caller": "cli", "name": "doubled",
             "at": "2026-02-18T09:00:00Z", "blake3": "", "bytes": 2 })
         .to_string()

@@ -92,7 +92,7 @@ fn costs_from_store(tool: &str, context: &Context<'_>) -> Result<(Vec<RunCost>, 
     let toolbox = context.open_existing_toolbox(SandboxArgs::single_call_config())?;
     let entry = toolbox.find(tool).map_err(ShowError::from)?;
     let Some(store) = toolbox.store() else { return Ok((Vec::new(), 0)) };
-    let records = store.records_of_kind(entry.id, RUN_KIND, MAX_RUNS)?;
+    let records = store.runs().records_of_kind(entry.id, RUN_KIND, MAX_RUNS)?;
     let costs: Vec<RunCost> = records.iter().filter_map(|(_, record)| cost_of_record(record)).collect();
     let passed_over = records.len() - costs.len();
     Ok((costs, passed_over))

@@ -96,7 +96,7 @@ fn with_tools(command: Command, dir: Option<&Path>) -> Command {
 fn tool_candidates(dir: &Path) -> Vec<CompletionCandidate> {
     let listed = Store::open_existing(dir, &Settings::default());
     let filter = Filter { limit: MAX_CANDIDATES, ..Filter::default() };
-    let Some(page) = listed.ok().and_then(|store| store.list(&filter).ok()) else { return Vec::new() };
+    let Some(page) = listed.ok().and_then(|store| store.catalog().list(&filter).ok()) else { return Vec::new() };
     let candidate = |entry: &toolcell::store::Entry| {
         let does: String = entry.description.lines().next().unwrap_or_default().chars().take(80).collect();
         CompletionCandidate::new(entry.name.as_str()).help(Some(toolcell::escape_control_chars(&does).into()))

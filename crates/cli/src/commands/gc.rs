@@ -40,7 +40,11 @@ pub(crate) fn run(args: &GcArgs, context: &mut Context<'_>) -> Result<Exit, CliE
     // If the age reaches before the calendar's start, nothing is collected.
     let before = now.checked_sub(args.older_than).unwrap_or(Timestamp::MIN);
     let collected = with_progress("collecting", streams, || {
-        if args.dry_run { store.collect(before, now, GcMode::DryRun) } else { collect(&store, before, now) }
+        if args.dry_run {
+            store.maintenance().collect(before, now, GcMode::DryRun)
+        } else {
+            collect(&store, before, now)
+        }
     })?;
     if format.is_json() {
         let name = |(name, id): &(toolcell::ToolName, toolcell::ToolId)| CollectedName {

@@ -24,7 +24,7 @@ pub(crate) fn run(args: &ImportArgs, context: &mut Context<'_>) -> Result<Exit, 
     let toolbox = context.open_toolbox(SandboxArgs::config_from_environment()?)?;
     let dir = context.store_dir()?;
     let store = toolbox.store().ok_or_else(|| Fault::ReadOnly { path: dir.display().to_string() })?;
-    let mut trusted = store.trusted_keys()?;
+    let mut trusted = store.bundles().trusted_keys()?;
     for path in &args.key {
         trusted.push(PublicKey::parse(&read_text(path)?)?);
     }

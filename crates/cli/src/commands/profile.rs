@@ -106,6 +106,6 @@ fn profile_tool(
 
 /// Returns the source of the tool that ran, or an empty string if it has been removed since.
 fn stored_source(toolbox: &Toolbox, id: &str) -> String {
-    let spec = toolbox.find(id).ok().and_then(|entry| toolbox.store()?.spec(&entry).ok());
+    let spec = toolbox.find(id).ok().and_then(|entry| toolbox.store()?.catalog().spec(&entry).ok());
     spec.map(|spec| spec.source().to_owned()).unwrap_or_default()
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use toolcell::policy::GrantVerdict;
-use toolcell::store::{Decision, Percentiles, Usage};
+use toolcell::store::{Decision, Percentiles, ToolUsage};
 use toolcell::{
     Analysis, ApprovalState, Finding, FindingResponse, Lang, Language, ParameterResponse, Proof, ToolDetails, analyze,
     describe_capabilities, escape_control_chars, escape_for_display, single_line,
@@ -164,7 +164,7 @@ fn permissions(shown: &ToolDetails, _: &CheckedFile, streams: &mut Streams<'_>) 
 }
 
 fn usage(shown: &ToolDetails, _: &CheckedFile, streams: &mut Streams<'_>) -> std::io::Result<()> {
-    let Usage { runs, successes, failures, last_used_at, fuel, micros } = &shown.usage;
+    let ToolUsage { runs, successes, failures, last_used_at, fuel, micros } = &shown.usage;
     let Some(last) = last_used_at else {
         return writeln!(streams.output, "\nno runs yet");
     };

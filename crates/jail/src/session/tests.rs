@@ -225,7 +225,7 @@ fn a_script_that_burned_more_than_it_may_to_load_ends_the_worker() {
     let (budget, run) = (small(), CallContext::default());
     let until = CallDeadline::new(Instant::now() + budget.deadline, None);
     let mut exchange = WorkerSession::new(worker, &budget, &run, until, Instant::now());
-    let prepared = exchange.prepare(0, ScriptSource { name: "a.js", source: "" }, &budget);
+    let prepared = exchange.prepare(0, ScriptFrame { name: "a.js", source: "" }, &budget);
     assert!(matches!(prepared, Err(WorkerLost::Worker(Stop::WorkerDied { detail })) if detail == PROTOCOL_VIOLATION));
 }
 
@@ -237,7 +237,7 @@ fn a_script_that_is_loaded_waits_for_nothing() {
     let (budget, run) = (small(), CallContext::default());
     let until = CallDeadline::new(Instant::now() + budget.deadline, None);
     let mut exchange = WorkerSession::new(worker, &budget, &run, until, Instant::now());
-    let prepared = exchange.prepare(0, ScriptSource { name: "a.js", source: "" }, &budget);
+    let prepared = exchange.prepare(0, ScriptFrame { name: "a.js", source: "" }, &budget);
     assert!(matches!(prepared, Err(WorkerLost::Worker(Stop::WorkerDied { detail })) if detail == PROTOCOL_VIOLATION));
 }
 

@@ -10,7 +10,7 @@ use std::ops::Range;
 use blake3::Hash;
 use toml::{Table, Value};
 
-use crate::principal::{NameError, Principal};
+use crate::principal::{Principal, PrincipalNameError};
 
 /// The shortest token, in bytes.
 const MIN_TOKEN_BYTES: usize = 16;
@@ -103,7 +103,7 @@ pub enum TokenStoreError {
     /// The name of a principal is invalid.
     #[error(transparent)]
     #[coded(transparent)]
-    Name(#[from] NameError),
+    Name(#[from] PrincipalNameError),
     /// There is no principal.
     #[error("no principal is configured, so no client could connect")]
     #[code(BearersInvalid)]

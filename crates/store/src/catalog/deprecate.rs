@@ -21,7 +21,7 @@ const MAX_SUCCESSORS: usize = 64;
 /// A deprecation that was rejected.
 #[derive(Debug, thiserror::Error, toolcell_error::Coded)]
 #[non_exhaustive]
-pub enum DeprecateError {
+pub enum DeprecationError {
     /// A tool cannot be its own successor.
     #[error("`{0}` cannot be its own successor")]
     #[code(SuccessorInvalid)]
@@ -67,9 +67,9 @@ pub enum DeprecateError {
     Fault(#[from] Fault),
 }
 
-impl_maybe_fault!(DeprecateError);
+impl_maybe_fault!(DeprecationError);
 
-impl From<rusqlite::Error> for DeprecateError {
+impl From<rusqlite::Error> for DeprecationError {
     fn from(error: rusqlite::Error) -> Self {
         Self::Fault(error.into())
     }
@@ -81,7 +81,7 @@ impl Catalog<'_> {
     ///
     /// # Errors
     /// `successor-invalid`, `status-illegal`, `tool-not-found`, or another [`Fault`].
-    pub fn deprecate(&self, id: ToolId, successor: Option<ToolId>) -> Result<Status, DeprecateError> {
+    pub fn deprecate(&self, id: ToolId, successor: Option<ToolId>) -> Result<Status, DeprecationError> {
         self.deprecate_audited(id, successor, None)
     }
 
@@ -90,13 +90,13 @@ impl Catalog<'_> {
         id: ToolId,
         successor: Option<ToolId>,
         attempt: Option<AuditEvent<'_>>,
-    ) -> Result<Status, DeprecateError> {
+    ) -> Result<Status, DeprecationError> {
         let work = |transaction: &Connection, attempt: &mut AuditEvent<'_>| {
             let known = |id: ToolId| by_id(transaction, id)?.ok_or_else(|| unknown_tool(id));
             let tool = known(id)?;
             let from = tool.status;
             if from != Status::Deprecated && !from.can_transition_to(Status::Deprecated) {
-                return Err(DeprecateError::IllegalTransition { tool: tool.name, status: from });
+                return Err(DeprecationError::IllegalTransition { tool: tool.name, status: from });
             }
             if let Some(successor) = successor {
                 check_successor(transaction, &tool, known(successor)?)?;
@@ -135,14 +135,14 @@ impl Catalog<'_> {
     }
 }
 
-fn unknown_tool(id: ToolId) -> DeprecateError {
+fn unknown_tool(id: ToolId) -> DeprecationError {
     FindError::Unknown(id.to_string()).into()
 }
 
 /// Rejects a tool that cannot be a successor.
-fn check_successor(transaction: &Connection, tool: &Entry, successor: Entry) -> Result<(), DeprecateError> {
+fn check_successor(transaction: &Connection, tool: &Entry, successor: Entry) -> Result<(), DeprecationError> {
     if successor.id == tool.id {
-        return Err(DeprecateError::Itself(successor.name));
+        return Err(DeprecationError::Itself(successor.name));
     }
     if !successor.current {
         return Err(unknown_tool(successor.id));
@@ -150,11 +150,11 @@ fn check_successor(transaction: &Connection, tool: &Entry, successor: Entry) -> 
     if successor.status == Status::Deprecated
         && successor_chain(transaction, &successor)?.iter().any(|it| it.id == tool.id)
     {
-        return Err(DeprecateError::Cycle { tool: tool.name.clone(), successor: successor.name });
+        return Err(DeprecationError::Cycle { tool: tool.name.clone(), successor: successor.name });
     }
     match successor.status {
         status @ (Status::Deprecated | Status::Quarantined) => {
-            Err(DeprecateError::Unfit { successor: successor.name, status })
+            Err(DeprecationError::Unfit { successor: successor.name, status })
         }
         _ => Ok(()),
     }

@@ -145,12 +145,12 @@ impl Catalog<'_> {
     /// # let name = toolcell_tool::ToolName::parse("twice")?;
     /// # let spec = toolcell_tool::ToolSpec::new(name, &draft, serde_json::Value::Null, serde_json::Value::Null)?;
     /// # let (metadata, scores) = (toolcell_tool::ToolMetadata::new("Doubles a number")?, Scores { safety: 1.0, quality: 0.9 });
-    /// # store.insert(&NewTool { spec: &spec, metadata: &metadata, scores, at: jiff::Timestamp::UNIX_EPOCH }, OnConflict::Refuse)?;
+    /// # store.catalog().insert(&NewTool { spec: &spec, metadata: &metadata, scores, at: jiff::Timestamp::UNIX_EPOCH }, OnConflict::Refuse)?;
     ///
     /// let terms = SearchTerms { description: vec!["doubles".to_owned(), "number".to_owned()], ..SearchTerms::default() };
-    /// let made: Vec<_> = store.unindexed("v1", 10)?.into_iter().map(|entry| (entry, terms.clone())).collect();
-    /// store.index_terms("v1", &made)?;
-    /// let found = store.search(&[vec!["doubles".to_owned(), "twofold".to_owned()], vec!["date".to_owned()]], 10)?;
+    /// let made: Vec<_> = store.catalog().unindexed("v1", 10)?.into_iter().map(|entry| (entry, terms.clone())).collect();
+    /// store.catalog().index_terms("v1", &made)?;
+    /// let found = store.catalog().search(&[vec!["doubles".to_owned(), "twofold".to_owned()], vec!["date".to_owned()]], 10)?;
     /// assert_eq!(found.len(), 1);
     /// assert!(found[0].coverage > 0.0 && found[0].coverage < 0.5);
     /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -47,15 +47,15 @@ fn is(key: &str, version: Option<u64>) -> KvCheck {
 }
 
 fn commit(store: &Store, writes: &[KvWrite]) -> Result<bool, KvError> {
-    store.kv_commit(&notes(), &[], writes, &LIMITS, at(0))
+    store.kv(&notes()).commit(&[], writes, &LIMITS, at(0))
 }
 
 fn get(store: &Store, key: &str) -> Option<KvEntry> {
-    store.kv_get(&notes(), key, at(0)).unwrap()
+    store.kv(&notes()).get(key, at(0)).unwrap()
 }
 
 fn keys(store: &Store, prefix: &str, after: Option<&str>, limit: u32) -> (Vec<String>, bool) {
-    store.kv_keys(&notes(), prefix, after, limit, at(0)).unwrap()
+    store.kv(&notes()).keys(prefix, after, limit, at(0)).unwrap()
 }
 
 /// The total of the only space: keys and bytes.
@@ -80,11 +80,11 @@ fn versions_only_grow() {
     commit(&store, &[delete("a")]).unwrap();
     commit(&store, &[put("a", "1")]).unwrap();
     grows(get(&store, "a"));
-    store.kv_clear(&notes()).unwrap();
+    store.kv(&notes()).clear().unwrap();
     let other = SpaceName::parse("Notes").unwrap();
-    store.kv_commit(&other, &[], &[put("a", "2")], &LIMITS, at(0)).unwrap();
+    store.kv(&other).commit(&[], &[put("a", "2")], &LIMITS, at(0)).unwrap();
     commit(&store, &[put("b", "1")]).unwrap();
-    grows(store.kv_get(&other, "a", at(0)).unwrap());
+    grows(store.kv(&other).get("a", at(0)).unwrap());
     grows(get(&store, "b"));
     drop(store);
     let store = open(&folder);
@@ -101,8 +101,8 @@ fn a_commit_whose_checks_do_not_hold_writes_nothing() {
     assert_eq!(get(&store, "b").unwrap().version, version);
     let check = |checks: &[KvCheck], expect: bool| {
         let before = (get(&store, "a"), keys(&store, "", None, 9));
-        let held = store.kv_commit(&notes(), checks, &[put("a", "3"), delete("b")], &LIMITS, at(0)).unwrap();
-        assert_eq!((held, store.kv_commit(&notes(), checks, &[], &LIMITS, at(0)).unwrap()), (expect, false));
+        let held = store.kv(&notes()).commit(checks, &[put("a", "3"), delete("b")], &LIMITS, at(0)).unwrap();
+        assert_eq!((held, store.kv(&notes()).commit(checks, &[], &LIMITS, at(0)).unwrap()), (expect, false));
         if !expect {
             assert_eq!((get(&store, "a"), keys(&store, "", None, 9)), before);
         }
@@ -114,7 +114,7 @@ fn a_commit_whose_checks_do_not_hold_writes_nothing() {
     check(&[is("a", Some(version)), is("b", Some(version)), is("c", None)], true);
     assert_eq!((get(&store, "a").unwrap().value.as_str(), get(&store, "b")), ("3", None));
     let version = get(&store, "a").unwrap().version;
-    assert!(store.kv_commit(&notes(), &[is("a", Some(version))], &[], &LIMITS, at(0)).unwrap());
+    assert!(store.kv(&notes()).commit(&[is("a", Some(version))], &[], &LIMITS, at(0)).unwrap());
 }
 
 #[test]
@@ -184,9 +184,9 @@ fn what_is_too_much_is_refused_as_a_whole() {
     check(&larger, "kv-quota", "the space `notes` would hold 1017 bytes, the limit is 1000");
 
     let checks: Vec<KvCheck> = (0..=COMMIT_LIMIT).map(|_| is("a", None)).collect();
-    let error = store.kv_commit(&notes(), &checks, &[], &LIMITS, at(0)).unwrap_err();
+    let error = store.kv(&notes()).commit(&checks, &[], &LIMITS, at(0)).unwrap_err();
     assert_eq!(error.to_string(), "the commit has 1001 checks, the limit is 1000");
-    let error = store.kv_commit(&notes(), &[is("", None)], &[], &LIMITS, at(0)).unwrap_err();
+    let error = store.kv(&notes()).commit(&[is("", None)], &[], &LIMITS, at(0)).unwrap_err();
     assert_eq!(error.code(), "kv-key");
     // A key and a commit at their maximum sizes are accepted.
     let largest: Vec<KvWrite> = (0..COMMIT_LIMIT).map(|_| put(&"é".repeat(256), "1")).collect();
@@ -199,7 +199,7 @@ fn a_space_is_filled_to_the_last_byte() {
     let store = open(&folder);
     let limits = KvLimits { bytes: 10, keys: 2, value_bytes: 9 };
     let commit = |limits: &KvLimits, writes: &[KvWrite]| {
-        store.kv_commit(&notes(), &[], writes, limits, at(0)).map_err(|error| error.code().as_str())
+        store.kv(&notes()).commit(&[], writes, limits, at(0)).map_err(|error| error.code().as_str())
     };
     assert_eq!(commit(&limits, &[put("a", "1234"), put("b", "1234")]), Ok(true));
     assert_eq!(commit(&limits, &[put("b", "12345")]), Err("kv-quota"));
@@ -222,16 +222,16 @@ fn what_has_expired_is_not_there_and_counts_for_nothing() {
     let store = open(&folder);
     let limits = KvLimits { bytes: 10, keys: 2, value_bytes: 9 };
     let commit = |checks: &[KvCheck], writes: &[KvWrite], now: i64| {
-        store.kv_commit(&notes(), checks, writes, &limits, at(now)).map_err(|error| error.code().as_str())
+        store.kv(&notes()).commit(checks, writes, &limits, at(now)).map_err(|error| error.code().as_str())
     };
     let seen = |now: i64| {
-        let keys = store.kv_keys(&notes(), "", None, 9, at(now)).unwrap().0;
-        assert!(keys.iter().all(|key| store.kv_get(&notes(), key, at(now)).unwrap().is_some()));
+        let keys = store.kv(&notes()).keys("", None, 9, at(now)).unwrap().0;
+        assert!(keys.iter().all(|key| store.kv(&notes()).get(key, at(now)).unwrap().is_some()));
         keys.join(" ")
     };
     assert_eq!(commit(&[], &[put_until("a", "1234", 10), put_until("b", "1234", 20)], 0), Ok(true));
     assert_eq!((seen(9), seen(10), seen(20)), ("a b".to_owned(), "b".to_owned(), String::new()));
-    assert_eq!(store.kv_get(&notes(), "a", at(10)).unwrap(), None);
+    assert_eq!(store.kv(&notes()).get("a", at(10)).unwrap(), None);
     assert_eq!((room(&store, 9), room(&store, 10), room(&store, 20)), ((2, 10), (1, 5), (0, 0)));
     assert_eq!(commit(&[], &[put("c", "1234")], 9), Err("kv-quota"));
     assert_eq!(commit(&[is("a", None)], &[put("c", "1234")], 10), Ok(true));
@@ -251,8 +251,8 @@ fn what_has_expired_is_collected() {
     let store = open(&folder);
     let other = SpaceName::parse("other").unwrap();
     commit(&store, &[put_until("a", "1", 10), put_until("b", "1", 20), put("c", "1")]).unwrap();
-    store.kv_commit(&other, &[], &[put_until("a", "1", 10)], &LIMITS, at(0)).unwrap();
-    let collect = |now, mode| store.collect(at(0), at(now), mode).unwrap().expired;
+    store.kv(&other).commit(&[], &[put_until("a", "1", 10)], &LIMITS, at(0)).unwrap();
+    let collect = |now, mode| store.maintenance().collect(at(0), at(now), mode).unwrap().expired;
     assert_eq!((collect(9, GcMode::Execute), collect(10, GcMode::DryRun), collect(10, GcMode::DryRun)), (0, 2, 2));
     assert_eq!((collect(10, GcMode::Execute), collect(10, GcMode::Execute), collect(99, GcMode::Execute)), (2, 0, 1));
     assert_eq!(keys(&store, "", None, 9), (vec!["c".to_owned()], false));
@@ -265,10 +265,10 @@ fn a_space_is_cleared_and_no_other() {
     let store = open(&folder);
     let other = SpaceName::parse("Notes").unwrap();
     commit(&store, &[put_until("a", "1", 10), put("b", "1")]).unwrap();
-    store.kv_commit(&other, &[], &[put("a", "other")], &LIMITS, at(0)).unwrap();
+    store.kv(&other).commit(&[], &[put("a", "other")], &LIMITS, at(0)).unwrap();
     let spaces: Vec<String> = store.kv_spaces(at(0)).unwrap().iter().map(|space| space.space.to_string()).collect();
     assert_eq!(spaces, ["Notes", "notes"]);
-    assert_eq!((store.kv_clear(&notes()).unwrap(), store.kv_clear(&notes()).unwrap()), (2, 0));
+    assert_eq!((store.kv(&notes()).clear().unwrap(), store.kv(&notes()).clear().unwrap()), (2, 0));
     assert_eq!(store.kv_spaces(at(0)).unwrap(), [KvSpace { space: other.clone(), keys: 1, bytes: 6 }]);
-    assert_eq!(store.kv_get(&other, "a", at(0)).unwrap().unwrap().value, "other");
+    assert_eq!(store.kv(&other).get("a", at(0)).unwrap().unwrap().value, "other");
 }

@@ -112,7 +112,7 @@ mod tests {
         let draft = Draft::from_bytes("t.ts", b"const execute = () => 1").unwrap();
         let spec = ToolSpec::new(ToolName::parse("one").unwrap(), &draft, Value::Null, Value::Null).unwrap();
         let (notes, scores) = (ToolMetadata::new("One").unwrap(), Scores { safety: 1.0, quality: 1.0 });
-        store.insert(&NewTool { spec: &spec, metadata: &notes, scores, at: AT }, OnConflict::Refuse).unwrap();
+        store.catalog().insert(&NewTool { spec: &spec, metadata: &notes, scores, at: AT }, OnConflict::Refuse).unwrap();
         for number in [1, 2, 3] {
             let approval = Approval {
                 tool: tool(number),
@@ -155,7 +155,7 @@ mod tests {
 
     fn decisions(path: &Path) -> Vec<Option<Decision>> {
         let store = Store::open(path, &Settings::default()).unwrap();
-        (1..=5).map(|number| store.decision(tool(number), &json!(["files"])).unwrap()).collect()
+        (1..=5).map(|number| store.approvals().decision(tool(number), &json!(["files"])).unwrap()).collect()
     }
 
     #[test]
@@ -168,7 +168,7 @@ mod tests {
             assert!(mended.ends_with("without approvals; 1 refusal was kept"), "{mended}");
             assert_eq!(decisions(folder.path()), [Some(Decision::Refused), None, None, None, None]);
             let store = Store::open(folder.path(), &Settings::default()).unwrap();
-            let said = store.approvals(tool(1)).unwrap();
+            let said = store.approvals().for_tool(tool(1)).unwrap();
             assert_eq!((said.len(), said[0].by.as_str()), (1, "a careful person"));
         }
     }

@@ -88,8 +88,8 @@ impl ActiveRun {
 
 impl Runs<'_> {
     /// Starts a run. `payload` returns the data from which recovery builds a run record, at most
-    /// [`PAYLOAD_LIMIT`] bytes. Once this returns, the run survives a crash of the process, though
-    /// not necessarily a power failure.
+    /// [`PAYLOAD_LIMIT`](crate::PAYLOAD_LIMIT) bytes. Once this returns, the run survives a crash
+    /// of the process, though not necessarily a power failure.
     ///
     /// # Errors
     /// `store-read-only`; `disk-full`; `disk-failed`, also if the payload is too long.
@@ -102,14 +102,14 @@ impl Runs<'_> {
     ///
     /// let folder = tempfile::tempdir()?;
     /// let store = Store::open(folder.path(), &Settings::default())?;
-    /// let active = store.start_run(|run| format!("what {run} is about").into_bytes())?;
+    /// let active = store.runs().start(|run| format!("what {run} is about").into_bytes())?;
     /// let (run, at) = (active.run(), Timestamp::UNIX_EPOCH);
     /// let body = format!(r#"{{"run":"{run}","outcome":"returned"}}"#).into_bytes();
     /// let record = Record { kind: RUN_KIND.to_owned(), tool: None, at, body };
     /// let audit_event = AuditEvent::new(Action::RunDynamicTool, at);
-    /// let hash = store.finish_run(active, FinishedRun { usage: None, record, audit_event })?;
-    /// assert_eq!(store.record_of_run(run)?, store.record(hash)?);
-    /// assert!(store.interrupted_runs()?.is_empty());
+    /// let hash = store.runs().finish(active, FinishedRun { usage: None, record, audit_event })?;
+    /// assert_eq!(store.runs().record_of_run(run)?, store.runs().record(hash)?);
+    /// assert!(store.runs().interrupted()?.is_empty());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn start(&self, payload: impl FnOnce(&RunId) -> Vec<u8>) -> Result<ActiveRun, Fault> {

@@ -32,13 +32,13 @@ impl StoreFixture {
         let notes = ToolMetadata::new("One").unwrap();
         let scores = Scores { safety: 1.0, quality: 1.0 };
         let registration = NewTool { spec: &spec, metadata: &notes, scores, at: at(0) };
-        store.insert(&registration, OnConflict::Refuse).unwrap();
+        store.catalog().insert(&registration, OnConflict::Refuse).unwrap();
         Self { folder, store, tool: spec.id() }
     }
 
     /// Opens the store a second time, as another process would.
     fn reopen(&self) -> Store {
-        self.store.flush_runs().unwrap();
+        self.store.runs().flush().unwrap();
         Store::open(self.folder.path(), &Settings::default()).unwrap()
     }
 
@@ -49,7 +49,7 @@ impl StoreFixture {
     /// Starts some runs and abandons them, as a killed process does.
     fn killed(&self, begun: usize) -> Vec<RunId> {
         let store = self.reopen();
-        let begun: Vec<ActiveRun> = (0..begun).map(|_| store.start_run(payload).unwrap()).collect();
+        let begun: Vec<ActiveRun> = (0..begun).map(|_| store.runs().start(payload).unwrap()).collect();
         begun.iter().map(ActiveRun::run).collect()
     }
 
@@ -62,7 +62,7 @@ impl StoreFixture {
     /// lines.
     fn ended(&self) -> Vec<(String, String)> {
         let store = self.reopen();
-        let records = store.records_of_kind(self.tool, RUN_KIND, usize::MAX).unwrap();
+        let records = store.runs().records_of_kind(self.tool, RUN_KIND, usize::MAX).unwrap();
         let mut bodies: Vec<String> =
             records.into_iter().map(|(_, record)| String::from_utf8(record.body).unwrap()).collect();
         let lines = store.audit().query(AuditFilter::default(), AuditOrder::OldestFirst).unwrap();
@@ -81,7 +81,7 @@ impl StoreFixture {
     }
 
     fn counted(&self) -> u64 {
-        self.reopen().find(&ToolRef::parse("sum").unwrap()).unwrap().runs
+        self.reopen().catalog().find(&ToolRef::parse("sum").unwrap()).unwrap().runs
     }
 }
 
@@ -112,9 +112,9 @@ fn end<'a>(tool: ToolId, run: RunId, outcome: &'static str) -> FinishedRun<'a> {
 
 /// Recovers the interrupted runs and returns them.
 fn close(world: &StoreFixture, store: &Store) -> Vec<(RunId, Vec<u8>)> {
-    let interrupted = store.interrupted_runs().unwrap();
+    let interrupted = store.runs().interrupted().unwrap();
     let closed = interrupted.into_iter().map(|interrupted| {
-        store.finish_run(interrupted.active, world.end(interrupted.run, "interrupted")).unwrap();
+        store.runs().finish(interrupted.active, world.end(interrupted.run, "interrupted")).unwrap();
         (interrupted.run, interrupted.payload)
     });
     closed.collect()
@@ -129,13 +129,16 @@ fn a_run_that_ends_leaves_its_record_its_line_its_usage_and_nothing_else() {
     let world = StoreFixture::new();
     let mut runs = Vec::new();
     for _ in 0..3 {
-        let begun = world.store.start_run(payload).unwrap();
+        let begun = world.store.runs().start(payload).unwrap();
         runs.push(begun.run());
-        let hash = world.store.finish_run(begun, world.end(runs[runs.len() - 1], "returned")).unwrap();
-        assert_eq!(world.store.record_of_run(runs[runs.len() - 1]).unwrap(), world.store.record(hash).unwrap());
+        let hash = world.store.runs().finish(begun, world.end(runs[runs.len() - 1], "returned")).unwrap();
+        assert_eq!(
+            world.store.runs().record_of_run(runs[runs.len() - 1]).unwrap(),
+            world.store.runs().record(hash).unwrap()
+        );
     }
     assert_eq!((world.ended(), world.counted()), (said(&runs, "returned"), 3));
-    assert_eq!(world.store.interrupted_runs().unwrap().len(), 0);
+    assert_eq!(world.store.runs().interrupted().unwrap().len(), 0);
     // Sequential runs reuse one slot.
     assert_eq!(world.journals().len(), 1);
     assert!(std::fs::metadata(&world.journals()[0]).unwrap().len() <= 4096);
@@ -147,7 +150,7 @@ fn a_run_that_ends_leaves_its_record_its_line_its_usage_and_nothing_else() {
 #[test]
 fn a_store_that_begins_nothing_has_no_journal() {
     let world = StoreFixture::new();
-    assert_eq!(world.store.interrupted_runs().unwrap().len(), 0);
+    assert_eq!(world.store.runs().interrupted().unwrap().len(), 0);
     assert!(!world.folder.path().join("running").exists());
 }
 
@@ -165,13 +168,13 @@ fn what_a_process_that_is_gone_began_is_found_once() {
 fn what_a_living_process_began_is_not_interrupted() {
     let world = StoreFixture::new();
     let other = world.reopen();
-    let begun = other.start_run(payload).unwrap();
-    assert_eq!(world.store.interrupted_runs().unwrap().len(), 0);
+    let begun = other.runs().start(payload).unwrap();
+    assert_eq!(world.store.runs().interrupted().unwrap().len(), 0);
     let run = begun.run();
-    other.finish_run(begun, world.end(run, "returned")).unwrap();
+    other.runs().finish(begun, world.end(run, "returned")).unwrap();
     // This store sees its own runs at once; other processes see them after a flush, at the latest
     // when the store is closed.
-    assert_eq!(other.find(&ToolRef::parse("sum").unwrap()).unwrap().runs, 1);
+    assert_eq!(other.catalog().find(&ToolRef::parse("sum").unwrap()).unwrap().runs, 1);
     assert_eq!(world.ended(), said(&[run], "returned"));
 }
 
@@ -181,12 +184,12 @@ fn what_has_ended_and_is_not_settled_is_not_lost_with_its_process() {
     let other = world.reopen();
     let mut runs = Vec::new();
     for _ in 0..3 {
-        let begun = other.start_run(payload).unwrap();
+        let begun = other.runs().start(payload).unwrap();
         runs.push(begun.run());
         let run = begun.run();
-        other.finish_run(begun, world.end(run, "returned")).unwrap();
+        other.runs().finish(begun, world.end(run, "returned")).unwrap();
     }
-    assert_eq!((other.unflushed(), world.store.record_of_run(runs[0]).unwrap()), (3, None));
+    assert_eq!((other.runs().unflushed(), world.store.runs().record_of_run(runs[0]).unwrap()), (3, None));
     // A killed process closes nothing; its locks and its memory are gone.
     other.runs.flush_queue.clear();
     drop(other);
@@ -202,21 +205,21 @@ fn many_ends_at_once_are_counted_once_each() {
         for _ in 0..4 {
             scope.spawn(|| {
                 for _ in 0..500 {
-                    let begun = world.store.start_run(payload).unwrap();
+                    let begun = world.store.runs().start(payload).unwrap();
                     let run = begun.run();
-                    world.store.finish_run(begun, world.end(run, "returned")).unwrap();
+                    world.store.runs().finish(begun, world.end(run, "returned")).unwrap();
                 }
             });
         }
-        scope.spawn(|| (0..50).for_each(|_| world.store.flush_runs().unwrap()));
+        scope.spawn(|| (0..50).for_each(|_| world.store.runs().flush().unwrap()));
     });
-    assert_eq!((world.ended().len(), world.counted(), world.store.unflushed()), (2000, 2000, 0));
+    assert_eq!((world.ended().len(), world.counted(), world.store.runs().unflushed()), (2000, 2000, 0));
 }
 
 #[test]
 fn a_run_that_is_let_go_is_interrupted_in_the_same_process_or_later() {
     let world = StoreFixture::new();
-    let let_go = world.store.start_run(payload).unwrap();
+    let let_go = world.store.runs().start(payload).unwrap();
     let runs = [let_go.run()];
     drop(let_go);
     assert_eq!(close(&world, &world.store).len(), 1);
@@ -224,7 +227,7 @@ fn a_run_that_is_let_go_is_interrupted_in_the_same_process_or_later() {
 
     // A caller that only looks releases the runs again.
     let runs = world.killed(2);
-    assert_eq!(world.store.interrupted_runs().unwrap().len(), 2);
+    assert_eq!(world.store.runs().interrupted().unwrap().len(), 2);
     assert_eq!(close(&world, &world.reopen()).len(), 2);
     assert_eq!(world.ended()[1..], said(&runs, "interrupted"));
 }
@@ -233,11 +236,11 @@ fn a_run_that_is_let_go_is_interrupted_in_the_same_process_or_later() {
 fn what_somebody_is_closing_is_left_to_them() {
     let world = StoreFixture::new();
     let runs = world.killed(2);
-    let closing = world.store.interrupted_runs().unwrap();
+    let closing = world.store.runs().interrupted().unwrap();
     assert_eq!(closing.len(), 2);
     assert_eq!(close(&world, &world.reopen()), []);
     for interrupted in closing {
-        world.store.finish_run(interrupted.active, world.end(interrupted.run, "interrupted")).unwrap();
+        world.store.runs().finish(interrupted.active, world.end(interrupted.run, "interrupted")).unwrap();
     }
     assert_eq!(world.ended(), said(&runs, "interrupted"));
     assert_eq!(close(&world, &world.reopen()), []);
@@ -248,11 +251,11 @@ fn what_was_written_before_the_kill_is_not_written_again() {
     let world = StoreFixture::new();
     // Only the slot is left, as it was before the end.
     let store = world.reopen();
-    let begun = store.start_run(payload).unwrap();
+    let begun = store.runs().start(payload).unwrap();
     let run = begun.run();
     let journal = world.journals().remove(0);
     let slot = std::fs::read(&journal).unwrap();
-    store.finish_run(begun, world.end(run, "returned")).unwrap();
+    store.runs().finish(begun, world.end(run, "returned")).unwrap();
     drop(store);
     std::fs::write(&journal, &slot).unwrap();
     assert_eq!((close(&world, &world.store), world.journals()), (Vec::new(), Vec::new()));
@@ -264,9 +267,9 @@ fn what_was_written_before_the_kill_is_not_written_again() {
         std::fs::remove_file(file.unwrap().path()).unwrap();
     }
     std::fs::write(&journal, &slot).unwrap();
-    let interrupted = world.reopen().interrupted_runs().unwrap().remove(0);
+    let interrupted = world.reopen().runs().interrupted().unwrap().remove(0);
     assert_eq!(interrupted.record.as_ref().unwrap().body, body(&run.to_string(), "returned").into_bytes());
-    world.store.finish_run(interrupted.active, world.end(run, "returned")).unwrap();
+    world.store.runs().finish(interrupted.active, world.end(run, "returned")).unwrap();
     assert_eq!((world.ended(), world.counted()), (said(&[run], "returned"), 1));
 }
 
@@ -311,19 +314,19 @@ fn what_is_no_journal_stays_where_it_is() {
 #[test]
 fn what_a_run_begins_with_fits_its_slot() {
     let world = StoreFixture::new();
-    let longest = world.store.start_run(|_| vec![7; PAYLOAD_LIMIT]).unwrap();
-    let refused = world.store.start_run(|_| vec![7; PAYLOAD_LIMIT + 1]).err().unwrap();
+    let longest = world.store.runs().start(|_| vec![7; PAYLOAD_LIMIT]).unwrap();
+    let refused = world.store.runs().start(|_| vec![7; PAYLOAD_LIMIT + 1]).err().unwrap();
     assert_eq!(refused.code(), "disk-failed");
     assert!(refused.to_string().ends_with("the start record of a run is 985 bytes, the limit is 984"), "{refused}");
     drop(longest);
-    let found = world.store.interrupted_runs().unwrap();
+    let found = world.store.runs().interrupted().unwrap();
     assert_eq!(found.iter().map(|found| found.payload.len()).collect::<Vec<_>>(), [PAYLOAD_LIMIT]);
 }
 
 #[test]
 fn a_panic_before_a_run_is_begun_begins_nothing() {
     let world = StoreFixture::new();
-    let begin = || world.store.start_run(|_| panic!("while it says what it is about")).map(|_| ());
+    let begin = || world.store.runs().start(|_| panic!("while it says what it is about")).map(|_| ());
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(begin)).unwrap_err();
     assert_eq!(close(&world, &world.store), []);
     let runs = world.killed(0);
@@ -339,9 +342,9 @@ fn many_threads_end_their_runs_and_many_look_for_others() {
         for _ in 0..4 {
             scope.spawn(|| {
                 for _ in 0..20 {
-                    let begun = world.store.start_run(payload).unwrap();
+                    let begun = world.store.runs().start(payload).unwrap();
                     let end = world.end(begun.run(), "returned");
-                    world.store.finish_run(begun, end).unwrap();
+                    world.store.runs().finish(begun, end).unwrap();
                 }
             });
             scope.spawn(|| ended.fetch_add(close(&world, &world.reopen()).len(), atomic::Ordering::Relaxed));
@@ -357,9 +360,9 @@ fn many_threads_end_their_runs_and_many_look_for_others() {
 fn an_index_that_is_made_anew_knows_the_runs() {
     let world = StoreFixture::new();
     let runs = world.killed(1);
-    let begun = world.store.start_run(payload).unwrap();
+    let begun = world.store.runs().start(payload).unwrap();
     let run = begun.run();
-    world.store.finish_run(begun, world.end(run, "returned")).unwrap();
+    world.store.runs().finish(begun, world.end(run, "returned")).unwrap();
     let StoreFixture { folder, store, tool } = world;
     drop(store);
     // The marker of an interrupted repair.
@@ -367,7 +370,7 @@ fn an_index_that_is_made_anew_knows_the_runs() {
     assert!(crate::fsck(folder.path(), crate::RepairMode::Repair).unwrap().is_healthy());
     let store = Store::open(folder.path(), &Settings::default()).unwrap();
     let world = StoreFixture { folder, store, tool };
-    assert!(world.store.record_of_run(run).unwrap().is_some());
+    assert!(world.store.runs().record_of_run(run).unwrap().is_some());
     assert_eq!(close(&world, &world.store).len(), 1);
     let outcomes = [said(&[run], "returned"), said(&runs, "interrupted")].concat();
     assert_eq!((world.ended(), world.counted()), (outcomes, 2));
@@ -377,7 +380,7 @@ fn an_index_that_is_made_anew_knows_the_runs() {
 fn threads_that_look_at_once_share_what_was_let_go() {
     let world = StoreFixture::new();
     for _ in 0..100 {
-        drop(world.store.start_run(payload).unwrap());
+        drop(world.store.runs().start(payload).unwrap());
     }
     let closed: usize = std::thread::scope(|scope| {
         let closing: Vec<_> = (0..4).map(|_| scope.spawn(|| close(&world, &world.store).len())).collect();

@@ -29,7 +29,7 @@ const MAX_CODE_CHARS: usize = 64;
 
 /// The usage statistics of a tool over all runs.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Usage {
+pub struct ToolUsage {
     /// The number of runs.
     pub runs: u64,
     /// The number of successful runs.
@@ -60,12 +60,12 @@ impl Runs<'_> {
     ///
     /// # Errors
     /// Any [`Fault`].
-    pub fn usage(&self, entry: &Entry) -> Result<Usage, Fault> {
+    pub fn usage(&self, entry: &Entry) -> Result<ToolUsage, Fault> {
         self.flush_before_read();
         self.db.index.read(|transaction| {
             let mut statement = transaction.prepare_cached("SELECT code, count FROM failure WHERE tool = ?")?;
             let failures = statement.query_map([entry.num], |row| Ok((row.get(0)?, row.get(1)?)))?;
-            Ok(Usage {
+            Ok(ToolUsage {
                 runs: entry.runs,
                 successes: entry.successes,
                 failures: failures.collect::<Result<_, _>>()?,

@@ -26,7 +26,7 @@ impl AdmissionControl {
         caller: &str,
     ) -> Result<(), Fault> {
         if store.access() == toolcell_store::StoreAccess::Full {
-            store.request_approval(tool, &grants.to_value(), caller, (self.clock)())?;
+            store.approvals().request(tool, &grants.to_value(), caller, (self.clock)())?;
         }
         Ok(())
     }

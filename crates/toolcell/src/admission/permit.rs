@@ -297,7 +297,7 @@ impl AdmissionControl {
         let mut say = |verdict: &str, reason: String| {
             steps.push(DecisionStep { stage: "approval", rule: rule.clone(), verdict: verdict.to_owned(), reason });
         };
-        let said = if entry.has_decision { store.decision(entry.id, &grants.to_value())? } else { None };
+        let said = if entry.has_decision { store.approvals().decision(entry.id, &grants.to_value())? } else { None };
         if said == Some(Said::Refused) {
             say("deny", "its approval was refused".to_owned());
             return Err(Denial::refused(entry).into());

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use toolcell_host::{
     Backend, Budget, CallContext, CallError, CallStatus, ImageKind, Interruption, Json, Params, PrepareResult, Report,
-    ResumeError, Sandbox, Script, StartError, SuspendedCall,
+    ResumeError, Sandbox, ScriptSource, StartError, SuspendedCall,
 };
 use toolcell_jail::{Confinement, Jail, Program};
 
@@ -28,7 +28,7 @@ pub struct SandboxConfig {
 impl Default for SandboxConfig {
     /// All images, in this process, with twice as many concurrent calls as the machine has cores.
     fn default() -> Self {
-        let toolcell_host::SandboxConfig { images, slots } = toolcell_host::SandboxConfig::default();
+        let toolcell_host::SandboxOptions { images, slots } = toolcell_host::SandboxOptions::default();
         Self { images, slots, jail: None }
     }
 }
@@ -47,7 +47,7 @@ pub(crate) struct PreparedScript(Box<dyn BoundScript>);
 trait ErasedBackend: Send + Sync {
     fn prepare(
         self: Arc<Self>,
-        script: &Script<'_>,
+        script: &ScriptSource<'_>,
         budget: &Budget,
         run: &CallContext<'_>,
     ) -> Result<PrepareResult<PreparedScript>, CallError>;
@@ -55,7 +55,7 @@ trait ErasedBackend: Send + Sync {
     fn resume(
         &self,
         suspended: &SuspendedCall,
-        script: &Script<'_>,
+        script: &ScriptSource<'_>,
         run: &CallContext<'_>,
     ) -> Result<CallStatus, ResumeError>;
 
@@ -95,7 +95,7 @@ where
 {
     fn prepare(
         self: Arc<Self>,
-        script: &Script<'_>,
+        script: &ScriptSource<'_>,
         budget: &Budget,
         run: &CallContext<'_>,
     ) -> Result<PrepareResult<PreparedScript>, CallError> {
@@ -110,7 +110,7 @@ where
     fn resume(
         &self,
         suspended: &SuspendedCall,
-        script: &Script<'_>,
+        script: &ScriptSource<'_>,
         run: &CallContext<'_>,
     ) -> Result<CallStatus, ResumeError> {
         Backend::resume(self, suspended, script, run)
@@ -189,7 +189,7 @@ impl PreparedScript {
 impl SandboxBackend {
     pub(crate) fn new(config: &SandboxConfig) -> Result<Self, StartError> {
         let SandboxConfig { images, slots, jail } = config;
-        let sandbox = toolcell_host::SandboxConfig { images: images.clone(), slots: *slots };
+        let sandbox = toolcell_host::SandboxOptions { images: images.clone(), slots: *slots };
         Ok(match jail {
             None => Self { backend: Arc::new(Sandbox::new(&sandbox)?), jail: None },
             Some(program) => {
@@ -228,7 +228,7 @@ impl SandboxBackend {
     /// Evaluates a script once.
     pub(crate) fn prepare(
         &self,
-        script: &Script<'_>,
+        script: &ScriptSource<'_>,
         budget: &Budget,
         run: &CallContext<'_>,
     ) -> Result<PrepareResult<PreparedScript>, CallError> {
@@ -239,7 +239,7 @@ impl SandboxBackend {
     pub(crate) fn resume(
         &self,
         suspended: &SuspendedCall,
-        script: &Script<'_>,
+        script: &ScriptSource<'_>,
         run: &CallContext<'_>,
     ) -> Result<CallStatus, ResumeError> {
         self.backend.resume(suspended, script, run)

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use serde_json::Value;
 use toolcell_host::{
-    CallContext, CallError, CallStatus, FuelScope, PrepareResult, Report, ResumeError, Script, SuspendedCall,
+    CallContext, CallError, CallStatus, FuelScope, PrepareResult, Report, ResumeError, ScriptSource, SuspendedCall,
 };
 
 use super::backend::PreparedScript;
@@ -26,7 +26,7 @@ impl Runtime {
         authorization: CallAuthorization<'_>,
         run: &CallContext<'_>,
     ) -> Result<Result<PreparedTool, Report>, CallError> {
-        let evaluated = Script { name, source: script.code() };
+        let evaluated = ScriptSource { name, source: script.code() };
         let run = authorization.context(run);
         Ok(match self.sandbox.prepare(&evaluated, authorization.budget(), &run)? {
             PrepareResult::Ready(prepared) => {
@@ -126,7 +126,7 @@ impl Runtime {
         suspended: &SuspendedCall,
         run: &CallContext<'_>,
     ) -> Result<CallStatus, ResumeError> {
-        let mut called = self.sandbox.resume(suspended, &Script { name, source: script.code() }, run)?;
+        let mut called = self.sandbox.resume(suspended, &ScriptSource { name, source: script.code() }, run)?;
         if let CallStatus::Finished(report) = &mut called {
             map_positions(report, name, script);
         }
@@ -163,7 +163,7 @@ impl Runtime {
     ) -> Result<Report, CallError> {
         let sandbox = self.interpreter().map_err(|error| CallError::NoInstance(error.to_owned()))?;
         let started = Instant::now();
-        let evaluated = Script { name, source: script.code() };
+        let evaluated = ScriptSource { name, source: script.code() };
         let mut report = match sandbox.prepare(&evaluated, permit.budget(), run)? {
             PrepareResult::Ready(prepared) => {
                 let tools = tool_names(&prepared);

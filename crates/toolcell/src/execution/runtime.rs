@@ -102,7 +102,7 @@ impl Runtime {
         if let Some(ready) = self.cache.tool(&entry.id) {
             return Ok(ready);
         }
-        let spec = store.spec(entry)?;
+        let spec = store.catalog().spec(entry)?;
         let schema = Schema::compile(spec.parameters());
         let ready = Arc::new(LoadedTool { schema, vetted: vet(spec) });
         // A refusal for lack of memory or threads is not cached: the next attempt may succeed.

@@ -76,7 +76,7 @@ pub(crate) struct ByteString(#[serde(with = "serde_bytes")] pub(crate) Vec<u8>);
 pub(crate) fn open(store: &Store, run: &str) -> Result<OpenedRun, RunSuspendError> {
     let not_suspended = || RunSuspendError::NotSuspended { run: run.chars().take(64).collect() };
     let id: RunId = run.parse().map_err(|_| not_suspended())?;
-    let row = store.suspended(id)?.ok_or_else(not_suspended)?;
+    let row = store.suspended().find(id)?.ok_or_else(not_suspended)?;
     let damaged = || RunSuspendError::Damaged { run: row.run };
     let opened = encryption::decrypt(&store.derive_key(encryption::KEY_PURPOSE)?, &row).ok_or_else(damaged)?;
     let bound: RunBinding = serde_json::from_str(&row.binding).map_err(|_| damaged())?;
@@ -127,7 +127,7 @@ pub(crate) fn save(
     let (caller, at) = (options.caller.clone(), (admitted.clock)());
     let mut row = SuspendedRow { run, tool: entry.id, caller, suspended_at: at, binding: bound, blob: Vec::new() };
     row.blob = encryption::encrypt(&store.derive_key(encryption::KEY_PURPOSE)?, &row, &content)?;
-    store.save_suspended(&row)?;
+    store.suspended().save(&row)?;
     let (name, bytes) = (entry.name.clone(), row.blob.len() as u64);
     Ok(SuspendedRun { run, tool: entry.id, name, held, tickets, bytes, record: None })
 }
@@ -139,5 +139,5 @@ pub(crate) fn list(store: &Store) -> Result<Vec<SuspendedRunInfo>, Fault> {
         let (name, bytes) = (bound.map(|bound| bound.name).unwrap_or_default(), row.blob.len() as u64);
         SuspendedRunInfo { run: row.run, tool: row.tool, name, caller: row.caller, since: row.suspended_at, bytes }
     };
-    Ok(store.all_suspended()?.into_iter().map(info).collect())
+    Ok(store.suspended().all()?.into_iter().map(info).collect())
 }

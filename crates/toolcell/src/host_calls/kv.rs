@@ -68,7 +68,7 @@ impl KvCall {
 
 fn get(request: KvGetRequest, KvAccess { store, grant, now }: &KvAccess) -> Result {
     let key = request.key;
-    let pair = store.kv_get(&grant.space, &key, now()).map_err(from_kv_error)?;
+    let pair = store.kv(&grant.space).get(&key, now()).map_err(from_kv_error)?;
     let found = pair.map(|pair| {
         let value = RawValue::from_string(pair.value)?;
         Ok(KvValue { value, version: pair.version })
@@ -81,7 +81,7 @@ fn get(request: KvGetRequest, KvAccess { store, grant, now }: &KvAccess) -> Resu
 fn list(request: KvListRequest, KvAccess { store, grant, now }: &KvAccess) -> Result {
     let KvListRequest { prefix, after, limit } = request;
     let limit = limit.unwrap_or(MAX_LISTED_KEYS).clamp(1, MAX_LISTED_KEYS);
-    let found = store.kv_keys(&grant.space, &prefix, after.as_deref(), limit, now());
+    let found = store.kv(&grant.space).keys(&prefix, after.as_deref(), limit, now());
     let (keys, more) = found.map_err(from_kv_error)?;
     to_output(&KeyPage { keys, more })
 }
@@ -97,7 +97,7 @@ fn commit(request: KvCommitRequest, KvAccess { store, grant, now }: &KvAccess) -
     let writes = writes.into_iter().map(|write| to_write(write, now)).collect::<Result<Vec<_>>>()?;
     let (bytes, keys, value_bytes) = (grant.bytes, u64::from(grant.keys), grant.value_bytes);
     let limits = KvLimits { bytes, keys, value_bytes };
-    store.kv_commit(&grant.space, &checks, &writes, &limits, now).map_err(from_kv_error)
+    store.kv(&grant.space).commit(&checks, &writes, &limits, now).map_err(from_kv_error)
 }
 
 fn to_write(request: KvWriteRequest, now: jiff::Timestamp) -> Result<KvWrite> {

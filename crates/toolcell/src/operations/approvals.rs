@@ -85,7 +85,7 @@ impl ApprovalError {
 /// Returns the pending approvals, newest first.
 pub(crate) fn pending_approvals(parts: &Parts, limit: usize) -> Result<Vec<PendingTool>, Fault> {
     let store = parts.require_store()?;
-    let asked = store.pending_approvals(limit)?.into_iter();
+    let asked = store.approvals().pending(limit)?.into_iter();
     let pending = asked
         .map(|question| Ok(find_exact(store, question.tool)?.map(|tool| PendingTool { tool, approval: question })));
     pending.filter_map(Result::transpose).collect()
@@ -94,7 +94,7 @@ pub(crate) fn pending_approvals(parts: &Parts, limit: usize) -> Result<Vec<Pendi
 /// Returns the decisions about tools that a name refers to, newest first.
 pub(crate) fn decisions(parts: &Parts, limit: usize) -> Result<Vec<(Entry, Approval)>, Fault> {
     let store = parts.require_store()?;
-    let said = store.decisions(limit)?.into_iter();
+    let said = store.approvals().decisions(limit)?.into_iter();
     let decisions = said.map(|approval| Ok(find_exact(store, approval.tool)?.map(|tool| (tool, approval))));
     decisions.filter_map(Result::transpose).collect()
 }

@@ -21,7 +21,7 @@ const MAX_SAME_SIGNATURE: usize = 36;
 pub(super) fn find_equivalent_to_stored(parts: &Parts, entry: &Entry) -> Result<Vec<EquivalentTool>, CompareError> {
     let ready = parts.load_tool(entry)?;
     let (Ok(tool), Ok(schema)) = (&ready.vetted, ready.schema()) else { return Ok(Vec::new()) };
-    let notes = parts.require_store()?.metadata(entry)?;
+    let notes = parts.require_store()?.catalog().metadata(entry)?;
     find_equivalent(parts, tool, schema, notes.description(), notes.examples())
 }
 
@@ -48,7 +48,7 @@ fn candidates(parts: &Parts, spec: &ToolSpec, about: &str, schema: &Schema) -> R
         Err(_) => return Ok(Vec::new()),
     };
     let mut found: Vec<Entry> = hits.into_iter().map(|hit| hit.entry).collect();
-    for hit in parts.require_store()?.search(&[vec![signature]], MAX_SAME_SIGNATURE)? {
+    for hit in parts.require_store()?.catalog().search(&[vec![signature]], MAX_SAME_SIGNATURE)? {
         if found.iter().all(|known| known.id != hit.entry.id) {
             found.push(hit.entry);
         }

@@ -77,7 +77,7 @@ impl CostTotals {
 pub(crate) fn cost_report(parts: &Parts) -> Result<Vec<CostReportLine>, Fault> {
     let store = parts.require_store()?;
     let line = |ToolCosts { entry, time, tokens_saved }| {
-        let cost = match store.metadata(&entry) {
+        let cost = match store.catalog().metadata(&entry) {
             Ok(notes) => notes.cost(),
             Err(Fault::Object { .. }) => None,
             Err(fault) => return Err(fault),
@@ -85,5 +85,5 @@ pub(crate) fn cost_report(parts: &Parts) -> Result<Vec<CostReportLine>, Fault> {
         let failures = entry.runs.saturating_sub(entry.successes);
         Ok(CostReportLine { totals: CostTotals { runs: entry.runs, failures, time, tokens_saved, cost }, tool: entry })
     };
-    store.tool_costs()?.into_iter().map(line).collect()
+    store.runs().tool_costs()?.into_iter().map(line).collect()
 }

@@ -101,8 +101,8 @@ fn create_inner(parts: &Parts, request: &CreateTool, at: jiff::Timestamp) -> Res
 /// checks that it is the same.
 fn find_current(parts: &Parts, name: &ToolName, when_taken: OnConflict) -> Result<Option<ToolId>, CreateError> {
     let store = parts.require_store()?;
-    let is_damaged = |entry: &Entry| matches!(store.spec(entry), Err(Fault::Object { .. }));
-    match store.find(&ToolRef::Name(name.clone())) {
+    let is_damaged = |entry: &Entry| matches!(store.catalog().spec(entry), Err(Fault::Object { .. }));
+    match store.catalog().find(&ToolRef::Name(name.clone())) {
         Ok(entry) if when_taken == OnConflict::Refuse && !is_damaged(&entry) => {
             Err(CreateError::History(HistoryError::Taken {
                 name: name.clone(),
@@ -216,7 +216,7 @@ fn has_new_expectations(parts: &Parts, id: ToolId, notes: &ToolMetadata) -> Resu
     if entry.status != Status::Passed {
         return Ok(false);
     }
-    let before = store.metadata(&entry)?;
+    let before = store.catalog().metadata(&entry)?;
     Ok(before.examples() != notes.examples() || before.postconditions() != notes.postconditions())
 }
 
@@ -230,7 +230,7 @@ fn store_tool(
     at: jiff::Timestamp,
 ) -> Result<CreateResult, CreateError> {
     let (store, spec) = (parts.require_store()?, tool.spec());
-    let identical = store.find_same_source(spec)?;
+    let identical = store.catalog().find_same_source(spec)?;
     let mut alike = find_duplicates_of(parts, tool, schema, notes, before)?;
     // Tools with the same source are listed in `identical_to` already.
     alike.retain(|alike| identical.iter().all(|known| known.id != alike.entry.id));
@@ -241,10 +241,10 @@ fn store_tool(
     if proven {
         // Another process may have changed the status meanwhile; then it is no longer passed
         // either.
-        let _ = store.set_status(spec.id(), Status::Unverified);
+        let _ = store.catalog().set_status(spec.id(), Status::Unverified);
     }
     // Another process may have deleted the tool already.
-    let entry = store.find(&ToolRef::Name(spec.name().clone())).ok();
+    let entry = store.catalog().find(&ToolRef::Name(spec.name().clone())).ok();
     let needs_approval = parts.admission.approval_reason(tool);
     if needs_approval.is_some() && parts.admission.policy().approval().0 != crate::policy::ApprovalMode::Never {
         let grants =

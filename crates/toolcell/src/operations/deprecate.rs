@@ -34,16 +34,16 @@ pub enum DeprecateError {
     /// The store refuses the deprecation.
     #[error(transparent)]
     #[coded(transparent)]
-    Store(toolcell_store::DeprecateError),
+    Store(toolcell_store::DeprecationError),
     /// The store failed.
     #[error(transparent)]
     #[coded(transparent)]
     Fault(#[from] Fault),
 }
 
-impl From<toolcell_store::DeprecateError> for DeprecateError {
-    fn from(error: toolcell_store::DeprecateError) -> Self {
-        use toolcell_store::DeprecateError as Error;
+impl From<toolcell_store::DeprecationError> for DeprecateError {
+    fn from(error: toolcell_store::DeprecationError) -> Self {
+        use toolcell_store::DeprecationError as Error;
         match error {
             Error::Fault(fault) | Error::Find(FindError::Fault(fault)) => Self::Fault(fault),
             Error::Find(error) => Self::Find(FindToolError::Store(error)),
@@ -99,5 +99,5 @@ pub(super) fn log_failed_deprecation(
 
 /// Returns the current replacement of a deprecated tool.
 pub(crate) fn replacement_for(parts: &Parts, tool: &Entry) -> Result<Option<Entry>, Fault> {
-    parts.require_store()?.replacement_for(tool)
+    parts.require_store()?.catalog().replacement_for(tool)
 }

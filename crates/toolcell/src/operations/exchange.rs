@@ -43,7 +43,7 @@ pub fn score_tool(spec: &ToolSpec) -> Result<Scores, String> {
 /// Exports tools into a bundle, and returns how many.
 ///
 /// # Errors
-/// As [`Store::export`]
+/// As [`Bundles::export`](toolcell_store::Bundles::export)
 pub fn export(
     store: &Store,
     what: ExportSelection<'_>,
@@ -52,8 +52,8 @@ pub fn export(
     at: Timestamp,
 ) -> Result<u64, ExportError> {
     let done = match what {
-        ExportSelection::All => store.export_all(history, out),
-        ExportSelection::Only(references) => store.export(references, history, out),
+        ExportSelection::All => store.bundles().export_all(history, out),
+        ExportSelection::Only(references) => store.bundles().export(references, history, out),
     };
     if store.access() == StoreAccess::Full {
         log_event(store, Action::Export, at, done.as_ref().copied().map_err(ExportError::code));
@@ -65,7 +65,7 @@ pub fn export(
 /// unapproved.
 ///
 /// # Errors
-/// As [`Import::read`] and [`Store::import`]
+/// As [`Import::read`] and [`Bundles::import`](toolcell_store::Bundles::import)
 pub fn import(
     store: &Store,
     bundle: &[u8],
@@ -116,7 +116,7 @@ fn check_import_allowed(parts: &Parts, store: &Store, import: &Import) -> Result
     let mut sources: HashMap<&str, &ToolName> = HashMap::new();
     for newcomer in import.tools() {
         let (spec, name) = (&newcomer.spec, newcomer.spec.name());
-        let current = store.find(&ToolRef::Name(name.clone())).ok();
+        let current = store.catalog().find(&ToolRef::Name(name.clone())).ok();
         if current.as_ref().is_some_and(|entry| entry.id == spec.id()) {
             continue;
         }
@@ -127,7 +127,7 @@ fn check_import_allowed(parts: &Parts, store: &Store, import: &Import) -> Result
                 format!("it has the same source as `{first}` in the same bundle"),
             ));
         }
-        let twin = store.find_same_source(spec)?.into_iter().map(|entry| entry.name);
+        let twin = store.catalog().find_same_source(spec)?.into_iter().map(|entry| entry.name);
         // A tool that does not run is refused by the analysis, with the reason.
         let alike = match (vet(spec.clone()), Schema::compile(spec.parameters())) {
             (Ok(tool), Ok(schema)) => {
@@ -154,7 +154,7 @@ fn check_import_allowed(parts: &Parts, store: &Store, import: &Import) -> Result
 /// Removes what was deleted before a time, and unreferenced objects.
 ///
 /// # Errors
-/// As [`Store::collect`]
+/// As [`Maintenance::collect`](toolcell_store::Maintenance::collect)
 pub fn collect(store: &Store, deleted_before: Timestamp, now: Timestamp) -> Result<GcReport, Fault> {
     let done = store.with_audit(AuditEvent::new(Action::Gc, now)).collect(deleted_before, now);
     if let Err(fault) = &done {

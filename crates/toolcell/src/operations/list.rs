@@ -91,7 +91,7 @@ pub(crate) fn list(parts: &Parts, request: &ListTools) -> Result<ToolList, ListT
 
 fn list_inner(parts: &Parts, request: &ListTools) -> Result<ToolList, ListToolsError> {
     let filter = build_filter(request, parts.now())?;
-    let Page { entries, total, remaining: more, next } = parts.require_store()?.list(&filter)?;
+    let Page { entries, total, remaining: more, next } = parts.require_store()?.catalog().list(&filter)?;
     let mut successors = BTreeMap::new();
     for entry in entries.iter().filter(|entry| entry.successor.is_some()) {
         successors.extend(replacement_for(parts, entry)?.map(|successor| (entry.id, successor.name)));

@@ -100,7 +100,7 @@ pub(crate) fn find_tool(parts: &Parts, id: Option<&str>, name: Option<&str>) -> 
 /// Finds the tool with an identifier, if a name refers to it.
 pub(super) fn find_exact(store: &Store, id: ToolId) -> Result<Option<Entry>, Fault> {
     let Ok(whole) = IdPrefix::parse(&id.to_string()) else { return Ok(None) };
-    match store.find(&ToolRef::Id(whole)) {
+    match store.catalog().find(&ToolRef::Id(whole)) {
         Ok(entry) => Ok(Some(entry)),
         Err(FindError::Fault(fault)) => Err(fault),
         Err(_) => Ok(None),
@@ -111,11 +111,12 @@ fn find_by_id(store: &Store, text: &str) -> Result<Entry, FindToolError> {
     let Ok(prefix) = IdPrefix::parse(text) else {
         return Err(unknown_tool(text, nearest_name(store, text)?.map(Suggestion::NameForId)));
     };
-    match store.find_for_run(&ToolRef::Id(prefix.clone())) {
+    match store.catalog().find_for_run(&ToolRef::Id(prefix.clone())) {
         Err(FindError::Unknown(_)) => {
             let instead = suggest_for_missing(store, &prefix)?;
             // A name may look like an identifier.
-            let name = ToolName::parse(text).ok().filter(|name| store.find(&ToolRef::Name(name.clone())).is_ok());
+            let name =
+                ToolName::parse(text).ok().filter(|name| store.catalog().find(&ToolRef::Name(name.clone())).is_ok());
             Err(unknown_tool(text, instead.or(name.map(Suggestion::NameForId))))
         }
         other => other.map_err(FindToolError::Store),
@@ -126,9 +127,9 @@ fn find_by_name(store: &Store, text: &str) -> Result<Entry, FindToolError> {
     let Ok(name) = ToolName::parse(text) else {
         return Err(unknown_tool(text, nearest_name(store, text)?.map(Suggestion::Name)));
     };
-    match store.find_for_run(&ToolRef::Name(name.clone())) {
+    match store.catalog().find_for_run(&ToolRef::Name(name.clone())) {
         Err(FindError::Unknown(_)) => {
-            let history = store.history(&name).map_err(|fault| FindToolError::Store(fault.into()))?;
+            let history = store.catalog().history(&name).map_err(|fault| FindToolError::Store(fault.into()))?;
             let deleted = (!history.is_empty()).then_some(Suggestion::Deleted(name));
             let instead = if deleted.is_some() { deleted } else { nearest_name(store, text)?.map(Suggestion::Name) };
             Err(unknown_tool(text, instead))
@@ -144,8 +145,8 @@ fn unknown_tool(asked: &str, instead: Option<Suggestion>) -> FindToolError {
 
 /// Returns a suggestion for a tool that existed: the tool that now has its name, or its undeletion.
 fn suggest_for_missing(store: &Store, prefix: &IdPrefix) -> Result<Option<Suggestion>, FindToolError> {
-    let Ok(old) = store.find_any(prefix) else { return Ok(None) };
-    Ok(match store.find(&ToolRef::Name(old.name.clone())) {
+    let Ok(old) = store.catalog().find_any(prefix) else { return Ok(None) };
+    Ok(match store.catalog().find(&ToolRef::Name(old.name.clone())) {
         Ok(new) => Some(Suggestion::Superseded { name: new.name, id: new.id }),
         Err(FindError::Unknown(_)) => Some(Suggestion::Deleted(old.name)),
         Err(error) => return Err(FindToolError::Store(error)),
@@ -156,7 +157,7 @@ fn suggest_for_missing(store: &Store, prefix: &IdPrefix) -> Result<Option<Sugges
 fn nearest_name(store: &Store, text: &str) -> Result<Option<ToolName>, FindToolError> {
     let text: String = text.chars().take(64).collect::<String>().to_lowercase();
     let filter = Filter { limit: PAGE_LIMIT, ..Filter::default() };
-    let page = store.list(&filter).map_err(|error| match error {
+    let page = store.catalog().list(&filter).map_err(|error| match error {
         toolcell_store::ListError::Fault(fault) => FindToolError::Store(fault.into()),
         other => FindToolError::Store(Fault::Index { source: other.into() }.into()),
     })?;

@@ -48,14 +48,18 @@ pub(crate) fn store_plan(parts: &Parts, tool: ToolId, lines: &[HeldEffect]) -> R
     let lines = lines.iter().map(|held| held.digest.clone()).collect();
     let kept = serde_json::to_vec(&StoredPlan { format: FORMAT.to_owned(), lines });
     let body = kept.map_err(|error| Fault::Disk { path: "a plan".to_owned(), source: error.into() })?;
-    store.insert_record(&Record { kind: PLAN_KIND.to_owned(), tool: Some(tool), at: parts.now(), body }).map(Some)
+    store
+        .runs()
+        .insert_record(&Record { kind: PLAN_KIND.to_owned(), tool: Some(tool), at: parts.now(), body })
+        .map(Some)
 }
 
 /// Returns the digests of the plan with this hash, 64 hexadecimal digits.
 pub(crate) fn plan_digests(parts: &Parts, digest: &str) -> Result<Vec<String>, PlanError> {
     let unknown = || PlanError::Unknown { digest: digest.chars().take(64).collect() };
     let hash = blake3::Hash::from_hex(digest).map_err(|_| unknown())?;
-    let record = parts.require_store()?.record(hash)?.filter(|record| record.kind == PLAN_KIND).ok_or_else(unknown)?;
+    let record =
+        parts.require_store()?.runs().record(hash)?.filter(|record| record.kind == PLAN_KIND).ok_or_else(unknown)?;
     let kept: StoredPlan = serde_json::from_slice(&record.body).map_err(|_| unknown())?;
     if kept.format == FORMAT { Ok(kept.lines) } else { Err(unknown()) }
 }

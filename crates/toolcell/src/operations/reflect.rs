@@ -226,7 +226,7 @@ fn is_name_free(parts: &Parts, name: &str) -> Result<bool, Fault> {
         return Ok(false);
     }
     let Some(store) = &parts.store else { return Ok(true) };
-    match store.find(&ToolRef::Name(name)) {
+    match store.catalog().find(&ToolRef::Name(name)) {
         Err(FindError::Fault(fault)) => Err(fault),
         found => Ok(found.is_err()),
     }

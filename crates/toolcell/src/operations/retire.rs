@@ -182,7 +182,7 @@ pub(crate) fn retirements(parts: &Parts, request: &RetireTools) -> Result<Vec<Re
     let days = request.unused_days.unwrap_or(DEFAULT_UNUSED_DAYS);
     let unused_before = days_ago(days, parts.now()).map_err(RetireError::Filter)?;
     let tools: Vec<Entry> =
-        parts.require_store()?.tool_costs()?.into_iter().map(|ToolCosts { entry, .. }| entry).collect();
+        parts.require_store()?.runs().tool_costs()?.into_iter().map(|ToolCosts { entry, .. }| entry).collect();
     let mut twins = find_duplicates(&tools);
     add_equivalent(parts, &tools, &mut twins)?;
     let known: HashMap<ToolId, &Entry> = tools.iter().map(|tool| (tool.id, tool)).collect();

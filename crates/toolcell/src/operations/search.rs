@@ -60,12 +60,12 @@ pub(crate) fn search(parts: &Parts, query: &str, limit: usize) -> Result<Vec<Hit
     match index_missing(store) {
         Err(SearchError::Fault(Fault::Full { .. })) => {
             // The disk is full: the missing terms are used for this query only.
-            let made = build_all_terms(store, store.unindexed(TERMS_VERSION, usize::MAX)?)?;
-            Ok(store.search_uncached(TERMS_VERSION, &made, &query_terms(query), limit)?)
+            let made = build_all_terms(store, store.catalog().unindexed(TERMS_VERSION, usize::MAX)?)?;
+            Ok(store.catalog().search_uncached(TERMS_VERSION, &made, &query_terms(query), limit)?)
         }
         filled => {
             filled?;
-            Ok(store.search(&query_terms(query), limit)?)
+            Ok(store.catalog().search(&query_terms(query), limit)?)
         }
     }
 }
@@ -81,14 +81,14 @@ pub(super) fn signature(schema: &Schema) -> Option<String> {
 /// Indexes the tools that are not indexed with the current version.
 fn index_missing(store: &Store) -> Result<(), SearchError> {
     loop {
-        let tools = store.unindexed(TERMS_VERSION, INDEX_BATCH)?;
+        let tools = store.catalog().unindexed(TERMS_VERSION, INDEX_BATCH)?;
         if tools.is_empty() {
             return Ok(());
         }
         if store.access() == StoreAccess::ReadOnly {
             return Err(SearchError::Unindexed { path: store.path().display().to_string() });
         }
-        store.index_terms(TERMS_VERSION, &build_all_terms(store, tools)?)?;
+        store.catalog().index_terms(TERMS_VERSION, &build_all_terms(store, tools)?)?;
     }
 }
 
@@ -98,7 +98,7 @@ fn build_all_terms(store: &Store, tools: Vec<Entry>) -> Result<Vec<(Entry, Searc
 
 /// Returns the search terms of a tool. A damaged tool is found by its index entry.
 fn build_terms(store: &Store, entry: &Entry) -> Result<SearchTerms, Fault> {
-    let (parameters, signature) = match store.spec(entry) {
+    let (parameters, signature) = match store.catalog().spec(entry) {
         Ok(spec) => (parameter_text(&spec), Schema::compile(spec.parameters()).ok().and_then(|it| signature(&it))),
         Err(Fault::Object { .. }) => (String::new(), None),
         Err(fault) => return Err(fault),

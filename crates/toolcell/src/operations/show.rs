@@ -3,7 +3,7 @@
 //! Invariant: showing a tool changes nothing, and leaves no audit line.
 
 use toolcell_analysis::Capabilities;
-use toolcell_store::{Approval, Decision, Entry, Fault, FindError, HistoryEntry, ToolRef, Usage};
+use toolcell_store::{Approval, Decision, Entry, Fault, FindError, HistoryEntry, ToolRef, ToolUsage};
 use toolcell_tool::{IdPrefix, ToolMetadata, ToolName, ToolSpec};
 
 use super::lookup::{FindToolError, find};
@@ -30,7 +30,7 @@ pub struct ToolDetails {
     /// The history of its name, the oldest version first.
     pub history: Vec<HistoryEntry>,
     /// The statistics of its runs.
-    pub usage: Usage,
+    pub usage: ToolUsage,
     /// The requested capabilities.
     pub requested: Capabilities,
     /// The policy's decision about each of them.
@@ -124,7 +124,7 @@ pub(crate) fn show(parts: &Parts, called: &str, version: Option<u64>) -> Result<
     let ready = parts.load_tool(&entry)?;
     let asked = ready.vetted.as_ref().map(|tool| tool.requested_capabilities().clone()).unwrap_or_default();
     let grants = parts.admission.policy().grants_for(entry.id, &entry.name, &entry.tags, &asked);
-    let said = store.decision(entry.id, &grants.to_value())?;
+    let said = store.approvals().decision(entry.id, &grants.to_value())?;
     let proof = last_proof(parts, &entry)?;
     let standing = match (&ready.vetted, said) {
         (Err(refusal), _) => ApprovalState::Unsafe(refusal.clone()),
@@ -136,14 +136,14 @@ pub(crate) fn show(parts: &Parts, called: &str, version: Option<u64>) -> Result<
         },
     };
     Ok(ToolDetails {
-        successor: store.replacement_for(&entry)?,
-        notes: store.metadata(&entry)?,
-        spec: store.spec(&entry)?,
+        successor: store.catalog().replacement_for(&entry)?,
+        notes: store.catalog().metadata(&entry)?,
+        spec: store.catalog().spec(&entry)?,
         parameters: ready.schema.as_ref().map(|schema| schema.parameters().to_vec()).unwrap_or_default(),
-        history: store.history(&entry.name)?,
-        usage: store.usage(&entry)?,
+        history: store.catalog().history(&entry.name)?,
+        usage: store.runs().usage(&entry)?,
         grant_decisions: parts.admission.policy().grant_decisions(entry.id, &entry.name, &entry.tags, &asked),
-        approvals: store.approvals(entry.id)?,
+        approvals: store.approvals().for_tool(entry.id)?,
         requested: asked,
         grants,
         approval_state: standing,
@@ -156,7 +156,7 @@ pub(crate) fn show(parts: &Parts, called: &str, version: Option<u64>) -> Result<
 fn find_including_deleted(parts: &Parts, called: &str) -> Result<Entry, ShowError> {
     match (find(parts, called), IdPrefix::parse(called)) {
         (Err(FindToolError::Unknown { suggestion: Some(_), .. }), Ok(prefix)) => {
-            Ok(parts.require_store()?.find_any(&prefix)?)
+            Ok(parts.require_store()?.catalog().find_any(&prefix)?)
         }
         (found, _) => Ok(found?),
     }
@@ -169,7 +169,7 @@ fn find_version(parts: &Parts, called: &str, number: u64) -> Result<Entry, ShowE
         Ok(ToolRef::Name(name)) => name,
         _ => find_including_deleted(parts, called)?.name,
     };
-    let history = store.history(&name)?;
+    let history = store.catalog().history(&name)?;
     if history.is_empty() {
         // This error suggests similar names.
         find(parts, called)?;
@@ -179,7 +179,7 @@ fn find_version(parts: &Parts, called: &str, number: u64) -> Result<Entry, ShowE
         return Err(ShowError::NoVersion { name, number, known });
     };
     match IdPrefix::parse(&past.id.to_string()) {
-        Ok(id) => Ok(store.find_any(&id)?),
+        Ok(id) => Ok(store.catalog().find_any(&id)?),
         Err(_) => Err(FindError::Unknown(past.id.to_string()).into()),
     }
 }

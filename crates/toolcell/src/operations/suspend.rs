@@ -137,7 +137,7 @@ fn resume_inner(
         },
     )?;
     *given.pending() = kept.pending;
-    if !store.take_suspended(&row)? {
+    if !store.suspended().take(&row)? {
         return Err(RunSuspendError::NotSuspended { run: row.run.to_string() }.into());
     }
     let admitted = AdmittedRun {
@@ -152,7 +152,7 @@ fn resume_inner(
     let called = parts.runtime.resume_admitted(&admitted, &suspended);
     if let Err(host::ResumeError::ScriptMismatch | host::ResumeError::Call(host::CallError::Busy { .. })) = &called {
         // The run did not continue, so it is saved again unchanged.
-        store.save_suspended(&row).map_err(RunSuspendError::Store)?;
+        store.suspended().save(&row).map_err(RunSuspendError::Store)?;
     }
     attempted.set_effects(&admitted.environment.effects);
     finish_or_suspend(parts, called.map_err(RunSuspendError::Resume)?, row.run, admitted, attempted)

@@ -115,7 +115,7 @@ pub(crate) fn verify_all(
 
 /// Returns the last proof of a tool.
 pub(crate) fn last_proof(parts: &Parts, entry: &Entry) -> Result<Option<Proof>, Fault> {
-    let newest = parts.require_store()?.records_of_kind(entry.id, PROOF, 1)?.into_iter().next();
+    let newest = parts.require_store()?.runs().records_of_kind(entry.id, PROOF, 1)?.into_iter().next();
     Ok(newest.and_then(|(_, record)| serde_json::from_slice(&record.body).ok()))
 }
 
@@ -124,7 +124,7 @@ fn tools_to_verify(parts: &Parts) -> Result<Vec<Entry>, Fault> {
     let mut filter = Filter { order: Order::Name, limit: PAGE_LIMIT, ..Filter::default() };
     let mut all = Vec::new();
     loop {
-        let page = store.list(&filter).map_err(|error| match error {
+        let page = store.catalog().list(&filter).map_err(|error| match error {
             ListError::Fault(fault) => fault,
             other => Fault::Index { source: other.to_string().into() },
         })?;
@@ -149,7 +149,7 @@ fn verify_inner(
     }
     let ready = parts.load_tool(&entry)?;
     let store = parts.require_store()?;
-    let notes = store.metadata(&entry)?;
+    let notes = store.catalog().metadata(&entry)?;
     // An example that cannot be parsed was stored before examples had a format; it is ignored.
     let examples: Vec<Example> = notes.examples().iter().filter_map(|it| Example::from_value(it).ok()).collect();
     let permit = permit_to_verify(parts, &entry, &ready, &examples, options, attempted)?;
@@ -190,7 +190,7 @@ fn verify_inner(
     attempted.set_proof(proof.verdict.name(), fuel, started.elapsed());
     // Strings, numbers and JSON always serialize.
     let body = serde_json::to_vec(&proof).unwrap_or_default();
-    store.insert_record(&Record { kind: PROOF.to_owned(), tool: Some(entry.id), at, body })?;
+    store.runs().insert_record(&Record { kind: PROOF.to_owned(), tool: Some(entry.id), at, body })?;
     pending.finish(match proof.verdict {
         ProofStatus::Passed => Status::Passed,
         ProofStatus::Failed => Status::Failed,
@@ -319,14 +319,14 @@ impl<'a> PendingStatus<'a> {
         // If the status is already pending, another process verifies the tool too, or was killed
         // while doing so.
         if entry.status != Status::Pending {
-            store.set_status(entry.id, Status::Pending)?;
+            store.catalog().set_status(entry.id, Status::Pending)?;
         }
         Ok(Self { store, entry, is_finished: false })
     }
 
     fn finish(mut self, status: Status) -> Result<(), VerifyError> {
         self.is_finished = true;
-        self.store.set_status(self.entry.id, status)?;
+        self.store.catalog().set_status(self.entry.id, status)?;
         Ok(())
     }
 }
@@ -336,7 +336,7 @@ impl Drop for PendingStatus<'_> {
         if self.is_finished {
             return;
         }
-        if let Err(error) = self.store.set_status(self.entry.id, Status::Unverified) {
+        if let Err(error) = self.store.catalog().set_status(self.entry.id, Status::Unverified) {
             tracing::error!(tool = %self.entry.id, %error, "the status of an interrupted verification stays pending");
         }
     }

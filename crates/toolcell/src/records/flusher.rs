@@ -54,13 +54,13 @@ impl FlushThread {
                 // A finishing run checks this flag after it has finished, and the thread checks for
                 // runs after it has set the flag, so neither misses the other.
                 its.is_parked.store(true, Ordering::SeqCst);
-                if store.unflushed() == 0 {
+                if store.runs().unflushed() == 0 {
                     park();
                     continue;
                 }
                 its.is_parked.store(false, Ordering::SeqCst);
                 park_timeout(BATCH_DELAY);
-                if let Err(fault) = store.flush_runs_soon() {
+                if let Err(fault) = store.runs().flush_soon() {
                     tracing::warn!(%fault, "finished runs cannot be flushed to the index; retrying");
                     park_timeout(RETRY_DELAY);
                 }

@@ -19,7 +19,7 @@ impl Recorder {
     /// already, the audit event follows it.
     pub(crate) fn close_interrupted(&self) -> Result<(), RecordError> {
         let Some(store) = &self.store else { return Ok(()) };
-        for interrupted in store.interrupted_runs()? {
+        for interrupted in store.runs().interrupted()? {
             let at = self.now();
             let kept = interrupted.record.as_ref().and_then(|kept| serde_json::from_slice(&kept.body).ok());
             let mut run: RunRecord = kept.unwrap_or_else(|| record_from_start(&interrupted, at));
@@ -37,7 +37,7 @@ impl Recorder {
             }
             let new = || Record { kind: RUN_KIND.to_owned(), tool: None, at, body: to_json(&run) };
             let record = interrupted.record.unwrap_or_else(new);
-            store.finish_run(interrupted.active, FinishedRun { usage: None, record, audit_event: attempt })?;
+            store.runs().finish(interrupted.active, FinishedRun { usage: None, record, audit_event: attempt })?;
             if action == Action::VerifyTool {
                 // The verification is no longer running.
                 reset_pending_status(store, &run.name)?;
@@ -50,12 +50,14 @@ impl Recorder {
 /// Resets a tool to unverified if its process died while verifying it.
 fn reset_pending_status(store: &Store, called: &str) -> Result<(), Fault> {
     let Ok(reference) = ToolRef::parse(called) else { return Ok(()) };
-    match store.find(&reference) {
-        Ok(entry) if entry.status == Status::Pending => match store.set_status(entry.id, Status::Unverified) {
-            Err(StatusError::Fault(fault)) => Err(fault),
-            // Another process has changed the status first.
-            _ => Ok(()),
-        },
+    match store.catalog().find(&reference) {
+        Ok(entry) if entry.status == Status::Pending => {
+            match store.catalog().set_status(entry.id, Status::Unverified) {
+                Err(StatusError::Fault(fault)) => Err(fault),
+                // Another process has changed the status first.
+                _ => Ok(()),
+            }
+        }
         Err(FindError::Fault(fault)) => Err(fault),
         _ => Ok(()),
     }

@@ -218,7 +218,7 @@ impl<'a> RunRecorder<'a> {
         };
         let begun = recorder.store.as_deref().map(|store| {
             record.parameters = ContentDigest::new(params);
-            store.start_run(|run| {
+            store.runs().start(|run| {
                 record.run = run.to_string();
                 let beginning = RunStart {
                     run: &record.run,
@@ -359,7 +359,7 @@ impl<'a> RunRecorder<'a> {
         match self.write_record(ended) {
             Ok(record) => {
                 let store = self.recorder.store.as_ref().filter(|_| begun);
-                let is_late = store.is_some_and(|store| store.is_log_behind());
+                let is_late = store.is_some_and(|store| store.runs().is_log_behind());
                 let late = is_late.then(|| "its line is not in the audit log yet, and will follow".to_owned());
                 Ok(RecordStatus { record, unrecorded: self.unrecorded.take().or(late) })
             }
@@ -410,7 +410,7 @@ impl<'a> RunRecorder<'a> {
             ..AuditEvent::new(self.action, at)
         };
         let record = Record { kind: RUN_KIND.to_owned(), tool: self.tool, at, body: to_json(&self.record) };
-        let kept = store.finish_run(begun, FinishedRun { usage, record, audit_event: attempt })?;
+        let kept = store.runs().finish(begun, FinishedRun { usage, record, audit_event: attempt })?;
         self.recorder.flusher.notify(store);
         Ok(Some(kept))
     }

@@ -104,7 +104,7 @@ impl Comparison<'_> {
             if !self.admission.runs_unapproved(known) {
                 continue;
             }
-            let notes = self.store.metadata(&entry)?;
+            let notes = self.store.catalog().metadata(&entry)?;
             let other = Probe::new(known, schema, notes.examples(), &left);
             if parameter_mappings(&one, &other).is_empty() {
                 continue;

@@ -136,8 +136,8 @@ impl ChangeFixture {
         let health = repair(copied.path());
         assert!(health.is_healthy(), "{health:?}");
         let store = Store::open_existing(copied.path(), &Settings::default()).unwrap();
-        ["a", "gone"].map(|name| match store.find(&ToolRef::parse(name).unwrap()) {
-            Ok(entry) => store.spec(&entry).unwrap().source().to_owned(),
+        ["a", "gone"].map(|name| match store.catalog().find(&ToolRef::parse(name).unwrap()) {
+            Ok(entry) => store.catalog().spec(&entry).unwrap().source().to_owned(),
             Err(error) => error.code().to_string(),
         })
     }
@@ -401,7 +401,7 @@ fn a_failing_read_of_the_index_is_told_as_one_and_costs_no_approval() {
     // Data that only the index has, and the secret, which is lost with a damaged index.
     let found = || {
         let store = Store::open_existing(&bench.path("store"), &Settings::default()).unwrap();
-        let suspended_run = store.all_suspended().unwrap();
+        let suspended_run = store.suspended().all().unwrap();
         drop(store);
         let secret = std::fs::read(bench.path("store/secret")).unwrap();
         (["keeps", "asks"].map(|name| bench.run_tool(name)), suspended_run, secret)
@@ -437,7 +437,7 @@ fn start_with_a_log(bench: &ChangeFixture) -> SuspendedRow {
     };
     let store = Store::open_existing(&bench.path("store"), &Settings::default()).unwrap();
     store.derive_key("a purpose").unwrap();
-    store.save_suspended(&suspended_run).unwrap();
+    store.suspended().save(&suspended_run).unwrap();
     // Copied while the store is open.
     let start = bench.start.path().join("store");
     std::fs::remove_dir_all(&start).unwrap();

@@ -101,9 +101,9 @@ impl EffectFixture {
     /// Returns the effects in the record of the last run, if there is one.
     fn recorded(&self) -> Option<Effects> {
         let store = Store::open(&self.store(), &Settings::default()).unwrap();
-        let entry = store.find(&ToolRef::parse("act").unwrap()).unwrap();
-        let hash = store.records(entry.id, 1).unwrap().pop()?;
-        let record: RunRecord = serde_json::from_slice(&store.record(hash).unwrap().unwrap().body).unwrap();
+        let entry = store.catalog().find(&ToolRef::parse("act").unwrap()).unwrap();
+        let hash = store.runs().records(entry.id, 1).unwrap().pop()?;
+        let record: RunRecord = serde_json::from_slice(&store.runs().record(hash).unwrap().unwrap().body).unwrap();
         Some(record.done?.effects.last().unwrap().effects)
     }
 
@@ -111,7 +111,7 @@ impl EffectFixture {
     fn value(&self) -> String {
         let store = Store::open(&self.store(), &Settings::default()).unwrap();
         let space = SpaceName::parse("notes").unwrap();
-        store.kv_get(&space, "k", crate::operations::now()).unwrap().unwrap().value
+        store.kv(&space).get("k", crate::operations::now()).unwrap().unwrap().value
     }
 }
 

@@ -47,7 +47,7 @@ fn check(folder: &Path, orders: &[StoreOrder], answers: &[StoreReply], context: 
     let mut last = StoreWorker::new(folder, SyncMode::Unsynced);
     assert_eq!(last.perform(&close()[0]), StoreReply::Done, "{context}");
     let store = last.store().unwrap();
-    let entry = store.find(&ToolRef::parse("sum").unwrap()).unwrap();
+    let entry = store.catalog().find(&ToolRef::parse("sum").unwrap()).unwrap();
     let (kept, appended) = RunEnd::all(store, entry.id).unwrap();
     let runs = |ended: &[RunEnd]| ended.iter().map(|ended| ended.run.clone()).collect::<Vec<_>>();
     // A finished run has the time of its end, and an interrupted one that of its start; the record

@@ -50,10 +50,10 @@ pub(super) fn show(store: &Store, which: Option<&str>, context: &mut Context<'_>
 
 fn find_record(store: &Store, which: &str) -> Result<Option<Record>, CliError> {
     if let Ok(run) = which.parse() {
-        return Ok(store.record_of_run(run)?);
+        return Ok(store.runs().record_of_run(run)?);
     }
     match blake3::Hash::from_hex(which) {
-        Ok(hash) => Ok(store.record(hash)?),
+        Ok(hash) => Ok(store.runs().record(hash)?),
         Err(_) => Ok(None),
     }
 }

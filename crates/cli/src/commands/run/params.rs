@@ -90,7 +90,7 @@ impl ParamWords {
 fn string_parameters(tool: &str, toolbox: &Toolbox) -> Vec<String> {
     let schema = || {
         let entry = toolbox.find(tool).ok()?;
-        let spec = toolbox.store()?.spec(&entry).ok()?;
+        let spec = toolbox.store()?.catalog().spec(&entry).ok()?;
         Schema::compile(spec.parameters()).ok()
     };
     let Some(schema) = schema() else { return Vec::new() };

@@ -21,14 +21,14 @@ fn put(store: &Store, name: &str, source: &str) -> ToolId {
     let spec = ToolSpec::new(ToolName::parse(name).unwrap(), &draft, Value::Null, Value::Null).unwrap();
     let (notes, scores) = (ToolMetadata::new("One").unwrap(), Scores { safety: 1.0, quality: 0.9 });
     let registration = NewTool { spec: &spec, metadata: &notes, scores, at: NOW };
-    store.insert(&registration, OnConflict::Replace).unwrap().id
+    store.catalog().insert(&registration, OnConflict::Replace).unwrap().id
 }
 
 fn run(store: &Store, tool: ToolId, failure: Option<&str>) {
     let (failure, duration) = (failure.map(str::to_owned), Duration::from_millis(1));
     let event = UsageEvent { tool, at: NOW, failure, fuel: 1, duration, tokens_saved: None };
-    store.record_usage(event).unwrap();
-    store.flush_runs().unwrap();
+    store.runs().record_usage(event).unwrap();
+    store.runs().flush().unwrap();
 }
 
 fn said(tool: ToolId, decision: Decision) -> Approval {
@@ -39,16 +39,16 @@ fn said(tool: ToolId, decision: Decision) -> Approval {
 fn every_change_to_a_tool_shows_in_every_process() {
     let folder = tempfile::tempdir().unwrap();
     let [here, there] = [0, 1].map(|_| Store::open(folder.path(), &Settings::default()).unwrap());
-    let mut last = there.generation().unwrap();
+    let mut last = there.catalog().generation().unwrap();
     let mut changes = |what: &str, change: &dyn Fn(&Store)| {
         change(&here);
-        let now = there.generation().unwrap();
+        let now = there.catalog().generation().unwrap();
         assert_ne!(now, last, "{what}");
-        assert_eq!(now, here.generation().unwrap());
+        assert_eq!(now, here.catalog().generation().unwrap());
         last = now;
     };
     let name = || ToolRef::parse("one").unwrap();
-    let id = || here.find(&name()).unwrap().id;
+    let id = || here.catalog().find(&name()).unwrap().id;
     changes("created", &|store| {
         put(store, "one", "const execute = () => 1");
     });
@@ -56,30 +56,32 @@ fn every_change_to_a_tool_shows_in_every_process() {
         put(store, "one", "const execute = () => 2");
     });
     changes("deleted", &|store| {
-        store.delete(&name(), NOW).unwrap();
+        store.catalog().delete(&name(), NOW).unwrap();
     });
     changes("undeleted", &|store| {
-        store.undelete(&name(), NOW).unwrap();
+        store.catalog().undelete(&name(), NOW).unwrap();
     });
     changes("rolled back", &|store| {
-        store.roll_back(&ToolName::parse("one").unwrap(), 1, NOW).unwrap();
+        store.catalog().roll_back(&ToolName::parse("one").unwrap(), 1, NOW).unwrap();
     });
     changes("pending", &|store| {
-        store.set_status(id(), Status::Pending).unwrap();
+        store.catalog().set_status(id(), Status::Pending).unwrap();
     });
     changes("passed", &|store| {
-        store.set_status(id(), Status::Passed).unwrap();
+        store.catalog().set_status(id(), Status::Passed).unwrap();
     });
     for (what, decision) in [("approved", Decision::Approved), ("refused", Decision::Refused)] {
-        changes(what, &|store| assert_eq!(store.set_decision(&said(id(), decision)).unwrap(), DecisionOutcome::Stored));
+        changes(what, &|store| {
+            assert_eq!(store.approvals().set_decision(&said(id(), decision)).unwrap(), DecisionOutcome::Stored);
+        });
     }
     changes("revoked", &|store| {
-        store.revoke(id()).unwrap();
+        store.approvals().revoke(id()).unwrap();
     });
     changes("fallen back", &|store| (0..3).for_each(|_| run(store, id(), Some("tool-failed"))));
-    assert_eq!(here.find(&name()).unwrap().status, Status::Unverified);
+    assert_eq!(here.catalog().find(&name()).unwrap().status, Status::Unverified);
     changes("deprecated", &|store| {
-        store.deprecate(id(), None).unwrap();
+        store.catalog().deprecate(id(), None).unwrap();
     });
     changes("distrusted", &|store| store.db.write(|transaction| demote(transaction, id())).unwrap());
 }
@@ -89,12 +91,12 @@ fn runs_and_questions_change_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(folder.path(), &Settings::default()).unwrap();
     let tool = put(&store, "one", "const execute = () => 1");
-    let before = store.generation().unwrap();
+    let before = store.catalog().generation().unwrap();
     run(&store, tool, None);
     run(&store, tool, Some("tool-failed"));
-    store.request_approval(tool, &json!({}), "run", NOW).unwrap();
-    store.delete(&ToolRef::parse("another").unwrap(), NOW).unwrap_err();
-    assert_eq!(store.generation().unwrap(), before);
+    store.approvals().request(tool, &json!({}), "run", NOW).unwrap();
+    store.catalog().delete(&ToolRef::parse("another").unwrap(), NOW).unwrap_err();
+    assert_eq!(store.catalog().generation().unwrap(), before);
 }
 
 #[test]
@@ -102,13 +104,13 @@ fn an_index_that_is_made_anew_does_not_go_on_counting() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(folder.path(), &Settings::default()).unwrap();
     put(&store, "one", "const execute = () => 1");
-    let before = store.generation().unwrap();
+    let before = store.catalog().generation().unwrap();
     drop(store);
     let path = folder.path().join("index.sqlite");
     let bytes = std::fs::read(&path).unwrap();
     std::fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();
     assert!(fsck(folder.path(), RepairMode::Repair).unwrap().is_healthy());
-    assert_ne!(Store::open(folder.path(), &Settings::default()).unwrap().generation().unwrap(), before);
+    assert_ne!(Store::open(folder.path(), &Settings::default()).unwrap().catalog().generation().unwrap(), before);
 }
 
 #[test]
@@ -118,8 +120,8 @@ fn a_number_that_a_flipped_bit_made_too_large_holds_nothing_up() {
     for damage in ["UPDATE mark SET at = 0x7fffffffffffffff", "DELETE FROM mark"] {
         let damage = |transaction: &Connection| Ok::<_, Fault>(transaction.execute_batch(damage)?);
         store.db.index.write(crate::Durability::Synced, damage).unwrap();
-        let before = store.generation().unwrap();
+        let before = store.catalog().generation().unwrap();
         put(&store, "one", "const execute = () => 1");
-        assert_ne!(store.generation().unwrap(), before);
+        assert_ne!(store.catalog().generation().unwrap(), before);
     }
 }

@@ -25,18 +25,18 @@ fn put(store: &Store, name: &str) {
     let spec = ToolSpec::new(ToolName::parse(name).unwrap(), &draft, Value::Null, Value::Null).unwrap();
     let (notes, scores) = (ToolMetadata::new("One").unwrap(), Scores { safety: 1.0, quality: 0.9 });
     let registration = NewTool { spec: &spec, metadata: &notes, scores, at: Timestamp::UNIX_EPOCH };
-    store.insert(&registration, OnConflict::Refuse).unwrap();
+    store.catalog().insert(&registration, OnConflict::Refuse).unwrap();
 }
 
 fn find(store: &Store, name: &str) -> Entry {
-    store.find(&ToolRef::parse(name).unwrap()).unwrap()
+    store.catalog().find(&ToolRef::parse(name).unwrap()).unwrap()
 }
 
 fn run(store: &Store, name: &str, failure: Option<&str>) {
     let tool = find(store, name).id;
     let (failure, duration) = (failure.map(str::to_owned), Duration::from_millis(250));
     let event = UsageEvent { tool, at: Timestamp::UNIX_EPOCH, failure, fuel: 1_000, duration, tokens_saved: Some(7) };
-    store.record_usage(event).unwrap();
+    store.runs().record_usage(event).unwrap();
 }
 
 /// A store in format 1: `one` passed and ran four times, `two` never ran, and `gone` was deleted.
@@ -47,10 +47,10 @@ fn old() -> TempDir {
         put(&store, name);
     }
     for step in [Status::Pending, Status::Passed] {
-        store.set_status(find(&store, "one").id, step).unwrap();
+        store.catalog().set_status(find(&store, "one").id, step).unwrap();
     }
     (0..4).for_each(|_| run(&store, "one", None));
-    store.delete(&ToolRef::parse("gone").unwrap(), Timestamp::UNIX_EPOCH).unwrap();
+    store.catalog().delete(&ToolRef::parse("gone").unwrap(), Timestamp::UNIX_EPOCH).unwrap();
     drop(store);
     in_format_1(folder.path());
     folder
@@ -86,16 +86,16 @@ fn a_store_of_format_1_is_upgraded_when_it_is_opened() {
     let one = find(&store, "one");
     assert_eq!((one.status, one.runs, one.successes), (Status::Passed, 4, 4));
     // The duration of its runs is known from their sketch; the saved tokens were never reported.
-    let accounts = store.tool_costs().unwrap();
+    let accounts = store.runs().tool_costs().unwrap();
     assert!(accounts[0].time.abs_diff(Duration::from_secs(1)) <= Duration::from_millis(10), "{:?}", accounts[0].time);
     assert_eq!((accounts.len(), accounts[0].tokens_saved, accounts[1].time), (2, None, Duration::ZERO));
-    let all = store.unindexed("v1", 10).unwrap();
+    let all = store.catalog().unindexed("v1", 10).unwrap();
     assert_eq!(all.iter().map(|entry| entry.name.as_str()).collect::<Vec<_>>(), ["one", "two"]);
     let terms = SearchTerms { name: vec!["first".to_owned()], ..SearchTerms::default() };
-    store.index_terms("v1", &[(one.clone(), terms)]).unwrap();
-    assert_eq!(store.search(&[vec!["first".to_owned()]], 5).unwrap()[0].entry, one);
+    store.catalog().index_terms("v1", &[(one.clone(), terms)]).unwrap();
+    assert_eq!(store.catalog().search(&[vec!["first".to_owned()]], 5).unwrap()[0].entry, one);
     run(&store, "one", None);
-    assert_eq!(store.tool_costs().unwrap()[0].tokens_saved, Some(7));
+    assert_eq!(store.runs().tool_costs().unwrap()[0].tokens_saved, Some(7));
     drop(store);
     let health = fsck(folder.path(), RepairMode::Check).unwrap();
     assert!(health.problems.is_empty(), "{:#?}", health.problems);
@@ -113,8 +113,8 @@ fn many_that_open_an_old_store_at_once_upgrade_it_once() {
         }
     });
     let store = Store::open_existing(folder.path(), &Settings::default()).unwrap();
-    assert_eq!((find(&store, "two").runs, store.unindexed("v1", 10).unwrap().len()), (8, 2));
-    assert_eq!(store.tool_costs().unwrap()[1].time, Duration::from_secs(2));
+    assert_eq!((find(&store, "two").runs, store.catalog().unindexed("v1", 10).unwrap().len()), (8, 2));
+    assert_eq!(store.runs().tool_costs().unwrap()[1].time, Duration::from_secs(2));
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn an_old_index_that_is_damaged_is_made_anew_in_this_format() {
     std::fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();
     assert!(fsck(folder.path(), RepairMode::Repair).unwrap().is_healthy());
     let store = Store::open_existing(folder.path(), &Settings::default()).unwrap();
-    assert_eq!((find(&store, "one").name.as_str(), store.unindexed("v1", 10).unwrap().len()), ("one", 2));
+    assert_eq!((find(&store, "one").name.as_str(), store.catalog().unindexed("v1", 10).unwrap().len()), ("one", 2));
     let said = std::fs::read_to_string(folder.path().join("toolcell-store")).unwrap();
     assert_eq!(said, "toolcell store, format 5\n");
 }
@@ -142,13 +142,13 @@ fn a_store_of_format_2_is_upgraded_when_it_is_opened() {
     std::fs::write(folder.path().join("toolcell-store"), "toolcell store, format 2\n").unwrap();
 
     let store = Store::open_existing(folder.path(), &Settings::default()).unwrap();
-    let before = store.generation().unwrap();
+    let before = store.catalog().generation().unwrap();
     put(&store, "two");
-    assert_ne!(store.generation().unwrap(), before);
+    assert_ne!(store.catalog().generation().unwrap(), before);
     let (token, at) = (blake3::hash(b"t"), Timestamp::UNIX_EPOCH);
-    let spent = [0, 1].map(|_| store.consume_nonce(token, at + Duration::from_secs(1), at).unwrap());
+    let spent = [0, 1].map(|_| store.nonces().consume(token, at + Duration::from_secs(1), at).unwrap());
     assert_eq!(spent, [NonceUse::Fresh, NonceUse::Replayed]);
-    assert_eq!(store.list(&Filter::default()).unwrap().total, 2);
+    assert_eq!(store.catalog().list(&Filter::default()).unwrap().total, 2);
     drop(store);
     let health = fsck(folder.path(), RepairMode::Check).unwrap();
     assert!(health.problems.is_empty(), "{:#?}", health.problems);
@@ -167,13 +167,16 @@ fn a_store_of_format_3_is_upgraded_when_it_is_opened() {
 
     let store = Store::open_existing(folder.path(), &Settings::default()).unwrap();
     let said = std::fs::read_to_string(folder.path().join("toolcell-store")).unwrap();
-    assert_eq!((said.as_str(), store.list(&Filter::default()).unwrap().total), ("toolcell store, format 5\n", 1));
+    assert_eq!(
+        (said.as_str(), store.catalog().list(&Filter::default()).unwrap().total),
+        ("toolcell store, format 5\n", 1)
+    );
     let (space, now) = (toolcell_tool::SpaceName::parse("notes").unwrap(), Timestamp::UNIX_EPOCH);
     assert!(store.kv_spaces(now).unwrap().is_empty());
     let limits = KvLimits { bytes: 10, keys: 1, value_bytes: 10 };
     let write = KvWrite::Put { key: "n".to_owned(), value: "1".to_owned(), expires_at: None };
-    assert!(store.kv_commit(&space, &[], &[write], &limits, now).unwrap());
-    assert_eq!(store.kv_get(&space, "n", now).unwrap().unwrap().version, 1);
+    assert!(store.kv(&space).commit(&[], &[write], &limits, now).unwrap());
+    assert_eq!(store.kv(&space).get("n", now).unwrap().unwrap().version, 1);
     drop(store);
     let health = fsck(folder.path(), RepairMode::Check).unwrap();
     assert!(health.problems.is_empty(), "{:#?}", health.problems);
@@ -191,13 +194,16 @@ fn a_store_of_format_4_is_upgraded_when_it_is_opened() {
 
     let store = Store::open_existing(folder.path(), &Settings::default()).unwrap();
     let said = std::fs::read_to_string(folder.path().join("toolcell-store")).unwrap();
-    assert_eq!((said.as_str(), store.list(&Filter::default()).unwrap().total), ("toolcell store, format 5\n", 1));
+    assert_eq!(
+        (said.as_str(), store.catalog().list(&Filter::default()).unwrap().total),
+        ("toolcell store, format 5\n", 1)
+    );
     let at = Timestamp::UNIX_EPOCH;
     store
         .with_audit(AuditEvent::new(Action::DeleteDynamicTool, at))
         .delete(&ToolRef::parse("one").unwrap(), at)
         .unwrap();
-    assert_eq!((store.delayed_lines().unwrap(), store.list(&Filter::default()).unwrap().total), (0, 0));
+    assert_eq!((store.delayed_lines().unwrap(), store.catalog().list(&Filter::default()).unwrap().total), (0, 0));
     drop(store);
     let health = fsck(folder.path(), RepairMode::Check).unwrap();
     assert!(health.problems.is_empty(), "{:#?}", health.problems);

@@ -14,7 +14,7 @@ fn add_one(store: &Store, limits: &KvLimits) -> u64 {
         let seen = get(store, "n");
         let next = seen.as_ref().map_or(0, |pair| pair.value.parse::<u64>().unwrap()) + 1;
         let check = is("n", seen.map(|pair| pair.version));
-        if store.kv_commit(&notes(), &[check], &[put("n", &next.to_string())], limits, at(0)).unwrap() {
+        if store.kv(&notes()).commit(&[check], &[put("n", &next.to_string())], limits, at(0)).unwrap() {
             return next;
         }
     }
@@ -40,10 +40,10 @@ fn eight_at_once_never_fill_a_space_beyond_its_limits() {
     let folder = tempfile::tempdir().unwrap();
     let stores: Vec<Store> = (0..4).map(|_| open(&folder)).collect();
     for limits in [KvLimits { bytes: 95, ..LIMITS }, KvLimits { keys: 9, ..LIMITS }] {
-        stores[0].kv_clear(&notes()).unwrap();
+        stores[0].kv(&notes()).clear().unwrap();
         let fill = |store: &Store, thread: usize| {
             let write = |number| put(&format!("{thread}{number:03}"), "123456");
-            let done = (0..10).map(|number| store.kv_commit(&notes(), &[], &[write(number)], &limits, at(0)));
+            let done = (0..10).map(|number| store.kv(&notes()).commit(&[], &[write(number)], &limits, at(0)));
             done.filter(|done| match done {
                 Ok(held) => *held,
                 Err(error) => {
@@ -72,7 +72,7 @@ fn what_was_acknowledged_outlasts_a_kill() {
             // Two keys written in one commit are always seen together.
             let next = add_one(&store, &wide);
             let both = [put("one", &next.to_string()), put("two", &format!("{next}{}", " ".repeat(50)))];
-            store.kv_commit(&notes(), &[], &both, &wide, at(0)).unwrap();
+            store.kv(&notes()).commit(&[], &both, &wide, at(0)).unwrap();
             let mut out = std::io::stdout().lock();
             writeln!(out, "\nacknowledged {next}").unwrap();
             out.flush().unwrap();

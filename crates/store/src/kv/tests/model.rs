@@ -80,7 +80,7 @@ fn a_space_is_what_the_model_says() {
         let check = is(&key, if right { known } else { Some(version + 1) });
         let next = after(&model, &writes, &limits, version + 1, now);
         let done =
-            store.kv_commit(&notes(), &[check], &writes, &limits, at(now)).map_err(|error| error.code().as_str());
+            store.kv(&notes()).commit(&[check], &writes, &limits, at(now)).map_err(|error| error.code().as_str());
         let outcome = match next {
             _ if !right => (Ok(false), 0),
             None => (Err("kv-quota"), 1),
@@ -92,11 +92,11 @@ fn a_space_is_what_the_model_says() {
         assert_eq!(done, outcome.0, "step {step}: {writes:?} {limits:?}");
         outcomes[outcome.1] += 1;
         for key in KEYS {
-            let seen = store.kv_get(&notes(), key, at(now)).unwrap().map(|pair| (pair.value, pair.version));
+            let seen = store.kv(&notes()).get(key, at(now)).unwrap().map(|pair| (pair.value, pair.version));
             let expect = model.get(key).map(|(value, version, _)| (value.clone(), *version));
             assert_eq!(seen, expect, "step {step}: {key}");
         }
-        let listed = store.kv_keys(&notes(), "", None, 9, at(now)).unwrap();
+        let listed = store.kv(&notes()).keys("", None, 9, at(now)).unwrap();
         assert_eq!(listed, (model.keys().cloned().collect(), false), "step {step}");
         assert_eq!(room(&store, now), (model.len() as u64, bytes(&model)), "step {step}");
         if step % 500 == 499 {

@@ -15,7 +15,7 @@ fn filled() -> TempDir {
     let store = open(&folder);
     commit(&store, &[put("a", "{\"secret\":\"kept\"}"), put_until("b", "2", 10)]).unwrap();
     let other = SpaceName::parse("other").unwrap();
-    store.kv_commit(&other, &[], &[put("a", "[3]")], &LIMITS, at(0)).unwrap();
+    store.kv(&other).commit(&[], &[put("a", "[3]")], &LIMITS, at(0)).unwrap();
     folder
 }
 
@@ -59,7 +59,7 @@ fn a_repair_takes_the_spaces_over() {
             get(&store, "a").unwrap(),
             KvEntry { value: "{\"secret\":\"kept\"}".to_owned(), version: versions[0] }
         );
-        assert_eq!(store.kv_get(&notes(), "b", at(10)).unwrap(), None);
+        assert_eq!(store.kv(&notes()).get("b", at(10)).unwrap(), None);
         commit(&store, &[put("c", "4")]).unwrap();
         assert!(get(&store, "c").unwrap().version > 2, "{damage}");
     }
@@ -92,12 +92,16 @@ fn what_was_planted_among_the_tables_is_found_and_a_repair_takes_it_away() {
         "DROP INDEX approval_asked",
     ] {
         let folder = filled();
-        assert_eq!(open(&folder).set_decision(&refusal).unwrap(), DecisionOutcome::Stored);
+        assert_eq!(open(&folder).approvals().set_decision(&refusal).unwrap(), DecisionOutcome::Stored);
         change(&folder, planted);
         let wrong = mended(&folder);
         assert_eq!(wrong, ["index.sqlite is damaged: its schema is not that of a store"], "{planted}");
         let store = open(&folder);
-        assert_eq!(store.decision(refusal.tool, &refusal.grants).unwrap(), Some(Decision::Refused), "{planted}");
+        assert_eq!(
+            store.approvals().decision(refusal.tool, &refusal.grants).unwrap(),
+            Some(Decision::Refused),
+            "{planted}"
+        );
         assert_eq!(get(&store, "b").unwrap().value, "2", "{planted}");
     }
 }
@@ -132,8 +136,8 @@ fn a_store_that_cannot_be_written_is_read() {
     let store = open(&folder);
     let read = get(&store, "b").unwrap().value;
     let refused = (store.access() == crate::StoreAccess::ReadOnly).then(|| {
-        let held = store.kv_commit(&notes(), &[is("c", None)], &[], &LIMITS, at(0)).unwrap();
-        (held, commit(&store, &[put("c", "1")]), store.kv_clear(&notes()))
+        let held = store.kv(&notes()).commit(&[is("c", None)], &[], &LIMITS, at(0)).unwrap();
+        (held, commit(&store, &[put("c", "1")]), store.kv(&notes()).clear())
     });
     set(0o700);
     assert_eq!(read, "2");
@@ -156,9 +160,9 @@ fn no_bundle_has_what_is_kept_in_spaces() {
     let (spec, notes, scores) =
         (spec.unwrap(), ToolMetadata::new("One").unwrap(), Scores { safety: 1.0, quality: 1.0 });
     let registration = NewTool { spec: &spec, metadata: &notes, scores, at: at(0) };
-    store.insert(&registration, OnConflict::Refuse).unwrap();
+    store.catalog().insert(&registration, OnConflict::Refuse).unwrap();
     let mut bundle = Vec::new();
-    assert_eq!(store.export_all(HistoryScope::All, &mut bundle).unwrap(), 1);
+    assert_eq!(store.bundles().export_all(HistoryScope::All, &mut bundle).unwrap(), 1);
     let bundle = String::from_utf8(bundle).unwrap();
     assert!(bundle.contains("const execute") && !bundle.contains("secret"), "{bundle}");
 }

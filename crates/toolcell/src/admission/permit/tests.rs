@@ -54,7 +54,7 @@ fn a_tool_that_somebody_is_asked_about_runs_when_it_comes_again_with_a_yes() {
     assert_eq!(denial.denied_by, "person");
     assert_eq!(denial.reason, "a person is being asked: every tool requires approval");
     assert!(denial.hint.contains("approvals grant"), "{}", denial.hint);
-    let pending = toolbox.store().unwrap().pending_approvals(9).unwrap();
+    let pending = toolbox.store().unwrap().approvals().pending(9).unwrap();
     assert_eq!(pending.iter().map(|question| question.tool).collect::<Vec<_>>(), [id]);
     run(&toolbox, &options_with(ApprovalAnswer::Approve)).unwrap();
     run(&toolbox, &options_with(ApprovalAnswer::Defer)).unwrap();
@@ -89,7 +89,7 @@ fn a_hook_whose_question_was_passed_on_denies_this_call_and_waits() {
     assert_eq!(denial.reason, "a person is being asked: it costs money");
     let nobody = run(&toolbox, &RunOptions::default()).unwrap_err();
     assert_eq!((nobody.denied_by.as_str(), nobody.awaits()), ("hook costs", None));
-    assert!(toolbox.store().unwrap().pending_approvals(9).unwrap().is_empty());
+    assert!(toolbox.store().unwrap().approvals().pending(9).unwrap().is_empty());
     run(&toolbox, &options_with(ApprovalAnswer::Approve)).unwrap();
 }
 
