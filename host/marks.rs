@@ -32,7 +32,7 @@ const GLOBAL: [u8; 5] = [0x7f, 0x01, 0x41, 0x00, 0x0b];
 
 /// The guest with marks.
 pub(crate) fn marked(guest: &[u8]) -> Vec<u8> {
-    let outline = Outline::of(guest);
+    let outline = Outline::parse(guest);
     let mut marked = guest[..8].to_vec();
     let (mut code, mut left, mut index) = (Vec::new(), 0, outline.imported);
     for payload in Parser::new(0).parse_all(guest) {
@@ -75,7 +75,7 @@ struct Outline {
 }
 
 impl Outline {
-    fn of(guest: &[u8]) -> Self {
+    fn parse(guest: &[u8]) -> Self {
         let mut outline = Self { imported: 0, interpreter: u32::MAX, globals: 0 };
         for payload in Parser::new(0).parse_all(guest) {
             match payload.expect("the guest is valid") {

@@ -27,7 +27,7 @@ fn profiled(fixture: SandboxFixture<'_>, params: &str) -> (CallProfile, Report) 
     (profile, report)
 }
 
-fn of(source: &str) -> (CallProfile, Report) {
+fn profile_of(source: &str) -> (CallProfile, Report) {
     profiled(SandboxFixture::new().script(source), "{}")
 }
 
@@ -73,7 +73,7 @@ fn what_is_profiled_returns_the_same_and_burns_the_same_on_all_images() {
 
 #[test]
 fn functions_and_lines_are_told_by_what_they_burn() {
-    let (profile, _) = of(
+    let (profile, _) = profile_of(
         "function twice(n) {\n  let sum = 0, end = 2 * n;\n  for (let i = 0; i < end; i++) {\n    sum ^= i;\n  }\n  return sum;\n}\n\
          function once(n) {\n  let sum = 0, end = n;\n  for (let i = 0; i < end; i++) {\n    sum ^= i;\n  }\n  return sum;\n}\n\
          class Tool { static nothing() {} }\n\
@@ -100,9 +100,11 @@ fn functions_and_lines_are_told_by_what_they_burn() {
 
 #[test]
 fn functions_of_the_engine_have_their_names_and_are_charged_to_the_line_that_calls_them() {
-    let (profile, _) = of("const numbers = Array.from({ length: 3000 }, (_, i) => (i * 7919) % 3001);\n\
+    let (profile, _) = profile_of(
+        "const numbers = Array.from({ length: 3000 }, (_, i) => (i * 7919) % 3001);\n\
          function execute() {\n  const text = JSON.stringify(numbers);\n  const read = JSON.parse(text);\n\
-         \n  read.sort((a, b) => a - b);\n  return /x+y/.test('x'.repeat(300));\n}");
+         \n  read.sort((a, b) => a - b);\n  return /x+y/.test('x'.repeat(300));\n}",
+    );
     for name in ["stringify", "parse", "sort", "test"] {
         assert!(fuel_of(&profile, name).1 > 0, "{name}");
         let function = profile.functions.iter().find(|function| function.name == name).unwrap();
@@ -117,7 +119,8 @@ fn functions_of_the_engine_have_their_names_and_are_charged_to_the_line_that_cal
 
 #[test]
 fn a_function_that_calls_itself_is_counted_once_a_stack() {
-    let (profile, _) = of("const fib = (n) => n < 2 ? n : fib(n - 1) + fib(n - 2);\nconst execute = () => fib(20);");
+    let (profile, _) =
+        profile_of("const fib = (n) => n < 2 ? n : fib(n - 1) + fib(n - 2);\nconst execute = () => fib(20);");
     let (own, total) = fuel_of(&profile, "fib");
     assert_eq!(own, total);
     is_about(total, profile.fuel, 99, 1);
@@ -125,7 +128,8 @@ fn a_function_that_calls_itself_is_counted_once_a_stack() {
 
 #[test]
 fn of_a_deep_stack_both_ends_are_kept() {
-    let (profile, report) = of("const down = (n) => n === 0 ? 0 : 1 + down(n - 1);\nconst execute = () => down(3000);");
+    let (profile, report) =
+        profile_of("const down = (n) => n === 0 ? 0 : 1 + down(n - 1);\nconst execute = () => down(3000);");
     assert!(matches!(report.outcome, Outcome::Returned(_)), "{report:?}");
     let deepest = profile.stacks.iter().max_by_key(|stack| stack.frames.len()).unwrap();
     let names: Vec<&str> = deepest.frames.iter().map(|frame| &*profile.functions[frame.function].name).collect();
@@ -137,7 +141,7 @@ fn of_a_deep_stack_both_ends_are_kept() {
 
 #[test]
 fn functions_that_wait_are_told_where_they_go_on() {
-    let (profile, report) = of(
+    let (profile, report) = profile_of(
         "async function slow(n) {\n  let sum = 0;\n  for (let i = 0; i < n; i++) {\n    await null;\n    sum += i;\n  }\n  return sum;\n}\n\
          function* numbers(n) {\n  for (let i = 0; i < n; i++) {\n    yield i;\n  }\n}\n\
          async function execute() {\n  let sum = 0;\n  for (const n of numbers(500)) sum += n;\n  return sum + await slow(500);\n}",
@@ -153,7 +157,7 @@ fn functions_that_wait_are_told_where_they_go_on() {
 
 #[test]
 fn a_run_that_fails_or_is_stopped_is_told_as_well() {
-    let (profile, report) = of(
+    let (profile, report) = profile_of(
         "function fails() {\n  for (let i = 0; i < 10_000; i++);\n  throw new Error('no');\n}\nconst execute = () => fails();",
     );
     assert!(matches!(report.outcome, Outcome::Threw(_)), "{report:?}");
@@ -224,9 +228,9 @@ fn of_a_call_that_cannot_even_begin_nothing_is_charged() {
 fn profiles_that_are_taken_at_the_same_time_do_not_disturb_each_other() {
     let source =
         "const execute = () => { let s = 0; for (let i = 0; i < 200_000; i++) s = (s * 31 + i) | 0; return s }";
-    let alone = of(source);
+    let alone = profile_of(source);
     std::thread::scope(|scope| {
-        let taken: Vec<_> = (0..4).map(|_| scope.spawn(|| of(source))).collect();
+        let taken: Vec<_> = (0..4).map(|_| scope.spawn(|| profile_of(source))).collect();
         for profile in taken {
             assert_eq!(profile.join().unwrap(), alone);
         }
@@ -235,19 +239,21 @@ fn profiles_that_are_taken_at_the_same_time_do_not_disturb_each_other() {
 
 #[test]
 fn a_tool_cannot_deceive_the_profile_by_its_names() {
-    let (profile, _) = of("const many = 'x'.repeat(1000);\n\
+    let (profile, _) = profile_of(
+        "const many = 'x'.repeat(1000);\n\
          const tool = { [many]: function () { for (let i = 0; i < 5000; i++); }, ['a;b\\n'](n) { for (let i = 0; i < n; i++); } };\n\
          Object.defineProperty(tool[many], 'name', { get() { for (;;); } });\n\
          const odd = () => { for (let i = 0; i < 5000; i++); };\n\
          Object.defineProperty(odd, 'name', { value: { toString() { for (;;); } } });\n\
-         const execute = () => { tool[many](); tool['a;b\\n'](5000); odd(); return 1 }");
+         const execute = () => { tool[many](); tool['a;b\\n'](5000); odd(); return 1 }",
+    );
     assert!(profile.functions.iter().all(|function| function.name.len() <= 200), "{:?}", profile.functions);
     assert!(fuel_of(&profile, "a;b\n").0 > 0, "{:?}", profile.functions);
 }
 
 #[test]
 fn a_tool_cannot_make_its_profile_large() {
-    let (profile, _) = of(
+    let (profile, _) = profile_of(
         "const execute = () => {\n  const numbers = Array.from({ length: 40 }, (_, i) => (i * 7919) % 211);\n\
            for (let i = 0; i < 20_000; i++) {\n    Object.defineProperty(numbers.toSorted, 'name', { value: 'n' + i });\n    numbers.toSorted();\n  }\n}",
     );

@@ -183,6 +183,25 @@ fn two_public_types_of_the_workspace_do_not_share_a_name() {
 }
 
 #[test]
+fn the_questions_of_a_newcomer_have_one_word_and_at_most_two_files() {
+    let page = read("docs/architecture/overview.md");
+    let table = page.split("## Where is …?").nth(1).unwrap().split("\n## ").next().unwrap();
+    let rows: Vec<Vec<&str>> =
+        table.lines().filter(|line| line.contains("| `")).map(|line| line.split('`').collect()).collect();
+    assert_eq!(rows.len(), 10);
+    for row in rows {
+        // A question may have code of its own: the word is the first code of the second column.
+        let cells: Vec<&str> = row.iter().copied().skip(1).step_by(2).collect();
+        let files: Vec<&str> = cells.iter().copied().filter(|cell| Path::new(cell).extension().is_some()).collect();
+        let word = cells[cells.len() - files.len() - 1];
+        assert!((1..=2).contains(&files.len()), "{cells:?}");
+        for file in files {
+            assert!(read(file).to_lowercase().contains(&word.to_lowercase()), "{file} does not have `{word}`");
+        }
+    }
+}
+
+#[test]
 fn the_top_level_has_what_the_picture_has_and_nothing_else() {
     let mut found: Vec<String> = std::fs::read_dir(root())
         .unwrap()

@@ -58,7 +58,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .draw()?;
     let colors = [RGBColor(120, 120, 120), RGBColor(30, 90, 170)];
     for (at, half) in halves().iter().enumerate() {
-        let judged: Vec<Judged> = half.cases.iter().map(Judged::of).collect();
+        let judged: Vec<Judged> = half.cases.iter().map(Judged::from_case).collect();
         let color = colors[at % colors.len()];
         let style = ShapeStyle { color: color.into(), filled: true, stroke_width: 2 };
         let mut points = vec![(0.0, 1.0)];

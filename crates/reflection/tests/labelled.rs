@@ -25,7 +25,7 @@ struct Marks {
 }
 
 impl Marks {
-    fn of(judged: &[&Judged]) -> Self {
+    fn from_judged(judged: &[&Judged]) -> Self {
         let count = |rule: &dyn Fn(&Judged) -> bool| judged.iter().filter(|one| rule(one)).count();
         let hits = count(&|one| one.recommends && one.case.recommend);
         Self {
@@ -75,7 +75,7 @@ fn precision_at_half(judged: &[Judged]) -> f64 {
 fn print(half: &Half, judged: &[Judged]) {
     println!("{}: {} cases", half.name, judged.len());
     let tell = |title: &str, some: &[&Judged]| {
-        let marks = Marks::of(some);
+        let marks = Marks::from_judged(some);
         println!(
             "  {title:<5} precision {:.3}  recall {:.3}  F1 {:.3}  trigger {:.3}",
             marks.precision,
@@ -100,9 +100,9 @@ fn print(half: &Half, judged: &[Judged]) {
 #[test]
 fn the_decision_is_right_on_cases_that_it_was_not_tuned_on() {
     for half in halves() {
-        let judged: Vec<Judged> = half.cases.iter().map(Judged::of).collect();
+        let judged: Vec<Judged> = half.cases.iter().map(Judged::from_case).collect();
         print(&half, &judged);
-        let marks = Marks::of(&judged.iter().collect::<Vec<_>>());
+        let marks = Marks::from_judged(&judged.iter().collect::<Vec<_>>());
         if half.name == "checking" {
             assert!(marks.precision >= 0.95 && marks.recall >= 0.85 && marks.trigger >= 0.9, "{marks:?}");
         }

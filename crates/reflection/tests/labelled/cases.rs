@@ -80,7 +80,7 @@ fn case(line: &str) -> Case {
 
 impl Judged {
     /// What the engine says of a case.
-    pub(crate) fn of(case: &Case) -> Self {
+    pub(crate) fn from_case(case: &Case) -> Self {
         let occasion = ReflectionInput {
             task: &case.task,
             last_result: &case.result,
