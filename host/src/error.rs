@@ -6,11 +6,13 @@
 use toolcell_protocol::BudgetError;
 
 /// An error that prevents a call from starting.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, toolcell_error::Coded)]
 #[non_exhaustive]
 pub enum CallError {
     /// A limit is zero, or outside the range that the sandbox allows.
     #[error("{limit} is {actual}, it must be {least} to {most}")]
+    #[code(LimitInvalid)]
+    #[hint("choose a limit in that range")]
     LimitInvalid {
         /// The name of the limit, as in the options.
         limit: &'static str,
@@ -23,27 +25,39 @@ pub enum CallError {
     },
     /// All slots are in use, and the caller did not wait or waited until the deadline.
     #[error("all {slots} slots of the sandbox are in use")]
+    #[code(Busy)]
+    #[hint("wait for a free slot, or configure more slots")]
     Busy {
         /// The number of slots.
         slots: usize,
     },
     /// The machine could not provide the memory or the address space for an instance.
     #[error("no instance could be created: {0}")]
+    #[code(NoInstance)]
+    #[hint("give the process more memory or address space, or the sandbox fewer slots")]
     NoInstance(String),
     /// The system provides no random numbers for the seed of a call.
     #[error("the system provides no random numbers: {0}")]
+    #[code(NoRandom)]
+    #[hint("let the process read the system's random numbers (getrandom(2))")]
     NoRandom(String),
     /// The async runtime of the caller shut down before the call started.
     #[error("the async runtime shut down before the run started")]
+    #[code(Cancelled)]
+    #[hint("run the tool again in a runtime that lives until the run ends")]
     RuntimeShutDown,
     /// A part of Toolcell broke a rule that another part relies on.
     #[error("a bug in Toolcell: {detail}")]
+    #[code(Bug)]
+    #[hint("this is a bug in Toolcell; report it with this message")]
     Bug {
         /// The broken rule, or the error that cannot happen.
         detail: String,
     },
     /// A profile was requested for a call in a worker process, whose memory the host cannot read.
     #[error("a call in the jail cannot be profiled")]
+    #[code(ProfileInJail)]
+    #[hint("profile it without --jail (TOOLCELL_JAIL); it uses the same fuel there")]
     ProfileInJail,
 }
 
@@ -60,34 +74,6 @@ impl CallError {
         tracing::error!(detail, "a bug in Toolcell");
         Self::Bug { detail }
     }
-
-    /// Returns the stable code of this error.
-    #[must_use]
-    pub const fn code(&self) -> &'static str {
-        match self {
-            Self::LimitInvalid { .. } => "limit-invalid",
-            Self::Busy { .. } => "busy",
-            Self::NoInstance(_) => "no-instance",
-            Self::NoRandom(_) => "no-random",
-            Self::RuntimeShutDown => "cancelled",
-            Self::Bug { .. } => "bug",
-            Self::ProfileInJail => "profile-in-jail",
-        }
-    }
-
-    /// Returns the next step for the user.
-    #[must_use]
-    pub const fn hint(&self) -> &'static str {
-        match self {
-            Self::LimitInvalid { .. } => "choose a limit in that range",
-            Self::Busy { .. } => "wait for a free slot, or configure more slots",
-            Self::NoInstance(_) => "give the process more memory or address space, or the sandbox fewer slots",
-            Self::NoRandom(_) => "let the process read the system's random numbers (getrandom(2))",
-            Self::RuntimeShutDown => "run the tool again in a runtime that lives until the run ends",
-            Self::Bug { .. } => "this is a bug in Toolcell; report it with this message",
-            Self::ProfileInJail => "profile it without --jail (TOOLCELL_JAIL); it uses the same fuel there",
-        }
-    }
 }
 
 #[cfg(test)]
@@ -97,7 +83,7 @@ mod tests {
     #[test]
     fn only_a_lack_of_memory_is_answered_with_more_memory() {
         let (of_system, bug) = (String::new, CallError::bug("a frame is missing"));
-        assert_eq!((bug.code(), &*bug.to_string()), ("bug", "a bug in Toolcell: a frame is missing"));
+        assert_eq!((bug.code().as_str(), &*bug.to_string()), ("bug", "a bug in Toolcell: a frame is missing"));
         for error in [bug, CallError::NoRandom(of_system()), CallError::RuntimeShutDown, CallError::ProfileInJail] {
             assert!(!error.hint().contains("memory"), "{error}");
         }
@@ -109,7 +95,7 @@ mod tests {
         let budget = toolcell_protocol::Budget { fuel: 0, ..toolcell_protocol::Budget::default() };
         let error = CallError::from(budget.check().unwrap_err());
         assert_eq!(
-            (error.code(), &*error.to_string()),
+            (error.code().as_str(), &*error.to_string()),
             ("limit-invalid", "fuel is 0, it must be 1 to 1000000000000000")
         );
     }

@@ -35,78 +35,70 @@ pub struct Thrown {
 }
 
 /// The reason why the sandbox stopped a tool.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, toolcell_error::Coded)]
 #[non_exhaustive]
+#[coded(no_hint)]
 pub enum Stop {
     /// The call burned all its fuel.
+    #[code(OutOfFuel)]
     OutOfFuel {
         /// The limit in units of fuel.
         limit: u64,
     },
     /// The call reached its deadline.
+    #[code(Timeout)]
     Deadline {
         /// The limit in wall-clock time.
         limit: Duration,
     },
     /// The tool requested more memory than its limit, even if it handled the failed allocation.
+    #[code(OutOfMemory)]
     OutOfMemory {
         /// The limit in bytes.
         limit: usize,
     },
     /// The tool exhausted the native stack inside the engine. (Deep recursion in JavaScript throws
     /// a `RangeError` instead.)
+    #[code(StackOverflow)]
     StackOverflow,
     /// The result exceeds the output limit.
+    #[code(OutputTooLarge)]
     OutputTooLarge {
         /// The limit in bytes.
         limit: usize,
     },
     /// The console output exceeds its limit.
+    #[code(ConsoleTooLarge)]
     ConsoleTooLarge {
         /// The limit in bytes.
         limit: usize,
     },
     /// The tool had too many host calls pending at once.
+    #[code(TooManyOperations)]
     TooManyOperations {
         /// The limit in pending host calls.
         limit: u32,
     },
     /// The tool's promise can no longer settle: no job is queued and no host call is pending.
+    #[code(Stalled)]
     Stalled,
     /// The host cancelled the call.
+    #[code(Cancelled)]
     Cancelled,
     /// The engine inside the cell failed, which is a bug of Toolcell. The cell is discarded; the
     /// process is not affected.
+    #[code(Crashed)]
     Crashed {
         /// The engine's panic message, or the trap.
         detail: String,
     },
     /// The worker process that ran the call ended. What the tool used and logged until then is
     /// lost; the effects of its host calls are known. The next call runs in a new process.
+    #[code(WorkerDied)]
     WorkerDied {
         /// The exit status or the signal, in words.
         detail: String,
     },
-}
-
-impl Stop {
-    /// Returns the stable code of this stop.
-    #[must_use]
-    pub const fn code(&self) -> &'static str {
-        match self {
-            Self::OutOfFuel { .. } => "out-of-fuel",
-            Self::Deadline { .. } => "timeout",
-            Self::OutOfMemory { .. } => "out-of-memory",
-            Self::StackOverflow => "stack-overflow",
-            Self::OutputTooLarge { .. } => "output-too-large",
-            Self::ConsoleTooLarge { .. } => "console-too-large",
-            Self::TooManyOperations { .. } => "too-many-operations",
-            Self::Stalled => "stalled",
-            Self::Cancelled => "cancelled",
-            Self::Crashed { .. } => "crashed",
-            Self::WorkerDied { .. } => "worker-died",
-        }
-    }
 }
 
 impl std::fmt::Display for Stop {

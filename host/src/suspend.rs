@@ -57,14 +57,18 @@ impl From<SuspendableStatus<Duration>> for CallStatus {
 }
 
 /// An error that prevents a suspended call from resuming.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, toolcell_error::Coded)]
 #[non_exhaustive]
 pub enum ResumeError {
     /// The bytes are not a suspended call.
     #[error("the bytes are not a suspended call")]
+    #[code(Integrity)]
+    #[hint("run the tool again")]
     Malformed,
     /// The call was suspended with another guest or another engine.
     #[error("the call was suspended by engine {engine} with guest {guest}, this engine or guest differs")]
+    #[code(AsleepGuest)]
+    #[hint("resume it with the version that suspended it, or run the tool again")]
     GuestMismatch {
         /// The digest of the guest that the call was suspended with.
         guest: String,
@@ -73,34 +77,13 @@ pub enum ResumeError {
     },
     /// The call belongs to another script.
     #[error("the call belongs to another script")]
+    #[code(AsleepTool)]
+    #[hint("resume it with its own script, or run the tool again")]
     ScriptMismatch,
     /// The sandbox cannot start the call.
     #[error(transparent)]
+    #[coded(transparent)]
     Call(#[from] CallError),
-}
-
-impl ResumeError {
-    /// Returns the stable code of this error.
-    #[must_use]
-    pub const fn code(&self) -> &'static str {
-        match self {
-            Self::Malformed => "integrity",
-            Self::GuestMismatch { .. } => "asleep-guest",
-            Self::ScriptMismatch => "asleep-tool",
-            Self::Call(error) => error.code(),
-        }
-    }
-
-    /// Returns the next step for the user.
-    #[must_use]
-    pub const fn hint(&self) -> &'static str {
-        match self {
-            Self::Malformed => "run the tool again",
-            Self::GuestMismatch { .. } => "resume it with the version that suspended it, or run the tool again",
-            Self::ScriptMismatch => "resume it with its own script, or run the tool again",
-            Self::Call(error) => error.hint(),
-        }
-    }
 }
 
 /// The state of a suspended call besides its memory.

@@ -36,7 +36,7 @@ fn a_status_goes_its_ways_and_no_other() {
             } else {
                 let error = done.unwrap_err();
                 let message = format!("a tool cannot change from {from} to {to}");
-                assert_eq!((error.code(), error.to_string(), status), ("status-illegal", message, from));
+                assert_eq!((error.code().as_str(), error.to_string(), status), ("status-illegal", message, from));
             }
         }
     }

@@ -244,7 +244,7 @@ fn names_that_are_taken_are_all_told_and_nothing_is_stored() {
     let before = fixture.objects();
     let error = fixture.import(&bundle).unwrap_err();
     assert_eq!(
-        (error.code(), error.to_string()),
+        (error.code().as_str(), error.to_string()),
         (
             "name-taken",
             format!("names are taken by other tools: `one` refers to {}, `two` refers to {}", one.short(), two.short())

@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
+use toolcell_error::{ErrorCode, ExitClass};
 
 use crate::fixtures::sandbox::{pages, read, root};
 use crate::mcp::server::binary;
@@ -313,17 +314,34 @@ fn literals_of_functions(name: &str, text: &str) -> BTreeSet<String> {
     found
 }
 
-/// Returns the exit status of each error code that the command line maps, from its source.
+/// Returns the codes that a source names, in the attribute of an error or as a value.
+fn named_codes(source: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for start in ["ErrorCode::", "#[code("] {
+        for rest in source.split(start).skip(1) {
+            let name: String = rest.chars().take_while(char::is_ascii_alphanumeric).collect();
+            let code = ErrorCode::ALL.iter().find(|code| format!("{code:?}") == name);
+            found.extend(code.map(|code| code.as_str().to_owned()));
+        }
+    }
+    found
+}
+
+/// Returns the exit status of each error code for which the command line has one of its own.
 fn exit_statuses() -> BTreeMap<String, u8> {
-    let source = read("crates/cli/src/error/command.rs");
-    let body = source.split("fn exit_for_code").nth(1).unwrap().split("\n}\n").next().unwrap().to_owned();
-    let numbers =
-        [("Integrity", 6), ("NotFound", 4), ("Refused", 3), ("Limit", 5), ("ToolFailed", 1), ("Interrupted", 130)];
     let mut statuses = BTreeMap::new();
-    for arm in body.split_inclusive(',') {
-        let Some((codes, exit)) = arm.split_once("=> Exit::") else { continue };
-        let Some((_, status)) = numbers.iter().find(|(name, _)| exit.starts_with(name)) else { continue };
-        statuses.extend(codes.split('"').skip(1).step_by(2).map(|code| (code.to_owned(), *status)));
+    for code in ErrorCode::ALL {
+        let status = match code.exit_class() {
+            ExitClass::ToolFailed => 1,
+            ExitClass::Usage => continue,
+            ExitClass::Refused => 3,
+            ExitClass::NotFound => 4,
+            ExitClass::Limit => 5,
+            ExitClass::Integrity => 6,
+            ExitClass::Bug => 70,
+            ExitClass::Interrupted => 130,
+        };
+        statuses.insert(code.as_str().to_owned(), status);
     }
     // The ends of a call (`Exit::from_outcome`), and errors of the command line (`CliError::exit`).
     for (status, codes) in [
@@ -342,22 +360,32 @@ fn exit_statuses() -> BTreeMap<String, u8> {
 fn the_reference_of_the_errors_lists_every_code() {
     let is_code =
         |text: &str| text.split('-').all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_lowercase()));
-    let (mut codes, mut of_commands) = (BTreeSet::new(), BTreeSet::new());
+    let mut codes: BTreeSet<String> = ErrorCode::ALL.iter().map(|code| code.as_str().to_owned()).collect();
+    let mut of_commands = BTreeSet::new();
     for (path, source) in sources() {
+        if path.starts_with("crates/error") {
+            continue;
+        }
         let mut found = literals_of_functions("code", &source);
         // Problems in an audit log are not errors of an operation.
         found.retain(|text| is_code(text) && (text.contains('-') || !path.starts_with("crates/store/src/audit")));
-        for call in ["CliError::coded(", "type_error(", "error_without_effects(", "failure("] {
+        found.extend(named_codes(&source));
+        for call in ["type_error(", "error_without_effects(", "failure("] {
             for arguments in source.split(call).skip(1) {
                 let arguments = arguments.split(';').next().unwrap();
                 let literals = arguments.split('"').skip(1).step_by(2).take(2);
                 found.extend(literals.filter(|text| text.contains('-') && is_code(text)).map(str::to_owned));
             }
         }
-        let is_of_tools_and_clients =
-            ["crates/mcp", "crates/capabilities", "crates/jail", "crates/toolcell/src/host_calls"]
-                .iter()
-                .any(|folder| path.starts_with(folder));
+        let is_of_tools_and_clients = [
+            "crates/mcp",
+            "crates/capabilities",
+            "crates/jail",
+            "crates/toolcell/src/host_calls",
+            "crates/toolcell/src/records",
+        ]
+        .iter()
+        .any(|folder| path.starts_with(folder));
         // `toolcell mcp` reads files of tokens.
         let is_of_mcp_command = path.starts_with("crates/mcp/src/http/tokens.rs");
         if !is_of_tools_and_clients || is_of_mcp_command {

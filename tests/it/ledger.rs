@@ -164,7 +164,7 @@ fn what_cannot_take_the_place_of_a_tool_is_refused() {
     let unknown = sample_tool("other", &returns(7)).id();
     let refused = |tool, successor| {
         let error = fixture.store().catalog().deprecate(tool, successor).unwrap_err();
-        (error.code(), error.to_string())
+        (error.code().as_str(), error.to_string())
     };
     let message = |text: &str| ("successor-invalid", text.to_owned());
     assert_eq!(refused(b, Some(b)), message("`b` cannot be its own successor"));

@@ -91,7 +91,7 @@ fn a_filter_that_is_too_large_is_refused() {
     ];
     for (filter, message) in filters {
         let error = fixture.store().catalog().list(&filter).unwrap_err();
-        assert_eq!((error.code(), error.to_string()), ("filter-invalid", format!("the filter has {message}")));
+        assert_eq!((error.code().as_str(), error.to_string()), ("filter-invalid", format!("the filter has {message}")));
     }
     let most = Filter { any_tag: (0..64).map(|tag| tag.to_string()).collect(), ..named(&"a".repeat(1 << 20)) };
     assert_eq!(fixture.store().catalog().list(&most).unwrap().total, 0);

@@ -80,7 +80,7 @@ fn perform(fixture: &StoreFixture, name: usize, verb: ModelAction) -> &'static s
         ModelAction::Undelete => fixture.undelete(&name),
         ModelAction::RollBack(number) => fixture.roll_back(&name, number),
     };
-    done.map_or_else(|error| error.code(), |_| "done")
+    done.map_or_else(|error| error.code().as_str(), |_| "done")
 }
 
 fn assert_agrees(fixture: &StoreFixture, model: &NameModel, name: usize) {

@@ -75,7 +75,7 @@ pub(crate) fn returned_value(ran: &RunResult) -> Value {
 #[track_caller]
 pub(crate) fn refusal(ran: Result<RunResult, RunError>) -> (&'static str, String) {
     let error = ran.unwrap_err();
-    (error.code(), error.to_string())
+    (error.code().as_str(), error.to_string())
 }
 
 impl ToolboxFixture {

@@ -34,7 +34,7 @@ fn an_index_that_is_lost_is_made_anew() {
             |fixture| {
                 damage(&index(fixture));
                 let error = Store::open_existing(fixture.path(), &Settings::default()).err();
-                assert!(error.is_none_or(|error| error.code() == "integrity"));
+                assert!(error.is_none_or(|error| error.code().as_str() == "integrity"));
             },
             "index.sqlite",
         );
@@ -323,7 +323,7 @@ fn nobody_has_the_store_open_while_its_index_is_made_anew() {
     fixture.reopen();
     fs::write(fixture.path().join("rebuilding"), "").unwrap();
     let error = fsck(fixture.path(), RepairMode::Repair).unwrap_err();
-    assert_eq!((error.code(), fixture.source("hit")), ("store-busy", returns(5)));
+    assert_eq!((error.code().as_str(), fixture.source("hit")), ("store-busy", returns(5)));
     fixture.close();
     assert!(fixture.repair().is_healthy());
 }

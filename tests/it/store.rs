@@ -9,7 +9,7 @@ use crate::fixtures::store::{StoreFixture, name, reference, returns, sample_tool
 
 /// Returns the error code, or what was done.
 fn code(done: Result<VersionCommit, toolcell::store::HistoryError>) -> &'static str {
-    done.map_or_else(|error| error.code(), |_| "done")
+    done.map_or_else(|error| error.code().as_str(), |_| "done")
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn a_name_that_is_taken_stays_with_its_tool() {
     for twin in ["read_all", "READ_ALL", "read-all", "Read-ALL"] {
         let error = fixture.insert(&sample_tool(twin, &returns(2)), OnConflict::Refuse).unwrap_err();
         assert_eq!(
-            (error.code(), error.to_string()),
+            (error.code().as_str(), error.to_string()),
             ("name-taken", format!("`{twin}` is taken: `read_all` refers to {id}"))
         );
     }
@@ -194,7 +194,7 @@ fn no_more_tools_have_names_than_may() {
     fixture.tool("two", &returns(2));
     let error = fixture.insert(&sample_tool("three", &returns(3)), OnConflict::Refuse).unwrap_err();
     assert_eq!(
-        (error.code(), error.to_string().as_str()),
+        (error.code().as_str(), error.to_string().as_str()),
         ("tool-limit-reached", "the store has 2 tools, which is the limit")
     );
     fixture.replace("one", &returns(4));
@@ -233,7 +233,7 @@ fn a_prefix_that_fits_two_tools_names_both() {
     let error = fixture.find(prefix).unwrap_err();
     let [(first, first_name), (second, second_name)] = ids.as_slice() else { unreachable!() };
     let both = format!("`{prefix}` matches {first} ({first_name}) and {second} ({second_name})");
-    assert_eq!((error.code(), error.to_string()), ("id-ambiguous", both));
+    assert_eq!((error.code().as_str(), error.to_string()), ("id-ambiguous", both));
     assert!(matches!(error, FindError::Ambiguous { candidates, .. } if candidates.len() == 2));
     assert_eq!(code(fixture.delete(prefix)), "id-ambiguous");
     let longer = ids.iter().map(|(id, _)| fixture.find(&id.to_string()).unwrap().id).collect::<Vec<_>>();

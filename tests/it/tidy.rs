@@ -9,23 +9,26 @@ use crate::hostile::CLASSES;
 
 /// The allowed dependencies between crates.
 const ARROWS: &[(&str, &[&str])] = &[
+    ("crates/error-derive", &[]),
+    ("crates/error", &["toolcell-error-derive"]),
     ("crates/protocol", &[]),
-    ("crates/json", &["toolcell-protocol"]),
-    ("crates/tool", &[]),
-    ("crates/schema", &["toolcell-json"]),
-    ("crates/policy", &["toolcell-protocol", "toolcell-tool"]),
-    ("host", &["toolcell-json", "toolcell-protocol"]),
+    ("crates/json", &["toolcell-error", "toolcell-protocol"]),
+    ("crates/tool", &["toolcell-error"]),
+    ("crates/schema", &["toolcell-error", "toolcell-json"]),
+    ("crates/policy", &["toolcell-error", "toolcell-protocol", "toolcell-tool"]),
+    ("host", &["toolcell-error", "toolcell-json", "toolcell-protocol"]),
     ("crates/jail", &["toolcell-host", "toolcell-protocol"]),
     ("crates/redos", &[]),
-    ("crates/analysis", &["toolcell-redos", "toolcell-tool"]),
-    ("crates/capabilities", &["toolcell-protocol", "toolcell-tool"]),
+    ("crates/analysis", &["toolcell-error", "toolcell-redos", "toolcell-tool"]),
+    ("crates/capabilities", &["toolcell-error", "toolcell-protocol", "toolcell-tool"]),
     ("crates/reflection", &["toolcell-tool"]),
-    ("crates/store", &["toolcell-tool"]),
+    ("crates/store", &["toolcell-error", "toolcell-tool"]),
     (
         "crates/toolcell",
         &[
             "toolcell-analysis",
             "toolcell-capabilities",
+            "toolcell-error",
             "toolcell-host",
             "toolcell-jail",
             "toolcell-policy",
@@ -35,9 +38,9 @@ const ARROWS: &[(&str, &[&str])] = &[
             "toolcell-tool",
         ],
     ),
-    ("crates/mcp", &["toolcell"]),
-    ("crates/testing", &["toolcell"]),
-    ("crates/cli", &["toolcell", "toolcell-mcp", "toolcell-testing"]),
+    ("crates/mcp", &["toolcell", "toolcell-error"]),
+    ("crates/testing", &["toolcell", "toolcell-error"]),
+    ("crates/cli", &["toolcell", "toolcell-error", "toolcell-mcp", "toolcell-testing"]),
 ];
 
 #[test]
@@ -240,6 +243,39 @@ fn only_the_crate_that_owns_a_library_names_it() {
             assert!(!read(format!("{name}/Cargo.toml")).contains(library), "{name} uses {library}");
         }
     }
+}
+
+#[test]
+fn no_code_of_an_error_is_compared_as_a_string() {
+    // The guest is built with this crate, which therefore has no codes but those of its frames.
+    const STRINGS: [&str; 1] = ["crates/protocol/src/budget.rs"];
+    let mut found = Vec::new();
+    for folder in ["crates", "host"] {
+        walk(&root().join(folder), &mut |path| {
+            let is_source = path.extension().is_some_and(|extension| extension == "rs");
+            let path = path.strip_prefix(root()).unwrap().to_string_lossy().into_owned();
+            let is_test = path.contains("/tests/") || path.ends_with("tests.rs") || path.contains("/examples/");
+            if is_test || !is_source || STRINGS.contains(&path.as_str()) {
+                return;
+            }
+            let text = read(&path);
+            let product = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
+            let lines: Vec<&str> = product.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
+            for (at, line) in lines.iter().enumerate() {
+                let next = lines.get(at + 1).map_or("", |next| next.trim_start());
+                let is_compared =
+                    ["code() == \"", "code() != \"", "matches!(self.code(), \"", "matches!(error.code(), \""]
+                        .iter()
+                        .any(|comparison| line.contains(comparison));
+                let is_matched = line.contains("match ") && line.contains("code() {") && next.starts_with('"');
+                let is_answered = line.contains("fn code(") && next.starts_with('"');
+                if is_compared || is_matched || is_answered {
+                    found.push(format!("{path}: {}", line.trim()));
+                }
+            }
+        });
+    }
+    assert!(found.is_empty(), "{found:#?}");
 }
 
 #[test]

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use toolcell_error::ErrorCode;
 use toolcell_store::audit::{Action, AuditEvent, AuditFilter, AuditLine, AuditOrder, EventFailure};
 use toolcell_store::{ActiveRun, Entry, Fault, FinishedRun, RUN_KIND, Record, RecordError, Store, UsageEvent};
 use toolcell_tool::ToolId;
@@ -67,7 +68,7 @@ pub(crate) fn finish(store: &Store, begun: ActiveRun, noted: &StartedRun, outcom
     let code = ["timeout", "interrupted"].into_iter().find(|code| *code == outcome);
     let ended = RunEnd { at: noted.at, run: begun.run().to_string(), outcome: outcome.to_owned() };
     let record = Record { kind: RUN_KIND.to_owned(), tool: Some(tool), at, body: serde_json::to_vec(&ended).unwrap() };
-    let result = code.map_or(Ok(()), |code| Err(EventFailure { code, message: None }));
+    let result = code.map_or(Ok(()), |code| Err(EventFailure { code: ErrorCode::parse(code).unwrap(), message: None }));
     let attempt = AuditEvent { tool: Some(tool), result, ..AuditEvent::new(Action::RunDynamicTool, at) };
     let failure = code.map(str::to_owned);
     let usage = UsageEvent { tool, at, failure, fuel: 1_000, duration: Duration::from_millis(20), tokens_saved: None };

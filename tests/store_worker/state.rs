@@ -80,7 +80,7 @@ type ReadFailure = (String, String);
 
 macro_rules! asked {
     ($answer:expr) => {
-        $answer.map_err(|error| (error.code().to_owned(), error.to_string()))?
+        $answer.map_err(|error| (error.code().to_string(), error.to_string()))?
     };
 }
 

@@ -85,7 +85,7 @@ macro_rules! work_errors {
     ($($error:ty),*) => {
         $(impl From<$error> for WorkError {
             fn from(error: $error) -> Self {
-                Self { code: error.code().to_owned(), message: error.to_string() }
+                Self { code: error.code().to_string(), message: error.to_string() }
             }
         })*
     };

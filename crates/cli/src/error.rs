@@ -10,6 +10,7 @@ use toolcell::policy::PolicyError;
 use toolcell::{
     DraftError, ExecError, JsonError, Lang, NameError, StartError, escape_control_chars, store, title_of_code,
 };
+use toolcell_error::ErrorCode;
 
 use crate::exit::Exit;
 use crate::response::{CommandResponse, ErrorResponse};
@@ -63,14 +64,14 @@ pub(crate) enum CliError {
 /// An error that is known only by its code, message and hint.
 #[derive(Debug)]
 pub(crate) struct CodedError {
-    code: &'static str,
+    code: ErrorCode,
     message: String,
     hint: Option<&'static str>,
 }
 
 impl CliError {
     /// Creates an error of the command line itself.
-    pub(crate) fn coded(code: &'static str, message: String, hint: &'static str) -> Self {
+    pub(crate) fn coded(code: ErrorCode, message: String, hint: &'static str) -> Self {
         Self::Coded(CodedError { code, message, hint: Some(hint) })
     }
 
@@ -98,8 +99,10 @@ impl CliError {
             Self::Command(operation) => operation.exit(),
             Self::Interrupted => Exit::Interrupted,
             Self::Shared(error) => error.exit(),
-            Self::Start(error) if error.code() == "integrity" => Exit::Integrity,
-            Self::Exec(error) if matches!(error.code(), "limit-invalid" | "profile-in-jail") => Exit::Usage,
+            Self::Start(error) if error.code() == ErrorCode::Integrity => Exit::Integrity,
+            Self::Exec(error) if matches!(error.code(), ErrorCode::LimitInvalid | ErrorCode::ProfileInJail) => {
+                Exit::Usage
+            }
             // The reader closed the pipe: not an error.
             Self::Stream(error) if error.kind() == ErrorKind::BrokenPipe => Exit::Done,
             // A resource of the machine is exhausted; for a stream this is usually a full disk.
@@ -108,23 +111,25 @@ impl CliError {
     }
 
     /// Returns the stable code.
-    pub(crate) fn code(&self) -> &'static str {
+    pub(crate) fn code(&self) -> ErrorCode {
         match self {
-            Self::File { error, .. } if error.kind() == ErrorKind::NotFound => "file-not-found",
-            Self::File { .. } => "file-unreadable",
-            Self::NoSources { .. } => "file-not-found",
+            Self::File { error, .. } if error.kind() == ErrorKind::NotFound => ErrorCode::FileNotFound,
+            Self::File { .. } => ErrorCode::FileUnreadable,
+            Self::NoSources { .. } => ErrorCode::FileNotFound,
             Self::Draft(error) => error.code(),
             Self::Params(error) => error.code(),
-            Self::ParamsNotUtf8 | Self::ParamsTooLong { .. } => "parameters-invalid",
-            Self::StdinUsedTwice | Self::UnknownCapability { .. } | Self::Usage { .. } | Self::NoHome => "usage",
+            Self::ParamsNotUtf8 | Self::ParamsTooLong { .. } => ErrorCode::ParametersInvalid,
+            Self::StdinUsedTwice | Self::UnknownCapability { .. } | Self::Usage { .. } | Self::NoHome => {
+                ErrorCode::Usage
+            }
             Self::Start(error) => error.code(),
             Self::Exec(error) => error.code(),
-            Self::Unsigned { .. } => "signature-missing",
+            Self::Unsigned { .. } => ErrorCode::SignatureMissing,
             Self::Policy(error) => error.code(),
             Self::Coded(failure) => failure.code,
             Self::Command(operation) => operation.code(),
-            Self::Interrupted => "cancelled",
-            Self::Stream(_) => "stream",
+            Self::Interrupted => ErrorCode::Cancelled,
+            Self::Stream(_) => ErrorCode::Stream,
             Self::Shared(error) => error.code(),
         }
     }

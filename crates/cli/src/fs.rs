@@ -7,6 +7,8 @@ use std::fs::{self, File};
 use std::io::{Error, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
+use toolcell_error::ErrorCode;
+
 use crate::error::{CliError, io_reason};
 
 /// Checks that a path is free or a regular file.
@@ -14,7 +16,11 @@ pub(crate) fn check_replaceable(path: &Path) -> Result<(), CliError> {
     match path.symlink_metadata() {
         Ok(there) if !there.is_file() => {
             let message = format!("{} exists and is not a regular file", path.display());
-            Err(CliError::coded("file-exists", message, "choose another file: the output would replace this one"))
+            Err(CliError::coded(
+                ErrorCode::FileExists,
+                message,
+                "choose another file: the output would replace this one",
+            ))
         }
         _ => Ok(()),
     }
@@ -26,13 +32,13 @@ pub(crate) fn write_error(path: &Path) -> impl Fn(Error) -> CliError {
     |error| {
         let (code, reason, hint) = match error.kind() {
             ErrorKind::NotFound => {
-                ("file-not-found", "the folder does not exist".to_owned(), "choose a path in an existing folder")
+                (ErrorCode::FileNotFound, "the folder does not exist".to_owned(), "choose a path in an existing folder")
             }
-            ErrorKind::StorageFull => ("disk-full", io_reason(&error), "free some disk space, and retry"),
+            ErrorKind::StorageFull => (ErrorCode::DiskFull, io_reason(&error), "free some disk space, and retry"),
             ErrorKind::AlreadyExists | ErrorKind::NotADirectory => {
-                ("file-unwritable", "a part of the path is not a folder".to_owned(), "choose another path")
+                (ErrorCode::FileUnwritable, "a part of the path is not a folder".to_owned(), "choose another path")
             }
-            _ => ("file-unwritable", io_reason(&error), "choose a writable path"),
+            _ => (ErrorCode::FileUnwritable, io_reason(&error), "choose a writable path"),
         };
         CliError::coded(code, format!("{} cannot be written: {reason}", path.display()), hint)
     }

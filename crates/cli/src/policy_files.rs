@@ -16,6 +16,7 @@ use etcetera::base_strategy::Xdg;
 use toolcell::hook::{HookEvent, HookTrust};
 use toolcell::policy::{Layer, Origin, Overrides};
 use toolcell::{HookVerdict, Hooks, Lang, Policy, PolicyFile, ProtectedPath};
+use toolcell_error::ErrorCode;
 
 use crate::args::PolicyArgs;
 use crate::error::CliError;
@@ -221,7 +222,7 @@ pub(crate) fn read_from(layer: Layer, from: impl std::io::Read, name: &Path) -> 
 fn parse(layer: Layer, bytes: &[u8], path: &Path) -> Result<PolicyFile, CliError> {
     let text = std::str::from_utf8(bytes).map_err(|error| {
         let message = format!("{}: invalid UTF-8 at byte {}", path.display(), error.valid_up_to());
-        CliError::coded("policy-invalid", message, "save the file as UTF-8")
+        CliError::coded(ErrorCode::PolicyInvalid, message, "save the file as UTF-8")
     })?;
     Ok(PolicyFile::parse(layer, text, path)?)
 }

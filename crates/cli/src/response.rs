@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use toolcell::{Effects, LogLineResponse, Outcome, Report, Stop, Thrown, UsageResponse, WarningResponse};
+use toolcell_error::ErrorCode;
 
 /// The JSON response to one request.
 #[derive(Debug, Serialize)]
@@ -15,7 +16,7 @@ pub(crate) struct CommandResponse {
     pub(crate) id: Option<Box<RawValue>>,
     outcome: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    stop: Option<&'static str>,
+    stop: Option<ErrorCode>,
     #[serde(skip_serializing_if = "Option::is_none")]
     value: Option<Box<RawValue>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -31,7 +32,7 @@ pub(crate) struct CommandResponse {
 /// The `error` object of a response.
 #[derive(Debug, Serialize)]
 pub(crate) struct ErrorResponse {
-    code: &'static str,
+    code: ErrorCode,
     #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<String>,
     message: String,
@@ -59,7 +60,7 @@ struct RunReport {
 
 impl ErrorResponse {
     /// Creates the error of a request that was not run.
-    pub(crate) fn new(code: &'static str, message: String, hint: Option<&str>) -> Self {
+    pub(crate) fn new(code: ErrorCode, message: String, hint: Option<&str>) -> Self {
         let hint = hint.map(str::to_owned);
         Self { code, name: None, message, line: None, column: None, stack: None, hint, effects: None }
     }
@@ -96,8 +97,12 @@ impl ErrorResponse {
 
 /// Returns the error code of an exception. A syntax error is told by its stack, which has no frame
 /// of a function that ran.
-pub(crate) fn thrown_code(thrown: &Thrown) -> &'static str {
-    if thrown.name == "SyntaxError" && !thrown.stack.contains('(') { "syntax-error" } else { "tool-failed" }
+pub(crate) fn thrown_code(thrown: &Thrown) -> ErrorCode {
+    if thrown.name == "SyntaxError" && !thrown.stack.contains('(') {
+        ErrorCode::SyntaxError
+    } else {
+        ErrorCode::ToolFailed
+    }
 }
 
 impl CommandResponse {

@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 
 use etcetera::BaseStrategy as _;
 use toolcell::hook::ProgramFiles;
+use toolcell_error::ErrorCode;
 
 use crate::args::PolicyArgs;
 use crate::error::CliError;
@@ -114,7 +115,11 @@ impl TrustList {
         let owner = rustix::process::geteuid().as_raw();
         if metadata.uid() != owner || metadata.mode() & 0o022 != 0 {
             let message = format!("{} is writable by other users, or not owned by you", path.display());
-            return Err(CliError::coded("trust-unsafe", message, "review it, then restrict it: chown, chmod 600"));
+            return Err(CliError::coded(
+                ErrorCode::TrustUnsafe,
+                message,
+                "review it, then restrict it: chown, chmod 600",
+            ));
         }
         // Reading one byte past the limit detects a list that is too long; a truncated list would
         // have another meaning.
@@ -153,7 +158,11 @@ impl TrustList {
         let mut paths = std::iter::once(&*file.path).chain(file.programs.iter().map(|program| &*program.path));
         if let Some(path) = paths.find(|path| !is_plain(path)) {
             let message = format!("{} cannot be trusted: the path is not printable UTF-8", path.display());
-            return Err(CliError::coded("usage", message, "move the project to a folder with a printable UTF-8 name"));
+            return Err(CliError::coded(
+                ErrorCode::Usage,
+                message,
+                "move the project to a folder with a printable UTF-8 name",
+            ));
         }
         let mut files = self.read()?;
         files.retain(|known| known.path != file.path);

@@ -77,20 +77,14 @@ impl std::fmt::Display for Json {
 }
 
 /// A syntax error in a JSON text.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, toolcell_error::Coded)]
 #[error("{what} at line {line}, column {column}")]
+#[coded(no_hint)]
+#[code(ParametersInvalid)]
 pub struct JsonError {
     what: &'static str,
     line: usize,
     column: usize,
-}
-
-impl JsonError {
-    /// Returns the stable code of this error.
-    #[must_use]
-    pub const fn code(&self) -> &'static str {
-        "parameters-invalid"
-    }
 }
 
 #[cfg(test)]

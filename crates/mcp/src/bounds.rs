@@ -8,6 +8,7 @@
 use rmcp::model::ErrorData;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use toolcell_error::ErrorCode;
 
 /// The longest message on standard input, in bytes: 4 MiB.
 pub(crate) const MAX_STDIO_MESSAGE_BYTES: usize = 4 << 20;
@@ -84,7 +85,7 @@ pub(crate) enum MessageTooLarge {
 
 impl MessageTooLarge {
     /// The stable code of this error.
-    pub(crate) const CODE: &str = "message-too-large";
+    pub(crate) const CODE: ErrorCode = ErrorCode::MessageTooLarge;
 
     /// What the client can do next.
     pub(crate) const fn hint(self) -> &'static str {

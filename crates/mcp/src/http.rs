@@ -151,53 +151,37 @@ pub struct Timeouts {
 }
 
 /// An error of starting the HTTP transport.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, toolcell_error::Coded)]
 #[non_exhaustive]
 pub enum HttpError {
     /// The address is reachable from other machines, and no token is configured.
     #[error("{address} is reachable from other machines, and no token is configured")]
+    #[code(HttpOpen)]
+    #[hint("configure tokens in a file or in the environment, or listen on 127.0.0.1")]
     Unprotected {
         /// The address to listen on.
         address: SocketAddr,
     },
     /// A host name is invalid.
     #[error("`{}` is not `name` or `name:port`", .0.escape_debug())]
+    #[code(HostInvalid)]
+    #[hint("for example tools.example.com, or tools.example.com:8443")]
     Host(String),
     /// An origin is invalid.
     #[error("`{}` is not `scheme://host:port`", .0.escape_debug())]
+    #[code(OriginInvalid)]
+    #[hint("for example https://app.example.com:443, or http://localhost:*")]
     Origin(String),
     /// The address cannot be listened on.
     #[error("cannot listen on the address: {0}")]
+    #[code(HttpListen)]
+    #[hint("use another address or port")]
     Listener(#[from] io::Error),
     /// The system provides no threads.
     #[error("cannot start a thread: {0}")]
+    #[code(NoThreads)]
+    #[hint(THREADS_HINT)]
     Threads(#[source] io::Error),
-}
-
-impl HttpError {
-    /// The stable code of this error.
-    #[must_use]
-    pub const fn code(&self) -> &'static str {
-        match self {
-            Self::Unprotected { .. } => "http-open",
-            Self::Host(_) => "host-invalid",
-            Self::Origin(_) => "origin-invalid",
-            Self::Listener(_) => "http-listen",
-            Self::Threads(_) => "no-threads",
-        }
-    }
-
-    /// What the operator can do next.
-    #[must_use]
-    pub const fn hint(&self) -> &'static str {
-        match self {
-            Self::Unprotected { .. } => "configure tokens in a file or in the environment, or listen on 127.0.0.1",
-            Self::Host(_) => "for example tools.example.com, or tools.example.com:8443",
-            Self::Origin(_) => "for example https://app.example.com:443, or http://localhost:*",
-            Self::Listener(_) => "use another address or port",
-            Self::Threads(_) => THREADS_HINT,
-        }
-    }
 }
 
 impl Default for HttpConfig {

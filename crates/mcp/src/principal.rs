@@ -26,17 +26,11 @@ const LOCAL: &str = "local";
 pub struct Principal(Arc<str>);
 
 /// The name of a principal is invalid.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, toolcell_error::Coded)]
 #[error("`{}` is not a valid principal name: a lower-case letter, then lower-case letters, digits, `-` or `_`, at most {NAME_LIMIT}", .0.escape_debug())]
+#[coded(no_hint)]
+#[code(PrincipalInvalid)]
 pub struct PrincipalNameError(String);
-
-impl PrincipalNameError {
-    /// The stable code of this error.
-    #[must_use]
-    pub const fn code(&self) -> &'static str {
-        "principal-invalid"
-    }
-}
 
 impl Principal {
     /// Parses a name.

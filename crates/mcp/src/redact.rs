@@ -20,27 +20,12 @@ use std::path::{Path, PathBuf};
 
 use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, ErrorData, ReadResourceResult, ResourceContents};
 use serde_json::Value;
+use toolcell_error::ErrorCode;
 
 use crate::tool_result::ERROR_META_KEY;
 
 /// The replacement for a path.
 const PLACEHOLDER: &str = "(path on the server)";
-
-/// The codes of errors that quote only the client's input or its tool's messages.
-const CLIENT_ERROR_CODES: [&str; 12] = [
-    "critical-risk",
-    "description-required",
-    "name-invalid",
-    "name-required",
-    "parameters-invalid",
-    "request-invalid",
-    "resource-not-found",
-    "syntax-error",
-    "syntax-unsupported",
-    "tool-failed",
-    "tool-not-found",
-    "tool-unknown",
-];
 
 /// Removes paths from texts for remote clients.
 #[derive(Debug, Clone, Default)]
@@ -156,7 +141,8 @@ pub(crate) enum RedactionScope {
 impl RedactionScope {
     /// The scope for an error code. Unknown codes count as errors about the host.
     fn for_code(code: &str) -> Self {
-        if CLIENT_ERROR_CODES.contains(&code) { Self::Known } else { Self::Absolute }
+        let is_about_client = ErrorCode::parse(code).is_some_and(ErrorCode::quotes_only_the_client);
+        if is_about_client { Self::Known } else { Self::Absolute }
     }
 }
 

@@ -15,6 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use toolcell_error::ErrorCode;
 
 /// The limiter of a principal. Clones share the same limiter.
 #[derive(Debug, Clone)]
@@ -139,7 +140,7 @@ impl RequestKind {
 }
 
 impl Overloaded {
-    pub(crate) const CODE: &str = "busy";
+    pub(crate) const CODE: ErrorCode = ErrorCode::Busy;
     pub(crate) const HINT: &str = "try again later, or wait until a run in progress ends";
     /// When a client should retry.
     pub(crate) const RETRY_AFTER: Duration = Duration::from_secs(1);

@@ -16,6 +16,7 @@ use jiff::Timestamp;
 use rmcp::model::{RequestStateCodec, SealOptions};
 use serde::{Deserialize, Serialize};
 use toolcell::store::{Fault, NonceUse, Store};
+use toolcell_error::ErrorCode;
 
 use crate::principal::Principal;
 
@@ -58,10 +59,10 @@ pub(crate) enum RequestStateError {
 }
 
 impl RequestStateError {
-    pub(crate) fn code(&self) -> &'static str {
+    pub(crate) fn code(&self) -> ErrorCode {
         match self {
             Self::Fault(fault) => fault.code(),
-            _ => "state-invalid",
+            _ => ErrorCode::StateInvalid,
         }
     }
 

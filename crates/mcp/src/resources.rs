@@ -31,13 +31,17 @@ const URI_LIMIT: usize = 1024;
 const IMMUTABLE_TTL_MS: u64 = 365 * 24 * 60 * 60 * 1000;
 
 /// Why a resource cannot be read.
-#[derive(Debug)]
+#[derive(Debug, toolcell_error::Coded)]
+#[coded(no_hint)]
 pub(crate) enum ResourceError {
     /// There is no resource with this URI.
+    #[code(ResourceNotFound)]
     Unknown(String),
     /// The page cursor is invalid.
+    #[code(CursorInvalid)]
     Cursor,
     /// The store failed, or an object in it is damaged.
+    #[coded(transparent)]
     Fault(Fault),
 }
 
@@ -48,14 +52,6 @@ impl From<Fault> for ResourceError {
 }
 
 impl ResourceError {
-    pub(crate) const fn code(&self) -> &'static str {
-        match self {
-            Self::Unknown(_) => "resource-not-found",
-            Self::Cursor => "cursor-invalid",
-            Self::Fault(fault) => fault.code(),
-        }
-    }
-
     pub(crate) fn to_error(&self) -> ErrorData {
         let data = |uri: Option<&str>| Some(json!({"code": self.code(), "uri": uri}));
         match self {

@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
+use toolcell_error::ErrorCode;
 
 use crate::http::{self, HealthHooks, HttpConfig, HttpError};
 use crate::in_flight::SHUTDOWN_LIMIT;
@@ -134,9 +135,12 @@ impl RefusalRecorder {
         Self { server, limiter: RateLimiter::direct(Quota::per_minute(MAX_RECORDED_PER_MINUTE)) }
     }
 
-    fn record(&self, principal: &Principal, code: &'static str, why: String) {
+    fn record(&self, principal: &Principal, code: ErrorCode, why: String) {
         if self.limiter.check().is_err() {
-            tracing::debug!(code, "a refused request is not recorded: the rate limit for such records is reached");
+            tracing::debug!(
+                code = code.as_str(),
+                "a refused request is not recorded: the rate limit for such records is reached"
+            );
             return;
         }
         let (server, principal) = (self.server.clone(), principal.clone());

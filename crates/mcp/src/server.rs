@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::OnceCell;
 use toolcell::{Toolbox, ToolboxError};
+use toolcell_error::ErrorCode;
 
 use crate::in_flight::CallTracker;
 use crate::principal::Principal;
@@ -21,7 +22,7 @@ use crate::tenant::Tenant;
 #[error("{message}")]
 pub struct OpenFailure {
     /// The stable code.
-    pub code: &'static str,
+    pub code: ErrorCode,
     /// The message.
     pub message: String,
     /// What the operator can do next.
@@ -85,7 +86,7 @@ impl Server {
         let asked = tenants.iter().filter_map(|tenant| tenant.toolbox.store());
         let answered = asked.map(|store| store.catalog().generation()).collect::<Result<Vec<_>, _>>();
         answered.map(drop).map_err(|fault| {
-            tracing::warn!(code = fault.code(), "a store does not respond: {fault}");
+            tracing::warn!(code = fault.code().as_str(), "a store does not respond: {fault}");
             format!("a store does not respond ({})", fault.code())
         })
     }
@@ -115,7 +116,7 @@ impl Server {
 /// Opening panicked, or the runtime is shutting down.
 fn join_failure(error: &tokio::task::JoinError) -> OpenFailure {
     OpenFailure {
-        code: "bug",
+        code: ErrorCode::Bug,
         message: format!("the store could not be opened: {error}"),
         hint: "this is a bug in Toolcell; please report it with the server log".to_owned(),
     }

@@ -32,35 +32,19 @@ pub(crate) use framing::TOO_LARGE_METHOD;
 use transport::LineTransport;
 
 /// An error of starting the transport.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, toolcell_error::Coded)]
 #[non_exhaustive]
 pub enum StdioError {
     /// Standard input or output cannot be used.
     #[error("standard input and output cannot be used: {0}")]
+    #[code(Stream)]
+    #[hint("start the server with a pipe or a socket as standard input and output")]
     Streams(#[source] io::Error),
     /// The system provides no threads.
     #[error("cannot start a thread: {0}")]
+    #[code(NoThreads)]
+    #[hint(THREADS_HINT)]
     Threads(#[source] io::Error),
-}
-
-impl StdioError {
-    /// The stable code of this error.
-    #[must_use]
-    pub const fn code(&self) -> &'static str {
-        match self {
-            Self::Streams(_) => "stream",
-            Self::Threads(_) => "no-threads",
-        }
-    }
-
-    /// What the operator can do next.
-    #[must_use]
-    pub const fn hint(&self) -> &'static str {
-        match self {
-            Self::Streams(_) => "start the server with a pipe or a socket as standard input and output",
-            Self::Threads(_) => THREADS_HINT,
-        }
-    }
 }
 
 type Input = Box<dyn AsyncRead + Send + Unpin>;

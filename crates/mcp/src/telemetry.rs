@@ -46,11 +46,13 @@ const MAX_ECHO_CHARS: usize = 80;
 pub struct TelemetryGuard(Option<SdkTracerProvider>);
 
 /// An error of installing telemetry.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, toolcell_error::Coded)]
 #[non_exhaustive]
 pub enum TelemetryError {
     /// The log filter is invalid.
     #[error("`{filter}` is not a valid log filter: {why}")]
+    #[code(LogFilterInvalid)]
+    #[hint("use, for example, `debug` or `warn,toolcell=debug`")]
     Filter {
         /// The rejected filter.
         filter: String,
@@ -59,35 +61,17 @@ pub enum TelemetryError {
     },
     /// The exporter cannot be set up.
     #[error("cannot export traces: {0}")]
+    #[code(TelemetryInvalid)]
+    #[hint(
+        "set OTEL_EXPORTER_OTLP_ENDPOINT to the address of a collector that accepts OTLP over HTTP, such as \
+                 http://localhost:4318"
+    )]
     Export(String),
     /// A subscriber is already installed in this process.
     #[error("a log subscriber is already installed")]
+    #[code(TelemetryTwice)]
+    #[hint("install telemetry once per process")]
     AlreadyInstalled,
-}
-
-impl TelemetryError {
-    /// The stable code of this error.
-    #[must_use]
-    pub const fn code(&self) -> &'static str {
-        match self {
-            Self::Filter { .. } => "log-filter-invalid",
-            Self::Export(_) => "telemetry-invalid",
-            Self::AlreadyInstalled => "telemetry-twice",
-        }
-    }
-
-    /// What the operator can do next.
-    #[must_use]
-    pub const fn hint(&self) -> &'static str {
-        match self {
-            Self::Filter { .. } => "use, for example, `debug` or `warn,toolcell=debug`",
-            Self::Export(_) => {
-                "set OTEL_EXPORTER_OTLP_ENDPOINT to the address of a collector that accepts OTLP over HTTP, such as \
-                 http://localhost:4318"
-            }
-            Self::AlreadyInstalled => "install telemetry once per process",
-        }
-    }
 }
 
 /// Installs the log of this process, and the export of traces if it is enabled.

@@ -6,11 +6,12 @@
 use std::sync::Arc;
 
 use rmcp::RoleServer;
-use rmcp::model::{ErrorCode, ErrorData};
+use rmcp::model::ErrorData;
 use rmcp::service::RequestContext;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 use toolcell::Toolbox;
+use toolcell_error::ErrorCode;
 
 use crate::change_notifier::ChangeNotifier;
 use crate::principal::Principal;
@@ -50,10 +51,10 @@ pub(crate) enum NotStarted {
 }
 
 impl NotStarted {
-    pub(crate) const fn code(self) -> &'static str {
+    pub(crate) const fn code(self) -> ErrorCode {
         match self {
             Self::Overloaded(_) => Overloaded::CODE,
-            Self::Cancelled => "cancelled",
+            Self::Cancelled => ErrorCode::Cancelled,
         }
     }
 
@@ -75,7 +76,7 @@ impl NotStarted {
 }
 
 /// A JSON-RPC server error: the request may be sent again.
-const BUSY: ErrorCode = ErrorCode(-32_000);
+const BUSY: rmcp::model::ErrorCode = rmcp::model::ErrorCode(-32_000);
 
 impl Tenant {
     pub(crate) fn new(principal: Principal, toolbox: Arc<Toolbox>, settings: &ServerSettings) -> Self {
@@ -132,7 +133,7 @@ impl Tenant {
         &self,
         operation: Option<&'static str>,
         tool: Option<String>,
-        code: &'static str,
+        code: ErrorCode,
         message: String,
     ) {
         let permit = self.limiter.acquire_audit_permit().await;
@@ -141,7 +142,7 @@ impl Tenant {
             toolbox.record_rejected(operation, tool.as_deref(), code, message)
         });
         if let Err(fault) = recorded.await {
-            tracing::warn!(code = fault.code(), "a rejected request could not be recorded: {fault}");
+            tracing::warn!(code = fault.code().as_str(), "a rejected request could not be recorded: {fault}");
         }
     }
 }
@@ -238,7 +239,7 @@ mod tests {
         let permit = tenant.acquire_permit(&wait).await.unwrap();
         wait.request_cancelled.cancel();
         let error = tenant.run_blocking(&wait, |_| ()).await.unwrap_err();
-        assert_eq!((error, error.code()), (NotStarted::Cancelled, "cancelled"));
+        assert_eq!((error, error.code().as_str()), (NotStarted::Cancelled, "cancelled"));
         drop(permit);
         assert!(tenant.acquire_permit(&wait).await.is_ok());
     }

@@ -8,6 +8,7 @@ use rmcp::model::{CallToolResult, ContentBlock, MetaObject};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use toolcell::{Effects, Lang, RunResult, ToolFailure};
+use toolcell_error::ErrorCode;
 
 use crate::builtin_tools::BuiltinTool;
 use crate::client_schema::remove_optional_nulls;
@@ -20,7 +21,7 @@ pub(crate) const ERROR_META_KEY: &str = "toolcell/error";
 #[derive(Debug)]
 pub(crate) struct CallFailure {
     /// The stable code.
-    pub(crate) code: &'static str,
+    pub(crate) code: ErrorCode,
     /// The message, worded as in the contract.
     pub(crate) text: String,
     /// What the caller can do next; empty if there is nothing to suggest.
@@ -34,12 +35,12 @@ pub(crate) struct CallFailure {
 }
 
 impl CallFailure {
-    pub(crate) fn new(code: &'static str, text: String, hint: impl Into<String>) -> Self {
+    pub(crate) fn new(code: ErrorCode, text: String, hint: impl Into<String>) -> Self {
         Self { code, text, hint: hint.into(), effects: None, pending: None, retry: None }
     }
 
     /// A failure of the server itself, with the contract's `error:` prefix in `lang`.
-    pub(crate) fn for_server(code: &'static str, message: &str, hint: impl Into<String>, lang: Lang) -> Self {
+    pub(crate) fn for_server(code: ErrorCode, message: &str, hint: impl Into<String>, lang: Lang) -> Self {
         let error = match lang {
             Lang::Ja => "エラー",
             Lang::En => "error",
@@ -104,12 +105,14 @@ pub(crate) fn run_result(ran: &RunResult, lang: Lang) -> CallToolResult {
 /// Returns the hint for a tool failure: what the author or the caller of the tool can do about it.
 fn hint(failed: &ToolFailure) -> &'static str {
     match failed.code() {
-        "tool-failed" => "check the parameters and the code; create_tool with replace: true stores a new version",
-        "timeout" => "raise timeout_ms (up to 600000), or do less in one run",
-        "out-of-fuel" | "out-of-memory" => "do less in one run, or ask the operator to raise the limit",
-        "output-too-large" => "return less: a summary, or one page at a time",
-        "stalled" => "a promise never settles: resolve or reject it in the tool",
-        "cancelled" => "the run was cancelled from outside; run it again if that was not intended",
+        ErrorCode::ToolFailed => {
+            "check the parameters and the code; create_tool with replace: true stores a new version"
+        }
+        ErrorCode::Timeout => "raise timeout_ms (up to 600000), or do less in one run",
+        ErrorCode::OutOfFuel | ErrorCode::OutOfMemory => "do less in one run, or ask the operator to raise the limit",
+        ErrorCode::OutputTooLarge => "return less: a summary, or one page at a time",
+        ErrorCode::Stalled => "a promise never settles: resolve or reject it in the tool",
+        ErrorCode::Cancelled => "the run was cancelled from outside; run it again if that was not intended",
         _ => "",
     }
 }

@@ -28,6 +28,7 @@ use toolcell::{
     ListToolsError, Params, ReflectError, ReflectOnTask, RequestError, RunError, RunResult, RunTool, Toolbox,
     deleted_text, read_request,
 };
+use toolcell_error::ErrorCode;
 use tracing::Instrument as _;
 
 use crate::builtin_tools::{BuiltinTool, unknown_tool_message};
@@ -121,7 +122,7 @@ impl Server {
         let Some(under_way) = self.calls().start() else {
             let hint = "try again after the server has restarted";
             return Ok(error_result(CallFailure::for_server(
-                "shutting-down",
+                ErrorCode::ShuttingDown,
                 "the server is shutting down",
                 hint,
                 lang,
@@ -236,11 +237,11 @@ impl ToolCall {
             self.record_rejected(
                 Some(BuiltinTool::Run),
                 Some(&request.name),
-                "tool-unknown",
+                ErrorCode::ToolUnknown,
                 message.clone().into_owned(),
             )
             .await;
-            return Err(ErrorData::invalid_params(message, Some(json!({"code": "tool-unknown"}))));
+            return Err(ErrorData::invalid_params(message, Some(json!({"code": ErrorCode::ToolUnknown}))));
         };
         let arguments = request.arguments.take();
         let continued = self.take_continuation(request).bind(arguments.as_ref());
@@ -492,7 +493,7 @@ impl ToolCall {
         &self,
         operation: Option<BuiltinTool>,
         tool: Option<&str>,
-        code: &'static str,
+        code: ErrorCode,
         message: String,
     ) {
         let operation = operation.map(BuiltinTool::name);
@@ -543,7 +544,7 @@ fn parse_or_record<T: DeserializeOwned>(
     read_request(&text).map_err(|error| {
         let recorded = toolbox.record_rejected(Some(operation.name()), None, error.code(), error.to_string());
         if let Err(fault) = recorded {
-            tracing::warn!(code = fault.code(), "a rejected request could not be recorded: {fault}");
+            tracing::warn!(code = fault.code().as_str(), "a rejected request could not be recorded: {fault}");
         }
         CallFailure::for_server(error.code(), &error.to_string(), error.hint(), lang)
     })

@@ -146,8 +146,10 @@ impl LimitOverrides {
 }
 
 /// A requested limit is out of range.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, toolcell_error::Coded)]
 #[error("{} is {actual}, it must be {least} to {most}{}", limit.name(), ceiling_suffix(ceiling))]
+#[coded(no_hint)]
+#[code(LimitInvalid)]
 pub struct LimitError {
     /// The limit.
     pub limit: Limit,
@@ -162,12 +164,6 @@ pub struct LimitError {
 }
 
 impl LimitError {
-    /// Returns the stable code of this error.
-    #[must_use]
-    pub const fn code(&self) -> &'static str {
-        "limit-invalid"
-    }
-
     /// Returns a hint on what to do next.
     #[must_use]
     pub const fn hint(&self) -> &'static str {

@@ -19,8 +19,10 @@ const MAX_REPORTED_PROBLEMS: usize = 100;
 const MAX_SHOWN_CHARS: usize = 64;
 
 /// The error of an invalid policy.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, toolcell_error::Coded)]
 #[error("{}", join_problems(problems, *more))]
+#[code(PolicyInvalid)]
+#[hint("correct the file at this position; no tool runs under an invalid policy")]
 pub struct PolicyError {
     problems: Vec<PolicyProblem>,
     more: usize,
@@ -40,18 +42,6 @@ pub struct PolicyProblem {
 }
 
 impl PolicyError {
-    /// Returns the stable code of this error.
-    #[must_use]
-    pub const fn code(&self) -> &'static str {
-        "policy-invalid"
-    }
-
-    /// Returns a hint on what to do next.
-    #[must_use]
-    pub const fn hint(&self) -> &'static str {
-        "correct the file at this position; no tool runs under an invalid policy"
-    }
-
     /// Returns the problems in the order of the file; at most 100.
     #[must_use]
     pub fn problems(&self) -> &[PolicyProblem] {

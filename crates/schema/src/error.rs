@@ -8,17 +8,26 @@ use std::fmt::Write as _;
 use super::display;
 
 /// The error of a refused declaration.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, toolcell_error::Coded)]
 #[non_exhaustive]
+#[code(ParametersInvalid)]
 pub enum SchemaError {
     /// The declaration is not an object.
     #[error("the parameters are declared as {is}, expected an object")]
+    #[hint(
+        "declare each parameter as `name: { type, description, default?, enum?, minimum?, maximum?, required? }`, \
+                 or all of them as a JSON Schema with `type: \"object\"` and `properties`"
+    )]
     NotAnObject {
         /// The declaration, truncated.
         is: String,
     },
     /// A definition is malformed.
     #[error("{at} {what}")]
+    #[hint(
+        "declare each parameter as `name: { type, description, default?, enum?, minimum?, maximum?, required? }`, \
+                 or all of them as a JSON Schema with `type: \"object\"` and `properties`"
+    )]
     Definition {
         /// The parameter, in backticks, or `the declaration`.
         at: String,
@@ -27,6 +36,7 @@ pub enum SchemaError {
     },
     /// A definition that no value satisfies, or not its own default.
     #[error("{at} contradicts itself: {what}")]
+    #[hint("change one of the two, so that some values are valid")]
     Contradiction {
         /// The parameter, in backticks, or `the declaration`.
         at: String,
@@ -35,6 +45,7 @@ pub enum SchemaError {
     },
     /// A reference that leads out of the declaration or nowhere.
     #[error("{at} refers to {reference}, which is not a schema in the declaration")]
+    #[hint("copy the referenced schema into `$defs`, and refer to it as `#/$defs/name`")]
     Reference {
         /// The parameter, in backticks, or `the declaration`.
         at: String,
@@ -43,6 +54,7 @@ pub enum SchemaError {
     },
     /// A pattern that is invalid or cannot be matched in bounded time.
     #[error("{at} has the pattern {pattern}, which {what}")]
+    #[hint("write it without look-around and back-references, or omit it and check the value in `execute`")]
     Pattern {
         /// The parameter, in backticks, or `the declaration`.
         at: String,
@@ -53,42 +65,18 @@ pub enum SchemaError {
     },
     /// The declaration is too large.
     #[error("the declaration {what}")]
+    #[hint("declare less, and check the rest in `execute`")]
     TooLarge {
         /// The exceeded size and its limit.
         what: String,
     },
     /// The declaration is too complex: checking parameters against it could take too long.
     #[error("the declaration is too complex: {what}")]
+    #[hint("inline the references, or declare less")]
     TooComplex {
         /// The exceeded measure and its limit.
         what: String,
     },
-}
-
-impl SchemaError {
-    /// Returns the stable code of this error.
-    #[must_use]
-    pub const fn code(&self) -> &'static str {
-        "parameters-invalid"
-    }
-
-    /// Returns a hint on what to do next.
-    #[must_use]
-    pub const fn hint(&self) -> &'static str {
-        match self {
-            Self::NotAnObject { .. } | Self::Definition { .. } => {
-                "declare each parameter as `name: { type, description, default?, enum?, minimum?, maximum?, required? }`, \
-                 or all of them as a JSON Schema with `type: \"object\"` and `properties`"
-            }
-            Self::Contradiction { .. } => "change one of the two, so that some values are valid",
-            Self::Reference { .. } => "copy the referenced schema into `$defs`, and refer to it as `#/$defs/name`",
-            Self::Pattern { .. } => {
-                "write it without look-around and back-references, or omit it and check the value in `execute`"
-            }
-            Self::TooLarge { .. } => "declare less, and check the rest in `execute`",
-            Self::TooComplex { .. } => "inline the references, or declare less",
-        }
-    }
 }
 
 /// One fault of the parameters.
@@ -102,23 +90,29 @@ pub struct ParamProblem {
 }
 
 /// The error of refused parameters.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, toolcell_error::Coded)]
 #[non_exhaustive]
 pub enum ParamsError {
     /// Required parameters are missing, and nothing else is wrong.
     #[error("required parameters are missing: {}", self.detail())]
+    #[code(ParametersMissing)]
+    #[hint("call the tool again with these parameters added")]
     Missing {
         /// The missing names; a JSON Pointer for a nested one.
         names: Vec<String>,
     },
     /// Checking the parameters takes more steps than a call may use.
     #[error("the parameters are invalid: {}", self.detail())]
+    #[code(ParametersInvalid)]
+    #[hint("send less data, or declare the parameters with fewer alternatives and simpler patterns")]
     TooMuchWork {
         /// The maximum number of steps; a step evaluates one schema on one value.
         limit: u64,
     },
     /// The parameters do not match the declaration.
     #[error("the parameters are invalid: {}", self.detail())]
+    #[code(ParametersInvalid)]
+    #[hint("correct these parameters, and call the tool again")]
     Invalid {
         /// The faults, at most 20.
         problems: Vec<ParamProblem>,
@@ -132,27 +126,6 @@ impl ParamsError {
     /// Creates an error with a single fault.
     pub(super) fn single(path: impl Into<String>, message: impl Into<String>) -> Self {
         Self::Invalid { problems: vec![ParamProblem { path: path.into(), message: message.into() }], more: 0 }
-    }
-
-    /// Returns the stable code of this error.
-    #[must_use]
-    pub const fn code(&self) -> &'static str {
-        match self {
-            Self::Missing { .. } => "parameters-missing",
-            Self::TooMuchWork { .. } | Self::Invalid { .. } => "parameters-invalid",
-        }
-    }
-
-    /// Returns a hint on what to do next.
-    #[must_use]
-    pub const fn hint(&self) -> &'static str {
-        match self {
-            Self::Missing { .. } => "call the tool again with these parameters added",
-            Self::TooMuchWork { .. } => {
-                "send less data, or declare the parameters with fewer alternatives and simpler patterns"
-            }
-            Self::Invalid { .. } => "correct these parameters, and call the tool again",
-        }
     }
 
     /// Returns the message after its first words: the names, or each fault with its position.

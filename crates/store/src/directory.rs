@@ -67,11 +67,13 @@ pub(crate) struct Directory {
 }
 
 /// A store that could not be opened.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, toolcell_error::Coded)]
 #[non_exhaustive]
 pub enum OpenError {
     /// Another user owns the directory.
     #[error("{path} belongs to user {owner}, but this process runs as user {user}")]
+    #[code(StoreOwner)]
+    #[hint("choose another directory with --dir, or run as its owner")]
     Owner {
         /// The directory.
         path: String,
@@ -82,6 +84,8 @@ pub enum OpenError {
     },
     /// A newer version wrote the store.
     #[error("{path} was written by a newer version: it has format {format}, this version reads format {FORMAT}")]
+    #[code(StoreNewer)]
+    #[hint("use the version that wrote it, or a newer one")]
     Newer {
         /// The directory.
         path: String,
@@ -90,6 +94,8 @@ pub enum OpenError {
     },
     /// An older version wrote the store, and it cannot be upgraded because it is read-only.
     #[error("{path} was written by an older version: it has format {format}, this version reads format {FORMAT}")]
+    #[code(StoreOlder)]
+    #[hint("open it once with write access to upgrade it")]
     Older {
         /// The directory.
         path: String,
@@ -98,6 +104,8 @@ pub enum OpenError {
     },
     /// The directory is not a store, or its format file is damaged.
     #[error("{path} is not a store: {reason}")]
+    #[code(StoreInvalid)]
+    #[hint("name the directory of a store with --dir")]
     NotAStore {
         /// The directory.
         path: String,
@@ -106,64 +114,40 @@ pub enum OpenError {
     },
     /// The index is being rebuilt.
     #[error("{path} is being repaired")]
+    #[code(StoreBusy)]
+    #[hint("wait until `toolcell fsck --repair` has finished")]
     BeingRepaired {
         /// The directory.
         path: String,
     },
     /// The store is to be repaired while other processes have it open.
     #[error("{path} is in use")]
+    #[code(StoreBusy)]
+    #[hint("stop the processes that use the store, then try again")]
     InUse {
         /// The directory.
         path: String,
     },
     /// A rebuild of the index was interrupted.
     #[error("a repair of {path} was interrupted")]
+    #[code(Integrity)]
+    #[hint("run `toolcell fsck --repair` to finish it")]
     RepairInterrupted {
         /// The directory.
         path: String,
     },
     /// A version to be adopted does not exist.
     #[error("no history step `{step}` is missing from the index")]
+    #[code(StepNotFound)]
+    #[hint("`toolcell fsck` lists the history steps missing from the index")]
     UnknownStep {
         /// The hash prefix or name that was given.
         step: String,
     },
     /// The disk or the index failed.
     #[error(transparent)]
+    #[coded(transparent)]
     Fault(#[from] Fault),
-}
-
-impl OpenError {
-    /// The stable code of this error.
-    #[must_use]
-    pub const fn code(&self) -> &'static str {
-        match self {
-            Self::Owner { .. } => "store-owner",
-            Self::Newer { .. } => "store-newer",
-            Self::Older { .. } => "store-older",
-            Self::NotAStore { .. } => "store-invalid",
-            Self::BeingRepaired { .. } | Self::InUse { .. } => "store-busy",
-            Self::RepairInterrupted { .. } => "integrity",
-            Self::UnknownStep { .. } => "step-not-found",
-            Self::Fault(fault) => fault.code(),
-        }
-    }
-
-    /// What the user can do next.
-    #[must_use]
-    pub const fn hint(&self) -> &'static str {
-        match self {
-            Self::Owner { .. } => "choose another directory with --dir, or run as its owner",
-            Self::Newer { .. } => "use the version that wrote it, or a newer one",
-            Self::Older { .. } => "open it once with write access to upgrade it",
-            Self::NotAStore { .. } => "name the directory of a store with --dir",
-            Self::BeingRepaired { .. } => "wait until `toolcell fsck --repair` has finished",
-            Self::InUse { .. } => "stop the processes that use the store, then try again",
-            Self::RepairInterrupted { .. } => "run `toolcell fsck --repair` to finish it",
-            Self::UnknownStep { .. } => "`toolcell fsck` lists the history steps missing from the index",
-            Self::Fault(fault) => fault.hint(),
-        }
-    }
 }
 
 impl Directory {

@@ -9,11 +9,13 @@ use std::io::ErrorKind;
 pub type Cause = Box<dyn std::error::Error + Send + Sync>;
 
 /// A failure of the disk or of the index.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, toolcell_error::Coded)]
 #[non_exhaustive]
 pub enum Fault {
     /// The disk is full, or a quota is used up.
     #[error("no space is left for {path}")]
+    #[code(DiskFull)]
+    #[hint("free some space and try again; acknowledged writes are kept")]
     Full {
         /// The file that was being written, relative to the store's directory.
         path: String,
@@ -22,6 +24,8 @@ pub enum Fault {
     },
     /// A file cannot be read or written.
     #[error("{path}: {source}")]
+    #[code(DiskFailed)]
+    #[hint("check the disk and the permissions, then try again")]
     Disk {
         /// The file, relative to the store's directory.
         path: String,
@@ -30,18 +34,30 @@ pub enum Fault {
     },
     /// The operation writes, and the store is read-only.
     #[error("{path} is read-only")]
+    #[code(StoreReadOnly)]
+    #[hint(
+        "reads work; to write, choose a store in another directory with --dir, or allow runs without a record: \
+                 `audit.required = false` in the policy"
+    )]
     ReadOnly {
         /// The store's directory, or the file in it.
         path: String,
     },
     /// Another process held a lock until the timeout.
     #[error("timed out: another process holds the lock on {what}")]
+    #[code(StoreBusy)]
+    #[hint("look for a stopped or hanging process, end it and try again")]
     Busy {
         /// The locked resource.
         what: String,
     },
     /// The file of an object cannot be read.
     #[error("the object {hash} cannot be read: {source}")]
+    #[code(DiskFailed)]
+    #[hint(
+        "check the disk and the permissions, then try again; if it stays unreadable, `toolcell fsck --repair` \
+                 quarantines it"
+    )]
     Unreadable {
         /// The hash under which the object is stored.
         hash: String,
@@ -50,6 +66,8 @@ pub enum Fault {
     },
     /// An object does not match its hash, or is not what it should be.
     #[error("the object {hash} {what}")]
+    #[code(Integrity)]
+    #[hint("`toolcell fsck --repair` quarantines it; then create or import the tool again")]
     Object {
         /// The hash under which the object is stored.
         hash: String,
@@ -58,6 +76,8 @@ pub enum Fault {
     },
     /// The index is damaged.
     #[error("the index is damaged: {source}")]
+    #[code(Integrity)]
+    #[hint("`toolcell fsck --repair` rebuilds it from the objects")]
     Index {
         /// The error of SQLite.
         source: Cause,
@@ -65,38 +85,6 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// The stable code of this fault.
-    #[must_use]
-    pub const fn code(&self) -> &'static str {
-        match self {
-            Self::Full { .. } => "disk-full",
-            Self::Disk { .. } | Self::Unreadable { .. } => "disk-failed",
-            Self::ReadOnly { .. } => "store-read-only",
-            Self::Busy { .. } => "store-busy",
-            Self::Object { .. } | Self::Index { .. } => "integrity",
-        }
-    }
-
-    /// What the user can do next.
-    #[must_use]
-    pub const fn hint(&self) -> &'static str {
-        match self {
-            Self::Full { .. } => "free some space and try again; acknowledged writes are kept",
-            Self::Disk { .. } => "check the disk and the permissions, then try again",
-            Self::Unreadable { .. } => {
-                "check the disk and the permissions, then try again; if it stays unreadable, `toolcell fsck --repair` \
-                 quarantines it"
-            }
-            Self::ReadOnly { .. } => {
-                "reads work; to write, choose a store in another directory with --dir, or allow runs without a record: \
-                 `audit.required = false` in the policy"
-            }
-            Self::Busy { .. } => "look for a stopped or hanging process, end it and try again",
-            Self::Object { .. } => "`toolcell fsck --repair` quarantines it; then create or import the tool again",
-            Self::Index { .. } => "`toolcell fsck --repair` rebuilds it from the objects",
-        }
-    }
-
     /// Wraps an I/O error with the path of the file.
     pub(crate) fn disk(path: impl Into<String>) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.into();

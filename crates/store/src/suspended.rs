@@ -33,40 +33,21 @@ pub struct SuspendedRow {
 }
 
 /// A run that could not be suspended.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, toolcell_error::Coded)]
 #[non_exhaustive]
 pub enum SuspendError {
     /// The state of the run is too large.
     #[error("the state of the suspended run takes {bytes} bytes, the limit is {SUSPENDED_LIMIT}")]
+    #[code(TooLargeToSleep)]
+    #[hint("reduce the memory that the tool holds while it waits, or decide without suspending the run")]
     TooLarge {
         /// The size of the state, in bytes.
         bytes: usize,
     },
     /// The store failed.
     #[error(transparent)]
+    #[coded(transparent)]
     Fault(#[from] Fault),
-}
-
-impl SuspendError {
-    /// The stable code of this error.
-    #[must_use]
-    pub const fn code(&self) -> &'static str {
-        match self {
-            Self::TooLarge { .. } => "too-large-to-sleep",
-            Self::Fault(fault) => fault.code(),
-        }
-    }
-
-    /// What the user can do next.
-    #[must_use]
-    pub const fn hint(&self) -> &'static str {
-        match self {
-            Self::TooLarge { .. } => {
-                "reduce the memory that the tool holds while it waits, or decide without suspending the run"
-            }
-            Self::Fault(fault) => fault.hint(),
-        }
-    }
 }
 
 impl_maybe_fault!(SuspendError);

@@ -6,6 +6,7 @@
 use std::time::Duration;
 
 use toolcell::{Budget, Grant, Params, Receipt};
+use toolcell_error::ErrorCode;
 
 use crate::budget::FuelBudget;
 use crate::expect::ExpectedOutcome;
@@ -81,7 +82,7 @@ impl Case {
     pub(crate) fn budget(&self) -> Budget {
         let most = Budget::default();
         let fuel = match (&self.expectation, &self.fuel) {
-            (Some(ExpectedOutcome::Stops(code)), Some(budget)) if code == "out-of-fuel" => budget.limit,
+            (Some(ExpectedOutcome::Stops(code)), Some(budget)) if code == ErrorCode::OutOfFuel.as_str() => budget.limit,
             _ => most.fuel,
         };
         Budget {

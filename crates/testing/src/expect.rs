@@ -5,6 +5,7 @@
 use serde::Serialize;
 use serde_json::Value;
 use toolcell::{Outcome, Stop, Thrown};
+use toolcell_error::ErrorCode;
 
 use crate::diff::{diff_texts, diff_values, is_equal, summarize, truncate};
 use crate::predicate::Predicate;
@@ -32,15 +33,15 @@ pub enum ExpectedOutcome {
 }
 
 /// The codes of stops that a test may expect. Cancellation and bugs of Toolcell are excluded.
-pub(crate) const STOP_CODES: [&str; 8] = [
-    "out-of-fuel",
-    "timeout",
-    "out-of-memory",
-    "stack-overflow",
-    "output-too-large",
-    "console-too-large",
-    "too-many-operations",
-    "stalled",
+pub(crate) const STOP_CODES: [ErrorCode; 8] = [
+    ErrorCode::OutOfFuel,
+    ErrorCode::Timeout,
+    ErrorCode::OutOfMemory,
+    ErrorCode::StackOverflow,
+    ErrorCode::OutputTooLarge,
+    ErrorCode::ConsoleTooLarge,
+    ErrorCode::TooManyOperations,
+    ErrorCode::Stalled,
 ];
 
 /// A failure of a test case.
@@ -83,7 +84,7 @@ impl ExpectedOutcome {
             (Self::Throws { name, message }, Outcome::Threw(thrown)) => {
                 check_thrown(name.as_ref(), message.as_ref(), thrown)
             }
-            (Self::Stops(code), Outcome::Stopped(stop)) if stop.code() == code => Vec::new(),
+            (Self::Stops(code), Outcome::Stopped(stop)) if ErrorCode::parse(code) == Some(stop.code()) => Vec::new(),
             (Self::Refused(_), _) => {
                 vec![CaseFailure::new(
                     "not-refused",

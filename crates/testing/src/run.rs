@@ -11,6 +11,7 @@ use toolcell::{
     CallContext, CancelToken, ExecError, Outcome, Precheck, Receipt, ReplayOptions, Report, Stop, Toolbox,
     VersionPolicy,
 };
+use toolcell_error::ErrorCode;
 
 use crate::budget::{BudgetPolicy, FuelPhase};
 use crate::case::Case;
@@ -158,7 +159,8 @@ fn run_case(
         Some(receipt) => replay_receipt(suite, case, receipt, toolbox, options),
         None => call_tool(suite, case, toolbox, options)?,
     };
-    let limit_is_expected = matches!(&case.expectation, Some(ExpectedOutcome::Stops(code)) if code == "out-of-fuel");
+    let limit_is_expected =
+        matches!(&case.expectation, Some(ExpectedOutcome::Stops(code)) if code == ErrorCode::OutOfFuel.as_str());
     if outcome.is_some() {
         let budget = case.fuel.filter(|_| !limit_is_expected);
         failures.extend(budget.and_then(|budget| budget.check(FuelPhase::Call, fuel, options.budgets)));
@@ -242,7 +244,7 @@ fn explain_not_run(suite: &Suite, case: &Case, error: &ExecError) -> Result<Vec<
         None => format!("the tool does not load ({}): {path}:{line}:{column}: {error}", error.code()),
     };
     match &case.expectation {
-        Some(ExpectedOutcome::Refused(word)) if rules.contains(&word.as_str()) || error.code() == word => {
+        Some(ExpectedOutcome::Refused(word)) if rules.contains(&word.as_str()) || error.code() == word.as_str() => {
             Ok(Vec::new())
         }
         Some(ExpectedOutcome::Refused(word)) => {
@@ -256,7 +258,7 @@ fn explain_not_run(suite: &Suite, case: &Case, error: &ExecError) -> Result<Vec<
             hint: format!(
                 "{}; a test does not run a refused tool; to expect this, set `refused = \"{}\"`",
                 error.hint(),
-                rules.first().copied().unwrap_or(error.code())
+                rules.first().copied().unwrap_or(error.code().as_str())
             ),
         }),
     }

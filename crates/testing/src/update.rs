@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use serde_json::Value as Json;
 use toml_edit::{Array, DocumentMut, InlineTable, Item, TableLike, Value};
 use toolcell::{Outcome, Stop};
+use toolcell_error::ErrorCode;
 
 use crate::budget::{FuelBudget, model};
 use crate::diff::{normalize, unified};
@@ -111,7 +112,7 @@ pub fn rebase(suites: &[Suite], tested: &TestReport) -> Vec<FileUpdate> {
         let mut file = SuiteFile::parse(suite)?;
         for one in &done {
             let case = &suite.cases[one.index.1];
-            let is_limit = matches!(&case.expectation, Some(ExpectedOutcome::Stops(code)) if code == "out-of-fuel");
+            let is_limit = matches!(&case.expectation, Some(ExpectedOutcome::Stops(code)) if code == ErrorCode::OutOfFuel.as_str());
             file.set_fuel_budget(one.index.1, case.fuel.filter(|_| !is_limit).map(|budget| budget.rebased(one.fuel)));
         }
         let loading = done.iter().map(|done| done.load_fuel).max().unwrap_or_default();
@@ -224,7 +225,7 @@ fn outcome_to_toml(outcome: &Outcome) -> Option<(&'static str, Value)> {
             ("throws", Value::InlineTable(members.into_iter().collect()))
         }
         Outcome::Stopped(Stop::Cancelled | Stop::Crashed { .. }) => return None,
-        Outcome::Stopped(stop) => ("stops", stop.code().into()),
+        Outcome::Stopped(stop) => ("stops", stop.code().as_str().into()),
     })
 }
 

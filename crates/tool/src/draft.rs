@@ -102,49 +102,35 @@ impl Draft {
 }
 
 /// The error of [`Draft::from_bytes`]: the bytes are not source text.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, toolcell_error::Coded)]
 #[non_exhaustive]
 pub enum DraftError {
     /// The source is empty or only white space.
     #[error("the source is empty")]
+    #[code(SourceInvalid)]
+    #[hint("write a tool that declares `function execute(params)`")]
     Empty,
     /// The source is longer than [`SOURCE_LIMIT`].
     #[error("the source is longer than {SOURCE_LIMIT} bytes")]
+    #[code(SourceTooLarge)]
+    #[hint("pass large data as parameters, or split the tool")]
     TooLarge,
     /// The source contains a NUL byte.
     #[error("the source is a binary file: it has a NUL byte in line {line}")]
+    #[code(SourceInvalid)]
+    #[hint("provide the source text of the tool")]
     Binary {
         /// Line of the first NUL byte, counted from 1.
         line: usize,
     },
     /// The source is not UTF-8.
     #[error("the source is not UTF-8: line {line} has invalid bytes")]
+    #[code(SourceInvalid)]
+    #[hint("save the file as UTF-8")]
     NotUtf8 {
         /// Line of the first invalid byte, counted from 1.
         line: usize,
     },
-}
-
-impl DraftError {
-    /// Returns the stable error code.
-    #[must_use]
-    pub const fn code(&self) -> &'static str {
-        match self {
-            Self::TooLarge => "source-too-large",
-            Self::Empty | Self::Binary { .. } | Self::NotUtf8 { .. } => "source-invalid",
-        }
-    }
-
-    /// Returns a suggested next step.
-    #[must_use]
-    pub const fn hint(&self) -> &'static str {
-        match self {
-            Self::Empty => "write a tool that declares `function execute(params)`",
-            Self::TooLarge => "pass large data as parameters, or split the tool",
-            Self::Binary { .. } => "provide the source text of the tool",
-            Self::NotUtf8 { .. } => "save the file as UTF-8",
-        }
-    }
 }
 
 #[cfg(test)]

@@ -3,6 +3,8 @@
 //! Invariant: a code has the same title on every surface. The Japanese titles are those of the
 //! contract, to the letter.
 
+use toolcell_error::ErrorCode;
+
 /// A language of messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Lang {
@@ -81,15 +83,16 @@ impl Lang {
 ///
 /// # Examples
 /// ```
+/// use toolcell_error::ErrorCode;
 /// use toolcell_tool::{Lang, title_of_code};
 ///
-/// assert_eq!(title_of_code("timeout", Lang::Ja), Some("実行タイムアウト"));
-/// assert_eq!(title_of_code("timeout", Lang::En), Some("execution timed out"));
-/// assert_eq!(title_of_code("timeout", Lang::Zh), Some("执行超时"));
-/// assert_eq!(title_of_code("no such code", Lang::En), None);
+/// assert_eq!(title_of_code(ErrorCode::Timeout, Lang::Ja), Some("実行タイムアウト"));
+/// assert_eq!(title_of_code(ErrorCode::Timeout, Lang::En), Some("execution timed out"));
+/// assert_eq!(title_of_code(ErrorCode::Timeout, Lang::Zh), Some("执行超时"));
+/// assert_eq!(title_of_code(ErrorCode::Usage, Lang::En), None);
 /// ```
 #[must_use]
-pub fn title_of_code(code: &str, lang: Lang) -> Option<&'static str> {
+pub fn title_of_code(code: ErrorCode, lang: Lang) -> Option<&'static str> {
     let (_, ja, en, zh) = CODE_TITLES.iter().find(|(known, ..)| *known == code)?;
     Some(match lang {
         Lang::Ja => ja,
@@ -116,57 +119,57 @@ pub fn name_taken_title(name: &str, lang: Lang) -> String {
 }
 
 /// The titles: code, Japanese, English, Chinese.
-const CODE_TITLES: &[(&str, &str, &str, &str)] = &[
-    ("name-required", "ツール名は必須です", "a name is required", "工具名称不能为空"),
+const CODE_TITLES: &[(ErrorCode, &str, &str, &str)] = &[
+    (ErrorCode::NameRequired, "ツール名は必須です", "a name is required", "工具名称不能为空"),
     (
-        "name-invalid",
+        ErrorCode::NameInvalid,
         "ツール名は英字で始まり、英数字、アンダースコア、ハイフンのみ使用できます",
         "invalid name",
         "工具名称必须以英文字母开头，且只能包含英文字母、数字、下划线和连字符",
     ),
-    ("tool-limit-reached", "最大ツール数に達しています", "the limit of tools is reached", "工具数量已达上限"),
+    (ErrorCode::ToolLimitReached, "最大ツール数に達しています", "the limit of tools is reached", "工具数量已达上限"),
     (
-        "critical-risk",
+        ErrorCode::CriticalRisk,
         "重大なセキュリティリスクが検出されました",
         "a critical security risk was found",
         "检测到严重的安全风险",
     ),
-    ("tool-not-found", "ツールが見つかりません", "tool not found", "未找到工具"),
-    ("parameters-missing", "必須パラメータが不足しています", "required parameters are missing", "缺少必填参数"),
-    ("parameters-invalid", "パラメータが不正です", "invalid parameters", "参数无效"),
-    ("permission-denied", "実行が許可されていません", "permission denied", "不允许执行"),
-    ("result-withheld", "結果は保留されました", "the result is withheld", "结果已被拦截"),
+    (ErrorCode::ToolNotFound, "ツールが見つかりません", "tool not found", "未找到工具"),
+    (ErrorCode::ParametersMissing, "必須パラメータが不足しています", "required parameters are missing", "缺少必填参数"),
+    (ErrorCode::ParametersInvalid, "パラメータが不正です", "invalid parameters", "参数无效"),
+    (ErrorCode::PermissionDenied, "実行が許可されていません", "permission denied", "不允许执行"),
+    (ErrorCode::ResultWithheld, "結果は保留されました", "the result is withheld", "结果已被拦截"),
     (
-        "confirm-required",
+        ErrorCode::ConfirmRequired,
         "削除を確認するには confirm: true を指定してください",
         "to delete, say confirm: true",
         "如需删除，请指定 confirm: true",
     ),
-    ("timeout", "実行タイムアウト", "execution timed out", "执行超时"),
-    ("out-of-fuel", "実行量の上限に達しました", "out of fuel", "执行燃料已耗尽"),
-    ("out-of-memory", "メモリの上限に達しました", "out of memory", "内存用量已达上限"),
-    ("output-too-large", "出力の上限に達しました", "the output is too large", "输出大小超过上限"),
-    ("stalled", "完了しない Promise があります", "a promise never settles", "存在永远不会完成的 Promise"),
-    ("cancelled", "実行が中断されました", "execution was cancelled", "执行已取消"),
-    ("tool-failed", "ツール実行に失敗しました", "the tool failed", "工具执行失败"),
-    ("syntax-error", "構文エラー", "syntax error", "语法错误"),
-    ("syntax-unsupported", "対応していない構文です", "unsupported syntax", "不支持的语法"),
-    ("safety-check-failed", "安全性チェック失敗", "safety check failed", "安全检查未通过"),
+    (ErrorCode::Timeout, "実行タイムアウト", "execution timed out", "执行超时"),
+    (ErrorCode::OutOfFuel, "実行量の上限に達しました", "out of fuel", "执行燃料已耗尽"),
+    (ErrorCode::OutOfMemory, "メモリの上限に達しました", "out of memory", "内存用量已达上限"),
+    (ErrorCode::OutputTooLarge, "出力の上限に達しました", "the output is too large", "输出大小超过上限"),
+    (ErrorCode::Stalled, "完了しない Promise があります", "a promise never settles", "存在永远不会完成的 Promise"),
+    (ErrorCode::Cancelled, "実行が中断されました", "execution was cancelled", "执行已取消"),
+    (ErrorCode::ToolFailed, "ツール実行に失敗しました", "the tool failed", "工具执行失败"),
+    (ErrorCode::SyntaxError, "構文エラー", "syntax error", "语法错误"),
+    (ErrorCode::SyntaxUnsupported, "対応していない構文です", "unsupported syntax", "不支持的语法"),
+    (ErrorCode::SafetyCheckFailed, "安全性チェック失敗", "safety check failed", "安全检查未通过"),
     (
-        "integrity",
+        ErrorCode::Integrity,
         "保存された内容が識別子と一致しません",
         "the content does not match its identifier",
         "存储的内容与标识符不一致",
     ),
     (
-        "console-too-large",
+        ErrorCode::ConsoleTooLarge,
         "コンソール出力の上限に達しました",
         "the console output is too large",
         "控制台输出大小超过上限",
     ),
-    ("too-many-operations", "同時操作数の上限に達しました", "too many operations at once", "并发操作数已达上限"),
-    ("stack-overflow", "スタックの上限に達しました", "stack overflow", "栈溢出"),
-    ("crashed", "エンジンの内部エラーです", "internal engine error", "沙箱内的引擎发生内部错误"),
-    ("worker-died", "実行プロセスが終了しました", "the worker died", "运行工具的进程已终止"),
-    ("no-worker", "隔離プロセスを起動できません", "the jail is unavailable", "无法启动隔离进程"),
+    (ErrorCode::TooManyOperations, "同時操作数の上限に達しました", "too many operations at once", "并发操作数已达上限"),
+    (ErrorCode::StackOverflow, "スタックの上限に達しました", "stack overflow", "栈溢出"),
+    (ErrorCode::Crashed, "エンジンの内部エラーです", "internal engine error", "沙箱内的引擎发生内部错误"),
+    (ErrorCode::WorkerDied, "実行プロセスが終了しました", "the worker died", "运行工具的进程已终止"),
+    (ErrorCode::NoWorker, "隔離プロセスを起動できません", "the jail is unavailable", "无法启动隔离进程"),
 ];

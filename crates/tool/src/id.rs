@@ -134,17 +134,11 @@ impl fmt::Display for IdPrefix {
 }
 
 /// The error for text that is not an identifier.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error, toolcell_error::Coded)]
+#[coded(no_hint)]
+#[code(IdInvalid)]
 #[error("an identifier is `{PREFIX}` and {MIN_DIGITS} to {DIGITS} lower-case hexadecimal digits")]
 pub struct IdError;
-
-impl IdError {
-    /// Returns the stable error code.
-    #[must_use]
-    pub const fn code(self) -> &'static str {
-        "id-invalid"
-    }
-}
 
 #[cfg(test)]
 mod tests {

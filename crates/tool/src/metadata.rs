@@ -187,8 +187,10 @@ fn check_length(what: &'static str, len: usize, limit: usize) -> Result<(), Meta
 }
 
 /// The error of invalid metadata.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, toolcell_error::Coded)]
 #[non_exhaustive]
+#[coded(no_hint)]
+#[code(NotesInvalid)]
 pub enum MetadataError {
     /// A text is too long.
     #[error("the {what} is {len} bytes, the limit is {limit}")]
@@ -235,14 +237,6 @@ pub enum MetadataError {
         /// The cause.
         reason: String,
     },
-}
-
-impl MetadataError {
-    /// Returns the stable error code.
-    #[must_use]
-    pub const fn code(&self) -> &'static str {
-        "notes-invalid"
-    }
 }
 
 #[cfg(test)]

@@ -89,14 +89,17 @@ fn escape_for_display(text: &str) -> String {
 }
 
 /// The error of [`ToolName::parse`].
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, toolcell_error::Coded)]
 #[non_exhaustive]
+#[hint("choose a name such as `average` or `json-to-csv`")]
 pub enum NameError {
     /// The name is empty or only white space.
     #[error("a tool needs a name")]
+    #[code(NameRequired)]
     Missing,
     /// The name breaks the syntax rules.
     #[error("`{name}` is not a valid tool name: {detail}")]
+    #[code(NameInvalid)]
     Invalid {
         /// The rejected text, escaped and shortened.
         name: String,
@@ -105,6 +108,7 @@ pub enum NameError {
     },
     /// The name belongs to a built-in tool.
     #[error("`{name}` is the name of an operation")]
+    #[code(NameReserved)]
     Reserved {
         /// The rejected name.
         name: String,
@@ -127,24 +131,6 @@ pub enum NameDefect {
     /// The name could be read as a tool identifier.
     #[error("it looks like a tool identifier")]
     LooksLikeId,
-}
-
-impl NameError {
-    /// Returns the stable error code.
-    #[must_use]
-    pub const fn code(&self) -> &'static str {
-        match self {
-            Self::Missing => "name-required",
-            Self::Invalid { .. } => "name-invalid",
-            Self::Reserved { .. } => "name-reserved",
-        }
-    }
-
-    /// Returns a suggested next step.
-    #[must_use]
-    pub const fn hint(&self) -> &'static str {
-        "choose a name such as `average` or `json-to-csv`"
-    }
 }
 
 #[cfg(test)]

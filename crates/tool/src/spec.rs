@@ -146,32 +146,24 @@ fn check_size(value: &Value) -> Result<(), String> {
 }
 
 /// The error of an invalid declaration.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, toolcell_error::Coded)]
 #[non_exhaustive]
+#[coded(no_hint)]
 pub enum SpecError {
     /// The parameters cannot be stored.
     #[error("the parameters cannot be stored: {reason}")]
+    #[code(ParametersInvalid)]
     Parameters {
         /// The cause.
         reason: String,
     },
     /// The capabilities cannot be stored.
     #[error("the capabilities cannot be stored: {reason}")]
+    #[code(CapabilitiesInvalid)]
     Capabilities {
         /// The cause.
         reason: String,
     },
-}
-
-impl SpecError {
-    /// Returns the stable error code.
-    #[must_use]
-    pub const fn code(&self) -> &'static str {
-        match self {
-            Self::Parameters { .. } => "parameters-invalid",
-            Self::Capabilities { .. } => "capabilities-invalid",
-        }
-    }
 }
 
 #[cfg(test)]

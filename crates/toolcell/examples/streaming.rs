@@ -43,6 +43,6 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     tokio::time::sleep(Duration::from_millis(50)).await;
     endless.cancel();
     let ended = endless.wait().await?;
-    println!("{}", ended.value().err().map_or("it returned", |failed| failed.code()));
+    println!("{}", ended.value().err().map_or("it returned", |failed| failed.code().as_str()));
     Ok(())
 }

@@ -98,6 +98,7 @@ pub use toolcell_analysis::{
     Location, QualityAssessment, SafetyAnalysisResult, Severity, analyze, rule_docs, rule_names,
 };
 pub use toolcell_capabilities::{ProtectedPath, Roots};
+pub use toolcell_error::ErrorCode;
 pub use toolcell_host::{
     Budget, CallContext, CallDeadline, CallError, CancelToken, ClockReading, Completion, ENGINE_VERSION, Effects,
     FuelScope, GUEST_DIGEST, Grant, HostCall, HostCallDriver, HostCalls, HostRequest, ImageKind, Interruption, Json,

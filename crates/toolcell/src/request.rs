@@ -158,20 +158,8 @@ pub fn read_request<T: DeserializeOwned>(text: &str) -> Result<T, RequestError> 
 }
 
 /// A text that is not a valid request.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, toolcell_error::Coded)]
 #[error("the request is invalid: {0}")]
+#[code(RequestInvalid)]
+#[hint("use only the fields of the operation's input schema, such as `tool_name` and `parameters`")]
 pub struct RequestError(pub(crate) String);
-
-impl RequestError {
-    /// Returns the stable code of this error.
-    #[must_use]
-    pub const fn code(&self) -> &'static str {
-        "request-invalid"
-    }
-
-    /// Returns a hint on what to do next.
-    #[must_use]
-    pub const fn hint(&self) -> &'static str {
-        "use only the fields of the operation's input schema, such as `tool_name` and `parameters`"
-    }
-}

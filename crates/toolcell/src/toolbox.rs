@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use toolcell_capabilities::{ProtectedPath, Roots};
+use toolcell_error::ErrorCode;
 use toolcell_host::{Budget, CallContext, ImageKind, Interruption, Params, Report, StartError};
 use toolcell_jail::Confinement;
 use toolcell_store::audit::AuditConfig;
@@ -97,50 +98,29 @@ pub struct Toolbox {
 }
 
 /// The error of opening a toolbox.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, toolcell_error::Coded)]
 #[non_exhaustive]
 pub enum ToolboxError {
     /// The sandbox failed to start.
     #[error(transparent)]
+    #[coded(transparent)]
     Start(#[from] StartError),
     /// The store failed to open.
     #[error(transparent)]
+    #[coded(transparent)]
     Open(#[from] OpenError),
     /// The journal of a killed process cannot be read.
     #[error(transparent)]
+    #[coded(transparent)]
     Fault(#[from] Fault),
     /// An interrupted run cannot be recorded.
     #[error(transparent)]
+    #[coded(transparent)]
     Record(#[from] RecordError),
     /// The policy grants a folder that must not be granted.
     #[error(transparent)]
+    #[coded(transparent)]
     Policy(#[from] PolicyError),
-}
-
-impl ToolboxError {
-    /// Returns the stable code of this error.
-    #[must_use]
-    pub fn code(&self) -> &'static str {
-        match self {
-            Self::Start(error) => error.code(),
-            Self::Open(error) => error.code(),
-            Self::Fault(error) => error.code(),
-            Self::Record(error) => error.code(),
-            Self::Policy(error) => error.code(),
-        }
-    }
-
-    /// Returns a hint on what to do next.
-    #[must_use]
-    pub fn hint(&self) -> &'static str {
-        match self {
-            Self::Start(error) => error.hint(),
-            Self::Open(error) => error.hint(),
-            Self::Fault(error) => error.hint(),
-            Self::Record(error) => error.hint(),
-            Self::Policy(error) => error.hint(),
-        }
-    }
 }
 
 impl Toolbox {
@@ -913,11 +893,11 @@ impl Toolbox {
     /// # Examples
     /// ```
     /// use toolcell::store::audit::{AuditFilter, AuditOrder};
-    /// use toolcell::{Toolbox, ToolboxConfig};
+    /// use toolcell::{ErrorCode, Toolbox, ToolboxConfig};
     ///
     /// let folder = tempfile::tempdir()?;
     /// let toolbox = Toolbox::open(folder.path(), ToolboxConfig::default())?;
-    /// toolbox.record_rejected(Some("create_tool"), None, "request-invalid", "there is no `nam`".to_owned())?;
+    /// toolbox.record_rejected(Some("create_tool"), None, ErrorCode::RequestInvalid, "there is no `nam`".to_owned())?;
     /// let line = toolbox.store().unwrap().audit().query(AuditFilter::default(), AuditOrder::NewestFirst)?.next().unwrap()?;
     /// assert_eq!((line.action.as_str(), line.error.as_deref()), ("create_tool", Some("request-invalid")));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -926,7 +906,7 @@ impl Toolbox {
         &self,
         operation: Option<&str>,
         tool: Option<&str>,
-        code: &'static str,
+        code: ErrorCode,
         message: String,
     ) -> Result<(), Fault> {
         self.parts.recorder.record_rejected(operation, tool, code, message)

@@ -27,35 +27,29 @@ pub struct VettedTool {
 }
 
 /// The reason for refusing a tool.
-#[derive(Debug, Clone, thiserror::Error)]
+#[derive(Debug, Clone, thiserror::Error, toolcell_error::Coded)]
 #[non_exhaustive]
+#[coded(no_hint)]
 pub enum Refusal {
     /// The requested capabilities are malformed.
     #[error("{0}")]
+    #[code(CapabilitiesInvalid)]
     Capabilities(String),
     /// The source does not parse, or does not run here.
     #[error(transparent)]
+    #[coded(transparent)]
     Source(#[from] AnalysisError),
     /// The source declares no tool, or more than one.
     #[error("the source {0}")]
+    #[code(ToolMissing)]
     NoTool(String),
     /// The source has critical findings.
     #[error("{}", describe_findings(.0))]
+    #[code(CriticalRisk)]
     Critical(Vec<Finding>),
 }
 
 impl Refusal {
-    /// Returns the stable code of this refusal, for the creation of a tool.
-    #[must_use]
-    pub const fn code(&self) -> &'static str {
-        match self {
-            Self::Capabilities(_) => "capabilities-invalid",
-            Self::Source(rejection) => rejection.code(),
-            Self::NoTool(_) => "tool-missing",
-            Self::Critical(_) => "critical-risk",
-        }
-    }
-
     /// Returns a hint on what to do next.
     #[must_use]
     pub fn hint(&self) -> &'static str {

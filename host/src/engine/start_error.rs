@@ -3,11 +3,13 @@
 use super::config::ImageKind;
 
 /// An error that prevents a sandbox from starting.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, toolcell_error::Coded)]
 #[non_exhaustive]
 pub enum StartError {
     /// An image in this binary differs from the one it was built with.
     #[error("the {} image of the guest is corrupted: its BLAKE3 is {actual}, expected {expected}", kind.name())]
+    #[code(Integrity)]
+    #[hint("install toolcell again")]
     CorruptedImage {
         /// The kind of the corrupted image.
         kind: ImageKind,
@@ -18,12 +20,16 @@ pub enum StartError {
     },
     /// None of the images works on this machine.
     #[error("no image of the guest works on this machine: {}", reasons(tried))]
+    #[code(NoImage)]
+    #[hint("raise the limit on address space (`ulimit -v`) to 256 MiB or more")]
     NoImage {
         /// The images in the order in which they were tried, each with the reason for its failure.
         tried: Vec<(ImageKind, String)>,
     },
     /// The guest implements a different version of the protocol.
     #[error("the guest speaks version {guest} of the protocol, this host speaks version {host}")]
+    #[code(Integrity)]
+    #[hint("install toolcell again")]
     Version {
         /// The guest's version.
         guest: u32,
@@ -32,6 +38,8 @@ pub enum StartError {
     },
     /// Calls were configured to run in worker processes, and no worker started.
     #[error("no worker could be started: {reason}")]
+    #[code(NoWorker)]
+    #[hint(hint)]
     NoWorker {
         /// The reason for the failure, in words.
         reason: String,
@@ -40,31 +48,9 @@ pub enum StartError {
     },
     /// The sandbox was configured with zero slots.
     #[error("a sandbox needs at least one slot")]
+    #[code(LimitInvalid)]
+    #[hint("configure at least one slot")]
     NoSlots,
-}
-
-impl StartError {
-    /// Returns the stable code of this error.
-    #[must_use]
-    pub const fn code(&self) -> &'static str {
-        match self {
-            Self::CorruptedImage { .. } | Self::Version { .. } => "integrity",
-            Self::NoImage { .. } => "no-image",
-            Self::NoWorker { .. } => "no-worker",
-            Self::NoSlots => "limit-invalid",
-        }
-    }
-
-    /// Returns the next step for the user.
-    #[must_use]
-    pub const fn hint(&self) -> &'static str {
-        match self {
-            Self::CorruptedImage { .. } | Self::Version { .. } => "install toolcell again",
-            Self::NoImage { .. } => "raise the limit on address space (`ulimit -v`) to 256 MiB or more",
-            Self::NoWorker { hint, .. } => hint,
-            Self::NoSlots => "configure at least one slot",
-        }
-    }
 }
 
 fn reasons(tried: &[(ImageKind, String)]) -> String {

@@ -91,7 +91,7 @@ impl PolicyFixture {
     /// Runs a stored tool, and returns the error code if it is refused.
     fn admits(&self, tool: &str) -> Result<(), &'static str> {
         let request = RunTool::new(tool, Params::default());
-        self.toolbox().run(&request, &RunOptions::default()).map(|_| ()).map_err(|error| error.code())
+        self.toolbox().run(&request, &RunOptions::default()).map(|_| ()).map_err(|error| error.code().as_str())
     }
 }
 

@@ -9,6 +9,7 @@ use toolcell::{
     CancelToken, CreateError, DeleteError, HookVerdict, Lang, RunError, RunOptions, RunResult, ToolMetadata,
     title_of_code,
 };
+use toolcell_error::ErrorCode;
 
 use super::LANGUAGES;
 use crate::fixtures::sandbox::read;
@@ -46,7 +47,7 @@ fn rows() -> Vec<Row> {
 
 /// An error of any operation.
 struct Failure {
-    code: &'static str,
+    code: ErrorCode,
     text: [String; LANGUAGES.len()],
     hint: String,
 }
@@ -188,7 +189,7 @@ fn failure(code: &str) -> Failure {
 fn every_row_of_the_error_table_happens_and_begins_with_its_words() {
     for row in rows() {
         let failure = failure(&row.code);
-        assert_eq!(failure.code, row.code);
+        assert_eq!(failure.code, row.code.as_str());
         assert!(!failure.hint.is_empty(), "{}", row.code);
         for (text, lang) in failure.text.iter().zip(LANGUAGES) {
             let words = row.words(lang).replace("{name}", "average");
@@ -213,7 +214,7 @@ fn the_words_are_those_of_the_table() {
         for lang in LANGUAGES {
             let words = match &*row.code {
                 "name-taken" => Some(toolcell_tool::name_taken_title("{name}", lang)),
-                code => title_of_code(code, lang).map(str::to_owned),
+                code => title_of_code(ErrorCode::parse(code).unwrap(), lang).map(str::to_owned),
             };
             assert_eq!(words.as_deref(), Some(row.words(lang)), "{}", row.code);
         }

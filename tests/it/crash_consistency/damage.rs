@@ -47,7 +47,7 @@ fn read_all(folder: &Path, context: &str) -> Vec<&'static str> {
     let mut worker = StoreWorker::new(folder, SyncMode::Unsynced);
     let store = match worker.store() {
         Ok(store) => store,
-        Err(error) => return vec![error.code()],
+        Err(error) => return vec![error.code().as_str()],
     };
     let mut codes = Vec::new();
     for (id, spec) in specs() {
@@ -56,7 +56,7 @@ fn read_all(folder: &Path, context: &str) -> Vec<&'static str> {
                 assert_eq!(entry.id.to_string(), id, "{context}");
                 codes.extend(read(store, &entry, &spec, context));
             }
-            Err(error) => codes.push(error.code()),
+            Err(error) => codes.push(error.code().as_str()),
         }
     }
     for name in ["sum", "mean", "max", "min"].map(|name| ToolName::parse(name).unwrap()) {
@@ -69,10 +69,10 @@ fn read_all(folder: &Path, context: &str) -> Vec<&'static str> {
                 // Running the tool reports the damage.
                 None => match store.catalog().spec(&entry) {
                     Ok(spec) => panic!("{context}: {name} leads to {}", spec.id()),
-                    Err(fault) => codes.push(fault.code()),
+                    Err(fault) => codes.push(fault.code().as_str()),
                 },
             },
-            Err(error) => codes.push(error.code()),
+            Err(error) => codes.push(error.code().as_str()),
         }
     }
     codes
@@ -84,7 +84,7 @@ fn read(store: &Store, entry: &toolcell_store::Entry, expect: &ToolSpec, context
             assert_eq!(spec, *expect, "{context}");
             None
         }
-        Err(fault) => Some(fault.code()),
+        Err(fault) => Some(fault.code().as_str()),
     }
 }
 

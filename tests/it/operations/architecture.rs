@@ -165,7 +165,7 @@ impl PathFixture {
         let draft = Draft::from_bytes("tool", SOURCE.as_bytes()).unwrap();
         let toolbox = self.host.toolbox();
         let done = toolbox.exec(&draft, &Params::default(), &Budget::default(), &CallContext::default(), precheck);
-        done.map(|_| ()).map_err(|error| error.code().to_owned())
+        done.map(|_| ()).map_err(|error| error.code().to_string())
     }
 }
 
@@ -211,7 +211,7 @@ const EXECUTION_PATHS: [(&str, ExecutionPath); 12] = [
 ];
 
 fn to_result(ran: Result<RunResult, RunError>) -> Result<(), String> {
-    ran.map(|_| ()).map_err(|error| error.code().to_owned())
+    ran.map(|_| ()).map_err(|error| error.code().to_string())
 }
 
 fn run_request() -> RunTool {

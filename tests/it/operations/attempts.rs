@@ -203,7 +203,7 @@ fn a_draft_leaves_one_line_and_one_record_as_well() {
         let line = host.audit_lines().pop().unwrap();
         let record = host.record(&line).unwrap();
         assert_eq!((&*line.action, &*record.action), ("exec", "exec"));
-        let code = done.map_or_else(|error| error.code().to_owned(), |_| record.code.clone().unwrap_or_default());
+        let code = done.map_or_else(|error| error.code().to_string(), |_| record.code.clone().unwrap_or_default());
         assert_eq!(code, line.error.unwrap_or_default());
         format!("{} {code}", record.outcome)
     };

@@ -92,7 +92,7 @@ fn a_name_that_is_taken_is_refused_with_the_tool_that_has_it() {
     let first = host.tool("json-to-csv", "const execute = () => 1").id;
     for name in ["json-to-csv", "json_to_csv", "JSON-to-CSV"] {
         let error = host.create(&fields(&json!({ "name": name }))).unwrap_err();
-        assert_eq!((error.code(), error.taken_name()), ("name-taken", Some("json-to-csv")));
+        assert_eq!((error.code().as_str(), error.taken_name()), ("name-taken", Some("json-to-csv")));
         assert!(error.to_string().contains(&first.to_string()), "{error}");
     }
     assert_eq!(host.list(&json!({})).tools[0].id, first);
@@ -191,7 +191,7 @@ fn the_hundred_and_first_tool_waits_until_one_is_deleted() {
     }
     let error = host.create(&fields(&json!({}))).unwrap_err();
     assert_eq!(
-        (error.code(), error.to_string()),
+        (error.code().as_str(), error.to_string()),
         ("tool-limit-reached", "the store has 100 tools, which is the limit".into())
     );
     // A new version does not count towards the limit.
@@ -231,7 +231,7 @@ fn a_mode_without_a_sandbox_is_refused() {
 fn half_a_source_is_refused_with_its_end() {
     let host = ToolboxFixture::new();
     let error = host.create(&fields(&json!({ "code": "function execute(params) {\n  if (params.a) {" }))).unwrap_err();
-    assert_eq!((error.code(), error.position().map(|(line, _)| line)), ("syntax-error", Some(2)));
+    assert_eq!((error.code().as_str(), error.position().map(|(line, _)| line)), ("syntax-error", Some(2)));
 }
 
 #[test]

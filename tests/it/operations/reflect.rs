@@ -209,7 +209,7 @@ fn bad_input_is_refused_by_what_is_wrong_with_it() {
     let host = ToolboxFixture::new();
     let refused = |fields: Value, message: &str| {
         let error = host.reflect(&fields).unwrap_err();
-        assert_eq!((error.code(), error.to_string().as_str()), ("request-invalid", message));
+        assert_eq!((error.code().as_str(), error.to_string().as_str()), ("request-invalid", message));
     };
     refused(json!({ "last_tool_result": "" }), "the request is invalid: `task_description` is required");
     refused(

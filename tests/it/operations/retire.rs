@@ -119,7 +119,7 @@ fn a_successor_that_is_none_is_refused_and_the_log_says_so() {
     ] {
         let before = host.audit_lines().len();
         let error = host.toolbox().deprecate(tool, successor).unwrap_err();
-        assert_eq!((error.code(), error.to_string()), (code, message.to_owned()));
+        assert_eq!((error.code().as_str(), error.to_string()), (code, message.to_owned()));
         let line = host.audit_lines().pop().unwrap();
         assert_eq!((host.audit_lines().len(), line.action.as_str()), (before + 1, "status"));
         assert_eq!(line.error.as_deref(), Some(code));
@@ -205,7 +205,7 @@ fn nothing_is_retired_that_nobody_confirmed_and_what_is_goes_on_to_work() {
     let host = many();
     let before = host.audit_lines().len();
     let error = host.toolbox().retire(&RetireTools::default()).unwrap_err();
-    assert_eq!((error.code(), error.to_string().as_str()), ("confirm-required", "5 tools were not retired"));
+    assert_eq!((error.code().as_str(), error.to_string().as_str()), ("confirm-required", "5 tools were not retired"));
     assert_eq!(error.to_text(Lang::En), "error: set confirm: true to retire 5 tools");
     assert_eq!(proposed(&host, &json!({})).len(), 6);
     let refused = host.audit_lines().pop().unwrap();
@@ -234,5 +234,5 @@ fn what_nobody_used_is_listed() {
     assert_eq!(names(0.5).len(), 8);
     let error = host.toolbox().list(&request(&json!({ "unused_days": -0.5 }))).unwrap_err();
     let message = "unused_days is -0.5, it must be 0 to 36525";
-    assert_eq!((error.code(), error.to_string().as_str()), ("filter-invalid", message));
+    assert_eq!((error.code().as_str(), error.to_string().as_str()), ("filter-invalid", message));
 }

@@ -149,7 +149,7 @@ fn meanwhile(host: &ToolboxFixture, act: impl FnOnce()) -> &'static str {
             act();
         }
         cancel.cancel();
-        running.join().unwrap().unwrap().value().unwrap_err().code()
+        running.join().unwrap().unwrap().value().unwrap_err().code().as_str()
     })
 }
 
@@ -283,7 +283,7 @@ fn a_name_in_the_place_of_an_identifier_is_told_where_it_belongs() {
         let error = host.run_with(&json!({ "tool_id": detail, "parameters": {} }), &RunOptions::default()).unwrap_err();
         let belongs = "`tool_id` takes an identifier, not a name";
         let expect = format!("there is no tool `{detail}`; {belongs}: did you mean `tool_name: {meant}`?");
-        assert_eq!((error.code(), error.to_string()), ("tool-not-found", expect));
+        assert_eq!((error.code().as_str(), error.to_string()), ("tool-not-found", expect));
     }
     let error = host.run("inocent", &json!({})).unwrap_err();
     assert_eq!(error.to_string(), "there is no tool `inocent`; did you mean `innocent`?");

@@ -83,7 +83,7 @@ fn any_text_can_be_looked_for() {
     for limit in [0, 1_001, usize::MAX] {
         let error = host.toolbox().search("csv", limit).unwrap_err();
         let message = format!("limit is {limit}, it must be 1 to 1000");
-        assert_eq!((error.code(), error.to_string()), ("filter-invalid", message));
+        assert_eq!((error.code().as_str(), error.to_string()), ("filter-invalid", message));
     }
     // A search leaves no audit line.
     assert!(host.audit_lines().iter().all(|line| line.action == "create_tool"));

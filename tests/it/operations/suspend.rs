@@ -86,7 +86,7 @@ fn resume(toolbox: &Toolbox, suspended_run: &SuspendedRun, choice: EffectDecisio
 }
 
 fn code(state: Result<RunOutcome, RunError>) -> &'static str {
-    state.unwrap_err().code()
+    state.unwrap_err().code().as_str()
 }
 
 /// Returns the action and outcome of every attempt.
@@ -414,7 +414,7 @@ fn what_holds_too_much_does_not_sleep_and_says_so() {
     let holds = "const execute = async () => { const noise = new Uint32Array(1 << 19).map(() => Math.random() * 2 ** 32); await kv.set('a', 1); return noise[0] }";
     make(&host, "holds", holds);
     let error = start(&host, "holds", &with_decision(EffectDecision::Defer)).unwrap_err();
-    assert_eq!((error.code(), error.effects()), ("too-large-to-sleep", Effects::None));
+    assert_eq!((error.code().as_str(), error.effects()), ("too-large-to-sleep", Effects::None));
     assert_eq!(outcomes(&host), [("run_dynamic_tool".to_owned(), "stopped".to_owned())]);
     assert_eq!(host.toolbox().suspended_runs().unwrap(), []);
 }

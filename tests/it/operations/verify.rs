@@ -271,7 +271,7 @@ fn examples_and_claims_that_are_none_are_refused_by_their_number() {
     let host = ToolboxFixture::with_policy(AUTO);
     let refused = |more: Value, message: &str| {
         let error = host.create(&doubled(&more)).unwrap_err();
-        assert_eq!((error.code(), error.to_string().as_str()), ("notes-invalid", message));
+        assert_eq!((error.code().as_str(), error.to_string().as_str()), ("notes-invalid", message));
     };
     let without = "example 2 has no `parameters`: write {\"parameters\": {…}, \"result\": …}, or `throws` or `holds` \
                    instead of `result`";

@@ -17,26 +17,38 @@ pub struct Diagnostic {
 }
 
 /// The reason why a source cannot be analysed or transpiled.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, toolcell_error::Coded)]
 #[non_exhaustive]
 pub enum AnalysisError {
     /// The source does not parse.
     #[error("{}", summarize(.0))]
+    #[code(SyntaxError)]
+    #[hint("correct the source at this place")]
     Syntax(Vec<Diagnostic>),
     /// The source parses, but uses unsupported syntax.
     #[error("{}", summarize(.0))]
+    #[code(SyntaxUnsupported)]
+    #[hint("write it as the message says")]
     Unsupported(Vec<Diagnostic>),
     /// The source is nested too deeply to be parsed safely.
     #[error("{}", summarize(.0))]
+    #[code(SourceTooDeep)]
+    #[hint("replace the nesting by lists, functions and separate statements")]
     TooDeep(Vec<Diagnostic>),
     /// The machine has too little address space to analyse a source of this size safely.
     #[error("this machine has too little stack to analyse a source of more than {limit} bytes")]
+    #[code(SourceTooLarge)]
+    #[hint("raise the limit on address space (`ulimit -v`), or split the tool")]
     InsufficientAddressSpace {
         /// The maximum size of a source that can be tried, in bytes.
         limit: usize,
     },
     /// The machine cannot start a thread for the analysis.
     #[error("no thread can be started to analyse the source: {cause}")]
+    #[code(NoThreads)]
+    #[hint(
+        "raise the limit on processes and threads (`ulimit -u`, `pids.max` of the control group), or end other processes"
+    )]
     NoThread {
         /// The error of the operating system.
         cause: String,
@@ -44,34 +56,6 @@ pub enum AnalysisError {
 }
 
 impl AnalysisError {
-    /// Returns the stable error code.
-    #[must_use]
-    pub const fn code(&self) -> &'static str {
-        match self {
-            Self::Syntax(_) => "syntax-error",
-            Self::Unsupported(_) => "syntax-unsupported",
-            Self::TooDeep(_) => "source-too-deep",
-            Self::InsufficientAddressSpace { .. } => "source-too-large",
-            Self::NoThread { .. } => "no-threads",
-        }
-    }
-
-    /// Returns what to do next.
-    #[must_use]
-    pub const fn hint(&self) -> &'static str {
-        match self {
-            Self::Syntax(_) => "correct the source at this place",
-            Self::Unsupported(_) => "write it as the message says",
-            Self::TooDeep(_) => "replace the nesting by lists, functions and separate statements",
-            Self::InsufficientAddressSpace { .. } => {
-                "raise the limit on address space (`ulimit -v`), or split the tool"
-            }
-            Self::NoThread { .. } => {
-                "raise the limit on processes and threads (`ulimit -u`, `pids.max` of the control group), or end other processes"
-            }
-        }
-    }
-
     /// Returns the diagnostics of the source; empty if the machine is at fault.
     #[must_use]
     pub fn diagnostics(&self) -> &[Diagnostic] {

@@ -18,11 +18,13 @@ const NOT_ALLOWED_ERROR: &str = "NotAllowedError";
 const QUOTA_ERROR: &str = "QuotaExceededError";
 
 /// The error of opening a granted folder.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, toolcell_error::Coded)]
 #[non_exhaustive]
 pub enum FolderError {
     /// The path does not exist or is not a folder.
     #[error("there is no folder `{name}` at {path}: {source}")]
+    #[code(FilesMissing)]
+    #[hint("create the folder, or correct its `path` in the policy")]
     Missing {
         /// The name of the folder in the grant.
         name: FolderName,
@@ -33,6 +35,8 @@ pub enum FolderError {
     },
     /// The folder cannot be opened.
     #[error("the folder `{name}` at {path} cannot be opened: {source}")]
+    #[code(FilesDenied)]
+    #[hint("give this user permission to open it, or set another `path` in the policy")]
     Denied {
         /// The name of the folder in the grant.
         name: FolderName,
@@ -43,6 +47,8 @@ pub enum FolderError {
     },
     /// The folder contains a protected path or is inside one.
     #[error("the folder `{name}` at {path} cannot be granted: {why}")]
+    #[code(FilesProtected)]
+    #[hint("set a `path` in the policy apart from it; if only changes are refused, set `access = \"read\"`")]
     Protected {
         /// The name of the folder in the grant.
         name: FolderName,
@@ -74,28 +80,6 @@ impl FolderError {
             Self::Missing { name, .. } => format!("the granted folder `{name}` does not exist"),
             Self::Denied { name, .. } => format!("the granted folder `{name}` cannot be opened"),
             Self::Protected { name, .. } => format!("the granted folder `{name}` is protected"),
-        }
-    }
-
-    /// Returns the stable error code.
-    #[must_use]
-    pub const fn code(&self) -> &'static str {
-        match self {
-            Self::Missing { .. } => "files-missing",
-            Self::Denied { .. } => "files-denied",
-            Self::Protected { .. } => "files-protected",
-        }
-    }
-
-    /// Returns a suggested next step.
-    #[must_use]
-    pub const fn hint(&self) -> &'static str {
-        match self {
-            Self::Missing { .. } => "create the folder, or correct its `path` in the policy",
-            Self::Denied { .. } => "give this user permission to open it, or set another `path` in the policy",
-            Self::Protected { .. } => {
-                "set a `path` in the policy apart from it; if only changes are refused, set `access = \"read\"`"
-            }
         }
     }
 }

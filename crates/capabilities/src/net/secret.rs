@@ -29,32 +29,18 @@ const VALUE_BYTES: std::ops::RangeInclusive<usize> = 8..=8_192;
 pub struct Secret(String);
 
 /// The error of an invalid value, which does not contain the value.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, toolcell_error::Coded)]
 #[non_exhaustive]
+#[code(SecretInvalid)]
 pub enum SecretError {
     /// The value is too short or too long; its size, in bytes.
     #[error("the value of a secret must have 8 to 8192 bytes, it has {0}")]
+    #[hint("set the whole value, and nothing else")]
     Length(usize),
     /// The value has control characters, which headers cannot contain.
     #[error("the value of a secret contains a line break or another control character")]
+    #[hint("set it without a trailing line break")]
     Control,
-}
-
-impl SecretError {
-    /// Returns the stable error code.
-    #[must_use]
-    pub const fn code(&self) -> &'static str {
-        "secret-invalid"
-    }
-
-    /// Returns a suggested next step.
-    #[must_use]
-    pub const fn hint(&self) -> &'static str {
-        match self {
-            Self::Length(_) => "set the whole value, and nothing else",
-            Self::Control => "set it without a trailing line break",
-        }
-    }
 }
 
 impl Secret {

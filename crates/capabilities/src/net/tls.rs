@@ -15,11 +15,13 @@ use crate::net::Roots;
 use crate::net::error;
 
 /// The error of loading the trusted root certificates.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, toolcell_error::Coded)]
 #[non_exhaustive]
+#[coded(no_hint)]
 pub enum RootsError {
     /// The file cannot be read.
     #[error("the trusted certificates `{}` cannot be read", path.display())]
+    #[code(RootsUnreadable)]
     Unreadable {
         /// The path of the file.
         path: PathBuf,
@@ -28,26 +30,18 @@ pub enum RootsError {
     },
     /// The file contains no certificate, or one that cannot be trusted.
     #[error("`{}` contains no certificate that can be trusted", path.display())]
+    #[code(RootsInvalid)]
     Invalid {
         /// The path of the file.
         path: PathBuf,
     },
     /// The TLS library supports no protocol version with its provider.
     #[error("TLS cannot be set up")]
+    #[code(TlsUnsupported)]
     Unsupported(#[from] rustls::Error),
 }
 
 impl RootsError {
-    /// Returns the stable error code.
-    #[must_use]
-    pub const fn code(&self) -> &'static str {
-        match self {
-            Self::Unreadable { .. } => "roots-unreadable",
-            Self::Invalid { .. } => "roots-invalid",
-            Self::Unsupported(_) => "tls-unsupported",
-        }
-    }
-
     /// Returns a suggested next step, if there is one.
     #[must_use]
     pub const fn hint(&self) -> Option<&'static str> {

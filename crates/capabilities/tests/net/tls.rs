@@ -185,13 +185,17 @@ async fn a_redirect_to_http_needs_its_own_grant() {
 fn a_file_of_trusted_certificates_has_some() {
     let made = |roots: Roots| Net::new(NetConfig { roots, resolver: Arc::new(Names::default()) });
     let mut file = NamedTempFile::new().unwrap();
-    let code = |file: &NamedTempFile| made(Roots::File(file.path().to_owned())).err().map(|error| error.code());
+    let code =
+        |file: &NamedTempFile| made(Roots::File(file.path().to_owned())).err().map(|error| error.code().as_str());
     assert_eq!(code(&file), Some("roots-invalid"));
     file.write_all(b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n").unwrap();
     assert_eq!(code(&file), Some("roots-invalid"));
     assert_eq!(code(&Authority::new("trusted").file), None);
     let error = made(Roots::File("/nowhere/roots.pem".into())).err().unwrap();
-    assert_eq!((error.code(), error.hint()), ("roots-unreadable", Some("check that the file exists and is readable")));
+    assert_eq!(
+        (error.code().as_str(), error.hint()),
+        ("roots-unreadable", Some("check that the file exists and is readable"))
+    );
     // Without root certificates of the system, a request by https fails with the reason.
     assert!(made(Roots::System).is_ok());
 }

@@ -336,7 +336,7 @@ fn a_file_that_is_not_understood_is_refused_with_the_place() {
         ),
     ] {
         let refused = upsert(client, &entry(), text, OnForeignEntry::Refuse).unwrap_err();
-        assert_eq!((refused.code(), refused.to_string().as_str()), (code, message));
+        assert_eq!((refused.code().as_str(), refused.to_string().as_str()), (code, message));
         assert_eq!(remove(client, &entry(), text, OnForeignEntry::Refuse).unwrap_err(), refused);
         assert!(!refused.hint().is_empty());
     }

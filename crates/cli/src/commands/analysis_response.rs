@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use toolcell::{Analysis, AnalysisError, Diagnostic};
+use toolcell_error::ErrorCode;
 
 /// An analysis in JSON.
 #[derive(Serialize)]
@@ -26,7 +27,7 @@ struct CapabilityResponse<'a> {
 /// A problem that keeps a source from running.
 #[derive(Serialize)]
 pub(crate) struct ProblemResponse {
-    code: &'static str,
+    code: ErrorCode,
     message: String,
     line: u32,
     column: u32,

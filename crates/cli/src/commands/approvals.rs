@@ -10,6 +10,7 @@ use toolcell::{
     ApprovalAnswer, ApprovalResult, Approver as _, CancelToken, PendingTool, Toolbox, escape_control_chars,
     single_line_for_display,
 };
+use toolcell_error::ErrorCode;
 
 use crate::args::{ApprovalsArgs, ApprovalsCommand, SandboxArgs};
 use crate::context::Context;
@@ -173,7 +174,7 @@ fn grant(toolbox: &Toolbox, grant: &GrantRequest<'_>, context: &mut Context<'_>)
             single_line_for_display(shown)
         );
         let hint = "review it again with `toolcell approvals`, and use the new digest";
-        return Err(CliError::coded("approval-changed", message, hint));
+        return Err(CliError::coded(ErrorCode::ApprovalChanged, message, hint));
     }
     let by = match &grant.approver {
         None => {
@@ -194,7 +195,7 @@ fn grant(toolbox: &Toolbox, grant: &GrantRequest<'_>, context: &mut Context<'_>)
             ApprovalAnswer::Refuse { .. } | ApprovalAnswer::Defer | ApprovalAnswer::NotShown { .. } => {
                 let message = format!("`{}` is not approved", question.call.tool_name);
                 let hint = "the next run asks again; to refuse for good: toolcell approvals refuse";
-                return Err(CliError::coded("not-approved", message, hint));
+                return Err(CliError::coded(ErrorCode::NotApproved, message, hint));
             }
         },
     };

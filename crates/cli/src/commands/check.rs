@@ -171,7 +171,7 @@ fn print_text(checked: &[CheckedFile], quiet: bool, lang: Lang, streams: &mut St
                 writeln!(streams.output, "error: {}: {rejection}\nhint: {}\n", one.path, rejection.hint())?;
             }
             for problem in rejection.diagnostics() {
-                writeln!(streams.output, "{}\n", render_problem(&renderer, one, problem, rejection.code()))?;
+                writeln!(streams.output, "{}\n", render_problem(&renderer, one, problem, rejection.code().as_str()))?;
             }
         }
     }

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use toolcell::hook::ProgramFiles;
 use toolcell::policy::{HookCommand, Layer, Origin, PolicyError, Setting};
 use toolcell::{Policy, PolicyFile, escape_control_chars, escape_for_display};
+use toolcell_error::ErrorCode;
 
 use crate::args::{ConfigArgs, ConfigCommand};
 use crate::context::Context;
@@ -190,7 +191,7 @@ fn trust(file: Option<&Path>, context: &mut Context<'_>) -> Result<Exit, CliErro
         Some(path) => stable_path(path)?,
         None => policy_files::project_path(policy_args)?.ok_or_else(|| {
             let message = "no project policy file found from this folder upwards".to_owned();
-            CliError::coded("file-not-found", message, "pass the file: toolcell config trust FILE")
+            CliError::coded(ErrorCode::FileNotFound, message, "pass the file: toolcell config trust FILE")
         })?,
     };
     let file = policy_files::read(Layer::Project, &path)?;
@@ -261,7 +262,7 @@ fn untrust(file: &Path, context: &mut Context<'_>) -> Result<Exit, CliError> {
     let shown = path.display().to_string();
     if !TrustList::locate(policy_args).remove(&path)? {
         let hint = "list the files in effect with `toolcell config show --origin`";
-        return Err(CliError::coded("not-trusted", format!("{shown} is not trusted"), hint));
+        return Err(CliError::coded(ErrorCode::NotTrusted, format!("{shown} is not trusted"), hint));
     }
     if format.is_json() {
         writeln!(streams.output, "{}", json!({ "path": shown, "trusted": false }))?;

@@ -7,6 +7,7 @@ use std::path::Path;
 use serde_json::{Map, Value};
 use toolcell::policy::ApprovalMode;
 use toolcell::{CreateResult, CreateTool, Toolbox, read_request, single_line};
+use toolcell_error::ErrorCode;
 
 use crate::args::CreateArgs;
 use crate::context::Context;
@@ -37,7 +38,7 @@ pub(crate) fn run(args: &CreateArgs, context: &mut Context<'_>) -> Result<Exit, 
     apply_options(&mut request, args, &mut context.streams)?;
     let toolbox = context.open_toolbox(args.sandbox.config()?)?;
     let created = toolbox.create(&request).map_err(|error| match error.code() {
-        "request-invalid" if request.description.trim().is_empty() => {
+        ErrorCode::RequestInvalid if request.description.trim().is_empty() => {
             CliError::Command(CommandError::CreateUndescribed(error))
         }
         _ => error.into(),

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde_json::json;
 use toolcell::store::{BUNDLE_LIMIT, Fault, OnConflict, PublicKey, Signature};
+use toolcell_error::ErrorCode;
 
 use super::signature_file::{read_file, read_text, signature_path};
 use crate::args::{ImportArgs, SandboxArgs};
@@ -41,7 +42,7 @@ pub(crate) fn run(args: &ImportArgs, context: &mut Context<'_>) -> Result<Exit, 
         Some(text) => match Signature::parse(&text)?.verify(&bytes, &trusted) {
             Ok(signer) => Some(signer),
             // No signature was required, and an untrusted one grants nothing.
-            Err(error) if error.code() == "signature-untrusted" && !args.signed => {
+            Err(error) if error.code() == ErrorCode::SignatureUntrusted && !args.signed => {
                 writeln!(streams.errors, "warning: {error}")?;
                 None
             }

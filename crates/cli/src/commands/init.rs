@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 use toolcell::escape_control_chars;
+use toolcell_error::ErrorCode;
 
 use crate::args::InitArgs;
 use crate::context::Context;
@@ -61,7 +62,7 @@ fn create_file(path: &Path, text: &str, mode: u32) -> Result<(), CliError> {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
             let message = format!("{} already exists", path.display());
             return Err(CliError::coded(
-                "file-exists",
+                ErrorCode::FileExists,
                 message,
                 "edit it, and validate it with `toolcell config check`",
             ));

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use toolcell::{ProtectedPath, SandboxConfig, Toolbox};
+use toolcell_error::ErrorCode;
 use toolcell_mcp::http::{HttpConfig, MetricsToken, PrincipalLimits, TokenStore, TokenStoreError};
 use toolcell_mcp::telemetry::{self, Export};
 use toolcell_mcp::{Principal, Server, ServerSettings, serve_http, serve_stdio};
@@ -186,7 +187,7 @@ fn read_tokens(args: &McpServeArgs, token: Option<String>) -> Result<TokenStore,
             let mode = path.metadata().map_err(failed)?.permissions().mode();
             if mode & 0o077 != 0 {
                 let message = format!("{shown} is readable by other users (mode {:o})", mode & 0o777);
-                return Err(CliError::coded("tokens-readable", message, "restrict it to its owner: chmod 600"));
+                return Err(CliError::coded(ErrorCode::TokensReadable, message, "restrict it to its owner: chmod 600"));
             }
             TokenStore::parse(&input::read_file(path, MAX_TOKENS_BYTES)?).map_err(|error| token_error(&error, &shown))
         }

@@ -206,7 +206,7 @@ fn findings(checked: &CheckedFile, streams: &mut Streams<'_>) -> std::io::Result
     }
     if let Some(rejection) = checked.rejection() {
         for problem in rejection.diagnostics() {
-            writeln!(streams.output, "\n{}", render_problem(&renderer, checked, problem, rejection.code()))?;
+            writeln!(streams.output, "\n{}", render_problem(&renderer, checked, problem, rejection.code().as_str()))?;
         }
     }
     Ok(())

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 
 use serde_json::json;
 use toolcell::{CancelToken, Lang, SandboxConfig, Toolbox, escape_control_chars};
+use toolcell_error::ErrorCode;
 use toolcell_testing::report::{self, ReportWords};
 use toolcell_testing::{BudgetPolicy, Suite, SuiteProblem, TestOptions, TestReport, find_suites, run_suites, update};
 
@@ -55,7 +56,11 @@ fn run_once(args: &TestArgs, toolbox: &Toolbox, context: &mut Context<'_>) -> Re
         && (tested.problems.is_empty() && tested.results.is_empty() && tested.not_run == 0 && !tested.is_cancelled)
     {
         let message = format!("no test name or tool name contains `{word}`");
-        return Err(CliError::coded("test-not-found", message, "list the tests with `toolcell test FOLDER --json`"));
+        return Err(CliError::coded(
+            ErrorCode::TestNotFound,
+            message,
+            "list the tests with `toolcell test FOLDER --json`",
+        ));
     }
     print_report(args, &tested, context)?;
     if tested.is_cancelled {
@@ -88,7 +93,7 @@ pub(crate) fn read_suites(paths: &[PathBuf], reader: SuiteReader) -> Result<(Vec
         let named: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
         let message = format!("{}: no tests found", named.join(", "));
         return Err(CliError::coded(
-            "file-not-found",
+            ErrorCode::FileNotFound,
             message,
             "put the tests of average.ts into average.test.toml beside it",
         ));

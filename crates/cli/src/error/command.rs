@@ -8,49 +8,48 @@ use toolcell::{
     CreateError, DeleteError, Effects, Lang, ListToolsError, ReflectError, RetireError, RunError, ShowError,
     VerifyError,
 };
+use toolcell_error::{ErrorCode, ExitClass};
 
 use super::CliError;
 use crate::exit::Exit;
 
 /// An error of an operation on stored tools.
-#[derive(Debug)]
+#[derive(Debug, toolcell_error::Coded)]
+#[coded(no_hint)]
 pub(crate) enum CommandError {
     /// `create_tool`
+    #[coded(transparent)]
     Create(CreateError),
     /// `create_tool`, without a description
+    #[coded(transparent)]
     CreateUndescribed(CreateError),
     /// `run_dynamic_tool`
+    #[coded(transparent)]
     Run(RunError),
     /// `run_dynamic_tool`, interrupted at a prompt
+    #[coded(transparent)]
     RunInterrupted(RunError),
     /// `list_dynamic_tools`
+    #[coded(transparent)]
     List(ListToolsError),
     /// `delete_dynamic_tool`, `undelete` and `rollback`
+    #[coded(transparent)]
     Delete(DeleteError),
     /// `show`, and other look-ups of a tool
+    #[coded(transparent)]
     Show(ShowError),
     /// `tool_reflection`
+    #[coded(transparent)]
     Reflect(ReflectError),
     /// `verify`
+    #[coded(transparent)]
     Verify(VerifyError),
     /// `retire`
+    #[coded(transparent)]
     Retire(RetireError),
 }
 
 impl CommandError {
-    pub(crate) fn code(&self) -> &'static str {
-        match self {
-            Self::Create(error) | Self::CreateUndescribed(error) => error.code(),
-            Self::Run(error) | Self::RunInterrupted(error) => error.code(),
-            Self::List(error) => error.code(),
-            Self::Delete(error) => error.code(),
-            Self::Show(error) => error.code(),
-            Self::Verify(error) => error.code(),
-            Self::Reflect(error) => error.code(),
-            Self::Retire(error) => error.code(),
-        }
-    }
-
     pub(crate) fn exit(&self) -> Exit {
         if let Self::RunInterrupted(_) = self { Exit::Interrupted } else { exit_for_code(self.code()) }
     }
@@ -121,55 +120,16 @@ impl CommandError {
 }
 
 /// Returns the exit status of an error code.
-pub(crate) fn exit_for_code(code: &str) -> Exit {
-    match code {
-        "integrity" | "bundle-invalid" | "receipt-changed" => Exit::Integrity,
-        "store-invalid"
-        | "tool-not-found"
-        | "step-not-found"
-        | "tool-mismatch"
-        | "id-ambiguous"
-        | "name-taken"
-        | "not-deleted"
-        | "version-not-found"
-        | "successor-invalid"
-        | "status-illegal"
-        | "file-not-found"
-        | "test-not-found"
-        | "run-not-asleep"
-        | "record-not-found"
-        | "file-exists"
-        | "approval-changed"
-        | "plan-unknown"
-        | "not-trusted"
-        | "client-entry-taken"
-        | "client-file-changed" => Exit::NotFound,
-        "critical-risk"
-        | "safety-check-failed"
-        | "permission-denied"
-        | "result-withheld"
-        | "syntax-error"
-        | "syntax-unsupported"
-        | "tool-missing"
-        | "not-approved"
-        | "asleep-principal"
-        | "asleep-grants-changed"
-        | "asleep-guest"
-        | "asleep-tool"
-        | "trust-unsafe"
-        | "files-protected"
-        | "signature-untrusted"
-        | "receipt-guest"
-        | "receipt-engine"
-        | "receipt-not-repeatable"
-        | "receipt-too-large"
-        | "store-owner" => Exit::Refused,
-        "tool-limit-reached" | "disk-full" | "store-busy" | "busy" | "no-instance" | "no-random" | "no-threads"
-        | "too-large-to-sleep" => Exit::Limit,
-        "tool-failed" => Exit::ToolFailed,
-        "cancelled" => Exit::Interrupted,
-        "bug" => Exit::Bug,
-        _ => Exit::Usage,
+pub(crate) const fn exit_for_code(code: ErrorCode) -> Exit {
+    match code.exit_class() {
+        ExitClass::ToolFailed => Exit::ToolFailed,
+        ExitClass::Usage => Exit::Usage,
+        ExitClass::Refused => Exit::Refused,
+        ExitClass::NotFound => Exit::NotFound,
+        ExitClass::Limit => Exit::Limit,
+        ExitClass::Integrity => Exit::Integrity,
+        ExitClass::Bug => Exit::Bug,
+        ExitClass::Interrupted => Exit::Interrupted,
     }
 }
 

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use inferno::flamegraph::{self, Options};
 use toolcell::{Profile, escape_control_chars};
+use toolcell_error::ErrorCode;
 
 use crate::error::CliError;
 use crate::fs::{check_replaceable, write_error};
@@ -40,7 +41,7 @@ impl<'a> FlameGraphFile<'a> {
         let folded: Vec<String> = profile.folded_stacks().iter().map(|line| escape_for_xml(line)).collect();
         if folded.is_empty() {
             let message = format!("{} used no fuel, so there is nothing to draw", profile.tool);
-            return Err(CliError::coded("profile-empty", message, "check why the tool does not load"));
+            return Err(CliError::coded(ErrorCode::ProfileEmpty, message, "check why the tool does not load"));
         }
         let mut options = Options::default();
         options.title = format!("{}: {} fuel", escape_for_xml(&profile.tool), profile.fuel);

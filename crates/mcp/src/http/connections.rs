@@ -189,7 +189,7 @@ mod tests {
                 Err(refusal) => break refusal,
             }
         };
-        assert_eq!((taken.len(), refused.code()), (6, "overloaded"));
+        assert_eq!((taken.len(), refused.code().as_str()), (6, "overloaded"));
         let other = connections.admit(address(1));
         other.set_owner(&b).unwrap();
         other.set_owner(&b).unwrap();

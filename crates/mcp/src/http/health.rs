@@ -12,6 +12,7 @@ use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName};
 use axum::response::IntoResponse;
 use axum::routing::get;
 use axum::{Extension, Router};
+use toolcell_error::ErrorCode;
 
 use super::authenticate::Authenticator;
 use super::connections::RequestConnection;
@@ -31,7 +32,7 @@ const NO_STORE: (HeaderName, &str) = (CACHE_CONTROL, "no-store");
 
 type ReadyFn = dyn Fn() -> Result<(), String> + Send + Sync;
 type MetricsFn = dyn Fn() -> String + Send + Sync;
-type RefusedFn = dyn Fn(&Principal, &'static str, String) + Send + Sync;
+type RefusedFn = dyn Fn(&Principal, ErrorCode, String) + Send + Sync;
 
 /// Hooks behind the health endpoints, configured by the host.
 #[derive(Clone, Default)]
@@ -59,12 +60,12 @@ impl HealthHooks {
     /// Sets the observer of requests that are refused before they reach the protocol: the
     /// principal, the code and the reason. Requests without a known principal are not reported.
     #[must_use]
-    pub fn with_refused(mut self, refused: impl Fn(&Principal, &'static str, String) + Send + Sync + 'static) -> Self {
+    pub fn with_refused(mut self, refused: impl Fn(&Principal, ErrorCode, String) + Send + Sync + 'static) -> Self {
         self.refused = Some(Arc::new(refused));
         self
     }
 
-    pub(super) fn report_refused(&self, principal: &Principal, code: &'static str, why: String) {
+    pub(super) fn report_refused(&self, principal: &Principal, code: ErrorCode, why: String) {
         if let Some(refused) = &self.refused {
             refused(principal, code, why);
         }

@@ -14,6 +14,7 @@ use axum::http::StatusCode;
 use axum::http::header::{ALLOW, CONNECTION, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
+use toolcell_error::ErrorCode;
 
 use crate::bounds::MessageTooLarge;
 
@@ -71,7 +72,7 @@ pub(super) enum Refusal {
 
 /// The code of the refusal that a response carries, among its extensions.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct RefusalCode(pub(super) &'static str);
+pub(super) struct RefusalCode(pub(super) ErrorCode);
 
 /// What is wrong with a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,37 +82,37 @@ pub(super) enum Challenge {
 }
 
 impl Refusal {
-    pub(super) fn code(&self) -> &'static str {
+    pub(super) fn code(&self) -> ErrorCode {
         match self {
-            Self::HostMissing => "host-missing",
-            Self::HostRefused => "host-refused",
-            Self::NotFound => "not-found",
-            Self::MethodNotAllowed { .. } => "method-not-allowed",
-            Self::Unauthorized(_) => "unauthorized",
-            Self::TooManyAttempts { .. } => "too-many-attempts",
-            Self::RateLimited { .. } => "rate-limited",
-            Self::BodyTooLarge { .. } => "body-too-large",
-            Self::BodyTimeout { .. } | Self::BodySlow { .. } => "body-timeout",
-            Self::BodyBroken => "body-broken",
-            Self::BodyInvalid { .. } => "body-invalid",
+            Self::HostMissing => ErrorCode::HostMissing,
+            Self::HostRefused => ErrorCode::HostRefused,
+            Self::NotFound => ErrorCode::NotFound,
+            Self::MethodNotAllowed { .. } => ErrorCode::MethodNotAllowed,
+            Self::Unauthorized(_) => ErrorCode::Unauthorized,
+            Self::TooManyAttempts { .. } => ErrorCode::TooManyAttempts,
+            Self::RateLimited { .. } => ErrorCode::RateLimited,
+            Self::BodyTooLarge { .. } => ErrorCode::BodyTooLarge,
+            Self::BodyTimeout { .. } | Self::BodySlow { .. } => ErrorCode::BodyTimeout,
+            Self::BodyBroken => ErrorCode::BodyBroken,
+            Self::BodyInvalid { .. } => ErrorCode::BodyInvalid,
             Self::MessageTooLarge { .. } => MessageTooLarge::CODE,
             Self::BodyPoolFull { .. }
             | Self::ValuePoolFull { .. }
             | Self::Overloaded { .. }
-            | Self::TooManyConnections { .. } => "overloaded",
-            Self::MetricsForbidden => "metrics-forbidden",
-            Self::SessionUnknown => "session-unknown",
-            Self::Closing => "closing",
-            Self::NotReady(_) => "not-ready",
+            | Self::TooManyConnections { .. } => ErrorCode::Overloaded,
+            Self::MetricsForbidden => ErrorCode::MetricsForbidden,
+            Self::SessionUnknown => ErrorCode::SessionUnknown,
+            Self::Closing => ErrorCode::Closing,
+            Self::NotReady(_) => ErrorCode::NotReady,
             Self::Protocol { status, .. } => match *status {
                 // `Host` was checked before, so this is about the other header that `rmcp` checks,
                 // `Origin`.
-                StatusCode::FORBIDDEN => "origin-refused",
-                StatusCode::METHOD_NOT_ALLOWED => "method-not-allowed",
-                StatusCode::NOT_ACCEPTABLE => "not-acceptable",
-                StatusCode::UNSUPPORTED_MEDIA_TYPE => "content-type",
-                status if status.is_client_error() => "request-invalid",
-                _ => "internal",
+                StatusCode::FORBIDDEN => ErrorCode::OriginRefused,
+                StatusCode::METHOD_NOT_ALLOWED => ErrorCode::MethodNotAllowed,
+                StatusCode::NOT_ACCEPTABLE => ErrorCode::NotAcceptable,
+                StatusCode::UNSUPPORTED_MEDIA_TYPE => ErrorCode::ContentType,
+                status if status.is_client_error() => ErrorCode::RequestInvalid,
+                _ => ErrorCode::Internal,
             },
         }
     }
@@ -122,23 +123,25 @@ impl Refusal {
             return Some(excess.hint());
         }
         Some(match self.code() {
-            "host-missing" | "host-refused" => {
+            ErrorCode::HostMissing | ErrorCode::HostRefused => {
                 "use the address that the server listens on, or start the server with --allow-host"
             }
-            "origin-refused" => "start the server with --allow-origin to allow pages of this origin",
-            "not-found" => "send MCP requests to /mcp",
-            "unauthorized" => "send `Authorization: Bearer TOKEN`",
-            "too-many-attempts" | "rate-limited" | "overloaded" => "retry after the number of seconds in `Retry-After`",
-            "body-too-large" => "send a smaller body, or ask the operator to raise the limit",
-            "body-timeout" | "body-broken" => "send the request again",
-            "body-invalid" => "send one valid MCP message in JSON-RPC",
-            "metrics-forbidden" => {
+            ErrorCode::OriginRefused => "start the server with --allow-origin to allow pages of this origin",
+            ErrorCode::NotFound => "send MCP requests to /mcp",
+            ErrorCode::Unauthorized => "send `Authorization: Bearer TOKEN`",
+            ErrorCode::TooManyAttempts | ErrorCode::RateLimited | ErrorCode::Overloaded => {
+                "retry after the number of seconds in `Retry-After`"
+            }
+            ErrorCode::BodyTooLarge => "send a smaller body, or ask the operator to raise the limit",
+            ErrorCode::BodyTimeout | ErrorCode::BodyBroken => "send the request again",
+            ErrorCode::BodyInvalid => "send one valid MCP message in JSON-RPC",
+            ErrorCode::MetricsForbidden => {
                 "send the token of `[metrics]` in the token file, or of TOOLCELL_METRICS_TOKEN, as `Authorization: Bearer TOKEN`"
             }
-            "session-unknown" => "start a new session with `initialize`",
-            "closing" | "not-ready" => "try again later",
-            "not-acceptable" => "send `Accept: application/json, text/event-stream`",
-            "content-type" => "send `Content-Type: application/json`",
+            ErrorCode::SessionUnknown => "start a new session with `initialize`",
+            ErrorCode::Closing | ErrorCode::NotReady => "try again later",
+            ErrorCode::NotAcceptable => "send `Accept: application/json, text/event-stream`",
+            ErrorCode::ContentType => "send `Content-Type: application/json`",
             _ => return None,
         })
     }

@@ -89,7 +89,7 @@ impl HttpRoutes {
         request.extensions_mut().insert(connection);
         let mut response = self.cors.call(self.routes.clone(), request).await;
         if let Some(RefusalCode(code)) = response.extensions().get() {
-            tracing::debug!(code, %peer, "request refused");
+            tracing::debug!(code = code.as_str(), %peer, "request refused");
         }
         if chunked {
             // A proxy may have framed this request differently (RFC 9112, section 6.3), so the

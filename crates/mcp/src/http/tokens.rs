@@ -80,17 +80,20 @@ pub struct PrincipalLimits {
 }
 
 /// An error in a file of tokens or in a single token. None of them contains a token.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, toolcell_error::Coded)]
 #[non_exhaustive]
+#[coded(no_hint)]
 pub enum TokenStoreError {
     /// The text is not valid TOML.
     #[error("line {line} is not valid TOML")]
+    #[code(BearersInvalid)]
     Syntax {
         /// The line, from 1.
         line: usize,
     },
     /// A key is unknown, or a value has the wrong type.
     #[error("`{path}` is not {expected}")]
+    #[code(BearersInvalid)]
     Shape {
         /// The path of the key.
         path: String,
@@ -99,12 +102,15 @@ pub enum TokenStoreError {
     },
     /// The name of a principal is invalid.
     #[error(transparent)]
+    #[coded(transparent)]
     Name(#[from] PrincipalNameError),
     /// There is no principal.
     #[error("no principal is configured, so no client could connect")]
+    #[code(BearersInvalid)]
     Empty,
     /// A token is short enough to be guessed.
     #[error("the token of `{owner}` is {length} bytes, the minimum is {MIN_TOKEN_BYTES}")]
+    #[code(TokenShort)]
     TooShort {
         /// The owner of the token: a principal, or `metrics`.
         owner: String,
@@ -115,18 +121,21 @@ pub enum TokenStoreError {
     #[error(
         "the token of `{owner}` is not {MIN_TOKEN_BYTES} to {MAX_TOKEN_BYTES} letters, digits, `-`, `.`, `_`, `~`, `+`, `/`, `=`"
     )]
+    #[code(TokenInvalid)]
     Malformed {
         /// The owner of the token: a principal, or `metrics`.
         owner: String,
     },
     /// The hash of a token is invalid.
     #[error("the `token_blake3` of `{owner}` is not 64 hex digits")]
+    #[code(TokenInvalid)]
     MalformedHash {
         /// The owner of the token: a principal, or `metrics`.
         owner: String,
     },
     /// Two owners have the same token.
     #[error("`{first}` and `{second}` have the same token")]
+    #[code(TokenTwice)]
     Duplicate {
         /// One owner.
         first: String,
@@ -136,18 +145,6 @@ pub enum TokenStoreError {
 }
 
 impl TokenStoreError {
-    /// The stable code of this error.
-    #[must_use]
-    pub const fn code(&self) -> &'static str {
-        match self {
-            Self::Syntax { .. } | Self::Shape { .. } | Self::Empty => "bearers-invalid",
-            Self::Name(error) => error.code(),
-            Self::TooShort { .. } => "token-short",
-            Self::Malformed { .. } | Self::MalformedHash { .. } => "token-invalid",
-            Self::Duplicate { .. } => "token-twice",
-        }
-    }
-
     /// What the operator can do next.
     #[must_use]
     pub const fn hint(&self) -> &'static str {

@@ -5,6 +5,7 @@
 //! unless the log was opened with [`AuditContents::Verbatim`](toolcell_tool::AuditContents::Verbatim).
 
 use jiff::Timestamp;
+use toolcell_error::ErrorCode;
 use toolcell_tool::{Status, ToolId};
 
 /// The kind of action that was attempted.
@@ -154,7 +155,7 @@ impl AuditEvent<'_> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EventFailure {
     /// The stable code, such as `timeout`.
-    pub code: &'static str,
+    pub code: ErrorCode,
     /// The message, which may quote a tool's output: it is recorded only with
     /// [`AuditContents::Verbatim`](toolcell_tool::AuditContents::Verbatim).
     pub message: Option<String>,

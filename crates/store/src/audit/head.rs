@@ -91,17 +91,11 @@ impl std::str::FromStr for Head {
 }
 
 /// The text is not the head of an audit log.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error, toolcell_error::Coded)]
+#[coded(no_hint)]
+#[code(HeadInvalid)]
 #[error("the head of an audit log is a number from 1 to {SEQ_LIMIT}, `:` and 64 hexadecimal digits")]
 pub struct HeadError;
-
-impl HeadError {
-    /// The stable code of this error.
-    #[must_use]
-    pub const fn code(self) -> &'static str {
-        "head-invalid"
-    }
-}
 
 #[cfg(test)]
 mod tests {

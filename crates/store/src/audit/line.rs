@@ -68,7 +68,7 @@ pub(super) fn render(
             repaired,
             cut: cuts.0,
         },
-        error: failure.map(|failure| failure.code),
+        error: failure.map(|failure| failure.code.as_str()),
         previous: before.hash().to_hex().to_string(),
     };
     let mut line = Vec::with_capacity(512);

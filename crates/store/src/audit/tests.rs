@@ -11,6 +11,7 @@ use std::path::PathBuf;
 
 use jiff::Timestamp;
 use serde_json::Value;
+use toolcell_error::ErrorCode;
 use toolcell_tool::ToolId;
 
 use super::files::{CURRENT, HEAD, LogFile};
@@ -103,7 +104,7 @@ fn tool(byte: u8) -> ToolId {
 
 /// A run of a tool; every third one fails.
 fn attempt(number: u64) -> AuditEvent<'static> {
-    let failure = EventFailure { code: "timeout", message: Some("the tool said something".to_owned()) };
+    let failure = EventFailure { code: ErrorCode::Timeout, message: Some("the tool said something".to_owned()) };
     AuditEvent {
         tool: Some(tool(u8::try_from(number % 5).unwrap())),
         name: Some(format!("tool_{}", number % 5)),

@@ -25,34 +25,28 @@ pub enum HistoryScope {
 }
 
 /// An export that failed.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, toolcell_error::Coded)]
 #[non_exhaustive]
+#[coded(no_hint)]
 pub enum ExportError {
     /// There is no such tool.
     #[error(transparent)]
+    #[coded(transparent)]
     Find(#[from] FindError),
     /// The output cannot be written.
     #[error("the bundle cannot be written: {0}")]
+    #[code(DiskFailed)]
     Write(#[from] std::io::Error),
     /// The disk or the index failed.
     #[error(transparent)]
+    #[coded(transparent)]
     Fault(#[from] Fault),
 }
 
 impl ExportError {
-    /// The stable code of this error.
-    #[must_use]
-    pub const fn code(&self) -> &'static str {
-        match self {
-            Self::Find(error) => error.code(),
-            Self::Write(_) => "disk-failed",
-            Self::Fault(fault) => fault.code(),
-        }
-    }
-
     /// What the user can do next, if anything.
     #[must_use]
-    pub const fn hint(&self) -> Option<&'static str> {
+    pub fn hint(&self) -> Option<&'static str> {
         match self {
             Self::Find(error) => Some(error.hint()),
             Self::Write(_) => None,

@@ -9,6 +9,7 @@ use std::collections::{HashMap, HashSet};
 
 use jiff::Timestamp;
 use rusqlite::Connection;
+use toolcell_error::ErrorCode;
 use toolcell_tool::{ToolId, ToolMetadata, ToolName, ToolSpec};
 
 use crate::audit::AuditEvent;
@@ -88,7 +89,7 @@ pub enum ImportError {
         /// The name of the tool.
         name: ToolName,
         /// The stable code.
-        code: &'static str,
+        code: ErrorCode,
         /// The reason.
         reason: String,
     },
@@ -120,13 +121,13 @@ fn describe_conflicts(names: &[(ToolName, ToolId)]) -> String {
 impl ImportError {
     /// The stable code of this error.
     #[must_use]
-    pub const fn code(&self) -> &'static str {
+    pub fn code(&self) -> ErrorCode {
         match self {
-            Self::NotABundle(_) | Self::Newer(_) => "bundle-unknown",
-            Self::Line { .. } | Self::Count { .. } => "bundle-invalid",
-            Self::Taken(_) => "name-taken",
-            Self::Disallowed { code, .. } => code,
-            Self::Refused { .. } => "critical-risk",
+            Self::NotABundle(_) | Self::Newer(_) => ErrorCode::BundleUnknown,
+            Self::Line { .. } | Self::Count { .. } => ErrorCode::BundleInvalid,
+            Self::Taken(_) => ErrorCode::NameTaken,
+            Self::Disallowed { code, .. } => *code,
+            Self::Refused { .. } => ErrorCode::CriticalRisk,
             Self::Store(error) => error.code(),
             Self::Fault(fault) => fault.code(),
         }
@@ -134,7 +135,7 @@ impl ImportError {
 
     /// What the user can do next.
     #[must_use]
-    pub const fn hint(&self) -> &'static str {
+    pub fn hint(&self) -> &'static str {
         match self {
             Self::NotABundle(_) => "use a file that `toolcell export` wrote",
             Self::Newer(_) => "use the version that wrote it, or a newer one",

@@ -37,61 +37,44 @@ pub struct Signature(String);
 pub struct Signer(String);
 
 /// A key or a signature that was rejected.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, toolcell_error::Coded)]
 #[non_exhaustive]
 pub enum SignatureError {
     /// The text is not a key.
     #[error("this is not a minisign key: {0}")]
+    #[code(KeyInvalid)]
+    #[hint("`minisign -G` generates a key pair")]
     Key(String),
     /// The key is locked with a password, which is missing or wrong.
     #[error("the secret key is locked, and the password is missing or wrong")]
+    #[code(KeyLocked)]
+    #[hint("give the password, or use a key without one (`minisign -G -W`)")]
     Locked,
     /// The text is not a signature.
     #[error("this is not a minisign signature: {0}")]
+    #[code(SignatureInvalid)]
+    #[hint("the signature is the `.minisig` file beside the bundle")]
     Malformed(String),
     /// The signing key is not trusted.
     #[error("the bundle is signed with the key {key}, which is not trusted")]
+    #[code(SignatureUntrusted)]
+    #[hint("if you trust it, give it with --key or put it into `keys/` of the store")]
     Untrusted {
         /// The identifier of the key.
         key: String,
     },
     /// The bundle does not match its signature.
     #[error("the bundle does not match its signature with the key {key}")]
+    #[code(Integrity)]
+    #[hint("get the bundle again from its signer")]
     Mismatch {
         /// The identifier of the key.
         key: String,
     },
     /// The disk failed.
     #[error(transparent)]
+    #[coded(transparent)]
     Fault(#[from] Fault),
-}
-
-impl SignatureError {
-    /// The stable code of this error.
-    #[must_use]
-    pub const fn code(&self) -> &'static str {
-        match self {
-            Self::Key(_) => "key-invalid",
-            Self::Locked => "key-locked",
-            Self::Malformed(_) => "signature-invalid",
-            Self::Untrusted { .. } => "signature-untrusted",
-            Self::Mismatch { .. } => "integrity",
-            Self::Fault(fault) => fault.code(),
-        }
-    }
-
-    /// What the user can do next.
-    #[must_use]
-    pub const fn hint(&self) -> &'static str {
-        match self {
-            Self::Key(_) => "`minisign -G` generates a key pair",
-            Self::Locked => "give the password, or use a key without one (`minisign -G -W`)",
-            Self::Malformed(_) => "the signature is the `.minisig` file beside the bundle",
-            Self::Untrusted { .. } => "if you trust it, give it with --key or put it into `keys/` of the store",
-            Self::Mismatch { .. } => "get the bundle again from its signer",
-            Self::Fault(fault) => fault.hint(),
-        }
-    }
 }
 
 impl PublicKey {

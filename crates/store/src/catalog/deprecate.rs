@@ -19,14 +19,18 @@ use super::error::FindError;
 const MAX_SUCCESSORS: usize = 64;
 
 /// A deprecation that was rejected.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, toolcell_error::Coded)]
 #[non_exhaustive]
 pub enum DeprecationError {
     /// A tool cannot be its own successor.
     #[error("`{0}` cannot be its own successor")]
+    #[code(SuccessorInvalid)]
+    #[hint("name another active tool, or none; `toolcell list` shows all tools")]
     Itself(ToolName),
     /// The successor leads back to the tool.
     #[error("`{successor}` is deprecated in favour of `{tool}` and cannot be its successor")]
+    #[code(SuccessorInvalid)]
+    #[hint("name another active tool, or none; `toolcell list` shows all tools")]
     Cycle {
         /// The deprecated tool.
         tool: ToolName,
@@ -35,6 +39,8 @@ pub enum DeprecationError {
     },
     /// The successor is itself deprecated or quarantined.
     #[error("`{successor}` is {status} and cannot be a successor")]
+    #[code(SuccessorInvalid)]
+    #[hint("name another active tool, or none; `toolcell list` shows all tools")]
     Unfit {
         /// The proposed successor.
         successor: ToolName,
@@ -43,6 +49,8 @@ pub enum DeprecationError {
     },
     /// The status of the tool does not permit deprecation.
     #[error("`{tool}` is {status} and cannot be deprecated")]
+    #[code(StatusIllegal)]
+    #[hint("create or import the tool again first, or delete it")]
     IllegalTransition {
         /// The tool.
         tool: ToolName,
@@ -51,36 +59,12 @@ pub enum DeprecationError {
     },
     /// There is no such tool.
     #[error(transparent)]
+    #[coded(transparent)]
     Find(#[from] FindError),
     /// The disk or the index failed.
     #[error(transparent)]
+    #[coded(transparent)]
     Fault(#[from] Fault),
-}
-
-impl DeprecationError {
-    /// The stable code of this error.
-    #[must_use]
-    pub const fn code(&self) -> &'static str {
-        match self {
-            Self::Itself(_) | Self::Cycle { .. } | Self::Unfit { .. } => "successor-invalid",
-            Self::IllegalTransition { .. } => "status-illegal",
-            Self::Find(error) => error.code(),
-            Self::Fault(fault) => fault.code(),
-        }
-    }
-
-    /// What the user can do next.
-    #[must_use]
-    pub const fn hint(&self) -> &'static str {
-        match self {
-            Self::Itself(_) | Self::Cycle { .. } | Self::Unfit { .. } => {
-                "name another active tool, or none; `toolcell list` shows all tools"
-            }
-            Self::IllegalTransition { .. } => "create or import the tool again first, or delete it",
-            Self::Find(error) => error.hint(),
-            Self::Fault(fault) => fault.hint(),
-        }
-    }
 }
 
 impl_maybe_fault!(DeprecationError);

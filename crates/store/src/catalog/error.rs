@@ -5,14 +5,18 @@ use toolcell_tool::{ToolId, ToolName};
 use crate::error::{Fault, impl_maybe_fault};
 
 /// A lookup that failed.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, toolcell_error::Coded)]
 #[non_exhaustive]
 pub enum FindError {
     /// There is no such tool.
     #[error("there is no tool `{0}`")]
+    #[code(ToolNotFound)]
+    #[hint("`toolcell list` shows all tools")]
     Unknown(String),
     /// The prefix matches several identifiers.
     #[error("`{prefix}` matches {}", list_candidates(candidates))]
+    #[code(IdAmbiguous)]
+    #[hint("give more digits of the identifier, or the name")]
     Ambiguous {
         /// The prefix.
         prefix: String,
@@ -21,6 +25,7 @@ pub enum FindError {
     },
     /// The disk or the index failed.
     #[error(transparent)]
+    #[coded(transparent)]
     Fault(#[from] Fault),
 }
 
@@ -29,37 +34,17 @@ fn list_candidates(candidates: &[(ToolId, ToolName)]) -> String {
     texts.join(" and ")
 }
 
-impl FindError {
-    /// The stable code of this error.
-    #[must_use]
-    pub const fn code(&self) -> &'static str {
-        match self {
-            Self::Unknown(_) => "tool-not-found",
-            Self::Ambiguous { .. } => "id-ambiguous",
-            Self::Fault(fault) => fault.code(),
-        }
-    }
-
-    /// What the user can do next.
-    #[must_use]
-    pub const fn hint(&self) -> &'static str {
-        match self {
-            Self::Unknown(_) => "`toolcell list` shows all tools",
-            Self::Ambiguous { .. } => "give more digits of the identifier, or the name",
-            Self::Fault(fault) => fault.hint(),
-        }
-    }
-}
-
 impl_maybe_fault!(FindError);
 
 /// An operation on a name that failed.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, toolcell_error::Coded)]
 #[non_exhaustive]
 pub enum HistoryError {
     /// The name already resolves to a tool, or so does one that differs only in case or in `-` and
     /// `_`.
     #[error("`{name}` is taken: `{existing_name}` refers to {existing}")]
+    #[code(NameTaken)]
+    #[hint("choose another name, or replace the tool: its old version stays in its history")]
     Taken {
         /// The requested name.
         name: ToolName,
@@ -70,15 +55,21 @@ pub enum HistoryError {
     },
     /// The store holds the maximum number of tools.
     #[error("the store has {limit} tools, which is the limit")]
+    #[code(ToolLimitReached)]
+    #[hint("delete unused tools, or raise the limit")]
     Limit {
         /// The maximum number of tools.
         limit: u64,
     },
     /// The name is not deleted.
     #[error("`{0}` is not deleted")]
+    #[code(NotDeleted)]
+    #[hint("only a deleted tool that `toolcell gc` has not collected can be restored")]
     NotDeleted(String),
     /// The history has no such version, or the version is a deletion.
     #[error("`{name}` has no version {number} to go back to")]
+    #[code(VersionNotFound)]
+    #[hint("`toolcell show` lists its versions")]
     NoVersion {
         /// The name.
         name: ToolName,
@@ -87,9 +78,11 @@ pub enum HistoryError {
     },
     /// There is no such tool.
     #[error(transparent)]
+    #[coded(transparent)]
     Find(FindError),
     /// The disk or the index failed.
     #[error(transparent)]
+    #[coded(transparent)]
     Fault(#[from] Fault),
 }
 
@@ -98,34 +91,6 @@ impl From<FindError> for HistoryError {
         match error {
             FindError::Fault(fault) => Self::Fault(fault),
             other => Self::Find(other),
-        }
-    }
-}
-
-impl HistoryError {
-    /// The stable code of this error.
-    #[must_use]
-    pub const fn code(&self) -> &'static str {
-        match self {
-            Self::Taken { .. } => "name-taken",
-            Self::Limit { .. } => "tool-limit-reached",
-            Self::NotDeleted(_) => "not-deleted",
-            Self::NoVersion { .. } => "version-not-found",
-            Self::Find(error) => error.code(),
-            Self::Fault(fault) => fault.code(),
-        }
-    }
-
-    /// What the user can do next.
-    #[must_use]
-    pub const fn hint(&self) -> &'static str {
-        match self {
-            Self::Taken { .. } => "choose another name, or replace the tool: its old version stays in its history",
-            Self::Limit { .. } => "delete unused tools, or raise the limit",
-            Self::NotDeleted(_) => "only a deleted tool that `toolcell gc` has not collected can be restored",
-            Self::NoVersion { .. } => "`toolcell show` lists its versions",
-            Self::Find(error) => error.hint(),
-            Self::Fault(fault) => fault.hint(),
         }
     }
 }

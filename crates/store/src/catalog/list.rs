@@ -152,27 +152,24 @@ impl std::fmt::Display for Cursor {
 }
 
 /// The text is not a cursor, or the cursor belongs to another sort order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error, toolcell_error::Coded)]
+#[coded(no_hint)]
+#[code(CursorInvalid)]
 #[error("the cursor does not belong to a list in this order")]
 pub struct CursorError;
 
-impl CursorError {
-    /// The stable code of this error.
-    #[must_use]
-    pub const fn code(self) -> &'static str {
-        "cursor-invalid"
-    }
-}
-
 /// A list request that failed.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, toolcell_error::Coded)]
 #[non_exhaustive]
+#[coded(no_hint)]
 pub enum ListError {
     /// The cursor is invalid for this list.
     #[error(transparent)]
+    #[coded(transparent)]
     Cursor(#[from] CursorError),
     /// The filter has more tags than a tool can have.
     #[error("the filter has {len} tags {what}, the limit is {TAGS_LIMIT}")]
+    #[code(FilterInvalid)]
     Tags {
         /// Which tag filter.
         what: &'static str,
@@ -181,19 +178,8 @@ pub enum ListError {
     },
     /// The disk or the index failed.
     #[error(transparent)]
+    #[coded(transparent)]
     Fault(#[from] Fault),
-}
-
-impl ListError {
-    /// The stable code of this error.
-    #[must_use]
-    pub const fn code(&self) -> &'static str {
-        match self {
-            Self::Cursor(error) => error.code(),
-            Self::Tags { .. } => "filter-invalid",
-            Self::Fault(fault) => fault.code(),
-        }
-    }
 }
 
 impl_maybe_fault!(ListError);

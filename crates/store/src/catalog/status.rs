@@ -17,11 +17,13 @@ use super::deprecate::clear_successor;
 use super::error::FindError;
 
 /// A status change that was rejected.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, toolcell_error::Coded)]
 #[non_exhaustive]
+#[coded(no_hint)]
 pub enum StatusError {
     /// The status does not permit this transition.
     #[error("a tool cannot change from {from} to {to}")]
+    #[code(StatusIllegal)]
     IllegalTransition {
         /// The current status.
         from: Status,
@@ -30,22 +32,12 @@ pub enum StatusError {
     },
     /// There is no such tool.
     #[error(transparent)]
+    #[coded(transparent)]
     Find(#[from] FindError),
     /// The disk or the index failed.
     #[error(transparent)]
+    #[coded(transparent)]
     Fault(#[from] Fault),
-}
-
-impl StatusError {
-    /// The stable code of this error.
-    #[must_use]
-    pub const fn code(&self) -> &'static str {
-        match self {
-            Self::IllegalTransition { .. } => "status-illegal",
-            Self::Find(error) => error.code(),
-            Self::Fault(fault) => fault.code(),
-        }
-    }
 }
 
 impl_maybe_fault!(StatusError);

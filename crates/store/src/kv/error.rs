@@ -6,11 +6,13 @@ use crate::error::{Fault, impl_maybe_fault};
 const MAX_SHOWN_CHARS: usize = 64;
 
 /// A commit that was rejected or that failed.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, toolcell_error::Coded)]
 #[non_exhaustive]
 pub enum KvError {
     /// A key is invalid.
     #[error("`{key}` is not a valid key: {why}")]
+    #[code(KvKey)]
+    #[hint("use a short key, and put the rest into the value")]
     Key {
         /// The key, escaped and truncated.
         key: String,
@@ -19,6 +21,8 @@ pub enum KvError {
     },
     /// A value is too long.
     #[error("the value of `{key}` has {bytes} bytes, the limit is {limit}")]
+    #[code(KvValueTooLarge)]
+    #[hint("split it over several keys, or raise `value_bytes` in the grant")]
     ValueTooLarge {
         /// The key, escaped and truncated.
         key: String,
@@ -29,6 +33,8 @@ pub enum KvError {
     },
     /// The space would exceed its limits.
     #[error("the space `{space}` would hold {count} {what}, the limit is {limit}")]
+    #[code(KvQuota)]
+    #[hint("delete unused keys, set an expiry, or raise `bytes` and `keys` in the grant")]
     Quota {
         /// The name of the space.
         space: String,
@@ -41,6 +47,8 @@ pub enum KvError {
     },
     /// The commit has too many writes or checks.
     #[error("the commit has {count} {what}, the limit is {limit}")]
+    #[code(KvTooMany)]
+    #[hint("split it into several commits")]
     TooMany {
         /// Writes or checks.
         what: &'static str,
@@ -51,42 +59,19 @@ pub enum KvError {
     },
     /// The disk or the index failed, and nothing was written.
     #[error(transparent)]
+    #[coded(transparent)]
     Fault(#[from] Fault),
     /// The disk or the index failed during the commit; whether it took effect is unknown.
     #[error("{0}; it is unknown whether the commit was written")]
+    #[coded(transparent)]
     CommitUnknown(#[source] Fault),
     /// The disk or the index failed after the commit took effect.
     #[error("{0}; the commit was already written")]
+    #[coded(transparent)]
     FailedAfterCommit(#[source] Fault),
 }
 
 impl_maybe_fault!(KvError);
-
-impl KvError {
-    /// The stable code of this error.
-    #[must_use]
-    pub const fn code(&self) -> &'static str {
-        match self {
-            Self::Key { .. } => "kv-key",
-            Self::ValueTooLarge { .. } => "kv-value-too-large",
-            Self::Quota { .. } => "kv-quota",
-            Self::TooMany { .. } => "kv-too-many",
-            Self::Fault(fault) | Self::CommitUnknown(fault) | Self::FailedAfterCommit(fault) => fault.code(),
-        }
-    }
-
-    /// What the user can do next.
-    #[must_use]
-    pub const fn hint(&self) -> &'static str {
-        match self {
-            Self::Key { .. } => "use a short key, and put the rest into the value",
-            Self::ValueTooLarge { .. } => "split it over several keys, or raise `value_bytes` in the grant",
-            Self::Quota { .. } => "delete unused keys, set an expiry, or raise `bytes` and `keys` in the grant",
-            Self::TooMany { .. } => "split it into several commits",
-            Self::Fault(fault) | Self::CommitUnknown(fault) | Self::FailedAfterCommit(fault) => fault.hint(),
-        }
-    }
-}
 
 /// Escapes control characters of a key and truncates it.
 pub(super) fn escape_for_display(key: &str) -> String {

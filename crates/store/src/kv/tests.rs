@@ -165,7 +165,7 @@ fn what_is_too_much_is_refused_as_a_whole() {
     let check = |writes: &[KvWrite], code: &str, message: &str| {
         let writes: Vec<KvWrite> = [put("other", "1")].iter().chain(writes).cloned().collect();
         let error = commit(&store, &writes).unwrap_err();
-        assert_eq!((error.code(), error.to_string().as_str()), (code, message));
+        assert_eq!((error.code().as_str(), error.to_string().as_str()), (code, message));
         assert!(!error.hint().is_empty());
         assert_eq!(keys(&store, "", None, 9), (vec!["kept".to_owned()], false));
     };
@@ -199,7 +199,7 @@ fn a_space_is_filled_to_the_last_byte() {
     let store = open(&folder);
     let limits = KvLimits { bytes: 10, keys: 2, value_bytes: 9 };
     let commit = |limits: &KvLimits, writes: &[KvWrite]| {
-        store.kv(&notes()).commit(&[], writes, limits, at(0)).map_err(|error| error.code())
+        store.kv(&notes()).commit(&[], writes, limits, at(0)).map_err(|error| error.code().as_str())
     };
     assert_eq!(commit(&limits, &[put("a", "1234"), put("b", "1234")]), Ok(true));
     assert_eq!(commit(&limits, &[put("b", "12345")]), Err("kv-quota"));
@@ -222,7 +222,7 @@ fn what_has_expired_is_not_there_and_counts_for_nothing() {
     let store = open(&folder);
     let limits = KvLimits { bytes: 10, keys: 2, value_bytes: 9 };
     let commit = |checks: &[KvCheck], writes: &[KvWrite], now: i64| {
-        store.kv(&notes()).commit(checks, writes, &limits, at(now)).map_err(|error| error.code())
+        store.kv(&notes()).commit(checks, writes, &limits, at(now)).map_err(|error| error.code().as_str())
     };
     let seen = |now: i64| {
         let keys = store.kv(&notes()).keys("", None, 9, at(now)).unwrap().0;

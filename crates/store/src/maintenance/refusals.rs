@@ -129,7 +129,7 @@ mod tests {
         for number in [3, 5] {
             store.log(&attempt(Action::Approve, number)).unwrap();
         }
-        let result = Err(EventFailure { code: "tool-not-found", message: None });
+        let result = Err(EventFailure { code: toolcell_error::ErrorCode::ToolNotFound, message: None });
         store.log(&AuditEvent { result, ..attempt(Action::Refuse, 4) }).unwrap();
         store
     }

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _};
+use toolcell_error::ErrorCode;
 use toolcell_tool::{Status, ToolId, ToolName};
 
 use crate::audit::{Action, Audit, AuditEvent, StatusChange};
@@ -21,20 +22,6 @@ use super::usage_event::UsageEvent;
 /// A passed tool becomes unverified after this many failures of its own in a row, counted since it
 /// passed or last succeeded. One or two may be the fault of the caller.
 const MAX_CONSECUTIVE_FAILURES: u64 = 3;
-/// The codes of failures that are the tool's own fault: it threw, or exceeded a limit. A cancelled
-/// or refused call, or a failure of the engine, says nothing about the tool.
-const TOOL_FAULT_CODES: [&str; 9] = [
-    "tool-failed",
-    "timeout",
-    "out-of-fuel",
-    "out-of-memory",
-    "stack-overflow",
-    "output-too-large",
-    "console-too-large",
-    "too-many-operations",
-    "stalled",
-];
-
 /// A tool and the totals of its runs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolCosts {
@@ -120,8 +107,9 @@ pub(crate) fn record_costs(
                 sums.saved = saved.or(sums.saved);
             }
             Some(code) => {
-                sums.consecutive_failures =
-                    saturating_sum(sums.consecutive_failures, u64::from(TOOL_FAULT_CODES.contains(&code.as_str())));
+                // An unknown code is not a fault of the tool.
+                let is_tool_fault = ErrorCode::parse(code).is_some_and(ErrorCode::is_tool_fault);
+                sums.consecutive_failures = saturating_sum(sums.consecutive_failures, u64::from(is_tool_fault));
             }
         }
         if sums.consecutive_failures >= MAX_CONSECUTIVE_FAILURES {

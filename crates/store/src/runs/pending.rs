@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use rusqlite::Connection;
+use toolcell_error::ErrorCode;
 
 use crate::db::Db;
 use crate::error::Fault;
@@ -29,7 +30,7 @@ pub struct RecordError(Arc<Fault>);
 impl RecordError {
     /// The stable code of this error.
     #[must_use]
-    pub fn code(&self) -> &'static str {
+    pub fn code(&self) -> ErrorCode {
         self.0.code()
     }
 

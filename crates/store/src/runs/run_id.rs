@@ -70,17 +70,11 @@ impl std::str::FromStr for RunId {
 }
 
 /// The text is not the identifier of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error, toolcell_error::Coded)]
 #[error("not a run identifier: expected `r_`, 16 hexadecimal digits, `-` and more digits")]
+#[coded(no_hint)]
+#[code(RunInvalid)]
 pub struct RunIdError;
-
-impl RunIdError {
-    /// The stable code of this error.
-    #[must_use]
-    pub const fn code(&self) -> &'static str {
-        "run-invalid"
-    }
-}
 
 #[cfg(test)]
 mod tests {

@@ -5,6 +5,7 @@
 use std::ops::Range;
 
 use toml::de::DeValue;
+use toolcell_error::ErrorCode;
 
 use super::ReadPurpose;
 use super::reader::{Fields, Reader};
@@ -46,9 +47,13 @@ pub(super) fn parse_expectation<'t>(
         "throws" => parse_throws(reader, value),
         "stops" => {
             let code = reader.text(value, "stops")?;
-            if !STOP_CODES.contains(&code.get_ref().as_str()) {
+            if !STOP_CODES.iter().any(|known| known.as_str() == code.get_ref()) {
                 let message = format!("there is no stop code `{}`", code.get_ref());
-                reader.impossible(&code.span(), message, &format!("the codes are {}", STOP_CODES.join(", ")));
+                reader.impossible(
+                    &code.span(),
+                    message,
+                    &format!("the codes are {}", STOP_CODES.map(ErrorCode::as_str).join(", ")),
+                );
             }
             Some(ExpectedOutcome::Stops(code.into_inner()))
         }

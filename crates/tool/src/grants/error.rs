@@ -8,8 +8,10 @@ use std::borrow::Cow;
 const MAX_SHOWN_CHARS: usize = 64;
 
 /// An invalid part of a grant.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, toolcell_error::Coded)]
 #[error("`{value}` is not a valid {what}: {why}")]
+#[code(GrantInvalid)]
+#[hint("write grants as in a policy file; `toolcell config schema` prints its schema")]
 pub struct GrantError {
     what: &'static str,
     value: String,
@@ -23,17 +25,5 @@ impl GrantError {
             shown.push('…');
         }
         Self { what, value: shown, why: why.into() }
-    }
-
-    /// Returns the stable error code.
-    #[must_use]
-    pub const fn code(&self) -> &'static str {
-        "grant-invalid"
-    }
-
-    /// Returns a suggested next step.
-    #[must_use]
-    pub const fn hint(&self) -> &'static str {
-        "write grants as in a policy file; `toolcell config schema` prints its schema"
     }
 }

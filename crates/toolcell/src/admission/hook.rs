@@ -36,7 +36,7 @@ pub use error::{FailureCause, HookFailure};
 pub use event::{ApprovalAnswer, ApprovalPrompt, Approver, AwaitedAnswer, HookEvent, PromptHandle, ToolApproval};
 pub use from_policy::HookTrust;
 pub use merge::{Admission, HookContext, HookReview, HookStep, Modification, ReviewStep};
-pub use post_run::{EndKind, PostRunEvent, RESULT_WITHHELD};
+pub use post_run::{EndKind, PostRunEvent};
 pub use program::{ProgramFiles, open_regular_file};
 pub use verdict::{HookDecision, HookVerdict, IntoHookResult, ResultChange, Revision};
 
@@ -53,20 +53,25 @@ pub(crate) use program::search_path;
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// An invalid hook definition.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, toolcell_error::Coded)]
 #[non_exhaustive]
+#[code(GateInvalid)]
 pub enum HookError {
     /// The command has no program.
     #[error("the command of the hook `{0}` is empty")]
+    #[hint("list the program and its arguments, each as a separate string")]
     EmptyCommand(String),
     /// The timeout is zero.
     #[error("the hook `{0}` has a timeout of 0 ms")]
+    #[hint("set a timeout of at least 1 ms, or leave it out for the default of 5000 ms")]
     ZeroTimeout(String),
     /// A tool pattern is malformed.
     #[error("`{0}` is not a tool name pattern: use a name, or a prefix followed by `*`")]
+    #[hint("write `send-mail` or `send-*`; leave out the patterns to match every tool")]
     Pattern(String),
     /// The hook names an environment variable that it must not get.
     #[error("the hook `{hook}` cannot have the environment variable `{name}`: {reason}")]
+    #[hint("remove the variable from `env`")]
     Variable {
         /// The name of the hook.
         hook: String,
@@ -75,25 +80,6 @@ pub enum HookError {
         /// Why the variable is refused.
         reason: &'static str,
     },
-}
-
-impl HookError {
-    /// The stable code of this error.
-    #[must_use]
-    pub const fn code(&self) -> &'static str {
-        "gate-invalid"
-    }
-
-    /// Returns a hint on how to fix the error.
-    #[must_use]
-    pub const fn hint(&self) -> &'static str {
-        match self {
-            Self::EmptyCommand(_) => "list the program and its arguments, each as a separate string",
-            Self::ZeroTimeout(_) => "set a timeout of at least 1 ms, or leave it out for the default of 5000 ms",
-            Self::Pattern(_) => "write `send-mail` or `send-*`; leave out the patterns to match every tool",
-            Self::Variable { .. } => "remove the variable from `env`",
-        }
-    }
 }
 
 type PreHookFn = dyn Fn(&InvocationContext<'_>, &HookEvent) -> Result<HookVerdict, HookFault> + Send + Sync;

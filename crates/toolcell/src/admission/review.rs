@@ -6,12 +6,13 @@
 use std::time::Duration;
 
 use serde_json::Value;
+use toolcell_error::ErrorCode;
 use toolcell_host::{Outcome, Report, Thrown, ValueSide, Warning};
 use toolcell_tool::ToolId;
 
 use super::AdmissionControl;
 use super::denial::Denial;
-use super::hook::{EndKind, HookContext, PostRunEvent, RESULT_WITHHELD};
+use super::hook::{EndKind, HookContext, PostRunEvent};
 use super::permit::{Permit, args_to_show};
 
 /// A run as its caller sees it.
@@ -85,8 +86,8 @@ impl AdmissionControl {
     }
 
     /// Notifies the post-run hooks of a refused run.
-    pub(crate) fn notify_refused(&self, name: &str, id: Option<ToolId>, args: Value, code: &str, why: String) {
-        if !self.hooks.has_no_post_hooks() && code != RESULT_WITHHELD {
+    pub(crate) fn notify_refused(&self, name: &str, id: Option<ToolId>, args: Value, code: ErrorCode, why: String) {
+        if !self.hooks.has_no_post_hooks() && code != ErrorCode::ResultWithheld {
             let end = PostRunEvent::failed(EndKind::Refused, code, why, Duration::ZERO);
             // This is a notification: the hooks' verdicts have no effect.
             let _ = self.hooks.review(&self.hook_event(name, id, args), end);
@@ -99,9 +100,12 @@ fn post_run_event(report: &Report) -> PostRunEvent {
     let took = report.usage.duration;
     match &report.outcome {
         Outcome::Returned(value) => PostRunEvent::returned(value.clone(), took),
-        Outcome::Threw(thrown) => {
-            PostRunEvent::failed(EndKind::Threw, "tool-failed", format!("{}: {}", thrown.name, thrown.message), took)
-        }
+        Outcome::Threw(thrown) => PostRunEvent::failed(
+            EndKind::Threw,
+            ErrorCode::ToolFailed,
+            format!("{}: {}", thrown.name, thrown.message),
+            took,
+        ),
         Outcome::Stopped(stop) => PostRunEvent::failed(EndKind::Stopped, stop.code(), stop.to_string(), took),
     }
 }

@@ -65,33 +65,25 @@ pub struct FunctionFailure {
 }
 
 /// An invalid host function.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, toolcell_error::Coded)]
 #[non_exhaustive]
+#[coded(no_hint)]
 pub enum FunctionError {
     /// The name is invalid.
     #[error(transparent)]
+    #[coded(transparent)]
     Name(#[from] NameError),
     /// The parameter schema or the result schema is invalid.
     #[error(transparent)]
+    #[coded(transparent)]
     Schema(#[from] SchemaError),
     /// Two functions have the same name.
     #[error("two functions are named `{name}`")]
+    #[code(FunctionInvalid)]
     Duplicate {
         /// The name.
         name: ToolName,
     },
-}
-
-impl FunctionError {
-    /// The stable code of this error.
-    #[must_use]
-    pub fn code(&self) -> &'static str {
-        match self {
-            Self::Name(error) => error.code(),
-            Self::Schema(error) => error.code(),
-            Self::Duplicate { .. } => "function-invalid",
-        }
-    }
 }
 
 /// The failure of a call of a host function.

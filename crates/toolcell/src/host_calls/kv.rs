@@ -8,6 +8,7 @@ use std::time::Duration;
 use jiff::SignedDuration;
 use serde::Serialize;
 use serde_json::value::RawValue;
+use toolcell_error::ErrorCode;
 use toolcell_host::{
     Completion, Effects, KvCommitRequest, KvGetRequest, KvListRequest, KvVersionCheck, KvWriteRequest, OperationError,
 };
@@ -117,8 +118,8 @@ fn to_write(request: KvWriteRequest, now: jiff::Timestamp) -> Result<KvWrite> {
 fn from_kv_error(error: impl Into<KvError>) -> OperationError {
     let error = error.into();
     let name = match error.code() {
-        "kv-key" => "TypeError",
-        code if code.starts_with("kv-") => "QuotaExceededError",
+        ErrorCode::KvKey => "TypeError",
+        ErrorCode::KvValueTooLarge | ErrorCode::KvQuota | ErrorCode::KvTooMany => "QuotaExceededError",
         _ => "Error",
     };
     let effects = match error {
@@ -126,5 +127,5 @@ fn from_kv_error(error: impl Into<KvError>) -> OperationError {
         KvError::FailedAfterCommit(_) => Effects::Committed,
         _ => Effects::None,
     };
-    OperationError { effects, ..error_without_effects(name, error.code(), error.to_string()) }
+    OperationError { effects, ..error_without_effects(name, error.code().as_str(), error.to_string()) }
 }

@@ -19,23 +19,28 @@ use super::{KvAccess, RunEnvironment, cell_grants};
 use crate::policy::Policy;
 
 /// A granted resource cannot be opened.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, toolcell_error::Coded)]
 #[non_exhaustive]
+#[coded(no_hint)]
 pub enum GrantOpenError {
     /// A folder cannot be opened.
     #[error(transparent)]
+    #[coded(transparent)]
     Folder(#[from] FolderError),
     /// The root certificates cannot be read.
     #[error(transparent)]
+    #[coded(transparent)]
     Roots(#[from] RootsError),
     /// A granted secret is missing.
     #[error("the secret `{name}` is granted but not set")]
+    #[code(SecretMissing)]
     SecretMissing {
         /// The name of the secret.
         name: SecretName,
     },
     /// A secret cannot be used in a request.
     #[error("the secret `{name}` cannot be used: {source}")]
+    #[code(SecretInvalid)]
     SecretInvalid {
         /// The name of the secret.
         name: SecretName,
@@ -44,22 +49,11 @@ pub enum GrantOpenError {
     },
     /// A key-value space is granted, and the toolbox has no store.
     #[error("a key-value space needs a store, and this toolbox has none")]
+    #[code(KvNoStore)]
     NoStore,
 }
 
 impl GrantOpenError {
-    /// The stable code of this error.
-    #[must_use]
-    pub fn code(&self) -> &'static str {
-        match self {
-            Self::Folder(error) => error.code(),
-            Self::Roots(error) => error.code(),
-            Self::SecretMissing { .. } => "secret-missing",
-            Self::SecretInvalid { .. } => "secret-invalid",
-            Self::NoStore => "kv-no-store",
-        }
-    }
-
     /// Returns the message for a tool whose call of another tool fails for this reason. It does not
     /// reveal paths of this machine.
     pub(crate) fn message_for_tool(&self) -> String {

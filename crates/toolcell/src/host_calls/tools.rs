@@ -97,7 +97,7 @@ pub(crate) fn function_output(name: &str, result: std::result::Result<Value, Fun
         Ok(value) => to_output(&value),
         Err(FunctionCallError::Params(error)) => Err(error_without_effects(
             "TypeError",
-            error.code(),
+            error.code().as_str(),
             format!("invalid parameters for `{name}`: {}", error.detail()),
         )),
         Err(FunctionCallError::Failed(error)) => {

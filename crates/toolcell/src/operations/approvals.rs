@@ -35,17 +35,21 @@ pub struct ApprovalResult {
 }
 
 /// The error of a decision about a tool.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, toolcell_error::Coded)]
 #[non_exhaustive]
+#[coded(no_hint)]
 pub enum ApprovalError {
     /// There is no such tool.
     #[error(transparent)]
+    #[coded(transparent)]
     Find(#[from] FindToolError),
     /// The analysis rejects the tool, so an approval has no effect.
     #[error("{0}")]
+    #[code(SafetyCheckFailed)]
     Unsafe(Refusal),
     /// The grants that were shown are not the ones that would be approved.
     #[error("the grants of `{name}` are now {now}, but {shown} was shown: nothing was approved")]
+    #[code(ApprovalChanged)]
     Changed {
         /// The name of the tool.
         name: ToolName,
@@ -56,25 +60,15 @@ pub enum ApprovalError {
     },
     /// The prompt is not about a stored tool.
     #[error("the prompt is about a call of `{0}`, not about a stored tool: nothing was approved")]
+    #[code(ToolNotFound)]
     NoTool(String),
     /// The store failed, or an object in it is damaged.
     #[error(transparent)]
+    #[coded(transparent)]
     Fault(#[from] Fault),
 }
 
 impl ApprovalError {
-    /// The stable code of this error.
-    #[must_use]
-    pub const fn code(&self) -> &'static str {
-        match self {
-            Self::Find(error) => error.code(),
-            Self::Unsafe(_) => "safety-check-failed",
-            Self::Changed { .. } => "approval-changed",
-            Self::NoTool(_) => "tool-not-found",
-            Self::Fault(fault) => fault.code(),
-        }
-    }
-
     /// Returns a hint on what to do next.
     #[must_use]
     pub fn hint(&self) -> &'static str {

@@ -12,11 +12,13 @@ use crate::parts::Parts;
 use crate::request::DeleteTool;
 
 /// The error of deleting or restoring a tool.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, toolcell_error::Coded)]
 #[non_exhaustive]
 pub enum DeleteError {
     /// The deletion is not confirmed.
     #[error("the deletion of `{name}` ({id}) is not confirmed")]
+    #[code(ConfirmRequired)]
+    #[hint("set `confirm: true` (--confirm); the deletion can be undone until garbage collection")]
     Unconfirmed {
         /// The identifier of the tool that would be deleted.
         id: ToolId,
@@ -25,39 +27,16 @@ pub enum DeleteError {
     },
     /// There is no such tool.
     #[error(transparent)]
+    #[coded(transparent)]
     Find(#[from] FindToolError),
     /// The history of the name does not allow the step.
     #[error(transparent)]
+    #[coded(transparent)]
     History(HistoryError),
     /// The store failed.
     #[error(transparent)]
+    #[coded(transparent)]
     Fault(#[from] Fault),
-}
-
-impl DeleteError {
-    /// The stable code of this error.
-    #[must_use]
-    pub const fn code(&self) -> &'static str {
-        match self {
-            Self::Unconfirmed { .. } => "confirm-required",
-            Self::Find(error) => error.code(),
-            Self::History(error) => error.code(),
-            Self::Fault(fault) => fault.code(),
-        }
-    }
-
-    /// Returns a hint on what to do next.
-    #[must_use]
-    pub const fn hint(&self) -> &'static str {
-        match self {
-            Self::Unconfirmed { .. } => {
-                "set `confirm: true` (--confirm); the deletion can be undone until garbage collection"
-            }
-            Self::Find(error) => error.hint(),
-            Self::History(error) => error.hint(),
-            Self::Fault(fault) => fault.hint(),
-        }
-    }
 }
 
 impl From<HistoryError> for DeleteError {

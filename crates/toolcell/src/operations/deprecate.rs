@@ -24,40 +24,21 @@ pub struct DeprecateResult {
 }
 
 /// The error of deprecating a tool.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, toolcell_error::Coded)]
 #[non_exhaustive]
 pub enum DeprecateError {
     /// There is no such tool.
     #[error(transparent)]
+    #[coded(transparent)]
     Find(#[from] FindToolError),
     /// The store refuses the deprecation.
     #[error(transparent)]
+    #[coded(transparent)]
     Store(toolcell_store::DeprecationError),
     /// The store failed.
     #[error(transparent)]
+    #[coded(transparent)]
     Fault(#[from] Fault),
-}
-
-impl DeprecateError {
-    /// The stable code of this error.
-    #[must_use]
-    pub const fn code(&self) -> &'static str {
-        match self {
-            Self::Find(error) => error.code(),
-            Self::Store(error) => error.code(),
-            Self::Fault(fault) => fault.code(),
-        }
-    }
-
-    /// Returns a hint on what to do next.
-    #[must_use]
-    pub const fn hint(&self) -> &'static str {
-        match self {
-            Self::Find(error) => error.hint(),
-            Self::Store(error) => error.hint(),
-            Self::Fault(fault) => fault.hint(),
-        }
-    }
 }
 
 impl From<toolcell_store::DeprecationError> for DeprecateError {

@@ -8,6 +8,7 @@ use std::io::Write;
 use std::path::Path;
 
 use jiff::Timestamp;
+use toolcell_error::ErrorCode;
 use toolcell_store::audit::{Action, AuditEvent, Details, EventFailure};
 use toolcell_store::{
     ExportError, Fault, FsckReport, GcReport, HistoryScope, Import, ImportError, ImportReport, OnConflict, OpenError,
@@ -105,7 +106,7 @@ fn check_import_allowed(parts: &Parts, store: &Store, import: &Import) -> Result
         let names = newcomer.earlier.iter().map(|(spec, _)| spec.name()).chain([newcomer.spec.name()]);
         for name in names {
             if let Some((_, origin)) = parts.admission.policy().reserved(name) {
-                return Err(refuse(name, "name-reserved", format!("this name is reserved ({origin})")));
+                return Err(refuse(name, ErrorCode::NameReserved, format!("this name is reserved ({origin})")));
             }
         }
     }
@@ -122,7 +123,7 @@ fn check_import_allowed(parts: &Parts, store: &Store, import: &Import) -> Result
         if let Some(first) = sources.insert(spec.source(), name) {
             return Err(refuse(
                 name,
-                "tool-duplicate",
+                ErrorCode::ToolDuplicate,
                 format!("it has the same source as `{first}` in the same bundle"),
             ));
         }
@@ -136,7 +137,7 @@ fn check_import_allowed(parts: &Parts, store: &Store, import: &Import) -> Result
                     Err(CompareError::Fault(fault)) => return Err(fault.into()),
                     Err(CompareError::Call(error)) => {
                         let reason = format!("it cannot be compared with existing tools: {error}");
-                        return Err(refuse(name, "tool-duplicate", reason));
+                        return Err(refuse(name, ErrorCode::ToolDuplicate, reason));
                     }
                 }
             }
@@ -144,7 +145,7 @@ fn check_import_allowed(parts: &Parts, store: &Store, import: &Import) -> Result
         };
         let mut same = twin.chain(alike.into_iter().map(|alike| alike.entry.name));
         if let Some(other) = same.find(|other| current.as_ref().is_none_or(|entry| entry.name != *other)) {
-            return Err(refuse(name, "tool-duplicate", format!("it is equivalent to `{other}`")));
+            return Err(refuse(name, ErrorCode::ToolDuplicate, format!("it is equivalent to `{other}`")));
         }
     }
     Ok(())
@@ -189,7 +190,7 @@ pub fn repair_adopting(
 
 /// Writes an audit event. If that fails, the failure is reported as a notice, and the operation
 /// stands.
-fn log_event(store: &Store, action: Action, at: Timestamp, result: Result<u64, &'static str>) {
+fn log_event(store: &Store, action: Action, at: Timestamp, result: Result<u64, ErrorCode>) {
     let (result, count) = match result {
         Ok(count) => (Ok(()), Some(count)),
         Err(code) => (Err(EventFailure { code, message: None }), None),

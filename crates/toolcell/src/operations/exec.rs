@@ -5,12 +5,12 @@
 use std::borrow::Cow;
 
 use toolcell_analysis::{AnalysisError, Capabilities, Finding, Script, quick_check, transpile};
+use toolcell_error::ErrorCode;
 use toolcell_host::{Budget, CallContext, CallError, Grant, Params, Report};
 use toolcell_store::audit::Action;
 use toolcell_store::{Fault, RecordError};
 use toolcell_tool::Draft;
 
-use crate::admission::hook::RESULT_WITHHELD;
 use crate::admission::{AdmissionError, AdmissionMode, AdmissionRequest, CallAuthorization, Denial};
 use crate::execution::ToolCode;
 use crate::parts::Parts;
@@ -75,13 +75,13 @@ impl From<AdmissionError> for ExecError {
 impl ExecError {
     /// The stable code of this error.
     #[must_use]
-    pub fn code(&self) -> &'static str {
+    pub fn code(&self) -> ErrorCode {
         match self {
             Self::Source(error) => error.code(),
-            Self::Refused(_) => "safety-check-failed",
+            Self::Refused(_) => ErrorCode::SafetyCheckFailed,
             Self::Limit(error) => error.code(),
-            Self::Denied(_) => "permission-denied",
-            Self::Withheld(_) => RESULT_WITHHELD,
+            Self::Denied(_) => ErrorCode::PermissionDenied,
+            Self::Withheld(_) => ErrorCode::ResultWithheld,
             Self::RecordFailed(error) => error.code(),
             Self::Params(error) => error.code(),
             Self::Call(error) => error.code(),

@@ -33,11 +33,13 @@ pub struct ToolList {
 }
 
 /// The error of listing tools.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, toolcell_error::Coded)]
 #[non_exhaustive]
+#[coded(no_hint)]
 pub enum ListToolsError {
     /// A field of the filter is invalid.
     #[error("{what} is {actual}, it must be {range}")]
+    #[code(FilterInvalid)]
     Filter {
         /// The name of the field.
         what: &'static str,
@@ -48,26 +50,18 @@ pub enum ListToolsError {
     },
     /// The store refuses the list.
     #[error(transparent)]
+    #[coded(transparent)]
     List(#[from] ListError),
     /// The store failed.
     #[error(transparent)]
+    #[coded(transparent)]
     Fault(#[from] Fault),
 }
 
 impl ListToolsError {
-    /// The stable code of this error.
-    #[must_use]
-    pub const fn code(&self) -> &'static str {
-        match self {
-            Self::Filter { .. } => "filter-invalid",
-            Self::List(error) => error.code(),
-            Self::Fault(fault) => fault.code(),
-        }
-    }
-
     /// Returns a hint on what to do next.
     #[must_use]
-    pub const fn hint(&self) -> &'static str {
+    pub fn hint(&self) -> &'static str {
         match self {
             Self::Filter { .. } => "omit the field, or use a value in the range",
             Self::List(ListError::Fault(fault)) | Self::Fault(fault) => fault.hint(),

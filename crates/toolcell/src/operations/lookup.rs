@@ -12,14 +12,17 @@ use crate::request::RequestError;
 const MIN_SIMILARITY: f64 = 0.8;
 
 /// The error of looking up a tool.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, toolcell_error::Coded)]
 #[non_exhaustive]
 pub enum FindToolError {
     /// Neither an identifier nor a name is given.
     #[error(transparent)]
+    #[coded(transparent)]
     Request(#[from] RequestError),
     /// There is no such tool.
     #[error("there is no tool `{asked}`{}", .suggestion.as_ref().map(|it| format!("; {it}")).unwrap_or_default())]
+    #[code(ToolNotFound)]
+    #[hint("`toolcell list` shows all tools")]
     Unknown {
         /// The identifier or name that was looked up.
         asked: String,
@@ -28,6 +31,8 @@ pub enum FindToolError {
     },
     /// The identifier and the name refer to different tools.
     #[error("`{name}` is {named}, not {id}")]
+    #[code(ToolMismatch)]
+    #[hint("give only one of the two, or the name and the identifier of the same tool")]
     Mismatch {
         /// The name.
         name: ToolName,
@@ -38,6 +43,7 @@ pub enum FindToolError {
     },
     /// The error is reported by the store.
     #[error(transparent)]
+    #[coded(transparent)]
     Store(FindError),
 }
 
@@ -62,30 +68,6 @@ pub enum Suggestion {
     /// The tool was deleted, and can be undeleted.
     #[error("`{0}` was deleted: restore it with `toolcell undelete {0}`")]
     Deleted(ToolName),
-}
-
-impl FindToolError {
-    /// The stable code of this error.
-    #[must_use]
-    pub const fn code(&self) -> &'static str {
-        match self {
-            Self::Request(error) => error.code(),
-            Self::Unknown { .. } => "tool-not-found",
-            Self::Mismatch { .. } => "tool-mismatch",
-            Self::Store(error) => error.code(),
-        }
-    }
-
-    /// Returns a hint on what to do next.
-    #[must_use]
-    pub const fn hint(&self) -> &'static str {
-        match self {
-            Self::Request(error) => error.hint(),
-            Self::Unknown { .. } => "`toolcell list` shows all tools",
-            Self::Mismatch { .. } => "give only one of the two, or the name and the identifier of the same tool",
-            Self::Store(error) => error.hint(),
-        }
-    }
 }
 
 /// Finds a tool by its name, its identifier, or a prefix of the identifier with at least 8

@@ -21,38 +21,21 @@ struct StoredPlan {
 }
 
 /// The error of loading a plan.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, toolcell_error::Coded)]
 #[non_exhaustive]
 pub enum PlanError {
     /// No plan with this hash was shown, or it was garbage-collected.
     #[error("there is no plan `{digest}`")]
+    #[code(PlanUnknown)]
+    #[hint("run the tool with --plan, and approve the digests it lists")]
     Unknown {
         /// The requested hash.
         digest: String,
     },
     /// The store failed, or its content is damaged.
     #[error(transparent)]
+    #[coded(transparent)]
     Fault(#[from] Fault),
-}
-
-impl PlanError {
-    /// Returns the stable code of this error.
-    #[must_use]
-    pub const fn code(&self) -> &'static str {
-        match self {
-            Self::Unknown { .. } => "plan-unknown",
-            Self::Fault(fault) => fault.code(),
-        }
-    }
-
-    /// Returns a hint on what to do next.
-    #[must_use]
-    pub const fn hint(&self) -> &'static str {
-        match self {
-            Self::Unknown { .. } => "run the tool with --plan, and approve the digests it lists",
-            Self::Fault(fault) => fault.hint(),
-        }
-    }
 }
 
 /// Stores the digests of held effects that are shown to the user, and returns the hash that

@@ -137,43 +137,27 @@ pub struct StackFuel {
 }
 
 /// The error of reading or comparing profiles.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, toolcell_error::Coded)]
 #[non_exhaustive]
 pub enum ProfileError {
     /// The text is not a valid profile.
     #[error("not a profile: {0}")]
+    #[code(ProfileInvalid)]
+    #[hint("pass a file written by `toolcell profile --json`")]
     Malformed(String),
     /// The profiles were metered by different models.
     #[error(
         "the profiles use different fuel models: guest {} under Wasmtime {}, and guest {} under Wasmtime {}",
         short_digest(&before.guest), before.engine, short_digest(&after.guest), after.engine
     )]
+    #[code(ProfileModelMismatch)]
+    #[hint("record both profiles with the same version of toolcell")]
     ModelMismatch {
         /// The model of the first profile.
         before: Box<FuelModel>,
         /// The model of the second profile.
         after: Box<FuelModel>,
     },
-}
-
-impl ProfileError {
-    /// Returns the stable code of this error.
-    #[must_use]
-    pub const fn code(&self) -> &'static str {
-        match self {
-            Self::Malformed(_) => "profile-invalid",
-            Self::ModelMismatch { .. } => "profile-model-mismatch",
-        }
-    }
-
-    /// Returns a hint on what to do next.
-    #[must_use]
-    pub const fn hint(&self) -> &'static str {
-        match self {
-            Self::Malformed(_) => "pass a file written by `toolcell profile --json`",
-            Self::ModelMismatch { .. } => "record both profiles with the same version of toolcell",
-        }
-    }
 }
 
 /// Returns the first digits of a digest.
@@ -235,7 +219,7 @@ impl Profile {
         let outcome = match &report.outcome {
             Outcome::Returned(_) => "returned",
             Outcome::Threw(_) => "threw",
-            Outcome::Stopped(stop) => stop.code(),
+            Outcome::Stopped(stop) => stop.code().as_str(),
         };
         let empty = Self {
             format: FORMAT.to_owned(),

@@ -84,27 +84,21 @@ pub struct ReflectResponse<'a> {
 }
 
 /// The error of a reflection.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, toolcell_error::Coded)]
 #[non_exhaustive]
+#[coded(no_hint)]
 pub enum ReflectError {
     /// The request is invalid.
     #[error(transparent)]
+    #[coded(transparent)]
     Request(#[from] RequestError),
     /// The store failed.
     #[error(transparent)]
+    #[coded(transparent)]
     Fault(#[from] Fault),
 }
 
 impl ReflectError {
-    /// Returns the stable code of this error.
-    #[must_use]
-    pub fn code(&self) -> &'static str {
-        match self {
-            Self::Request(error) => error.code(),
-            Self::Fault(fault) => fault.code(),
-        }
-    }
-
     /// Returns a hint on what to do next.
     #[must_use]
     pub fn hint(&self) -> &'static str {

@@ -89,48 +89,29 @@ impl RetireReason {
 }
 
 /// The error of a retirement.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, toolcell_error::Coded)]
 #[non_exhaustive]
 pub enum RetireError {
     /// The request was not confirmed.
     #[error("{count} tools were not retired")]
+    #[code(ConfirmRequired)]
+    #[hint("review them with --dry-run, then set `confirm: true` (--confirm)")]
     Unconfirmed {
         /// The number of tools that would be retired.
         count: usize,
     },
     /// The number of days is invalid.
     #[error(transparent)]
+    #[coded(transparent)]
     Filter(ListToolsError),
     /// A tool cannot be deprecated. The tools before it were deprecated.
     #[error(transparent)]
+    #[coded(transparent)]
     Deprecate(#[from] DeprecateError),
     /// The store failed.
     #[error(transparent)]
+    #[coded(transparent)]
     Fault(#[from] Fault),
-}
-
-impl RetireError {
-    /// Returns the stable code of this error.
-    #[must_use]
-    pub const fn code(&self) -> &'static str {
-        match self {
-            Self::Unconfirmed { .. } => "confirm-required",
-            Self::Filter(error) => error.code(),
-            Self::Deprecate(error) => error.code(),
-            Self::Fault(fault) => fault.code(),
-        }
-    }
-
-    /// Returns a hint on what to do next.
-    #[must_use]
-    pub const fn hint(&self) -> &'static str {
-        match self {
-            Self::Unconfirmed { .. } => "review them with --dry-run, then set `confirm: true` (--confirm)",
-            Self::Filter(error) => error.hint(),
-            Self::Deprecate(error) => error.hint(),
-            Self::Fault(fault) => fault.hint(),
-        }
-    }
 }
 
 impl Retirement {

@@ -7,6 +7,7 @@ mod nested;
 
 use std::sync::Arc;
 
+use toolcell_error::ErrorCode;
 use toolcell_host::{Effects, HostCalls, Json, Outcome, Report};
 use toolcell_store::Entry;
 use toolcell_store::audit::Action;
@@ -156,7 +157,7 @@ pub(super) fn admit_run<'a>(
                 attempted.set_decider(&denial.denied_by);
                 let args = serde_json::from_str(request.parameters.as_str()).unwrap_or_default();
                 let (name, why) = (entry.name.as_str(), denial.to_string());
-                parts.admission.notify_refused(name, Some(entry.id), args, "permission-denied", why);
+                parts.admission.notify_refused(name, Some(entry.id), args, ErrorCode::PermissionDenied, why);
             }
             return Err(error.into());
         }

@@ -25,46 +25,29 @@ const INDEX_BATCH: usize = 256;
 const MAX_QUERY_WORDS: usize = 64;
 
 /// The error of a search.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, toolcell_error::Coded)]
 #[non_exhaustive]
 pub enum SearchError {
     /// The limit is out of range.
     #[error("limit is {actual}, it must be 1 to {PAGE_LIMIT}")]
+    #[code(FilterInvalid)]
+    #[hint("omit it, or use a value in the range")]
     Limit {
         /// The requested limit.
         actual: usize,
     },
     /// Some tools are not indexed, and the store is read-only.
     #[error("{path} is read-only, and some of its tools are not indexed")]
+    #[code(StoreReadOnly)]
+    #[hint("search once with write access to the store")]
     Unindexed {
         /// The path of the store.
         path: String,
     },
     /// The store failed.
     #[error(transparent)]
+    #[coded(transparent)]
     Fault(#[from] Fault),
-}
-
-impl SearchError {
-    /// Returns the stable code of this error.
-    #[must_use]
-    pub const fn code(&self) -> &'static str {
-        match self {
-            Self::Limit { .. } => "filter-invalid",
-            Self::Unindexed { .. } => "store-read-only",
-            Self::Fault(fault) => fault.code(),
-        }
-    }
-
-    /// Returns a hint on what to do next.
-    #[must_use]
-    pub const fn hint(&self) -> &'static str {
-        match self {
-            Self::Limit { .. } => "omit it, or use a value in the range",
-            Self::Unindexed { .. } => "search once with write access to the store",
-            Self::Fault(fault) => fault.hint(),
-        }
-    }
 }
 
 /// Returns the tools that match a text, the best first, at most `limit`: by name, tags,

@@ -79,14 +79,17 @@ impl ApprovalState {
 }
 
 /// The error of showing a tool.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, toolcell_error::Coded)]
 #[non_exhaustive]
 pub enum ShowError {
     /// The tool was not found.
     #[error(transparent)]
+    #[coded(transparent)]
     Find(#[from] FindToolError),
     /// The name has no version with this number.
     #[error("`{name}` has no version {number}, it has {}", .known.iter().map(u64::to_string).collect::<Vec<_>>().join(", "))]
+    #[code(VersionNotFound)]
+    #[hint("`toolcell show` without a version prints the history of a name")]
     NoVersion {
         /// The name.
         name: ToolName,
@@ -97,29 +100,8 @@ pub enum ShowError {
     },
     /// The store failed, or its content is damaged.
     #[error(transparent)]
+    #[coded(transparent)]
     Fault(#[from] Fault),
-}
-
-impl ShowError {
-    /// Returns the stable code of this error.
-    #[must_use]
-    pub const fn code(&self) -> &'static str {
-        match self {
-            Self::Find(error) => error.code(),
-            Self::NoVersion { .. } => "version-not-found",
-            Self::Fault(fault) => fault.code(),
-        }
-    }
-
-    /// Returns a hint on what to do next.
-    #[must_use]
-    pub const fn hint(&self) -> &'static str {
-        match self {
-            Self::Find(error) => error.hint(),
-            Self::NoVersion { .. } => "`toolcell show` without a version prints the history of a name",
-            Self::Fault(fault) => fault.hint(),
-        }
-    }
 }
 
 impl From<FindError> for ShowError {

@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use serde_json::Value;
+use toolcell_error::ErrorCode;
 use toolcell_host::{CancelToken, ENGINE_VERSION, Effects, GUEST_DIGEST, Params};
 use toolcell_store::audit::Action;
 use toolcell_store::{Entry, Fault, Filter, ListError, Order, PAGE_LIMIT, Record, RecordError, Store};
@@ -224,7 +225,13 @@ fn permit_to_verify(
         if let AdmissionError::Denied(denial) = &error {
             attempted.set_decider(&denial.denied_by);
             let why = denial.to_string();
-            parts.admission.notify_refused(entry.name.as_str(), Some(entry.id), Value::Null, "permission-denied", why);
+            parts.admission.notify_refused(
+                entry.name.as_str(),
+                Some(entry.id),
+                Value::Null,
+                ErrorCode::PermissionDenied,
+                why,
+            );
         }
         RunError::from(error)
     })?;

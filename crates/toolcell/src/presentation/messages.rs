@@ -6,6 +6,7 @@
 
 use std::fmt::Write as _;
 
+use toolcell_error::ErrorCode;
 use toolcell_host::Outcome;
 use toolcell_store::{Entry, VersionCommit};
 use toolcell_tool::{Lang, Status, ToolName, name_taken_title, title_of_code};
@@ -28,7 +29,7 @@ pub(crate) fn localized(lang: Lang, ja: &'static str, en: &'static str, zh: &'st
 }
 
 /// Returns the message of a failure: `{headline}: {detail}`.
-fn failure_message(code: &str, detail: &str, lang: Lang) -> String {
+fn failure_message(code: ErrorCode, detail: &str, lang: Lang) -> String {
     match title_of_code(code, lang) {
         Some(headline) if detail.is_empty() => headline.to_owned(),
         Some(headline) => format!("{headline}{}{detail}", lang.colon()),
@@ -42,7 +43,7 @@ fn error_text(message: &str, lang: Lang) -> String {
 }
 
 /// Returns the text of an operation that failed with this code.
-pub(crate) fn error_text_for_code(code: &str, detail: &str, lang: Lang) -> String {
+pub(crate) fn error_text_for_code(code: ErrorCode, detail: &str, lang: Lang) -> String {
     error_text(&failure_message(code, detail, lang), lang)
 }
 

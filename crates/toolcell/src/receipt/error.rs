@@ -8,26 +8,34 @@ use toolcell_tool::ToolId;
 const SHOWN_DIGITS: usize = 16;
 
 /// The error of an invalid receipt.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, toolcell_error::Coded)]
 #[non_exhaustive]
 pub enum ReceiptError {
     /// The text is not a receipt.
     #[error("not a receipt: {0}")]
+    #[code(ReceiptInvalid)]
+    #[hint("`toolcell run TOOL --receipt FILE` writes one")]
     Invalid(String),
     /// The version is unknown.
     #[error("the receipt has version {version}, this toolcell reads version {}", super::FORMAT_VERSION)]
+    #[code(ReceiptVersion)]
+    #[hint("replay it with the toolcell that wrote it")]
     Version {
         /// The version of the receipt.
         version: u32,
     },
     /// Parts of the receipt were modified after signing.
     #[error("the receipt was changed after it was signed: {}", places.join(", "))]
+    #[code(ReceiptChanged)]
+    #[hint("do not trust it, and request it again from the party that ran the tool")]
     Changed {
         /// The modified parts: `the parameters`, `entry 4 of the journal`.
         places: Vec<String>,
     },
     /// The content is what was signed, but the text is not canonical.
     #[error("the receipt is not in canonical form: byte {byte} (line {line}, column {column}) differs")]
+    #[code(ReceiptChanged)]
+    #[hint("do not trust it, and request it again from the party that ran the tool")]
     Rewritten {
         /// The first byte that differs, counted from 1.
         byte: usize,
@@ -38,6 +46,8 @@ pub enum ReceiptError {
     },
     /// The source does not match the tool identifier.
     #[error("the source in the receipt is not that of {tool}")]
+    #[code(ReceiptChanged)]
+    #[hint("do not trust it, and request it again from the party that ran the tool")]
     OtherTool {
         /// The tool that the receipt names.
         tool: ToolId,
@@ -53,39 +63,20 @@ impl ReceiptError {
         let column = before.iter().rev().take_while(|byte| **byte != b'\n').count() + 1;
         Self::Rewritten { byte: same + 1, line, column }
     }
-
-    /// Returns the stable code of this error.
-    #[must_use]
-    pub const fn code(&self) -> &'static str {
-        match self {
-            Self::Invalid(_) => "receipt-invalid",
-            Self::Version { .. } => "receipt-version",
-            Self::Changed { .. } | Self::Rewritten { .. } | Self::OtherTool { .. } => "receipt-changed",
-        }
-    }
-
-    /// Returns a hint on what to do next.
-    #[must_use]
-    pub const fn hint(&self) -> &'static str {
-        match self {
-            Self::Invalid(_) => "`toolcell run TOOL --receipt FILE` writes one",
-            Self::Version { .. } => "replay it with the toolcell that wrote it",
-            Self::Changed { .. } | Self::Rewritten { .. } | Self::OtherTool { .. } => {
-                "do not trust it, and request it again from the party that ran the tool"
-            }
-        }
-    }
 }
 
 /// The error of a run that cannot be replayed.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, toolcell_error::Coded)]
 #[non_exhaustive]
 pub enum ReplayError {
     /// The receipt is not intact.
     #[error(transparent)]
+    #[coded(transparent)]
     Receipt(#[from] ReceiptError),
     /// The run used another guest.
     #[error("the run used the guest {}, this toolcell has {}", short_digest(receipt), short_digest(here))]
+    #[code(ReceiptGuest)]
+    #[hint("replay it with the version that ran it, or with --anyway to see what differs")]
     OtherGuest {
         /// The digest of the run's guest.
         receipt: String,
@@ -94,6 +85,8 @@ pub enum ReplayError {
     },
     /// The run's fuel was metered by another engine.
     #[error("the run used the engine {receipt}, this toolcell has {here}")]
+    #[code(ReceiptEngine)]
+    #[hint("replay it with the version that ran it, or with --anyway to see what differs")]
     OtherEngine {
         /// The version of the run's engine.
         receipt: String,
@@ -102,53 +95,28 @@ pub enum ReplayError {
     },
     /// The run reached its deadline or was cancelled.
     #[error("the run ended with `{stop}`, which depends on timing")]
+    #[code(ReceiptNotRepeatable)]
+    #[hint("only a run that returns or throws can be replayed")]
     NotRepeatable {
         /// The code of the stop.
         stop: String,
     },
     /// The receipt does not contain the host's answers.
     #[error("the host's answers were too large for a receipt, so this one does not contain them")]
+    #[code(ReceiptTooLarge)]
+    #[hint("let the tool read less in one run")]
     TooLarge,
     /// The source does not run here.
     #[error(transparent)]
+    #[coded(transparent)]
     Source(#[from] AnalysisError),
     /// The sandbox refused the call.
     #[error(transparent)]
+    #[coded(transparent)]
     Call(#[from] CallError),
 }
 
 /// Returns the first digits of a digest.
 fn short_digest(digest: &str) -> &str {
     digest.get(..SHOWN_DIGITS).unwrap_or(digest)
-}
-
-impl ReplayError {
-    /// Returns the stable code of this error.
-    #[must_use]
-    pub fn code(&self) -> &'static str {
-        match self {
-            Self::Receipt(error) => error.code(),
-            Self::OtherGuest { .. } => "receipt-guest",
-            Self::OtherEngine { .. } => "receipt-engine",
-            Self::NotRepeatable { .. } => "receipt-not-repeatable",
-            Self::TooLarge => "receipt-too-large",
-            Self::Source(error) => error.code(),
-            Self::Call(error) => error.code(),
-        }
-    }
-
-    /// Returns a hint on what to do next.
-    #[must_use]
-    pub fn hint(&self) -> &'static str {
-        match self {
-            Self::Receipt(error) => error.hint(),
-            Self::OtherGuest { .. } | Self::OtherEngine { .. } => {
-                "replay it with the version that ran it, or with --anyway to see what differs"
-            }
-            Self::NotRepeatable { .. } => "only a run that returns or throws can be replayed",
-            Self::TooLarge => "let the tool read less in one run",
-            Self::Source(error) => error.hint(),
-            Self::Call(error) => error.hint(),
-        }
-    }
 }

@@ -272,7 +272,7 @@ impl RecordedOutcome {
                 column: thrown.column,
                 stack: thrown.stack.clone(),
             },
-            Outcome::Stopped(stop) => Self::Stopped { code: stop.code().to_owned(), message: stop.to_string() },
+            Outcome::Stopped(stop) => Self::Stopped { code: stop.code().to_string(), message: stop.to_string() },
         }
     }
 }

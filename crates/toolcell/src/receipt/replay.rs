@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 use toolcell_analysis::Script;
+use toolcell_error::ErrorCode;
 use toolcell_host::{
     Budget, CallContext, CancelToken, ENGINE_VERSION, FuelScope, GUEST_DIGEST, OnOverload, Outcome, Params, Report,
     Stop,
@@ -192,7 +193,7 @@ fn recorded_waits(run: &ReceiptContents) -> Result<&[TracedWait], ReplayError> {
 
 /// Returns whether a stop depends on timing.
 fn is_timing_dependent(code: &str) -> bool {
-    code == Stop::Deadline { limit: REPLAY_DEADLINE }.code() || code == Stop::Cancelled.code()
+    matches!(ErrorCode::parse(code), Some(ErrorCode::Timeout | ErrorCode::Cancelled))
 }
 
 /// Returns the differences, the earliest first.

@@ -5,6 +5,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use toolcell_error::ErrorCode;
 use toolcell_host::{
     Completion, Grant, HostCall, HostCallDriver, HostCalls, Json, OperationError, OperationOutput, Remaining,
     WaitResult,
@@ -16,8 +17,6 @@ use super::format::{HostCallTrace, TracedCall, TracedCompletion, TracedResult, T
 pub(super) const MAX_TRACE_BYTES: usize = 64 << 20;
 /// The approximate size of a recorded host call without its answer, in bytes.
 const ENTRY_OVERHEAD_BYTES: usize = 256;
-/// The code of a trace that is left out because it is too large.
-const TOO_LARGE: &str = "receipt-too-large";
 
 /// Host calls that are recorded.
 pub(super) struct TraceRecorder<'a> {
@@ -42,7 +41,7 @@ impl<'a> TraceRecorder<'a> {
     pub(super) fn take_trace(&self) -> HostCallTrace {
         let noted = std::mem::take(&mut *self.lock());
         if noted.bytes > self.limit {
-            HostCallTrace::Missing(TOO_LARGE.to_owned())
+            HostCallTrace::Missing(ErrorCode::ReceiptTooLarge.to_string())
         } else {
             HostCallTrace::Waits(noted.waits)
         }

@@ -1,6 +1,7 @@
 //! Recovery of runs that were started by processes that are gone.
 
 use jiff::Timestamp;
+use toolcell_error::ErrorCode;
 use toolcell_store::audit::{Action, AuditEvent, EventFailure};
 use toolcell_store::{
     Fault, FindError, FinishedRun, InterruptedRun, RUN_KIND, Record, RecordError, StatusError, Store, ToolRef,
@@ -32,7 +33,7 @@ impl Recorder {
             attempt.tool = interrupted.record.as_ref().and_then(|kept| kept.tool);
             attempt.details.outcome = OUTCOMES.into_iter().find(|known| *known == run.outcome);
             if !COMPLETED_OUTCOMES.contains(&run.outcome.as_str()) {
-                attempt.result = Err(EventFailure { code: "interrupted", message: run.code.clone() });
+                attempt.result = Err(EventFailure { code: ErrorCode::Interrupted, message: run.code.clone() });
             }
             let new = || Record { kind: RUN_KIND.to_owned(), tool: None, at, body: to_json(&run) };
             let record = interrupted.record.unwrap_or_else(new);
@@ -81,7 +82,7 @@ fn record_from_start(interrupted: &InterruptedRun, at: Timestamp) -> RunRecord {
             bytes: beginning.as_ref().map_or(0, |one| one.bytes),
         },
         outcome: "interrupted".to_owned(),
-        code: Some("interrupted".to_owned()),
+        code: Some(ErrorCode::Interrupted.to_string()),
         changed: None,
         result: None,
         decided_by: None,

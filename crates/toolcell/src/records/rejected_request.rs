@@ -3,6 +3,7 @@
 //!
 //! Invariant: they are in the audit log like any other attempt, and nowhere else.
 
+use toolcell_error::ErrorCode;
 use toolcell_store::Fault;
 use toolcell_store::audit::{Action, AuditEvent, EventFailure};
 
@@ -15,7 +16,7 @@ impl Recorder {
         &self,
         operation: Option<&str>,
         tool: Option<&str>,
-        code: &'static str,
+        code: ErrorCode,
         message: String,
     ) -> Result<(), Fault> {
         let Some(store) = self.audited_store() else { return Ok(()) };

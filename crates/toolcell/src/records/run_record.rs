@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use toolcell_error::ErrorCode;
 use toolcell_host::{Effects, Outcome, Params, Report, Stop};
 use toolcell_store::audit::{Action, AuditEvent, Details, Digest, EventFailure};
 use toolcell_store::{ActiveRun, Fault, FinishedRun, RUN_KIND, Record, RecordError, RunId, UsageEvent};
@@ -176,12 +177,12 @@ pub(crate) enum AttemptEnd {
     /// The attempt was refused, or its result was withheld.
     Refused {
         /// The stable code of the refusal.
-        code: &'static str,
+        code: ErrorCode,
         /// The message, for logs that record messages.
         message: String,
     },
     /// The thread or the process died.
-    Lost(&'static str),
+    Lost(ErrorCode),
 }
 
 impl<'a> RunRecorder<'a> {
@@ -383,7 +384,7 @@ impl<'a> RunRecorder<'a> {
             AttemptEnd::Completed => failed.clone(),
         };
         outcome.clone_into(&mut self.record.outcome);
-        self.record.code = failure.as_ref().map(|failure| failure.code.to_owned());
+        self.record.code = failure.as_ref().map(|failure| failure.code.to_string());
         let mut details = Details {
             parameters: Some(Digest::new(self.params.as_bytes())),
             outcome: Some(outcome),
@@ -394,7 +395,7 @@ impl<'a> RunRecorder<'a> {
         if let Some(left) = ran {
             details.fuel = Some(left.fuel);
             details.duration_ms = Some(u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX));
-            let failure = failed.map(|failure| failure.code.to_owned());
+            let failure = failed.map(|failure| failure.code.to_string());
             let (fuel, duration) = (left.fuel, left.duration);
             let tokens_saved = self.tokens_saved;
             let event = |tool| UsageEvent { tool, at, failure, fuel, duration, tokens_saved };
@@ -419,7 +420,7 @@ impl Drop for RunRecorder<'_> {
     /// Finishes an attempt whose thread panicked.
     fn drop(&mut self) {
         if self.active.is_some()
-            && let Err(fault) = self.write_record(AttemptEnd::Lost("bug"))
+            && let Err(fault) = self.write_record(AttemptEnd::Lost(ErrorCode::Bug))
         {
             tracing::error!(run = self.record.run, %fault, "cannot record an attempt");
         }

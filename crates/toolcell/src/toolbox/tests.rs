@@ -32,8 +32,8 @@ fn create(toolbox: &Toolbox, name: &str, code: &str) -> ToolId {
 /// Returns the result of a run, or the code of its error.
 fn run(toolbox: &Toolbox, name: &str) -> Result<String, String> {
     let ran = toolbox.run(&RunTool::new(name, Params::default()), &RunOptions::default());
-    let ran = ran.map_err(|error| error.code().to_owned())?;
-    ran.value().map(|value| value.unwrap().to_string()).map_err(|failed| failed.code().to_owned())
+    let ran = ran.map_err(|error| error.code().to_string())?;
+    ran.value().map(|value| value.unwrap().to_string()).map_err(|failed| failed.code().to_string())
 }
 
 #[test]

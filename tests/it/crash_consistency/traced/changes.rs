@@ -138,7 +138,7 @@ impl ChangeFixture {
         let store = Store::open_existing(copied.path(), &Settings::default()).unwrap();
         ["a", "gone"].map(|name| match store.catalog().find(&ToolRef::parse(name).unwrap()) {
             Ok(entry) => store.catalog().spec(&entry).unwrap().source().to_owned(),
-            Err(error) => error.code().to_owned(),
+            Err(error) => error.code().to_string(),
         })
     }
 

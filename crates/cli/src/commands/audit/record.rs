@@ -9,6 +9,7 @@ use serde_json::Value;
 use toolcell::store::audit::{AuditFilter, AuditOrder};
 use toolcell::store::{RUN_KIND, Record, Store};
 use toolcell::{Effect, EffectLog, Effects, ReceivedBody, RunRecord, escape_control_chars, single_line};
+use toolcell_error::ErrorCode;
 
 use crate::context::Context;
 use crate::error::CliError;
@@ -24,7 +25,7 @@ pub(super) fn show(store: &Store, which: Option<&str>, context: &mut Context<'_>
     let Some(record) = found else {
         let message = which
             .map_or_else(|| "no run is recorded".to_owned(), |which| format!("no record of `{}`", single_line(which)));
-        return Err(CliError::coded("record-not-found", message, "list the runs with `toolcell audit`"));
+        return Err(CliError::coded(ErrorCode::RecordNotFound, message, "list the runs with `toolcell audit`"));
     };
     let whole: Value = serde_json::from_slice(&record.body).unwrap_or_default();
     if format.is_json() {

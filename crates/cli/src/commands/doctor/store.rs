@@ -8,6 +8,7 @@ use rustix::fs::{Access as Wanted, access};
 use serde::Serialize;
 use toolcell::escape_control_chars;
 use toolcell::store::{Fault, FsckReport, RepairMode, Settings, Store, StoreAccess, fsck};
+use toolcell_error::ErrorCode;
 
 use crate::render::store::{print_problems, summary};
 use crate::streams::Streams;
@@ -52,12 +53,14 @@ impl StoreFindings {
         }
         let health = match fsck(dir, RepairMode::Check) {
             Ok(health) => health,
-            Err(error) if error.code() == "store-busy" => return Self { busy: Some(error.to_string()), ..none },
+            Err(error) if error.code() == ErrorCode::StoreBusy => {
+                return Self { busy: Some(error.to_string()), ..none };
+            }
             Err(error) => return Self { error: Some(error.to_string()), ..none },
         };
         let store = match Store::open_existing(dir, &Settings::default()) {
             Ok(store) => store,
-            Err(error) if error.code() == "store-busy" => {
+            Err(error) if error.code() == ErrorCode::StoreBusy => {
                 return Self { busy: Some(error.to_string()), health: Some(health), ..none };
             }
             Err(error) => return Self { error: Some(error.to_string()), health: Some(health), ..none },

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 use toolcell::escape_control_chars;
+use toolcell_error::ErrorCode;
 
 use crate::args::{McpConfigArgs, PolicyArgs};
 use crate::client_config::{self, ClientEntry, ClientError, FILE_LIMIT, OnForeignEntry, ServerTarget};
@@ -246,17 +247,17 @@ fn check_unchanged(path: &Path, before: Option<&str>) -> Result<(), CliError> {
         return Ok(());
     }
     let message = format!("{} was changed by another program", path.display());
-    Err(CliError::coded("client-file-changed", message, "run the command again; it changed nothing"))
+    Err(CliError::coded(ErrorCode::ClientFileChanged, message, "run the command again; it changed nothing"))
 }
 
 fn unreadable(path: &Path, error: &std::io::Error) -> CliError {
     let message = format!("{} cannot be read: {}", path.display(), io_reason(error));
-    CliError::coded("file-unreadable", message, "choose another file with --file; nothing was changed")
+    CliError::coded(ErrorCode::FileUnreadable, message, "choose another file with --file; nothing was changed")
 }
 
 fn unwritable(path: &Path, error: &std::io::Error) -> CliError {
     let message = format!("{} cannot be written: {}", path.display(), io_reason(error));
-    CliError::coded("file-unwritable", message, "choose another file with --file, or add the snippet by hand")
+    CliError::coded(ErrorCode::FileUnwritable, message, "choose another file with --file, or add the snippet by hand")
 }
 
 fn io_reason(error: &std::io::Error) -> String {

@@ -9,6 +9,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use toolcell::{Lang, Receipt};
+use toolcell_error::ErrorCode;
 
 use crate::error::CliError;
 use crate::fs::write_error;
@@ -71,5 +72,5 @@ impl Drop for ReceiptFile<'_> {
 
 fn already_exists(path: &Path) -> CliError {
     let message = format!("{} already exists", path.display());
-    CliError::coded("file-exists", message, "choose another file: receipts are not overwritten")
+    CliError::coded(ErrorCode::FileExists, message, "choose another file: receipts are not overwritten")
 }

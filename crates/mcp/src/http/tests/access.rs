@@ -261,7 +261,7 @@ async fn a_body_that_is_no_json_is_answered_with_a_parse_error() {
 
 fn refused(text: &str) -> (&'static str, String) {
     let error = TokenStore::parse(text).unwrap_err();
-    (error.code(), error.to_string())
+    (error.code().as_str(), error.to_string())
 }
 
 #[test]

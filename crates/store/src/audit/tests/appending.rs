@@ -4,6 +4,7 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 
 use super::super::StatusChange;
 use super::*;
+use toolcell_error::ErrorCode;
 use toolcell_tool::Status;
 
 #[test]
@@ -57,7 +58,7 @@ fn details_have_names_in_camel_case() {
 #[test]
 fn parameters_and_messages_are_recorded_only_where_the_host_says_so() {
     let secret = AuditEvent {
-        result: Err(EventFailure { code: "tool-failed", message: Some("sesame".to_owned()) }),
+        result: Err(EventFailure { code: ErrorCode::ToolFailed, message: Some("sesame".to_owned()) }),
         details: Details { parameters: Some(Digest::new(b"\"sesame\"")), ..Details::default() },
         ..AuditEvent::new(Action::RunDynamicTool, at(0))
     };

@@ -1,5 +1,7 @@
 //! Names and messages that try to forge lines.
 
+use toolcell_error::ErrorCode;
+
 use super::super::reader::LINE_LIMIT;
 use super::*;
 
@@ -49,7 +51,7 @@ fn a_line_has_an_upper_bound_and_tells_what_was_cut() {
             decided_by: Some(text.clone()),
             ..Details::default()
         };
-        let result = Err(EventFailure { code: "tool-failed", message: Some(text.clone()) });
+        let result = Err(EventFailure { code: ErrorCode::ToolFailed, message: Some(text.clone()) });
         world.audit.record(&AuditEvent { name: Some(text.clone()), result, details, ..attempt(0) }).unwrap();
         let (all, lines) = (world.text(), world.lines());
         let (line, length) = (lines.last().unwrap(), all.lines().last().unwrap().len());

@@ -79,7 +79,8 @@ fn a_space_is_what_the_model_says() {
         let right = dice.below(3) > 0;
         let check = is(&key, if right { known } else { Some(version + 1) });
         let next = after(&model, &writes, &limits, version + 1, now);
-        let done = store.kv(&notes()).commit(&[check], &writes, &limits, at(now)).map_err(|error| error.code());
+        let done =
+            store.kv(&notes()).commit(&[check], &writes, &limits, at(now)).map_err(|error| error.code().as_str());
         let outcome = match next {
             _ if !right => (Ok(false), 0),
             None => (Err("kv-quota"), 1),

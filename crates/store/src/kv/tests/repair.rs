@@ -144,7 +144,10 @@ fn a_store_that_cannot_be_written_is_read() {
     // Permissions do not bind the superuser.
     if let Some((held, written, cleared)) = refused {
         assert!(held);
-        assert_eq!((written.unwrap_err().code(), cleared.unwrap_err().code()), ("store-read-only", "store-read-only"));
+        assert_eq!(
+            (written.unwrap_err().code().as_str(), cleared.unwrap_err().code().as_str()),
+            ("store-read-only", "store-read-only")
+        );
     }
 }
 

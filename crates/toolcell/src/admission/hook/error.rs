@@ -5,6 +5,8 @@
 
 use std::time::Duration;
 
+use toolcell_error::ErrorCode;
+
 /// The maximum length of an excerpt of foreign text, in characters.
 const MAX_EXCERPT_CHARS: usize = 200;
 
@@ -77,19 +79,19 @@ impl HookFailure {
 
     /// The stable code of this failure.
     #[must_use]
-    pub const fn code(&self) -> &'static str {
+    pub const fn code(&self) -> ErrorCode {
         match self.cause {
-            FailureCause::Timeout(_) => "gate-timeout",
+            FailureCause::Timeout(_) => ErrorCode::GateTimeout,
             FailureCause::Panicked(_)
             | FailureCause::Failed(_)
             | FailureCause::ExitStatus(_)
-            | FailureCause::Signal(_) => "gate-failed",
+            | FailureCause::Signal(_) => ErrorCode::GateFailed,
             FailureCause::Silent | FailureCause::InvalidAnswer(_) | FailureCause::TooMuchOutput { .. } => {
-                "gate-answer-invalid"
+                ErrorCode::GateAnswerInvalid
             }
-            FailureCause::NotStarted(_) => "gate-not-started",
-            FailureCause::Untrusted(_) => "gate-untrusted",
-            FailureCause::Exhausted { .. } => "gate-exhausted",
+            FailureCause::NotStarted(_) => ErrorCode::GateNotStarted,
+            FailureCause::Untrusted(_) => ErrorCode::GateUntrusted,
+            FailureCause::Exhausted { .. } => ErrorCode::GateExhausted,
         }
     }
 

@@ -8,10 +8,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
+use toolcell_error::ErrorCode;
 
 use super::error::{FailureCause, HookFailure};
 use super::event::{ApprovalAnswer, ApprovalPrompt, Approver, AwaitedAnswer, HookEvent};
-use super::post_run::{EndKind, PostRunEvent, RESULT_WITHHELD};
+use super::post_run::{EndKind, PostRunEvent};
 use super::verdict::{HookDecision, HookVerdict, ResultChange, Revision};
 
 /// A text that a hook adds for the model. It must be shown once, attributed to the hook.
@@ -235,12 +236,12 @@ impl HookReview {
         let end = match (revision.change, &failure) {
             _ if is_final => None,
             (_, Some(failure)) => {
-                Some(PostRunEvent::failed(EndKind::Refused, RESULT_WITHHELD, failure.to_string(), duration))
+                Some(PostRunEvent::failed(EndKind::Refused, ErrorCode::ResultWithheld, failure.to_string(), duration))
             }
             (ResultChange::Unchanged, None) => None,
             (ResultChange::Succeed(result), None) => Some(PostRunEvent::returned(Some(result), duration)),
             (ResultChange::Fail(message), None) => {
-                Some(PostRunEvent::failed(EndKind::Threw, "tool-failed", message, duration))
+                Some(PostRunEvent::failed(EndKind::Threw, ErrorCode::ToolFailed, message, duration))
             }
         };
         let touched = if end.is_some() { Modification::Changed } else { Modification::Unchanged };

@@ -4,10 +4,8 @@
 
 use std::time::Duration;
 
+use toolcell_error::ErrorCode;
 use toolcell_host::Json;
-
-/// The code of a run whose result is withheld because a post-run hook failed.
-pub const RESULT_WITHHELD: &str = "result-withheld";
 
 /// The kind of an outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -69,11 +67,11 @@ impl PostRunEvent {
     /// run).
     #[must_use]
     pub fn result_type(&self) -> &'static str {
-        match (self.kind, self.code.as_deref()) {
+        match (self.kind, self.code.as_deref().and_then(ErrorCode::parse)) {
             (EndKind::Returned, _) => "success",
-            (EndKind::Stopped, Some("timeout")) => "timeout",
+            (EndKind::Stopped, Some(ErrorCode::Timeout)) => "timeout",
             (EndKind::Threw | EndKind::Stopped, _) => "failure",
-            (EndKind::Refused, Some("permission-denied" | RESULT_WITHHELD)) => "denied",
+            (EndKind::Refused, Some(ErrorCode::PermissionDenied | ErrorCode::ResultWithheld)) => "denied",
             (EndKind::Refused, _) => "rejected",
         }
     }

@@ -9,26 +9,31 @@ use toolcell_tool::ToolName;
 use crate::admission::Denial;
 
 /// The error of suspending or resuming a run.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, toolcell_error::Coded)]
 #[non_exhaustive]
+#[coded(no_hint)]
 pub enum RunSuspendError {
     /// The store cannot save or load the run.
     #[error(transparent)]
+    #[coded(transparent)]
     Store(#[from] SuspendError),
     /// No such run is suspended: it never was, or it was resumed already.
     #[error("the run `{run}` is not suspended")]
+    #[code(RunNotAsleep)]
     NotSuspended {
         /// The run.
         run: String,
     },
     /// The run belongs to another caller.
     #[error("the run {run} belongs to another caller")]
+    #[code(AsleepPrincipal)]
     OtherCaller {
         /// The run.
         run: RunId,
     },
     /// The policy grants the tool something else than when the run was suspended.
     #[error("the grants of `{name}` have changed since the run {run} was suspended")]
+    #[code(AsleepGrantsChanged)]
     GrantsChanged {
         /// The run.
         run: RunId,
@@ -37,24 +42,29 @@ pub enum RunSuspendError {
     },
     /// A hook changes the parameters, which are fixed once a run has started.
     #[error(transparent)]
+    #[code(PermissionDenied)]
     Hook(Denial),
     /// The stored run was damaged or modified.
     #[error("the stored state of the run {run} is damaged or was modified")]
+    #[code(Integrity)]
     Damaged {
         /// The run.
         run: RunId,
     },
     /// An answer's ticket does not belong to a pending host function.
     #[error("no pending function of the run has the ticket `{ticket}`")]
+    #[code(TicketUnknown)]
     UnknownTicket {
         /// The ticket.
         ticket: String,
     },
     /// The sandbox cannot resume the run.
     #[error(transparent)]
+    #[coded(transparent)]
     Resume(ResumeError),
     /// The run cannot be serialized, or the system provides no random numbers.
     #[error("the state of the run cannot be encrypted: {0}")]
+    #[code(NoInstance)]
     Encrypt(String),
 }
 
@@ -62,22 +72,6 @@ impl RunSuspendError {
     pub(crate) fn changed_by_hook(run: RunId) -> Self {
         let reason = format!("a hook changes the parameters of the run {run}, which are fixed once a run has started");
         Self::Hook(Denial::new("hooks", reason, "run the tool again"))
-    }
-
-    /// Returns the stable code of this error.
-    #[must_use]
-    pub const fn code(&self) -> &'static str {
-        match self {
-            Self::Store(error) => error.code(),
-            Self::NotSuspended { .. } => "run-not-asleep",
-            Self::OtherCaller { .. } => "asleep-principal",
-            Self::GrantsChanged { .. } => "asleep-grants-changed",
-            Self::Hook(_) => "permission-denied",
-            Self::Damaged { .. } => "integrity",
-            Self::UnknownTicket { .. } => "ticket-unknown",
-            Self::Resume(error) => error.code(),
-            Self::Encrypt(_) => "no-instance",
-        }
     }
 
     /// Returns a hint on what to do next.

@@ -12,29 +12,36 @@ use crate::verification::equivalence::EquivalentTool;
 use crate::vet::Refusal;
 
 /// The error of creating a tool.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, toolcell_error::Coded)]
 #[non_exhaustive]
+#[coded(no_hint)]
 pub enum CreateError {
     /// The request is malformed.
     #[error(transparent)]
+    #[coded(transparent)]
     Request(#[from] RequestError),
     /// The execution mode does not exist.
     #[error("the mode `{mode}` is not supported: tools are functions in a sandbox, which has no shell")]
+    #[code(ModeUnsupported)]
     Mode {
         /// The requested mode.
         mode: String,
     },
     /// The name is invalid.
     #[error(transparent)]
+    #[coded(transparent)]
     Name(#[from] NameError),
     /// An equivalent tool exists, and the policy refuses duplicates.
     #[error("`{}` ({}) gives the same answers to {} inputs", .0.entry.name, .0.entry.id.short(), .0.inputs)]
+    #[code(ToolDuplicate)]
     Duplicate(Box<EquivalentTool>),
     /// The comparison with existing tools failed.
     #[error(transparent)]
+    #[coded(transparent)]
     Call(#[from] CallError),
     /// The name is reserved by the host.
     #[error("the name `{name}` is reserved ({origin})")]
+    #[code(NameReserved)]
     Reserved {
         /// The name.
         name: ToolName,
@@ -43,52 +50,39 @@ pub enum CreateError {
     },
     /// The source is not a valid draft.
     #[error(transparent)]
+    #[coded(transparent)]
     Draft(#[from] DraftError),
     /// The parameter schema is invalid.
     #[error(transparent)]
+    #[coded(transparent)]
     Parameters(#[from] SchemaError),
     /// The metadata is invalid or too large.
     #[error(transparent)]
+    #[coded(transparent)]
     Metadata(#[from] MetadataError),
     /// The declarations are too large.
     #[error(transparent)]
+    #[coded(transparent)]
     Spec(#[from] SpecError),
     /// The analysis rejects the tool.
     #[error(transparent)]
+    #[coded(transparent)]
     Refused(#[from] Refusal),
     /// The factory fails to create its tools.
     #[error("the factory failed: {0}")]
+    #[code(ToolFailed)]
     Factory(String),
     /// The name is taken, or the store has no room for more tools.
     #[error(transparent)]
+    #[coded(transparent)]
     History(HistoryError),
     /// The store failed.
     #[error(transparent)]
+    #[coded(transparent)]
     Fault(#[from] Fault),
 }
 
 impl CreateError {
-    /// The stable code of this error.
-    #[must_use]
-    pub fn code(&self) -> &'static str {
-        match self {
-            Self::Request(error) => error.code(),
-            Self::Mode { .. } => "mode-unsupported",
-            Self::Name(error) => error.code(),
-            Self::Duplicate(_) => "tool-duplicate",
-            Self::Call(error) => error.code(),
-            Self::Reserved { .. } => "name-reserved",
-            Self::Draft(error) => error.code(),
-            Self::Parameters(error) => error.code(),
-            Self::Metadata(error) => error.code(),
-            Self::Spec(error) => error.code(),
-            Self::Refused(refusal) => refusal.code(),
-            Self::Factory(_) => "tool-failed",
-            Self::History(error) => error.code(),
-            Self::Fault(fault) => fault.code(),
-        }
-    }
-
     /// Returns a hint on what to do next.
     #[must_use]
     pub fn hint(&self) -> Cow<'_, str> {

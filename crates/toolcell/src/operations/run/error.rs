@@ -5,10 +5,10 @@
 
 use std::borrow::Cow;
 
+use toolcell_error::ErrorCode;
 use toolcell_host::{CallError, Effects, Stop, Thrown};
 use toolcell_store::{Fault, RecordError, SuspendError};
 
-use crate::admission::hook::RESULT_WITHHELD;
 use crate::admission::{AdmissionError, Denial};
 use crate::execution::suspend::RunSuspendError;
 use crate::host_calls::GrantOpenError;
@@ -19,25 +19,17 @@ use crate::schema::{ParamsError, SchemaError};
 use crate::vet::Refusal;
 
 /// The failure of a tool that ran and did not return.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, toolcell_error::Coded)]
+#[coded(no_hint)]
 pub enum ToolFailure {
     /// The tool threw.
     #[error("{}: {}", .0.name, .0.message)]
+    #[code(ToolFailed)]
     Threw(Thrown),
     /// A limit or a cancellation stopped the tool.
     #[error("{0}")]
+    #[coded(transparent)]
     Stopped(Stop),
-}
-
-impl ToolFailure {
-    /// Returns the stable code of this failure.
-    #[must_use]
-    pub const fn code(&self) -> &'static str {
-        match self {
-            Self::Threw(_) => "tool-failed",
-            Self::Stopped(stop) => stop.code(),
-        }
-    }
 }
 
 /// An error that prevented a run, or withheld its result.
@@ -109,18 +101,18 @@ pub enum RunError {
 impl RunError {
     /// The stable code of this error.
     #[must_use]
-    pub fn code(&self) -> &'static str {
+    pub fn code(&self) -> ErrorCode {
         match self {
             Self::Request(error) => error.code(),
             Self::Find(error) => error.code(),
             Self::Schema(error) => error.code(),
             Self::Params(error) => error.code(),
             Self::Limit(error) => error.code(),
-            Self::Unsafe(_) => "safety-check-failed",
-            Self::Denied(_) => "permission-denied",
-            Self::Withheld { .. } => RESULT_WITHHELD,
+            Self::Unsafe(_) => ErrorCode::SafetyCheckFailed,
+            Self::Denied(_) => ErrorCode::PermissionDenied,
+            Self::Withheld { .. } => ErrorCode::ResultWithheld,
             Self::GrantOpen(error) => error.code(),
-            Self::NoReceiptKey => "receipt-no-key",
+            Self::NoReceiptKey => ErrorCode::ReceiptNoKey,
             Self::Call(error) => error.code(),
             Self::Fault(error) => error.code(),
             Self::Suspend(error) | Self::SuspendFailed { source: error, .. } => error.code(),

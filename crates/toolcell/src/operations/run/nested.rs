@@ -2,6 +2,7 @@
 //!
 //! Invariant: a nested run is limited to what its caller has left, and leaves a record of its own.
 
+use toolcell_error::ErrorCode;
 use toolcell_host::{Effects, OnOverload, OperationError, OperationOutput, Outcome, Params};
 use toolcell_store::audit::Action;
 use toolcell_tool::ToolName;
@@ -68,16 +69,16 @@ impl NestedCalls for NestedRuns<'_> {
 
 /// Converts the result of a tool that ran into the output for its caller.
 fn to_output(called: &str, ran: RunResult, effects: Effects) -> Result<OperationOutput, OperationError> {
-    let failure = |name: &str, code: &'static str, message: String| {
+    let failure = |name: &str, code: ErrorCode, message: String| {
         Err(OperationError { name: name.to_owned(), message, code: code.into(), effects })
     };
     match ran.report.outcome {
         Outcome::Returned(_) if ran.output_suppressed => {
-            failure("NotAllowedError", "result-withheld", format!("a hook withheld the result of `{called}`"))
+            failure("NotAllowedError", ErrorCode::ResultWithheld, format!("a hook withheld the result of `{called}`"))
         }
         Outcome::Returned(value) => Ok(tool_output(value)),
         Outcome::Threw(thrown) => {
-            failure(&thrown.name, "tool-failed", format!("`{called}` failed: {}", thrown.message))
+            failure(&thrown.name, ErrorCode::ToolFailed, format!("`{called}` failed: {}", thrown.message))
         }
         Outcome::Stopped(stop) => failure("Error", stop.code(), format!("`{called}` was stopped: {stop}")),
     }

@@ -9,35 +9,29 @@ use toolcell_tool::ToolName;
 use crate::operations::run::RunError;
 
 /// An error that prevented the verification of a tool.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, toolcell_error::Coded)]
 #[non_exhaustive]
+#[coded(no_hint)]
 pub enum VerifyError {
     /// The tool does not run, or must not.
     #[error(transparent)]
+    #[coded(transparent)]
     Run(#[from] RunError),
     /// The tool is deprecated.
     #[error("`{0}` is deprecated")]
+    #[code(StatusIllegal)]
     Deprecated(ToolName),
     /// The status of the tool changed meanwhile.
     #[error(transparent)]
+    #[coded(transparent)]
     Status(StatusError),
     /// The verification was cancelled.
     #[error("the verification was cancelled")]
+    #[code(Cancelled)]
     Cancelled,
 }
 
 impl VerifyError {
-    /// The stable code of this error.
-    #[must_use]
-    pub fn code(&self) -> &'static str {
-        match self {
-            Self::Run(error) => error.code(),
-            Self::Deprecated(_) => "status-illegal",
-            Self::Status(error) => error.code(),
-            Self::Cancelled => "cancelled",
-        }
-    }
-
     /// Returns a hint on what to do next.
     #[must_use]
     pub fn hint(&self) -> Cow<'_, str> {

@@ -19,7 +19,7 @@ fn small() -> Receipt {
 /// Returns the error of a text.
 fn said(text: &str) -> (&'static str, String) {
     let error = Receipt::parse(text).unwrap_err();
-    (error.code(), error.to_string())
+    (error.code().as_str(), error.to_string())
 }
 
 #[test]

@@ -4,6 +4,7 @@
 
 use std::time::Duration;
 
+use toolcell_error::ErrorCode;
 use toolcell_host::{ENGINE_VERSION, GUEST_DIGEST, Outcome, Report};
 use toolcell_store::audit::EventFailure;
 
@@ -14,7 +15,9 @@ pub(super) fn outcome(report: &Report) -> (&'static str, Option<EventFailure>) {
     let failed = |code, message| Some(EventFailure { code, message: Some(message) });
     match &report.outcome {
         Outcome::Returned(_) => ("returned", None),
-        Outcome::Threw(thrown) => ("threw", failed("tool-failed", format!("{}: {}", thrown.name, thrown.message))),
+        Outcome::Threw(thrown) => {
+            ("threw", failed(ErrorCode::ToolFailed, format!("{}: {}", thrown.name, thrown.message)))
+        }
         Outcome::Stopped(stop) => ("stopped", failed(stop.code(), stop.to_string())),
     }
 }

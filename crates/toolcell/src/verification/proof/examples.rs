@@ -82,7 +82,7 @@ fn example_mismatch(
     }
     let result = match &report.outcome {
         Outcome::Threw(thrown) => return Ok(Some(Violation::from_thrown(thrown))),
-        Outcome::Stopped(stop) => return wrong(stop.code(), format!("it is stopped: {stop}")),
+        Outcome::Stopped(stop) => return wrong(stop.code().as_str(), format!("it is stopped: {stop}")),
         Outcome::Returned(_) => returned_value(report).unwrap_or(Value::Null),
     };
     if let Err(error) = returns.check(&result) {

@@ -135,7 +135,7 @@ impl Trial<'_> {
         let (outcome, result) = match &report.outcome {
             Outcome::Returned(value) => ("returned", value.as_ref().map(|value| Captured::new(value.as_str()))),
             Outcome::Threw(thrown) => ("threw", Some(Captured::new(&format!("{}: {}", thrown.name, thrown.message)))),
-            Outcome::Stopped(stop) => ("stopped", Some(Captured::new(stop.code()))),
+            Outcome::Stopped(stop) => ("stopped", Some(Captured::new(stop.code().as_str()))),
         };
         let (outcome, parameters) = (outcome.to_owned(), Captured::new(args.params().as_str()));
         receipts.push(TrialReceipt { check, parameters, outcome, result, fuel: report.usage.fuel });
@@ -153,7 +153,7 @@ impl Trial<'_> {
             Outcome::Threw(thrown) if is_deliberate(thrown, self.tool.spec().source()) => None,
             Outcome::Threw(thrown) => Some(Violation::from_thrown(thrown)),
             Outcome::Stopped(Stop::Cancelled) => None,
-            Outcome::Stopped(stop) => Some(Violation::new(stop.code(), format!("it is stopped: {stop}"))),
+            Outcome::Stopped(stop) => Some(Violation::new(stop.code().as_str(), format!("it is stopped: {stop}"))),
             Outcome::Returned(_) => {
                 let lost = report.warnings.iter().find(|warning| warning.place == ValueSide::Result)?;
                 let place = if lost.path.is_empty() { "the result".to_owned() } else { format!("`{}`", lost.path) };

@@ -79,7 +79,7 @@ fn a_command_sees_no_more_of_the_environment_than_it_needs() {
 fn a_command_that_is_none_is_refused() {
     let check = |command: CommandHook, expect: &str| {
         let error = Hooks::default().add_command(command).unwrap_err();
-        assert_eq!((error.code(), error.to_string().as_str()), ("gate-invalid", expect));
+        assert_eq!((error.code().as_str(), error.to_string().as_str()), ("gate-invalid", expect));
     };
     check(
         CommandHook { command: Vec::new(), ..command(CommandTiming::Before, "") },

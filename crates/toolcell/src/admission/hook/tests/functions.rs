@@ -22,7 +22,7 @@ fn check_within<R: IntoHookResult<HookVerdict>>(
     let admission = hooks.admit(event(), None);
     assert_eq!(decision_text(&admission), expect);
     assert_eq!(admission.decided_by.as_deref(), Some("x"));
-    assert_eq!(admission.steps[0].failure.as_ref().map_or("", HookFailure::code), code);
+    assert_eq!(admission.steps[0].failure.as_ref().map_or("", |failure| failure.code().as_str()), code);
 }
 
 #[test]

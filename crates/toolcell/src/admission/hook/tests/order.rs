@@ -127,6 +127,6 @@ fn a_hook_is_for_the_tools_it_names_however_they_are_spelt() {
     let mut hooks = Hooks::default();
     for wrong in ["", "a*b", "**", "*-mail"] {
         let error = hooks.before("x", |_: &HookEvent| HookVerdict::allow()).restrict_to([wrong]).unwrap_err();
-        assert_eq!((error.code(), error), ("gate-invalid", HookError::Pattern(wrong.to_owned())));
+        assert_eq!((error.code().as_str(), error), ("gate-invalid", HookError::Pattern(wrong.to_owned())));
     }
 }
