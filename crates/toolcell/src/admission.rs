@@ -16,6 +16,7 @@ mod review;
 use std::path::Path;
 
 use serde_json::Value;
+use toolcell_policy::Policy;
 use toolcell_tool::ToolId;
 
 pub use denial::Denial;
@@ -27,7 +28,6 @@ pub(crate) use permit::{
 pub(crate) use review::ReviewedRun;
 
 use crate::clock::Clock;
-use crate::policy::Policy;
 use crate::vet::VettedTool;
 use hook::{HookEvent, Hooks};
 

@@ -109,7 +109,6 @@ pub use toolcell_host::{
 pub use toolcell_policy as policy;
 pub use toolcell_policy::{LimitOverrides, Policy, PolicyFile};
 pub use toolcell_reflection as reflection;
-pub(crate) use toolcell_schema as schema;
 pub use toolcell_schema::{Args, ParamProblem, Parameter, ParamsError, Schema, SchemaError};
 pub use toolcell_store as store;
 pub use toolcell_tool::{

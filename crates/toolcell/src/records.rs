@@ -10,6 +10,7 @@ mod run_record;
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use toolcell_policy::Policy;
 use toolcell_store::audit::AuditEvent;
 use toolcell_store::{Store, StoreAccess};
 
@@ -18,7 +19,6 @@ pub use run_record::{ContentDigest, ResourceUse, RunRecord};
 pub(crate) use run_record::{AttemptEnd, RunRecorder};
 
 use crate::clock::Clock;
-use crate::policy::Policy;
 use flusher::RunFlusher;
 
 /// The recorder of attempts.

@@ -10,6 +10,7 @@ use toolcell_capabilities::{ProtectedPath, Roots};
 use toolcell_error::ErrorCode;
 use toolcell_host::{Budget, CallContext, ImageKind, Interruption, Params, Report, StartError};
 use toolcell_jail::Confinement;
+use toolcell_policy::{Policy, PolicyError};
 use toolcell_store::audit::AuditConfig;
 use toolcell_store::{
     Approval, Entry, Fault, ImportError, ImportReport, Notice, OnConflict, OpenError, RecordError, Settings, Store,
@@ -43,7 +44,6 @@ use crate::operations::show::{self, ShowError, ToolDetails};
 use crate::operations::suspend::{self, RunOutcome};
 use crate::operations::verify::{self, VerifyError, VerifyOptions, VerifyProgress, VerifyResult};
 use crate::parts::Parts;
-use crate::policy::{Policy, PolicyError};
 use crate::receipt::{Receipt, ReceiptKey, ReplayError, ReplayOptions, ReplayResult, replay, signer_of};
 use crate::records::Recorder;
 use crate::request::{CreateTool, DeleteTool, ListTools, RetireTools, RunTool};

@@ -3,12 +3,12 @@
 //! Invariant: a decision is stored together with its audit event.
 
 use toolcell_analysis::Severity;
+use toolcell_policy::{ApprovalMode, Grants};
 use toolcell_store::audit::{Action, AuditEvent};
 use toolcell_store::{Approval, Decision, DecisionOutcome, Entry, Fault, Store};
 use toolcell_tool::ToolId;
 
 use super::AdmissionControl;
-use crate::policy::{ApprovalMode, Grants};
 use crate::vet::VettedTool;
 
 impl AdmissionControl {

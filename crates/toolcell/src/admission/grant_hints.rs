@@ -5,9 +5,9 @@
 
 use toolcell_analysis::{Capabilities, Capability};
 use toolcell_host::{Outcome, Report};
+use toolcell_policy::{Grants, Policy, suggest_grant};
 use toolcell_store::Entry;
 
-use crate::policy::{Grants, Policy, suggest_grant};
 use crate::vet::VettedTool;
 
 /// The text by which a guest error names the missing grant.

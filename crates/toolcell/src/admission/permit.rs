@@ -10,6 +10,8 @@
 use serde_json::Value;
 use toolcell_analysis::Capabilities;
 use toolcell_host::{Budget, CallContext, HostCalls, NoHostCalls};
+use toolcell_policy::{ApprovalMode, GrantVerdict, Grants, Policy};
+use toolcell_schema::{Args, ParamsError, Schema};
 use toolcell_store::{Decision as Said, DecisionOutcome, Entry, Fault, Store};
 use toolcell_tool::{Status, ToolId};
 
@@ -17,8 +19,6 @@ use super::AdmissionControl;
 use super::denial::Denial;
 use super::grant_hints;
 use super::hook::{Admission, ApprovalAnswer, ApprovalPrompt, Approver, HookContext};
-use crate::policy::{ApprovalMode, GrantVerdict, Grants, Policy};
-use crate::schema::{Args, ParamsError, Schema};
 use crate::vet::VettedTool;
 
 /// The proof that a call may run with these arguments, this budget and these grants.

@@ -140,8 +140,8 @@ impl SharedBudget {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema::Schema;
     use crate::vet::Refusal;
+    use toolcell_schema::Schema;
 
     fn cache(size: usize) -> Cache {
         Cache::with_budget(Arc::new(SharedBudget { max_bytes: size, state: Mutex::default() }))

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use toolcell_host::{CallError, HostCalls, NoHostCalls, Timers, WallClock};
+use toolcell_policy::Grants;
 use toolcell_tool::ToolId;
 
 use crate::clock::Clock;
-use crate::policy::Grants;
 
 /// Returns the clock of a toolbox, for tools that are granted the real one.
 pub(super) fn wall_clock(clock: Clock) -> WallClock {

@@ -1,6 +1,7 @@
 //! Stored tools that were loaded and analyzed.
 
-use crate::schema::{Schema, SchemaError};
+use toolcell_schema::{Schema, SchemaError};
+
 use crate::vet::{Refusal, VettedTool};
 
 /// A stored tool that was loaded and analysed.

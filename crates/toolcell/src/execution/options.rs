@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use toolcell_host::{CancelToken, OnOverload, PartialResultSink, ProfileSlot};
+use toolcell_policy::LimitOverrides;
 
 use crate::admission::hook::Approver;
 use crate::host_calls::EffectApprover;
-use crate::policy::LimitOverrides;
 
 /// The options of a run, besides its request.
 #[derive(Clone)]

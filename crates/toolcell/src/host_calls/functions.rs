@@ -9,9 +9,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use toolcell_host::{Effects, Params};
+use toolcell_schema::{ParamsError, Schema, SchemaError};
 use toolcell_tool::{NameError, ToolName};
-
-use crate::schema::{ParamsError, Schema, SchemaError};
 
 /// The implementation of a function.
 type FunctionHandler = Arc<dyn Fn(&Value) -> Result<FunctionReply, FunctionFailure> + Send + Sync>;

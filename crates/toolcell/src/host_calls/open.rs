@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex};
 use toolcell_capabilities::{Files, FilesConfig, FolderError};
 use toolcell_capabilities::{Net, NetConfig, NetSessionConfig, RootsError, Secret, SecretError};
 use toolcell_host::HostCalls;
+use toolcell_policy::Policy;
 use toolcell_store::Entry;
 use toolcell_tool::{Grants, SecretGrant, SecretName};
 
@@ -16,7 +17,6 @@ use super::held::EffectApprover;
 use super::nested::{NestedCalls, NestingContext};
 use super::resources::{ResourceContext, Resources};
 use super::{KvAccess, RunEnvironment, cell_grants};
-use crate::policy::Policy;
 
 /// A granted resource cannot be opened.
 #[derive(Debug, thiserror::Error, toolcell_error::Coded)]

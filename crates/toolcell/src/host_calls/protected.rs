@@ -8,10 +8,10 @@ use std::path::Path;
 
 use toolcell_capabilities::{ProtectedPath, Roots, folder_refusal};
 use toolcell_jail::Program;
+use toolcell_policy::PolicyError;
 
 use super::resources::{ResourceContext, Resources};
 use crate::admission::hook::{ProgramFiles, search_path};
-use crate::policy::PolicyError;
 
 impl Resources {
     /// Returns the paths that no tool may change. The programs of hooks are looked up each time.

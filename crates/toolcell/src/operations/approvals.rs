@@ -4,6 +4,7 @@
 //! If the policy grants something else by then, nothing is approved. A refusal is for the tool,
 //! whatever it is granted. Each attempt to decide leaves one audit event.
 
+use toolcell_policy::Grants;
 use toolcell_store::audit::{Action, AuditEvent, EventFailure};
 use toolcell_store::{Approval, Decision, DecisionOutcome, Entry, Fault, FindError};
 use toolcell_tool::{ToolId, ToolName};
@@ -11,7 +12,6 @@ use toolcell_tool::{ToolId, ToolName};
 use super::lookup::{FindToolError, find, find_exact};
 use crate::admission::hook::ApprovalPrompt;
 use crate::parts::Parts;
-use crate::policy::Grants;
 use crate::vet::Refusal;
 
 /// A tool whose approval is pending.

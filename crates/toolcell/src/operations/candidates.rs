@@ -3,12 +3,12 @@
 //! Invariant: the number of candidates is bounded, whatever the number of stored tools.
 
 use serde_json::Value;
+use toolcell_schema::Schema;
 use toolcell_store::{Entry, Fault};
 use toolcell_tool::ToolSpec;
 
 use super::search::{SearchError, search, signature};
 use crate::parts::Parts;
-use crate::schema::Schema;
 use crate::verification::equivalence::{CompareError, Comparison, EquivalentTool};
 use crate::vet::VettedTool;
 

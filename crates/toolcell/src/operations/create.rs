@@ -12,6 +12,8 @@ mod error;
 use serde_json::Value;
 use toolcell_analysis::{EntryPoint, Finding};
 use toolcell_host::{CallContext, Outcome, Params};
+use toolcell_policy::Duplicates;
+use toolcell_schema::{Parameter, Schema};
 use toolcell_store::audit::{Action, AuditEvent, EventFailure};
 use toolcell_store::{Entry, Fault, FindError, HistoryError, NewTool, OnConflict, Scores, ToolRef};
 use toolcell_tool::{Draft, Example, MetadataError, Postconditions, Status, ToolId, ToolMetadata, ToolName, ToolSpec};
@@ -22,9 +24,7 @@ use super::candidates::find_equivalent;
 use super::lookup::find_exact;
 use crate::admission::{CallAuthorization, UngrantedCall};
 use crate::parts::Parts;
-use crate::policy::Duplicates;
 use crate::request::{CreateTool, RequestError};
-use crate::schema::{Parameter, Schema};
 use crate::verification::equivalence::{CompareError, EquivalentTool};
 use crate::verification::postconditions;
 use crate::vet::{VettedTool, vet};
@@ -246,7 +246,7 @@ fn store_tool(
     // Another process may have deleted the tool already.
     let entry = store.catalog().find(&ToolRef::Name(spec.name().clone())).ok();
     let needs_approval = parts.admission.approval_reason(tool);
-    if needs_approval.is_some() && parts.admission.policy().approval().0 != crate::policy::ApprovalMode::Never {
+    if needs_approval.is_some() && parts.admission.policy().approval().0 != toolcell_policy::ApprovalMode::Never {
         let grants =
             parts.admission.policy().grants_for(step.id, &step.name, notes.tags(), tool.requested_capabilities());
         if let Err(fault) = parts.admission.request_approval(store, step.id, &grants, "create") {

@@ -9,6 +9,8 @@ use std::path::Path;
 
 use jiff::Timestamp;
 use toolcell_error::ErrorCode;
+use toolcell_policy::Duplicates;
+use toolcell_schema::Schema;
 use toolcell_store::audit::{Action, AuditEvent, Details, EventFailure};
 use toolcell_store::{
     ExportError, Fault, FsckReport, GcReport, HistoryScope, Import, ImportError, ImportReport, OnConflict, OpenError,
@@ -18,8 +20,6 @@ use toolcell_tool::{ToolName, ToolSpec};
 
 use super::candidates::find_equivalent;
 use crate::parts::Parts;
-use crate::policy::Duplicates;
-use crate::schema::Schema;
 use crate::verification::equivalence::CompareError;
 use crate::vet::vet;
 

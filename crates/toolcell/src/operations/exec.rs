@@ -7,6 +7,8 @@ use std::borrow::Cow;
 use toolcell_analysis::{AnalysisError, Capabilities, Finding, Script, quick_check, transpile};
 use toolcell_error::ErrorCode;
 use toolcell_host::{Budget, CallContext, CallError, Grant, Params, Report};
+use toolcell_policy::LimitError;
+use toolcell_schema::ParamsError;
 use toolcell_store::audit::Action;
 use toolcell_store::{Fault, RecordError};
 use toolcell_tool::Draft;
@@ -14,9 +16,7 @@ use toolcell_tool::Draft;
 use crate::admission::{AdmissionError, AdmissionMode, AdmissionRequest, CallAuthorization, Denial};
 use crate::execution::ToolCode;
 use crate::parts::Parts;
-use crate::policy::LimitError;
 use crate::records::{AttemptEnd, RunRecorder};
-use crate::schema::ParamsError;
 use crate::vet::describe_findings;
 
 /// Whether a draft is analyzed before it runs. Isolation does not depend on it.

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use toolcell_error::ErrorCode;
 use toolcell_host::{Effects, HostCalls, Json, Outcome, Report};
+use toolcell_policy::LimitOverrides;
 use toolcell_store::Entry;
 use toolcell_store::audit::Action;
 use toolcell_tool::{Status, ToolId, ToolName};
@@ -26,7 +27,6 @@ use crate::admission::{
 use crate::execution::{AdmittedRun, RunOptions, draw_seed};
 use crate::host_calls::{CallerContext, EffectLog, NestingContext, OpenRequest, PlanChain};
 use crate::parts::Parts;
-use crate::policy::LimitOverrides;
 use crate::receipt::{Receipt, ReceiptRecording, ReceiptSigner, signer_of};
 use crate::records::{AttemptEnd, RunRecorder};
 use crate::request::RunTool;

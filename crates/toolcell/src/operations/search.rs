@@ -7,11 +7,11 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 use toolcell_reflection::{terms, words};
+use toolcell_schema::Schema;
 use toolcell_store::{Entry, Fault, PAGE_LIMIT, SearchTerms, Store, StoreAccess};
 use toolcell_tool::ToolSpec;
 
 use crate::parts::Parts;
-use crate::schema::Schema;
 use crate::verification::equivalence::normalized_kind;
 
 pub use toolcell_store::SearchHit as Hit;

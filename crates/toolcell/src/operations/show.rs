@@ -3,14 +3,14 @@
 //! Invariant: showing a tool changes nothing, and leaves no audit line.
 
 use toolcell_analysis::Capabilities;
+use toolcell_policy::{GrantDecision, Grants};
+use toolcell_schema::Parameter;
 use toolcell_store::{Approval, Decision, Entry, Fault, FindError, HistoryEntry, ToolRef, ToolUsage};
 use toolcell_tool::{IdPrefix, ToolMetadata, ToolName, ToolSpec};
 
 use super::lookup::{FindToolError, find};
 use super::verify::last_proof;
 use crate::parts::Parts;
-use crate::policy::{GrantDecision, Grants};
-use crate::schema::Parameter;
 use crate::verification::proof::Proof;
 use crate::vet::Refusal;
 

@@ -14,6 +14,8 @@ use std::time::Instant;
 use serde_json::Value;
 use toolcell_error::ErrorCode;
 use toolcell_host::{CancelToken, ENGINE_VERSION, Effects, GUEST_DIGEST, Params};
+use toolcell_policy::LimitOverrides;
+use toolcell_schema::{Args, SchemaError};
 use toolcell_store::audit::Action;
 use toolcell_store::{Entry, Fault, Filter, ListError, Order, PAGE_LIMIT, Record, RecordError, Store};
 use toolcell_tool::{Example, Status};
@@ -26,9 +28,7 @@ use crate::admission::hook::Approver;
 use crate::admission::{AdmissionError, AdmissionMode, AdmissionRequest, Permit, StoredTool};
 use crate::execution::{LoadedTool, unix_time};
 use crate::parts::Parts;
-use crate::policy::LimitOverrides;
 use crate::records::{AttemptEnd, RunRecorder};
-use crate::schema::{Args, SchemaError};
 use crate::verification::proof::{
     self, Check, CheckKind, CheckStatus, Counterexample, InputGenerator, InputStyle, PROOF, Proof, ProofStatus, Trial,
 };

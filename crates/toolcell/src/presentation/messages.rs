@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 
 use toolcell_error::ErrorCode;
 use toolcell_host::Outcome;
+use toolcell_schema::Parameter;
 use toolcell_store::{Entry, VersionCommit};
 use toolcell_tool::{Lang, Status, ToolName, name_taken_title, title_of_code};
 
@@ -17,7 +18,6 @@ use crate::operations::deprecate::DeprecateResult;
 use crate::operations::list::{ListToolsError, ToolList};
 use crate::operations::retire::{RetireError, RetireReason};
 use crate::operations::run::{Deprecation, RunError, RunResult, ToolFailure};
-use crate::schema::Parameter;
 
 /// Selects the text of a language.
 pub(crate) fn localized(lang: Lang, ja: &'static str, en: &'static str, zh: &'static str) -> &'static str {

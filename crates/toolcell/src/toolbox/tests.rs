@@ -1,12 +1,12 @@
 use std::sync::mpsc::channel;
 
 use toolcell_host::{CancelToken, OnOverload, Params};
+use toolcell_policy::Grants;
 use toolcell_tool::ToolId;
 
 use super::*;
 use crate::execution::RunOptions;
 use crate::execution::cache_key;
-use crate::policy::Grants;
 use crate::{CreateTool, PolicyFile, RunTool};
 
 const ONE: &str = "const execute = () => 1";
@@ -15,7 +15,7 @@ const ENDLESS: &str = "export default (pi) => ({ name: 'endless', description: '
                        execute(id, params, onUpdate) { onUpdate(1); for (;;) {} } })";
 
 fn config_with_policy(policy: &str) -> ToolboxConfig {
-    let file = PolicyFile::parse(crate::policy::Layer::User, policy, Path::new("policy.toml")).unwrap();
+    let file = PolicyFile::parse(toolcell_policy::Layer::User, policy, Path::new("policy.toml")).unwrap();
     ToolboxConfig { policy: Policy::from_layers([file]).unwrap(), ..ToolboxConfig::default() }
 }
 

@@ -19,12 +19,12 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 use toolcell_host::CallError;
+use toolcell_schema::Schema;
 use toolcell_store::{Entry, Fault, Store};
 use toolcell_tool::Status;
 
 use crate::admission::AdmissionControl;
 use crate::execution::Runtime;
-use crate::schema::Schema;
 use crate::vet::VettedTool;
 use compare::{ObservedOutcome, OutcomePair, outcomes_agree};
 use mutate::mutate;

@@ -4,9 +4,8 @@
 //! when the tool is created.
 
 use serde_json::Value;
+use toolcell_schema::{ParamsError, Schema};
 use toolcell_tool::Postconditions;
-
-use crate::schema::{ParamsError, Schema};
 
 /// The name of the result in error messages.
 const RESULT_FIELD: &str = "result";

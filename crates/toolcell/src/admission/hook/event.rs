@@ -11,9 +11,9 @@ use std::sync::mpsc::{Sender, channel};
 use jiff::Timestamp;
 use serde_json::Value;
 use toolcell_analysis::{Capabilities, Finding};
+use toolcell_policy::Grants;
 use toolcell_tool::ToolId;
 
-use crate::policy::Grants;
 use crate::vet::VettedTool;
 
 /// The event that hooks receive: a tool call that is about to run, or has run. Cloning is cheap,

@@ -6,9 +6,10 @@
 
 use std::fmt;
 
+use toolcell_policy::{self as policy, Layer, Origin, Policy};
+
 use crate::admission::hook::command::{CommandHook, CommandTiming, TrustCheck};
 use crate::admission::hook::{HookError, HookVerdict, Hooks};
-use crate::policy::{self, Layer, Origin, Policy};
 
 /// Whether a command of a project's policy runs.
 #[derive(Clone)]

@@ -2,11 +2,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use toolcell_host::Params;
+use toolcell_policy::{Layer, Policy};
 
 use super::*;
 use crate::admission::hook::{AwaitedAnswer, HookEvent, Hooks};
 use crate::operations::run::RunError;
-use crate::policy::{Layer, Policy};
 use crate::{CreateTool, PolicyFile, RunOptions, RunTool, Toolbox, ToolboxConfig};
 
 /// An approver with a fixed answer.

@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 
 use toolcell_host::CallError;
+use toolcell_schema::SchemaError;
 use toolcell_store::{Fault, HistoryError};
 use toolcell_tool::{DraftError, MetadataError, NameError, SpecError, ToolName};
 
 use crate::request::RequestError;
-use crate::schema::SchemaError;
 use crate::verification::equivalence::EquivalentTool;
 use crate::vet::Refusal;
 

@@ -7,15 +7,15 @@ use std::borrow::Cow;
 
 use toolcell_error::ErrorCode;
 use toolcell_host::{CallError, Effects, Stop, Thrown};
+use toolcell_policy::LimitError;
+use toolcell_schema::{ParamsError, SchemaError};
 use toolcell_store::{Fault, RecordError, SuspendError};
 
 use crate::admission::{AdmissionError, Denial};
 use crate::execution::suspend::RunSuspendError;
 use crate::host_calls::GrantOpenError;
 use crate::operations::lookup::FindToolError;
-use crate::policy::LimitError;
 use crate::request::RequestError;
-use crate::schema::{ParamsError, SchemaError};
 use crate::vet::Refusal;
 
 /// The failure of a tool that ran and did not return.

@@ -4,6 +4,7 @@
 
 use toolcell_error::ErrorCode;
 use toolcell_host::{Effects, OnOverload, OperationError, OperationOutput, Outcome, Params};
+use toolcell_policy::LimitOverrides;
 use toolcell_store::audit::Action;
 use toolcell_tool::ToolName;
 
@@ -11,7 +12,6 @@ use super::{RunError, RunResult, run_inner};
 use crate::execution::RunOptions;
 use crate::host_calls::{CallerContext, NestedCalls, NestedResult, tool_output};
 use crate::parts::Parts;
-use crate::policy::LimitOverrides;
 use crate::records::{AttemptEnd, RunRecorder};
 use crate::request::RunTool;
 

@@ -1,11 +1,11 @@
 use std::sync::Mutex;
 
 use serde_json::{Value, json};
+use toolcell_policy::Grants;
 use toolcell_tool::{Draft, HostPattern, NetGrant, Scheme, SecretGrant, SecretName, ToolName, ToolSpec};
 
 use super::*;
 use crate::admission::hook::{ApprovalAnswer, Approver, HookEvent, HookVerdict, Hooks};
-use crate::policy::Grants;
 
 /// An approver that records the prompt and refuses.
 struct RecordingApprover(Lang, Mutex<String>);

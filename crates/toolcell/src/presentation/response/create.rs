@@ -6,11 +6,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use toolcell_analysis::Finding;
+use toolcell_schema::Parameter;
 use toolcell_tool::{ToolId, ToolName};
 
 use super::status_names;
 use crate::operations::create::CreateResult;
-use crate::schema::Parameter;
 use crate::verification::equivalence::EquivalentTool;
 
 /// A tool that was created.

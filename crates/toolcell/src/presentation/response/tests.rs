@@ -1,8 +1,8 @@
 use serde_json::{Value, json};
 use toolcell_host::{Json, Outcome};
+use toolcell_policy::Layer;
 
 use super::*;
-use crate::policy::Layer;
 use crate::{
     CreateTool, Deprecation, HookContext, ListTools, Params, Policy, PolicyFile, ReflectOnTask, ReflectResponse,
     RunOptions, RunResult, RunTool, Toolbox, ToolboxConfig, read_request,

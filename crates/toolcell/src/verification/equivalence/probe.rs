@@ -7,6 +7,7 @@ use proptest::strategy::{Strategy as _, ValueTree as _};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde_json::Value;
 use toolcell_host::{Budget, CallContext, CallError, ImageKind, Outcome};
+use toolcell_schema::{MAX_CHECK_STEPS, Schema};
 use toolcell_tool::Example;
 
 use super::compare::ObservedOutcome;
@@ -16,7 +17,6 @@ use super::plausible::{has_content, make_plausible};
 use super::rng::SplitMix64;
 use crate::admission::{CallAuthorization, UngrantedCall};
 use crate::execution::{Runtime, ToolCode};
-use crate::schema::{MAX_CHECK_STEPS, Schema};
 use crate::verification::proof::{Dictionary, InputGenerator, InputStyle};
 use crate::vet::VettedTool;
 

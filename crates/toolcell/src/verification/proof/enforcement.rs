@@ -4,10 +4,10 @@
 //! Invariant: nothing runs in the cell here, because invalid parameters must not get there.
 
 use serde_json::{Map, Value, json};
+use toolcell_schema::Schema;
 
 use super::fuzz::truncated_json;
 use super::{Check, CheckKind};
-use crate::schema::Schema;
 
 /// A function that creates a value.
 type ValueFn = fn() -> Value;

@@ -2,13 +2,13 @@
 
 use serde_json::Value;
 use toolcell_host::{CallError, Outcome, Report};
+use toolcell_schema::Args;
 use toolcell_tool::{Example, Expectation, Postconditions, canonical_json};
 
 use super::fuzz::truncated_json;
 use super::predicate::evaluate_predicate;
 use super::trial::{TrialImage, Violation, returned_value};
 use super::{Check, CheckKind, Counterexample, Trial};
-use crate::schema::Args;
 use crate::verification::postconditions::ReturnsCheck;
 
 /// The maximum fuel of a call that is repeated on the interpreter, which is about 30 times slower.

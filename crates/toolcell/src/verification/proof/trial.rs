@@ -10,12 +10,12 @@ use serde_json::Value;
 use toolcell_host::{
     Budget, CallContext, CallError, CancelToken, FuelScope, OnOverload, Outcome, Report, Stop, Thrown, ValueSide,
 };
+use toolcell_schema::{Args, Schema};
 use toolcell_store::Entry;
 
 use super::{Captured, CheckKind, Counterexample, MAX_RECEIPTS, TrialReceipt};
 use crate::admission::{CallAuthorization, Permit};
 use crate::execution::{Runtime, ToolCode, cache_key, only_timers, timer_calls};
-use crate::schema::{Args, Schema};
 use crate::vet::VettedTool;
 
 /// The names of the engine's errors. A tool that throws one of these deliberately uses its own
