@@ -1,4 +1,4 @@
-//! What runs calls: a sandbox of this process, or another place with the same results.
+//! The interface of a sandbox: in this process, or in worker processes.
 //!
 //! Invariant: a call has the same result and the same fuel in every backend. A prepared script is
 //! called by the backend that prepared it.

@@ -17,7 +17,7 @@ use crate::render::progress::Progress;
 use crate::streams::{OutputFormat, Streams};
 use crate::toolbox;
 
-/// What a command works with besides its own arguments.
+/// The environment of a command: policy, store directory, output format, language and streams.
 pub(crate) struct Context<'a> {
     /// The options that locate the policy files.
     pub(crate) policy_args: PolicyArgs,

@@ -103,6 +103,7 @@ impl CliError {
             Self::Exec(error) if matches!(error.code(), ErrorCode::LimitInvalid | ErrorCode::ProfileInJail) => {
                 Exit::Usage
             }
+            Self::Exec(error) if error.code() == ErrorCode::Bug => Exit::Bug,
             // The reader closed the pipe: not an error.
             Self::Stream(error) if error.kind() == ErrorKind::BrokenPipe => Exit::Done,
             // A resource of the machine is exhausted; for a stream this is usually a full disk.
@@ -317,5 +318,19 @@ impl From<StartError> for CliError {
 impl From<ExecError> for CliError {
     fn from(error: ExecError) -> Self {
         Self::Exec(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use toolcell::CallError;
+
+    use super::*;
+
+    #[test]
+    fn a_bug_has_another_status_than_an_exhausted_resource() {
+        let exit = |error: CallError| CliError::Exec(ExecError::Call(error)).exit();
+        assert_eq!(exit(CallError::bug("x")), Exit::Bug);
+        assert_eq!(exit(CallError::NoInstance("x".to_owned())), Exit::Limit);
     }
 }

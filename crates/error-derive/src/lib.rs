@@ -1,7 +1,7 @@
 //! The derive macro of the codes and hints of errors.
 //!
-//! Invariant: each variant states its code, or forwards to the error in it; a variant without one
-//! does not compile.
+//! Invariant: each variant has a code: its own, that of the error in it, or the default that its type
+//! states. A variant without one, and attributes that contradict each other, do not compile.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
@@ -18,14 +18,7 @@ use syn::{Attribute, Data, DeriveInput, Error, Expr, Fields, Ident, LitStr, Resu
 ///   `source`.
 /// - `#[coded(no_hint)]`, only on the type: `hint()` is not implemented.
 ///
-/// A variant without code or hint does not compile:
-///
-/// ```compile_fail
-/// #[derive(toolcell_error_derive::Coded)]
-/// enum FindError {
-///     Unknown,
-/// }
-/// ```
+/// A variant without code or hint does not compile, nor does one that says two things.
 #[proc_macro_derive(Coded, attributes(code, hint, coded))]
 pub fn derive_coded(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     let expanded = syn::parse(input).and_then(|input| expand(&input));
@@ -53,10 +46,10 @@ impl Attributes {
     fn parse(attributes: &[Attribute]) -> Result<Self> {
         let mut parsed = Self::default();
         for attribute in attributes {
-            if attribute.path().is_ident("code") {
-                parsed.code = Some(attribute.parse_args()?);
+            let is_repeated = if attribute.path().is_ident("code") {
+                parsed.code.replace(attribute.parse_args()?).is_some()
             } else if attribute.path().is_ident("hint") {
-                parsed.hint = Some(Hint::parse(attribute)?);
+                parsed.hint.replace(Hint::parse(attribute)?).is_some()
             } else if attribute.path().is_ident("coded") {
                 attribute.parse_nested_meta(|meta| {
                     if meta.path.is_ident("transparent") {
@@ -68,7 +61,19 @@ impl Attributes {
                     }
                     Ok(())
                 })?;
+                false
+            } else {
+                false
+            };
+            if is_repeated {
+                return Err(Error::new_spanned(attribute, "stated twice"));
             }
+        }
+        if parsed.is_transparent && (parsed.code.is_some() || parsed.hint.is_some()) {
+            return Err(Error::new_spanned(
+                &attributes[0],
+                "`transparent` forwards: it has no code or hint of its own",
+            ));
         }
         Ok(parsed)
     }
@@ -188,6 +193,11 @@ mod tests {
         check("#[hint(\"wait\")] struct Busy;", "`Busy` has no `#[code(…)]`");
         check("enum E { #[coded(transparent)] Find(A, B) }", "`Find` has neither one field nor a field `source`");
         check("enum E { #[coded(no_hint)] Find(A) }", "`no_hint` stands on the type");
+        check("enum E { #[code(Bug)] #[code(Usage)] Unknown }", "stated twice");
+        check(
+            "enum E { #[coded(transparent)] #[code(Bug)] Find(A) }",
+            "`transparent` forwards: it has no code or hint of its own",
+        );
         check("enum E { #[coded(opaque)] Find(A) }", "expected `transparent` or `no_hint`");
     }
 

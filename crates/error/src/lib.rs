@@ -46,9 +46,19 @@ use serde::{Serialize, Serializer};
 /// assert_eq!((error.code().as_str(), error.hint()), ("permission-denied", "ask the operator"));
 /// assert_eq!(ShowError::NoVersion.code(), "version-not-found");
 /// ```
+///
+/// A variant without a code does not compile:
+///
+/// ```compile_fail
+/// #[derive(toolcell_error::Coded)]
+/// enum FindError {
+///     #[hint("`toolcell list` shows all tools")]
+///     Unknown,
+/// }
+/// ```
 pub use toolcell_error_derive::Coded;
 
-/// How a command ends that ends with an error.
+/// The class of the exit status of a command that failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ExitClass {
     /// The tool failed.
@@ -109,7 +119,8 @@ macro_rules! error_codes {
                 }
             }
 
-            /// Returns how a command ends whose error has this code.
+            /// Returns the class of the exit status of a command that fails with this code. The end of a
+            /// call (a timeout, a limit, a crash) is not an error of the command and has its own status.
             #[must_use]
             pub const fn exit_class(self) -> ExitClass {
                 match self {
@@ -534,7 +545,7 @@ impl ErrorCode {
     /// Whether a call that ends with this code exceeded a limit, or waits for a promise that never
     /// settles. Cancellation and bugs of Toolcell are excluded.
     #[must_use]
-    pub const fn is_limit_of_a_call(self) -> bool {
+    const fn is_limit_of_a_call(self) -> bool {
         matches!(
             self,
             Self::OutOfFuel

@@ -12,8 +12,8 @@
 //!
 //! Reading order: `jail` is the pool of workers, `session` the host's side of one call, `worker` a
 //! process as seen from the host. `worker_main` is the worker itself, `proxy` forwards a tool's host
-//! calls from there, and `host_link` is its end of the channel. `confine` and `seccomp` are the confinement; `messages` and `channel`
-//! connect the two sides.
+//! calls from there, and `host_link` is its end of the channel. `confine` and `seccomp` are the
+//! confinement; `messages` and `channel` connect the two sides.
 //!
 //! Invariant: the host checks every message of a worker, and kills a worker that violates the
 //! protocol. A worker is confined before it receives its first script, or it does not start.

@@ -31,6 +31,8 @@ const MAX_CANCELLED: usize = 1 << 16;
 /// bytes if the result takes all of the output.
 const MAX_WARNINGS: usize = 200;
 const WARNINGS_OVERHEAD_BYTES: usize = 1 << 10;
+/// The maximum length of a reason that a worker gives, in bytes.
+const MAX_REASON_BYTES: usize = 1 << 10;
 
 /// A worker's reply to a request.
 pub(crate) enum CallReply {
@@ -142,7 +144,7 @@ impl<'a, 'r> WorkerSession<'a, 'r> {
                 Ok(CallReply::Ready { load_fuel, manifest, load_mode: form })
             }
             WorkerMessage::Finished(report) => self.check_report(report),
-            other => Err(no_reply(other)),
+            other => Err(self.no_reply(other)),
         }
     }
 
@@ -167,7 +169,7 @@ impl<'a, 'r> WorkerSession<'a, 'r> {
             WorkerMessage::Suspended(bytes) if patience == SuspendPolicy::Allowed => {
                 self.check_suspended(&bytes).map(Some)
             }
-            other => Err(no_reply(other)),
+            other => Err(self.no_reply(other)),
         }
     }
 
@@ -186,7 +188,7 @@ impl<'a, 'r> WorkerSession<'a, 'r> {
             WorkerMessage::ScriptMismatch => Ok(CallReply::ScriptMismatch),
             WorkerMessage::Finished(report) => self.check_report(report),
             WorkerMessage::Suspended(bytes) => self.check_suspended(&bytes),
-            other => Err(no_reply(other)),
+            other => Err(self.no_reply(other)),
         }
     }
 
@@ -335,6 +337,17 @@ impl<'a, 'r> WorkerSession<'a, 'r> {
         }
     }
 
+    /// Returns the error for a message that is not a reply to the request. A call that has started
+    /// host calls has an instance, and its end is a report.
+    fn no_reply(&self, message: WorkerMessage) -> WorkerLost {
+        match message {
+            _ if self.host_calls.is_some() => protocol_violation(),
+            WorkerMessage::NoInstance(reason) => WorkerLost::NoInstance(truncated(reason)),
+            WorkerMessage::Bug(detail) => WorkerLost::Bug(truncated(detail)),
+            _ => protocol_violation(),
+        }
+    }
+
     fn worker_lost(&mut self, broken: &ChannelError) -> WorkerLost {
         match broken {
             ChannelError::Closed => worker_died(self.worker.wait_for_exit()),
@@ -345,13 +358,10 @@ impl<'a, 'r> WorkerSession<'a, 'r> {
     }
 }
 
-/// Returns the error for a message that is not a reply to the request.
-fn no_reply(message: WorkerMessage) -> WorkerLost {
-    match message {
-        WorkerMessage::NoInstance(reason) => WorkerLost::NoInstance(reason),
-        WorkerMessage::Bug(detail) => WorkerLost::Bug(detail),
-        _ => protocol_violation(),
-    }
+/// Returns at most [`MAX_REASON_BYTES`] of a text that a worker sent.
+fn truncated(mut reason: String) -> String {
+    reason.truncate(reason.floor_char_boundary(MAX_REASON_BYTES));
+    reason
 }
 
 /// Returns the error for a message that violates the protocol.

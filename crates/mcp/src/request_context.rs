@@ -1,6 +1,6 @@
-//! What the transport knows about a request: its principal, its permits and its protocol revision.
+//! The context of a request from its transport: principal, permits and protocol revision.
 //!
-//! Over HTTP the head of the request is among the extensions of its context, and the router put the
+//! Over HTTP the head of the request is among the extensions of its context, and the endpoint put the
 //! principal and the permits into the extensions of that head.
 //!
 //! Invariant: a request without an authenticated principal came over standard input, from the

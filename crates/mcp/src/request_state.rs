@@ -62,6 +62,7 @@ impl RequestStateError {
     pub(crate) fn code(&self) -> ErrorCode {
         match self {
             Self::Fault(fault) => fault.code(),
+            Self::NoRandom(_) => ErrorCode::NoRandom,
             _ => ErrorCode::StateInvalid,
         }
     }

@@ -401,7 +401,8 @@ impl ToolCall {
         let lasts = self.server.settings().prompt_timeout;
         let sealed = self.run_with_permit(move |toolbox| {
             let until = (toolcell::now(), lasts);
-            tenant.request_state.issue(toolbox.store()?, &bound, asked, said, until).ok()
+            let issued = tenant.request_state.issue(toolbox.store()?, &bound, asked, said, until);
+            issued.inspect_err(|error| tracing::warn!(%error, "a prompt is not shown: its state cannot be issued")).ok()
         });
         let asked = InputRequest::Elicitation(ElicitRequest::new(form));
         let asks = BTreeMap::from([(QUESTION_KEY.to_owned(), asked)]);

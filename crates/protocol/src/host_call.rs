@@ -1,7 +1,7 @@
 //! Host calls as the host understands them: the operation, with its arguments.
 //!
 //! The guest sends a [`HostCall`], which names its kind and carries its arguments as JSON. This module
-//! is the one definition of both; what serves, records or refuses a host call matches on a
+//! is the one definition of both; the code that serves, records or refuses a host call matches on a
 //! [`HostRequest`].
 //!
 //! Invariant: parsing never fails. A payload that does not fit its kind is an error inside of the

@@ -1,4 +1,4 @@
-//! Runs: what started, what happened, and what it cost.
+//! Runs: their journal, their records and their costs.
 //!
 //! Reading order: [`run_id`] identifies a run, [`journal`] survives its process, [`active`] starts,
 //! finishes and recovers it, [`flush`] moves finished runs into the index, where [`records`],

@@ -93,7 +93,8 @@ impl CallLimiter {
         Ok(CallPermit(Some(self)))
     }
 
-    /// Waits until a slot is free. A cancellation ends the wait at once.
+    /// Waits until a slot is free. A cancellation ends the wait at once, or within 10 ms where the token
+    /// is polled.
     fn wait_for_slot<'a>(
         &'a self,
         mut state: MutexGuard<'a, State>,

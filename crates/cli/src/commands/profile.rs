@@ -88,6 +88,8 @@ fn profile_tool(
     args: &ProfileTakeArgs,
     context: &mut Context<'_>,
 ) -> Result<(Report, Profile, String), CliError> {
+    // An unknown store directory is reported before anything is read.
+    context.store_dir()?;
     let given = parse_param_words(&args.params, &mut context.streams)?;
     let toolbox = context.open_existing_toolbox(args.sandbox.config()?)?;
     let request = RunTool::new(name, given.resolve(name, &toolbox)?);

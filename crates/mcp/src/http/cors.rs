@@ -51,7 +51,7 @@ impl Cors {
     }
 
     /// Answers a preflight request, or calls the routes and adds the CORS headers, if the origin is
-    /// allowed.
+    /// allowed. An `OPTIONS` request that is not a preflight gets no CORS headers.
     pub(super) async fn call(&self, routes: Router, request: Request) -> Response {
         let is_options = request.method() == Method::OPTIONS;
         let is_preflight = is_options && request.headers().contains_key(ACCESS_CONTROL_REQUEST_METHOD);
@@ -157,7 +157,7 @@ mod tests {
             answer.headers()[ACCESS_CONTROL_EXPOSE_HEADERS],
             "mcp-session-id,mcp-protocol-version,retry-after,www-authenticate"
         );
-        // `OPTIONS` alone is no question of a browser.
+        // `OPTIONS` without these headers is not a preflight request.
         assert_eq!(ask(Method::OPTIONS, "https://app.example.com", &[]).await.status(), StatusCode::IM_A_TEAPOT);
     }
 }

@@ -1,4 +1,4 @@
-//! The protocol at `/mcp`: what stands between a request and `rmcp`.
+//! The endpoint of the protocol at `/mcp`: the steps between a request and `rmcp`.
 //!
 //! The steps are one handler and not a stack of layers: their order is what protects the server,
 //! and each holds resources of the request's principal until the response is sent, which no limit of

@@ -27,7 +27,7 @@ const INDEX_TEXT: &str =
 const READ_METHODS: &str = "GET, HEAD";
 /// The type of the Prometheus text format.
 const METRICS_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
-/// The header of all responses.
+/// The header of all successful responses.
 const NO_STORE: (HeaderName, &str) = (CACHE_CONTROL, "no-store");
 
 type ReadyFn = dyn Fn() -> Result<(), String> + Send + Sync;

@@ -1,7 +1,7 @@
 //! Routes HTTP requests: the protocol at `/mcp`, and the endpoints for operators.
 //!
-//! axum matches paths and methods; the check of `Host` is a layer of all routes, and CORS is around
-//! them. `axum::serve` is not used: it has no timeouts of connections and keeps the buffers of idle
+//! axum matches paths and methods; the check of `Host` is a layer around all routes, and CORS is
+//! around that. `axum::serve` is not used: it has no timeouts of connections and keeps the buffers of idle
 //! ones.
 //!
 //! Invariant: the name of the host is checked on every path, before anything else of a request but
@@ -57,10 +57,10 @@ impl HttpRoutes {
         };
         let endpoint = Endpoint::new(handler, config, &hosts, shared);
         let operators = OperatorState { hooks: config.health.clone(), calls: calls.clone(), authenticator };
-        let routes = health::routes(operators)
-            .merge(endpoint::route(endpoint))
-            .fallback(async || Refusal::NotFound)
-            .layer(from_fn_with_state(hosts, check_host));
+        let routes = health::routes(operators).merge(endpoint::route(endpoint)).fallback(async || Refusal::NotFound);
+        // The check is around a router of its own: one for each route would answer after the method
+        // was matched, with the route's `Allow`.
+        let routes = Router::new().fallback_service(routes).layer(from_fn_with_state(hosts, check_host));
         Self { routes, cors: Cors::new(&config.allowed_origins), awaited, sessions }
     }
 

@@ -1,4 +1,4 @@
-//! What one run adds to the usage of its tool.
+//! The contribution of one run to the usage of its tool.
 
 use std::time::Duration;
 

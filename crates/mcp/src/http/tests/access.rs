@@ -146,6 +146,10 @@ async fn another_name_of_the_host_is_answered_by_nothing() {
             let reply = served.ask(&ask(&format!("Host: {host}\r\n"), path)).await;
             assert!(matches!(reply.code().as_str(), "host-refused" | "host-missing"), "{host} {path}");
         }
+        for method in ["POST", "PUT", "TRACE"] {
+            let reply = served.ask(&format!("{method} {path} HTTP/1.1\r\nHost: evil.example\r\n\r\n")).await;
+            assert_eq!((reply.code().as_str(), reply.headers.get("allow")), ("host-refused", None), "{method} {path}");
+        }
         for none in ["", "Host: localhost\r\nHost: localhost\r\n"] {
             assert_eq!(served.ask(&ask(none, path)).await.code(), "host-missing");
         }
