@@ -94,6 +94,7 @@ macro_rules! error_codes {
         /// assert_eq!(code.exit_class(), ExitClass::NotFound);
         /// ```
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[non_exhaustive]
         pub enum ErrorCode {
             $($(#[$doc])* $variant,)*
         }
