@@ -36,7 +36,7 @@ const MAX_ANCESTORS: usize = 4_096;
 /// let grant = FilesGrant::new(FolderName::parse("all")?, folder.path().to_owned());
 /// let writing = FilesGrant { access: Access::Write, ..grant.clone() };
 /// let open = |grant| Files::open(&FilesConfig { grants: &[grant], protected: &protected, ..FilesConfig::default() });
-/// assert_eq!(open(writing).err().map(|error| error.code()), Some("files-protected"));
+/// assert_eq!(open(writing).err().map(|error| error.code().as_str()), Some("files-protected"));
 /// assert!(open(grant).is_ok());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
