@@ -10,19 +10,20 @@ use crate::hostile::CLASSES;
 /// The allowed dependencies between crates.
 const ARROWS: &[(&str, &[&str])] = &[
     ("crates/error-derive", &[]),
-    ("crates/error", &["toolcell-error-derive"]),
+    ("crates/i18n", &["toolcell-error-derive"]),
+    ("crates/error", &["toolcell-error-derive", "toolcell-i18n"]),
     ("crates/protocol", &[]),
-    ("crates/json", &["toolcell-error", "toolcell-protocol"]),
-    ("crates/tool", &["toolcell-error"]),
-    ("crates/schema", &["toolcell-error", "toolcell-json"]),
-    ("crates/policy", &["toolcell-error", "toolcell-protocol", "toolcell-tool"]),
-    ("host", &["toolcell-error", "toolcell-json", "toolcell-protocol"]),
+    ("crates/json", &["toolcell-error", "toolcell-i18n", "toolcell-protocol"]),
+    ("crates/tool", &["toolcell-error", "toolcell-i18n"]),
+    ("crates/schema", &["toolcell-error", "toolcell-i18n", "toolcell-json"]),
+    ("crates/policy", &["toolcell-error", "toolcell-i18n", "toolcell-protocol", "toolcell-tool"]),
+    ("host", &["toolcell-error", "toolcell-i18n", "toolcell-json", "toolcell-protocol"]),
     ("crates/jail", &["toolcell-host", "toolcell-protocol"]),
     ("crates/redos", &[]),
-    ("crates/analysis", &["toolcell-error", "toolcell-redos", "toolcell-tool"]),
-    ("crates/capabilities", &["toolcell-error", "toolcell-protocol", "toolcell-tool"]),
-    ("crates/reflection", &["toolcell-tool"]),
-    ("crates/store", &["toolcell-error", "toolcell-tool"]),
+    ("crates/analysis", &["toolcell-error", "toolcell-i18n", "toolcell-redos", "toolcell-tool"]),
+    ("crates/capabilities", &["toolcell-error", "toolcell-i18n", "toolcell-protocol", "toolcell-tool"]),
+    ("crates/reflection", &["toolcell-i18n", "toolcell-tool"]),
+    ("crates/store", &["toolcell-error", "toolcell-i18n", "toolcell-tool"]),
     (
         "crates/toolcell",
         &[
@@ -30,6 +31,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "toolcell-capabilities",
             "toolcell-error",
             "toolcell-host",
+            "toolcell-i18n",
             "toolcell-jail",
             "toolcell-policy",
             "toolcell-reflection",
@@ -38,9 +40,9 @@ const ARROWS: &[(&str, &[&str])] = &[
             "toolcell-tool",
         ],
     ),
-    ("crates/mcp", &["toolcell", "toolcell-error"]),
-    ("crates/testing", &["toolcell", "toolcell-error"]),
-    ("crates/cli", &["toolcell", "toolcell-error", "toolcell-mcp", "toolcell-testing"]),
+    ("crates/mcp", &["toolcell", "toolcell-error", "toolcell-i18n"]),
+    ("crates/testing", &["toolcell", "toolcell-error", "toolcell-i18n"]),
+    ("crates/cli", &["toolcell", "toolcell-error", "toolcell-i18n", "toolcell-mcp", "toolcell-testing"]),
 ];
 
 #[test]

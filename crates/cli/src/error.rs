@@ -7,9 +7,7 @@ use std::io::ErrorKind;
 use std::rc::Rc;
 
 use toolcell::policy::PolicyError;
-use toolcell::{
-    DraftError, ExecError, JsonError, Lang, NameError, StartError, escape_control_chars, store, title_of_code,
-};
+use toolcell::{DraftError, ExecError, JsonError, Lang, NameError, StartError, escape_control_chars, store};
 use toolcell_error::ErrorCode;
 
 use crate::exit::Exit;
@@ -237,7 +235,7 @@ impl CliError {
             return writeln!(streams.errors, "{hint}{colon}{}", escape_control_chars(&operation.hint()));
         }
         let message = escape_control_chars(&self.message());
-        match title_of_code(self.code(), lang) {
+        match self.code().title(lang) {
             Some(headline) => writeln!(streams.errors, "{error}{colon}{headline}{colon}{message}")?,
             None => writeln!(streams.errors, "{error}{colon}{message}")?,
         }

@@ -1,7 +1,9 @@
-//! The derive macro of the codes and hints of errors.
+//! The derive macros of errors: codes and hints, and messages in each language.
 //!
 //! Invariant: each variant has a code: its own, that of the error in it, or the default that its type
 //! states. A variant without one, and attributes that contradict each other, do not compile.
+
+mod localize;
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
@@ -22,6 +24,14 @@ use syn::{Attribute, Data, DeriveInput, Error, Expr, Fields, Ident, LitStr, Resu
 #[proc_macro_derive(Coded, attributes(code, hint, coded))]
 pub fn derive_coded(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     let expanded = syn::parse(input).and_then(|input| expand(&input));
+    expanded.unwrap_or_else(|error| error.to_compile_error()).into()
+}
+
+/// Implements `toolcell_i18n::Localize` for an error type from its `#[error("…")]` attributes, which
+/// are those of `thiserror::Error`.
+#[proc_macro_derive(Localize, attributes(error))]
+pub fn derive_localize(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    let expanded = syn::parse(input).and_then(|input| localize::expand(&input));
     expanded.unwrap_or_else(|error| error.to_compile_error()).into()
 }
 

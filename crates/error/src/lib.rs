@@ -11,6 +11,7 @@ use std::borrow::Cow;
 use std::str::FromStr;
 
 use serde::{Serialize, Serializer};
+use toolcell_i18n::Lang;
 
 /// Implements `code()` and `hint()` for an error type from attributes on its variants.
 ///
@@ -558,6 +559,55 @@ impl ErrorCode {
                 | Self::TooManyOperations
                 | Self::Stalled
         )
+    }
+
+    /// Returns the title of the code, without the details of a single case. The Japanese titles are
+    /// those of the contract, to the letter.
+    ///
+    /// # Examples
+    /// ```
+    /// use toolcell_error::ErrorCode;
+    /// use toolcell_i18n::Lang;
+    ///
+    /// assert_eq!(ErrorCode::Timeout.title(Lang::Ja), Some("実行タイムアウト"));
+    /// assert_eq!(ErrorCode::Timeout.title(Lang::En), Some("execution timed out"));
+    /// assert_eq!(ErrorCode::Timeout.title(Lang::Zh), Some("执行超时"));
+    /// assert_eq!(ErrorCode::Usage.title(Lang::En), None);
+    /// ```
+    #[must_use]
+    pub fn title(self, lang: Lang) -> Option<&'static str> {
+        // Another message may have the same text in English.
+        let title = |text| Some(lang.translate_in("title", text));
+        match self {
+            Self::NameRequired => title("a name is required"),
+            Self::NameInvalid => title("invalid name"),
+            Self::ToolLimitReached => title("the limit of tools is reached"),
+            Self::CriticalRisk => title("a critical security risk was found"),
+            Self::ToolNotFound => title("tool not found"),
+            Self::ParametersMissing => title("required parameters are missing"),
+            Self::ParametersInvalid => title("invalid parameters"),
+            Self::PermissionDenied => title("permission denied"),
+            Self::ResultWithheld => title("the result is withheld"),
+            Self::ConfirmRequired => title("to delete, say confirm: true"),
+            Self::Timeout => title("execution timed out"),
+            Self::OutOfFuel => title("out of fuel"),
+            Self::OutOfMemory => title("out of memory"),
+            Self::OutputTooLarge => title("the output is too large"),
+            Self::Stalled => title("a promise never settles"),
+            Self::Cancelled => title("execution was cancelled"),
+            Self::ToolFailed => title("the tool failed"),
+            Self::SyntaxError => title("syntax error"),
+            Self::SyntaxUnsupported => title("unsupported syntax"),
+            Self::SafetyCheckFailed => title("safety check failed"),
+            Self::Integrity => title("the content does not match its identifier"),
+            Self::ConsoleTooLarge => title("the console output is too large"),
+            Self::TooManyOperations => title("too many operations at once"),
+            Self::StackOverflow => title("stack overflow"),
+            Self::Crashed => title("internal engine error"),
+            Self::WorkerDied => title("the worker died"),
+            Self::NoWorker => title("the jail is unavailable"),
+            _ => None,
+        }
     }
 
     /// Whether the message of such an error quotes only the client's input or its tool's messages,

@@ -5,9 +5,10 @@
 use std::path::PathBuf;
 
 use serde_json::Value;
+use toolcell_i18n::Lang;
 use toolcell_tool::AuditContents;
 use toolcell_tool::Capability;
-use toolcell_tool::{FilesGrant, Grants, KvGrant, Lang, NetGrant, Scheme, SecretGrant};
+use toolcell_tool::{FilesGrant, Grants, KvGrant, NetGrant, Scheme, SecretGrant};
 
 use crate::grant_rules::Rule;
 use crate::limits::Limit;

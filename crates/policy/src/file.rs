@@ -13,8 +13,9 @@ use blake3::Hash;
 use serde::Deserialize as _;
 use toml::Spanned;
 use toml::de::{DeTable, Deserializer};
+use toolcell_i18n::Lang;
 use toolcell_tool::AuditContents;
-use toolcell_tool::{IdPrefix, Lang, TAG_LIMIT, ToolName};
+use toolcell_tool::{IdPrefix, TAG_LIMIT, ToolName};
 
 use crate::OnAuditFailure;
 use crate::approval::ApprovalMode;

@@ -27,9 +27,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::Value;
+use toolcell_i18n::Lang;
 use toolcell_protocol::Budget;
 use toolcell_tool::AuditContents;
-use toolcell_tool::{Access, Lang, SecretGrant, ToolId, ToolName};
+use toolcell_tool::{Access, SecretGrant, ToolId, ToolName};
 use toolcell_tool::{Capabilities, Capability};
 
 use crate::grant_rules::{GrantRules, RuleTarget};

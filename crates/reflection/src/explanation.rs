@@ -2,7 +2,7 @@
 //!
 //! Invariant: every statement is backed by the evidence. Words of the task are quoted, on one line.
 
-use toolcell_tool::Lang;
+use toolcell_i18n::Lang;
 
 use crate::evidence::{Evidence, EvidenceKind};
 use crate::recommendation::Recommendation;

@@ -1,11 +1,12 @@
 //! What a reflection promises, case by case.
 
 use serde_json::{Value, json};
+use toolcell_i18n::Lang;
 use toolcell_reflection::{
     EvidenceKind, ExistingTool, PastOperation, Recommendation, Reflection, ReflectionInput, Thresholds, ToolHealth,
     Trigger, propose, reflect,
 };
-use toolcell_tool::{Lang, ToolId};
+use toolcell_tool::ToolId;
 
 fn on(task: &str) -> ReflectionInput<'_> {
     ReflectionInput { task, last_result: "", failed_attempts: 0, history: &[], existing_tools: &[] }

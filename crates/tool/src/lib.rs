@@ -9,7 +9,6 @@ mod capability;
 mod draft;
 mod example;
 mod grants;
-mod i18n;
 mod id;
 mod metadata;
 mod name;
@@ -26,7 +25,6 @@ pub use grants::{
     HOSTS_LIMIT, HostPattern, KvGrant, MAX_BYTES, Method, NetGrant, NetPart, NetRequest, PathPrefix, Scheme,
     SecretGrant, SecretLocation, SecretName, SpaceName, parse_address_range,
 };
-pub use i18n::{Lang, name_taken_title, title_of_code};
 pub use id::{IdError, IdPrefix, ToolId};
 pub use metadata::{DESCRIPTION_LIMIT, EXAMPLES_LIMIT, MAX_COST, MetadataError, TAG_LIMIT, TAGS_LIMIT, ToolMetadata};
 pub use name::{BUILTIN_TOOLS, NAME_LIMIT, NameDefect, NameError, ToolName};

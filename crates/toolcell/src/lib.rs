@@ -106,6 +106,7 @@ pub use toolcell_host::{
     PartialResultSink, ProfileSlot, Remaining, Report, ResumeError, StartError, Stop, Thrown, TimerRequest, Timers,
     Usage, ValueSide, WaitOutcome, WaitResult, WallClock, Warning, pagemap_scan,
 };
+pub use toolcell_i18n::{Lang, Localize, Message};
 pub use toolcell_policy as policy;
 pub use toolcell_policy::{LimitOverrides, Policy, PolicyFile};
 pub use toolcell_reflection as reflection;
@@ -113,8 +114,8 @@ pub use toolcell_schema::{Args, ParamProblem, Parameter, ParamsError, Schema, Sc
 pub use toolcell_store as store;
 pub use toolcell_tool::{
     Access, CallableTools, Draft, DraftError, Example, Expectation, FilesGrant, GrantError, HostPattern, IdPrefix,
-    KvGrant, Lang, Language, Method, NameError, NetGrant, NetRequest, Postconditions, SOURCE_LIMIT, Scheme,
-    SecretGrant, SecretName, Status, ToolId, ToolMetadata, ToolName, ToolSpec, title_of_code,
+    KvGrant, Language, Method, NameError, NetGrant, NetRequest, Postconditions, SOURCE_LIMIT, Scheme, SecretGrant,
+    SecretName, Status, ToolId, ToolMetadata, ToolName, ToolSpec,
 };
 pub use verification::equivalence::EquivalentTool;
 pub use vet::{Refusal, VettedTool, vet};

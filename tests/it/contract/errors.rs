@@ -7,7 +7,6 @@ use toolcell::policy::LimitOverrides;
 use toolcell::store::{NewTool, OnConflict, Scores};
 use toolcell::{
     CancelToken, CreateError, DeleteError, HookVerdict, Lang, RunError, RunOptions, RunResult, ToolMetadata,
-    title_of_code,
 };
 use toolcell_error::ErrorCode;
 
@@ -213,8 +212,8 @@ fn the_words_are_those_of_the_table() {
     for row in rows() {
         for lang in LANGUAGES {
             let words = match &*row.code {
-                "name-taken" => Some(toolcell_tool::name_taken_title("{name}", lang)),
-                code => title_of_code(ErrorCode::parse(code).unwrap(), lang).map(str::to_owned),
+                "name-taken" => Some(lang.translate("the tool `{name}` exists already").to_owned()),
+                code => ErrorCode::parse(code).unwrap().title(lang).map(str::to_owned),
             };
             assert_eq!(words.as_deref(), Some(row.words(lang)), "{}", row.code);
         }

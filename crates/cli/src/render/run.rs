@@ -2,7 +2,7 @@
 //!
 //! Invariant: the result goes to standard output, everything else to standard error.
 
-use toolcell::{Lang, Outcome, Report, escape_control_chars, title_of_code};
+use toolcell::{Lang, Outcome, Report, escape_control_chars};
 
 use crate::response::{stop_hint, thrown_code};
 use crate::streams::Streams;
@@ -53,13 +53,13 @@ pub(crate) fn error_lines(outcome: &Outcome, lang: Lang) -> Vec<String> {
     match outcome {
         Outcome::Returned(_) => Vec::new(),
         Outcome::Threw(thrown) => {
-            let headline = title_of_code(thrown_code(thrown), lang).unwrap_or_default();
+            let headline = thrown_code(thrown).title(lang).unwrap_or_default();
             let mut lines = vec![format!("{error}{colon}{headline}{colon}{}: {}", thrown.name, thrown.message)];
             lines.extend(thrown.stack.lines().map(str::to_owned));
             lines
         }
         Outcome::Stopped(stop) => {
-            let headline = title_of_code(stop.code(), lang).unwrap_or_default();
+            let headline = stop.code().title(lang).unwrap_or_default();
             let mut lines = vec![format!("{error}{colon}{headline}{colon}{stop}")];
             lines.extend(stop_hint(stop).map(|hint| format!("{see}{colon}{hint}")));
             lines

@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use toolcell_i18n::Lang;
 use toolcell_tool::AuditContents;
+use toolcell_tool::ToolId;
 use toolcell_tool::{Capabilities, Capability};
-use toolcell_tool::{Lang, ToolId};
 
 use super::{ALL, granted, name, policy, project, user};
 use crate::{ApprovalMode, HookTiming, Layer, Limit, LimitOverrides, OnAuditFailure, Overrides, Policy};

@@ -13,7 +13,7 @@ mod arguments;
 use std::fmt::Write as _;
 
 use toolcell_analysis::{Capabilities, Capability, CapabilityNeed};
-use toolcell_tool::Lang;
+use toolcell_i18n::Lang;
 
 use crate::admission::hook::{ApprovalPrompt, ToolApproval};
 

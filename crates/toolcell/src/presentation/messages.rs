@@ -8,9 +8,10 @@ use std::fmt::Write as _;
 
 use toolcell_error::ErrorCode;
 use toolcell_host::Outcome;
+use toolcell_i18n::{Lang, tr};
 use toolcell_schema::Parameter;
 use toolcell_store::{Entry, VersionCommit};
-use toolcell_tool::{Lang, Status, ToolName, name_taken_title, title_of_code};
+use toolcell_tool::{Status, ToolName};
 
 use crate::operations::create::{CreateError, CreateResult};
 use crate::operations::delete::DeleteError;
@@ -30,7 +31,7 @@ pub(crate) fn localized(lang: Lang, ja: &'static str, en: &'static str, zh: &'st
 
 /// Returns the message of a failure: `{headline}: {detail}`.
 fn failure_message(code: ErrorCode, detail: &str, lang: Lang) -> String {
-    match title_of_code(code, lang) {
+    match code.title(lang) {
         Some(headline) if detail.is_empty() => headline.to_owned(),
         Some(headline) => format!("{headline}{}{detail}", lang.colon()),
         None => detail.to_owned(),
@@ -130,7 +131,7 @@ impl CreateError {
     #[must_use]
     pub fn to_message(&self, lang: Lang) -> String {
         match self.taken_name() {
-            Some(name) => format!("{}{}{self}", name_taken_title(name, lang), lang.colon()),
+            Some(name) => format!("{}{}{self}", tr!(lang, "the tool `{name}` exists already", name), lang.colon()),
             None => failure_message(self.code(), &self.to_string(), lang),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use toolcell_tool::Lang;
+use toolcell_i18n::Lang;
 
 use crate::presentation::messages::localized;
 use crate::verification::proof::{Check, CheckKind, CheckStatus, Counterexample, Proof, ProofStatus};

@@ -3,9 +3,9 @@
 //!
 //! Invariant: text from the caller is on one line and truncated.
 
+use toolcell_i18n::Lang;
 use toolcell_reflection::Recommendation;
 use toolcell_store::Entry;
-use toolcell_tool::Lang;
 
 use crate::operations::reflect::{ReflectError, ReflectResult};
 use crate::presentation::messages::error_text_for_code;

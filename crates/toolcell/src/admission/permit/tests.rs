@@ -111,7 +111,7 @@ fn who_is_asked_is_told_who_calls() {
     struct Hears(std::sync::Mutex<Vec<String>>);
     impl Approver for Hears {
         fn ask(&self, question: &ApprovalPrompt) -> ApprovalAnswer {
-            self.0.lock().unwrap().extend(question.facts(toolcell_tool::Lang::En));
+            self.0.lock().unwrap().extend(question.facts(toolcell_i18n::Lang::En));
             ApprovalAnswer::Defer
         }
     }

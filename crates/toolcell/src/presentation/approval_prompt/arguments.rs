@@ -4,7 +4,7 @@
 //! the truncation mark states how much is missing.
 
 use serde_json::Value;
-use toolcell_tool::Lang;
+use toolcell_i18n::Lang;
 
 use super::{cut_mark, escape_for_display};
 
