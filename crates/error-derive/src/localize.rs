@@ -3,7 +3,7 @@
 //! Invariant: the message has the text that `thiserror::Error` shows, because both are made of the
 //! same attribute.
 
-use proc_macro2::{TokenStream, TokenTree};
+use proc_macro2::{Group, TokenStream, TokenTree};
 use quote::{format_ident, quote};
 use syn::parse::{Parse, ParseStream};
 use syn::{Attribute, Data, DeriveInput, Error, Expr, Fields, Ident, LitStr, Result, Token};
@@ -43,24 +43,38 @@ impl Parse for Shown {
     }
 }
 
-/// Parses an argument. `.field` and `.0` are those of the variant.
+/// Parses an argument.
 fn expression(input: ParseStream<'_>) -> Result<Expr> {
-    if !input.peek(Token![.]) {
-        return input.parse();
-    }
-    input.parse::<Token![.]>()?;
-    let mut rest = TokenStream::new();
-    let first: TokenTree = input.parse()?;
-    let first = if first.to_string().parse::<usize>().is_ok() {
-        format_ident!("_{}", first.to_string())
-    } else {
-        syn::parse2(first.into())?
-    };
-    rest.extend(quote!(#first));
+    let mut tokens = TokenStream::new();
     while !input.is_empty() && !input.peek(Token![,]) {
-        rest.extend([input.parse::<TokenTree>()?]);
+        tokens.extend([input.parse::<TokenTree>()?]);
     }
-    syn::parse2(rest)
+    syn::parse2(with_fields(tokens))
+}
+
+/// Names the fields of the variant: `.field` and `.0`, where no value stands before the dot.
+fn with_fields(tokens: TokenStream) -> TokenStream {
+    let mut named = TokenStream::new();
+    let mut begins = true;
+    let mut tokens = tokens.into_iter();
+    while let Some(token) = tokens.next() {
+        let token = match token {
+            TokenTree::Punct(dot) if begins && dot.as_char() == '.' => match tokens.next() {
+                Some(TokenTree::Literal(index)) => TokenTree::Ident(format_ident!("_{}", index.to_string())),
+                Some(field) => field,
+                None => break,
+            },
+            TokenTree::Group(group) => {
+                let mut inner = Group::new(group.delimiter(), with_fields(group.stream()));
+                inner.set_span(group.span());
+                TokenTree::Group(inner)
+            }
+            token => token,
+        };
+        begins = matches!(&token, TokenTree::Punct(punct) if !matches!(punct.as_char(), '.' | '?'));
+        named.extend([token]);
+    }
+    named
 }
 
 pub(crate) fn expand(input: &DeriveInput) -> Result<TokenStream> {
@@ -202,6 +216,7 @@ mod tests {
     fn the_key_has_a_name_for_each_placeholder() {
         let code = expanded("#[error(\"{{ {} {name:?} {} }}\", .0.len(), self.x(), name = .1)] struct E(A, B);");
         assert!(code.contains("\"{{ {0} {name} {1} }}\""), "{code}");
+        assert!(expanded("#[error(\"{}\", f(.0, self.1))] struct E(A, B);").contains("f (_0 , self . 1)"));
         assert!(code.contains("_0 . len ()") && code.contains("\"{:?}\" , _1"), "{code}");
     }
 

@@ -77,7 +77,7 @@ impl std::fmt::Display for Json {
 }
 
 /// A syntax error in a JSON text.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, toolcell_error::Coded)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, toolcell_i18n::Localize, toolcell_error::Coded)]
 #[error("{what} at line {line}, column {column}")]
 #[coded(no_hint)]
 #[code(ParametersInvalid)]

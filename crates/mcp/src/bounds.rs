@@ -72,7 +72,7 @@ impl ValueCount {
 }
 
 /// The limit that a message exceeds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, thiserror::Error, toolcell_i18n::Localize)]
 #[serde(untagged)]
 pub(crate) enum MessageTooLarge {
     /// The message is too long.

@@ -201,7 +201,7 @@ impl Approver for DeferredApprover {
 }
 
 /// Why a prompt cannot be shown.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, toolcell_i18n::Localize)]
 pub(crate) enum PromptError {
     #[error(transparent)]
     TooLong(#[from] PromptTooLong),

@@ -151,7 +151,7 @@ pub struct Timeouts {
 }
 
 /// An error of starting the HTTP transport.
-#[derive(Debug, thiserror::Error, toolcell_error::Coded)]
+#[derive(Debug, thiserror::Error, toolcell_i18n::Localize, toolcell_error::Coded)]
 #[non_exhaustive]
 pub enum HttpError {
     /// The address is reachable from other machines, and no token is configured.

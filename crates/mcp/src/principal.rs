@@ -26,7 +26,7 @@ const LOCAL: &str = "local";
 pub struct Principal(Arc<str>);
 
 /// The name of a principal is invalid.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, toolcell_error::Coded)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, toolcell_i18n::Localize, toolcell_error::Coded)]
 #[error("`{}` is not a valid principal name: a lower-case letter, then lower-case letters, digits, `-` or `_`, at most {NAME_LIMIT}", .0.escape_debug())]
 #[coded(no_hint)]
 #[code(PrincipalInvalid)]

@@ -122,7 +122,7 @@ impl PermitHolder {
 }
 
 /// The queue of a principal is full.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error, toolcell_i18n::Localize)]
 #[error("{running} {} are in progress and {waiting} are waiting, which is the limit", .kind.plural())]
 pub(crate) struct Overloaded {
     kind: RequestKind,

@@ -42,7 +42,7 @@ pub(crate) struct StateClaims {
 }
 
 /// Why a state cannot be issued or is not valid.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, toolcell_i18n::Localize)]
 pub(crate) enum RequestStateError {
     #[error("it was not issued by this server for this request and this caller")]
     Foreign,

@@ -18,7 +18,7 @@ use crate::settings::ServerSettings;
 use crate::tenant::Tenant;
 
 /// Why the toolbox of a principal cannot be opened.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, toolcell_i18n::Localize)]
 #[error("{message}")]
 pub struct OpenFailure {
     /// The stable code.

@@ -32,7 +32,7 @@ pub(crate) use framing::TOO_LARGE_METHOD;
 use transport::LineTransport;
 
 /// An error of starting the transport.
-#[derive(Debug, thiserror::Error, toolcell_error::Coded)]
+#[derive(Debug, thiserror::Error, toolcell_i18n::Localize, toolcell_error::Coded)]
 #[non_exhaustive]
 pub enum StdioError {
     /// Standard input or output cannot be used.

@@ -36,7 +36,7 @@ struct RetainedResult {
 }
 
 /// Why a task cannot be started.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error, toolcell_i18n::Localize)]
 pub(crate) enum TaskLimitError {
     #[error("{MAX_RUNNING} tasks are running, which is the limit")]
     Running,

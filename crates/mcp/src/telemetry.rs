@@ -46,7 +46,7 @@ const MAX_ECHO_CHARS: usize = 80;
 pub struct TelemetryGuard(Option<SdkTracerProvider>);
 
 /// An error of installing telemetry.
-#[derive(Debug, thiserror::Error, toolcell_error::Coded)]
+#[derive(Debug, thiserror::Error, toolcell_i18n::Localize, toolcell_error::Coded)]
 #[non_exhaustive]
 pub enum TelemetryError {
     /// The log filter is invalid.

@@ -42,7 +42,7 @@ pub(crate) struct WaitContext {
 }
 
 /// Why an operation was not started.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error, toolcell_i18n::Localize)]
 pub(crate) enum NotStarted {
     #[error(transparent)]
     Overloaded(#[from] Overloaded),

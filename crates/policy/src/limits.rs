@@ -146,7 +146,7 @@ impl LimitOverrides {
 }
 
 /// A requested limit is out of range.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, toolcell_error::Coded)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, toolcell_i18n::Localize, toolcell_error::Coded)]
 #[error("{} is {actual}, it must be {least} to {most}{}", limit.name(), ceiling_suffix(ceiling))]
 #[coded(no_hint)]
 #[code(LimitInvalid)]

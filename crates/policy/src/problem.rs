@@ -19,7 +19,7 @@ const MAX_REPORTED_PROBLEMS: usize = 100;
 const MAX_SHOWN_CHARS: usize = 64;
 
 /// The error of an invalid policy.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, toolcell_error::Coded)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, toolcell_i18n::Localize, toolcell_error::Coded)]
 #[error("{}", join_problems(problems, *more))]
 #[code(PolicyInvalid)]
 #[hint("correct the file at this position; no tool runs under an invalid policy")]

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use super::display;
 
 /// The error of a refused declaration.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, toolcell_error::Coded)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, toolcell_i18n::Localize, toolcell_error::Coded)]
 #[non_exhaustive]
 #[code(ParametersInvalid)]
 pub enum SchemaError {
@@ -90,7 +90,7 @@ pub struct ParamProblem {
 }
 
 /// The error of refused parameters.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, toolcell_error::Coded)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, toolcell_i18n::Localize, toolcell_error::Coded)]
 #[non_exhaustive]
 pub enum ParamsError {
     /// Required parameters are missing, and nothing else is wrong.

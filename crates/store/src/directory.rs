@@ -67,7 +67,7 @@ pub(crate) struct Directory {
 }
 
 /// A store that could not be opened.
-#[derive(Debug, thiserror::Error, toolcell_error::Coded)]
+#[derive(Debug, thiserror::Error, toolcell_i18n::Localize, toolcell_error::Coded)]
 #[non_exhaustive]
 pub enum OpenError {
     /// Another user owns the directory.

@@ -9,7 +9,7 @@ use std::io::ErrorKind;
 pub type Cause = Box<dyn std::error::Error + Send + Sync>;
 
 /// A failure of the disk or of the index.
-#[derive(Debug, thiserror::Error, toolcell_error::Coded)]
+#[derive(Debug, thiserror::Error, toolcell_i18n::Localize, toolcell_error::Coded)]
 #[non_exhaustive]
 pub enum Fault {
     /// The disk is full, or a quota is used up.

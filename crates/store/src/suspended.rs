@@ -33,7 +33,7 @@ pub struct SuspendedRow {
 }
 
 /// A run that could not be suspended.
-#[derive(Debug, thiserror::Error, toolcell_error::Coded)]
+#[derive(Debug, thiserror::Error, toolcell_i18n::Localize, toolcell_error::Coded)]
 #[non_exhaustive]
 pub enum SuspendError {
     /// The state of the run is too large.

@@ -42,7 +42,7 @@ pub struct RunCost {
 }
 
 /// An error for too few recorded runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error, toolcell_i18n::Localize)]
 #[error("there are {have} usable runs, a limit needs at least {MIN_RUNS}")]
 pub struct TooFewRuns {
     /// The number of recorded runs.

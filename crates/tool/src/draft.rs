@@ -102,7 +102,7 @@ impl Draft {
 }
 
 /// The error of [`Draft::from_bytes`]: the bytes are not source text.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, toolcell_error::Coded)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, toolcell_i18n::Localize, toolcell_error::Coded)]
 #[non_exhaustive]
 pub enum DraftError {
     /// The source is empty or only white space.

@@ -134,7 +134,7 @@ impl fmt::Display for IdPrefix {
 }
 
 /// The error for text that is not an identifier.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error, toolcell_error::Coded)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error, toolcell_i18n::Localize, toolcell_error::Coded)]
 #[coded(no_hint)]
 #[code(IdInvalid)]
 #[error("an identifier is `{PREFIX}` and {MIN_DIGITS} to {DIGITS} lower-case hexadecimal digits")]

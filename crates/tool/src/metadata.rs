@@ -187,7 +187,7 @@ fn check_length(what: &'static str, len: usize, limit: usize) -> Result<(), Meta
 }
 
 /// The error of invalid metadata.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, toolcell_error::Coded)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, toolcell_i18n::Localize, toolcell_error::Coded)]
 #[non_exhaustive]
 #[coded(no_hint)]
 #[code(NotesInvalid)]

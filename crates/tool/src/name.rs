@@ -89,7 +89,7 @@ fn escape_for_display(text: &str) -> String {
 }
 
 /// The error of [`ToolName::parse`].
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, toolcell_error::Coded)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, toolcell_i18n::Localize, toolcell_error::Coded)]
 #[non_exhaustive]
 #[hint("choose a name such as `average` or `json-to-csv`")]
 pub enum NameError {
@@ -116,7 +116,7 @@ pub enum NameError {
 }
 
 /// The syntax rule that a name violates.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error, toolcell_i18n::Localize)]
 #[non_exhaustive]
 pub enum NameDefect {
     /// The name does not start with an ASCII letter.

@@ -146,7 +146,7 @@ fn check_size(value: &Value) -> Result<(), String> {
 }
 
 /// The error of an invalid declaration.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, toolcell_error::Coded)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, toolcell_i18n::Localize, toolcell_error::Coded)]
 #[non_exhaustive]
 #[coded(no_hint)]
 pub enum SpecError {

@@ -158,7 +158,7 @@ pub fn read_request<T: DeserializeOwned>(text: &str) -> Result<T, RequestError> 
 }
 
 /// A text that is not a valid request.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, toolcell_error::Coded)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, toolcell_i18n::Localize, toolcell_error::Coded)]
 #[error("the request is invalid: {0}")]
 #[code(RequestInvalid)]
 #[hint("use only the fields of the operation's input schema, such as `tool_name` and `parameters`")]

@@ -98,7 +98,7 @@ pub struct Toolbox {
 }
 
 /// The error of opening a toolbox.
-#[derive(Debug, thiserror::Error, toolcell_error::Coded)]
+#[derive(Debug, thiserror::Error, toolcell_i18n::Localize, toolcell_error::Coded)]
 #[non_exhaustive]
 pub enum ToolboxError {
     /// The sandbox failed to start.

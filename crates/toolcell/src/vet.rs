@@ -27,7 +27,7 @@ pub struct VettedTool {
 }
 
 /// The reason for refusing a tool.
-#[derive(Debug, Clone, thiserror::Error, toolcell_error::Coded)]
+#[derive(Debug, Clone, thiserror::Error, toolcell_i18n::Localize, toolcell_error::Coded)]
 #[non_exhaustive]
 #[coded(no_hint)]
 pub enum Refusal {

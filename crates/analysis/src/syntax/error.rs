@@ -17,7 +17,7 @@ pub struct Diagnostic {
 }
 
 /// The reason why a source cannot be analysed or transpiled.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, toolcell_error::Coded)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, toolcell_i18n::Localize, toolcell_error::Coded)]
 #[non_exhaustive]
 pub enum AnalysisError {
     /// The source does not parse.

@@ -18,7 +18,7 @@ const NOT_ALLOWED_ERROR: &str = "NotAllowedError";
 const QUOTA_ERROR: &str = "QuotaExceededError";
 
 /// The error of opening a granted folder.
-#[derive(Debug, thiserror::Error, toolcell_error::Coded)]
+#[derive(Debug, thiserror::Error, toolcell_i18n::Localize, toolcell_error::Coded)]
 #[non_exhaustive]
 pub enum FolderError {
     /// The path does not exist or is not a folder.

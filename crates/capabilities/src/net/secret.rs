@@ -29,7 +29,7 @@ const VALUE_BYTES: std::ops::RangeInclusive<usize> = 8..=8_192;
 pub struct Secret(String);
 
 /// The error of an invalid value, which does not contain the value.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, toolcell_error::Coded)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, toolcell_i18n::Localize, toolcell_error::Coded)]
 #[non_exhaustive]
 #[code(SecretInvalid)]
 pub enum SecretError {

@@ -15,7 +15,7 @@ use crate::net::Roots;
 use crate::net::error;
 
 /// The error of loading the trusted root certificates.
-#[derive(Debug, thiserror::Error, toolcell_error::Coded)]
+#[derive(Debug, thiserror::Error, toolcell_i18n::Localize, toolcell_error::Coded)]
 #[non_exhaustive]
 #[coded(no_hint)]
 pub enum RootsError {

@@ -3,7 +3,7 @@
 //! Invariant: a refused file is unchanged.
 
 /// An error of creating an entry or editing a client's file.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, toolcell_error::Coded)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, toolcell_i18n::Localize, toolcell_error::Coded)]
 pub(crate) enum ClientError {
     /// The entry name is invalid.
     #[error("`{}` is not a valid server name: use 1 to {limit} letters, digits, `-` or `_`", .name.escape_debug())]

@@ -19,7 +19,7 @@ use toolcell_error::ErrorCode;
 use crate::bounds::MessageTooLarge;
 
 /// Why a request did not reach the protocol, or got no response from it.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, toolcell_i18n::Localize)]
 pub(super) enum Refusal {
     #[error("the request names no host, or more than one")]
     HostMissing,

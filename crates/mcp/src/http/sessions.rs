@@ -87,7 +87,7 @@ pub(super) enum SessionOwner {
 }
 
 /// An error of session management.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, toolcell_i18n::Localize)]
 pub(super) enum SessionError {
     #[error("a session requires a principal")]
     NoPrincipal,

@@ -80,7 +80,7 @@ pub struct PrincipalLimits {
 }
 
 /// An error in a file of tokens or in a single token. None of them contains a token.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, toolcell_error::Coded)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, toolcell_i18n::Localize, toolcell_error::Coded)]
 #[non_exhaustive]
 #[coded(no_hint)]
 pub enum TokenStoreError {

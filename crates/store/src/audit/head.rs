@@ -91,7 +91,7 @@ impl std::str::FromStr for Head {
 }
 
 /// The text is not the head of an audit log.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error, toolcell_error::Coded)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error, toolcell_i18n::Localize, toolcell_error::Coded)]
 #[coded(no_hint)]
 #[code(HeadInvalid)]
 #[error("the head of an audit log is a number from 1 to {SEQ_LIMIT}, `:` and 64 hexadecimal digits")]

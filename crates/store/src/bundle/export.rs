@@ -25,7 +25,7 @@ pub enum HistoryScope {
 }
 
 /// An export that failed.
-#[derive(Debug, thiserror::Error, toolcell_error::Coded)]
+#[derive(Debug, thiserror::Error, toolcell_i18n::Localize, toolcell_error::Coded)]
 #[non_exhaustive]
 #[coded(no_hint)]
 pub enum ExportError {

@@ -55,7 +55,7 @@ pub struct ImportReport {
 }
 
 /// An import that failed.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, toolcell_i18n::Localize)]
 #[non_exhaustive]
 pub enum ImportError {
     /// The file is not a bundle.

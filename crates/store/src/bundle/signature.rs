@@ -37,7 +37,7 @@ pub struct Signature(String);
 pub struct Signer(String);
 
 /// A key or a signature that was rejected.
-#[derive(Debug, thiserror::Error, toolcell_error::Coded)]
+#[derive(Debug, thiserror::Error, toolcell_i18n::Localize, toolcell_error::Coded)]
 #[non_exhaustive]
 pub enum SignatureError {
     /// The text is not a key.

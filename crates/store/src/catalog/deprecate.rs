@@ -19,7 +19,7 @@ use super::error::FindError;
 const MAX_SUCCESSORS: usize = 64;
 
 /// A deprecation that was rejected.
-#[derive(Debug, thiserror::Error, toolcell_error::Coded)]
+#[derive(Debug, thiserror::Error, toolcell_i18n::Localize, toolcell_error::Coded)]
 #[non_exhaustive]
 pub enum DeprecationError {
     /// A tool cannot be its own successor.

@@ -5,7 +5,7 @@ use toolcell_tool::{ToolId, ToolName};
 use crate::error::{Fault, impl_maybe_fault};
 
 /// A lookup that failed.
-#[derive(Debug, thiserror::Error, toolcell_error::Coded)]
+#[derive(Debug, thiserror::Error, toolcell_i18n::Localize, toolcell_error::Coded)]
 #[non_exhaustive]
 pub enum FindError {
     /// There is no such tool.
@@ -37,7 +37,7 @@ fn list_candidates(candidates: &[(ToolId, ToolName)]) -> String {
 impl_maybe_fault!(FindError);
 
 /// An operation on a name that failed.
-#[derive(Debug, thiserror::Error, toolcell_error::Coded)]
+#[derive(Debug, thiserror::Error, toolcell_i18n::Localize, toolcell_error::Coded)]
 #[non_exhaustive]
 pub enum HistoryError {
     /// The name already resolves to a tool, or so does one that differs only in case or in `-` and

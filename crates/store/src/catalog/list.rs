@@ -152,14 +152,14 @@ impl std::fmt::Display for Cursor {
 }
 
 /// The text is not a cursor, or the cursor belongs to another sort order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error, toolcell_error::Coded)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error, toolcell_i18n::Localize, toolcell_error::Coded)]
 #[coded(no_hint)]
 #[code(CursorInvalid)]
 #[error("the cursor does not belong to a list in this order")]
 pub struct CursorError;
 
 /// A list request that failed.
-#[derive(Debug, thiserror::Error, toolcell_error::Coded)]
+#[derive(Debug, thiserror::Error, toolcell_i18n::Localize, toolcell_error::Coded)]
 #[non_exhaustive]
 #[coded(no_hint)]
 pub enum ListError {

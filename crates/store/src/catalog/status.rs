@@ -17,7 +17,7 @@ use super::deprecate::clear_successor;
 use super::error::FindError;
 
 /// A status change that was rejected.
-#[derive(Debug, thiserror::Error, toolcell_error::Coded)]
+#[derive(Debug, thiserror::Error, toolcell_i18n::Localize, toolcell_error::Coded)]
 #[non_exhaustive]
 #[coded(no_hint)]
 pub enum StatusError {

@@ -6,7 +6,7 @@ use crate::error::{Fault, impl_maybe_fault};
 const MAX_SHOWN_CHARS: usize = 64;
 
 /// A commit that was rejected or that failed.
-#[derive(Debug, thiserror::Error, toolcell_error::Coded)]
+#[derive(Debug, thiserror::Error, toolcell_i18n::Localize, toolcell_error::Coded)]
 #[non_exhaustive]
 pub enum KvError {
     /// A key is invalid.

@@ -23,7 +23,7 @@ pub(crate) struct PendingWrite {
 }
 
 /// A run that could not be recorded.
-#[derive(Debug, Clone, thiserror::Error)]
+#[derive(Debug, Clone, thiserror::Error, toolcell_i18n::Localize)]
 #[error(transparent)]
 pub struct RecordError(Arc<Fault>);
 

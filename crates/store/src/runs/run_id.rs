@@ -70,7 +70,7 @@ impl std::str::FromStr for RunId {
 }
 
 /// The text is not the identifier of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error, toolcell_error::Coded)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error, toolcell_i18n::Localize, toolcell_error::Coded)]
 #[error("not a run identifier: expected `r_`, 16 hexadecimal digits, `-` and more digits")]
 #[coded(no_hint)]
 #[code(RunInvalid)]

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 const MAX_SHOWN_CHARS: usize = 64;
 
 /// An invalid part of a grant.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, toolcell_error::Coded)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, toolcell_i18n::Localize, toolcell_error::Coded)]
 #[error("`{value}` is not a valid {what}: {why}")]
 #[code(GrantInvalid)]
 #[hint("write grants as in a policy file; `toolcell config schema` prints its schema")]

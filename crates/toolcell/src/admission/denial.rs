@@ -8,7 +8,7 @@ use toolcell_store::Entry;
 use super::hook::{Admission, AwaitedAnswer, HookDecision};
 
 /// The denial of a call.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, toolcell_i18n::Localize)]
 #[error("{reason}")]
 pub struct Denial {
     /// What denied the call: `hook` and the name of a hook, `approval`, `person`, or another stage

@@ -53,7 +53,7 @@ pub(crate) use program::search_path;
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// An invalid hook definition.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, toolcell_error::Coded)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, toolcell_i18n::Localize, toolcell_error::Coded)]
 #[non_exhaustive]
 #[code(GateInvalid)]
 pub enum HookError {

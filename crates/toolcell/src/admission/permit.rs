@@ -138,7 +138,7 @@ impl<'a> CallAuthorization<'a> {
 }
 
 /// The error of a refused call.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, toolcell_i18n::Localize)]
 pub(crate) enum AdmissionError {
     #[error(transparent)]
     Denied(#[from] Denial),

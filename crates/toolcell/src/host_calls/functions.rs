@@ -54,7 +54,7 @@ pub struct HostFunction {
 }
 
 /// The failure of a host function. The tool sees the message.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, toolcell_i18n::Localize)]
 #[error("{message}")]
 pub struct FunctionFailure {
     /// What went wrong, and what to do next.
@@ -64,7 +64,7 @@ pub struct FunctionFailure {
 }
 
 /// An invalid host function.
-#[derive(Debug, thiserror::Error, toolcell_error::Coded)]
+#[derive(Debug, thiserror::Error, toolcell_i18n::Localize, toolcell_error::Coded)]
 #[non_exhaustive]
 #[coded(no_hint)]
 pub enum FunctionError {

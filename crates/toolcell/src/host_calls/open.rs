@@ -19,7 +19,7 @@ use super::resources::{ResourceContext, Resources};
 use super::{KvAccess, RunEnvironment, cell_grants};
 
 /// A granted resource cannot be opened.
-#[derive(Debug, thiserror::Error, toolcell_error::Coded)]
+#[derive(Debug, thiserror::Error, toolcell_i18n::Localize, toolcell_error::Coded)]
 #[non_exhaustive]
 #[coded(no_hint)]
 pub enum GrantOpenError {

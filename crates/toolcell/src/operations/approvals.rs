@@ -35,7 +35,7 @@ pub struct ApprovalResult {
 }
 
 /// The error of a decision about a tool.
-#[derive(Debug, thiserror::Error, toolcell_error::Coded)]
+#[derive(Debug, thiserror::Error, toolcell_i18n::Localize, toolcell_error::Coded)]
 #[non_exhaustive]
 #[coded(no_hint)]
 pub enum ApprovalError {

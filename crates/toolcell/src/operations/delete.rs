@@ -12,7 +12,7 @@ use crate::parts::Parts;
 use crate::request::DeleteTool;
 
 /// The error of deleting or restoring a tool.
-#[derive(Debug, thiserror::Error, toolcell_error::Coded)]
+#[derive(Debug, thiserror::Error, toolcell_i18n::Localize, toolcell_error::Coded)]
 #[non_exhaustive]
 pub enum DeleteError {
     /// The deletion is not confirmed.

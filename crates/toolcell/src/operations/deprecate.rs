@@ -24,7 +24,7 @@ pub struct DeprecateResult {
 }
 
 /// The error of deprecating a tool.
-#[derive(Debug, thiserror::Error, toolcell_error::Coded)]
+#[derive(Debug, thiserror::Error, toolcell_i18n::Localize, toolcell_error::Coded)]
 #[non_exhaustive]
 pub enum DeprecateError {
     /// There is no such tool.

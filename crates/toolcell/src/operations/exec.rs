@@ -30,7 +30,7 @@ pub enum Precheck {
 }
 
 /// The error of running a draft.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, toolcell_i18n::Localize)]
 #[non_exhaustive]
 pub enum ExecError {
     /// The draft is not valid source.

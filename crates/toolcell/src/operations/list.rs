@@ -33,7 +33,7 @@ pub struct ToolList {
 }
 
 /// The error of listing tools.
-#[derive(Debug, thiserror::Error, toolcell_error::Coded)]
+#[derive(Debug, thiserror::Error, toolcell_i18n::Localize, toolcell_error::Coded)]
 #[non_exhaustive]
 #[coded(no_hint)]
 pub enum ListToolsError {

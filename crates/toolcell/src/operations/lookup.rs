@@ -12,7 +12,7 @@ use crate::request::RequestError;
 const MIN_SIMILARITY: f64 = 0.8;
 
 /// The error of looking up a tool.
-#[derive(Debug, thiserror::Error, toolcell_error::Coded)]
+#[derive(Debug, thiserror::Error, toolcell_i18n::Localize, toolcell_error::Coded)]
 #[non_exhaustive]
 pub enum FindToolError {
     /// Neither an identifier nor a name is given.
@@ -48,7 +48,7 @@ pub enum FindToolError {
 }
 
 /// A suggestion for a tool that was not found.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, toolcell_i18n::Localize)]
 #[non_exhaustive]
 pub enum Suggestion {
     /// A similar name.

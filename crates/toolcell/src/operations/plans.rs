@@ -21,7 +21,7 @@ struct StoredPlan {
 }
 
 /// The error of loading a plan.
-#[derive(Debug, thiserror::Error, toolcell_error::Coded)]
+#[derive(Debug, thiserror::Error, toolcell_i18n::Localize, toolcell_error::Coded)]
 #[non_exhaustive]
 pub enum PlanError {
     /// No plan with this hash was shown, or it was garbage-collected.

@@ -137,7 +137,7 @@ pub struct StackFuel {
 }
 
 /// The error of reading or comparing profiles.
-#[derive(Debug, thiserror::Error, toolcell_error::Coded)]
+#[derive(Debug, thiserror::Error, toolcell_i18n::Localize, toolcell_error::Coded)]
 #[non_exhaustive]
 pub enum ProfileError {
     /// The text is not a valid profile.

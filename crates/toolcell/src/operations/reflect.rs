@@ -84,7 +84,7 @@ pub struct ReflectResponse<'a> {
 }
 
 /// The error of a reflection.
-#[derive(Debug, thiserror::Error, toolcell_error::Coded)]
+#[derive(Debug, thiserror::Error, toolcell_i18n::Localize, toolcell_error::Coded)]
 #[non_exhaustive]
 #[coded(no_hint)]
 pub enum ReflectError {

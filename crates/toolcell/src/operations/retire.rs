@@ -89,7 +89,7 @@ impl RetireReason {
 }
 
 /// The error of a retirement.
-#[derive(Debug, thiserror::Error, toolcell_error::Coded)]
+#[derive(Debug, thiserror::Error, toolcell_i18n::Localize, toolcell_error::Coded)]
 #[non_exhaustive]
 pub enum RetireError {
     /// The request was not confirmed.

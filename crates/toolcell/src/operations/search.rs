@@ -25,7 +25,7 @@ const INDEX_BATCH: usize = 256;
 const MAX_QUERY_WORDS: usize = 64;
 
 /// The error of a search.
-#[derive(Debug, thiserror::Error, toolcell_error::Coded)]
+#[derive(Debug, thiserror::Error, toolcell_i18n::Localize, toolcell_error::Coded)]
 #[non_exhaustive]
 pub enum SearchError {
     /// The limit is out of range.

@@ -79,7 +79,7 @@ impl ApprovalState {
 }
 
 /// The error of showing a tool.
-#[derive(Debug, thiserror::Error, toolcell_error::Coded)]
+#[derive(Debug, thiserror::Error, toolcell_i18n::Localize, toolcell_error::Coded)]
 #[non_exhaustive]
 pub enum ShowError {
     /// The tool was not found.

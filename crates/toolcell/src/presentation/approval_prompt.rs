@@ -29,7 +29,7 @@ const MAX_INDENT: usize = 40;
 const TAB_COLUMNS: usize = 4;
 
 /// The facts do not fit into the client's form, so the prompt is not shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error, toolcell_i18n::Localize)]
 #[error("the approval prompt has {bytes} bytes of facts, the limit is {limit}")]
 pub struct PromptTooLong {
     /// The size of the facts and the question in bytes.

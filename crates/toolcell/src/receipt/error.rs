@@ -8,7 +8,7 @@ use toolcell_tool::ToolId;
 const SHOWN_DIGITS: usize = 16;
 
 /// The error of an invalid receipt.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, toolcell_error::Coded)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, toolcell_i18n::Localize, toolcell_error::Coded)]
 #[non_exhaustive]
 pub enum ReceiptError {
     /// The text is not a receipt.
@@ -66,7 +66,7 @@ impl ReceiptError {
 }
 
 /// The error of a run that cannot be replayed.
-#[derive(Debug, thiserror::Error, toolcell_error::Coded)]
+#[derive(Debug, thiserror::Error, toolcell_i18n::Localize, toolcell_error::Coded)]
 #[non_exhaustive]
 pub enum ReplayError {
     /// The receipt is not intact.

@@ -56,7 +56,7 @@ pub struct EquivalentTool {
 }
 
 /// An error that prevented a comparison.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, toolcell_i18n::Localize)]
 pub(crate) enum CompareError {
     /// The store failed.
     #[error(transparent)]

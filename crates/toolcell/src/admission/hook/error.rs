@@ -12,7 +12,7 @@ const MAX_EXCERPT_CHARS: usize = 200;
 
 /// A hook failed to give a valid answer. Before a run this denies the call, after a run it
 /// withholds the result.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, toolcell_i18n::Localize)]
 #[error("the hook `{hook}` {cause}{}", .stderr.as_ref().map_or_else(String::new, |line| format!(": {line}")))]
 #[non_exhaustive]
 pub struct HookFailure {
@@ -26,7 +26,7 @@ pub struct HookFailure {
 }
 
 /// The cause of a hook's failure.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, toolcell_i18n::Localize)]
 #[non_exhaustive]
 pub enum FailureCause {
     /// The hook exceeded its timeout.

@@ -9,7 +9,7 @@ use toolcell_tool::ToolName;
 use crate::admission::Denial;
 
 /// The error of suspending or resuming a run.
-#[derive(Debug, thiserror::Error, toolcell_error::Coded)]
+#[derive(Debug, thiserror::Error, toolcell_i18n::Localize, toolcell_error::Coded)]
 #[non_exhaustive]
 #[coded(no_hint)]
 pub enum RunSuspendError {

@@ -12,7 +12,7 @@ use crate::verification::equivalence::EquivalentTool;
 use crate::vet::Refusal;
 
 /// The error of creating a tool.
-#[derive(Debug, thiserror::Error, toolcell_error::Coded)]
+#[derive(Debug, thiserror::Error, toolcell_i18n::Localize, toolcell_error::Coded)]
 #[non_exhaustive]
 #[coded(no_hint)]
 pub enum CreateError {

@@ -19,7 +19,7 @@ use crate::request::RequestError;
 use crate::vet::Refusal;
 
 /// The failure of a tool that ran and did not return.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, toolcell_error::Coded)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, toolcell_i18n::Localize, toolcell_error::Coded)]
 #[coded(no_hint)]
 pub enum ToolFailure {
     /// The tool threw.
@@ -33,7 +33,7 @@ pub enum ToolFailure {
 }
 
 /// An error that prevented a run, or withheld its result.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, toolcell_i18n::Localize)]
 #[non_exhaustive]
 pub enum RunError {
     /// The request is malformed.
