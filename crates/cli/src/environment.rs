@@ -23,9 +23,11 @@ const MAX_ECHO_CHARS: usize = 80;
 pub(crate) fn switch(name: &'static str) -> Result<bool, CliError> {
     let Some(value) = std::env::var_os(name) else { return Ok(false) };
     let parsed = value.to_str().and_then(parse_switch);
-    parsed.ok_or_else(|| CliError::Usage {
-        message: format!("{name} is `{}`, which is neither on nor off", echo(&value)),
-        hint: "set it to 1, true, yes or on, or to 0, false, no or off",
+    parsed.ok_or_else(|| {
+        CliError::usage(
+            format!("{name} is `{}`, which is neither on nor off", echo(&value)),
+            "set it to 1, true, yes or on, or to 0, false, no or off",
+        )
     })
 }
 
@@ -38,7 +40,7 @@ pub(crate) fn text(name: &'static str) -> Result<Option<String>, CliError> {
     value
         .into_string()
         .map(Some)
-        .map_err(|_| CliError::Usage { message: format!("{name} is not UTF-8"), hint: "set it to text, or unset it" })
+        .map_err(|_| CliError::usage(format!("{name} is not UTF-8"), "set it to text, or unset it"))
 }
 
 /// Returns a token: none if the variable is not set.
@@ -47,10 +49,9 @@ pub(crate) fn text(name: &'static str) -> Result<Option<String>, CliError> {
 /// `usage` if it is empty or not UTF-8: a server must not listen without the token that was meant.
 pub(crate) fn token(name: &'static str) -> Result<Option<String>, CliError> {
     match text(name)? {
-        Some(token) if token.is_empty() => Err(CliError::Usage {
-            message: format!("{name} is empty"),
-            hint: "set it to the token, or unset it to listen without one",
-        }),
+        Some(token) if token.is_empty() => {
+            Err(CliError::usage(format!("{name} is empty"), "set it to the token, or unset it to listen without one"))
+        }
         token => Ok(token),
     }
 }
@@ -72,10 +73,10 @@ pub(crate) fn language() -> Result<Option<Lang>, CliError> {
     let Some(value) = std::env::var_os(LANGUAGE).filter(|value| !value.is_empty()) else { return Ok(None) };
     match value.to_str().and_then(parse_language) {
         Some(lang) => Ok(Some(lang)),
-        None => Err(CliError::Usage {
-            message: format!("{LANGUAGE} is `{}`, which is not a supported language", echo(&value)),
-            hint: "set it to en, ja or zh",
-        }),
+        None => Err(CliError::usage(
+            format!("{LANGUAGE} is `{}`, which is not a supported language", echo(&value)),
+            "set it to en, ja or zh",
+        )),
     }
 }
 

@@ -2,13 +2,13 @@
 
 mod command;
 
-use std::borrow::Cow;
 use std::io::ErrorKind;
 use std::rc::Rc;
 
 use toolcell::policy::PolicyError;
 use toolcell::{DraftError, ExecError, JsonError, Lang, NameError, StartError, escape_control_chars, store};
 use toolcell_error::ErrorCode;
+use toolcell_i18n::{Localize as _, Message, message, tr};
 
 use crate::exit::Exit;
 use crate::response::{CommandResponse, ErrorResponse};
@@ -50,7 +50,7 @@ pub(crate) enum CliError {
     /// An operation on stored tools failed.
     Command(CommandError),
     /// The arguments are invalid.
-    Usage { message: String, hint: &'static str },
+    Usage { message: Message, hint: Message },
     /// The user interrupted a prompt.
     Interrupted,
     /// Standard output cannot be written.
@@ -63,14 +63,19 @@ pub(crate) enum CliError {
 #[derive(Debug)]
 pub(crate) struct CodedError {
     code: ErrorCode,
-    message: String,
-    hint: Option<&'static str>,
+    message: Message,
+    hint: Option<Message>,
 }
 
 impl CliError {
     /// Creates an error of the command line itself.
-    pub(crate) fn coded(code: ErrorCode, message: String, hint: &'static str) -> Self {
-        Self::Coded(CodedError { code, message, hint: Some(hint) })
+    pub(crate) fn coded(code: ErrorCode, message: impl Into<Message>, hint: impl Into<Message>) -> Self {
+        Self::Coded(CodedError { code, message: message.into(), hint: Some(hint.into()) })
+    }
+
+    /// Creates an error of the arguments.
+    pub(crate) fn usage(message: impl Into<Message>, hint: impl Into<Message>) -> Self {
+        Self::Usage { message: message.into(), hint: hint.into() }
     }
 
     /// Returns the exit status.
@@ -133,64 +138,63 @@ impl CliError {
         }
     }
 
-    fn hint(&self) -> Option<Cow<'_, str>> {
+    fn hint(&self) -> Option<Message> {
         match self {
-            Self::File { .. } => Some("use a readable file, or `-` for standard input".into()),
-            Self::NoSources { .. } => Some("use a folder that contains .ts, .mts, .js or .mjs files".into()),
+            Self::File { .. } => Some(message!("use a readable file, or `-` for standard input")),
+            Self::NoSources { .. } => Some(message!("use a folder that contains .ts, .mts, .js or .mjs files")),
             Self::UnknownCapability { .. } => {
-                Some("use one of net, timers, clock, random, kv, files, secrets, tools".into())
+                Some(message!("use one of net, timers, clock, random, kv, files, secrets, tools"))
             }
             Self::Draft(error) => Some(error.hint().into()),
-            Self::ParamsTooLong { .. } => Some("pass less data per call".into()),
-            Self::StdinUsedTwice => Some("pass one of them as a file: FILE, or @FILE for parameters".into()),
+            Self::ParamsTooLong { .. } => Some(message!("pass less data per call")),
+            Self::StdinUsedTwice => Some(message!("pass one of them as a file: FILE, or @FILE for parameters")),
             Self::Params(_) | Self::ParamsNotUtf8 => {
-                Some("pass a JSON object such as '{\"numbers\": [1, 2]}', @FILE, or - for standard input".into())
+                Some(message!("pass a JSON object such as '{\"numbers\": [1, 2]}', @FILE, or - for standard input"))
             }
             Self::Start(error) => Some(error.hint().into()),
             Self::Exec(error) => Some(error.hint()),
-            Self::NoHome => Some("pass a directory with --dir, or set HOME".into()),
-            Self::Unsigned { .. } => Some("put the signature beside the bundle, with the suffix .minisig".into()),
+            Self::NoHome => Some(message!("pass a directory with --dir, or set HOME")),
+            Self::Unsigned { .. } => Some(message!("put the signature beside the bundle, with the suffix .minisig")),
             Self::Policy(error) => Some(error.hint().into()),
-            Self::Coded(failure) => failure.hint.map(Cow::Borrowed),
+            Self::Coded(failure) => failure.hint.clone(),
             Self::Command(operation) => Some(operation.hint()),
-            Self::Usage { hint, .. } => Some((*hint).into()),
-            Self::Stream(_) => Some(
+            Self::Usage { hint, .. } => Some(hint.clone()),
+            Self::Stream(_) => Some(message!(
                 "the command was executed, only its output is lost: before you retry, check `toolcell list` or \
                  `toolcell audit`, and redirect the output to a writable place"
-                    .into(),
-            ),
+            )),
             Self::Interrupted => None,
             Self::Shared(error) => error.hint(),
         }
     }
 
-    pub(crate) fn message(&self) -> String {
+    pub(crate) fn message(&self) -> Message {
         match self {
-            Self::File { path, error } => format!("{path}: {}", io_reason(error)),
-            Self::NoSources { path } => format!("{path}: the folder contains no sources"),
-            Self::UnknownCapability { name } => format!("unknown capability `{name}`"),
-            Self::Draft(error) => error.to_string(),
-            Self::Params(error) => error.to_string(),
-            Self::ParamsNotUtf8 => "the parameters are not UTF-8".to_owned(),
-            Self::ParamsTooLong { limit } => format!("the parameters are longer than {limit} bytes"),
-            Self::StdinUsedTwice => "the tool and its parameters cannot both come from standard input".to_owned(),
-            Self::Start(error) => error.to_string(),
-            Self::Exec(error) => error.to_string(),
-            Self::NoHome => "the store directory is unknown: no home directory found".to_owned(),
-            Self::Unsigned { path } => format!("{path} is not signed"),
-            Self::Policy(error) => error.to_string(),
+            Self::File { path, error } => message!("{path}: {reason}", path, reason = io_reason(error)),
+            Self::NoSources { path } => message!("{path}: the folder contains no sources", path),
+            Self::UnknownCapability { name } => message!("unknown capability `{name}`", name),
+            Self::Draft(error) => error.localize(),
+            Self::Params(error) => error.localize(),
+            Self::ParamsNotUtf8 => message!("the parameters are not UTF-8"),
+            Self::ParamsTooLong { limit } => message!("the parameters are longer than {limit} bytes", limit),
+            Self::StdinUsedTwice => message!("the tool and its parameters cannot both come from standard input"),
+            Self::Start(error) => error.localize(),
+            Self::Exec(error) => error.localize(),
+            Self::NoHome => message!("the store directory is unknown: no home directory found"),
+            Self::Unsigned { path } => message!("{path} is not signed", path),
+            Self::Policy(error) => error.localize(),
             Self::Coded(failure) => failure.message.clone(),
             Self::Command(operation) => operation.message(),
             Self::Usage { message, .. } => message.clone(),
-            Self::Interrupted => "nothing was changed".to_owned(),
-            Self::Stream(error) => format!("standard output cannot be written: {}", io_reason(error)),
+            Self::Interrupted => message!("nothing was changed"),
+            Self::Stream(error) => message!("standard output cannot be written: {reason}", reason = io_reason(error)),
             Self::Shared(error) => error.message(),
         }
     }
 
     /// Converts the error to its JSON form.
     pub(crate) fn to_response(&self) -> ErrorResponse {
-        let body = ErrorResponse::new(self.code(), self.message(), self.hint().as_deref());
+        let body = ErrorResponse::new(self.code(), self.message(), self.hint());
         match self {
             Self::Exec(error) => body.with_position(error.position()),
             Self::Command(operation) => match operation.effects() {
@@ -222,35 +226,32 @@ impl CliError {
     }
 
     fn print_text(&self, lang: Lang, streams: &mut Streams<'_>) -> std::io::Result<()> {
-        let (error, hint) = match lang {
-            Lang::En => ("error", "hint"),
-            Lang::Ja => ("エラー", "ヒント"),
-            Lang::Zh => ("错误", "提示"),
+        let (error, colon) = (tr!(lang, "error"), lang.colon());
+        let text = match self {
+            Self::Command(operation) => operation.contract_text(lang),
+            _ => None,
         };
-        let colon = lang.colon();
-        if let Self::Command(operation) = self
-            && let Some(text) = operation.contract_text(lang)
-        {
-            writeln!(streams.errors, "{}", escape_control_chars(&text))?;
-            return writeln!(streams.errors, "{hint}{colon}{}", escape_control_chars(&operation.hint()));
-        }
-        let message = escape_control_chars(&self.message());
-        match self.code().title(lang) {
-            Some(headline) => writeln!(streams.errors, "{error}{colon}{headline}{colon}{message}")?,
-            None => writeln!(streams.errors, "{error}{colon}{message}")?,
-        }
-        self.hint().map_or(Ok(()), |text| writeln!(streams.errors, "{hint}{colon}{}", escape_control_chars(&text)))
+        let text = text.unwrap_or_else(|| {
+            let message = self.message().to_text(lang);
+            match self.code().title(lang) {
+                Some(title) => format!("{error}{colon}{title}{colon}{message}"),
+                None => format!("{error}{colon}{message}"),
+            }
+        });
+        writeln!(streams.errors, "{}", escape_control_chars(&text))?;
+        let Some(hint) = self.hint() else { return Ok(()) };
+        writeln!(streams.errors, "{}{colon}{}", tr!(lang, "hint"), escape_control_chars(&hint.to_text(lang)))
     }
 }
 
 /// Returns the reason of an I/O error without its error number.
-pub(crate) fn io_reason(error: &std::io::Error) -> String {
+pub(crate) fn io_reason(error: &std::io::Error) -> Message {
     match error.kind() {
-        ErrorKind::NotFound => "no such file".to_owned(),
-        ErrorKind::PermissionDenied => "permission denied".to_owned(),
-        ErrorKind::IsADirectory => "is a directory".to_owned(),
-        ErrorKind::StorageFull => "no space left on device".to_owned(),
-        _ => error.to_string(),
+        ErrorKind::NotFound => message!("no such file"),
+        ErrorKind::PermissionDenied => message!("permission denied"),
+        ErrorKind::IsADirectory => message!("is a directory"),
+        ErrorKind::StorageFull => message!("no space left on device"),
+        _ => Message::verbatim(error.to_string()),
     }
 }
 
@@ -259,7 +260,7 @@ macro_rules! from_store {
     ($($error:ty, |$it:ident| $hint:expr;)*) => {$(
         impl From<$error> for CliError {
             fn from($it: $error) -> Self {
-                Self::Coded(CodedError { code: $it.code(), message: $it.to_string(), hint: $hint })
+                Self::Coded(CodedError { code: $it.code(), message: $it.localize(), hint: $hint.map(Into::into) })
             }
         }
     )*};

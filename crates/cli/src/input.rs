@@ -71,9 +71,11 @@ pub(crate) fn read_file(path: &Path, most: u64) -> Result<String, CliError> {
 
 /// Decodes UTF-8; `from` names the source in the error.
 pub(crate) fn decode_utf8(bytes: Vec<u8>, from: &str) -> Result<String, CliError> {
-    String::from_utf8(bytes).map_err(|error| CliError::Usage {
-        message: format!("{from} is not UTF-8: invalid byte at position {}", error.utf8_error().valid_up_to() + 1),
-        hint: "save it as UTF-8",
+    String::from_utf8(bytes).map_err(|error| {
+        CliError::usage(
+            format!("{from} is not UTF-8: invalid byte at position {}", error.utf8_error().valid_up_to() + 1),
+            "save it as UTF-8",
+        )
     })
 }
 
@@ -82,7 +84,7 @@ pub(crate) fn decode_utf8(bytes: Vec<u8>, from: &str) -> Result<String, CliError
 fn decode_bounded(bytes: Vec<u8>, from: &str, most: u64) -> Result<String, CliError> {
     if bytes.len() as u64 > most {
         let message = format!("{from} is longer than {most} bytes");
-        return Err(CliError::Usage { message, hint: "shorten the input to the relevant part" });
+        return Err(CliError::usage(message, "shorten the input to the relevant part"));
     }
     decode_utf8(bytes, from)
 }

@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use toolcell::{Effects, LogLineResponse, Outcome, Report, Stop, Thrown, UsageResponse, WarningResponse};
 use toolcell_error::ErrorCode;
+use toolcell_i18n::Message;
 
 /// The JSON response to one request.
 #[derive(Debug, Serialize)]
@@ -60,8 +61,10 @@ struct RunReport {
 
 impl ErrorResponse {
     /// Creates the error of a request that was not run.
-    pub(crate) fn new(code: ErrorCode, message: String, hint: Option<&str>) -> Self {
-        let hint = hint.map(str::to_owned);
+    ///
+    /// Programs read it: message and hint are English in each language.
+    pub(crate) fn new(code: ErrorCode, message: impl ToString, hint: Option<Message>) -> Self {
+        let (message, hint) = (message.to_string(), hint.map(|hint| hint.to_string()));
         Self { code, name: None, message, line: None, column: None, stack: None, hint, effects: None }
     }
 

@@ -126,11 +126,11 @@ impl TrustList {
         let bytes = input::read_up_to(file, MAX_LIST_BYTES + 1).map_err(failed)?;
         if bytes.len() as u64 > MAX_LIST_BYTES {
             let message = format!("{} is longer than {MAX_LIST_BYTES} bytes", path.display());
-            return Err(CliError::Usage { message, hint: "remove entries that no longer need trust" });
+            return Err(CliError::usage(message, "remove entries that no longer need trust"));
         }
         let Ok(text) = String::from_utf8(bytes) else {
             let message = format!("{} is not UTF-8", path.display());
-            return Err(CliError::Usage { message, hint: "repair it, or delete it and trust the files again" });
+            return Err(CliError::usage(message, "repair it, or delete it and trust the files again"));
         };
         let mut files: Vec<TrustedFile> = Vec::new();
         for line in text.lines().filter(|line| !line.starts_with('#')) {

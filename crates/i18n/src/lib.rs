@@ -2,7 +2,7 @@
 //!
 //! A message is written in English where it is used: with [`tr!`] if it is shown at once, with
 //! [`message!`] if it travels in a value, with `#[error("…")]` in an error that derives
-//! [`Localize`]. The English text is its key in the catalogues `po/ja.po` and `po/zh.po`
+//! [`Localize`], with [`msgid!`] or `#[hint("…")]` if it is a constant. The English text is its key in the catalogues `po/ja.po` and `po/zh.po`
 //! ([GNU gettext's format](https://www.gnu.org/software/gettext/manual/html_node/PO-Files.html)).
 //!
 //! Invariant: a message that a catalogue does not contain is shown in English. A test lists them.
@@ -43,10 +43,28 @@ pub mod expansion {
     pub use crate::template::has_placeholders;
 }
 
+/// Marks a constant text for the catalogues, and expands to it. It is translated where it is shown, by
+/// [`Lang::translate`] or as a [`Message`].
+///
+/// # Examples
+/// ```
+/// use toolcell_i18n::{Lang, msgid};
+///
+/// const LABEL: &str = msgid!("error");
+/// assert_eq!(Lang::Zh.translate(LABEL), "错误");
+/// ```
+#[macro_export]
+macro_rules! msgid {
+    ($text:literal) => {
+        $text
+    };
+}
+
 /// Creates a [`Message`]: a text that is translated when it is shown.
 ///
-/// The text contains its arguments as `{name}`; `{{` and `}}` are braces. An argument is a variable
-/// of this name, or `name = value`. Text and arguments that do not match do not compile.
+/// A text with arguments contains its arguments as `{name}`; `{{` and `}}` are braces. An argument is a variable
+/// of this name, or `name = value`. Text and arguments that do not match do not compile. In a text
+/// without arguments, braces are braces.
 ///
 /// # Examples
 /// ```
@@ -62,9 +80,12 @@ pub mod expansion {
 /// ```
 #[macro_export]
 macro_rules! message {
-    ($text:literal $(, $name:ident $(= $value:expr)?)* $(,)?) => {{
-        const { assert!($crate::expansion::has_placeholders($text, &[$(stringify!($name)),*])) }
-        $crate::Message::new($text, ::std::vec![$((stringify!($name), $crate::argument!($name $(= $value)?))),*])
+    ($text:literal $(,)?) => {
+        $crate::Message::from($crate::msgid!($text))
+    };
+    ($text:literal, $($name:ident $(= $value:expr)?),+ $(,)?) => {{
+        const { assert!($crate::expansion::has_placeholders($text, &[$(stringify!($name)),+])) }
+        $crate::Message::new($text, ::std::vec![$((stringify!($name), $crate::argument!($name $(= $value)?))),+])
     }};
 }
 
@@ -83,14 +104,12 @@ macro_rules! message {
 /// ```
 #[macro_export]
 macro_rules! tr {
-    ($lang:expr, $text:literal $(,)?) => {{
-        const { assert!($crate::expansion::has_placeholders($text, &[])) }
-        $lang.translate($text)
-    }};
-    ($lang:expr, $context:literal => $text:literal $(,)?) => {{
-        const { assert!($crate::expansion::has_placeholders($text, &[])) }
+    ($lang:expr, $text:literal $(,)?) => {
+        $lang.translate($crate::msgid!($text))
+    };
+    ($lang:expr, $context:literal => $text:literal $(,)?) => {
         $lang.translate_in($context, $text)
-    }};
+    };
     ($lang:expr, $text:literal, $($arguments:tt)+) => {
         $crate::message!($text, $($arguments)+).to_text($lang)
     };

@@ -2,18 +2,23 @@
 
 use std::fmt::{self, Display, Formatter};
 
+use serde::{Serialize, Serializer};
+
 use crate::template::{Part, parts};
 use crate::{Lang, Localize};
 
 /// A message with its arguments: English until it is shown in another language.
 ///
-/// Created by [`message!`](crate::message!). Its `Display` is the English text.
+/// Created by [`message!`](crate::message!), or from a text of [`msgid!`](crate::msgid!). Its
+/// `Display`, and its serialized form, is the English text.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Message(Kind);
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Kind {
-    /// A text of the catalogues.
+    /// A text of the catalogues without arguments. Its braces are braces.
+    Text(&'static str),
+    /// A text of the catalogues with arguments.
     Template { text: &'static str, arguments: Vec<(&'static str, Message)> },
     /// A text that is the same in each language.
     Verbatim(String),
@@ -72,6 +77,7 @@ impl Message {
     fn write(&self, lang: Lang, out: &mut dyn fmt::Write) -> fmt::Result {
         match &self.0 {
             Kind::Verbatim(text) => out.write_str(text),
+            Kind::Text(text) => out.write_str(lang.translate(text)),
             Kind::List(items) => {
                 for (index, item) in items.iter().enumerate() {
                     out.write_str(if index == 0 { "" } else { lang.list_separator() })?;
@@ -88,6 +94,49 @@ impl Message {
                 },
             }),
         }
+    }
+}
+
+/// Converts a text of [`msgid!`](crate::msgid!).
+///
+/// # Examples
+/// ```
+/// use toolcell_i18n::{Lang, Message, msgid};
+///
+/// const LABEL: &str = msgid!("error");
+/// assert_eq!(Message::from(LABEL).to_text(Lang::Ja), "エラー");
+/// ```
+impl From<&'static str> for Message {
+    fn from(text: &'static str) -> Self {
+        Self(Kind::Text(text))
+    }
+}
+
+/// TEMPORARY: until all texts are in the catalogues.
+impl From<String> for Message {
+    fn from(text: String) -> Self {
+        Self::verbatim(text)
+    }
+}
+
+/// Compares the English text.
+impl PartialEq<str> for Message {
+    fn eq(&self, other: &str) -> bool {
+        self.to_string() == other
+    }
+}
+
+/// Compares the English text.
+impl PartialEq<&str> for Message {
+    fn eq(&self, other: &&str) -> bool {
+        self == *other
+    }
+}
+
+/// Serializes the English text: programs read the same text in each language.
+impl Serialize for Message {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
     }
 }
 

@@ -114,9 +114,11 @@ fn costs_from_file(path: &Path, streams: &mut Streams<'_>) -> Result<(Vec<RunCos
     };
     let (mut costs, mut passed_over) = (Vec::new(), 0);
     for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        let run: RawRun<'_> = serde_json::from_str(line).map_err(|error| CliError::Usage {
-            message: format!("{}:{}: not a run: {error}", path.display(), number + 1),
-            hint: "pass runs as printed by `toolcell exec --json`, one per line",
+        let run: RawRun<'_> = serde_json::from_str(line).map_err(|error| {
+            CliError::usage(
+                format!("{}:{}: not a run: {error}", path.display(), number + 1),
+                "pass runs as printed by `toolcell exec --json`, one per line",
+            )
         })?;
         match cost_of_run(&run) {
             Some(cost) => costs.push(cost),
@@ -159,7 +161,7 @@ fn learn_from_runs(
     let Context { ref mut streams, format, .. } = *context;
     let learned = learn_limits(costs).map_err(|error| {
         let message = format!("{error}; {passed_over} ignored: stopped, or measured under another fuel model");
-        CliError::Usage { message, hint: "run the tool more often, or pass more runs" }
+        CliError::usage(message, "run the tool more often, or pass more runs")
     })?;
     if format.is_json() {
         let about = args.tool.as_deref();

@@ -79,9 +79,11 @@ fn build_request(args: &CreateArgs, streams: &mut Streams<'_>) -> Result<CreateT
 /// Reads the JSON file beside a source. Unknown fields are ignored, because other programs may use
 /// them.
 fn read_sidecar(path: &Path) -> Result<CreateTool, CliError> {
-    let wrong = |what: String| CliError::Usage {
-        message: format!("{}: {what}", path.display()),
-        hint: "the file beside a source must be a JSON object with request fields such as `description`",
+    let wrong = |what: String| {
+        CliError::usage(
+            format!("{}: {what}", path.display()),
+            "the file beside a source must be a JSON object with request fields such as `description`",
+        )
     };
     let text = input::read_file(path, MAX_REQUEST_BYTES)?;
     let mut fields: Map<String, Value> = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
@@ -131,9 +133,11 @@ fn parse_json_option(option: &str, word: &str) -> Result<Value, CliError> {
 }
 
 fn parse_json(option: &str, text: &str) -> Result<Value, CliError> {
-    serde_json::from_str(text).map_err(|error| CliError::Usage {
-        message: format!("{option} is not valid JSON: {error}"),
-        hint: "quote the value for the shell, as in '{\"n\": {\"type\": \"number\"}}', or pass it as @FILE",
+    serde_json::from_str(text).map_err(|error| {
+        CliError::usage(
+            format!("{option} is not valid JSON: {error}"),
+            "quote the value for the shell, as in '{\"n\": {\"type\": \"number\"}}', or pass it as @FILE",
+        )
     })
 }
 

@@ -165,10 +165,10 @@ fn share_settings(args: &McpServeArgs, bearers: &TokenStore) -> ServerSettings {
 
 fn parse_metrics_token(token: &str, bearers: &TokenStore) -> Result<MetricsToken, CliError> {
     if bearers.metrics().is_some() {
-        return Err(CliError::Usage {
-            message: format!("the token file has `[metrics]`, and {METRICS_TOKEN_VARIABLE} is set too"),
-            hint: "unset the variable, or remove `[metrics]`",
-        });
+        return Err(CliError::usage(
+            format!("the token file has `[metrics]`, and {METRICS_TOKEN_VARIABLE} is set too"),
+            "unset the variable, or remove `[metrics]`",
+        ));
     }
     let parsed = MetricsToken::parse(token).and_then(|metrics| bearers.check_distinct_from(&metrics).map(|()| metrics));
     parsed.map_err(|error| token_error(&error, METRICS_TOKEN_VARIABLE))
@@ -193,10 +193,10 @@ fn read_tokens(args: &McpServeArgs, token: Option<String>) -> Result<TokenStore,
         }
         (None, Some(token)) => TokenStore::single(&token).map_err(|error| token_error(&error, TOKEN_VARIABLE)),
         (None, None) => Ok(TokenStore::Unauthenticated),
-        (Some(_), Some(_)) => Err(CliError::Usage {
-            message: format!("--tokens is given, and {TOKEN_VARIABLE} is set too"),
-            hint: "unset the variable, or omit --tokens",
-        }),
+        (Some(_), Some(_)) => Err(CliError::usage(
+            format!("--tokens is given, and {TOKEN_VARIABLE} is set too"),
+            "unset the variable, or omit --tokens",
+        )),
     }
 }
 
@@ -204,8 +204,10 @@ fn read_tokens(args: &McpServeArgs, token: Option<String>) -> Result<TokenStore,
 fn parse_address(address: &str) -> Result<SocketAddr, CliError> {
     let alone = address.parse::<u16>().map(|port| SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
     let found = alone.ok().or_else(|| address.to_socket_addrs().ok()?.next());
-    found.ok_or_else(|| CliError::Usage {
-        message: format!("`{}` is not a valid listen address", address.escape_debug()),
-        hint: "use an address such as 127.0.0.1:8080, localhost:8080, [::1]:8080, or 8080",
+    found.ok_or_else(|| {
+        CliError::usage(
+            format!("`{}` is not a valid listen address", address.escape_debug()),
+            "use an address such as 127.0.0.1:8080, localhost:8080, [::1]:8080, or 8080",
+        )
     })
 }

@@ -58,10 +58,10 @@ fn profile_draft(
         [one] => one,
         _ => {
             let message = format!("{} parameter arguments for {file}, the limit is 1", args.params.len());
-            return Err(CliError::Usage {
+            return Err(CliError::usage(
                 message,
-                hint: "pass one JSON object, @FILE, or -; KEY=VALUE works only for stored tools",
-            });
+                "pass one JSON object, @FILE, or -; KEY=VALUE works only for stored tools",
+            ));
         }
     };
     if file == "-" && words == "-" {

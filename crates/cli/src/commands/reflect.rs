@@ -99,9 +99,9 @@ fn read_history(word: &str, streams: &mut Streams<'_>) -> Result<Value, CliError
 }
 
 fn history_error(what: &str) -> CliError {
-    CliError::Usage {
-        message: format!("the history is not a list of operations: {what}"),
-        hint: "pass a JSON list, or JSON lines, of {\"name\": …, \"arguments\": {…}, \"outcome\": \"ok\"} \
+    CliError::usage(
+        format!("the history is not a list of operations: {what}"),
+        "pass a JSON list, or JSON lines, of {\"name\": …, \"arguments\": {…}, \"outcome\": \"ok\"} \
                or \"grep TODO a.ts\"",
-    }
+    )
 }

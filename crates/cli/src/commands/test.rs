@@ -180,7 +180,7 @@ fn update_files(
     if asks {
         if !streams.is_interactive() {
             let message = "confirmation needs a terminal; nothing was written".to_owned();
-            return Err(CliError::Usage { message, hint: "review the diff, then pass --yes" });
+            return Err(CliError::usage(message, "review the diff, then pass --yes"));
         }
         let question = match lang {
             Lang::En => "Write these changes?",

@@ -2,13 +2,12 @@
 //!
 //! Invariant: the exit status is a function of the error code, except after an interrupt.
 
-use std::borrow::Cow;
-
 use toolcell::{
     CreateError, DeleteError, Effects, Lang, ListToolsError, ReflectError, RetireError, RunError, ShowError,
     VerifyError,
 };
 use toolcell_error::{ErrorCode, ExitClass};
+use toolcell_i18n::{Localize as _, Message, message};
 
 use super::CliError;
 use crate::exit::Exit;
@@ -54,10 +53,12 @@ impl CommandError {
         if let Self::RunInterrupted(_) = self { Exit::Interrupted } else { exit_for_code(self.code()) }
     }
 
-    pub(crate) fn hint(&self) -> Cow<'_, str> {
+    pub(crate) fn hint(&self) -> Message {
         match self {
             Self::CreateUndescribed(_) => {
-                "describe the tool with --description, or with `description` in the .json file beside the source".into()
+                message!(
+                    "describe the tool with --description, or with `description` in the .json file beside the source"
+                )
             }
             Self::Create(error) => error.hint(),
             Self::Run(error) | Self::RunInterrupted(error) => error.hint(),
@@ -90,16 +91,16 @@ impl CommandError {
     }
 
     /// Returns the error message, without its headline.
-    pub(crate) fn message(&self) -> String {
+    pub(crate) fn message(&self) -> Message {
         match self {
-            Self::Create(error) | Self::CreateUndescribed(error) => error.to_string(),
-            Self::Run(error) | Self::RunInterrupted(error) => error.to_string(),
-            Self::List(error) => error.to_string(),
-            Self::Delete(error) => error.to_string(),
-            Self::Show(error) => error.to_string(),
-            Self::Verify(error) => error.to_string(),
-            Self::Reflect(error) => error.to_string(),
-            Self::Retire(error) => error.to_string(),
+            Self::Create(error) | Self::CreateUndescribed(error) => error.localize(),
+            Self::Run(error) | Self::RunInterrupted(error) => error.localize(),
+            Self::List(error) => error.localize(),
+            Self::Delete(error) => error.localize(),
+            Self::Show(error) => error.localize(),
+            Self::Verify(error) => error.localize(),
+            Self::Reflect(error) => error.localize(),
+            Self::Retire(error) => error.localize(),
         }
     }
 

@@ -26,7 +26,7 @@ impl<'a> FlameGraphFile<'a> {
     pub(crate) fn create(path: &'a Path) -> Result<Self, CliError> {
         if path == Path::new("-") {
             let message = "the flame graph cannot be written to standard output, which has the profile".to_owned();
-            return Err(CliError::Usage { message, hint: "pass a file: --svg profile.svg" });
+            return Err(CliError::usage(message, "pass a file: --svg profile.svg"));
         }
         check_replaceable(path)?;
         let mut part = path.as_os_str().to_owned();

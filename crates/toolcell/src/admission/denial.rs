@@ -3,6 +3,7 @@
 //! Invariant: whether an answer can still admit the call is stated by [`Denial::awaits`], not by
 //! the message.
 
+use toolcell_i18n::{Message, message, msgid};
 use toolcell_store::Entry;
 
 use super::hook::{Admission, AwaitedAnswer, HookDecision};
@@ -15,16 +16,16 @@ pub struct Denial {
     /// of the decision.
     pub denied_by: String,
     /// The reason.
-    pub reason: String,
+    pub reason: Message,
     /// A hint on what to do next.
-    pub hint: String,
+    pub hint: Message,
     /// Boxed, so that errors stay small.
     awaits: Option<Box<AwaitedAnswer>>,
 }
 
 impl Denial {
     /// Creates a denial that waits for no answer.
-    pub(crate) fn new(by: impl Into<String>, reason: impl Into<String>, hint: impl Into<String>) -> Self {
+    pub(crate) fn new(by: impl Into<String>, reason: impl Into<Message>, hint: impl Into<Message>) -> Self {
         Self { denied_by: by.into(), reason: reason.into(), hint: hint.into(), awaits: None }
     }
 
@@ -42,7 +43,8 @@ impl Denial {
     /// Adds the lines of a policy that would grant the requested capabilities that are not granted.
     pub(super) fn with_grant_lines(self, lines: Option<String>) -> Self {
         let Some(lines) = lines else { return self };
-        let hint = format!("{}; to grant its missing capabilities, add {lines} to the policy", self.hint);
+        let hint =
+            message!("{hint}; to grant its missing capabilities, add {lines} to the policy", hint = self.hint, lines);
         Self { hint, ..self }
     }
 
@@ -53,41 +55,45 @@ impl Denial {
 
     /// Denies a tool that is not approved, under a policy that never asks.
     pub(super) fn unapproved(entry: &Entry, why: &str) -> Self {
-        let reason = format!("`{}` ({}) is not approved: {why}", entry.name, entry.id.short());
+        let (name, id) = (&entry.name, entry.id.short());
+        let reason = message!("`{name}` ({id}) is not approved: {why}", name, id, why);
         Self::new("approval", reason, approval_hint(entry))
     }
 
     /// Denies a call while the approver has deferred the answer about the tool.
     pub(super) fn answer_deferred(entry: &Entry, why: &str) -> Self {
-        let hint = format!("repeat the call after approval; {}", approval_hint(entry));
-        Self::new("person", format!("a person is being asked: {why}"), hint)
+        let hint = message!("repeat the call after approval; {hint}", hint = approval_hint(entry));
+        Self::new("person", message!("a person is being asked: {why}", why), hint)
             .with_awaited(AwaitedAnswer::ToolApproval(entry.id))
     }
 
     /// Denies a call because the prompt about the tool cannot be shown in full; the approval is
     /// pending.
     pub(super) fn not_shown(entry: &Entry, why: &str) -> Self {
-        let hint = format!("`toolcell approvals` lists it; {}", approval_hint(entry));
-        Self::new("approval", format!("the approval prompt for `{}` was not shown: {why}", entry.name), hint)
-            .with_awaited(AwaitedAnswer::ToolApproval(entry.id))
+        let hint = message!("`toolcell approvals` lists it; {hint}", hint = approval_hint(entry));
+        let reason = message!("the approval prompt for `{name}` was not shown: {why}", name = entry.name, why);
+        Self::new("approval", reason, hint).with_awaited(AwaitedAnswer::ToolApproval(entry.id))
     }
 
     /// Denies a call because the tool was deleted before its approval.
     pub(super) fn tool_gone(entry: &Entry) -> Self {
-        let reason = format!("`{}` ({}) was deleted while its approval was pending", entry.name, entry.id.short());
-        Self::new("approval", reason, "create the tool again, and approve the new one")
+        let (name, id) = (&entry.name, entry.id.short());
+        let reason = message!("`{name}` ({id}) was deleted while its approval was pending", name, id);
+        Self::new("approval", reason, msgid!("create the tool again, and approve the new one"))
     }
 
     /// Denies a tool that was refused.
     pub(super) fn refused(entry: &Entry) -> Self {
-        let reason = format!("the approval of `{}` ({}) was refused", entry.name, entry.id.short());
+        let reason = message!("the approval of `{name}` ({id}) was refused", name = entry.name, id = entry.id.short());
         Self::new("approval", reason, approval_hint(entry))
     }
 
     /// Denies a call because the approver declined the tool this time.
     pub(super) fn declined(entry: &Entry, feedback: Option<String>) -> Self {
-        let reason = feedback
-            .map_or_else(|| "a person refused the call".to_owned(), |why| format!("a person refused the call: {why}"));
+        let reason = feedback.map_or_else(
+            || message!("a person refused the call"),
+            |why| message!("a person refused the call: {why}", why),
+        );
         Self::new("person", reason, approval_hint(entry))
     }
 
@@ -96,14 +102,16 @@ impl Denial {
         let HookDecision::Deny { reason } = &admission.decision else { return None };
         let hook = admission.decided_by.as_deref().unwrap_or_default();
         let Some(waits) = admission.awaits else {
-            let hint = format!("the hook `{hook}` denied the call: change the call, or ask the owner of the hook");
+            let hint =
+                message!("the hook `{hook}` denied the call: change the call, or ask the owner of the hook", hook);
             return Some(Self::new(format!("hook {hook}"), reason, hint));
         };
-        let hint = format!("the hook `{hook}` asks for confirmation: repeat the same call after the answer");
+        let hint = message!("the hook `{hook}` asks for confirmation: repeat the same call after the answer", hook);
         Some(Self::new("person", reason, hint).with_awaited(waits))
     }
 }
 
-fn approval_hint(entry: &Entry) -> String {
-    format!("review it with `toolcell show {0}`, and approve it with `toolcell approvals grant {0}`", entry.id.short())
+fn approval_hint(entry: &Entry) -> Message {
+    let id = entry.id.short();
+    message!("review it with `toolcell show {id}`, and approve it with `toolcell approvals grant {id}`", id)
 }

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex};
 use toolcell_capabilities::{Files, FilesConfig, FolderError};
 use toolcell_capabilities::{Net, NetConfig, NetSessionConfig, RootsError, Secret, SecretError};
 use toolcell_host::HostCalls;
+use toolcell_i18n::{Message, message, msgid};
 use toolcell_policy::Policy;
 use toolcell_store::Entry;
 use toolcell_tool::{Grants, SecretGrant, SecretName};
@@ -66,15 +67,15 @@ impl GrantOpenError {
 
     /// Returns a hint on what to do next.
     #[must_use]
-    pub fn hint(&self) -> String {
+    pub fn hint(&self) -> Message {
         match self {
-            Self::Folder(error) => error.hint().to_owned(),
-            Self::Roots(error) => error.hint().unwrap_or("this is a bug in Toolcell").to_owned(),
+            Self::Folder(error) => error.hint().into(),
+            Self::Roots(error) => error.hint().unwrap_or(msgid!("this is a bug in Toolcell")).into(),
             Self::SecretMissing { name } => {
-                format!("set `TOOLCELL_SECRET_{name}` in the environment, or revoke the grant")
+                message!("set `TOOLCELL_SECRET_{name}` in the environment, or revoke the grant", name)
             }
-            Self::SecretInvalid { .. } => "a secret is one line of 8 to 8192 bytes; set it again".to_owned(),
-            Self::NoStore => "open the toolbox with a store".to_owned(),
+            Self::SecretInvalid { .. } => message!("a secret is one line of 8 to 8192 bytes; set it again"),
+            Self::NoStore => message!("open the toolbox with a store"),
         }
     }
 }

@@ -2,11 +2,10 @@
 //!
 //! Invariant: the draft is compiled here, and runs by the same path as a stored tool.
 
-use std::borrow::Cow;
-
 use toolcell_analysis::{AnalysisError, Capabilities, Finding, Script, quick_check, transpile};
 use toolcell_error::ErrorCode;
 use toolcell_host::{Budget, CallContext, CallError, Grant, Params, Report};
+use toolcell_i18n::Message;
 use toolcell_policy::LimitError;
 use toolcell_schema::ParamsError;
 use toolcell_store::audit::Action;
@@ -91,12 +90,12 @@ impl ExecError {
 
     /// Returns a hint on what to do next.
     #[must_use]
-    pub fn hint(&self) -> Cow<'_, str> {
+    pub fn hint(&self) -> Message {
         match self {
             Self::Source(error) => error.hint().into(),
             Self::Refused(findings) => findings.first().map_or("", |finding| finding.suggestion).into(),
             Self::Limit(error) => error.hint().into(),
-            Self::Denied(denial) | Self::Withheld(denial) => denial.hint.as_str().into(),
+            Self::Denied(denial) | Self::Withheld(denial) => denial.hint.clone(),
             Self::RecordFailed(error) => error.hint().into(),
             Self::Params(error) => error.hint().into(),
             Self::Call(error) => error.hint().into(),

@@ -106,9 +106,11 @@ fn program_command() -> Result<String, CliError> {
 
 /// Converts a path to UTF-8.
 fn path_to_utf8(path: &Path) -> Result<String, CliError> {
-    path.to_str().map(str::to_owned).ok_or_else(|| CliError::Usage {
-        message: format!("{} cannot be written to the configuration: the path is not UTF-8", path.display()),
-        hint: "use a folder with a UTF-8 name",
+    path.to_str().map(str::to_owned).ok_or_else(|| {
+        CliError::usage(
+            format!("{} cannot be written to the configuration: the path is not UTF-8", path.display()),
+            "use a folder with a UTF-8 name",
+        )
     })
 }
 
@@ -131,7 +133,7 @@ fn config_path(args: &McpConfigArgs, places: &PolicyArgs) -> Result<PathBuf, Cli
 
 fn no_home() -> CliError {
     let message = "the client's file is unknown: no home directory found".to_owned();
-    CliError::Usage { message, hint: "pass the file with --file, or set HOME" }
+    CliError::usage(message, "pass the file with --file, or set HOME")
 }
 
 /// Adds or removes the entry, and returns whether the file changed.
@@ -195,7 +197,7 @@ fn read_file(path: &Path) -> Result<Option<String>, CliError> {
 
 fn too_long(path: &Path) -> CliError {
     let message = format!("{} is longer than {FILE_LIMIT} bytes", path.display());
-    CliError::Usage { message, hint: "add the snippet by hand; nothing was changed" }
+    CliError::usage(message, "add the snippet by hand; nothing was changed")
 }
 
 /// Replaces a file if its content is still `before`. Empty content removes the file.

@@ -15,7 +15,7 @@ const MAX_PROFILE_BYTES: u64 = 64 << 20;
 pub(crate) fn run(args: &ProfileDiffArgs, context: &mut Context<'_>) -> Result<Exit, CliError> {
     if args.before == "-" && args.after == "-" {
         let message = "two profiles cannot both come from standard input".to_owned();
-        return Err(CliError::Usage { message, hint: "pass a file for one of them" });
+        return Err(CliError::usage(message, "pass a file for one of them"));
     }
     let Context { ref mut streams, format, lang, .. } = *context;
     let mut read = |file: &str| {

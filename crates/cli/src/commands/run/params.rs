@@ -32,10 +32,8 @@ enum ValueSyntax {
 }
 
 pub(crate) fn parse_param_words(words: &[String], streams: &mut Streams<'_>) -> Result<ParamWords, CliError> {
-    let wrong = |message| CliError::Usage {
-        message,
-        hint: "pass one JSON object, @FILE or -, followed by any number of KEY=VALUE",
-    };
+    let wrong =
+        |message| CliError::usage(message, "pass one JSON object, @FILE or -, followed by any number of KEY=VALUE");
     let (mut params, mut added) = (None, Vec::<KeyValue>::new());
     for word in words {
         let is_whole = word == "-" || word.starts_with(['{', '[', '@']);
@@ -73,7 +71,7 @@ impl ParamWords {
             let value = match (form, serde_json::from_str(&text)) {
                 (ValueSyntax::Json, Err(error)) => {
                     let message = format!("the value of `{}` is not valid JSON: {error}", single_line(&key));
-                    return Err(CliError::Usage { message, hint: "use KEY=VALUE to pass text" });
+                    return Err(CliError::usage(message, "use KEY=VALUE to pass text"));
                 }
                 (ValueSyntax::Declared, Ok(_)) if texts.contains(&key) => Value::String(text),
                 (_, Ok(value)) => value,

@@ -78,5 +78,5 @@ fn is_relevant(event: &Event) -> bool {
 
 fn watch_error(error: &notify::Error) -> CliError {
     let message = format!("the folder cannot be watched: {error}");
-    CliError::Usage { message, hint: "run without --watch, or raise fs.inotify.max_user_watches" }
+    CliError::usage(message, "run without --watch, or raise fs.inotify.max_user_watches")
 }

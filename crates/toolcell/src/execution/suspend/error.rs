@@ -1,8 +1,7 @@
 //! The errors of suspending and resuming a run.
 
-use std::borrow::Cow;
-
 use toolcell_host::ResumeError;
+use toolcell_i18n::{Message, message};
 use toolcell_store::{Fault, RunId, SuspendError};
 use toolcell_tool::ToolName;
 
@@ -76,20 +75,21 @@ impl RunSuspendError {
 
     /// Returns a hint on what to do next.
     #[must_use]
-    pub fn hint(&self) -> Cow<'_, str> {
+    pub fn hint(&self) -> Message {
         match self {
             Self::Store(error) => error.hint().into(),
             Self::NotSuspended { .. } => {
-                "`toolcell suspended` lists the suspended runs; a run is resumed at most once, and its record has the outcome"
-                    .into()
+                message!(
+                    "`toolcell suspended` lists the suspended runs; a run is resumed at most once, and its record has the outcome"
+                )
             }
-            Self::OtherCaller { .. } => "resume it as the caller that started it".into(),
-            Self::GrantsChanged { .. } => "restore its grants and resume it, or run the tool again".into(),
-            Self::Hook(denial) => denial.hint.as_str().into(),
-            Self::Damaged { .. } => "run the tool again".into(),
-            Self::UnknownTicket { .. } => "use a ticket that was printed when the run was suspended".into(),
+            Self::OtherCaller { .. } => message!("resume it as the caller that started it"),
+            Self::GrantsChanged { .. } => message!("restore its grants and resume it, or run the tool again"),
+            Self::Hook(denial) => denial.hint.clone(),
+            Self::Damaged { .. } => message!("run the tool again"),
+            Self::UnknownTicket { .. } => message!("use a ticket that was printed when the run was suspended"),
             Self::Resume(error) => error.hint().into(),
-            Self::Encrypt(_) => "check the system's source of random numbers, and run the tool again".into(),
+            Self::Encrypt(_) => message!("check the system's source of random numbers, and run the tool again"),
         }
     }
 }

@@ -1,8 +1,7 @@
 //! Errors of creating a tool.
 
-use std::borrow::Cow;
-
 use toolcell_host::CallError;
+use toolcell_i18n::{Message, message};
 use toolcell_schema::SchemaError;
 use toolcell_store::{Fault, HistoryError};
 use toolcell_tool::{DraftError, MetadataError, NameError, SpecError, ToolName};
@@ -85,31 +84,33 @@ pub enum CreateError {
 impl CreateError {
     /// Returns a hint on what to do next.
     #[must_use]
-    pub fn hint(&self) -> Cow<'_, str> {
+    pub fn hint(&self) -> Message {
         match self {
             Self::Request(error) => error.hint().into(),
-            Self::Mode { .. } => "leave out `mode`, or set it to `function`".into(),
+            Self::Mode { .. } => message!("leave out `mode`, or set it to `function`"),
             Self::Name(error) => error.hint().into(),
             Self::Duplicate(alike) => {
-                format!("run `{0}`, or create a new version of it with its name and `replace: true`", alike.entry.name)
-                    .into()
+                let name = &alike.entry.name;
+                message!("run `{name}`, or create a new version of it with its name and `replace: true`", name)
             }
             Self::Call(error) => error.hint().into(),
-            Self::Reserved { .. } => "choose another name".into(),
+            Self::Reserved { .. } => message!("choose another name"),
             Self::Draft(error) => error.hint().into(),
             Self::Parameters(error) => error.hint().into(),
             Self::Metadata(MetadataError::Example { .. }) => {
-                "an example is {\"parameters\": {…}, \"result\": …}; `throws` or `holds` can replace `result`".into()
+                message!("an example is {\"parameters\": {…}, \"result\": …}; `throws` or `holds` can replace `result`")
             }
             Self::Metadata(MetadataError::Postconditions { .. }) => {
-                "`returns` is a JSON Schema, and `idempotent` names the parameter that accepts an earlier result".into()
+                message!(
+                    "`returns` is a JSON Schema, and `idempotent` names the parameter that accepts an earlier result"
+                )
             }
-            Self::Metadata(MetadataError::Cost { .. }) => "give the creation cost in tokens, or leave it out".into(),
-            Self::Metadata(_) => "shorten the metadata; put long texts into the source as comments".into(),
-            Self::Spec(_) => "declare fewer parameters and capabilities, or shorten them".into(),
+            Self::Metadata(MetadataError::Cost { .. }) => message!("give the creation cost in tokens, or leave it out"),
+            Self::Metadata(_) => message!("shorten the metadata; put long texts into the source as comments"),
+            Self::Spec(_) => message!("declare fewer parameters and capabilities, or shorten them"),
             Self::Refused(refusal) => refusal.hint().into(),
             Self::Factory(_) => {
-                "a factory is a function of `pi` that returns one or more tools and needs no grants".into()
+                message!("a factory is a function of `pi` that returns one or more tools and needs no grants")
             }
             Self::History(error) => error.hint().into(),
             Self::Fault(fault) => fault.hint().into(),

@@ -3,10 +3,9 @@
 //! Invariant: a failure of the tool itself is a [`ToolFailure`]; a reason why it did not run, or
 //! why its result is withheld, is a [`RunError`].
 
-use std::borrow::Cow;
-
 use toolcell_error::ErrorCode;
 use toolcell_host::{CallError, Effects, Stop, Thrown};
+use toolcell_i18n::{Message, message};
 use toolcell_policy::LimitError;
 use toolcell_schema::{ParamsError, SchemaError};
 use toolcell_store::{Fault, RecordError, SuspendError};
@@ -122,7 +121,7 @@ impl RunError {
 
     /// Returns a hint on what to do next.
     #[must_use]
-    pub fn hint(&self) -> Cow<'_, str> {
+    pub fn hint(&self) -> Message {
         match self {
             Self::Request(error) => error.hint().into(),
             Self::Find(error) => error.hint().into(),
@@ -130,9 +129,9 @@ impl RunError {
             Self::Params(error) => error.hint().into(),
             Self::Limit(error) => error.hint().into(),
             Self::Unsafe(refusal) => refusal.hint().into(),
-            Self::Denied(denial) | Self::Withheld { denial, .. } => denial.hint.as_str().into(),
+            Self::Denied(denial) | Self::Withheld { denial, .. } => denial.hint.clone(),
             Self::GrantOpen(error) => error.hint().into(),
-            Self::NoReceiptKey => "open the toolbox with a store, or run the tool without a receipt".into(),
+            Self::NoReceiptKey => message!("open the toolbox with a store, or run the tool without a receipt"),
             Self::Call(error) => error.hint().into(),
             Self::Fault(error) => error.hint().into(),
             Self::Suspend(error) | Self::SuspendFailed { source: error, .. } => error.hint(),

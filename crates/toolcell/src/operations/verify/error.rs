@@ -1,8 +1,7 @@
 //! Errors of verifying a tool.
 
-use std::borrow::Cow;
-
 use toolcell_host::CallError;
+use toolcell_i18n::{Message, message};
 use toolcell_store::{Fault, StatusError};
 use toolcell_tool::ToolName;
 
@@ -34,12 +33,12 @@ pub enum VerifyError {
 impl VerifyError {
     /// Returns a hint on what to do next.
     #[must_use]
-    pub fn hint(&self) -> Cow<'_, str> {
+    pub fn hint(&self) -> Message {
         match self {
             Self::Run(error) => error.hint(),
-            Self::Deprecated(_) => "verify its successor".into(),
-            Self::Status(_) => "review it with `toolcell show`, and verify it again".into(),
-            Self::Cancelled => "verify it again".into(),
+            Self::Deprecated(_) => message!("verify its successor"),
+            Self::Status(_) => message!("review it with `toolcell show`, and verify it again"),
+            Self::Cancelled => message!("verify it again"),
         }
     }
 }
