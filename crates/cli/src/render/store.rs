@@ -8,10 +8,13 @@ use crate::streams::Streams;
 /// Prints each problem on a line.
 pub(crate) fn print_problems(health: &FsckReport, streams: &mut Streams<'_>) -> std::io::Result<()> {
     for problem in &health.problems {
-        let (what, wrong) = (escape_control_chars(&problem.what), escape_control_chars(&problem.wrong));
+        let (what, wrong) = (problem.what.to_string(), problem.wrong.to_string());
+        let (what, wrong) = (escape_control_chars(&what), escape_control_chars(&wrong));
         match &problem.mended {
             None => writeln!(streams.output, "problem: {what}: {wrong}")?,
-            Some(mended) => writeln!(streams.output, "repaired: {what}: {wrong}; {}", escape_control_chars(mended))?,
+            Some(mended) => {
+                writeln!(streams.output, "repaired: {what}: {wrong}; {}", escape_control_chars(&mended.to_string()))?
+            }
         }
     }
     if health.untold > 0 {
