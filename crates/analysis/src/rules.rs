@@ -122,7 +122,8 @@ impl Findings<'_> {
         message: Message,
         suggestion: &'static str,
     ) {
-        let own = || self.found.iter().filter(|finding| finding.rule == self.rule.id);
+        let (rule, found) = (self.rule.id, &*self.found);
+        let own = || found.iter().filter(move |finding| finding.rule == rule);
         // Duplicates are one finding: an operation is not worse for occurring in two places.
         let is_known = |message: &Message| own().any(|finding| finding.message == *message);
         if own().count() >= MAX_FINDINGS_PER_RULE || is_known(&message) {
