@@ -20,7 +20,7 @@ use crate::streams::Streams;
 pub(crate) fn run(args: &ShowArgs, context: &mut Context<'_>) -> Result<Exit, CliError> {
     let toolbox = context.open_existing_toolbox(SandboxArgs::single_call_config())?;
     let shown = toolbox.show(&args.tool, args.version)?;
-    let Context { ref mut streams, format, .. } = *context;
+    let Context { ref mut streams, format, lang, .. } = *context;
     if args.source {
         // The user may decide by this output, so invisible characters are escaped on a terminal.
         // Elsewhere the source is printed unchanged.
@@ -40,7 +40,7 @@ pub(crate) fn run(args: &ShowArgs, context: &mut Context<'_>) -> Result<Exit, Cl
     for section in [heading, summary, parameters, permissions, proof, usage, history] {
         section(&shown, &checked, streams)?;
     }
-    findings(&checked, streams)?;
+    findings(&checked, lang, streams)?;
     source(&shown, streams)?;
     Ok(Exit::Done)
 }
@@ -195,18 +195,19 @@ fn history(shown: &ToolDetails, _: &CheckedFile, streams: &mut Streams<'_>) -> s
 }
 
 /// Prints the findings with their source lines.
-fn findings(checked: &CheckedFile, streams: &mut Streams<'_>) -> std::io::Result<()> {
+fn findings(checked: &CheckedFile, lang: Lang, streams: &mut Streams<'_>) -> std::io::Result<()> {
     let renderer = renderer(streams);
     if let Ok(analysis) = &checked.analysis {
         // Uses of requested capabilities are listed above.
         let allowed = |finding: &&Finding| analysis.safety.allowed_operations.contains(&finding.message);
         for finding in analysis.findings.iter().filter(|finding| !allowed(finding)) {
-            writeln!(streams.output, "\n{}", render_finding(&renderer, checked, finding))?;
+            writeln!(streams.output, "\n{}", render_finding(&renderer, checked, finding, lang))?;
         }
     }
     if let Some(rejection) = checked.rejection() {
         for problem in rejection.diagnostics() {
-            writeln!(streams.output, "\n{}", render_problem(&renderer, checked, problem, rejection.code().as_str()))?;
+            let shown = render_problem(&renderer, checked, problem, rejection.code().as_str(), lang);
+            writeln!(streams.output, "\n{shown}")?;
         }
     }
     Ok(())

@@ -238,7 +238,7 @@ impl Facts {
             let (place, severity, rule) = (finding.location, finding.severity.name(), finding.rule.name());
             let what = format!(
                 "{severity}: {} ({rule}) at {}:{}",
-                single_line_for_display(&finding.message),
+                single_line_for_display(&finding.message.to_text(self.lang)),
                 place.line,
                 place.column
             );
