@@ -17,6 +17,7 @@ use toolcell::hook::{HookEvent, HookTrust};
 use toolcell::policy::{Layer, Origin, Overrides};
 use toolcell::{HookVerdict, Hooks, Lang, Policy, PolicyFile, ProtectedPath};
 use toolcell_error::ErrorCode;
+use toolcell_i18n::Message;
 
 use crate::args::PolicyArgs;
 use crate::error::CliError;
@@ -75,7 +76,9 @@ impl PolicyFiles {
             };
             let (command, folder, known) = (hook.command.clone(), hook.folder.clone(), file.programs.clone());
             let path = Arc::clone(path);
-            HookTrust::TrustedWhile(Arc::new(move || check_programs(&command, &folder, &known, &path)))
+            HookTrust::TrustedWhile(Arc::new(move || {
+                check_programs(&command, &folder, &known, &path).map_err(Message::verbatim)
+            }))
         })?;
         if let Some(reason) = self.find_trust_problem(&trusted) {
             hooks.before("trusted-policy", move |_: &HookEvent| HookVerdict::deny(reason.clone()));

@@ -10,6 +10,7 @@ use toolcell::store::{Settings, Store};
 use toolcell::{
     Lang, Outcome, Receipt, ReceiptKey, ReplayOptions, ReplayResult, Stop, Toolbox, VersionPolicy, escape_control_chars,
 };
+use toolcell_i18n::message;
 
 use crate::args::ReplayArgs;
 use crate::context::Context;
@@ -35,11 +36,7 @@ pub(crate) fn run(args: &ReplayArgs, context: &mut Context<'_>) -> Result<Exit, 
     let store_key = store_key(context.optional_store_dir());
     let Context { ref mut streams, format, lang, .. } = *context;
     if store_key.as_ref() != Some(signer) {
-        replayed.notes.push(match lang {
-            Lang::En => format!("signed by {signer}, which is not this store's key"),
-            Lang::Ja => format!("署名の鍵 {signer} は、このストアの鍵ではありません"),
-            Lang::Zh => format!("签名密钥 {signer} 不是此存储库的密钥"),
-        });
+        replayed.notes.push(message!("signed by {key}, which is not this store's key", key = signer));
     }
     if format.is_json() {
         print_json(&receipt, &replayed, streams)?;
@@ -84,11 +81,11 @@ fn print(signer: &ReceiptKey, replayed: &ReplayResult, lang: Lang, streams: &mut
     };
     writeln!(streams.output, "{headline}")?;
     for difference in &replayed.differences {
-        let line = format!("- {}: {}", difference.about, toolcell::single_line(&difference.says));
+        let line = format!("- {}: {}", difference.about, toolcell::single_line(&difference.says.to_text(lang)));
         writeln!(streams.output, "{}", streams.escape_for_output(&line))?;
     }
     for note in &replayed.notes {
-        writeln!(streams.errors, "{word}{}{}", lang.colon(), escape_control_chars(note))?;
+        writeln!(streams.errors, "{word}{}{}", lang.colon(), escape_control_chars(&note.to_text(lang)))?;
     }
     Ok(())
 }

@@ -81,9 +81,9 @@ fn summary(shown: &ToolDetails, checked: &CheckedFile, streams: &mut Streams<'_>
     if !shown.notes.examples().is_empty() {
         facts.push(("examples", shown.notes.examples().len().to_string()));
     }
-    facts.push(("requests", describe_capabilities(&shown.requested)));
+    facts.push(("requests", describe_capabilities(&shown.requested).to_string()));
     if let Ok(analysis) = &checked.analysis {
-        facts.push(("uses", describe_capabilities(&analysis.capabilities)));
+        facts.push(("uses", describe_capabilities(&analysis.capabilities).to_string()));
     }
     facts.push(("approval", approval_text(shown)));
     for (name, value) in facts {
@@ -106,7 +106,7 @@ fn approval_text(shown: &ToolDetails) -> String {
         ApprovalState::Refused => format!("refused; approve with `toolcell approvals grant {id}`"),
         ApprovalState::NotRequired => "not needed".to_owned(),
         ApprovalState::Unapproved { why } => {
-            format!("missing: {}; approve with `toolcell approvals grant {id}`", single_line(why))
+            format!("missing: {}; approve with `toolcell approvals grant {id}`", single_line(&why.to_string()))
         }
         ApprovalState::Unsafe(refusal) => {
             format!("not possible: refused by the analysis: {}", single_line(&refusal.to_string()))
@@ -258,7 +258,7 @@ fn details_to_json(shown: &ToolDetails, checked: &CheckedFile) -> Value {
     };
     let analysis: Option<&Analysis> = checked.analysis.as_ref().ok();
     let why = match &shown.approval_state {
-        ApprovalState::Unapproved { why } => Some(why.clone()),
+        ApprovalState::Unapproved { why } => Some(why.to_string()),
         ApprovalState::Unsafe(refusal) => Some(refusal.to_string()),
         _ => None,
     };

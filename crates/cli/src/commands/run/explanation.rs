@@ -30,7 +30,8 @@ pub(super) fn print_explanation(explanation: Explanation, context: &mut Context<
     let columns = titles.into_iter().zip(fits).map(|(title, fit)| Column { title, fit, drop_order: 0 });
     let mut table = Table::new(columns.collect());
     for step in steps {
-        table.add_row([step.stage.to_owned(), step.verdict, step.rule, step.reason]);
+        let [verdict, rule, reason] = [step.verdict, step.rule, step.reason].map(|text| text.to_text(lang));
+        table.add_row([step.stage.to_owned(), verdict, rule, reason]);
     }
     if streams.output_is_terminal {
         for line in table.fit(terminal_width(), Overflow::Wrap).lines {

@@ -125,7 +125,11 @@ fn print_plain(ran: RunResult, lang: Lang, streams: &mut Streams<'_>) -> std::io
             Lang::Zh => ("警告", "此次运行未被正常记录"),
         };
         let colon = lang.colon();
-        writeln!(streams.errors, "{warning}{colon}{what}{colon}{}", toolcell::escape_control_chars(&why))?;
+        writeln!(
+            streams.errors,
+            "{warning}{colon}{what}{colon}{}",
+            toolcell::escape_control_chars(&why.to_text(lang))
+        )?;
     }
     if let Some(text) = deprecated {
         writeln!(streams.errors, "{word}: {text}")?;
@@ -195,7 +199,7 @@ impl RunOutput {
             name,
             answer,
             record,
-            unrecorded,
+            unrecorded: unrecorded.map(|why| why.to_string()),
             context,
             suppressed,
             revised_by,
