@@ -8,9 +8,10 @@ mod watch;
 use std::path::PathBuf;
 
 use serde_json::json;
-use toolcell::{CancelToken, Lang, SandboxConfig, Toolbox, escape_control_chars};
+use toolcell::{CancelToken, Lang, Localize as _, SandboxConfig, Toolbox, escape_control_chars};
 use toolcell_error::ErrorCode;
-use toolcell_testing::report::{self, ReportWords};
+use toolcell_i18n::tr;
+use toolcell_testing::report;
 use toolcell_testing::{BudgetPolicy, Suite, SuiteProblem, TestOptions, TestReport, find_suites, run_suites, update};
 
 use crate::args::TestArgs;
@@ -141,18 +142,13 @@ fn print_report(args: &TestArgs, tested: &TestReport, context: &mut Context<'_>)
 
 /// Prints problems to standard error, and results to standard output.
 pub(crate) fn print_text_report(tested: &TestReport, lang: Lang, streams: &mut Streams<'_>) -> std::io::Result<()> {
-    let (error, hint, words) = match lang {
-        Lang::En => ("error", "hint", ReportWords::ENGLISH),
-        Lang::Ja => ("エラー", "ヒント", ReportWords::JAPANESE),
-        Lang::Zh => ("错误", "提示", ReportWords::CHINESE),
-    };
-    let colon = lang.colon();
+    let (error, hint, colon) = (tr!(lang, "error"), tr!(lang, "hint"), lang.colon());
     for problem in &tested.problems {
-        writeln!(streams.errors, "{error}{colon}{}", escape_control_chars(&problem.to_string()))?;
-        writeln!(streams.errors, "{hint}{colon}{}", escape_control_chars(&problem.hint))?;
+        writeln!(streams.errors, "{error}{colon}{}", escape_control_chars(&problem.localize().to_text(lang)))?;
+        writeln!(streams.errors, "{hint}{colon}{}", escape_control_chars(&problem.hint.to_text(lang)))?;
     }
     if tested.problems.is_empty() || !tested.results.is_empty() {
-        for line in report::text(tested, &words).lines() {
+        for line in report::text(tested, lang).lines() {
             writeln!(streams.output, "{}", streams.escape_for_output(line))?;
         }
     }

@@ -90,9 +90,14 @@ fn verify_all(
     for (entry, proof) in &done {
         let what = match proof {
             Ok(Proof { counterexample: Some(found), .. }) => {
-                format!("{} {} {}", found.message, if lang == Lang::En { "with" } else { ":" }, found.parameters)
+                format!(
+                    "{} {} {}",
+                    found.message.to_text(lang),
+                    if lang == Lang::En { "with" } else { ":" },
+                    found.parameters
+                )
             }
-            Ok(proof) => proof.checks.iter().map(|check| check.says.as_str()).collect::<Vec<_>>().join("; "),
+            Ok(proof) => proof.checks.iter().map(|check| check.says.to_text(lang)).collect::<Vec<_>>().join("; "),
             Err(error) => format!("{error}; {}", error.hint()),
         };
         table.add_row([
