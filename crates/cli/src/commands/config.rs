@@ -63,7 +63,11 @@ fn show(rules: &PolicyFiles, with_origin: bool, streams: &mut Streams<'_>) -> Re
         writeln!(streams.errors, "hint: review it, then run: toolcell config trust {path}")?;
     }
     if let Some(reason) = rules.trust_problem()? {
-        writeln!(streams.errors, "warning: no tool runs in this folder: {}", escape_control_chars(&reason))?;
+        writeln!(
+            streams.errors,
+            "warning: no tool runs in this folder: {}",
+            escape_control_chars(&reason.to_string())
+        )?;
     }
     Ok(Exit::Done)
 }
