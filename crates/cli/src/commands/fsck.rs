@@ -21,7 +21,7 @@ struct FsckOutput<'a> {
 
 pub(crate) fn run(args: &FsckArgs, context: &mut Context<'_>) -> Result<Exit, CliError> {
     let dir = context.store_dir()?.to_owned();
-    let Context { ref mut streams, format, .. } = *context;
+    let Context { ref mut streams, format, lang, .. } = *context;
     let health = if args.repair {
         with_progress("mending", streams, || repair_adopting(&dir, &Settings::default(), &args.adopt, now()))?
     } else {
@@ -32,8 +32,8 @@ pub(crate) fn run(args: &FsckArgs, context: &mut Context<'_>) -> Result<Exit, Cl
         let text = serde_json::to_string(&FsckOutput { good, health: &health }).map_err(std::io::Error::from)?;
         writeln!(streams.output, "{text}")?;
     } else {
-        print_problems(&health, streams)?;
-        writeln!(streams.output, "{}", summary(&health))?;
+        print_problems(&health, lang, streams)?;
+        writeln!(streams.output, "{}", summary(&health).to_text(lang))?;
         if health.unknown_steps > 0 {
             let hint = "these steps are missing from the index: a process died before committing them, or the index is \
                         an older copy; `toolcell fsck --repair` quarantines them, except those adopted with --adopt";

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use rustix::fs::{Access as Wanted, access};
 use serde::Serialize;
-use toolcell::escape_control_chars;
 use toolcell::store::{Fault, FsckReport, RepairMode, Settings, Store, StoreAccess, fsck};
+use toolcell::{Lang, escape_control_chars};
 use toolcell_error::ErrorCode;
 
 use crate::render::store::{print_problems, summary};
@@ -95,8 +95,8 @@ impl StoreFindings {
         let directory = self.directory.as_deref().map_or_else(|| "nowhere".to_owned(), escape_control_chars);
         writeln!(streams.output, "store          {directory} ({state})")?;
         if let Some(health) = &self.health {
-            writeln!(streams.output, "               {}", summary(health))?;
-            print_problems(health, streams)?;
+            writeln!(streams.output, "               {}", summary(health).to_text(Lang::En))?;
+            print_problems(health, Lang::En, streams)?;
         }
         if let Some(busy) = &self.busy {
             writeln!(streams.output, "not checked: {}", escape_control_chars(busy))?;
