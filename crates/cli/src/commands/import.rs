@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::json;
 use toolcell::store::{BUNDLE_LIMIT, Fault, OnConflict, PublicKey, Signature};
 use toolcell_error::ErrorCode;
-use toolcell_i18n::{Localize as _, message, tr};
+use toolcell_i18n::{Localize as _, Message, message, tr};
 
 use super::signature_file::{read_file, read_text, signature_path};
 use crate::args::{ImportArgs, SandboxArgs};
@@ -24,7 +24,8 @@ pub(crate) fn run(args: &ImportArgs, context: &mut Context<'_>) -> Result<Exit, 
     };
     let toolbox = context.open_toolbox(SandboxArgs::config_from_environment()?)?;
     let dir = context.store_dir()?;
-    let store = toolbox.store().ok_or_else(|| Fault::ReadOnly { path: dir.display().to_string() })?;
+    let store =
+        toolbox.store().ok_or_else(|| Fault::ReadOnly { path: Message::verbatim(dir.display().to_string()) })?;
     let mut trusted = store.bundles().trusted_keys()?;
     for path in &args.key {
         trusted.push(PublicKey::parse(&read_text(path)?)?);

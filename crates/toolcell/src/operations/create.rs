@@ -12,6 +12,7 @@ mod error;
 use serde_json::Value;
 use toolcell_analysis::{EntryPoint, Finding};
 use toolcell_host::{CallContext, Outcome, Params};
+use toolcell_i18n::Message;
 use toolcell_policy::Duplicates;
 use toolcell_schema::{Parameter, Schema};
 use toolcell_store::audit::{Action, AuditEvent, EventFailure};
@@ -280,7 +281,8 @@ fn build_metadata(request: &CreateTool, schema: &Schema) -> Result<ToolMetadata,
         Example::from_value(example).map_err(|reason| MetadataError::Example { number: at + 1, reason })?;
     }
     let claims = Postconditions { returns: request.returns.clone(), idempotent: request.idempotent.clone() };
-    postconditions::validate(&claims, schema).map_err(|reason| MetadataError::Postconditions { reason })?;
+    postconditions::validate(&claims, schema)
+        .map_err(|reason| MetadataError::Postconditions { reason: Message::verbatim(reason) })?;
     let notes = ToolMetadata::from_parts(
         request.description.clone(),
         request.tags.clone(),

@@ -74,9 +74,7 @@ impl StoreFindings {
             }
         });
         let (audit, busy) = match store.audit().verify(None) {
-            Ok(verdict) => {
-                (verdict.problems.iter().map(|problem| Message::verbatim(problem.to_string())).collect(), None)
-            }
+            Ok(verdict) => (verdict.problems.iter().map(|problem| problem.localize()).collect(), None),
             Err(error @ Fault::Busy { .. }) => (Vec::new(), Some(error.localize())),
             Err(error) => (vec![error.localize()], None),
         };
