@@ -272,7 +272,7 @@ fn explain_steps(
     let ready = parts.load_tool(&entry)?;
     let budget = parts.admission.policy().budget(&requested_limits(request, options))?;
     for (limit, value, origin) in parts.admission.policy().limits_with_origins(&requested_limits(request, options)) {
-        say("limits", limit.name().to_owned(), &value.to_string(), origin);
+        say("limits", limit.name().to_owned(), &value.to_string(), origin.to_string());
     }
     let schema = ready.schema()?;
     let args = schema.check(request.parameters.clone())?;
