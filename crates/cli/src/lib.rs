@@ -112,6 +112,7 @@ where
         Ok(lang) => lang,
         Err(error) => return error.print(format, Lang::En, &mut streams),
     };
+    interrupt::set_lang(lang);
     let mut context = Context {
         dir_option: args.dir_option().map(Path::to_owned),
         store_dir: args.store_dir().map_err(Rc::new),
