@@ -77,7 +77,7 @@ impl PolicyFiles {
             let (command, folder, known) = (hook.command.clone(), hook.folder.clone(), file.programs.clone());
             let path = Arc::clone(path);
             HookTrust::TrustedWhile(Arc::new(move || {
-                check_programs(&command, &folder, &known, &path).map_err(|reason| reason.to_string())
+                check_programs(&command, &folder, &known, &path)
             }))
         })?;
         if let Some(reason) = self.find_trust_problem(&trusted) {

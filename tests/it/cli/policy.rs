@@ -347,6 +347,7 @@ fn the_language_of_the_policy_is_spoken_where_nothing_else_is_said() {
     if std::env::var_os("TOOLCELL_LANG").is_none() {
         assert!(exec(&ja, &[]).starts_with("エラー: "));
         assert!(exec(&zh, &[]).starts_with("错误："));
+        assert!(exec(&zh, &["--nonsense"]).starts_with("错误："));
     }
     assert!(exec(&ja, &["--lang", "en"]).starts_with("error: "));
     assert!(exec(&ja, &["--lang", "zh"]).starts_with("错误："));

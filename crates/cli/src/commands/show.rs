@@ -238,12 +238,13 @@ fn findings(checked: &CheckedFile, lang: Lang, streams: &mut Streams<'_>) -> std
         // Uses of requested capabilities are listed above.
         let allowed = |finding: &&Finding| analysis.safety.allowed_operations.contains(&finding.message);
         for finding in analysis.findings.iter().filter(|finding| !allowed(finding)) {
-            writeln!(streams.output, "\n{}", render_finding(&renderer, checked, finding))?;
+            writeln!(streams.output, "\n{}", render_finding(&renderer, checked, finding, lang))?;
         }
     }
     if let Some(rejection) = checked.rejection() {
         for problem in rejection.diagnostics() {
-            writeln!(streams.output, "\n{}", render_problem(&renderer, checked, problem, rejection.code().as_str()))?;
+            let shown = render_problem(&renderer, checked, problem, rejection.code().as_str(), lang);
+            writeln!(streams.output, "\n{shown}")?;
         }
     }
     Ok(())

@@ -8,12 +8,12 @@ mod watch;
 use std::path::PathBuf;
 
 use serde_json::json;
-use toolcell::{CancelToken, Lang, SandboxConfig, Toolbox, escape_control_chars};
+use toolcell::{CancelToken, Lang, Localize as _, SandboxConfig, Toolbox, escape_control_chars};
 use toolcell_error::ErrorCode;
 use toolcell_i18n::{Message, message, msgid, tr};
-use toolcell_testing::report::{self, ReportWords};
+use toolcell_testing::report;
 use toolcell_testing::{
-    BudgetPolicy, FilePosition, Suite, SuiteProblem, TestOptions, TestReport, find_suites, run_suites, update,
+    BudgetPolicy, Suite, SuiteProblem, TestOptions, TestReport, find_suites, run_suites, update,
 };
 
 use crate::args::TestArgs;
@@ -143,20 +143,12 @@ fn print_report(args: &TestArgs, tested: &TestReport, context: &mut Context<'_>)
 
 /// Prints problems to standard error, and results to standard output.
 pub(crate) fn print_text_report(tested: &TestReport, lang: Lang, streams: &mut Streams<'_>) -> std::io::Result<()> {
-    let words = match lang {
-        Lang::En => ReportWords::ENGLISH,
-        Lang::Ja => ReportWords::JAPANESE,
-        Lang::Zh => ReportWords::CHINESE,
-    };
     for problem in &tested.problems {
-        let FilePosition { line, column } = problem.place;
-        let place = format!("{}:{line}:{column}", problem.path.display());
-        let error = tr!(lang, "{path}: {reason}", path = place, reason = problem.message);
-        streams.print_labelled(tr!(lang, "error"), &error, lang)?;
-        streams.print_hint(&Message::from(problem.hint.clone()), lang)?;
+        streams.print_labelled(tr!(lang, "error"), &problem.localize().to_text(lang), lang)?;
+        streams.print_hint(&problem.hint, lang)?;
     }
     if tested.problems.is_empty() || !tested.results.is_empty() {
-        for line in report::text(tested, &words).lines() {
+        for line in report::text(tested, lang).lines() {
             writeln!(streams.output, "{}", streams.escape_for_output(line))?;
         }
     }
