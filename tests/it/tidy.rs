@@ -391,7 +391,7 @@ fn the_tests_that_the_documents_name_are_there() {
 }
 
 /// Visits every source file below a folder.
-fn walk(folder: &Path, visit: &mut dyn FnMut(&Path)) {
+pub(crate) fn walk(folder: &Path, visit: &mut dyn FnMut(&Path)) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_string_lossy().into_owned();

@@ -228,7 +228,7 @@ impl CliError {
     fn print_text(&self, lang: Lang, streams: &mut Streams<'_>) -> std::io::Result<()> {
         let (error, colon) = (tr!(lang, "error"), lang.colon());
         let text = match self {
-            Self::Command(operation) => operation.contract_text(lang),
+            Self::Command(operation) => operation.text(lang),
             _ => None,
         };
         let text = text.unwrap_or_else(|| {

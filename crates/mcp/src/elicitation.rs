@@ -26,7 +26,7 @@ use rmcp::task_manager::TaskContext;
 use serde_json::Value;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use toolcell::{ApprovalAnswer, ApprovalPrompt, Approver, Lang, PromptTooLong};
-use toolcell_i18n::tr;
+use toolcell_i18n::{Localize as _, tr};
 
 /// Field names of the elicitation form.
 const DECISION: &str = "decision";
@@ -212,7 +212,7 @@ pub(crate) enum PromptError {
 
 impl From<PromptError> for ApprovalAnswer {
     fn from(error: PromptError) -> Self {
-        Self::NotShown { reason: error.to_string() }
+        Self::NotShown { reason: error.localize() }
     }
 }
 

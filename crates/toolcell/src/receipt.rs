@@ -24,6 +24,7 @@ mod trace;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use toolcell_i18n::Message;
 use toolcell_tool::ToolId;
 
 pub use error::{ReceiptError, ReplayError};
@@ -87,7 +88,7 @@ impl Receipt {
         struct Versioned {
             version: u32,
         }
-        let invalid = |error: serde_json::Error| ReceiptError::Invalid(error.to_string());
+        let invalid = |error: serde_json::Error| ReceiptError::Invalid(Message::verbatim(error.to_string()));
         let Versioned { version } = serde_json::from_str(text).map_err(invalid)?;
         if version != FORMAT_VERSION {
             return Err(ReceiptError::Version { version });

@@ -8,6 +8,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use toolcell_host::Params;
+use toolcell_i18n::Message;
 
 /// A request to create a tool: `create_tool`.
 ///
@@ -154,7 +155,7 @@ fn object<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Params, D::Error
 /// `request-invalid`: the text is not JSON, or has an unknown field or a field of the wrong type,
 /// which the message names.
 pub fn read_request<T: DeserializeOwned>(text: &str) -> Result<T, RequestError> {
-    serde_json::from_str(text).map_err(|error| RequestError(error.to_string()))
+    serde_json::from_str(text).map_err(|error| RequestError(Message::verbatim(error.to_string())))
 }
 
 /// A text that is not a valid request.
@@ -162,4 +163,4 @@ pub fn read_request<T: DeserializeOwned>(text: &str) -> Result<T, RequestError> 
 #[error("the request is invalid: {0}")]
 #[code(RequestInvalid)]
 #[hint("use only the fields of the operation's input schema, such as `tool_name` and `parameters`")]
-pub struct RequestError(pub(crate) String);
+pub struct RequestError(pub(crate) Message);

@@ -91,7 +91,8 @@ fn calculate_average_takes_what_it_declares() {
 fn fetch_json_names_the_grant_that_it_lacks() {
     let host = ToolboxFixture::new();
     let created = example(&host, "fetch_json").unwrap();
-    assert!(created.needs_approval.is_some_and(|why| why.contains("`net`") && why.contains("`timers`")));
+    let why = created.needs_approval.unwrap().to_string();
+    assert!(why.contains("`net`") && why.contains("`timers`"), "{why}");
     let parameters = json!({ "url": "https://api.example.com/data", "timeout_ms": 10000 });
     let fields = json!({ "tool_name": "fetch_json", "parameters": parameters, "timeout_ms": 15000 });
 

@@ -237,11 +237,27 @@ fn the_detail_names_what_is_wrong_the_limit_and_the_place() {
         ("output-too-large", "the result is longer than 9 bytes"),
         ("tool-failed", "Error: no"),
     ] {
-        let [ja, ..] = failure(code).text;
-        assert!(ja.ends_with(&format!(": {detail}")), "{code}: {ja}");
+        let [_, en, _] = failure(code).text;
+        assert!(en.ends_with(&format!(": {detail}")), "{code}: {en}");
     }
-    let [ja, ..] = failure("syntax-error").text;
-    assert!(ja.contains("line 1") || ja.contains("1:"), "{ja}");
+    for text in failure("syntax-error").text {
+        assert!(text.contains("line 1") || text.contains("1:"), "{text}");
+    }
     let [ja, ..] = failure("name-taken").text;
     assert!(ja.contains("dt_"), "{ja}");
+}
+
+#[test]
+fn the_detail_is_in_the_language_of_the_title() {
+    for (code, ja, zh) in [
+        ("tool-not-found", "「none」というツールはありません", "不存在工具「none」"),
+        // What a tool, a hook or the request says is not translated.
+        ("permission-denied", "not on a Sunday", "not on a Sunday"),
+        ("tool-failed", "Error: no", "Error: no"),
+        ("parameters-missing", "`n`", "`n`"),
+    ] {
+        let [in_ja, _, in_zh] = failure(code).text;
+        assert!(in_ja.ends_with(&format!(": {ja}")), "{code}: {in_ja}");
+        assert!(in_zh.ends_with(&format!("：{zh}")), "{code}: {in_zh}");
+    }
 }

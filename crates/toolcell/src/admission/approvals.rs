@@ -3,6 +3,7 @@
 //! Invariant: a decision is stored together with its audit event.
 
 use toolcell_analysis::Severity;
+use toolcell_i18n::{Message, message};
 use toolcell_policy::{ApprovalMode, Grants};
 use toolcell_store::audit::{Action, AuditEvent};
 use toolcell_store::{Approval, Decision, DecisionOutcome, Entry, Fault, Store};
@@ -13,7 +14,7 @@ use crate::vet::VettedTool;
 
 impl AdmissionControl {
     /// Returns why a tool needs approval; `None` if it needs none.
-    pub(crate) fn approval_reason(&self, tool: &VettedTool) -> Option<String> {
+    pub(crate) fn approval_reason(&self, tool: &VettedTool) -> Option<Message> {
         approval_reason(self.policy.approval().0, tool)
     }
 
@@ -52,17 +53,23 @@ impl AdmissionControl {
 }
 
 /// Returns why a tool needs approval; `None` if it needs none.
-fn approval_reason(mode: ApprovalMode, tool: &VettedTool) -> Option<String> {
+fn approval_reason(mode: ApprovalMode, tool: &VettedTool) -> Option<Message> {
     match mode {
         ApprovalMode::Auto => return None,
-        ApprovalMode::Never | ApprovalMode::Ask => return Some("every tool requires approval".to_owned()),
+        ApprovalMode::Never | ApprovalMode::Ask => return Some(message!("every tool requires approval")),
         ApprovalMode::AutoSafe => {}
     }
-    let asked: Vec<String> =
-        tool.requested_capabilities().iter().map(|(asked, _)| format!("`{}`", asked.name())).collect();
-    let asks = (!asked.is_empty()).then(|| format!("it asks for {}", asked.join(", ")));
+    let requested = tool.requested_capabilities();
+    let asked = requested.iter().map(|(capability, _)| Message::verbatim(format!("`{}`", capability.name())));
+    let asked: Vec<Message> = asked.collect();
+    let asks = (!asked.is_empty()).then(|| message!("it asks for {capabilities}", capabilities = Message::list(asked)));
     let worst = tool.worst_finding().filter(|finding| finding.severity >= Severity::Medium);
-    let found = worst.map(|worst| format!("it has a finding of severity {}: {}", worst.severity.name(), worst.message));
-    let why: Vec<String> = asks.into_iter().chain(found).collect();
-    (!why.is_empty()).then(|| why.join(", and "))
+    let found = worst.map(|worst| {
+        let (severity, finding) = (Message::from(worst.severity.name()), &worst.message);
+        message!("it has a finding of severity {severity}: {finding}", severity, finding)
+    });
+    match (asks, found) {
+        (Some(asks), Some(found)) => Some(message!("{asks}, and {found}", asks, found)),
+        (asks, found) => asks.or(found),
+    }
 }

@@ -49,19 +49,19 @@ impl Denial {
     }
 
     /// Denies a tool that is not approved while no approver is available; the approval is pending.
-    pub(super) fn approval_pending(entry: &Entry, why: &str) -> Self {
+    pub(super) fn approval_pending(entry: &Entry, why: &Message) -> Self {
         Self::unapproved(entry, why).with_awaited(AwaitedAnswer::ToolApproval(entry.id))
     }
 
     /// Denies a tool that is not approved, under a policy that never asks.
-    pub(super) fn unapproved(entry: &Entry, why: &str) -> Self {
+    pub(super) fn unapproved(entry: &Entry, why: &Message) -> Self {
         let (name, id) = (&entry.name, entry.id.short());
         let reason = message!("`{name}` ({id}) is not approved: {why}", name, id, why);
         Self::new("approval", reason, approval_hint(entry))
     }
 
     /// Denies a call while the approver has deferred the answer about the tool.
-    pub(super) fn answer_deferred(entry: &Entry, why: &str) -> Self {
+    pub(super) fn answer_deferred(entry: &Entry, why: &Message) -> Self {
         let hint = message!("repeat the call after approval; {hint}", hint = approval_hint(entry));
         Self::new("person", message!("a person is being asked: {why}", why), hint)
             .with_awaited(AwaitedAnswer::ToolApproval(entry.id))
@@ -69,7 +69,7 @@ impl Denial {
 
     /// Denies a call because the prompt about the tool cannot be shown in full; the approval is
     /// pending.
-    pub(super) fn not_shown(entry: &Entry, why: &str) -> Self {
+    pub(super) fn not_shown(entry: &Entry, why: &Message) -> Self {
         let hint = message!("`toolcell approvals` lists it; {hint}", hint = approval_hint(entry));
         let reason = message!("the approval prompt for `{name}` was not shown: {why}", name = entry.name, why);
         Self::new("approval", reason, hint).with_awaited(AwaitedAnswer::ToolApproval(entry.id))
@@ -104,10 +104,10 @@ impl Denial {
         let Some(waits) = admission.awaits else {
             let hint =
                 message!("the hook `{hook}` denied the call: change the call, or ask the owner of the hook", hook);
-            return Some(Self::new(format!("hook {hook}"), reason, hint));
+            return Some(Self::new(format!("hook {hook}"), reason.clone(), hint));
         };
         let hint = message!("the hook `{hook}` asks for confirmation: repeat the same call after the answer", hook);
-        Some(Self::new("person", reason, hint).with_awaited(waits))
+        Some(Self::new("person", reason.clone(), hint).with_awaited(waits))
     }
 }
 

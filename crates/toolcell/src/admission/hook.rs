@@ -29,6 +29,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use toolcell_i18n::Message;
 use toolcell_policy::variable_refusal;
 
 pub use command::{CommandHook, CommandTiming, TrustCheck};
@@ -78,7 +79,7 @@ pub enum HookError {
         /// The name of the variable.
         name: String,
         /// Why the variable is refused.
-        reason: &'static str,
+        reason: Message,
     },
 }
 
@@ -136,7 +137,7 @@ impl fmt::Debug for Hook {
 /// # Examples
 /// ```
 /// use serde_json::json;
-/// use toolcell::hook::{HookDecision, HookEvent, Hooks, HookVerdict};
+/// use toolcell::hook::{HookEvent, Hooks, HookVerdict};
 ///
 /// let mut hooks = Hooks::default();
 /// hooks.before("house-rules", |call: &HookEvent| match call.args.get("to") {
@@ -146,7 +147,7 @@ impl fmt::Debug for Hook {
 ///
 /// let call = HookEvent::new("send-mail", None, json!({"to": "everybody"}), jiff::Timestamp::UNIX_EPOCH, "/srv");
 /// let admission = hooks.admit(call, None);
-/// assert_eq!(admission.decision, HookDecision::Deny { reason: "mail to everybody is not sent from here".into() });
+/// assert_eq!(admission.decision, HookVerdict::deny("mail to everybody is not sent from here").decision);
 /// assert_eq!(admission.decided_by.as_deref(), Some("house-rules"));
 /// ```
 #[derive(Debug, Clone, Default)]
@@ -289,7 +290,7 @@ impl Hooks {
             return Err(HookError::ZeroTimeout(name));
         }
         if let Some((variable, why)) = env.iter().find_map(|name| Some((name, variable_refusal(name)?))) {
-            return Err(HookError::Variable { hook: name, name: variable.clone(), reason: why });
+            return Err(HookError::Variable { hook: name, name: variable.clone(), reason: why.into() });
         }
         let tools = ToolMatcher::parse(tools)?;
         let program = HookProgram::new(&command, &folder, env, trusted);
@@ -416,7 +417,7 @@ impl Hook {
     ) -> Result<T, HookFailure> {
         let question = |text| ApprovalPrompt {
             asked_by: self.name.as_ref().to_owned(),
-            text,
+            text: Message::verbatim(text),
             call: call.clone(),
             tool_approval: None,
         };

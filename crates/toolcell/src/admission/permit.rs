@@ -10,6 +10,7 @@
 use serde_json::Value;
 use toolcell_analysis::Capabilities;
 use toolcell_host::{Budget, CallContext, HostCalls, NoHostCalls};
+use toolcell_i18n::{Message, message, msgid};
 use toolcell_policy::{ApprovalMode, GrantVerdict, Grants, Policy};
 use toolcell_schema::{Args, ParamsError, Schema};
 use toolcell_store::{Decision as Said, DecisionOutcome, Entry, Fault, Store};
@@ -179,11 +180,12 @@ pub struct DecisionStep {
     /// The deciding stage: `limits`, `grants`, `quarantine`, `hook`, `approval`.
     pub stage: &'static str,
     /// The deciding rule: a policy key, or the name of a hook.
-    pub rule: String,
-    /// The verdict: `allow`, `deny`, `ask`, `grant`, `withhold`, `no objection`.
-    pub verdict: String,
+    pub rule: Message,
+    /// The verdict: `allow`, `deny`, `ask`, `grant`, `withhold`, `no-objection`, `found`, `pass`, or
+    /// the value of a limit.
+    pub verdict: Message,
     /// The reason.
-    pub reason: String,
+    pub reason: Message,
 }
 
 /// The mode of an admission: for a run, or for an explanation.
@@ -234,10 +236,11 @@ impl AdmissionControl {
         let rulings = self.policy.grant_decisions(entry.id, &entry.name, &entry.tags, subject.requested);
         let grants = Policy::combine(&rulings);
         for ruling in rulings {
-            let verdict = if ruling.verdict == GrantVerdict::Granted { "grant" } else { "withhold" };
-            let reason = ruling.to_string();
-            let rule = ruling.rule.unwrap_or_else(|| "grants".to_owned());
-            steps.push(DecisionStep { stage: "grants", rule, verdict: verdict.to_owned(), reason });
+            let is_granted = ruling.verdict == GrantVerdict::Granted;
+            let verdict = if is_granted { message!("grant") } else { message!("withhold") };
+            let reason = toolcell_i18n::argument!(ruling);
+            let rule = Message::verbatim(ruling.rule.unwrap_or_else(|| "grants".to_owned()));
+            steps.push(DecisionStep { stage: "grants", rule, verdict, reason });
         }
         grants
     }
@@ -264,9 +267,9 @@ impl AdmissionControl {
         let admission = self.hooks.admit(call.clone(), person);
         steps.extend(admission.steps.iter().map(|step| DecisionStep {
             stage: "hook",
-            rule: step.hook.clone(),
-            verdict: step.decision.name().to_owned(),
-            reason: step.decision.reason().unwrap_or_default().to_owned(),
+            rule: Message::verbatim(step.hook.clone()),
+            verdict: step.decision.name().into(),
+            reason: step.decision.reason().cloned().unwrap_or_else(|| Message::verbatim(String::new())),
         }));
         check_denied(&admission)?;
         // The schema check comes before the prompt: the approver is not asked about arguments that
@@ -293,30 +296,30 @@ impl AdmissionControl {
         steps: &mut Vec<DecisionStep>,
     ) -> Result<String, AdmissionError> {
         let (mode, origin) = self.policy.approval();
-        let rule = format!("approval.mode = \"{}\" ({origin})", mode.name());
-        let mut say = |verdict: &str, reason: String| {
-            steps.push(DecisionStep { stage: "approval", rule: rule.clone(), verdict: verdict.to_owned(), reason });
+        let rule = message!("approval.mode = \"{mode}\" ({origin})", mode = mode.name(), origin);
+        let mut say = |verdict: Message, reason: Message| {
+            steps.push(DecisionStep { stage: "approval", rule: rule.clone(), verdict, reason });
         };
         let said = if entry.has_decision { store.approvals().decision(entry.id, &grants.to_value())? } else { None };
         if said == Some(Said::Refused) {
-            say("deny", "its approval was refused".to_owned());
+            say(message!("deny"), message!("its approval was refused"));
             return Err(Denial::refused(entry).into());
         }
         if said == Some(Said::Approved) {
-            say("allow", "it was approved with these grants".to_owned());
+            say(message!("allow"), message!("it was approved with these grants"));
             return Ok("approval".to_owned());
         }
         let Some(why) = self.approval_reason(tool) else {
-            say("allow", "it needs no approval".to_owned());
+            say(message!("allow"), message!("it needs no approval"));
             return Ok(format!("policy {}", mode.name()));
         };
         let missing = || grant_hints::missing_grant_lines(entry, tool, grants);
         if mode == ApprovalMode::Never {
-            say("deny", why.clone());
+            say(message!("deny"), why.clone());
             return Err(Denial::unapproved(entry, &why).with_grant_lines(missing()).into());
         }
         let AdmissionMode::Run { approver: person, caller } = purpose else {
-            say("ask", why);
+            say(message!("ask"), why);
             return Ok("nobody".to_owned());
         };
         let ask_later = || self.request_approval(store, entry.id, grants, caller);
@@ -326,7 +329,7 @@ impl AdmissionControl {
         };
         let shown = args_to_show(args, "approval")?;
         let call = self.hook_event(entry.name.as_str(), Some(entry.id), shown).with_caller(caller);
-        let question = ApprovalPrompt::for_tool(tool, grants, call, &why);
+        let question = ApprovalPrompt::for_tool(tool, grants, call, why.clone());
         match person.ask(&question) {
             ApprovalAnswer::Approve => {
                 if self.record_decision(store, entry, grants, Said::Approved, "person")? == DecisionOutcome::ToolGone {
@@ -356,8 +359,8 @@ pub(super) fn args_to_show(args: &Args, by: &str) -> Result<Value, Denial> {
     match args.value() {
         Some(value) => Ok(value.clone()),
         None => serde_json::from_str(args.params().as_str()).map_err(|error| {
-            let reason = format!("the parameters cannot be shown to the approver or hook: {error}");
-            Denial::new(by, reason, "pass parameters that every JSON parser accepts")
+            let reason = message!("the parameters cannot be shown to the approver or hook: {error}", error);
+            Denial::new(by, reason, msgid!("pass parameters that every JSON parser accepts"))
         }),
     }
 }
@@ -366,10 +369,11 @@ pub(super) fn args_to_show(args: &Args, by: &str) -> Result<Value, Denial> {
 fn check_quarantine(subject: &AdmissionRequest<'_>, steps: &mut Vec<DecisionStep>) -> Result<(), Denial> {
     let stored = subject.tool.filter(|stored| stored.entry.status == Status::Quarantined);
     let Some(StoredTool { entry, .. }) = stored else { return Ok(()) };
-    let reason = format!("`{}` ({}) is quarantined", entry.name, entry.id.short());
-    let (stage, rule) = ("quarantine", format!("status = \"{}\"", entry.status));
-    steps.push(DecisionStep { stage, rule, verdict: "deny".to_owned(), reason: reason.clone() });
-    let hint = format!("review it with `toolcell show {}`, check the store with `toolcell fsck`", entry.id.short());
+    let (name, id) = (&entry.name, entry.id.short());
+    let reason = message!("`{name}` ({id}) is quarantined", name, id);
+    let (stage, rule) = ("quarantine", Message::verbatim(format!("status = \"{}\"", entry.status.name())));
+    steps.push(DecisionStep { stage, rule, verdict: message!("deny"), reason: reason.clone() });
+    let hint = message!("review it with `toolcell show {id}`, check the store with `toolcell fsck`", id);
     Err(Denial::new(stage, reason, hint))
 }
 

@@ -8,6 +8,7 @@ use std::time::Duration;
 use serde_json::Value;
 use toolcell_error::ErrorCode;
 use toolcell_host::{Outcome, Report, Thrown, ValueSide, Warning};
+use toolcell_i18n::{Localize as _, Message, message};
 use toolcell_tool::ToolId;
 
 use super::AdmissionControl;
@@ -67,6 +68,7 @@ impl AdmissionControl {
         let Some(hook) = reviewed.decided_by else {
             return Ok(ReviewedRun { report, context, output_suppressed: suppressed, revised_by: None });
         };
+        let failure = reviewed.steps.iter().find_map(|step| step.failure.as_ref());
         let said = reviewed.end.error.unwrap_or_default();
         report.outcome = match reviewed.end.kind {
             EndKind::Returned => Outcome::Returned(reviewed.end.result),
@@ -78,8 +80,9 @@ impl AdmissionControl {
                 stack: String::new(),
             }),
             EndKind::Refused => {
-                let hint = format!("the tool ran, and the hook `{hook}` withheld its result");
-                return Err(Denial::new(format!("hook {hook}"), said, hint));
+                let reason = failure.map_or_else(|| Message::verbatim(said), |failure| failure.localize());
+                let hint = message!("the tool ran, and the hook `{hook}` withheld its result", hook);
+                return Err(Denial::new(format!("hook {hook}"), reason, hint));
             }
         };
         Ok(ReviewedRun { report, context, output_suppressed: suppressed, revised_by: Some(hook) })

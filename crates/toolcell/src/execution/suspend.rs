@@ -15,6 +15,7 @@ mod types;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use toolcell_host::{ENGINE_VERSION, GUEST_DIGEST, Params, ResumeError, SuspendedCall};
+use toolcell_i18n::message;
 use toolcell_store::{Fault, RunId, Store, SuspendedRow};
 
 pub use error::RunSuspendError;
@@ -121,7 +122,7 @@ pub(crate) fn save(
         plan,
     };
     let unwritten =
-        |error: &dyn std::fmt::Display| RunSuspendError::Encrypt(format!("it cannot be serialized: {error}"));
+        |error: &dyn std::fmt::Display| RunSuspendError::Encrypt(message!("it cannot be serialized: {error}", error));
     let content = postcard::to_allocvec(&kept).map_err(|error| unwritten(&error))?;
     let bound = serde_json::to_string(&bound).map_err(|error| unwritten(&error))?;
     let (caller, at) = (options.caller.clone(), (admitted.clock)());

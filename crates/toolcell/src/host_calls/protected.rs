@@ -7,6 +7,7 @@
 use std::path::Path;
 
 use toolcell_capabilities::{ProtectedPath, Roots, folder_refusal};
+use toolcell_i18n::msgid;
 use toolcell_jail::Program;
 use toolcell_policy::PolicyError;
 
@@ -20,7 +21,7 @@ impl Resources {
         let (policy, hooks) = (admission.policy(), admission.hooks());
         let mut all = self.protected.clone();
         if let Some(store) = store {
-            all.push(ProtectedPath::hidden("the store", store.path()));
+            all.push(ProtectedPath::hidden(msgid!("the store"), store.path()));
         }
         for (layer, path) in policy.files() {
             all.push(ProtectedPath::file(format!("the policy of the {layer}"), path));
@@ -34,15 +35,17 @@ impl Resources {
         }
         if !policy.hooks().is_empty() || hooks.programs().next().is_some() {
             let entries = search_path().into_iter();
-            all.extend(entries.map(|entry| ProtectedPath::file("a folder in the `PATH` of hooks", entry)));
+            all.extend(entries.map(|entry| ProtectedPath::file(msgid!("a folder in the `PATH` of hooks"), entry)));
         }
         // The path of a deleted program is unknown; then nothing starts it either.
-        all.extend(std::env::current_exe().ok().map(|path| ProtectedPath::file("the program that runs tools", path)));
+        all.extend(
+            std::env::current_exe().ok().map(|path| ProtectedPath::file(msgid!("the program that runs tools"), path)),
+        );
         if let Some(Program::Other(path)) = worker_program {
-            all.push(ProtectedPath::file("the program that runs tools", path));
+            all.push(ProtectedPath::file(msgid!("the program that runs tools"), path));
         }
         if let Roots::File(path) = &self.roots {
-            all.push(ProtectedPath::file("the trusted root certificates", path));
+            all.push(ProtectedPath::file(msgid!("the trusted root certificates"), path));
         }
         all.sort_unstable();
         all.dedup();

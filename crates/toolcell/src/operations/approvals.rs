@@ -4,6 +4,7 @@
 //! If the policy grants something else by then, nothing is approved. A refusal is for the tool,
 //! whatever it is granted. Each attempt to decide leaves one audit event.
 
+use toolcell_i18n::{Message, message, msgid};
 use toolcell_policy::Grants;
 use toolcell_store::audit::{Action, AuditEvent, EventFailure};
 use toolcell_store::{Approval, Decision, DecisionOutcome, Entry, Fault, FindError};
@@ -54,9 +55,9 @@ pub enum ApprovalError {
         /// The name of the tool.
         name: ToolName,
         /// The grants that were shown.
-        shown: String,
+        shown: Message,
         /// The grants that the policy gives now.
-        now: String,
+        now: Message,
     },
     /// The prompt is not about a stored tool.
     #[error("the prompt is about a call of `{0}`, not about a stored tool: nothing was approved")]
@@ -75,8 +76,8 @@ impl ApprovalError {
         match self {
             Self::Find(error) => error.hint(),
             Self::Unsafe(refusal) => refusal.hint(),
-            Self::Changed { .. } => "review the tool again with `toolcell approvals`, then decide",
-            Self::NoTool(_) => "list the pending stored tools with `toolcell approvals`, then decide",
+            Self::Changed { .. } => msgid!("review the tool again with `toolcell approvals`, then decide"),
+            Self::NoTool(_) => msgid!("list the pending stored tools with `toolcell approvals`, then decide"),
             Self::Fault(fault) => fault.hint(),
         }
     }
@@ -107,9 +108,9 @@ pub(crate) fn approval_prompt(parts: &Parts, tool: &str) -> Result<ApprovalPromp
     let ready = parts.load_tool(&entry)?;
     let tool = ready.vetted.as_ref().map_err(|refusal| ApprovalError::Unsafe(refusal.clone()))?;
     let why = parts.admission.approval_reason(tool);
-    let why = why.unwrap_or_else(|| "it needs no approval under this policy".to_owned());
+    let why = why.unwrap_or_else(|| message!("it needs no approval under this policy"));
     let call = parts.admission.hook_event(entry.name.as_str(), Some(entry.id), serde_json::json!({}));
-    Ok(ApprovalPrompt::for_tool(tool, &grants, call, &why))
+    Ok(ApprovalPrompt::for_tool(tool, &grants, call, why))
 }
 
 /// Approves the tool of a prompt with the grants of that prompt. `by` names the approver.
@@ -129,8 +130,8 @@ fn approve_inner(
     };
     let (entry, now) = load_with_grants(parts, called)?;
     if now != approving.grants {
-        let shown = approving.grants.to_string();
-        return Err(ApprovalError::Changed { name: entry.name, shown, now: now.to_string() });
+        let (shown, now) = (toolcell_i18n::argument!(shown = approving.grants), toolcell_i18n::argument!(now));
+        return Err(ApprovalError::Changed { name: entry.name, shown, now });
     }
     match parts.admission.record_decision(parts.require_store()?, &entry, &now, Decision::Approved, by)? {
         // The audit event was written with the decision.

@@ -12,6 +12,7 @@ mod error;
 use serde_json::Value;
 use toolcell_analysis::{EntryPoint, Finding};
 use toolcell_host::{CallContext, Outcome, Params};
+use toolcell_i18n::{Localize as _, Message, message};
 use toolcell_policy::Duplicates;
 use toolcell_schema::{Parameter, Schema};
 use toolcell_store::audit::{Action, AuditEvent, EventFailure};
@@ -59,7 +60,7 @@ pub struct CreateResult {
     /// Tools with another source that give the same answers.
     pub equivalent: Vec<EquivalentTool>,
     /// Why the tool needs an approval before it runs. `None` if it needs none.
-    pub needs_approval: Option<String>,
+    pub needs_approval: Option<Message>,
 }
 
 /// Creates a tool from a draft and stores it.
@@ -81,13 +82,13 @@ fn create_inner(parts: &Parts, request: &CreateTool, at: jiff::Timestamp) -> Res
     }
     let name = ToolName::parse(&request.name)?;
     if let Some((_, origin)) = parts.admission.policy().reserved(&name) {
-        return Err(CreateError::Reserved { origin: origin.to_string(), name });
+        return Err(CreateError::Reserved { origin: toolcell_i18n::argument!(origin), name });
     }
     let when_taken = if request.replace { OnConflict::Replace } else { OnConflict::Refuse };
     let before = find_current(parts, &name, when_taken)?;
     for (field, text) in [("description", &request.description), ("code", &request.code)] {
         if text.trim().is_empty() {
-            return Err(RequestError(format!("`{field}` is required")).into());
+            return Err(RequestError(message!("`{field}` is required", field)).into());
         }
     }
     let draft = Draft::from_bytes(name.as_str(), request.code.as_bytes())?;
@@ -144,26 +145,27 @@ fn analyze_draft(
 /// Returns the parameters of a factory's tool. The factory is evaluated in a cell without
 /// grants.
 fn factory_parameters(parts: &Parts, name: &ToolName, tool: &VettedTool) -> Result<Value, CreateError> {
-    let failed = |why: String| CreateError::Factory(why);
-    let args = parts.runtime.any_schema().check(Params::default()).map_err(|error| failed(error.to_string()))?;
+    let failed = CreateError::Factory;
+    let args = parts.runtime.any_schema().check(Params::default()).map_err(|error| failed(error.localize()))?;
     let call = UngrantedCall::for_analysis(args);
     let authorization = CallAuthorization::without_host_calls(&call);
     let evaluated = parts.runtime.evaluate(name.as_str(), tool.script(), authorization, &CallContext::default());
-    let kept = match evaluated.map_err(|error| failed(error.to_string()))? {
+    let kept = match evaluated.map_err(|error| failed(toolcell_i18n::argument!(error)))? {
         Ok(kept) => kept,
         Err(report) => {
             return Err(failed(match report.outcome {
-                Outcome::Threw(thrown) => format!("{}: {}", thrown.name, thrown.message),
-                Outcome::Stopped(stop) => stop.to_string(),
-                Outcome::Returned(_) => "it returns no tool".to_owned(),
+                Outcome::Threw(thrown) => Message::verbatim(format!("{}: {}", thrown.name, thrown.message)),
+                Outcome::Stopped(stop) => toolcell_i18n::argument!(stop),
+                Outcome::Returned(_) => message!("it returns no tool"),
             }));
         }
     };
     let manifest = kept.manifest().as_str();
     if manifest.len() > MAX_MANIFEST_BYTES {
-        return Err(failed(format!(
-            "its tool descriptions are {} bytes, the limit is {MAX_MANIFEST_BYTES}",
-            manifest.len()
+        return Err(failed(message!(
+            "its tool descriptions are {bytes} bytes, the limit is {limit}",
+            bytes = manifest.len(),
+            limit = MAX_MANIFEST_BYTES
         )));
     }
     let manifest: Value = serde_json::from_str(manifest).unwrap_or_default();
@@ -173,8 +175,8 @@ fn factory_parameters(parts: &Parts, name: &ToolName, tool: &VettedTool) -> Resu
         ([only], _) => Ok(only["parameters"].clone()),
         (_, Some(named)) => Ok(named["parameters"].clone()),
         (several, None) => {
-            let made: Vec<String> = several.iter().map(|tool| tool["name"].to_string()).collect();
-            Err(failed(format!("it returns {}, none of which is named `{name}`", made.join(", "))))
+            let made = Message::list(several.iter().map(|tool| Message::verbatim(tool["name"].to_string())));
+            Err(failed(message!("it returns {tools}, none of which is named `{name}`", tools = made, name)))
         }
     }
 }
@@ -280,7 +282,8 @@ fn build_metadata(request: &CreateTool, schema: &Schema) -> Result<ToolMetadata,
         Example::from_value(example).map_err(|reason| MetadataError::Example { number: at + 1, reason })?;
     }
     let claims = Postconditions { returns: request.returns.clone(), idempotent: request.idempotent.clone() };
-    postconditions::validate(&claims, schema).map_err(|reason| MetadataError::Postconditions { reason })?;
+    postconditions::validate(&claims, schema)
+        .map_err(|reason| MetadataError::Postconditions { reason: Message::verbatim(reason) })?;
     let notes = ToolMetadata::from_parts(
         request.description.clone(),
         request.tags.clone(),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use jiff::Timestamp;
+use toolcell_i18n::{Message, message, msgid};
 use toolcell_store::audit::{Action, AuditEvent, EventFailure};
 use toolcell_store::{Cursor, CursorError, Entry, Fault, Filter, ListError, Order, PAGE_LIMIT, Page};
 use toolcell_tool::{Status, ToolId, ToolName};
@@ -46,7 +47,7 @@ pub enum ListToolsError {
         /// The given value.
         actual: String,
         /// The allowed values.
-        range: String,
+        range: Message,
     },
     /// The store refuses the list.
     #[error(transparent)]
@@ -63,9 +64,9 @@ impl ListToolsError {
     #[must_use]
     pub fn hint(&self) -> &'static str {
         match self {
-            Self::Filter { .. } => "omit the field, or use a value in the range",
+            Self::Filter { .. } => msgid!("omit the field, or use a value in the range"),
             Self::List(ListError::Fault(fault)) | Self::Fault(fault) => fault.hint(),
-            Self::List(_) => "use a cursor only with the sort order of the list that returned it",
+            Self::List(_) => msgid!("use a cursor only with the sort order of the list that returned it"),
         }
     }
 }
@@ -102,7 +103,7 @@ fn list_inner(parts: &Parts, request: &ListTools) -> Result<ToolList, ListToolsE
 /// Returns the time this many days ago.
 pub(crate) fn days_ago(days: f64, now: Timestamp) -> Result<Timestamp, ListToolsError> {
     if !(0.0..=MAX_DAYS).contains(&days) {
-        let range = format!("0 to {MAX_DAYS}");
+        let range = message!("{min} to {max}", min = 0, max = MAX_DAYS);
         return Err(ListToolsError::Filter { what: "unused_days", actual: days.to_string(), range });
     }
     // Before the calendar begins nothing was created or used.
@@ -112,18 +113,18 @@ pub(crate) fn days_ago(days: f64, now: Timestamp) -> Result<Timestamp, ListTools
 fn build_filter(request: &ListTools, now: Timestamp) -> Result<Filter, ListToolsError> {
     let limit = request.limit.unwrap_or(20);
     if limit == 0 || limit > PAGE_LIMIT as u64 {
-        let range = format!("1 to {PAGE_LIMIT}");
+        let range = message!("{min} to {max}", min = 1, max = PAGE_LIMIT);
         return Err(ListToolsError::Filter { what: "limit", actual: limit.to_string(), range });
     }
     if let Some(score) = request.min_safety_score.filter(|score| !(0.0..=1.0).contains(score)) {
-        let range = "0.0 to 1.0".to_owned();
+        let range = message!("{min} to {max}", min = "0.0", max = "1.0");
         return Err(ListToolsError::Filter { what: "min_safety_score", actual: score.to_string(), range });
     }
     let unused_since = request.unused_days.map(|days| days_ago(days, now)).transpose()?;
     let unknown = |what, actual: &str, known: Vec<&str>| ListToolsError::Filter {
         what,
         actual: format!("`{}`", actual.chars().take(40).flat_map(char::escape_debug).collect::<String>()),
-        range: known.join(", "),
+        range: Message::list(known.into_iter().map(|name| Message::verbatim(name.to_owned()))),
     };
     let status = request.status.as_deref().map(|name| {
         Status::from_name(name)

@@ -2,6 +2,7 @@
 //!
 //! Invariant: if both an identifier and a name are given, they must refer to the same tool.
 
+use toolcell_i18n::{Message, message};
 use toolcell_store::{Entry, Fault, Filter, FindError, PAGE_LIMIT, Store, ToolRef};
 use toolcell_tool::{IdPrefix, ToolId, ToolName};
 
@@ -20,7 +21,7 @@ pub enum FindToolError {
     #[coded(transparent)]
     Request(#[from] RequestError),
     /// There is no such tool.
-    #[error("there is no tool `{asked}`{}", .suggestion.as_ref().map(|it| format!("; {it}")).unwrap_or_default())]
+    #[error("there is no tool `{asked}`{}", suffix(.suggestion.as_ref()))]
     #[code(ToolNotFound)]
     #[hint("`toolcell list` shows all tools")]
     Unknown {
@@ -70,6 +71,11 @@ pub enum Suggestion {
     Deleted(ToolName),
 }
 
+/// Returns the end of a message about an unknown tool.
+fn suffix(suggestion: Option<&Suggestion>) -> Message {
+    suggestion.map_or_else(|| Message::verbatim(String::new()), |suggestion| message!("; {suggestion}", suggestion))
+}
+
 /// Finds a tool by its name, its identifier, or a prefix of the identifier with at least 8
 /// digits.
 pub(crate) fn find(parts: &Parts, called: &str) -> Result<Entry, FindToolError> {
@@ -83,7 +89,7 @@ pub(crate) fn find_tool(parts: &Parts, id: Option<&str>, name: Option<&str>) -> 
     let store = parts.require_store().map_err(|fault| FindToolError::Store(fault.into()))?;
     let said = |text: Option<&str>| text.map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned);
     match (said(id), said(name)) {
-        (None, None) => Err(RequestError("`tool_id` or `tool_name` is required".to_owned()).into()),
+        (None, None) => Err(RequestError(message!("`tool_id` or `tool_name` is required")).into()),
         (Some(id), None) => find_by_id(store, &id),
         (None, Some(name)) => find_by_name(store, &name),
         (Some(id), Some(name)) => {

@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use toolcell_host::{Budget, CallContext, ENGINE_VERSION, GUEST_DIGEST, Outcome, Params, ProfileSlot, Report};
+use toolcell_i18n::{Message, message};
 use toolcell_tool::Draft;
 
 use super::exec::{ExecError, Precheck, exec};
@@ -144,7 +145,7 @@ pub enum ProfileError {
     #[error("not a profile: {0}")]
     #[code(ProfileInvalid)]
     #[hint("pass a file written by `toolcell profile --json`")]
-    Malformed(String),
+    Malformed(Message),
     /// The profiles were metered by different models.
     #[error(
         "the profiles use different fuel models: guest {} under Wasmtime {}, and guest {} under Wasmtime {}",
@@ -171,25 +172,30 @@ impl Profile {
     /// # Errors
     /// `profile-invalid`: the text is not a profile, or its fuel does not add up.
     pub fn parse(text: &str) -> Result<Self, ProfileError> {
-        let profile: Self = serde_json::from_str(text).map_err(|error| ProfileError::Malformed(error.to_string()))?;
+        let profile: Self = serde_json::from_str(text)
+            .map_err(|error| ProfileError::Malformed(Message::verbatim(error.to_string())))?;
         if profile.format != FORMAT {
             let format = profile.format.chars().take(40).collect::<String>();
-            return Err(ProfileError::Malformed(format!("its format is `{format}`, not `{FORMAT}`")));
+            return Err(ProfileError::Malformed(message!(
+                "its format is `{format}`, not `{expected}`",
+                format,
+                expected = FORMAT
+            )));
         }
         let mut frames = profile.stacks.iter().flat_map(|stack| &stack.frames);
         if frames.any(|(function, _)| *function >= profile.functions.len()) {
-            return Err(ProfileError::Malformed("a stack refers to an unknown function".to_owned()));
+            return Err(ProfileError::Malformed(message!("a stack refers to an unknown function")));
         }
         let sum = |parts: &mut dyn Iterator<Item = u64>| parts.fold(profile.outside.sum(), u64::saturating_add);
         let functions = sum(&mut profile.functions.iter().map(|function| function.own));
         let stacks = sum(&mut profile.stacks.iter().map(|stack| stack.fuel));
-        for (parts, sum) in [("functions", functions), ("stacks", stacks)] {
-            if sum != profile.fuel {
-                let fuel = profile.fuel;
-                return Err(ProfileError::Malformed(format!(
-                    "its {parts} add up to {sum} fuel, the run burned {fuel}"
-                )));
-            }
+        let fuel = profile.fuel;
+        let error = |why| Err(ProfileError::Malformed(why));
+        if functions != fuel {
+            return error(message!("its functions add up to {sum} fuel, the run burned {fuel}", sum = functions, fuel));
+        }
+        if stacks != fuel {
+            return error(message!("its stacks add up to {sum} fuel, the run burned {fuel}", sum = stacks, fuel));
         }
         Ok(profile)
     }

@@ -8,6 +8,7 @@ mod schema;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Number;
+use toolcell_i18n::{message, msgid};
 use toolcell_reflection::{
     ExistingTool, PastOperation, Proposal, Recommendation, ReflectionInput, Thresholds, ToolHealth, propose, reflect,
 };
@@ -104,8 +105,10 @@ impl ReflectError {
     pub fn hint(&self) -> &'static str {
         match self {
             Self::Request(_) => {
-                "`task_description` and `last_tool_result` are strings, `failed_attempts` is an integer, and `history` \
-                 a list of {\"name\", \"arguments\", \"outcome\"} or of strings"
+                msgid!(
+                    "`task_description` and `last_tool_result` are strings, `failed_attempts` is an integer, and \
+                     `history` a list of {\"name\", \"arguments\", \"outcome\"} or of strings"
+                )
             }
             Self::Fault(fault) => fault.hint(),
         }
@@ -158,7 +161,7 @@ pub(crate) fn reflect_on_task(parts: &Parts, request: &ReflectOnTask) -> Result<
 fn reflect_inner(parts: &Parts, request: &ReflectOnTask) -> Result<ReflectResult, ReflectError> {
     let task = required("task_description", request.task_description.as_deref())?;
     if task.trim().is_empty() {
-        return Err(RequestError("`task_description` is empty".to_owned()).into());
+        return Err(RequestError(message!("`task_description` is empty")).into());
     }
     let result = required("last_tool_result", request.last_tool_result.as_deref())?;
     let failed_attempts = parse_attempts(request.failed_attempts.as_ref())?;
@@ -233,7 +236,7 @@ fn is_name_free(parts: &Parts, name: &str) -> Result<bool, Fault> {
 }
 
 fn required<'a>(field: &str, said: Option<&'a str>) -> Result<&'a str, RequestError> {
-    said.ok_or_else(|| RequestError(format!("`{field}` is required")))
+    said.ok_or_else(|| RequestError(message!("`{field}` is required", field)))
 }
 
 /// Parses the number of failed attempts, which may be written as a float.
@@ -243,7 +246,7 @@ fn parse_attempts(said: Option<&Number>) -> Result<u64, RequestError> {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is whole, and in the range")]
     let whole = whole.map(|whole| whole as u64);
     whole.ok_or_else(|| {
-        RequestError(format!("`failed_attempts` is {number}, it must be a whole number from 0 to 10^15"))
+        RequestError(message!("`failed_attempts` is {number}, it must be a whole number from 0 to 10^15", number))
     })
 }
 

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use toolcell_error::ErrorCode;
 use toolcell_host::{Effects, HostCalls, Json, Outcome, Report};
+use toolcell_i18n::{Message, message};
 use toolcell_policy::LimitOverrides;
 use toolcell_store::Entry;
 use toolcell_store::audit::Action;
@@ -57,7 +58,7 @@ pub struct RunResult {
     /// The hash of the run record in the store.
     pub record: Option<blake3::Hash>,
     /// Why the run is not recorded, or not completely yet; the policy permits it to run anyway.
-    pub unrecorded: Option<String>,
+    pub unrecorded: Option<Message>,
     /// The receipt, if one was requested: of the run before the hooks' revisions.
     pub receipt: Option<Box<Receipt>>,
 }
@@ -264,25 +265,32 @@ fn explain_steps(
     options: &RunOptions,
     steps: &mut Vec<DecisionStep>,
 ) -> Result<(), RunError> {
-    let mut say = |stage, rule: String, verdict: &str, reason: String| {
-        steps.push(DecisionStep { stage, rule, verdict: verdict.to_owned(), reason });
+    let mut say = |stage, rule: Message, verdict: Message, reason: Message| {
+        steps.push(DecisionStep { stage, rule, verdict, reason });
     };
     let entry = find_tool(parts, request.tool_id.as_deref(), request.tool_name.as_deref())?;
-    say("tool", entry.name.to_string(), "found", format!("{} ({})", entry.id, entry.status));
+    let (name, found) = (entry.name.to_string(), format!("{} ({})", entry.id, entry.status.name()));
+    say("tool", Message::verbatim(name), message!("found"), Message::verbatim(found));
     let ready = parts.load_tool(&entry)?;
     let budget = parts.admission.policy().budget(&requested_limits(request, options))?;
     for (limit, value, origin) in parts.admission.policy().limits_with_origins(&requested_limits(request, options)) {
-        say("limits", limit.name().to_owned(), &value.to_string(), origin);
+        let (limit, value) = (limit.name().to_owned(), value.to_string());
+        say("limits", Message::verbatim(limit), Message::verbatim(value), toolcell_i18n::argument!(origin));
     }
     let schema = ready.schema()?;
     let args = schema.check(request.parameters.clone())?;
-    say("parameters", "declared".to_owned(), "pass", args.params().as_str().chars().take(200).collect());
+    let shown = args.params().as_str().chars().take(200).collect();
+    say("parameters", message!("declared"), message!("pass"), Message::verbatim(shown));
     let tool = ready.vetted.as_ref().map_err(|refusal| RunError::Unsafe(refusal.clone()))?;
     let worst = tool.worst_finding().map_or_else(
-        || "no findings".to_owned(),
-        |worst| format!("the worst finding is {}: {}", worst.severity.name(), worst.message),
+        || message!("no findings"),
+        |worst| {
+            let (severity, finding) = (Message::from(worst.severity.name()), &worst.message);
+            message!("the worst finding is {severity}: {finding}", severity, finding)
+        },
     );
-    say("analysis", format!("safety {:.2}", tool.safety().score), "pass", worst);
+    let score = format!("{:.2}", tool.safety().score);
+    say("analysis", message!("safety {score}", score), message!("pass"), worst);
     let subject = AdmissionRequest {
         name: entry.name.as_str(),
         schema,

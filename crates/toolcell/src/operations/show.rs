@@ -3,6 +3,7 @@
 //! Invariant: showing a tool changes nothing, and leaves no audit line.
 
 use toolcell_analysis::Capabilities;
+use toolcell_i18n::Message;
 use toolcell_policy::{GrantDecision, Grants};
 use toolcell_schema::Parameter;
 use toolcell_store::{Approval, Decision, Entry, Fault, FindError, HistoryEntry, ToolRef, ToolUsage};
@@ -58,7 +59,7 @@ pub enum ApprovalState {
     /// An approval is required.
     Unapproved {
         /// The reason.
-        why: String,
+        why: Message,
     },
     /// The analysis refuses the tool.
     Unsafe(Refusal),

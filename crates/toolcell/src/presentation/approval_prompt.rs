@@ -13,7 +13,7 @@ mod arguments;
 use std::fmt::Write as _;
 
 use toolcell_analysis::{Capabilities, Capability, CapabilityNeed};
-use toolcell_i18n::Lang;
+use toolcell_i18n::{Lang, Message, message, tr};
 
 use crate::admission::hook::{ApprovalPrompt, ToolApproval};
 
@@ -71,10 +71,10 @@ impl ApprovalPrompt {
         let mut facts = Facts { lines: Vec::new(), lang };
         facts.push_headline(self);
         if let Some(id) = self.call.tool {
-            facts.push_fact("id", "ID", "标识符", &id.to_string());
+            facts.push_fact(tr!(lang, "approval prompt" => "id"), &id.to_string());
         }
         if let Some(caller) = &self.call.caller {
-            facts.push_fact("caller", "呼び出し元", "调用方", &single_line_for_display(caller));
+            facts.push_fact(tr!(lang, "caller"), &single_line_for_display(caller));
         }
         if let Some(approving) = &self.tool_approval {
             facts.push_grants(approving);
@@ -111,13 +111,10 @@ impl ApprovalPrompt {
     #[must_use]
     pub fn question(&self, lang: Lang) -> String {
         let name = single_line_for_display(&self.call.tool_name);
-        match (self.tool_approval.is_some(), lang) {
-            (true, Lang::En) => format!("Allow `{name}` to run with these grants from now on?"),
-            (true, Lang::Ja) => format!("この権限でのツール「{name}」の実行を今後も許可しますか?"),
-            (true, Lang::Zh) => format!("是否允许工具「{name}」以这些权限现在及以后运行？"),
-            (false, Lang::En) => format!("Allow this call of `{name}`?"),
-            (false, Lang::Ja) => format!("ツール「{name}」のこの呼び出しを実行しますか?"),
-            (false, Lang::Zh) => format!("是否执行对工具「{name}」的此次调用？"),
+        if self.tool_approval.is_some() {
+            tr!(lang, "Allow `{name}` to run with these grants from now on?", name)
+        } else {
+            tr!(lang, "Allow this call of `{name}`?", name)
         }
     }
 }
@@ -137,11 +134,7 @@ impl ToolApproval {
     /// Returns the mark that says how many source lines are shown.
     fn truncation_mark(&self, shown: usize, all: usize, lang: Lang) -> String {
         let command = format!("toolcell show {} --source", self.tool.short());
-        match lang {
-            Lang::En => format!("… {shown} of {all} lines shown: `{command}` prints them all"),
-            Lang::Ja => format!("… {all}行のうち{shown}行を表示: 全体は `{command}`"),
-            Lang::Zh => format!("… 显示 {all} 行中的 {shown} 行：`{command}` 可查看全部"),
-        }
+        tr!(lang, "… {shown} of {all} lines shown: `{command}` prints them all", shown, all, command)
     }
 
     /// Returns the longest possible mark for this source.
@@ -183,11 +176,7 @@ fn cut_line(text: &str, lang: Lang) -> (String, bool) {
 
 /// Returns the mark for omitted characters.
 fn cut_mark(shown: usize, all: usize, lang: Lang) -> String {
-    match lang {
-        Lang::En => format!("… ({shown} of {all} characters shown)"),
-        Lang::Ja => format!("…（{all}文字のうち{shown}文字を表示）"),
-        Lang::Zh => format!("…（显示 {all} 个字符中的 {shown} 个）"),
-    }
+    tr!(lang, "… ({shown} of {all} characters shown)", shown, all)
 }
 
 struct Facts {
@@ -199,73 +188,74 @@ impl Facts {
     fn push_headline(&mut self, question: &ApprovalPrompt) {
         let (name, why, hook) = (
             single_line_for_display(&question.call.tool_name),
-            single_line_for_display(&question.text),
+            single_line_for_display(&question.text.to_text(self.lang)),
             single_line_for_display(&question.asked_by),
         );
-        self.lines.push(match (&question.tool_approval, self.lang) {
-            (Some(_), Lang::En) => format!("`{name}` needs approval to run: {why}"),
-            (Some(_), Lang::Ja) => format!("ツール「{name}」の実行には承認が必要です: {why}"),
-            (Some(_), Lang::Zh) => format!("执行工具「{name}」需要批准：{why}"),
-            (None, Lang::En) => format!("`{name}` is about to run, and the hook `{hook}` asks for confirmation: {why}"),
-            (None, Lang::Ja) => {
-                format!("ツール「{name}」の実行について、フック「{hook}」が確認を求めています: {why}")
-            }
-            (None, Lang::Zh) => format!("即将执行工具「{name}」，钩子「{hook}」要求确认：{why}"),
+        self.lines.push(if question.tool_approval.is_some() {
+            tr!(self.lang, "`{name}` needs approval to run: {why}", name, why)
+        } else {
+            tr!(
+                self.lang,
+                "`{name}` is about to run, and the hook `{hook}` asks for confirmation: {why}",
+                name,
+                hook,
+                why
+            )
         });
     }
 
-    fn label(&self, en: &str, ja: &str, zh: &str) -> String {
-        let label = match self.lang {
-            Lang::En => en,
-            Lang::Ja => ja,
-            Lang::Zh => zh,
-        };
-        format!("  {label}{}", self.lang.colon())
-    }
-
-    fn push_fact(&mut self, en: &str, ja: &str, zh: &str, what: &str) {
-        let label = self.label(en, ja, zh);
-        self.lines.push(format!("{label}{what}"));
+    fn push_fact(&mut self, label: &str, what: &str) {
+        self.lines.push(format!("  {label}{}{what}", self.lang.colon()));
     }
 
     fn push_grants(&mut self, approving: &ToolApproval) {
-        self.push_fact("asks for", "要求", "申请", &describe_capabilities(&approving.requested));
-        self.push_fact("is granted", "許可", "授予", &escape_for_display(&approving.grants.to_string()));
+        let lang = self.lang;
+        self.push_fact(tr!(lang, "asks for"), &describe_capabilities(&approving.requested).to_text(lang));
+        let granted = tr!(lang, "is granted: {grants}", grants = approving.grants);
+        self.lines.push(format!("  {}", escape_for_display(&granted)));
     }
 
     fn push_findings(&mut self, approving: &ToolApproval) {
         for finding in &approving.findings {
-            let (place, severity, rule) = (finding.location, finding.severity.name(), finding.rule.name());
-            let what = format!(
-                "{severity}: {} ({rule}) at {}:{}",
-                single_line_for_display(&finding.message),
-                place.line,
-                place.column
+            let (place, rule) = (finding.location, finding.rule.name());
+            let what = tr!(
+                self.lang,
+                "{severity}: {message} ({rule}) at {line}:{column}",
+                severity = Message::from(finding.severity.name()),
+                message = finding.message,
+                rule,
+                line = place.line,
+                column = place.column
             );
-            self.push_fact("finding", "検出", "发现", &what);
+            self.push_fact(tr!(self.lang, "finding"), &single_line_for_display(&what));
         }
     }
 
     fn push_arguments(&mut self, args: &serde_json::Value) {
-        let label = self.label("arguments", "引数", "参数");
-        self.lines.push(label.trim_end().to_owned());
+        let label = tr!(self.lang, "arguments");
+        self.lines.push(format!("  {label}{}", self.lang.colon().trim_end()));
         self.lines.extend(arguments::argument_lines(args, self.lang));
     }
 }
 
 /// Describes capabilities: their names and the named resources.
 #[must_use]
-pub fn describe_capabilities(capabilities: &Capabilities) -> String {
-    let one = |(capability, need): (Capability, &CapabilityNeed)| {
-        let mut named: Vec<String> = need.named.iter().map(|name| single_line_for_display(name)).collect();
+pub fn describe_capabilities(capabilities: &Capabilities) -> Message {
+    let describe = |(capability, need): (Capability, &CapabilityNeed)| {
+        let named = need.named.iter().map(|name| Message::verbatim(single_line_for_display(name)));
+        let mut named: Vec<Message> = named.collect();
         if need.unknown {
-            named.push("unknown".to_owned());
+            named.push(message!("unknown"));
         }
-        let named = if named.is_empty() { String::new() } else { format!(" ({})", named.join(", ")) };
-        format!("{}{named}", capability.name())
+        let capability = capability.name();
+        if named.is_empty() {
+            Message::verbatim(capability.to_owned())
+        } else {
+            message!("{capability} ({parts})", capability, parts = Message::list(named))
+        }
     };
-    let all: Vec<String> = capabilities.iter().map(one).collect();
-    if all.is_empty() { "nothing".to_owned() } else { all.join(", ") }
+    let all: Vec<Message> = capabilities.iter().map(describe).collect();
+    if all.is_empty() { message!("nothing") } else { Message::list(all) }
 }
 
 /// Returns a text on one line, with control characters escaped.

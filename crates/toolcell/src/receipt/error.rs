@@ -2,6 +2,7 @@
 
 use toolcell_analysis::AnalysisError;
 use toolcell_host::CallError;
+use toolcell_i18n::Message;
 use toolcell_tool::ToolId;
 
 /// The number of digits of a digest that are shown.
@@ -15,7 +16,7 @@ pub enum ReceiptError {
     #[error("not a receipt: {0}")]
     #[code(ReceiptInvalid)]
     #[hint("`toolcell run TOOL --receipt FILE` writes one")]
-    Invalid(String),
+    Invalid(Message),
     /// The version is unknown.
     #[error("the receipt has version {version}, this toolcell reads version {}", super::FORMAT_VERSION)]
     #[code(ReceiptVersion)]
@@ -25,12 +26,12 @@ pub enum ReceiptError {
         version: u32,
     },
     /// Parts of the receipt were modified after signing.
-    #[error("the receipt was changed after it was signed: {}", places.join(", "))]
+    #[error("the receipt was changed after it was signed: {}", Message::list(places))]
     #[code(ReceiptChanged)]
     #[hint("do not trust it, and request it again from the party that ran the tool")]
     Changed {
         /// The modified parts: `the parameters`, `entry 4 of the journal`.
-        places: Vec<String>,
+        places: Vec<Message>,
     },
     /// The content is what was signed, but the text is not canonical.
     #[error("the receipt is not in canonical form: byte {byte} (line {line}, column {column}) differs")]

@@ -6,7 +6,6 @@
 mod clock;
 mod host_calls;
 
-use std::fmt::Display;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -16,6 +15,7 @@ use toolcell_host::{
     Budget, CallContext, CancelToken, ENGINE_VERSION, FuelScope, GUEST_DIGEST, OnOverload, Outcome, Params, Report,
     Stop,
 };
+use toolcell_i18n::{Localize, Message, message};
 
 use super::Receipt;
 use super::error::{ReceiptError, ReplayError};
@@ -65,7 +65,7 @@ pub struct ReplayResult {
     /// The differences from the receipt.
     pub differences: Vec<ReplayDifference>,
     /// Notes on another guest or engine, if that is not refused.
-    pub notes: Vec<String>,
+    pub notes: Vec<Message>,
 }
 
 impl ReplayResult {
@@ -82,7 +82,7 @@ pub struct ReplayDifference {
     /// The part: `journal`, `clock`, `outcome`, `logs`, `warnings`, `fuel`, `load-fuel`.
     pub about: &'static str,
     /// The description.
-    pub says: String,
+    pub says: Message,
 }
 
 /// Replays a run and reports the differences. No host call is performed, and no hook runs. The
@@ -117,7 +117,7 @@ fn replay_within(
     options: &ReplayOptions,
 ) -> Result<ReplayAttempt, ReplayError> {
     let call_within = |budget| {
-        let invalid = |error: &dyn Display| ReceiptError::Invalid(format!("the parameters: {error}"));
+        let invalid = |error: &dyn Localize| ReceiptError::Invalid(message!("the parameters: {error}", error));
         let params = Params::parse(contents.parameters.as_str()).map_err(|error| invalid(&error))?;
         let args = runtime.any_schema().check(params).map_err(|error| invalid(&error))?;
         Ok::<_, ReceiptError>(UngrantedCall::new(args, budget))
@@ -160,12 +160,12 @@ impl ReplayAttempt {
 }
 
 /// Refuses or notes a run of another version.
-fn check_versions(run: &ReceiptContents, other: VersionPolicy) -> Result<Vec<String>, ReplayError> {
+fn check_versions(run: &ReceiptContents, other: VersionPolicy) -> Result<Vec<Message>, ReplayError> {
     let mut notes = Vec::new();
     let mut differs = |error: ReplayError| match other {
         VersionPolicy::Refuse => Err(error),
         VersionPolicy::Note => {
-            notes.push(error.to_string());
+            notes.push(error.localize());
             Ok(())
         }
     };
@@ -197,35 +197,41 @@ fn is_timing_dependent(code: &str) -> bool {
 }
 
 /// Returns the differences, the earliest first.
-fn find_differences(run: &ReceiptContents, report: &Report, of_journal: Option<String>) -> Vec<ReplayDifference> {
+fn find_differences(run: &ReceiptContents, report: &Report, of_journal: Option<Message>) -> Vec<ReplayDifference> {
     let (then, now) = (&run.result, RecordedResult::from_report(report));
     let mut all: Vec<ReplayDifference> =
         of_journal.map(|says| ReplayDifference { about: "journal", says }).into_iter().collect();
-    let mut differs = |about, says: String| all.push(ReplayDifference { about, says });
+    let mut differs = |about, says: Message| all.push(ReplayDifference { about, says });
     let read: Vec<RecordedReading> = report.readings.iter().map(RecordedReading::from).collect();
     let before = run.readings.as_deref().unwrap_or_default();
     if read != before {
         let first = read.iter().zip(before).take_while(|(one, other)| one == other).count() + 1;
-        differs("clock", format!("the clock readings differ from reading {first} on"));
+        differs("clock", message!("the clock readings differ from reading {first} on", first));
     }
     if now.outcome != then.outcome {
-        differs("outcome", format!("it {}, in the receipt it {}", now.outcome.summary(), then.outcome.summary()));
+        differs(
+            "outcome",
+            message!("it {now}, in the receipt it {then}", now = now.outcome.summary(), then = then.outcome.summary()),
+        );
     }
-    for (about, same, first) in [
-        ("logs", now.logs == then.logs, first_difference(&now.logs, &then.logs)),
-        ("warnings", now.warnings == then.warnings, first_difference(&now.warnings, &then.warnings)),
-    ] {
-        if !same {
-            differs(about, format!("the {about} differ from line {first} on"));
-        }
+    if now.logs != then.logs {
+        let first = first_difference(&now.logs, &then.logs);
+        differs("logs", message!("the logs differ from line {first} on", first));
     }
-    for (about, name, now, then) in [
-        ("fuel", "the fuel of the call", now.fuel, then.fuel),
-        ("load-fuel", "the fuel of loading the script", now.load_fuel, then.load_fuel),
-    ] {
-        if now != then {
-            differs(about, format!("{name} is {now} units, in the receipt it is {then}"));
-        }
+    if now.warnings != then.warnings {
+        let first = first_difference(&now.warnings, &then.warnings);
+        differs("warnings", message!("the warnings differ from line {first} on", first));
+    }
+    if now.fuel != then.fuel {
+        let (now, then) = (now.fuel, then.fuel);
+        differs("fuel", message!("the fuel of the call is {now} units, in the receipt it is {then}", now, then));
+    }
+    if now.load_fuel != then.load_fuel {
+        let (now, then) = (now.load_fuel, then.load_fuel);
+        differs(
+            "load-fuel",
+            message!("the fuel of loading the script is {now} units, in the receipt it is {then}", now, then),
+        );
     }
     all
 }
@@ -237,17 +243,22 @@ fn first_difference<T: PartialEq>(now: &[T], then: &[T]) -> usize {
 
 impl RecordedOutcome {
     /// Returns a truncated description.
-    fn summary(&self) -> String {
-        let text = match self {
-            Self::Returned(None) => "returns nothing".to_owned(),
-            Self::Returned(Some(value)) => format!("returns {value}"),
-            Self::Threw { name, message, .. } => format!("throws {name}: {message}"),
-            Self::Stopped { message, .. } => format!("is stopped: {message}"),
-        };
-        if text.chars().count() <= MAX_SHOWN_CHARS {
-            text
-        } else {
-            format!("{}…", text.chars().take(MAX_SHOWN_CHARS).collect::<String>())
+    fn summary(&self) -> Message {
+        match self {
+            Self::Returned(None) => message!("returns nothing"),
+            Self::Returned(Some(value)) => message!("returns {value}", value = shortened(&value.to_string())),
+            Self::Threw { name, message, .. } => {
+                message!("throws {error}", error = shortened(&format!("{name}: {message}")))
+            }
+            Self::Stopped { message, .. } => message!("is stopped: {reason}", reason = shortened(message)),
         }
+    }
+}
+
+/// Returns the start of a text.
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(MAX_SHOWN_CHARS) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
     }
 }

@@ -9,6 +9,7 @@ use data_encoding::HEXLOWER;
 use ed25519_dalek::{Signature, Signer as _, SigningKey, VerifyingKey};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use toolcell_i18n::{Message, message};
 
 use super::error::ReceiptError;
 use super::format::{HostCallTrace, ReceiptContents};
@@ -75,7 +76,7 @@ pub(super) fn verify(form: &ReceiptDocument) -> Result<ReceiptKey, ReceiptError>
     let changed = |places| Err(ReceiptError::Changed { places });
     let names = computed.iter().map(|(name, _)| name.as_str());
     if !form.digests.keys().map(String::as_str).eq(names) {
-        return changed(vec!["the list of its parts".to_owned()]);
+        return changed(vec![message!("the list of its parts")]);
     }
     let given: Vec<(String, String)> = form
         .digests
@@ -92,10 +93,10 @@ pub(super) fn verify(form: &ReceiptDocument) -> Result<ReceiptKey, ReceiptError>
     }
     // The parts are what was signed, so the digests were modified.
     if is_valid_signature(key, &computed, ed25519) {
-        return changed(differ.iter().map(|name| format!("the digest of {}", part_label(name))).collect());
+        return changed(differ.iter().map(|name| message!("the digest of {part}", part = part_label(name))).collect());
     }
     if differ.is_empty() {
-        return changed(vec!["the signature".to_owned()]);
+        return changed(vec![message!("the signature")]);
     }
     changed(differ.iter().map(|name| part_label(name)).collect())
 }
@@ -165,16 +166,16 @@ fn part_digest(name: &str, part: &impl Serialize) -> (String, String) {
 }
 
 /// Returns the name of a part in messages.
-fn part_label(name: &str) -> String {
+fn part_label(name: &str) -> Message {
     if let Some(number) = name.strip_prefix(TRACE_PART_PREFIX) {
-        return format!("entry {number} of the journal");
+        return message!("entry {number} of the journal", number);
     }
     match name {
-        "startedAt" => "the start time".to_owned(),
-        "callId" => "the call ID".to_owned(),
-        "readings" => "the clock readings".to_owned(),
-        "loadFuel" => "the fuel of loading".to_owned(),
-        "key" => "the signature key".to_owned(),
-        name => format!("the {name}"),
+        "startedAt" => message!("the start time"),
+        "callId" => message!("the call ID"),
+        "readings" => message!("the clock readings"),
+        "loadFuel" => message!("the fuel of loading"),
+        "key" => message!("the signature key"),
+        name => message!("the {name}", name),
     }
 }

@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use toolcell_error::ErrorCode;
 use toolcell_host::{Effects, Outcome, Params, Report, Stop};
+use toolcell_i18n::{Localize as _, Message, message};
 use toolcell_store::audit::{Action, AuditEvent, Details, Digest, EventFailure};
 use toolcell_store::{ActiveRun, Fault, FinishedRun, RUN_KIND, Record, RecordError, RunId, UsageEvent};
 use toolcell_tool::{ToolId, ToolName};
@@ -148,7 +149,7 @@ pub(crate) struct RunRecorder<'a> {
     waited: Duration,
     effects: Effects,
     /// Why the attempt is not recorded, if the policy permits that.
-    unrecorded: Option<String>,
+    unrecorded: Option<Message>,
 }
 
 /// The result of recording an attempt.
@@ -157,7 +158,7 @@ pub(crate) struct RecordStatus {
     /// The hash of the record.
     pub(crate) record: Option<blake3::Hash>,
     /// Why the attempt is not recorded, or not completely yet.
-    pub(crate) unrecorded: Option<String>,
+    pub(crate) unrecorded: Option<Message>,
 }
 
 /// The summary of a finished call.
@@ -237,7 +238,7 @@ impl<'a> RunRecorder<'a> {
             None => (None, None),
             Some(Ok(begun)) => (Some(begun), None),
             Some(Err(fault)) if recorder.is_required => return Err(fault),
-            Some(Err(fault)) => (None, Some(fault.to_string())),
+            Some(Err(fault)) => (None, Some(fault.localize())),
         };
         Ok(Self {
             recorder,
@@ -360,11 +361,11 @@ impl<'a> RunRecorder<'a> {
             Ok(record) => {
                 let store = self.recorder.store.as_ref().filter(|_| begun);
                 let is_late = store.is_some_and(|store| store.runs().is_log_behind());
-                let late = is_late.then(|| "its line is not in the audit log yet, and will follow".to_owned());
+                let late = is_late.then(|| message!("its line is not in the audit log yet, and will follow"));
                 Ok(RecordStatus { record, unrecorded: self.unrecorded.take().or(late) })
             }
             Err(error) if self.recorder.is_required => Err(error),
-            Err(error) => Ok(RecordStatus { record: None, unrecorded: Some(error.to_string()) }),
+            Err(error) => Ok(RecordStatus { record: None, unrecorded: Some(error.localize()) }),
         }
     }
 

@@ -15,6 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use toolcell_i18n::{Message, message};
 
 use super::error::{FailureCause, HookFault, escaped_excerpt};
 use super::program::{ProgramFiles, filtered_environment, resolve_program};
@@ -64,7 +65,7 @@ pub struct CommandHook {
 
 /// A check that a command is still the trusted one; the error says why it is not. Called before
 /// each start.
-pub type TrustCheck = Arc<dyn Fn() -> Result<(), String> + Send + Sync>;
+pub type TrustCheck = Arc<dyn Fn() -> Result<(), Message> + Send + Sync>;
 
 /// A program that a hook starts.
 pub(super) struct HookProgram {
@@ -112,8 +113,8 @@ impl HookProgram {
             _ if !in_time => FailureCause::Timeout(terms.timeout),
             (Some(Ok(answer)), Some(Ok(status))) if status.success() => return Ok(answer),
             (_, Some(Ok(status))) => exit_cause(status),
-            (_, Some(Err(error))) => FailureCause::Failed(format!("its exit status cannot be read: {error}")),
-            (_, None) => FailureCause::Failed("its exit status is unknown".to_owned()),
+            (_, Some(Err(error))) => FailureCause::Failed(message!("its exit status cannot be read: {error}", error)),
+            (_, None) => FailureCause::Failed(message!("its exit status is unknown")),
         };
         let stderr = running.stderr.lock().unwrap_or_else(PoisonError::into_inner);
         Err(HookFault { cause, stderr: first_line(&stderr) })
@@ -124,7 +125,7 @@ fn exit_cause(status: ExitStatus) -> FailureCause {
     match (status.code(), status.signal()) {
         (Some(code), _) => FailureCause::ExitStatus(code),
         (None, Some(signal)) => FailureCause::Signal(signal),
-        (None, None) => FailureCause::Failed(status.to_string()),
+        (None, None) => FailureCause::Failed(Message::verbatim(status.to_string())),
     }
 }
 
@@ -175,7 +176,7 @@ impl RunningCommand {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let child = command.spawn().map_err(|error| {
             let path = program.path.display().to_string();
-            FailureCause::NotStarted(format!("`{}`: {error}", escaped_excerpt(&path)))
+            FailureCause::NotStarted(Message::verbatim(format!("`{}`: {error}", escaped_excerpt(&path))))
         })?;
         let group = Arc::new(Mutex::new(Some(Pid::from_child(&child))));
         let attached = Self::attach(child, Arc::clone(&group), token, input);
@@ -188,7 +189,7 @@ impl RunningCommand {
     fn attach(mut child: Child, group: ProcessGroup, token: &Arc<()>, input: Vec<u8>) -> Result<Self, FailureCause> {
         let (events, happened) = channel();
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-        let lost = || FailureCause::NotStarted("its standard streams are not piped".to_owned());
+        let lost = || FailureCause::NotStarted(message!("its standard streams are not piped"));
         let (stdin, stdout, mut stderr) = (stdin.ok_or_else(lost)?, stdout.ok_or_else(lost)?, stderr.ok_or_else(lost)?);
         let kept = Arc::new(Mutex::new(Vec::new()));
         let reaped = Arc::clone(&group);
@@ -293,7 +294,7 @@ fn read_answer(mut stdout: ChildStdout, events: &Sender<CommandEvent>) {
     let printed = match read {
         Ok(count) if count > MAX_ANSWER_BYTES => Err(FailureCause::TooMuchOutput { limit: MAX_ANSWER_BYTES }),
         Ok(_) => Ok(answer),
-        Err(error) => Err(FailureCause::Failed(format!("its answer cannot be read: {error}"))),
+        Err(error) => Err(FailureCause::Failed(message!("its answer cannot be read: {error}", error))),
     };
     // After a timeout the receiver is gone.
     let _ = events.send(CommandEvent::Answered(printed));

@@ -6,6 +6,7 @@
 use std::time::Duration;
 
 use toolcell_error::ErrorCode;
+use toolcell_i18n::{Message, msgid};
 
 /// The maximum length of an excerpt of foreign text, in characters.
 const MAX_EXCERPT_CHARS: usize = 200;
@@ -34,16 +35,16 @@ pub enum FailureCause {
     Timeout(Duration),
     /// The hook panicked.
     #[error("panicked: {0}")]
-    Panicked(String),
+    Panicked(Message),
     /// The hook returned an error.
     #[error("failed: {0}")]
-    Failed(String),
+    Failed(Message),
     /// The command exited successfully and printed nothing.
     #[error("gave no answer; to raise no objection, answer `{{}}`")]
     Silent,
     /// The answer does not match the format.
     #[error("gave an invalid answer: {0}")]
-    InvalidAnswer(String),
+    InvalidAnswer(Message),
     /// The command printed too much.
     #[error("printed more than {limit} bytes")]
     TooMuchOutput {
@@ -58,10 +59,10 @@ pub enum FailureCause {
     Signal(i32),
     /// The hook could not be started.
     #[error("cannot be started: {0}")]
-    NotStarted(String),
+    NotStarted(Message),
     /// The command is not the one that was trusted.
     #[error("does not run: {0}")]
-    Untrusted(String),
+    Untrusted(Message),
     /// Too many earlier runs of the hook still hang.
     #[error("is not called: {hanging} of its earlier runs still hang, the limit is {limit}")]
     Exhausted {
@@ -99,24 +100,24 @@ impl HookFailure {
     #[must_use]
     pub const fn hint(&self) -> &'static str {
         match self.cause {
-            FailureCause::Timeout(_) => "make the hook faster, or increase its timeout",
+            FailureCause::Timeout(_) => msgid!("make the hook faster, or increase its timeout"),
             FailureCause::Panicked(_) | FailureCause::Failed(_) => {
-                "fix the hook; to object to a call, a hook answers deny"
+                msgid!("fix the hook; to object to a call, a hook answers deny")
             }
             FailureCause::Silent | FailureCause::InvalidAnswer(_) => {
-                "a hook prints one JSON object with the documented keys to standard output, and nothing else"
+                msgid!("a hook prints one JSON object with the documented keys to standard output, and nothing else")
             }
             FailureCause::TooMuchOutput { .. } => {
-                "print only the answer to standard output, and everything else to standard error"
+                msgid!("print only the answer to standard output, and everything else to standard error")
             }
             FailureCause::ExitStatus(_) | FailureCause::Signal(_) => {
-                "to object, a command prints its answer and exits with status 0"
+                msgid!("to object, a command prints its answer and exits with status 0")
             }
             FailureCause::Untrusted(_) => {
-                "review what has changed, then trust the file again: toolcell config trust FILE"
+                msgid!("review what has changed, then trust the file again: toolcell config trust FILE")
             }
-            FailureCause::NotStarted(_) => "name an existing, executable program",
-            FailureCause::Exhausted { .. } => "find out why the hook hangs, then restart the host",
+            FailureCause::NotStarted(_) => msgid!("name an existing, executable program"),
+            FailureCause::Exhausted { .. } => msgid!("find out why the hook hangs, then restart the host"),
         }
     }
 }
@@ -132,6 +133,11 @@ impl From<FailureCause> for HookFault {
     fn from(cause: FailureCause) -> Self {
         Self { cause, stderr: None }
     }
+}
+
+/// Returns an excerpt of a foreign text as a message.
+pub(super) fn excerpt_message(text: &str) -> Message {
+    Message::verbatim(escaped_excerpt(text))
 }
 
 /// Returns the start of a foreign text as a single line, with escapes for characters that a

@@ -11,6 +11,7 @@ use std::sync::mpsc::{Sender, channel};
 use jiff::Timestamp;
 use serde_json::Value;
 use toolcell_analysis::{Capabilities, Finding};
+use toolcell_i18n::Message;
 use toolcell_policy::Grants;
 use toolcell_tool::ToolId;
 
@@ -123,7 +124,7 @@ pub struct ApprovalPrompt {
     /// The name of the hook that prompts; `approval` for the approval of a tool.
     pub asked_by: String,
     /// The question.
-    pub text: String,
+    pub text: Message,
     /// The call in question, with the arguments that it would run with.
     pub call: HookEvent,
     /// The tool in question. Set if the approval is for the tool itself rather than for this call
@@ -149,7 +150,7 @@ pub struct ToolApproval {
 
 impl ApprovalPrompt {
     /// Creates the prompt that asks whether a tool may run from now on.
-    pub(crate) fn for_tool(tool: &VettedTool, grants: &Grants, call: HookEvent, why: &str) -> Self {
+    pub(crate) fn for_tool(tool: &VettedTool, grants: &Grants, call: HookEvent, why: Message) -> Self {
         let approving = ToolApproval {
             tool: tool.spec().id(),
             requested: tool.requested_capabilities().clone(),
@@ -157,7 +158,7 @@ impl ApprovalPrompt {
             findings: tool.findings().to_vec(),
             source: tool.spec().source().to_owned(),
         };
-        Self { asked_by: "approval".to_owned(), text: why.to_owned(), call, tool_approval: Some(Arc::new(approving)) }
+        Self { asked_by: "approval".to_owned(), text: why, call, tool_approval: Some(Arc::new(approving)) }
     }
 }
 
@@ -189,7 +190,7 @@ pub enum ApprovalAnswer {
     /// The prompt was not shown, because it cannot be shown in full. The call is denied.
     NotShown {
         /// Why it cannot be shown.
-        reason: String,
+        reason: Message,
     },
 }
 

@@ -6,6 +6,7 @@
 
 use std::fmt;
 
+use toolcell_i18n::{Message, message};
 use toolcell_policy::{self as policy, Layer, Origin, Policy};
 
 use crate::admission::hook::command::{CommandHook, CommandTiming, TrustCheck};
@@ -54,7 +55,8 @@ impl Hooks {
                 HookTrust::TrustedWhile(still) => Some(still),
                 HookTrust::Untrusted => {
                     let reason = untrusted_reason(hook);
-                    self.before(hook.name.as_str(), move |_| HookVerdict::deny(reason.clone())).restrict_to(tools)?;
+                    self.before(hook.name.as_str(), move |_| HookVerdict::deny_with(reason.clone()))
+                        .restrict_to(tools)?;
                     continue;
                 }
             };
@@ -81,12 +83,13 @@ impl Hooks {
 }
 
 /// Returns the reason for denying calls of an untrusted hook.
-fn untrusted_reason(hook: &policy::HookCommand) -> String {
-    let origin = hook.origin.to_string();
+fn untrusted_reason(hook: &policy::HookCommand) -> Message {
     let file = if let Origin::File { path, .. } = &hook.origin { path.display().to_string() } else { String::new() };
-    format!(
-        "the hook `{}` ({origin}) does not run because its file is not trusted; review it, then run: \
+    message!(
+        "the hook `{hook}` ({origin}) does not run because its file is not trusted; review it, then run: \
          toolcell config trust {file}",
-        hook.name
+        hook = hook.name,
+        origin = hook.origin,
+        file
     )
 }

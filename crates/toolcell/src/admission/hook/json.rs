@@ -7,9 +7,10 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use toolcell_host::Json;
+use toolcell_i18n::{Localize as _, Message, message};
 use toolcell_tool::ToolId;
 
-use super::error::{FailureCause, escaped_excerpt};
+use super::error::{FailureCause, escaped_excerpt, excerpt_message};
 use super::event::HookEvent;
 use super::post_run::PostRunEvent;
 use super::verdict::{HookDecision, HookVerdict, ResultChange, Revision};
@@ -72,7 +73,8 @@ fn write_event(call: &HookEvent, event: &'static str, end: Option<ResultJson<'_>
         cwd: &call.cwd,
         tool_result: end,
     };
-    let mut text = serde_json::to_vec(&shown).map_err(|error| FailureCause::Failed(error.to_string()))?;
+    let mut text =
+        serde_json::to_vec(&shown).map_err(|error| FailureCause::Failed(Message::verbatim(error.to_string())))?;
     text.push(b'\n');
     Ok(text)
 }
@@ -107,16 +109,17 @@ fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Box<RawV
 pub(super) fn parse_verdict(hook: &str, answer: &[u8]) -> Result<HookVerdict, FailureCause> {
     let said: RawVerdict = parse_answer(answer)?;
     let reason = said.permission_decision_reason;
-    let unexplained = || format!("the hook `{hook}` gives no reason");
+    let unexplained = || message!("the hook `{hook}` gives no reason", hook);
     let decision = match said.permission_decision.as_deref() {
         None => HookDecision::NoObjection,
         Some("allow") => HookDecision::Allow,
-        Some("ask") => HookDecision::Ask { reason: reason.unwrap_or_else(unexplained) },
-        Some("deny") => HookDecision::Deny { reason: reason.unwrap_or_else(unexplained) },
+        Some("ask") => HookDecision::Ask { reason: reason.map_or_else(unexplained, Message::verbatim) },
+        Some("deny") => HookDecision::Deny { reason: reason.map_or_else(unexplained, Message::verbatim) },
         Some(other) => {
             let other = escaped_excerpt(other);
-            return Err(FailureCause::InvalidAnswer(format!(
-                "`permissionDecision` is `{other}`, it must be allow, ask or deny"
+            return Err(FailureCause::InvalidAnswer(message!(
+                "`permissionDecision` is `{other}`, it must be allow, ask or deny",
+                other
             )));
         }
     };
@@ -135,13 +138,13 @@ pub(super) fn parse_revision(answer: &[u8]) -> Result<Revision, FailureCause> {
         (None, None) => ResultChange::Unchanged,
         (None, Some(error)) => ResultChange::Fail(error),
         (Some(result), None) => {
-            let result = Json::parse(result.get()).map_err(|error| FailureCause::InvalidAnswer(error.to_string()))?;
+            let result = Json::parse(result.get()).map_err(|error| FailureCause::InvalidAnswer(error.localize()))?;
             ResultChange::Succeed(result)
         }
         (Some(_), Some(_)) => {
-            return Err(FailureCause::InvalidAnswer(
-                "both `modifiedResult` and `error` are set, only one is allowed".to_owned(),
-            ));
+            return Err(FailureCause::InvalidAnswer(message!(
+                "both `modifiedResult` and `error` are set, only one is allowed"
+            )));
         }
     };
     Ok(Revision {
@@ -153,15 +156,17 @@ pub(super) fn parse_revision(answer: &[u8]) -> Result<Revision, FailureCause> {
 
 /// Parses one object or `null`, and nothing else.
 fn parse_answer<'a, T: Deserialize<'a> + Default>(answer: &'a [u8]) -> Result<T, FailureCause> {
-    let text = std::str::from_utf8(answer).map_err(|error| FailureCause::InvalidAnswer(format!("{error}")))?.trim();
+    let invalid = |error: std::str::Utf8Error| FailureCause::InvalidAnswer(Message::verbatim(error.to_string()));
+    let text = std::str::from_utf8(answer).map_err(invalid)?.trim();
     match text.bytes().next() {
         None => Err(FailureCause::Silent),
         _ if text == "null" => Ok(T::default()),
         Some(b'{') => {
-            serde_json::from_str(text).map_err(|error| FailureCause::InvalidAnswer(escaped_excerpt(&error.to_string())))
+            serde_json::from_str(text).map_err(|error| FailureCause::InvalidAnswer(excerpt_message(&error.to_string())))
         }
         Some(_) => {
-            Err(FailureCause::InvalidAnswer(format!("`{}` is neither an object nor null", escaped_excerpt(text))))
+            let text = escaped_excerpt(text);
+            Err(FailureCause::InvalidAnswer(message!("`{text}` is neither an object nor null", text)))
         }
     }
 }

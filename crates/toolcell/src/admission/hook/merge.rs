@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use toolcell_error::ErrorCode;
+use toolcell_i18n::{Localize as _, message};
 
 use super::error::{FailureCause, HookFailure};
 use super::event::{ApprovalAnswer, ApprovalPrompt, Approver, AwaitedAnswer, HookEvent};
@@ -82,7 +83,7 @@ impl Admission {
     ) {
         let (verdict, failure) = match said.and_then(|verdict| check_modified_args(hook, verdict)) {
             Ok(verdict) => (verdict, None),
-            Err(failure) => (HookVerdict::deny(failure.to_string()), Some(failure)),
+            Err(failure) => (HookVerdict::deny_with(failure.localize()), Some(failure)),
         };
         let args = if verdict.modified_args.is_some() { Modification::Changed } else { Modification::Unchanged };
         if let Some(args) = verdict.modified_args {
@@ -114,8 +115,7 @@ impl Admission {
         match (&mut self.decision, decision) {
             // The approver should see every reason.
             (HookDecision::Ask { reason }, HookDecision::Ask { reason: other }) => {
-                reason.push_str("; ");
-                reason.push_str(&other);
+                *reason = message!("{reason}; {other}", reason, other);
             }
             (current, decision) if decision.strictness() > current.strictness() => {
                 *current = decision;
@@ -145,23 +145,29 @@ impl Admission {
         self.decision = match answer {
             Some(ApprovalAnswer::Approve) => HookDecision::Allow,
             Some(ApprovalAnswer::Refuse { feedback: None }) => {
-                HookDecision::Deny { reason: format!("a person refused the call: {reason}") }
+                HookDecision::Deny { reason: message!("a person refused the call: {why}", why = reason) }
             }
-            Some(ApprovalAnswer::Refuse { feedback: Some(feedback) }) => {
-                HookDecision::Deny { reason: format!("a person refused the call: {reason}; {feedback}") }
-            }
-            Some(ApprovalAnswer::NotShown { reason: why }) => {
-                let next = "shorten the arguments, or run the tool with `toolcell run` in a terminal";
-                HookDecision::Deny {
-                    reason: format!("the hook `{hook}` asks a person, but the prompt was not shown: {why}: {next}"),
-                }
-            }
+            Some(ApprovalAnswer::Refuse { feedback: Some(feedback) }) => HookDecision::Deny {
+                reason: message!("a person refused the call: {reason}; {feedback}", reason, feedback),
+            },
+            Some(ApprovalAnswer::NotShown { reason: why }) => HookDecision::Deny {
+                reason: message!(
+                    "the hook `{hook}` asks a person, but the prompt was not shown: {why}: shorten the arguments, or run \
+                     the tool with `toolcell run` in a terminal",
+                    hook,
+                    why
+                ),
+            },
             Some(ApprovalAnswer::Defer) => {
                 self.awaits = Some(AwaitedAnswer::HookPrompt);
-                HookDecision::Deny { reason: format!("a person is being asked: {reason}") }
+                HookDecision::Deny { reason: message!("a person is being asked: {why}", why = reason) }
             }
             None => HookDecision::Deny {
-                reason: format!("the hook `{hook}` asks a person, but no approver is available: {reason}"),
+                reason: message!(
+                    "the hook `{hook}` asks a person, but no approver is available: {reason}",
+                    hook,
+                    reason
+                ),
             },
         };
         self
@@ -173,15 +179,16 @@ fn check_modified_args(hook: &str, verdict: HookVerdict) -> Result<HookVerdict, 
     match &verdict.modified_args {
         None | Some(Value::Object(_)) => Ok(verdict),
         Some(other) => {
-            let kind = match other {
-                Value::Null => "null",
-                Value::Bool(_) => "a boolean",
-                Value::Number(_) => "a number",
-                Value::String(_) => "a string",
-                Value::Array(_) | Value::Object(_) => "an array",
+            let reason = match other {
+                Value::Null => message!("the modified arguments are null, they must be an object"),
+                Value::Bool(_) => message!("the modified arguments are a boolean, they must be an object"),
+                Value::Number(_) => message!("the modified arguments are a number, they must be an object"),
+                Value::String(_) => message!("the modified arguments are a string, they must be an object"),
+                Value::Array(_) | Value::Object(_) => {
+                    message!("the modified arguments are an array, they must be an object")
+                }
             };
-            let cause =
-                FailureCause::InvalidAnswer(format!("the modified arguments are {kind}, they must be an object"));
+            let cause = FailureCause::InvalidAnswer(reason);
             Err(HookFailure::new(hook, cause.into()))
         }
     }

@@ -12,7 +12,7 @@ use std::thread;
 use tokio::runtime::{Builder, Handle, RuntimeFlavor};
 use tokio::sync::oneshot;
 
-use super::error::{FailureCause, escaped_excerpt};
+use super::error::{FailureCause, excerpt_message};
 use super::event::HookEvent;
 use super::worker::{self, InvocationContext};
 
@@ -58,7 +58,7 @@ where
 {
     let runtime = match Handle::try_current().ok().filter(has_spare_worker) {
         Some(runtime) => runtime,
-        None => own.handle().map_err(|error| FailureCause::NotStarted(escaped_excerpt(&error.to_string())))?,
+        None => own.handle().map_err(|error| FailureCause::NotStarted(excerpt_message(&error.to_string())))?,
     };
     let (held, given_up) = oneshot::channel();
     let work = |call| async { work(call).await };

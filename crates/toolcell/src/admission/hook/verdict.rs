@@ -7,6 +7,7 @@ use std::fmt::Display;
 
 use serde_json::Value;
 use toolcell_host::Json;
+use toolcell_i18n::{Message, msgid};
 
 /// The decision of a hook about a call.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -19,12 +20,12 @@ pub enum HookDecision {
     /// The call may run if an approver agrees.
     Ask {
         /// Why an approver should decide.
-        reason: String,
+        reason: Message,
     },
     /// The call may not run.
     Deny {
         /// The reason for the denial. It is shown to the caller.
-        reason: String,
+        reason: Message,
     },
 }
 
@@ -33,16 +34,16 @@ impl HookDecision {
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {
-            Self::NoObjection => "no-objection",
-            Self::Allow => "allow",
-            Self::Ask { .. } => "ask",
-            Self::Deny { .. } => "deny",
+            Self::NoObjection => msgid!("no-objection"),
+            Self::Allow => msgid!("allow"),
+            Self::Ask { .. } => msgid!("ask"),
+            Self::Deny { .. } => msgid!("deny"),
         }
     }
 
     /// Returns the reason of an `Ask` or a `Deny`.
     #[must_use]
-    pub fn reason(&self) -> Option<&str> {
+    pub const fn reason(&self) -> Option<&Message> {
         match self {
             Self::NoObjection | Self::Allow => None,
             Self::Ask { reason } | Self::Deny { reason } => Some(reason),
@@ -95,14 +96,19 @@ impl HookVerdict {
         Self { decision: HookDecision::Allow, ..Self::default() }
     }
 
-    /// Leaves the decision to an approver.
+    /// Leaves the decision to an approver. The reason is shown as it is.
     pub fn ask(reason: impl Into<String>) -> Self {
-        Self { decision: HookDecision::Ask { reason: reason.into() }, ..Self::default() }
+        Self { decision: HookDecision::Ask { reason: Message::verbatim(reason.into()) }, ..Self::default() }
     }
 
-    /// Denies the call.
+    /// Denies the call. The reason is shown as it is.
     pub fn deny(reason: impl Into<String>) -> Self {
-        Self { decision: HookDecision::Deny { reason: reason.into() }, ..Self::default() }
+        Self::deny_with(Message::verbatim(reason.into()))
+    }
+
+    /// Denies the call with a reason that is translated.
+    pub fn deny_with(reason: Message) -> Self {
+        Self { decision: HookDecision::Deny { reason }, ..Self::default() }
     }
 
     /// Replaces the arguments. Arguments other than an object deny the call.

@@ -10,7 +10,9 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::error::{FailureCause, escaped_excerpt};
+use toolcell_i18n::{Message, message};
+
+use super::error::{FailureCause, excerpt_message};
 use super::event::{ApprovalAnswer, HookEvent, PromptHandle, ThreadMessage};
 
 /// The number of hung runs at which a hook is no longer invoked.
@@ -53,7 +55,7 @@ pub(super) fn spawn(token: &Arc<()>, work: impl FnOnce() + Send + 'static) -> Re
         drop(token);
     };
     let started = thread::Builder::new().name("toolcell-hook".to_owned()).spawn(work);
-    started.map(drop).map_err(|error| FailureCause::NotStarted(escaped_excerpt(&error.to_string())))
+    started.map(drop).map_err(|error| FailureCause::NotStarted(excerpt_message(&error.to_string())))
 }
 
 /// Runs blocking code.
@@ -69,7 +71,7 @@ pub(super) fn run_on_thread<T: Send + 'static>(
     spawn(&token, move || {
         let said = catch_unwind(AssertUnwindSafe(|| work(call)));
         let said = match said {
-            Ok(said) => said.map_err(|error| FailureCause::Failed(escaped_excerpt(&error))),
+            Ok(said) => said.map_err(|error| FailureCause::Failed(excerpt_message(&error))),
             Err(payload) => Err(FailureCause::Panicked(panic_message(payload.as_ref()))),
         };
         // After a timeout the receiver is gone.
@@ -78,7 +80,7 @@ pub(super) fn run_on_thread<T: Send + 'static>(
     })?;
     let said = match wait_for_end(terms, &happened) {
         Ok(()) => {
-            answer.try_recv().unwrap_or_else(|_| Err(FailureCause::Failed("its thread gave no answer".to_owned())))
+            answer.try_recv().unwrap_or_else(|_| Err(FailureCause::Failed(message!("its thread gave no answer"))))
         }
         Err(cause) => Err(cause),
     };
@@ -107,8 +109,8 @@ fn wait_for_end(terms: &InvocationContext<'_>, happened: &Receiver<ThreadMessage
     }
 }
 
-fn panic_message(payload: &(dyn Any + Send)) -> String {
+fn panic_message(payload: &(dyn Any + Send)) -> Message {
     let text = payload.downcast_ref::<&str>().copied();
     let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
-    escaped_excerpt(text.unwrap_or("no panic message"))
+    text.map_or_else(|| message!("no panic message"), excerpt_message)
 }

@@ -2,6 +2,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use toolcell_host::Params;
+use toolcell_i18n::Lang;
 use toolcell_policy::{Layer, Policy};
 
 use super::*;
@@ -79,6 +80,30 @@ fn what_waits_is_told_from_what_is_refused() {
 }
 
 #[test]
+fn a_denial_is_told_in_the_language_of_the_reader() {
+    let folder = tempfile::tempdir().unwrap();
+    let toolbox = toolbox(folder.path(), "never", Hooks::default());
+    let id = toolbox.find("one").unwrap().id.short();
+    let denial = run(&toolbox, &RunOptions::default()).unwrap_err();
+    let shown = |lang| format!("{}\n{}", denial.reason.to_text(lang), denial.hint.to_text(lang));
+    let ja = format!(
+        "「one」({id})は承認されていません: すべてのツールに承認が必要です\n`toolcell show {id}` で内容を確認し、\
+         `toolcell approvals grant {id}` で承認してください"
+    );
+    let zh = format!(
+        "「one」（{id}）未获批准：所有工具都需要批准\n请用 `toolcell show {id}` 查看，并用 \
+         `toolcell approvals grant {id}` 批准"
+    );
+    assert_eq!((shown(Lang::Ja), shown(Lang::Zh)), (ja, zh));
+
+    let explanation = toolbox.explain(&RunTool::new("one", Params::default()), &RunOptions::default());
+    let step = explanation.steps.last().unwrap();
+    assert_eq!(step.stage, "approval");
+    assert_eq!((step.verdict.to_text(Lang::Ja), step.verdict.to_string()), ("拒否".to_owned(), "deny".to_owned()));
+    assert_eq!(step.reason.to_text(Lang::Zh), "所有工具都需要批准");
+}
+
+#[test]
 fn a_hook_whose_question_was_passed_on_denies_this_call_and_waits() {
     let folder = tempfile::tempdir().unwrap();
     let mut hooks = Hooks::default();
@@ -98,11 +123,14 @@ fn a_question_that_cannot_be_shown_is_not_asked_and_the_tool_waits_for_an_approv
     let folder = tempfile::tempdir().unwrap();
     let toolbox = toolbox(folder.path(), "ask", Hooks::default());
     let id = toolbox.find("one").unwrap().id;
-    let denial =
-        run(&toolbox, &options_with(ApprovalAnswer::NotShown { reason: "it is too long".to_owned() })).unwrap_err();
+    let denial = run(
+        &toolbox,
+        &options_with(ApprovalAnswer::NotShown { reason: Message::verbatim("it is too long".to_owned()) }),
+    )
+    .unwrap_err();
     assert_eq!(denial.awaits(), Some(AwaitedAnswer::ToolApproval(id)));
     assert_eq!(denial.reason, "the approval prompt for `one` was not shown: it is too long");
-    assert!(denial.hint.contains("`toolcell approvals`"), "{}", denial.hint);
+    assert!(denial.hint.to_string().contains("`toolcell approvals`"), "{}", denial.hint);
     assert_eq!(toolbox.pending_approvals(9).unwrap().len(), 1);
 }
 

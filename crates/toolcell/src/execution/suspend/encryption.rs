@@ -10,6 +10,7 @@ use flate2::Compression;
 use flate2::read::DeflateDecoder;
 use flate2::write::DeflateEncoder;
 use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
+use toolcell_i18n::{Message, message};
 use toolcell_store::SuspendedRow;
 
 use super::error::RunSuspendError;
@@ -26,12 +27,13 @@ const MAX_PLAINTEXT_BYTES: u64 = (1 << 30) + (1 << 28);
 
 /// Compresses and encrypts `content`, authenticated together with the store row.
 pub(super) fn encrypt(secret: &[u8; 32], beside: &SuspendedRow, content: &[u8]) -> Result<Vec<u8>, RunSuspendError> {
-    let failed = |error: &dyn std::fmt::Display| RunSuspendError::Encrypt(error.to_string());
+    let failed = |error: &dyn std::fmt::Display| RunSuspendError::Encrypt(Message::verbatim(error.to_string()));
     let mut salt = [0; SALT_BYTES];
     getrandom::fill(&mut salt).map_err(|error| failed(&error))?;
     let mut smaller = DeflateEncoder::new(Vec::new(), Compression::default());
     let mut sealed = smaller.write_all(content).and_then(|()| smaller.finish()).map_err(|error| failed(&error))?;
-    let key = derive_key(secret, &salt).ok_or_else(|| failed(&"the key cannot be derived"))?;
+    let key =
+        derive_key(secret, &salt).ok_or_else(|| RunSuspendError::Encrypt(message!("the key cannot be derived")))?;
     key.seal_in_place_append_tag(nonce(), Aad::from(associated_data(beside)), &mut sealed)
         .map_err(|error| failed(&error))?;
     Ok([&[FORMAT_VERSION], &salt[..], &sealed].concat())

@@ -1,7 +1,7 @@
 //! The errors of suspending and resuming a run.
 
 use toolcell_host::ResumeError;
-use toolcell_i18n::{Message, message};
+use toolcell_i18n::{Message, message, msgid};
 use toolcell_store::{Fault, RunId, SuspendError};
 use toolcell_tool::ToolName;
 
@@ -64,13 +64,14 @@ pub enum RunSuspendError {
     /// The run cannot be serialized, or the system provides no random numbers.
     #[error("the state of the run cannot be encrypted: {0}")]
     #[code(NoInstance)]
-    Encrypt(String),
+    Encrypt(Message),
 }
 
 impl RunSuspendError {
     pub(crate) fn changed_by_hook(run: RunId) -> Self {
-        let reason = format!("a hook changes the parameters of the run {run}, which are fixed once a run has started");
-        Self::Hook(Denial::new("hooks", reason, "run the tool again"))
+        let reason =
+            message!("a hook changes the parameters of the run {run}, which are fixed once a run has started", run);
+        Self::Hook(Denial::new("hooks", reason, msgid!("run the tool again")))
     }
 
     /// Returns a hint on what to do next.

@@ -45,7 +45,7 @@ pub enum CreateError {
         /// The name.
         name: ToolName,
         /// Where the name is reserved.
-        origin: String,
+        origin: Message,
     },
     /// The source is not a valid draft.
     #[error(transparent)]
@@ -70,7 +70,7 @@ pub enum CreateError {
     /// The factory fails to create its tools.
     #[error("the factory failed: {0}")]
     #[code(ToolFailed)]
-    Factory(String),
+    Factory(Message),
     /// The name is taken, or the store has no room for more tools.
     #[error(transparent)]
     #[coded(transparent)]

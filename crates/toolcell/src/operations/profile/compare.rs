@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use serde::Serialize;
+use toolcell_i18n::msgid;
 
 use super::{LineFuel, Profile, ProfileError, Unattributed};
 
@@ -69,8 +70,8 @@ impl Profile {
             return Err(ProfileError::ModelMismatch { before, after });
         }
         Ok(ProfileDifference {
-            fuel: ProfileDelta::new("the run", self.fuel, after.fuel),
-            load_fuel: ProfileDelta::new("loading", self.load_fuel, after.load_fuel),
+            fuel: ProfileDelta::new(msgid!("the run"), self.fuel, after.fuel),
+            load_fuel: ProfileDelta::new(msgid!("loading"), self.load_fuel, after.load_fuel),
             functions: deltas(function_parts(self), function_parts(after)),
             lines: deltas(line_parts(self), line_parts(after)),
         })
@@ -89,7 +90,11 @@ fn function_parts(profile: &Profile) -> Vec<ProfilePart<'_>> {
         })
         .collect();
     let Unattributed { engine, other_tools, unattributed } = profile.outside;
-    let outside = [("(engine)", engine), ("(other tools)", other_tools), ("(after the last sample)", unattributed)];
+    let outside = [
+        (msgid!("(engine)"), engine),
+        (msgid!("(other tools)"), other_tools),
+        (msgid!("(after the last sample)"), unattributed),
+    ];
     parts.extend(outside.map(|(what, fuel)| ProfilePart { kind: "", what, line: None, fuel }));
     parts
 }

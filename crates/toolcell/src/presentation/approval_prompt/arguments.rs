@@ -4,7 +4,7 @@
 //! the truncation mark states how much is missing.
 
 use serde_json::Value;
-use toolcell_i18n::Lang;
+use toolcell_i18n::{Lang, tr};
 
 use super::{cut_mark, escape_for_display};
 
@@ -19,7 +19,7 @@ const MAX_DEPTH: usize = 6;
 pub(super) fn argument_lines(args: &Value, lang: Lang) -> Vec<String> {
     let mut lines = ArgumentLines { lines: Vec::new(), lang };
     match args {
-        Value::Object(fields) if fields.is_empty() => lines.push(0, &lines.localized(["none", "なし", "无"])),
+        Value::Object(fields) if fields.is_empty() => lines.push(0, tr!(lang, "none")),
         Value::Object(fields) => fields.iter().for_each(|(name, value)| lines.push_entry(0, &display_key(name), value)),
         other => lines.push_entry(0, "", other),
     }
@@ -34,15 +34,6 @@ struct ArgumentLines {
 impl ArgumentLines {
     fn push(&mut self, depth: usize, text: &str) {
         self.lines.push(format!("{:width$}{text}", "", width = 4 + 2 * depth));
-    }
-
-    fn localized(&self, [en, ja, zh]: [&str; 3]) -> String {
-        let word = match self.lang {
-            Lang::En => en,
-            Lang::Ja => ja,
-            Lang::Zh => zh,
-        };
-        word.to_owned()
     }
 
     fn push_entry(&mut self, depth: usize, label: &str, value: &Value) {
@@ -76,11 +67,7 @@ impl ArgumentLines {
     /// Adds the number of shown entries, if some are left out.
     fn push_entry_count(&mut self, depth: usize, all: usize) {
         if all > MAX_ENTRIES {
-            let said = match self.lang {
-                Lang::En => format!("… {MAX_ENTRIES} of {all} entries shown"),
-                Lang::Ja => format!("… {all}項目のうち{MAX_ENTRIES}項目を表示"),
-                Lang::Zh => format!("… 显示 {all} 项中的 {MAX_ENTRIES} 项"),
-            };
+            let said = tr!(self.lang, "… {shown} of {all} entries shown", shown = MAX_ENTRIES, all);
             self.push(depth, &said);
         }
     }

@@ -1,4 +1,4 @@
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 use toolcell_policy::Grants;
@@ -121,10 +121,12 @@ fn a_question_about_a_tool_begins_with_the_facts_however_long_its_source_is() {
 fn the_findings_of_the_analysis_are_facts_of_the_question() {
     let source = "// harmless\n".repeat(39) + "const execute = () => process.env.TOK";
     let question = tool_prompt(&source, json!({}));
-    for (lang, label) in [(Lang::En, "  finding: "), (Lang::Ja, "  検出: "), (Lang::Zh, "  发现：")] {
-        let is_finding = |line: &str| {
-            line.starts_with(&format!("{label}high: ")) && line.ends_with(" (environment-access) at 40:23")
-        };
+    for (lang, label, end) in [
+        (Lang::En, "  finding: high: ", " (environment-access) at 40:23"),
+        (Lang::Ja, "  検出: 高: ", " (environment-access) 40:23"),
+        (Lang::Zh, "  发现：高：", "（environment-access）40:23"),
+    ] {
+        let is_finding = |line: &str| line.starts_with(label) && line.ends_with(end);
         for text in [question.to_form_text(lang, &[], 16 << 10).unwrap(), question.lines(lang).join("\n")] {
             // Above the source, which starts after an empty line.
             assert!(text.lines().take_while(|line| !line.is_empty()).any(is_finding), "{text}");
@@ -170,6 +172,24 @@ fn a_question_whose_facts_do_not_fit_is_not_asked() {
 fn control_characters_are_made_visible() {
     assert_eq!(escape_control_chars("\u{1b}[31mred\u{7}\tx\u{9b}"), "\\u{1b}[31mred\\u{7}\tx\\u{9b}");
     assert_eq!(escape_control_chars("日本語\u{202e}x\u{61c}"), "日本語\\u{202e}x\\u{61c}");
+}
+
+#[test]
+fn each_fact_is_in_the_language_of_the_person_who_decides() {
+    let mut question = tool_prompt("const execute = () => 1", json!({}));
+    let facts = question.facts(Lang::Ja);
+    assert!(facts.contains(&"  要求: net、secrets".to_owned()), "{facts:?}");
+    assert!(facts.ends_with(&["  引数:".to_owned(), "    なし".to_owned()]), "{facts:?}");
+    let approval = Arc::make_mut(question.tool_approval.as_mut().unwrap());
+    (approval.requested, approval.grants) = Default::default();
+    for (lang, asks, granted) in [
+        (Lang::En, "  asks for: nothing", "  is granted: nothing"),
+        (Lang::Ja, "  要求: なし", "  許可: なし"),
+        (Lang::Zh, "  申请：无", "  授予：无"),
+    ] {
+        let facts = question.facts(lang);
+        assert!(facts.contains(&asks.to_owned()) && facts.contains(&granted.to_owned()), "{facts:?}");
+    }
 }
 
 #[test]

@@ -43,7 +43,7 @@ pub struct CreateResponse<'a> {
     /// Tools with another source that give the same answers.
     pub alike: Vec<EquivalentToolResponse<'a>>,
     /// Why the tool needs an approval before it runs; null if it needs none.
-    pub needs_approval: Option<&'a str>,
+    pub needs_approval: Option<String>,
 }
 
 /// A parameter of a tool.
@@ -77,7 +77,7 @@ pub struct FindingResponse<'a> {
     #[serde(rename = "type")]
     pub rule: &'static str,
     /// What the source does.
-    pub description: &'a str,
+    pub description: String,
     /// The start line, from 1.
     pub line: u32,
     /// The start column, from 1.
@@ -133,7 +133,7 @@ impl CreateResult {
             replaced: self.replaced,
             identical_to: self.identical_to.iter().map(named_tool).collect(),
             alike: self.equivalent.iter().map(EquivalentToolResponse::from).collect(),
-            needs_approval: self.needs_approval.as_deref(),
+            needs_approval: self.needs_approval.as_ref().map(ToString::to_string),
         }
     }
 }
@@ -152,7 +152,7 @@ impl<'a> From<&'a Finding> for FindingResponse<'a> {
         Self {
             severity: finding.severity.name(),
             rule: finding.rule.name(),
-            description: &finding.message,
+            description: finding.message.to_string(),
             line,
             column,
             end_line,

@@ -44,7 +44,7 @@ pub struct RunResponse<'a> {
     pub record: Option<String>,
     /// Why the run is not recorded, or not completely yet.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub unrecorded: Option<&'a str>,
+    pub unrecorded: Option<String>,
     /// Texts that hooks add for the model.
     pub context: Vec<HookContextResponse>,
     /// Whether a hook suppresses the output.
@@ -128,7 +128,7 @@ impl RunResult {
             warnings: report.warnings.iter().filter(is_shown).cloned().map(WarningResponse::from).collect(),
             usage: UsageResponse::from(&report.usage),
             record: self.record.map(|hash| hash.to_string()),
-            unrecorded: self.unrecorded.as_deref(),
+            unrecorded: self.unrecorded.as_ref().map(ToString::to_string),
             context: self.context.iter().cloned().map(HookContextResponse::from).collect(),
             suppressed: self.output_suppressed,
             revised_by: self.revised_by.as_deref(),

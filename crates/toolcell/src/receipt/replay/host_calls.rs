@@ -6,6 +6,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use toolcell_host::{Grant, HostCall, HostCallDriver, HostCalls, Remaining, WaitResult};
+use toolcell_i18n::{Message, message};
 
 use super::super::format::{TracedCall, TracedWait};
 use crate::admission::EffectFreeHostCalls;
@@ -23,7 +24,7 @@ pub(super) struct ReplayHostCalls<'a> {
 struct ReplayProgress {
     /// The number of waits that were equal.
     matched: usize,
-    difference: Option<String>,
+    difference: Option<Message>,
 }
 
 impl<'a> ReplayHostCalls<'a> {
@@ -32,11 +33,12 @@ impl<'a> ReplayHostCalls<'a> {
     }
 
     /// Returns the first difference.
-    pub(super) fn difference(&self) -> Option<String> {
+    pub(super) fn difference(&self) -> Option<Message> {
         let seen = self.lock();
         seen.difference.clone().or_else(|| {
             let (waits, all) = (seen.matched, self.waits.len());
-            (waits < all).then(|| format!("the tool waits {waits} times, in the receipt it waits {all} times"))
+            (waits < all)
+                .then(|| message!("the tool waits {waits} times, in the receipt it waits {all} times", waits, all))
         })
     }
 
@@ -66,21 +68,31 @@ struct ReplayDriver<'a> {
 
 impl ReplayDriver<'_> {
     /// Returns the recorded answer to the wait with this index, if its host calls are equal.
-    fn recorded_wait(&self, index: usize) -> Result<WaitResult, String> {
+    fn recorded_wait(&self, index: usize) -> Result<WaitResult, Message> {
         let number = index + 1;
         let Some(wait) = self.replay.waits.get(index) else {
-            return Err(format!("wait {number}: the receipt has {index} waits, but the tool waits again"));
+            return Err(message!(
+                "wait {number}: the receipt has {waits} waits, but the tool waits again",
+                number,
+                waits = index
+            ));
         };
         let most = self.started.len().max(wait.started.len());
         let differs = (0..most).find_map(|at| call_difference(self.started.get(at), wait.started.get(at)));
         if let Some(differs) = differs {
-            return Err(format!("wait {number}: {differs}"));
+            return Err(message!("wait {number}: {difference}", number, difference = differs));
         }
         if self.cancelled != wait.cancelled {
-            let (now, then) = (&self.cancelled, &wait.cancelled);
-            return Err(format!("wait {number}: the tool cancels the operations {now:?}, in the receipt {then:?}"));
+            let (now, then) = (format!("{:?}", self.cancelled), format!("{:?}", wait.cancelled));
+            return Err(message!(
+                "wait {number}: the tool cancels the operations {now}, in the receipt {then}",
+                number,
+                now,
+                then
+            ));
         }
-        wait.to_wait_result().ok_or_else(|| format!("wait {number}: an answer in the receipt is not valid JSON"))
+        let invalid = || message!("wait {number}: an answer in the receipt is not valid JSON", number);
+        wait.to_wait_result().ok_or_else(invalid)
     }
 }
 
@@ -112,15 +124,19 @@ impl HostCallDriver for ReplayDriver<'_> {
 }
 
 /// Describes how a host call differs from the recorded one.
-fn call_difference(now: Option<&HostCall>, then: Option<&TracedCall>) -> Option<String> {
+fn call_difference(now: Option<&HostCall>, then: Option<&TracedCall>) -> Option<Message> {
     let (now, then) = match (now, then) {
         (Some(now), Some(then)) => (now, then),
         (Some(HostCall { id, kind, .. }), None) => {
-            return Some(format!("the tool starts operation {id}, a `{kind}`, which is not in the receipt"));
+            return Some(message!("the tool starts operation {id}, a `{kind}`, which is not in the receipt", id, kind));
         }
         (None, then) => {
             let TracedCall { id, kind, .. } = then?;
-            return Some(format!("the tool does not start operation {id}, a `{kind}`, which is in the receipt"));
+            return Some(message!(
+                "the tool does not start operation {id}, a `{kind}`, which is in the receipt",
+                id,
+                kind
+            ));
         }
     };
     let (same, id, kind) = (TracedCall::from(now), now.id, &now.kind);
@@ -129,10 +145,22 @@ fn call_difference(now: Option<&HostCall>, then: Option<&TracedCall>) -> Option<
     }
     let details: String = now.payload.chars().take(MAX_SHOWN_CHARS).collect();
     Some(if (now.id, &now.kind) != (then.id, &then.kind) {
-        format!("operation {id} is a `{kind}` of `{details}`, the receipt has operation {}, a `{}`", then.id, then.kind)
+        message!(
+            "operation {id} is a `{kind}` of `{details}`, the receipt has operation {recorded_id}, a `{recorded_kind}`",
+            id,
+            kind,
+            details,
+            recorded_id = then.id,
+            recorded_kind = then.kind
+        )
     } else if same.payload == then.payload {
-        format!("operation {id}, a `{kind}`, sends other data than in the receipt")
+        message!("operation {id}, a `{kind}`, sends other data than in the receipt", id, kind)
     } else {
-        format!("operation {id}, a `{kind}`, has the payload `{details}`, in the receipt it has another")
+        message!(
+            "operation {id}, a `{kind}`, has the payload `{details}`, in the receipt it has another",
+            id,
+            kind,
+            details
+        )
     })
 }

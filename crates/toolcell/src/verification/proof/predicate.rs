@@ -28,7 +28,7 @@ pub(super) fn evaluate_predicate(
     let source = format!("const execute = ({{ result, parameters }}) => Boolean(\n{expression}\n)");
     let script = match quick_check(&source, Language::TypeScript) {
         Ok((script, findings)) if findings.is_empty() => script,
-        Ok((_, findings)) => return Ok(Err(describe_findings(&findings).into())),
+        Ok((_, findings)) => return Ok(Err(describe_findings(&findings))),
         Err(rejection) => return Ok(Err(rejection.localize())),
     };
     let args = match runtime.any_schema().check_value(json!({ "result": result, "parameters": parameters })) {

@@ -1,6 +1,8 @@
 use std::sync::Mutex;
 use std::sync::mpsc::channel;
 
+use toolcell_i18n::Message;
+
 use super::*;
 
 /// An approver with a delay and a fixed answer, which records the prompts.
@@ -30,7 +32,7 @@ fn prompts_by_itself(call: &HookEvent) -> HookVerdict {
         Some(ApprovalAnswer::Approve) => HookVerdict::allow(),
         Some(ApprovalAnswer::Refuse { feedback }) => HookVerdict::deny(feedback.unwrap_or_else(|| "no".to_owned())),
         Some(ApprovalAnswer::Defer) => HookVerdict::deny("not yet"),
-        Some(ApprovalAnswer::NotShown { reason }) => HookVerdict::deny(reason),
+        Some(ApprovalAnswer::NotShown { reason }) => HookVerdict::deny_with(reason),
         None => HookVerdict::deny("nobody is there"),
     }
 }
@@ -112,7 +114,7 @@ fn an_ask_is_settled_by_the_person_who_sees_the_changed_arguments() {
         "deny: a person refused the call: it costs money; use the test account",
     );
     check(Some(TestApprover::new(ApprovalAnswer::Defer)), "deny: a person is being asked: it costs money");
-    let not_shown = ApprovalAnswer::NotShown { reason: "it is too long".to_owned() };
+    let not_shown = ApprovalAnswer::NotShown { reason: Message::verbatim("it is too long".to_owned()) };
     let expect = "deny: the hook `x` asks a person, but the prompt was not shown: it is too long: \
                   shorten the arguments, or run the tool with `toolcell run` in a terminal";
     check(Some(TestApprover::new(not_shown)), expect);

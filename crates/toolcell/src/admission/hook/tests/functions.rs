@@ -1,6 +1,8 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 
+use toolcell_i18n::Lang;
+
 use super::*;
 
 fn check<R: IntoHookResult<HookVerdict>>(
@@ -35,6 +37,20 @@ fn a_hook_that_fails_denies_with_its_name_and_the_cause() {
     );
     check(|_| Err::<HookVerdict, _>("no\nledger"), "deny: the hook `x` failed: no\\nledger", "gate-failed");
     check(|_| Ok::<_, String>(HookVerdict::allow()), "allow", "");
+}
+
+#[test]
+fn a_failure_is_told_in_the_language_of_the_reader_and_the_words_of_the_hook_as_they_are() {
+    let mut hooks = Hooks::default();
+    hooks.before("x", |_: &HookEvent| Err::<HookVerdict, _>("no ledger"));
+    let reason = hooks.admit(event(), None).decision.reason().unwrap().clone();
+    assert_eq!(reason.to_text(Lang::Ja), "フック「x」が失敗しました: no ledger");
+    assert_eq!(reason.to_text(Lang::Zh), "钩子「x」失败：no ledger");
+
+    let mut hooks = Hooks::default();
+    hooks.before("x", |_: &HookEvent| HookVerdict::ask("error"));
+    let reason = hooks.admit(event(), None).resolve_ask(&event(), None).decision.reason().unwrap().clone();
+    assert_eq!(reason.to_text(Lang::Ja), "フック「x」が確認を求めていますが、承認者がいません: error");
 }
 
 #[test]
