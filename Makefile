@@ -6,7 +6,7 @@ MDBOOK := mdbook 0.5.4
 # `make demo DEMO_PROFILE=dev` builds what the tests run, too.
 DEMO_PROFILE := demo
 DEMO_DIR := $(if $(filter dev,$(DEMO_PROFILE)),debug,$(DEMO_PROFILE))
-.PHONY: help demo test test-fast docs docs-tool reference lockdown dist dist-check deny deny-tool advisories fuzz fuzz-short examples budgets peers reflection jailed torture soak lint check guest prelude profile check-guest bench clean
+.PHONY: help demo test test-fast docs docs-tool recording reference lockdown dist dist-check deny deny-tool advisories fuzz fuzz-short examples budgets peers reflection jailed torture soak lint check guest prelude profile check-guest bench clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -33,6 +33,10 @@ docs: ## Build the book (target/book) and the API reference (target/doc), withou
 
 docs-tool: # Build what `make docs` runs
 	@.ci/tool $(MDBOOK) --no-default-features
+
+recording: ## Record the terminal session of README.md again (needs Python)
+	cargo build --workspace --bins --locked
+	docs/recording/render "$${CARGO_TARGET_DIR:-target}/debug"
 
 reference: ## Write the generated pages of docs/reference/
 	cargo build --workspace --bins --locked

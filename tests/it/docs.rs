@@ -2,6 +2,9 @@
 //! commands of one page run in one shell, in a folder with a copy of fixtures/.
 #![expect(clippy::disallowed_types, reason = "a free port is found by listening on one")]
 
+mod json_shapes;
+mod recording;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::net::TcpListener;

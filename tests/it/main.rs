@@ -45,5 +45,6 @@ mod signatures;
 mod store;
 mod tidy;
 mod tools;
+mod translations;
 mod typescript;
 mod web_apis;

@@ -289,7 +289,7 @@ fn refusals_outlast_an_index_that_is_gone_and_approvals_do_not() {
         let _ = fs::remove_file(fixture.path().join(format!("index.sqlite{ending}")));
     }
     let health = fixture.repair();
-    let mended = health.problems[0].mended.as_deref().unwrap();
+    let mended = health.problems[0].mended.as_ref().unwrap().to_string();
     assert!(health.is_healthy() && mended.ends_with("without approvals; 1 refusal was kept"), "{mended}");
     fixture.reopen();
     let decided =
@@ -354,7 +354,7 @@ fn what_an_older_copy_of_the_index_does_not_know_is_told_and_taken_in_where_it_i
     assert_eq!(collected.objects, 0, "what is young stays, whatever the index knows");
     let health = fixture.check();
     assert_eq!((health.problems.len(), health.unreferenced, health.unknown_steps), (0, 5, 3));
-    let columns: Vec<_> = health.unknown.iter().map(|step| (step.name.as_str(), step.event.as_str())).collect();
+    let columns: Vec<_> = health.unknown.iter().map(|step| (step.name.as_str(), step.event.name())).collect();
     assert!(columns.contains(&("new", "created")) && columns.contains(&("old", "deleted")), "{columns:?}");
     fixture.close();
     let unknown = repair_adopting(fixture.path(), &["nobody".to_owned()]).unwrap_err();

@@ -18,7 +18,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("crates/schema", &["toolcell-error", "toolcell-i18n", "toolcell-json"]),
     ("crates/policy", &["toolcell-error", "toolcell-i18n", "toolcell-protocol", "toolcell-tool"]),
     ("host", &["toolcell-error", "toolcell-i18n", "toolcell-json", "toolcell-protocol"]),
-    ("crates/jail", &["toolcell-host", "toolcell-protocol"]),
+    ("crates/jail", &["toolcell-host", "toolcell-i18n", "toolcell-protocol"]),
     ("crates/redos", &[]),
     ("crates/analysis", &["toolcell-error", "toolcell-i18n", "toolcell-redos", "toolcell-tool"]),
     ("crates/capabilities", &["toolcell-error", "toolcell-i18n", "toolcell-protocol", "toolcell-tool"]),
@@ -391,7 +391,7 @@ fn the_tests_that_the_documents_name_are_there() {
 }
 
 /// Visits every source file below a folder.
-fn walk(folder: &Path, visit: &mut dyn FnMut(&Path)) {
+pub(crate) fn walk(folder: &Path, visit: &mut dyn FnMut(&Path)) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_string_lossy().into_owned();

@@ -570,6 +570,53 @@ fn a_finding_is_shown_with_its_line_and_help() {
     }
 }
 
+#[test]
+fn a_check_is_shown_in_the_language_of_the_reader() {
+    let source = "const execute = () => process.env.HOME;\n";
+    let check = |source: &str, lang| toolcell_with_input(&["check", "-", "--lang", lang], source.as_bytes()).out;
+    for (lang, parts) in [
+        (
+            "ja",
+            [
+                "エラー[environment-access]: 高: プロセスの環境を読み取ります: `process.env.HOME`",
+                "= 対処: 値をパラメータで受け取るか",
+                "-: 安全性 ",
+                "検査 1 件、拒否 1 件: 高 1 件",
+            ],
+        ),
+        (
+            "zh",
+            [
+                "错误[environment-access]: 高：读取进程的环境：`process.env.HOME`",
+                "= 建议: 请通过参数传入该值",
+                "-：安全性 ",
+                "已检查 1 个，拒绝 1 个：高 1 项",
+            ],
+        ),
+    ] {
+        let shown = check(source, lang);
+        for part in parts {
+            assert!(shown.contains(part), "{part} is missing in\n{shown}");
+        }
+    }
+    assert!(check("import { z } from 'zod'; const execute = () => z", "ja").contains("`zod` はインポートできません"));
+    assert!(check("const execute = () => fetch('https://a.example')", "zh").contains("访问网络：`fetch`"));
+}
+
+#[test]
+fn a_check_in_json_and_sarif_is_the_same_in_each_language() {
+    let source = "import 'zod'; const execute = (p) => fetch(process.env[p.url])";
+    for format in ["json", "sarif"] {
+        let check = |lang| {
+            let arguments = ["check", "-", "--format", format, "--lang", lang];
+            toolcell_with_input(&arguments, source.as_bytes()).out
+        };
+        let english = check("en");
+        assert!(english.contains("reaches the network: `fetch`"), "{english}");
+        assert_eq!([check("ja"), check("zh")], [english.clone(), english]);
+    }
+}
+
 fn exec_check(source: &str) -> crate::fixtures::cli::CommandOutput {
     toolcell_with_input(&["check", "-"], source.as_bytes())
 }

@@ -18,6 +18,7 @@ mod syntax;
 #[cfg(test)]
 mod testdata;
 
+use toolcell_i18n::{message, msgid};
 use toolcell_tool::Language;
 
 use report::quality::QualityInput;
@@ -180,15 +181,19 @@ fn assess(source: &str, parsed: &mut ParsedSource, declared: Option<&Capabilitie
 fn entry_point_finding(found: &EntryPointSearch, lines: &LineIndex<'_>) -> Option<Finding> {
     let (message, suggestion, span) = match found {
         EntryPointSearch::Found(_) => return None,
-        EntryPointSearch::Missing => ("declares no tool", "declare `function execute(params)`, or export it", None),
-        EntryPointSearch::Ambiguous(span) => ("declares `execute` twice", "keep one of them", Some(*span)),
+        EntryPointSearch::Missing => {
+            (message!("declares no tool"), msgid!("declare `function execute(params)`, or export it"), None)
+        }
+        EntryPointSearch::Ambiguous(span) => {
+            (message!("declares `execute` twice"), msgid!("keep one of them"), Some(*span))
+        }
     };
     let (start, end) = span.map_or((0, 0), byte_range);
     let location = lines.locate(start, end);
     Some(Finding {
         rule: RuleId("no-tool"),
         severity: Severity::Low,
-        message: message.to_owned(),
+        message,
         suggestion,
         location,
         snippet: lines.snippet(&location),
@@ -201,8 +206,12 @@ fn too_deep_analysis(parsed: &ParsedSource, lines: &LineIndex<'_>) -> Analysis {
     let finding = Finding {
         rule: RuleId("deep-nesting"),
         severity: Severity::High,
-        message: format!("is nested {} levels deep, the limit is {MAX_DEPTH}: it was not analysed", parsed.depth),
-        suggestion: "write lists and functions instead of nesting",
+        message: message!(
+            "is nested {depth} levels deep, the limit is {limit}: it was not analysed",
+            depth = parsed.depth,
+            limit = MAX_DEPTH
+        ),
+        suggestion: msgid!("write lists and functions instead of nesting"),
         location,
         snippet: lines.snippet(&location),
     };
@@ -214,7 +223,7 @@ fn too_deep_analysis(parsed: &ParsedSource, lines: &LineIndex<'_>) -> Analysis {
             score: 0.0,
             category_scores: CategoryScores::default(),
             issues: Vec::new(),
-            improvements: vec!["write lists and functions instead of nesting".to_owned()],
+            improvements: vec![message!("write lists and functions instead of nesting")],
             confidence: 0.95,
         },
         capabilities: Capabilities::default(),

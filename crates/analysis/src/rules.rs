@@ -24,6 +24,7 @@ use std::cell::OnceCell;
 
 use swc_common::Span;
 use swc_ecma_ast::Program;
+use toolcell_i18n::Message;
 
 use crate::report::finding::{Finding, RuleId, Severity};
 use crate::semantics::bindings::Bindings;
@@ -110,7 +111,7 @@ pub(crate) struct Findings<'a> {
 }
 
 impl Findings<'_> {
-    pub(crate) fn add(&mut self, severity: Severity, span: Span, message: String, suggestion: &'static str) {
+    pub(crate) fn add(&mut self, severity: Severity, span: Span, message: Message, suggestion: &'static str) {
         self.add_at(severity, byte_range(span), message, suggestion);
     }
 
@@ -118,13 +119,18 @@ impl Findings<'_> {
         &mut self,
         severity: Severity,
         (start, end): (usize, usize),
-        message: String,
+        message: Message,
         suggestion: &'static str,
     ) {
-        let message = truncate_message(message);
+        let (rule, found) = (self.rule.id, &*self.found);
+        let own = || found.iter().filter(move |finding| finding.rule == rule);
         // Duplicates are one finding: an operation is not worse for occurring in two places.
-        let mut own = self.found.iter().filter(|finding| finding.rule == self.rule.id);
-        if own.clone().count() >= MAX_FINDINGS_PER_RULE || own.any(|finding| finding.message == message) {
+        let is_known = |message: &Message| own().any(|finding| finding.message == *message);
+        if own().count() >= MAX_FINDINGS_PER_RULE || is_known(&message) {
+            return;
+        }
+        let message = truncate_message(message);
+        if is_known(&message) {
             return;
         }
         let location = self.lines.locate(start, end);

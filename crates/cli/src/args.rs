@@ -2,6 +2,7 @@
 
 mod doctor;
 mod effects;
+mod help;
 mod maintenance;
 mod mcp;
 mod policy;
@@ -10,21 +11,24 @@ mod receipt;
 mod store;
 mod testing;
 mod tools;
+mod unparsed;
+mod usage_error;
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{CommandFactory as _, Parser, Subcommand, ValueEnum};
 use etcetera::BaseStrategy as _;
 use toolcell::jail::Program;
 use toolcell::{Capabilities, Capability, ImageKind, Lang, SandboxConfig};
 
 use crate::environment;
 use crate::error::CliError;
-use crate::exit::Exit;
-use crate::streams::{OutputFormat, Streams};
+use crate::streams::OutputFormat;
 
 pub(crate) use doctor::{DoctorArgs, ExtraSyscalls};
 pub(crate) use effects::{ApprovedDigest, PlanArgs};
+pub use help::help_texts;
 pub(crate) use maintenance::{DeprecateArgs, RetireArgs, SearchArgs, days};
 pub(crate) use mcp::{McpArgs, McpCommand, McpConfigArgs, McpServeArgs};
 pub(crate) use policy::{
@@ -38,10 +42,12 @@ pub(crate) use tools::{
     CreateArgs, DeleteArgs, ListArgs, ReflectArgs, ResumeArgs, RollBackArgs, RunArgs, ShowArgs, UndeleteArgs,
     VerifyArgs,
 };
+pub(crate) use unparsed::{LanguageArgs, find_option};
+pub(crate) use usage_error::print_usage_error;
 
 /// Runs tools written by AI agents, each call in its own WebAssembly sandbox
 #[derive(Debug, Parser)]
-#[command(name = "toolcell", version, max_term_width = 100)]
+#[command(name = "toolcell", version, max_term_width = help::MAX_COLUMNS)]
 pub(crate) struct Args {
     /// Print JSON instead of text
     #[arg(long, global = true)]
@@ -86,16 +92,11 @@ impl Args {
     /// # Errors
     /// `usage` if `TOOLCELL_LANG` names another language.
     pub(crate) fn lang(&self, of_policy: Option<Lang>) -> Result<Lang, CliError> {
-        let of_locale = || {
-            let names = ["LC_ALL", "LC_MESSAGES", "LANG"];
-            let set = names.iter().find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()));
-            set.map(|name| Lang::from_locale(&name))
-        };
         Ok(match self.lang {
             Some(LangName::En) => Lang::En,
             Some(LangName::Ja) => Lang::Ja,
             Some(LangName::Zh) => Lang::Zh,
-            None => environment::language()?.or(of_policy).or_else(of_locale).unwrap_or(Lang::En),
+            None => environment::language()?.or(of_policy).or_else(environment::locale).unwrap_or(Lang::En),
         })
     }
 }
@@ -424,16 +425,20 @@ impl SandboxArgs {
     }
 }
 
-/// Prints a usage error to standard error, or `--help` and `--version` to standard output, and
-/// returns the exit status.
-pub(crate) fn print_usage_error(error: &clap::Error, streams: &mut Streams<'_>) -> Exit {
-    let text = error.render();
-    // A failed write is still visible in the exit status.
-    if error.use_stderr() {
-        let _ = write!(streams.errors, "{text}");
-        Exit::Usage
-    } else {
-        let _ = write!(streams.output, "{text}");
-        Exit::Done
-    }
+/// Parses the words of a command, the first of which is the program's name.
+///
+/// # Errors
+/// A usage error, `--help` or `--version`, for [`print_usage_error`].
+pub(crate) fn parse(words: &[OsString]) -> Result<Args, clap::Error> {
+    Args::try_parse_from(words)
+}
+
+/// Returns the command tree with its help in a language.
+pub(crate) fn command(lang: Lang) -> clap::Command {
+    help::localize(Args::command(), lang)
+}
+
+/// Returns the command tree without the command `help`, with its help in a language.
+pub(crate) fn command_without_help(lang: Lang) -> clap::Command {
+    help::localize(Args::command().disable_help_subcommand(true), lang)
 }

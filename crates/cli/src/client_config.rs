@@ -18,6 +18,8 @@ mod toml;
 
 use std::path::{Path, PathBuf};
 
+use toolcell_i18n::msgid;
+
 pub(crate) use entry::{ClientEntry, DEFAULT_NAME, ServerTarget};
 pub(crate) use error::ClientError;
 
@@ -114,11 +116,11 @@ impl Client {
     /// What the user has to know besides the file, if anything.
     pub(crate) const fn note(self) -> Option<&'static str> {
         match self {
-            Self::ClaudeCode | Self::VsCode => Some("it asks once for permission to start the server"),
-            Self::Codex => Some("it reads a project's file only if the project is trusted"),
-            Self::Copilot | Self::Gemini => Some("it reads a project's file only if the folder is trusted"),
+            Self::ClaudeCode | Self::VsCode => Some(msgid!("it asks once for permission to start the server")),
+            Self::Codex => Some(msgid!("it reads a project's file only if the project is trusted")),
+            Self::Copilot | Self::Gemini => Some(msgid!("it reads a project's file only if the folder is trusted")),
             Self::Pi => {
-                Some("it requires pi 1.0 or newer, which reads a project's file only if the project is trusted")
+                Some(msgid!("it requires pi 1.0 or newer, which reads a project's file only if the project is trusted"))
             }
             Self::Cursor => None,
         }

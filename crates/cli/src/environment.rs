@@ -6,6 +6,7 @@
 use std::ffi::OsStr;
 
 use toolcell::Lang;
+use toolcell_i18n::message;
 
 use crate::error::CliError;
 
@@ -25,8 +26,8 @@ pub(crate) fn switch(name: &'static str) -> Result<bool, CliError> {
     let parsed = value.to_str().and_then(parse_switch);
     parsed.ok_or_else(|| {
         CliError::usage(
-            format!("{name} is `{}`, which is neither on nor off", echo(&value)),
-            "set it to 1, true, yes or on, or to 0, false, no or off",
+            message!("{name} is `{value}`, which is neither on nor off", name, value = echo(&value)),
+            message!("set it to 1, true, yes or on, or to 0, false, no or off"),
         )
     })
 }
@@ -40,7 +41,7 @@ pub(crate) fn text(name: &'static str) -> Result<Option<String>, CliError> {
     value
         .into_string()
         .map(Some)
-        .map_err(|_| CliError::usage(format!("{name} is not UTF-8"), "set it to text, or unset it"))
+        .map_err(|_| CliError::usage(message!("{name} is not UTF-8", name), message!("set it to text, or unset it")))
 }
 
 /// Returns a token: none if the variable is not set.
@@ -49,9 +50,10 @@ pub(crate) fn text(name: &'static str) -> Result<Option<String>, CliError> {
 /// `usage` if it is empty or not UTF-8: a server must not listen without the token that was meant.
 pub(crate) fn token(name: &'static str) -> Result<Option<String>, CliError> {
     match text(name)? {
-        Some(token) if token.is_empty() => {
-            Err(CliError::usage(format!("{name} is empty"), "set it to the token, or unset it to listen without one"))
-        }
+        Some(token) if token.is_empty() => Err(CliError::usage(
+            message!("{name} is empty", name),
+            message!("set it to the token, or unset it to listen without one"),
+        )),
         token => Ok(token),
     }
 }
@@ -74,10 +76,17 @@ pub(crate) fn language() -> Result<Option<Lang>, CliError> {
     match value.to_str().and_then(parse_language) {
         Some(lang) => Ok(Some(lang)),
         None => Err(CliError::usage(
-            format!("{LANGUAGE} is `{}`, which is not a supported language", echo(&value)),
-            "set it to en, ja or zh",
+            message!("{name} is `{value}`, which is not a supported language", name = LANGUAGE, value = echo(&value)),
+            message!("set it to en, ja or zh"),
         )),
     }
+}
+
+/// Returns the language of the locale, if one is set.
+pub(crate) fn locale() -> Option<Lang> {
+    let names = ["LC_ALL", "LC_MESSAGES", "LANG"];
+    let set = names.iter().find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()));
+    set.map(|name| Lang::from_locale(&name))
 }
 
 /// Returns a refused value for an error: escaped, and truncated to [`MAX_ECHO_CHARS`].

@@ -8,6 +8,7 @@ use std::io::{Error, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
 use toolcell_error::ErrorCode;
+use toolcell_i18n::{message, msgid};
 
 use crate::error::{CliError, io_reason};
 
@@ -15,11 +16,11 @@ use crate::error::{CliError, io_reason};
 pub(crate) fn check_replaceable(path: &Path) -> Result<(), CliError> {
     match path.symlink_metadata() {
         Ok(there) if !there.is_file() => {
-            let message = format!("{} exists and is not a regular file", path.display());
+            let message = message!("{path} exists and is not a regular file", path = path.display());
             Err(CliError::coded(
                 ErrorCode::FileExists,
                 message,
-                "choose another file: the output would replace this one",
+                msgid!("choose another file: the output would replace this one"),
             ))
         }
         _ => Ok(()),
@@ -31,16 +32,22 @@ pub(crate) fn check_replaceable(path: &Path) -> Result<(), CliError> {
 pub(crate) fn write_error(path: &Path) -> impl Fn(Error) -> CliError {
     |error| {
         let (code, reason, hint) = match error.kind() {
-            ErrorKind::NotFound => {
-                (ErrorCode::FileNotFound, "the folder does not exist".to_owned(), "choose a path in an existing folder")
+            ErrorKind::NotFound => (
+                ErrorCode::FileNotFound,
+                message!("the folder does not exist"),
+                msgid!("choose a path in an existing folder"),
+            ),
+            ErrorKind::StorageFull => {
+                (ErrorCode::DiskFull, io_reason(&error), msgid!("free some disk space, and retry"))
             }
-            ErrorKind::StorageFull => (ErrorCode::DiskFull, io_reason(&error), "free some disk space, and retry"),
-            ErrorKind::AlreadyExists | ErrorKind::NotADirectory => {
-                (ErrorCode::FileUnwritable, "a part of the path is not a folder".to_owned(), "choose another path")
-            }
-            _ => (ErrorCode::FileUnwritable, io_reason(&error), "choose a writable path"),
+            ErrorKind::AlreadyExists | ErrorKind::NotADirectory => (
+                ErrorCode::FileUnwritable,
+                message!("a part of the path is not a folder"),
+                msgid!("choose another path"),
+            ),
+            _ => (ErrorCode::FileUnwritable, io_reason(&error), msgid!("choose a writable path")),
         };
-        CliError::coded(code, format!("{} cannot be written: {reason}", path.display()), hint)
+        CliError::coded(code, message!("{path} cannot be written: {reason}", path = path.display(), reason), hint)
     }
 }
 

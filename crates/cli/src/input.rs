@@ -8,6 +8,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use toolcell::{Draft, Params, SOURCE_LIMIT};
+use toolcell_i18n::{Message, message, msgid};
 
 use crate::error::CliError;
 use crate::streams::Streams;
@@ -55,7 +56,9 @@ pub(crate) fn read_params(word: &str, streams: &mut Streams<'_>) -> Result<Param
 /// on files and standard input, in bytes.
 pub(crate) fn read_text_argument(word: &str, most: u64, streams: &mut Streams<'_>) -> Result<String, CliError> {
     match word.strip_prefix('@') {
-        _ if word == "-" => decode_bounded(read_up_to(&mut *streams.input, most + 1)?, "standard input", most),
+        _ if word == "-" => {
+            decode_bounded(read_up_to(&mut *streams.input, most + 1)?, &message!("standard input"), most)
+        }
         Some(path) => read_file(Path::new(path), most),
         None => Ok(word.to_owned()),
     }
@@ -66,27 +69,32 @@ pub(crate) fn read_file(path: &Path, most: u64) -> Result<String, CliError> {
     let name = path.display().to_string();
     let failed = |error| CliError::File { path: name.clone(), error };
     let bytes = File::open(path).and_then(|file| read_up_to(file, most + 1)).map_err(failed)?;
-    decode_bounded(bytes, &name, most)
+    decode_bounded(bytes, &Message::verbatim(name), most)
 }
 
 /// Decodes UTF-8; `from` names the source in the error.
 pub(crate) fn decode_utf8(bytes: Vec<u8>, from: &str) -> Result<String, CliError> {
+    decode(bytes, &Message::verbatim(from.to_owned()))
+}
+
+fn decode(bytes: Vec<u8>, from: &Message) -> Result<String, CliError> {
     String::from_utf8(bytes).map_err(|error| {
+        let position = error.utf8_error().valid_up_to() + 1;
         CliError::usage(
-            format!("{from} is not UTF-8: invalid byte at position {}", error.utf8_error().valid_up_to() + 1),
-            "save it as UTF-8",
+            message!("{from} is not UTF-8: invalid byte at position {position}", from, position),
+            msgid!("save it as UTF-8"),
         )
     })
 }
 
 /// Decodes UTF-8 of at most `most` bytes. The caller reads one byte past the limit to detect longer
 /// input.
-fn decode_bounded(bytes: Vec<u8>, from: &str, most: u64) -> Result<String, CliError> {
+fn decode_bounded(bytes: Vec<u8>, from: &Message, most: u64) -> Result<String, CliError> {
     if bytes.len() as u64 > most {
-        let message = format!("{from} is longer than {most} bytes");
-        return Err(CliError::usage(message, "shorten the input to the relevant part"));
+        let message = message!("{from} is longer than {limit} bytes", from, limit = most);
+        return Err(CliError::usage(message, msgid!("shorten the input to the relevant part")));
     }
-    decode_utf8(bytes, from)
+    decode(bytes, from)
 }
 
 /// Reads at most `most` bytes.

@@ -4,10 +4,12 @@
 //! period, unless the command shuts down by itself.
 
 use std::io::Write as _;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use toolcell::CancelToken;
+use toolcell::{CancelToken, Lang};
+use toolcell_i18n::tr;
 
 use crate::exit::Exit;
 
@@ -17,6 +19,8 @@ const CANCEL_GRACE: Duration = Duration::from_millis(500);
 static INTERRUPTS: AtomicU32 = AtomicU32::new(0);
 /// Initial value of [`INTERRUPTS`] when the running command handles interrupts itself.
 const HANDLES_INTERRUPTS: u32 = 1;
+/// The language of the message about an interrupt. English until it is known.
+static LANG: OnceLock<Lang> = OnceLock::new();
 
 /// Installs the signal handler of the process, which cancels `cancel`.
 pub(crate) fn install_handler(cancel: &CancelToken) {
@@ -31,6 +35,12 @@ pub(crate) fn set_handles_interrupts() {
     INTERRUPTS.store(HANDLES_INTERRUPTS, Ordering::Relaxed);
 }
 
+/// Sets the language of the message about an interrupt. The first call counts: a process runs one
+/// command.
+pub(crate) fn set_lang(lang: Lang) {
+    LANG.get_or_init(|| lang);
+}
+
 /// Cancels the running call. If the process is still there after the grace period, for example
 /// waiting for input or working on a store, exits; acknowledged writes are kept.
 fn interrupt(cancel: &CancelToken) {
@@ -40,7 +50,9 @@ fn interrupt(cancel: &CancelToken) {
         return;
     }
     std::thread::sleep(CANCEL_GRACE);
+    let lang = LANG.get().copied().unwrap_or_default();
+    let (error, text) = (tr!(lang, "error"), tr!(lang, "interrupted; acknowledged writes are kept"));
     // If this write fails, the exit status still reports the interrupt.
-    let _ = writeln!(std::io::stderr(), "error: interrupted; acknowledged writes are kept");
+    let _ = writeln!(std::io::stderr(), "{error}{}{text}", lang.colon());
     std::process::exit(Exit::Interrupted.status().into());
 }

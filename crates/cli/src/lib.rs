@@ -7,8 +7,8 @@
 //!
 //! [`policy_files`] finds the policy in effect, [`trust_list`] records whose hooks may run, and
 //! [`toolbox`] is the only module that opens a toolbox. [`input`] reads what a user passes, [`fs`]
-//! writes files, [`environment`] reads variables, and [`prompt`] asks the user. [`client_config`]
-//! edits the configuration files of MCP clients.
+//! writes files, [`environment`] reads variables, [`language`] finds the language of help, and
+//! [`prompt`] asks the user. [`client_config`] edits the configuration files of MCP clients.
 //!
 //! Invariant: this is the only crate that knows arguments, streams and exit statuses. Results go to
 //! standard output, everything else to standard error.
@@ -37,26 +37,29 @@ mod environment;
 mod fs;
 mod input;
 mod interrupt;
+mod language;
 mod malloc;
 mod prompt;
 mod screen;
 mod streams;
 
+use std::ffi::OsString;
 use std::io::{IsTerminal as _, Write as _};
 use std::path::Path;
 use std::process::ExitCode;
 use std::rc::Rc;
 
-use clap::Parser as _;
 use toolcell::store::Notice;
 use toolcell::{CancelToken, Lang};
+use toolcell_i18n::tr;
 
-use args::{Args, Command, McpArgs, McpCommand, ProfileArgs, ProfileCommand};
+use args::{Command, McpArgs, McpCommand, ProfileArgs, ProfileCommand};
 use context::Context;
 use error::CliError;
 use exit::Exit;
 use policy_files::PolicyFiles;
 
+pub use args::help_texts;
 pub use commands::completions::complete;
 pub use streams::Streams;
 
@@ -80,24 +83,27 @@ pub fn main() -> ExitCode {
     run(std::env::args_os(), streams, &cancel).into()
 }
 
-/// Prints a notice of the store to standard error. A notice about waiting is printed only on a
-/// terminal.
+/// Prints a notice of the store to standard error, in the language of this process's arguments. A
+/// notice about waiting is printed only on a terminal.
 fn print_notice(notice: &Notice<'_>) {
     let mut errors = std::io::stderr();
     if !matches!(notice, Notice::Waiting { .. }) || errors.is_terminal() {
+        let words: Vec<OsString> = std::env::args_os().collect();
+        let text = tr!(language::of_words(&words), "warning: {notice}", notice);
         // If this write fails, there is no other stream to report to.
-        let _ = writeln!(errors, "warning: {}", toolcell::escape_control_chars(&notice.to_string()));
+        let _ = writeln!(errors, "{}", toolcell::escape_control_chars(&text));
     }
 }
 
 /// Runs one command. `words` are the arguments, starting with the program's name.
 pub fn run<W>(words: impl IntoIterator<Item = W>, mut streams: Streams<'_>, cancel: &CancelToken) -> Exit
 where
-    W: Into<std::ffi::OsString> + Clone,
+    W: Into<OsString>,
 {
-    let args = match Args::try_parse_from(words) {
+    let words: Vec<OsString> = words.into_iter().map(Into::into).collect();
+    let args = match args::parse(&words) {
         Ok(args) => args,
-        Err(error) => return args::print_usage_error(&error, &mut streams),
+        Err(error) => return args::print_usage_error(error, &words, language::of_words(&words), &mut streams),
     };
     // Commands that need no policy must work even if a policy file is invalid.
     let policy = PolicyFiles::find(&args.policy);
@@ -106,6 +112,7 @@ where
         Ok(lang) => lang,
         Err(error) => return error.print(format, Lang::En, &mut streams),
     };
+    interrupt::set_lang(lang);
     let mut context = Context {
         dir_option: args.dir_option().map(Path::to_owned),
         store_dir: args.store_dir().map_err(Rc::new),

@@ -17,7 +17,7 @@ use toolcell::hook::{HookEvent, HookTrust};
 use toolcell::policy::{Layer, Origin, Overrides};
 use toolcell::{HookVerdict, Hooks, Lang, Policy, PolicyFile, ProtectedPath};
 use toolcell_error::ErrorCode;
-use toolcell_i18n::Message;
+use toolcell_i18n::{Message, message, msgid};
 
 use crate::args::PolicyArgs;
 use crate::error::CliError;
@@ -76,11 +76,10 @@ impl PolicyFiles {
             };
             let (command, folder, known) = (hook.command.clone(), hook.folder.clone(), file.programs.clone());
             let path = Arc::clone(path);
-            HookTrust::TrustedWhile(Arc::new(move || {
-                check_programs(&command, &folder, &known, &path).map_err(Message::verbatim)
-            }))
+            HookTrust::TrustedWhile(Arc::new(move || check_programs(&command, &folder, &known, &path)))
         })?;
         if let Some(reason) = self.find_trust_problem(&trusted) {
+            let reason = reason.to_string();
             hooks.before("trusted-policy", move |_: &HookEvent| HookVerdict::deny(reason.clone()));
         }
         Ok(hooks)
@@ -88,11 +87,11 @@ impl PolicyFiles {
 
     /// Returns why a project file that the user trusted is no longer in effect as it was, if that
     /// is so.
-    pub(crate) fn trust_problem(&self) -> Result<Option<String>, CliError> {
+    pub(crate) fn trust_problem(&self) -> Result<Option<Message>, CliError> {
         Ok(self.find_trust_problem(&self.trust_list.read()?))
     }
 
-    fn find_trust_problem(&self, trusted: &[TrustedFile]) -> Option<String> {
+    fn find_trust_problem(&self, trusted: &[TrustedFile]) -> Option<Message> {
         let holds = self.project.as_ref();
         let mut in_front = None;
         for path in self.search_folders.iter().map(|folder| folder.join(FILE_NAME)) {
@@ -101,18 +100,25 @@ impl PolicyFiles {
             match (known, file) {
                 (Some(known), Some(file)) if known.matches(&file.hash(), &path) => return None,
                 (Some(_), Some(_)) => {
-                    let next = format!("review it, then run: toolcell config trust {shown}");
-                    return Some(format!("{shown} has changed since it was trusted; {next}"));
+                    return Some(message!(
+                        "{path} has changed since it was trusted; review it, then run: toolcell config trust {path}",
+                        path = shown
+                    ));
                 }
                 (Some(_), None) if path.symlink_metadata().is_err() => {
-                    let next = format!("restore it, or revoke the trust: toolcell config untrust {shown}");
-                    return Some(format!("{shown} is trusted, but does not exist; {next}"));
+                    return Some(message!(
+                        "{path} is trusted, but does not exist; restore it, or revoke the trust: toolcell config \
+                         untrust {path}",
+                        path = shown
+                    ));
                 }
                 (Some(_), None) => {
                     let front: &Path = in_front?;
-                    let front = front.display();
-                    let next = format!("review it, then run: toolcell config trust {front}");
-                    return Some(format!("{front} shadows {shown}, which is trusted; {next}"));
+                    return Some(message!(
+                        "{front} shadows {path}, which is trusted; review it, then run: toolcell config trust {front}",
+                        front = front.display(),
+                        path = shown
+                    ));
                 }
                 (None, Some(file)) => in_front = Some(file.path()),
                 (None, None) => {}
@@ -126,13 +132,15 @@ impl PolicyFiles {
     /// on that list.
     pub(crate) fn protected_paths(&self) -> Result<Vec<ProtectedPath>, CliError> {
         let mut all = Vec::new();
-        all.extend(self.user_path.iter().map(|path| ProtectedPath::file("the user's policy file", path)));
-        all.extend(self.trust_list.path().map(|path| ProtectedPath::file("the list of trusted files", path)));
+        all.extend(self.user_path.iter().map(|path| ProtectedPath::file(msgid!("the user's policy file"), path)));
+        all.extend(self.trust_list.path().map(|path| ProtectedPath::file(msgid!("the list of trusted files"), path)));
         for file in self.trust_list.read()? {
             all.extend(
-                file.programs.iter().map(|program| ProtectedPath::file("a trusted hook program", &program.path)),
+                file.programs
+                    .iter()
+                    .map(|program| ProtectedPath::file(msgid!("a trusted hook program"), &program.path)),
             );
-            all.push(ProtectedPath::file("a trusted policy file", &file.path));
+            all.push(ProtectedPath::file(msgid!("a trusted policy file"), &file.path));
         }
         Ok(all)
     }
@@ -165,7 +173,11 @@ fn project_file(places: &PolicyArgs) -> Result<Option<PolicyFile>, CliError> {
     // Reading a pipe or a device could block forever.
     let failed = |error| CliError::File { path: path.display().to_string(), error };
     if !path.metadata().map_err(failed)?.is_file() {
-        return Err(failed(std::io::Error::other("is not a file")));
+        return Err(CliError::coded(
+            ErrorCode::FileUnreadable,
+            message!("{path}: {reason}", path = path.display(), reason = message!("is not a file")),
+            msgid!("use a readable file, or `-` for standard input"),
+        ));
     }
     read(Layer::Project, &path).map(Some)
 }
@@ -224,8 +236,9 @@ pub(crate) fn read_from(layer: Layer, from: impl std::io::Read, name: &Path) -> 
 
 fn parse(layer: Layer, bytes: &[u8], path: &Path) -> Result<PolicyFile, CliError> {
     let text = std::str::from_utf8(bytes).map_err(|error| {
-        let message = format!("{}: invalid UTF-8 at byte {}", path.display(), error.valid_up_to());
-        CliError::coded(ErrorCode::PolicyInvalid, message, "save the file as UTF-8")
+        let message =
+            message!("{path}: invalid UTF-8 at byte {position}", path = path.display(), position = error.valid_up_to());
+        CliError::coded(ErrorCode::PolicyInvalid, message, msgid!("save the file as UTF-8"))
     })?;
     Ok(PolicyFile::parse(layer, text, path)?)
 }

@@ -5,6 +5,7 @@
 
 pub(crate) mod findings;
 pub(crate) mod flame;
+pub(crate) mod label;
 pub(crate) mod profile;
 pub(crate) mod progress;
 pub(crate) mod run;

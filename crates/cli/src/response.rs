@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use toolcell::{Effects, LogLineResponse, Outcome, Report, Stop, Thrown, UsageResponse, WarningResponse};
 use toolcell_error::ErrorCode;
-use toolcell_i18n::Message;
+use toolcell_i18n::{Message, msgid};
 
 /// The JSON response to one request.
 #[derive(Debug, Serialize)]
@@ -166,7 +166,8 @@ impl CommandResponse {
             Outcome::Stopped(stop) => {
                 answer.outcome = "stopped";
                 answer.stop = Some(stop.code());
-                answer.error = Some(ErrorResponse::new(stop.code(), stop.to_string(), stop_hint(&stop)));
+                answer.error =
+                    Some(ErrorResponse::new(stop.code(), stop.to_string(), stop_hint(&stop).map(Message::from)));
             }
         }
         answer
@@ -189,16 +190,21 @@ impl CommandResponse {
 /// Returns a hint on how to raise the limit that stopped a run.
 pub(crate) fn stop_hint(stop: &Stop) -> Option<&'static str> {
     Some(match stop {
-        Stop::OutOfFuel { .. } => "raise it with --fuel (limits.fuel in a batch request)",
-        Stop::Deadline { .. } => "raise it with --timeout-ms (limits.timeout_ms in a batch request)",
-        Stop::OutOfMemory { .. } => "raise it with --memory-mb (limits.memory_mb in a batch request)",
-        Stop::OutputTooLarge { .. } => "raise it with --output-bytes (limits.output_bytes in a batch request)",
-        Stop::ConsoleTooLarge { .. } => "raise it with --console-bytes (limits.console_bytes in a batch request)",
-        Stop::Stalled => "the tool awaits a promise that nothing settles: settle it in the tool",
-        Stop::WorkerDied { .. } => {
-            "retry: a new worker started; if it dies again, this is a bug in Toolcell: please report it with the tool"
+        Stop::OutOfFuel { .. } => msgid!("raise it with --fuel (limits.fuel in a batch request)"),
+        Stop::Deadline { .. } => msgid!("raise it with --timeout-ms (limits.timeout_ms in a batch request)"),
+        Stop::OutOfMemory { .. } => msgid!("raise it with --memory-mb (limits.memory_mb in a batch request)"),
+        Stop::OutputTooLarge { .. } => msgid!("raise it with --output-bytes (limits.output_bytes in a batch request)"),
+        Stop::ConsoleTooLarge { .. } => {
+            msgid!("raise it with --console-bytes (limits.console_bytes in a batch request)")
         }
-        Stop::Crashed { .. } => "this is a bug in Toolcell: please report it with the tool",
+        Stop::Stalled => msgid!("the tool awaits a promise that nothing settles: settle it in the tool"),
+        Stop::WorkerDied { .. } => {
+            msgid!(
+                "retry: a new worker started; if it dies again, this is a bug in Toolcell: please report it with the \
+                 tool"
+            )
+        }
+        Stop::Crashed { .. } => msgid!("this is a bug in Toolcell: please report it with the tool"),
         _ => return None,
     })
 }

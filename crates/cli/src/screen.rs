@@ -11,7 +11,7 @@ use std::os::fd::AsFd;
 use inquire::ui::RenderConfig;
 use inquire::{Confirm, InquireError};
 use rustix::termios::tcgetwinsize;
-use toolcell::Lang;
+use toolcell_i18n::{Lang, tr};
 use unicode_width::UnicodeWidthChar as _;
 
 /// Prefix of a row that continues a line. No line of Toolcell starts with it.
@@ -175,12 +175,8 @@ pub(crate) fn ask_after_pages<T>(
         writeln!(std::io::stderr(), "{}", page.join("\n"))?;
         let (shown, all) = (at + 1, pages.len());
         if shown < all {
-            let question = match lang {
-                Lang::En => format!("Page {shown} of {all}. Continue?"),
-                Lang::Ja => format!("{all}ページ中{shown}ページを表示。続けますか？"),
-                Lang::Zh => format!("第 {shown} 页，共 {all} 页。继续吗？"),
-            };
-            if !Confirm::new(&question).with_default(true).with_render_config(render_config()).prompt()? {
+            let question = tr!(lang, "Page {shown} of {all}. Continue?", shown, all);
+            if !prompt_confirm(&question, Answer::Yes, lang)? {
                 return Err(InquireError::OperationCanceled);
             }
         }
@@ -191,21 +187,32 @@ pub(crate) fn ask_after_pages<T>(
 /// Shows text, asks a yes-or-no question, and returns the answer. The default is no.
 pub(crate) fn confirm(about: PromptText<'_>, question: &str, lang: Lang) -> Result<bool, InquireError> {
     let screen = Screen::from_terminal(std::io::stderr());
-    let prompt =
-        |question: &str| Confirm::new(question).with_default(false).with_render_config(render_config()).prompt();
     if text_width(question) + CONFIRM_COLUMNS <= screen.columns {
-        return ask_after_pages(about, CONFIRM_ROWS, lang, || prompt(question));
+        return ask_after_pages(about, CONFIRM_ROWS, lang, || prompt_confirm(question, Answer::No, lang));
     }
     // A question too wide for one row is shown as text, with a short prompt below it.
     let with = |lines: &[String]| lines.iter().cloned().chain([question.to_owned()]).collect::<Vec<_>>();
-    let short = match lang {
-        Lang::En => "Yes or no?",
-        Lang::Ja => "よろしいですか？",
-        Lang::Zh => "是否？",
-    };
     ask_after_pages(PromptText { lines: &with(about.lines), summary: &with(about.summary) }, CONFIRM_ROWS, lang, || {
-        prompt(short)
+        prompt_confirm(tr!(lang, "Yes or no?"), Answer::No, lang)
     })
+}
+
+/// The answer to a yes-or-no question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Answer {
+    Yes,
+    No,
+}
+
+/// Prompts with a yes-or-no question. The keys are `y` and `n` in each language.
+fn prompt_confirm(question: &str, default: Answer, lang: Lang) -> Result<bool, InquireError> {
+    let answer = |is_yes: bool| if is_yes { tr!(lang, "Yes") } else { tr!(lang, "No") }.to_owned();
+    Confirm::new(question)
+        .with_default(default == Answer::Yes)
+        .with_formatter(&answer)
+        .with_error_message(tr!(lang, "Invalid answer, try typing 'y' for yes or 'n' for no"))
+        .with_render_config(render_config())
+        .prompt()
 }
 
 /// Returns the colors of prompts.

@@ -5,6 +5,9 @@
 
 use std::io::{Read, Write};
 
+use toolcell::{Lang, escape_control_chars};
+use toolcell_i18n::{Message, tr};
+
 use crate::screen::Screen;
 
 /// The standard streams of a command.
@@ -32,7 +35,7 @@ impl Streams<'_> {
 
     /// Returns text for standard output. On a terminal, control characters are escaped.
     pub(crate) fn escape_for_output(&self, text: &str) -> String {
-        if self.output_is_terminal { toolcell::escape_control_chars(text) } else { text.to_owned() }
+        if self.output_is_terminal { escape_control_chars(text) } else { text.to_owned() }
     }
 
     /// Returns a line for standard output. On a terminal, it is wrapped to rows so that the
@@ -52,6 +55,26 @@ impl Streams<'_> {
         } else {
             line.to_owned()
         }
+    }
+
+    /// Prints a note to standard error.
+    pub(crate) fn print_note(&mut self, message: &Message, lang: Lang) -> std::io::Result<()> {
+        self.print_labelled(tr!(lang, "note"), &message.to_text(lang), lang)
+    }
+
+    /// Prints a hint to standard error.
+    pub(crate) fn print_hint(&mut self, message: &Message, lang: Lang) -> std::io::Result<()> {
+        self.print_labelled(tr!(lang, "hint"), &message.to_text(lang), lang)
+    }
+
+    /// Prints a warning to standard error.
+    pub(crate) fn print_warning(&mut self, message: &Message, lang: Lang) -> std::io::Result<()> {
+        self.print_labelled(tr!(lang, "warning"), &message.to_text(lang), lang)
+    }
+
+    /// Prints a line with a translated label to standard error, with its control characters escaped.
+    pub(crate) fn print_labelled(&mut self, label: &str, text: &str, lang: Lang) -> std::io::Result<()> {
+        writeln!(self.errors, "{label}{}{}", lang.colon(), escape_control_chars(text))
     }
 }
 

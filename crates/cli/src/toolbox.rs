@@ -9,6 +9,7 @@ use std::sync::Arc;
 use toolcell::policy::OnAuditFailure;
 use toolcell::store::{Notice, OpenError, StoreAccess};
 use toolcell::{SandboxConfig, SecretName, Toolbox, ToolboxConfig, ToolboxError};
+use toolcell_i18n::Localize as _;
 
 use crate::error::CliError;
 use crate::policy_files::PolicyFiles;
@@ -37,7 +38,7 @@ pub(crate) fn open_for_drafts(
             Ok(Toolbox::without_store(config)?)
         }
         Some(Err(error)) if rules.policy().on_audit_failure() == OnAuditFailure::Run => {
-            toolcell::store::emit_notice(&Notice::Unrecorded { why: &error.to_string() });
+            toolcell::store::emit_notice(&Notice::Unrecorded { why: &error.localize() });
             Ok(Toolbox::without_store(config)?)
         }
         Some(Err(error)) => Err(error.into()),

@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use etcetera::BaseStrategy as _;
 use toolcell::hook::ProgramFiles;
 use toolcell_error::ErrorCode;
+use toolcell_i18n::{Message, message, msgid};
 
 use crate::args::PolicyArgs;
 use crate::error::CliError;
@@ -63,16 +64,28 @@ pub(crate) fn check_programs(
     folder: &Path,
     known: &[TrustedProgram],
     policy: &Path,
-) -> Result<(), String> {
+) -> Result<(), Message> {
     let policy = policy.display();
-    let next = format!("review it, then run: toolcell config trust {policy}");
     for path in ProgramFiles::for_command(command, folder).files {
         let shown = path.display();
-        let now = TrustedProgram::from_file(&path).map_err(|error| format!("`{shown}` cannot be read: {error}"))?;
+        let now = TrustedProgram::from_file(&path)
+            .map_err(|error| message!("`{path}` cannot be read: {reason}", path = shown, reason = error))?;
         match known.iter().find(|known| known.path == path) {
-            None => return Err(format!("`{shown}` was not covered when {policy} was trusted; {next}")),
+            None => {
+                return Err(message!(
+                    "`{path}` was not covered when {policy} was trusted; review it, then run: toolcell config trust \
+                     {policy}",
+                    path = shown,
+                    policy
+                ));
+            }
             Some(known) if *known != now => {
-                return Err(format!("`{shown}` has changed since {policy} was trusted; {next}"));
+                return Err(message!(
+                    "`{path}` has changed since {policy} was trusted; review it, then run: toolcell config trust \
+                     {policy}",
+                    path = shown,
+                    policy
+                ));
             }
             Some(_) => {}
         }
@@ -114,23 +127,23 @@ impl TrustList {
         let metadata = file.metadata().map_err(failed)?;
         let owner = rustix::process::geteuid().as_raw();
         if metadata.uid() != owner || metadata.mode() & 0o022 != 0 {
-            let message = format!("{} is writable by other users, or not owned by you", path.display());
             return Err(CliError::coded(
                 ErrorCode::TrustUnsafe,
-                message,
-                "review it, then restrict it: chown, chmod 600",
+                message!("{path} is writable by other users, or not owned by you", path = path.display()),
+                msgid!("review it, then restrict it: chown, chmod 600"),
             ));
         }
         // Reading one byte past the limit detects a list that is too long; a truncated list would
         // have another meaning.
         let bytes = input::read_up_to(file, MAX_LIST_BYTES + 1).map_err(failed)?;
         if bytes.len() as u64 > MAX_LIST_BYTES {
-            let message = format!("{} is longer than {MAX_LIST_BYTES} bytes", path.display());
-            return Err(CliError::usage(message, "remove entries that no longer need trust"));
+            let message =
+                message!("{from} is longer than {limit} bytes", from = path.display(), limit = MAX_LIST_BYTES);
+            return Err(CliError::usage(message, msgid!("remove entries that no longer need trust")));
         }
         let Ok(text) = String::from_utf8(bytes) else {
-            let message = format!("{} is not UTF-8", path.display());
-            return Err(CliError::usage(message, "repair it, or delete it and trust the files again"));
+            let message = message!("{path} is not UTF-8", path = path.display());
+            return Err(CliError::usage(message, msgid!("repair it, or delete it and trust the files again")));
         };
         let mut files: Vec<TrustedFile> = Vec::new();
         for line in text.lines().filter(|line| !line.starts_with('#')) {
@@ -157,11 +170,11 @@ impl TrustList {
         let is_plain = |path: &&Path| path.to_str().is_some_and(|path| !path.chars().any(char::is_control));
         let mut paths = std::iter::once(&*file.path).chain(file.programs.iter().map(|program| &*program.path));
         if let Some(path) = paths.find(|path| !is_plain(path)) {
-            let message = format!("{} cannot be trusted: the path is not printable UTF-8", path.display());
+            let message = message!("{path} cannot be trusted: the path is not printable UTF-8", path = path.display());
             return Err(CliError::coded(
                 ErrorCode::Usage,
                 message,
-                "move the project to a folder with a printable UTF-8 name",
+                msgid!("move the project to a folder with a printable UTF-8 name"),
             ));
         }
         let mut files = self.read()?;

@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use std::str::FromStr;
 
 use serde::{Serialize, Serializer};
-use toolcell_i18n::Lang;
+use toolcell_i18n::{Lang, tr};
 
 /// Implements `code()` and `hint()` for an error type from attributes on its variants.
 ///
@@ -567,7 +567,7 @@ impl ErrorCode {
     /// # Examples
     /// ```
     /// use toolcell_error::ErrorCode;
-    /// use toolcell_i18n::Lang;
+    /// use toolcell_i18n::{Lang, tr};
     ///
     /// assert_eq!(ErrorCode::Timeout.title(Lang::Ja), Some("実行タイムアウト"));
     /// assert_eq!(ErrorCode::Timeout.title(Lang::En), Some("execution timed out"));
@@ -577,37 +577,37 @@ impl ErrorCode {
     #[must_use]
     pub fn title(self, lang: Lang) -> Option<&'static str> {
         // Another message may have the same text in English.
-        let title = |text| Some(lang.translate_in("title", text));
-        match self {
-            Self::NameRequired => title("a name is required"),
-            Self::NameInvalid => title("invalid name"),
-            Self::ToolLimitReached => title("the limit of tools is reached"),
-            Self::CriticalRisk => title("a critical security risk was found"),
-            Self::ToolNotFound => title("tool not found"),
-            Self::ParametersMissing => title("required parameters are missing"),
-            Self::ParametersInvalid => title("invalid parameters"),
-            Self::PermissionDenied => title("permission denied"),
-            Self::ResultWithheld => title("the result is withheld"),
-            Self::ConfirmRequired => title("to delete, say confirm: true"),
-            Self::Timeout => title("execution timed out"),
-            Self::OutOfFuel => title("out of fuel"),
-            Self::OutOfMemory => title("out of memory"),
-            Self::OutputTooLarge => title("the output is too large"),
-            Self::Stalled => title("a promise never settles"),
-            Self::Cancelled => title("execution was cancelled"),
-            Self::ToolFailed => title("the tool failed"),
-            Self::SyntaxError => title("syntax error"),
-            Self::SyntaxUnsupported => title("unsupported syntax"),
-            Self::SafetyCheckFailed => title("safety check failed"),
-            Self::Integrity => title("the content does not match its identifier"),
-            Self::ConsoleTooLarge => title("the console output is too large"),
-            Self::TooManyOperations => title("too many operations at once"),
-            Self::StackOverflow => title("stack overflow"),
-            Self::Crashed => title("internal engine error"),
-            Self::WorkerDied => title("the worker died"),
-            Self::NoWorker => title("the jail is unavailable"),
-            _ => None,
-        }
+        let title = match self {
+            Self::NameRequired => tr!(lang, "title" => "a name is required"),
+            Self::NameInvalid => tr!(lang, "title" => "invalid name"),
+            Self::ToolLimitReached => tr!(lang, "title" => "the limit of tools is reached"),
+            Self::CriticalRisk => tr!(lang, "title" => "a critical security risk was found"),
+            Self::ToolNotFound => tr!(lang, "title" => "tool not found"),
+            Self::ParametersMissing => tr!(lang, "title" => "required parameters are missing"),
+            Self::ParametersInvalid => tr!(lang, "title" => "invalid parameters"),
+            Self::PermissionDenied => tr!(lang, "title" => "permission denied"),
+            Self::ResultWithheld => tr!(lang, "title" => "the result is withheld"),
+            Self::ConfirmRequired => tr!(lang, "title" => "to delete, say confirm: true"),
+            Self::Timeout => tr!(lang, "title" => "execution timed out"),
+            Self::OutOfFuel => tr!(lang, "title" => "out of fuel"),
+            Self::OutOfMemory => tr!(lang, "title" => "out of memory"),
+            Self::OutputTooLarge => tr!(lang, "title" => "the output is too large"),
+            Self::Stalled => tr!(lang, "title" => "a promise never settles"),
+            Self::Cancelled => tr!(lang, "title" => "execution was cancelled"),
+            Self::ToolFailed => tr!(lang, "title" => "the tool failed"),
+            Self::SyntaxError => tr!(lang, "title" => "syntax error"),
+            Self::SyntaxUnsupported => tr!(lang, "title" => "unsupported syntax"),
+            Self::SafetyCheckFailed => tr!(lang, "title" => "safety check failed"),
+            Self::Integrity => tr!(lang, "title" => "the content does not match its identifier"),
+            Self::ConsoleTooLarge => tr!(lang, "title" => "the console output is too large"),
+            Self::TooManyOperations => tr!(lang, "title" => "too many operations at once"),
+            Self::StackOverflow => tr!(lang, "title" => "stack overflow"),
+            Self::Crashed => tr!(lang, "title" => "internal engine error"),
+            Self::WorkerDied => tr!(lang, "title" => "the worker died"),
+            Self::NoWorker => tr!(lang, "title" => "the jail is unavailable"),
+            _ => return None,
+        };
+        Some(title)
     }
 
     /// Whether the message of such an error quotes only the client's input or its tool's messages,

@@ -26,7 +26,7 @@ use rmcp::task_manager::TaskContext;
 use serde_json::Value;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use toolcell::{ApprovalAnswer, ApprovalPrompt, Approver, Lang, PromptTooLong};
-use toolcell_i18n::Localize as _;
+use toolcell_i18n::{Localize as _, tr};
 
 /// Field names of the elicitation form.
 const DECISION: &str = "decision";
@@ -248,29 +248,22 @@ pub(crate) fn elicitation_form(
 ) -> Result<ElicitRequestParams, PromptError> {
     let lang = asker.lang;
     let client = asker.client.iter().map(|name| {
-        let label = match lang {
-            Lang::En => "client (self-reported)",
-            Lang::Ja => "クライアント（自称）",
-            Lang::Zh => "客户端（自称）",
-        };
+        let label = tr!(lang, "client (self-reported)");
         let (start, is_cut) =
             (name.chars().take(MAX_CLIENT_CHARS).collect::<String>(), name.chars().nth(MAX_CLIENT_CHARS));
         format!("{label}{}{start}{}", lang.colon(), if is_cut.is_some() { "…" } else { "" })
     });
     let message = question.to_form_text(lang, &client.collect::<Vec<_>>(), MAX_MESSAGE_BYTES)?;
-    let titles = match lang {
-        Lang::En => ["Approve", "Refuse", "Decision", "Reason, if you refuse"],
-        Lang::Ja => ["許可する", "許可しない", "判断", "許可しない場合の理由"],
-        Lang::Zh => ["批准", "拒绝", "决定", "如果拒绝，原因"],
-    };
+    let titles = vec![tr!(lang, "Approve").to_owned(), tr!(lang, "Refuse").to_owned()];
     let decisions = || EnumSchema::builder(vec![APPROVE.to_owned(), REFUSE.to_owned()]);
-    let titled = decisions().enum_titles(titles[..2].iter().map(|title| (*title).to_owned()).collect());
     // If the titles did not match the values in number, the form would show the values themselves;
     // both can be chosen either way.
-    let decisions = titled.map_or_else(|_| decisions().build(), |titled| titled.title(titles[2]).build());
+    let decisions = decisions()
+        .enum_titles(titles)
+        .map_or_else(|_| decisions().build(), |titled| titled.title(tr!(lang, "Decision")).build());
     let schema = ElicitationSchema::builder()
         .required_enum_schema(DECISION, decisions)
-        .string_property(REASON, |_| StringSchema::new().title(titles[3]).max_length(1_000))
+        .string_property(REASON, |_| StringSchema::new().title(tr!(lang, "Reason, if you refuse")).max_length(1_000))
         .build_unchecked();
     Ok(ElicitRequestParams::FormElicitationParams { meta: None, message, requested_schema: schema })
 }
@@ -303,15 +296,40 @@ mod tests {
         }
     }
 
-    fn hash_of(args: &str) -> String {
+    /// Returns the prompt of a hook about a call with these arguments.
+    fn prompt(args: &str) -> Option<ApprovalPrompt> {
         let mut hooks = Hooks::default();
         hooks.before("careful", |_: &HookEvent| HookVerdict::ask("sure?"));
         let args: Value = serde_json::from_str(args).unwrap_or_default();
         let call = HookEvent::new("pay", None, args, jiff::Timestamp::UNIX_EPOCH, "/");
         let keeps = CapturingApprover(Mutex::default());
         drop(hooks.admit(call.clone(), Some(&keeps)).resolve_ask(&call, Some(&keeps)));
-        let question = keeps.0.into_inner().unwrap_or_else(PoisonError::into_inner);
-        question.and_then(|question| prompt_hash(&question).ok()).unwrap_or_default()
+        keeps.0.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn hash_of(args: &str) -> String {
+        prompt(args).and_then(|question| prompt_hash(&question).ok()).unwrap_or_default()
+    }
+
+    #[test]
+    fn a_form_offers_both_decisions_in_each_language() {
+        for (lang, words) in [
+            (Lang::En, ["Approve", "Refuse", "Decision", "Reason, if you refuse", "client (self-reported): cli 1"]),
+            (Lang::Ja, ["許可する", "許可しない", "判断", "許可しない場合の理由", "クライアント（自称）: cli 1"]),
+            (Lang::Zh, ["批准", "拒绝", "决定", "如果拒绝，原因", "客户端（自称）：cli 1"]),
+        ] {
+            let asker = PromptContext { lang, client: Some("cli 1".to_owned()) };
+            let form = elicitation_form(&prompt("{}").unwrap(), &asker).unwrap();
+            let form = serde_json::to_value(&form).unwrap();
+            let decision = &form["requestedSchema"]["properties"][DECISION];
+            let options = serde_json::to_string(decision).unwrap();
+            assert!([APPROVE, REFUSE].iter().all(|value| options.contains(&format!("\"{value}\""))), "{options}");
+            assert_eq!(form["requestedSchema"]["required"], serde_json::json!([DECISION]));
+            let form = form.to_string();
+            for word in words {
+                assert!(form.contains(word), "{word}: {form}");
+            }
+        }
     }
 
     #[test]

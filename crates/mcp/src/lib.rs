@@ -21,6 +21,7 @@ mod request_context;
 mod builtin_tools;
 mod client_schema;
 mod elicitation;
+mod next_step;
 mod prompt;
 mod published;
 mod request_state;

@@ -20,12 +20,14 @@ use std::path::{Path, PathBuf};
 
 use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, ErrorData, ReadResourceResult, ResourceContents};
 use serde_json::Value;
+use toolcell::Lang;
 use toolcell_error::ErrorCode;
+use toolcell_i18n::msgid;
 
 use crate::tool_result::ERROR_META_KEY;
 
 /// The replacement for a path.
-const PLACEHOLDER: &str = "(path on the server)";
+const PLACEHOLDER: &str = msgid!("(path on the server)");
 
 /// Removes paths from texts for remote clients.
 #[derive(Debug, Clone, Default)]
@@ -49,16 +51,16 @@ impl PathRedactor {
         Self(known)
     }
 
-    /// Redacts the response to a call.
-    pub(crate) fn redact_response(&self, response: &mut CallToolResponse) {
+    /// Redacts the response to a call, whose content is in `lang`.
+    pub(crate) fn redact_response(&self, response: &mut CallToolResponse, lang: Lang) {
         if let CallToolResponse::Complete(result) = response {
-            self.redact_result(result);
+            self.redact_result(result, lang);
         }
     }
 
     /// Redacts the result of a call or a task. The result of a successful run belongs to the tool,
     /// and is left alone.
-    pub(crate) fn redact_result(&self, result: &mut CallToolResult) {
+    pub(crate) fn redact_result(&self, result: &mut CallToolResult, lang: Lang) {
         if result.is_error != Some(true) {
             return;
         }
@@ -67,7 +69,7 @@ impl PathRedactor {
         let scope = RedactionScope::for_code(code);
         for block in &mut result.content {
             if let ContentBlock::Text(text) = block
-                && let Cow::Owned(redacted) = self.redact_text(&text.text, scope)
+                && let Cow::Owned(redacted) = self.redact_text_in(&text.text, scope, lang)
             {
                 text.text = redacted;
             }
@@ -101,8 +103,16 @@ impl PathRedactor {
         }
     }
 
-    /// Redacts a text.
-    pub(crate) fn redact_text<'a>(&self, text: &'a str, scope: RedactionScope) -> Cow<'a, str> {
+    /// Redacts a text in a language.
+    pub(crate) fn redact_text_in<'a>(&self, text: &'a str, scope: RedactionScope, lang: Lang) -> Cow<'a, str> {
+        match self.redact_text(text, scope) {
+            Cow::Owned(redacted) => redacted.replace(PLACEHOLDER, lang.translate(PLACEHOLDER)).into(),
+            unchanged @ Cow::Borrowed(_) => unchanged,
+        }
+    }
+
+    /// Redacts an English text.
+    fn redact_text<'a>(&self, text: &'a str, scope: RedactionScope) -> Cow<'a, str> {
         let mut redacted = Cow::Borrowed(text);
         for known in &self.0 {
             if redacted.contains(known.as_str()) {
@@ -339,6 +349,19 @@ mod tests {
         assert_eq!(redaction.redact_error(pointer).message, "/home/0 is no number");
         let unknown = ErrorData::internal_error("/home/u/x is gone", None);
         assert_eq!(redaction.redact_error(unknown).message, "(path on the server) is gone");
+    }
+
+    #[test]
+    fn the_placeholder_is_in_the_language_of_the_text() {
+        let redaction = PathRedactor(vec!["/srv/store".to_owned()]);
+        for (lang, expected) in [
+            (Lang::En, "(path on the server): x"),
+            (Lang::Ja, "（サーバー上のパス）: x"),
+            (Lang::Zh, "（服务器上的路径）: x"),
+        ] {
+            assert_eq!(redaction.redact_text_in("/srv/store/a: x", RedactionScope::Known, lang), expected);
+            assert_eq!(redaction.redact_text_in("/srv/other", RedactionScope::Known, lang), "/srv/other");
+        }
     }
 
     #[test]

@@ -16,6 +16,7 @@ use std::time::Duration;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use toolcell_error::ErrorCode;
+use toolcell_i18n::{Message, message, msgid};
 
 /// The limiter of a principal. Clones share the same limiter.
 #[derive(Debug, Clone)]
@@ -123,27 +124,34 @@ impl PermitHolder {
 
 /// The queue of a principal is full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error, toolcell_i18n::Localize)]
-#[error("{running} {} are in progress and {waiting} are waiting, which is the limit", .kind.plural())]
+#[error("{}", self.message())]
 pub(crate) struct Overloaded {
     kind: RequestKind,
     running: usize,
     waiting: usize,
 }
 
-impl RequestKind {
-    const fn plural(self) -> &'static str {
-        match self {
-            Self::Run => "runs",
-            Self::Other => "requests",
-        }
-    }
-}
-
 impl Overloaded {
     pub(crate) const CODE: ErrorCode = ErrorCode::Busy;
-    pub(crate) const HINT: &str = "try again later, or wait until a run in progress ends";
+    pub(crate) const HINT: &str = msgid!("try again later, or wait until a run in progress ends");
     /// When a client should retry.
     pub(crate) const RETRY_AFTER: Duration = Duration::from_secs(1);
+
+    fn message(&self) -> Message {
+        let Self { running, waiting, .. } = self;
+        match self.kind {
+            RequestKind::Run => message!(
+                "{running} runs are in progress and {waiting} are waiting, which is the limit",
+                running,
+                waiting,
+            ),
+            RequestKind::Other => message!(
+                "{running} requests are in progress and {waiting} are waiting, which is the limit",
+                running,
+                waiting,
+            ),
+        }
+    }
 }
 
 impl RequestQueue {

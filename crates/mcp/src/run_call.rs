@@ -16,6 +16,7 @@ use rmcp::task_manager::TaskContext;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 use tokio_util::sync::CancellationToken;
 use toolcell::{CancelToken, Json, Lang, RunError, RunHandle, RunOptions, RunResult, RunTool};
+use toolcell_i18n::tr;
 
 use crate::elicitation::{ElicitationMode, PromptQueue};
 use crate::request_limiter::{Overloaded, RequestKind, RequestLimiter, RequestPermit};
@@ -100,12 +101,8 @@ impl Progress {
     /// Reports that the run is still going on.
     async fn send_heartbeat(&mut self, since: Instant, lang: Lang) {
         let seconds = since.elapsed().as_secs();
-        let said = match lang {
-            Lang::En => format!("running for {seconds} s"),
-            Lang::Ja => format!("{seconds}秒間実行中"),
-            Lang::Zh => format!("已运行 {seconds} 秒"),
-        };
-        self.send(self.pending.clone().unwrap_or(said)).await;
+        let text = self.pending.clone().unwrap_or_else(|| tr!(lang, "running for {seconds} s", seconds));
+        self.send(text).await;
         self.pending = None;
     }
 }

@@ -15,10 +15,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use tokio::runtime::{Builder, Runtime};
+use toolcell_i18n::msgid;
 
 /// The hint for errors about missing threads.
-pub(crate) const THREADS_HINT: &str =
-    "raise the limit on processes and threads (`ulimit -u`, `pids.max` of the control group), or end other processes";
+pub(crate) const THREADS_HINT: &str = msgid!(
+    "raise the limit on processes and threads (`ulimit -u`, `pids.max` of the control group), or end other processes"
+);
 
 /// The threads that read and write messages. Tools run on threads of their own.
 pub(crate) const WORKERS: usize = 2;

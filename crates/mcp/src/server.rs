@@ -8,8 +8,9 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::OnceCell;
-use toolcell::{Toolbox, ToolboxError};
+use toolcell::{Localize as _, Message, Toolbox, ToolboxError};
 use toolcell_error::ErrorCode;
+use toolcell_i18n::message;
 
 use crate::in_flight::CallTracker;
 use crate::principal::Principal;
@@ -24,14 +25,14 @@ pub struct OpenFailure {
     /// The stable code.
     pub code: ErrorCode,
     /// The message.
-    pub message: String,
+    pub message: Message,
     /// What the operator can do next.
-    pub hint: String,
+    pub hint: Message,
 }
 
 impl From<ToolboxError> for OpenFailure {
     fn from(error: ToolboxError) -> Self {
-        Self { code: error.code(), message: error.to_string(), hint: error.hint().to_owned() }
+        Self { code: error.code(), message: error.localize(), hint: error.hint().into() }
     }
 }
 
@@ -117,7 +118,7 @@ impl Server {
 fn join_failure(error: &tokio::task::JoinError) -> OpenFailure {
     OpenFailure {
         code: ErrorCode::Bug,
-        message: format!("the store could not be opened: {error}"),
-        hint: "this is a bug in Toolcell; please report it with the server log".to_owned(),
+        message: message!("the store could not be opened: {error}", error),
+        hint: message!("this is a bug in Toolcell; please report it with the server log"),
     }
 }

@@ -12,6 +12,7 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 use toolcell::Toolbox;
 use toolcell_error::ErrorCode;
+use toolcell_i18n::msgid;
 
 use crate::change_notifier::ChangeNotifier;
 use crate::principal::Principal;
@@ -61,7 +62,7 @@ impl NotStarted {
     pub(crate) const fn hint(self) -> &'static str {
         match self {
             Self::Overloaded(_) => Overloaded::HINT,
-            Self::Cancelled => "send the request again if you did not mean to cancel it",
+            Self::Cancelled => msgid!("send the request again if you did not mean to cancel it"),
         }
     }
 

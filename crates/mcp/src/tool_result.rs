@@ -7,11 +7,13 @@ use std::time::Duration;
 use rmcp::model::{CallToolResult, ContentBlock, MetaObject};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
-use toolcell::{Effects, Lang, RunResult, ToolFailure};
+use toolcell::{Effects, Lang, Localize, Message, RunResult, ToolFailure};
 use toolcell_error::ErrorCode;
+use toolcell_i18n::{msgid, tr};
 
 use crate::builtin_tools::BuiltinTool;
 use crate::client_schema::remove_optional_nulls;
+use crate::next_step::hint_for_model;
 
 /// The key in `_meta` that holds a failure for programs: `code`, `hint`, and, where they apply,
 /// `effects`, `retryAfterMs` and `pending`.
@@ -22,10 +24,10 @@ pub(crate) const ERROR_META_KEY: &str = "toolcell/error";
 pub(crate) struct CallFailure {
     /// The stable code.
     pub(crate) code: ErrorCode,
-    /// The message, worded as in the contract.
+    /// The message in the language of the server, worded as in the contract.
     pub(crate) text: String,
-    /// What the caller can do next; empty if there is nothing to suggest.
-    pub(crate) hint: String,
+    /// What the model can do next; empty if there is nothing to suggest.
+    pub(crate) hint: Message,
     /// How far a run changed the outside world before it failed; `None` if the call was not a run.
     pub(crate) effects: Option<Effects>,
     /// The pending approval that blocks the call.
@@ -35,18 +37,15 @@ pub(crate) struct CallFailure {
 }
 
 impl CallFailure {
-    pub(crate) fn new(code: ErrorCode, text: String, hint: impl Into<String>) -> Self {
-        Self { code, text, hint: hint.into(), effects: None, pending: None, retry: None }
+    /// A failure with the hint of an error, which is adapted to the model.
+    pub(crate) fn new(code: ErrorCode, text: String, hint: impl Into<Message>) -> Self {
+        Self { code, text, hint: hint_for_model(code, hint.into()), effects: None, pending: None, retry: None }
     }
 
     /// A failure of the server itself, with the contract's `error:` prefix in `lang`.
-    pub(crate) fn for_server(code: ErrorCode, message: &str, hint: impl Into<String>, lang: Lang) -> Self {
-        let error = match lang {
-            Lang::Ja => "エラー",
-            Lang::En => "error",
-            Lang::Zh => "错误",
-        };
-        Self::new(code, format!("{error}{}{message}", lang.colon()), hint)
+    pub(crate) fn for_server(code: ErrorCode, error: &impl Localize, hint: impl Into<Message>, lang: Lang) -> Self {
+        let text = format!("{}{}{}", tr!(lang, "error"), lang.colon(), error.localize().to_text(lang));
+        Self::new(code, text, hint)
     }
 }
 
@@ -62,21 +61,22 @@ pub(crate) fn success_result(operation: BuiltinTool, text: String, body: &impl S
     result
 }
 
-/// Builds the result of a failed call.
-pub(crate) fn error_result(failure: CallFailure) -> CallToolResult {
+/// Builds the result of a failed call: its content in the language of the server, and its metadata in
+/// English.
+pub(crate) fn error_result(failure: CallFailure, lang: Lang) -> CallToolResult {
     let CallFailure { code, text, hint, effects, pending, retry } = failure;
-    let mut told = format!("code: {code}");
-    if !hint.is_empty() {
-        told.push_str("\nhint: ");
-        told.push_str(&hint);
+    let colon = lang.colon();
+    let mut lines = vec![format!("{}{colon}{code}", tr!(lang, "code"))];
+    let hint_text = hint.to_text(lang);
+    if !hint_text.is_empty() {
+        lines.push(format!("{}{colon}{hint_text}", tr!(lang, "hint")));
     }
     let mut error = json!({"code": code, "hint": hint});
     if let Some(effects) = effects {
         error["effects"] = effects.name().into();
         // A caller that retries must know which effects have already happened.
         if effects != Effects::None {
-            told.push_str("\neffects: ");
-            told.push_str(effects.name());
+            lines.push(format!("{}{colon}{}", tr!(lang, "effects"), effects.name()));
         }
     }
     if let Some(retry) = retry {
@@ -85,7 +85,7 @@ pub(crate) fn error_result(failure: CallFailure) -> CallToolResult {
     if let Some(pending) = pending {
         error["pending"] = pending;
     }
-    let mut result = CallToolResult::error(vec![ContentBlock::text(text), ContentBlock::text(told)]);
+    let mut result = CallToolResult::error(vec![ContentBlock::text(text), ContentBlock::text(lines.join("\n"))]);
     result.meta = Some(MetaObject(Map::from_iter([(ERROR_META_KEY.to_owned(), error)])));
     result
 }
@@ -95,10 +95,10 @@ pub(crate) fn run_result(ran: &RunResult, lang: Lang) -> CallToolResult {
     let text = ran.to_text(lang);
     match ran.response() {
         Ok(body) => success_result(BuiltinTool::Run, text, &body),
-        Err(error) => error_result(CallFailure {
-            effects: Some(ran.effects),
-            ..CallFailure::new(error.code(), text, hint(&error))
-        }),
+        Err(error) => {
+            let failure = CallFailure::new(error.code(), text, hint(&error));
+            error_result(CallFailure { effects: Some(ran.effects), ..failure }, lang)
+        }
     }
 }
 
@@ -106,13 +106,15 @@ pub(crate) fn run_result(ran: &RunResult, lang: Lang) -> CallToolResult {
 fn hint(failed: &ToolFailure) -> &'static str {
     match failed.code() {
         ErrorCode::ToolFailed => {
-            "check the parameters and the code; create_tool with replace: true stores a new version"
+            msgid!("check the parameters and the code; create_tool with replace: true stores a new version")
         }
-        ErrorCode::Timeout => "raise timeout_ms (up to 600000), or do less in one run",
-        ErrorCode::OutOfFuel | ErrorCode::OutOfMemory => "do less in one run, or ask the operator to raise the limit",
-        ErrorCode::OutputTooLarge => "return less: a summary, or one page at a time",
-        ErrorCode::Stalled => "a promise never settles: resolve or reject it in the tool",
-        ErrorCode::Cancelled => "the run was cancelled from outside; run it again if that was not intended",
+        ErrorCode::Timeout => msgid!("raise timeout_ms (up to 600000), or do less in one run"),
+        ErrorCode::OutOfFuel | ErrorCode::OutOfMemory => {
+            msgid!("do less in one run, or ask the operator to raise the limit")
+        }
+        ErrorCode::OutputTooLarge => msgid!("return less: a summary, or one page at a time"),
+        ErrorCode::Stalled => msgid!("a promise never settles: resolve or reject it in the tool"),
+        ErrorCode::Cancelled => msgid!("the run was cancelled from outside; run it again if that was not intended"),
         _ => "",
     }
 }

@@ -24,11 +24,12 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use toolcell::hook::AwaitedAnswer;
 use toolcell::{
-    ApprovalAnswer, CreateError, CreateTool, DeleteError, DeleteResponse, DeleteTool, Lang, LimitOverrides, ListTools,
-    ListToolsError, Params, ReflectError, ReflectOnTask, RequestError, RunError, RunResult, RunTool, Toolbox,
-    deleted_text, read_request,
+    ApprovalAnswer, CreateError, CreateTool, DeleteError, DeleteResponse, DeleteTool, FindToolError, Lang,
+    LimitOverrides, ListTools, ListToolsError, Message, Params, ReflectError, ReflectOnTask, RequestError, RunError,
+    RunResult, RunTool, Suggestion, Toolbox, deleted_text, read_request,
 };
 use toolcell_error::ErrorCode;
+use toolcell_i18n::{message, msgid};
 use tracing::Instrument as _;
 
 use crate::builtin_tools::{BuiltinTool, unknown_tool_message};
@@ -106,7 +107,7 @@ impl Server {
         watched.finish(&response);
         if remote {
             match &mut response {
-                Ok(response) => self.path_redactor().redact_response(response),
+                Ok(response) => self.path_redactor().redact_response(response, self.settings().lang),
                 Err(error) => return Err(self.path_redactor().redact_error(error.clone())),
             }
         }
@@ -120,21 +121,16 @@ impl Server {
     ) -> Result<CallToolResponse, ErrorData> {
         let lang = self.settings().lang;
         let Some(under_way) = self.calls().start() else {
-            let hint = "try again after the server has restarted";
-            return Ok(error_result(CallFailure::for_server(
-                ErrorCode::ShuttingDown,
-                "the server is shutting down",
-                hint,
-                lang,
-            ))
-            .into());
+            let (message, hint) =
+                (message!("the server is shutting down"), msgid!("try again after the server has restarted"));
+            let failure = CallFailure::for_server(ErrorCode::ShuttingDown, &message, hint, lang);
+            return Ok(error_result(failure, lang).into());
         };
         let tenant = match self.tenant(&request_principal(&context.extensions)).await {
             Ok(tenant) => tenant,
             Err(failure) => {
-                return Ok(
-                    error_result(CallFailure::for_server(failure.code, &failure.message, failure.hint, lang)).into()
-                );
+                let failure = CallFailure::for_server(failure.code, &failure.message, failure.hint, lang);
+                return Ok(error_result(failure, lang).into());
             }
         };
         catch_panics(ToolCall { server: self.clone(), tenant, context, _in_flight: under_way }.dispatch(request)).await
@@ -189,7 +185,7 @@ impl ToolCall {
         let done = self.tenant.run_blocking(&wait, move |toolbox| {
             let done = parse_or_record(toolbox, operation, arguments, lang)
                 .and_then(|request: T| act(toolbox, &request, lang));
-            done.unwrap_or_else(error_result)
+            done.unwrap_or_else(|failure| error_result(failure, lang))
         });
         match done.await {
             Ok((result, permit)) => {
@@ -216,7 +212,7 @@ impl ToolCall {
             parse_or_record(toolbox, BuiltinTool::Run, arguments, lang).map(|run| (run, continued))
         });
         match read.await {
-            Ok(read) => read.map_err(error_result),
+            Ok(read) => read.map_err(|failure| error_result(failure, lang)),
             Err(error) => Err(self.reject_unstarted(error, Some(BuiltinTool::Run), None).await),
         }
     }
@@ -251,9 +247,10 @@ impl ToolCall {
                 self.run(RunTool { tool_name: Some(tool), parameters, ..RunTool::default() }, continued).await
             }
             Err(error) => {
-                let (code, message) = (error.code(), error.to_string());
-                self.record_rejected(Some(BuiltinTool::Run), Some(&tool), code, message.clone()).await;
-                Ok(error_result(CallFailure::for_server(code, &message, "pass a JSON object", self.lang())).into())
+                let (code, lang) = (error.code(), self.lang());
+                self.record_rejected(Some(BuiltinTool::Run), Some(&tool), code, error.to_string()).await;
+                let failure = CallFailure::for_server(code, &error, msgid!("pass a JSON object"), lang);
+                Ok(error_result(failure, lang).into())
             }
         }
     }
@@ -302,7 +299,7 @@ impl ToolCall {
         let lang = self.lang();
         match ran {
             Ok(Ok(ran)) => tool_result::run_result(&ran, lang),
-            Ok(Err(error)) => error_result(self.run_failure(&error)),
+            Ok(Err(error)) => error_result(self.run_failure(&error), lang),
             Err(full) => self.reject_unstarted(full.into(), Some(BuiltinTool::Run), name.as_deref()).await,
         }
     }
@@ -314,10 +311,11 @@ impl ToolCall {
         operation: Option<BuiltinTool>,
         tool: Option<&str>,
     ) -> CallToolResult {
+        let lang = self.lang();
         self.record_rejected(operation, tool, error.code(), error.to_string()).await;
-        let failure = CallFailure::for_server(error.code(), &error.to_string(), error.hint(), self.lang());
+        let failure = CallFailure::for_server(error.code(), &error, error.hint(), lang);
         let retry = matches!(error, NotStarted::Overloaded(_)).then_some(Overloaded::RETRY_AFTER);
-        error_result(CallFailure { retry, ..failure })
+        error_result(CallFailure { retry, ..failure }, lang)
     }
 
     /// Describes why a run was denied or failed, with the command that approves it if it waits for
@@ -331,8 +329,10 @@ impl ToolCall {
             if self.is_remote() {
                 // A remote client is not told where the store is on the host.
                 let principal = &self.tenant.principal;
-                failure.hint = format!(
-                    "an operator of the server must approve the tool in the store of `{principal}` with `{command}`; then run it again"
+                failure.hint = message!(
+                    "an operator of the server must approve the tool in the store of `{principal}` with `{command}`; then run it again",
+                    principal,
+                    command,
                 );
                 failure.pending = Some(json!({"toolId": id, "command": command, "principal": principal.as_str()}));
                 return failure;
@@ -340,7 +340,7 @@ impl ToolCall {
             if let Some(store) = self.tenant.toolbox.store() {
                 command = format!("{command} --dir '{}'", store.path().display());
             }
-            failure.hint = format!("the tool must be approved first with `{command}`; then run it again");
+            failure.hint = message!("an operator must approve the tool with `{command}`; then run it again", command);
             failure.pending = Some(json!({"toolId": id, "command": command}));
         }
         failure
@@ -395,7 +395,8 @@ impl ToolCall {
         if let ElicitRequestParams::FormElicitationParams { message, .. } = &mut form
             && self.is_remote()
         {
-            *message = self.server.path_redactor().redact_text(message, RedactionScope::Known).into_owned();
+            let redactor = self.server.path_redactor();
+            *message = redactor.redact_text_in(message, RedactionScope::Known, self.lang()).into_owned();
         }
         let (tenant, bound) = (Arc::clone(&self.tenant), continued.binding?);
         let lasts = self.server.settings().prompt_timeout;
@@ -449,8 +450,8 @@ impl ToolCall {
         match tasks.spawn(timeout_ms, move |task| self.run_in_task(request, task)) {
             Ok(task) => CreateTaskResult::new(task).into(),
             Err(full) => {
-                let failure = CallFailure::for_server(Overloaded::CODE, &full.to_string(), Overloaded::HINT, lang);
-                error_result(CallFailure { retry: Some(Overloaded::RETRY_AFTER), ..failure }).into()
+                let failure = CallFailure::for_server(Overloaded::CODE, &full, Overloaded::HINT, lang);
+                error_result(CallFailure { retry: Some(Overloaded::RETRY_AFTER), ..failure }, lang).into()
             }
         }
     }
@@ -467,7 +468,7 @@ impl ToolCall {
         }
         let mut result = self.to_result(ran, name).await;
         if self.is_remote() {
-            self.server.path_redactor().redact_result(&mut result);
+            self.server.path_redactor().redact_result(&mut result, self.lang());
         }
         Ok(result)
     }
@@ -547,7 +548,7 @@ fn parse_or_record<T: DeserializeOwned>(
         if let Err(fault) = recorded {
             tracing::warn!(code = fault.code().as_str(), "a rejected request could not be recorded: {fault}");
         }
-        CallFailure::for_server(error.code(), &error.to_string(), error.hint(), lang)
+        CallFailure::for_server(error.code(), &error, error.hint(), lang)
     })
 }
 
@@ -597,16 +598,42 @@ trait ToCallFailure {
 }
 
 macro_rules! to_call_failure {
-    ($($error:ty),*) => {$(
+    ($($error:ty $(, $find:pat => $found:ident)?;)*) => {$(
         impl ToCallFailure for $error {
             fn to_call_failure(&self, lang: Lang) -> CallFailure {
+                $(
+                    if let $find = self
+                        && let Some(failure) = deleted_tool_failure($found, lang)
+                    {
+                        return failure;
+                    }
+                )?
                 CallFailure::new(self.code(), self.to_text(lang), self.hint())
             }
         }
     )*};
 }
 
-to_call_failure!(CreateError, RunError, ListToolsError, DeleteError, ReflectError);
+to_call_failure! {
+    CreateError;
+    RunError, RunError::Find(error) => error;
+    ListToolsError;
+    DeleteError, DeleteError::Find(error) => error;
+    ReflectError;
+}
+
+/// Describes that a tool was deleted, without the command that restores it.
+fn deleted_tool_failure(error: &FindToolError, lang: Lang) -> Option<CallFailure> {
+    let FindToolError::Unknown { asked, suggestion: Some(Suggestion::Deleted(name)) } = error else { return None };
+    let detail = message!(
+        "there is no tool `{asked}`; `{name}` was deleted: create it again with `create_tool`, or ask an operator of the server to restore it",
+        asked,
+        name,
+    );
+    let title = Message::verbatim(error.code().title(lang).unwrap_or_default().to_owned());
+    let colon = Message::verbatim(lang.colon().to_owned());
+    Some(CallFailure::for_server(error.code(), &Message::sequence([title, colon, detail]), error.hint(), lang))
+}
 
 fn call_failure(error: &impl ToCallFailure, lang: Lang) -> CallFailure {
     error.to_call_failure(lang)

@@ -1,8 +1,8 @@
-//! Explains a reflection in the reader's language.
+//! Explains a reflection.
 //!
 //! Invariant: every statement is backed by the evidence. Words of the task are quoted, on one line.
 
-use toolcell_i18n::Lang;
+use toolcell_i18n::{Message, message};
 
 use crate::evidence::{Evidence, EvidenceKind};
 use crate::recommendation::Recommendation;
@@ -15,31 +15,36 @@ const MAX_QUOTE_CHARS: usize = 40;
 impl Reflection {
     /// The reason, in one or two short sentences.
     #[must_use]
-    pub fn reason(&self, lang: Lang) -> String {
-        let lang = Phrasebook(lang);
+    pub fn reason(&self) -> Message {
         if !self.is_recommended() {
-            return self.reason_against(lang);
+            return self.reason_against();
         }
-        let mut said: Vec<String> = Vec::new();
-        said.extend(self.first(EvidenceKind::Operations).map(|one| lang.operations(&one.text)));
-        said.extend(self.first(EvidenceKind::Failures).map(|one| lang.failures(&one.text)));
-        said.extend(self.asked().into_iter().map(|one| lang.asked(one)));
-        let several = self.first(EvidenceKind::Several);
+        let mut said: Vec<Message> = Vec::new();
+        said.extend(self.first(EvidenceKind::Operations).map(|one| {
+            let words = quoted(&one.text);
+            message!("the same operation was done again ({words})", words)
+        }));
+        said.extend(
+            self.first(EvidenceKind::Failures).map(|one| message!("it failed {count} times", count = one.text)),
+        );
+        said.extend(self.asked().into_iter().map(asked));
         if said.len() < 3 {
-            said.extend(several.map(|one| lang.several(one)));
+            said.extend(self.first(EvidenceKind::Several).map(several));
         }
-        let mut reason = lang.joined(&said);
-        reason.push_str(&lang.decided(&self.decision, &self.known()));
-        reason
+        let reason = joined(said);
+        match decided(&self.decision, &self.known()) {
+            Some(conclusion) => message!("{reason}; {conclusion}", reason, conclusion),
+            None => reason,
+        }
     }
 
-    fn reason_against(&self, lang: Phrasebook) -> String {
+    fn reason_against(&self) -> Message {
         let against = self.evidence.iter().find(|one| one.weight < 0.0 && one.trigger.is_some());
-        let mut reason = lang.unmet().to_owned();
-        if let Some(one) = against {
-            reason.push_str(&lang.against(one));
+        let reason = message!("the conditions for creating a tool are not met");
+        match against.map(against_trigger) {
+            Some(conclusion) => message!("{reason}; {conclusion}", reason, conclusion),
+            None => reason,
         }
-        reason
     }
 
     fn first(&self, kind: EvidenceKind) -> Option<&Evidence> {
@@ -59,153 +64,67 @@ impl Reflection {
     }
 }
 
-/// The phrases of a language.
-#[derive(Debug, Clone, Copy)]
-struct Phrasebook(Lang);
-
-impl Phrasebook {
-    const fn unmet(self) -> &'static str {
-        match self.0 {
-            Lang::Ja => "ツール生成の条件を満たしていません",
-            Lang::En => "the conditions for creating a tool are not met",
-            Lang::Zh => "不满足生成工具的条件",
-        }
+/// Words of the task, in quotation marks.
+fn quoted(text: &str) -> Message {
+    let mut text: String = text.chars().map(|char| if char.is_control() { ' ' } else { char }).collect();
+    if let Some((end, _)) = text.char_indices().nth(MAX_QUOTE_CHARS) {
+        text.truncate(end);
+        text.push('…');
     }
+    message!("“{text}”", text)
+}
 
-    fn quoted(self, text: &str) -> String {
-        let mut text: String = text.chars().map(|char| if char.is_control() { ' ' } else { char }).collect();
-        if let Some((end, _)) = text.char_indices().nth(MAX_QUOTE_CHARS) {
-            text.truncate(end);
-            text.push('…');
-        }
-        match self.0 {
-            Lang::Ja => format!("「{text}」"),
-            Lang::En | Lang::Zh => format!("“{text}”"),
-        }
-    }
-
-    fn asked(self, one: &Evidence) -> String {
-        let words = self.quoted(&one.text);
-        let trigger = one.trigger.unwrap_or(Trigger::Transformation);
-        match self.0 {
-            Lang::Ja => format!("{}タスクです（{words}）", work_ja(trigger)),
-            Lang::En => format!("the task is to {} ({words})", work_en(trigger)),
-            Lang::Zh => format!("任务是{}（{words}）", work_zh(trigger)),
-        }
-    }
-
-    fn several(self, one: &Evidence) -> String {
-        let words = self.quoted(&one.text);
-        match (self.0, one.trigger) {
-            (Lang::Ja, Some(_)) => format!("繰り返し行うと述べています（{words}）"),
-            (Lang::En, Some(_)) => format!("it says that this is done again and again ({words})"),
-            (Lang::Zh, Some(_)) => format!("说明这是反复进行的（{words}）"),
-            (Lang::Ja, None) => format!("対象が複数あると述べています（{words}）"),
-            (Lang::En, None) => format!("it says that there are several ({words})"),
-            (Lang::Zh, None) => format!("说明对象不止一个（{words}）"),
-        }
-    }
-
-    fn operations(self, text: &str) -> String {
-        let words = self.quoted(text);
-        match self.0 {
-            Lang::Ja => format!("同じ操作が繰り返されています（{words}）"),
-            Lang::En => format!("the same operation was done again ({words})"),
-            Lang::Zh => format!("重复了相同的操作（{words}）"),
-        }
-    }
-
-    fn failures(self, count: &str) -> String {
-        match self.0 {
-            Lang::Ja => format!("{count}回失敗しています"),
-            Lang::En => format!("it failed {count} times"),
-            Lang::Zh => format!("已经失败了 {count} 次"),
-        }
-    }
-
-    /// Evidence that was found and does not count.
-    fn against(self, one: &Evidence) -> String {
-        let words = self.quoted(&one.text);
-        match (self.0, one.kind) {
-            (Lang::Ja, EvidenceKind::Negation) => format!("。{words}は不要とされています"),
-            (Lang::Ja, EvidenceKind::Hypothetical) => format!("。{words}は仮定の話です"),
-            (Lang::Ja, EvidenceKind::Past) => format!("。{words}は済んでいます"),
-            (Lang::Ja, _) => format!("。{words}は話題にすぎません"),
-            (Lang::En, EvidenceKind::Negation) => format!("; {words} is not to be done"),
-            (Lang::En, EvidenceKind::Hypothetical) => format!("; {words} is a case that may come"),
-            (Lang::En, EvidenceKind::Past) => format!("; {words} is done already"),
-            (Lang::En, _) => format!("; {words} is only talked about"),
-            (Lang::Zh, EvidenceKind::Negation) => format!("。{words}不需要做"),
-            (Lang::Zh, EvidenceKind::Hypothetical) => format!("。{words}只是假设"),
-            (Lang::Zh, EvidenceKind::Past) => format!("。{words}已经做过"),
-            (Lang::Zh, _) => format!("。{words}只是话题"),
-        }
-    }
-
-    fn decided(self, decision: &Recommendation, names: &[&str]) -> String {
-        let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-        let (list, and) = match self.0 {
-            Lang::Ja => (names.join("と"), "。"),
-            Lang::En => (names.join(" and "), "; "),
-            Lang::Zh => (names.join("和"), "。"),
-        };
-        let said = match (self.0, decision) {
-            (Lang::Ja, Recommendation::Reuse(_)) => format!("保存済みの{list}がそのまま使えます"),
-            (Lang::En, Recommendation::Reuse(_)) => format!("the stored tool {list} does this"),
-            (Lang::Zh, Recommendation::Reuse(_)) => format!("已有的工具{list}可以直接使用"),
-            (Lang::Ja, Recommendation::Revise(_)) => {
-                format!("保存済みの{list}がこの用途ですが失敗しているので、直してください")
-            }
-            (Lang::En, Recommendation::Revise(_)) => {
-                format!("the stored tool {list} is for this, but fails: revise it")
-            }
-            (Lang::Zh, Recommendation::Revise(_)) => format!("已有的工具{list}用于此事但会失败，请修改它"),
-            (Lang::Ja, Recommendation::Compose(_)) => format!("{list}を組み合わせればできます"),
-            (Lang::En, Recommendation::Compose(_)) => format!("the stored tools {list} do it together"),
-            (Lang::Zh, Recommendation::Compose(_)) => format!("组合{list}即可完成"),
-            (_, Recommendation::Create | Recommendation::None) => return String::new(),
-        };
-        format!("{and}{said}")
-    }
-
-    fn joined(self, said: &[String]) -> String {
-        match self.0 {
-            Lang::Ja => said.join("。"),
-            Lang::Zh => said.join("，"),
-            Lang::En => match said {
-                [_, .., last] => format!("{}, and {last}", said[..said.len() - 1].join(", ")),
-                _ => said.concat(),
-            },
-        }
+fn asked(one: &Evidence) -> Message {
+    let words = quoted(&one.text);
+    match one.trigger.unwrap_or(Trigger::Transformation) {
+        Trigger::Transformation => message!("the task is to convert data ({words})", words),
+        Trigger::Api => message!("the task is to call something outside ({words})", words),
+        Trigger::Validation => message!("the task is to check data ({words})", words),
+        Trigger::Aggregation => message!("the task is to sum up data ({words})", words),
+        Trigger::Repetition | Trigger::Failures => message!("the task is to repeat something ({words})", words),
     }
 }
 
-const fn work_ja(trigger: Trigger) -> &'static str {
-    match trigger {
-        Trigger::Transformation => "データを変換する",
-        Trigger::Api => "外部を呼び出す",
-        Trigger::Validation => "データを検証する",
-        Trigger::Aggregation => "データを集計する",
-        Trigger::Repetition | Trigger::Failures => "繰り返す",
+fn several(one: &Evidence) -> Message {
+    let words = quoted(&one.text);
+    match one.trigger {
+        Some(_) => message!("it says that this is done again and again ({words})", words),
+        None => message!("it says that there are several ({words})", words),
     }
 }
 
-const fn work_en(trigger: Trigger) -> &'static str {
-    match trigger {
-        Trigger::Transformation => "convert data",
-        Trigger::Api => "call something outside",
-        Trigger::Validation => "check data",
-        Trigger::Aggregation => "sum up data",
-        Trigger::Repetition | Trigger::Failures => "repeat something",
+/// Evidence that was found and does not count.
+fn against_trigger(one: &Evidence) -> Message {
+    let words = quoted(&one.text);
+    match one.kind {
+        EvidenceKind::Negation => message!("{words} is not to be done", words),
+        EvidenceKind::Hypothetical => message!("{words} is a case that may come", words),
+        EvidenceKind::Past => message!("{words} is done already", words),
+        _ => message!("{words} is only talked about", words),
     }
 }
 
-const fn work_zh(trigger: Trigger) -> &'static str {
-    match trigger {
-        Trigger::Transformation => "转换数据",
-        Trigger::Api => "调用外部接口",
-        Trigger::Validation => "校验数据",
-        Trigger::Aggregation => "汇总数据",
-        Trigger::Repetition | Trigger::Failures => "重复操作",
+/// What the decision says about stored tools.
+fn decided(decision: &Recommendation, names: &[&str]) -> Option<Message> {
+    let names = names.iter().map(|name| Message::verbatim(format!("`{name}`")));
+    let tools = names.reduce(|tools, tool| message!("{tools} and {tool}", tools, tool)).unwrap_or_else(empty);
+    match decision {
+        Recommendation::Reuse(_) => Some(message!("the stored tool {tools} does this", tools)),
+        Recommendation::Revise(_) => Some(message!("the stored tool {tools} is for this, but fails: revise it", tools)),
+        Recommendation::Compose(_) => Some(message!("the stored tools {tools} do it together", tools)),
+        Recommendation::Create | Recommendation::None => None,
     }
+}
+
+/// Joins the parts of a reason.
+fn joined(mut said: Vec<Message>) -> Message {
+    let last = said.pop().unwrap_or_else(empty);
+    match said.into_iter().reduce(|reason, next| message!("{reason}, {next}", reason, next)) {
+        Some(reason) => message!("{reason}, and {last}", reason, last),
+        None => last,
+    }
+}
+
+const fn empty() -> Message {
+    Message::verbatim(String::new())
 }

@@ -47,11 +47,11 @@ fn the_documents_own_examples_create_a_tool() {
     );
     assert_eq!((&first.decision, first.reusable), (&Recommendation::Create, true));
     assert_eq!(
-        first.reason(Lang::Ja),
+        first.reason().to_text(Lang::Ja),
         "データを変換するタスクです（「CSVファイルをJSONに変換」）。対象が複数あると述べています（「複数」）"
     );
     assert_eq!(
-        first.reason(Lang::En),
+        first.reason().to_text(Lang::En),
         "the task is to convert data (“CSVファイルをJSONに変換”), and it says that there are several (“複数”)"
     );
     let second = reflect(
@@ -63,7 +63,7 @@ fn the_documents_own_examples_create_a_tool() {
         &Thresholds::default(),
     );
     assert_eq!((&second.decision, second.trigger), (&Recommendation::Create, Some(Trigger::Failures)));
-    assert_eq!(second.reason(Lang::Ja), "3回失敗しています。データを変換するタスクです（「データ変換」）");
+    assert_eq!(second.reason().to_text(Lang::Ja), "3回失敗しています。データを変換するタスクです（「データ変換」）");
     assert!(!second.reusable);
 }
 
@@ -185,7 +185,9 @@ fn what_is_stored_is_reused_revised_or_composed() {
     let prices = stored(4, "sum_prices", "sums prices", 0.5, ToolHealth::Healthy);
     let both = decide(&[dates.clone(), prices.clone()]);
     assert_eq!(both.decision, Recommendation::Compose(vec![dates.id, prices.id]));
-    assert!(both.reason(Lang::En).ends_with("; the stored tools `parse_dates` and `sum_prices` do it together"));
+    assert!(
+        both.reason().to_text(Lang::En).ends_with("; the stored tools `parse_dates` and `sum_prices` do it together")
+    );
     assert_eq!(decide(std::slice::from_ref(&dates)).decision, Recommendation::Create);
     let broken = stored(5, "odd", "", f64::NAN, ToolHealth::Healthy);
     assert_eq!(decide(&[broken]).decision, Recommendation::Create);
@@ -207,7 +209,7 @@ fn whatever_is_handed_in_there_is_a_score() {
         assert!((0.0..=1.0).contains(&said.score));
         assert_eq!(said.trigger, Some(Trigger::Repetition));
         for lang in [Lang::Ja, Lang::En, Lang::Zh] {
-            assert!(said.reason(lang).chars().count() < 400);
+            assert!(said.reason().to_text(lang).chars().count() < 400);
         }
         assert!(said.evidence.len() < 20);
     }
@@ -239,7 +241,7 @@ fn lines_of_a_history_that_repeat_make_a_tool_worth_making_in_any_language() {
     ] {
         let said = reflect(&ReflectionInput { history: &history, ..on(task) }, &Thresholds::default());
         assert_eq!((&said.decision, said.trigger), (&Recommendation::Create, Some(Trigger::Repetition)), "{task}");
-        assert!(said.reason(lang).starts_with(reason), "{}", said.reason(lang));
+        assert!(said.reason().to_text(lang).starts_with(reason), "{}", said.reason().to_text(lang));
         let proposal = propose(task, Trigger::Repetition, &history);
         assert_eq!(proposal.name, "batch_grep", "{task}");
         assert!(!proposal.to_call().contains("src/a.ts"), "{}", proposal.to_call());

@@ -9,6 +9,7 @@
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _};
 use serde_json::Value;
+use toolcell_i18n::message;
 use toolcell_tool::{ToolId, canonical_json};
 
 use crate::audit::AuditEvent;
@@ -241,7 +242,7 @@ impl<'a> Approvals<'a> {
         let made =
             self.db.commit_change(attempt, |transaction, attempt| work(transaction, attempt).map(Some), |_, _| ())?;
         // `work` returned a value, so the change was made.
-        made.ok_or_else(|| Fault::Index { source: "the change was not made".into() })
+        made.ok_or_else(|| Fault::index(message!("the change was not made")))
     }
 }
 
@@ -281,6 +282,7 @@ fn decision_from_granted(granted: bool) -> Decision {
 }
 
 fn canonical_grants(grants: &Value) -> Result<String, Fault> {
-    let bytes = canonical_json(grants).map_err(std::io::Error::other).map_err(Fault::disk("the grants"))?;
-    String::from_utf8(bytes).map_err(std::io::Error::other).map_err(Fault::disk("the grants"))
+    let bytes =
+        canonical_json(grants).map_err(std::io::Error::other).map_err(Fault::disk_of(message!("the grants")))?;
+    String::from_utf8(bytes).map_err(std::io::Error::other).map_err(Fault::disk_of(message!("the grants")))
 }

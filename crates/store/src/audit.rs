@@ -48,10 +48,11 @@ use std::sync::{Mutex, PoisonError};
 
 use append::{Appender, LineSource};
 use files::{FOLDER, HeadFile, LogFiles};
+use toolcell_i18n::{Message, message};
 
 use crate::directory::Directory;
 use crate::durability::Durability;
-use crate::error::Fault;
+use crate::error::{Fault, Reason};
 
 /// The settings of an audit log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -108,7 +109,7 @@ impl Audit {
     /// `store-read-only`; `disk-full` or `disk-failed`, in which case no line was written.
     pub fn record(&self, attempt: &AuditEvent<'_>) -> Result<Head, Fault> {
         if let Some(path) = &self.read_only {
-            return Err(Fault::ReadOnly { path: path.clone() });
+            return Err(Fault::ReadOnly { path: Message::verbatim(path.clone()) });
         }
         self.append_source(LineSource::Event(attempt))
     }
@@ -128,7 +129,7 @@ impl Audit {
             let text = String::from_utf8(line).map_err(invalid)?;
             let about =
                 change.map_or_else(|| Some(text.trim_end().to_owned()), |change| line::with_change_id(&text, change));
-            about.ok_or_else(|| std::io::Error::other("a line has no details"))
+            about.ok_or_else(|| Reason::io(std::io::ErrorKind::Other, message!("a line has no details")))
         };
         rendered().map_err(files::fault(files::CURRENT))
     }

@@ -33,6 +33,7 @@ use crate::objects::Objects;
 
 use index::Index;
 use outbox::Outbox;
+use toolcell_i18n::Localize as _;
 
 /// The marker file of an unfinished rebuild of the index.
 pub(crate) const REBUILD_MARKER: &str = "rebuilding";
@@ -80,7 +81,7 @@ impl Db {
         let db = Self { directory, objects, index, audit, settings: settings.clone(), outbox: Mutex::default() };
         if let Err(fault) = db.recover_outbox() {
             // Not fatal: the next process that can append these lines does so.
-            notice::emit_notice(&Notice::Delayed { action: "earlier changes", why: &fault.to_string() });
+            notice::emit_notice(&Notice::StillDelayed { why: &fault.localize() });
         }
         Ok(db)
     }

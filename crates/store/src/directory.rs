@@ -25,7 +25,9 @@ use std::path::{Path, PathBuf};
 use cap_fs_ext::{DirExt as _, FollowSymlinks, OpenOptionsFollowExt as _};
 use cap_std::fs::{Dir, DirBuilder, DirBuilderExt as _, MetadataExt as _, OpenOptions, OpenOptionsExt as _};
 
-use crate::error::Fault;
+use toolcell_i18n::{Message, message};
+
+use crate::error::{Fault, Reason};
 
 /// The store format that this version reads and writes. Older formats are upgraded if the store can
 /// be written.
@@ -110,7 +112,7 @@ pub enum OpenError {
         /// The directory.
         path: String,
         /// Why it is not a store.
-        reason: String,
+        reason: Message,
     },
     /// The index is being rebuilt.
     #[error("{path} is being repaired")]
@@ -166,7 +168,7 @@ impl Directory {
         }
         let path = match path.canonicalize() {
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                return Err(OpenError::NotAStore { path: shown, reason: "there is no such directory".to_owned() });
+                return Err(OpenError::NotAStore { path: shown, reason: message!("there is no such directory") });
             }
             other => other.map_err(disk())?,
         };
@@ -178,7 +180,10 @@ impl Directory {
         let format = read_format(&root, &shown)?;
         let known = format.is_some();
         if !known && when_missing == OnMissing::Refuse {
-            return Err(OpenError::NotAStore { path: shown, reason: format!("it has no file `{FORMAT_FILE}`") });
+            return Err(OpenError::NotAStore {
+                path: shown,
+                reason: message!("it has no file `{file}`", file = FORMAT_FILE),
+            });
         }
         let (access, lock) = match prepare_writable(&root, known) {
             Ok(lock) => (StoreAccess::Full, lock),
@@ -219,7 +224,7 @@ impl Directory {
     pub(crate) fn check_writable(&self) -> Result<(), Fault> {
         match self.access {
             StoreAccess::Full => Ok(()),
-            StoreAccess::ReadOnly => Err(Fault::ReadOnly { path: self.path.display().to_string() }),
+            StoreAccess::ReadOnly => Err(Fault::ReadOnly { path: Message::verbatim(self.path.display().to_string()) }),
         }
     }
 
@@ -280,7 +285,7 @@ pub(crate) fn open_regular(dir: &Dir, name: &str, options: &OpenOptions) -> std:
     if file.metadata()?.is_file() {
         Ok(file)
     } else {
-        Err(std::io::Error::new(ErrorKind::InvalidData, "not a regular file"))
+        Err(Reason::io(ErrorKind::InvalidData, message!("not a regular file")))
     }
 }
 
@@ -309,12 +314,17 @@ fn read_format(root: &Dir, shown: &str) -> Result<Option<u32>, OpenError> {
     match text.trim_end().strip_prefix(FORMAT_WORDS).and_then(|number| number.parse::<u32>().ok()) {
         Some(format @ 1..=FORMAT) => Ok(Some(format)),
         Some(0) => {
-            let reason = format!("its file `{FORMAT_FILE}` names format 0, which no version writes");
+            let reason = message!("its file `{file}` names format 0, which no version writes", file = FORMAT_FILE);
             Err(OpenError::NotAStore { path: shown.to_owned(), reason })
         }
         Some(format) => Err(OpenError::Newer { path: shown.to_owned(), format }),
         None => {
-            let reason = format!("its file `{FORMAT_FILE}` does not contain `{FORMAT_WORDS}{FORMAT}`");
+            let reason = message!(
+                "its file `{file}` does not contain `{words}{format}`",
+                file = FORMAT_FILE,
+                words = FORMAT_WORDS,
+                format = FORMAT
+            );
             Err(OpenError::NotAStore { path: shown.to_owned(), reason })
         }
     }

@@ -8,6 +8,8 @@ use std::fs::{File, TryLockError};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use toolcell_i18n::Message;
+
 use crate::notice::{self, Notice};
 
 /// The timeout for most locks.
@@ -26,7 +28,7 @@ const BACKOFF: (Duration, Duration) = (Duration::from_micros(50), Duration::from
 /// `what` names the locked resource.
 pub(crate) fn lock_timeout(
     file: &File,
-    what: &str,
+    what: &'static str,
     patience: Duration,
     take: impl Fn(&File) -> Result<(), TryLockError>,
 ) -> std::io::Result<()> {
@@ -37,7 +39,7 @@ pub(crate) fn lock_timeout(
             Err(TryLockError::WouldBlock) if started.elapsed() < patience => {
                 if !told && started.elapsed() > NOTICE_AFTER {
                     told = true;
-                    notice::emit_notice(&Notice::Waiting { what });
+                    notice::emit_notice(&Notice::Waiting { what: &Message::from(what) });
                 }
                 sleep(pause);
                 pause = (pause * 2).min(BACKOFF.1);

@@ -20,7 +20,7 @@ use crate::db::sql::decode_column;
 use crate::db::transaction::{CommitState, WriteError};
 use crate::error::Fault;
 
-pub use error::KvError;
+pub use error::{KvError, KvPart, KvQuantity};
 pub(crate) use maintenance::{check_consistency, count_expired, delete_expired, recount};
 
 /// The maximum length of a key, in bytes.

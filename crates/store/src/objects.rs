@@ -15,9 +15,10 @@ use std::time::SystemTime;
 use blake3::Hash;
 use cap_fs_ext::DirExt as _;
 use cap_std::fs::{Dir, OpenOptionsExt as _};
+use toolcell_i18n::{Message, message};
 
 use crate::directory::{Directory, create_folder, private_options};
-use crate::error::Fault;
+use crate::error::{Fault, localize_io_error};
 
 /// The maximum size of an object, in bytes: a source has at most 64 KiB, and a version its
 /// metadata.
@@ -40,7 +41,7 @@ pub(crate) enum ObjectState {
     /// There is no file.
     Missing,
     /// The file is damaged, and how.
-    Damaged(String),
+    Damaged(Message),
 }
 
 impl Objects {
@@ -56,17 +57,18 @@ impl Objects {
             Ok(file) => file,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(ObjectState::Missing),
             Err(_) if is_link(&self.dir, &path) => {
-                return Ok(ObjectState::Damaged("is a symlink".to_owned()));
+                return Ok(ObjectState::Damaged(message!("is a symlink")));
             }
             Err(error) => return Err(read_fault(hash, error)),
         };
         let failed = |error| read_fault(hash, error);
         let metadata = file.metadata().map_err(failed)?;
         if !metadata.is_file() {
-            return Ok(ObjectState::Damaged("is not a regular file".to_owned()));
+            return Ok(ObjectState::Damaged(message!("is not a regular file")));
         }
         if metadata.len() > OBJECT_LIMIT {
-            return Ok(ObjectState::Damaged(format!("is {} bytes, the limit is {OBJECT_LIMIT}", metadata.len())));
+            let (len, limit) = (metadata.len(), OBJECT_LIMIT);
+            return Ok(ObjectState::Damaged(message!("is {len} bytes, the limit is {limit}", len, limit)));
         }
         let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0));
         file.take(OBJECT_LIMIT + 1).read_to_end(&mut bytes).map_err(failed)?;
@@ -75,7 +77,8 @@ impl Objects {
             Ok(ObjectState::Intact(bytes))
         } else {
             let (len, actual) = (bytes.len(), actual.to_hex());
-            Ok(ObjectState::Damaged(format!("does not match its hash: its {len} bytes hash to {}…", &actual[..16])))
+            let start = &actual[..16];
+            Ok(ObjectState::Damaged(message!("does not match its hash: its {len} bytes hash to {start}…", len, start)))
         }
     }
 
@@ -83,7 +86,9 @@ impl Objects {
     /// twice; a file without read permission is as useless as a missing one.
     pub(crate) fn examine(&self, hash: Hash) -> Result<ObjectState, Fault> {
         match self.read_verified(hash).or_else(|_| self.read_verified(hash)) {
-            Err(Fault::Unreadable { source, .. }) => Ok(ObjectState::Damaged(format!("cannot be read: {source}"))),
+            Err(Fault::Unreadable { source, .. }) => {
+                Ok(ObjectState::Damaged(message!("cannot be read: {reason}", reason = localize_io_error(&source))))
+            }
             other => other,
         }
     }

@@ -11,8 +11,10 @@
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::sync::OnceLock;
 
+use toolcell_i18n::{Message, message, msgid};
+
 use crate::directory::{Directory, open_regular, private_options};
-use crate::error::Fault;
+use crate::error::{Fault, Reason, localize_io_error};
 use crate::file_lock::{LOCK_TIMEOUT, lock_timeout};
 
 /// The name of the file.
@@ -56,7 +58,8 @@ fn read_key(directory: &Directory) -> Result<Option<StoreKey>, Fault> {
     match <[u8; KEY_BYTES]>::try_from(bytes) {
         Ok(secret) => Ok(Some(StoreKey(secret))),
         Err(_) => {
-            Err(Fault::disk(FILE)(std::io::Error::new(ErrorKind::InvalidData, format!("it is not {KEY_BYTES} bytes"))))
+            let reason = message!("it is not {len} bytes", len = KEY_BYTES);
+            Err(Fault::disk(FILE)(Reason::io(ErrorKind::InvalidData, reason)))
         }
     }
 }
@@ -66,7 +69,7 @@ fn create_key(directory: &Directory) -> Result<StoreKey, Fault> {
     directory.check_writable()?;
     // Dropping the file releases the lock.
     let queue = directory.open_lock_file("writer")?;
-    lock_timeout(&queue, "the index", LOCK_TIMEOUT, std::fs::File::try_lock).map_err(Fault::disk("writer"))?;
+    lock_timeout(&queue, msgid!("the index"), LOCK_TIMEOUT, std::fs::File::try_lock).map_err(Fault::disk("writer"))?;
     if let Some(secret) = read_key(directory)? {
         return Ok(secret);
     }
@@ -78,7 +81,7 @@ fn create_key(directory: &Directory) -> Result<StoreKey, Fault> {
 /// Hashes a new signing key, which is generated from random numbers of the system.
 fn generate_key() -> Result<StoreKey, Fault> {
     let pair = minisign::KeyPair::generate_unencrypted_keypair();
-    let pair = pair.map_err(std::io::Error::other).map_err(Fault::disk("the system's random numbers"))?;
+    let pair = pair.map_err(std::io::Error::other).map_err(Fault::disk_of(message!("the system's random numbers")))?;
     Ok(StoreKey(*blake3::hash(&pair.sk.to_bytes()).as_bytes()))
 }
 
@@ -94,12 +97,14 @@ fn write_key(directory: &Directory, secret: &StoreKey) -> std::io::Result<()> {
 }
 
 /// The defect of the key file, if it has one.
-pub(crate) fn find_defect(directory: &Directory) -> Result<Option<String>, Fault> {
+pub(crate) fn find_defect(directory: &Directory) -> Result<Option<Message>, Fault> {
     match read_key(directory) {
         Ok(_) => Ok(None),
-        Err(Fault::Disk { source, .. }) if source.kind() == ErrorKind::InvalidData => Ok(Some(source.to_string())),
+        Err(Fault::Disk { source, .. }) if source.kind() == ErrorKind::InvalidData => {
+            Ok(Some(localize_io_error(&source)))
+        }
         Err(fault) => match directory.root().symlink_metadata(FILE) {
-            Ok(metadata) if !metadata.is_file() => Ok(Some("it is not a regular file".to_owned())),
+            Ok(metadata) if !metadata.is_file() => Ok(Some(message!("it is not a regular file"))),
             _ => Err(fault),
         },
     }

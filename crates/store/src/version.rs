@@ -7,6 +7,7 @@ use blake3::Hash;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use toolcell_i18n::{Localize, Message, message};
 use toolcell_tool::{Draft, Postconditions, ToolId, ToolMetadata, ToolName, ToolSpec, canonical_json};
 
 use crate::db::Db;
@@ -51,6 +52,24 @@ impl VersionEvent {
         [Self::Created, Self::Replaced, Self::RolledBack, Self::Deleted, Self::Undeleted]
             .into_iter()
             .find(|event| event.name() == name)
+    }
+}
+
+impl Localize for VersionEvent {
+    fn localize(&self) -> Message {
+        match self {
+            Self::Created => message!("created"),
+            Self::Replaced => message!("replaced"),
+            Self::RolledBack => message!("rolled-back"),
+            Self::Deleted => message!("deleted"),
+            Self::Undeleted => message!("undeleted"),
+        }
+    }
+}
+
+impl std::fmt::Display for VersionEvent {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
     }
 }
 
@@ -133,34 +152,44 @@ impl Version {
     }
 
     /// Decodes a version from the bytes of a verified object.
-    pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Self, String> {
-        let version: Self = serde_json::from_slice(bytes).map_err(|error| format!("is not a version: {error}"))?;
-        if version.kind == KIND { Ok(version) } else { Err(format!("is not a version but `{}`", version.kind)) }
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Self, Message> {
+        let version: Self =
+            serde_json::from_slice(bytes).map_err(|error| message!("is not a version: {error}", error))?;
+        if version.kind == KIND {
+            Ok(version)
+        } else {
+            Err(message!("is not a version but `{kind}`", kind = version.kind))
+        }
     }
 
     /// The hash of the source.
-    pub(crate) fn code_hash(&self) -> Result<Hash, String> {
-        Hash::from_hex(&self.code).map_err(|_| "has an invalid source hash".to_owned())
+    pub(crate) fn code_hash(&self) -> Result<Hash, Message> {
+        Hash::from_hex(&self.code).map_err(|_| message!("has an invalid source hash"))
     }
 
     /// The hash of the previous version.
-    pub(crate) fn previous_hash(&self) -> Result<Option<Hash>, String> {
+    pub(crate) fn previous_hash(&self) -> Result<Option<Hash>, Message> {
         let parsed = self.previous.as_ref().map(Hash::from_hex).transpose();
-        parsed.map_err(|_| "has an invalid hash of its previous version".to_owned())
+        parsed.map_err(|_| message!("has an invalid hash of its previous version"))
     }
 
     /// Builds the specification of the tool from its source. Everything is validated again,
     /// including the identifier.
-    pub(crate) fn spec(&self, source: &[u8]) -> Result<ToolSpec, String> {
-        let name = ToolName::parse(&self.name).map_err(|error| format!("has an invalid name: {error}"))?;
-        let draft = Draft::from_bytes(name.as_str(), source).map_err(|error| format!("has a bad source: {error}"))?;
+    pub(crate) fn spec(&self, source: &[u8]) -> Result<ToolSpec, Message> {
+        let name = ToolName::parse(&self.name).map_err(|error| message!("has an invalid name: {error}", error))?;
+        let draft =
+            Draft::from_bytes(name.as_str(), source).map_err(|error| message!("has a bad source: {error}", error))?;
         let spec = ToolSpec::new(name, &draft, self.parameters.clone(), self.capabilities.clone());
-        let spec = spec.map_err(|error| error.to_string())?;
-        if spec.id() == self.tool { Ok(spec) } else { Err(format!("claims to be {}, but is {}", self.tool, spec.id())) }
+        let spec = spec.map_err(|error| error.localize())?;
+        if spec.id() == self.tool {
+            Ok(spec)
+        } else {
+            Err(message!("claims to be {claimed}, but is {actual}", claimed = self.tool, actual = spec.id()))
+        }
     }
 
     /// The metadata of the tool.
-    pub(crate) fn metadata(&self) -> Result<ToolMetadata, String> {
+    pub(crate) fn metadata(&self) -> Result<ToolMetadata, Message> {
         let notes = ToolMetadata::from_parts(
             self.description.clone(),
             self.tags.clone(),
@@ -168,7 +197,7 @@ impl Version {
             self.examples.clone(),
         );
         let notes = notes.and_then(|notes| notes.with_postconditions(self.claims.clone()));
-        notes.and_then(|notes| notes.with_cost(self.cost)).map_err(|error| error.to_string())
+        notes.and_then(|notes| notes.with_cost(self.cost)).map_err(|error| error.localize())
     }
 }
 

@@ -5,6 +5,7 @@
 use std::str::FromStr;
 
 use toolcell::{ENGINE_VERSION, GUEST_DIGEST};
+use toolcell_i18n::message;
 
 use crate::expect::CaseFailure;
 use crate::problem::FilePosition;
@@ -60,28 +61,61 @@ impl FuelBudget {
 
     /// Returns the failure of a call that exceeds the budget, if it does.
     pub(crate) fn check(&self, what: FuelPhase, fuel: u64, budgets: BudgetPolicy) -> Option<CaseFailure> {
-        let (code_over, code_more, subject) = match what {
-            FuelPhase::Call => ("fuel-over-budget", "fuel-regressed", "it took"),
-            FuelPhase::Load => ("load-fuel-over-budget", "load-fuel-regressed", "loading the tool took"),
-        };
         if budgets == BudgetPolicy::Ignored {
             return None;
         }
         if let (BudgetPolicy::Regression(most), Some(measured)) = (budgets, self.measured) {
             let more = growth_percent(measured, fuel);
-            return (more > most.0).then(|| {
-                let message = format!(
-                    "{subject} {fuel} units of fuel, {more:.1} % more than the measured {measured}, the limit is {} %",
-                    most.0
-                );
-                CaseFailure::new(code_more, message)
-            });
+            return (more > most.0).then(|| regression(what, fuel, measured, most));
         }
-        (fuel > self.limit).then(|| {
-            let more = growth_percent(self.limit, fuel);
-            let message = format!("{subject} {fuel} units of fuel, the budget is {}: {more:.1} % over it", self.limit);
-            CaseFailure::new(code_over, message)
-        })
+        (fuel > self.limit).then(|| excess(what, fuel, self.limit))
+    }
+}
+
+/// The failure of a call that took more fuel than was measured.
+fn regression(phase: FuelPhase, fuel: u64, measured: u64, most: Percent) -> CaseFailure {
+    let (more, limit) = (format!("{:.1}", growth_percent(measured, fuel)), most.0);
+    match phase {
+        FuelPhase::Call => CaseFailure::new(
+            "fuel-regressed",
+            message!(
+                "it took {fuel} units of fuel, {more} % more than the measured {measured}, the limit is {limit} %",
+                fuel,
+                more,
+                measured,
+                limit,
+            ),
+        ),
+        FuelPhase::Load => CaseFailure::new(
+            "load-fuel-regressed",
+            message!(
+                "loading the tool took {fuel} units of fuel, {more} % more than the measured {measured}, the limit is {limit} %",
+                fuel,
+                more,
+                measured,
+                limit,
+            ),
+        ),
+    }
+}
+
+/// The failure of a call that took more fuel than its budget.
+fn excess(phase: FuelPhase, fuel: u64, limit: u64) -> CaseFailure {
+    let more = format!("{:.1}", growth_percent(limit, fuel));
+    match phase {
+        FuelPhase::Call => CaseFailure::new(
+            "fuel-over-budget",
+            message!("it took {fuel} units of fuel, the budget is {limit}: {more} % over it", fuel, limit, more),
+        ),
+        FuelPhase::Load => CaseFailure::new(
+            "load-fuel-over-budget",
+            message!(
+                "loading the tool took {fuel} units of fuel, the budget is {limit}: {more} % over it",
+                fuel,
+                limit,
+                more,
+            ),
+        ),
     }
 }
 

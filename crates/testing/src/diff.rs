@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 
 use imara_diff::{Algorithm, BasicLineDiffPrinter, Diff, InternedInput, UnifiedDiffConfig};
 use serde_json::Value;
+use toolcell_i18n::{Message, message};
 
 /// The maximum number of lines in a diff of values.
 const MAX_LINES: usize = 60;
@@ -21,12 +22,13 @@ const MAX_LINE_CHARS: usize = 500;
 /// Returns the unified diff of two versions of a file, empty if they are equal.
 #[must_use]
 pub fn unified(path: &str, before: &str, after: &str) -> String {
-    let hunks = hunks(before, after);
-    if hunks.is_empty() { hunks } else { format!("--- {path}\n+++ {path}\n{hunks}") }
+    let (hunks, note) = hunks(before, after);
+    let note = note.map(|note| format!("{note}\n")).unwrap_or_default();
+    if hunks.is_empty() { hunks } else { format!("--- {path}\n+++ {path}\n{hunks}{note}") }
 }
 
-/// Returns the changed lines with some context.
-fn hunks(before: &str, after: &str) -> String {
+/// Returns the changed lines with some context, and a note on what was not compared.
+fn hunks(before: &str, after: &str) -> (String, Option<Message>) {
     if before.lines().count().max(after.lines().count()) > MAX_DIFF_LINES {
         return first_difference(before, after);
     }
@@ -35,11 +37,11 @@ fn hunks(before: &str, after: &str) -> String {
     diff.postprocess_lines(&input);
     let mut config = UnifiedDiffConfig::default();
     config.context_len(CONTEXT_LINES);
-    diff.unified_diff(&BasicLineDiffPrinter(&input.interner), config, &input).to_string()
+    (diff.unified_diff(&BasicLineDiffPrinter(&input.interner), config, &input).to_string(), None)
 }
 
 /// Returns the first line that differs, for texts that are too long to compare.
-fn first_difference(before: &str, after: &str) -> String {
+fn first_difference(before: &str, after: &str) -> (String, Option<Message>) {
     let (mut old, mut new) = (before.split_inclusive('\n'), after.split_inclusive('\n'));
     let mut number = 0;
     loop {
@@ -47,7 +49,7 @@ fn first_difference(before: &str, after: &str) -> String {
         let (one, other) = (old.next(), new.next());
         if one == other {
             if one.is_none() {
-                return String::new();
+                return (String::new(), None);
             }
             continue;
         }
@@ -55,36 +57,42 @@ fn first_difference(before: &str, after: &str) -> String {
         let sides = [one.map(|line| shown('-', line)), other.map(|line| shown('+', line))];
         let sides: String = sides.into_iter().flatten().collect();
         let (count, other_count) = (before.lines().count(), after.lines().count());
-        return format!(
-            "@@ line {number} @@\n{sides}… the rest is not compared: {count} and {other_count} lines, the limit is \
-             {MAX_DIFF_LINES}\n"
+        let note = message!(
+            "… the rest is not compared: {count} and {other_count} lines, the limit is {limit}",
+            count,
+            other_count,
+            limit = MAX_DIFF_LINES,
         );
+        return (format!("@@ line {number} @@\n{sides}"), Some(note));
     }
 }
 
 /// Returns the diff of two values, in lines: `- ` is expected, `+ ` is actual.
-pub(crate) fn diff_values(expected: &Value, actual: &Value) -> String {
+pub(crate) fn diff_values(expected: &Value, actual: &Value) -> Message {
     diff_texts(&pretty(expected), &pretty(actual))
 }
 
 /// Returns the diff of two texts in the same form.
-pub(crate) fn diff_texts(expected: &str, actual: &str) -> String {
+pub(crate) fn diff_texts(expected: &str, actual: &str) -> Message {
     let (expected, actual) = (format!("{expected}\n"), format!("{actual}\n"));
-    let text = hunks(&expected, &actual);
+    let (text, note) = hunks(&expected, &actual);
     // Line numbers mean nothing here, because the formatted value is in no file.
     let lines: Vec<&str> = text.lines().map(|line| if line.starts_with("@@") { "…" } else { line }).collect();
     let lines = if lines.first() == Some(&"…") { &lines[1..] } else { &lines[..] };
-    let mut shown = String::from("- expected\n+ actual\n");
+    let mut shown = String::new();
     for line in lines.iter().take(MAX_LINES) {
         let (sign, rest) = line.split_at_checked(1).unwrap_or((line, ""));
         let space = if matches!(sign, "-" | "+" | " ") { " " } else { "" };
         // Writing to a string cannot fail.
         let _ = writeln!(shown, "{sign}{space}{}", truncate_to(rest, MAX_LINE_CHARS));
     }
-    if lines.len() > MAX_LINES {
-        let _ = writeln!(shown, "… {} more lines", lines.len() - MAX_LINES);
+    let rest = (lines.len() > MAX_LINES).then(|| message!("… {count} more lines", count = lines.len() - MAX_LINES));
+    let line_feed = || Message::verbatim("\n".to_owned());
+    let mut parts = vec![message!("- expected\n+ actual"), line_feed(), Message::verbatim(shown)];
+    for remark in note.into_iter().chain(rest) {
+        parts.extend([remark, line_feed()]);
     }
-    shown
+    Message::sequence(parts)
 }
 
 fn pretty(value: &Value) -> String {
@@ -164,7 +172,7 @@ mod tests {
     fn a_difference_shows_what_is_around_it() {
         let expected = json!({ "total": 3, "items": ["a", "b"], "unit": "EUR" });
         let actual = json!({ "total": 4, "items": ["a", "b"], "unit": "EUR" });
-        let text = diff_values(&expected, &actual);
+        let text = diff_values(&expected, &actual).to_string();
         assert!(text.starts_with("- expected\n+ actual\n"), "{text}");
         assert!(text.contains("\n-   \"total\": 3,\n+   \"total\": 4,\n"), "{text}");
         assert!(!text.contains("Number(") && !text.contains("@@"), "{text}");
@@ -173,9 +181,9 @@ mod tests {
     #[test]
     fn a_long_difference_is_cut() {
         let list = |from: u32| Value::from((from..from + 500).collect::<Vec<_>>());
-        let text = diff_values(&list(0), &list(1_000));
+        let text = diff_values(&list(0), &list(1_000)).to_string();
         assert!(text.lines().count() == MAX_LINES + 3 && text.ends_with("more lines\n"), "{}", text.lines().count());
-        let line = diff_texts(&"a".repeat(100_000), "b");
+        let line = diff_texts(&"a".repeat(100_000), "b").to_string();
         assert!(line.len() < 1_000 && line.contains('…'), "{}", line.len());
     }
 

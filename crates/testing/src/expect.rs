@@ -6,6 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 use toolcell::{Outcome, Stop, Thrown};
 use toolcell_error::ErrorCode;
+use toolcell_i18n::{Message, message};
 
 use crate::diff::{diff_texts, diff_values, is_equal, summarize, truncate};
 use crate::predicate::Predicate;
@@ -53,18 +54,18 @@ pub struct CaseFailure {
     /// `load-fuel-regressed`, `not-run`.
     pub code: &'static str,
     /// The failure in one line.
-    pub message: String,
+    pub message: Message,
     /// The diff between the expected and the actual lines.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub diff: Option<String>,
+    pub diff: Option<Message>,
 }
 
 impl CaseFailure {
-    pub(crate) fn new(code: &'static str, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), diff: None }
+    pub(crate) const fn new(code: &'static str, message: Message) -> Self {
+        Self { code, message, diff: None }
     }
 
-    fn with_diff(code: &'static str, message: impl Into<String>, diff: String) -> Self {
+    fn with_diff(code: &'static str, message: Message, diff: Message) -> Self {
         Self { diff: Some(diff), ..Self::new(code, message) }
     }
 }
@@ -86,28 +87,29 @@ impl ExpectedOutcome {
             }
             (Self::Stops(code), Outcome::Stopped(stop)) if ErrorCode::parse(code) == Some(stop.code()) => Vec::new(),
             (Self::Refused(_), _) => {
-                vec![CaseFailure::new(
-                    "not-refused",
-                    format!("{}; expected the analysis to refuse it", describe_outcome(outcome)),
-                )]
+                vec![CaseFailure::new("not-refused", self.differs_from(outcome))]
             }
             (Self::Replays, _) => Vec::new(),
-            _ => {
-                vec![CaseFailure::new("outcome-differs", format!("{}; {}", describe_outcome(outcome), self.describe()))]
-            }
+            _ => vec![CaseFailure::new("outcome-differs", self.differs_from(outcome))],
         }
     }
 
+    /// Describes an outcome, and the expected one.
+    fn differs_from(&self, outcome: &Outcome) -> Message {
+        message!("{actual}; {expected}", actual = describe_outcome(outcome), expected = self.describe())
+    }
+
     /// Describes the expected outcome.
-    fn describe(&self) -> String {
+    fn describe(&self) -> Message {
         match self {
-            Self::Returns(None) => "expected it to return nothing".to_owned(),
-            Self::Returns(Some(value)) => format!("expected it to return {}", summarize(value)),
-            Self::Satisfies(_) => "expected it to return".to_owned(),
-            Self::Throws { name, .. } => format!("expected it to throw {}", name.as_deref().unwrap_or("an error")),
-            Self::Stops(code) => format!("expected it to stop with `{code}`"),
-            Self::Refused(_) => "expected the analysis to refuse it".to_owned(),
-            Self::Replays => "expected the recorded result".to_owned(),
+            Self::Returns(None) => message!("expected it to return nothing"),
+            Self::Returns(Some(value)) => message!("expected it to return {value}", value = summarize(value)),
+            Self::Satisfies(_) => message!("expected it to return"),
+            Self::Throws { name: None, .. } => message!("expected it to throw an error"),
+            Self::Throws { name: Some(name), .. } => message!("expected it to throw {name}", name),
+            Self::Stops(code) => message!("expected it to stop with `{code}`", code),
+            Self::Refused(_) => message!("expected the analysis to refuse it"),
+            Self::Replays => message!("expected the recorded result"),
         }
     }
 }
@@ -124,12 +126,22 @@ fn check_returned(expected: Option<&Value>, actual: Option<&Value>) -> Vec<CaseF
         (None, None) => Vec::new(),
         (Some(expected), Some(actual)) if is_equal(expected, actual) => Vec::new(),
         (Some(expected), Some(actual)) => {
-            let message = format!("it returns {}, expected {}", summarize(actual), summarize(expected));
+            let message = message!(
+                "it returns {actual}, expected {expected}",
+                actual = summarize(actual),
+                expected = summarize(expected),
+            );
             vec![CaseFailure::with_diff("returns-differ", message, diff_values(expected, actual))]
         }
         (expected, actual) => {
-            let shown = |value: Option<&Value>| value.map_or_else(|| "nothing".to_owned(), summarize);
-            let message = format!("it returns {}, expected {}", shown(actual), shown(expected));
+            let shown = |value: Option<&Value>| {
+                value.map_or_else(|| message!("nothing"), |value| Message::verbatim(summarize(value)))
+            };
+            let message = message!(
+                "it returns {actual}, expected {expected}",
+                actual = shown(actual),
+                expected = shown(expected),
+            );
             vec![CaseFailure::new("returns-differ", message)]
         }
     }
@@ -138,50 +150,69 @@ fn check_returned(expected: Option<&Value>, actual: Option<&Value>) -> Vec<CaseF
 fn check_thrown(name: Option<&String>, message: Option<&String>, thrown: &Thrown) -> Vec<CaseFailure> {
     let mut failures = Vec::new();
     if let Some(name) = name.filter(|name| **name != thrown.name) {
-        let message = format!("it throws {}, expected an error named {name}", describe_error(thrown));
+        let error = describe_error(thrown);
+        let message = message!("it throws {error}, expected an error named {name}", error, name);
         failures.push(CaseFailure::new("throws-differ", message));
     }
     if let Some(part) = message.filter(|part| !thrown.message.contains(part.as_str())) {
-        let message = format!("it throws {}, expected a message with `{}`", describe_error(thrown), truncate(part));
+        let (error, text) = (describe_error(thrown), truncate(part));
+        let message = message!("it throws {error}, expected a message with `{text}`", error, text);
         failures.push(CaseFailure::with_diff("throws-differ", message, diff_texts(part, &thrown.message)));
     }
     failures
 }
 
-/// Compares console lines or host calls with the expected ones.
-pub(crate) fn check_lines(
-    code: &'static str,
-    what: &str,
-    expected: &[String],
-    actual: &[String],
-) -> Option<CaseFailure> {
+/// Compares console lines with the expected ones.
+pub(crate) fn check_logs(expected: &[String], actual: &[String]) -> Option<CaseFailure> {
     (expected != actual).then(|| {
-        let counts = format!("{} lines, expected {}", actual.len(), expected.len());
-        let message = format!("{what} differ from the expected ones: {counts}");
-        CaseFailure::with_diff(code, message, diff_texts(&expected.join("\n"), &actual.join("\n")))
+        let message = message!(
+            "its log lines differ from the expected ones: {actual} lines, expected {expected}",
+            actual = actual.len(),
+            expected = expected.len(),
+        );
+        CaseFailure::with_diff("logs-differ", message, diff_texts(&expected.join("\n"), &actual.join("\n")))
+    })
+}
+
+/// Compares host calls with the expected ones.
+pub(crate) fn check_host_calls(expected: &[String], actual: &[String]) -> Option<CaseFailure> {
+    (expected != actual).then(|| {
+        let message = message!(
+            "its host calls differ from the expected ones: {actual} lines, expected {expected}",
+            actual = actual.len(),
+            expected = expected.len(),
+        );
+        CaseFailure::with_diff("effects-differ", message, diff_texts(&expected.join("\n"), &actual.join("\n")))
     })
 }
 
 /// Describes an outcome in one line.
-pub(crate) fn describe_outcome(outcome: &Outcome) -> String {
+pub(crate) fn describe_outcome(outcome: &Outcome) -> Message {
     match outcome {
-        Outcome::Returned(None) => "it returns nothing".to_owned(),
+        Outcome::Returned(None) => message!("it returns nothing"),
         Outcome::Returned(Some(_)) => {
-            format!("it returns {}", returned_value(outcome).as_ref().map(summarize).unwrap_or_default())
+            let value = returned_value(outcome).as_ref().map(summarize).unwrap_or_default();
+            message!("it returns {value}", value)
         }
-        Outcome::Threw(thrown) => format!("it throws {}", describe_error(thrown)),
-        Outcome::Stopped(stop) => format!("it stopped with `{}`: {}", stop.code(), describe_stop(stop)),
+        Outcome::Threw(thrown) => message!("it throws {error}", error = describe_error(thrown)),
+        Outcome::Stopped(stop) => {
+            message!("it stopped with `{code}`: {reason}", code = stop.code(), reason = describe_stop(stop))
+        }
     }
 }
 
-fn describe_error(thrown: &Thrown) -> String {
-    let place = match (thrown.line, thrown.column) {
-        (Some(line), Some(column)) => format!(" (line {line}, column {column})"),
-        _ => String::new(),
-    };
-    format!("{}: {}{place}", thrown.name, truncate(&thrown.message))
+fn describe_error(thrown: &Thrown) -> Message {
+    let error = format!("{}: {}", thrown.name, truncate(&thrown.message));
+    match (thrown.line, thrown.column) {
+        (Some(line), Some(column)) => message!("{error} (line {line}, column {column})", error, line, column),
+        _ => Message::verbatim(error),
+    }
 }
 
-fn describe_stop(stop: &Stop) -> String {
-    truncate(&stop.to_string())
+fn describe_stop(stop: &Stop) -> Message {
+    match stop {
+        // The text of a failure of the engine may be long.
+        Stop::Crashed { .. } | Stop::WorkerDied { .. } => Message::verbatim(truncate(&stop.to_string())),
+        stop => message!("{stop}", stop),
+    }
 }

@@ -198,7 +198,7 @@ impl CallTest {
                 Some(ExpectedOutcome::Satisfies(predicates)) => predicates.push(predicate),
                 _ => return self.expect_outcome(ExpectedOutcome::Satisfies(vec![predicate])),
             },
-            Err(reason) => self.errors.push(reason),
+            Err(reason) => self.errors.push(reason.to_string()),
         }
         self
     }

@@ -9,6 +9,7 @@ use jsonpath_rust::parser::parse_json_path;
 use jsonpath_rust::query::js_path_process;
 use regex::{Regex, RegexBuilder};
 use serde_json::Value;
+use toolcell_i18n::{Message, message};
 
 use crate::diff::{normalize, summarize};
 
@@ -97,15 +98,15 @@ impl Predicate {
     /// # Errors
     /// A message if the path is invalid (RFC 9535) or too expensive, or if no value can satisfy all
     /// matchers.
-    pub fn new(path: &str, tests: Vec<Matcher>) -> Result<Self, String> {
+    pub fn new(path: &str, tests: Vec<Matcher>) -> Result<Self, Message> {
         let shape = path_cost(path)?;
         let query = parse_json_path(path).map_err(|error| {
             let reason = error.to_string();
             let line = reason.lines().rev().find_map(|line| line.split_once("= ").map(|(_, detail)| detail.to_owned()));
-            format!("`{path}` is not a valid JSON path: {}", line.unwrap_or(reason))
+            message!("`{path}` is not a valid JSON path: {reason}", path, reason = line.unwrap_or(reason))
         })?;
         if tests.is_empty() {
-            return Err(format!("`{path}` has no condition"));
+            return Err(message!("`{path}` has no condition", path));
         }
         let tests: Vec<PreparedMatcher> = tests.into_iter().map(PreparedMatcher::new).collect();
         find_contradiction(&tests)
@@ -119,35 +120,44 @@ impl Predicate {
     }
 
     /// Returns a message for each mismatch with a result.
-    pub(crate) fn mismatches(&self, result: &Value) -> Vec<String> {
+    pub(crate) fn mismatches(&self, result: &Value) -> Vec<Message> {
         if !self.cost.is_within_limits(result) {
             let path = &self.path;
-            return vec![format!("`{path}` is too expensive for a result of this size: select less, or return less")];
+            return vec![message!(
+                "`{path}` is too expensive for a result of this size: select less, or return less",
+                path,
+            )];
         }
         let found: Vec<&Value> = match js_path_process(&self.query, result) {
             Ok(found) => found.into_iter().map(jsonpath_rust::query::QueryRef::val).collect(),
-            Err(error) => return vec![format!("`{}` cannot be evaluated: {error}", self.path)],
+            Err(error) => return vec![message!("`{path}` cannot be evaluated: {error}", path = self.path, error)],
         };
         let path = &self.path;
         let none_wanted = self.matchers.iter().any(|it| matches!(it.matcher, Matcher::Exists(false)));
         match found.first() {
             None if none_wanted => return Vec::new(),
-            None => return vec![format!("there is nothing at `{path}`")],
-            Some(first) if none_wanted => return vec![format!("there is {} at `{path}`", summarize(first))],
+            None => return vec![message!("there is nothing at `{path}`", path)],
+            Some(first) if none_wanted => {
+                return vec![message!("there is {value} at `{path}`", value = summarize(first), path)];
+            }
             Some(_) => {}
         }
         let misses = found.iter().flat_map(|value| {
             let missed = self.matchers.iter().filter(|it| !it.is_match(value));
-            missed.map(|it| format!("`{path}` is {}, which {}", summarize(value), it.matcher.describe_mismatch()))
+            missed.map(|it| it.matcher.describe_mismatch(path, value))
         });
         misses.take(MAX_MISMATCHES).collect()
     }
 }
 
 /// Determines the cost of a path. Refuses a path whose cost grows faster than the result.
-fn path_cost(path: &str) -> Result<PathCost, String> {
+fn path_cost(path: &str) -> Result<PathCost, Message> {
     if path.len() > MAX_PATH_BYTES {
-        return Err(format!("a JSON path of {} bytes is too long, the limit is {MAX_PATH_BYTES}", path.len()));
+        return Err(message!(
+            "a JSON path of {actual} bytes is too long, the limit is {limit}",
+            actual = path.len(),
+            limit = MAX_PATH_BYTES,
+        ));
     }
     let (mut quote, mut depth, mut filter) = (None, 0_usize, None);
     let mut from_root = false;
@@ -173,32 +183,36 @@ fn path_cost(path: &str) -> Result<PathCost, String> {
                 depth = depth.saturating_sub(1);
                 shape.branches = shape.branches.saturating_mul(parts.pop().unwrap_or(1));
                 if shape.branches > MAX_SELECTORS {
-                    return Err(format!("`{path}` has more than {MAX_SELECTORS} selectors: select less"));
+                    let limit = MAX_SELECTORS;
+                    return Err(message!("`{path}` has more than {limit} selectors: select less", path, limit));
                 }
                 if filter.is_some_and(|opened| depth < opened) {
                     (filter, from_root) = (None, false);
                 }
             }
-            (None, '?') if within => return Err(format!("`{path}` has a nested filter: use only one level")),
+            (None, '?') if within => return Err(message!("`{path}` has a nested filter: use only one level", path)),
             (None, '?') => filter = Some(depth),
             (None, '$') => {
                 from_root = within;
                 shape.from_root |= within;
             }
             (None, '*' | ':') if from_root => {
-                return Err(format!("`{path}` searches the whole result for each value of a filter"));
+                return Err(message!("`{path}` searches the whole result for each value of a filter", path));
             }
             (None, '.') if path[at..].starts_with("..") => {
                 shape.descents += 1;
                 if within || shape.descents > MAX_DESCENTS {
-                    return Err(format!(
-                        "`{path}` uses `..` too often: it is allowed {MAX_DESCENTS} times, outside of filters"
+                    return Err(message!(
+                        "`{path}` uses `..` too often: it is allowed {limit} times, outside of filters",
+                        path,
+                        limit = MAX_DESCENTS,
                     ));
                 }
             }
             (None, 'm' | 's') if ["match", "search"].iter().any(|name| path[at..].starts_with(&format!("{name}("))) => {
-                return Err(format!(
-                    "`{path}` matches within the path: select the values, and test them with `matches`"
+                return Err(message!(
+                    "`{path}` matches within the path: select the values, and test them with `matches`",
+                    path,
                 ));
             }
             (None, _) => {}
@@ -289,15 +303,15 @@ impl Matcher {
     ///
     /// # Errors
     /// A message if the name is unknown, or its value has the wrong type.
-    pub fn from_name(word: &str, value: Value) -> Result<Self, String> {
-        let number = || value.as_f64().ok_or_else(|| format!("`{word}` must be a number"));
-        let text = || value.as_str().ok_or_else(|| format!("`{word}` must be a string"));
+    pub fn from_name(word: &str, value: Value) -> Result<Self, Message> {
+        let number = || value.as_f64().ok_or_else(|| message!("`{word}` must be a number", word));
+        let text = || value.as_str().ok_or_else(|| message!("`{word}` must be a string", word));
         Ok(match word {
             "is" => Self::Is(value),
             "is_not" => Self::IsNot(value),
             "one_of" => match value {
                 Value::Array(values) if !values.is_empty() => Self::OneOf(values),
-                _ => return Err("`one_of` must be a list of values".to_owned()),
+                _ => return Err(message!("`one_of` must be a list of values")),
             },
             "at_least" => Self::AtLeast(number()?),
             "at_most" => Self::AtMost(number()?),
@@ -305,20 +319,26 @@ impl Matcher {
                 Self::Matches(RegexBuilder::new(text()?).size_limit(MAX_PATTERN_BYTES).build().map_err(|error| {
                     let reason = error.to_string();
                     let reason = reason.lines().last().unwrap_or_default();
-                    format!("`matches` is not a valid regular expression: {reason}")
+                    message!("`matches` is not a valid regular expression: {reason}", reason)
                 })?)
             }
             "contains" => Self::Contains(value),
             "length" => {
                 let length = value.as_u64().and_then(|length| usize::try_from(length).ok());
-                Self::Length(length.ok_or("`length` must be a whole number, 0 or more")?)
+                Self::Length(length.ok_or_else(|| message!("`{what}` must be a whole number, 0 or more", what = word))?)
             }
             "type" => match text()? {
                 name if TYPES.contains(&name) => Self::Type(name.to_owned()),
-                name => return Err(format!("there is no type `{name}`, the types are {}", TYPES.join(", "))),
+                name => {
+                    let types = TYPES.join(", ");
+                    return Err(message!("there is no type `{name}`, the types are {types}", name, types));
+                }
             },
-            "exists" => Self::Exists(value.as_bool().ok_or("`exists` must be true or false")?),
-            _ => return Err(format!("there is no condition `{word}`, the conditions are {}", Self::NAMES.join(", "))),
+            "exists" => Self::Exists(value.as_bool().ok_or_else(|| message!("`exists` must be true or false"))?),
+            _ => {
+                let names = Self::NAMES.join(", ");
+                return Err(message!("there is no condition `{word}`, the conditions are {names}", word, names));
+            }
         })
     }
 
@@ -326,22 +346,39 @@ impl Matcher {
     const NAMES: [&str; 10] =
         ["is", "is_not", "one_of", "at_least", "at_most", "matches", "contains", "length", "type", "exists"];
 
-    /// Describes the mismatch of a value.
-    fn describe_mismatch(&self) -> String {
+    /// Describes the mismatch of a value at a path.
+    fn describe_mismatch(&self, path: &str, value: &Value) -> Message {
+        let value = summarize(value);
         match self {
-            Self::Is(expected) => format!("is not {}", summarize(expected)),
-            Self::IsNot(other) => format!("it must not be: {}", summarize(other)),
+            Self::Is(expected) => {
+                let expected = summarize(expected);
+                message!("`{path}` is {value}, which is not {expected}", path, value, expected)
+            }
+            Self::IsNot(other) => {
+                let other = summarize(other);
+                message!("`{path}` is {value}, which it must not be: {other}", path, value, other)
+            }
             Self::OneOf(values) => {
                 let options: Vec<Value> = values.iter().take(MAX_OPTIONS_SHOWN).cloned().collect();
-                format!("is not one of {}", summarize(&Value::Array(options)))
+                let options = summarize(&Value::Array(options));
+                message!("`{path}` is {value}, which is not one of {options}", path, value, options)
             }
-            Self::AtLeast(least) => format!("is not at least {least}"),
-            Self::AtMost(most) => format!("is not at most {most}"),
-            Self::Matches(pattern) => format!("does not match `{pattern}`"),
-            Self::Contains(part) => format!("does not contain {}", summarize(part)),
-            Self::Length(length) => format!("does not have the length {length}"),
-            Self::Type(name) => format!("is not of the type {name}"),
-            Self::Exists(_) => "must not exist".to_owned(),
+            Self::AtLeast(least) => message!("`{path}` is {value}, which is not at least {least}", path, value, least),
+            Self::AtMost(most) => message!("`{path}` is {value}, which is not at most {most}", path, value, most),
+            Self::Matches(pattern) => {
+                message!("`{path}` is {value}, which does not match `{pattern}`", path, value, pattern)
+            }
+            Self::Contains(part) => {
+                let part = summarize(part);
+                message!("`{path}` is {value}, which does not contain {part}", path, value, part)
+            }
+            Self::Length(length) => {
+                message!("`{path}` is {value}, which does not have the length {length}", path, value, length)
+            }
+            Self::Type(name) => {
+                message!("`{path}` is {value}, which is not of the type {name}", path, value, name)
+            }
+            Self::Exists(_) => message!("`{path}` is {value}, which must not exist", path, value),
         }
     }
 
@@ -362,21 +399,21 @@ impl Matcher {
 }
 
 /// Returns why no value can satisfy all matchers, if none can.
-fn find_contradiction(prepared: &[PreparedMatcher]) -> Option<String> {
+fn find_contradiction(prepared: &[PreparedMatcher]) -> Option<Message> {
     let tests: Vec<&Matcher> = prepared.iter().map(|it| &it.matcher).collect();
     if tests.len() > 1 && tests.iter().any(|test| matches!(test, Matcher::Exists(false))) {
-        return Some("`exists = false` allows no other condition".to_owned());
+        return Some(message!("`exists = false` allows no other condition"));
     }
     let least = tests.iter().find_map(|test| if let Matcher::AtLeast(least) = test { Some(*least) } else { None });
     let most = tests.iter().find_map(|test| if let Matcher::AtMost(most) = test { Some(*most) } else { None });
     if let (Some(least), Some(most)) = (least, most)
         && least > most
     {
-        return Some(format!("no number is at least {least} and at most {most}"));
+        return Some(message!("no number is at least {least} and at most {most}", least, most));
     }
     let typed: Vec<_> = tests.iter().filter_map(|test| test.possible_types()).collect();
     if !TYPES.iter().any(|name| typed.iter().all(|types| types.contains(name))) {
-        return Some("the conditions need values of different types".to_owned());
+        return Some(message!("the conditions need values of different types"));
     }
     let candidates: Option<Vec<&Value>> = tests.iter().find_map(|test| match test {
         Matcher::Is(value) => Some(vec![value]),
@@ -385,7 +422,7 @@ fn find_contradiction(prepared: &[PreparedMatcher]) -> Option<String> {
     });
     let holds = |value: &&Value| prepared.iter().all(|it| it.is_match(value));
     if candidates.is_some_and(|values| !values.iter().any(holds)) {
-        return Some("the expected values contradict the other conditions".to_owned());
+        return Some(message!("the expected values contradict the other conditions"));
     }
     None
 }
@@ -408,9 +445,13 @@ mod tests {
     use super::*;
 
     fn predicate(path: &str, tests: &Value) -> Result<Predicate, String> {
-        let tests: Result<Vec<Matcher>, String> =
+        let tests: Result<Vec<Matcher>, Message> =
             tests.as_object().unwrap().iter().map(|(word, value)| Matcher::from_name(word, value.clone())).collect();
-        Predicate::new(path, tests?)
+        tests.and_then(|tests| Predicate::new(path, tests)).map_err(|reason| reason.to_string())
+    }
+
+    fn mismatches(predicate: &Predicate, result: &Value) -> Vec<String> {
+        predicate.mismatches(result).iter().map(Message::to_string).collect()
     }
 
     #[test]
@@ -429,7 +470,7 @@ mod tests {
             ("$.id", json!({ "exists": false }), "there is \"ab12\" at `$.id`"),
             ("$.id", json!({ "one_of": ["x", "y"] }), "`$.id` is \"ab12\", which is not one of [\"x\",\"y\"]"),
         ] {
-            let misses = predicate(path, &tests).unwrap().mismatches(&result).join("; ");
+            let misses = mismatches(&predicate(path, &tests).unwrap(), &result).join("; ");
             assert_eq!(misses, expect, "{path} {tests}");
         }
     }
@@ -503,7 +544,7 @@ mod tests {
             ("$.a[?length($.b) > 3]", &wide),
             (&format!("$.a[?{}@ == 1]", "@ == 1 && ".repeat(30)), &wide),
         ] {
-            let misses = predicate(path, &is).unwrap().mismatches(result);
+            let misses = mismatches(&predicate(path, &is).unwrap(), result);
             assert!(misses.len() == 1 && misses[0].ends_with(too_much), "{path}: {misses:?}");
         }
         let small = json!({ "a": vec![json!({ "b": 1, "c": [1, 2] }); 100], "d": 1 });
@@ -517,7 +558,7 @@ mod tests {
     fn many_values_are_compared_with_many_options() {
         let options: Vec<i32> = (0..100_000).map(|at| -at).collect();
         let one_of = predicate("$[*]", &json!({ "one_of": options })).unwrap();
-        let misses = one_of.mismatches(&json!((-100_000..0).rev().map(f64::from).collect::<Vec<_>>()));
+        let misses = mismatches(&one_of, &json!((-100_000..0).rev().map(f64::from).collect::<Vec<_>>()));
         assert_eq!(misses.len(), 1, "{misses:?}");
         assert!(misses[0].len() < 500);
         assert_eq!(one_of.mismatches(&json!(vec![1; 100_000])).len(), 20);

@@ -6,6 +6,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use serde::Serialize;
+use toolcell_i18n::{Localize, Message};
 
 /// A position in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -77,15 +78,22 @@ pub struct SuiteProblem {
     #[serde(flatten)]
     pub place: FilePosition,
     /// The problem, in words.
-    pub message: String,
+    pub message: Message,
     /// The next step for the author.
-    pub hint: String,
+    pub hint: Message,
+}
+
+impl Localize for SuiteProblem {
+    fn localize(&self) -> Message {
+        let FilePosition { line, column } = self.place;
+        let place = format!("{}:{line}:{column}: ", self.path.display());
+        Message::sequence([Message::verbatim(place), self.message.clone()])
+    }
 }
 
 impl fmt::Display for SuiteProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let FilePosition { line, column } = self.place;
-        write!(f, "{}:{line}:{column}: {}", self.path.display(), self.message)
+        self.localize().fmt(f)
     }
 }
 

@@ -10,4 +10,4 @@ mod text;
 pub use github::github;
 pub use json::json;
 pub use junit::junit;
-pub use text::{ReportWords, text};
+pub use text::text;

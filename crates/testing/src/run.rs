@@ -12,10 +12,11 @@ use toolcell::{
     VersionPolicy,
 };
 use toolcell_error::ErrorCode;
+use toolcell_i18n::{Message, message};
 
 use crate::budget::{BudgetPolicy, FuelPhase};
 use crate::case::Case;
-use crate::expect::{CaseFailure, ExpectedOutcome, check_lines};
+use crate::expect::{CaseFailure, ExpectedOutcome, check_host_calls, check_logs};
 use crate::mocks::MockHost;
 use crate::outcome::{CaseResult, TestReport};
 use crate::problem::{FilePosition, SuiteProblem};
@@ -204,27 +205,23 @@ fn call_tool(suite: &Suite, case: &Case, toolbox: &Toolbox, options: &TestOption
         .unmatched
         .iter()
         .map(|call| {
-            CaseFailure::new(
-                "answer-missing",
-                format!("the tool requests {call}, but this test has no answer left for it"),
-            )
+            let message = message!("the tool requests {call}, but this test has no answer left for it", call);
+            CaseFailure::new("answer-missing", message)
         })
         .collect();
     failures.extend(case.expectation.as_ref().map(|expected| expected.check(&outcome)).unwrap_or_default());
     if case.expectation.is_none() {
-        failures.push(CaseFailure::new(
-            "outcome-differs",
-            format!("{}; no outcome is expected yet", crate::expect::describe_outcome(&outcome)),
-        ));
+        let actual = crate::expect::describe_outcome(&outcome);
+        failures.push(CaseFailure::new("outcome-differs", message!("{actual}; no outcome is expected yet", actual)));
     }
     if let Some(expected) = &case.logs {
         let logs: Vec<String> = logs.into_iter().map(|line| line.text).collect();
-        failures.extend(check_lines("logs-differ", "its log lines", expected, &logs));
+        failures.extend(check_logs(expected, &logs));
     }
     if let Some(expected) = &case.effects {
-        failures.extend(check_lines("effects-differ", "its host calls", expected, &seen.calls));
+        failures.extend(check_host_calls(expected, &seen.calls));
     }
-    let unused = unused.iter().map(|call| format!("the answer to {call} was not used"));
+    let unused = unused.iter().map(|call| message!("the answer to {call} was not used", call));
     failures.extend(unused.map(|message| CaseFailure::new("answer-unused", message)));
     Ok(CaseRun { outcome: Some(outcome), failures, fuel: usage.fuel, load_fuel: usage.load_fuel, memory: usage.memory })
 }
@@ -235,30 +232,45 @@ fn explain_not_run(suite: &Suite, case: &Case, error: &ExecError) -> Result<Vec<
     let rules: Vec<&str> = match error {
         ExecError::Refused(findings) => findings.iter().map(|finding| finding.rule.name()).collect(),
         ExecError::Source(_) => Vec::new(),
-        error => return Ok(vec![CaseFailure::new("not-run", format!("it was not run: {error}"))]),
+        error => return Ok(vec![CaseFailure::new("not-run", message!("it was not run: {error}", error))]),
     };
     let (line, column) = error.position().unwrap_or((1, 1));
     let path = suite.tool.display();
     let message = match rules.first() {
-        Some(rule) => format!("the analysis refuses the tool ({rule}): {path}:{line}:{column}: {error}"),
-        None => format!("the tool does not load ({}): {path}:{line}:{column}: {error}", error.code()),
+        Some(rule) => message!(
+            "the analysis refuses the tool ({rule}): {path}:{line}:{column}: {error}",
+            rule,
+            path,
+            line,
+            column,
+            error,
+        ),
+        None => message!(
+            "the tool does not load ({code}): {path}:{line}:{column}: {error}",
+            code = error.code(),
+            path,
+            line,
+            column,
+            error,
+        ),
     };
     match &case.expectation {
         Some(ExpectedOutcome::Refused(word)) if rules.contains(&word.as_str()) || error.code() == word.as_str() => {
             Ok(Vec::new())
         }
         Some(ExpectedOutcome::Refused(word)) => {
-            Ok(vec![CaseFailure::new("not-refused", format!("{message}; expected it to be refused with `{word}`"))])
+            let message = message!("{message}; expected it to be refused with `{word}`", message, word);
+            Ok(vec![CaseFailure::new("not-refused", message)])
         }
         _ => Err(SuiteProblem {
             code: "tool-refused",
             path: suite.path.clone(),
             place: suite.tool_place.max(FilePosition::START),
             message,
-            hint: format!(
-                "{}; a test does not run a refused tool; to expect this, set `refused = \"{}\"`",
-                error.hint(),
-                rules.first().copied().unwrap_or(error.code().as_str())
+            hint: message!(
+                "{hint}; a test does not run a refused tool; to expect this, set `refused = \"{rule}\"`",
+                hint = error.hint(),
+                rule = rules.first().copied().unwrap_or(error.code().as_str()),
             ),
         }),
     }
@@ -266,14 +278,15 @@ fn explain_not_run(suite: &Suite, case: &Case, error: &ExecError) -> Result<Vec<
 
 /// Replays a receipt. A receipt of another source is a failure.
 fn replay_receipt(suite: &Suite, case: &Case, receipt: &Receipt, toolbox: &Toolbox, options: &TestOptions) -> CaseRun {
-    let not_done = |reason: String| {
+    let not_done = |reason: Message| {
         let failures = vec![CaseFailure::new("not-run", reason)];
         CaseRun { outcome: None, failures, fuel: 0, load_fuel: 0, memory: 0 }
     };
     if receipt.source() != suite.draft.source() {
         let tool = suite.tool_name();
-        return not_done(format!(
-            "the receipt is of another source than {tool}: record it again with `toolcell run … --receipt`"
+        return not_done(message!(
+            "the receipt is of another source than {tool}: record it again with `toolcell run … --receipt`",
+            tool,
         ));
     }
     let again = ReplayOptions { version_policy: VersionPolicy::Note, cancel: options.cancel.clone() };
@@ -282,13 +295,15 @@ fn replay_receipt(suite: &Suite, case: &Case, receipt: &Receipt, toolbox: &Toolb
             // A different fuel model counts different fuel for the same run.
             let counts = |about: &str| replayed.notes.is_empty() || !matches!(about, "fuel" | "load-fuel");
             let differences = replayed.differences.iter().filter(|difference| counts(difference.about));
-            let failures =
-                differences.map(|one| CaseFailure::new("replay-differs", format!("{}: {}", one.about, one.says)));
+            let failures = differences.map(|one| {
+                let message = message!("{about}: {difference}", about = one.about, difference = one.says);
+                CaseFailure::new("replay-differs", message)
+            });
             let mut failures: Vec<CaseFailure> = failures.collect();
             failures.extend(case.expectation.iter().flat_map(|expected| expected.check(&replayed.outcome)));
             let (fuel, load_fuel) = (replayed.fuel, replayed.load_fuel);
             CaseRun { outcome: Some(replayed.outcome), failures, fuel, load_fuel, memory: 0 }
         }
-        Err(error) => not_done(format!("the receipt cannot be replayed: {error}")),
+        Err(error) => not_done(message!("the receipt cannot be replayed: {error}", error)),
     }
 }

@@ -18,6 +18,7 @@ use std::path::{Path, PathBuf};
 use toml::Spanned;
 use toml::de::DeValue;
 use toolcell::{Draft, SOURCE_LIMIT};
+use toolcell_i18n::{Message, message, msgid};
 
 use crate::budget::{FuelBudget, model};
 use crate::case::{Case, CaseLimits};
@@ -176,8 +177,8 @@ impl Suite {
 
     fn read_for(path: &Path, purpose: ReadPurpose) -> Result<Self, Vec<SuiteProblem>> {
         let text = read_text(path, MAX_FILE_BYTES).map_err(|reason| {
-            let hint = "name a readable test file".to_owned();
-            let message = format!("the file cannot be read: {reason}");
+            let hint = message!("name a readable test file");
+            let message = message!("the file cannot be read: {reason}", reason);
             vec![SuiteProblem {
                 code: "file-unreadable",
                 path: path.to_owned(),
@@ -225,7 +226,7 @@ fn parse_suite<'t>(reader: &mut Reader<'t>, mut fields: Fields<'t>) -> Option<Su
         check_model(reader, budget_model, counted);
     }
     if cases.is_empty() && reader.has_no_problems() {
-        reader.invalid(&whole, "this file has no tests".to_owned(), "add one: [[case]]");
+        reader.invalid(&whole, message!("this file has no tests"), message!("add one: [[case]]"));
     }
     let (tool, draft, tool_place) = tool?;
     let (path, text) = (reader.path.to_owned(), reader.text.to_owned());
@@ -242,18 +243,19 @@ fn check_model(
         return;
     }
     let here = model();
-    let hint = format!("measure it again: toolcell budget rebase {}", reader.path.display());
+    let hint = message!("measure it again: toolcell budget rebase {path}", path = reader.path.display());
     match budget_model.and_then(|(budget_model, _)| budget_model) {
         Some(budget_model) if *budget_model.get_ref() == here => {}
         Some(budget_model) => {
             let place = reader.position(&budget_model.span());
             let there = budget_model.get_ref();
-            let message = format!("the budgets were measured with the model `{there}`, this build uses `{here}`");
+            let message =
+                message!("the budgets were measured with the model `{there}`, this build uses `{here}`", there, here,);
             reader.report("budget-model-mismatch", place, message, hint);
         }
         None if reader.purpose == ReadPurpose::Update => {}
         None => {
-            let message = format!("the budgets do not name their model: add [budget] model = \"{here}\"");
+            let message = message!("the budgets do not name their model: add [budget] model = \"{here}\"", here);
             reader.report("budget-model-missing", counted.place, message, hint);
         }
     }
@@ -261,7 +263,7 @@ fn check_model(
 
 /// Finds the tool of a test file: the one that it names, or the one beside it.
 fn find_tool<'t>(reader: &mut Reader<'t>, fields: &mut Fields<'t>) -> Option<(PathBuf, Draft, FilePosition)> {
-    const HINT: &str = "put the tool beside its tests, or name it: tool = \"average.ts\"";
+    const HINT: &str = msgid!("put the tool beside its tests, or name it: tool = \"average.ts\"");
     let named = fields.take("tool").and_then(|value| reader.text(value, "tool"));
     let place = named.as_ref().map_or(FilePosition::START, |named| reader.position(&named.span()));
     let tool = if let Some(named) = named {
@@ -277,13 +279,13 @@ fn find_tool<'t>(reader: &mut Reader<'t>, fields: &mut Fields<'t>) -> Option<(Pa
         match there.as_slice() {
             [one] => one.clone(),
             [] => {
-                let message = format!("there is no tool beside it: {stem}.ts, .mts, .js or .mjs");
-                reader.report("tool-missing", place, message, HINT.to_owned());
+                let message = message!("there is no tool beside it: {stem}.ts, .mts, .js or .mjs", stem);
+                reader.report("tool-missing", place, message, HINT.into());
                 return None;
             }
             [..] => {
-                let message = format!("there is more than one tool named {stem} beside it");
-                reader.report("tool-missing", place, message, HINT.to_owned());
+                let message = message!("there is more than one tool named {stem} beside it", stem);
+                reader.report("tool-missing", place, message, HINT.into());
                 return None;
             }
         }
@@ -292,8 +294,8 @@ fn find_tool<'t>(reader: &mut Reader<'t>, fields: &mut Fields<'t>) -> Option<(Pa
     let bytes = match read_bytes(&tool, SOURCE_LIMIT as u64 + 1) {
         Ok(bytes) => bytes,
         Err(reason) => {
-            let message = format!("the tool {} cannot be read: {reason}", tool.display());
-            reader.report("tool-missing", place, message, HINT.to_owned());
+            let message = message!("the tool {path} cannot be read: {reason}", path = tool.display(), reason);
+            reader.report("tool-missing", place, message, HINT.into());
             return None;
         }
     };
@@ -301,7 +303,8 @@ fn find_tool<'t>(reader: &mut Reader<'t>, fields: &mut Fields<'t>) -> Option<(Pa
     match Draft::from_bytes(&name, &bytes) {
         Ok(draft) => Some((tool, draft, place)),
         Err(error) => {
-            reader.report("tool-refused", place, format!("{}: {error}", tool.display()), error.hint().to_owned());
+            let message = message!("{path}: {error}", path = tool.display(), error);
+            reader.report("tool-refused", place, message, error.hint().into());
             None
         }
     }
@@ -311,7 +314,7 @@ fn parse_cases<'t>(reader: &mut Reader<'t>, fields: &mut Fields<'t>) -> Vec<Case
     let Some(value) = fields.take("case") else { return Vec::new() };
     let span = value.span();
     let DeValue::Array(items) = value.into_inner() else {
-        reader.invalid(&span, "`case` must be a list of tests".to_owned(), "write each test as [[case]]");
+        reader.invalid(&span, message!("`case` must be a list of tests"), message!("write each test as [[case]]"));
         return Vec::new();
     };
     let mut names: BTreeMap<String, FilePosition> = BTreeMap::new();
@@ -322,8 +325,9 @@ fn parse_cases<'t>(reader: &mut Reader<'t>, fields: &mut Fields<'t>) -> Vec<Case
         let case = cases::parse_case(reader, fields);
         let has_name = !case.name.is_empty();
         if let Some(before) = names.insert(case.name.clone(), case.place).filter(|_| has_name) {
-            let message = format!("there is already a test `{}`, in line {}", case.name, before.line);
-            reader.invalid(&span, message, "give each test of a file a unique name");
+            let message =
+                message!("there is already a test `{name}`, in line {line}", name = case.name, line = before.line,);
+            reader.invalid(&span, message, message!("give each test of a file a unique name"));
         }
         cases.push(case);
     }
@@ -331,30 +335,31 @@ fn parse_cases<'t>(reader: &mut Reader<'t>, fields: &mut Fields<'t>) -> Vec<Case
 }
 
 /// Reads a text file of at most `most` bytes.
-fn read_text(path: &Path, most: u64) -> Result<String, String> {
+fn read_text(path: &Path, most: u64) -> Result<String, Message> {
     let bytes = read_bytes(path, most + 1)?;
     if bytes.len() as u64 > most {
-        return Err(format!("it is longer than {most} bytes"));
+        return Err(message!("it is longer than {most} bytes", most));
     }
     String::from_utf8(bytes)
-        .map_err(|error| format!("it is not UTF-8: byte {} is invalid", error.utf8_error().valid_up_to() + 1))
+        .map_err(|error| error.utf8_error().valid_up_to() + 1)
+        .map_err(|number| message!("it is not UTF-8: byte {number} is invalid", number))
 }
 
 #[expect(clippy::disallowed_types, reason = "tests are files beside the tools")]
-fn read_bytes(path: &Path, most: u64) -> Result<Vec<u8>, String> {
+fn read_bytes(path: &Path, most: u64) -> Result<Vec<u8>, Message> {
     use io::Read as _;
     // Reading a pipe would block, and a device has no end.
     match std::fs::metadata(path) {
-        Ok(kind) if kind.is_dir() => return Err("it is a folder".to_owned()),
-        Ok(kind) if !kind.is_file() => return Err("it is not a regular file".to_owned()),
+        Ok(kind) if kind.is_dir() => return Err(message!("it is a folder")),
+        Ok(kind) if !kind.is_file() => return Err(message!("it is not a regular file")),
         _ => {}
     }
     let mut bytes = Vec::new();
     let read = std::fs::File::open(path).and_then(|file| file.take(most).read_to_end(&mut bytes));
     match read {
         Ok(_) => Ok(bytes),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Err("there is no such file".to_owned()),
-        Err(error) => Err(error.to_string()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(message!("there is no such file")),
+        Err(error) => Err(Message::verbatim(error.to_string())),
     }
 }
 

@@ -5,6 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
+use toolcell_i18n::{Localize, Message, message};
 
 use crate::Capability;
 
@@ -15,6 +16,26 @@ pub struct CapabilityNeed {
     pub named: BTreeSet<String>,
     /// Whether there are further names that are only known at run time.
     pub unknown: bool,
+}
+
+impl CapabilityNeed {
+    fn describe(&self, capability: Capability, show: impl Fn(&str) -> String) -> Message {
+        let mut parts: Vec<Message> = self.named.iter().map(|name| Message::verbatim(show(name))).collect();
+        if self.unknown {
+            parts.push(message!("unknown"));
+        }
+        if parts.is_empty() {
+            Message::verbatim(capability.name().to_owned())
+        } else {
+            message!("{capability} ({parts})", capability = capability.name(), parts = Message::list(parts))
+        }
+    }
+}
+
+impl Localize for Capabilities {
+    fn localize(&self) -> Message {
+        self.describe(str::to_owned)
+    }
 }
 
 /// A set of capabilities, each with the names that are needed of it.
@@ -73,6 +94,26 @@ impl Capabilities {
     /// Adds a capability that is needed with names that are only known at run time.
     pub fn insert_unknown(&mut self, capability: Capability) {
         self.0.entry(capability).or_default().unknown = true;
+    }
+
+    /// Returns the capabilities and their names for people: `net (a.example), clock`, or `nothing`.
+    /// `show` makes a name safe to show.
+    ///
+    /// # Examples
+    /// ```
+    /// use toolcell_i18n::Lang;
+    /// use toolcell_tool::{Capabilities, Capability};
+    ///
+    /// let mut needs = Capabilities::unscoped([Capability::Clock]);
+    /// needs.insert_name(Capability::Net, "a.example".to_owned());
+    /// let shown = needs.describe(str::to_owned);
+    /// assert_eq!(shown.to_string(), "net (a.example), clock");
+    /// assert_eq!(shown.to_text(Lang::Ja), "net（a.example）、clock");
+    /// ```
+    #[must_use]
+    pub fn describe(&self, show: impl Fn(&str) -> String) -> Message {
+        let needs: Vec<Message> = self.iter().map(|(capability, need)| need.describe(capability, &show)).collect();
+        if needs.is_empty() { message!("nothing") } else { Message::list(needs) }
     }
 
     /// Returns the capabilities that are used but not declared, without those that have a

@@ -3,6 +3,7 @@
 //! Invariant: a capability is a name only. [`Grants`](crate::Grants) says what exactly is granted.
 
 use serde::Serialize;
+use toolcell_i18n::msgid;
 
 /// A kind of resource that a host can grant to a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
@@ -62,16 +63,16 @@ impl Capability {
     }
 
     /// Returns the noun for the parts that a grant of this capability names, such as hosts or
-    /// folders. `None` for capabilities that are granted as a whole.
+    /// folders, as a text of the catalogues. `None` for capabilities that are granted as a whole.
     #[must_use]
     pub const fn scope_noun(self) -> Option<&'static str> {
         match self {
             Self::Timers | Self::Clock | Self::Random => None,
-            Self::Net => Some("hosts"),
-            Self::Kv => Some("spaces"),
-            Self::Files => Some("folders"),
-            Self::Secrets => Some("secret names"),
-            Self::Tools => Some("tool names"),
+            Self::Net => Some(msgid!("hosts")),
+            Self::Kv => Some(msgid!("spaces")),
+            Self::Files => Some(msgid!("folders")),
+            Self::Secrets => Some(msgid!("secret names")),
+            Self::Tools => Some(msgid!("tool names")),
         }
     }
 }

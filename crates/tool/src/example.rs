@@ -5,6 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use toolcell_i18n::{Message, message};
 
 /// The maximum size of a predicate, in bytes.
 const PREDICATE_LIMIT: usize = 4 * 1024;
@@ -20,8 +21,9 @@ const PREDICATE_LIMIT: usize = 4 * 1024;
 /// assert_eq!(example.expect, Expectation::Result(json!(42)));
 /// let example = Example::from_value(&json!({"parameters": {"n": 21}, "holds": "result > parameters.n"}))?;
 /// assert_eq!(example.expect, Expectation::Holds("result > parameters.n".to_owned()));
-/// assert!(Example::from_value(&json!({"n": 21})).unwrap_err().starts_with("has no `parameters`"));
-/// # Ok::<(), String>(())
+/// let error = Example::from_value(&json!({"n": 21})).unwrap_err();
+/// assert!(error.to_string().starts_with("has no `parameters`"));
+/// # Ok::<(), toolcell_i18n::Message>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Example {
@@ -71,15 +73,15 @@ impl Example {
     ///
     /// # Errors
     /// A clause that describes the first problem found.
-    pub fn from_value(value: &Value) -> Result<Self, String> {
-        let Value::Object(fields) = value else { return Err("is not an object".to_owned()) };
+    pub fn from_value(value: &Value) -> Result<Self, Message> {
+        let Value::Object(fields) = value else { return Err(message!("is not an object")) };
         let known = ["parameters", "params", "args", "input"];
-        let (parameters, _) = one_of(fields, &known)?.ok_or(
+        let (parameters, _) = one_of(fields, &known)?.ok_or(message!(
             "has no `parameters`: write {\"parameters\": {…}, \"result\": …}, or `throws` or `holds` instead of \
-             `result`",
-        )?;
+             `result`"
+        ))?;
         if !parameters.is_object() {
-            return Err("has `parameters` that are not an object".to_owned());
+            return Err(message!("has `parameters` that are not an object"));
         }
         let expected = ["result", "expected", "expect", "output", "throws", "holds"];
         let expect = match one_of(fields, &expected)? {
@@ -90,29 +92,32 @@ impl Example {
         };
         let other = fields.keys().find(|key| !known.contains(&key.as_str()) && !expected.contains(&key.as_str()));
         match other {
-            Some(other) => Err(format!("has an unknown field `{}`", other.escape_debug())),
+            Some(other) => Err(message!("has an unknown field `{field}`", field = other.escape_debug())),
             None => Ok(Self { parameters: parameters.clone(), expect }),
         }
     }
 }
 
 /// Returns the one field that is present among names that are synonyms or mutually exclusive.
-fn one_of<'v, 'n>(fields: &'v Map<String, Value>, names: &[&'n str]) -> Result<Option<(&'v Value, &'n str)>, String> {
+fn one_of<'v, 'n>(fields: &'v Map<String, Value>, names: &[&'n str]) -> Result<Option<(&'v Value, &'n str)>, Message> {
     let mut found = names.iter().filter_map(|name| fields.get(*name).map(|value| (value, *name)));
     match (found.next(), found.next()) {
-        (Some((_, one)), Some((_, other))) => Err(format!("has both `{one}` and `{other}`, only one is allowed")),
+        (Some((_, one)), Some((_, other))) => {
+            Err(message!("has both `{one}` and `{other}`, only one is allowed", one, other))
+        }
         (first, _) => Ok(first),
     }
 }
 
-fn text(field: &str, value: &Value) -> Result<String, String> {
+fn text(field: &str, value: &Value) -> Result<String, Message> {
     match value.as_str() {
-        Some(text) if text.trim().is_empty() => Err(format!("has an empty `{field}`")),
+        Some(text) if text.trim().is_empty() => Err(message!("has an empty `{field}`", field)),
         Some(text) if text.len() > PREDICATE_LIMIT => {
-            Err(format!("has a `{field}` of {} bytes, the limit is {PREDICATE_LIMIT}", text.len()))
+            let (len, limit) = (text.len(), PREDICATE_LIMIT);
+            Err(message!("has a `{field}` of {len} bytes, the limit is {limit}", field, len, limit))
         }
         Some(text) => Ok(text.to_owned()),
-        None => Err(format!("has a `{field}` that is not a string")),
+        None => Err(message!("has a `{field}` that is not a string", field)),
     }
 }
 

@@ -21,6 +21,7 @@ use std::ops::Not;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use toolcell_i18n::{Localize, Message, message};
 
 use crate::capability::Capability;
 
@@ -221,42 +222,55 @@ impl Grants {
     /// same name.
     pub fn validate(self) -> Result<Self, GrantError> {
         for (what, count) in [
-            ("number of net grants", self.net.len()),
-            ("number of folders", self.files.len()),
-            ("number of secrets", self.secrets.len()),
+            (message!("number of net grants"), self.net.len()),
+            (message!("number of folders"), self.files.len()),
+            (message!("number of secrets"), self.secrets.len()),
         ] {
             check_range(what, count as u64, 0, GRANTS_LIMIT as u64)?;
         }
         if let Some(name) = first_duplicate(self.files.iter().map(|folder| folder.name.as_str())) {
-            return Err(GrantError::new("folder name", name, "two folders have it"));
+            return Err(GrantError::new(message!("folder name"), name, message!("two folders have it")));
         }
         if let Some(name) = first_duplicate(self.secrets.iter().map(|secret| secret.name.as_str())) {
-            return Err(GrantError::new("secret name", name, "two secrets have it"));
+            return Err(GrantError::new(message!("secret name"), name, message!("two secrets have it")));
         }
         Ok(self.canonicalize())
     }
+}
+
+impl Localize for Grants {
+    fn localize(&self) -> Message {
+        let granted = Capability::ALL.into_iter().filter(|capability| self.has(*capability)).map(|capability| {
+            let parts = match capability {
+                Capability::Timers | Capability::Clock | Capability::Random => {
+                    return Message::verbatim(capability.name().to_owned());
+                }
+                Capability::Net => join(&self.net),
+                Capability::Kv => join(self.kv.as_slice()),
+                Capability::Files => join(&self.files),
+                Capability::Secrets => join(&self.secrets),
+                Capability::Tools => self.tools.localize(),
+            };
+            message!("{capability} ({parts})", capability = capability.name(), parts)
+        });
+        let granted: Vec<Message> = granted.collect();
+        if granted.is_empty() { message!("nothing") } else { Message::list(granted) }
+    }
+}
+
+/// Joins grants of one capability. Their separator differs from the comma within a grant.
+fn join<T: Localize>(grants: &[T]) -> Message {
+    let grants = grants.iter().map(Localize::localize);
+    grants
+        .reduce(|before, next| message!("{before}; {next}", before, next))
+        .unwrap_or_else(|| Message::verbatim(String::new()))
 }
 
 impl fmt::Display for Grants {
     /// Writes one line for people: `timers, net (GET, HEAD https://api.example.com)`, or `nothing`
     /// if nothing is granted.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fn list<T: fmt::Display>(of: &[T]) -> String {
-            of.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
-        }
-        let said = Capability::ALL.into_iter().filter(|capability| self.has(*capability)).map(|capability| {
-            let what = match capability {
-                Capability::Timers | Capability::Clock | Capability::Random => return capability.name().to_owned(),
-                Capability::Net => list(&self.net),
-                Capability::Kv => self.kv.as_ref().map(ToString::to_string).unwrap_or_default(),
-                Capability::Files => list(&self.files),
-                Capability::Secrets => list(&self.secrets),
-                Capability::Tools => self.tools.to_string(),
-            };
-            format!("{} ({what})", capability.name())
-        });
-        let said = said.collect::<Vec<_>>().join(", ");
-        f.write_str(if said.is_empty() { "nothing" } else { &said })
+        fmt::Display::fmt(&self.localize(), f)
     }
 }
 
@@ -317,11 +331,11 @@ fn first_duplicate<'a>(mut names: impl Iterator<Item = &'a str>) -> Option<&'a s
 }
 
 /// Checks that a number is in its range.
-pub(crate) fn check_range(what: &'static str, value: u64, least: u64, most: u64) -> Result<(), GrantError> {
+pub(crate) fn check_range(what: Message, value: u64, least: u64, most: u64) -> Result<(), GrantError> {
     if (least..=most).contains(&value) {
         return Ok(());
     }
-    Err(GrantError::new(what, &value.to_string(), format!("it must be {least} to {most}")))
+    Err(GrantError::new(what, &value.to_string(), message!("it must be {least} to {most}", least, most)))
 }
 
 #[cfg(test)]

@@ -3,7 +3,9 @@
 //! Invariant: every field of [`ToolMetadata`] is within its size limit, and the tags are sorted and
 //! distinct.
 
+use serde::Serialize;
 use serde_json::Value;
+use toolcell_i18n::{Message, message};
 
 use crate::example::Postconditions;
 
@@ -46,7 +48,7 @@ impl ToolMetadata {
     /// ```
     pub fn new(description: impl Into<String>) -> Result<Self, MetadataError> {
         let description = description.into();
-        check_length("description", description.len(), DESCRIPTION_LIMIT)?;
+        check_length(message!("description"), description.len(), DESCRIPTION_LIMIT)?;
         Ok(Self { description, ..Self::default() })
     }
 
@@ -63,7 +65,7 @@ impl ToolMetadata {
             if count > TAGS_LIMIT {
                 return Err(MetadataError::TooManyTags);
             }
-            check_length("tag", tag.len(), TAG_LIMIT)?;
+            check_length(message!("tag"), tag.len(), TAG_LIMIT)?;
             let tag = tag.trim();
             if tag.is_empty() || tag.chars().any(char::is_control) {
                 return Err(MetadataError::Tag { tag: tag.escape_debug().to_string() });
@@ -81,7 +83,7 @@ impl ToolMetadata {
     /// `notes-invalid`: more than [`DESCRIPTION_LIMIT`] bytes.
     pub fn with_generated_from(mut self, task: impl Into<String>) -> Result<Self, MetadataError> {
         let task = task.into();
-        check_length("task that the tool was generated from", task.len(), DESCRIPTION_LIMIT)?;
+        check_length(message!("task that the tool was generated from"), task.len(), DESCRIPTION_LIMIT)?;
         self.generated_from = Some(task);
         Ok(self)
     }
@@ -94,8 +96,8 @@ impl ToolMetadata {
     pub fn with_examples(mut self, examples: Vec<Value>) -> Result<Self, MetadataError> {
         let nested = examples.iter().try_for_each(crate::spec::check_nesting);
         nested.map_err(|reason| MetadataError::Examples { reason })?;
-        let len = crate::spec::canonical_json(&examples).map_err(|reason| MetadataError::Examples { reason })?.len();
-        check_length("examples", len, EXAMPLES_LIMIT)?;
+        let len = json_length(&examples).map_err(|reason| MetadataError::Examples { reason })?;
+        check_length(message!("examples"), len, EXAMPLES_LIMIT)?;
         self.examples = examples;
         Ok(self)
     }
@@ -109,9 +111,8 @@ impl ToolMetadata {
         if let Some(returns) = &claims.returns {
             crate::spec::check_nesting(returns).map_err(|reason| MetadataError::Postconditions { reason })?;
         }
-        let len =
-            crate::spec::canonical_json(&claims).map_err(|reason| MetadataError::Postconditions { reason })?.len();
-        check_length("claims", len, crate::spec::DECLARATION_LIMIT)?;
+        let len = json_length(&claims).map_err(|reason| MetadataError::Postconditions { reason })?;
+        check_length(message!("claims"), len, crate::spec::DECLARATION_LIMIT)?;
         self.postconditions = claims;
         Ok(self)
     }
@@ -182,7 +183,12 @@ impl ToolMetadata {
     }
 }
 
-fn check_length(what: &'static str, len: usize, limit: usize) -> Result<(), MetadataError> {
+/// Returns the size of the canonical form, in bytes.
+fn json_length(value: &impl Serialize) -> Result<usize, Message> {
+    crate::spec::canonical_json(value).map(|bytes| bytes.len()).map_err(Message::verbatim)
+}
+
+fn check_length(what: Message, len: usize, limit: usize) -> Result<(), MetadataError> {
     if len > limit { Err(MetadataError::TooLong { what, len, limit }) } else { Ok(()) }
 }
 
@@ -196,7 +202,7 @@ pub enum MetadataError {
     #[error("the {what} is {len} bytes, the limit is {limit}")]
     TooLong {
         /// The name of the text, such as `description`.
-        what: &'static str,
+        what: Message,
         /// The size of the text, in bytes.
         len: usize,
         /// The maximum size, in bytes.
@@ -215,7 +221,7 @@ pub enum MetadataError {
     #[error("the postconditions cannot be stored: {reason}")]
     Postconditions {
         /// The cause.
-        reason: String,
+        reason: Message,
     },
     /// The cost is too large to be stored exactly.
     #[error("the cost is {tokens} tokens, the limit is {MAX_COST}")]
@@ -229,13 +235,13 @@ pub enum MetadataError {
         /// The position of the example, counted from 1.
         number: usize,
         /// The cause, as a clause that follows the number.
-        reason: String,
+        reason: Message,
     },
     /// The examples have no canonical form.
     #[error("the examples cannot be stored: {reason}")]
     Examples {
         /// The cause.
-        reason: String,
+        reason: Message,
     },
 }
 
@@ -276,7 +282,7 @@ mod tests {
         let returns = json!({ "description": "x".repeat(40_000) });
         notes().with_postconditions(claims(1, Some(returns.clone()))).unwrap();
         let error = notes().with_postconditions(claims(40_000, Some(returns))).unwrap_err();
-        assert!(matches!(error, MetadataError::TooLong { what: "claims", .. }), "{error}");
+        assert!(matches!(&error, MetadataError::TooLong { what, .. } if *what == "claims"), "{error}");
     }
 
     #[test]

@@ -8,6 +8,7 @@
 
 use serde::Serialize;
 use serde_json::Value;
+use toolcell_i18n::{Message, message};
 
 use crate::draft::Draft;
 use crate::id::ToolId;
@@ -69,7 +70,8 @@ impl ToolSpec {
         let code = blake3::hash(source.as_bytes()).to_hex();
         let content =
             CanonicalSpec { capabilities: &capabilities, code: &code, name: name.as_str(), parameters: &parameters };
-        let form = canonical_json(&content).map_err(|reason| SpecError::Parameters { reason })?;
+        let form =
+            canonical_json(&content).map_err(|reason| SpecError::Parameters { reason: Message::verbatim(reason) })?;
         let id = ToolId::from_bytes(blake3::derive_key(DOMAIN, &form));
         Ok(Self { name, source, parameters, capabilities, id })
     }
@@ -121,7 +123,7 @@ pub fn canonical_json(value: &impl Serialize) -> Result<Vec<u8>, String> {
 }
 
 /// Rejects values that could be serialized but not parsed again, because they are nested too deep.
-pub(crate) fn check_nesting(value: &Value) -> Result<(), String> {
+pub(crate) fn check_nesting(value: &Value) -> Result<(), Message> {
     fn deeper_than(value: &Value, limit: usize) -> bool {
         match value {
             Value::Array(_) | Value::Object(_) if limit == 0 => true,
@@ -131,17 +133,17 @@ pub(crate) fn check_nesting(value: &Value) -> Result<(), String> {
         }
     }
     if deeper_than(value, NESTING_LIMIT) {
-        Err(format!("they are nested more than {NESTING_LIMIT} levels deep"))
+        Err(message!("they are nested more than {limit} levels deep", limit = NESTING_LIMIT))
     } else {
         Ok(())
     }
 }
 
-fn check_size(value: &Value) -> Result<(), String> {
+fn check_size(value: &Value) -> Result<(), Message> {
     check_nesting(value)?;
-    match canonical_json(value)?.len() {
+    match canonical_json(value).map_err(Message::verbatim)?.len() {
         0..=DECLARATION_LIMIT => Ok(()),
-        len => Err(format!("they are {len} bytes, the limit is {DECLARATION_LIMIT}")),
+        len => Err(message!("they are {len} bytes, the limit is {limit}", len, limit = DECLARATION_LIMIT)),
     }
 }
 
@@ -155,14 +157,14 @@ pub enum SpecError {
     #[code(ParametersInvalid)]
     Parameters {
         /// The cause.
-        reason: String,
+        reason: Message,
     },
     /// The capabilities cannot be stored.
     #[error("the capabilities cannot be stored: {reason}")]
     #[code(CapabilitiesInvalid)]
     Capabilities {
         /// The cause.
-        reason: String,
+        reason: Message,
     },
 }
 

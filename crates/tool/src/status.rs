@@ -9,6 +9,8 @@
 
 use std::fmt;
 
+use toolcell_i18n::{Localize, Message, message};
+
 /// The verification status of a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -73,6 +75,19 @@ impl Status {
     }
 }
 
+impl Localize for Status {
+    fn localize(&self) -> Message {
+        match self {
+            Self::Unverified => message!("unverified"),
+            Self::Pending => message!("pending"),
+            Self::Passed => message!("passed"),
+            Self::Failed => message!("failed"),
+            Self::Deprecated => message!("deprecated"),
+            Self::Quarantined => message!("quarantined"),
+        }
+    }
+}
+
 impl fmt::Display for Status {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
@@ -82,6 +97,14 @@ impl fmt::Display for Status {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_english_word_is_the_name() {
+        for status in Status::ALL {
+            assert_eq!(status.localize().to_string(), status.name());
+        }
+        assert_eq!(Status::Deprecated.localize().to_text(toolcell_i18n::Lang::Ja), "非推奨");
+    }
 
     #[test]
     fn the_legal_ways_are_these() {

@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use toolcell_i18n::message;
 use toolcell_store::{Entry, Fault, Store};
 
 use crate::admission::AdmissionControl;
@@ -32,7 +33,7 @@ pub(crate) struct Parts {
 impl Parts {
     /// Returns the store, or an error if the toolbox has none.
     pub(crate) fn require_store(&self) -> Result<&Store, Fault> {
-        self.store.as_deref().ok_or_else(|| Fault::ReadOnly { path: "a toolbox without a store".to_owned() })
+        self.store.as_deref().ok_or_else(|| Fault::ReadOnly { path: message!("a toolbox without a store") })
     }
 
     /// Loads a stored tool, checks it against its identifier, and analyses it; once in this process.

@@ -9,6 +9,7 @@ use jiff::Timestamp;
 use toolcell_capabilities::{ProtectedPath, Roots};
 use toolcell_error::ErrorCode;
 use toolcell_host::{Budget, CallContext, ImageKind, Interruption, Params, Report, StartError};
+use toolcell_i18n::Localize as _;
 use toolcell_jail::Confinement;
 use toolcell_policy::{Policy, PolicyError};
 use toolcell_store::audit::AuditConfig;
@@ -942,7 +943,7 @@ fn attach_store(parts: Parts) -> Result<Toolbox, ToolboxError> {
     if let Err(error) = parts.recorder.close_interrupted() {
         // The runs stay in their journals, and the next process that opens the store retries.
         // The caller's operation does not have to fail.
-        toolcell_store::emit_notice(&Notice::Unclosed { why: &error.to_string() });
+        toolcell_store::emit_notice(&Notice::Unclosed { why: &error.localize() });
     }
     Ok(Toolbox { parts })
 }

@@ -10,6 +10,7 @@ use toolcell_analysis::{
     Analysis, AnalysisError, Capabilities, Capability, CapabilityDiff, EntryPoint, Finding, QualityAssessment,
     SafetyAnalysisResult, Script, Severity, analyze,
 };
+use toolcell_i18n::{Message, message, msgid};
 use toolcell_store::Scores;
 use toolcell_tool::{CallableTools, Endpoint, FolderName, Language, SecretName, SpaceName, ToolSpec};
 
@@ -34,7 +35,7 @@ pub enum Refusal {
     /// The requested capabilities are malformed.
     #[error("{0}")]
     #[code(CapabilitiesInvalid)]
-    Capabilities(String),
+    Capabilities(Message),
     /// The source does not parse, or does not run here.
     #[error(transparent)]
     #[coded(transparent)]
@@ -42,7 +43,7 @@ pub enum Refusal {
     /// The source declares no tool, or more than one.
     #[error("the source {0}")]
     #[code(ToolMissing)]
-    NoTool(String),
+    NoTool(Message),
     /// The source has critical findings.
     #[error("{}", describe_findings(.0))]
     #[code(CriticalRisk)]
@@ -54,9 +55,11 @@ impl Refusal {
     #[must_use]
     pub fn hint(&self) -> &'static str {
         match self {
-            Self::Capabilities(_) => "the capabilities are net, timers, clock, random, kv, files, secrets, tools",
+            Self::Capabilities(_) => {
+                msgid!("the capabilities are net, timers, clock, random, kv, files, secrets, tools")
+            }
             Self::Source(rejection) => rejection.hint(),
-            Self::NoTool(_) => "declare `function execute(params)`, or export it",
+            Self::NoTool(_) => msgid!("declare `function execute(params)`, or export it"),
             Self::Critical(findings) => findings.first().map_or("", |finding| finding.suggestion),
         }
     }
@@ -81,12 +84,19 @@ impl Refusal {
 }
 
 /// Formats findings on one line: message, rule and position.
-pub(crate) fn describe_findings(findings: &[Finding]) -> String {
-    let shown = findings.iter().map(|finding| {
-        let place = finding.location;
-        format!("{} ({}) at {}:{}", finding.message, finding.rule.name(), place.line, place.column)
+pub(crate) fn describe_findings(findings: &[Finding]) -> Message {
+    let shown = findings.iter().enumerate().flat_map(|(index, finding)| {
+        let toolcell_analysis::Location { line, column, .. } = finding.location;
+        let shown = message!(
+            "{message} ({rule}) at {line}:{column}",
+            message = finding.message,
+            rule = finding.rule.name(),
+            line,
+            column
+        );
+        (index > 0).then(|| message!("; ")).into_iter().chain([shown])
     });
-    shown.collect::<Vec<_>>().join("; ")
+    Message::sequence(shown)
 }
 
 /// Analyses a tool.
@@ -124,7 +134,7 @@ pub fn vet(spec: ToolSpec) -> Result<VettedTool, Refusal> {
     let script = script?;
     let Some(shape) = shape else {
         let why = findings.iter().find(|finding| finding.rule.name() == "no-tool");
-        return Err(Refusal::NoTool(why.map_or_else(|| "declares no tool".to_owned(), |why| why.message.clone())));
+        return Err(Refusal::NoTool(why.map_or_else(|| message!("declares no tool"), |why| why.message.clone())));
     };
     // Capabilities that have a deterministic fallback need not be requested.
     let asked = declared.unwrap_or_else(|| Capabilities::unscoped(capabilities.missing_from(&Capabilities::default())));
@@ -143,38 +153,43 @@ pub fn vet(spec: ToolSpec) -> Result<VettedTool, Refusal> {
 
 /// Parses the requested capabilities: a list of names, or an object with names as keys and
 /// resources as values.
-fn parse_capabilities(capabilities: &Value) -> Result<Option<Capabilities>, String> {
+fn parse_capabilities(capabilities: &Value) -> Result<Option<Capabilities>, Message> {
     let asked: Vec<(Capability, BTreeSet<String>)> = match capabilities {
         Value::Null => return Ok(None),
         Value::Array(names) => names
             .iter()
             .map(|name| {
-                let name = name.as_str().ok_or_else(|| format!("{name} is not the name of a capability"))?;
+                let name = name.as_str().ok_or_else(|| message!("{name} is not the name of a capability", name))?;
                 Ok((parse_capability(name)?, BTreeSet::new()))
             })
-            .collect::<Result<_, String>>()?,
+            .collect::<Result<_, Message>>()?,
         Value::Object(fields) => {
             let asked = fields.iter().map(|(name, what)| {
                 let capability = parse_capability(name)?;
                 Ok(parse_parts(capability, what)?.map(|parts| (capability, parts)))
             });
-            asked.filter_map(Result::transpose).collect::<Result<_, String>>()?
+            asked.filter_map(Result::transpose).collect::<Result<_, Message>>()?
         }
-        _ => return Err("the capabilities are neither a list nor an object".to_owned()),
+        _ => return Err(message!("the capabilities are neither a list nor an object")),
     };
     Ok(Some(Capabilities::scoped(asked)))
 }
 
-fn parse_capability(name: &str) -> Result<Capability, String> {
-    Capability::from_name(name).ok_or_else(|| format!("there is no capability `{name}`"))
+fn parse_capability(name: &str) -> Result<Capability, Message> {
+    Capability::from_name(name).ok_or_else(|| message!("there is no capability `{name}`", name))
 }
 
 /// Parses the value of a requested capability: not requested, all resources, or the named ones.
-fn parse_parts(capability: Capability, what: &Value) -> Result<Option<BTreeSet<String>>, String> {
+fn parse_parts(capability: Capability, what: &Value) -> Result<Option<BTreeSet<String>>, Message> {
     let (name, parts) = (capability.name(), capability.scope_noun());
     let wrong = || {
-        let list = parts.map(|parts| format!(", or a list of {parts}")).unwrap_or_default();
-        format!("`{name}` is {}, it must be `true`{list}", truncated_json(what))
+        let value = truncated_json(what);
+        match parts.map(Message::from) {
+            Some(parts) => {
+                message!("`{name}` is {value}, it must be `true`, or a list of {parts}", name, value, parts)
+            }
+            None => message!("`{name}` is {value}, it must be `true`", name, value),
+        }
     };
     match (what, parts) {
         (Value::Bool(false), _) => Ok(None),
@@ -190,7 +205,7 @@ fn parse_parts(capability: Capability, what: &Value) -> Result<Option<BTreeSet<S
 }
 
 /// Refuses a resource name that no grant could match.
-fn check_part(capability: Capability, part: &str) -> Result<(), String> {
+fn check_part(capability: Capability, part: &str) -> Result<(), Message> {
     let read = match capability {
         Capability::Net => Endpoint::parse(part).map(drop),
         Capability::Kv => SpaceName::parse(part).map(drop),
@@ -199,7 +214,7 @@ fn check_part(capability: Capability, part: &str) -> Result<(), String> {
         Capability::Tools => CallableTools::parse_name(part).map(drop),
         Capability::Timers | Capability::Clock | Capability::Random => Ok(()),
     };
-    read.map_err(|error| format!("`{}`: {error}", capability.name()))
+    read.map_err(|error| message!("`{name}`: {error}", name = capability.name(), error))
 }
 
 /// Truncates a value for a one-line message.

@@ -347,6 +347,7 @@ fn the_language_of_the_policy_is_spoken_where_nothing_else_is_said() {
     if std::env::var_os("TOOLCELL_LANG").is_none() {
         assert!(exec(&ja, &[]).starts_with("エラー: "));
         assert!(exec(&zh, &[]).starts_with("错误："));
+        assert!(exec(&zh, &["--nonsense"]).starts_with("错误："));
     }
     assert!(exec(&ja, &["--lang", "en"]).starts_with("error: "));
     assert!(exec(&ja, &["--lang", "zh"]).starts_with("错误："));
@@ -443,6 +444,50 @@ fn approvals_are_listed_granted_refused_and_taken_back() {
         let last: Value = serde_json::from_str(done.out.lines().next().unwrap()).unwrap();
         assert_eq!((&last["success"], last["details"]["decidedBy"].is_string()), (&json!(true), true), "{last}");
     }
+}
+
+#[test]
+fn approvals_are_listed_and_decided_in_the_language_of_the_reader() {
+    let place = PolicyFixture::new("", "");
+    let id = place.waiting("later");
+    let in_lang = |lang, words: &[&str]| place.on(&[&["--lang", lang, "approvals"], words].concat());
+    let done = in_lang("ja", &[]);
+    let pending = format!("承認待ち  later ({id})、権限: なし、要求元: create、");
+    assert!(done.out.starts_with(&pending), "{}", done.out);
+    assert!(done.err.starts_with("ヒント: `toolcell show later` で内容を確認し、"), "{}", done.err);
+    let done = in_lang("zh", &[]);
+    let pending = format!("待批准    later（{id}），权限：无，由 create 请求，自 ");
+    assert!(done.out.starts_with(&pending), "{}", done.out);
+    let done = in_lang("zh", &["grant", "later", "--shown", "00"]);
+    assert!(done.err.starts_with("错误：「later」或其权限已与摘要 00 不一致\n提示：请用 "), "{}", done.err);
+    assert_eq!(in_lang("ja", &["grant", "later"]).out, format!("later ({id}) を承認しました、権限: なし\n"));
+    assert!(
+        in_lang("zh", &["list"]).out.starts_with(&format!("已批准    later（{id}），权限：无，由 command-line 决定，"))
+    );
+    assert_eq!(in_lang("zh", &["refuse", "later"]).out, format!("已拒绝 later（{id}），无论何种权限\n"));
+    // A decision of a program is the same in each language.
+    let decided = |lang| in_lang(lang, &["--json"]).json()["decided"].clone();
+    assert_eq!(decided("ja"), decided("en"));
+}
+
+#[test]
+fn policy_files_are_created_and_checked_in_the_language_of_the_reader() {
+    let place = PolicyFixture::new("", "");
+    let (folder, file) = (place.text("project/deep"), place.text("project/deep/toolcell.toml"));
+    let done = toolcell(&["init", &folder, "--lang", "ja"]);
+    assert_eq!(done.out, format!("{file} を作成しました。設定はまだすべて既定値です\n"));
+    assert!(done.err.starts_with("次: toolcell config show --origin"), "{}", done.err);
+    let written = fs::read_to_string(&file).unwrap();
+    assert!(written.is_ascii(), "{written}");
+    let done = toolcell(&["init", &folder, "--lang", "zh"]);
+    let expected = format!("错误：{file} 已存在\n提示：请编辑该文件，并用 `toolcell config check` 验证\n");
+    assert_output(&done, 4, "", &expected);
+    let check = |lang| toolcell(&["config", "check", &file, "--lang", lang]).out;
+    assert_eq!(check("ja"), format!("{file}: 有効です\n"));
+    assert_eq!(check("zh"), format!("{file}：有效\n"));
+    let trust = |lang| place.on(&["--lang", lang, "config", "trust", &file]).out;
+    assert!(trust("ja").contains("\nフックはありません。"), "{}", trust("ja"));
+    assert!(trust("zh").starts_with(&format!("已信任 {file}（")), "{}", trust("zh"));
 }
 
 #[test]

@@ -52,9 +52,13 @@ fn verify_shows_the_input_that_speaks_against_a_tool() {
     cli.lang = "ja";
     let done = cli.run(&["verify", "first"]);
     assert!(done.out.starts_with("ツール「first」の検証: 不合格\n"), "{}", done.out);
+    let check = "\n- プロパティテスト: 不合格 (TypeError: cannot read property 'toFixed' of undefined を送出します)\n";
+    assert!(done.out.contains(check), "{}", done.out);
     cli.lang = "zh";
     let done = cli.run(&["verify", "first"]);
     assert!(done.out.starts_with("工具「first」的验证：未通过\n"), "{}", done.out);
+    let check = "\n- 属性测试：未通过 (抛出 TypeError: cannot read property 'toFixed' of undefined)\n";
+    assert!(done.out.contains(check), "{}", done.out);
     let found = cli.run(&["verify", "first", "--json"]).json();
     assert_eq!(found["counterexample"]["parameters"], json!({ "items": [] }));
     assert_eq!((&found["counterexample"]["kind"], &found["verdict"]), (&json!("threw"), &json!("failed")));

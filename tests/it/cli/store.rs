@@ -253,6 +253,53 @@ fn doctor_looks_at_the_store_as_well() {
 }
 
 #[test]
+fn doctor_reports_in_the_language_of_the_reader_and_to_programs_in_english() {
+    let doctor = |words: &[&str]| toolcell(&[&["doctor", "--image", "bounded"], words].concat());
+    for (lang, kernel, store, works) in [
+        ("ja", "\nカーネル       ", "（未作成）\n", "\n正常に動作します\n"),
+        ("zh", "\n内核           ", "（尚未创建）\n", "\n工作正常\n"),
+    ] {
+        let done = doctor(&["--lang", lang]);
+        assert_eq!(done.status, 0, "{}", done.out);
+        let found = [kernel, store].map(|text| done.out.contains(text));
+        assert!(found == [true; 2] && done.out.ends_with(works), "{}", done.out);
+        let is_translated = |line: &&str| line.chars().any(|char| char >= '\u{3000}') || line.starts_with("toolcell ");
+        let english: Vec<&str> = done.out.lines().filter(|line| !is_translated(line)).collect();
+        assert!(english.is_empty(), "{english:?}");
+    }
+    let json = |lang| {
+        let mut findings = doctor(&["--json", "--lang", lang]).json();
+        findings["first_call_ms"] = Value::Null;
+        findings
+    };
+    assert_eq!(json("ja"), json("en"));
+    assert_eq!(json("zh"), json("en"));
+}
+
+#[test]
+fn maintenance_reports_in_the_language_of_the_reader() {
+    let mut fixture = fixture();
+    let gone = sample_tool("gone", &returns(2)).id().short();
+    let done = on(&fixture, &["gc", "--dry-run", "--lang", "ja"]);
+    let expected = format!("gone ({gone}) は回収対象です\n回収対象: オブジェクト 3 個、");
+    assert!(done.out.starts_with(&expected), "{}", done.out);
+    let done = on(&fixture, &["gc", "--dry-run", "--lang", "zh"]);
+    assert!(done.out.starts_with(&format!("将回收 gone（{gone}）\n将回收 3 个对象（")), "{}", done.out);
+    let verify = |lang| on(&fixture, &["audit", "verify", "--lang", lang]).out;
+    assert_eq!(verify("ja"), "0 ファイルに 0 行、改変なし、ログは空です\n");
+    assert_eq!(verify("zh"), "0 个文件共 0 行，完好；日志为空\n");
+    on(&fixture, &["export"]);
+    assert!(on(&fixture, &["audit", "--lang", "zh"]).out.contains("  export  完成"));
+
+    fixture.close();
+    overwrite(&fixture.source_object(&returns(1)), b"const execute = () => 2");
+    let done = on(&fixture, &["fsck", "--lang", "ja"]);
+    assert_eq!((done.status, &*done.err), (6, "ヒント: `toolcell fsck --repair` でストアを修復してください\n"));
+    let done = on(&fixture, &["fsck", "--lang", "zh"]);
+    assert_eq!((done.status, &*done.err), (6, "提示：请用 `toolcell fsck --repair` 修复存储库\n"));
+}
+
+#[test]
 fn a_store_that_is_not_there_is_not_made_by_looking_at_it() {
     let folder = tempfile::tempdir().unwrap();
     let dir = folder.path().join("none").to_str().unwrap().to_owned();

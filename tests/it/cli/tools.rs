@@ -5,6 +5,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 use toolcell::CancelToken;
+use unicode_width::UnicodeWidthStr as _;
 
 use crate::fixtures::cli::{CliFixture, MEAN, PARAMETERS, assert_output, assert_refused};
 use crate::fixtures::sandbox::root;
@@ -357,10 +358,11 @@ fn a_name_is_deleted_given_back_and_rolled_back() {
     let mut cli = CliFixture::with_mean();
     let id = cli.run(&["show", "mean", "--json"]).json()["id"].as_str().unwrap().to_owned();
     let short = &id[..15];
-    let unconfirmed = "error: to delete, say confirm: true\nhint: set `confirm: true` (--confirm); the deletion can \
-                       be \
-        undone until garbage collection\n";
-    assert_output(&cli.run(&["delete", "mean"]), 2, "", unconfirmed);
+    let unconfirmed = format!(
+        "error: the deletion of `mean` ({id}) is not confirmed\nhint: pass --confirm; the deletion can be undone until \
+         garbage collection\n"
+    );
+    assert_output(&cli.run(&["delete", "mean"]), 2, "", &unconfirmed);
     assert_refused(&cli.run(&["delete", "mean", "--json"]), 2, "confirm-required");
     assert_eq!(cli.run(&["run", "mean", "numbers=[1]"]).status, 0);
     let hint = "hint: `toolcell undelete mean` restores it, until `toolcell gc` collects it\n";
@@ -388,6 +390,94 @@ fn a_name_is_deleted_given_back_and_rolled_back() {
     assert_eq!(cli.run(&["undelete", short]).out, format!("已恢复工具「mean」（{short}）。\n"));
     assert_eq!(cli.run(&["rollback", "mean", "1"]).out, format!("已将工具「mean」回退到版本 1（{short}）。\n"));
     assert_eq!(cli.run(&["delete", "mean", "--confirm"]).out, format!("已删除工具「mean」（{short}）。\n"));
+}
+
+#[test]
+fn an_error_of_the_command_line_names_no_operation_and_no_field_of_one() {
+    let mut cli = CliFixture::with_mean();
+    cli.file("request.json", r#"{"name": "x", "description": "x", "code": 3}"#);
+    cli.file("history.json", r#"[{"nam": 1}]"#);
+    let failing: [&[&str]; 17] = [
+        &["delete", "mean"],
+        &["delete", "nobody", "--confirm"],
+        &["undelete", "mean"],
+        &["rollback", "mean", "9"],
+        &["create", "$request.json"],
+        &["create", "$mean.js"],
+        &["create", "$mean.js", "--description", "Takes a mean"],
+        &["create", "$mean.js", "--name", "2x", "--description", "Takes a mean"],
+        &["run", "mean"],
+        &["run", "mean", "numbers=x"],
+        &["run", "nobody"],
+        &["show", "nobody"],
+        &["list", "--cursor", "x"],
+        &["list", "--min-safety", "7"],
+        &["search", "mean", "--limit", "0"],
+        &["deprecate", "mean", "--successor", "mean"],
+        &["reflect", "Sort a table", "--history", "$history.json"],
+    ];
+    let words = [
+        "create_tool",
+        "run_dynamic_tool",
+        "list_dynamic_tools",
+        "delete_dynamic_tool",
+        "tool_reflection",
+        "confirm: true",
+        "replace: true",
+        "cursor:",
+        "`tool_id`",
+        "`tool_name`",
+        "`task_description`",
+    ];
+    for lang in ["en", "ja", "zh"] {
+        cli.lang = lang;
+        for command in failing {
+            let done = cli.run(command);
+            assert!(done.status != 0 && done.out.is_empty(), "{command:?} {}", done.out);
+            assert!(!words.iter().any(|word| done.err.contains(word)), "{command:?} {}", done.err);
+        }
+    }
+}
+
+#[test]
+fn labels_notes_and_hints_are_in_the_language_of_the_reader() {
+    let mut cli = CliFixture::with_mean();
+    for (lang, note, hint, receipt, runs, status, approval) in [
+        (
+            "ja",
+            "補足: ツールが見つかりません\n",
+            "\nヒント: --confirm を付けてください。削除はガベージコレクションまで取り消せます\n",
+            "\nヒント: 別のファイルを指定してください。レシートは上書きされません\n",
+            "\nまだ実行されていません\n",
+            "検証状態",
+            ["承認", "不要"],
+        ),
+        (
+            "zh",
+            "备注：未找到工具\n",
+            "\n提示：请加上 --confirm；在垃圾回收之前可以撤销删除\n",
+            "\n提示：请指定其他文件：回执不会被覆盖\n",
+            "\n尚未运行\n",
+            "验证状态",
+            ["批准", "不需要"],
+        ),
+    ] {
+        cli.lang = lang;
+        let none = cli.run(&["list", "--name", "zzz"]);
+        assert_eq!((none.status, &*none.err), (0, note));
+        let unconfirmed = cli.run(&["delete", "mean"]);
+        assert!(unconfirmed.err.ends_with(hint), "{}", unconfirmed.err);
+        let taken = cli.run(&["run", "mean", "numbers=[1]", "--receipt", "$mean.js"]);
+        assert!(taken.err.ends_with(receipt), "{}", taken.err);
+        let shown = cli.run(&["show", "mean"]).out;
+        assert!(shown.contains(runs), "{shown}");
+        // Values start in the same column, whatever the width of their labels.
+        let column = |label: &str, value: &str| {
+            let line = shown.lines().find(|line| line.starts_with(label)).unwrap();
+            line[..line.rfind(value).unwrap()].width()
+        };
+        assert_eq!(column(status, "unverified"), column(approval[0], approval[1]), "{shown}");
+    }
 }
 
 #[test]

@@ -149,8 +149,7 @@ fn retire_proposes_and_waits_for_a_word() {
     assert_eq!((&reasons[1]["reason"], &reasons[1]["of"]), (&json!("duplicate"), &json!("first")));
     assert_eq!(answer["tools"][0]["successor"]["name"], "first");
 
-    let unconfirmed = "error: set confirm: true to retire 1 tools\nhint: review them with --dry-run, then set \
-        `confirm: true` (--confirm)\n";
+    let unconfirmed = "error: 1 tools were not retired\nhint: review them with --dry-run, then pass --confirm\n";
     assert_output(&cli.run(&["retire"]), 2, "", unconfirmed);
     assert_refused(&cli.run(&["retire", "--json"]), 2, "confirm-required");
     assert_eq!(cli.run(&["retire", "--dry-run", "--confirm"]).status, 2);

@@ -109,6 +109,27 @@ fn the_texts_are_japanese_where_that_is_asked_for() {
 }
 
 #[test]
+fn a_model_is_told_operations_in_the_language_of_the_server() {
+    let home = BinaryFixture::new("");
+    let hint = "`list_dynamic_tools` lists the stored tools";
+    for (lang, told) in [
+        ("en", format!("code: tool-not-found\nhint: {hint}")),
+        ("ja", "コード: tool-not-found\nヒント: `list_dynamic_tools` で保存済みのツールを一覧できます".to_owned()),
+        ("zh", "代码：tool-not-found\n提示：可用 `list_dynamic_tools` 列出已存储的工具".to_owned()),
+    ] {
+        let mut peer = home.start_stdio(&["--lang", lang]).stateless(json!({}));
+        peer.create_tool("gone", &format!("const execute = () => '{lang}'"));
+        peer.call("delete_dynamic_tool", json!({ "tool_name": "gone", "confirm": true })).done();
+        for name in ["gone", "nobody"] {
+            let failed = peer.run(name, json!({}));
+            assert_eq!(failed.fails("tool-not-found")["hint"], hint);
+            assert_eq!(failed.result()["content"][1]["text"], told);
+            assert!(!failed.message.to_string().contains("toolcell "), "{}", failed.message);
+        }
+    }
+}
+
+#[test]
 fn what_fails_has_a_code_and_no_value() {
     let home = BinaryFixture::new("");
     for_each_client(&home, &json!({}), |mut peer| {

@@ -4,6 +4,7 @@
 //! are comparable.
 
 use serde::{Serialize, Serializer};
+use toolcell_i18n::{Localize, Message, message};
 
 use crate::syntax::position::Location;
 
@@ -19,6 +20,17 @@ pub enum Severity {
     High,
     /// Prevents the source from running.
     Critical,
+}
+
+impl Localize for Severity {
+    fn localize(&self) -> Message {
+        match self {
+            Self::Low => message!("low"),
+            Self::Medium => message!("medium"),
+            Self::High => message!("high"),
+            Self::Critical => message!("critical"),
+        }
+    }
 }
 
 impl Severity {
@@ -71,7 +83,7 @@ pub struct Finding {
     /// The severity, which determines the weight in the score.
     pub severity: Severity,
     /// The issue, as a predicate of the source: "reads files".
-    pub message: String,
+    pub message: Message,
     /// The suggested replacement.
     pub suggestion: &'static str,
     /// The location of the issue.

@@ -15,6 +15,7 @@ use swc_common::Span;
 use swc_common::comments::{Comment, CommentKind, SingleThreadedComments};
 use swc_ecma_ast::Program;
 use swc_ecma_visit::VisitWith;
+use toolcell_i18n::{Message, message, msgid};
 
 use crate::report::finding::{Finding, Severity};
 use crate::semantics::bindings::Bindings;
@@ -50,7 +51,7 @@ pub struct QualityIssue {
     /// Line, counted from 1.
     pub line: u32,
     /// The defect, as a noun phrase.
-    pub description: String,
+    pub description: Message,
     /// The suggested replacement.
     pub suggestion: &'static str,
 }
@@ -66,7 +67,7 @@ pub struct QualityAssessment {
     /// The defects, by line.
     pub issues: Vec<QualityIssue>,
     /// Suggestions, one for each category below 0.7.
-    pub improvements: Vec<String>,
+    pub improvements: Vec<Message>,
     /// The confidence of this result, 0.0 to 1.0.
     pub confidence: f64,
 }
@@ -96,7 +97,7 @@ impl QualityAssessment {
                 score: 0.0,
                 category_scores: CategoryScores::default(),
                 issues: Vec::new(),
-                improvements: vec!["declare a function `execute(params)`".to_owned()],
+                improvements: vec![message!("declare a function `execute(params)`")],
                 confidence: 0.95,
             };
         }
@@ -139,18 +140,18 @@ fn round_score(value: f64) -> f64 {
     (value.clamp(0.0, 1.0) * 100.0).round() / 100.0
 }
 
-fn improvements(scores: &CategoryScores) -> Vec<String> {
+fn improvements(scores: &CategoryScores) -> Vec<Message> {
     [
-        (scores.readability, "split long and deeply nested code into named functions"),
-        (scores.error_handling, "check the parameters, and throw an error that says what is wrong with them"),
-        (scores.documentation, "say in a comment what the tool does, what it takes and what it returns"),
-        (scores.testability, "take what varies, such as the time, as a parameter"),
-        (scores.performance, "run independent work in parallel, and nothing twice"),
-        (scores.security_awareness, "remove what the safety analysis found, and check the parameters"),
+        (scores.readability, msgid!("split long and deeply nested code into named functions")),
+        (scores.error_handling, msgid!("check the parameters, and throw an error that says what is wrong with them")),
+        (scores.documentation, msgid!("say in a comment what the tool does, what it takes and what it returns")),
+        (scores.testability, msgid!("take what varies, such as the time, as a parameter")),
+        (scores.performance, msgid!("run independent work in parallel, and nothing twice")),
+        (scores.security_awareness, msgid!("remove what the safety analysis found, and check the parameters")),
     ]
     .into_iter()
     .filter(|(score, _)| *score < 0.7)
-    .map(|(_, improvement)| improvement.to_owned())
+    .map(|(_, improvement)| Message::from(improvement))
     .collect()
 }
 
@@ -197,11 +198,11 @@ impl<'a> QualityVisitor<'a> {
         category: &'static str,
         severity: Severity,
         span: Span,
-        description: impl Into<String>,
+        description: Message,
         suggestion: &'static str,
     ) {
         let line = self.lines.line_of_byte(byte_range(span).0);
-        self.push_issue(QualityIssue { category, severity, line, description: description.into(), suggestion });
+        self.push_issue(QualityIssue { category, severity, line, description, suggestion });
     }
 
     fn push_issue(&mut self, issue: QualityIssue) {
@@ -260,32 +261,33 @@ impl<'a> QualityVisitor<'a> {
                     category: READABILITY,
                     severity: Severity::Low,
                     line,
-                    description: "a line of more than 120 characters".to_owned(),
-                    suggestion: "break the line",
+                    description: message!("a line of more than 120 characters"),
+                    suggestion: msgid!("break the line"),
                 });
             }
         }
-        for (path, what) in [(&["Math", "random"] as &[&str], "`Math.random()`"), (&["Date", "now"], "`Date.now()`")] {
+        for (path, call) in [(&["Math", "random"] as &[&str], "Math.random()"), (&["Date", "now"], "Date.now()")] {
             if let Some(used) = subject.facts.uses_of_global(path).next() {
-                let description = format!("{what} makes the result nondeterministic");
-                self.add_issue(TESTABILITY, Severity::Medium, used.span, description, "take it as a parameter");
+                let description = message!("`{call}` makes the result nondeterministic", call);
+                let suggestion = msgid!("take it as a parameter");
+                self.add_issue(TESTABILITY, Severity::Medium, used.span, description, suggestion);
             }
         }
         if documentation_score(subject, self.type_annotations > 0) <= 0.5 {
-            let description = "has no comment that says what the tool does";
+            let description = message!("has no comment that says what the tool does");
             self.add_issue(
                 DOCUMENTATION,
                 Severity::Low,
                 swc_common::DUMMY_SP,
                 description,
-                "a comment above `execute`",
+                msgid!("a comment above `execute`"),
             );
         }
         for write in &subject.facts.writes {
             let dom = write.target.as_path().and_then(|thing| thing.last_name()) == Some("innerHTML");
             if dom {
-                let description = "text is inserted as HTML without escaping";
-                self.add_issue(SECURITY, Severity::Medium, write.span, description, "set `textContent`");
+                let description = message!("text is inserted as HTML without escaping");
+                self.add_issue(SECURITY, Severity::Medium, write.span, description, msgid!("set `textContent`"));
             }
         }
     }
@@ -295,7 +297,8 @@ impl<'a> QualityVisitor<'a> {
         let length = self.lines.line_of_byte(end) - self.lines.line_of_byte(start) + 1;
         if length > 50 {
             let severity = if length > 100 { Severity::High } else { Severity::Medium };
-            self.add_issue(READABILITY, severity, span, format!("a function of {length} lines"), "split the function");
+            let description = message!("a function of {length} lines", length);
+            self.add_issue(READABILITY, severity, span, description, msgid!("split the function"));
         }
         let (loops, nesting) = (std::mem::take(&mut self.loop_depth), std::mem::take(&mut self.nesting_depth));
         body(self);
@@ -305,7 +308,8 @@ impl<'a> QualityVisitor<'a> {
     fn in_block(&mut self, span: Span, visit: impl FnOnce(&mut Self)) {
         self.nesting_depth += 1;
         if self.nesting_depth == 5 {
-            self.add_issue(READABILITY, Severity::Low, span, "blocks nested five deep", "return early, or name a step");
+            let description = message!("blocks nested five deep");
+            self.add_issue(READABILITY, Severity::Low, span, description, msgid!("return early, or name a step"));
         }
         visit(self);
         self.nesting_depth -= 1;
@@ -315,7 +319,8 @@ impl<'a> QualityVisitor<'a> {
         self.loop_depth += 1;
         self.max_loop_depth = self.max_loop_depth.max(self.loop_depth);
         if self.loop_depth == 4 {
-            self.add_issue(PERFORMANCE, Severity::Medium, span, "loops nested four deep", "look things up in a Map");
+            let description = message!("loops nested four deep");
+            self.add_issue(PERFORMANCE, Severity::Medium, span, description, msgid!("look things up in a Map"));
         }
         self.in_block(span, visit);
         self.loop_depth -= 1;

@@ -5,6 +5,7 @@
 //! safe if its score is at least 0.5 and it has no high or critical finding.
 
 use serde::Serialize;
+use toolcell_i18n::{Message, message};
 use toolcell_tool::{Capabilities, Capability};
 
 use crate::report::finding::{Finding, RuleId, Severity};
@@ -22,7 +23,7 @@ pub struct SafetyAnalysisIssue {
     #[serde(rename = "type")]
     pub kind: RuleId,
     /// The issue, as a predicate of the source: "reads files".
-    pub description: String,
+    pub description: Message,
     /// Start line, counted from 1.
     pub line: u32,
     /// Start column, counted from 1 in UTF-16 units.
@@ -34,7 +35,7 @@ pub struct SafetyAnalysisIssue {
     /// The source line in which the issue starts, trimmed.
     pub code: String,
     /// The suggested replacement.
-    pub suggestion: String,
+    pub suggestion: &'static str,
 }
 
 /// The safety of a source, in the format of the contract.
@@ -46,11 +47,11 @@ pub struct SafetyAnalysisResult {
     /// The issues, without those that a declared capability allows.
     pub issues: Vec<SafetyAnalysisIssue>,
     /// Operations of the source that a declared capability allows.
-    pub allowed_operations: Vec<String>,
+    pub allowed_operations: Vec<Message>,
     /// Operations of the source with a high or critical issue.
-    pub blocked_operations: Vec<String>,
+    pub blocked_operations: Vec<Message>,
     /// The numbers of critical and of high issues, and each suggestion once.
-    pub recommendations: Vec<String>,
+    pub recommendations: Vec<Message>,
     /// Whether the score is at least 0.5 and no issue is high or critical.
     pub is_safe: bool,
     /// The confidence of this result, 0.0 to 1.0.
@@ -108,22 +109,28 @@ fn to_issue(finding: &Finding) -> SafetyAnalysisIssue {
         end_line: finding.location.end_line,
         end_column: finding.location.end_column,
         code: finding.snippet.trim().to_owned(),
-        suggestion: finding.suggestion.to_owned(),
+        suggestion: finding.suggestion,
     }
 }
 
 /// Returns the number of critical and of high issues, and each suggestion once.
-fn recommendations(issues: &[&Finding]) -> Vec<String> {
-    let mut lines = Vec::new();
-    for severity in [Severity::Critical, Severity::High] {
-        let count = issues.iter().filter(|finding| finding.severity == severity).count();
-        if count > 0 {
-            lines.push(format!("{count} {} finding{} to remove", severity.name(), if count == 1 { "" } else { "s" }));
-        }
-    }
+fn recommendations(issues: &[&Finding]) -> Vec<Message> {
+    let count = |severity| issues.iter().filter(|finding| finding.severity == severity).count();
+    let critical = match count(Severity::Critical) {
+        0 => None,
+        1 => Some(message!("1 critical finding to remove")),
+        count => Some(message!("{count} critical findings to remove", count)),
+    };
+    let high = match count(Severity::High) {
+        0 => None,
+        1 => Some(message!("1 high finding to remove")),
+        count => Some(message!("{count} high findings to remove", count)),
+    };
+    let mut lines: Vec<Message> = critical.into_iter().chain(high).collect();
     for finding in issues {
-        if !lines.iter().any(|line| line == finding.suggestion) {
-            lines.push(finding.suggestion.to_owned());
+        let suggestion = Message::from(finding.suggestion);
+        if !lines.contains(&suggestion) {
+            lines.push(suggestion);
         }
     }
     lines

@@ -11,6 +11,7 @@ mod sources;
 use std::cell::RefCell;
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use toolcell_i18n::{Message, message, msgid};
 
 use super::{Findings, Rule, RuleContext};
 use crate::report::finding::{RuleId, Severity};
@@ -27,7 +28,7 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-const SUGGESTION: &str = "send secrets only to a host that the caller names, through the capability `secrets`";
+const SUGGESTION: &str = msgid!("send secrets only to a host that the caller names, through the capability `secrets`");
 
 /// The maximum number of findings of one source.
 const MAX_FINDINGS: usize = 32;
@@ -62,8 +63,9 @@ fn check(source: &RuleContext<'_>, findings: &mut Findings<'_>) {
         |mark| if mark & ANY_SECRET == 0 { 0 } else { HOLDS },
     );
     for (at, sent) in taint.find_sent(&marks).into_iter().take(MAX_FINDINGS) {
-        let what = taint.label(&marks, sent, 24, &mut FxHashSet::default()).unwrap_or_else(|| "a secret".to_owned());
-        let message = format!("sends sensitive data ({what}) to another machine");
+        let label = taint.label(&marks, sent, 24, &mut FxHashSet::default());
+        let data = label.map_or_else(|| message!("a secret"), Message::verbatim);
+        let message = message!("sends sensitive data ({data}) to another machine", data);
         findings.add(Severity::Critical, flow.nodes[at].span, message, SUGGESTION);
     }
 }

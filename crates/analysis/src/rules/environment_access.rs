@@ -1,5 +1,7 @@
 //! `environment-access`: access to the environment of the process.
 
+use toolcell_i18n::{Message, message, msgid};
+
 use super::{Findings, Rule, RuleContext, display_path};
 use crate::report::finding::{RuleId, Severity};
 use crate::semantics::facts::UseKind;
@@ -12,7 +14,7 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-const SUGGESTION: &str = "take the value as a parameter, or ask for the capability `secrets`";
+const SUGGESTION: &str = msgid!("take the value as a parameter, or ask for the capability `secrets`");
 
 fn check(source: &RuleContext<'_>, findings: &mut Findings<'_>) {
     let paths: [(&[&str], Severity); 14] = [
@@ -33,29 +35,25 @@ fn check(source: &RuleContext<'_>, findings: &mut Findings<'_>) {
     ];
     for (path, severity) in paths {
         for used in source.facts.uses_of_global(path) {
-            let whole = format!("reads the environment of the process: `{}`", display_path(used));
-            findings.add(severity, used.span, whole, SUGGESTION);
+            findings.add(severity, used.span, read_message(&display_path(used)), SUGGESTION);
         }
     }
     for used in &source.facts.uses {
         let of_engine = quickjs::reach_of(&used.path) == Some(Reach::Environment) && used.kind != UseKind::TypeTested;
         if of_engine || matches!(used.path.module_name(), Some("os" | "dotenv")) {
-            let message = format!("reads the environment of the process: `{}`", display_path(used));
-            findings.add(Severity::High, used.span, message, SUGGESTION);
+            findings.add(Severity::High, used.span, read_message(&display_path(used)), SUGGESTION);
         }
     }
     for (module, span) in &source.facts.modules {
         if module == "dotenv" || module == "dotenv/config" {
-            findings.add(
-                Severity::High,
-                *span,
-                format!("reads the environment of the process: `{module}`"),
-                SUGGESTION,
-            );
+            findings.add(Severity::High, *span, read_message(module), SUGGESTION);
         }
     }
     for span in &source.facts.import_meta {
-        let message = "reads the environment of the process: `import.meta`".to_owned();
-        findings.add(Severity::Medium, *span, message, SUGGESTION);
+        findings.add(Severity::Medium, *span, read_message("import.meta"), SUGGESTION);
     }
+}
+
+fn read_message(name: &str) -> Message {
+    message!("reads the environment of the process: `{name}`", name)
 }

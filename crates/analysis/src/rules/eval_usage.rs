@@ -1,5 +1,7 @@
 //! `eval-usage`: evaluation of text as code. Such code was not analysed.
 
+use toolcell_i18n::{Message, message, msgid};
+
 use super::{Findings, Rule, RuleContext, display_path};
 use crate::report::finding::{RuleId, Severity};
 use crate::semantics::facts::{Use, UseKind};
@@ -10,40 +12,40 @@ pub(super) const RULE: Rule =
     Rule { id: RuleId("eval-usage"), max_severity: Severity::Critical, docs: include_str!("eval_usage.md"), check };
 
 const SUGGESTION: &str =
-    "write the code out, or choose between functions by name; code from strings never runs in a cell";
+    msgid!("write the code out, or choose between functions by name; code from strings never runs in a cell");
 
 fn check(source: &RuleContext<'_>, findings: &mut Findings<'_>) {
     let mut critical = |span, message| findings.add(Severity::Critical, span, message, SUGGESTION);
     for used in source.facts.uses_of_global(&["eval"]) {
-        critical(used.span, "runs a string as code: `eval`".to_owned());
+        critical(used.span, run_message("eval"));
     }
     for name in ["AsyncFunction", "GeneratorFunction", "AsyncGeneratorFunction"] {
         for used in source.facts.uses_of_global(&[name]) {
-            critical(used.span, format!("runs a string as code: `{name}`"));
+            critical(used.span, run_message(name));
         }
     }
     for used in source.facts.uses_of_global(&["Function"]) {
         if !is_harmless_member_of_function(used) {
-            critical(used.span, "compiles a string to a function: `Function`".to_owned());
+            critical(used.span, message!("compiles a string to a function: `Function`"));
         }
     }
     for used in &source.facts.uses {
         if is_function_constructor(&used.path) {
-            critical(used.span, format!("reaches the `Function` constructor: `{}`", display_path(used)));
+            critical(used.span, constructor_message(&used.path));
         }
         let of_engine = quickjs::reach_of(&used.path) == Some(Reach::Code) && used.kind != UseKind::TypeTested;
         if of_engine || used.path.module_name() == Some("vm") {
-            critical(used.span, format!("runs a string as code: `{}`", display_path(used)));
+            critical(used.span, run_message(&display_path(used)));
         }
     }
     for name in ["ShadowRealm", "WebAssembly"] {
         for used in source.facts.uses_of_global(&[name]) {
-            critical(used.span, format!("runs code that is not in the source: `{name}`"));
+            critical(used.span, message!("runs code that is not in the source: `{name}`", name));
         }
     }
     for (module, span) in &source.facts.modules {
         if module.starts_with("data:") || module.starts_with("blob:") {
-            critical(*span, "imports a string as code".to_owned());
+            critical(*span, message!("imports a string as code"));
         }
     }
     let mut timers = Vec::new();
@@ -52,19 +54,19 @@ fn check(source: &RuleContext<'_>, findings: &mut Findings<'_>) {
         if thing.is_global_below(&["document", "createElement"])
             && call.args.first().and_then(Value::as_text).is_some_and(|name| name.eq_ignore_ascii_case("script"))
         {
-            critical(call.span, "creates a script element".to_owned());
+            critical(call.span, message!("creates a script element"));
         }
         if calls_constructor_with_text(call) {
-            critical(call.span, "calls the constructor of a value with code".to_owned());
+            critical(call.span, message!("calls the constructor of a value with code"));
         }
         if is_function_constructor(thing) {
-            critical(call.span, format!("reaches the `Function` constructor: `{}`", thing.to_source()));
+            critical(call.span, constructor_message(thing));
         }
         for timer in ["setTimeout", "setInterval", "setImmediate"] {
             let text = call.args.first().is_some_and(|first| matches!(first, Value::Text(_)) || is_code_param(first))
                 || call.prefixes.first().is_some_and(|prefix| !prefix.is_empty());
             if thing.is_global_below(&[timer]) && text {
-                let message = format!("runs a string as code: `{timer}` with a string");
+                let message = message!("runs a string as code: `{name}` with a string", name = timer);
                 timers.push((call.span, message));
                 break;
             }
@@ -75,13 +77,22 @@ fn check(source: &RuleContext<'_>, findings: &mut Findings<'_>) {
     }
     for (module, span) in &source.facts.modules {
         if module.strip_prefix("node:").unwrap_or(module) == "vm" {
-            findings.add(Severity::Critical, *span, "loads `vm`, which runs strings as code".to_owned(), SUGGESTION);
+            let message = message!("loads `vm`, which runs strings as code");
+            findings.add(Severity::Critical, *span, message, SUGGESTION);
         }
     }
     for span in &source.facts.with_statements {
-        let message = "`with` makes names ambiguous".to_owned();
-        findings.add(Severity::High, *span, message, "name the object: `object.property`");
+        let message = message!("`with` makes names ambiguous");
+        findings.add(Severity::High, *span, message, msgid!("name the object: `object.property`"));
     }
+}
+
+fn run_message(name: &str) -> Message {
+    message!("runs a string as code: `{name}`", name)
+}
+
+fn constructor_message(path: &AccessPath) -> Message {
+    message!("reaches the `Function` constructor: `{path}`", path = path.to_source())
 }
 
 /// Returns whether this is a member of `Function` that compiles nothing.

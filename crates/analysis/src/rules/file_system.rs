@@ -1,6 +1,8 @@
 //! `file-system-delete`, `file-system-write`, `file-system-read`: access to the file system, in any
 //! form.
 
+use toolcell_i18n::{Message, message, msgid};
+
 use super::{Findings, Rule, RuleContext, display_path};
 use crate::report::finding::{RuleId, Severity};
 use crate::semantics::facts::{Call, Use, UseKind};
@@ -28,7 +30,8 @@ pub(super) const READ: Rule = Rule {
     check: |source, findings| check(source, findings, FileAccess::Read),
 };
 
-const SUGGESTION: &str = "take the content as a parameter and return the result: a cell has no files unless granted";
+const SUGGESTION: &str =
+    msgid!("take the content as a parameter and return the result: a cell has no files unless granted");
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum FileAccess {
@@ -77,25 +80,25 @@ fn check(source: &RuleContext<'_>, findings: &mut Findings<'_>, access: FileAcce
             findings.add(
                 access.severity(),
                 used.span,
-                format!("passes on access to files: `{}`", display_path(used)),
+                message!("passes on access to files: `{path}`", path = display_path(used)),
                 SUGGESTION,
             );
             continue;
         }
         let Some((found, severity)) = names.iter().rev().find_map(|name| classify_function(name)) else { continue };
         if found == access {
-            findings.add(severity, used.span, format!("{}: `{}`", access.verb(), display_path(used)), SUGGESTION);
+            findings.add(severity, used.span, access.describe(&display_path(used)), SUGGESTION);
         }
     }
     for (module, span) in &source.facts.modules {
         let name = module.strip_prefix("node:").unwrap_or(module);
         if SINGLE_PURPOSE_MODULES.contains(&(name, access)) {
-            findings.add(access.severity(), *span, format!("{}: `{module}`", access.verb()), SUGGESTION);
+            findings.add(access.severity(), *span, access.describe(module), SUGGESTION);
         }
     }
     for call in &source.facts.calls {
         if access == FileAccess::Write && opens_to_write(call) {
-            findings.add(Severity::High, call.span, "opens a file to write to it".to_owned(), SUGGESTION);
+            findings.add(Severity::High, call.span, message!("opens a file to write to it"), SUGGESTION);
         }
     }
 }
@@ -116,7 +119,7 @@ fn check_engine_files(used: &Use, findings: &mut Findings<'_>, access: FileAcces
         _ => None,
     };
     if found == Some(access) {
-        findings.add(access.severity(), used.span, format!("{}: `{}`", access.verb(), display_path(used)), SUGGESTION);
+        findings.add(access.severity(), used.span, access.describe(&display_path(used)), SUGGESTION);
     }
 }
 
@@ -129,11 +132,11 @@ impl FileAccess {
         }
     }
 
-    fn verb(self) -> &'static str {
+    fn describe(self, name: &str) -> Message {
         match self {
-            Self::Delete => "deletes files",
-            Self::Write => "writes files",
-            Self::Read => "reads files",
+            Self::Delete => message!("deletes files: `{name}`", name),
+            Self::Write => message!("writes files: `{name}`", name),
+            Self::Read => message!("reads files: `{name}`", name),
         }
     }
 }

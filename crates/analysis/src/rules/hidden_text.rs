@@ -2,6 +2,7 @@
 //! CVE-2021-42574).
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use toolcell_i18n::{Message, message, msgid};
 
 use super::{Findings, Rule, RuleContext};
 use crate::report::finding::{RuleId, Severity};
@@ -9,8 +10,8 @@ use crate::report::finding::{RuleId, Severity};
 pub(super) const RULE: Rule =
     Rule { id: RuleId("hidden-text"), max_severity: Severity::High, docs: include_str!("hidden_text.md"), check };
 
-const SUGGESTION: &str = "remove the character, or write it as an escape such as `\\u202e`";
-const LOOKALIKE_SUGGESTION: &str = "write names in one script";
+const SUGGESTION: &str = msgid!("remove the character, or write it as an escape such as `\\u202e`");
+const LOOKALIKE_SUGGESTION: &str = msgid!("write names in one script");
 
 fn check(source: &RuleContext<'_>, findings: &mut Findings<'_>) {
     let mut start = 0;
@@ -18,9 +19,8 @@ fn check(source: &RuleContext<'_>, findings: &mut Findings<'_>) {
         // None of the characters is ASCII, and most lines are entirely ASCII.
         let letters = if line.is_ascii() { "" } else { line };
         for (at, letter) in letters.char_indices() {
-            if let Some(what) = describe_hidden_char(letter) {
+            if let Some(message) = describe_hidden_char(letter) {
                 let place = (start + at, start + at + letter.len_utf8());
-                let message = format!("contains {what} (U+{:04X})", u32::from(letter));
                 findings.add_at(Severity::High, place, message, SUGGESTION);
             }
         }
@@ -39,7 +39,7 @@ fn check(source: &RuleContext<'_>, findings: &mut Findings<'_>) {
         let look: String = unicode_security::skeleton(name).collect();
         match looks.get(&look) {
             Some(other) if *other != name && !name.is_ascii() | !other.is_ascii() => {
-                let message = format!("has two names that look the same: `{name}`");
+                let message = message!("has two names that look the same: `{name}`", name);
                 findings.add(Severity::High, *span, message, LOOKALIKE_SUGGESTION);
             }
             Some(_) => {}
@@ -51,13 +51,21 @@ fn check(source: &RuleContext<'_>, findings: &mut Findings<'_>) {
 }
 
 /// Returns a description of an invisible character.
-fn describe_hidden_char(letter: char) -> Option<&'static str> {
+fn describe_hidden_char(letter: char) -> Option<Message> {
+    let code = u32::from(letter);
     Some(match letter {
-        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => "a character that changes the text direction",
-        '\u{200b}' | '\u{2060}' | '\u{feff}' | '\u{180e}' | '\u{00ad}' | '\u{115f}' | '\u{1160}' | '\u{3164}' => {
-            "an invisible character"
+        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
+            message!(
+                "contains a character that changes the text direction (U+{code})",
+                code = format_args!("{code:04X}")
+            )
         }
-        '\u{e0000}'..='\u{e007f}' => "an invisible tag character",
+        '\u{200b}' | '\u{2060}' | '\u{feff}' | '\u{180e}' | '\u{00ad}' | '\u{115f}' | '\u{1160}' | '\u{3164}' => {
+            message!("contains an invisible character (U+{code})", code = format_args!("{code:04X}"))
+        }
+        '\u{e0000}'..='\u{e007f}' => {
+            message!("contains an invisible tag character (U+{code})", code = format_args!("{code:04X}"))
+        }
         _ => return None,
     })
 }

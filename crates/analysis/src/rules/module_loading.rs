@@ -1,5 +1,7 @@
 //! `module-loading`: loading of code from outside of the source.
 
+use toolcell_i18n::{message, msgid};
+
 use super::{Findings, Rule, RuleContext, display_path};
 use crate::report::finding::{RuleId, Severity};
 
@@ -11,11 +13,11 @@ pub(super) const RULE: Rule = Rule {
 };
 
 const SUGGESTION: &str =
-    "include the code in the tool: a tool is one file that may import only types and `@sinclair/typebox`";
+    msgid!("include the code in the tool: a tool is one file that may import only types and `@sinclair/typebox`");
 
 fn check(source: &RuleContext<'_>, findings: &mut Findings<'_>) {
     for (module, span) in &source.facts.modules {
-        findings.add(Severity::Critical, *span, format!("loads the module `{module}`"), SUGGESTION);
+        findings.add(Severity::Critical, *span, message!("loads the module `{name}`", name = module), SUGGESTION);
     }
     for path in [
         &["require"] as &[&str],
@@ -29,12 +31,14 @@ fn check(source: &RuleContext<'_>, findings: &mut Findings<'_>) {
         &["SharedWorker"],
     ] {
         for used in source.facts.uses_of_global(path) {
-            findings.add(Severity::Critical, used.span, format!("loads modules: `{}`", display_path(used)), SUGGESTION);
+            let message = message!("loads modules: `{path}`", path = display_path(used));
+            findings.add(Severity::Critical, used.span, message, SUGGESTION);
         }
     }
     for used in &source.facts.uses {
         if used.path.module_name() == Some("module") {
-            findings.add(Severity::Critical, used.span, format!("loads modules: `{}`", display_path(used)), SUGGESTION);
+            let message = message!("loads modules: `{path}`", path = display_path(used));
+            findings.add(Severity::Critical, used.span, message, SUGGESTION);
         }
     }
 }

@@ -1,5 +1,7 @@
 //! `network-access`: communication with other machines.
 
+use toolcell_i18n::{message, msgid};
+
 use super::{Findings, Rule, RuleContext, display_path};
 use crate::report::finding::{RuleId, Severity};
 use crate::semantics::facts::UseKind;
@@ -9,22 +11,19 @@ use crate::semantics::quickjs::{self, Reach};
 pub(super) const RULE: Rule =
     Rule { id: RuleId("network-access"), max_severity: Severity::High, docs: include_str!("network_access.md"), check };
 
-const SUGGESTION: &str = "ask for the capability `net` with the hosts that it needs, or take the data as a parameter";
+const SUGGESTION: &str =
+    msgid!("ask for the capability `net` with the hosts that it needs, or take the data as a parameter");
 
 fn check(source: &RuleContext<'_>, findings: &mut Findings<'_>) {
     for path in NETWORK_GLOBALS {
         for used in source.facts.uses_of_global(path) {
-            findings.add(
-                Severity::High,
-                used.span,
-                format!("reaches the network: `{}`", display_path(used)),
-                SUGGESTION,
-            );
+            let message = message!("reaches the network: `{path}`", path = display_path(used));
+            findings.add(Severity::High, used.span, message, SUGGESTION);
         }
     }
     for (module, span) in &source.facts.modules {
         if is_network(module) {
-            let message = format!("loads `{module}`, which reaches the network");
+            let message = message!("loads `{name}`, which reaches the network", name = module);
             findings.add(Severity::High, *span, message, SUGGESTION);
         }
     }
@@ -32,18 +31,15 @@ fn check(source: &RuleContext<'_>, findings: &mut Findings<'_>) {
     for write in &source.facts.writes {
         let goes = |path: &[&str]| write.target.as_path().is_some_and(|thing| thing.is_global_below(path));
         if goes(&["location"]) || goes(&["document", "location"]) {
-            findings.add(Severity::High, write.span, "navigates to another page: `location`".to_owned(), SUGGESTION);
+            let message = message!("navigates to another page: `location`");
+            findings.add(Severity::High, write.span, message, SUGGESTION);
         }
     }
     for used in &source.facts.uses {
         let of_engine = quickjs::reach_of(&used.path) == Some(Reach::Network) && used.kind != UseKind::TypeTested;
         if of_engine || used.path.module_name().is_some_and(is_network) {
-            findings.add(
-                Severity::High,
-                used.span,
-                format!("reaches the network: `{}`", display_path(used)),
-                SUGGESTION,
-            );
+            let message = message!("reaches the network: `{path}`", path = display_path(used));
+            findings.add(Severity::High, used.span, message, SUGGESTION);
         }
     }
 }

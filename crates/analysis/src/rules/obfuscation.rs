@@ -6,6 +6,7 @@ use rustc_hash::FxHashSet;
 use swc_common::Span;
 use swc_ecma_ast::{ArrayLit, BinaryOp, CallExpr, Callee, Expr, MemberExpr, MemberProp, UnaryExpr, UnaryOp};
 use swc_ecma_visit::{Visit, VisitWith};
+use toolcell_i18n::{Message, message, msgid};
 
 use super::{Findings, Rule, RuleContext};
 use crate::report::finding::{RuleId, Severity};
@@ -17,16 +18,16 @@ use crate::syntax::position::byte_range;
 pub(super) const RULE: Rule =
     Rule { id: RuleId("obfuscation"), max_severity: Severity::Medium, docs: include_str!("obfuscation.md"), check };
 
-const SUGGESTION: &str = "write names and strings as they are";
+const SUGGESTION: &str = msgid!("write names and strings as they are");
 
 fn check(source: &RuleContext<'_>, findings: &mut Findings<'_>) {
     for member in &source.facts.computed_names {
-        let message = format!("assembles the name of a member: `{}`", member.name);
+        let message = message!("assembles the name of a member: `{name}`", name = member.name);
         findings.add(Severity::Medium, member.span, message, SUGGESTION);
     }
     for text in &source.facts.texts {
         if has_escaped_letters(&text.raw) {
-            let message = "writes plain letters as escape sequences".to_owned();
+            let message = message!("writes plain letters as escape sequences");
             findings.add(Severity::Medium, text.span, message, SUGGESTION);
         }
     }
@@ -34,11 +35,11 @@ fn check(source: &RuleContext<'_>, findings: &mut Findings<'_>) {
     if names.into_iter().filter(|name| is_mangled(name)).count() >= 3
         && let Some((_, span)) = source.facts.idents.iter().find(|(name, _)| is_mangled(name))
     {
-        findings.add(Severity::Medium, *span, "has names that were mangled by a tool".to_owned(), SUGGESTION);
+        findings.add(Severity::Medium, *span, message!("has names that were mangled by a tool"), SUGGESTION);
     }
     let (uses, given) = decoded::find_uses(source);
     for (span, message) in uses {
-        findings.add(Severity::Medium, span, message.to_owned(), SUGGESTION);
+        findings.add(Severity::Medium, span, Message::from(message), SUGGESTION);
     }
     let escapes = source.text.contains("\\u");
     for (name, span) in source.facts.idents.iter().filter(|_| escapes) {
@@ -47,7 +48,7 @@ fn check(source: &RuleContext<'_>, findings: &mut Findings<'_>) {
             findings.add(
                 Severity::Medium,
                 *span,
-                "writes the letters of a name as escape sequences".to_owned(),
+                message!("writes the letters of a name as escape sequences"),
                 SUGGESTION,
             );
         }
@@ -61,12 +62,12 @@ fn check(source: &RuleContext<'_>, findings: &mut Findings<'_>) {
     };
     source.program.visit_with(&mut walk);
     for (span, message) in walk.found {
-        findings.add(Severity::Medium, span, message.to_owned(), SUGGESTION);
+        findings.add(Severity::Medium, span, Message::from(message), SUGGESTION);
     }
     if walk.tricks >= 8
         && let Some(span) = walk.first_trick
     {
-        let message = "encodes letters as arithmetic on brackets".to_owned();
+        let message = message!("encodes letters as arithmetic on brackets");
         findings.add(Severity::Medium, span, message, SUGGESTION);
     }
 }
@@ -145,7 +146,7 @@ impl Visit for ObfuscationVisitor<'_> {
         if let MemberProp::Computed(computed) = &member.prop
             && self.decodes(&computed.expr)
         {
-            self.found.push((computed.span, "accesses a member by a decoded name"));
+            self.found.push((computed.span, msgid!("accesses a member by a decoded name")));
         }
         member.visit_children_with(self);
     }
@@ -158,12 +159,12 @@ impl Visit for ObfuscationVisitor<'_> {
         {
             let numbers = self.names.args(&call.args).iter().filter(|value| value.as_number().is_some()).count();
             if numbers >= 5 {
-                self.found.push((call.span, "writes a string as a list of numbers"));
+                self.found.push((call.span, msgid!("writes a string as a list of numbers")));
             }
             let mut xor = XorSearch(false);
             call.args.visit_with(&mut xor);
             if xor.0 && !self.param_operands.iter().any(|given| call.span.contains(*given)) {
-                self.found.push((call.span, "decodes a hidden string"));
+                self.found.push((call.span, msgid!("decodes a hidden string")));
             }
         }
         call.visit_children_with(self);

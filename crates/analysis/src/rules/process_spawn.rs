@@ -1,5 +1,7 @@
 //! `process-spawn`: starting of other programs.
 
+use toolcell_i18n::{message, msgid};
+
 use super::{Findings, Rule, RuleContext, display_path};
 use crate::report::finding::{RuleId, Severity};
 use crate::semantics::facts::UseKind;
@@ -12,7 +14,7 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-const SUGGESTION: &str = "compute the result in the tool itself: a cell has no processes";
+const SUGGESTION: &str = msgid!("compute the result in the tool itself: a cell has no processes");
 
 /// Modules that start processes.
 const MODULES: [&str; 12] = [
@@ -44,7 +46,7 @@ fn check(source: &RuleContext<'_>, findings: &mut Findings<'_>) {
     for used in &source.facts.uses {
         let of_engine = quickjs::reach_of(&used.path) == Some(Reach::Process) && used.kind != UseKind::TypeTested;
         if of_engine || used.path.module_name().is_some_and(|module| MODULES.contains(&module)) {
-            let message = format!("starts other programs: `{}`", display_path(used));
+            let message = message!("starts other programs: `{path}`", path = display_path(used));
             findings.add(Severity::Critical, used.span, message, SUGGESTION);
         }
     }
@@ -53,14 +55,14 @@ fn check(source: &RuleContext<'_>, findings: &mut Findings<'_>) {
             findings.add(
                 Severity::Critical,
                 *span,
-                format!("loads `{module}`, which starts other programs"),
+                message!("loads `{name}`, which starts other programs", name = module),
                 SUGGESTION,
             );
         }
     }
     for path in GLOBALS {
         for used in source.facts.uses_of_global(path) {
-            let message = format!("starts other programs: `{}`", display_path(used));
+            let message = message!("starts other programs: `{path}`", path = display_path(used));
             findings.add(Severity::Critical, used.span, message, SUGGESTION);
         }
     }

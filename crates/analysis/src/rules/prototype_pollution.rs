@@ -7,6 +7,8 @@
 mod guards;
 mod keys;
 
+use toolcell_i18n::{Message, message, msgid};
+
 use super::{Findings, Rule, RuleContext};
 use crate::report::finding::{RuleId, Severity};
 use crate::semantics::value::{AccessPath, Key, Root, Value};
@@ -19,10 +21,10 @@ pub(super) const RULE: Rule = Rule {
 };
 
 const SUGGESTION: &str =
-    "skip the keys `__proto__`, `constructor` and `prototype`, or collect into a Map or `Object.create(null)`";
+    msgid!("skip the keys `__proto__`, `constructor` and `prototype`, or collect into a Map or `Object.create(null)`");
 
 const BUILT_IN_SUGGESTION: &str =
-    "write your own function and call it: replacing a built-in affects all code that runs after it";
+    msgid!("write your own function and call it: replacing a built-in affects all code that runs after it");
 
 /// Functions, classes and namespaces that the language or the host provides.
 const BUILT_INS: [&str; 90] = [
@@ -122,13 +124,13 @@ fn check(source: &RuleContext<'_>, findings: &mut Findings<'_>) {
     for write in &source.facts.writes {
         let Some(thing) = write.target.as_path() else { continue };
         if reaches_prototype(thing) {
-            let message = format!("writes to a shared prototype: `{}`", thing.to_source());
+            let message = message!("writes to a shared prototype: `{path}`", path = thing.to_source());
             findings.add(Severity::High, write.span, message, SUGGESTION);
         } else if is_built_in(thing) {
             findings.add(
                 Severity::Medium,
                 write.span,
-                format!("replaces a built-in: `{}`", thing.to_source()),
+                message!("replaces a built-in: `{path}`", path = thing.to_source()),
                 BUILT_IN_SUGGESTION,
             );
         }
@@ -148,22 +150,22 @@ fn check(source: &RuleContext<'_>, findings: &mut Findings<'_>) {
         let object = &thing.keys[..thing.keys.len().saturating_sub(1)];
         let of_shared = || is_shared(&thing.root, object);
         if writes && (shared || through_key) || own && (of_shared() || first_arg_is_proto(&call.args)) {
-            let message = format!("writes to a shared prototype: `{}`", thing.to_source());
+            let message = message!("writes to a shared prototype: `{path}`", path = thing.to_source());
             findings.add(Severity::High, call.span, message, SUGGESTION);
         } else if writes && let Some(built_in) = written_built_in(&call.args) {
             findings.add(
                 Severity::Medium,
                 call.span,
-                format!("replaces a built-in: `{built_in}`"),
+                message!("replaces a built-in: `{path}`", path = built_in),
                 BUILT_IN_SUGGESTION,
             );
         } else if own {
-            let message = format!("defines an accessor with a legacy method: `{}`", thing.to_source());
-            findings.add(Severity::High, call.span, message, "write `get name() { … }` in the object");
+            let message = message!("defines an accessor with a legacy method: `{path}`", path = thing.to_source());
+            findings.add(Severity::High, call.span, message, msgid!("write `get name() { … }` in the object"));
         }
     }
     for (span, message) in keys::find_writes(source) {
-        findings.add(Severity::High, span, message.to_owned(), SUGGESTION);
+        findings.add(Severity::High, span, Message::from(message), SUGGESTION);
     }
 }
 

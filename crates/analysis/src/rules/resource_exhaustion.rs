@@ -22,6 +22,7 @@ use swc_ecma_ast::{
     Id, Lit, NewExpr, SimpleAssignTarget, Stmt,
 };
 use swc_ecma_visit::{Visit, VisitWith};
+use toolcell_i18n::{Message, message, msgid};
 
 use super::{Findings, Rule, RuleContext, display_path, unbounded_operation};
 use crate::report::finding::{RuleId, Severity};
@@ -43,8 +44,8 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-const SUGGESTION: &str = "work in chunks sized to the input; a call has 64 MiB unless it is given more";
-const WAIT: &str = "await a timer: `await sleep(ms)` or `await new Promise((done) => setTimeout(done, ms))`";
+const SUGGESTION: &str = msgid!("work in chunks sized to the input; a call has 64 MiB unless it is given more");
+const WAIT: &str = msgid!("await a timer: `await sleep(ms)` or `await new Promise((done) => setTimeout(done, ms))`");
 
 /// Functions that block the only thread.
 const BLOCKING: [&[&str]; 2] = [&["Atomics", "wait"], &["Bun", "sleepSync"]];
@@ -97,7 +98,7 @@ fn check(source: &RuleContext<'_>, findings: &mut Findings<'_>) {
                     && let Some(time) =
                         other.args.first().and_then(Value::as_number).filter(|time| *time >= EXCESSIVE_WAIT_MS)
                 {
-                    walk.found.push((other.span, format!("waits for {time:e} ms")));
+                    walk.found.push((other.span, wait_message(time)));
                 }
             }
         }
@@ -106,14 +107,22 @@ fn check(source: &RuleContext<'_>, findings: &mut Findings<'_>) {
         findings.add(Severity::Medium, span, message, SUGGESTION);
     }
     for (span, message) in busy_wait::find_busy_waits(source.program, source.names, source.mutations()) {
-        findings.add(Severity::Medium, span, message.to_owned(), WAIT);
+        findings.add(Severity::Medium, span, Message::from(message), WAIT);
     }
     let globals = BLOCKING.iter().flat_map(|path| source.facts.uses_of_global(path));
     let of_engine = source.facts.uses.iter().filter(|used| quickjs::reach_of(&used.path) == Some(Reach::Sleep));
     for used in globals.chain(of_engine).filter(|used| used.kind != UseKind::TypeTested) {
-        let message = format!("blocks the only thread: `{}`", display_path(used));
+        let message = message!("blocks the only thread: `{path}`", path = display_path(used));
         findings.add(Severity::Medium, used.span, message, WAIT);
     }
+}
+
+fn wait_message(time: f64) -> Message {
+    message!("waits for {time} ms", time = format_args!("{time:e}"))
+}
+
+fn allocation_message(bytes: f64) -> Message {
+    message!("allocates {count} bytes at once", count = format_args!("{bytes:e}"))
 }
 
 /// Returns the value of a `BigInt` expression.
@@ -158,7 +167,7 @@ struct ResourceVisitor<'a, 's> {
     sizes: &'a Sizes<'a>,
     /// Functions that double their argument.
     doubling_functions: FxHashSet<Id>,
-    found: Vec<(Span, String)>,
+    found: Vec<(Span, Message)>,
     /// The number of rounds of each enclosing loop, if known.
     loop_rounds: Vec<Option<f64>>,
     /// The number of rounds of the loops inside of the current one.
@@ -183,12 +192,12 @@ impl ResourceVisitor<'_, '_> {
             _ => 0.0,
         };
         if bytes >= EXCESSIVE_BYTES {
-            self.found.push((span, format!("allocates {bytes:e} bytes at once")));
+            self.found.push((span, allocation_message(bytes)));
         }
         if let ["setTimeout" | "setInterval"] = names.as_slice() {
             let time = number(1);
             if time >= EXCESSIVE_WAIT_MS {
-                self.found.push((span, format!("waits for {time:e} ms")));
+                self.found.push((span, wait_message(time)));
             }
         }
     }
@@ -207,25 +216,28 @@ impl ResourceVisitor<'_, '_> {
             _ => 0.0,
         };
         if bytes >= EXCESSIVE_BYTES {
-            self.found.push((span, format!("allocates {bytes:e} bytes at once")));
+            self.found.push((span, allocation_message(bytes)));
         }
         if matches!(names.as_slice(), ["Promise", "all" | "allSettled" | "race" | "any"])
             && self.sizes.size_of(&first.expr).count() >= 1e6
         {
-            self.found.push((span, "waits for more promises than a cell can hold".to_owned()));
+            self.found.push((span, message!("waits for more promises than a cell can hold")));
         }
     }
 
     fn check_size(&mut self, expr: &Expr, span: Span) {
         match self.sizes.size_of(expr) {
             Size::Text(count) if count >= EXCESSIVE_TEXT => {
-                self.found.push((span, format!("allocates {count:.0e} characters at once")));
+                let count = format!("{count:.0e}");
+                self.found.push((span, message!("allocates {count} characters at once", count)));
             }
             Size::List(count) if count > EXCESSIVE_ELEMENTS => {
-                self.found.push((span, format!("allocates {count:.0e} elements at once")));
+                let count = format!("{count:.0e}");
+                self.found.push((span, message!("allocates {count} elements at once", count)));
             }
             Size::Other(count) if count > EXCESSIVE_ELEMENTS => {
-                self.found.push((span, format!("creates an object with {count:.0e} members")));
+                let count = format!("{count:.0e}");
+                self.found.push((span, message!("creates an object with {count} members", count)));
             }
             _ => {}
         }
@@ -297,7 +309,7 @@ impl ResourceVisitor<'_, '_> {
         let most = if self.counted_depth > 0 { EXCESSIVE_NESTED_ROUNDS } else { EXCESSIVE_ROUNDS };
         let total = own.unwrap_or(1.0) * self.inner_rounds;
         if total >= most && self.inner_rounds < EXCESSIVE_NESTED_ROUNDS {
-            self.found.push((span, format!("runs {total:e} loop iterations")));
+            self.found.push((span, message!("runs {count} loop iterations", count = format_args!("{total:e}"))));
         }
         self.inner_rounds = inner.max(total);
         self.counted_depth = depth.max(self.counted_depth + u32::from(own.is_some()));
@@ -393,9 +405,9 @@ impl Visit for ResourceVisitor<'_, '_> {
                             && matches!(peel_parens(&arg.expr), Expr::Ident(same) if same.to_id() == id)
                     };
                     if call.args.iter().any(same) && self.doubles_often(call.span) {
-                        self.found.push((call.span, "doubles a list repeatedly".to_owned()));
+                        self.found.push((call.span, message!("doubles a list repeatedly")));
                     } else if self.fills_memory(&id, call.span) {
-                        self.found.push((call.span, "fills a list endlessly".to_owned()));
+                        self.found.push((call.span, message!("fills a list endlessly")));
                     }
                 }
                 if matches!(name.as_text(), Some("forEach" | "map" | "reduce" | "flatMap" | "filter" | "reduceRight")) {
@@ -406,7 +418,7 @@ impl Visit for ResourceVisitor<'_, '_> {
                         && call.args.first().is_some_and(|arg| growth::doubles_first(&arg.expr, self.names))
                         && name.as_text().is_some_and(|name| name.starts_with("reduce"))
                     {
-                        self.found.push((call.span, "doubles a value repeatedly".to_owned()));
+                        self.found.push((call.span, message!("doubles a value repeatedly")));
                     }
                 }
             }
@@ -441,7 +453,7 @@ impl Visit for ResourceVisitor<'_, '_> {
         if let Some(power) = power
             && bigint_value(self.names, &binary.right, 8).is_some_and(|by| by >= power)
         {
-            self.found.push((binary.span, "raises a BigInt to a power too large for a cell".to_owned()));
+            self.found.push((binary.span, message!("raises a BigInt to a power too large for a cell")));
         }
         binary.visit_children_with(self);
     }
@@ -459,7 +471,7 @@ impl Visit for ResourceVisitor<'_, '_> {
                 let twice = growth::doubles(assign, &id, self.names, &self.doubling_functions);
                 let squared = growth::squares(assign, &id) && self.is_bigint(&id);
                 if ((twice && !counts) || squared) && self.doubles_often(assign.span) {
-                    self.found.push((assign.span, "doubles a value repeatedly".to_owned()));
+                    self.found.push((assign.span, message!("doubles a value repeatedly")));
                 }
                 if assign.op == AssignOp::AddAssign
                     && matches!(self.sizes.size_of(&assign.right), Size::Text(count) if count > 0.0)
@@ -481,7 +493,7 @@ impl Visit for ResourceVisitor<'_, '_> {
                         .writes_in(&id, at)
                         .is_some_and(|writes| writes.iter().any(|one| one.is_unconditional));
                     if once && always {
-                        self.found.push((assign.span, "appends to a string endlessly".to_owned()));
+                        self.found.push((assign.span, message!("appends to a string endlessly")));
                     }
                 }
             }
@@ -496,7 +508,7 @@ impl Visit for ResourceVisitor<'_, '_> {
                     _ => None,
                 };
                 if list && place.is_some_and(|place| place > EXCESSIVE_ELEMENTS) {
-                    self.found.push((assign.span, "creates a list longer than a cell can hold".to_owned()));
+                    self.found.push((assign.span, message!("creates a list longer than a cell can hold")));
                 }
             }
             _ => {}

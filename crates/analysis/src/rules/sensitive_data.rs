@@ -8,17 +8,21 @@
 mod formats;
 mod named_secrets;
 
+use toolcell_i18n::{Message, message, msgid};
+
 use super::{Findings, Rule, RuleContext};
 use crate::report::finding::{RuleId, Severity};
 
 pub(super) const RULE: Rule =
     Rule { id: RuleId("sensitive-data"), max_severity: Severity::High, docs: include_str!("sensitive_data.md"), check };
 
-const SUGGESTION: &str = "take it as a parameter, or ask for the capability `secrets`, and revoke this one";
+const SUGGESTION: &str = msgid!("take it as a parameter, or ask for the capability `secrets`, and revoke this one");
 
 fn check(source: &RuleContext<'_>, findings: &mut Findings<'_>) {
-    let mut add =
-        |span, what: &str| findings.add(Severity::High, span, format!("contains a secret: {what}"), SUGGESTION);
+    let mut add = |span, kind: &'static str| {
+        let message = message!("contains a secret: {kind}", kind = Message::from(kind));
+        findings.add(Severity::High, span, message, SUGGESTION);
+    };
     for text in &source.facts.texts {
         let named = || named_secrets::describe_secret(text.name.as_deref()?, &text.value);
         if let Some(what) = formats::known_format(&text.value).or_else(named) {

@@ -16,6 +16,7 @@ mod tests;
 
 use rustc_hash::FxHashMap;
 use swc_ecma_ast::{ArrowFunctionBody, Expr, Id, Program, Stmt};
+use toolcell_i18n::{Message, message, msgid};
 
 use super::{Findings, Rule, RuleContext};
 use crate::report::finding::{RuleId, Severity};
@@ -29,9 +30,9 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-const LOOP: &str = "give the loop an exit: a condition that changes, `break`, `return`";
-const RECURSION: &str = "add a base case that returns without a recursive call";
-const GENERATOR: &str = "take a limited number of values: stop the loop with `break` or `return`";
+const LOOP: &str = msgid!("give the loop an exit: a condition that changes, `break`, `return`");
+const RECURSION: &str = msgid!("add a base case that returns without a recursive call");
+const GENERATOR: &str = msgid!("take a limited number of values: stop the loop with `break` or `return`");
 
 fn check(source: &RuleContext<'_>, findings: &mut Findings<'_>) {
     let mut judge = ConditionAnalyzer {
@@ -43,10 +44,10 @@ fn check(source: &RuleContext<'_>, findings: &mut Findings<'_>) {
     let flow = loops::analyze_loops(source.program, &judge);
     source.endless_ranges.get_or_init(|| flow.ranges.clone());
     for (span, why) in &flow.endless {
-        findings.add(Severity::High, *span, (*why).to_owned(), LOOP);
+        findings.add(Severity::High, *span, Message::from(*why), LOOP);
     }
     for (span, name) in generators::find_drained(source.program, &judge, &flow) {
-        let message = format!("takes all values of `{name}`, which never ends");
+        let message = message!("takes all values of `{name}`, which never ends", name);
         findings.add(Severity::High, span, message, GENERATOR);
     }
     for (span, message) in recursion::find_endless(source.program, &judge) {

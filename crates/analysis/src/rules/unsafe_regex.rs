@@ -1,6 +1,7 @@
 //! `unsafe-regex`: a pattern that takes exponential or polynomial time on some input.
 
 use rustc_hash::FxHashSet;
+use toolcell_i18n::{message, msgid};
 use toolcell_redos::{Risk, StepBudget, Verdict, check as verdict};
 
 use super::{Findings, Rule, RuleContext};
@@ -10,7 +11,7 @@ pub(super) const RULE: Rule =
     Rule { id: RuleId("unsafe-regex"), max_severity: Severity::Medium, docs: include_str!("unsafe_regex.md"), check };
 
 const SUGGESTION: &str =
-    "write the pattern so that each string matches in only one way, or limit the length of the input";
+    msgid!("write the pattern so that each string matches in only one way, or limit the length of the input");
 
 fn check(source: &RuleContext<'_>, findings: &mut Findings<'_>) {
     let allowance = StepBudget::for_source();
@@ -20,22 +21,38 @@ fn check(source: &RuleContext<'_>, findings: &mut Findings<'_>) {
         if !seen.insert((pattern, flags)) {
             continue;
         }
-        let (risk, attack) = match verdict(pattern, flags, &allowance) {
-            Verdict::Risky(Risk::Exponential { attack }) => ("exponential time".to_owned(), attack),
+        let (severity, message) = match verdict(pattern, flags, &allowance) {
+            Verdict::Risky(Risk::Exponential { attack }) => {
+                let (pattern, text) = (short(pattern), quote_start(&attack.pump));
+                (
+                    Severity::Medium,
+                    message!("the pattern /{pattern}/ takes exponential time on repeated {text}", pattern, text),
+                )
+            }
             Verdict::Risky(Risk::Polynomial { degree, by_search: false, attack }) => {
-                (format!("polynomial time of degree {degree}"), attack)
+                let (pattern, text) = (short(pattern), quote_start(&attack.pump));
+                let message = message!(
+                    "the pattern /{pattern}/ takes polynomial time of degree {degree} on repeated {text}",
+                    pattern,
+                    degree,
+                    text
+                );
+                (Severity::Medium, message)
             }
             Verdict::Unknown => {
-                let message = format!("the pattern /{}/ is too complex to be analysed", short(pattern));
-                findings.add(Severity::Low, *span, message, SUGGESTION);
-                continue;
+                let pattern = short(pattern);
+                (Severity::Low, message!("the pattern /{pattern}/ is too complex to be analysed", pattern))
             }
             _ => continue,
         };
-        let shown: String = attack.pump.chars().take(12).collect();
-        let message = format!("the pattern /{}/ takes {risk} on repeated {shown:?}", short(pattern));
-        findings.add(Severity::Medium, *span, message, SUGGESTION);
+        findings.add(severity, *span, message, SUGGESTION);
     }
+}
+
+/// Returns the start of a text in quotation marks.
+fn quote_start(text: &str) -> String {
+    let start: String = text.chars().take(12).collect();
+    format!("{start:?}")
 }
 
 fn short(pattern: &str) -> String {

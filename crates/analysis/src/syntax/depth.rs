@@ -14,6 +14,7 @@ use swc_ecma_ast::{
     SwitchStmt, TsEnumDecl, TsModuleBlock, TsModuleDecl, TsType, TsTypeElement, VarDecl, VarDeclKind,
 };
 use swc_ecma_visit::{Visit, VisitWith};
+use toolcell_i18n::{Message, message};
 
 /// The maximum nesting depth of a source that is analysed. A deeper source gets one finding, about
 /// its depth.
@@ -29,7 +30,7 @@ const MAX_STEPS: u64 = 8_000_000;
 /// An error: resolving the names of a source takes too long.
 pub(crate) struct ResolutionTooCostly {
     /// The cause, and what to write instead.
-    pub(crate) message: &'static str,
+    pub(crate) message: Message,
     /// The span at which the limit is exceeded.
     pub(crate) at: Option<Span>,
 }
@@ -45,11 +46,12 @@ pub(crate) fn nesting_depth(program: &Program) -> Result<usize, ResolutionTooCos
     // The resolver visits the `extends` of a class expression, and a decorator, twice; nested ones
     // double the visits again.
     if depth.work > MAX_WORK {
-        let message = "nests classes in decorators, or in the `extends` of classes, too deeply";
+        let message = message!("nests classes in decorators, or in the `extends` of classes, too deeply");
         return Err(ResolutionTooCostly { message, at: None });
     }
     if depth.steps > MAX_STEPS && depth.max <= MAX_DEPTH {
-        let message = "has too many names, functions and statements in nested blocks: move them out of the blocks";
+        let message =
+            message!("has too many names, functions and statements in nested blocks: move them out of the blocks");
         return Err(ResolutionTooCostly { message, at: depth.exceeded_at });
     }
     Ok(depth.max)
@@ -313,7 +315,7 @@ mod tests {
             for language in [Language::JavaScript, Language::TypeScript] {
                 let refused = analyze(&source, language, None).map(|_| ()).unwrap_err();
                 assert_eq!(refused.code(), "source-too-deep");
-                assert!(refused.diagnostics()[0].message.contains("in nested blocks"), "{refused}");
+                assert!(refused.diagnostics()[0].message.to_string().contains("in nested blocks"), "{refused}");
                 assert!(refused.diagnostics()[0].location.column > 100, "{refused}");
                 assert!(quick_check(&source, language).is_err());
             }

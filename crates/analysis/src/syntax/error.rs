@@ -3,13 +3,15 @@
 //! Invariant: issues of a source that parses and runs here are [`Finding`](crate::Finding)s, not
 //! errors.
 
+use toolcell_i18n::{Message, message};
+
 use crate::syntax::position::Location;
 
 /// An error at a location of the source, which its author has to correct.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
     /// The error, and what to write instead.
-    pub message: String,
+    pub message: Message,
     /// The location of the error.
     pub location: Location,
     /// The source line in which the error starts; of a long line, the part around the error.
@@ -66,9 +68,14 @@ impl AnalysisError {
     }
 }
 
-fn summarize(problems: &[Diagnostic]) -> String {
-    let Some(first) = problems.first() else { return "the source does not parse".to_owned() };
-    let more = problems.len() - 1;
-    let also = if more > 0 { format!(" (and {more} more)") } else { String::new() };
-    format!("{} at {}:{}{also}", first.message, first.location.line, first.location.column)
+fn summarize(problems: &[Diagnostic]) -> Message {
+    let [Diagnostic { message, location: Location { line, column, .. }, .. }, others @ ..] = problems else {
+        return message!("the source does not parse");
+    };
+    if others.is_empty() {
+        message!("{message} at {line}:{column}", message, line, column)
+    } else {
+        let more = others.len();
+        message!("{message} at {line}:{column} (and {more} more)", message, line, column, more)
+    }
 }

@@ -21,6 +21,7 @@ use swc_ecma_ast::{
     TsTypeParamInstantiation, VarDeclarator,
 };
 use swc_ecma_visit::{Visit, VisitMut, VisitMutWith, VisitWith};
+use toolcell_i18n::{Message, msgid};
 
 use crate::syntax::exports::is_instantiated;
 
@@ -29,14 +30,14 @@ use crate::syntax::exports::is_instantiated;
 const MAX_STEPS: u32 = 1_000_000;
 
 /// The message for a source that exceeds [`MAX_STEPS`].
-const TOO_MANY_STEPS: &str = "reopens namespaces at too many levels of nesting: write them side by side";
+const TOO_MANY_STEPS: &str = msgid!("reopens namespaces at too many levels of nesting: write them side by side");
 
 /// Rewrites names that another part of a namespace or of an `enum` exports to members of it.
 /// Requires resolved names.
 ///
 /// # Errors
 /// Returns a message if [`MAX_STEPS`] is exceeded.
-pub(crate) fn qualify_merged_names(program: &mut Program) -> Result<(), String> {
+pub(crate) fn qualify_merged_names(program: &mut Program) -> Result<(), Message> {
     rewrite(program, RewriteMode::Members)
 }
 
@@ -44,7 +45,7 @@ pub(crate) fn qualify_merged_names(program: &mut Program) -> Result<(), String> 
 ///
 /// # Errors
 /// As [`qualify_merged_names`].
-pub(crate) fn resolve_merged_names(program: &mut Program) -> Result<(), String> {
+pub(crate) fn resolve_merged_names(program: &mut Program) -> Result<(), Message> {
     rewrite(program, RewriteMode::Names)
 }
 
@@ -54,7 +55,7 @@ enum RewriteMode {
     Names,
 }
 
-fn rewrite(program: &mut Program, rewrite: RewriteMode) -> Result<(), String> {
+fn rewrite(program: &mut Program, rewrite: RewriteMode) -> Result<(), Message> {
     let mut found = Declarations::default();
     program.visit_with(&mut found);
     let is_opened_again = found.has_reopened();
@@ -73,7 +74,7 @@ fn rewrite(program: &mut Program, rewrite: RewriteMode) -> Result<(), String> {
         steps: 0,
     };
     program.visit_mut_with(&mut join);
-    if join.steps > MAX_STEPS { Err(TOO_MANY_STEPS.to_owned()) } else { Ok(()) }
+    if join.steps > MAX_STEPS { Err(Message::from(TOO_MANY_STEPS)) } else { Ok(()) }
 }
 
 /// A namespace, with all of its parts.

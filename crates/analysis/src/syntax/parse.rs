@@ -12,6 +12,7 @@ use swc_ecma_parser::lexer::Lexer;
 use swc_ecma_parser::{EsSyntax, Parser, StringInput, Syntax, TsSyntax};
 use swc_ecma_transforms_base::resolver;
 use swc_ecma_visit::VisitMutWith;
+use toolcell_i18n::{Message, message, msgid};
 use toolcell_tool::Language;
 
 use crate::syntax::depth::ResolutionTooCostly;
@@ -24,7 +25,7 @@ use crate::syntax::{depth, exports, namespaces, scan};
 pub(crate) const MAX_DIAGNOSTICS: usize = 20;
 
 /// The message for JSX.
-pub(crate) const JSX_UNSUPPORTED: &str = "JSX is not supported: build strings or plain objects instead";
+pub(crate) const JSX_UNSUPPORTED: &str = msgid!("JSX is not supported: build strings or plain objects instead");
 
 /// The maximum number of JSX tags in a source that is parsed with JSX, only to name JSX in the
 /// error.
@@ -76,11 +77,11 @@ pub(crate) fn parse(source: &str, language: Language) -> Result<ParsedSource, An
         // Nested tags look like nested casts.
         let rest = &source.as_bytes()[at..];
         let is_tag = rest.first() == Some(&b'<') && rest.windows(2).any(|two| two == b"</" || two == b"/>");
-        let told = |message: &str| vec![diagnostic(&LineIndex::new(source), (at, at + 1), message.to_owned())];
+        let told = |message| vec![diagnostic(&LineIndex::new(source), (at, at + 1), message)];
         return Err(if is_tag {
-            AnalysisError::Unsupported(told(JSX_UNSUPPORTED))
+            AnalysisError::Unsupported(told(Message::from(JSX_UNSUPPORTED)))
         } else {
-            AnalysisError::TooDeep(told("is nested too deeply"))
+            AnalysisError::TooDeep(told(message!("is nested too deeply")))
         });
     }
     let (typescript, javascript) = (typescript_syntax(), javascript_syntax());
@@ -100,7 +101,7 @@ pub(crate) fn parse(source: &str, language: Language) -> Result<ParsedSource, An
             Ok(SyntaxTree { mut program, comments, .. }) => {
                 let depth = depth::nesting_depth(&program).map_err(|ResolutionTooCostly { message, at }| {
                     let place = at.map_or((0, 0), byte_range);
-                    AnalysisError::TooDeep(vec![diagnostic(&LineIndex::new(source), place, message.to_owned())])
+                    AnalysisError::TooDeep(vec![diagnostic(&LineIndex::new(source), place, message)])
                 })?;
                 let typescript = syntax.typescript();
                 let exported_types =
@@ -184,11 +185,11 @@ pub(crate) fn parse_as(source: &str, syntax: Syntax) -> Result<SyntaxTree, Vec<D
     told.dedup();
     told.truncate(MAX_DIAGNOSTICS);
     let lines = LineIndex::new(source);
-    Err(told.into_iter().map(|(place, message)| diagnostic(&lines, place, message)).collect())
+    Err(told.into_iter().map(|(place, message)| diagnostic(&lines, place, Message::verbatim(message))).collect())
 }
 
 /// Creates a diagnostic for a byte range of the source.
-pub(crate) fn diagnostic(lines: &LineIndex<'_>, (start, end): (usize, usize), message: String) -> Diagnostic {
+pub(crate) fn diagnostic(lines: &LineIndex<'_>, (start, end): (usize, usize), message: Message) -> Diagnostic {
     let location = lines.locate(start, end);
     Diagnostic { message: truncate_message(message), location, snippet: lines.snippet(&location) }
 }

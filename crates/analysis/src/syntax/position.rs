@@ -4,6 +4,7 @@
 //! stack traces.
 
 use swc_common::{BytePos, Span};
+use toolcell_i18n::Message;
 
 /// A range of the source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -116,12 +117,13 @@ pub(crate) fn next_token(source: &str, mut from: usize) -> usize {
     }
 }
 
-/// Truncates a message to [`MAX_MESSAGE_BYTES`].
-pub(crate) fn truncate_message(message: String) -> String {
-    if message.len() <= MAX_MESSAGE_BYTES {
+/// Truncates a message to [`MAX_MESSAGE_BYTES`] of English, which is shown in each language.
+pub(crate) fn truncate_message(message: Message) -> Message {
+    let text = message.to_string();
+    if text.len() <= MAX_MESSAGE_BYTES {
         return message;
     }
-    format!("{}…", &message[..floor_char_boundary(&message, MAX_MESSAGE_BYTES)])
+    Message::verbatim(format!("{}…", &text[..floor_char_boundary(&text, MAX_MESSAGE_BYTES)]))
 }
 
 /// Returns the largest character boundary that is not after a byte offset.
@@ -163,5 +165,12 @@ mod tests {
         );
         assert_eq!(lines.snippet(&lines.locate(0, 1)), "short");
         assert_eq!((lines.line_of_byte(0), lines.line_of_byte(6), lines.line_of_byte(9_999)), (1, 2, 3));
+    }
+
+    #[test]
+    fn a_long_message_is_cut_at_a_character() {
+        let cut = |text: String| truncate_message(Message::verbatim(text)).to_string();
+        assert_eq!(cut("日".repeat(400)), format!("{}…", "日".repeat(166)));
+        assert_eq!(cut("a".repeat(500)), "a".repeat(500));
     }
 }

@@ -24,6 +24,7 @@ use swc_ecma_ast::{
 use swc_ecma_parser::TsSyntax;
 use swc_ecma_visit::{Visit, VisitWith};
 use swc_ts_fast_strip::{ErrorCode, Mode, Options, operate};
+use toolcell_i18n::{Message, message};
 use toolcell_tool::Language;
 
 use crate::syntax::error::{AnalysisError, Diagnostic};
@@ -144,20 +145,26 @@ impl<'a> TranspileJob<'a> {
         let decorators = decorators::count(&parsed.program);
         let (is_decorated, may_be) = (decorators > 0, depth <= MAX_COMPILED_DEPTH);
         if is_typescript && depth > MAX_STRIPPED_DEPTH {
-            return Err(unsupported(format!(
-                "is nested {depth} levels deep, the limit for TypeScript is {MAX_STRIPPED_DEPTH}"
+            let limit = MAX_STRIPPED_DEPTH;
+            return Err(unsupported(message!(
+                "is nested {depth} levels deep, the limit for TypeScript is {limit}",
+                depth,
+                limit
             )));
         }
         if is_decorated && !may_be {
-            return Err(unsupported(format!(
-                "is nested {depth} levels deep, the limit for a tool with decorators or `accessor` fields is \
-                 {MAX_COMPILED_DEPTH}"
+            return Err(unsupported(message!(
+                "is nested {depth} levels deep, the limit for a tool with decorators or `accessor` fields is {limit}",
+                depth,
+                limit = MAX_COMPILED_DEPTH
             )));
         }
         if decorators > MAX_DECORATORS {
-            return Err(unsupported(format!(
-                "has {decorators} decorators and `accessor` fields, the limit is {MAX_DECORATORS}: write methods, or \
-                 call functions in a loop"
+            return Err(unsupported(message!(
+                "has {count} decorators and `accessor` fields, the limit is {limit}: write methods, or call functions \
+                 in a loop",
+                count = decorators,
+                limit = MAX_DECORATORS
             )));
         }
         if !is_typescript {
@@ -208,7 +215,7 @@ impl<'a> TranspileJob<'a> {
             Err(_) => {}
         }
         if self.compilability.is_too_long {
-            let message = "strings of an `enum` or a `const` are concatenated to more than the limit".to_owned();
+            let message = message!("strings of an `enum` or a `const` are concatenated to more than the limit");
             return Err(AnalysisError::Unsupported(vec![diagnostic(&LineIndex::new(source), (0, 0), message)]));
         }
         compile(source).map_err(AnalysisError::Unsupported)
@@ -232,10 +239,10 @@ fn strip_types(source: &str) -> Result<String, Vec<Diagnostic>> {
         let problems: Vec<Diagnostic> = said
             .into_iter()
             .take(MAX_DIAGNOSTICS)
-            .map(|(span, message)| diagnostic(&lines, byte_range(span), message))
+            .map(|(span, message)| diagnostic(&lines, byte_range(span), Message::verbatim(message)))
             .collect();
         if problems.is_empty() || !matches!(error.code, ErrorCode::UnsupportedSyntax | ErrorCode::InvalidSyntax) {
-            return vec![diagnostic(&lines, (0, 0), error.message)];
+            return vec![diagnostic(&lines, (0, 0), Message::verbatim(error.message))];
         }
         problems
     })
@@ -272,25 +279,29 @@ impl UnsupportedVisitor<'_> {
         self.diagnostics.len() >= MAX_DIAGNOSTICS
     }
 
-    fn refuse(&mut self, span: Span, message: impl Into<String>) {
+    fn refuse(&mut self, span: Span, message: Message) {
         if self.is_full() {
             return;
         }
-        self.diagnostics.push(diagnostic(&self.lines, byte_range(span), message.into()));
+        self.diagnostics.push(diagnostic(&self.lines, byte_range(span), message));
     }
 
     fn refuse_decorated_parameter(&mut self, decorators: &[Decorator]) {
         if let Some(first) = decorators.first() {
-            let message = "parameter decorators are not supported: only the old `experimentalDecorators` has them; \
-                           decorate the method or the class, or call a function in the body";
+            let message = message!(
+                "parameter decorators are not supported: only the old `experimentalDecorators` has them; decorate the \
+                 method or the class, or call a function in the body"
+            );
             self.refuse(first.span, message);
         }
     }
 
     fn refuse_decorated_declaration(&mut self, decorators: &[Decorator]) {
         if let Some(first) = decorators.first() {
-            let message = "decorates a declaration without code (`declare`, `abstract`, an overload): decorate \
-                           its implementation";
+            let message = message!(
+                "decorates a declaration without code (`declare`, `abstract`, an overload): decorate its \
+                 implementation"
+            );
             self.refuse(first.span, message);
         }
     }
@@ -308,7 +319,7 @@ impl UnsupportedVisitor<'_> {
             && known.is_none_or(|known| byte_range(known.span).0 != at)
             && !self.is_full()
         {
-            let message = "a decorator is only allowed on a class, a method, an accessor or a field".to_owned();
+            let message = message!("a decorator is only allowed on a class, a method, an accessor or a field");
             self.diagnostics.push(diagnostic(&self.lines, (at, at + 1), message));
         }
     }
@@ -491,7 +502,7 @@ impl Visit for UnsupportedVisitor<'_> {
                 }
             }
             ModuleItem::ModuleDecl(ModuleDecl::TsExportAssignment(export)) => {
-                self.refuse(export.span, "`export =` is not supported: write `export default`");
+                self.refuse(export.span, message!("`export =` is not supported: write `export default`"));
             }
             ModuleItem::Stmt(Stmt::Decl(Decl::TsModule(module))) if module.declare => {}
             _ => item.visit_children_with(self),
@@ -499,15 +510,16 @@ impl Visit for UnsupportedVisitor<'_> {
     }
 }
 
-fn unsupported_import_message(name: &str) -> String {
+fn unsupported_import_message(name: &str) -> Message {
     if name == "typebox" {
-        return "`typebox` cannot be imported: import `@sinclair/typebox`, which has the same builder".to_owned();
+        return message!("`typebox` cannot be imported: import `@sinclair/typebox`, which has the same builder");
     }
     if matches!(name, "zod" | "zod/v4" | "zod/mini" | "valibot" | "arktype") {
-        return format!(
+        return message!(
             "`{name}` cannot be imported: build the schema with `@sinclair/typebox`, or write it as a plain JSON \
-             Schema object"
+             Schema object",
+            name
         );
     }
-    format!("`{name}` cannot be imported: a tool is one file that may import only types and `@sinclair/typebox`")
+    message!("`{name}` cannot be imported: a tool is one file that may import only types and `@sinclair/typebox`", name)
 }

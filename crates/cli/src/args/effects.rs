@@ -2,6 +2,10 @@
 //!
 //! Invariant: only a whole digest is an approval.
 
+use toolcell_i18n::message;
+
+use super::usage_error::ValueError;
+
 /// Length of a digest in hexadecimal digits.
 const DIGEST_DIGITS: usize = 64;
 /// Prefix of the digest of a whole list.
@@ -50,21 +54,21 @@ pub(crate) enum ApprovedDigest {
 impl ApprovedDigest {
     /// Parses a digest: that of one effect, or `all:` and that of a list. Prefixes of a digest are
     /// rejected.
-    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+    pub(super) fn parse(text: &str) -> Result<Self, ValueError> {
         let is_digest = |text: &str| text.len() == DIGEST_DIGITS && text.bytes().all(|byte| byte.is_ascii_hexdigit());
         let lower = text.to_ascii_lowercase();
         match lower.strip_prefix(PLAN_PREFIX) {
             Some(plan) if is_digest(plan) => Ok(Self::Plan(plan.to_owned())),
             None if is_digest(&lower) => Ok(Self::Line(lower)),
-            None if lower == "all" => {
-                Err("`all` would approve effects that were not shown: list them with --plan, then approve \
-                     `all:DIGEST` with the digest that it prints"
-                    .to_owned())
-            }
-            _ => Err(format!(
-                "expected the digest of a listed effect, {DIGEST_DIGITS} hexadecimal digits, \
-                 or `all:` and the digest of a plan"
-            )),
+            None if lower == "all" => Err(ValueError(message!(
+                "`all` would approve effects that were not shown: list them with --plan, then approve \
+                 `all:DIGEST` with the digest that it prints"
+            ))),
+            _ => Err(ValueError(message!(
+                "expected the digest of a listed effect, {digits} hexadecimal digits, \
+                 or `all:` and the digest of a plan",
+                digits = DIGEST_DIGITS
+            ))),
         }
     }
 }
@@ -82,8 +86,11 @@ mod tests {
         for wrong in
             [&digest[..63], &digest[..16], "", "all:", "all:0a", &format!("{digest}0"), &format!("any:{digest}")]
         {
-            assert!(ApprovedDigest::parse(wrong).unwrap_err().starts_with("expected the digest"), "{wrong}");
+            assert!(
+                ApprovedDigest::parse(wrong).unwrap_err().to_string().starts_with("expected the digest"),
+                "{wrong}"
+            );
         }
-        assert!(ApprovedDigest::parse("all").unwrap_err().contains("effects that were not shown"));
+        assert!(ApprovedDigest::parse("all").unwrap_err().to_string().contains("effects that were not shown"));
     }
 }

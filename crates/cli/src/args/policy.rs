@@ -5,6 +5,9 @@ use std::path::PathBuf;
 
 use clap::{Subcommand, ValueEnum};
 use toolcell::policy::ApprovalMode;
+use toolcell_i18n::message;
+
+use super::usage_error::ValueError;
 
 /// Options that locate the policy files.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -166,9 +169,9 @@ pub(crate) struct ManArgs {
     pub(crate) folder: Option<PathBuf>,
 }
 
-fn parse_approval_mode(text: &str) -> Result<ApprovalMode, String> {
+fn parse_approval_mode(text: &str) -> Result<ApprovalMode, ValueError> {
     ApprovalMode::from_name(text).ok_or_else(|| {
-        let known: Vec<&str> = ApprovalMode::ALL.iter().map(|mode| mode.name()).collect();
-        format!("expected one of {}", known.join(", "))
+        let names: Vec<&str> = ApprovalMode::ALL.iter().map(|mode| mode.name()).collect();
+        ValueError(message!("expected one of {names}", names = names.join(", ")))
     })
 }

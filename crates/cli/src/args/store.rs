@@ -5,9 +5,12 @@ use std::time::Duration;
 
 use jiff::{Span, SpanRelativeTo, Timestamp};
 use toolcell::IdPrefix;
-use toolcell::store::audit::{Action, AuditFilter, AuditOrder, Head};
+use toolcell::store::audit::{Action, AuditFilter, AuditOrder, Head, HeadError};
 
 use clap::{Subcommand, ValueEnum};
+use toolcell_i18n::{Localize as _, Message, message};
+
+use super::usage_error::ValueError;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Exit status: 0 no problems, or all were repaired; 6 problems remain")]
@@ -154,7 +157,7 @@ pub(crate) enum AuditCommand {
         elsewhere proves that nothing up to it was changed.")]
     Verify {
         /// Head printed by an earlier verification, which the log must contain
-        #[arg(long, value_name = "SEQ:HASH")]
+        #[arg(long, value_name = "SEQ:HASH", value_parser = parse_head)]
         head: Option<Head>,
     },
 }
@@ -182,21 +185,27 @@ impl AuditArgs {
     }
 }
 
-fn parse_action(text: &str) -> Result<Action, String> {
+fn parse_action(text: &str) -> Result<Action, ValueError> {
     Action::from_name(text).ok_or_else(|| {
-        let known: Vec<&str> = Action::ALL.into_iter().map(Action::name).collect();
-        format!("expected one of {}", known.join(", "))
+        let names: Vec<&str> = Action::ALL.into_iter().map(Action::name).collect();
+        ValueError(message!("expected one of {names}", names = names.join(", ")))
     })
 }
 
+fn parse_head(text: &str) -> Result<Head, ValueError> {
+    text.parse().map_err(|error: HeadError| ValueError(error.localize()))
+}
+
 /// Parses an RFC 3339 timestamp.
-fn parse_time(text: &str) -> Result<Timestamp, String> {
-    text.parse().map_err(|_| "expected a time such as 2026-11-21T12:00:00Z".to_owned())
+fn parse_time(text: &str) -> Result<Timestamp, ValueError> {
+    text.parse().map_err(|_| ValueError(message!("expected a time such as 2026-11-21T12:00:00Z")))
 }
 
 /// Parses a non-negative duration such as `30d`. A day has 24 hours.
-pub(super) fn parse_age(text: &str) -> Result<Duration, String> {
-    let span: Span = text.parse().map_err(|_| "expected a duration such as 30d, 12h or 90s".to_owned())?;
-    let duration = span.to_duration(SpanRelativeTo::days_are_24_hours()).map_err(|error| error.to_string())?;
-    Duration::try_from(duration).map_err(|_| "the duration is negative".to_owned())
+pub(super) fn parse_age(text: &str) -> Result<Duration, ValueError> {
+    let span: Span = text.parse().map_err(|_| ValueError(message!("expected a duration such as 30d, 12h or 90s")))?;
+    let duration = span
+        .to_duration(SpanRelativeTo::days_are_24_hours())
+        .map_err(|error| ValueError(Message::verbatim(error.to_string())))?;
+    Duration::try_from(duration).map_err(|_| ValueError(message!("the duration is negative")))
 }

@@ -3,8 +3,10 @@
 use std::path::PathBuf;
 
 use clap::Subcommand;
+use toolcell_i18n::message;
 use toolcell_testing::Percent;
 
+use super::usage_error::ValueError;
 use crate::args::SandboxArgs;
 
 #[derive(Debug, clap::Args)]
@@ -47,7 +49,7 @@ pub(crate) struct TestArgs {
 
     /// Fail tests that use this much more fuel than when their budget was written, instead of
     /// checking the budget
-    #[arg(long, value_name = "PERCENT", conflicts_with = "no_budgets")]
+    #[arg(long, value_name = "PERCENT", value_parser = parse_percent, conflicts_with = "no_budgets")]
     pub(crate) max_regression: Option<Percent>,
 
     /// Ignore budgets
@@ -111,4 +113,8 @@ pub(crate) struct LearnArgs {
     /// JSON lines from `toolcell exec --json`, `run --json` or `batch`; - for standard input
     #[arg(long, value_name = "FILE")]
     pub(crate) runs: Option<PathBuf>,
+}
+
+fn parse_percent(text: &str) -> Result<Percent, ValueError> {
+    text.parse().map_err(|_| ValueError(message!("`{text}` is not a percentage such as 5%", text)))
 }

@@ -6,6 +6,7 @@
 
 use http::Uri;
 use serde_json::{Value, json};
+use toolcell_i18n::{Message, message, msgid};
 
 use super::{Client, ClientError};
 
@@ -49,9 +50,9 @@ impl ServerTarget {
         let (command, words) = (command.into(), words.into_iter().map(Into::into).collect::<Vec<String>>());
         for word in [&command].into_iter().chain(&words) {
             let why = if word.contains('$') {
-                "clients expand variables at a `$`"
+                message!("clients expand variables at a `$`")
             } else if word.chars().any(char::is_control) {
-                "it contains a control character"
+                message!("it contains a control character")
             } else {
                 continue;
             };
@@ -66,17 +67,20 @@ impl ServerTarget {
     /// # Errors
     /// `client-url-invalid`, `client-variable-invalid`
     pub(crate) fn http(url: &str, token_variable: Option<&str>) -> Result<Self, ClientError> {
-        let wrong = |url: &str, why| ClientError::Url { url: url.chars().take(200).collect(), why };
+        let wrong = |url: &str, why: &'static str| ClientError::Url {
+            url: url.chars().take(200).collect(),
+            why: Message::from(why),
+        };
         if url.contains('@') {
             // The part before the `@` may be a password.
-            return Err(wrong("…", "it contains an `@`; name the variable of a token with --token-env"));
+            return Err(wrong("…", msgid!("it contains an `@`; name the variable of a token with --token-env")));
         }
         if url.contains('$') {
-            return Err(wrong(url, "clients expand variables at a `$`"));
+            return Err(wrong(url, msgid!("clients expand variables at a `$`")));
         }
-        let parsed: Uri = url.parse().map_err(|_| wrong(url, "it cannot be parsed"))?;
+        let parsed: Uri = url.parse().map_err(|_| wrong(url, msgid!("it cannot be parsed")))?;
         if !matches!(parsed.scheme_str(), Some("http" | "https")) || parsed.host().is_none_or(str::is_empty) {
-            return Err(wrong(url, "it does not start with http:// or https:// and a host"));
+            return Err(wrong(url, msgid!("it does not start with http:// or https:// and a host")));
         }
         let is_name = |name: &str| {
             !name.is_empty()
@@ -200,12 +204,12 @@ impl FoundEntry {
     }
 
     /// Describes the entry for an error message.
-    pub(super) fn describe(&self) -> String {
+    pub(super) fn describe(&self) -> Message {
         match (&self.command, &self.url) {
-            (Some(command), _) => format!("started by `{}`", command.escape_debug()),
+            (Some(command), _) => message!("started by `{command}`", command = command.escape_debug()),
             // A URL may contain a password.
-            (None, Some(_)) => "reached over HTTP".to_owned(),
-            (None, None) => "without a command or a URL".to_owned(),
+            (None, Some(_)) => message!("reached over HTTP"),
+            (None, None) => message!("without a command or a URL"),
         }
     }
 

@@ -2,6 +2,8 @@
 //!
 //! Invariant: a refused file is unchanged.
 
+use toolcell_i18n::{Message, message};
+
 /// An error of creating an entry or editing a client's file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, toolcell_i18n::Localize, toolcell_error::Coded)]
 pub(crate) enum ClientError {
@@ -23,7 +25,7 @@ pub(crate) enum ClientError {
         /// The argument.
         word: String,
         /// What a client would do with it.
-        why: &'static str,
+        why: Message,
     },
     /// The URL is invalid.
     #[error("`{}` is not a valid server URL: {why}", .url.escape_debug())]
@@ -33,7 +35,7 @@ pub(crate) enum ClientError {
         /// The rejected URL, without anything that could be a password.
         url: String,
         /// What is wrong with it.
-        why: &'static str,
+        why: Message,
     },
     /// The name of the environment variable is invalid. It is not repeated, because it could be a
     /// token.
@@ -51,7 +53,7 @@ pub(crate) enum ClientError {
         /// The column, from 1, in characters.
         column: usize,
         /// The parser's message.
-        what: String,
+        what: Message,
     },
     /// The file has a value of another type where the entry belongs.
     #[error("line {line}: {what}")]
@@ -61,7 +63,7 @@ pub(crate) enum ClientError {
         /// The line, from 1.
         line: usize,
         /// What the file has there.
-        what: String,
+        what: Message,
     },
     /// The name belongs to another server.
     #[error("line {line}: `{name}` belongs to another entry, {leads_to}")]
@@ -73,13 +75,13 @@ pub(crate) enum ClientError {
         /// The name.
         name: String,
         /// A description of the existing server.
-        leads_to: String,
+        leads_to: Message,
     },
 }
 
 impl ClientError {
     /// The file is valid, but an entry cannot be added to it.
     pub(super) fn not_editable(key: &str) -> Self {
-        Self::Shape { line: 1, what: format!("an entry cannot be added to `{key}` in its present form") }
+        Self::Shape { line: 1, what: message!("an entry cannot be added to `{key}` in its present form", key) }
     }
 }

@@ -11,6 +11,7 @@ use jsonc_parser::common::Ranged as _;
 use jsonc_parser::tokens::Token;
 use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions, parse_to_ast};
 use serde_json::Value;
+use toolcell_i18n::{Message, message};
 
 use super::entry::{ClientEntry, Field, FoundEntry};
 use super::json_writer::{DEFAULT_INDENT, Layout, entry_object, property, render, single_key_object};
@@ -37,7 +38,7 @@ pub(super) fn upsert(
     let splices = match file.find_property(root, key)? {
         None => file.insert(root, key, &single_key_object(entry.name(), entry_object(fields))),
         Some(at) => {
-            let servers = file.expect_object(&root.properties[at].value, key)?;
+            let servers = file.expect_object(&root.properties[at].value, &quote(key))?;
             match file.find_property(servers, entry.name())? {
                 None => file.insert(servers, entry.name(), &entry_object(fields)),
                 Some(at) => {
@@ -64,7 +65,7 @@ pub(super) fn remove(
     let file = JsonDocument::parse(text)?;
     let Some(root) = file.root()? else { return Ok(text.to_owned()) };
     let Some(at_key) = file.find_property(root, key)? else { return Ok(text.to_owned()) };
-    let servers = file.expect_object(&root.properties[at_key].value, key)?;
+    let servers = file.expect_object(&root.properties[at_key].value, &quote(key))?;
     let Some(at) = file.find_property(servers, entry.name())? else { return Ok(text.to_owned()) };
     let there = &servers.properties[at].value;
     let found = read_entry(there);
@@ -86,7 +87,7 @@ pub(super) fn find(text: &str, key: &str, name: &str) -> Result<Option<FoundEntr
     let file = JsonDocument::parse(text)?;
     let Some(root) = file.root()? else { return Ok(None) };
     let Some(at) = file.find_property(root, key)? else { return Ok(None) };
-    let servers = file.expect_object(&root.properties[at].value, key)?;
+    let servers = file.expect_object(&root.properties[at].value, &quote(key))?;
     Ok(file.find_property(servers, name)?.map(|at| read_entry(&servers.properties[at].value)))
 }
 
@@ -177,7 +178,7 @@ impl<'a> JsonDocument<'a> {
         };
         let parsed = parse_to_ast(text, &collect, &options).map_err(|error| {
             let (line, column) = line_and_column(text, error.range().start);
-            ClientError::Invalid { line, column, what: error.kind().to_string().to_lowercase() }
+            ClientError::Invalid { line, column, what: Message::verbatim(error.kind().to_string().to_lowercase()) }
         })?;
         let mark = |token: &Token<'_>| match token {
             Token::Comma => TokenKind::Comma,
@@ -191,21 +192,20 @@ impl<'a> JsonDocument<'a> {
 
     /// The root object; `None` if the file has no value.
     fn root(&self) -> Result<Option<&Object<'a>>, ClientError> {
-        self.root.as_ref().map(|root| self.expect_object(root, "the file")).transpose()
+        self.root.as_ref().map(|root| self.expect_object(root, &message!("the file"))).transpose()
     }
 
-    fn expect_object<'v>(&self, value: &'v Node<'a>, what: &str) -> Result<&'v Object<'a>, ClientError> {
+    fn expect_object<'v>(&self, value: &'v Node<'a>, what: &Message) -> Result<&'v Object<'a>, ClientError> {
         let kind = match value {
             Node::Object(object) => return Ok(object),
-            Node::Array(_) => "an array",
-            Node::StringLit(_) => "a string",
-            Node::NumberLit(_) => "a number",
-            Node::BooleanLit(_) => "a boolean",
-            Node::NullKeyword(_) => "null",
+            Node::Array(_) => message!("an array"),
+            Node::StringLit(_) => message!("a string"),
+            Node::NumberLit(_) => message!("a number"),
+            Node::BooleanLit(_) => message!("a boolean"),
+            Node::NullKeyword(_) => Message::verbatim("null".to_owned()),
         };
-        let what = if what.contains(' ') { what.to_owned() } else { format!("`{what}`") };
         let (line, _) = line_and_column(self.text, value.start());
-        Err(ClientError::Shape { line, what: format!("{what} is {kind}, not an object") })
+        Err(ClientError::Shape { line, what: message!("{what} is {kind}, not an object", what, kind) })
     }
 
     /// Returns the index of the property with this key. A duplicate key is an error, because
@@ -218,7 +218,7 @@ impl<'a> JsonDocument<'a> {
             (Some((_, first)), Some((_, second))) => {
                 let (first, _) = line_and_column(self.text, first.start());
                 let (line, column) = line_and_column(self.text, second.start());
-                let what = format!("duplicate key `{key}`, first used in line {first}");
+                let what = message!("duplicate key `{key}`, first used in line {line}", key, line = first);
                 Err(ClientError::Invalid { line, column, what })
             }
         }
@@ -228,9 +228,9 @@ impl<'a> JsonDocument<'a> {
     fn find_entry(&self, key: &str, name: &str) -> Result<Option<&Object<'a>>, ClientError> {
         let Some(root) = self.root()? else { return Ok(None) };
         let Some(at) = self.find_property(root, key)? else { return Ok(None) };
-        let servers = self.expect_object(&root.properties[at].value, key)?;
+        let servers = self.expect_object(&root.properties[at].value, &quote(key))?;
         let Some(at) = self.find_property(servers, name)? else { return Ok(None) };
-        self.expect_object(&servers.properties[at].value, name).map(Some)
+        self.expect_object(&servers.properties[at].value, &quote(name)).map(Some)
     }
 
     fn taken_error(&self, value: &Node<'_>, entry: &ClientEntry, found: &FoundEntry) -> ClientError {
@@ -376,4 +376,9 @@ impl<'a> JsonDocument<'a> {
         let before = self.text[..start].strip_suffix(newline).map_or(start, str::len);
         vec![TextEdit::remove(before..end)]
     }
+}
+
+/// Returns a key as it is shown in an error.
+fn quote(key: &str) -> Message {
+    Message::verbatim(format!("`{key}`"))
 }

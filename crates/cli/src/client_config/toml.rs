@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use serde_json::Value;
 use toml_edit::{Document, Item, Table, TableLike};
+use toolcell_i18n::{Message, message};
 
 use super::entry::{ClientEntry, Field, FoundEntry};
 use super::text_edit::{TextEdit, apply, line_and_column, line_end, line_ending, line_start, strip_final_newline};
@@ -67,7 +68,7 @@ pub(super) fn find(text: &str, key: &str, name: &str) -> Result<Option<FoundEntr
 fn parse(text: &str) -> Result<Document<&str>, ClientError> {
     Document::parse(text).map_err(|error| {
         let (line, column) = line_and_column(text, error.span().unwrap_or_default().start);
-        ClientError::Invalid { line, column, what: error.message().to_owned() }
+        ClientError::Invalid { line, column, what: Message::verbatim(error.message().to_owned()) }
     })
 }
 
@@ -83,8 +84,15 @@ fn find_entry<'d>(
         Some(Item::Table(servers)) => Ok(servers.get(name)),
         Some(other) => {
             let (line, _) = line_and_column(text, other.span().unwrap_or_default().start);
-            let kind = if other.is_inline_table() { "an inline table" } else { other.type_name() };
-            Err(ClientError::Shape { line, what: format!("`{key}` is {kind}, not a table with its own header") })
+            let kind = if other.is_inline_table() {
+                message!("an inline table")
+            } else {
+                Message::verbatim(other.type_name().to_owned())
+            };
+            Err(ClientError::Shape {
+                line,
+                what: message!("`{key}` is {kind}, not a table with its own header", key, kind),
+            })
         }
     }
 }
@@ -117,7 +125,7 @@ fn taken_error(text: &str, there: &Item, entry: &ClientEntry, found: &FoundEntry
 fn expect_table<'d>(text: &str, there: &'d Item, entry: &ClientEntry) -> Result<&'d Table, ClientError> {
     there.as_table().filter(|table| !table.is_dotted()).ok_or_else(|| {
         let (line, _) = line_and_column(text, item_start(there));
-        ClientError::Shape { line, what: format!("`{}` is not a table with its own header", entry.name()) }
+        ClientError::Shape { line, what: message!("`{key}` is not a table with its own header", key = entry.name()) }
     })
 }
 

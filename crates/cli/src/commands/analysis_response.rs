@@ -38,7 +38,7 @@ pub(crate) struct ProblemResponse {
 pub(crate) fn problem_responses(rejection: &AnalysisError) -> Vec<ProblemResponse> {
     let problem = |problem: &Diagnostic| ProblemResponse {
         code: rejection.code(),
-        message: problem.message.clone(),
+        message: problem.message.to_string(),
         line: problem.location.line,
         column: problem.location.column,
         text: problem.snippet.clone(),

@@ -11,17 +11,22 @@ use toolcell::{
     single_line_for_display,
 };
 use toolcell_error::ErrorCode;
+use toolcell_i18n::{Lang, Localize as _, Message, message, tr};
 
 use crate::args::{ApprovalsArgs, ApprovalsCommand, SandboxArgs};
 use crate::context::Context;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::prompt::TerminalApprover;
+use crate::render::label::pad;
+use crate::streams::Streams;
 
 /// Maximum number of pending approvals, and of decisions, in the list.
 const MAX_LISTED: usize = 1000;
 /// Maximum length of a stored reason, in characters.
 const MAX_REASON_CHARS: usize = 200;
+/// Width of the word for a decision, in columns.
+const DECISION_COLUMNS: usize = 9;
 
 pub(crate) fn run(args: &ApprovalsArgs, context: &mut Context<'_>) -> Result<Exit, CliError> {
     let toolbox = context.open_existing_toolbox(SandboxArgs::single_call_config())?;
@@ -50,55 +55,82 @@ fn list(toolbox: &Toolbox, context: &mut Context<'_>) -> Result<Exit, CliError> 
         writeln!(streams.output, "{}", json!({ "pending": pending, "decided": decided }))?;
         return Ok(Exit::Done);
     }
-    for PendingTool { tool, approval: question } in &pending {
-        let (name, id, grants, by) =
-            (&tool.name, tool.id.short(), describe_grants(&question.grants), single_line_for_display(&question.by));
-        let line = format!("pending   {name} ({id}) with {grants}, requested by {by}, since {}", question.at);
-        let rows = streams.wrap_for_output(&line);
-        writeln!(streams.output, "{rows}")?;
-        match toolbox.approval_prompt(&tool.id.to_string()) {
-            Ok(question) => {
-                for line in question.lines(lang) {
-                    let rows = streams.wrap_for_output(&line);
-                    writeln!(streams.output, "{rows}")?;
-                }
-                if let Some(approving) = &question.tool_approval {
-                    writeln!(
-                        streams.output,
-                        "  toolcell approvals grant {} --shown {}\n",
-                        tool.id,
-                        approving.digest()
-                    )?;
-                }
-            }
-            // The tool cannot be approved in its current state; the list says why.
-            Err(error) => {
-                let rows = streams.wrap_for_output(&format!("  {}", escape_control_chars(&error.to_string())));
-                writeln!(streams.output, "{rows}\n")?;
-            }
-        }
+    for one in &pending {
+        print_pending(toolbox, one, lang, streams)?;
     }
     for (tool, approval) in &decided {
-        let (name, id, grants) = (&tool.name, tool.id.short(), describe_grants(&approval.grants));
-        let (word, by) = (decision_name(approval.decision), escape_control_chars(&approval.by));
-        let with = match approval.decision {
-            Decision::Approved => format!("with {grants}"),
-            Decision::Refused => "with any grants".to_owned(),
-        };
-        let rows = streams.wrap_for_output(&format!("{word:<9} {name} ({id}) {with}, by {by}, {}", approval.at));
+        let rows = streams.wrap_for_output(&decision_line(tool, approval, lang));
         writeln!(streams.output, "{rows}")?;
     }
     if pending.is_empty() && decided.is_empty() {
-        writeln!(streams.output, "no pending approvals and no decisions")?;
+        writeln!(streams.output, "{}", tr!(lang, "no pending approvals and no decisions"))?;
     }
     if let Some(first) = pending.first() {
-        let name = &first.tool.name;
-        writeln!(
-            streams.errors,
-            "hint: review with `toolcell show {name}`, then run `toolcell approvals grant {name}` or `refuse`"
-        )?;
+        let next = message!(
+            "review with `toolcell show {name}`, then run `toolcell approvals grant {name}` or `refuse`",
+            name = first.tool.name
+        );
+        streams.print_hint(&next, lang)?;
     }
     Ok(Exit::Done)
+}
+
+/// Prints a tool that waits for approval: what the decision is about, and the command that approves
+/// exactly this.
+fn print_pending(
+    toolbox: &Toolbox,
+    PendingTool { tool, approval: question }: &PendingTool,
+    lang: Lang,
+    streams: &mut Streams<'_>,
+) -> std::io::Result<()> {
+    let pending = tr!(
+        lang,
+        "{name} ({id}) with {grants}, requested by {by}, since {at}",
+        name = tool.name,
+        id = tool.id.short(),
+        grants = describe_grants(&question.grants),
+        by = single_line_for_display(&question.by),
+        at = question.at
+    );
+    let line = format!("{} {pending}", pad(tr!(lang, "decision" => "pending"), DECISION_COLUMNS));
+    let rows = streams.wrap_for_output(&line);
+    writeln!(streams.output, "{rows}")?;
+    match toolbox.approval_prompt(&tool.id.to_string()) {
+        Ok(question) => {
+            for line in question.lines(lang) {
+                let rows = streams.wrap_for_output(&line);
+                writeln!(streams.output, "{rows}")?;
+            }
+            if let Some(approving) = &question.tool_approval {
+                writeln!(streams.output, "  toolcell approvals grant {} --shown {}\n", tool.id, approving.digest())?;
+            }
+        }
+        // The tool cannot be approved in its current state; the list says why.
+        Err(error) => {
+            let error = escape_control_chars(&error.localize().to_text(lang));
+            let rows = streams.wrap_for_output(&format!("  {error}"));
+            writeln!(streams.output, "{rows}\n")?;
+        }
+    }
+    Ok(())
+}
+
+/// Describes a past decision in one line.
+fn decision_line(tool: &Entry, approval: &Approval, lang: Lang) -> String {
+    let (name, id) = (&tool.name, tool.id.short());
+    let (by, at) = (escape_control_chars(&approval.by), approval.at);
+    let (word, text) = match approval.decision {
+        Decision::Approved => {
+            let grants = describe_grants(&approval.grants);
+            let text = tr!(lang, "{name} ({id}) with {grants}, by {by}, {at}", name, id, grants, by, at);
+            (tr!(lang, "decision" => "approved"), text)
+        }
+        Decision::Refused => {
+            let text = tr!(lang, "{name} ({id}) with any grants, by {by}, {at}", name, id, by, at);
+            (tr!(lang, "decision" => "refused"), text)
+        }
+    };
+    format!("{} {text}", pad(word, DECISION_COLUMNS))
 }
 
 fn pending_to_json(toolbox: &Toolbox, PendingTool { tool, approval: question }: &PendingTool) -> Value {
@@ -142,12 +174,12 @@ fn decision_name(decision: Decision) -> &'static str {
 }
 
 /// Describes the granted capabilities of a stored decision.
-fn describe_grants(grants: &Value) -> String {
+fn describe_grants(grants: &Value) -> Message {
     match serde_json::from_value::<Grants>(grants.clone()) {
-        Ok(grants) if grants.is_empty() => "no grants".to_owned(),
-        Ok(grants) => escape_control_chars(&grants.to_string()),
+        Ok(grants) if grants.is_empty() => message!("no grants"),
+        Ok(grants) => Message::verbatim(escape_control_chars(&grants.to_string())),
         // Written by another version of Toolcell.
-        Err(_) => escape_control_chars(&grants.to_string()),
+        Err(_) => Message::verbatim(escape_control_chars(&grants.to_string())),
     }
 }
 
@@ -168,12 +200,12 @@ fn grant(toolbox: &Toolbox, grant: &GrantRequest<'_>, context: &mut Context<'_>)
     if let Some(shown) = grant.expected_digest
         && digest.as_deref() != Some(shown)
     {
-        let message = format!(
-            "`{}` or its grants no longer match the digest {}",
-            single_line_for_display(grant.tool),
-            single_line_for_display(shown)
+        let message = message!(
+            "`{tool}` or its grants no longer match the digest {digest}",
+            tool = single_line_for_display(grant.tool),
+            digest = single_line_for_display(shown)
         );
-        let hint = "review it again with `toolcell approvals`, and use the new digest";
+        let hint = message!("review it again with `toolcell approvals`, and use the new digest");
         return Err(CliError::coded(ErrorCode::ApprovalChanged, message, hint));
     }
     let by = match &grant.approver {
@@ -193,8 +225,8 @@ fn grant(toolbox: &Toolbox, grant: &GrantRequest<'_>, context: &mut Context<'_>)
                 return Err(CliError::Interrupted);
             }
             ApprovalAnswer::Refuse { .. } | ApprovalAnswer::Defer | ApprovalAnswer::NotShown { .. } => {
-                let message = format!("`{}` is not approved", question.call.tool_name);
-                let hint = "the next run asks again; to refuse for good: toolcell approvals refuse";
+                let message = message!("`{tool}` is not approved", tool = question.call.tool_name);
+                let hint = message!("the next run asks again; to refuse for good: toolcell approvals refuse");
                 return Err(CliError::coded(ErrorCode::NotApproved, message, hint));
             }
         },
@@ -204,32 +236,40 @@ fn grant(toolbox: &Toolbox, grant: &GrantRequest<'_>, context: &mut Context<'_>)
 
 /// Prints a decision.
 fn print(decided: &ApprovalResult, decision: Decision, by: &str, context: &mut Context<'_>) -> Result<Exit, CliError> {
-    let Context { ref mut streams, format, .. } = *context;
-    let (word, name, grants) = (decision_name(decision), &decided.name, decided.grants.to_value());
+    let Context { ref mut streams, format, lang, .. } = *context;
+    let (name, grants) = (&decided.name, decided.grants.to_value());
     if format.is_json() {
-        let (tool, name) = (decided.tool.to_string(), name.as_str());
+        let (tool, name, word) = (decided.tool.to_string(), name.as_str(), decision_name(decision));
         let response = json!({ "tool": tool, "name": name, "decision": word, "grants": grants, "by": by });
         writeln!(streams.output, "{response}")?;
         return Ok(Exit::Done);
     }
     let id = decided.tool.short();
-    match decision {
-        Decision::Approved => writeln!(streams.output, "{word} {name} ({id}) with {}", describe_grants(&grants))?,
-        Decision::Refused => writeln!(streams.output, "{word} {name} ({id}) with any grants")?,
-    }
+    let text = match decision {
+        Decision::Approved => {
+            let grants = describe_grants(&grants);
+            tr!(lang, "approved {name} ({id}) with {grants}", name, id, grants)
+        }
+        Decision::Refused => tr!(lang, "refused {name} ({id}) with any grants", name, id),
+    };
+    writeln!(streams.output, "{text}")?;
     Ok(Exit::Done)
 }
 
 fn revoke(toolbox: &Toolbox, tool: &str, context: &mut Context<'_>) -> Result<Exit, CliError> {
-    let Context { ref mut streams, format, .. } = *context;
+    let Context { ref mut streams, format, lang, .. } = *context;
     let (tool, count) = toolbox.revoke(tool, "command-line")?;
     if format.is_json() {
         let response = json!({ "tool": tool.id.to_string(), "name": tool.name.as_str(), "revoked": count });
         writeln!(streams.output, "{response}")?;
-    } else if count == 0 {
-        writeln!(streams.output, "no approval or refusal of {} ({}) to revoke", tool.name, tool.id.short())?;
-    } else {
-        writeln!(streams.output, "revoked the approvals and refusals of {} ({})", tool.name, tool.id.short())?;
+        return Ok(Exit::Done);
     }
+    let (name, id) = (&tool.name, tool.id.short());
+    let text = if count == 0 {
+        tr!(lang, "no approval or refusal of {name} ({id}) to revoke", name, id)
+    } else {
+        tr!(lang, "revoked the approvals and refusals of {name} ({id})", name, id)
+    };
+    writeln!(streams.output, "{text}")?;
     Ok(Exit::Done)
 }

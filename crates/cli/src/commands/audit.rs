@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use toolcell::escape_control_chars;
 use toolcell::store::audit::{AuditLine, AuditReport, Head};
 use toolcell::store::{Settings, Store};
+use toolcell_i18n::{Lang, Message, message, tr};
 
 use crate::args::{AuditArgs, AuditCommand};
 use crate::context::Context;
@@ -23,29 +24,30 @@ pub(crate) fn run(args: &AuditArgs, context: &mut Context<'_>) -> Result<Exit, C
 }
 
 fn show(store: &Store, args: &AuditArgs, context: &mut Context<'_>) -> Result<Exit, CliError> {
-    let Context { ref mut streams, format, .. } = *context;
+    let Context { ref mut streams, format, lang, .. } = *context;
     let mut lines = store.audit().query(args.filter(), args.order())?;
     for line in lines.by_ref() {
         let line = line?;
         if format.is_json() {
             writeln!(streams.output, "{}", line.to_value())?;
         } else {
-            writeln!(streams.output, "{}", line_to_text(&line))?;
+            writeln!(streams.output, "{}", line_to_text(&line, lang))?;
         }
     }
     if lines.skipped() > 0 {
-        writeln!(streams.errors, "warning: {} invalid lines; `toolcell audit verify` lists them", lines.skipped())?;
+        let text = message!("{count} invalid lines; `toolcell audit verify` lists them", count = lines.skipped());
+        streams.print_warning(&text, lang)?;
     }
     Ok(Exit::Done)
 }
 
 /// `2026-11-21T12:00:00Z  import  average dt_0123456789ab  failed: name-taken  {"count":3}`
-fn line_to_text(line: &AuditLine) -> String {
+fn line_to_text(line: &AuditLine, lang: Lang) -> String {
     let tool = [line.name.clone(), line.tool.map(|id| id.short())].into_iter().flatten().collect::<Vec<_>>().join(" ");
     let went = match (&line.error, line.success) {
-        (_, true) => "done".to_owned(),
-        (Some(code), false) => format!("failed: {code}"),
-        (None, false) => "failed".to_owned(),
+        (_, true) => tr!(lang, "done").to_owned(),
+        (Some(code), false) => tr!(lang, "failed: {code}", code),
+        (None, false) => tr!(lang, "failed").to_owned(),
     };
     let details = if line.details.is_empty() { String::new() } else { Value::Object(line.details.clone()).to_string() };
     let columns = [line.at.to_string(), line.action.clone(), tool, went, details];
@@ -53,27 +55,42 @@ fn line_to_text(line: &AuditLine) -> String {
 }
 
 fn verify(store: &Store, kept: Option<&Head>, context: &mut Context<'_>) -> Result<Exit, CliError> {
-    let Context { ref mut streams, format, .. } = *context;
-    let verdict = with_progress("verifying", streams, || store.audit().verify(kept))?;
+    let Context { ref mut streams, format, lang, .. } = *context;
+    let verdict = with_progress(tr!(lang, "verifying"), streams, || store.audit().verify(kept))?;
     let clean = verdict.is_clean();
     if format.is_json() {
         writeln!(streams.output, "{}", report_to_json(&verdict))?;
     } else {
         for problem in &verdict.problems {
-            writeln!(streams.output, "problem: {}", escape_control_chars(&problem.to_string()))?;
+            let text = tr!(lang, "problem: {problem}", problem);
+            writeln!(streams.output, "{}", escape_control_chars(&text))?;
         }
         if verdict.omitted > 0 {
-            writeln!(streams.output, "problem: {} more", verdict.omitted)?;
+            writeln!(streams.output, "{}", tr!(lang, "problem: {count} more", count = verdict.omitted))?;
         }
-        let end = verdict.head.map_or_else(|| "the log is empty".to_owned(), |head| format!("head {head}"));
-        let found = if clean {
-            "intact".to_owned()
-        } else {
-            format!("{} problems", verdict.problems.len() as u64 + verdict.omitted)
-        };
-        writeln!(streams.output, "{} lines in {} files, {found}; {end}", verdict.lines, verdict.files)?;
+        writeln!(streams.output, "{}", summary(&verdict).to_text(lang))?;
     }
     Ok(if clean { Exit::Done } else { Exit::Integrity })
+}
+
+/// Counts the lines, files and problems, and returns the end of the log.
+fn summary(verdict: &AuditReport) -> Message {
+    let result = if verdict.is_clean() {
+        message!("intact")
+    } else {
+        message!("{count} problems", count = verdict.problems.len() as u64 + verdict.omitted)
+    };
+    let end = match verdict.head {
+        Some(head) => message!("head {head}", head),
+        None => message!("the log is empty"),
+    };
+    message!(
+        "{lines} lines in {files} files, {result}; {end}",
+        lines = verdict.lines,
+        files = verdict.files,
+        result,
+        end
+    )
 }
 
 fn report_to_json(verdict: &AuditReport) -> Value {

@@ -8,7 +8,8 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use toolcell::store::{RUN_KIND, Record};
-use toolcell::{Lang, RunRecord, ShowError, escape_control_chars};
+use toolcell::{RunRecord, ShowError, escape_control_chars};
+use toolcell_i18n::{Message, message, tr};
 use toolcell_testing::report;
 use toolcell_testing::{
     BudgetPolicy, LearnedLimit, LearnedLimits, LimitMethod, RunCost, Suite, TestOptions, TestReport, learn_limits,
@@ -73,15 +74,13 @@ fn rebase_budgets(args: &RebaseArgs, context: &mut Context<'_>) -> Result<Exit, 
         if !tested.problems.is_empty() {
             return Ok(exit_for_report(&tested));
         }
-        let word = match (lang, args.dry_run) {
-            (Lang::En, true) => "to be rewritten",
-            (Lang::En, false) => "rewritten",
-            (Lang::Ja, true) => "書き換え対象",
-            (Lang::Ja, false) => "書き換え済み",
-            (Lang::Zh, true) => "待改写",
-            (Lang::Zh, false) => "已改写",
+        let (model, count, all) = (model(), files.len(), suites.len());
+        let text = if args.dry_run {
+            tr!(lang, "{model}: to be rewritten {count} / {all}", model, count, all)
+        } else {
+            tr!(lang, "{model}: rewritten {count} / {all}", model, count, all)
         };
-        writeln!(streams.output, "{}: {word} {} / {}", model(), files.len(), suites.len())?;
+        writeln!(streams.output, "{text}")?;
     }
     streams.output.flush()?;
     Ok(exit_for_report(&tested))
@@ -116,8 +115,8 @@ fn costs_from_file(path: &Path, streams: &mut Streams<'_>) -> Result<(Vec<RunCos
     for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let run: RawRun<'_> = serde_json::from_str(line).map_err(|error| {
             CliError::usage(
-                format!("{}:{}: not a run: {error}", path.display(), number + 1),
-                "pass runs as printed by `toolcell exec --json`, one per line",
+                message!("{path}:{line}: not a run: {error}", path = path.display(), line = number + 1, error),
+                message!("pass runs as printed by `toolcell exec --json`, one per line"),
             )
         })?;
         match cost_of_run(&run) {
@@ -158,10 +157,16 @@ fn learn_from_runs(
     passed_over: usize,
     context: &mut Context<'_>,
 ) -> Result<Exit, CliError> {
-    let Context { ref mut streams, format, .. } = *context;
+    let Context { ref mut streams, format, lang, .. } = *context;
     let learned = learn_limits(costs).map_err(|error| {
-        let message = format!("{error}; {passed_over} ignored: stopped, or measured under another fuel model");
-        CliError::usage(message, "run the tool more often, or pass more runs")
+        CliError::usage(
+            message!(
+                "{error}; {count} ignored: stopped, or measured under another fuel model",
+                error,
+                count = passed_over
+            ),
+            message!("run the tool more often, or pass more runs"),
+        )
     })?;
     if format.is_json() {
         let about = args.tool.as_deref();
@@ -170,30 +175,40 @@ fn learn_from_runs(
         return Ok(Exit::Done);
     }
     let LearnedLimits { runs, fuel, memory_bytes, timeout_ms } = &learned;
-    writeln!(streams.output, "# from {runs} runs ({passed_over} ignored), under the fuel model {}", model())?;
+    let from = tr!(
+        lang,
+        "from {runs} runs ({ignored} ignored), under the fuel model {model}",
+        runs,
+        ignored = passed_over,
+        model = model()
+    );
+    writeln!(streams.output, "# {from}")?;
     for (name, limit, margin) in [
-        ("fuel", fuel, "plus 10 %"),
-        ("memory_bytes", memory_bytes, "plus 10 %, in whole pages"),
-        ("timeout_ms", timeout_ms, "times ten, because machines differ"),
+        ("fuel", fuel, message!("plus 10 %")),
+        ("memory_bytes", memory_bytes, message!("plus 10 %, in whole pages")),
+        ("timeout_ms", timeout_ms, message!("times ten, because machines differ")),
     ] {
-        writeln!(
-            streams.output,
-            "{name} = {}  # {}",
-            limit.limit,
-            escape_control_chars(&describe_limit(limit, margin))
-        )?;
+        let how = describe_limit(limit, &margin).to_text(lang);
+        writeln!(streams.output, "{name} = {}  # {}", limit.limit, escape_control_chars(&how))?;
     }
     if !fuel.stops_doubling {
-        writeln!(streams.errors, "warning: the limit allows twice the median fuel, because the runs vary too much")?;
+        let text = message!("the limit allows twice the median fuel, because the runs vary too much");
+        streams.print_warning(&text, lang)?;
     }
     Ok(Exit::Done)
 }
 
 /// Describes in a sentence how a limit was derived.
-fn describe_limit(limit: &LearnedLimit, margin: &str) -> String {
+fn describe_limit(limit: &LearnedLimit, margin: &Message) -> Message {
     let method = match limit.method {
-        LimitMethod::DistributionFree => "covers 999 of the next 1,000 runs, for any distribution",
-        LimitMethod::LogNormal => "covers 999 of the next 1,000 runs, if log-normal",
+        LimitMethod::DistributionFree => message!("covers 999 of the next 1,000 runs, for any distribution"),
+        LimitMethod::LogNormal => message!("covers 999 of the next 1,000 runs, if log-normal"),
     };
-    format!("median {}, largest {}; {method}, with 95 % confidence; {margin}", limit.median, limit.largest)
+    message!(
+        "median {median}, largest {largest}; {method}, with 95 % confidence; {margin}",
+        median = limit.median,
+        largest = limit.largest,
+        method,
+        margin
+    )
 }

@@ -5,7 +5,8 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
-use toolcell::{Analysis, Capabilities, Draft, Lang, Severity, analyze, escape_control_chars};
+use toolcell::{Analysis, Capabilities, Draft, Lang, Localize, Severity, analyze, escape_control_chars};
+use toolcell_i18n::tr;
 
 use crate::args::{CheckArgs, Format, parse_capabilities};
 use crate::commands::analysis_response::{AnalysisResponse, problem_responses};
@@ -25,7 +26,7 @@ pub(crate) fn run(args: &CheckArgs, context: &mut Context<'_>) -> Result<Exit, C
     let Context { ref mut streams, format, lang, .. } = *context;
     let declared = args.capabilities()?;
     let paths = expand_paths(&args.paths)?;
-    let progress = streams.errors_are_terminal.then(|| Progress::start("checking"));
+    let progress = streams.errors_are_terminal.then(|| Progress::start(tr!(lang, "checking")));
     let checked = paths.iter().map(|path| {
         if let Some(progress) = &progress {
             progress.set_message(path);
@@ -142,7 +143,7 @@ fn print_text(checked: &[CheckedFile], quiet: bool, lang: Lang, streams: &mut St
     for one in checked {
         match &one.analysis {
             Err(CheckFailure::InvalidDraft(error)) => {
-                writeln!(streams.output, "error: {}: {error}\nhint: {}\n", one.path, error.hint())?;
+                print_failure(&one.path, error, error.hint(), lang, streams)?;
             }
             Err(CheckFailure::Rejected(_)) => {}
             Ok(analysis) => {
@@ -152,26 +153,19 @@ fn print_text(checked: &[CheckedFile], quiet: bool, lang: Lang, streams: &mut St
                         *counts.entry(finding.severity).or_default() += 1;
                     }
                     if !(allowed || quiet && finding.severity < Severity::High) {
-                        writeln!(streams.output, "{}\n", render_finding(&renderer, one, finding))?;
+                        writeln!(streams.output, "{}\n", render_finding(&renderer, one, finding, lang))?;
                     }
                 }
-                for missing in &analysis.capability_diff.missing {
-                    writeln!(streams.output, "error: {}: uses `{}` without requesting it\n", one.path, missing.name())?;
-                }
-                if !quiet {
-                    for unused in &analysis.capability_diff.unused {
-                        let name = unused.name();
-                        writeln!(streams.output, "warning: {}: requests `{name}` but does not use it\n", one.path)?;
-                    }
-                }
+                print_capability_diff(one, analysis, quiet, lang, streams)?;
             }
         }
         if let Some(rejection) = one.rejection() {
             if rejection.diagnostics().is_empty() {
-                writeln!(streams.output, "error: {}: {rejection}\nhint: {}\n", one.path, rejection.hint())?;
+                print_failure(&one.path, rejection, rejection.hint(), lang, streams)?;
             }
             for problem in rejection.diagnostics() {
-                writeln!(streams.output, "{}\n", render_problem(&renderer, one, problem, rejection.code().as_str()))?;
+                let shown = render_problem(&renderer, one, problem, rejection.code().as_str(), lang);
+                writeln!(streams.output, "{shown}\n")?;
             }
         }
     }
@@ -183,39 +177,76 @@ fn print_text(checked: &[CheckedFile], quiet: bool, lang: Lang, streams: &mut St
         }
     }
     let refused = checked.iter().filter(|one| !one.passes()).count();
-    let mut found: Vec<String> =
-        counts.iter().rev().map(|(severity, count)| format!("{count} {}", severity.name())).collect();
     let unread = checked.iter().filter(|one| one.analysis.is_err() || one.rejection().is_some()).count();
+    let mut found = Vec::new();
     if unread > 0 {
-        found.insert(0, format!("{unread} not runnable"));
+        found.push(tr!(lang, "{count} not runnable", count = unread));
     }
-    let found = if found.is_empty() { "no findings".to_owned() } else { found.join(", ") };
-    writeln!(streams.output, "{} checked, {refused} refused: {found}", checked.len())
+    found.extend(counts.iter().rev().map(|(severity, count)| tr!(lang, "{count} {severity}", count, severity)));
+    if found.is_empty() {
+        found.push(tr!(lang, "no findings").to_owned());
+    }
+    let (count, found) = (checked.len(), found.join(lang.list_separator()));
+    writeln!(streams.output, "{}", tr!(lang, "{count} checked, {refused} refused: {found}", count, refused, found))
+}
+
+/// Prints the reason why a source cannot be analysed.
+fn print_failure(
+    path: &str,
+    error: &impl Localize,
+    hint: &'static str,
+    lang: Lang,
+    streams: &mut Streams<'_>,
+) -> std::io::Result<()> {
+    let colon = lang.colon();
+    writeln!(streams.output, "{}{colon}{path}{colon}{}", tr!(lang, "error"), error.localize().to_text(lang))?;
+    writeln!(streams.output, "{}{colon}{}\n", tr!(lang, "hint"), lang.translate(hint))
+}
+
+/// Prints the difference between the capabilities that a source uses and those that it requests.
+fn print_capability_diff(
+    checked: &CheckedFile,
+    analysis: &Analysis,
+    quiet: bool,
+    lang: Lang,
+    streams: &mut Streams<'_>,
+) -> std::io::Result<()> {
+    let (path, colon) = (&checked.path, lang.colon());
+    for missing in &analysis.capability_diff.missing {
+        let text = tr!(lang, "uses `{name}` without requesting it", name = missing.name());
+        writeln!(streams.output, "{}{colon}{path}{colon}{text}\n", tr!(lang, "error"))?;
+    }
+    for unused in analysis.capability_diff.unused.iter().filter(|_| !quiet) {
+        let text = tr!(lang, "requests `{name}` but does not use it", name = unused.name());
+        writeln!(streams.output, "{}{colon}{path}{colon}{text}\n", tr!(lang, "warning"))?;
+    }
+    Ok(())
 }
 
 /// Formats the scores and required capabilities of one source as a line.
 fn summary(checked: &CheckedFile, analysis: &Analysis, lang: Lang) -> String {
     let (safety, quality) = (analysis.safety.score, analysis.quality.score);
-    let scores = match lang {
-        Lang::En => format!("safety {safety:.2}, quality {quality:.2}"),
-        Lang::Ja => format!("安全性 {safety:.2}, 品質 {quality:.2}"),
-        Lang::Zh => format!("安全性 {safety:.2}，质量 {quality:.2}"),
-    };
+    let (safety, quality) = (format!("{safety:.2}"), format!("{quality:.2}"));
     let needs: Vec<String> = analysis
         .capabilities
         .iter()
         .map(|(capability, need)| {
             let mut names: Vec<&str> = need.named.iter().map(String::as_str).collect();
             if need.unknown {
-                names.push("unknown");
+                names.push(tr!(lang, "unknown"));
             }
             if names.is_empty() {
                 capability.name().to_owned()
             } else {
-                format!("{} ({})", capability.name(), names.join(", "))
+                format!("{} ({})", capability.name(), names.join(lang.list_separator()))
             }
         })
         .collect();
-    let needs = if needs.is_empty() { String::new() } else { format!("  uses {}", needs.join(", ")) };
-    format!("{}: {scores}{needs}", escape_control_chars(&checked.path))
+    let text = if needs.is_empty() {
+        tr!(lang, "safety {safety}, quality {quality}", safety, quality)
+    } else {
+        let needs = needs.join(lang.list_separator());
+        tr!(lang, "safety {safety}, quality {quality}  uses {needs}", safety, quality, needs)
+    };
+    format!("{}{}{text}", escape_control_chars(&checked.path), lang.colon())
 }

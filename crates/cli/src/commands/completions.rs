@@ -3,18 +3,19 @@
 //! Invariant: the shell queries the program itself, so the candidates are always current. An error
 //! yields fewer candidates, and never a message.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use clap::{Arg, Command, CommandFactory as _};
+use clap::{Arg, Command};
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 use clap_complete::env::{CompleteEnv, Shells};
 use toolcell::store::{Filter, PAGE_LIMIT, Settings, Store};
 
-use crate::args::{Args, CompletionsArgs, resolve_store_dir};
+use crate::args::{self, CompletionsArgs, resolve_store_dir};
 use crate::context::Context;
 use crate::error::CliError;
 use crate::exit::Exit;
+use crate::language;
 
 /// The environment variable that the shell sets to query completions.
 const COMPLETE_VARIABLE: &str = "TOOLCELL_COMPLETE";
@@ -42,7 +43,9 @@ pub(crate) fn run(args: &CompletionsArgs, context: &mut Context<'_>) -> Result<E
 /// Answers a completion query, and returns whether there was one.
 pub(crate) fn handle_request() -> bool {
     let words: Vec<OsString> = std::env::args_os().collect();
-    let asked = CompleteEnv::with_factory(|| command(&words)).var(COMPLETE_VARIABLE);
+    // The shell passes the words of its command line after `--`.
+    let start = words.iter().position(|word| word == "--").map_or(0, |at| at + 1);
+    let asked = CompleteEnv::with_factory(|| command(&words[start..])).var(COMPLETE_VARIABLE);
     let here = std::env::current_dir().ok();
     // An unexpected value of the variable must not keep the command from running.
     asked.try_complete(words.iter().cloned(), here.as_deref()).unwrap_or(false)
@@ -59,22 +62,8 @@ pub fn complete(words: &[&str]) -> Vec<String> {
 
 /// Returns the command tree, with completion of the tools in the store that the words select.
 fn command(words: &[OsString]) -> Command {
-    let dir = parse_dir_option(words).or_else(|| resolve_store_dir(None).ok());
-    with_tools(Args::command(), dir.as_deref())
-}
-
-/// Returns the value of `--dir` among the words.
-fn parse_dir_option(words: &[OsString]) -> Option<PathBuf> {
-    let mut words = words.iter().map(OsString::as_os_str);
-    while let Some(word) = words.next() {
-        if word == OsStr::new("--dir") {
-            return words.next().map(PathBuf::from);
-        }
-        if let Some(dir) = word.to_str().and_then(|word| word.strip_prefix("--dir=")) {
-            return Some(PathBuf::from(dir));
-        }
-    }
-    None
+    let dir = args::find_option(words, "--dir").map(PathBuf::from).or_else(|| resolve_store_dir(None).ok());
+    with_tools(args::command(language::of_words(words)), dir.as_deref())
 }
 
 fn with_tools(command: Command, dir: Option<&Path>) -> Command {

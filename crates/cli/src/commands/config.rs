@@ -8,6 +8,7 @@ use toolcell::hook::ProgramFiles;
 use toolcell::policy::{HookCommand, Layer, Origin, PolicyError, Setting};
 use toolcell::{Policy, PolicyFile, escape_control_chars, escape_for_display};
 use toolcell_error::ErrorCode;
+use toolcell_i18n::{Lang, Message, message, tr};
 
 use crate::args::{ConfigArgs, ConfigCommand};
 use crate::context::Context;
@@ -21,8 +22,8 @@ pub(crate) fn run(args: &ConfigArgs, context: &mut Context<'_>) -> Result<Exit, 
     match &args.command {
         ConfigCommand::Show { origin } => {
             let rules = PolicyFiles::find(&context.policy_args)?;
-            let streams = &mut context.streams;
-            if context.format.is_json() { show_json(&rules, streams) } else { show(&rules, *origin, streams) }
+            let Context { ref mut streams, format, lang, .. } = *context;
+            if format.is_json() { show_json(&rules, streams) } else { show(&rules, *origin, lang, streams) }
         }
         ConfigCommand::Check { file } => check(file.as_deref(), context),
         ConfigCommand::Schema => {
@@ -35,7 +36,7 @@ pub(crate) fn run(args: &ConfigArgs, context: &mut Context<'_>) -> Result<Exit, 
 }
 
 /// Prints the effective values in the syntax of a policy file.
-fn show(rules: &PolicyFiles, with_origin: bool, streams: &mut Streams<'_>) -> Result<Exit, CliError> {
+fn show(rules: &PolicyFiles, with_origin: bool, lang: Lang, streams: &mut Streams<'_>) -> Result<Exit, CliError> {
     let settings = rules.policy().settings();
     if with_origin {
         for file in [&rules.user, &rules.project].into_iter().flatten() {
@@ -52,29 +53,34 @@ fn show(rules: &PolicyFiles, with_origin: bool, streams: &mut Streams<'_>) -> Re
     for setting in &settings {
         let line = escape_control_chars(&assignment(setting));
         if with_origin {
-            writeln!(streams.output, "{line:width$}  # {}", escape_control_chars(&describe_origins(setting)))?;
+            writeln!(
+                streams.output,
+                "{line:width$}  # {}",
+                escape_control_chars(&describe_origins(setting).to_text(lang))
+            )?;
         } else {
             writeln!(streams.output, "{line}")?;
         }
     }
     if let (Some(file), Some(false)) = (&rules.project, rules.is_project_trusted()?) {
-        let path = escape_control_chars(&file.path().display().to_string());
-        writeln!(streams.errors, "warning: the hooks of {path} deny every call, because the file is not trusted")?;
-        writeln!(streams.errors, "hint: review it, then run: toolcell config trust {path}")?;
+        let path = file.path().display();
+        let text = message!("the hooks of {path} deny every call, because the file is not trusted", path);
+        streams.print_warning(&text, lang)?;
+        streams.print_hint(&message!("review it, then run: toolcell config trust {path}", path), lang)?;
     }
     if let Some(reason) = rules.trust_problem()? {
-        writeln!(streams.errors, "warning: no tool runs in this folder: {}", escape_control_chars(&reason))?;
+        streams.print_warning(&message!("no tool runs in this folder: {reason}", reason), lang)?;
     }
     Ok(Exit::Done)
 }
 
 /// Describes where a value comes from, and which values of the project were rejected.
-fn describe_origins(setting: &Setting) -> String {
-    let mut text = setting.origin.to_string();
-    for (value, origin) in &setting.ignored {
-        text = format!("{text}; {value} is ignored ({origin})");
-    }
-    text
+fn describe_origins(setting: &Setting) -> Message {
+    let in_effect = Message::verbatim(setting.origin.to_string());
+    setting
+        .ignored
+        .iter()
+        .fold(in_effect, |text, (value, origin)| message!("{text}; {value} is ignored ({origin})", text, value, origin))
 }
 
 fn show_json(rules: &PolicyFiles, streams: &mut Streams<'_>) -> Result<Exit, CliError> {
@@ -129,7 +135,7 @@ fn origin_to_json(origin: &Origin) -> Value {
 
 fn check(file: Option<&str>, context: &mut Context<'_>) -> Result<Exit, CliError> {
     let files = read_files(file, context);
-    let Context { ref mut streams, format, .. } = *context;
+    let Context { ref mut streams, format, lang, .. } = *context;
     match files {
         Ok(files) if format.is_json() => {
             let files: Vec<Value> = files.iter().map(file_to_json).collect();
@@ -138,10 +144,11 @@ fn check(file: Option<&str>, context: &mut Context<'_>) -> Result<Exit, CliError
         }
         Ok(files) => {
             for file in &files {
-                writeln!(streams.output, "{}: valid", escape_control_chars(&file.path().display().to_string()))?;
+                let text = tr!(lang, "{path}: valid", path = file.path().display());
+                writeln!(streams.output, "{}", escape_control_chars(&text))?;
             }
             if files.is_empty() {
-                writeln!(streams.output, "no policy file in effect; `toolcell init` creates one")?;
+                writeln!(streams.output, "{}", tr!(lang, "no policy file in effect; `toolcell init` creates one"))?;
             }
             Ok(Exit::Done)
         }
@@ -186,18 +193,20 @@ fn problems_to_json(error: &PolicyError) -> impl Iterator<Item = Value> {
 }
 
 fn trust(file: Option<&Path>, context: &mut Context<'_>) -> Result<Exit, CliError> {
-    let Context { ref mut streams, format, ref policy_args, .. } = *context;
+    let Context { ref mut streams, format, lang, ref policy_args, .. } = *context;
     let path: PathBuf = match file {
         Some(path) => stable_path(path)?,
         None => policy_files::project_path(policy_args)?.ok_or_else(|| {
-            let message = "no project policy file found from this folder upwards".to_owned();
-            CliError::coded(ErrorCode::FileNotFound, message, "pass the file: toolcell config trust FILE")
+            CliError::coded(
+                ErrorCode::FileNotFound,
+                message!("no project policy file found from this folder upwards"),
+                message!("pass the file: toolcell config trust FILE"),
+            )
         })?,
     };
     let file = policy_files::read(Layer::Project, &path)?;
-    let of = |hook: &HookCommand| ProgramFiles::for_command(&hook.command, &hook.folder);
     let mut programs: Vec<TrustedProgram> = Vec::new();
-    for path in file.hooks().iter().flat_map(|hook| of(hook).files) {
+    for path in file.hooks().iter().flat_map(|hook| program_files(hook).files) {
         // A missing program is not trusted: the hook denies until the file is trusted again.
         let now = TrustedProgram::from_file(&path).ok();
         programs.extend(now.filter(|now| !programs.contains(now)));
@@ -211,31 +220,59 @@ fn trust(file: Option<&Path>, context: &mut Context<'_>) -> Result<Exit, CliErro
         writeln!(streams.output, "{fields}")?;
         return Ok(Exit::Done);
     }
-    let mut lines = vec![format!("trusted {} ({})", display_path(&path), short_hash(&file.hash().to_hex()))];
-    for hook in file.hooks() {
-        let words: Vec<String> = hook.command.iter().map(|word| quote_if_multiline(word)).collect();
-        lines.push(format!("hook `{}` runs {}", quote_if_multiline(&hook.name), words.join(" ")));
-        if !hook.env.is_empty() {
-            lines.push(format!("  environment variables passed to it: {}", quote_if_multiline(&hook.env.join(", "))));
-        }
-        let ProgramFiles { files, folders } = of(hook);
-        for path in files {
-            lines.push(match programs.iter().find(|program| program.path == path) {
-                Some(program) => format!("  covered: {} ({})", display_path(&path), short_hash(&program.hash)),
-                None => format!("  not covered, it cannot be read: {}", display_path(&path)),
-            });
-        }
-        let folders = folders.iter().map(|path| format!("  not covered, it is a folder: {}", display_path(path)));
-        lines.extend(folders);
-    }
-    let what =
-        if file.hooks().is_empty() { "no hooks; until" } else { "files that these files load are not covered; until" };
-    lines.push(format!("{what} `toolcell config untrust`, no tool runs if the file is changed or removed"));
-    for line in lines {
+    for line in trusted_lines(&path, &file, &programs, lang) {
         let rows = streams.wrap_for_output(&line);
         writeln!(streams.output, "{rows}")?;
     }
     Ok(Exit::Done)
+}
+
+fn program_files(hook: &HookCommand) -> ProgramFiles {
+    ProgramFiles::for_command(&hook.command, &hook.folder)
+}
+
+/// Describes the trust in a file: its hooks, and which of their files are covered.
+fn trusted_lines(path: &Path, file: &PolicyFile, programs: &[TrustedProgram], lang: Lang) -> Vec<String> {
+    let mut lines =
+        vec![tr!(lang, "trusted {path} ({hash})", path = display_path(path), hash = short_hash(&file.hash().to_hex()))];
+    for hook in file.hooks() {
+        let words: Vec<String> = hook.command.iter().map(|word| quote_if_multiline(word)).collect();
+        let (name, command) = (quote_if_multiline(&hook.name), words.join(" "));
+        lines.push(tr!(lang, "hook `{name}` runs {command}", name, command));
+        if !hook.env.is_empty() {
+            let names = quote_if_multiline(&hook.env.join(", "));
+            lines.push(indent(&tr!(lang, "environment variables passed to it: {names}", names)));
+        }
+        let ProgramFiles { files, folders } = program_files(hook);
+        for path in files {
+            let shown = display_path(&path);
+            let text = match programs.iter().find(|program| program.path == path) {
+                Some(program) => tr!(lang, "covered: {path} ({hash})", path = shown, hash = short_hash(&program.hash)),
+                None => tr!(lang, "not covered, it cannot be read: {path}", path = shown),
+            };
+            lines.push(indent(&text));
+        }
+        for path in &folders {
+            lines.push(indent(&tr!(lang, "not covered, it is a folder: {path}", path = display_path(path))));
+        }
+    }
+    lines.push(
+        if file.hooks().is_empty() {
+            tr!(lang, "no hooks; until `toolcell config untrust`, no tool runs if the file is changed or removed")
+        } else {
+            tr!(
+                lang,
+                "files that these files load are not covered; until `toolcell config untrust`, no tool runs if the \
+                 file is changed or removed"
+            )
+        }
+        .to_owned(),
+    );
+    lines
+}
+
+fn indent(line: &str) -> String {
+    format!("  {line}")
 }
 
 fn display_path(path: &Path) -> String {
@@ -257,17 +294,21 @@ fn short_hash(hash: &str) -> &str {
 }
 
 fn untrust(file: &Path, context: &mut Context<'_>) -> Result<Exit, CliError> {
-    let Context { ref mut streams, format, ref policy_args, .. } = *context;
+    let Context { ref mut streams, format, lang, ref policy_args, .. } = *context;
     let path = stable_path(file)?;
     let shown = path.display().to_string();
     if !TrustList::locate(policy_args).remove(&path)? {
-        let hint = "list the files in effect with `toolcell config show --origin`";
-        return Err(CliError::coded(ErrorCode::NotTrusted, format!("{shown} is not trusted"), hint));
+        return Err(CliError::coded(
+            ErrorCode::NotTrusted,
+            message!("{path} is not trusted", path = shown),
+            message!("list the files in effect with `toolcell config show --origin`"),
+        ));
     }
     if format.is_json() {
         writeln!(streams.output, "{}", json!({ "path": shown, "trusted": false }))?;
     } else {
-        writeln!(streams.output, "{} is no longer trusted", escape_control_chars(&shown))?;
+        let text = tr!(lang, "{path} is no longer trusted", path = shown);
+        writeln!(streams.output, "{}", escape_control_chars(&text))?;
     }
     Ok(Exit::Done)
 }

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use toolcell::policy::ApprovalMode;
 use toolcell::{CreateResult, CreateTool, Toolbox, read_request, single_line};
 use toolcell_error::ErrorCode;
+use toolcell_i18n::{Lang, Localize as _, Message, message, tr};
 
 use crate::args::CreateArgs;
 use crate::context::Context;
@@ -50,7 +51,7 @@ pub(crate) fn run(args: &CreateArgs, context: &mut Context<'_>) -> Result<Exit, 
     } else {
         let text = streams.escape_for_output(&created.to_text(lang));
         writeln!(streams.output, "{text}")?;
-        print_notes(&created, &toolbox, streams)?;
+        print_notes(&created, &toolbox, lang, streams)?;
     }
     Ok(Exit::Done)
 }
@@ -79,16 +80,17 @@ fn build_request(args: &CreateArgs, streams: &mut Streams<'_>) -> Result<CreateT
 /// Reads the JSON file beside a source. Unknown fields are ignored, because other programs may use
 /// them.
 fn read_sidecar(path: &Path) -> Result<CreateTool, CliError> {
-    let wrong = |what: String| {
+    let wrong = |reason: Message| {
         CliError::usage(
-            format!("{}: {what}", path.display()),
-            "the file beside a source must be a JSON object with request fields such as `description`",
+            message!("{path}: {reason}", path = path.display(), reason),
+            message!("the file beside a source must be a JSON object with request fields such as `description`"),
         )
     };
     let text = input::read_file(path, MAX_REQUEST_BYTES)?;
-    let mut fields: Map<String, Value> = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+    let mut fields: Map<String, Value> =
+        serde_json::from_str(&text).map_err(|error| wrong(Message::verbatim(error.to_string())))?;
     fields.retain(|key, _| SIDECAR_FIELDS.contains(&key.as_str()));
-    read_request(&Value::Object(fields).to_string()).map_err(|error| wrong(error.to_string()))
+    read_request(&Value::Object(fields).to_string()).map_err(|error| wrong(error.localize()))
 }
 
 /// Overrides fields of the request with the options.
@@ -135,8 +137,8 @@ fn parse_json_option(option: &str, word: &str) -> Result<Value, CliError> {
 fn parse_json(option: &str, text: &str) -> Result<Value, CliError> {
     serde_json::from_str(text).map_err(|error| {
         CliError::usage(
-            format!("{option} is not valid JSON: {error}"),
-            "quote the value for the shell, as in '{\"n\": {\"type\": \"number\"}}', or pass it as @FILE",
+            message!("{option} is not valid JSON: {error}", option, error),
+            message!("quote the value for the shell, as in '{\"n\": {\"type\": \"number\"}}', or pass it as @FILE"),
         )
     })
 }
@@ -146,33 +148,37 @@ fn parse_request(text: &str) -> Result<CreateTool, CliError> {
 }
 
 /// Prints notes on the new tool: duplicates, the replaced version, and whether it needs approval.
-fn print_notes(created: &CreateResult, toolbox: &Toolbox, streams: &mut Streams<'_>) -> std::io::Result<()> {
-    let id = created.id.short();
+fn print_notes(
+    created: &CreateResult,
+    toolbox: &Toolbox,
+    lang: Lang,
+    streams: &mut Streams<'_>,
+) -> std::io::Result<()> {
     for (name, id) in &created.identical_to {
-        writeln!(streams.errors, "note: `{name}` ({}) has the same source", id.short())?;
+        streams.print_note(&message!("`{name}` ({id}) has the same source", name, id = id.short()), lang)?;
     }
     for toolcell::EquivalentTool { entry, inputs, .. } in &created.equivalent {
         let (name, id) = (&entry.name, entry.id.short());
-        writeln!(streams.errors, "note: `{name}` ({id}) returns the same results for {inputs} inputs")?;
+        let text = message!("`{name}` ({id}) returns the same results for {inputs} inputs", name, id, inputs);
+        streams.print_note(&text, lang)?;
     }
     if let Some(replaced) = created.replaced {
-        let back = created.version.saturating_sub(1).max(1);
-        writeln!(
-            streams.errors,
-            "note: the new version replaces {}: undo with `toolcell rollback {} {back}`",
-            replaced.short(),
-            created.name
-        )?;
+        let text = message!(
+            "the new version replaces {id}: undo with `toolcell rollback {name} {version}`",
+            id = replaced.short(),
+            name = created.name,
+            version = created.version.saturating_sub(1).max(1)
+        );
+        streams.print_note(&text, lang)?;
     }
-    let Some(why) = &created.needs_approval else { return Ok(()) };
-    let why = single_line(why);
-    if toolbox.policy().approval().0 == ApprovalMode::Never {
-        writeln!(streams.errors, "note: the tool cannot run without approval: {why}")?;
+    let Some(reason) = &created.needs_approval else { return Ok(()) };
+    let text = if toolbox.policy().approval().0 == ApprovalMode::Never {
+        tr!(lang, "the tool cannot run without approval: {reason}", reason)
     } else {
-        writeln!(streams.errors, "note: the tool needs approval before its first run: {why}")?;
-    }
-    writeln!(
-        streams.errors,
-        "hint: review it with `toolcell show {id}`, and approve it with `toolcell approvals grant {id}`"
-    )
+        tr!(lang, "the tool needs approval before its first run: {reason}", reason)
+    };
+    streams.print_labelled(tr!(lang, "note"), &single_line(&text), lang)?;
+    let id = created.id.short();
+    let next = message!("review it with `toolcell show {id}`, and approve it with `toolcell approvals grant {id}`", id);
+    streams.print_hint(&next, lang)
 }

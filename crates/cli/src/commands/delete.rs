@@ -1,7 +1,8 @@
 //! `delete`: deletes a tool, so that its name no longer resolves to it.
 
 use toolcell::store::{Entry, VersionCommit};
-use toolcell::{DeleteResponse, DeleteTool, IdPrefix, Lang, deleted_text};
+use toolcell::{DeleteResponse, DeleteTool, IdPrefix, deleted_text};
+use toolcell_i18n::{Lang, message, tr};
 
 use crate::args::{DeleteArgs, SandboxArgs};
 use crate::context::Context;
@@ -22,22 +23,16 @@ pub(crate) fn run(args: &DeleteArgs, context: &mut Context<'_>) -> Result<Exit, 
     let step = toolbox.delete(&request)?;
     print_commit(&step, &deleted_text(&step, lang), context)?;
     if !context.format.is_json() {
-        writeln!(
-            context.streams.errors,
-            "hint: `toolcell undelete {}` restores it, until `toolcell gc` collects it",
-            step.name
-        )?;
+        let next =
+            message!("`toolcell undelete {name}` restores it, until `toolcell gc` collects it", name = step.name);
+        context.streams.print_hint(&next, lang)?;
     }
     Ok(Exit::Done)
 }
 
 fn confirm_question(entry: &Entry, lang: Lang) -> String {
     let (name, id) = (&entry.name, entry.id.short());
-    match lang {
-        Lang::En => format!("Delete `{name}` ({id})?"),
-        Lang::Ja => format!("ツール「{name}」({id})を削除しますか?"),
-        Lang::Zh => format!("确定要删除工具「{name}」（{id}）吗？"),
-    }
+    tr!(lang, "Delete `{name}` ({id})?", name, id)
 }
 
 fn build_request(args: &DeleteArgs) -> DeleteTool {

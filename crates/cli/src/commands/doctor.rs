@@ -19,11 +19,13 @@ use toolcell::{
     Budget, CallContext, Draft, ENGINE_VERSION, GUEST_DIGEST, ImageKind, Interruption, Outcome, Params, Precheck,
     Report, SandboxConfig, Toolbox, escape_control_chars,
 };
+use toolcell_i18n::{Lang, Message, message, tr};
 
 use crate::args::DoctorArgs;
 use crate::context::Context;
 use crate::error::CliError;
 use crate::exit::Exit;
+use crate::render::label::{label, pad};
 use crate::render::progress::with_progress;
 use crate::response::ErrorResponse;
 use crate::streams::Streams;
@@ -31,6 +33,11 @@ use jail::JailFindings;
 use machine::Machine;
 use missing::{MissingFeature, find_missing};
 use store::StoreFindings;
+
+/// Width of the label of a line, in columns.
+const LABEL_COLUMNS: usize = 14;
+/// Width of the label of an image that does not work here, in columns.
+const REJECTED_COLUMNS: usize = 15;
 
 /// The whole report.
 #[derive(Debug, Serialize)]
@@ -88,11 +95,11 @@ impl Deadlines {
         }
     }
 
-    fn description(self) -> &'static str {
+    fn description(self) -> Message {
         match self {
-            Self::Epochs => "epoch interruption: a thread ticks every millisecond while calls run",
-            Self::SlicesInJail => "slices of fuel: a jail worker has a single thread",
-            Self::SlicesWithoutThread => "slices of fuel: no thread can be started",
+            Self::Epochs => message!("epoch interruption: a thread ticks every millisecond while calls run"),
+            Self::SlicesInJail => message!("slices of fuel: a jail worker has a single thread"),
+            Self::SlicesWithoutThread => message!("slices of fuel: no thread can be started"),
         }
     }
 }
@@ -105,8 +112,8 @@ enum FirstCall {
     Passed,
     /// It returned a wrong value.
     WrongResult,
-    /// It was stopped, with this exit status.
-    Stopped(Exit),
+    /// It was stopped, with this exit status and for this reason.
+    Stopped(Exit, Message),
     /// It did not start.
     NotStarted(CliError),
 }
@@ -114,7 +121,7 @@ enum FirstCall {
 #[derive(Debug, Serialize)]
 struct RejectedImage {
     image: &'static str,
-    reason: String,
+    reason: Message,
 }
 
 impl SandboxFindings {
@@ -124,8 +131,8 @@ impl SandboxFindings {
             Err(error) => return Self::default().with_failure(error.into()),
         };
         let passed_over = toolbox.rejected_images().iter();
-        let passed_over =
-            passed_over.map(|(kind, reason)| RejectedImage { image: kind.name(), reason: reason.clone() });
+        let passed_over = passed_over
+            .map(|(kind, reason)| RejectedImage { image: kind.name(), reason: Message::verbatim(reason.clone()) });
         let (image, kind) = (Some(toolbox.image().name()), Some(toolbox.image()));
         let (interruption, deadlines) = (Some(toolbox.interruption().name()), Some(Deadlines::from_toolbox(&toolbox)));
         let passed_over = passed_over.collect();
@@ -133,11 +140,11 @@ impl SandboxFindings {
         match first_call(&toolbox) {
             Err(failure) => found.with_failure(failure),
             Ok(Report { outcome: Outcome::Stopped(stop), .. }) => {
-                let (code, message) = (stop.code(), format!("the test call was stopped: {stop}"));
-                let error = ErrorResponse::new(code, message, Some("raise the limit that it hit: memory or time"));
+                let message = message!("the test call was stopped: {stop}", stop);
+                let hint = message!("raise the limit that it hit: memory or time");
                 Self {
-                    error: Some(error),
-                    first_call: FirstCall::Stopped(Exit::from_outcome(&Outcome::Stopped(stop))),
+                    error: Some(ErrorResponse::new(stop.code(), &message, Some(hint))),
+                    first_call: FirstCall::Stopped(Exit::from_outcome(&Outcome::Stopped(stop)), message),
                     ..found
                 }
             }
@@ -173,7 +180,9 @@ pub(crate) fn run(args: &DoctorArgs, context: &mut Context<'_>) -> Result<Exit, 
     let config = args.sandbox.config()?;
     let sandbox = SandboxFindings::probe(&config);
     let machine = Machine::probe();
-    let store = with_progress("checking", &context.streams, || StoreFindings::probe(context.optional_store_dir()));
+    let store = with_progress(tr!(context.lang, "checking"), &context.streams, || {
+        StoreFindings::probe(context.optional_store_dir())
+    });
     let found_out = sandbox.kind.filter(|kind| *kind == ImageKind::Roomy || !sandbox.passed_over.is_empty());
     let missing = find_missing(found_out, sandbox.deadlines, &machine, &store);
     let findings = Findings {
@@ -192,74 +201,99 @@ pub(crate) fn run(args: &DoctorArgs, context: &mut Context<'_>) -> Result<Exit, 
         let text = serde_json::to_string(&findings).map_err(std::io::Error::from)?;
         writeln!(streams.output, "{text}")?;
     } else {
-        print_text(&findings, streams)?;
+        print_text(&findings, lang, streams)?;
     }
     Ok(match &findings.sandbox.first_call {
         FirstCall::Passed if findings.store.is_busy() && findings.store.is_healthy() => Exit::Limit,
         FirstCall::Passed if findings.store.is_healthy() => Exit::Done,
         FirstCall::Passed => Exit::Integrity,
         FirstCall::WrongResult => Exit::Bug,
-        FirstCall::Stopped(exit) => *exit,
+        FirstCall::Stopped(exit, _) => *exit,
         FirstCall::NotStarted(failure) if format.is_json() => failure.exit(),
         FirstCall::NotStarted(failure) => failure.print(format, lang, streams),
     })
 }
 
-fn print_text(findings: &Findings, streams: &mut Streams<'_>) -> std::io::Result<()> {
-    let out = &mut *streams.output;
-    writeln!(out, "toolcell       {}", findings.version)?;
-    writeln!(out, "engine         {}", findings.engine)?;
-    writeln!(out, "guest          {}", &findings.guest[..16])?;
-    if let Some(kind) = findings.sandbox.kind {
-        let what = match kind {
-            ImageKind::Roomy => "native code, no bounds checks, 4 GiB of address space per call",
-            ImageKind::Bounded => "native code with bounds checks, as much address space as memory",
-            ImageKind::Interpreted => "interpreter, no executable pages, about 30 times slower",
-        };
-        writeln!(out, "image          {} ({what})", kind.name())?;
-    }
-    for passed_over in &findings.sandbox.passed_over {
-        writeln!(out, "  not {:<9} {}", passed_over.image, escape_control_chars(&passed_over.reason))?;
-    }
-    if let Some(deadlines) = findings.sandbox.deadlines {
-        writeln!(out, "deadlines      {}", deadlines.description())?;
-    }
-    print_machine(&findings.machine, streams)?;
-    let out = &mut *streams.output;
-    if let (Some(ms), Some(fuel)) = (findings.sandbox.first_call_ms, findings.sandbox.fuel) {
-        writeln!(out, "first call     {ms} ms, {fuel} fuel")?;
-    }
-    writeln!(out, "jail           {}", findings.jail.description())?;
-    findings.store.print(streams)?;
-    let out = &mut *streams.output;
-    for missing in &findings.missing {
-        writeln!(out, "missing        {}: {}", missing.what, missing.cost)?;
-    }
-    match &findings.sandbox.first_call {
-        FirstCall::Passed => writeln!(out, "works"),
-        FirstCall::WrongResult => writeln!(out, "does not work: the test call returned a wrong result"),
-        FirstCall::Stopped(_) => {
-            let message = findings.sandbox.error.as_ref().map_or("", ErrorResponse::message);
-            writeln!(out, "does not work: {}", escape_control_chars(message))
-        }
-        FirstCall::NotStarted(_) => writeln!(out, "does not work"),
-    }
+/// Formats a line of the report: a label, and what was found out.
+fn line(label: &str, finding: &str) -> String {
+    format!("{} {finding}", pad(label, LABEL_COLUMNS))
 }
 
-fn print_machine(machine: &Machine, streams: &mut Streams<'_>) -> std::io::Result<()> {
-    let mib = |bytes: Option<u64>| bytes.map_or_else(|| "unlimited".to_owned(), |bytes| format!("{} MiB", bytes >> 20));
-    let yes = |is: bool| if is { "yes" } else { "no" };
-    let files = machine.open_files.map_or_else(|| "unlimited".to_owned(), |files| files.to_string());
-    let privileges =
-        machine.no_new_privileges.map_or("unknown", |none| if none { "none new" } else { "may be gained" });
-    let out = &mut *streams.output;
-    writeln!(out, "kernel         {}", escape_control_chars(&machine.kernel))?;
-    writeln!(out, "user           {}, home: {}", machine.user, yes(machine.home))?;
-    writeln!(out, "address space  {}", mib(machine.address_space_bytes))?;
-    writeln!(out, "memory         {}", mib(machine.memory_bytes))?;
-    writeln!(out, "open files     {files}")?;
-    writeln!(out, "cores          {}", machine.cores)?;
-    writeln!(out, "/proc          {}, pagemap_scan: {}", yes(machine.proc), yes(machine.pagemap_scan))?;
-    writeln!(out, "network        {}", yes(machine.network))?;
-    writeln!(out, "seccomp        {}, privileges: {privileges}", machine.seccomp)
+fn print_text(findings: &Findings, lang: Lang, streams: &mut Streams<'_>) -> std::io::Result<()> {
+    for line in sandbox_lines(findings, lang).into_iter().chain(machine_lines(&findings.machine, lang)) {
+        writeln!(streams.output, "{line}")?;
+    }
+    if let (Some(ms), Some(fuel)) = (findings.sandbox.first_call_ms, findings.sandbox.fuel) {
+        let cost = tr!(lang, "{ms} ms, {fuel} fuel", ms, fuel);
+        writeln!(streams.output, "{}", line(tr!(lang, "first call"), &cost))?;
+    }
+    let jail = escape_control_chars(&findings.jail.description().to_text(lang));
+    writeln!(streams.output, "{}", line(tr!(lang, "jail"), &jail))?;
+    findings.store.print(lang, streams)?;
+    for missing in &findings.missing {
+        let cost = label(missing.what, &missing.cost.to_text(lang), lang);
+        writeln!(streams.output, "{}", line(tr!(lang, "doctor" => "missing"), &cost))?;
+    }
+    let verdict = match &findings.sandbox.first_call {
+        FirstCall::Passed => tr!(lang, "doctor" => "works").to_owned(),
+        FirstCall::WrongResult => {
+            let reason = message!("the test call returned a wrong result");
+            tr!(lang, "does not work: {reason}", reason)
+        }
+        FirstCall::Stopped(_, reason) => tr!(lang, "does not work: {reason}", reason),
+        FirstCall::NotStarted(_) => tr!(lang, "does not work").to_owned(),
+    };
+    writeln!(streams.output, "{}", escape_control_chars(&verdict))
+}
+
+fn sandbox_lines(findings: &Findings, lang: Lang) -> Vec<String> {
+    let mut lines = vec![
+        line("toolcell", findings.version),
+        line(tr!(lang, "engine"), &findings.engine),
+        line(tr!(lang, "guest"), &findings.guest[..16]),
+    ];
+    if let Some(kind) = findings.sandbox.kind {
+        let description = match kind {
+            ImageKind::Roomy => message!("native code, no bounds checks, 4 GiB of address space per call"),
+            ImageKind::Bounded => message!("native code with bounds checks, as much address space as memory"),
+            ImageKind::Interpreted => message!("interpreter, no executable pages, about 30 times slower"),
+        };
+        let image = tr!(lang, "{name} ({description})", name = kind.name(), description);
+        lines.push(line(tr!(lang, "doctor" => "image"), &image));
+    }
+    for rejected in &findings.sandbox.passed_over {
+        let reason = escape_control_chars(&rejected.reason.to_text(lang));
+        let image = format!("  {}", tr!(lang, "not {image}", image = rejected.image));
+        lines.push(format!("{} {reason}", pad(&image, REJECTED_COLUMNS)));
+    }
+    if let Some(deadlines) = findings.sandbox.deadlines {
+        lines.push(line(tr!(lang, "deadlines"), &deadlines.description().to_text(lang)));
+    }
+    lines
+}
+
+fn machine_lines(machine: &Machine, lang: Lang) -> Vec<String> {
+    let unlimited = || tr!(lang, "unlimited").to_owned();
+    let mib = |bytes: Option<u64>| bytes.map_or_else(unlimited, |bytes| format!("{} MiB", bytes >> 20));
+    let is_there = |is: bool| if is { tr!(lang, "presence" => "yes") } else { tr!(lang, "presence" => "no") };
+    let privileges = match machine.no_new_privileges {
+        None => message!("unknown"),
+        Some(true) => message!("none new"),
+        Some(false) => message!("may be gained"),
+    };
+    let files = machine.open_files.map_or_else(unlimited, |files| files.to_string());
+    let user = tr!(lang, "{user}, home: {home}", user = machine.user, home = is_there(machine.home));
+    let proc = format!("{}, pagemap_scan{}{}", is_there(machine.proc), lang.colon(), is_there(machine.pagemap_scan));
+    let seccomp = Message::from(machine.seccomp);
+    vec![
+        line(tr!(lang, "kernel"), &escape_control_chars(&machine.kernel)),
+        line(tr!(lang, "doctor" => "user"), &user),
+        line(tr!(lang, "address space"), &mib(machine.address_space_bytes)),
+        line(tr!(lang, "memory"), &mib(machine.memory_bytes)),
+        line(tr!(lang, "open files"), &files),
+        line(tr!(lang, "cores"), &machine.cores.to_string()),
+        line("/proc", &proc),
+        line(tr!(lang, "network"), is_there(machine.network)),
+        line("seccomp", &tr!(lang, "{seccomp}, privileges: {privileges}", seccomp, privileges)),
+    ]
 }

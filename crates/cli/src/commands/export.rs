@@ -5,6 +5,7 @@ use std::path::Path;
 use serde_json::json;
 use toolcell::store::{HistoryScope, SecretKey, Settings, Store, ToolRef};
 use toolcell::{ExportSelection, export, now};
+use toolcell_i18n::tr;
 
 use super::signature_file::{read_text, signature_path};
 use crate::args::ExportArgs;
@@ -20,13 +21,13 @@ pub(crate) fn run(args: &ExportArgs, context: &mut Context<'_>) -> Result<Exit, 
     let what = if references.is_empty() { ExportSelection::All } else { ExportSelection::Only(&references) };
     let history = if args.history { HistoryScope::All } else { HistoryScope::Latest };
     let key = args.sign.as_deref().map(read_secret_key).transpose()?;
-    let Context { ref mut streams, format, .. } = *context;
+    let Context { ref mut streams, format, lang, .. } = *context;
     let Some(path) = &args.output else {
         export(&store, what, history, streams.output, now())?;
         return Ok(Exit::Done);
     };
     let mut bundle = Vec::new();
-    let count = with_progress("exporting", streams, || export(&store, what, history, &mut bundle, now()))?;
+    let count = with_progress(tr!(lang, "exporting"), streams, || export(&store, what, history, &mut bundle, now()))?;
     let signature = key.map(|key| key.sign(&bundle)).transpose()?;
     replace_file(path, &bundle)?;
     if let Some(signature) = &signature {
@@ -36,8 +37,12 @@ pub(crate) fn run(args: &ExportArgs, context: &mut Context<'_>) -> Result<Exit, 
         let text = json!({"tools": count, "bytes": bundle.len(), "file": path.display().to_string(), "signed": signature.is_some()});
         writeln!(streams.output, "{text}")?;
     } else {
-        let signed = if signature.is_some() { ", signed" } else { "" };
-        writeln!(streams.output, "{count} tools in {}{signed}", path.display())?;
+        let path = path.display();
+        let text = match signature {
+            Some(_) => tr!(lang, "{count} tools in {path}, signed", count, path),
+            None => tr!(lang, "{count} tools in {path}", count, path),
+        };
+        writeln!(streams.output, "{text}")?;
     }
     Ok(Exit::Done)
 }

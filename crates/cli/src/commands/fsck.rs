@@ -3,6 +3,7 @@
 use serde::Serialize;
 use toolcell::store::{FsckReport, RepairMode, Settings, fsck};
 use toolcell::{now, repair_adopting};
+use toolcell_i18n::{message, tr};
 
 use crate::args::FsckArgs;
 use crate::context::Context;
@@ -21,25 +22,30 @@ struct FsckOutput<'a> {
 
 pub(crate) fn run(args: &FsckArgs, context: &mut Context<'_>) -> Result<Exit, CliError> {
     let dir = context.store_dir()?.to_owned();
-    let Context { ref mut streams, format, .. } = *context;
+    let Context { ref mut streams, format, lang, .. } = *context;
     let health = if args.repair {
-        with_progress("mending", streams, || repair_adopting(&dir, &Settings::default(), &args.adopt, now()))?
+        with_progress(tr!(lang, "repairing"), streams, || {
+            repair_adopting(&dir, &Settings::default(), &args.adopt, now())
+        })?
     } else {
-        with_progress("looking", streams, || fsck(&dir, RepairMode::Check))?
+        with_progress(tr!(lang, "checking"), streams, || fsck(&dir, RepairMode::Check))?
     };
     let good = health.is_healthy() && health.unknown_steps == 0;
     if format.is_json() {
         let text = serde_json::to_string(&FsckOutput { good, health: &health }).map_err(std::io::Error::from)?;
         writeln!(streams.output, "{text}")?;
     } else {
-        print_problems(&health, streams)?;
-        writeln!(streams.output, "{}", summary(&health))?;
+        print_problems(&health, lang, streams)?;
+        writeln!(streams.output, "{}", summary(&health).to_text(lang))?;
         if health.unknown_steps > 0 {
-            let hint = "these steps are missing from the index: a process died before committing them, or the index is \
-                        an older copy; `toolcell fsck --repair` quarantines them, except those adopted with --adopt";
-            writeln!(streams.errors, "hint: {hint}")?;
+            let next = message!(
+                "these steps are missing from the index: a process died before committing them, or the index is an \
+                 older copy; `toolcell fsck --repair` quarantines them, except those adopted with --adopt"
+            );
+            streams.print_hint(&next, lang)?;
         } else if !good && !args.repair {
-            writeln!(streams.errors, "hint: repair the store with `toolcell fsck --repair`")?;
+            let next = message!("repair the store with `toolcell fsck --repair`");
+            streams.print_hint(&next, lang)?;
         }
     }
     Ok(if good { Exit::Done } else { Exit::Integrity })

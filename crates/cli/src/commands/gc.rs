@@ -3,7 +3,8 @@
 use jiff::Timestamp;
 use serde::Serialize;
 use toolcell::store::{GcMode, GcReport, Settings, Store};
-use toolcell::{collect, escape_control_chars, now};
+use toolcell::{collect, now};
+use toolcell_i18n::{Lang, tr};
 
 use crate::args::GcArgs;
 use crate::context::Context;
@@ -35,16 +36,14 @@ struct CollectedName {
 
 pub(crate) fn run(args: &GcArgs, context: &mut Context<'_>) -> Result<Exit, CliError> {
     let store = Store::open_existing(context.store_dir()?, &Settings::default())?;
-    let Context { ref mut streams, format, .. } = *context;
+    let Context { ref mut streams, format, lang, .. } = *context;
     let now = now();
     // If the age reaches before the calendar's start, nothing is collected.
     let before = now.checked_sub(args.older_than).unwrap_or(Timestamp::MIN);
-    let collected = with_progress("collecting", streams, || {
-        if args.dry_run {
-            store.maintenance().collect(before, now, GcMode::DryRun)
-        } else {
-            collect(&store, before, now)
-        }
+    let mode = if args.dry_run { GcMode::DryRun } else { GcMode::Execute };
+    let collected = with_progress(tr!(lang, "collecting"), streams, || match mode {
+        GcMode::DryRun => store.maintenance().collect(before, now, mode),
+        GcMode::Execute => collect(&store, before, now),
     })?;
     if format.is_json() {
         let name = |(name, id): &(toolcell::ToolName, toolcell::ToolId)| CollectedName {
@@ -53,26 +52,55 @@ pub(crate) fn run(args: &GcArgs, context: &mut Context<'_>) -> Result<Exit, CliE
         };
         let names = collected.names.iter().map(name).collect();
         let GcReport { objects, bytes, unfinished, records, expired, suspended, error: ref trouble, .. } = collected;
-        let (dry_run, trouble) = (args.dry_run, trouble.clone());
+        let (dry_run, trouble) = (args.dry_run, trouble.as_ref().map(ToString::to_string));
         let output = GcOutput { dry_run, names, objects, bytes, unfinished, records, expired, suspended, trouble };
         writeln!(streams.output, "{}", serde_json::to_string(&output).map_err(std::io::Error::from)?)?;
     } else {
-        let (would, have) = if args.dry_run { ("would collect", "would be") } else { ("collected", "were") };
-        for (name, id) in &collected.names {
-            writeln!(streams.output, "{would} {name} ({})", id.short())?;
+        for line in report_lines(&collected, mode, lang) {
+            writeln!(streams.output, "{line}")?;
         }
-        let (objects, bytes) = (collected.objects, format_bytes(collected.bytes));
-        writeln!(
-            streams.output,
-            "{objects} objects, {bytes}, {} run records, {} expired values, {} suspended runs, and {} unfinished files {have} collected",
-            collected.records, collected.expired, collected.suspended, collected.unfinished
-        )?;
     }
     match &collected.error {
         None => Ok(Exit::Done),
         Some(trouble) => {
-            writeln!(streams.errors, "error: some files stay until the next `gc`: {}", escape_control_chars(trouble))?;
+            let text = tr!(lang, "some files stay until the next `gc`: {trouble}", trouble);
+            streams.print_labelled(tr!(lang, "error"), &text, lang)?;
             Ok(Exit::Usage)
         }
     }
+}
+
+/// Formats a report: a line per tool, and the counts.
+fn report_lines(report: &GcReport, mode: GcMode, lang: Lang) -> Vec<String> {
+    let tool = |(name, id): &(toolcell::ToolName, toolcell::ToolId)| match mode {
+        GcMode::DryRun => tr!(lang, "would collect {name} ({id})", name, id = id.short()),
+        GcMode::Execute => tr!(lang, "collected {name} ({id})", name, id = id.short()),
+    };
+    let &GcReport { objects, unfinished, records, expired, suspended, .. } = report;
+    let bytes = format_bytes(report.bytes);
+    let counts = match mode {
+        GcMode::DryRun => tr!(
+            lang,
+            "{objects} objects, {bytes}, {records} run records, {expired} expired values, {suspended} suspended runs, \
+             and {unfinished} unfinished files would be collected",
+            objects,
+            bytes,
+            records,
+            expired,
+            suspended,
+            unfinished
+        ),
+        GcMode::Execute => tr!(
+            lang,
+            "{objects} objects, {bytes}, {records} run records, {expired} expired values, {suspended} suspended runs, \
+             and {unfinished} unfinished files were collected",
+            objects,
+            bytes,
+            records,
+            expired,
+            suspended,
+            unfinished
+        ),
+    };
+    report.names.iter().map(tool).chain([counts]).collect()
 }

@@ -10,13 +10,15 @@ use inquire::list_option::ListOption;
 use inquire::{InquireError, MultiSelect};
 use serde::Serialize;
 use toolcell::{
-    CancelToken, EffectApprover, EffectDecision, HeldBody, HeldEffect, Lang, Toolbox, escape_for_display,
+    CancelToken, EffectApprover, EffectDecision, HeldBody, HeldEffect, Toolbox, escape_for_display,
     single_line_for_display,
 };
+use toolcell_i18n::{Lang, message, tr};
 
 use crate::args::ApprovedDigest;
 use crate::context::Context;
 use crate::error::CliError;
+use crate::render::label::label;
 use crate::render::progress::Progress;
 use crate::screen::{self, PromptText, Screen, render_config};
 use crate::streams::Streams;
@@ -154,16 +156,12 @@ impl EffectApprover for EffectPlan {
 
 impl TerminalChooser {
     fn choose(&self, held: &[HeldEffect]) -> Vec<bool> {
-        let question = match self.lang {
-            Lang::En => "Apply which effects?",
-            Lang::Ja => "どれを実行しますか？",
-            Lang::Zh => "要执行哪些操作？",
-        };
+        let lang = self.lang;
         let asked = || {
             let screen = Screen::from_terminal(std::io::stderr());
-            let numbered = |(at, held): (usize, &HeldEffect)| format!("{}. {}", at + 1, describe_effect(held));
+            let numbered = |(at, held): (usize, &HeldEffect)| format!("{}. {}", at + 1, describe_effect(held, lang));
             let lines = held.iter().enumerate().flat_map(|(at, held)| {
-                let content = content_lines(held, self.content, self.lang);
+                let content = content_lines(held, self.content, lang);
                 std::iter::once(numbered((at, held))).chain(content)
             });
             let lines: Vec<String> = lines.collect();
@@ -174,8 +172,10 @@ impl TerminalChooser {
             let numbers = |chosen: &[ListOption<&String>]| {
                 chosen.iter().map(|option| (option.index + 1).to_string()).collect::<Vec<_>>().join(", ")
             };
-            screen::ask_after_pages(PromptText { lines: &lines, summary: &[] }, shown + LIST_ROWS, self.lang, || {
-                let list = MultiSelect::new(question, options).with_page_size(shown).with_formatter(&numbers);
+            screen::ask_after_pages(PromptText { lines: &lines, summary: &[] }, shown + LIST_ROWS, lang, || {
+                let list = MultiSelect::new(tr!(lang, "Apply which effects?"), options);
+                let keys = tr!(lang, "↑↓ to move, space to select one, → to all, ← to none, type to filter");
+                let list = list.with_page_size(shown).with_formatter(&numbers).with_help_message(keys);
                 list.with_render_config(render_config()).raw_prompt()
             })
         };
@@ -193,9 +193,10 @@ impl TerminalChooser {
 }
 
 /// Formats a held effect as one line.
-fn describe_effect(held: &HeldEffect) -> String {
-    let bytes = if held.bytes > 0 { format!(" ({} bytes)", held.bytes) } else { String::new() };
-    format!("{}: {} {}{bytes}", single_line_for_display(&held.tool), held.kind, single_line_for_display(&held.about))
+fn describe_effect(held: &HeldEffect, lang: Lang) -> String {
+    let (tool, about) = (single_line_for_display(&held.tool), single_line_for_display(&held.about));
+    let effect = label(&tool, &format!("{} {about}", held.kind), lang);
+    if held.bytes > 0 { tr!(lang, "{effect} ({bytes} bytes)", effect, bytes = held.bytes) } else { effect }
 }
 
 /// Formats an effect's details and body, to be shown below its line.
@@ -203,31 +204,23 @@ fn content_lines(held: &HeldEffect, content: ContentDetail, lang: Lang) -> Vec<S
     if content == ContentDetail::SizeOnly {
         return Vec::new();
     }
-    let labels = match lang {
-        Lang::En => ["details", "body", "body (base64)"],
-        Lang::Ja => ["詳細", "本文", "本文（base64）"],
-        Lang::Zh => ["详细", "正文", "正文（base64）"],
-    };
     let body = held.body.as_ref().map(|body| match body {
-        HeldBody::Text(text) => (labels[1], text.as_str()),
-        HeldBody::Base64(text) => (labels[2], text.as_str()),
+        HeldBody::Text(text) => (tr!(lang, "body"), text.as_str()),
+        HeldBody::Base64(text) => (tr!(lang, "body (base64)"), text.as_str()),
     });
     let mut lines = Vec::new();
-    for (label, text) in [(labels[0], held.details.as_str())].into_iter().chain(body) {
+    for (name, text) in [(tr!(lang, "details"), held.details.as_str())].into_iter().chain(body) {
         let all = text.chars().count();
         let start: String = text.chars().take(MAX_CONTENT_CHARS).collect();
         let mark = if all <= MAX_CONTENT_CHARS {
             String::new()
         } else {
-            match lang {
-                Lang::En => format!("… ({MAX_CONTENT_CHARS} of {all} characters shown, --json shows all)"),
-                Lang::Ja => format!("…（{all}文字のうち{MAX_CONTENT_CHARS}文字を表示、全体は --json）"),
-                Lang::Zh => format!("…（显示 {all} 个字符中的 {MAX_CONTENT_CHARS} 个，--json 可查看全部）"),
-            }
+            let shown = MAX_CONTENT_CHARS;
+            tr!(lang, "… ({shown} of {all} characters shown, --json shows all)", shown, all)
         };
         // Each line of a body is marked, so that it cannot imitate Toolcell's own output.
         let text = escape_for_display(&start).replace('\n', "\n    | ");
-        let shown = format!("    {label}{}{text}{mark}", lang.colon());
+        let shown = format!("    {}{mark}", label(name, &text, lang));
         lines.extend(shown.split('\n').map(str::to_owned));
     }
     lines
@@ -240,22 +233,17 @@ pub(crate) fn print(
     lang: Lang,
     streams: &mut Streams<'_>,
 ) -> std::io::Result<()> {
-    let [done, left, how, unused] = match lang {
-        Lang::En => ["approved", "held", "to apply it", "note: the run did not request"],
-        Lang::Ja => ["承認", "保留", "実行するには", "補足: この実行では要求されませんでした"],
-        Lang::Zh => ["已批准", "已搁置", "如需执行", "备注：本次运行没有请求"],
-    };
     for digest in plan.unused_approvals() {
-        writeln!(streams.errors, "{unused} {digest}")?;
+        streams.print_note(&message!("the run did not request {digest}", digest), lang)?;
     }
     let lines = plan.lines();
     for PlanLine { held, approved } in &lines {
-        let word = if *approved { done } else { left };
-        let rows = streams.wrap_for_errors(&format!("{word}{}{}", lang.colon(), describe_effect(held)));
+        let word = if *approved { tr!(lang, "effect" => "approved") } else { tr!(lang, "effect" => "held") };
+        let rows = streams.wrap_for_errors(&label(word, &describe_effect(held, lang), lang));
         // The digest is not wrapped, so that it can be copied.
         let separator = if streams.errors_are_terminal { "\n    " } else { "; " };
-        let next = || format!("{separator}{how}{}--approve {}", lang.colon(), held.digest);
-        let next = if *approved { String::new() } else { next() };
+        let next = tr!(lang, "to apply it: --approve {digest}", digest = held.digest);
+        let next = if *approved { String::new() } else { format!("{separator}{next}") };
         writeln!(streams.errors, "{rows}{next}")?;
         for line in content_lines(held, plan.content, lang) {
             let rows = streams.wrap_for_errors(&line);
@@ -264,11 +252,8 @@ pub(crate) fn print(
     }
     let count = lines.iter().filter(|line| !line.approved).count();
     if let Some(digest) = all {
-        match lang {
-            Lang::En => writeln!(streams.errors, "to apply all {count} held effects: --approve all:{digest}")?,
-            Lang::Ja => writeln!(streams.errors, "保留中の{count}件すべてを実行するには: --approve all:{digest}")?,
-            Lang::Zh => writeln!(streams.errors, "如需执行全部 {count} 项：--approve all:{digest}")?,
-        }
+        let text = tr!(lang, "to apply all {count} held effects: --approve all:{digest}", count, digest);
+        writeln!(streams.errors, "{text}")?;
     }
     Ok(())
 }
@@ -277,22 +262,23 @@ pub(crate) fn print(
 mod tests {
     use super::*;
 
+    fn held(body: HeldBody) -> HeldEffect {
+        HeldEffect {
+            tool: "sender".to_owned(),
+            id: toolcell::ToolId::from_bytes([1; 32]),
+            position: 1,
+            kind: "fetch".to_owned(),
+            about: "POST https://a.example/".to_owned(),
+            details: "{}".to_owned(),
+            bytes: body.as_str().len() as u64,
+            body: Some(body),
+            digest: "0a".repeat(32),
+        }
+    }
+
     #[test]
     fn the_body_of_what_is_held_is_shown_and_imitates_no_line_of_ours() {
-        let lines = |body: HeldBody, content: ContentDetail| {
-            let held = HeldEffect {
-                tool: "sender".to_owned(),
-                id: toolcell::ToolId::from_bytes([1; 32]),
-                position: 1,
-                kind: "fetch".to_owned(),
-                about: "POST https://a.example/".to_owned(),
-                details: "{}".to_owned(),
-                bytes: body.as_str().len() as u64,
-                body: Some(body),
-                digest: "0a".repeat(32),
-            };
-            content_lines(&held, content, Lang::En)
-        };
+        let lines = |body: HeldBody, content: ContentDetail| content_lines(&held(body), content, Lang::En);
         let forged = || HeldBody::Text("a\n  approved: forged".to_owned());
         let expect = ["    details: {}", "    body: a", "    |   approved: forged"];
         assert_eq!(lines(forged(), ContentDetail::Full), expect);
@@ -302,5 +288,18 @@ mod tests {
         let long = lines(HeldBody::Text("x".repeat(5_000)), ContentDetail::Full);
         let cut = format!("    body: {}… (4000 of 5000 characters shown, --json shows all)", "x".repeat(4_000));
         assert_eq!(long[1..], [cut]);
+    }
+
+    #[test]
+    fn what_is_held_is_described_in_the_language_of_the_reader() {
+        let held = held(HeldBody::Text("ok".to_owned()));
+        let lines = |lang| {
+            let content = content_lines(&held, ContentDetail::Full, lang);
+            [vec![describe_effect(&held, lang)], content].concat()
+        };
+        let expect = ["sender: fetch POST https://a.example/（2 バイト）", "    詳細: {}", "    本文: ok"];
+        assert_eq!(lines(Lang::Ja), expect);
+        let expect = ["sender：fetch POST https://a.example/（2 字节）", "    详细：{}", "    正文：ok"];
+        assert_eq!(lines(Lang::Zh), expect);
     }
 }

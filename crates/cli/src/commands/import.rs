@@ -5,6 +5,7 @@ use std::path::Path;
 use serde_json::json;
 use toolcell::store::{BUNDLE_LIMIT, Fault, OnConflict, PublicKey, Signature};
 use toolcell_error::ErrorCode;
+use toolcell_i18n::{Localize as _, Message, message, tr};
 
 use super::signature_file::{read_file, read_text, signature_path};
 use crate::args::{ImportArgs, SandboxArgs};
@@ -23,7 +24,8 @@ pub(crate) fn run(args: &ImportArgs, context: &mut Context<'_>) -> Result<Exit, 
     };
     let toolbox = context.open_toolbox(SandboxArgs::config_from_environment()?)?;
     let dir = context.store_dir()?;
-    let store = toolbox.store().ok_or_else(|| Fault::ReadOnly { path: dir.display().to_string() })?;
+    let store =
+        toolbox.store().ok_or_else(|| Fault::ReadOnly { path: Message::verbatim(dir.display().to_string()) })?;
     let mut trusted = store.bundles().trusted_keys()?;
     for path in &args.key {
         trusted.push(PublicKey::parse(&read_text(path)?)?);
@@ -37,13 +39,13 @@ pub(crate) fn run(args: &ImportArgs, context: &mut Context<'_>) -> Result<Exit, 
     if signature.is_none() && args.signed {
         return Err(CliError::Unsigned { path: args.file.clone() });
     }
-    let Context { ref mut streams, format, .. } = *context;
+    let Context { ref mut streams, format, lang, .. } = *context;
     let signer = match signature {
         Some(text) => match Signature::parse(&text)?.verify(&bytes, &trusted) {
             Ok(signer) => Some(signer),
             // No signature was required, and an untrusted one grants nothing.
             Err(error) if error.code() == ErrorCode::SignatureUntrusted && !args.signed => {
-                writeln!(streams.errors, "warning: {error}")?;
+                streams.print_warning(&error.localize(), lang)?;
                 None
             }
             Err(error) => return Err(error.into()),
@@ -51,7 +53,7 @@ pub(crate) fn run(args: &ImportArgs, context: &mut Context<'_>) -> Result<Exit, 
         None => None,
     };
     let when_taken = if args.replace { OnConflict::Replace } else { OnConflict::Refuse };
-    let imported = with_progress("importing", streams, || toolbox.import(&bytes, when_taken))?;
+    let imported = with_progress(tr!(lang, "importing"), streams, || toolbox.import(&bytes, when_taken))?;
     if format.is_json() {
         let tools = |tools: &[(toolcell::ToolName, toolcell::ToolId)]| -> Vec<serde_json::Value> {
             tools.iter().map(|(name, id)| json!({"name": name.as_str(), "id": id.to_string()})).collect()
@@ -62,15 +64,27 @@ pub(crate) fn run(args: &ImportArgs, context: &mut Context<'_>) -> Result<Exit, 
         });
         writeln!(streams.output, "{text}")?;
     } else {
-        for (word, tools) in [("added", &imported.added), ("replaced", &imported.replaced)] {
-            for (name, id) in tools {
-                writeln!(streams.output, "{word} {name} ({})", id.short())?;
-            }
+        for (name, id) in &imported.added {
+            writeln!(streams.output, "{}", tr!(lang, "added {name} ({id})", name, id = id.short()))?;
         }
-        let by = signer
-            .map_or_else(|| "not signed by a trusted key".to_owned(), |signer| format!("signed with the key {signer}"));
+        for (name, id) in &imported.replaced {
+            writeln!(streams.output, "{}", tr!(lang, "replaced {name} ({id})", name, id = id.short()))?;
+        }
+        let signed = match signer {
+            Some(signer) => message!("signed with the key {signer}", signer),
+            None => message!("not signed by a trusted key"),
+        };
         let (added, replaced) = (imported.added.len(), imported.replaced.len());
-        writeln!(streams.output, "{added} added, {replaced} replaced, {} unchanged; {by}", imported.unchanged)?;
+        let unchanged = imported.unchanged;
+        let text = tr!(
+            lang,
+            "{added} added, {replaced} replaced, {unchanged} unchanged; {signed}",
+            added,
+            replaced,
+            unchanged,
+            signed
+        );
+        writeln!(streams.output, "{text}")?;
     }
     Ok(Exit::Done)
 }

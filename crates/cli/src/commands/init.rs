@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 use toolcell::escape_control_chars;
 use toolcell_error::ErrorCode;
+use toolcell_i18n::{message, tr};
 
 use crate::args::InitArgs;
 use crate::context::Context;
@@ -34,19 +35,20 @@ pub(crate) fn run(args: &InitArgs, context: &mut Context<'_>) -> Result<Exit, Cl
     };
     create_file(&path, text, mode)?;
     let shown = path.display().to_string();
-    let Context { ref mut streams, format, .. } = *context;
+    let Context { ref mut streams, format, lang, .. } = *context;
     if format.is_json() {
         let layer = if args.user { "user" } else { "project" };
         writeln!(streams.output, "{}", json!({ "path": shown, "layer": layer }))?;
         return Ok(Exit::Done);
     }
-    writeln!(streams.output, "created {}; all settings are still the defaults", escape_control_chars(&shown))?;
+    let path = escape_control_chars(&shown);
+    writeln!(streams.output, "{}", tr!(lang, "created {path}; all settings are still the defaults", path))?;
     for (command, what) in [
-        ("toolcell config show --origin", "show the effective policy and its origins"),
-        ("toolcell create FILE", "create a tool"),
-        ("toolcell list", "list the stored tools"),
+        ("toolcell config show --origin", tr!(lang, "show the effective policy and its origins")),
+        ("toolcell create FILE", tr!(lang, "command" => "create a tool")),
+        ("toolcell list", tr!(lang, "list the stored tools")),
     ] {
-        writeln!(streams.errors, "next: {command:<31} {what}")?;
+        streams.print_labelled(tr!(lang, "next"), &format!("{command:<31} {what}"), lang)?;
     }
     Ok(Exit::Done)
 }
@@ -60,11 +62,10 @@ fn create_file(path: &Path, text: &str, mode: u32) -> Result<(), CliError> {
     let opened = OpenOptions::new().write(true).create_new(true).mode(mode).open(path);
     let mut file = match opened {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-            let message = format!("{} already exists", path.display());
             return Err(CliError::coded(
                 ErrorCode::FileExists,
-                message,
-                "edit it, and validate it with `toolcell config check`",
+                message!("{path} already exists", path = path.display()),
+                message!("edit it, and validate it with `toolcell config check`"),
             ));
         }
         other => other.map_err(&failed)?,

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 use toolcell::{CostReportLine, CostTotals, Lang};
+use toolcell_i18n::{msgid, tr};
 
 use crate::args::SandboxArgs;
 use crate::context::Context;
@@ -13,7 +14,7 @@ use crate::render::table::{Column, Fit, Overflow, Table};
 use crate::render::tools::{entry_to_json, last_used_text, print_no_tools};
 
 /// The label of the total row. It is not a valid tool name.
-const TOTAL_NAME: &str = "(total)";
+const TOTAL_NAME: &str = msgid!("(total)");
 
 pub(crate) fn run(context: &mut Context<'_>) -> Result<Exit, CliError> {
     let dir = context.store_dir()?.to_owned();
@@ -28,7 +29,7 @@ pub(crate) fn run(context: &mut Context<'_>) -> Result<Exit, CliError> {
         let tools: Vec<Value> = lines.iter().map(line_to_json).collect();
         writeln!(streams.output, "{}", json!({ "tools": tools, "total": sums_to_fields(&total) }))?;
     } else if lines.is_empty() {
-        print_no_tools(&dir, streams)?;
+        print_no_tools(&dir, lang, streams)?;
     } else {
         let now = toolcell::now();
         let mut table = Table::new(columns(lang));
@@ -48,9 +49,9 @@ pub(crate) fn run(context: &mut Context<'_>) -> Result<Exit, CliError> {
             ]);
         }
         let [runs, failures, time, saved, cost, balance] = cells(&total, streams.output_is_terminal);
-        let total = TOTAL_NAME.to_owned();
+        let total = lang.translate(TOTAL_NAME).to_owned();
         table.add_row([total, String::new(), runs, failures, time, saved, cost, balance, String::new()]);
-        table.print(Overflow::Truncate, "toolcell ledger --json", streams)?;
+        table.print(Overflow::Truncate, "toolcell ledger --json", lang, streams)?;
     }
     Ok(Exit::Done)
 }
@@ -101,11 +102,17 @@ fn format_duration(time: Duration) -> String {
 }
 
 fn columns(lang: Lang) -> Vec<Column> {
-    let titles = match lang {
-        Lang::En => ["name", "status", "runs", "failed", "time", "saved", "cost", "balance", "used"],
-        Lang::Ja => ["名前", "検証状態", "実行", "失敗", "実行時間", "節約", "作成費用", "収支", "最終使用"],
-        Lang::Zh => ["名称", "状态", "运行", "失败", "时间", "节省", "成本", "收支", "上次使用"],
-    };
+    let titles = [
+        tr!(lang, "column" => "name"),
+        tr!(lang, "column" => "status"),
+        tr!(lang, "column" => "runs"),
+        tr!(lang, "column" => "failed"),
+        tr!(lang, "column" => "time"),
+        tr!(lang, "column" => "saved"),
+        tr!(lang, "column" => "cost"),
+        tr!(lang, "column" => "balance"),
+        tr!(lang, "column" => "used"),
+    ];
     let fits = [
         (Fit::Text(12), 0),
         (Fit::Whole, 4),

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 use toolcell::store::{Entry, PAGE_LIMIT};
 use toolcell::{Lang, ListTools, ToolList, Toolbox};
+use toolcell_i18n::{message, tr};
 
 use crate::args::{ListArgs, SandboxArgs, days};
 use crate::context::Context;
@@ -40,7 +41,7 @@ pub(crate) fn run(args: &ListArgs, context: &mut Context<'_>) -> Result<Exit, Cl
         return Ok(Exit::Done);
     }
     if listed.tools.is_empty() {
-        print_no_tools(&dir, streams)?;
+        print_no_tools(&dir, lang, streams)?;
         return Ok(Exit::Done);
     }
     print(&listed, lang, streams)?;
@@ -77,7 +78,7 @@ fn print(listed: &ToolList, lang: Lang, streams: &mut Streams<'_>) -> std::io::R
         table.add_row([
             entry.name.to_string(),
             entry.id.short(),
-            status_text(entry, listed.successors.get(&entry.id)),
+            status_text(entry, listed.successors.get(&entry.id), lang),
             format!("{:.2}", entry.scores.safety),
             format!("{:.2}", entry.confidence),
             entry.runs.to_string(),
@@ -86,20 +87,30 @@ fn print(listed: &ToolList, lang: Lang, streams: &mut Streams<'_>) -> std::io::R
             entry.description.clone(),
         ]);
     }
-    table.print(Overflow::Truncate, "toolcell list --text", streams)?;
+    table.print(Overflow::Truncate, "toolcell list --text", lang, streams)?;
     if let Some(next) = &listed.next_cursor {
-        let more = listed.remaining;
-        writeln!(streams.errors, "note: {more} more: continue with `--cursor {next}`, or list all with `--all`")?;
+        let more = message!(
+            "{count} more: continue with `--cursor {cursor}`, or list all with `--all`",
+            count = listed.remaining,
+            cursor = next
+        );
+        streams.print_note(&more, lang)?;
     }
     Ok(())
 }
 
 fn columns(lang: Lang) -> Vec<Column> {
-    let titles = match lang {
-        Lang::En => ["name", "id", "status", "safety", "confidence", "runs", "used", "tags", "description"],
-        Lang::Ja => ["名前", "ID", "検証状態", "安全性", "信頼度", "実行", "最終使用", "タグ", "説明"],
-        Lang::Zh => ["名称", "ID", "验证状态", "安全性", "置信度", "次数", "上次使用", "标签", "描述"],
-    };
+    let titles = [
+        tr!(lang, "column" => "name"),
+        tr!(lang, "column" => "id"),
+        tr!(lang, "column" => "status"),
+        tr!(lang, "column" => "safety"),
+        tr!(lang, "column" => "confidence"),
+        tr!(lang, "column" => "runs"),
+        tr!(lang, "column" => "used"),
+        tr!(lang, "column" => "tags"),
+        tr!(lang, "column" => "description"),
+    ];
     let fits = [
         (Fit::Text(12), 0),
         (Fit::Whole, 0),

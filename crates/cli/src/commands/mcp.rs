@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use toolcell::{ProtectedPath, SandboxConfig, Toolbox};
 use toolcell_error::ErrorCode;
+use toolcell_i18n::{Localize as _, message, msgid, tr};
 use toolcell_mcp::http::{HttpConfig, MetricsToken, PrincipalLimits, TokenStore, TokenStoreError};
 use toolcell_mcp::telemetry::{self, Export};
 use toolcell_mcp::{Principal, Server, ServerSettings, serve_http, serve_stdio};
@@ -58,12 +59,12 @@ pub(crate) fn run(args: &McpServeArgs, context: &mut Context<'_>) -> Result<Exit
     let filter = environment::text("TOOLCELL_LOG")?.filter(|filter| !filter.is_empty());
     let filter = filter.unwrap_or_else(|| telemetry::DEFAULT_LOG_FILTER.to_owned());
     let telemetry = telemetry::install(&filter, trace_export(variable))
-        .map_err(|error| CliError::coded(error.code(), error.to_string(), error.hint()))?;
+        .map_err(|error| CliError::coded(error.code(), error.localize(), error.hint()))?;
     let grace = Duration::from_secs(args.grace);
     match address {
         None => {
             serve_stdio(server, grace)
-                .map_err(|error| CliError::coded(error.code(), error.to_string(), error.hint()))?;
+                .map_err(|error| CliError::coded(error.code(), error.localize(), error.hint()))?;
         }
         Some(address) => {
             let config = HttpConfig {
@@ -75,11 +76,14 @@ pub(crate) fn run(args: &McpServeArgs, context: &mut Context<'_>) -> Result<Exit
                 shutdown_grace: grace,
                 ..HttpConfig::default()
             };
+            let lang = context.lang;
             // If the write fails, the server runs all the same.
-            let print_address =
-                |address: SocketAddr| drop(writeln!(context.streams.errors, "listening on http://{address}/mcp"));
+            let print_address = |address: SocketAddr| {
+                let text = tr!(lang, "listening on {url}", url = format!("http://{address}/mcp"));
+                drop(writeln!(context.streams.errors, "{text}"));
+            };
             serve_http(server, address, config, print_address)
-                .map_err(|error| CliError::coded(error.code(), error.to_string(), error.hint()))?;
+                .map_err(|error| CliError::coded(error.code(), error.localize(), error.hint()))?;
         }
     }
     drop(telemetry);
@@ -110,8 +114,8 @@ fn build_server(
     let mut config = toolbox::build_config(sandbox, context.policy()?)?;
     // Hide all stores and the token file from tools: neither another principal's store nor the own
     // one is accessible.
-    config.protected.push(ProtectedPath::hidden("the stores", dir));
-    config.protected.extend(args.tokens.iter().map(|path| ProtectedPath::hidden("the token file", path)));
+    config.protected.push(ProtectedPath::hidden(msgid!("the stores"), dir));
+    config.protected.extend(args.tokens.iter().map(|path| ProtectedPath::hidden(msgid!("the token file"), path)));
     // Fail at startup, not at the first request.
     let local = Arc::new(Toolbox::open(dir, config.clone())?);
     let dir = PathBuf::from(dir);
@@ -166,8 +170,8 @@ fn share_settings(args: &McpServeArgs, bearers: &TokenStore) -> ServerSettings {
 fn parse_metrics_token(token: &str, bearers: &TokenStore) -> Result<MetricsToken, CliError> {
     if bearers.metrics().is_some() {
         return Err(CliError::usage(
-            format!("the token file has `[metrics]`, and {METRICS_TOKEN_VARIABLE} is set too"),
-            "unset the variable, or remove `[metrics]`",
+            message!("the token file has `[metrics]`, and {variable} is set too", variable = METRICS_TOKEN_VARIABLE),
+            msgid!("unset the variable, or remove `[metrics]`"),
         ));
     }
     let parsed = MetricsToken::parse(token).and_then(|metrics| bearers.check_distinct_from(&metrics).map(|()| metrics));
@@ -175,7 +179,7 @@ fn parse_metrics_token(token: &str, bearers: &TokenStore) -> Result<MetricsToken
 }
 
 fn token_error(error: &TokenStoreError, place: &str) -> CliError {
-    CliError::coded(error.code(), format!("{place}: {error}"), error.hint())
+    CliError::coded(error.code(), message!("{path}: {reason}", path = place, reason = error), error.hint())
 }
 
 /// Returns the accepted tokens.
@@ -186,16 +190,21 @@ fn read_tokens(args: &McpServeArgs, token: Option<String>) -> Result<TokenStore,
             let failed = |error| CliError::File { path: shown.clone(), error };
             let mode = path.metadata().map_err(failed)?.permissions().mode();
             if mode & 0o077 != 0 {
-                let message = format!("{shown} is readable by other users (mode {:o})", mode & 0o777);
-                return Err(CliError::coded(ErrorCode::TokensReadable, message, "restrict it to its owner: chmod 600"));
+                let message = message!(
+                    "{path} is readable by other users (mode {mode})",
+                    path = shown,
+                    mode = format!("{:o}", mode & 0o777)
+                );
+                let hint = msgid!("restrict it to its owner: chmod 600");
+                return Err(CliError::coded(ErrorCode::TokensReadable, message, hint));
             }
             TokenStore::parse(&input::read_file(path, MAX_TOKENS_BYTES)?).map_err(|error| token_error(&error, &shown))
         }
         (None, Some(token)) => TokenStore::single(&token).map_err(|error| token_error(&error, TOKEN_VARIABLE)),
         (None, None) => Ok(TokenStore::Unauthenticated),
         (Some(_), Some(_)) => Err(CliError::usage(
-            format!("--tokens is given, and {TOKEN_VARIABLE} is set too"),
-            "unset the variable, or omit --tokens",
+            message!("--tokens is given, and {variable} is set too", variable = TOKEN_VARIABLE),
+            msgid!("unset the variable, or omit --tokens"),
         )),
     }
 }
@@ -206,8 +215,8 @@ fn parse_address(address: &str) -> Result<SocketAddr, CliError> {
     let found = alone.ok().or_else(|| address.to_socket_addrs().ok()?.next());
     found.ok_or_else(|| {
         CliError::usage(
-            format!("`{}` is not a valid listen address", address.escape_debug()),
-            "use an address such as 127.0.0.1:8080, localhost:8080, [::1]:8080, or 8080",
+            message!("`{address}` is not a valid listen address", address = address.escape_debug()),
+            msgid!("use an address such as 127.0.0.1:8080, localhost:8080, [::1]:8080, or 8080"),
         )
     })
 }

@@ -6,6 +6,7 @@
 pub(crate) mod diff;
 
 use toolcell::{CallContext, ExecError, Precheck, Profile, Report, RunOptions, RunTool, Toolbox, escape_control_chars};
+use toolcell_i18n::{message, msgid};
 
 use super::run::{parse_param_words, visible_result};
 use crate::args::ProfileTakeArgs;
@@ -57,10 +58,10 @@ fn profile_draft(
         [] => "{}",
         [one] => one,
         _ => {
-            let message = format!("{} parameter arguments for {file}, the limit is 1", args.params.len());
+            let count = args.params.len();
             return Err(CliError::usage(
-                message,
-                "pass one JSON object, @FILE, or -; KEY=VALUE works only for stored tools",
+                message!("{count} parameter arguments for {path}, the limit is 1", count, path = file),
+                msgid!("pass one JSON object, @FILE, or -; KEY=VALUE works only for stored tools"),
             ));
         }
     };

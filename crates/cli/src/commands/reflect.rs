@@ -5,6 +5,7 @@ use std::path::Path;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use toolcell::{Lang, ReflectOnTask, ReflectResponse, ReflectResult, read_request};
+use toolcell_i18n::{Message, message, msgid};
 
 use crate::args::{ReflectArgs, SandboxArgs};
 use crate::context::Context;
@@ -39,11 +40,8 @@ pub(crate) fn run(args: &ReflectArgs, context: &mut Context<'_>) -> Result<Exit,
     let Context { ref mut streams, format, lang, .. } = *context;
     if args.proposal {
         let Some(proposal) = &reflected.proposal else {
-            writeln!(
-                streams.errors,
-                "note: no tool is recommended: {}",
-                streams.escape_for_output(&reflected.reason(lang))
-            )?;
+            let note = message!("no tool is recommended: {reason}", reason = reflected.reason(lang));
+            streams.print_note(&note, lang)?;
             return Ok(Exit::NotFound);
         };
         let text = serde_json::to_string_pretty(proposal).map_err(std::io::Error::from)?;
@@ -89,19 +87,22 @@ fn read_history(word: &str, streams: &mut Streams<'_>) -> Result<Value, CliError
         input::read_file(Path::new(path), MAX_INPUT_BYTES)?
     };
     if text.trim_start().starts_with('[') {
-        return serde_json::from_str(&text).map_err(|error| history_error(&error.to_string()));
+        return serde_json::from_str(&text).map_err(|error| history_error(Message::verbatim(error.to_string())));
     }
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     let each = lines.map(|(at, line)| {
-        serde_json::from_str(line).map_err(|error| history_error(&format!("line {}: {error}", at + 1)))
+        serde_json::from_str(line)
+            .map_err(|error| history_error(message!("line {line}: {error}", line = at + 1, error)))
     });
     each.collect::<Result<Vec<Value>, _>>().map(Value::Array)
 }
 
-fn history_error(what: &str) -> CliError {
+fn history_error(reason: Message) -> CliError {
     CliError::usage(
-        format!("the history is not a list of operations: {what}"),
-        "pass a JSON list, or JSON lines, of {\"name\": …, \"arguments\": {…}, \"outcome\": \"ok\"} \
-               or \"grep TODO a.ts\"",
+        message!("the history is not a list of operations: {reason}", reason),
+        msgid!(
+            "pass a JSON list, or JSON lines, of {\"name\": …, \"arguments\": {…}, \"outcome\": \"ok\"} or \"grep TODO \
+             a.ts\""
+        ),
     )
 }

@@ -7,10 +7,8 @@ use std::path::Path;
 
 use serde_json::json;
 use toolcell::store::{Settings, Store};
-use toolcell::{
-    Lang, Outcome, Receipt, ReceiptKey, ReplayOptions, ReplayResult, Stop, Toolbox, VersionPolicy, escape_control_chars,
-};
-use toolcell_i18n::message;
+use toolcell::{Lang, Outcome, Receipt, ReceiptKey, ReplayOptions, ReplayResult, Stop, Toolbox, VersionPolicy};
+use toolcell_i18n::{Message, message, tr};
 
 use crate::args::ReplayArgs;
 use crate::context::Context;
@@ -28,20 +26,21 @@ pub(crate) fn run(args: &ReplayArgs, context: &mut Context<'_>) -> Result<Exit, 
     let toolbox = Toolbox::new(&args.sandbox.config()?)?;
     let other_version = if args.anyway { VersionPolicy::Note } else { VersionPolicy::Refuse };
     let options = ReplayOptions { version_policy: other_version, cancel: Some(context.cancel.clone()) };
-    let mut replayed = toolbox.replay(&receipt, &options)?;
+    let replayed = toolbox.replay(&receipt, &options)?;
     if matches!(replayed.outcome, Outcome::Stopped(Stop::Cancelled)) {
         return Err(CliError::Interrupted);
     }
     let signer = receipt.signer();
     let store_key = store_key(context.optional_store_dir());
     let Context { ref mut streams, format, lang, .. } = *context;
+    let mut notes: Vec<Message> = replayed.notes.iter().cloned().map(Message::from).collect();
     if store_key.as_ref() != Some(signer) {
-        replayed.notes.push(message!("signed by {key}, which is not this store's key", key = signer));
+        notes.push(message!("signed by {key}, which is not this store's key", key = signer));
     }
     if format.is_json() {
-        print_json(&receipt, &replayed, streams)?;
+        print_json(&receipt, &replayed, &notes, streams)?;
     } else {
-        print(signer, &replayed, lang, streams)?;
+        print(signer, &replayed, &notes, lang, streams)?;
     }
     streams.output.flush()?;
     Ok(if replayed.is_reproduced() { Exit::Done } else { Exit::ToolFailed })
@@ -53,8 +52,13 @@ fn store_key(dir: Option<&Path>) -> Option<ReceiptKey> {
     ReceiptKey::from_store(&store).ok()
 }
 
-fn print_json(receipt: &Receipt, replayed: &ReplayResult, streams: &mut Streams<'_>) -> std::io::Result<()> {
-    let ReplayResult { outcome, fuel, load_fuel, differences, notes } = replayed;
+fn print_json(
+    receipt: &Receipt,
+    replayed: &ReplayResult,
+    notes: &[Message],
+    streams: &mut Streams<'_>,
+) -> std::io::Result<()> {
+    let ReplayResult { outcome, fuel, load_fuel, differences, .. } = replayed;
     let (outcome, value) = match outcome {
         Outcome::Returned(value) => ("returned", value.as_ref().map(ToString::to_string)),
         Outcome::Threw(_) => ("threw", None),
@@ -68,24 +72,26 @@ fn print_json(receipt: &Receipt, replayed: &ReplayResult, streams: &mut Streams<
 }
 
 /// Prints the verdict to standard output, and notes to standard error.
-fn print(signer: &ReceiptKey, replayed: &ReplayResult, lang: Lang, streams: &mut Streams<'_>) -> std::io::Result<()> {
-    let fuel = replayed.fuel;
-    let same = replayed.is_reproduced();
-    let (word, headline) = match (lang, same) {
-        (Lang::En, true) => ("note", format!("reproduced: output and fuel ({fuel} units), signed by {signer}")),
-        (Lang::En, false) => ("note", format!("not reproduced, signed by {signer}:")),
-        (Lang::Ja, true) => ("補足", format!("再現しました: 出力と燃料（{fuel} 単位）、署名 {signer}")),
-        (Lang::Ja, false) => ("補足", format!("再現しませんでした、署名 {signer}:")),
-        (Lang::Zh, true) => ("备注", format!("已重现：输出与燃料（{fuel} 单位），签名 {signer}")),
-        (Lang::Zh, false) => ("备注", format!("未能重现，签名 {signer}：")),
+fn print(
+    signer: &ReceiptKey,
+    replayed: &ReplayResult,
+    notes: &[Message],
+    lang: Lang,
+    streams: &mut Streams<'_>,
+) -> std::io::Result<()> {
+    let headline = if replayed.is_reproduced() {
+        let fuel = replayed.fuel;
+        tr!(lang, "reproduced: output and fuel ({fuel} units), signed by {key}", fuel, key = signer)
+    } else {
+        tr!(lang, "not reproduced, signed by {key}:", key = signer)
     };
     writeln!(streams.output, "{headline}")?;
     for difference in &replayed.differences {
-        let line = format!("- {}: {}", difference.about, toolcell::single_line(&difference.says.to_text(lang)));
-        writeln!(streams.output, "{}", streams.escape_for_output(&line))?;
+        let line = tr!(lang, "- {part}: {difference}", part = difference.about, difference = difference.says);
+        writeln!(streams.output, "{}", streams.escape_for_output(&toolcell::single_line(&line)))?;
     }
-    for note in &replayed.notes {
-        writeln!(streams.errors, "{word}{}{}", lang.colon(), escape_control_chars(&note.to_text(lang)))?;
+    for note in notes {
+        streams.print_note(note, lang)?;
     }
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use toolcell::{DeprecateResult, Lang, RetireReason, RetireTools, Retirement, deprecated_text};
+use toolcell_i18n::{message, tr};
 
 use super::deprecate::entry_reference;
 use crate::args::{RetireArgs, SandboxArgs, days};
@@ -31,8 +32,8 @@ pub(crate) fn run(args: &RetireArgs, context: &mut Context<'_>) -> Result<Exit, 
             print(&retirements, lang, streams)?;
         } else {
             let width = Screen::from_terminal(std::io::stderr()).columns();
-            let lines = build_table(&retirements, lang).lines(width, Overflow::Wrap, FULL_COMMAND);
-            if prompt::confirm(&lines, &confirm_question(count, lang), lang)? {
+            let lines = build_table(&retirements, lang).lines(width, Overflow::Wrap, FULL_COMMAND, lang);
+            if prompt::confirm(&lines, &tr!(lang, "Retire {count} tools?", count), lang)? {
                 shown = Some(retirements);
             }
         }
@@ -48,25 +49,17 @@ pub(crate) fn run(args: &RetireArgs, context: &mut Context<'_>) -> Result<Exit, 
     let (retired_now, superseded): (Vec<Retirement>, Vec<Retirement>) =
         retired.into_iter().partition(Retirement::is_pending);
     if retired_now.is_empty() {
-        print_nothing_to_retire(streams)?;
+        print_nothing_to_retire(lang, streams)?;
     }
     for Retirement { tool, successor, .. } in retired_now {
         let done = DeprecateResult { tool: tool.id, name: tool.name, previous_status: tool.status, successor };
         writeln!(streams.output, "{}", deprecated_text(&done, lang))?;
     }
     for Retirement { tool, .. } in superseded {
-        let name = &tool.name;
-        writeln!(streams.errors, "hint: `{name}` is superseded: delete it with `toolcell delete {name}`")?;
+        let hint = message!("`{name}` is superseded: delete it with `toolcell delete {name}`", name = tool.name);
+        streams.print_hint(&hint, lang)?;
     }
     Ok(Exit::Done)
-}
-
-fn confirm_question(count: usize, lang: Lang) -> String {
-    match lang {
-        Lang::En => format!("Retire {count} tools?"),
-        Lang::Ja => format!("{count}件のツールを非推奨にしますか?"),
-        Lang::Zh => format!("确定要弃用 {count} 个工具吗？"),
-    }
 }
 
 fn print_proposal(retirements: &[Retirement], context: &mut Context<'_>) -> Result<Exit, CliError> {
@@ -76,40 +69,39 @@ fn print_proposal(retirements: &[Retirement], context: &mut Context<'_>) -> Resu
         return Ok(Exit::Done);
     }
     if retirements.is_empty() {
-        print_nothing_to_retire(streams)?;
+        print_nothing_to_retire(lang, streams)?;
     } else {
         print(retirements, lang, streams)?;
-        writeln!(streams.errors, "hint: `toolcell retire --confirm` marks them as deprecated; they still run")?;
+        let hint = message!("`toolcell retire --confirm` marks them as deprecated; they still run");
+        streams.print_hint(&hint, lang)?;
     }
     Ok(Exit::Done)
 }
 
-fn print_nothing_to_retire(streams: &mut Streams<'_>) -> std::io::Result<()> {
-    writeln!(streams.errors, "note: nothing to retire")
+fn print_nothing_to_retire(lang: Lang, streams: &mut Streams<'_>) -> std::io::Result<()> {
+    streams.print_note(&message!("nothing to retire"), lang)
 }
 
 /// Prints the tools to retire as a table.
 fn print(retirements: &[Retirement], lang: Lang, streams: &mut Streams<'_>) -> std::io::Result<()> {
-    build_table(retirements, lang).print(Overflow::Wrap, FULL_COMMAND, streams)
+    build_table(retirements, lang).print(Overflow::Wrap, FULL_COMMAND, lang, streams)
 }
 
 fn build_table(retirements: &[Retirement], lang: Lang) -> Table {
-    let titles = match lang {
-        Lang::En => ["name", "id", "status", "successor", "why"],
-        Lang::Ja => ["名前", "ID", "検証状態", "後継", "理由"],
-        Lang::Zh => ["名称", "ID", "状态", "后继", "理由"],
-    };
+    let titles = [
+        tr!(lang, "column" => "name"),
+        tr!(lang, "column" => "id"),
+        tr!(lang, "column" => "status"),
+        tr!(lang, "column" => "successor"),
+        tr!(lang, "column" => "why"),
+    ];
     let fits = [(Fit::Text(12), 0), (Fit::Whole, 2), (Fit::Whole, 1), (Fit::Text(8), 0), (Fit::Text(24), 0)];
     let columns = titles.into_iter().zip(fits).map(|(title, (fit, spare))| Column { title, fit, drop_order: spare });
     let mut table = Table::new(columns.collect());
     for Retirement { tool, reasons, successor } in retirements {
         let why: Vec<String> = reasons.iter().map(|reason| reason.to_text(lang)).collect();
         let successor = successor.as_ref().map_or_else(|| "-".to_owned(), |entry| entry.name.to_string());
-        let separator = match lang {
-            Lang::En => "; ",
-            Lang::Ja => "、",
-            Lang::Zh => "；",
-        };
+        let separator = tr!(lang, "separator" => "; ");
         table.add_row([
             tool.name.to_string(),
             tool.id.short(),

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use toolcell::{Hit, Lang, Toolbox};
+use toolcell_i18n::tr;
 
 use crate::args::{SandboxArgs, SearchArgs};
 use crate::context::Context;
@@ -24,15 +25,15 @@ pub(crate) fn run(args: &SearchArgs, context: &mut Context<'_>) -> Result<Exit, 
         let tools: Vec<Value> = found.iter().map(FoundTool::to_json).collect();
         writeln!(streams.output, "{}", json!({ "tools": tools }))?;
     } else if found.is_empty() {
-        print_no_tools(&dir, streams)?;
+        print_no_tools(&dir, lang, streams)?;
     } else {
         let mut table = Table::new(columns(lang));
         for FoundTool { hit: Hit { entry, coverage: covered, .. }, successor } in &found {
             let covered = format!("{:.0}%", covered * 100.0);
-            let status = status_text(entry, successor.as_ref());
+            let status = status_text(entry, successor.as_ref(), lang);
             table.add_row([entry.name.to_string(), entry.id.short(), covered, status, entry.description.clone()]);
         }
-        table.print(Overflow::Truncate, "toolcell search --json", streams)?;
+        table.print(Overflow::Truncate, "toolcell search --json", lang, streams)?;
     }
     Ok(Exit::Done)
 }
@@ -60,11 +61,13 @@ impl FoundTool {
 }
 
 fn columns(lang: Lang) -> Vec<Column> {
-    let titles = match lang {
-        Lang::En => ["name", "id", "covered", "status", "description"],
-        Lang::Ja => ["名前", "ID", "一致度", "検証状態", "説明"],
-        Lang::Zh => ["名称", "ID", "匹配度", "状态", "描述"],
-    };
+    let titles = [
+        tr!(lang, "column" => "name"),
+        tr!(lang, "column" => "id"),
+        tr!(lang, "column" => "covered"),
+        tr!(lang, "column" => "status"),
+        tr!(lang, "column" => "description"),
+    ];
     let fits = [(Fit::Text(12), 0), (Fit::Whole, 0), (Fit::Number, 2), (Fit::Whole, 1), (Fit::Text(24), 0)];
     titles.into_iter().zip(fits).map(|(title, (fit, spare))| Column { title, fit, drop_order: spare }).collect()
 }

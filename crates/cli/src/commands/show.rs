@@ -1,12 +1,13 @@
 //! `show`: prints everything known about a tool.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use toolcell::policy::GrantVerdict;
 use toolcell::store::{Decision, Percentiles, ToolUsage};
 use toolcell::{
     Analysis, ApprovalState, Finding, FindingResponse, Lang, Language, ParameterResponse, Proof, ToolDetails, analyze,
     describe_capabilities, escape_control_chars, escape_for_display, single_line,
 };
+use toolcell_i18n::{Message, message, tr};
 
 use crate::args::{SandboxArgs, ShowArgs};
 use crate::context::Context;
@@ -15,12 +16,16 @@ use crate::exit::Exit;
 use crate::render::findings::{CheckFailure, CheckedFile, render_finding, render_problem, renderer};
 use crate::render::table::{Column, Fit, Overflow, Table, terminal_width};
 use crate::render::tools::{entry_to_json, status_text};
+use crate::screen::text_width;
 use crate::streams::Streams;
+
+/// The minimum width of the labels of facts, in columns.
+const MIN_LABEL_WIDTH: usize = 9;
 
 pub(crate) fn run(args: &ShowArgs, context: &mut Context<'_>) -> Result<Exit, CliError> {
     let toolbox = context.open_existing_toolbox(SandboxArgs::single_call_config())?;
     let shown = toolbox.show(&args.tool, args.version)?;
-    let Context { ref mut streams, format, .. } = *context;
+    let Context { ref mut streams, format, lang, .. } = *context;
     if args.source {
         // The user may decide by this output, so invisible characters are escaped on a terminal.
         // Elsewhere the source is printed unchanged.
@@ -38,17 +43,20 @@ pub(crate) fn run(args: &ShowArgs, context: &mut Context<'_>) -> Result<Exit, Cl
         return Ok(Exit::Done);
     }
     for section in [heading, summary, parameters, permissions, proof, usage, history] {
-        section(&shown, &checked, streams)?;
+        section(&shown, &checked, lang, streams)?;
     }
-    findings(&checked, streams)?;
+    findings(&checked, lang, streams)?;
     source(&shown, streams)?;
     Ok(Exit::Done)
 }
 
-fn heading(shown: &ToolDetails, _: &CheckedFile, streams: &mut Streams<'_>) -> std::io::Result<()> {
+fn heading(shown: &ToolDetails, _: &CheckedFile, lang: Lang, streams: &mut Streams<'_>) -> std::io::Result<()> {
     let entry = &shown.entry;
-    let note = if entry.current { "" } else { "  (deleted, or not the current version of its name)" };
-    writeln!(streams.output, "{}  {}{note}", entry.name, entry.id)?;
+    write!(streams.output, "{}  {}", entry.name, entry.id)?;
+    if !entry.current {
+        write!(streams.output, "  {}", tr!(lang, "(deleted, or not the current version of its name)"))?;
+    }
+    writeln!(streams.output)?;
     for text in shown.notes.description().lines() {
         writeln!(streams.output, "{}", escape_control_chars(text))?;
     }
@@ -56,138 +64,167 @@ fn heading(shown: &ToolDetails, _: &CheckedFile, streams: &mut Streams<'_>) -> s
 }
 
 /// Prints the metadata, one fact per line.
-fn summary(shown: &ToolDetails, checked: &CheckedFile, streams: &mut Streams<'_>) -> std::io::Result<()> {
+fn summary(shown: &ToolDetails, checked: &CheckedFile, lang: Lang, streams: &mut Streams<'_>) -> std::io::Result<()> {
     let entry = &shown.entry;
+    let scores = tr!(
+        lang,
+        "safety {safety}, quality {quality}, confidence {confidence}",
+        safety = format!("{:.2}", entry.scores.safety),
+        quality = format!("{:.2}", entry.scores.quality),
+        confidence = format!("{:.2}", entry.confidence)
+    );
+    let successor = shown.successor.as_ref().map(|successor| &successor.name);
     let mut facts = vec![
-        ("status", status_text(entry, shown.successor.as_ref().map(|successor| &successor.name))),
-        (
-            "scores",
-            format!(
-                "safety {:.2}, quality {:.2}, confidence {:.2}",
-                entry.scores.safety, entry.scores.quality, entry.confidence
-            ),
-        ),
-        ("created", entry.created_at.to_string()),
+        (tr!(lang, "fact" => "status"), status_text(entry, successor, lang)),
+        (tr!(lang, "fact" => "scores"), scores),
+        (tr!(lang, "fact" => "created"), entry.created_at.to_string()),
     ];
     if entry.updated_at != entry.created_at {
-        facts.push(("updated", entry.updated_at.to_string()));
+        facts.push((tr!(lang, "fact" => "updated"), entry.updated_at.to_string()));
     }
     if !shown.notes.tags().is_empty() {
-        facts.push(("tags", single_line(&shown.notes.tags().join(", "))));
+        facts.push((tr!(lang, "fact" => "tags"), single_line(&shown.notes.tags().join(lang.list_separator()))));
     }
     if let Some(task) = shown.notes.generated_from() {
-        facts.push(("task", single_line(task)));
+        facts.push((tr!(lang, "fact" => "task"), single_line(task)));
     }
     if !shown.notes.examples().is_empty() {
-        facts.push(("examples", shown.notes.examples().len().to_string()));
+        facts.push((tr!(lang, "fact" => "examples"), shown.notes.examples().len().to_string()));
     }
-    facts.push(("requests", describe_capabilities(&shown.requested).to_string()));
+    let describe = |capabilities| Message::from(describe_capabilities(capabilities)).to_text(lang);
+    facts.push((tr!(lang, "fact" => "requests"), describe(&shown.requested)));
     if let Ok(analysis) = &checked.analysis {
-        facts.push(("uses", describe_capabilities(&analysis.capabilities).to_string()));
+        facts.push((tr!(lang, "fact" => "uses"), describe(&analysis.capabilities)));
     }
-    facts.push(("approval", approval_text(shown)));
-    for (name, value) in facts {
-        writeln!(streams.output, "{name:<9} {value}")?;
+    facts.push((tr!(lang, "fact" => "approval"), single_line(&approval_text(shown).to_text(lang))));
+    let width = facts.iter().map(|(label, _)| text_width(label)).fold(MIN_LABEL_WIDTH, usize::max);
+    for (label, value) in facts {
+        let padding = " ".repeat(width - text_width(label));
+        writeln!(streams.output, "{label}{padding} {value}")?;
     }
     Ok(())
 }
 
 /// Prints the result of the last verification.
-fn proof(shown: &ToolDetails, _: &CheckedFile, streams: &mut Streams<'_>) -> std::io::Result<()> {
+fn proof(shown: &ToolDetails, _: &CheckedFile, lang: Lang, streams: &mut Streams<'_>) -> std::io::Result<()> {
     let Some(proof) = &shown.proof else { return Ok(()) };
-    writeln!(streams.output, "{}", escape_control_chars(&proof.to_text(Lang::En)))?;
+    writeln!(streams.output, "{}", escape_control_chars(&proof.to_text(lang)))?;
     writeln!(streams.output)
 }
 
-fn approval_text(shown: &ToolDetails) -> String {
+fn approval_text(shown: &ToolDetails) -> Message {
     let id = shown.entry.id.short();
     match &shown.approval_state {
-        ApprovalState::Approved => format!("approved, with {} granted", shown.grants),
-        ApprovalState::Refused => format!("refused; approve with `toolcell approvals grant {id}`"),
-        ApprovalState::NotRequired => "not needed".to_owned(),
+        ApprovalState::Approved => message!("approved, with {grants} granted", grants = shown.grants),
+        ApprovalState::Refused => message!("refused; approve with `toolcell approvals grant {id}`", id),
+        ApprovalState::NotRequired => message!("not needed"),
         ApprovalState::Unapproved { why } => {
-            format!("missing: {}; approve with `toolcell approvals grant {id}`", single_line(&why.to_string()))
+            message!("missing: {reason}; approve with `toolcell approvals grant {id}`", reason = why, id)
         }
         ApprovalState::Unsafe(refusal) => {
-            format!("not possible: refused by the analysis: {}", single_line(&refusal.to_string()))
+            message!("not possible: refused by the analysis: {reason}", reason = refusal)
         }
-        _ => shown.approval_state.name().to_owned(),
+        _ => Message::verbatim(shown.approval_state.name().to_owned()),
     }
 }
 
-fn parameters(shown: &ToolDetails, _: &CheckedFile, streams: &mut Streams<'_>) -> std::io::Result<()> {
+fn parameters(shown: &ToolDetails, _: &CheckedFile, lang: Lang, streams: &mut Streams<'_>) -> std::io::Result<()> {
     let mut table = Table::new(columns([
-        ("parameter", Fit::Text(8)),
-        ("type", Fit::Text(8)),
-        ("default", Fit::Text(8)),
-        ("description", Fit::Text(20)),
+        (tr!(lang, "column" => "parameter"), Fit::Text(8)),
+        (tr!(lang, "column" => "type"), Fit::Text(8)),
+        (tr!(lang, "column" => "default"), Fit::Text(8)),
+        (tr!(lang, "column" => "description"), Fit::Text(20)),
     ]));
     for parameter in &shown.parameters {
         let default = match &parameter.default {
             Some(default) => default.to_string(),
-            None if parameter.required => "(required)".to_owned(),
+            None if parameter.required => tr!(lang, "(required)").to_owned(),
             None => String::new(),
         };
         let allowed: Vec<String> = parameter.allowed.iter().map(Value::to_string).collect();
-        let among = if allowed.is_empty() { String::new() } else { format!("one of {} ", allowed.join(", ")) };
-        table.add_row([
-            parameter.name.clone(),
-            parameter.kind.clone(),
-            default,
-            format!("{among}{}", parameter.description),
-        ]);
+        let description = &parameter.description;
+        let description = if allowed.is_empty() {
+            description.clone()
+        } else {
+            let values = allowed.join(lang.list_separator());
+            tr!(lang, "one of {values} {description}", values, description)
+        };
+        table.add_row([parameter.name.clone(), parameter.kind.clone(), default, description]);
     }
     print_table(&table, shown.parameters.len(), streams)
 }
 
 /// Prints the policy's decisions on the requested capabilities, and past approvals.
-fn permissions(shown: &ToolDetails, _: &CheckedFile, streams: &mut Streams<'_>) -> std::io::Result<()> {
-    let mut table = Table::new(columns([("capability", Fit::Whole), ("verdict", Fit::Whole), ("why", Fit::Text(20))]));
+fn permissions(shown: &ToolDetails, _: &CheckedFile, lang: Lang, streams: &mut Streams<'_>) -> std::io::Result<()> {
+    let mut table = Table::new(columns([
+        (tr!(lang, "column" => "capability"), Fit::Whole),
+        (tr!(lang, "column" => "verdict"), Fit::Whole),
+        (tr!(lang, "column" => "why"), Fit::Text(20)),
+    ]));
     for ruling in &shown.grant_decisions {
-        let verdict = if ruling.verdict == GrantVerdict::Granted { "granted" } else { "withheld" };
+        let verdict = match ruling.verdict {
+            GrantVerdict::Granted => tr!(lang, "verdict" => "granted"),
+            GrantVerdict::Refused => tr!(lang, "verdict" => "withheld"),
+        };
         table.add_row([ruling.capability.name().to_owned(), verdict.to_owned(), ruling.to_string()]);
     }
     print_table(&table, shown.grant_decisions.len(), streams)?;
     let mut table = Table::new(columns([
-        ("approval", Fit::Whole),
-        ("grants", Fit::Text(8)),
-        ("by", Fit::Text(6)),
-        ("at", Fit::Whole),
+        (tr!(lang, "column" => "approval"), Fit::Whole),
+        (tr!(lang, "column" => "grants"), Fit::Text(8)),
+        (tr!(lang, "column" => "by"), Fit::Text(6)),
+        (tr!(lang, "column" => "at"), Fit::Whole),
     ]));
     for approval in &shown.approvals {
-        let decision = if approval.decision == Decision::Approved { "approved" } else { "refused" };
-        let grants = approval.grants.as_object().map(|grants| grants.keys().cloned().collect::<Vec<_>>().join(", "));
-        let grants = grants.filter(|grants| !grants.is_empty()).unwrap_or_else(|| "nothing".to_owned());
+        let decision = match approval.decision {
+            Decision::Approved => tr!(lang, "verdict" => "approved"),
+            Decision::Refused => tr!(lang, "verdict" => "refused"),
+        };
+        let names = approval.grants.as_object().into_iter().flat_map(Map::keys).cloned().collect::<Vec<_>>();
+        let grants = if names.is_empty() {
+            tr!(lang, "grants" => "nothing").to_owned()
+        } else {
+            names.join(lang.list_separator())
+        };
         table.add_row([decision.to_owned(), grants, approval.by.clone(), approval.at.to_string()]);
     }
     print_table(&table, shown.approvals.len(), streams)
 }
 
-fn usage(shown: &ToolDetails, _: &CheckedFile, streams: &mut Streams<'_>) -> std::io::Result<()> {
+fn usage(shown: &ToolDetails, _: &CheckedFile, lang: Lang, streams: &mut Streams<'_>) -> std::io::Result<()> {
     let ToolUsage { runs, successes, failures, last_used_at, fuel, micros } = &shown.usage;
     let Some(last) = last_used_at else {
-        return writeln!(streams.output, "\nno runs yet");
+        return writeln!(streams.output, "\n{}", tr!(lang, "no runs yet"));
     };
     let failed: Vec<String> = failures.iter().map(|(code, count)| format!("{} {count}", single_line(code))).collect();
-    let failed = if failed.is_empty() { String::new() } else { format!(" ({})", failed.join(", ")) };
-    writeln!(streams.output, "\n{runs} runs, {successes} succeeded{failed}; last run {last}")?;
+    let text = if failed.is_empty() {
+        tr!(lang, "{runs} runs, {successes} succeeded; last run {last}", runs, successes, last)
+    } else {
+        let failures = failed.join(lang.list_separator());
+        tr!(lang, "{runs} runs, {successes} succeeded ({failures}); last run {last}", runs, successes, failures, last)
+    };
+    writeln!(streams.output, "\n{text}")?;
     let mut table = Table::new(columns([
-        ("percentile", Fit::Whole),
+        (tr!(lang, "column" => "percentile"), Fit::Whole),
         ("50", Fit::Number),
         ("90", Fit::Number),
         ("99", Fit::Number),
     ]));
     let Percentiles { p50, p90, p99 } = *fuel;
-    table.add_row(["fuel".to_owned(), p50.to_string(), p90.to_string(), p99.to_string()]);
+    table.add_row([tr!(lang, "column" => "fuel").to_owned(), p50.to_string(), p90.to_string(), p99.to_string()]);
     let milliseconds = |micros: u64| format!("{}.{:03}", micros / 1_000, micros % 1_000);
     let Percentiles { p50, p90, p99 } = *micros;
     table.add_row(["ms".to_owned(), milliseconds(p50), milliseconds(p90), milliseconds(p99)]);
     print_table(&table, 2, streams)
 }
 
-fn history(shown: &ToolDetails, _: &CheckedFile, streams: &mut Streams<'_>) -> std::io::Result<()> {
-    let mut table =
-        Table::new(columns([("version", Fit::Number), ("event", Fit::Whole), ("id", Fit::Whole), ("at", Fit::Whole)]));
+fn history(shown: &ToolDetails, _: &CheckedFile, lang: Lang, streams: &mut Streams<'_>) -> std::io::Result<()> {
+    let mut table = Table::new(columns([
+        (tr!(lang, "column" => "version"), Fit::Number),
+        (tr!(lang, "column" => "event"), Fit::Whole),
+        (tr!(lang, "column" => "id"), Fit::Whole),
+        (tr!(lang, "column" => "at"), Fit::Whole),
+    ]));
     for past in &shown.history {
         table.add_row([past.number.to_string(), past.event.name().to_owned(), past.id.short(), past.at.to_string()]);
     }
@@ -195,18 +232,19 @@ fn history(shown: &ToolDetails, _: &CheckedFile, streams: &mut Streams<'_>) -> s
 }
 
 /// Prints the findings with their source lines.
-fn findings(checked: &CheckedFile, streams: &mut Streams<'_>) -> std::io::Result<()> {
+fn findings(checked: &CheckedFile, lang: Lang, streams: &mut Streams<'_>) -> std::io::Result<()> {
     let renderer = renderer(streams);
     if let Ok(analysis) = &checked.analysis {
         // Uses of requested capabilities are listed above.
         let allowed = |finding: &&Finding| analysis.safety.allowed_operations.contains(&finding.message);
         for finding in analysis.findings.iter().filter(|finding| !allowed(finding)) {
-            writeln!(streams.output, "\n{}", render_finding(&renderer, checked, finding))?;
+            writeln!(streams.output, "\n{}", render_finding(&renderer, checked, finding, lang))?;
         }
     }
     if let Some(rejection) = checked.rejection() {
         for problem in rejection.diagnostics() {
-            writeln!(streams.output, "\n{}", render_problem(&renderer, checked, problem, rejection.code().as_str()))?;
+            let shown = render_problem(&renderer, checked, problem, rejection.code().as_str(), lang);
+            writeln!(streams.output, "\n{shown}")?;
         }
     }
     Ok(())

@@ -2,7 +2,8 @@
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
-use toolcell::{Lang, SuspendedRunInfo};
+use toolcell::SuspendedRunInfo;
+use toolcell_i18n::{message, tr};
 
 use crate::args::SandboxArgs;
 use crate::context::Context;
@@ -23,21 +24,23 @@ pub(crate) fn run(context: &mut Context<'_>) -> Result<Exit, CliError> {
         return Ok(Exit::Done);
     }
     if runs_of_store.is_empty() {
-        writeln!(streams.errors, "note: no run is suspended")?;
+        streams.print_note(&message!("no run is suspended"), lang)?;
         return Ok(Exit::Done);
     }
-    let titles = match lang {
-        Lang::En => ["run", "tool", "caller", "since", "bytes"],
-        Lang::Ja => ["実行", "ツール", "呼び出し元", "開始", "サイズ"],
-        Lang::Zh => ["运行", "工具", "调用方", "开始", "大小"],
-    };
+    let titles = [
+        tr!(lang, "column" => "run"),
+        tr!(lang, "column" => "tool"),
+        tr!(lang, "column" => "caller"),
+        tr!(lang, "column" => "since"),
+        tr!(lang, "column" => "bytes"),
+    ];
     let fits = [(Fit::Whole, 0), (Fit::Text(12), 0), (Fit::Text(8), 0), (Fit::Whole, 1), (Fit::Number, 2)];
     let columns = titles.into_iter().zip(fits).map(|(title, (fit, spare))| Column { title, fit, drop_order: spare });
     let mut table = Table::new(columns.collect());
     for SuspendedRunInfo { run, name, caller, since, bytes, .. } in &runs_of_store {
         table.add_row([run.to_string(), name.clone(), caller.clone(), format_time(*since), bytes.to_string()]);
     }
-    table.print(Overflow::Truncate, "toolcell suspended --json", streams)?;
+    table.print(Overflow::Truncate, "toolcell suspended --json", lang, streams)?;
     Ok(Exit::Done)
 }
 

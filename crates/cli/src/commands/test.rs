@@ -8,9 +8,10 @@ mod watch;
 use std::path::PathBuf;
 
 use serde_json::json;
-use toolcell::{CancelToken, Lang, SandboxConfig, Toolbox, escape_control_chars};
+use toolcell::{CancelToken, Lang, Localize as _, SandboxConfig, Toolbox, escape_control_chars};
 use toolcell_error::ErrorCode;
-use toolcell_testing::report::{self, ReportWords};
+use toolcell_i18n::{Message, message, msgid, tr};
+use toolcell_testing::report;
 use toolcell_testing::{BudgetPolicy, Suite, SuiteProblem, TestOptions, TestReport, find_suites, run_suites, update};
 
 use crate::args::TestArgs;
@@ -55,11 +56,10 @@ fn run_once(args: &TestArgs, toolbox: &Toolbox, context: &mut Context<'_>) -> Re
     if let Some(word) = &args.filter
         && (tested.problems.is_empty() && tested.results.is_empty() && tested.not_run == 0 && !tested.is_cancelled)
     {
-        let message = format!("no test name or tool name contains `{word}`");
         return Err(CliError::coded(
             ErrorCode::TestNotFound,
-            message,
-            "list the tests with `toolcell test FOLDER --json`",
+            message!("no test name or tool name contains `{word}`", word),
+            msgid!("list the tests with `toolcell test FOLDER --json`"),
         ));
     }
     print_report(args, &tested, context)?;
@@ -87,15 +87,15 @@ fn run_options(args: &TestArgs, cancel: &CancelToken) -> TestOptions {
 pub(crate) fn read_suites(paths: &[PathBuf], reader: SuiteReader) -> Result<(Vec<Suite>, Vec<SuiteProblem>), CliError> {
     let files = find_suites(paths).map_err(|(path, error)| {
         let failed = CliError::File { path: path.display().to_string(), error };
-        CliError::coded(failed.code(), failed.message(), "pass a test file, or a folder that contains test files")
+        let hint = msgid!("pass a test file, or a folder that contains test files");
+        CliError::coded(failed.code(), failed.message(), hint)
     })?;
     if files.is_empty() {
-        let named: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
-        let message = format!("{}: no tests found", named.join(", "));
+        let named = Message::list(paths.iter().map(|path| Message::verbatim(path.display().to_string())));
         return Err(CliError::coded(
             ErrorCode::FileNotFound,
-            message,
-            "put the tests of average.ts into average.test.toml beside it",
+            message!("{paths}: no tests found", paths = named),
+            msgid!("put the tests of average.ts into average.test.toml beside it"),
         ));
     }
     let (mut suites, mut problems) = (Vec::new(), Vec::new());
@@ -141,18 +141,12 @@ fn print_report(args: &TestArgs, tested: &TestReport, context: &mut Context<'_>)
 
 /// Prints problems to standard error, and results to standard output.
 pub(crate) fn print_text_report(tested: &TestReport, lang: Lang, streams: &mut Streams<'_>) -> std::io::Result<()> {
-    let (error, hint, words) = match lang {
-        Lang::En => ("error", "hint", ReportWords::ENGLISH),
-        Lang::Ja => ("エラー", "ヒント", ReportWords::JAPANESE),
-        Lang::Zh => ("错误", "提示", ReportWords::CHINESE),
-    };
-    let colon = lang.colon();
     for problem in &tested.problems {
-        writeln!(streams.errors, "{error}{colon}{}", escape_control_chars(&problem.to_string()))?;
-        writeln!(streams.errors, "{hint}{colon}{}", escape_control_chars(&problem.hint))?;
+        streams.print_labelled(tr!(lang, "error"), &problem.localize().to_text(lang), lang)?;
+        streams.print_hint(&problem.hint, lang)?;
     }
     if tested.problems.is_empty() || !tested.results.is_empty() {
-        for line in report::text(tested, &words).lines() {
+        for line in report::text(tested, lang).lines() {
             writeln!(streams.output, "{}", streams.escape_for_output(line))?;
         }
     }
@@ -179,14 +173,12 @@ fn update_files(
     streams.output.flush()?;
     if asks {
         if !streams.is_interactive() {
-            let message = "confirmation needs a terminal; nothing was written".to_owned();
-            return Err(CliError::usage(message, "review the diff, then pass --yes"));
+            return Err(CliError::usage(
+                msgid!("confirmation needs a terminal; nothing was written"),
+                msgid!("review the diff, then pass --yes"),
+            ));
         }
-        let question = match lang {
-            Lang::En => "Write these changes?",
-            Lang::Ja => "この内容を書き込みますか？",
-            Lang::Zh => "写入这些内容吗？",
-        };
+        let question = tr!(lang, "Write these changes?");
         let lines: Vec<String> = diffs.iter().flat_map(|diff| diff.lines()).map(str::to_owned).collect();
         if !prompt::confirm(&lines, question, lang)? {
             return Ok(exit_for_report(tested));

@@ -1,7 +1,7 @@
 //! `undelete`: restores a deleted tool under its name.
 
-use toolcell::Lang;
 use toolcell::store::ToolRef;
+use toolcell_i18n::tr;
 
 use super::delete::print_commit;
 use crate::args::{SandboxArgs, UndeleteArgs};
@@ -14,10 +14,6 @@ pub(crate) fn run(args: &UndeleteArgs, context: &mut Context<'_>) -> Result<Exit
     let toolbox = context.open_existing_toolbox(SandboxArgs::single_call_config())?;
     let step = toolbox.undelete(&reference)?;
     let (name, id) = (&step.name, step.id.short());
-    let text = match context.lang {
-        Lang::En => format!("Restored the tool `{name}` ({id})."),
-        Lang::Ja => format!("ツール「{name}」({id})を元に戻しました。"),
-        Lang::Zh => format!("已恢复工具「{name}」（{id}）。"),
-    };
+    let text = tr!(context.lang, "Restored the tool `{name}` ({id}).", name, id);
     print_commit(&step, &text, context)
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use toolcell::proof::ProofStatus;
 use toolcell::{Lang, Proof, Toolbox, VerifyError, VerifyOptions, escape_control_chars, single_line};
+use toolcell_i18n::{Message, tr};
 
 use crate::args::VerifyArgs;
 use crate::context::Context;
@@ -15,7 +16,8 @@ use crate::render::table::{Column, Fit, Overflow, Table};
 
 pub(crate) fn run(args: &VerifyArgs, context: &mut Context<'_>) -> Result<Exit, CliError> {
     let toolbox = context.open_existing_toolbox(args.sandbox.config()?)?;
-    let progress = context.streams.errors_are_terminal.then(|| Progress::start("verify"));
+    let progress =
+        context.streams.errors_are_terminal.then(|| Progress::start(tr!(context.lang, "progress" => "verify")));
     let mut options = VerifyOptions {
         caller: "cli".to_owned(),
         cases: args.cases,
@@ -48,20 +50,22 @@ fn verify_all(
     progress: Option<&Arc<Progress>>,
     context: &mut Context<'_>,
 ) -> Result<Exit, CliError> {
+    let lang = context.lang;
     let done = toolbox.verify_all(options, &|proved| {
         if let Some(progress) = progress {
-            progress.set_message(&format!(
-                "{} of {}: {} {}",
-                proved.done,
-                proved.all,
-                proved.entry.name,
-                status_name(proved.proof)
+            progress.set_message(&tr!(
+                lang,
+                "{done} of {all}: {name} {status}",
+                done = proved.done,
+                all = proved.all,
+                name = proved.entry.name,
+                status = status_name(proved.proof)
             ));
         }
     });
     finish_progress(progress);
     let done = done?;
-    let Context { ref mut streams, format, lang, .. } = *context;
+    let Context { ref mut streams, format, .. } = *context;
     let mut exit = Exit::Done;
     for (_, proof) in &done {
         exit = match proof {
@@ -83,26 +87,34 @@ fn verify_all(
         return Ok(exit);
     }
     let mut table = Table::new(vec![
-        Column { title: "tool", fit: Fit::Text(12), drop_order: 0 },
-        Column { title: "verdict", fit: Fit::Whole, drop_order: 0 },
-        Column { title: "what", fit: Fit::Text(30), drop_order: 0 },
+        Column { title: tr!(lang, "column" => "tool"), fit: Fit::Text(12), drop_order: 0 },
+        Column { title: tr!(lang, "column" => "verdict"), fit: Fit::Whole, drop_order: 0 },
+        Column { title: tr!(lang, "column" => "what"), fit: Fit::Text(30), drop_order: 0 },
     ]);
     for (entry, proof) in &done {
-        let what = match proof {
-            Ok(Proof { counterexample: Some(found), .. }) => {
-                format!("{} {} {}", found.message, if lang == Lang::En { "with" } else { ":" }, found.parameters)
-            }
-            Ok(proof) => proof.checks.iter().map(|check| check.says.as_str()).collect::<Vec<_>>().join("; "),
-            Err(error) => format!("{error}; {}", error.hint()),
-        };
         table.add_row([
             entry.name.to_string(),
             status_name(proof).to_owned(),
-            single_line(&escape_control_chars(&what)),
+            single_line(&escape_control_chars(&describe(proof, lang))),
         ]);
     }
-    table.print(Overflow::Truncate, "toolcell verify --all --json", streams)?;
+    table.print(Overflow::Truncate, "toolcell verify --all --json", lang, streams)?;
     Ok(exit)
+}
+
+/// Describes what a verification found: the counterexample, the checks that passed, or the error.
+fn describe(proof: &Result<Proof, VerifyError>, lang: Lang) -> String {
+    match proof {
+        Ok(Proof { counterexample: Some(found), .. }) => {
+            tr!(lang, "{message} with {parameters}", message = found.message, parameters = found.parameters)
+        }
+        Ok(proof) => {
+            let checks = proof.checks.iter().map(|check| Message::from(check.says.clone()).to_text(lang));
+            let checks: Vec<String> = checks.collect();
+            checks.join(tr!(lang, "separator" => "; "))
+        }
+        Err(error) => tr!(lang, "{error}; {hint}", error, hint = error.hint()),
+    }
 }
 
 fn status_name(proof: &Result<Proof, VerifyError>) -> &'static str {

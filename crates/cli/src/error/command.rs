@@ -7,7 +7,7 @@ use toolcell::{
     VerifyError,
 };
 use toolcell_error::{ErrorCode, ExitClass};
-use toolcell_i18n::{Localize as _, Message, message};
+use toolcell_i18n::{Localize as _, Message, message, tr};
 
 use super::CliError;
 use crate::exit::Exit;
@@ -53,12 +53,35 @@ impl CommandError {
         if let Self::RunInterrupted(_) = self { Exit::Interrupted } else { exit_for_code(self.code()) }
     }
 
+    /// Returns a hint on what to do next, in the words of the command line: the hint of an operation
+    /// may name its fields.
     pub(crate) fn hint(&self) -> Message {
         match self {
             Self::CreateUndescribed(_) => {
                 message!(
                     "describe the tool with --description, or with `description` in the .json file beside the source"
                 )
+            }
+            Self::Create(CreateError::Duplicate(alike)) => message!(
+                "run the tool with `toolcell run {name}`, or create a new version of it with `--name {name} --replace`",
+                name = alike.entry.name
+            ),
+            Self::Create(CreateError::Request(_)) => {
+                message!("a request is a JSON object with fields such as `name`, `description` and `code`")
+            }
+            Self::Delete(DeleteError::Unconfirmed { .. }) => {
+                message!("pass --confirm; the deletion can be undone until garbage collection")
+            }
+            Self::Retire(RetireError::Unconfirmed { .. }) => {
+                message!("review them with --dry-run, then pass --confirm")
+            }
+            Self::Reflect(ReflectError::Request(_)) => message!(
+                "--failed-attempts takes an integer, and --history a list of {\"name\", \"arguments\", \"outcome\"} or of \
+                 strings"
+            ),
+            Self::List(ListToolsError::Filter { .. }) => message!("omit the option, or use a value in the range"),
+            _ if self.code() == ErrorCode::RequestInvalid => {
+                message!("give the name or the identifier of a tool; `toolcell list` shows all tools")
             }
             Self::Create(error) => error.hint(),
             Self::Run(error) | Self::RunInterrupted(error) => error.hint(),
@@ -104,9 +127,13 @@ impl CommandError {
         }
     }
 
-    /// Returns the contract's text for the error, if it has one.
-    pub(crate) fn contract_text(&self, lang: Lang) -> Option<String> {
+    /// Returns the text of the error, with its label, if it is not title and message: the contract's
+    /// text. That of a missing confirmation names a field of an operation, so here it is the message.
+    pub(crate) fn text(&self, lang: Lang) -> Option<String> {
         Some(match self {
+            _ if self.code() == ErrorCode::ConfirmRequired => {
+                format!("{}{}{}", tr!(lang, "error"), lang.colon(), self.message().to_text(lang))
+            }
             Self::Create(error) | Self::CreateUndescribed(error) => error.to_text(lang),
             Self::Run(error) | Self::RunInterrupted(error) | Self::Verify(VerifyError::Run(error)) => {
                 error.to_text(lang)

@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
-use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
-use toolcell::{Analysis, AnalysisError, Diagnostic, Finding, Severity, escape_control_chars};
+use annotate_snippets::{AnnotationKind, Level, Message, Renderer, Snippet};
+use toolcell::{Analysis, AnalysisError, Diagnostic, Finding, Lang, Localize as _, Severity, escape_control_chars};
+use toolcell_i18n::tr;
 
 use crate::streams::Streams;
 
@@ -52,23 +53,31 @@ pub(crate) fn renderer(streams: &Streams<'_>) -> Renderer {
 }
 
 /// Renders a finding with its source line.
-pub(crate) fn render_finding(renderer: &Renderer, checked: &CheckedFile, finding: &Finding) -> String {
+pub(crate) fn render_finding(renderer: &Renderer, checked: &CheckedFile, finding: &Finding, lang: Lang) -> String {
     let level = match finding.severity {
-        Severity::Critical | Severity::High => Level::ERROR,
-        Severity::Medium => Level::WARNING,
-        Severity::Low => Level::NOTE,
+        Severity::Critical | Severity::High => Level::ERROR.with_name(tr!(lang, "error")),
+        Severity::Medium => Level::WARNING.with_name(tr!(lang, "warning")),
+        Severity::Low => Level::NOTE.with_name(tr!(lang, "diagnostic" => "note")),
     };
-    let title = format!("{}: {}", finding.severity.name(), escape_control_chars(&finding.message));
-    let (id, range, help) =
-        (finding.rule.name(), finding.location.start..finding.location.end, Some(finding.suggestion));
-    render_snippet(renderer, checked, Annotation { level, id, title, range, help })
+    let severity = finding.severity.localize().to_text(lang);
+    let title = format!("{severity}{}{}", lang.colon(), escape_control_chars(&finding.message.to_text(lang)));
+    let (id, range) = (finding.rule.name(), finding.location.start..finding.location.end);
+    let help = Level::HELP.with_name(tr!(lang, "diagnostic" => "help")).message(lang.translate(finding.suggestion));
+    render_snippet(renderer, checked, Annotation { level, id, title, range, help: Some(help) })
 }
 
 /// Renders a problem that keeps a source from running, with its source line.
-pub(crate) fn render_problem(renderer: &Renderer, checked: &CheckedFile, problem: &Diagnostic, code: &str) -> String {
-    let title = escape_control_chars(&problem.message);
+pub(crate) fn render_problem(
+    renderer: &Renderer,
+    checked: &CheckedFile,
+    problem: &Diagnostic,
+    code: &str,
+    lang: Lang,
+) -> String {
+    let level = Level::ERROR.with_name(tr!(lang, "error"));
+    let title = escape_control_chars(&problem.message.to_text(lang));
     let range = problem.location.start..problem.location.end;
-    render_snippet(renderer, checked, Annotation { level: Level::ERROR, id: code, title, range, help: None })
+    render_snippet(renderer, checked, Annotation { level, id: code, title, range, help: None })
 }
 
 /// A message about a range of a source.
@@ -79,7 +88,7 @@ struct Annotation<'a> {
     title: String,
     /// The bytes of the source.
     range: Range<usize>,
-    help: Option<&'a str>,
+    help: Option<Message<'static>>,
 }
 
 fn render_snippet(renderer: &Renderer, checked: &CheckedFile, annotation: Annotation<'_>) -> String {
@@ -90,8 +99,8 @@ fn render_snippet(renderer: &Renderer, checked: &CheckedFile, annotation: Annota
     let primary = AnnotationKind::Primary.span(range.start..end);
     let snippet = Snippet::source(checked.source.as_str()).path(checked.path.as_str()).annotation(primary);
     let mut group = level.primary_title(title).id(id).element(snippet);
-    if let Some(help) = help.filter(|help| !help.is_empty()) {
-        group = group.element(Level::HELP.message(help));
+    if let Some(help) = help {
+        group = group.element(help);
     }
     renderer.render(&[group])
 }

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use inferno::flamegraph::{self, Options};
 use toolcell::{Profile, escape_control_chars};
 use toolcell_error::ErrorCode;
+use toolcell_i18n::{message, msgid};
 
 use crate::error::CliError;
 use crate::fs::{check_replaceable, write_error};
@@ -25,8 +26,10 @@ impl<'a> FlameGraphFile<'a> {
     /// Creates the temporary file, to fail early if the path is not writable.
     pub(crate) fn create(path: &'a Path) -> Result<Self, CliError> {
         if path == Path::new("-") {
-            let message = "the flame graph cannot be written to standard output, which has the profile".to_owned();
-            return Err(CliError::usage(message, "pass a file: --svg profile.svg"));
+            return Err(CliError::usage(
+                msgid!("the flame graph cannot be written to standard output, which has the profile"),
+                msgid!("pass a file: --svg profile.svg"),
+            ));
         }
         check_replaceable(path)?;
         let mut part = path.as_os_str().to_owned();
@@ -40,8 +43,8 @@ impl<'a> FlameGraphFile<'a> {
     pub(crate) fn finish(self, profile: &Profile) -> Result<(), CliError> {
         let folded: Vec<String> = profile.folded_stacks().iter().map(|line| escape_for_xml(line)).collect();
         if folded.is_empty() {
-            let message = format!("{} used no fuel, so there is nothing to draw", profile.tool);
-            return Err(CliError::coded(ErrorCode::ProfileEmpty, message, "check why the tool does not load"));
+            let message = message!("{tool} used no fuel, so there is nothing to draw", tool = profile.tool);
+            return Err(CliError::coded(ErrorCode::ProfileEmpty, message, msgid!("check why the tool does not load")));
         }
         let mut options = Options::default();
         options.title = format!("{}: {} fuel", escape_for_xml(&profile.tool), profile.fuel);

@@ -3,6 +3,7 @@
 use std::io;
 
 use toolcell::{Lang, LineFuel, Profile, ProfileDelta, ProfileDifference, Unattributed, escape_control_chars};
+use toolcell_i18n::tr;
 
 use super::table::{Column, Fit, Overflow, Table};
 use crate::streams::Streams;
@@ -24,41 +25,17 @@ struct TableWords {
 }
 
 impl TableWords {
-    const fn for_lang(lang: Lang) -> Self {
-        match lang {
-            Lang::En => Self {
-                function: "function",
-                line: "line",
-                own: "fuel",
-                share: "share",
-                total: "with calls",
-                source: "source",
-                before: "before",
-                after: "after",
-                difference: "difference",
-            },
-            Lang::Ja => Self {
-                function: "関数",
-                line: "行",
-                own: "燃料",
-                share: "割合",
-                total: "呼び出し込み",
-                source: "ソース",
-                before: "前",
-                after: "後",
-                difference: "差",
-            },
-            Lang::Zh => Self {
-                function: "函数",
-                line: "行",
-                own: "燃料",
-                share: "占比",
-                total: "含调用",
-                source: "源码",
-                before: "之前",
-                after: "之后",
-                difference: "差异",
-            },
+    fn for_lang(lang: Lang) -> Self {
+        Self {
+            function: tr!(lang, "column" => "function"),
+            line: tr!(lang, "column" => "line"),
+            own: tr!(lang, "column" => "fuel"),
+            share: tr!(lang, "column" => "share"),
+            total: tr!(lang, "column" => "with calls"),
+            source: tr!(lang, "column" => "source"),
+            before: tr!(lang, "column" => "before"),
+            after: tr!(lang, "column" => "after"),
+            difference: tr!(lang, "column" => "difference"),
         }
     }
 }
@@ -75,7 +52,11 @@ pub(crate) fn print_profile(profile: &Profile, lang: Lang, streams: &mut Streams
         column(words.total, Fit::Number),
     ]);
     let Unattributed { engine, other_tools, unattributed } = profile.outside;
-    let outside = [("(engine)", engine), ("(other tools)", other_tools), ("(after the last sample)", unattributed)];
+    let outside = [
+        (tr!(lang, "(engine)"), engine),
+        (tr!(lang, "(other tools)"), other_tools),
+        (tr!(lang, "(after the last sample)"), unattributed),
+    ];
     let outside = outside.into_iter().filter(|(_, fuel)| *fuel > 0);
     for function in profile.functions.iter().take(MAX_ROWS) {
         let name = match &*function.home {
@@ -93,13 +74,13 @@ pub(crate) fn print_profile(profile: &Profile, lang: Lang, streams: &mut Streams
     let others = profile.functions.get(MAX_ROWS..).unwrap_or_default();
     if !others.is_empty() {
         let fuel = others.iter().map(|function| function.own).fold(0, u64::saturating_add);
-        let name = format!("({} more)", others.len());
+        let name = tr!(lang, "({count} more)", count = others.len());
         table.add_row([name, String::new(), group_digits(fuel), percent(fuel, profile.fuel), String::new()]);
     }
     for (name, fuel) in outside {
         table.add_row([name.to_owned(), String::new(), group_digits(fuel), percent(fuel, profile.fuel), String::new()]);
     }
-    table.print(Overflow::Truncate, "toolcell profile --json", streams)?;
+    table.print(Overflow::Truncate, "toolcell profile --json", lang, streams)?;
 
     let mut hottest: Vec<&LineFuel> = profile.lines.iter().collect();
     hottest.sort_by_key(|line| std::cmp::Reverse(line.own));
@@ -115,7 +96,7 @@ pub(crate) fn print_profile(profile: &Profile, lang: Lang, streams: &mut Streams
         let (own, total) = (group_digits(line.own), group_digits(line.total));
         table.add_row([line.line.to_string(), own, percent(line.own, profile.fuel), total, line.text.clone()]);
     }
-    table.print(Overflow::Truncate, "toolcell profile --lines", streams)
+    table.print(Overflow::Truncate, "toolcell profile --lines", lang, streams)
 }
 
 /// Prints every source line with its fuel, keeping the indentation.
@@ -130,11 +111,7 @@ pub(crate) fn print_listing(profile: &Profile, source: &str, lang: Lang, streams
         writeln!(streams.output, "{}", format!("{own:>15} {part:>6} {number:>5}  {text}").trim_end())?;
     }
     let outside = group_digits(profile.fuel_outside_lines());
-    match lang {
-        Lang::En => writeln!(streams.output, "{outside:>15} not attributed to a line"),
-        Lang::Ja => writeln!(streams.output, "{outside:>15} 行に属さない燃料"),
-        Lang::Zh => writeln!(streams.output, "{outside:>15} 不属于任何行"),
-    }
+    writeln!(streams.output, "{outside:>15} {}", tr!(lang, "not attributed to a line"))
 }
 
 /// Prints the differences of the run, of functions and of lines.
@@ -173,7 +150,7 @@ pub(crate) fn print_difference(
         if title == words.source {
             writeln!(streams.output)?;
         }
-        table.print(Overflow::Truncate, "toolcell profile diff --json", streams)?;
+        table.print(Overflow::Truncate, "toolcell profile diff --json", lang, streams)?;
     }
     Ok(())
 }
@@ -182,11 +159,15 @@ fn print_heading(profile: &Profile, lang: Lang, streams: &mut Streams<'_>) -> io
     let (fuel, load, samples) =
         (group_digits(profile.fuel), group_digits(profile.load_fuel), group_digits(profile.samples));
     let (tool, outcome) = (escape_control_chars(&profile.tool), &profile.outcome);
-    let text = match lang {
-        Lang::En => format!("{tool}: {outcome}, {fuel} fuel in {samples} samples; {load} fuel to load it first"),
-        Lang::Ja => format!("{tool}: {outcome}、燃料 {fuel}（サンプル {samples} 件）、事前の読み込みに {load}"),
-        Lang::Zh => format!("{tool}：{outcome}，燃料 {fuel}（样本 {samples} 个），此前加载用了 {load}"),
-    };
+    let text = tr!(
+        lang,
+        "{tool}: {outcome}, {fuel} fuel in {samples} samples; {load} fuel to load it first",
+        tool,
+        outcome,
+        fuel,
+        samples,
+        load
+    );
     writeln!(streams.output, "{text}\n")
 }
 

@@ -3,6 +3,7 @@
 //! Invariant: the result goes to standard output, everything else to standard error.
 
 use toolcell::{Lang, Outcome, Report, escape_control_chars};
+use toolcell_i18n::{message, tr};
 
 use crate::response::{stop_hint, thrown_code};
 use crate::streams::Streams;
@@ -26,30 +27,15 @@ pub(crate) fn print_logs_and_warnings(report: &Report, lang: Lang, streams: &mut
         writeln!(streams.errors, "{}", escape_control_chars(&log.text))?;
     }
     for warning in &report.warnings {
-        let word = match lang {
-            Lang::En => "warning",
-            Lang::Ja | Lang::Zh => "警告",
-        };
         let path = if warning.path.is_empty() { "/" } else { &warning.path };
-        let colon = lang.colon();
-        writeln!(
-            streams.errors,
-            "{word}{colon}{}{colon}{}",
-            escape_control_chars(path),
-            escape_control_chars(&warning.message)
-        )?;
+        streams.print_warning(&message!("{path}: {reason}", path, reason = warning.message), lang)?;
     }
     Ok(())
 }
 
 /// Returns the lines that tell a person why a tool did not return.
 pub(crate) fn error_lines(outcome: &Outcome, lang: Lang) -> Vec<String> {
-    let (error, see) = match lang {
-        Lang::En => ("error", "hint"),
-        Lang::Ja => ("エラー", "ヒント"),
-        Lang::Zh => ("错误", "提示"),
-    };
-    let colon = lang.colon();
+    let (error, hint, colon) = (tr!(lang, "error"), tr!(lang, "hint"), lang.colon());
     match outcome {
         Outcome::Returned(_) => Vec::new(),
         Outcome::Threw(thrown) => {
@@ -60,8 +46,9 @@ pub(crate) fn error_lines(outcome: &Outcome, lang: Lang) -> Vec<String> {
         }
         Outcome::Stopped(stop) => {
             let headline = stop.code().title(lang).unwrap_or_default();
-            let mut lines = vec![format!("{error}{colon}{headline}{colon}{stop}")];
-            lines.extend(stop_hint(stop).map(|hint| format!("{see}{colon}{hint}")));
+            let text = tr!(lang, "{title}: {reason}", title = headline, reason = stop);
+            let mut lines = vec![format!("{error}{colon}{text}")];
+            lines.extend(stop_hint(stop).map(|text| format!("{hint}{colon}{}", lang.translate(text))));
             lines
         }
     }

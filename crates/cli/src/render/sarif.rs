@@ -44,7 +44,7 @@ fn results(checked: &CheckedFile) -> Vec<SarifResult> {
     if let Some(rejection) = checked.rejection() {
         for problem in rejection.diagnostics() {
             let location = location(&checked.path, &problem.location);
-            results.push(result(rejection.code().as_str(), ResultLevel::Error, problem.message.clone(), location));
+            results.push(result(rejection.code().as_str(), ResultLevel::Error, problem.message.to_string(), location));
         }
     }
     results

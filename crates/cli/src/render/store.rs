@@ -1,59 +1,68 @@
 //! Renders the state of a store: its size, its problems, and the steps missing from its index.
 
-use toolcell::escape_control_chars;
 use toolcell::store::{FsckReport, UnknownStep};
+use toolcell::{Lang, escape_control_chars};
+use toolcell_i18n::{Message, message, tr};
 
 use crate::streams::Streams;
 
 /// Prints each problem on a line.
-pub(crate) fn print_problems(health: &FsckReport, streams: &mut Streams<'_>) -> std::io::Result<()> {
-    for problem in &health.problems {
-        let (what, wrong) = (escape_control_chars(&problem.what), escape_control_chars(&problem.wrong));
+pub(crate) fn print_problems(health: &FsckReport, lang: Lang, streams: &mut Streams<'_>) -> std::io::Result<()> {
+    let problems = health.problems.iter().map(|problem| {
+        let (what, wrong) = (&problem.what, &problem.wrong);
         match &problem.mended {
-            None => writeln!(streams.output, "problem: {what}: {wrong}")?,
-            Some(mended) => writeln!(streams.output, "repaired: {what}: {wrong}; {}", escape_control_chars(mended))?,
+            None => message!("problem: {what}: {wrong}", what, wrong),
+            Some(repair) => message!("repaired: {what}: {wrong}; {repair}", what, wrong, repair),
         }
-    }
-    if health.untold > 0 {
-        writeln!(streams.output, "problem: {} more", health.untold)?;
-    }
-    for step in &health.unknown {
+    });
+    let untold = (health.untold > 0).then(|| message!("problem: {count} more", count = health.untold));
+    let steps = health.unknown.iter().map(|step| {
         let UnknownStep { name, event, at, tool, .. } = step;
-        let (name, hash) = (escape_control_chars(name), &step.step[..16]);
-        writeln!(streams.output, "unknown: {name} ({}): {event} at {at}, step {hash}", tool.short())?;
+        let (id, hash) = (tool.short(), &step.step[..16]);
+        message!("unknown: {name} ({id}): {event} at {at}, step {hash}", name, id, event, at, hash)
+    });
+    let more = health.unknown_steps.saturating_sub(health.unknown.len() as u64);
+    let more = (more > 0).then(|| message!("unknown: {count} more", count = more));
+    for line in problems.chain(untold).chain(steps).chain(more) {
+        writeln!(streams.output, "{}", escape_control_chars(&line.to_text(lang)))?;
     }
-    match health.unknown_steps.saturating_sub(health.unknown.len() as u64) {
-        0 => Ok(()),
-        more => writeln!(streams.output, "unknown: {more} more"),
-    }
+    Ok(())
 }
 
 /// Returns a one-line summary of the store's content and problems.
-pub(crate) fn summary(health: &FsckReport) -> String {
-    let mut parts =
-        vec![format!("{} tools", health.tools), format!("{} objects", health.objects), format_bytes(health.bytes)];
-    let counted = [
-        (health.unreferenced, "unreferenced"),
-        (health.unknown_steps, "of them history steps missing from the index"),
-        (health.quarantined, "in quarantine"),
+pub(crate) fn summary(health: &FsckReport) -> Message {
+    let mut parts = vec![
+        message!("{count} tools", count = health.tools),
+        message!("{count} objects", count = health.objects),
+        format_bytes(health.bytes),
     ];
-    parts.extend(counted.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")));
-    let line = parts.join(", ");
+    let counted = [
+        (health.unreferenced, message!("{count} unreferenced", count = health.unreferenced)),
+        (
+            health.unknown_steps,
+            message!("{count} of them history steps missing from the index", count = health.unknown_steps),
+        ),
+        (health.quarantined, message!("{count} in quarantine", count = health.quarantined)),
+    ];
+    parts.extend(counted.into_iter().filter(|(count, _)| *count > 0).map(|(_, part)| part));
+    let content = Message::list(parts);
     let wrong = health.problems.iter().filter(|problem| problem.mended.is_none()).count() as u64 + health.untold;
     let mended = health.problems.len() as u64 + health.untold - wrong;
     match (wrong, mended) {
-        (0, 0) if health.unknown_steps > 0 => line + ": no damage, but unknown steps need a decision",
-        (0, 0) => line + ": no problems",
-        (0, mended) => line + &format!(": {mended} repaired"),
-        (wrong, _) => line + &format!(": {wrong} problems"),
+        (0, 0) if health.unknown_steps > 0 => {
+            message!("{content}: no damage, but unknown steps need a decision", content)
+        }
+        (0, 0) => message!("{content}: no problems", content),
+        (0, count) => message!("{content}: {count} repaired", content, count),
+        (count, _) => message!("{content}: {count} problems", content, count),
     }
 }
 
 /// Formats a size in bytes, KiB or MiB.
-pub(crate) fn format_bytes(bytes: u64) -> String {
+pub(crate) fn format_bytes(bytes: u64) -> Message {
     match bytes {
-        0..1024 => format!("{bytes} bytes"),
-        1024..0x10_0000 => format!("{} KiB", bytes >> 10),
-        _ => format!("{} MiB", bytes >> 20),
+        0..1024 => message!("{count} bytes", count = bytes),
+        1024..0x10_0000 => Message::verbatim(format!("{} KiB", bytes >> 10)),
+        _ => Message::verbatim(format!("{} MiB", bytes >> 20)),
     }
 }

@@ -9,7 +9,8 @@ use std::os::fd::AsFd as _;
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Row, Table as Grid, Width, presets};
 use rustix::termios::tcgetwinsize;
 
-use toolcell::single_line;
+use toolcell::{Lang, single_line};
+use toolcell_i18n::tr;
 
 use crate::streams::Streams;
 
@@ -75,7 +76,13 @@ impl Table {
 
     /// Prints the table, fitted to a terminal or tab-separated. `other` is the command that shows
     /// omitted columns.
-    pub(crate) fn print(&self, too_long: Overflow, other: &str, streams: &mut Streams<'_>) -> std::io::Result<()> {
+    pub(crate) fn print(
+        &self,
+        too_long: Overflow,
+        other: &str,
+        lang: Lang,
+        streams: &mut Streams<'_>,
+    ) -> std::io::Result<()> {
         if !streams.output_is_terminal {
             return write!(streams.output, "{}", self.to_tsv());
         }
@@ -83,14 +90,14 @@ impl Table {
         for line in &fitted.lines {
             writeln!(streams.output, "{}", line.trim_end())?;
         }
-        fitted.note(other).map_or(Ok(()), |note| writeln!(streams.errors, "{note}"))
+        fitted.note(other, lang).map_or(Ok(()), |note| writeln!(streams.errors, "{note}"))
     }
 
     /// Returns the lines for a terminal of this width, with a note on omitted columns.
-    pub(crate) fn lines(&self, width: u16, too_long: Overflow, other: &str) -> Vec<String> {
+    pub(crate) fn lines(&self, width: u16, too_long: Overflow, other: &str, lang: Lang) -> Vec<String> {
         let fitted = self.fit(width, too_long);
         let lines = fitted.lines.iter().map(|line| line.trim_end().to_owned());
-        lines.chain(fitted.note(other)).collect()
+        lines.chain(fitted.note(other, lang)).collect()
     }
 
     /// Renders the table as tab-separated text.
@@ -179,10 +186,11 @@ impl Table {
 
 impl FittedTable {
     /// Returns a note that names the omitted columns and the command that shows them.
-    fn note(&self, other: &str) -> Option<String> {
-        let names = self.omitted.join(", ");
-        let note = || format!("note: no room for {names}: see `{other}`, or widen the terminal");
-        (!self.omitted.is_empty()).then(note)
+    fn note(&self, other: &str, lang: Lang) -> Option<String> {
+        let columns = self.omitted.join(lang.list_separator());
+        let text =
+            || tr!(lang, "no room for {columns}: see `{command}`, or widen the terminal", columns, command = other);
+        (!self.omitted.is_empty()).then(|| format!("{}{}{}", tr!(lang, "note"), lang.colon(), text()))
     }
 }
 
@@ -246,6 +254,25 @@ mod tests {
         assert_eq!(table().fit(30, Overflow::Truncate).omitted, ["実行"]);
         assert_eq!(table().fit(20, Overflow::Truncate).omitted, ["実行", "description"]);
         assert!(table().fit(140, Overflow::Truncate).omitted.is_empty());
+    }
+
+    #[test]
+    fn the_note_on_columns_without_room_is_in_the_language_of_the_reader() {
+        let note = |lang| table().fit(20, Overflow::Truncate).note("toolcell list --text", lang).unwrap();
+        assert_eq!(
+            note(Lang::En),
+            "note: no room for 実行, description: see `toolcell list --text`, or widen the terminal"
+        );
+        assert!(
+            note(Lang::Ja).starts_with("補足: ") && note(Lang::Ja).contains("実行、description"),
+            "{}",
+            note(Lang::Ja)
+        );
+        assert!(
+            note(Lang::Zh).starts_with("备注：") && note(Lang::Zh).contains("実行、description"),
+            "{}",
+            note(Lang::Zh)
+        );
     }
 
     #[test]

@@ -5,22 +5,25 @@ use std::path::Path;
 use jiff::Timestamp;
 use serde_json::Value;
 use toolcell::store::Entry;
-use toolcell::{ToolName, ToolResponse};
+use toolcell::{Lang, ToolName, ToolResponse};
+use toolcell_i18n::{message, tr};
 
 use crate::streams::Streams;
 
 /// Prints a note that no tools were found, or that there is no store yet.
-pub(crate) fn print_no_tools(dir: &Path, streams: &mut Streams<'_>) -> std::io::Result<()> {
-    if dir.exists() {
-        writeln!(streams.errors, "note: no tools found")
+pub(crate) fn print_no_tools(dir: &Path, lang: Lang, streams: &mut Streams<'_>) -> std::io::Result<()> {
+    let message = if dir.exists() {
+        message!("no tools found")
     } else {
-        writeln!(streams.errors, "note: no store in {} yet; `toolcell create` creates one", dir.display())
-    }
+        message!("no store in {path} yet; `toolcell create` creates one", path = dir.display())
+    };
+    streams.print_note(&message, lang)
 }
 
 /// Returns the status of a tool, with its successor if it has one.
-pub(crate) fn status_text(entry: &Entry, successor: Option<&ToolName>) -> String {
-    successor.map_or_else(|| entry.status.to_string(), |name| format!("{}: use {name}", entry.status))
+pub(crate) fn status_text(entry: &Entry, successor: Option<&ToolName>, lang: Lang) -> String {
+    let status = entry.status;
+    successor.map_or_else(|| status.to_string(), |name| tr!(lang, "{status}: use {name}", status, name))
 }
 
 /// Returns the time of a tool's last use: its age on a terminal, else a timestamp.

@@ -9,6 +9,7 @@ use std::ops::Range;
 
 use blake3::Hash;
 use toml::{Table, Value};
+use toolcell_i18n::{Message, msgid};
 
 use crate::principal::{Principal, PrincipalNameError};
 
@@ -98,7 +99,7 @@ pub enum TokenStoreError {
         /// The path of the key.
         path: String,
         /// What is expected there.
-        expected: &'static str,
+        expected: Message,
     },
     /// The name of a principal is invalid.
     #[error(transparent)]
@@ -150,12 +151,13 @@ impl TokenStoreError {
     pub const fn hint(&self) -> &'static str {
         match self {
             Self::Syntax { .. } | Self::Shape { .. } | Self::Empty | Self::Name(_) => {
-                "write `[principals.NAME]` with `token` or `token_blake3`, and optionally `requests_per_minute`, \
-                 `concurrent`; write `[metrics]` with `token` or `token_blake3` for access to /metrics"
+                msgid!(
+                    "write `[principals.NAME]` with `token` or `token_blake3`, and optionally `requests_per_minute`, `concurrent`; write `[metrics]` with `token` or `token_blake3` for access to /metrics"
+                )
             }
-            Self::TooShort { .. } | Self::Malformed { .. } => "generate one: openssl rand -hex 32",
-            Self::MalformedHash { .. } => "compute it: printf %s TOKEN | b3sum",
-            Self::Duplicate { .. } => "give each principal and `metrics` its own token",
+            Self::TooShort { .. } | Self::Malformed { .. } => msgid!("generate one: openssl rand -hex 32"),
+            Self::MalformedHash { .. } => msgid!("compute it: printf %s TOKEN | b3sum"),
+            Self::Duplicate { .. } => msgid!("give each principal and `metrics` its own token"),
         }
     }
 }
@@ -184,13 +186,13 @@ impl TokenStore {
         if let Some(key) = file.keys().find(|key| !["principals", METRICS_TABLE].contains(&key.as_str())) {
             return Err(shape_error(
                 key.escape_debug().to_string(),
-                "a known key; the keys are `principals` and `metrics`",
+                msgid!("a known key; the keys are `principals` and `metrics`"),
             ));
         }
         let tables = match file.get("principals") {
             Some(Value::Table(tables)) if !tables.is_empty() => tables,
             Some(Value::Table(_)) | None => return Err(TokenStoreError::Empty),
-            Some(_) => return Err(shape_error("principals".to_owned(), "a table")),
+            Some(_) => return Err(shape_error("principals".to_owned(), msgid!("a table"))),
         };
         let mut bearers: Vec<PrincipalToken> = Vec::with_capacity(tables.len());
         for (name, table) in tables {
@@ -295,21 +297,21 @@ impl fmt::Debug for PrincipalToken {
 fn parse_principal(principal: Principal, table: &Value) -> Result<PrincipalToken, TokenStoreError> {
     let path = |key: &str| format!("principals.{principal}.{}", key.escape_debug());
     let Value::Table(table) = table else {
-        return Err(shape_error(format!("principals.{principal}"), "a table with `token` or `token_blake3`"));
+        return Err(shape_error(format!("principals.{principal}"), msgid!("a table with `token` or `token_blake3`")));
     };
     if let Some(key) = table.keys().find(|key| !PRINCIPAL_KEYS.contains(&key.as_str())) {
         return Err(shape_error(
             path(key),
-            "a known key; the keys are `token`, `token_blake3`, `requests_per_minute` and `concurrent`",
+            msgid!("a known key; the keys are `token`, `token_blake3`, `requests_per_minute` and `concurrent`"),
         ));
     }
     let number = |key: &str| match table.get(key) {
         None => Ok(None),
         Some(Value::Integer(number)) => {
             let number = u32::try_from(*number).ok().and_then(NonZeroU32::new);
-            number.map(Some).ok_or_else(|| shape_error(path(key), "a number from 1 to 4294967295"))
+            number.map(Some).ok_or_else(|| shape_error(path(key), msgid!("a number from 1 to 4294967295")))
         }
-        Some(_) => Err(shape_error(path(key), "a number")),
+        Some(_) => Err(shape_error(path(key), msgid!("a number"))),
     };
     let hash = token_hash(table, principal.as_str(), &format!("principals.{principal}"))?;
     let share =
@@ -318,12 +320,12 @@ fn parse_principal(principal: Principal, table: &Value) -> Result<PrincipalToken
 }
 
 fn parse_metrics(table: &Value) -> Result<MetricsToken, TokenStoreError> {
-    let wants = "a table with one of `token` and `token_blake3`";
+    let wants = msgid!("a table with one of `token` and `token_blake3`");
     let Value::Table(table) = table else { return Err(shape_error(METRICS_TABLE.to_owned(), wants)) };
     if let Some(key) = table.keys().find(|key| !["token", "token_blake3"].contains(&key.as_str())) {
         return Err(shape_error(
             format!("{METRICS_TABLE}.{}", key.escape_debug()),
-            "a known key; the keys are `token` and `token_blake3`",
+            msgid!("a known key; the keys are `token` and `token_blake3`"),
         ));
     }
     token_hash(table, METRICS_TABLE, METRICS_TABLE).map(MetricsToken)
@@ -336,9 +338,9 @@ fn token_hash(table: &Table, owner: &str, path: &str) -> Result<Hash, TokenStore
         (None, Some(Value::String(hex))) => {
             Hash::from_hex(hex).map_err(|_| TokenStoreError::MalformedHash { owner: owner.to_owned() })
         }
-        (Some(_), None) => Err(shape_error(format!("{path}.token"), "a string")),
-        (None, Some(_)) => Err(shape_error(format!("{path}.token_blake3"), "a string")),
-        _ => Err(shape_error(path.to_owned(), "a table with one of `token` and `token_blake3`")),
+        (Some(_), None) => Err(shape_error(format!("{path}.token"), msgid!("a string"))),
+        (None, Some(_)) => Err(shape_error(format!("{path}.token_blake3"), msgid!("a string"))),
+        _ => Err(shape_error(path.to_owned(), msgid!("a table with one of `token` and `token_blake3`"))),
     }
 }
 
@@ -361,6 +363,6 @@ fn syntax_error(text: &str, span: Option<Range<usize>>) -> TokenStoreError {
     TokenStoreError::Syntax { line: before.split(|byte| *byte == b'\n').count() }
 }
 
-const fn shape_error(path: String, expected: &'static str) -> TokenStoreError {
-    TokenStoreError::Shape { path, expected }
+fn shape_error(path: String, expected: &'static str) -> TokenStoreError {
+    TokenStoreError::Shape { path, expected: expected.into() }
 }

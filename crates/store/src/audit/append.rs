@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Duration;
 
+use toolcell_i18n::message;
 use toolcell_tool::AuditContents;
 
 use super::AuditConfig;
@@ -20,7 +21,7 @@ use super::head::Head;
 use super::line::{self, Link, Repair};
 use super::reader::{Chunk, ReverseLineReader};
 use crate::durability::Durability;
-use crate::error::Fault;
+use crate::error::{Fault, Reason};
 use crate::file_lock::LOG_TIMEOUT;
 
 /// The lock timeout for a log whose lock already timed out once.
@@ -93,7 +94,7 @@ impl LineSource<'_> {
         match self {
             Self::Event(attempt) => Ok(line::render(attempt, contents, before, repair)?),
             Self::Rendered(rendered) => line::relink(rendered, before, repair)
-                .ok_or_else(|| io::Error::new(ErrorKind::InvalidData, "the queued line is not an audit line")),
+                .ok_or_else(|| Reason::io(ErrorKind::InvalidData, message!("the queued line is not an audit line"))),
         }
     }
 }

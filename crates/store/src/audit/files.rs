@@ -11,10 +11,11 @@ use std::time::Duration;
 
 use cap_std::fs::{Dir, OpenOptions};
 use rustix::fs::{AtFlags, Mode, OFlags};
+use toolcell_i18n::{message, msgid};
 
 use super::head::Head;
 use crate::directory::private_options;
-use crate::error::Fault;
+use crate::error::{Fault, Reason};
 use crate::file_lock::{LOG_TIMEOUT, lock_timeout};
 
 /// The folder of the log in the directory of the store.
@@ -25,7 +26,7 @@ pub(super) const CURRENT: &str = "dynamic-tools-audit.jsonl";
 pub(super) const HEAD: &str = "dynamic-tools-audit.head";
 
 /// The name of the lock in messages.
-const LOCK_NAME: &str = "the audit log";
+const LOCK_NAME: &str = msgid!("the audit log");
 /// The maximum number of names tried for a rotated file.
 const MAX_ROTATION_TRIES: usize = 1_000;
 
@@ -251,7 +252,7 @@ impl LogFiles {
         if file.metadata()?.is_file() {
             Ok(file)
         } else {
-            Err(io::Error::new(ErrorKind::InvalidInput, "not a regular file"))
+            Err(Reason::io(ErrorKind::InvalidInput, message!("not a regular file")))
         }
     }
 }

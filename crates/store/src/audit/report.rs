@@ -4,6 +4,8 @@
 
 use std::fmt;
 
+use toolcell_i18n::{Localize, Message, message};
+
 use super::head::Head;
 
 /// The maximum number of problems that are listed; further ones are only counted.
@@ -50,13 +52,19 @@ pub struct ChainProblem {
     pub kind: ProblemKind,
 }
 
+impl Localize for ChainProblem {
+    fn localize(&self) -> Message {
+        let Self { file, line, seq, kind } = self;
+        match seq {
+            Some(seq) => message!("{file}:{line}: entry {seq} {kind}", file, line, seq, kind),
+            None => message!("{file}:{line}: {kind}", file, line, kind),
+        }
+    }
+}
+
 impl fmt::Display for ChainProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}: ", self.file, self.line)?;
-        if let Some(seq) = self.seq {
-            write!(f, "entry {seq} ")?;
-        }
-        write!(f, "{}", self.kind)
+        fmt::Display::fmt(&self.localize(), f)
     }
 }
 
@@ -140,23 +148,57 @@ impl ProblemKind {
     }
 }
 
+impl Localize for ProblemKind {
+    fn localize(&self) -> Message {
+        match self {
+            Self::Modified => message!("was changed"),
+            Self::Unlinked => message!("was changed, so the entry before it cannot be verified"),
+            Self::Dropped { from, to } => message!("entries {from} to {to} are missing", from, to),
+            Self::FileMissing { file, from, to } => {
+                message!("{file} is missing, with entries {from} to {to}", file, from, to)
+            }
+            Self::LostEnd { from, to } => {
+                message!("the log ends here; entries {from} to {to} are missing", from, to)
+            }
+            Self::Reordered { after } => message!("comes after entry {after}", after),
+            Self::Repeated => message!("is duplicated"),
+            Self::Broken => message!("cannot be read"),
+            Self::Torn { bytes } => message!("is truncated after {bytes} bytes and was never acknowledged", bytes),
+            Self::Unchained => message!("is not part of the hash chain"),
+            Self::Rewritten => message!("does not match the given head"),
+            Self::NotAsIndexed => message!("does not match the head in the index of the store"),
+            Self::HeadMissing => message!("the head file is missing"),
+            Self::HeadWrong => message!("the head file does not match the log"),
+        }
+    }
+}
+
 impl fmt::Display for ProblemKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Modified => f.write_str("was changed"),
-            Self::Unlinked => f.write_str("was changed, so the entry before it cannot be verified"),
-            Self::Dropped { from, to } => write!(f, "entries {from} to {to} are missing"),
-            Self::FileMissing { file, from, to } => write!(f, "{file} is missing, with entries {from} to {to}"),
-            Self::LostEnd { from, to } => write!(f, "the log ends here; entries {from} to {to} are missing"),
-            Self::Reordered { after } => write!(f, "comes after entry {after}"),
-            Self::Repeated => f.write_str("is duplicated"),
-            Self::Broken => f.write_str("cannot be read"),
-            Self::Torn { bytes } => write!(f, "is truncated after {bytes} bytes and was never acknowledged"),
-            Self::Unchained => f.write_str("is not part of the hash chain"),
-            Self::Rewritten => f.write_str("does not match the given head"),
-            Self::NotAsIndexed => f.write_str("does not match the head in the index of the store"),
-            Self::HeadMissing => f.write_str("the head file is missing"),
-            Self::HeadWrong => f.write_str("the head file does not match the log"),
-        }
+        fmt::Display::fmt(&self.localize(), f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use toolcell_i18n::Lang;
+
+    use super::*;
+
+    #[test]
+    fn a_problem_is_one_line_in_each_language() {
+        let kind = ProblemKind::Reordered { after: 9 };
+        let problem = ChainProblem { file: "audit.jsonl".to_owned(), line: 3, seq: Some(7), kind };
+        assert_eq!(
+            Lang::ALL.map(|lang| problem.localize().to_text(lang)),
+            [
+                "audit.jsonl:3: entry 7 comes after entry 9",
+                "audit.jsonl:3: エントリー 7: エントリー 9 の後にあります",
+                "audit.jsonl:3：条目 7：位于条目 9 之后",
+            ]
+        );
+        let problem = ChainProblem { seq: None, kind: ProblemKind::HeadMissing, ..problem };
+        assert_eq!(problem.to_string(), "audit.jsonl:3: the head file is missing");
+        assert_eq!(problem.localize().to_text(Lang::Ja), "audit.jsonl:3: ヘッドのファイルがありません");
     }
 }

@@ -4,6 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use toolcell_i18n::{Localize as _, Message, message};
 use toolcell_tool::{Draft, Postconditions, ToolId, ToolMetadata, ToolName, ToolSpec};
 
 /// The format identifier in the header.
@@ -77,16 +78,17 @@ impl BundledTool {
     }
 
     /// Builds the tool and checks it against the identifier in the bundle.
-    pub(super) fn verify(self, name: &ToolName) -> Result<(ToolSpec, ToolMetadata), String> {
-        let draft = Draft::from_bytes(name.as_str(), self.code.as_bytes()).map_err(|error| error.to_string())?;
+    pub(super) fn verify(self, name: &ToolName) -> Result<(ToolSpec, ToolMetadata), Message> {
+        let draft = Draft::from_bytes(name.as_str(), self.code.as_bytes()).map_err(|error| error.localize())?;
         let spec = ToolSpec::new(name.clone(), &draft, self.parameters, self.capabilities);
-        let spec = spec.map_err(|error| error.to_string())?;
+        let spec = spec.map_err(|error| error.localize())?;
         if spec.id() != self.id {
-            return Err(format!("`{name}` claims to be {}, but is {}", self.id, spec.id()));
+            let (claimed, actual) = (self.id, spec.id());
+            return Err(message!("`{name}` claims to be {claimed}, but is {actual}", name, claimed, actual));
         }
         let notes = ToolMetadata::from_parts(self.description, self.tags, self.generated_from, self.examples);
         let notes =
             notes.and_then(|notes| notes.with_postconditions(self.claims)).and_then(|notes| notes.with_cost(self.cost));
-        Ok((spec, notes.map_err(|error| error.to_string())?))
+        Ok((spec, notes.map_err(|error| error.localize())?))
     }
 }

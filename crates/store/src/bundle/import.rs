@@ -10,6 +10,7 @@ use std::collections::{HashMap, HashSet};
 use jiff::Timestamp;
 use rusqlite::Connection;
 use toolcell_error::ErrorCode;
+use toolcell_i18n::{Localize, Message, message, msgid};
 use toolcell_tool::{ToolId, ToolMetadata, ToolName, ToolSpec};
 
 use crate::audit::AuditEvent;
@@ -25,6 +26,8 @@ use super::format::{BUNDLE_LIMIT, BundleLine, Header, KIND};
 
 /// The maximum length of a line, in bytes: a tool with all its metadata and a long history.
 const LINE_LIMIT: usize = 16 << 20;
+/// The maximum number of taken names that an error lists.
+const MAX_LISTED_CONFLICTS: usize = 10;
 
 /// A bundle that was read and checked: every tool matches its identifier, and no name occurs twice.
 #[derive(Debug, Clone, PartialEq)]
@@ -60,7 +63,7 @@ pub struct ImportReport {
 pub enum ImportError {
     /// The file is not a bundle.
     #[error("this is not a bundle: {0}")]
-    NotABundle(String),
+    NotABundle(Message),
     /// A newer version wrote the bundle.
     #[error("the bundle has the type `{0}`, this version reads `{KIND}`")]
     Newer(String),
@@ -70,7 +73,7 @@ pub enum ImportError {
         /// The line number, from 1.
         line: usize,
         /// Why the line is invalid.
-        reason: String,
+        reason: Message,
     },
     /// The bundle has more or fewer tools than its header says.
     #[error("the header of the bundle announces {says} tools, but the bundle has {has}")]
@@ -91,7 +94,7 @@ pub enum ImportError {
         /// The stable code.
         code: ErrorCode,
         /// The reason.
-        reason: String,
+        reason: Message,
     },
     /// The analysis rejects a tool.
     #[error("`{name}` is refused: {reason}")]
@@ -99,7 +102,7 @@ pub enum ImportError {
         /// The name of the tool.
         name: ToolName,
         /// The reason.
-        reason: String,
+        reason: Message,
     },
     /// A tool cannot be stored.
     #[error(transparent)]
@@ -111,11 +114,13 @@ pub enum ImportError {
 
 impl_maybe_fault!(ImportError);
 
-fn describe_conflicts(names: &[(ToolName, ToolId)]) -> String {
-    let told: Vec<String> =
-        names.iter().take(10).map(|(name, id)| format!("`{name}` refers to {}", id.short())).collect();
-    let more = if names.len() > told.len() { format!(" and {} more", names.len() - told.len()) } else { String::new() };
-    format!("names are taken by other tools: {}{more}", told.join(", "))
+fn describe_conflicts(names: &[(ToolName, ToolId)]) -> Message {
+    let listed = names.iter().take(MAX_LISTED_CONFLICTS);
+    let conflicts = Message::list(listed.map(|(name, id)| message!("`{name}` refers to {id}", name, id = id.short())));
+    match names.len().saturating_sub(MAX_LISTED_CONFLICTS) {
+        0 => message!("names are taken by other tools: {conflicts}", conflicts),
+        more => message!("names are taken by other tools: {conflicts} and {more} more", conflicts, more),
+    }
 }
 
 impl ImportError {
@@ -137,12 +142,12 @@ impl ImportError {
     #[must_use]
     pub fn hint(&self) -> &'static str {
         match self {
-            Self::NotABundle(_) => "use a file that `toolcell export` wrote",
-            Self::Newer(_) => "use the version that wrote it, or a newer one",
-            Self::Line { .. } | Self::Count { .. } => "get the bundle again; nothing was imported",
-            Self::Taken(_) => "nothing was imported; --replace imports them as new versions",
-            Self::Disallowed { .. } => "nothing was imported; `toolcell config show` shows the policy in force",
-            Self::Refused { .. } => "nothing was imported; `toolcell check` shows the findings",
+            Self::NotABundle(_) => msgid!("use a file that `toolcell export` wrote"),
+            Self::Newer(_) => msgid!("use the version that wrote it, or a newer one"),
+            Self::Line { .. } | Self::Count { .. } => msgid!("get the bundle again; nothing was imported"),
+            Self::Taken(_) => msgid!("nothing was imported; --replace imports them as new versions"),
+            Self::Disallowed { .. } => msgid!("nothing was imported; `toolcell config show` shows the policy in force"),
+            Self::Refused { .. } => msgid!("nothing was imported; `toolcell check` shows the findings"),
             Self::Store(error) => error.hint(),
             Self::Fault(fault) => fault.hint(),
         }
@@ -156,7 +161,7 @@ impl Import {
     /// `bundle-unknown`, `bundle-invalid`
     pub fn read(bundle: &[u8]) -> Result<Self, ImportError> {
         if bundle.len() as u64 > BUNDLE_LIMIT {
-            let reason = format!("it is {} bytes, the limit is {BUNDLE_LIMIT}", bundle.len());
+            let reason = message!("it is {len} bytes, the limit is {limit}", len = bundle.len(), limit = BUNDLE_LIMIT);
             return Err(ImportError::NotABundle(reason));
         }
         let mut lines = (1..).zip(bundle.split_inclusive(|byte| *byte == b'\n'));
@@ -164,14 +169,18 @@ impl Import {
         let mut newcomers = Vec::new();
         let mut seen: HashMap<String, usize> = HashMap::new();
         for (number, line) in lines {
-            let wrong = |reason: String| ImportError::Line { line: number, reason };
+            let wrong = |reason: Message| ImportError::Line { line: number, reason };
             // Reads no more lines than the header announces.
             if newcomers.len() as u64 == says {
-                return Err(wrong(format!("the bundle has more than the {says} tools that its header announces")));
+                return Err(wrong(message!(
+                    "the bundle has more than the {says} tools that its header announces",
+                    says
+                )));
             }
             let newcomer = parse_tool(line).map_err(wrong)?;
             if let Some(first) = seen.insert(newcomer.spec.name().case_folded(), number) {
-                return Err(wrong(format!("`{}` is already in line {first}", newcomer.spec.name())));
+                let name = newcomer.spec.name();
+                return Err(wrong(message!("`{name}` is already in line {first}", name, first)));
             }
             newcomers.push(newcomer);
         }
@@ -194,39 +203,39 @@ fn parse_header(line: &[u8]) -> Result<u64, ImportError> {
     }
     let start = &line[..line.len().min(1024)];
     let kind: Kind = serde_json::from_slice(start)
-        .map_err(|_| ImportError::NotABundle(format!("the type in its first line is not `{KIND}`")))?;
+        .map_err(|_| ImportError::NotABundle(message!("the type in its first line is not `{kind}`", kind = KIND)))?;
     if kind.kind != KIND {
         let newer = kind.kind.starts_with("toolcell.bundle.");
         return Err(if newer {
             ImportError::Newer(kind.kind)
         } else {
-            ImportError::NotABundle(format!("its type is `{}`", kind.kind))
+            ImportError::NotABundle(message!("its type is `{kind}`", kind = kind.kind))
         });
     }
     let header: Header = serde_json::from_slice(start)
-        .map_err(|error| ImportError::NotABundle(format!("its first line is invalid: {error}")))?;
+        .map_err(|error| ImportError::NotABundle(message!("its first line is invalid: {error}", error)))?;
     Ok(header.tools)
 }
 
-fn parse_tool(line: &[u8]) -> Result<ImportedTool, String> {
+fn parse_tool(line: &[u8]) -> Result<ImportedTool, Message> {
     if line.len() > LINE_LIMIT {
-        return Err(format!("it is {} bytes, the limit is {LINE_LIMIT}", line.len()));
+        return Err(message!("it is {len} bytes, the limit is {limit}", len = line.len(), limit = LINE_LIMIT));
     }
     if !line.ends_with(b"\n") {
-        return Err("it is truncated".to_owned());
+        return Err(message!("it is truncated"));
     }
-    let line: BundleLine = serde_json::from_slice(line).map_err(|error| error.to_string())?;
-    let name = ToolName::parse(&line.name).map_err(|error| error.to_string())?;
+    let line: BundleLine = serde_json::from_slice(line).map_err(|error| Message::verbatim(error.to_string()))?;
+    let name = ToolName::parse(&line.name).map_err(|error| error.localize())?;
     let (spec, notes) = line.tool.verify(&name)?;
     let mut seen = HashSet::from([spec.id()]);
     let mut earlier = Vec::new();
     for before in line.earlier {
-        let written = ToolName::parse(&before.name).map_err(|error| error.to_string())?;
+        let written = ToolName::parse(&before.name).map_err(|error| error.localize())?;
         if written.case_folded() != name.case_folded() {
-            return Err(format!("`{written}` is not the same name as `{name}`"));
+            return Err(message!("`{written}` is not the same name as `{name}`", written, name));
         }
         if !seen.insert(before.tool.id) {
-            return Err(format!("`{name}` contains {} twice", before.tool.id));
+            return Err(message!("`{name}` contains {id} twice", name, id = before.tool.id));
         }
         earlier.push(before.tool.verify(&written)?);
     }
@@ -243,7 +252,7 @@ impl Bundles<'_> {
     pub fn import(
         &self,
         import: &Import,
-        judge: &dyn Fn(&ToolSpec) -> Result<Scores, String>,
+        judge: &dyn Fn(&ToolSpec) -> Result<Scores, Message>,
         when_taken: OnConflict,
         at: Timestamp,
     ) -> Result<ImportReport, ImportError> {
@@ -253,7 +262,7 @@ impl Bundles<'_> {
     pub(crate) fn import_audited(
         &self,
         import: &Import,
-        judge: &dyn Fn(&ToolSpec) -> Result<Scores, String>,
+        judge: &dyn Fn(&ToolSpec) -> Result<Scores, Message>,
         when_taken: OnConflict,
         at: Timestamp,
         attempt: Option<AuditEvent<'_>>,

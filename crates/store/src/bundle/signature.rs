@@ -10,6 +10,8 @@
 use std::io::{Cursor, Read as _};
 use std::path::Path;
 
+use toolcell_i18n::{Localize as _, Message};
+
 use crate::directory::{open_regular, private_options};
 use crate::error::Fault;
 use crate::objects::list_names;
@@ -44,7 +46,7 @@ pub enum SignatureError {
     #[error("this is not a minisign key: {0}")]
     #[code(KeyInvalid)]
     #[hint("`minisign -G` generates a key pair")]
-    Key(String),
+    Key(Message),
     /// The key is locked with a password, which is missing or wrong.
     #[error("the secret key is locked, and the password is missing or wrong")]
     #[code(KeyLocked)]
@@ -54,7 +56,7 @@ pub enum SignatureError {
     #[error("this is not a minisign signature: {0}")]
     #[code(SignatureInvalid)]
     #[hint("the signature is the `.minisig` file beside the bundle")]
-    Malformed(String),
+    Malformed(Message),
     /// The signing key is not trusted.
     #[error("the bundle is signed with the key {key}, which is not trusted")]
     #[code(SignatureUntrusted)]
@@ -85,7 +87,7 @@ impl PublicKey {
     pub fn parse(text: &str) -> Result<Self, SignatureError> {
         let line = text.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
         let key = minisign::PublicKey::from_base64(line.trim());
-        key.map(Self).map_err(|error| SignatureError::Key(error.to_string()))
+        key.map(Self).map_err(|error| SignatureError::Key(Message::verbatim(error.to_string())))
     }
 
     /// The identifier of the key, as minisign prints it.
@@ -114,7 +116,7 @@ impl SecretKey {
         let key = parsed().and_then(|parsed| parsed.into_secret_key(Some(password.unwrap_or_default())));
         key.map(Self).map_err(|error| match error.kind() {
             minisign::ErrorKind::Verify => SignatureError::Locked,
-            _ => SignatureError::Key(wrong.to_string()),
+            _ => SignatureError::Key(Message::verbatim(wrong.to_string())),
         })
     }
 
@@ -125,10 +127,12 @@ impl SecretKey {
     pub fn sign(&self, bundle: &[u8]) -> Result<Signature, SignatureError> {
         let trusted = format!("blake3:{}", blake3::hash(bundle).to_hex());
         let public = minisign::PublicKey::from_secret_key(&self.0);
-        let public = public.map_err(|error| SignatureError::Key(error.to_string()))?;
+        let public = public.map_err(|error| SignatureError::Key(Message::verbatim(error.to_string())))?;
         // Given the public key, `sign` verifies the signature: not every secret key has a checksum.
         let signed = minisign::sign(Some(&public), &self.0, Cursor::new(bundle), Some(&trusted), Some(COMMENT));
-        signed.map(|signed| Signature(signed.into_string())).map_err(|error| SignatureError::Key(error.to_string()))
+        signed
+            .map(|signed| Signature(signed.into_string()))
+            .map_err(|error| SignatureError::Key(Message::verbatim(error.to_string())))
     }
 }
 
@@ -191,8 +195,11 @@ impl Bundles<'_> {
             let opened = open_regular(&folder, &name, private_options().read(true));
             let read = opened.and_then(|file| file.take(KEY_LIMIT).read_to_string(&mut text));
             read.map_err(Fault::disk(format!("keys/{name}")))?;
-            let key = PublicKey::parse(&text);
-            keys.push(key.map_err(|error| SignatureError::Key(format!("keys/{name}: {error}")))?);
+            let in_file = |error: SignatureError| {
+                let file = Message::verbatim(format!("keys/{name}: "));
+                SignatureError::Key(Message::sequence([file, error.localize()]))
+            };
+            keys.push(PublicKey::parse(&text).map_err(in_file)?);
         }
         Ok(keys)
     }
@@ -207,7 +214,8 @@ fn without_checksum(text: &str) -> Option<minisign::SecretKey> {
 }
 
 fn parse_signature(text: &str) -> Result<minisign::SignatureBox, SignatureError> {
-    minisign::SignatureBox::from_string(text).map_err(|error| SignatureError::Malformed(error.to_string()))
+    minisign::SignatureBox::from_string(text)
+        .map_err(|error| SignatureError::Malformed(Message::verbatim(error.to_string())))
 }
 
 /// Formats eight bytes in little-endian order, as minisign prints them.

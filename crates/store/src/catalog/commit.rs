@@ -14,6 +14,7 @@ use std::cell::RefCell;
 
 use blake3::Hash;
 use rusqlite::{Connection, OptionalExtension as _};
+use toolcell_i18n::message;
 use toolcell_tool::{ToolId, ToolName};
 
 use crate::approvals::end_approvals;
@@ -125,7 +126,7 @@ impl Catalog<'_> {
     ) -> Result<VersionCommit, HistoryError> {
         let bytes = version
             .to_bytes()
-            .map_err(|reason| Fault::Disk { path: "a version".to_owned(), source: std::io::Error::other(reason) })?;
+            .map_err(|reason| Fault::Disk { path: message!("a version"), source: std::io::Error::other(reason) })?;
         let hash = blake3::hash(&bytes);
         let adds_one = before.is_none_or(|head| !head.current);
         if adds_one && version.event != VersionEvent::Deleted {

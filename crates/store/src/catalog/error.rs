@@ -1,5 +1,6 @@
 //! Errors of lookups and of operations on names.
 
+use toolcell_i18n::{Message, message};
 use toolcell_tool::{ToolId, ToolName};
 
 use crate::error::{Fault, impl_maybe_fault};
@@ -29,9 +30,11 @@ pub enum FindError {
     Fault(#[from] Fault),
 }
 
-fn list_candidates(candidates: &[(ToolId, ToolName)]) -> String {
-    let texts: Vec<String> = candidates.iter().map(|(id, name)| format!("{id} ({name})")).collect();
-    texts.join(" and ")
+fn list_candidates(candidates: &[(ToolId, ToolName)]) -> Message {
+    let candidates = candidates.iter().map(|(id, name)| Message::verbatim(format!("{id} ({name})")));
+    candidates
+        .reduce(|before, next| message!("{before} and {next}", before, next))
+        .unwrap_or_else(|| Message::verbatim(String::new()))
 }
 
 impl_maybe_fault!(FindError);

@@ -7,6 +7,7 @@
 use jiff::Timestamp;
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
+use toolcell_i18n::{Message, message};
 use toolcell_tool::{Status, TAGS_LIMIT};
 
 use crate::entry::{ENTRY_COLUMNS, ENTRY_TABLES, Entry, join_tags, score_to_stored};
@@ -172,7 +173,7 @@ pub enum ListError {
     #[code(FilterInvalid)]
     Tags {
         /// Which tag filter.
-        what: &'static str,
+        what: Message,
         /// The number of tags in it.
         len: usize,
     },
@@ -252,7 +253,9 @@ impl Catalog<'_> {
             return Err(CursorError.into());
         }
         self.runs.flush_before_read();
-        for (what, len) in [("to match any of", filter.any_tag.len()), ("to match all of", filter.all_tags.len())] {
+        for (what, len) in
+            [(message!("to match any of"), filter.any_tag.len()), (message!("to match all of"), filter.all_tags.len())]
+        {
             if len > TAGS_LIMIT {
                 return Err(ListError::Tags { what, len });
             }

@@ -8,6 +8,7 @@
 use std::collections::HashSet;
 
 use rusqlite::Connection;
+use toolcell_i18n::message;
 use toolcell_tool::{Status, ToolMetadata, ToolSpec};
 
 use crate::directory::StoreAccess;
@@ -39,7 +40,8 @@ impl Catalog<'_> {
         if spec.id() == entry.id {
             Ok(spec)
         } else {
-            Err(Fault::object(entry.version, format!("is a version of {}, not of {}", spec.id(), entry.id)))
+            let what = message!("is a version of {actual}, not of {expected}", actual = spec.id(), expected = entry.id);
+            Err(Fault::object(entry.version, what))
         }
     }
 

@@ -12,6 +12,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use rusqlite::{Connection, OptionalExtension as _};
+use toolcell_i18n::message;
 
 use crate::durability::Durability;
 use crate::entry::{ENTRY_COLUMNS, ENTRY_TABLES, Entry};
@@ -124,7 +125,7 @@ impl Catalog<'_> {
         let rolled_back = self.db.index.write_soon(Durability::Unsynced, |transaction| {
             store_terms(transaction, way, tools)?;
             found = Some(search_tools(transaction, words, limit)?);
-            Err::<(), _>(Fault::Full { path: "the index".to_owned(), source: "rolled back on purpose".into() })
+            Err::<(), _>(Fault::Full { path: message!("the index"), source: "rolled back on purpose".into() })
         });
         found.map_or_else(|| rolled_back.map(|()| Vec::new()), Ok)
     }

@@ -6,6 +6,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use rusqlite::Connection;
+use toolcell_i18n::message;
 
 use crate::durability::Durability;
 use crate::error::Fault;
@@ -54,7 +55,7 @@ impl<W> GroupCommit<W> {
             },
         );
         // No result: the thread that took this write along panicked.
-        result.get().cloned().unwrap_or_else(|| Err(Arc::new(Fault::Busy { what: "the index".to_owned() })))
+        result.get().cloned().unwrap_or_else(|| Err(Arc::new(Fault::Busy { what: message!("the index") })))
     }
 
     fn queued(&self) -> MutexGuard<'_, Vec<QueuedWrite<W>>> {

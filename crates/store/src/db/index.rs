@@ -12,6 +12,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use cap_std::fs::PermissionsExt as _;
+use toolcell_i18n::{Message, message, msgid};
 
 use rusqlite::{Connection, OpenFlags};
 
@@ -32,7 +33,7 @@ const WAL_FILE: &str = "index.sqlite-wal";
 /// The shared memory of the write-ahead log.
 const SHM_FILE: &str = "index.sqlite-shm";
 /// The name of the writer lock in messages.
-const LOCK_NAME: &str = "the index";
+const LOCK_NAME: &str = msgid!("the index");
 /// The maximum number of idle reader connections.
 const MAX_IDLE_READERS: usize = 8;
 
@@ -105,7 +106,7 @@ impl Index {
                 Ok((FORMAT, connection)) => {
                     return Ok(Self { path, mode: *source, readers: Mutex::new(vec![connection]), writer: None });
                 }
-                Ok((0, _)) => return Err(Fault::Index { source: "it is empty".into() }.into()),
+                Ok((0, _)) => return Err(Fault::index(message!("it is empty")).into()),
                 Ok((format, _)) if format < FORMAT => {
                     return Err(OpenError::Older { path: path.display().to_string(), format });
                 }
@@ -113,7 +114,9 @@ impl Index {
                 Err(error) => last = Some(error),
             }
         }
-        Err(last.map_or_else(|| Fault::ReadOnly { path: path.display().to_string() }, Fault::from).into())
+        Err(last
+            .map_or_else(|| Fault::ReadOnly { path: Message::verbatim(path.display().to_string()) }, Fault::from)
+            .into())
     }
 
     /// Reads from one snapshot: `work` sees a single state.
@@ -216,12 +219,12 @@ impl Index {
 impl Index {
     /// The read error if the files of the index cannot be read, as opposed to damaged.
     pub(crate) fn read_fault(&self) -> Option<Fault> {
-        probe_files(&self.path).map(|source| Fault::Disk { path: "the index".to_owned(), source })
+        probe_files(&self.path).map(|source| Fault::Disk { path: message!("the index"), source })
     }
 
     fn lock_writer(&self) -> Result<MutexGuard<'_, Writer>, Fault> {
         let Some(writer) = &self.writer else {
-            return Err(Fault::ReadOnly { path: self.path.display().to_string() });
+            return Err(Fault::ReadOnly { path: Message::verbatim(self.path.display().to_string()) });
         };
         let writer = lock_mutex(writer);
         if writer.connection.is_none() {
@@ -367,7 +370,7 @@ fn refuse_if_objects_exist(directory: &Directory) -> Result<(), Fault> {
     let mut objects = directory.open_folder("objects")?.entries().map_err(Fault::disk("objects"))?;
     match objects.next() {
         None => Ok(()),
-        Some(_) => Err(Fault::Index { source: "it is missing or empty, but the store has objects".into() }),
+        Some(_) => Err(Fault::index(message!("it is missing or empty, but the store has objects"))),
     }
 }
 

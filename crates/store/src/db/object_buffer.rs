@@ -4,6 +4,7 @@
 
 use blake3::Hash;
 use rusqlite::{Connection, OptionalExtension as _};
+use toolcell_i18n::message;
 
 use crate::directory::StoreAccess;
 use crate::durability::Durability;
@@ -21,7 +22,7 @@ impl Db {
     pub(crate) fn read_object(&self, hash: Hash) -> Result<Vec<u8>, Fault> {
         let wrong = match self.objects.read_verified(hash)? {
             ObjectState::Intact(bytes) => return Ok(bytes),
-            ObjectState::Missing => "is missing".to_owned(),
+            ObjectState::Missing => message!("is missing"),
             ObjectState::Damaged(what) => what,
         };
         let kept = self.index.read(|transaction| unsynced_bytes(transaction, hash).map_err(Fault::from))?;

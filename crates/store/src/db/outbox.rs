@@ -21,6 +21,7 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _};
+use toolcell_i18n::Localize as _;
 
 use crate::audit::{Action, Audit, AuditEvent, Head};
 use crate::directory::StoreAccess;
@@ -74,7 +75,7 @@ impl Db {
             let row = self.insert_outbox_row(transaction, attempt)?;
             Ok::<_, Fault>(row.change)
         });
-        let (action, why) = (attempt.action.name(), fault.to_string());
+        let (action, why) = (attempt.action.name(), fault.localize());
         let Ok(change) = kept else {
             notice::emit_notice(&Notice::Lost { action, why: &why });
             return Err(fault);
@@ -155,13 +156,13 @@ impl Db {
             && let Err(fault) = self.append_delayed()
         {
             self.lock_outbox().delayed.push(own.change);
-            return notice::emit_notice(&Notice::Delayed { action, why: &fault.to_string() });
+            return notice::emit_notice(&Notice::Delayed { action, why: &fault.localize() });
         }
         match self.audit.append_rendered(&own.line) {
             Ok(_) => self.mark_appended(own.change),
             Err(fault) => {
                 self.lock_outbox().delayed.push(own.change);
-                notice::emit_notice(&Notice::Delayed { action, why: &fault.to_string() });
+                notice::emit_notice(&Notice::Delayed { action, why: &fault.localize() });
             }
         }
         if self.lock_outbox().appended.len() >= MAX_UNSYNCED_LINES

@@ -4,7 +4,9 @@
 
 use std::path::Path;
 
-use crate::error::{Fault, MaybeFault};
+use toolcell_i18n::message;
+
+use crate::error::{Fault, MaybeFault, Reason};
 
 use super::connection::{OpenMode, connect};
 
@@ -15,7 +17,7 @@ pub(crate) fn reclassify<E: MaybeFault>(error: E, path: &Path) -> E {
         Err(other) => return other,
     };
     let source = if fault.is_index_damage() { find_read_error(path) } else { None };
-    source.map_or(fault, |source| Fault::Disk { path: "the index".to_owned(), source }).into()
+    source.map_or(fault, |source| Fault::Disk { path: message!("the index"), source }).into()
 }
 
 /// The read error behind a report of damage; `None` if the content is damaged. SQLite reports
@@ -25,7 +27,12 @@ fn find_read_error(path: &Path) -> Option<std::io::Error> {
     if let Some(error) = probe_files(path) {
         return Some(error);
     }
-    is_intact(path).ok()?.then(|| std::io::Error::other("a read failed, but succeeded when it was retried"))
+    is_intact(path).ok()?.then(retried_read)
+}
+
+/// The error of a read that failed once.
+pub(crate) fn retried_read() -> std::io::Error {
+    Reason::io(std::io::ErrorKind::Other, message!("a read failed, but succeeded when it was retried"))
 }
 
 /// The error of reading the files of the index completely, if there is one.

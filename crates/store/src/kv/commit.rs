@@ -5,11 +5,12 @@
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _};
+use toolcell_i18n::message;
 use toolcell_tool::SpaceName;
 
 use crate::error::Fault;
 
-use super::error::escape_for_display;
+use super::error::{KvPart, KvQuantity, escape_for_display};
 use super::{COMMIT_LIMIT, KEY_LIMIT, KvCheck, KvError, KvLimits, KvWrite, VALUE_LIMIT};
 
 /// The total of a space: number of keys, and bytes of keys and values.
@@ -37,7 +38,7 @@ impl Total {
 
 /// Makes all checks that do not need the space itself.
 pub(super) fn validate(checks: &[KvCheck], writes: &[KvWrite], limits: &KvLimits) -> Result<(), KvError> {
-    for (what, count) in [("writes", writes.len()), ("checks", checks.len())] {
+    for (what, count) in [(KvPart::Writes, writes.len()), (KvPart::Checks, checks.len())] {
         if count > COMMIT_LIMIT {
             return Err(KvError::TooMany { what, count, limit: COMMIT_LIMIT });
         }
@@ -60,9 +61,9 @@ pub(super) fn validate(checks: &[KvCheck], writes: &[KvWrite], limits: &KvLimits
 
 fn validate_key(key: &str) -> Result<(), KvError> {
     let why = match key.len() {
-        0 => "it is empty".to_owned(),
-        bytes if bytes > KEY_LIMIT => format!("it has {bytes} bytes, the limit is {KEY_LIMIT}"),
-        _ if key.contains('\0') => "it contains a NUL".to_owned(),
+        0 => message!("it is empty"),
+        bytes if bytes > KEY_LIMIT => message!("it has {bytes} bytes, the limit is {limit}", bytes, limit = KEY_LIMIT),
+        _ if key.contains('\0') => message!("it contains a NUL"),
         _ => return Ok(()),
     };
     Err(KvError::Key { key: escape_for_display(key), why })
@@ -97,9 +98,10 @@ pub(super) fn write(
 ) -> Result<(), KvError> {
     let before = delete_expired_entries(transaction, space.as_str(), now).map_err(Fault::from)?;
     let after = apply_writes(transaction, space, writes, before, now).map_err(Fault::from)?;
-    for (what, before, count, limit) in
-        [("bytes", before.bytes, after.bytes, limits.bytes), ("keys", before.keys, after.keys, limits.keys)]
-    {
+    for (what, before, count, limit) in [
+        (KvQuantity::Bytes, before.bytes, after.bytes, limits.bytes),
+        (KvQuantity::Keys, before.keys, after.keys, limits.keys),
+    ] {
         if count > limit && count > before {
             return Err(KvError::Quota { space: space.to_string(), what, count, limit });
         }

@@ -1,5 +1,7 @@
 //! Errors of commits to a space.
 
+use toolcell_i18n::{Message, message};
+
 use crate::error::{Fault, impl_maybe_fault};
 
 /// The maximum number of characters of a key in a message.
@@ -17,7 +19,7 @@ pub enum KvError {
         /// The key, escaped and truncated.
         key: String,
         /// Why the key is invalid.
-        why: String,
+        why: Message,
     },
     /// A value is too long.
     #[error("the value of `{key}` has {bytes} bytes, the limit is {limit}")]
@@ -32,26 +34,26 @@ pub enum KvError {
         limit: u64,
     },
     /// The space would exceed its limits.
-    #[error("the space `{space}` would hold {count} {what}, the limit is {limit}")]
+    #[error("{}", quota_message(space, *what, *count, *limit))]
     #[code(KvQuota)]
     #[hint("delete unused keys, set an expiry, or raise `bytes` and `keys` in the grant")]
     Quota {
         /// The name of the space.
         space: String,
-        /// The unit: bytes or keys.
-        what: &'static str,
+        /// The limited quantity.
+        what: KvQuantity,
         /// The total after the commit.
         count: u64,
         /// The maximum total.
         limit: u64,
     },
     /// The commit has too many writes or checks.
-    #[error("the commit has {count} {what}, the limit is {limit}")]
+    #[error("{}", commit_message(*what, *count, *limit))]
     #[code(KvTooMany)]
     #[hint("split it into several commits")]
     TooMany {
-        /// Writes or checks.
-        what: &'static str,
+        /// The limited part.
+        what: KvPart,
         /// Their number.
         count: usize,
         /// The maximum number.
@@ -72,6 +74,42 @@ pub enum KvError {
 }
 
 impl_maybe_fault!(KvError);
+
+/// A quantity of a space that a grant limits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KvQuantity {
+    /// The size of all keys and values, in bytes.
+    Bytes,
+    /// The number of keys.
+    Keys,
+}
+
+fn quota_message(space: &str, what: KvQuantity, count: u64, limit: u64) -> Message {
+    match what {
+        KvQuantity::Bytes => {
+            message!("the space `{space}` would hold {count} bytes, the limit is {limit}", space, count, limit)
+        }
+        KvQuantity::Keys => {
+            message!("the space `{space}` would hold {count} keys, the limit is {limit}", space, count, limit)
+        }
+    }
+}
+
+/// A part of a commit whose number is limited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KvPart {
+    /// The writes.
+    Writes,
+    /// The checks.
+    Checks,
+}
+
+fn commit_message(what: KvPart, count: usize, limit: usize) -> Message {
+    match what {
+        KvPart::Writes => message!("the commit has {count} writes, the limit is {limit}", count, limit),
+        KvPart::Checks => message!("the commit has {count} checks, the limit is {limit}", count, limit),
+    }
+}
 
 /// Escapes control characters of a key and truncates it.
 pub(super) fn escape_for_display(key: &str) -> String {

@@ -6,6 +6,8 @@
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _};
 
+use toolcell_i18n::{Message, message};
+
 use crate::db::PreviousIndex;
 
 use super::commit;
@@ -35,21 +37,21 @@ pub(crate) fn delete_expired(transaction: &Connection, now: Timestamp) -> rusqli
 /// it affects, and what is wrong.
 pub(crate) fn check_consistency(
     transaction: &Connection,
-    report: &mut dyn FnMut(String, String),
+    report: &mut dyn FnMut(Message, Message),
 ) -> rusqlite::Result<()> {
     let sql = "SELECT coalesce(name, held) FROM space FULL JOIN (SELECT space AS held, count(*) AS count, \
                sum(octet_length(key) + octet_length(value)) AS room FROM pair GROUP BY space) ON held = name \
                WHERE keys IS NOT count OR bytes IS NOT room";
     for space in query_names(transaction, sql)? {
-        report(format!("the space {space}"), "its totals in the index do not match its contents".to_owned());
+        report(message!("the space {space}", space), message!("its totals in the index do not match its contents"));
     }
     for space in query_names(transaction, "SELECT DISTINCT space FROM pair WHERE NOT json_valid(value)")? {
-        report(format!("the space {space}"), "one of its values is not valid JSON".to_owned());
+        report(message!("the space {space}", space), message!("one of its values is not valid JSON"));
     }
     let (last, highest) = (last_version(transaction)?, highest_version(transaction)?);
     if !(highest..MAX_VERSION).contains(&last) {
-        let wrong = format!("says that the last version is {last}, but the highest is {highest}");
-        report("the index".to_owned(), wrong);
+        let wrong = message!("says that the last version is {last}, but the highest is {highest}", last, highest);
+        report(message!("the index"), wrong);
     }
     Ok(())
 }

@@ -6,20 +6,21 @@
 use std::io::Read as _;
 
 use blake3::Hash;
+use toolcell_i18n::{Localize as _, Message, message};
 use toolcell_tool::{Status, ToolId};
 
-use crate::db::index::{INDEX_FILE, Index};
+use crate::db::index::Index;
 use crate::db::object_buffer::unsynced_bytes;
 use crate::db::{PreviousIndex, REBUILD_MARKER, generation};
 use crate::directory::{Directory, OnMissing, OpenError, open_regular, private_options};
 use crate::durability::Durability;
-use crate::error::Fault;
+use crate::error::{Fault, localize_error};
 use crate::objects::{OBJECT_LIMIT, ObjectName, ObjectState, Objects, list_names};
 use crate::store_key;
 use crate::version::Version;
 
 use super::gc::referenced_objects;
-use super::index_check::check_index;
+use super::index_check::{check_index, index_file};
 use super::rebuild;
 use super::report::{FsckReport, MAX_LISTED_PROBLEMS, UnknownStep};
 
@@ -67,7 +68,8 @@ fn run_fsck(path: &std::path::Path, mending: RepairMode, adopt: &[String]) -> Re
     let objects = Objects::open(&directory)?;
     let mut health = FsckReport::default();
     if directory.root().symlink_metadata(REBUILD_MARKER).is_ok() {
-        health.add_index_problem(REBUILD_MARKER, "says that a repair of the index was interrupted");
+        let marker = Message::verbatim(REBUILD_MARKER.to_owned());
+        health.add_index_problem(marker, message!("says that a repair of the index was interrupted"));
         if mending == RepairMode::Repair {
             rebuild::restore_previous(&directory)?;
         }
@@ -138,17 +140,17 @@ fn quarantine_unknown_steps(
     let quarantine = directory.open_folder("quarantine")?;
     let mut adopted = 0;
     for step in std::mem::take(&mut health.unknown) {
-        let (what, wrong) =
-            (format!("{}, {}", step.name, step.event), "this history step is missing from the index".to_owned());
+        let what = Message::list([Message::verbatim(step.name.clone()), step.event.localize()]);
+        let wrong = message!("this history step is missing from the index");
         let mended = if is_meant(&step) {
             adopted += 1;
-            "adopted, as requested".to_owned()
+            message!("adopted, as requested")
         } else {
             let hash =
                 Hash::from_hex(&step.step).map_err(|error| Fault::disk("objects")(std::io::Error::other(error)))?;
             objects.quarantine(hash, &quarantine)?;
             health.unreferenced = health.unreferenced.saturating_sub(1);
-            format!("moved to the quarantine; `fsck --repair --adopt {}` adopts it", &step.step[..16])
+            message!("moved to the quarantine; `fsck --repair --adopt {step}` adopts it", step = &step.step[..16])
         };
         health.add_problem(what, wrong, Some(mended));
     }
@@ -187,10 +189,10 @@ fn check_store_key(directory: &Directory, mending: RepairMode, health: &mut Fsck
         RepairMode::Check => None,
         RepairMode::Repair => {
             store_key::quarantine_key(directory)?;
-            Some("moved to the quarantine; the next use generates a new key".to_owned())
+            Some(message!("moved to the quarantine; the next use generates a new key"))
         }
     };
-    health.add_problem(store_key::FILE, wrong, mended);
+    health.add_problem(Message::verbatim(store_key::FILE.to_owned()), wrong, mended);
     Ok(())
 }
 
@@ -217,7 +219,10 @@ fn check_index_file(
     let index = match Index::open(directory) {
         Ok(index) => index,
         Err(OpenError::Fault(Fault::Index { source })) => {
-            health.add_index_problem(INDEX_FILE, format!("cannot be read: {source}"));
+            health.add_index_problem(
+                index_file(),
+                message!("cannot be read: {reason}", reason = localize_error(&*source)),
+            );
             return Ok((None, PreviousIndex::Damaged));
         }
         Err(other) => return Err(other),
@@ -225,7 +230,7 @@ fn check_index_file(
     match check_index(&index, objects, health) {
         Ok(old) => Ok((Some(index), old)),
         Err(Fault::Index { source }) => {
-            health.add_index_problem(INDEX_FILE, format!("is damaged: {source}"));
+            health.add_index_problem(index_file(), message!("is damaged: {reason}", reason = localize_error(&*source)));
             Ok((Some(index), PreviousIndex::Damaged))
         }
         Err(other) => Err(other.into()),
@@ -253,10 +258,11 @@ fn check_objects(
                     RepairMode::Check => None,
                     RepairMode::Repair => {
                         objects.quarantine_unknown(&path, &quarantine)?;
-                        Some("moved to the quarantine".to_owned())
+                        Some(message!("moved to the quarantine"))
                     }
                 };
-                health.add_problem(path.to_string_lossy(), "does not belong there", mended);
+                let path = Message::verbatim(path.to_string_lossy().into_owned());
+                health.add_problem(path, message!("does not belong there"), mended);
                 return Ok(());
             }
         };
@@ -287,13 +293,13 @@ fn check_objects(
                         Some(if restore_object(objects, index, hash, mending)? {
                             health.objects += 1;
                             health.bytes += objects.len(hash);
-                            "restored; the damaged file is in the quarantine".to_owned()
+                            message!("restored; the damaged file is in the quarantine")
                         } else {
-                            "moved to the quarantine".to_owned()
+                            message!("moved to the quarantine")
                         })
                     }
                 };
-                health.add_problem(format!("object {}", hash.to_hex()), wrong, mended);
+                health.add_problem(message!("object {hash}", hash = hash.to_hex()), wrong, mended);
             }
         }
         Ok(())
@@ -342,14 +348,14 @@ fn check_lost_tools(
             if told || !(version_gone || source_gone) {
                 continue;
             }
-            let wrong = if version_gone { "its metadata is lost" } else { "its source is lost" };
+            let wrong = if version_gone { message!("its metadata is lost") } else { message!("its source is lost") };
             let mended = if version_gone && current {
-                "its name is free again"
+                message!("its name is free again")
             } else {
-                "it is quarantined until it is created or imported again"
+                message!("it is quarantined until it is created or imported again")
             };
-            let mended = (mending == RepairMode::Repair).then(|| mended.to_owned());
-            health.add_problem(format!("{name} ({})", id.short()), wrong, mended);
+            let mended = (mending == RepairMode::Repair).then_some(mended);
+            health.add_problem(Message::verbatim(format!("{name} ({})", id.short())), wrong, mended);
             lost.push((row.get(0)?, version_gone));
         }
         Ok::<_, Fault>(())
@@ -392,8 +398,9 @@ fn check_lost_steps(
             let whole = matches!(objects.examine(hash)?, ObjectState::Intact(_));
             if !whole && !restore_object(objects, Some(index), hash, mending)? {
                 let (name, number): (String, u64) = (row.get(3)?, row.get(1)?);
-                let mended = (mending == RepairMode::Repair).then(|| "the other steps are kept".to_owned());
-                health.add_problem(format!("{name}, version {number}"), "this history step is lost", mended);
+                let mended = (mending == RepairMode::Repair).then(|| message!("the other steps are kept"));
+                let what = message!("{name}, version {number}", name, number);
+                health.add_problem(what, message!("this history step is lost"), mended);
                 lost.push((row.get(0)?, number));
             }
         }

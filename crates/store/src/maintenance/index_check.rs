@@ -6,10 +6,12 @@
 
 use blake3::Hash;
 use rusqlite::{Connection, Row};
+use toolcell_i18n::{Message, message};
 use toolcell_tool::ToolName;
 
 use crate::db::PreviousIndex;
 use crate::db::index::{INDEX_FILE, Index, has_expected_schema};
+use crate::db::read_error::retried_read;
 use crate::entry::{join_tags, score_to_stored};
 use crate::error::Fault;
 use crate::kv;
@@ -27,6 +29,11 @@ fn is_read_failure(line: &str) -> bool {
     })
 }
 
+/// The file of the index, as the subject of a problem.
+pub(crate) fn index_file() -> Message {
+    Message::verbatim(INDEX_FILE.to_owned())
+}
+
 /// Whether SQLite finds the index intact, and whether the data derived from objects agrees with
 /// them.
 pub(crate) fn check_index(index: &Index, objects: &Objects, health: &mut FsckReport) -> Result<PreviousIndex, Fault> {
@@ -38,16 +45,15 @@ pub(crate) fn check_index(index: &Index, objects: &Objects, health: &mut FsckRep
                 return Err(fault);
             }
             if said.iter().any(|line| is_read_failure(line)) {
-                let source = std::io::Error::other("a read failed, but succeeded when it was retried");
-                return Err(Fault::Disk { path: INDEX_FILE.to_owned(), source });
+                return Err(Fault::disk(INDEX_FILE)(retried_read()));
             }
             for line in said {
-                health.add_index_problem(INDEX_FILE, format!("is damaged: {line}"));
+                health.add_index_problem(index_file(), message!("is damaged: {reason}", reason = line));
             }
             return Ok(PreviousIndex::Damaged);
         }
         if !has_expected_schema(transaction)? {
-            health.add_index_problem(INDEX_FILE, "is damaged: its schema is not that of a store");
+            health.add_index_problem(index_file(), message!("is damaged: its schema is not that of a store"));
             return Ok(PreviousIndex::Damaged);
         }
         health.tools = transaction.query_row("SELECT count(*) FROM tool WHERE current = 1", [], |row| row.get(0))?;
@@ -83,8 +89,9 @@ fn check_versions(transaction: &Connection, objects: &Objects, health: &mut Fsck
                 Err(_) => false,
             };
             if !agrees {
-                let what = format!("{}, version {}", row.get::<_, String>(7)?, row.get::<_, u64>(1)?);
-                health.add_index_problem(what, "the index does not match its object");
+                let (name, number) = (row.get::<_, String>(7)?, row.get::<_, u64>(1)?);
+                let what = message!("{name}, version {number}", name, number);
+                health.add_index_problem(what, message!("the index does not match its object"));
             }
         }
         before.1.push(hash);
@@ -133,7 +140,8 @@ fn check_tools(transaction: &Connection, health: &mut FsckReport) -> rusqlite::R
     let mut statement = transaction.prepare(sql)?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
-        health.add_index_problem(row.get::<_, String>(0)?, "its metadata in the index matches none of its versions");
+        let wrong = message!("its metadata in the index matches none of its versions");
+        health.add_index_problem(Message::verbatim(row.get(0)?), wrong);
     }
     Ok(())
 }

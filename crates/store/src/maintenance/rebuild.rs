@@ -13,11 +13,11 @@
 //! decrypted.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use blake3::Hash;
 use jiff::Timestamp;
 use rusqlite::{Connection, Row, params_from_iter};
+use toolcell_i18n::{Localize, Message, message};
 
 use crate::catalog::commit::apply_version;
 use crate::db::connection::connect_read_only;
@@ -133,7 +133,7 @@ pub(crate) fn rebuild_index(
     }
     let made = build(directory, objects, old);
     directory.lock_shared()?;
-    let mended = made?.to_string();
+    let mended = made?.localize();
     health.problems.iter_mut().filter(|problem| problem.mended.is_none() && problem.is_index_problem).for_each(
         |problem| {
             problem.mended = Some(mended.clone());
@@ -156,19 +156,26 @@ struct CopiedRefusals {
     is_complete: bool,
 }
 
-impl fmt::Display for RebuiltIndex {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the index was rebuilt from {} versions", self.versions)?;
-        match &self.refusals {
-            None => Ok(()),
-            Some(CopiedRefusals { count, is_complete: true }) => {
-                let were = if *count == 1 { "refusal was" } else { "refusals were" };
-                write!(f, ", without approvals; {count} {were} kept")
-            }
-            Some(CopiedRefusals { count, is_complete: false }) => write!(
-                f,
-                ", without approvals; the audit log is incomplete, so not all refusals could be read ({count} were); \
-                 refuse again the tools that must not run: `toolcell approvals refuse TOOL`"
+impl Localize for RebuiltIndex {
+    fn localize(&self) -> Message {
+        let versions = self.versions;
+        match self.refusals {
+            None => message!("the index was rebuilt from {versions} versions", versions),
+            Some(CopiedRefusals { count: 1, is_complete: true }) => message!(
+                "the index was rebuilt from {versions} versions, without approvals; 1 refusal was kept",
+                versions
+            ),
+            Some(CopiedRefusals { count, is_complete: true }) => message!(
+                "the index was rebuilt from {versions} versions, without approvals; {count} refusals were kept",
+                versions,
+                count
+            ),
+            Some(CopiedRefusals { count, is_complete: false }) => message!(
+                "the index was rebuilt from {versions} versions, without approvals; the audit log is incomplete, so not \
+                 all refusals could be read ({count} were); refuse again the tools that must not run: \
+                 `toolcell approvals refuse TOOL`",
+                versions,
+                count
             ),
         }
     }

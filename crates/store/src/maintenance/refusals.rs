@@ -137,7 +137,7 @@ mod tests {
     fn mended(path: &Path) -> String {
         let health: FsckReport = fsck(path, RepairMode::Repair).unwrap();
         assert!(health.is_healthy());
-        health.problems.into_iter().find_map(|problem| problem.mended).unwrap()
+        health.problems.into_iter().find_map(|problem| problem.mended).unwrap().to_string()
     }
 
     fn remove_index(path: &Path) {

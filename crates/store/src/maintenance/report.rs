@@ -5,9 +5,10 @@
 use blake3::Hash;
 use jiff::Timestamp;
 use serde::Serialize;
+use toolcell_i18n::Message;
 use toolcell_tool::{ToolId, ToolName};
 
-use crate::version::Version;
+use crate::version::{Version, VersionEvent};
 
 /// The maximum number of problems that are listed.
 pub(super) const MAX_LISTED_PROBLEMS: usize = 1_000;
@@ -52,8 +53,8 @@ pub struct UnknownStep {
     pub name: String,
     /// The tool.
     pub tool: ToolId,
-    /// The event: `created`, `replaced`, `deleted` and so on.
-    pub event: String,
+    /// The event: created, replaced, deleted and so on.
+    pub event: VersionEvent,
     /// When the version was made.
     pub at: Timestamp,
 }
@@ -64,7 +65,7 @@ impl UnknownStep {
             step: hash.to_hex().to_string(),
             name: version.name.clone(),
             tool: version.tool,
-            event: version.event.name().to_owned(),
+            event: version.event,
             at: version.at,
         }
     }
@@ -83,11 +84,11 @@ impl UnknownStep {
 #[serde(rename_all = "camelCase")]
 pub struct FsckProblem {
     /// The affected object, tool or file.
-    pub what: String,
+    pub what: Message,
     /// The problem.
-    pub wrong: String,
+    pub wrong: Message,
     /// The repair that was made.
-    pub mended: Option<String>,
+    pub mended: Option<Message>,
     /// Whether the problem is in the index.
     #[serde(skip)]
     pub(super) is_index_problem: bool,
@@ -101,13 +102,13 @@ impl FsckReport {
     }
 
     /// Adds a problem.
-    pub(super) fn add_problem(&mut self, what: impl Into<String>, wrong: impl Into<String>, mended: Option<String>) {
-        self.push_problem(FsckProblem { what: what.into(), wrong: wrong.into(), mended, is_index_problem: false });
+    pub(super) fn add_problem(&mut self, what: Message, wrong: Message, mended: Option<Message>) {
+        self.push_problem(FsckProblem { what, wrong, mended, is_index_problem: false });
     }
 
     /// Adds a problem of the index.
-    pub(super) fn add_index_problem(&mut self, what: impl Into<String>, wrong: impl Into<String>) {
-        self.push_problem(FsckProblem { what: what.into(), wrong: wrong.into(), mended: None, is_index_problem: true });
+    pub(super) fn add_index_problem(&mut self, what: Message, wrong: Message) {
+        self.push_problem(FsckProblem { what, wrong, mended: None, is_index_problem: true });
     }
 
     fn push_problem(&mut self, problem: FsckProblem) {

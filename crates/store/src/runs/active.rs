@@ -11,6 +11,7 @@ use std::sync::atomic;
 use std::sync::{Arc, PoisonError};
 
 use blake3::Hash;
+use toolcell_i18n::Localize as _;
 
 use crate::audit::{self, AuditEvent};
 use crate::directory::StoreAccess;
@@ -165,7 +166,7 @@ impl Runs<'_> {
     fn defer_line(&self, run: RunId, attempt: &AuditEvent<'_>, fault: &Fault) -> Result<DeferredLine, Fault> {
         let after = self.db.audit.last_known().map_or(0, |head| head.seq());
         let late = DeferredLine { run: run.to_string(), after_seq: after, line: self.db.audit.render(attempt, None)? };
-        notice::emit_notice(&Notice::Delayed { action: attempt.action.name(), why: &fault.to_string() });
+        notice::emit_notice(&Notice::Delayed { action: attempt.action.name(), why: &fault.localize() });
         Ok(late)
     }
 

@@ -13,6 +13,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use rusqlite::Connection;
 use serde::{Deserialize, Serialize};
+use toolcell_i18n::Localize as _;
 use toolcell_tool::ToolId;
 
 use crate::durability::Durability;
@@ -228,7 +229,7 @@ impl Runs<'_> {
     /// Flushes for the last time, and emits a notice if that fails.
     pub(crate) fn flush_on_close(&self) {
         if let Err(fault) = self.flush_soon() {
-            notice::emit_notice(&Notice::Unflushed { why: &fault.to_string() });
+            notice::emit_notice(&Notice::Unflushed { why: &fault.localize() });
         }
     }
 

@@ -18,9 +18,10 @@ use std::os::unix::fs::FileExt as _;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cap_std::fs::Dir;
+use toolcell_i18n::message;
 
 use crate::directory::{Directory, private_options};
-use crate::error::Fault;
+use crate::error::{Fault, Reason};
 use crate::objects::list_names;
 
 use super::run_id::RunId;
@@ -165,8 +166,9 @@ impl Journal {
         let run = self.next_run_id();
         let payload = payload(&run);
         if payload.len() > PAYLOAD_LIMIT {
-            let message = format!("the start record of a run is {} bytes, the limit is {PAYLOAD_LIMIT}", payload.len());
-            return Err(fault(&file_name(self.id))(io::Error::new(ErrorKind::InvalidInput, message)));
+            let (len, limit) = (payload.len(), PAYLOAD_LIMIT);
+            let reason = message!("the start record of a run is {len} bytes, the limit is {limit}", len, limit);
+            return Err(fault(&file_name(self.id))(Reason::io(ErrorKind::InvalidInput, reason)));
         }
         let number = self.take_slot();
         let slot = Slot { journal: Arc::clone(self), number: Some(number) };

@@ -6,6 +6,7 @@
 use blake3::Hash;
 use jiff::Timestamp;
 use rusqlite::{Connection, Row};
+use toolcell_i18n::message;
 use toolcell_tool::ToolId;
 
 use crate::db::sql::read_time;
@@ -140,5 +141,5 @@ fn sql_limit(limit: usize) -> i64 {
 }
 
 fn damaged_record(hash: Hash) -> Fault {
-    Fault::object(hash, "is a record that does not match its hash")
+    Fault::object(hash, message!("is a record that does not match its hash"))
 }

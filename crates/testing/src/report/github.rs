@@ -19,7 +19,7 @@ pub fn github(tested: &TestReport) -> String {
             let title = format!("{}: {}", done.tool, done.name);
             let message = match &failure.diff {
                 Some(diff) => format!("{}\n{diff}", failure.message),
-                None => failure.message.clone(),
+                None => failure.message.to_string(),
             };
             annotation(&done.path, done.place, &title, &message)
         })

@@ -22,7 +22,7 @@ pub fn junit(tested: &TestReport) -> Result<String, String> {
         let mut suite = TestSuite::new(path.as_str());
         for problem in tested.problems.iter().filter(|problem| problem.path.display().to_string() == path) {
             let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
-            status.set_message(problem.to_string()).set_type(problem.code).set_description(problem.hint.clone());
+            status.set_message(problem.to_string()).set_type(problem.code).set_description(problem.hint.to_string());
             suite.add_test_case(TestCase::new(problem.code, status));
         }
         for done in tested.results.iter().filter(|done| done.path.display().to_string() == path) {
@@ -40,10 +40,10 @@ fn junit_case(done: &CaseResult) -> TestCase {
             let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
             let all = done.failures.iter().map(|failure| match &failure.diff {
                 Some(diff) => format!("{}\n{diff}", failure.message),
-                None => failure.message.clone(),
+                None => failure.message.to_string(),
             });
             let all: Vec<String> = all.collect();
-            status.set_message(first.message.clone()).set_type(first.code).set_description(all.join("\n"));
+            status.set_message(first.message.to_string()).set_type(first.code).set_description(all.join("\n"));
             status
         }
     };

@@ -8,7 +8,8 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use toml::Spanned;
 use toml::de::DeValue;
-use toolcell::{Budget, Grant, Params, Receipt};
+use toolcell::{Budget, Grant, Localize as _, Params, Receipt};
+use toolcell_i18n::{Message, message};
 
 use super::reader::{Fields, Reader};
 use super::{MAX_FILE_BYTES, expected, mocks, read_text};
@@ -54,7 +55,7 @@ pub(super) fn parse_case<'t>(reader: &mut Reader<'t>, mut fields: Fields<'t>) ->
     let is_named = fields.key_span("name").is_some();
     let name = fields.take("name").and_then(|value| reader.text(value, "name"));
     if name.as_ref().map_or(!is_named, |name| name.get_ref().trim().is_empty()) {
-        reader.invalid(&span, "a test has no name".to_owned(), "add a name: name = \"an average\"");
+        reader.invalid(&span, message!("a test has no name"), message!("add a name: name = \"an average\""));
     }
     let mut case = Case::new(name.map(Spanned::into_inner).unwrap_or_default());
     case.place = reader.position(&span);
@@ -72,8 +73,8 @@ pub(super) fn parse_case<'t>(reader: &mut Reader<'t>, mut fields: Fields<'t>) ->
         let Some(grant) = required_grant(&answer.kind) else { continue };
         let granted = case.grants.iter().any(|one| one.name() == grant);
         if let (false, Some(span)) = (granted, &answering) {
-            let message = format!("`{}` needs the grant `{grant}`", answer.kind);
-            reader.impossible(span, message, &format!("grant it: grants = [\"{grant}\"]"));
+            let message = message!("`{kind}` needs the grant `{grant}`", kind = answer.kind, grant);
+            reader.impossible(span, message, message!("grant it: grants = [\"{grant}\"]", grant));
         }
     }
     let texts = |values: Vec<Spanned<String>>| values.into_iter().map(Spanned::into_inner).collect();
@@ -86,8 +87,8 @@ pub(super) fn parse_case<'t>(reader: &mut Reader<'t>, mut fields: Fields<'t>) ->
     if let Some(ExpectedOutcome::Stops(code)) = &case.expectation {
         for (needs, key, is_limited) in [("out-of-fuel", "fuel", fuel.is_some()), ("timeout", "time", time.is_some())] {
             if code == needs && !is_limited {
-                let message = format!("it is expected to stop with `{code}`, but has no `{key}`");
-                reader.impossible(&span, message, &format!("set its limit: {key}"));
+                let message = message!("it is expected to stop with `{code}`, but has no `{key}`", code, key);
+                reader.impossible(&span, message, message!("set its limit: {key}", key));
             }
         }
     }
@@ -100,15 +101,18 @@ fn parse_receipt<'t>(reader: &mut Reader<'t>, fields: &mut Fields<'t>) -> Option
     let file = fields.take("receipt").and_then(|value| reader.text(value, "receipt"))?;
     for key in RECORDED_KEYS {
         if let Some(span) = fields.key_span(key) {
-            reader.impossible(&span, format!("a recorded run has its own `{key}`"), "remove it, or the receipt");
+            let message = message!("a recorded run has its own `{key}`", key);
+            reader.impossible(&span, message, message!("remove it, or the receipt"));
         }
     }
     let read = read_text(&reader.sibling_path(file.get_ref()), MAX_FILE_BYTES * 16)
-        .map_err(|reason| (reason, "name an existing receipt"));
-    let parsed = read.and_then(|text| Receipt::parse(&text).map_err(|error| (error.to_string(), error.hint())));
+        .map_err(|reason| (reason, message!("name an existing receipt")));
+    let parsed =
+        read.and_then(|text| Receipt::parse(&text).map_err(|error| (error.localize(), Message::from(error.hint()))));
     parsed
         .map_err(|(reason, hint)| {
-            reader.invalid(&file.span(), format!("the receipt {}: {reason}", file.get_ref()), hint);
+            let message = message!("the receipt {file}: {reason}", file = file.get_ref(), reason);
+            reader.invalid(&file.span(), message, hint);
         })
         .ok()
 }
@@ -120,8 +124,8 @@ fn parse_params<'t>(reader: &mut Reader<'t>, fields: &mut Fields<'t>) -> Option<
     if let [_, second, ..] = given.as_slice() {
         reader.invalid(
             second,
-            "the parameters are given twice".to_owned(),
-            "use one of `params`, `params_json` and `params_file`",
+            message!("the parameters are given twice"),
+            message!("use one of `params`, `params_json` and `params_file`"),
         );
     }
     let (table, text, file) = (fields.take("params"), fields.take("params_json"), fields.take("params_file"));
@@ -138,15 +142,15 @@ fn parse_params<'t>(reader: &mut Reader<'t>, fields: &mut Fields<'t>) -> Option<
         match read_text(&reader.sibling_path(name.get_ref()), MAX_FILE_BYTES) {
             Ok(text) => (text, span),
             Err(reason) => {
-                let message = format!("the parameters {}: {reason}", name.get_ref());
-                reader.invalid(&span, message, "name an existing JSON file");
+                let message = message!("the parameters {file}: {reason}", file = name.get_ref(), reason);
+                reader.invalid(&span, message, message!("name an existing JSON file"));
                 return None;
             }
         }
     };
     Params::parse(text)
         .map_err(|error| {
-            reader.invalid(&span, format!("invalid parameters: {error}"), "write a JSON object");
+            reader.invalid(&span, message!("invalid parameters: {error}", error), message!("write a JSON object"));
         })
         .ok()
 }
@@ -161,8 +165,8 @@ fn parse_start_time<'t>(reader: &mut Reader<'t>, value: &Spanned<DeValue<'t>>) -
     let moment: Option<Timestamp> = text.parse().ok();
     let since = moment.and_then(|moment| Duration::try_from(moment.as_duration()).ok());
     if since.is_none() {
-        let message = format!("`now` must be a time since 1970, `{text}` is not");
-        reader.invalid(&value.span(), message, "write it as RFC 3339: 2026-01-31T12:00:00Z");
+        let message = message!("`now` must be a time since 1970, `{text}` is not", text);
+        reader.invalid(&value.span(), message, message!("write it as RFC 3339: 2026-01-31T12:00:00Z"));
     }
     since
 }
@@ -181,13 +185,11 @@ fn parse_grants<'t>(reader: &mut Reader<'t>, fields: &mut Fields<'t>) -> Vec<Gra
             "files" => Grant::Files,
             "tools" => Grant::Tools,
             other => {
-                let message = format!("there is no grant `{other}` in a test");
-                reader.invalid(
-                    &name.span(),
-                    message,
-                    "the grants are timers, net, kv, files and tools; `secrets`, \
-                                                       `now` and `seed` are keys of the test",
+                let message = message!("there is no grant `{other}` in a test", other);
+                let hint = message!(
+                    "the grants are timers, net, kv, files and tools; `secrets`, `now` and `seed` are keys of the test"
                 );
+                reader.invalid(&name.span(), message, hint);
                 continue;
             }
         });
@@ -208,11 +210,15 @@ pub(super) fn parse_limits<'t>(reader: &mut Reader<'t>, fields: &mut Fields<'t>)
         match budget.as_ref().map(Budget::check) {
             Some(Ok(_)) => {}
             Some(Err(error)) => {
-                reader.impossible(&text.span(), error.to_string(), "the engine itself needs some of it");
+                reader.impossible(
+                    &text.span(),
+                    message!("{error}", error),
+                    message!("the engine itself needs some of it"),
+                );
             }
             None => {
-                let message = format!("`{}` is not a size", text.get_ref());
-                reader.invalid(&text.span(), message, "write a number and a unit: \"16 MiB\"");
+                let message = message!("`{text}` is not a size", text = text.get_ref());
+                reader.invalid(&text.span(), message, message!("write a number and a unit: \"16 MiB\""));
             }
         }
     }
@@ -222,10 +228,12 @@ pub(super) fn parse_limits<'t>(reader: &mut Reader<'t>, fields: &mut Fields<'t>)
         let budget = limits.time.map(|deadline| Budget { deadline, ..Budget::default() });
         match budget.as_ref().map(Budget::check) {
             Some(Ok(_)) => {}
-            Some(Err(error)) => reader.impossible(&text.span(), error.to_string(), "set how long the call may take"),
+            Some(Err(error)) => {
+                reader.impossible(&text.span(), message!("{error}", error), message!("set how long the call may take"));
+            }
             None => {
-                let message = format!("`{}` is not a duration", text.get_ref());
-                reader.invalid(&text.span(), message, "write a number and a unit: \"250 ms\", \"2 s\"");
+                let message = message!("`{text}` is not a duration", text = text.get_ref());
+                reader.invalid(&text.span(), message, message!("write a number and a unit: \"250 ms\", \"2 s\""));
             }
         }
     }

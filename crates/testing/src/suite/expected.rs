@@ -6,6 +6,7 @@ use std::ops::Range;
 
 use toml::de::DeValue;
 use toolcell_error::ErrorCode;
+use toolcell_i18n::{Message, message, msgid};
 
 use super::ReadPurpose;
 use super::reader::{Fields, Reader};
@@ -14,7 +15,7 @@ use crate::predicate::{Matcher, Predicate};
 
 /// The keys of expected outcomes; `returns_json` is `returns` in another form.
 const OUTCOME_KEYS: [&str; 6] = ["returns", "returns_json", "where", "throws", "stops", "refused"];
-const HINT: &str = "a test has one of returns, returns_json, where, throws, stops, refused";
+const HINT: &str = msgid!("a test has one of returns, returns_json, where, throws, stops, refused");
 
 /// Parses the expected outcome of a case.
 pub(super) fn parse_expectation<'t>(
@@ -26,14 +27,15 @@ pub(super) fn parse_expectation<'t>(
     let given: Vec<(&str, Range<usize>)> =
         OUTCOME_KEYS.iter().filter_map(|key| Some((*key, fields.key_span(key)?))).collect();
     if let [(first, _), (second, at), ..] = given.as_slice() {
-        reader.impossible(at, format!("`{first}` and `{second}` exclude each other"), HINT);
+        reader.impossible(at, message!("`{first}` and `{second}` exclude each other", first, second), HINT.into());
     }
     let Some((kind, at)) = given.first().cloned() else {
         if recorded {
             return Some(ExpectedOutcome::Replays);
         }
         if reader.purpose != ReadPurpose::Update {
-            reader.invalid(span, "it has no expected outcome".to_owned(), "add one, or run: toolcell test --update");
+            let message = message!("it has no expected outcome");
+            reader.invalid(span, message, message!("add one, or run: toolcell test --update"));
         }
         return None;
     };
@@ -48,12 +50,9 @@ pub(super) fn parse_expectation<'t>(
         "stops" => {
             let code = reader.text(value, "stops")?;
             if !STOP_CODES.iter().any(|known| known.as_str() == code.get_ref()) {
-                let message = format!("there is no stop code `{}`", code.get_ref());
-                reader.impossible(
-                    &code.span(),
-                    message,
-                    &format!("the codes are {}", STOP_CODES.map(ErrorCode::as_str).join(", ")),
-                );
+                let message = message!("there is no stop code `{code}`", code = code.get_ref());
+                let hint = message!("the codes are {codes}", codes = STOP_CODES.map(ErrorCode::as_str).join(", "));
+                reader.impossible(&code.span(), message, hint);
             }
             Some(ExpectedOutcome::Stops(code.into_inner()))
         }
@@ -64,12 +63,9 @@ pub(super) fn parse_expectation<'t>(
                     || toolcell::rule_names().contains(&word)
             };
             if !known(word.get_ref()) {
-                let message = format!("there is no rule or error `{}`", word.get_ref());
-                reader.impossible(
-                    &word.span(),
-                    message,
-                    "name a rule of `toolcell check`, syntax-error or syntax-unsupported",
-                );
+                let message = message!("there is no rule or error `{word}`", word = word.get_ref());
+                let hint = message!("name a rule of `toolcell check`, syntax-error or syntax-unsupported");
+                reader.impossible(&word.span(), message, hint);
             }
             Some(ExpectedOutcome::Refused(word.into_inner()))
         }
@@ -81,18 +77,18 @@ fn parse_predicates<'t>(reader: &mut Reader<'t>, value: DeValue<'t>, at: &Range<
     let DeValue::Table(table) = value else {
         reader.invalid(
             at,
-            "`where` must be a table of JSON paths".to_owned(),
-            "write it as: where = { \"$.price\" = { at_least = 3 } }",
+            message!("`where` must be a table of JSON paths"),
+            message!("write it as: where = { \"$.price\" = { at_least = 3 } }"),
         );
         return None;
     };
     let mut predicates = Vec::new();
     if table.is_empty() {
-        reader.invalid(at, "`where` is empty".to_owned(), "add a path and its condition");
+        reader.invalid(at, message!("`where` is empty"), message!("add a path and its condition"));
     }
     for (path, value) in table {
         let span = value.span();
-        let tests: Result<Vec<Matcher>, String> = match reader.json(&value, "returns")? {
+        let tests: Result<Vec<Matcher>, Message> = match reader.json(&value, "returns")? {
             serde_json::Value::Object(members) => {
                 members.into_iter().map(|(word, value)| Matcher::from_name(&word, value)).collect()
             }
@@ -100,7 +96,7 @@ fn parse_predicates<'t>(reader: &mut Reader<'t>, value: DeValue<'t>, at: &Range<
         };
         match tests.and_then(|tests| Predicate::new(path.get_ref(), tests)) {
             Ok(predicate) => predicates.push(predicate),
-            Err(reason) => reader.impossible(&span, reason, "write conditions that a result can meet"),
+            Err(reason) => reader.impossible(&span, reason, message!("write conditions that a result can meet")),
         }
     }
     Some(ExpectedOutcome::Satisfies(predicates))

@@ -4,21 +4,22 @@
 
 use serde_json::{Map, Number, Value};
 use toml::de::DeValue;
+use toolcell_i18n::{Message, message};
 
 /// Converts a value to JSON. The error is a message.
-pub(super) fn json_from_toml(value: &DeValue<'_>) -> Result<Value, String> {
+pub(super) fn json_from_toml(value: &DeValue<'_>) -> Result<Value, Message> {
     Ok(match value {
         DeValue::String(text) => Value::String(text.clone().into_owned()),
         DeValue::Boolean(yes) => Value::Bool(*yes),
         DeValue::Integer(number) => {
             let whole = i64::from_str_radix(number.as_str(), number.radix());
-            Value::Number(whole.map_err(|_| format!("{number} is too large"))?.into())
+            Value::Number(whole.map_err(|_| message!("{number} is too large", number))?.into())
         }
         DeValue::Float(number) => {
-            let float: f64 = number.as_str().parse().map_err(|_| format!("{number} is not a number"))?;
-            Value::Number(Number::from_f64(float).ok_or_else(|| format!("JSON cannot represent {number}"))?)
+            let float: f64 = number.as_str().parse().map_err(|_| message!("{number} is not a number", number))?;
+            Value::Number(Number::from_f64(float).ok_or_else(|| message!("JSON cannot represent {number}", number))?)
         }
-        DeValue::Datetime(_) => return Err("JSON has no dates: write it as a string".to_owned()),
+        DeValue::Datetime(_) => return Err(message!("JSON has no dates: write it as a string")),
         DeValue::Array(items) => {
             Value::Array(items.iter().map(|item| json_from_toml(item.get_ref())).collect::<Result<_, _>>()?)
         }

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 use toml::Spanned;
 use toml::de::DeValue;
+use toolcell_i18n::message;
 
 use super::reader::{Fields, Reader};
 use crate::mocks::{Mock, MockReply, required_grant, response_reply};
@@ -37,7 +38,7 @@ const TOOL_KEYS: [&str; 3] = ["name", "params", "fuel"];
 pub(super) fn parse_mocks<'t>(reader: &mut Reader<'t>, value: Spanned<DeValue<'t>>) -> Vec<Mock> {
     let span = value.span();
     let DeValue::Array(items) = value.into_inner() else {
-        reader.invalid(&span, "`answers` must be a list".to_owned(), "write each as [[case.answers]]");
+        reader.invalid(&span, message!("`answers` must be a list"), message!("write each as [[case.answers]]"));
         return Vec::new();
     };
     let mut answers = Vec::new();
@@ -52,24 +53,21 @@ pub(super) fn parse_mocks<'t>(reader: &mut Reader<'t>, value: Spanned<DeValue<'t
 fn parse_mock<'t>(reader: &mut Reader<'t>, mut fields: Fields<'t>) -> Option<Mock> {
     let span = fields.span.clone();
     let Some(value) = fields.take("kind") else {
-        reader.invalid(&span, "an answer has no `kind`".to_owned(), "add one: kind = \"fetch\"");
+        reader.invalid(&span, message!("an answer has no `kind`"), message!("add one: kind = \"fetch\""));
         return None;
     };
     let kind = reader.text(value, "kind")?;
     let (kind, at) = (kind.get_ref().clone(), kind.span());
     let kind = if kind == "tools" { "tools.call".to_owned() } else { kind };
     if required_grant(&kind).is_none() {
-        let hint = "the operations are fetch, tools, kv.get, kv.list, kv.commit and those of files";
-        reader.invalid(&at, format!("there is no operation `{kind}`"), hint);
+        let hint = message!("the operations are fetch, tools, kv.get, kv.list, kv.commit and those of files");
+        reader.invalid(&at, message!("there is no operation `{kind}`", kind), hint);
     }
     for (keys, of) in [(&FETCH_KEYS[..], "fetch"), (&TOOL_KEYS[..], "tools.call")] {
         for key in keys.iter().filter(|_| kind != of) {
             if let Some(span) = fields.key_span(key) {
-                reader.invalid(
-                    &span,
-                    format!("an answer to `{kind}` has no `{key}`"),
-                    "use `request`, `returns` or `fails`",
-                );
+                let message = message!("an answer to `{kind}` has no `{key}`", kind, key);
+                reader.invalid(&span, message, message!("use `request`, `returns` or `fails`"));
             }
         }
     }
@@ -84,13 +82,15 @@ fn parse_mock<'t>(reader: &mut Reader<'t>, mut fields: Fields<'t>) -> Option<Moc
         ("fails", "returns_json"),
     ] {
         if let (Some(_), Some(span)) = (fields.key_span(one), fields.key_span(other)) {
-            reader.invalid(&span, format!("an answer cannot have both `{one}` and `{other}`"), "remove one of them");
+            let message = message!("an answer cannot have both `{one}` and `{other}`", one, other);
+            reader.invalid(&span, message, message!("remove one of them"));
         }
     }
     let request = fields.take("request").and_then(|value| reader.json(&value, "request"));
     let mut request = request.unwrap_or_else(|| json!({}));
     if !request.is_object() {
-        reader.invalid(&span, "`request` must be a table".to_owned(), "name members of the request");
+        let message = message!("`{what}` must be a table", what = "request");
+        reader.invalid(&span, message, message!("name members of the request"));
         return None;
     }
     for key in ["url", "method", "name"] {
@@ -123,7 +123,8 @@ fn parse_fetch_reply<'t>(reader: &mut Reader<'t>, fields: &mut Fields<'t>, reque
         Some((number, span)) => {
             let status = number.and_then(|number| u16::try_from(number).ok()).filter(|code| (200..=599).contains(code));
             if status.is_none() {
-                reader.invalid(&span, "a status must be 200 to 599 (RFC 9110)".to_owned(), "correct the status");
+                let message = message!("a status must be 200 to 599 (RFC 9110)");
+                reader.invalid(&span, message, message!("correct the status"));
             }
             status?
         }
@@ -132,7 +133,8 @@ fn parse_fetch_reply<'t>(reader: &mut Reader<'t>, fields: &mut Fields<'t>, reque
     if let Some(value) = fields.take("headers") {
         let span = value.span();
         let DeValue::Table(table) = value.into_inner() else {
-            reader.invalid(&span, "`headers` must be a table".to_owned(), "write it as: headers = { etag = \"1\" }");
+            let message = message!("`{what}` must be a table", what = "headers");
+            reader.invalid(&span, message, message!("write it as: headers = { etag = \"1\" }"));
             return None;
         };
         for (key, value) in table {

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
+use toolcell_i18n::{Message, message};
 
 use super::{ReadPurpose, json};
 use crate::budget::FuelBudget;
@@ -72,20 +73,20 @@ impl<'t> Reader<'t> {
         self.path.parent().map_or_else(|| PathBuf::from(name), |folder| folder.join(name))
     }
 
-    pub(super) fn report(&mut self, code: &'static str, place: FilePosition, message: String, hint: String) {
+    pub(super) fn report(&mut self, code: &'static str, place: FilePosition, message: Message, hint: Message) {
         self.problems.push(SuiteProblem { code, path: self.path.to_owned(), place, message, hint });
     }
 
     /// Reports that the file is malformed.
-    pub(super) fn invalid(&mut self, span: &Range<usize>, message: String, hint: &str) {
+    pub(super) fn invalid(&mut self, span: &Range<usize>, message: Message, hint: Message) {
         let place = self.position(span);
-        self.report("test-invalid", place, message, hint.to_owned());
+        self.report("test-invalid", place, message, hint);
     }
 
     /// Reports an expectation that cannot be met.
-    pub(super) fn impossible(&mut self, span: &Range<usize>, message: String, hint: &str) {
+    pub(super) fn impossible(&mut self, span: &Range<usize>, message: Message, hint: Message) {
         let place = self.position(span);
-        self.report("test-impossible", place, message, hint.to_owned());
+        self.report("test-impossible", place, message, hint);
     }
 
     /// Parses the file as a TOML table.
@@ -93,7 +94,8 @@ impl<'t> Reader<'t> {
         let (table, errors) = DeTable::parse_recoverable(self.text);
         for error in &errors {
             let span = error.span().unwrap_or_default();
-            self.invalid(&span, error.message().replace('\n', ", "), "correct the TOML at this place");
+            let message = Message::verbatim(error.message().replace('\n', ", "));
+            self.invalid(&span, message, message!("correct the TOML at this place"));
         }
         // Errors that follow from broken syntax would be guesses.
         let known = &["tool", "budget", "case"];
@@ -114,7 +116,8 @@ impl<'t> Reader<'t> {
         if let DeValue::Table(table) = value.into_inner() {
             return Some(Fields { what, known, span, remaining: table.into_iter().collect() });
         }
-        self.invalid(&span, format!("`{what}` must be a table"), "write it as a table: key = value");
+        let message = message!("`{what}` must be a table", what);
+        self.invalid(&span, message, message!("write it as a table: key = value"));
         None
     }
 
@@ -125,13 +128,18 @@ impl<'t> Reader<'t> {
             let alike = |known: &&&str| strsim::jaro_winkler(word, known);
             let best = fields.known.iter().max_by(|one, other| alike(one).total_cmp(&alike(other)));
             let meant = best.filter(|best| alike(best) >= MIN_SIMILARITY);
-            let article = if what.starts_with('a') { "an" } else { "a" };
+            let table = || table_name(what);
             let message = match meant {
-                Some(meant) if meant == word => format!("`{word}` is not allowed in this {what}"),
-                Some(meant) => format!("{article} {what} has no `{word}`, did you mean `{meant}`?"),
-                None => format!("{article} {what} has no `{word}`"),
+                Some(meant) if meant == word => {
+                    message!("`{word}` is not allowed in this {table}", word, table = bare_table_name(what))
+                }
+                Some(meant) => {
+                    message!("{table} has no `{word}`, did you mean `{meant}`?", table = table(), word, meant)
+                }
+                None => message!("{table} has no `{word}`", table = table(), word),
             };
-            self.invalid(&key.span(), message, &format!("the keys are {}", fields.known.join(", ")));
+            let hint = message!("the keys are {keys}", keys = fields.known.join(", "));
+            self.invalid(&key.span(), message, hint);
         }
     }
 
@@ -141,8 +149,8 @@ impl<'t> Reader<'t> {
         match value.into_inner() {
             DeValue::String(text) => Some(Spanned::new(span, text.into_owned())),
             other => {
-                let message = format!("`{what}` must be a string, not {}", other.type_str());
-                self.invalid(&span, message, "write it in quotes");
+                let message = message!("`{what}` must be a string, not {actual}", what, actual = other.type_str());
+                self.invalid(&span, message, message!("write it in quotes"));
                 None
             }
         }
@@ -153,8 +161,8 @@ impl<'t> Reader<'t> {
         let number = value.get_ref().as_integer();
         let number = number.and_then(|number| u64::from_str_radix(number.as_str(), number.radix()).ok());
         if number.is_none() {
-            let hint = "write it without a sign, a fraction or quotes";
-            self.invalid(&value.span(), format!("`{what}` must be a whole number, 0 or more"), hint);
+            let message = message!("`{what}` must be a whole number, 0 or more", what);
+            self.invalid(&value.span(), message, message!("write it without a sign, a fraction or quotes"));
         }
         number
     }
@@ -163,7 +171,8 @@ impl<'t> Reader<'t> {
     pub(super) fn texts(&mut self, value: Spanned<DeValue<'t>>, what: &str) -> Option<Vec<Spanned<String>>> {
         let span = value.span();
         let DeValue::Array(items) = value.into_inner() else {
-            self.invalid(&span, format!("`{what}` must be a list of strings"), "write it in brackets");
+            let message = message!("`{what}` must be a list of strings", what);
+            self.invalid(&span, message, message!("write it in brackets"));
             return None;
         };
         items.into_iter().map(|item| self.text(item, what)).collect()
@@ -173,8 +182,8 @@ impl<'t> Reader<'t> {
     pub(super) fn json(&mut self, value: &Spanned<DeValue<'t>>, what: &str) -> Option<Value> {
         json::json_from_toml(value.get_ref())
             .map_err(|reason| {
-                let hint = format!("write it as JSON text: {what}_json = '…'");
-                self.invalid(&value.span(), reason, &hint);
+                let hint = message!("write it as JSON text: {what}_json = '…'", what);
+                self.invalid(&value.span(), reason, hint);
             })
             .ok()
     }
@@ -184,8 +193,8 @@ impl<'t> Reader<'t> {
         let text = self.text(value, what)?;
         serde_json::from_str(text.get_ref())
             .map_err(|error| {
-                let message = format!("`{what}` is not valid JSON: {error}");
-                self.invalid(&text.span(), message, "write JSON in single quotes");
+                let message = message!("`{what}` is not valid JSON: {error}", what, error);
+                self.invalid(&text.span(), message, message!("write JSON in single quotes"));
             })
             .ok()
     }
@@ -207,24 +216,44 @@ impl<'t> Reader<'t> {
         let then = then.and_then(|value| self.unsigned(&value, measured).map(|number| (number, value.span())));
         let Some(value) = limited else {
             if let Some((_, span)) = then {
-                let message = format!("`{measured}` belongs to a budget, but there is no `{limit}`");
-                self.impossible(&span, message, "remove it, or add the budget");
+                let message = message!("`{measured}` belongs to a budget, but there is no `{limit}`", measured, limit);
+                self.impossible(&span, message, message!("remove it, or add the budget"));
             }
             return None;
         };
         let number = self.unsigned(&value, limit)?;
         if number == 0 {
-            self.impossible(
-                &value.span(),
-                format!("`{limit}` is 0, which no call can meet"),
-                "remove it, or set a limit",
-            );
+            let message = message!("`{limit}` is 0, which no call can meet", limit);
+            self.impossible(&value.span(), message, message!("remove it, or set a limit"));
             return None;
         }
         if let Some((then, span)) = then.as_ref().filter(|(then, _)| *then > number) {
-            let message = format!("`{measured}` is {then}, which is more than the budget of {number}");
-            self.impossible(span, message, "set a budget of at least the measured value");
+            let message =
+                message!("`{measured}` is {then}, which is more than the budget of {number}", measured, then, number,);
+            self.impossible(span, message, message!("set a budget of at least the measured value"));
         }
         Some(FuelBudget { limit: number, measured: then.map(|(then, _)| then), place: self.position(&value.span()) })
+    }
+}
+
+/// The name of a table in a message, with an article.
+fn table_name(what: &'static str) -> Message {
+    match what {
+        "file" => message!("a file"),
+        "budget" => message!("a budget"),
+        "case" => message!("a case"),
+        "answer" => message!("an answer"),
+        key => message!("a {key}", key),
+    }
+}
+
+/// The name of a table in a message, without an article.
+fn bare_table_name(what: &'static str) -> Message {
+    match what {
+        "file" => message!("file"),
+        "budget" => message!("budget"),
+        "case" => message!("case"),
+        "answer" => message!("answer"),
+        key => Message::verbatim(key.to_owned()),
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Invariant: a message is one line that names the value and what is allowed in its place.
 
-use std::borrow::Cow;
+use toolcell_i18n::Message;
 
 /// The maximum length of a quoted value in a message, in characters.
 const MAX_SHOWN_CHARS: usize = 64;
@@ -13,17 +13,17 @@ const MAX_SHOWN_CHARS: usize = 64;
 #[code(GrantInvalid)]
 #[hint("write grants as in a policy file; `toolcell config schema` prints its schema")]
 pub struct GrantError {
-    what: &'static str,
+    what: Message,
     value: String,
-    why: Cow<'static, str>,
+    why: Message,
 }
 
 impl GrantError {
-    pub(crate) fn new(what: &'static str, value: &str, why: impl Into<Cow<'static, str>>) -> Self {
+    pub(crate) fn new(what: Message, value: &str, why: Message) -> Self {
         let mut shown: String = value.chars().take(MAX_SHOWN_CHARS).flat_map(char::escape_debug).collect();
         if value.chars().nth(MAX_SHOWN_CHARS).is_some() {
             shown.push('…');
         }
-        Self { what, value: shown, why: why.into() }
+        Self { what, value: shown, why }
     }
 }

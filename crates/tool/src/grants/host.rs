@@ -8,6 +8,7 @@ use std::fmt;
 use std::net::{IpAddr, Ipv6Addr};
 
 use serde::{Deserialize, Serialize};
+use toolcell_i18n::message;
 
 use crate::grants::error::GrantError;
 
@@ -72,18 +73,20 @@ impl HostPattern {
         if let Some(address) = parse_address(text) {
             return Ok(Self::Address(address));
         }
-        let wrong = |why: &'static str| GrantError::new("host", text, why);
+        let wrong = |why| GrantError::new(message!("host"), text, why);
         if text.is_empty() {
-            return Err(wrong("name one, such as `api.example.com`"));
+            return Err(wrong(message!("name one, such as `api.example.com`")));
         }
         if text.trim_matches(['*', '.']).is_empty() {
-            return Err(wrong("to grant every host, write `any`"));
+            return Err(wrong(message!("to grant every host, write `any`")));
         }
         if text.contains("://") || text.contains(['/', '?', '#', '@']) {
-            return Err(wrong("it is a URL; write only the host, with `scheme`, `ports` and `path` as separate keys"));
+            return Err(wrong(message!(
+                "it is a URL; write only the host, with `scheme`, `ports` and `path` as separate keys"
+            )));
         }
         if text.contains(':') {
-            return Err(wrong("write only the host, with `ports` as a separate key"));
+            return Err(wrong(message!("write only the host, with `ports` as a separate key")));
         }
         match text.strip_prefix("*.") {
             None => parse_domain(text, text).map(Self::Name),
@@ -92,7 +95,7 @@ impl HostPattern {
                 if domain.0.contains('.') || RESERVED_TLDS.contains(&domain.0.as_str()) {
                     Ok(Self::Below(domain))
                 } else {
-                    Err(wrong("it covers a whole top-level domain; name at least two labels, or write `any`"))
+                    Err(wrong(message!("it covers a whole top-level domain; name at least two labels, or write `any`")))
                 }
             }
         }
@@ -142,16 +145,16 @@ fn parse_address(text: &str) -> Option<IpAddr> {
 }
 
 fn parse_domain(name: &str, text: &str) -> Result<Domain, GrantError> {
-    let wrong = |why: &'static str| Err(GrantError::new("host", text, why));
+    let wrong = |why| Err(GrantError::new(message!("host"), text, why));
     let name = name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase();
     if !name.is_ascii() {
-        return wrong("write an internationalized name in its `xn--` form");
+        return wrong(message!("write an internationalized name in its `xn--` form"));
     }
     if name.contains('*') {
-        return wrong("a `*` may only stand for leading labels, as in `*.example.com`");
+        return wrong(message!("a `*` may only stand for leading labels, as in `*.example.com`"));
     }
     if name.len() > MAX_NAME_BYTES {
-        return wrong("it is longer than 253 bytes");
+        return wrong(message!("it is longer than 253 bytes"));
     }
     let sound = |label: &str| {
         (1..=MAX_LABEL_BYTES).contains(&label.len())
@@ -160,14 +163,14 @@ fn parse_domain(name: &str, text: &str) -> Result<Domain, GrantError> {
             && !label.ends_with('-')
     };
     if !name.split('.').all(sound) {
-        return wrong("labels have 1 to 63 letters, digits, `-` and `_`, separated by dots");
+        return wrong(message!("labels have 1 to 63 letters, digits, `-` and `_`, separated by dots"));
     }
     // A name that URL parsers read as an address must not pass as a name (WHATWG URL, "ends in a
     // number").
     let last = name.rsplit('.').next().unwrap_or_default();
     let hex = last.strip_prefix("0x").is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_hexdigit()));
     if hex || last.bytes().all(|byte| byte.is_ascii_digit()) {
-        return wrong("it reads as an address; write all four numbers in decimal");
+        return wrong(message!("it reads as an address; write all four numbers in decimal"));
     }
     Ok(Domain(name))
 }
@@ -218,7 +221,8 @@ impl Endpoint {
             && parse_address(text).is_none()
         {
             let number = port.parse().ok().filter(|port| *port != 0);
-            let port = number.ok_or_else(|| GrantError::new("host", text, "its port must be 1 to 65535"))?;
+            let port = number
+                .ok_or_else(|| GrantError::new(message!("host"), text, message!("its port must be 1 to 65535")))?;
             return Ok(Self { host: HostPattern::parse(host)?, port: Some(port) });
         }
         Ok(Self { host: HostPattern::parse(text)?, port: None })

@@ -6,27 +6,35 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use toolcell_i18n::{Message, message, msgid};
 
 use crate::grants::error::GrantError;
 use crate::name::NAME_LIMIT;
 
+const SPACE_NAME: &str = msgid!("space name");
+const FOLDER_NAME: &str = msgid!("folder name");
+const SECRET_NAME: &str = msgid!("secret name");
+
 fn parse(what: &'static str, text: &str) -> Result<String, GrantError> {
-    let wrong = |why: &'static str| Err(GrantError::new(what, text, why));
+    let wrong = |why| Err(GrantError::new(Message::from(what), text, why));
     if !text.starts_with(|first: char| first.is_ascii_alphabetic()) {
-        return wrong("it must start with an ASCII letter");
+        return wrong(message!("it must start with an ASCII letter"));
     }
     if !text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')) {
-        return wrong("only ASCII letters, digits, `_` and `-` are allowed");
+        return wrong(message!("only ASCII letters, digits, `_` and `-` are allowed"));
     }
     if text.len() > NAME_LIMIT {
-        let why = format!("it has {} characters, the limit is {NAME_LIMIT}", text.len());
-        return Err(GrantError::new(what, text, why));
+        return wrong(message!(
+            "it has {count} characters, the limit is {limit}",
+            count = text.len(),
+            limit = NAME_LIMIT
+        ));
     }
     Ok(text.to_owned())
 }
 
 macro_rules! word {
-    ($(#[$doc:meta])* $name:ident, $what:literal) => {
+    ($(#[$doc:meta])* $name:ident, $what:expr) => {
         $(#[$doc])*
         #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
         #[serde(try_from = "String", into = "String")]
@@ -72,12 +80,12 @@ macro_rules! word {
 
 word! {
     /// The name of a key-value space.
-    SpaceName, "space name"
+    SpaceName, SPACE_NAME
 }
 
 word! {
     /// The name that a tool uses for a granted folder: the first component of its paths.
-    FolderName, "folder name"
+    FolderName, FOLDER_NAME
 }
 
 word! {
@@ -95,5 +103,5 @@ word! {
     /// );
     /// # Ok::<(), toolcell_tool::GrantError>(())
     /// ```
-    SecretName, "secret name"
+    SecretName, SECRET_NAME
 }

@@ -11,6 +11,7 @@ use std::num::NonZeroU32;
 use ipnet::IpNet;
 use serde::ser::Serializer;
 use serde::{Deserialize, Serialize};
+use toolcell_i18n::{Localize, Message, message};
 
 use crate::grants::error::GrantError;
 use crate::grants::host::{Endpoint, HostPattern};
@@ -186,25 +187,41 @@ impl NetGrant {
     pub fn validate(mut self) -> Result<Self, GrantError> {
         let host = self.host.to_string();
         if self.ports.is_empty() || self.ports.contains(&0) {
-            return Err(GrantError::new("port", "0", "at least one port is required, each 1 to 65535"));
+            return Err(GrantError::new(
+                message!("port"),
+                "0",
+                message!("at least one port is required, each 1 to 65535"),
+            ));
         }
         if self.methods.is_empty() {
-            return Err(GrantError::new("method list", "[]", "name at least one method, such as `GET`"));
+            return Err(GrantError::new(
+                message!("method list"),
+                "[]",
+                message!("name at least one method, such as `GET`"),
+            ));
         }
         if self.host == HostPattern::Any && !self.addresses.is_empty() {
-            let why = "private addresses can only be granted to named hosts: name them instead of `any`";
-            return Err(GrantError::new("host for private addresses", &host, why));
+            let why = message!("private addresses can only be granted to named hosts: name them instead of `any`");
+            return Err(GrantError::new(message!("host for private addresses"), &host, why));
         }
         if self.addresses.len() > HOSTS_LIMIT {
-            let why = format!("it has {} address ranges, the limit is {HOSTS_LIMIT}", self.addresses.len());
-            return Err(GrantError::new("host for private addresses", &host, why));
+            let why = message!(
+                "it has {count} address ranges, the limit is {limit}",
+                count = self.addresses.len(),
+                limit = HOSTS_LIMIT
+            );
+            return Err(GrantError::new(message!("host for private addresses"), &host, why));
         }
         if let Some(all) = self.addresses.iter().find(|range| range.prefix_len() == 0) {
-            return Err(GrantError::new("private address range", &all.to_string(), "it covers all addresses"));
+            return Err(GrantError::new(
+                message!("private address range"),
+                &all.to_string(),
+                message!("it covers all addresses"),
+            ));
         }
-        check_range("number of bytes", self.request_bytes, 0, MAX_BYTES)?;
-        check_range("number of bytes", self.response_bytes, 0, MAX_BYTES)?;
-        check_range("number of calls", u64::from(self.calls), 1, u64::from(u32::MAX))?;
+        check_range(message!("number of bytes"), self.request_bytes, 0, MAX_BYTES)?;
+        check_range(message!("number of bytes"), self.response_bytes, 0, MAX_BYTES)?;
+        check_range(message!("number of calls"), u64::from(self.calls), 1, u64::from(u32::MAX))?;
         let ranges: Vec<IpNet> = self.addresses.into_iter().collect();
         self.addresses = IpNet::aggregate(&ranges).into_iter().collect();
         Ok(self)
@@ -287,34 +304,43 @@ impl NetGrant {
     }
 }
 
-impl fmt::Display for NetGrant {
-    /// Writes the destination and the methods. Limits are shown only if they differ from the
+impl Localize for NetGrant {
+    /// Returns the destination and the methods. Limits are shown only if they differ from the
     /// defaults.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn localize(&self) -> Message {
         let plain = Self::new(self.host.clone(), self.scheme);
         let methods: Vec<&str> = self.methods.iter().map(|method| method.name()).collect();
-        write!(f, "{} {}://{}", methods.join(", "), self.scheme.name(), self.host)?;
+        let mut destination = format!("{} {}://{}", methods.join(", "), self.scheme.name(), self.host);
         if self.ports != plain.ports {
             let ports: Vec<String> = self.ports.iter().map(ToString::to_string).collect();
-            write!(f, ":{}", ports.join(","))?;
+            destination = format!("{destination}:{}", ports.join(","));
         }
         if self.path != plain.path {
-            write!(f, "{}", self.path)?;
+            destination.push_str(self.path.as_str());
         }
-        if !self.addresses.is_empty() {
+        let mut parts = vec![if self.addresses.is_empty() {
+            Message::verbatim(destination)
+        } else {
             let ranges: Vec<String> = self.addresses.iter().map(ToString::to_string).collect();
-            write!(f, " at {}", ranges.join(", "))?;
+            message!("{destination} at {ranges}", destination, ranges = ranges.join(", "))
+        }];
+        if self.request_bytes != plain.request_bytes {
+            parts.push(message!("at most {limit} request bytes", limit = self.request_bytes));
         }
-        let caps = [
-            (self.request_bytes != plain.request_bytes).then(|| format!("{} request bytes", self.request_bytes)),
-            (self.response_bytes != plain.response_bytes).then(|| format!("{} response bytes", self.response_bytes)),
-            (self.calls != plain.calls).then(|| format!("{} requests per run", self.calls)),
-            self.per_minute.map(|rate| format!("{rate} requests per minute")),
-        ];
-        for cap in caps.into_iter().flatten() {
-            write!(f, ", at most {cap}")?;
+        if self.response_bytes != plain.response_bytes {
+            parts.push(message!("at most {limit} response bytes", limit = self.response_bytes));
         }
-        Ok(())
+        if self.calls != plain.calls {
+            parts.push(message!("at most {limit} requests per run", limit = self.calls));
+        }
+        parts.extend(self.per_minute.map(|limit| message!("at most {limit} requests per minute", limit)));
+        Message::list(parts)
+    }
+}
+
+impl fmt::Display for NetGrant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.localize(), f)
     }
 }
 
@@ -323,16 +349,16 @@ impl fmt::Display for NetGrant {
 /// # Errors
 /// `grant-invalid`: neither a range nor an address, or a range with host bits set.
 pub fn parse_address_range(text: &str) -> Result<IpNet, GrantError> {
-    let what = "address range";
+    let wrong = |why| GrantError::new(message!("address range"), text, why);
     if let Ok(address) = text.parse::<std::net::IpAddr>() {
         return Ok(IpNet::from(address));
     }
     let range: IpNet =
-        text.parse().map_err(|_| GrantError::new(what, text, "write it as `10.1.0.0/16`, or as a single address"))?;
+        text.parse().map_err(|_| wrong(message!("write it as `10.1.0.0/16`, or as a single address")))?;
     if range.trunc() == range {
         Ok(range)
     } else {
-        Err(GrantError::new(what, text, format!("it has host bits set; write `{}`", range.trunc())))
+        Err(wrong(message!("it has host bits set; write `{range}`", range = range.trunc())))
     }
 }
 

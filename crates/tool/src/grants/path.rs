@@ -7,6 +7,7 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use toolcell_i18n::message;
 
 use crate::grants::error::GrantError;
 
@@ -43,25 +44,27 @@ impl PathPrefix {
     /// `grant-invalid`: a relative path, dot segments, or characters that a URL path cannot
     /// contain.
     pub fn parse(text: &str) -> Result<Self, GrantError> {
-        let wrong = |why: &'static str| Err(GrantError::new("URL path", text, why));
+        let wrong = |why| Err(GrantError::new(message!("URL path"), text, why));
         if !text.starts_with('/') {
-            return wrong("it must begin with `/`");
+            return wrong(message!("it must begin with `/`"));
         }
         if text.contains(['?', '#']) {
-            return wrong("it must not contain a query or a fragment");
+            return wrong(message!("it must not contain a query or a fragment"));
         }
         if text.contains('*') {
-            return wrong("it is a prefix; leave out the `*`");
+            return wrong(message!("it is a prefix; leave out the `*`"));
         }
         if !text.bytes().all(|byte| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'<' | b'>' | b'`' | b'{' | b'}'))
         {
-            return wrong("percent-encode characters that a URL cannot contain");
+            return wrong(message!("percent-encode characters that a URL cannot contain"));
         }
         if is_ambiguous(text) {
-            return wrong("it contains `.`, `..`, a backslash or an encoded slash; write the normalized path");
+            return wrong(message!(
+                "it contains `.`, `..`, a backslash or an encoded slash; write the normalized path"
+            ));
         }
         if text.len() > MAX_PREFIX_BYTES {
-            return wrong("it is longer than 1024 bytes");
+            return wrong(message!("it is longer than 1024 bytes"));
         }
         Ok(Self(text.to_owned()))
     }

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use toolcell_i18n::{Localize, Message, message};
 
 use crate::grants::error::GrantError;
 use crate::grants::host::HostPattern;
@@ -61,16 +62,16 @@ impl SecretGrant {
     /// # Errors
     /// `grant-invalid`: no host, too many hosts, or no location.
     pub fn validate(mut self) -> Result<Self, GrantError> {
+        let wrong = |why| Err(GrantError::new(message!("secret grant"), self.name.as_str(), why));
         if self.hosts.len() > HOSTS_LIMIT {
-            let why = format!("it has {} hosts, the limit is {HOSTS_LIMIT}", self.hosts.len());
-            return Err(GrantError::new("secret grant", self.name.as_str(), why));
+            let count = self.hosts.len();
+            return wrong(message!("it has {count} hosts, the limit is {limit}", count, limit = HOSTS_LIMIT));
         }
-        let wrong = |why: &'static str| Err(GrantError::new("secret grant", self.name.as_str(), why));
         if self.hosts.is_empty() {
-            return wrong("it has no host; name the hosts to which the secret may be sent");
+            return wrong(message!("it has no host; name the hosts to which the secret may be sent"));
         }
         if self.into.is_empty() {
-            return wrong("it has no location; list where the secret may be put: `header`, `query`, `body`");
+            return wrong(message!("it has no location; list where the secret may be put: `header`, `query`, `body`"));
         }
         self.hosts = maximal(std::mem::take(&mut self.hosts), HOSTS_LIMIT, HostPattern::includes);
         Ok(self)
@@ -87,11 +88,18 @@ impl SecretGrant {
     }
 }
 
-impl fmt::Display for SecretGrant {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Localize for SecretGrant {
+    fn localize(&self) -> Message {
         let into: Vec<&str> = self.into.iter().map(|into| into.name()).collect();
         let hosts: Vec<String> = self.hosts.iter().map(ToString::to_string).collect();
-        write!(f, "{} in {} to {}", self.name, into.join(", "), hosts.join(", "))
+        let (name, locations, hosts) = (&self.name, into.join(", "), hosts.join(", "));
+        message!("{name} in {locations} to {hosts}", name, locations, hosts)
+    }
+}
+
+impl fmt::Display for SecretGrant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.localize(), f)
     }
 }
 

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use serde::ser::Serializer;
 use serde::{Deserialize, Serialize};
+use toolcell_i18n::{Localize, Message, message};
 
 use crate::grants::error::GrantError;
 use crate::grants::identifier::{FolderName, SpaceName};
@@ -63,8 +64,8 @@ impl KvGrant {
     /// # Errors
     /// `grant-invalid`: a limit out of its range.
     pub fn validate(self) -> Result<Self, GrantError> {
-        check_range("number of bytes", self.bytes, 0, MAX_BYTES)?;
-        check_range("number of bytes", self.value_bytes, 0, MAX_BYTES)?;
+        check_range(message!("number of bytes"), self.bytes, 0, MAX_BYTES)?;
+        check_range(message!("number of bytes"), self.value_bytes, 0, MAX_BYTES)?;
         Ok(self)
     }
 
@@ -81,10 +82,26 @@ impl KvGrant {
     }
 }
 
+impl Localize for KvGrant {
+    fn localize(&self) -> Message {
+        let Self { space, access, bytes, keys, value_bytes } = self;
+        let space = match access {
+            Access::Read => message!("read space {space}", space),
+            Access::Write => message!("write space {space}", space),
+        };
+        message!(
+            "{space}, at most {bytes} bytes in {keys} keys, {value_bytes} per value",
+            space,
+            bytes,
+            keys,
+            value_bytes
+        )
+    }
+}
+
 impl fmt::Display for KvGrant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { space, access, bytes, keys, value_bytes } = self;
-        write!(f, "{} space {space}, at most {bytes} bytes in {keys} keys, {value_bytes} per value", access.name())
+        fmt::Display::fmt(&self.localize(), f)
     }
 }
 
@@ -144,15 +161,15 @@ impl FilesGrant {
     /// `grant-invalid`: an empty path, the root of the file system, or a limit out of its range.
     pub fn validate(self) -> Result<Self, GrantError> {
         let shown = self.path.display().to_string();
-        let wrong = |why: &'static str| Err(GrantError::new("folder", &shown, why));
+        let wrong = |why| Err(GrantError::new(message!("folder"), &shown, why));
         if self.path.as_os_str().is_empty() {
-            return wrong("the path is empty");
+            return wrong(message!("the path is empty"));
         }
         if self.path == Path::new("/") {
-            return wrong("it is the whole file system; name the folder that the tool needs");
+            return wrong(message!("it is the whole file system; name the folder that the tool needs"));
         }
-        check_range("number of bytes", self.bytes, 0, MAX_BYTES)?;
-        check_range("number of bytes", self.read_bytes, 0, MAX_BYTES)?;
+        check_range(message!("number of bytes"), self.bytes, 0, MAX_BYTES)?;
+        check_range(message!("number of bytes"), self.read_bytes, 0, MAX_BYTES)?;
         Ok(self)
     }
 
@@ -169,17 +186,28 @@ impl FilesGrant {
     }
 }
 
-impl fmt::Display for FilesGrant {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {} at {}", self.access.name(), self.name, path_to_text(&self.path).escape_debug())?;
+impl Localize for FilesGrant {
+    /// Returns folder and access. Limits are shown only if they differ from the defaults.
+    fn localize(&self) -> Message {
+        let (name, path) = (&self.name, path_to_text(&self.path).escape_debug().to_string());
+        let mut parts = vec![match self.access {
+            Access::Read => message!("read {name} at {path}", name, path),
+            Access::Write => message!("write {name} at {path}", name, path),
+        }];
         let plain = Self::new(self.name.clone(), PathBuf::new());
         if self.access == Access::Write && self.bytes != plain.bytes {
-            write!(f, ", at most {} bytes written", self.bytes)?;
+            parts.push(message!("at most {limit} bytes written", limit = self.bytes));
         }
         if self.read_bytes != plain.read_bytes {
-            write!(f, ", at most {} bytes read", self.read_bytes)?;
+            parts.push(message!("at most {limit} bytes read", limit = self.read_bytes));
         }
-        Ok(())
+        Message::list(parts)
+    }
+}
+
+impl fmt::Display for FilesGrant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.localize(), f)
     }
 }
 

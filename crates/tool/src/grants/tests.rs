@@ -1,5 +1,6 @@
 use proptest::prelude::*;
 use serde_json::json;
+use toolcell_i18n::Lang;
 
 use super::*;
 
@@ -203,6 +204,42 @@ fn what_is_granted_is_one_line_for_a_person() {
          tools (sum)"
     );
     assert_eq!(Grants::default().to_string(), "nothing");
+}
+
+#[test]
+fn what_is_granted_is_shown_in_the_language_of_the_person() {
+    let all = grants(json!({
+        "timers": true,
+        "net": [{ "host": "a.example", "addresses": ["10.0.0.7"], "calls": 5 }, { "host": "b.example" }],
+        "files": [{ "name": "data", "path": "/srv/data", "access": "write", "bytes": 5 }],
+        "secrets": [{ "name": "TOKEN", "hosts": ["a.example"] }],
+        "tools": ["avg", "sum"],
+    }));
+    let shown = all.localize();
+    assert_eq!(
+        shown.to_text(Lang::Ja),
+        "net（GET, HEAD https://a.example（アドレス: 10.0.0.7/32）、1 回の実行につき最大 5 リクエスト; \
+         GET, HEAD https://b.example）、timers、files（/srv/data を data として読み書き、書き込みは最大 5 バイト）、\
+         secrets（a.example へのリクエストの header で TOKEN）、tools（avg、sum）"
+    );
+    assert_eq!(
+        shown.to_text(Lang::Zh),
+        "net（GET, HEAD https://a.example（地址：10.0.0.7/32）、每次运行最多 5 个请求；\
+         GET, HEAD https://b.example）、timers、files（以 data 为名读写 /srv/data、最多写入 5 字节）、\
+         secrets（在发往 a.example 的请求的 header 中使用 TOKEN）、tools（avg、sum）"
+    );
+    let nothing = Grants::default().localize();
+    assert_eq!((nothing.to_text(Lang::Ja), nothing.to_text(Lang::Zh)), ("許可なし".to_owned(), "无".to_owned()));
+}
+
+#[test]
+fn an_invalid_grant_is_explained_in_the_language_of_the_person() {
+    let error = HostPattern::parse("*").unwrap_err().localize();
+    assert_eq!(
+        error.to_text(Lang::Ja),
+        "`*` はホストとして正しくありません: すべてのホストを許可するには `any` と書いてください"
+    );
+    assert_eq!(error.to_text(Lang::Zh), "`*` 不是有效的主机：如需授予所有主机，请写 `any`");
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use toolcell_i18n::{Localize, Message, message};
 
 use crate::grants::error::GrantError;
 use crate::name::ToolName;
@@ -43,9 +44,10 @@ impl CallableTools {
     /// `grant-invalid`
     pub fn parse_name(text: &str) -> Result<ToolName, GrantError> {
         if text == ANY {
-            return Err(GrantError::new("tool name here", text, "to grant all tools, write `\"any\"` without a list"));
+            let why = message!("to grant all tools, write `\"any\"` without a list");
+            return Err(GrantError::new(message!("tool name here"), text, why));
         }
-        ToolName::parse(text).map_err(|error| GrantError::new("tool name", text, error.to_string()))
+        ToolName::parse(text).map_err(|error| GrantError::new(message!("tool name"), text, error.localize()))
     }
 
     /// Returns whether no tool is granted.
@@ -81,12 +83,18 @@ impl CallableTools {
     }
 }
 
+impl Localize for CallableTools {
+    fn localize(&self) -> Message {
+        match self {
+            Self::Any => Message::verbatim(ANY.to_owned()),
+            Self::Named(names) => Message::list(names.iter().map(|name| Message::verbatim(name.to_string()))),
+        }
+    }
+}
+
 impl fmt::Display for CallableTools {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Any => f.write_str(ANY),
-            Self::Named(names) => f.write_str(&names.iter().map(ToolName::as_str).collect::<Vec<_>>().join(", ")),
-        }
+        fmt::Display::fmt(&self.localize(), f)
     }
 }
 
@@ -111,7 +119,7 @@ impl<'de> Deserialize<'de> for CallableTools {
         match RawCallableTools::deserialize(deserializer)? {
             RawCallableTools::Word(word) if word == ANY => Ok(Self::Any),
             RawCallableTools::Word(word) => {
-                Err(wrong(GrantError::new("tools grant", &word, "write a list of names, or `any`")))
+                Err(wrong(GrantError::new(message!("tools grant"), &word, message!("write a list of names, or `any`"))))
             }
             RawCallableTools::Names(names) => {
                 let names = names.iter().map(|name| Self::parse_name(name)).collect::<Result<Vec<_>, _>>();

@@ -148,7 +148,10 @@ mod tests {
     }
 
     fn keep(cache: &Cache, number: u8, size: usize) {
-        let ready = LoadedTool { schema: Ok(Schema::any()), vetted: Err(Refusal::NoTool(String::new())) };
+        let ready = LoadedTool {
+            schema: Ok(Schema::any()),
+            vetted: Err(Refusal::NoTool(toolcell_i18n::message!("declares no tool"))),
+        };
         cache.insert(Key::Tool(id(number)), CacheEntry::Tool(Arc::new(ready)), size);
     }
 

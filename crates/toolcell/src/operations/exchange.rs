@@ -9,6 +9,7 @@ use std::path::Path;
 
 use jiff::Timestamp;
 use toolcell_error::ErrorCode;
+use toolcell_i18n::{Localize as _, Message, message};
 use toolcell_policy::Duplicates;
 use toolcell_schema::Schema;
 use toolcell_store::audit::{Action, AuditEvent, Details, EventFailure};
@@ -36,8 +37,8 @@ pub enum ExportSelection<'a> {
 ///
 /// # Errors
 /// The reason: it is not a tool, does not run here, or has a critical finding.
-pub fn score_tool(spec: &ToolSpec) -> Result<Scores, String> {
-    vet(spec.clone()).map(|tool| tool.scores()).map_err(|refusal| refusal.to_string())
+pub fn score_tool(spec: &ToolSpec) -> Result<Scores, Message> {
+    vet(spec.clone()).map(|tool| tool.scores()).map_err(|refusal| refusal.localize())
 }
 
 /// Exports tools into a bundle, and returns how many.
@@ -106,7 +107,11 @@ fn check_import_allowed(parts: &Parts, store: &Store, import: &Import) -> Result
         let names = newcomer.earlier.iter().map(|(spec, _)| spec.name()).chain([newcomer.spec.name()]);
         for name in names {
             if let Some((_, origin)) = parts.admission.policy().reserved(name) {
-                return Err(refuse(name, ErrorCode::NameReserved, format!("this name is reserved ({origin})")));
+                return Err(refuse(
+                    name,
+                    ErrorCode::NameReserved,
+                    message!("this name is reserved ({origin})", origin),
+                ));
             }
         }
     }
@@ -124,7 +129,7 @@ fn check_import_allowed(parts: &Parts, store: &Store, import: &Import) -> Result
             return Err(refuse(
                 name,
                 ErrorCode::ToolDuplicate,
-                format!("it has the same source as `{first}` in the same bundle"),
+                message!("it has the same source as `{first}` in the same bundle", first),
             ));
         }
         let twin = store.catalog().find_same_source(spec)?.into_iter().map(|entry| entry.name);
@@ -136,7 +141,7 @@ fn check_import_allowed(parts: &Parts, store: &Store, import: &Import) -> Result
                     Ok(alike) => alike,
                     Err(CompareError::Fault(fault)) => return Err(fault.into()),
                     Err(CompareError::Call(error)) => {
-                        let reason = format!("it cannot be compared with existing tools: {error}");
+                        let reason = message!("it cannot be compared with existing tools: {error}", error);
                         return Err(refuse(name, ErrorCode::ToolDuplicate, reason));
                     }
                 }
@@ -145,7 +150,7 @@ fn check_import_allowed(parts: &Parts, store: &Store, import: &Import) -> Result
         };
         let mut same = twin.chain(alike.into_iter().map(|alike| alike.entry.name));
         if let Some(other) = same.find(|other| current.as_ref().is_none_or(|entry| entry.name != *other)) {
-            return Err(refuse(name, ErrorCode::ToolDuplicate, format!("it is equivalent to `{other}`")));
+            return Err(refuse(name, ErrorCode::ToolDuplicate, message!("it is equivalent to `{other}`", other)));
         }
     }
     Ok(())

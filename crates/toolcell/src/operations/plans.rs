@@ -4,6 +4,7 @@
 //! Invariant: approving a plan by its hash approves exactly the effects that were shown under it.
 
 use serde::{Deserialize, Serialize};
+use toolcell_i18n::message;
 use toolcell_store::{Fault, PLAN_KIND, Record, StoreAccess};
 use toolcell_tool::ToolId;
 
@@ -47,7 +48,7 @@ pub(crate) fn store_plan(parts: &Parts, tool: ToolId, lines: &[HeldEffect]) -> R
     };
     let lines = lines.iter().map(|held| held.digest.clone()).collect();
     let kept = serde_json::to_vec(&StoredPlan { format: FORMAT.to_owned(), lines });
-    let body = kept.map_err(|error| Fault::Disk { path: "a plan".to_owned(), source: error.into() })?;
+    let body = kept.map_err(|error| Fault::Disk { path: message!("a plan"), source: error.into() })?;
     store
         .runs()
         .insert_record(&Record { kind: PLAN_KIND.to_owned(), tool: Some(tool), at: parts.now(), body })

@@ -14,6 +14,7 @@ use std::time::Instant;
 use serde_json::Value;
 use toolcell_error::ErrorCode;
 use toolcell_host::{CancelToken, ENGINE_VERSION, Effects, GUEST_DIGEST, Params};
+use toolcell_i18n::message;
 use toolcell_policy::LimitOverrides;
 use toolcell_schema::{Args, SchemaError};
 use toolcell_store::audit::Action;
@@ -286,7 +287,7 @@ fn run_checks(
     let nothing = Value::Null;
     let schema = trial.schema.json_schema().unwrap_or(&nothing);
     let (check, found) = if trial.schema.json_schema().is_none() && parameters.is_empty() {
-        (Check::skipped(CheckKind::Challenger, "no parameters are declared, and there are no examples"), None)
+        (Check::skipped(CheckKind::Challenger, message!("no parameters are declared, and there are no examples")), None)
     } else {
         let inputs = InputGenerator::new(schema, &parameters, &dictionary, InputStyle::Hostile);
         proof::fuzz(trial, &inputs, claims, options.cases, options.seed)?

@@ -3,7 +3,7 @@
 //!
 //! Invariant: text from the caller is on one line and truncated.
 
-use toolcell_i18n::Lang;
+use toolcell_i18n::{Lang, Localize as _, tr};
 use toolcell_reflection::Recommendation;
 use toolcell_store::Entry;
 
@@ -19,87 +19,51 @@ impl ReflectResult {
     pub fn to_text(&self, lang: Lang) -> String {
         let task: String = self.task.trim().chars().map(|sign| if sign.is_control() { ' ' } else { sign }).collect();
         let task: String = task.chars().take(MAX_TASK_CHARS).collect();
-        let count = self.failed_attempts;
-        let (recommended, next) = (self.recommended(lang), self.next_step(lang));
         // The contract prints one fixed sentence if nothing is recommended; the value contains the
         // evidence.
-        let reason = match (&self.reflection.decision, lang) {
-            (Recommendation::None, Lang::Ja) => "ツール生成の条件を満たしていません".to_owned(),
-            (Recommendation::None, Lang::En) => "the conditions for creating a tool are not met".to_owned(),
-            (Recommendation::None, Lang::Zh) => "不满足生成工具的条件".to_owned(),
+        let reason = match &self.reflection.decision {
+            Recommendation::None => tr!(lang, "the conditions for creating a tool are not met").to_owned(),
             _ => self.reason(lang),
         };
-        let head = match lang {
-            Lang::Ja => format!(
-                "# ツール生成反省\n\n## タスク分析\n- 説明: {task}...\n- 失敗回数: {count}\n\n## 推奨: {recommended}\n- 理由: {reason}"
-            ),
-            Lang::En => format!(
-                "# Tool reflection\n\n## Task analysis\n- Description: {task}...\n- Failed attempts: {count}\n\n\
-                 ## Recommended: {recommended}\n- Reason: {reason}"
-            ),
-            Lang::Zh => format!(
-                "# 工具生成反思\n\n## 任务分析\n- 描述：{task}...\n- 失败次数：{count}\n\n## 建议：{recommended}\n- 理由：{reason}"
-            ),
-        };
-        format!("{head}\n{next}")
+        let colon = lang.colon();
+        let lines = [
+            format!("# {}\n", tr!(lang, "Tool reflection")),
+            format!("## {}", tr!(lang, "Task analysis")),
+            format!("- {}{colon}{task}...", tr!(lang, "Description")),
+            format!("- {}{colon}{}\n", tr!(lang, "Failed attempts"), self.failed_attempts),
+            format!("## {}{colon}{}", tr!(lang, "Recommended"), self.recommended(lang)),
+            format!("- {}{colon}{reason}", tr!(lang, "Reason")),
+            self.next_step(lang),
+        ];
+        lines.join("\n")
     }
 
     /// Returns the reason in one or two sentences.
     #[must_use]
     pub fn reason(&self, lang: Lang) -> String {
-        self.reflection.reason(lang)
+        self.reflection.reason().to_text(lang)
     }
 
     fn recommended(&self, lang: Lang) -> &'static str {
-        match (&self.reflection.decision, lang) {
-            (Recommendation::Create, Lang::Ja) => "ツール生成",
-            (Recommendation::Create, Lang::En) => "create a tool",
-            (Recommendation::Create, Lang::Zh) => "生成工具",
-            (Recommendation::Reuse(_), Lang::Ja) => "既存ツールの利用",
-            (Recommendation::Reuse(_), Lang::En) => "use an existing tool",
-            (Recommendation::Reuse(_), Lang::Zh) => "使用现有工具",
-            (Recommendation::Revise(_), Lang::Ja) => "既存ツールの修正",
-            (Recommendation::Revise(_), Lang::En) => "fix an existing tool",
-            (Recommendation::Revise(_), Lang::Zh) => "修改现有工具",
-            (Recommendation::Compose(_), Lang::Ja) => "既存ツールの組み合わせ",
-            (Recommendation::Compose(_), Lang::En) => "combine existing tools",
-            (Recommendation::Compose(_), Lang::Zh) => "组合现有工具",
-            (Recommendation::None, Lang::Ja) => "直接実行を継続",
-            (Recommendation::None, Lang::En) => "continue without a tool",
-            (Recommendation::None, Lang::Zh) => "继续直接执行",
+        match &self.reflection.decision {
+            Recommendation::Create => tr!(lang, "create a tool"),
+            Recommendation::Reuse(_) => tr!(lang, "use an existing tool"),
+            Recommendation::Revise(_) => tr!(lang, "fix an existing tool"),
+            Recommendation::Compose(_) => tr!(lang, "combine existing tools"),
+            Recommendation::None => tr!(lang, "continue without a tool"),
         }
     }
 
     /// Returns the next step.
     fn next_step(&self, lang: Lang) -> String {
-        if self.reflection.decision == Recommendation::None {
-            return match (lang, self.reflection.reusable) {
-                (Lang::Ja, true) => "- 再利用可能性: あり",
-                (Lang::Ja, false) => "- 再利用可能性: なし",
-                (Lang::En, true) => "- Reusable: yes",
-                (Lang::En, false) => "- Reusable: no",
-                (Lang::Zh, true) => "- 可复用性：有",
-                (Lang::Zh, false) => "- 可复用性：无",
-            }
-            .to_owned();
-        }
-        let next = match lang {
-            Lang::Ja => "## 次のステップ",
-            Lang::En => "## Next step",
-            Lang::Zh => "## 下一步",
+        let says = match &self.reflection.decision {
+            Recommendation::None if self.reflection.reusable => return tr!(lang, "- Reusable: yes").to_owned(),
+            Recommendation::None => return tr!(lang, "- Reusable: no").to_owned(),
+            Recommendation::Revise(_) => tr!(lang, "Fix this tool, and create it again with replace: true:"),
+            Recommendation::Create => tr!(lang, "Create the tool with this command:"),
+            Recommendation::Reuse(_) | Recommendation::Compose(_) => tr!(lang, "Run this:"),
         };
-        let said = match (&self.reflection.decision, lang) {
-            (Recommendation::Revise(_), Lang::Ja) => "次のツールを直し、replace: true を付けて作成し直してください:",
-            (Recommendation::Revise(_), Lang::En) => "Fix this tool, and create it again with replace: true:",
-            (Recommendation::Revise(_), Lang::Zh) => "请修改以下工具，并加上 replace: true 重新创建：",
-            (Recommendation::Create, Lang::Ja) => "以下のコマンドでツールを生成してください:",
-            (Recommendation::Create, Lang::En) => "Create the tool with this command:",
-            (Recommendation::Create, Lang::Zh) => "请用以下命令生成工具：",
-            (_, Lang::Ja) => "以下のコマンドで実行してください:",
-            (_, Lang::En) => "Run this:",
-            (_, Lang::Zh) => "请执行以下命令：",
-        };
-        format!("\n{next}\n{said}\n{}", self.next_call())
+        format!("\n## {}\n{says}\n{}", tr!(lang, "Next step"), self.next_call())
     }
 
     /// Returns the next call, in the contract's wording.
@@ -119,6 +83,6 @@ impl ReflectError {
     /// Returns the answer of a failed `tool_reflection`.
     #[must_use]
     pub fn to_text(&self, lang: Lang) -> String {
-        error_text_for_code(self.code(), &self.to_string(), lang)
+        error_text_for_code(self.code(), &self.localize().to_text(lang), lang)
     }
 }

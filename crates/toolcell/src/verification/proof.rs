@@ -21,8 +21,9 @@ mod text_samples;
 mod trial;
 
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
+use toolcell_i18n::Message;
 
 pub(crate) use dictionary::Dictionary;
 pub(crate) use enforcement::check_enforcement;
@@ -161,8 +162,9 @@ pub struct Check {
     pub runs: u64,
     /// The maximum fuel of a run.
     pub fuel: u64,
-    /// The explanation.
-    pub says: String,
+    /// The explanation. A stored one is in English.
+    #[serde(deserialize_with = "stored_message")]
+    pub says: Message,
 }
 
 /// An input that fails a check, shrunk as far as possible.
@@ -173,8 +175,9 @@ pub struct Counterexample {
     pub check: CheckKind,
     /// The kind of fault: `threw`, `result-mismatch`, or the code of a limit.
     pub kind: String,
-    /// The message.
-    pub message: String,
+    /// The message. A stored one is in English.
+    #[serde(deserialize_with = "stored_message")]
+    pub message: Message,
     /// The parameters.
     pub parameters: Value,
     /// The parameters before shrinking, if they were shrunk.
@@ -212,6 +215,11 @@ pub enum Captured {
     Size(crate::records::ContentDigest),
 }
 
+/// Reads a message, which is stored as its English text.
+fn stored_message<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Message, D::Error> {
+    String::deserialize(deserializer).map(Message::verbatim)
+}
+
 impl Captured {
     pub(crate) fn new(text: &str) -> Self {
         if text.len() <= MAX_WHOLE_BYTES {
@@ -223,15 +231,15 @@ impl Captured {
 }
 
 impl Check {
-    pub(crate) fn passed(check: CheckKind, runs: u64, fuel: u64, says: impl Into<String>) -> Self {
+    pub(crate) fn passed(check: CheckKind, runs: u64, fuel: u64, says: impl Into<Message>) -> Self {
         Self { check, verdict: CheckStatus::Passed, runs, fuel, says: says.into() }
     }
 
-    pub(crate) fn skipped(check: CheckKind, says: impl Into<String>) -> Self {
+    pub(crate) fn skipped(check: CheckKind, says: impl Into<Message>) -> Self {
         Self { check, verdict: CheckStatus::Skipped, runs: 0, fuel: 0, says: says.into() }
     }
 
-    pub(crate) fn failed(check: CheckKind, runs: u64, fuel: u64, says: impl Into<String>) -> Self {
+    pub(crate) fn failed(check: CheckKind, runs: u64, fuel: u64, says: impl Into<Message>) -> Self {
         Self { check, verdict: CheckStatus::Failed, runs, fuel, says: says.into() }
     }
 }

@@ -7,6 +7,7 @@ use swc_ecma_ast::{
     VarDeclKind, WhileStmt,
 };
 use swc_ecma_visit::{Visit, VisitWith};
+use toolcell_i18n::{message, msgid};
 
 use super::{ERRORS, PERFORMANCE, QualityVisitor, READABILITY, TESTABILITY};
 use crate::report::finding::Severity;
@@ -20,8 +21,8 @@ impl Visit for QualityVisitor<'_> {
                 READABILITY,
                 Severity::Low,
                 declaration.span,
-                "`var` is visible outside its block",
-                "`let` or `const`",
+                message!("`var` is visible outside its block"),
+                msgid!("`let` or `const`"),
             );
         }
         declaration.visit_children_with(self);
@@ -36,8 +37,8 @@ impl Visit for QualityVisitor<'_> {
                 READABILITY,
                 Severity::Low,
                 binary.span,
-                "a comparison that converts types",
-                "`===` or `!==`",
+                message!("a comparison that converts types"),
+                msgid!("`===` or `!==`"),
             );
         }
         binary.visit_children_with(self);
@@ -80,7 +81,8 @@ impl Visit for QualityVisitor<'_> {
                 .as_path()
                 .is_some_and(|thing| thing.last_name().is_some_and(|name| name.ends_with("Error")));
             if empty && of_language {
-                self.add_issue(ERRORS, Severity::Medium, node.span, "an error without a message", "say what is wrong");
+                let description = message!("an error without a message");
+                self.add_issue(ERRORS, Severity::Medium, node.span, description, msgid!("say what is wrong"));
             }
         }
         node.visit_children_with(self);
@@ -98,8 +100,8 @@ impl Visit for QualityVisitor<'_> {
                 ERRORS,
                 Severity::High,
                 clause.span,
-                "an error is swallowed",
-                "handle it, or let it propagate",
+                message!("an error is swallowed"),
+                msgid!("handle it, or let it propagate"),
             );
         }
         clause.visit_children_with(self);
@@ -112,8 +114,8 @@ impl Visit for QualityVisitor<'_> {
                 PERFORMANCE,
                 Severity::Low,
                 node.span,
-                "awaits in a loop",
-                "`await Promise.all(…)` where order does not matter",
+                message!("awaits in a loop"),
+                msgid!("`await Promise.all(…)` where order does not matter"),
             );
         }
         node.visit_children_with(self);
@@ -139,8 +141,8 @@ impl Visit for QualityVisitor<'_> {
                             PERFORMANCE,
                             Severity::Low,
                             call.span,
-                            "copies through JSON",
-                            "`structuredClone(value)`",
+                            message!("copies through JSON"),
+                            msgid!("`structuredClone(value)`"),
                         );
                     }
                 }
@@ -164,8 +166,8 @@ impl Visit for QualityVisitor<'_> {
                 TESTABILITY,
                 Severity::Low,
                 new.span,
-                "`new Date()` makes the result nondeterministic",
-                "take the time as a parameter",
+                message!("`{call}` makes the result nondeterministic", call = "new Date()"),
+                msgid!("take the time as a parameter"),
             );
         }
         new.visit_children_with(self);

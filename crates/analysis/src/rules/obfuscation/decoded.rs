@@ -3,6 +3,7 @@
 //! Invariant: decoding the parameters is a tool's work, and is not reported.
 
 use swc_common::Span;
+use toolcell_i18n::msgid;
 
 use crate::rules::RuleContext;
 use crate::semantics::dataflow::{Call, DataFlow, MemberKey, NodeId, NodeKind, Taint};
@@ -57,17 +58,17 @@ pub(super) fn find_uses(source: &RuleContext<'_>) -> (Vec<(Span, &'static str)>,
     let decoded = |at: NodeId| marks.nodes[at] & (DECODED | FROM_PARAMS) == DECODED;
     let mut found = Vec::new();
     for at in flow.computed_keys.iter().filter(|at| decoded(**at)) {
-        found.push((flow.nodes[*at].span, "accesses a member by a decoded or assembled name"));
+        found.push((flow.nodes[*at].span, msgid!("accesses a member by a decoded or assembled name")));
     }
     for (at, call) in flow.calls() {
         let first = call.args.iter().any(|arg| decoded(*arg));
         if first && flow.callee_path(call).is_some_and(runs_or_loads) {
-            found.push((flow.nodes[at].span, "runs, loads or requests a decoded string"));
+            found.push((flow.nodes[at].span, msgid!("runs, loads or requests a decoded string")));
         }
     }
     let mut radix = flow.calls().filter(|(_, call)| is_radix_trick(flow, call)).map(|(at, _)| flow.nodes[at].span);
     if let (Some(span), Some(_)) = (radix.next(), radix.next()) {
-        found.push((span, "writes letters as numbers in another base"));
+        found.push((span, msgid!("writes letters as numbers in another base")));
     }
     let given =
         flow.comparisons.iter().filter(|(left, right)| (marks.nodes[*left] | marks.nodes[*right]) & FROM_PARAMS != 0);

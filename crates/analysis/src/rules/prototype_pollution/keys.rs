@@ -8,6 +8,7 @@
 
 use rustc_hash::FxHashSet;
 use swc_common::Span;
+use toolcell_i18n::msgid;
 
 use super::guards::has_guard;
 use crate::rules::RuleContext;
@@ -28,9 +29,9 @@ const SHARED: u8 = 16;
 /// The value is a built-in class, or a list of such.
 const BUILTIN: u8 = 32;
 
-const MERGES: &str = "merges keys into an object without excluding `__proto__`";
-const INSTALLS: &str = "writes to a shared prototype under another name";
-const SETS: &str = "sets a value at a path of keys without excluding `__proto__`";
+const MERGES: &str = msgid!("merges keys into an object without excluding `__proto__`");
+const INSTALLS: &str = msgid!("writes to a shared prototype under another name");
+const SETS: &str = msgid!("sets a value at a path of keys without excluding `__proto__`");
 
 /// Returns the writes whose key may lead to a prototype.
 pub(super) fn find_writes(source: &RuleContext<'_>) -> Vec<(Span, &'static str)> {

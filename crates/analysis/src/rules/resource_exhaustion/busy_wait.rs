@@ -16,6 +16,7 @@ use swc_ecma_ast::{
     ArrowExpr, AssignOp, AssignTarget, AwaitExpr, BinaryOp, Callee, Class, Expr, ExprOrSpread, Function, Ident, Lit,
     MemberExpr, NewExpr, OptChainBase, Pat, Program, SimpleAssignTarget, Stmt, UnaryOp, VarDecl, VarDeclOrExpr,
 };
+use toolcell_i18n::msgid;
 
 use crate::semantics::bindings::{Bindings, ReturnedExpr};
 use crate::semantics::mutation::{Mutations, SourceRange, is_callback_free_method, static_key};
@@ -23,8 +24,8 @@ use crate::semantics::value::Root;
 use crate::syntax::expr::peel_parens;
 use crate::syntax::visit::{self, Visitor};
 
-const CLOCK: &str = "busy-waits for the clock";
-const MEMORY: &str = "busy-waits for shared memory";
+const CLOCK: &str = msgid!("busy-waits for the clock");
+const MEMORY: &str = msgid!("busy-waits for shared memory");
 
 /// The maximum number of inspected parts of a condition, including those of the functions that it
 /// calls.

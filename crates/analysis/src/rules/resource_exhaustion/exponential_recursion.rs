@@ -10,6 +10,7 @@ use swc_ecma_ast::{
     Pat, Program,
 };
 use swc_ecma_visit::{Visit, VisitWith};
+use toolcell_i18n::{Message, message};
 
 use super::{Sizes, doubled};
 use crate::syntax::expr::peel_parens;
@@ -62,7 +63,7 @@ impl<'a> SelfCallPatterns<'a> {
     }
 
     /// Finds the calls that start an exponential recursion.
-    pub(super) fn find_calls(self, program: &Program) -> Vec<(Span, String)> {
+    pub(super) fn find_calls(self, program: &Program) -> Vec<(Span, Message)> {
         if self.found.is_empty() {
             return Vec::new();
         }
@@ -216,7 +217,7 @@ impl Visit for SelfCallVisitor<'_> {
 struct InitialCalls<'a> {
     sizes: &'a Sizes<'a>,
     patterns: &'a FxHashMap<Id, SelfCallPattern>,
-    found: Vec<(Span, String)>,
+    found: Vec<(Span, Message)>,
 }
 
 impl Visit for InitialCalls<'_> {
@@ -231,11 +232,11 @@ impl Visit for InitialCalls<'_> {
         let Some(depth) = call.args.get(shape.param_index).and_then(|arg| self.sizes.number(&arg.expr)) else { return };
         let rounds = depth / shape.max_step;
         if shape.doubles && rounds >= 26.0 {
-            return self.found.push((call.span, format!("doubles a value {rounds} times")));
+            return self.found.push((call.span, message!("doubles a value {count} times", count = rounds)));
         }
         if shape.is_nested {
             if depth >= 4.0 {
-                self.found.push((call.span, "calls itself more often than any budget allows".to_owned()));
+                self.found.push((call.span, message!("calls itself more often than any budget allows")));
             }
             return;
         }
@@ -250,7 +251,7 @@ impl Visit for InitialCalls<'_> {
             shape.calls.powf(rounds)
         };
         if shape.calls >= 2.0 && growth >= EXCESSIVE_CALLS {
-            self.found.push((call.span, format!("calls itself {growth:.0e} times")));
+            self.found.push((call.span, message!("calls itself {count} times", count = format_args!("{growth:.0e}"))));
         }
     }
 }

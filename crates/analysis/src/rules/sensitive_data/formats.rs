@@ -2,6 +2,8 @@
 //!
 //! Invariant: example keys of documentation are not reported, and neither is a prefix alone.
 
+use toolcell_i18n::msgid;
+
 use super::{has_variety, is_placeholder};
 
 /// Returns the kind of secret that a text contains, if its format is known.
@@ -13,24 +15,24 @@ pub(super) fn known_format(text: &str) -> Option<&'static str> {
     // Searching for a character is much faster than for a word, and most texts have none of these.
     let has = |letter: char| text.contains(letter);
     if has('-') && has_private_key(text) {
-        return Some("a private key");
+        return Some(msgid!("a private key"));
     }
     let mut words = text.split(|letter: char| !(letter.is_ascii_alphanumeric() || "_-.".contains(letter)));
     if let Some(what) = words.find_map(word_format) {
         return Some(what);
     }
     if has('/') && has_password_in_url(text) {
-        return Some("a password in a URL");
+        return Some(msgid!("a password in a URL"));
     }
     if has('/') && has_webhook(text) {
-        return Some("a webhook URL");
+        return Some(msgid!("a webhook URL"));
     }
     if has_connection_secret(text) {
-        return Some("a connection string with a key");
+        return Some(msgid!("a connection string with a key"));
     }
     let mut words = text.split(|letter: char| !(letter.is_ascii_alphanumeric() || "_-:".contains(letter)));
     if has(':') && words.any(is_bot_token) {
-        return Some("a bot token");
+        return Some(msgid!("a bot token"));
     }
     let after = |scheme: &str| {
         let at = text.find(scheme)?;
@@ -45,13 +47,13 @@ pub(super) fn known_format(text: &str) -> Option<&'static str> {
         && credentials.chars().any(|letter| letter.is_ascii_uppercase() || letter.is_ascii_digit())
         && has_variety(credentials)
     {
-        return Some("HTTP basic authentication credentials");
+        return Some(msgid!("HTTP basic authentication credentials"));
     }
     if let Some(token) = after("Bearer ")
         && token.len() >= 20
         && super::is_random(token)
     {
-        return Some("a bearer token");
+        return Some(msgid!("a bearer token"));
     }
     None
 }
@@ -126,7 +128,7 @@ fn word_format(word: &str) -> Option<&'static str> {
     };
     let ids = ["AKIA", "ASIA", "AGPA", "AIDA", "AROA"];
     if ids.iter().any(|prefix| word.strip_prefix(prefix).is_some_and(capitals)) && has_variety(word) {
-        return Some("an access key id");
+        return Some(msgid!("an access key id"));
     }
     let token = TOKENS.iter().any(|(prefix, least)| {
         word.strip_prefix(prefix).is_some_and(|rest| {
@@ -139,21 +141,22 @@ fn word_format(word: &str) -> Option<&'static str> {
         })
     });
     if token {
-        return Some("an access token");
+        return Some(msgid!("an access token"));
     }
     if ["SK", "AC"].iter().any(|prefix| word.strip_prefix(prefix).is_some_and(hex)) && has_variety(word) {
-        return Some("an account key");
+        return Some(msgid!("an account key"));
     }
     let parts: Vec<&str> = word.split('.').collect();
     match parts.as_slice() {
         [head, body, signature] if head.starts_with("eyJ") && body.starts_with("eyJ") && signature.len() >= 16 => {
             // The example of jwt.io occurs in half of all texts about signed tokens.
-            (!signature.starts_with("SflKxwRJSMeKKF2QT4fw") && has_variety(signature)).then_some("a signed token (JWT)")
+            (!signature.starts_with("SflKxwRJSMeKKF2QT4fw") && has_variety(signature))
+                .then_some(msgid!("a signed token (JWT)"))
         }
         [id, time, signature]
             if (23..=28).contains(&id.len()) && (6..=7).contains(&time.len()) && signature.len() >= 27 =>
         {
-            (has_variety(id) && has_variety(signature) && super::is_random(signature)).then_some("a bot token")
+            (has_variety(id) && has_variety(signature) && super::is_random(signature)).then_some(msgid!("a bot token"))
         }
         _ => None,
     }

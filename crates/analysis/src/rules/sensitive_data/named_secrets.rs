@@ -10,6 +10,7 @@ use swc_ecma_ast::{
     PrivateProp,
 };
 use swc_ecma_visit::{Visit, VisitWith};
+use toolcell_i18n::msgid;
 
 use super::{char_class_count, entropy, has_variety, is_placeholder};
 use crate::rules::RuleContext;
@@ -17,8 +18,8 @@ use crate::semantics::bindings::Bindings;
 use crate::semantics::value::Key;
 use crate::syntax::expr::peel_parens;
 
-const RANDOM_VALUE: &str = "a value that looks random";
-const PASSWORD: &str = "a password";
+const RANDOM_VALUE: &str = msgid!("a value that looks random");
+const PASSWORD: &str = msgid!("a password");
 
 /// Returns the kind of secret that a value with this name is.
 pub(super) fn describe_secret(name: &str, value: &str) -> Option<&'static str> {
@@ -313,7 +314,7 @@ impl AdjacentSecrets<'_> {
                     && describe_secret("password", password).is_some()
                     && let Some(arg) = args.first()
                 {
-                    self.found.push((arg.expr.span(), "HTTP basic authentication credentials"));
+                    self.found.push((arg.expr.span(), msgid!("HTTP basic authentication credentials")));
                 }
             }
             "createHmac" | "sign" | "verify" => {

@@ -8,6 +8,7 @@ mod induction;
 use rustc_hash::FxHashMap;
 use swc_atoms::Atom;
 use swc_ecma_ast::{BinExpr, BinaryOp, CallExpr, Callee, Expr, Id, Lit, MemberExpr, MemberProp, UnaryOp};
+use toolcell_i18n::msgid;
 
 use crate::semantics::bindings::Bindings;
 use crate::semantics::mutation::{Mutation, MutationKind, Mutations, SourceRange, is_nonmutating_method, static_key};
@@ -17,12 +18,12 @@ use crate::syntax::expr::peel_parens;
 /// The maximum number of inspected parts of a condition.
 const MAX_PARTS: u32 = 64;
 
-pub(super) const UNCHANGED: &str = "loops without end: what its condition depends on never changes";
-pub(super) const ALWAYS: &str = "loops without end: the condition is always true";
-const AWAY: &str = "loops without end: its counter moves away from the limit";
-const MISSED: &str = "loops without end: its counter never reaches the limit";
-const GROWS: &str = "loops without end: the limit grows with each iteration";
-const AGAIN: &str = "loops without end: its counter is reset in each iteration";
+pub(super) const UNCHANGED: &str = msgid!("loops without end: what its condition depends on never changes");
+pub(super) const ALWAYS: &str = msgid!("loops without end: the condition is always true");
+const AWAY: &str = msgid!("loops without end: its counter moves away from the limit");
+const MISSED: &str = msgid!("loops without end: its counter never reaches the limit");
+const GROWS: &str = msgid!("loops without end: the limit grows with each iteration");
+const AGAIN: &str = msgid!("loops without end: its counter is reset in each iteration");
 
 /// The analyzer of conditions.
 pub(in crate::rules) struct ConditionAnalyzer<'a> {

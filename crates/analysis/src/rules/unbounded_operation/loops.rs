@@ -14,14 +14,15 @@ use swc_ecma_ast::{
     SwitchStmt, TryStmt, VarDeclarator, YieldExpr,
 };
 use swc_ecma_visit::{Visit, VisitWith};
+use toolcell_i18n::msgid;
 
 use super::condition::{ALWAYS, ConditionAnalyzer};
 use crate::semantics::mutation::{MutationKind, SourceRange, static_key};
 use crate::syntax::expr::peel_parens;
 
-const NOTHING: &str = "loops without end: nothing leaves the loop";
-const STUCK: &str = "loops without end: an iteration that changes nothing repeats forever";
-const FILLS: &str = "loops without end: each iteration appends to what the loop iterates over";
+const NOTHING: &str = msgid!("loops without end: nothing leaves the loop");
+const STUCK: &str = msgid!("loops without end: an iteration that changes nothing repeats forever");
+const FILLS: &str = msgid!("loops without end: each iteration appends to what the loop iterates over");
 
 /// The loops and generators of a program.
 #[derive(Default)]

@@ -16,6 +16,7 @@ use swc_ecma_ast::{
     ObjectLit, Pat, Program, Prop, PropOrSpread, VarDeclarator,
 };
 use swc_ecma_visit::{Visit, VisitWith};
+use toolcell_i18n::{Message, message};
 
 use super::condition::ConditionAnalyzer;
 use super::loops::key_name;
@@ -49,7 +50,7 @@ impl CallTarget {
 }
 
 /// Returns the functions that never return, with messages.
-pub(super) fn find_endless(program: &Program, judge: &ConditionAnalyzer<'_>) -> Vec<(Span, String)> {
+pub(super) fn find_endless(program: &Program, judge: &ConditionAnalyzer<'_>) -> Vec<(Span, Message)> {
     let mut walk = RecursionVisitor {
         conditions: judge,
         calls: FxHashMap::default(),
@@ -80,7 +81,7 @@ pub(super) fn find_endless(program: &Program, judge: &ConditionAnalyzer<'_>) -> 
             match marks.get(callee) {
                 Some(1) => {
                     if let Some((span, _)) = walk.calls.get(callee) {
-                        found.push((*span, format!("{} always calls itself", describe_callee(callee))));
+                        found.push((*span, always_calls_itself(callee)));
                     }
                 }
                 Some(_) => {}
@@ -91,13 +92,12 @@ pub(super) fn find_endless(program: &Program, judge: &ConditionAnalyzer<'_>) -> 
     found
 }
 
-fn describe_callee(key: &CallTarget) -> String {
+fn always_calls_itself(key: &CallTarget) -> Message {
     match key {
-        CallTarget::Name(id) => format!("`{}`", id.0),
-        CallTarget::New(id) => format!("the constructor of `{}`", id.0),
-        CallTarget::Method(_, name) => format!("`{name}`"),
-        CallTarget::Get(_, name) => format!("the getter `{name}`"),
-        CallTarget::Set(_, name) => format!("the setter `{name}`"),
+        CallTarget::Name((name, _)) | CallTarget::Method(_, name) => message!("`{name}` always calls itself", name),
+        CallTarget::New((name, _)) => message!("the constructor of `{name}` always calls itself", name),
+        CallTarget::Get(_, name) => message!("the getter `{name}` always calls itself", name),
+        CallTarget::Set(_, name) => message!("the setter `{name}` always calls itself", name),
     }
 }
 
@@ -113,7 +113,7 @@ struct RecursionVisitor<'a> {
     calls: FxHashMap<CallTarget, (Span, Vec<CallTarget>)>,
     order: Vec<CallTarget>,
     enclosing: EnclosingType,
-    found: Vec<(Span, String)>,
+    found: Vec<(Span, Message)>,
 }
 
 impl RecursionVisitor<'_> {
@@ -150,7 +150,8 @@ impl RecursionVisitor<'_> {
         if let CallTarget::Name(own) = &key {
             let params: Vec<&Pat> = function.params.iter().map(|param| &param.pat).collect();
             if !calls.contains(&key) && termination::never_terminates(own, &params, stmts, self.conditions) {
-                self.found.push((function.span, format!("`{}` calls itself without a smaller argument", own.0)));
+                let message = message!("`{name}` calls itself without a smaller argument", name = own.0);
+                self.found.push((function.span, message));
             }
         }
         self.note(key, function.span, calls);
@@ -315,7 +316,7 @@ impl Visit for RecursionVisitor<'_> {
             && &*ident.sym == "setInterval"
             && !self.conditions.mutations.clears_timers
         {
-            self.found.push((call.span, "starts an interval that is never cleared".to_owned()));
+            self.found.push((call.span, message!("starts an interval that is never cleared")));
         }
         node.visit_children_with(self);
     }
@@ -326,7 +327,7 @@ impl Visit for RecursionVisitor<'_> {
             && applies_itself(peel_parens(callee))
             && applies_itself(peel_parens(&first.expr))
         {
-            self.found.push((call.span, "calls a function that calls itself".to_owned()));
+            self.found.push((call.span, message!("calls a function that calls itself")));
         }
         call.visit_children_with(self);
     }
@@ -367,7 +368,8 @@ impl RecursionVisitor<'_> {
             must.proxy = Some((own, params.get(1).cloned().flatten()));
             let calls = method.function.body.as_ref().map(|body| must.visit_body(&body.stmts)).unwrap_or_default();
             if calls.iter().any(|call| matches!(call, CallTarget::Get(0, _))) {
-                self.found.push((method.function.span, format!("the trap `{trap}` accesses its own proxy")));
+                self.found
+                    .push((method.function.span, message!("the trap `{name}` accesses its own proxy", name = trap)));
             }
         }
     }

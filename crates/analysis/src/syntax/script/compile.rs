@@ -26,6 +26,7 @@ use swc_ecma_transforms_base::hygiene::hygiene;
 use swc_ecma_transforms_base::resolver;
 use swc_ecma_transforms_typescript::typescript::{Config as TypeScript, typescript};
 use swc_ecma_visit::{Visit, VisitMut, VisitMutWith, VisitWith};
+use toolcell_i18n::{Message, message};
 
 use crate::syntax::error::Diagnostic;
 use crate::syntax::expr::peel_parens;
@@ -56,7 +57,7 @@ impl CompiledSource {
 /// # Errors
 /// Returns the diagnostics of the source, or one that the compiled text is too long.
 pub(crate) fn compile(source: &str) -> Result<CompiledSource, Vec<Diagnostic>> {
-    let whole = |message: String| vec![diagnostic(&LineIndex::new(source), (0, 0), message)];
+    let whole = |message| vec![diagnostic(&LineIndex::new(source), (0, 0), message)];
     let mut tree = parse_as(source, typescript_syntax())?;
     budget::check(source, &tree.program)
         .map_err(|(message, span)| vec![diagnostic(&LineIndex::new(source), byte_range(span), message)])?;
@@ -68,15 +69,15 @@ pub(crate) fn compile(source: &str) -> Result<CompiledSource, Vec<Diagnostic>> {
     let private_methods = match passed {
         Ok(Ok(private_methods)) => private_methods,
         Ok(Err(message)) => return Err(whole(message)),
-        Err(_) => return Err(whole("contains syntax that cannot be compiled".to_owned())),
+        Err(_) => return Err(whole(message!("contains syntax that cannot be compiled"))),
     };
     print(&tree, private_methods)
-        .map_err(|_| whole(format!("is more than {MAX_COMPILED_BYTES} bytes after compilation")))
+        .map_err(|_| whole(message!("is more than {limit} bytes after compilation", limit = MAX_COMPILED_BYTES)))
 }
 
 /// Runs the passes: names, namespaces, types, name collisions, parentheses. Returns the prefix of
 /// the keys of decorated private methods.
-fn run_passes(tree: &mut SyntaxTree) -> Result<String, String> {
+fn run_passes(tree: &mut SyntaxTree) -> Result<String, Message> {
     let SyntaxTree { program, comments, .. } = tree;
     let (unresolved, top_level) = (Mark::new(), Mark::new());
     program.mutate(&mut resolver(unresolved, top_level, true));

@@ -5,7 +5,8 @@
 
 use serde::Serialize;
 use toolcell::jail::{Landlock, Program};
-use toolcell::{Budget, CallContext, Draft, Outcome, Params, Precheck, SandboxConfig, Toolbox, escape_control_chars};
+use toolcell::{Budget, CallContext, Draft, Outcome, Params, Precheck, SandboxConfig, Toolbox};
+use toolcell_i18n::{Localize as _, Message, message};
 
 /// Whether calls can run in the jail on this machine.
 #[derive(Debug, Serialize)]
@@ -15,7 +16,7 @@ pub(crate) struct JailFindings {
     /// always enforced.
     landlock: Option<&'static str>,
     /// Why the jail does not work.
-    error: Option<String>,
+    error: Option<Message>,
 }
 
 impl JailFindings {
@@ -28,25 +29,24 @@ impl JailFindings {
     }
 
     /// Describes the result in one line.
-    pub(crate) fn description(&self) -> String {
+    pub(crate) fn description(&self) -> Message {
         match (&self.error, self.landlock) {
-            (None, Some("full")) => "works (seccomp filter, full Landlock support)".to_owned(),
-            (None, Some("part")) => "works (seccomp filter, partial Landlock support in this kernel)".to_owned(),
-            (None, _) => "works (seccomp filter, no Landlock in this kernel)".to_owned(),
-            (Some(error), _) => format!("does not work: {}", escape_control_chars(error)),
+            (None, Some("full")) => message!("works (seccomp filter, full Landlock support)"),
+            (None, Some("part")) => message!("works (seccomp filter, partial Landlock support in this kernel)"),
+            (None, _) => message!("works (seccomp filter, no Landlock in this kernel)"),
+            (Some(reason), _) => message!("does not work: {reason}", reason),
         }
     }
 }
 
-fn probe_call(sandbox: SandboxConfig) -> Result<Landlock, String> {
-    let message = |error: &dyn std::fmt::Display| error.to_string();
+fn probe_call(sandbox: SandboxConfig) -> Result<Landlock, Message> {
     let toolbox =
-        Toolbox::new(&SandboxConfig { jail: Some(Program::This), ..sandbox }).map_err(|error| message(&error))?;
-    let draft = Draft::from_bytes("doctor.js", b"const execute = () => 6").map_err(|error| message(&error))?;
+        Toolbox::new(&SandboxConfig { jail: Some(Program::This), ..sandbox }).map_err(|error| error.localize())?;
+    let draft = Draft::from_bytes("doctor.js", b"const execute = () => 6").map_err(|error| error.localize())?;
     let report = toolbox.exec(&draft, &Params::default(), &Budget::default(), &CallContext::default(), Precheck::Off);
-    match (report.map_err(|error| message(&error))?.outcome, toolbox.confinement()) {
+    match (report.map_err(|error| error.localize())?.outcome, toolbox.confinement()) {
         (Outcome::Returned(Some(value)), Some(walls)) if value.as_str() == "6" => Ok(walls.landlock),
-        (Outcome::Stopped(stop), _) => Err(stop.to_string()),
-        _ => Err("the test call returned a wrong result".to_owned()),
+        (Outcome::Stopped(stop), _) => Err(stop.localize()),
+        _ => Err(message!("the test call returned a wrong result")),
     }
 }

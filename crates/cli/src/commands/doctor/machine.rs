@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use rustix::process::{Resource, getrlimit, getuid};
 use rustix::thread::{SecureComputingMode, no_new_privs, secure_computing_mode};
 use serde::Serialize;
+use toolcell_i18n::msgid;
 
 /// The results of the probes.
 #[derive(Debug, Serialize)]
@@ -72,10 +73,10 @@ fn has_network_route() -> bool {
 fn seccomp_mode() -> &'static str {
     match secure_computing_mode() {
         // A kernel without seccomp rejects the query.
-        Ok(SecureComputingMode::Disabled) | Err(rustix::io::Errno::INVAL) => "off",
+        Ok(SecureComputingMode::Disabled) | Err(rustix::io::Errno::INVAL) => msgid!("off"),
         // A filter may refuse the query itself.
-        Ok(SecureComputingMode::Filter) | Err(_) => "filter",
-        Ok(_) => "unknown",
+        Ok(SecureComputingMode::Filter) | Err(_) => msgid!("filter"),
+        Ok(_) => msgid!("unknown"),
     }
 }
 

@@ -5,6 +5,7 @@
 
 use serde::Serialize;
 use toolcell::ImageKind;
+use toolcell_i18n::{Message, message};
 
 use super::Deadlines;
 use super::machine::Machine;
@@ -21,7 +22,7 @@ pub(super) struct MissingFeature {
     /// A stable identifier of the feature.
     pub(super) what: &'static str,
     /// What does not work, or is slower, without it.
-    pub(super) cost: String,
+    pub(super) cost: Message,
 }
 
 /// Returns the missing features, most costly first. `image` is the image that was selected because
@@ -34,49 +35,67 @@ pub(super) fn find_missing(
     store: &StoreFindings,
 ) -> Vec<MissingFeature> {
     let mut all = Vec::new();
-    let mut say = |what, cost: &str| all.push(MissingFeature { what, cost: cost.to_owned() });
+    let mut add = |what, cost| all.push(MissingFeature { what, cost });
     match image {
-        Some(ImageKind::Interpreted) => say("executable-pages", "tools run in the interpreter, about 30 times slower"),
-        Some(ImageKind::Bounded) => say(
+        Some(ImageKind::Interpreted) => {
+            add("executable-pages", message!("tools run in the interpreter, about 30 times slower"));
+        }
+        Some(ImageKind::Bounded) => add(
             "address-space",
-            "tools take about 1.6 times as long, and each call about 30 µs longer: pre-allocated cells without bounds \
-             checks need 20 GiB of address space (not memory)",
+            message!(
+                "tools take about 1.6 times as long, and each call about 30 µs longer: pre-allocated cells without \
+                 bounds checks need 20 GiB of address space (not memory)"
+            ),
         ),
-        Some(ImageKind::Roomy) if !machine.pagemap_scan => say(
+        Some(ImageKind::Roomy) if !machine.pagemap_scan => add(
             "pagemap-scan",
-            "a call takes 55 to 60 µs instead of 16 to 21: more speed needs Linux 6.7 and a readable /proc/self/pagemap",
+            message!(
+                "a call takes 55 to 60 µs instead of 16 to 21: more speed needs Linux 6.7 and a readable \
+                 /proc/self/pagemap"
+            ),
         ),
         Some(ImageKind::Roomy) | None => {}
     }
     if deadlines == Some(Deadlines::SlicesWithoutThread) {
-        say(
+        add(
             "threads",
-            "deadlines are checked after slices of fuel instead of by epochs; the analysis and the server need threads \
-             too: raise the process limit (`ulimit -u`, `pids.max`)",
+            message!(
+                "deadlines are checked after slices of fuel instead of by epochs; the analysis and the server need \
+                 threads too: raise the process limit (`ulimit -u`, `pids.max`)"
+            ),
         );
     }
     if !machine.home {
-        say("home", "the store and the policy are found only with --dir, TOOLCELL_DIR and --config");
+        add("home", message!("the store and the policy are found only with --dir, TOOLCELL_DIR and --config"));
     }
     if store.directory.is_none() {
-        say("store", "nothing is stored: only exec, check, batch, reflect and replay work; set a folder with --dir");
+        add(
+            "store",
+            message!("nothing is stored: only exec, check, batch, reflect and replay work; set a folder with --dir"),
+        );
     } else if !store.writable {
-        say(
+        add(
             "store-writable",
-            "no tool is created, and nothing is recorded; tools run only if the policy sets `audit.required = false`",
+            message!(
+                "no tool is created, and nothing is recorded; tools run only if the policy sets \
+                 `audit.required = false`"
+            ),
         );
     }
     if !machine.network {
-        say("network", "tools with the grant `net` cannot connect; nothing else needs the network");
+        add("network", message!("tools with the grant `net` cannot connect; nothing else needs the network"));
     }
     if !machine.proc {
-        say("proc", "pagemap_scan is unavailable, and memory limits may be undetected");
+        add("proc", message!("pagemap_scan is unavailable, and memory limits may be undetected"));
     }
     if machine.open_files.is_some_and(|files| files < MIN_TESTED_FILES) {
-        say("open-files", "the limit is below 64 open files: the store and the server may need more");
+        add("open-files", message!("the limit is below 64 open files: the store and the server may need more"));
     }
     if machine.memory_bytes.is_some_and(|bytes| bytes < MIN_TESTED_MEMORY_BYTES) {
-        say("memory", "less than 128 MiB: keep the limit of a call (--memory-mb, `limits.memory_mb`) well below it");
+        add(
+            "memory",
+            message!("less than 128 MiB: keep the limit of a call (--memory-mb, `limits.memory_mb`) well below it"),
+        );
     }
     all
 }

@@ -9,7 +9,9 @@ use serde::Serialize;
 use toolcell::escape_control_chars;
 use toolcell::store::{Fault, FsckReport, RepairMode, Settings, Store, StoreAccess, fsck};
 use toolcell_error::ErrorCode;
+use toolcell_i18n::{Lang, Localize, Message, message, msgid, tr};
 
+use super::line;
 use crate::render::store::{print_problems, summary};
 use crate::streams::Streams;
 
@@ -22,13 +24,13 @@ pub(super) struct StoreFindings {
     /// Whether the folder is writable, or can be created.
     pub(super) writable: bool,
     /// Why the store cannot be opened.
-    error: Option<String>,
+    error: Option<Message>,
     access: Option<&'static str>,
     health: Option<FsckReport>,
     /// Problems of the audit log.
-    audit: Vec<String>,
+    audit: Vec<Message>,
     /// Why a check was skipped: another process holds a lock.
-    busy: Option<String>,
+    busy: Option<Message>,
 }
 
 impl StoreFindings {
@@ -54,25 +56,27 @@ impl StoreFindings {
         let health = match fsck(dir, RepairMode::Check) {
             Ok(health) => health,
             Err(error) if error.code() == ErrorCode::StoreBusy => {
-                return Self { busy: Some(error.to_string()), ..none };
+                return Self { busy: Some(error.localize()), ..none };
             }
-            Err(error) => return Self { error: Some(error.to_string()), ..none },
+            Err(error) => return Self { error: Some(error.localize()), ..none },
         };
         let store = match Store::open_existing(dir, &Settings::default()) {
             Ok(store) => store,
             Err(error) if error.code() == ErrorCode::StoreBusy => {
-                return Self { busy: Some(error.to_string()), health: Some(health), ..none };
+                return Self { busy: Some(error.localize()), health: Some(health), ..none };
             }
-            Err(error) => return Self { error: Some(error.to_string()), health: Some(health), ..none },
+            Err(error) => return Self { error: Some(error.localize()), health: Some(health), ..none },
         };
         let access = Some(match store.access() {
-            StoreAccess::Full => "read and write",
-            StoreAccess::ReadOnly => "read-only: nothing is recorded, and tools run only with `audit.required = false`",
+            StoreAccess::Full => msgid!("read and write"),
+            StoreAccess::ReadOnly => {
+                msgid!("read-only: nothing is recorded, and tools run only with `audit.required = false`")
+            }
         });
         let (audit, busy) = match store.audit().verify(None) {
-            Ok(verdict) => (verdict.problems.iter().map(ToString::to_string).collect(), None),
-            Err(error @ Fault::Busy { .. }) => (Vec::new(), Some(error.to_string())),
-            Err(error) => (vec![error.to_string()], None),
+            Ok(verdict) => (verdict.problems.iter().map(Localize::localize).collect(), None),
+            Err(error @ Fault::Busy { .. }) => (Vec::new(), Some(error.localize())),
+            Err(error) => (vec![error.localize()], None),
         };
         Self { access, health: Some(health), audit, busy, ..none }
     }
@@ -86,24 +90,30 @@ impl StoreFindings {
         self.busy.is_some()
     }
 
-    pub(super) fn print(&self, streams: &mut Streams<'_>) -> std::io::Result<()> {
+    pub(super) fn print(&self, lang: Lang, streams: &mut Streams<'_>) -> std::io::Result<()> {
         let state = match (&self.error, self.access) {
-            (Some(error), _) => escape_control_chars(error),
-            (None, Some(access)) => access.to_owned(),
-            (None, None) => "not created yet".to_owned(),
+            (Some(error), _) => error.clone(),
+            (None, Some(access)) => access.into(),
+            (None, None) => message!("not created yet"),
         };
-        let directory = self.directory.as_deref().map_or_else(|| "nowhere".to_owned(), escape_control_chars);
-        writeln!(streams.output, "store          {directory} ({state})")?;
+        let directory = match &self.directory {
+            Some(directory) => Message::verbatim(directory.clone()),
+            None => message!("nowhere"),
+        };
+        let text = escape_control_chars(&tr!(lang, "{directory} ({state})", directory, state));
+        writeln!(streams.output, "{}", line(tr!(lang, "store"), &text))?;
         if let Some(health) = &self.health {
-            writeln!(streams.output, "               {}", summary(health))?;
-            print_problems(health, streams)?;
+            writeln!(streams.output, "{}", line("", &summary(health).to_text(lang)))?;
+            print_problems(health, lang, streams)?;
         }
-        if let Some(busy) = &self.busy {
-            writeln!(streams.output, "not checked: {}", escape_control_chars(busy))?;
+        if let Some(reason) = &self.busy {
+            let text = tr!(lang, "not checked: {reason}", reason);
+            writeln!(streams.output, "{}", escape_control_chars(&text))?;
         }
-        self.audit
-            .iter()
-            .try_for_each(|problem| writeln!(streams.output, "problem: audit log: {}", escape_control_chars(problem)))
+        self.audit.iter().try_for_each(|problem| {
+            let text = tr!(lang, "problem: audit log: {problem}", problem);
+            writeln!(streams.output, "{}", escape_control_chars(&text))
+        })
     }
 }
 

@@ -10,8 +10,9 @@ use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as 
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
-use toolcell::escape_control_chars;
+use toolcell::{Lang, escape_control_chars};
 use toolcell_error::ErrorCode;
+use toolcell_i18n::{Localize as _, Message, message, msgid, tr};
 
 use crate::args::{McpConfigArgs, PolicyArgs};
 use crate::client_config::{self, ClientEntry, ClientError, FILE_LIMIT, OnForeignEntry, ServerTarget};
@@ -32,7 +33,7 @@ pub(crate) fn run(args: &McpConfigArgs, context: &mut Context<'_>) -> Result<Exi
     let path = config_path(args, &context.policy_args)?;
     let changed = (args.write || args.remove).then(|| edit_file(args, &entry, &path)).transpose()?;
     let (shown, snippet) = (path.display().to_string(), args.client.snippet(&entry));
-    let Context { ref mut streams, format, .. } = *context;
+    let Context { ref mut streams, format, lang, .. } = *context;
     if format.is_json() {
         let (client, changed) = (args.client.name(), changed.unwrap_or_default());
         let response = json!({ "client": client, "file": shown, "snippet": snippet, "changed": changed });
@@ -40,7 +41,7 @@ pub(crate) fn run(args: &McpConfigArgs, context: &mut Context<'_>) -> Result<Exi
         return Ok(Exit::Done);
     }
     let done = ConfigResult { path: escape_control_chars(&shown), snippet, changed };
-    print_result(args, &done, streams)?;
+    print_result(args, &done, lang, streams)?;
     Ok(Exit::Done)
 }
 
@@ -55,19 +56,32 @@ struct ConfigResult {
 
 /// Prints what was done. Without `--write` and `--remove`, the snippet goes to standard output, and
 /// a note on its place to standard error.
-fn print_result(args: &McpConfigArgs, done: &ConfigResult, streams: &mut Streams<'_>) -> std::io::Result<()> {
+fn print_result(
+    args: &McpConfigArgs,
+    done: &ConfigResult,
+    lang: Lang,
+    streams: &mut Streams<'_>,
+) -> std::io::Result<()> {
     let (name, ConfigResult { path, snippet, changed }) = (&args.name, done);
-    match (changed, args.remove) {
-        (Some(true), true) => return writeln!(streams.output, "removed `{name}` from {path}"),
-        (Some(false), true) => return writeln!(streams.output, "nothing to remove: {path} has no `{name}`"),
-        (Some(true), false) => writeln!(streams.output, "added `{name}` to {path}")?,
-        (Some(false), false) => writeln!(streams.output, "{path} already has `{name}`; nothing was changed")?,
+    let text = match (changed, args.remove) {
+        (Some(true), true) => tr!(lang, "removed `{name}` from {path}", name, path),
+        (Some(false), true) => tr!(lang, "nothing to remove: {path} has no `{name}`", name, path),
+        (Some(true), false) => tr!(lang, "added `{name}` to {path}", name, path),
+        (Some(false), false) => tr!(lang, "{path} already has `{name}`; nothing was changed", name, path),
         (None, _) => {
             write!(streams.output, "{}", streams.escape_for_output(snippet))?;
-            writeln!(streams.errors, "note: add this to {path}, or let --write do it")?;
+            streams.print_note(&message!("add this to {path}, or let --write do it", path), lang)?;
+            return print_client_note(args, lang, streams);
         }
-    }
-    args.client.note().map_or(Ok(()), |note| writeln!(streams.errors, "note: {}: {note}", args.client.name()))
+    };
+    writeln!(streams.output, "{text}")?;
+    if args.remove { Ok(()) } else { print_client_note(args, lang, streams) }
+}
+
+/// Prints what the user has to know about the client, if anything.
+fn print_client_note(args: &McpConfigArgs, lang: Lang, streams: &mut Streams<'_>) -> std::io::Result<()> {
+    let Some(note) = args.client.note() else { return Ok(()) };
+    streams.print_note(&message!("{client}: {note}", client = args.client.name(), note = Message::from(note)), lang)
 }
 
 /// Returns the server that the entry points to.
@@ -87,7 +101,7 @@ fn build_server(args: &McpConfigArgs, dir: Option<&Path>) -> Result<ServerTarget
 }
 
 fn client_error(error: &ClientError) -> CliError {
-    CliError::coded(error.code(), error.to_string(), error.hint())
+    CliError::coded(error.code(), error.localize(), error.hint())
 }
 
 /// Returns the command that starts this program: its name if `PATH` resolves it to this binary,
@@ -108,8 +122,8 @@ fn program_command() -> Result<String, CliError> {
 fn path_to_utf8(path: &Path) -> Result<String, CliError> {
     path.to_str().map(str::to_owned).ok_or_else(|| {
         CliError::usage(
-            format!("{} cannot be written to the configuration: the path is not UTF-8", path.display()),
-            "use a folder with a UTF-8 name",
+            message!("{path} cannot be written to the configuration: the path is not UTF-8", path = path.display()),
+            msgid!("use a folder with a UTF-8 name"),
         )
     })
 }
@@ -132,8 +146,10 @@ fn config_path(args: &McpConfigArgs, places: &PolicyArgs) -> Result<PathBuf, Cli
 }
 
 fn no_home() -> CliError {
-    let message = "the client's file is unknown: no home directory found".to_owned();
-    CliError::usage(message, "pass the file with --file, or set HOME")
+    CliError::usage(
+        msgid!("the client's file is unknown: no home directory found"),
+        msgid!("pass the file with --file, or set HOME"),
+    )
 }
 
 /// Adds or removes the entry, and returns whether the file changed.
@@ -144,7 +160,7 @@ fn edit_file(args: &McpConfigArgs, entry: &ClientEntry, path: &Path) -> Result<b
     let text = before.as_deref().unwrap_or_default();
     let edit = if args.remove { client_config::remove } else { client_config::upsert };
     let after = edit(args.client, entry, text, foreign).map_err(|error| {
-        let message = format!("{}: {error}", path.display());
+        let message = message!("{path}: {reason}", path = path.display(), reason = error);
         CliError::coded(error.code(), message, error.hint())
     })?;
     if after == text {
@@ -174,7 +190,7 @@ fn resolve_symlinks(path: &Path) -> Result<PathBuf, CliError> {
             Err(error) => return Err(failed(error)),
         }
     }
-    Err(failed(std::io::Error::other("too many levels of symlinks")))
+    Err(unreadable_because(path, &message!("too many levels of symlinks")))
 }
 
 /// Reads a file; `None` if it does not exist.
@@ -186,7 +202,7 @@ fn read_file(path: &Path) -> Result<Option<String>, CliError> {
     };
     // Reading a pipe or a device could block forever.
     if !metadata.is_file() {
-        return Err(failed(std::io::Error::other("is not a file")));
+        return Err(unreadable_because(path, &message!("is not a file")));
     }
     let bytes = File::open(path).and_then(|file| input::read_up_to(file, FILE_LIMIT + 1)).map_err(failed)?;
     if bytes.len() as u64 > FILE_LIMIT {
@@ -196,8 +212,8 @@ fn read_file(path: &Path) -> Result<Option<String>, CliError> {
 }
 
 fn too_long(path: &Path) -> CliError {
-    let message = format!("{} is longer than {FILE_LIMIT} bytes", path.display());
-    CliError::usage(message, "add the snippet by hand; nothing was changed")
+    let message = message!("{from} is longer than {limit} bytes", from = path.display(), limit = FILE_LIMIT);
+    CliError::usage(message, msgid!("add the snippet by hand; nothing was changed"))
 }
 
 /// Replaces a file if its content is still `before`. Empty content removes the file.
@@ -248,26 +264,36 @@ fn check_unchanged(path: &Path, before: Option<&str>) -> Result<(), CliError> {
     if read_file(path)?.as_deref() == before {
         return Ok(());
     }
-    let message = format!("{} was changed by another program", path.display());
-    Err(CliError::coded(ErrorCode::ClientFileChanged, message, "run the command again; it changed nothing"))
+    let message = message!("{path} was changed by another program", path = path.display());
+    Err(CliError::coded(ErrorCode::ClientFileChanged, message, msgid!("run the command again; it changed nothing")))
 }
 
 fn unreadable(path: &Path, error: &std::io::Error) -> CliError {
-    let message = format!("{} cannot be read: {}", path.display(), io_reason(error));
-    CliError::coded(ErrorCode::FileUnreadable, message, "choose another file with --file; nothing was changed")
+    unreadable_because(path, &io_reason(error))
+}
+
+fn unreadable_because(path: &Path, reason: &Message) -> CliError {
+    CliError::coded(
+        ErrorCode::FileUnreadable,
+        message!("{path} cannot be read: {reason}", path = path.display(), reason),
+        msgid!("choose another file with --file; nothing was changed"),
+    )
 }
 
 fn unwritable(path: &Path, error: &std::io::Error) -> CliError {
-    let message = format!("{} cannot be written: {}", path.display(), io_reason(error));
-    CliError::coded(ErrorCode::FileUnwritable, message, "choose another file with --file, or add the snippet by hand")
+    CliError::coded(
+        ErrorCode::FileUnwritable,
+        message!("{path} cannot be written: {reason}", path = path.display(), reason = io_reason(error)),
+        msgid!("choose another file with --file, or add the snippet by hand"),
+    )
 }
 
-fn io_reason(error: &std::io::Error) -> String {
+fn io_reason(error: &std::io::Error) -> Message {
     match error.kind() {
-        ErrorKind::PermissionDenied => "permission denied".to_owned(),
-        ErrorKind::ReadOnlyFilesystem => "the file system is read-only".to_owned(),
-        ErrorKind::NotADirectory => "a part of the path is not a folder".to_owned(),
-        _ => error.to_string(),
+        ErrorKind::PermissionDenied => message!("permission denied"),
+        ErrorKind::ReadOnlyFilesystem => message!("the file system is read-only"),
+        ErrorKind::NotADirectory => message!("a part of the path is not a folder"),
+        _ => Message::verbatim(error.to_string()),
     }
 }
 

@@ -1,6 +1,7 @@
 //! `profile diff`: compares two profiles.
 
 use toolcell::{Profile, ProfileError};
+use toolcell_i18n::{message, msgid};
 
 use crate::args::ProfileDiffArgs;
 use crate::context::Context;
@@ -14,14 +15,18 @@ const MAX_PROFILE_BYTES: u64 = 64 << 20;
 
 pub(crate) fn run(args: &ProfileDiffArgs, context: &mut Context<'_>) -> Result<Exit, CliError> {
     if args.before == "-" && args.after == "-" {
-        let message = "two profiles cannot both come from standard input".to_owned();
-        return Err(CliError::usage(message, "pass a file for one of them"));
+        return Err(CliError::usage(
+            msgid!("two profiles cannot both come from standard input"),
+            msgid!("pass a file for one of them"),
+        ));
     }
     let Context { ref mut streams, format, lang, .. } = *context;
     let mut read = |file: &str| {
         let word = if file == "-" { "-".to_owned() } else { format!("@{file}") };
         let text = input::read_text_argument(&word, MAX_PROFILE_BYTES, streams)?;
-        let named = |error: ProfileError| CliError::coded(error.code(), format!("{file}: {error}"), error.hint());
+        let named = |error: ProfileError| {
+            CliError::coded(error.code(), message!("{path}: {reason}", path = file, reason = error), error.hint())
+        };
         Profile::parse(&text).map_err(named)
     };
     let (before, after) = (read(&args.before)?, read(&args.after)?);

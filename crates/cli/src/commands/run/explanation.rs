@@ -1,7 +1,8 @@
 //! `run --explain`: prints the steps of an admission decision.
 
 use serde_json::json;
-use toolcell::{Explanation, Lang};
+use toolcell::Explanation;
+use toolcell_i18n::{Message, tr};
 
 use crate::context::Context;
 use crate::error::CliError;
@@ -21,16 +22,18 @@ pub(super) fn print_explanation(explanation: Explanation, context: &mut Context<
         writeln!(streams.output, "{text}")?;
         return Ok(exit);
     }
-    let titles = match lang {
-        Lang::En => ["stage", "verdict", "rule", "reason"],
-        Lang::Ja => ["段階", "判定", "規則", "理由"],
-        Lang::Zh => ["阶段", "判定", "规则", "原因"],
-    };
+    let titles = [
+        tr!(lang, "column" => "stage"),
+        tr!(lang, "column" => "verdict"),
+        tr!(lang, "column" => "rule"),
+        tr!(lang, "column" => "reason"),
+    ];
     let fits = [Fit::Whole, Fit::Whole, Fit::Text(16), Fit::Text(24)];
     let columns = titles.into_iter().zip(fits).map(|(title, fit)| Column { title, fit, drop_order: 0 });
     let mut table = Table::new(columns.collect());
     for step in steps {
-        let [verdict, rule, reason] = [step.verdict, step.rule, step.reason].map(|text| text.to_text(lang));
+        let [verdict, rule, reason] =
+            [step.verdict, step.rule, step.reason].map(|text| Message::from(text).to_text(lang));
         table.add_row([step.stage.to_owned(), verdict, rule, reason]);
     }
     if streams.output_is_terminal {
@@ -41,14 +44,7 @@ pub(super) fn print_explanation(explanation: Explanation, context: &mut Context<
         write!(streams.output, "{}", table.to_tsv())?;
     }
     admitted?;
-    let end = match (asks, lang) {
-        (false, Lang::En) => "the call would run",
-        (false, Lang::Ja) => "実行されます",
-        (false, Lang::Zh) => "可以执行",
-        (true, Lang::En) => "the call would need approval first",
-        (true, Lang::Ja) => "先に承認が求められます",
-        (true, Lang::Zh) => "执行前会先请求批准",
-    };
+    let end = if asks { tr!(lang, "the call would need approval first") } else { tr!(lang, "the call would run") };
     writeln!(streams.output, "{end}")?;
     Ok(Exit::Done)
 }

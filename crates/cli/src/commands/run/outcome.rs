@@ -5,6 +5,7 @@ use toolcell::{
     CallbackTicket, DeprecationResponse, EffectLog, HookContextResponse, Lang, Outcome, Report, RunError, RunOutcome,
     RunResult, SuspendedRun, Toolbox, single_line,
 };
+use toolcell_i18n::{Message, message, tr};
 
 use crate::commands::held_effects::{self, EffectPlan, PlanLine};
 use crate::context::Context;
@@ -54,12 +55,7 @@ pub(crate) fn print_outcome(
         writeln!(streams.output, "{text}")?;
         return Ok(Exit::Done);
     }
-    let (word, hint) = match lang {
-        Lang::En => ("suspended", "hint"),
-        Lang::Ja => ("休止中", "ヒント"),
-        Lang::Zh => ("已休眠", "提示"),
-    };
-    let colon = lang.colon();
+    let (word, colon) = (tr!(lang, "suspended"), lang.colon());
     writeln!(streams.output, "{word}{colon}{}", suspended_run.run)?;
     streams.output.flush()?;
     if let Some(plan) = plan {
@@ -69,7 +65,7 @@ pub(crate) fn print_outcome(
         writeln!(streams.errors, "{word}{colon}{} ({})", single_line(function), single_line(ticket))?;
     }
     let approves = all.map(|digest| format!(" --approve all:{digest}")).unwrap_or_default();
-    writeln!(streams.errors, "{hint}{colon}toolcell resume {}{approves}", suspended_run.run)?;
+    streams.print_hint(&Message::verbatim(format!("toolcell resume {}{approves}", suspended_run.run)), lang)?;
     Ok(Exit::Done)
 }
 
@@ -109,40 +105,22 @@ fn print_finished(
 /// Prints the result to standard output, and everything else to standard error.
 fn print_plain(ran: RunResult, lang: Lang, streams: &mut Streams<'_>) -> std::io::Result<()> {
     let suppressed = ran.output_suppressed;
-    let (word, held_back) = match lang {
-        Lang::En => ("note", "a hook suppressed the output"),
-        Lang::Ja => ("補足", "出力はフックにより非表示です"),
-        Lang::Zh => ("备注", "输出已被钩子隐藏"),
-    };
     let deprecated = ran.deprecated.as_ref().map(|deprecation| deprecation.to_text(&ran.name, lang));
     let unrecorded = ran.unrecorded.clone();
     let (report, context) = visible_result(ran);
     print_text(&report, lang, streams)?;
     if let Some(why) = unrecorded {
-        let (warning, what) = match lang {
-            Lang::En => ("warning", "this run was not fully recorded"),
-            Lang::Ja => ("警告", "この実行は正しく記録されていません"),
-            Lang::Zh => ("警告", "此次运行未被正常记录"),
-        };
-        let colon = lang.colon();
-        writeln!(
-            streams.errors,
-            "{warning}{colon}{what}{colon}{}",
-            toolcell::escape_control_chars(&why.to_text(lang))
-        )?;
+        streams.print_warning(&message!("this run was not fully recorded: {reason}", reason = why), lang)?;
     }
     if let Some(text) = deprecated {
-        writeln!(streams.errors, "{word}: {text}")?;
+        streams.print_note(&Message::verbatim(text), lang)?;
     }
     for HookContextResponse { hook, text } in context {
-        let (hook, text) = (single_line(&hook), single_line(&text));
-        match lang {
-            Lang::En | Lang::Ja => writeln!(streams.errors, "{word} ({hook}): {text}")?,
-            Lang::Zh => writeln!(streams.errors, "{word}（{hook}）：{text}")?,
-        }
+        let line = tr!(lang, "note ({hook}): {text}", hook = single_line(&hook), text = single_line(&text));
+        writeln!(streams.errors, "{line}")?;
     }
     if suppressed {
-        writeln!(streams.errors, "{word}{}{held_back}", lang.colon())?;
+        streams.print_note(&message!("a hook suppressed the output"), lang)?;
     }
     Ok(())
 }
@@ -199,7 +177,7 @@ impl RunOutput {
             name,
             answer,
             record,
-            unrecorded: unrecorded.map(|why| why.to_string()),
+            unrecorded: unrecorded.map(|reason| reason.to_string()),
             context,
             suppressed,
             revised_by,

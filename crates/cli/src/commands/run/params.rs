@@ -4,6 +4,7 @@
 
 use serde_json::{Map, Value};
 use toolcell::{Params, Schema, Toolbox, single_line};
+use toolcell_i18n::{Message, message, msgid};
 
 use crate::error::CliError;
 use crate::input;
@@ -32,21 +33,25 @@ enum ValueSyntax {
 }
 
 pub(crate) fn parse_param_words(words: &[String], streams: &mut Streams<'_>) -> Result<ParamWords, CliError> {
-    let wrong =
-        |message| CliError::usage(message, "pass one JSON object, @FILE or -, followed by any number of KEY=VALUE");
+    let wrong = |message: Message| {
+        CliError::usage(message, msgid!("pass one JSON object, @FILE or -, followed by any number of KEY=VALUE"))
+    };
     let (mut params, mut added) = (None, Vec::<KeyValue>::new());
     for word in words {
         let is_whole = word == "-" || word.starts_with(['{', '[', '@']);
         match word.split_once('=').filter(|_| !is_whole) {
             None if params.is_some() => {
-                return Err(wrong(format!("`{}` is neither KEY=VALUE nor the first word", single_line(word))));
+                return Err(wrong(message!(
+                    "`{word}` is neither KEY=VALUE nor the first word",
+                    word = single_line(word)
+                )));
             }
             None => params = Some(input::read_params(word, streams)?),
             Some((key, text)) => {
                 let (key, form) =
                     key.strip_suffix(':').map_or((key, ValueSyntax::Declared), |key| (key, ValueSyntax::Json));
                 if key.is_empty() || added.iter().any(|known| known.key == key) {
-                    return Err(wrong(format!("`{}` has an empty or duplicate key", single_line(word))));
+                    return Err(wrong(message!("`{word}` has an empty or duplicate key", word = single_line(word))));
                 }
                 added.push(KeyValue { key: key.to_owned(), text: text.to_owned(), syntax: form });
             }
@@ -70,8 +75,9 @@ impl ParamWords {
         for KeyValue { key, text, syntax: form } in self.key_values {
             let value = match (form, serde_json::from_str(&text)) {
                 (ValueSyntax::Json, Err(error)) => {
-                    let message = format!("the value of `{}` is not valid JSON: {error}", single_line(&key));
-                    return Err(CliError::usage(message, "use KEY=VALUE to pass text"));
+                    let message =
+                        message!("the value of `{key}` is not valid JSON: {error}", key = single_line(&key), error);
+                    return Err(CliError::usage(message, msgid!("use KEY=VALUE to pass text")));
                 }
                 (ValueSyntax::Declared, Ok(_)) if texts.contains(&key) => Value::String(text),
                 (_, Ok(value)) => value,

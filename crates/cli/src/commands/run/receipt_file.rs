@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use toolcell::{Lang, Receipt};
 use toolcell_error::ErrorCode;
+use toolcell_i18n::{message, msgid};
 
 use crate::error::CliError;
 use crate::fs::write_error;
@@ -52,12 +53,8 @@ impl<'a> ReceiptFile<'a> {
             _ => write_error(self.path)(error),
         })?;
         if !receipt.has_trace() {
-            let (word, text) = match lang {
-                Lang::En => ("warning", "the run read more data than a receipt can hold; it cannot be replayed"),
-                Lang::Ja => ("警告", "実行が読み取った量がレシートの上限を超えたため、再現できません"),
-                Lang::Zh => ("警告", "运行读取的内容超过回执的上限，无法重放"),
-            };
-            writeln!(streams.errors, "{word}{}{text}", lang.colon())?;
+            let warning = message!("the run read more data than a receipt can hold; it cannot be replayed");
+            streams.print_warning(&warning, lang)?;
         }
         Ok(())
     }
@@ -71,6 +68,6 @@ impl Drop for ReceiptFile<'_> {
 }
 
 fn already_exists(path: &Path) -> CliError {
-    let message = format!("{} already exists", path.display());
-    CliError::coded(ErrorCode::FileExists, message, "choose another file: receipts are not overwritten")
+    let message = message!("{path} already exists", path = path.display());
+    CliError::coded(ErrorCode::FileExists, message, msgid!("choose another file: receipts are not overwritten"))
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use notify::{Event, RecursiveMode, Watcher as _};
 use toolcell::CancelToken;
+use toolcell_i18n::{message, msgid};
 
 use crate::context::Context;
 use crate::error::CliError;
@@ -77,6 +78,6 @@ fn is_relevant(event: &Event) -> bool {
 }
 
 fn watch_error(error: &notify::Error) -> CliError {
-    let message = format!("the folder cannot be watched: {error}");
-    CliError::usage(message, "run without --watch, or raise fs.inotify.max_user_watches")
+    let message = message!("the folder cannot be watched: {reason}", reason = error);
+    CliError::usage(message, msgid!("run without --watch, or raise fs.inotify.max_user_watches"))
 }

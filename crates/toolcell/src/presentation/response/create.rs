@@ -77,7 +77,7 @@ pub struct FindingResponse<'a> {
     #[serde(rename = "type")]
     pub rule: &'static str,
     /// What the source does.
-    pub description: &'a str,
+    pub description: String,
     /// The start line, from 1.
     pub line: u32,
     /// The start column, from 1.
@@ -152,7 +152,7 @@ impl<'a> From<&'a Finding> for FindingResponse<'a> {
         Self {
             severity: finding.severity.name(),
             rule: finding.rule.name(),
-            description: &finding.message,
+            description: finding.message.to_string(),
             line,
             column,
             end_line,

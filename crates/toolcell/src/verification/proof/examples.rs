@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 use toolcell_host::{CallError, Outcome, Report};
+use toolcell_i18n::{Message, message};
 use toolcell_schema::Args;
 use toolcell_tool::{Example, Expectation, Postconditions, canonical_json};
 
@@ -31,7 +32,7 @@ pub(crate) fn check_examples(
     for (at, example) in examples.iter().enumerate() {
         let wrong = match trial.schema.check_value(example.parameters.clone()) {
             Err(error) => {
-                let what = format!("the schema rejects its parameters: {error}");
+                let what = message!("the schema rejects its parameters: {error}", error);
                 Some(Violation::new("parameters-invalid", what))
             }
             Ok(args) => {
@@ -43,7 +44,8 @@ pub(crate) fn check_examples(
             }
         };
         if let Some(wrong) = wrong {
-            let wrong = Violation { message: format!("example {}: {}", at + 1, wrong.message), ..wrong };
+            let message = message!("example {number}: {problem}", number = at + 1, problem = wrong.message);
+            let wrong = Violation { message, ..wrong };
             let check = Check::failed(CheckKind::Examples, shown.len() as u64, fuel, wrong.message.clone());
             return Ok((
                 check,
@@ -54,8 +56,11 @@ pub(crate) fn check_examples(
     }
     let telling = examples.iter().filter(|example| example.expect != Expectation::Returns).count();
     let check = match telling {
-        0 => Check::skipped(CheckKind::Examples, "no example states an expected result"),
-        many => Check::passed(CheckKind::Examples, shown.len() as u64, fuel, format!("{many} of {many} match")),
+        0 => Check::skipped(CheckKind::Examples, message!("no example states an expected result")),
+        count => {
+            let says = message!("{count} of {count} match", count);
+            Check::passed(CheckKind::Examples, shown.len() as u64, fuel, says)
+        }
     };
     Ok((check, None, shown))
 }
@@ -67,7 +72,7 @@ fn example_mismatch(
     returns: &ReturnsCheck,
     report: &Report,
 ) -> Result<Option<Violation>, CallError> {
-    let wrong = |kind: &str, what: String| Ok(Some(Violation::new(kind, what)));
+    let wrong = |kind: &str, what: Message| Ok(Some(Violation::new(kind, what)));
     if let Expectation::Throws(part) = &example.expect {
         return match &report.outcome {
             Outcome::Threw(thrown) if format!("{}: {}", thrown.name, thrown.message).contains(part.as_str()) => {
@@ -75,31 +80,46 @@ fn example_mismatch(
             }
             Outcome::Threw(thrown) => wrong(
                 "unlike-example",
-                format!("it throws {}: {}, expected an error that contains `{part}`", thrown.name, thrown.message),
+                message!(
+                    "it throws {name}: {error}, expected an error that contains `{part}`",
+                    name = thrown.name,
+                    error = thrown.message,
+                    part,
+                ),
             ),
-            _ => wrong("unlike-example", format!("it does not throw, expected an error that contains `{part}`")),
+            _ => wrong("unlike-example", message!("it does not throw, expected an error that contains `{part}`", part)),
         };
     }
     let result = match &report.outcome {
         Outcome::Threw(thrown) => return Ok(Some(Violation::from_thrown(thrown))),
-        Outcome::Stopped(stop) => return wrong(stop.code().as_str(), format!("it is stopped: {stop}")),
+        Outcome::Stopped(stop) => {
+            return wrong(stop.code().as_str(), message!("it is stopped: {stop}", stop));
+        }
         Outcome::Returned(_) => returned_value(report).unwrap_or(Value::Null),
     };
     if let Err(error) = returns.check(&result) {
-        return wrong("result-mismatch", format!("its result does not match `returns`: {}", error.detail()));
+        let message = message!("its result does not match `returns`: {problem}", problem = error.detail());
+        return wrong("result-mismatch", message);
     }
     match &example.expect {
         Expectation::Result(expected) if canonical_json(expected) != canonical_json(&result) => wrong(
             "unlike-example",
-            format!("it returns {}, expected {}", truncated_json(&result), truncated_json(expected)),
+            message!(
+                "it returns {actual}, expected {expected}",
+                actual = truncated_json(&result),
+                expected = truncated_json(expected),
+            ),
         ),
         Expectation::Holds(expression) => {
             match evaluate_predicate(trial.runtime, expression, &result, &example.parameters)? {
                 Ok(true) => Ok(None),
                 Ok(false) => {
-                    wrong("unlike-example", format!("`{expression}` is false for {}", truncated_json(&result)))
+                    let result = truncated_json(&result);
+                    wrong("unlike-example", message!("`{expression}` is false for {result}", expression, result))
                 }
-                Err(why) => wrong("unlike-example", format!("`{expression}` cannot be evaluated: {why}")),
+                Err(why) => {
+                    wrong("unlike-example", message!("`{expression}` cannot be evaluated: {why}", expression, why))
+                }
             }
         }
         _ => Ok(None),
@@ -112,28 +132,23 @@ pub(crate) fn check_determinism(
     shown: &[ExampleResult],
 ) -> Result<(Check, Option<Counterexample>), CallError> {
     if shown.is_empty() {
-        return Ok((Check::skipped(CheckKind::Determinism, "there is no example to run twice"), None));
+        let says = message!("there is no example to run twice");
+        return Ok((Check::skipped(CheckKind::Determinism, says), None));
     }
     let (mut runs, mut fuel, mut interpreted) = (0, 0, 0);
     // If the interpreter does not start, only the repeated run is compared.
     let missing = trial.runtime.interpreter().err();
     for ExampleResult { args, report } in shown {
-        let mut images = vec![(TrialImage::Own, "the second time")];
+        let mut images = vec![TrialImage::Own];
         if missing.is_none() && report.usage.fuel + report.usage.load_fuel <= MAX_INTERPRETED_FUEL {
-            images.push((TrialImage::Interpreter, "on the interpreter"));
+            images.push(TrialImage::Interpreter);
         }
-        for (image, when) in images {
+        for image in images {
             let again = trial.call_on(image, CheckKind::Determinism, args.clone(), trial.budget())?;
             runs += 1;
             interpreted += u64::from(image == TrialImage::Interpreter);
             fuel = fuel.max(again.usage.fuel);
-            let what = if again.outcome != report.outcome {
-                format!("{when}, its outcome differs")
-            } else if again.usage.fuel != report.usage.fuel {
-                format!("{when}, it uses {} fuel, and {} the first time", again.usage.fuel, report.usage.fuel)
-            } else {
-                continue;
-            };
+            let Some(what) = difference(image, report, &again) else { continue };
             let parameters = serde_json::from_str(args.params().as_str()).unwrap_or_default();
             let check = Check::failed(CheckKind::Determinism, runs, fuel, what.clone());
             let found =
@@ -142,34 +157,56 @@ pub(crate) fn check_determinism(
         }
     }
     let says = match missing {
-        Some(why) => format!("same results and fuel; the interpreter is not available: {why}"),
-        None => format!("same results and fuel, {interpreted} of {runs} on the interpreter"),
+        Some(why) => message!("same results and fuel; the interpreter is not available: {why}", why),
+        None => message!("same results and fuel, {interpreted} of {runs} on the interpreter", interpreted, runs),
     };
     Ok((Check::passed(CheckKind::Determinism, runs, fuel, says), None))
+}
+
+/// Returns how the repeated run of an example differs from the first one.
+fn difference(image: TrialImage, first: &Report, again: &Report) -> Option<Message> {
+    let (again_fuel, first_fuel) = (again.usage.fuel, first.usage.fuel);
+    match image {
+        TrialImage::Own if again.outcome != first.outcome => Some(message!("the second time, its outcome differs")),
+        TrialImage::Interpreter if again.outcome != first.outcome => {
+            Some(message!("on the interpreter, its outcome differs"))
+        }
+        _ if again_fuel == first_fuel => None,
+        TrialImage::Own => Some(message!(
+            "the second time, it uses {again_fuel} fuel, and {first_fuel} the first time",
+            again_fuel,
+            first_fuel,
+        )),
+        TrialImage::Interpreter => Some(message!(
+            "on the interpreter, it uses {again_fuel} fuel, and {first_fuel} the first time",
+            again_fuel,
+            first_fuel,
+        )),
+    }
 }
 
 /// Checks that the examples use at most half of each limit.
 pub(crate) fn check_headroom(trial: &Trial<'_>, shown: &[ExampleResult]) -> Check {
     let most = |of: fn(&ExampleResult) -> u64| shown.iter().map(of).max().unwrap_or(0);
     if shown.is_empty() {
-        return Check::skipped(CheckKind::Headroom, "there is no example to measure");
+        return Check::skipped(CheckKind::Headroom, message!("there is no example to measure"));
     }
     let budget = trial.budget();
     let fuel = most(|shown| shown.report.usage.fuel);
-    let used = [
-        ("fuel", fuel, budget.fuel),
-        ("bytes of memory", most(|shown| shown.report.usage.memory as u64), budget.memory as u64),
-        ("bytes of output", most(|shown| output_bytes(&shown.report) as u64), budget.output as u64),
+    let memory = most(|shown| shown.report.usage.memory as u64);
+    let output = most(|shown| output_bytes(&shown.report) as u64);
+    let (fuel_limit, memory_limit, output_limit) = (budget.fuel, budget.memory as u64, budget.output as u64);
+    let shares = [
+        (message!("{used} of {limit} fuel", used = fuel, limit = fuel_limit), fuel, fuel_limit),
+        (message!("{used} of {limit} bytes of memory", used = memory, limit = memory_limit), memory, memory_limit),
+        (message!("{used} of {limit} bytes of output", used = output, limit = output_limit), output, output_limit),
     ];
-    let says: Vec<String> = used.iter().map(|(what, used, may)| format!("{used} of {may} {what}")).collect();
-    match used.iter().find(|(_, used, may)| *used > may / 2) {
-        Some((what, used, may)) => Check::failed(
-            CheckKind::Headroom,
-            0,
-            fuel,
-            format!("an example uses {used} of {may} {what}, more than half"),
-        ),
-        None => Check::passed(CheckKind::Headroom, 0, fuel, says.join(", ")),
+    match shares.iter().find(|(_, used, limit)| *used > limit / 2) {
+        Some((share, ..)) => {
+            let says = message!("an example uses {share}, more than half", share);
+            Check::failed(CheckKind::Headroom, 0, fuel, says)
+        }
+        None => Check::passed(CheckKind::Headroom, 0, fuel, Message::list(shares.map(|(share, ..)| share))),
     }
 }
 

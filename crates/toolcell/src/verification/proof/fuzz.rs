@@ -10,6 +10,7 @@ use std::time::Duration;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
 use serde_json::{Map, Value};
 use toolcell_host::{Budget, CallError, Outcome};
+use toolcell_i18n::{Message, message};
 use toolcell_tool::{Postconditions, canonical_json};
 
 use super::trial::{Violation, returned_value};
@@ -124,14 +125,14 @@ fn check_input(
         return Ok(None);
     };
     if let Err(error) = returns.check(&result) {
-        let message = format!("its result does not match `returns`: {}", error.detail());
+        let message = message!("its result does not match `returns`: {problem}", problem = error.detail());
         return Ok(Some(Violation::new("result-mismatch", message)));
     }
     // Every fourth input is run twice: hidden inputs show up soon.
     if tries.runs.get() % 4 == 1 {
         let again = trial.call(CheckKind::Challenger, args.clone(), budget)?;
         if (&again.outcome, again.usage.fuel) != (&report.outcome, report.usage.fuel) {
-            let message = "the same parameters give a different result or fuel usage".to_owned();
+            let message = message!("the same parameters give a different result or fuel usage");
             return Ok(Some(Violation::new("not-deterministic", message)));
         }
     }
@@ -149,7 +150,7 @@ fn check_idempotent(
     result: &Value,
     budget: Budget,
 ) -> Result<Option<Violation>, CallError> {
-    let wrong = |message: String| Ok(Some(Violation::new("not-idempotent", message)));
+    let wrong = |message: Message| Ok(Some(Violation::new("not-idempotent", message)));
     // If the result has a field with that name, the field is compared.
     let part = |result: &Value| result.get(name).unwrap_or(result).clone();
     let once = part(result);
@@ -157,17 +158,22 @@ fn check_idempotent(
     fields.insert(name.to_owned(), once.clone());
     let args = match trial.schema.check_value(Value::Object(fields)) {
         Ok(args) => args,
-        Err(error) => return wrong(format!("its result is not valid as `{name}`: {}", error.detail())),
+        Err(error) => {
+            let problem = error.detail();
+            return wrong(message!("its result is not valid as `{name}`: {problem}", name, problem));
+        }
     };
     let report = trial.call(CheckKind::Challenger, args, budget)?;
     let Some(result) = returned_value(&report) else {
-        return wrong(format!("it does not return when its result {} is passed as `{name}`", truncated_json(&once)));
+        let result = truncated_json(&once);
+        return wrong(message!("it does not return when its result {result} is passed as `{name}`", result, name));
     };
     let twice = part(&result);
     if canonical_json(&once) == canonical_json(&twice) {
         return Ok(None);
     }
-    wrong(format!("its result {}, passed as `{name}`, becomes {}", truncated_json(&once), truncated_json(&twice)))
+    let (once, twice) = (truncated_json(&once), truncated_json(&twice));
+    wrong(message!("its result {once}, passed as `{name}`, becomes {twice}", once, name, twice))
 }
 
 /// Formats a value as JSON, truncated to 120 characters.
@@ -179,13 +185,13 @@ pub(crate) fn truncated_json(value: &Value) -> String {
     }
 }
 
-fn summary(runs: u64, refused: u64, claims: &Postconditions) -> String {
-    let mut what = vec![format!("{runs} inputs")];
+fn summary(runs: u64, refused: u64, claims: &Postconditions) -> Message {
+    let mut what = vec![message!("{runs} inputs", runs)];
     if refused > 0 {
-        what.push(format!("{refused} of them rejected by the tool"));
+        what.push(message!("{refused} of them rejected by the tool", refused));
     }
     if claims.returns.is_none() {
-        what.push("no `returns` to check results against".to_owned());
+        what.push(message!("no `returns` to check results against"));
     }
-    what.join(", ")
+    Message::list(what)
 }

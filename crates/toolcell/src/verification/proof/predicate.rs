@@ -6,6 +6,7 @@
 use serde_json::{Value, json};
 use toolcell_analysis::quick_check;
 use toolcell_host::{CallContext, CallError, Outcome};
+use toolcell_i18n::{Localize as _, Message, message};
 use toolcell_tool::Language;
 
 use super::trial::returned_value;
@@ -23,16 +24,16 @@ pub(super) fn evaluate_predicate(
     expression: &str,
     result: &Value,
     parameters: &Value,
-) -> Result<Result<bool, String>, CallError> {
+) -> Result<Result<bool, Message>, CallError> {
     let source = format!("const execute = ({{ result, parameters }}) => Boolean(\n{expression}\n)");
     let script = match quick_check(&source, Language::TypeScript) {
         Ok((script, findings)) if findings.is_empty() => script,
         Ok((_, findings)) => return Ok(Err(describe_findings(&findings))),
-        Err(rejection) => return Ok(Err(rejection.to_string())),
+        Err(rejection) => return Ok(Err(rejection.localize())),
     };
     let args = match runtime.any_schema().check_value(json!({ "result": result, "parameters": parameters })) {
         Ok(args) => args,
-        Err(error) => return Ok(Err(error.to_string())),
+        Err(error) => return Ok(Err(error.localize())),
     };
     let call = UngrantedCall::for_analysis(args);
     let authorization = CallAuthorization::without_host_calls(&call);
@@ -43,7 +44,9 @@ pub(super) fn evaluate_predicate(
     let report = runtime.execute(key, PREDICATE_NAME, code, authorization, &CallContext::default())?;
     Ok(match &report.outcome {
         Outcome::Returned(_) => Ok(returned_value(&report) == Some(Value::Bool(true))),
-        Outcome::Threw(thrown) => Err(format!("it throws {}: {}", thrown.name, thrown.message)),
-        Outcome::Stopped(stop) => Err(stop.to_string()),
+        Outcome::Threw(thrown) => {
+            Err(message!("it throws {name}: {error}", name = thrown.name, error = thrown.message))
+        }
+        Outcome::Stopped(stop) => Err(message!("{stop}", stop)),
     })
 }

@@ -10,6 +10,7 @@ use serde_json::Value;
 use toolcell_host::{
     Budget, CallContext, CallError, CancelToken, FuelScope, OnOverload, Outcome, Report, Stop, Thrown, ValueSide,
 };
+use toolcell_i18n::{Message, message};
 use toolcell_schema::{Args, Schema};
 use toolcell_store::Entry;
 
@@ -46,18 +47,18 @@ pub(crate) struct Violation {
     /// The kind of fault.
     pub(crate) kind: String,
     /// The message.
-    pub(crate) message: String,
+    pub(crate) message: Message,
     /// The line and column in the source.
     pub(crate) place: Option<(u32, u32)>,
 }
 
 impl Violation {
-    pub(crate) fn new(kind: &str, message: String) -> Self {
+    pub(crate) fn new(kind: &str, message: Message) -> Self {
         Self { kind: kind.to_owned(), message, place: None }
     }
 
     pub(crate) fn from_thrown(thrown: &Thrown) -> Self {
-        let message = format!("it throws {}: {}", thrown.name, thrown.message);
+        let message = message!("it throws {name}: {error}", name = thrown.name, error = thrown.message);
         Self { place: thrown.line.zip(thrown.column), ..Self::new("threw", message) }
     }
 
@@ -153,11 +154,16 @@ impl Trial<'_> {
             Outcome::Threw(thrown) if is_deliberate(thrown, self.tool.spec().source()) => None,
             Outcome::Threw(thrown) => Some(Violation::from_thrown(thrown)),
             Outcome::Stopped(Stop::Cancelled) => None,
-            Outcome::Stopped(stop) => Some(Violation::new(stop.code().as_str(), format!("it is stopped: {stop}"))),
+            Outcome::Stopped(stop) => {
+                Some(Violation::new(stop.code().as_str(), message!("it is stopped: {stop}", stop)))
+            }
             Outcome::Returned(_) => {
                 let lost = report.warnings.iter().find(|warning| warning.place == ValueSide::Result)?;
-                let place = if lost.path.is_empty() { "the result".to_owned() } else { format!("`{}`", lost.path) };
-                Some(Violation::new("result-not-json", format!("{place}: {}", lost.message)))
+                let message = match lost.path.as_str() {
+                    "" => message!("the result: {problem}", problem = lost.message),
+                    path => message!("`{path}`: {problem}", path, problem = lost.message),
+                };
+                Some(Violation::new("result-not-json", message))
             }
         }
     }

@@ -19,6 +19,7 @@ use swc_ecma_ast::{
     TsTypeAliasDecl, TsTypeAnn, TsTypeParamDecl, TsTypeParamInstantiation, VarDecl, VarDeclKind,
 };
 use swc_ecma_visit::{Visit, VisitWith};
+use toolcell_i18n::{Message, message, msgid};
 
 /// The maximum number of names, summed over all scopes, each with the names of the scopes in it.
 /// The compiler keeps some 30 bytes for each.
@@ -51,11 +52,12 @@ const NODES_PER_FIELD: u64 = 6;
 const MAX_COLUMN_STEPS: u64 = 50_000_000;
 
 /// The hint that ends each message.
-const FALLBACK_HINT: &str =
-    "or write plain objects instead of `enum`s, `namespace`s and parameter properties, so that nothing is compiled";
+const FALLBACK_HINT: &str = msgid!(
+    "or write plain objects instead of `enum`s, `namespace`s and parameter properties, so that nothing is compiled"
+);
 
 /// A message about what takes too long and what to write instead, with its location.
-pub(crate) type Excess = (String, Span);
+pub(crate) type Excess = (Message, Span);
 
 /// Checks that a source is within the limits of the compiler. The tree must be no deeper than the
 /// compiler accepts.
@@ -146,7 +148,7 @@ impl Budget {
         (self.function, self.is_var, self.is_assigned) = before;
     }
 
-    fn exceed(&mut self, span: Span, message: impl FnOnce() -> String) {
+    fn exceed(&mut self, span: Span, message: impl FnOnce() -> Message) {
         if self.excess.is_none() {
             self.excess = Some((message(), span));
         }
@@ -156,9 +158,11 @@ impl Budget {
         self.names += names as u64;
         if self.names > MAX_SCOPE_NAMES {
             self.exceed(span, || {
-                format!(
-                    "has more than {MAX_SCOPE_NAMES} names in nested scopes, which takes too long to compile: nest \
-                     functions and blocks less, {FALLBACK_HINT}"
+                message!(
+                    "has more than {limit} names in nested scopes, which takes too long to compile: nest functions \
+                     and blocks less, {alternative}",
+                    limit = MAX_SCOPE_NAMES,
+                    alternative = Message::from(FALLBACK_HINT)
                 )
             });
         }
@@ -193,7 +197,13 @@ impl Budget {
     fn copy(&mut self, nodes: u64, times: u64, span: Span, message: &'static str) {
         self.copies = self.copies.saturating_add(nodes.saturating_mul(times));
         if self.copies > MAX_COPIED_NODES {
-            self.exceed(span, || format!("{message}, {FALLBACK_HINT}"));
+            self.exceed(span, || {
+                message!(
+                    "{problem}, {alternative}",
+                    problem = Message::from(message),
+                    alternative = Message::from(FALLBACK_HINT)
+                )
+            });
         }
     }
 
@@ -224,12 +234,26 @@ impl Budget {
             }
         }
         let (_, name, Variables { scopes, span, .. }, names) = worst.filter(|_| all > MAX_RENAME_COMPARISONS)?;
-        let shown: String = name.chars().take(40).collect();
-        let tried = if names > 0 { format!(", and has {names} names such as `{shown}1`") } else { String::new() };
-        let message = format!(
-            "declares `{shown}` in {scopes} scopes{tried}, which takes too long to compile: give variables \
-             unique names, {FALLBACK_HINT}"
-        );
+        let name: String = name.chars().take(40).collect();
+        let alternative = Message::from(FALLBACK_HINT);
+        let message = if names > 0 {
+            message!(
+                "declares `{name}` in {scopes} scopes, and has {names} names such as `{name}1`, which takes too long \
+                 to compile: give variables unique names, {alternative}",
+                name,
+                scopes,
+                names,
+                alternative
+            )
+        } else {
+            message!(
+                "declares `{name}` in {scopes} scopes, which takes too long to compile: give variables unique names, \
+                 {alternative}",
+                name,
+                scopes,
+                alternative
+            )
+        };
         Some((message, *span))
     }
 
@@ -240,9 +264,11 @@ impl Budget {
         let steps = (self.parts * self.members).saturating_add(COMPARISONS_PER_MEMBER_COPY.saturating_mul(own));
         let Self { parts, members, .. } = self;
         (steps > MAX_MEMBER_COMPARISONS).then(|| {
-            let message = format!(
+            let message = message!(
                 "has {parts} `enum` declarations with {members} members, which takes too long to compile: join the \
-                 declarations, or write plain objects"
+                 declarations, or write plain objects",
+                parts,
+                members
             );
             (message, self.last_part)
         })
@@ -254,9 +280,12 @@ impl Budget {
         let values = reads + self.moved_values;
         let wide = source.chars().filter(|character| !character.is_ascii()).count();
         (values.saturating_mul(wide as u64) > MAX_COLUMN_STEPS).then(|| {
-            let message = format!(
+            let message = message!(
                 "reads members of `enum`s {values} times beside {wide} characters outside of ASCII, which takes too \
-                 long to compile: read them once and keep them in variables, {FALLBACK_HINT}"
+                 long to compile: read them once and keep them in variables, {alternative}",
+                values,
+                wide,
+                alternative = Message::from(FALLBACK_HINT)
             );
             (message, self.last_part)
         })
@@ -345,8 +374,10 @@ impl Visit for Budget {
         (self.is_folded, self.is_assigned, nodes) = before;
         match expr {
             Expr::Bin(_) | Expr::Tpl(_) | Expr::Member(_) | Expr::OptChain(_) if self.is_folded => {
-                let message = "computes too large a value for a constant or a member of an `enum`, which takes too \
-                               long to compile: compute it in a function";
+                let message = msgid!(
+                    "computes too large a value for a constant or a member of an `enum`, which takes too long to \
+                     compile: compute it in a function"
+                );
                 self.copy(self.nodes - nodes, 1, swc_common::Spanned::span(expr), message);
             }
             _ => {}
@@ -425,8 +456,10 @@ impl Visit for Budget {
         class.visit_children_with(self);
         let Fields { has_parameters, values, supers } = self.classes.pop().unwrap_or_default();
         if has_parameters && supers > 0 {
-            let message = "calls `super` so often in a class with parameter properties that it takes too long to \
-                           compile: call it once";
+            let message = msgid!(
+                "calls `super` so often in a class with parameter properties that it takes too long to compile: call \
+                 it once"
+            );
             let before = self.copies;
             self.copy(values, supers, class.span, message);
             // An enclosing class copies the copies as well.

@@ -12,6 +12,7 @@ use swc_ecma_ast::{
     StaticBlock, Stmt, VarDeclarator, YieldExpr,
 };
 use swc_ecma_visit::{Visit, VisitWith};
+use toolcell_i18n::{Message, message, msgid};
 
 use super::edits::{EditConflict, Edits};
 use super::{LoweredSource, LoweringResult};
@@ -33,7 +34,7 @@ const METADATA_POLYFILL: &str = "Symbol.metadata??Object.defineProperty(Symbol,'
 pub(crate) fn lower(source: &str, printed: Provenance) -> LoweringResult {
     // As with the passes of the compiler: a panic in here does not end the process.
     catch_unwind(|| lower_unguarded(source, printed))
-        .unwrap_or_else(|_| Err(vec![diagnostic(&LineIndex::new(source), (0, 0), NOT_COMPILED.to_owned())]))
+        .unwrap_or_else(|_| Err(vec![diagnostic(&LineIndex::new(source), (0, 0), Message::from(NOT_COMPILED))]))
 }
 
 fn lower_unguarded(source: &str, printed: Provenance) -> LoweringResult {
@@ -51,7 +52,7 @@ fn lower_unguarded(source: &str, printed: Provenance) -> LoweringResult {
     let SyntaxTree { program, .. } = tree;
     program.visit_with(&mut lower);
     if let Some(span) = lower.yielding_decorator {
-        let message = "a decorator that yields is not supported: yield before the class, into a variable".to_owned();
+        let message = message!("a decorator that yields is not supported: yield before the class, into a variable");
         return Err(vec![diagnostic(&LineIndex::new(source), byte_range(span), message)]);
     }
     if lower.uses_metadata {
@@ -59,8 +60,9 @@ fn lower_unguarded(source: &str, printed: Provenance) -> LoweringResult {
     }
     let prefix = lower.prefix;
     let applied = lower.edits.apply(source);
-    let (mut code, shifts) = applied
-        .map_err(|EditConflict { at }| vec![diagnostic(&LineIndex::new(source), (at, at), NOT_COMPILED.to_owned())])?;
+    let (mut code, shifts) = applied.map_err(|EditConflict { at }| {
+        vec![diagnostic(&LineIndex::new(source), (at, at), Message::from(NOT_COMPILED))]
+    })?;
     let helper: Vec<&str> = HELPER.lines().map(str::trim_start).filter(|line| !line.starts_with("//")).collect();
     let helper = helper.join("\n").replace("$D", &prefix).replace("$B", &format!("{prefix}B"));
     code.push('\n');
@@ -69,7 +71,7 @@ fn lower_unguarded(source: &str, printed: Provenance) -> LoweringResult {
 }
 
 /// The message for decorators that cannot be lowered.
-const NOT_COMPILED: &str = "has decorators in an unsupported form: declare each class in its own statement";
+const NOT_COMPILED: &str = msgid!("has decorators in an unsupported form: declare each class in its own statement");
 
 /// Returns a prefix that no name of the source has.
 fn unused_prefix(source: &str) -> String {

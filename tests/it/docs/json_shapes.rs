@@ -1,0 +1,170 @@
+//! The reference of the JSON that commands print, generated from what they print.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+use super::check_generated;
+use crate::fixtures::sandbox::root;
+use crate::mcp::server::binary;
+
+/// What was seen at one place of the JSON.
+#[derive(Debug, Default)]
+struct Shape {
+    /// The names of the scalar types.
+    scalars: BTreeSet<&'static str>,
+    /// The elements of arrays.
+    elements: Option<Box<Shape>>,
+    /// The fields of objects, each with the number of objects that had it.
+    fields: Option<BTreeMap<String, (Shape, usize)>>,
+    objects: usize,
+}
+
+impl Shape {
+    fn add(&mut self, value: &Value, path: &str) {
+        if let Some((_, shape)) = STATED.iter().find(|(stated, _)| *stated == path) {
+            self.scalars.insert(shape);
+            return;
+        }
+        match value {
+            Value::Null => _ = self.scalars.insert("null"),
+            Value::Bool(_) => _ = self.scalars.insert("boolean"),
+            Value::Number(_) => _ = self.scalars.insert("number"),
+            Value::String(_) => _ = self.scalars.insert("string"),
+            Value::Array(items) => {
+                let elements = self.elements.get_or_insert_default();
+                items.iter().for_each(|item| elements.add(item, path));
+            }
+            Value::Object(fields) => {
+                self.objects += 1;
+                let known = self.fields.get_or_insert_default();
+                for (name, value) in fields {
+                    let (shape, count) = known.entry(name.clone()).or_default();
+                    shape.add(value, &format!("{path}.{name}"));
+                    *count += 1;
+                }
+            }
+        }
+    }
+
+    /// Writes the shape as a type of TypeScript.
+    fn write(&self, indent: usize, path: &str, out: &mut String) {
+        let mut kinds = Vec::new();
+        if let Some(fields) = &self.fields {
+            let mut text = String::from("{\n");
+            for (name, (shape, count)) in fields {
+                let optional = if *count < self.objects { "?" } else { "" };
+                write!(text, "{:1$}{name}{optional}: ", "", indent + 2).unwrap();
+                shape.write(indent + 2, &format!("{path}.{name}"), &mut text);
+                text.push_str(";\n");
+            }
+            write!(text, "{:indent$}}}", "").unwrap();
+            kinds.push(text);
+        }
+        if let Some(elements) = &self.elements {
+            let mut text = String::new();
+            elements.write(indent, path, &mut text);
+            let is_union = text.contains(" | ") && !text.starts_with('{');
+            assert!(!text.is_empty(), "no command prints an element of {path}: add one, or state its type");
+            kinds.push(if is_union { format!("({text})[]") } else { format!("{text}[]") });
+        }
+        let (null, scalars): (Vec<&str>, Vec<&str>) = self.scalars.iter().partition(|kind| **kind == "null");
+        kinds.extend(scalars.iter().map(|kind| (*kind).to_owned()));
+        assert!(!kinds.is_empty() || null.is_empty(), "{path} is only ever null: print another value, or state its type");
+        kinds.extend(null.iter().map(|kind| (*kind).to_owned()));
+        out.push_str(&kinds.join(" | "));
+    }
+}
+
+/// Types that the commands of this test do not show: `command.field` and the type.
+const STATED: &[(&str, &str)] = &[];
+
+/// The commands, under the heading of their section. `{…}` in a word is a value of the output before.
+const COMMANDS: &[(&str, &str)] = &[
+    ("create", r#"create word_count.ts --description "Counts words" --example '{"parameters": {"text": "a b"}, "result": 2}'"#),
+    ("create", r#"create fetch_page.ts --description "Gets a page""#),
+    ("create", r#"create word_count.ts --replace --description "Counts the words of a text" --parameters '{"text": {"type": "string", "required": true, "description": "The text", "default": "", "enum": ["", "to be", "a b"]}}'"#),
+    ("run", "run word_count text='to be' --receipt receipt.json"),
+    ("run", "run word_count"),
+    ("exec", "exec throws.js"),
+    ("exec", "exec fixtures/tools/calculate_average.js '{\"numbers\": [1, 2]}'"),
+    ("replay", "replay receipt.json"),
+    ("verify", "verify word_count"),
+    ("list", "list --limit 1"),
+    ("list", "list"),
+    ("search", "search words"),
+    ("show", "show word_count"),
+    ("reflect", "reflect 'Sum the sales by region'"),
+    ("approvals", "approvals"),
+    ("test", "test fixtures/tools --filter average"),
+    ("profile", "profile fixtures/tools/calculate_average.js '{\"numbers\": [1, 2]}'"),
+    ("check", "check fixtures/tools/calculate_average.js fetch_page.ts"),
+    ("suspended", "suspended"),
+    ("deprecate", "deprecate fetch_page --successor word_count"),
+    ("ledger", "ledger"),
+    ("retire", "retire --dry-run"),
+    ("rollback", "rollback word_count 1"),
+    ("delete", "delete word_count --confirm"),
+    ("undelete", "undelete word_count"),
+    ("export", "export -o bundle.jsonl"),
+    ("import", "import bundle.jsonl"),
+    ("fsck", "fsck"),
+    ("gc", "gc --dry-run"),
+    ("audit", "audit"),
+    ("audit verify", "audit verify"),
+    ("config show", "config show"),
+    ("config check", "config check"),
+    ("init", "init"),
+    ("mcp config", "mcp config --client claude-code"),
+];
+
+fn run(folder: &Path, words: &str) -> Vec<Value> {
+    let mut command = Command::new("bash");
+    command.arg("-c").arg(format!("{} {words} --json", binary().display())).current_dir(folder).stdin(Stdio::null());
+    command.env("HOME", folder).env("TOOLCELL_LANG", "en");
+    for name in ["XDG_DATA_HOME", "XDG_CONFIG_HOME", "TOOLCELL_DIR", "TOOLCELL_JAIL", "GITHUB_ACTIONS"] {
+        command.env_remove(name);
+    }
+    let output = command.output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let values: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert!(!values.is_empty(), "{words}: {}", String::from_utf8_lossy(&output.stderr));
+    values
+}
+
+#[test]
+fn the_reference_of_the_json_is_what_commands_print() {
+    let folder = tempfile::tempdir().unwrap();
+    let copied = Command::new("cp").arg("-r").arg(root().join("fixtures")).arg(folder.path()).status().unwrap();
+    assert!(copied.success());
+    for (name, text) in [
+        ("word_count.ts", "export function execute({ text }) { console.log('counting'); return text.split(' ').length; }"),
+        ("fetch_page.ts", "export async function execute({ url }) { return await (await fetch(url)).text(); }"),
+        ("throws.js", "function execute() {\n  throw new TypeError('no');\n}"),
+    ] {
+        std::fs::write(folder.path().join(name), text).unwrap();
+    }
+    let mut sections: Vec<(&str, Shape)> = Vec::new();
+    for (section, words) in COMMANDS {
+        if sections.last().is_none_or(|(last, _)| last != section) {
+            sections.push((section, Shape::default()));
+        }
+        let shape = &mut sections.last_mut().unwrap().1;
+        run(folder.path(), words).iter().for_each(|value| shape.add(value, section));
+    }
+    let mut page = String::from(
+        "# JSON\n\nThis page is generated from what the commands print: `make reference` writes it, and a test compares it.\n\n\
+         With `--json` a command prints one JSON object on one line; `audit`, `check` and `batch` print one for each line, file or request. It is the same in each\n\
+         language. The types are those of TypeScript; a field with `?` is only there in some answers. A command that could not do its work prints\n\
+         `outcome` and `error` instead, as `run` does: see [errors](errors.md). A reader must ignore fields that it does not know.\n",
+    );
+    for (section, shape) in &sections {
+        write!(page, "\n## {section}\n\n```ts\n").unwrap();
+        shape.write(0, section, &mut page);
+        page.push_str("\n```\n");
+    }
+    check_generated("reference/json.md", &page);
+}
