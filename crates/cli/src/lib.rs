@@ -89,10 +89,9 @@ fn print_notice(notice: &Notice<'_>) {
     let mut errors = std::io::stderr();
     if !matches!(notice, Notice::Waiting { .. }) || errors.is_terminal() {
         let words: Vec<OsString> = std::env::args_os().collect();
-        let lang = language::of_words(&words);
-        let text = toolcell::escape_control_chars(&notice.to_string());
+        let text = tr!(language::of_words(&words), "warning: {notice}", notice);
         // If this write fails, there is no other stream to report to.
-        let _ = writeln!(errors, "{}{}{text}", tr!(lang, "warning"), lang.colon());
+        let _ = writeln!(errors, "{}", toolcell::escape_control_chars(&text));
     }
 }
 

@@ -12,7 +12,7 @@ fn help_comes_in_japanese_and_chinese() {
         "  run          保存されているツールを実行します",
         "  list         保存されているツールを一覧表示します [別名: ls]",
         "オプション:",
-        "          [指定できる値: en、ja、zh]",
+        "          [指定できる値: en, ja, zh]",
         "ポリシー:",
     ] {
         assert!(main.lines().any(|found| found == line), "{line}: {main}");
@@ -28,7 +28,7 @@ fn help_comes_in_japanese_and_chinese() {
     let none = toolcell(&["config"]);
     assert!(none.status == 2 && none.err.contains("\nCommands:\n"), "{}", none.err);
     let missing = toolcell(&["config", "--lang", "zh"]);
-    assert!(missing.status == 2 && missing.err.contains("[子命令：show、check、schema"), "{}", missing.err);
+    assert!(missing.status == 2 && missing.err.contains("[子命令：show, check, schema"), "{}", missing.err);
 }
 
 #[test]

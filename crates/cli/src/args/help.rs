@@ -241,25 +241,32 @@ fn rows(text: &str, columns: usize) -> Vec<String> {
 fn pieces(text: &str) -> Vec<&str> {
     let mut pieces = Vec::new();
     let mut start = 0;
-    let mut before = None;
-    for (at, char) in text.char_indices() {
-        if before.is_some_and(|before| is_break(before, char)) {
+    for (at, after) in text.char_indices() {
+        if is_break(&text[..at], after) {
             pieces.push(&text[start..at]);
             start = at;
         }
-        before = Some(char);
     }
     pieces.push(&text[start..]);
     pieces
 }
 
-/// Whether a row may end between two characters.
-fn is_break(before: char, after: char) -> bool {
+/// Whether a row may end between a text and the character after it. A number stays with the wide
+/// character that it belongs to, and a word of katakana stays whole.
+fn is_break(text: &str, after: char) -> bool {
     let is_wide = |char: char| char.width() == Some(2);
-    match (before, after) {
-        (_, ' ') => false,
-        (' ', _) => true,
-        _ => (is_wide(before) || is_wide(after)) && !NEVER_LAST.contains(before) && !NEVER_FIRST.contains(after),
+    let is_katakana = |char: char| matches!(char, 'ァ'..='ヺ' | 'ー');
+    let mut before = text.chars().rev();
+    match before.next() {
+        None => false,
+        Some(_) if after == ' ' => false,
+        Some(' ') => !(is_wide(after) && before.next().is_some_and(|char| char.is_ascii_digit())),
+        Some(before) => {
+            (is_wide(before) || is_wide(after))
+                && !(is_katakana(before) && is_katakana(after))
+                && !NEVER_LAST.contains(before)
+                && !NEVER_FIRST.contains(after)
+        }
     }
 }
 
@@ -289,7 +296,7 @@ mod tests {
     fn rendering_changes_no_english_help() {
         let mut command = Args::command().term_width(MAX_COLUMNS);
         command.build();
-        visit(&mut command, &mut |text| assert_eq!(render(text, Lang::En, MAX_COLUMNS), text));
+        visit(&mut command, &mut |text| assert_eq!(render(text, Lang::En, usize::MAX), text));
     }
 
     #[test]
@@ -321,6 +328,8 @@ mod tests {
         check("値は、「偽」です", 6, &["値は、", "「偽」", "です"]);
         check("名前 `run` を指定", 10, &["名前 `run`", "を指定"]);
         check("--extraordinary", 4, &["--extraordinary"]);
+        check("現在のフォルダー", 10, &["現在の", "フォルダー"]);
+        check("済み、12 失敗", 9, &["済み、", "12 失敗"]);
     }
 
     #[test]

@@ -98,7 +98,7 @@ fn render_report(report: &Report, error: &clap::Error, lang: Lang) -> String {
     if let Some((label, values)) = &report.values
         && !values.is_empty()
     {
-        lines.push(format!("{INDENT}[{label}{colon}{}]", values.join(lang.list_separator())));
+        lines.push(format!("{INDENT}[{label}{colon}{}]", values.join(", ")));
     }
     let tips = tips(error);
     if !tips.is_empty() {
