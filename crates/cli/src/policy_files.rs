@@ -76,9 +76,7 @@ impl PolicyFiles {
             };
             let (command, folder, known) = (hook.command.clone(), hook.folder.clone(), file.programs.clone());
             let path = Arc::clone(path);
-            HookTrust::TrustedWhile(Arc::new(move || {
-                check_programs(&command, &folder, &known, &path)
-            }))
+            HookTrust::TrustedWhile(Arc::new(move || check_programs(&command, &folder, &known, &path)))
         })?;
         if let Some(reason) = self.find_trust_problem(&trusted) {
             let reason = reason.to_string();

@@ -12,9 +12,7 @@ use toolcell::{CancelToken, Lang, Localize as _, SandboxConfig, Toolbox, escape_
 use toolcell_error::ErrorCode;
 use toolcell_i18n::{Message, message, msgid, tr};
 use toolcell_testing::report;
-use toolcell_testing::{
-    BudgetPolicy, Suite, SuiteProblem, TestOptions, TestReport, find_suites, run_suites, update,
-};
+use toolcell_testing::{BudgetPolicy, Suite, SuiteProblem, TestOptions, TestReport, find_suites, run_suites, update};
 
 use crate::args::TestArgs;
 use crate::context::Context;
