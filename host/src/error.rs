@@ -3,10 +3,11 @@
 //! Invariant: nothing that a tool does is reported here. A bug of Toolcell is a variant of its own,
 //! whose hint blames neither the caller nor the machine.
 
+use toolcell_i18n::Message;
 use toolcell_protocol::BudgetError;
 
 /// An error that prevents a call from starting.
-#[derive(Debug, thiserror::Error, toolcell_error::Coded)]
+#[derive(Debug, thiserror::Error, toolcell_i18n::Localize, toolcell_error::Coded)]
 #[non_exhaustive]
 pub enum CallError {
     /// A limit is zero, or outside the range that the sandbox allows.
@@ -35,7 +36,7 @@ pub enum CallError {
     #[error("no instance could be created: {0}")]
     #[code(NoInstance)]
     #[hint("give the process more memory or address space, or the sandbox fewer slots")]
-    NoInstance(String),
+    NoInstance(Message),
     /// The system provides no random numbers for the seed of a call.
     #[error("the system provides no random numbers: {0}")]
     #[code(NoRandom)]
@@ -82,12 +83,12 @@ mod tests {
 
     #[test]
     fn only_a_lack_of_memory_is_answered_with_more_memory() {
-        let (of_system, bug) = (String::new, CallError::bug("a frame is missing"));
+        let bug = CallError::bug("a frame is missing");
         assert_eq!((bug.code().as_str(), &*bug.to_string()), ("bug", "a bug in Toolcell: a frame is missing"));
-        for error in [bug, CallError::NoRandom(of_system()), CallError::RuntimeShutDown, CallError::ProfileInJail] {
+        for error in [bug, CallError::NoRandom(String::new()), CallError::RuntimeShutDown, CallError::ProfileInJail] {
             assert!(!error.hint().contains("memory"), "{error}");
         }
-        assert!(CallError::NoInstance(of_system()).hint().contains("memory"));
+        assert!(CallError::NoInstance(Message::verbatim(String::new())).hint().contains("memory"));
     }
 
     #[test]

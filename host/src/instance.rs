@@ -13,6 +13,7 @@ use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
+use toolcell_i18n::Message;
 use toolcell_protocol::{FrameError, Reply, decode, encode};
 use wasmtime::{
     Engine, Extern, Global, Instance, InstancePre, Memory, ModuleExport, Store, Trap, TypedFunc, UpdateDeadline,
@@ -130,7 +131,7 @@ impl GuestModule {
 
     /// Creates a fresh instance.
     pub(crate) fn instantiate(&self, inside: HostState) -> Result<GuestInstance<'_>, CallError> {
-        let no_instance = |error: wasmtime::Error| CallError::NoInstance(format!("{error:#}"));
+        let no_instance = |error: wasmtime::Error| CallError::NoInstance(Message::verbatim(format!("{error:#}")));
         let mut store = Store::try_new(&self.engine, inside).map_err(no_instance)?;
         store.limiter(|inside| inside);
         // At the end of every epoch, the call checks its deadline.

@@ -4,7 +4,8 @@
 
 use std::time::{Duration, Instant};
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
+use toolcell_i18n::{Localize, Message, message};
 use toolcell_json::Json;
 use toolcell_protocol::Level;
 
@@ -97,25 +98,40 @@ pub enum Stop {
     #[code(WorkerDied)]
     WorkerDied {
         /// The exit status or the signal, in words.
-        detail: String,
+        #[serde(deserialize_with = "deserialize_verbatim")]
+        detail: Message,
     },
+}
+
+fn deserialize_verbatim<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Message, D::Error> {
+    String::deserialize(deserializer).map(Message::verbatim)
+}
+
+impl Localize for Stop {
+    fn localize(&self) -> Message {
+        match self {
+            Self::OutOfFuel { limit } => message!("the tool burned all of its {limit} units of fuel", limit),
+            Self::Deadline { limit } => message!("the tool ran longer than {limit} ms", limit = limit.as_millis()),
+            Self::OutOfMemory { limit } => message!("the tool needs more than {limit} bytes of memory", limit),
+            Self::StackOverflow => message!("the tool overflowed the stack in native code"),
+            Self::OutputTooLarge { limit } => message!("the result is longer than {limit} bytes", limit),
+            Self::ConsoleTooLarge { limit } => {
+                message!("the tool wrote more than {limit} bytes to the console", limit)
+            }
+            Self::TooManyOperations { limit } => {
+                message!("the tool had more than {limit} operations pending at once", limit)
+            }
+            Self::Stalled => message!("the tool waits for a promise that nothing can settle"),
+            Self::Cancelled => message!("the call was cancelled"),
+            Self::Crashed { detail } => message!("the engine inside the cell failed: {detail}", detail),
+            Self::WorkerDied { detail } => message!("the process that ran the tool ended: {detail}", detail),
+        }
+    }
 }
 
 impl std::fmt::Display for Stop {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::OutOfFuel { limit } => write!(f, "the tool burned all of its {limit} units of fuel"),
-            Self::Deadline { limit } => write!(f, "the tool ran longer than {} ms", limit.as_millis()),
-            Self::OutOfMemory { limit } => write!(f, "the tool needs more than {limit} bytes of memory"),
-            Self::StackOverflow => write!(f, "the tool overflowed the stack in native code"),
-            Self::OutputTooLarge { limit } => write!(f, "the result is longer than {limit} bytes"),
-            Self::ConsoleTooLarge { limit } => write!(f, "the tool wrote more than {limit} bytes to the console"),
-            Self::TooManyOperations { limit } => write!(f, "the tool had more than {limit} operations pending at once"),
-            Self::Stalled => write!(f, "the tool waits for a promise that nothing can settle"),
-            Self::Cancelled => write!(f, "the call was cancelled"),
-            Self::Crashed { detail } => write!(f, "the engine inside the cell failed: {detail}"),
-            Self::WorkerDied { detail } => write!(f, "the process that ran the tool ended: {detail}"),
-        }
+        std::fmt::Display::fmt(&self.localize(), f)
     }
 }
 
@@ -267,7 +283,20 @@ pub struct Usage {
 
 #[cfg(test)]
 mod tests {
+    use toolcell_i18n::Lang;
+
     use super::*;
+
+    #[test]
+    fn how_a_call_ended_is_told_in_the_language_of_the_reader() {
+        let stop = Stop::Deadline { limit: Duration::from_millis(50) };
+        assert_eq!(stop.to_string(), "the tool ran longer than 50 ms");
+        assert_eq!(stop.localize().to_text(Lang::Ja), "ツールの実行時間が 50 ms を超えました");
+        assert_eq!(stop.localize().to_text(Lang::Zh), "工具的运行时间超过 50 ms");
+        let detail = message!("it exited with status {status}", status = 3);
+        let ended = Stop::WorkerDied { detail }.localize().to_text(Lang::Ja);
+        assert_eq!(ended, "ツールを実行していたプロセスが終了しました: ステータス 3 で終了しました");
+    }
 
     #[test]
     fn warnings_take_no_more_than_there_is_room_for() {

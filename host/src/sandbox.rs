@@ -10,6 +10,7 @@ mod resume;
 use std::sync::{LazyLock, OnceLock};
 use std::time::{Duration, Instant};
 
+use toolcell_i18n::Message;
 use toolcell_json::{Json, Params};
 
 use crate::backend::Backend;
@@ -66,7 +67,7 @@ impl Default for SandboxOptions {
 pub struct Sandbox {
     pub(crate) guest: GuestModule,
     /// The guest for profiled calls, or the reason why none can be loaded. Loaded on first use.
-    profiling: OnceLock<Result<GuestModule, String>>,
+    profiling: OnceLock<Result<GuestModule, Message>>,
     kind: ImageKind,
     rejected_images: Vec<(ImageKind, String)>,
     slots: CallLimiter,
@@ -263,7 +264,8 @@ impl Sandbox {
                 Err(Stop::OutOfMemory { limit: budget.memory }.into())
             }
             PreparedState::Snapshot(changes) => {
-                cell.restore(changes).map_err(|error| CallError::NoInstance(format!("{error:#}")))?;
+                cell.restore(changes)
+                    .map_err(|error| CallError::NoInstance(Message::verbatim(format!("{error:#}"))))?;
                 Ok(())
             }
             PreparedState::Script => {

@@ -57,7 +57,7 @@ impl From<SuspendableStatus<Duration>> for CallStatus {
 }
 
 /// An error that prevents a suspended call from resuming.
-#[derive(Debug, thiserror::Error, toolcell_error::Coded)]
+#[derive(Debug, thiserror::Error, toolcell_i18n::Localize, toolcell_error::Coded)]
 #[non_exhaustive]
 pub enum ResumeError {
     /// The bytes are not a suspended call.

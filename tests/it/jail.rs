@@ -194,8 +194,8 @@ fn a_worker_that_is_killed_in_a_call_is_replaced() {
     let jail = jail();
     let first = worker(&jail);
     let outcome = run_begins(&jail, 30_000, move || kill(first, nix::sys::signal::SIGKILL), &CancelToken::new());
-    let detail = "it was killed by signal 9 (SIGKILL)".to_owned();
-    assert_eq!(outcome, Outcome::Stopped(Stop::WorkerDied { detail }));
+    let Outcome::Stopped(Stop::WorkerDied { detail }) = outcome else { panic!("{outcome:?}") };
+    assert_eq!(detail, "it was killed by signal 9 (SIGKILL)");
     works(&jail);
     assert_ne!(worker(&jail), first);
 }

@@ -18,7 +18,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("crates/schema", &["toolcell-error", "toolcell-i18n", "toolcell-json"]),
     ("crates/policy", &["toolcell-error", "toolcell-i18n", "toolcell-protocol", "toolcell-tool"]),
     ("host", &["toolcell-error", "toolcell-i18n", "toolcell-json", "toolcell-protocol"]),
-    ("crates/jail", &["toolcell-host", "toolcell-protocol"]),
+    ("crates/jail", &["toolcell-host", "toolcell-i18n", "toolcell-protocol"]),
     ("crates/redos", &[]),
     ("crates/analysis", &["toolcell-error", "toolcell-i18n", "toolcell-redos", "toolcell-tool"]),
     ("crates/capabilities", &["toolcell-error", "toolcell-i18n", "toolcell-protocol", "toolcell-tool"]),

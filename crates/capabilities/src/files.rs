@@ -20,6 +20,7 @@ use std::sync::Arc;
 
 use cap_std::fs::Dir;
 use serde::{Deserialize, Serialize};
+use toolcell_i18n::Message;
 use toolcell_protocol::{OperationError, WriteMode};
 use toolcell_tool::{Access, FilesGrant};
 
@@ -118,7 +119,7 @@ pub struct FilesConfig<'a> {
 /// # Errors
 /// The operating system's error, if the identity of a protected path or of the folder cannot be
 /// determined.
-pub fn folder_refusal(path: &Path, access: Access, protected: &[ProtectedPath]) -> std::io::Result<Option<String>> {
+pub fn folder_refusal(path: &Path, access: Access, protected: &[ProtectedPath]) -> std::io::Result<Option<Message>> {
     let Ok(dir) = Dir::open_ambient_dir(path, cap_std::ambient_authority()) else { return Ok(None) };
     ProtectedSet::new(protected)?.refusal(&dir, access)
 }

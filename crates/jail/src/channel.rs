@@ -27,7 +27,7 @@ pub(crate) struct Channel {
 }
 
 /// An error that ends the conversation.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, toolcell_i18n::Localize)]
 pub(crate) enum ChannelError {
     /// The peer has closed the channel.
     #[error("it closed the pipe")]

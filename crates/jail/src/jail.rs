@@ -13,6 +13,7 @@ use toolcell_host::{
     GUEST_DIGEST, ImageKind, Interruption, Json, MAX_NESTED_CALLS, Params, PrepareResult, PreparedScript, Report,
     ResumeError, SandboxOptions, ScriptSource, StartError, Stop, SuspendedCall,
 };
+use toolcell_i18n::{Localize as _, Message, message, msgid};
 
 use crate::channel::{ChannelError, WaitMode};
 use crate::confine::Confinement;
@@ -27,9 +28,10 @@ use crate::worker_main;
 /// The time limit for starting a worker.
 const STARTUP_TIMEOUT: Duration = Duration::from_secs(20);
 /// The hint for a program that does not act as a worker.
-const SERVE_HINT: &str = "call `toolcell::jail::serve_if_worker()` first in `main`, or name a program that does";
+const SERVE_HINT: &str =
+    msgid!("call `toolcell::jail::serve_if_worker()` first in `main`, or name a program that does");
 /// The hint for a worker that does not start.
-const WORKER_FAILED_HINT: &str = "provide what the message says is missing, or run without the jail";
+const WORKER_FAILED_HINT: &str = msgid!("provide what the message says is missing, or run without the jail");
 
 /// A pool of confined worker processes that run calls.
 pub struct Jail {
@@ -89,10 +91,11 @@ impl Jail {
             return Err(StartError::NoSlots);
         }
         if worker_main::is_worker_process() {
-            return Err(no_worker("this process is a worker of the jail and cannot start one", SERVE_HINT));
+            return Err(no_worker(message!("this process is a worker of the jail and cannot start one"), SERVE_HINT));
         }
         let images: Vec<u8> = config.images.iter().filter_map(|image| image_index(*image)).collect();
-        let nursery = WorkerSpawner::new(program).map_err(|error| no_worker(error.to_string(), WORKER_FAILED_HINT))?;
+        let nursery = WorkerSpawner::new(program)
+            .map_err(|error| no_worker(Message::verbatim(error.to_string()), WORKER_FAILED_HINT))?;
         let (first, hello) = start_worker(&nursery, &images)?;
         let kind = image_at(hello.image)?;
         let passed_over = hello.rejected_images.into_iter().map(|(place, why)| Ok((image_at(place)?, why)));
@@ -290,7 +293,7 @@ impl Jail {
             }
             Err(WorkerLost::NoInstance(reason)) => {
                 self.return_worker(worker);
-                Err(CallError::NoInstance(reason))
+                Err(CallError::NoInstance(Message::verbatim(reason)))
             }
             Err(WorkerLost::Bug(detail)) => {
                 drop(worker);
@@ -325,7 +328,7 @@ impl Jail {
             }
         }
         let started = start_worker(&self.spawner, &self.images);
-        started.map(|(worker, _)| worker).map_err(|error| CallError::NoInstance(error.to_string()))
+        started.map(|(worker, _)| worker).map_err(|error| CallError::NoInstance(error.localize()))
     }
 
     fn idle(&self) -> MutexGuard<'_, Vec<Worker>> {
@@ -426,7 +429,7 @@ impl From<StartError> for StartFailure {
 }
 
 fn try_start_worker(nursery: &WorkerSpawner, images: &[u8]) -> Result<(Worker, Hello), StartFailure> {
-    let mut worker = nursery.spawn_worker().map_err(|error| no_worker(error.to_string(), WORKER_FAILED_HINT))?;
+    let mut worker = nursery.spawn_worker().map_err(|error| no_worker(error.localize(), WORKER_FAILED_HINT))?;
     let began = Instant::now();
     let patient = || if began.elapsed() < STARTUP_TIMEOUT { WaitMode::KeepWaiting } else { WaitMode::GiveUp };
     let asked = worker.channel.send(&HostMessage::Start { version: VERSION, images: images.to_vec() }, patient);
@@ -436,24 +439,29 @@ fn try_start_worker(nursery: &WorkerSpawner, images: &[u8]) -> Result<(Worker, H
             tracing::debug!(process = worker.id(), walls = ?hello.confinement, "a worker of the jail started");
             Ok((worker, hello))
         }
-        Ok(WorkerMessage::StartFailed(reason)) => Err(no_worker(reason, WORKER_FAILED_HINT).into()),
-        Ok(_) => Err(no_worker("the worker program has another version", SERVE_HINT).into()),
+        Ok(WorkerMessage::StartFailed(reason)) => Err(no_worker(Message::verbatim(reason), WORKER_FAILED_HINT).into()),
+        Ok(_) => Err(other_version().into()),
         Err(ChannelError::Closed) => {
             let end = worker.wait_for_exit();
-            let error = no_worker(format!("the worker program does not act as a worker: {end}"), SERVE_HINT);
+            let error = no_worker(message!("the worker program does not act as a worker: {end}", end), SERVE_HINT);
             Err(StartFailure { error, was_interrupted: worker.was_interrupted() })
         }
         Err(broken) => {
-            Err(no_worker(format!("the worker program does not act as a worker: {broken}"), SERVE_HINT).into())
+            let reason = message!("the worker program does not act as a worker: {end}", end = broken);
+            Err(no_worker(reason, SERVE_HINT).into())
         }
     }
 }
 
-fn no_worker(reason: impl Into<String>, hint: &'static str) -> StartError {
-    StartError::NoWorker { reason: reason.into(), hint }
+fn no_worker(reason: Message, hint: &'static str) -> StartError {
+    StartError::NoWorker { reason, hint }
+}
+
+fn other_version() -> StartError {
+    no_worker(message!("the worker program has another version"), SERVE_HINT)
 }
 
 /// Returns the image with this index, which a worker sent.
 fn image_at(index: u8) -> Result<ImageKind, StartError> {
-    messages::image_at(index).ok_or_else(|| no_worker("the worker program has another version", SERVE_HINT))
+    messages::image_at(index).ok_or_else(other_version)
 }

@@ -12,6 +12,7 @@ use toolcell_host::{
     Budget, CallContext, CallDeadline, HostCallDriver, Json, Outcome, Params, Remaining, Report, Stop, SuspendedCall,
     Usage, WaitOutcome,
 };
+use toolcell_i18n::{Message, message};
 
 use crate::channel::{Channel, ChannelError, WaitMode};
 use crate::messages::{
@@ -353,7 +354,7 @@ impl<'a, 'r> WorkerSession<'a, 'r> {
             ChannelError::Closed => worker_died(self.worker.wait_for_exit()),
             ChannelError::TimedOut if self.watch.cancelled_at.is_some() => WorkerLost::Worker(Stop::Cancelled),
             ChannelError::TimedOut => WorkerLost::Worker(Stop::Deadline { limit: self.budget.deadline }),
-            other => worker_died(format!("{other}; it was killed")),
+            other => worker_died(message!("{fault}; it was killed", fault = other)),
         }
     }
 }
@@ -366,11 +367,11 @@ fn truncated(mut reason: String) -> String {
 
 /// Returns the error for a message that violates the protocol.
 pub(crate) fn protocol_violation() -> WorkerLost {
-    worker_died("it violated the protocol and was killed".to_owned())
+    worker_died(message!("it violated the protocol and was killed"))
 }
 
-fn worker_died(detail: String) -> WorkerLost {
-    tracing::warn!(detail, "a worker of the jail died");
+fn worker_died(detail: Message) -> WorkerLost {
+    tracing::warn!(detail = detail.to_string(), "a worker of the jail died");
     WorkerLost::Worker(Stop::WorkerDied { detail })
 }
 

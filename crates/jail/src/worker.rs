@@ -14,6 +14,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
+use toolcell_i18n::{Message, message};
 
 use crate::channel::Channel;
 use crate::messages::WORKER_ARG;
@@ -44,6 +45,20 @@ impl Program {
     }
 }
 
+/// An error that prevents a worker process from starting.
+#[derive(Debug, thiserror::Error, toolcell_i18n::Localize)]
+pub(crate) enum SpawnError {
+    /// The program cannot be started.
+    #[error("`{}` cannot be started: {source}", program.display())]
+    Program { program: PathBuf, source: io::Error },
+    /// The thread that starts workers has ended.
+    #[error("the thread that starts workers has ended")]
+    NoThread,
+    /// The channel cannot be created.
+    #[error(transparent)]
+    Channel(#[from] io::Error),
+}
+
 /// A worker process with its channel.
 pub(crate) struct Worker {
     process: Child,
@@ -52,7 +67,7 @@ pub(crate) struct Worker {
 
 impl Worker {
     /// Starts the process. Its hello is still to be received.
-    fn spawn(program: &Program) -> io::Result<Self> {
+    fn spawn(program: &Program) -> Result<Self, SpawnError> {
         let (ours, theirs) = UnixStream::pair()?;
         let pipe = Channel::new(ours);
         pipe.set_poll_interval(TICK)?;
@@ -62,9 +77,8 @@ impl Worker {
         // In its own process group, an interrupt from the terminal reaches only the host, which
         // decides how calls end.
         command.process_group(0);
-        let process = command.spawn().map_err(|error| {
-            io::Error::new(error.kind(), format!("`{}` cannot be started: {error}", program.path().display()))
-        })?;
+        let process =
+            command.spawn().map_err(|source| SpawnError::Program { program: program.path().to_owned(), source })?;
         Ok(Self::from_parts(process, pipe))
     }
 
@@ -89,14 +103,14 @@ impl Worker {
     }
 
     /// Waits up to [`EXIT_TIMEOUT`] for the process to exit, and describes how it ended.
-    pub(crate) fn wait_for_exit(&mut self) -> String {
+    pub(crate) fn wait_for_exit(&mut self) -> Message {
         let began = Instant::now();
         loop {
             match self.process.try_wait() {
                 Ok(Some(status)) => return describe_exit(status),
                 Ok(None) if began.elapsed() < EXIT_TIMEOUT => std::thread::sleep(Duration::from_millis(1)),
-                Ok(None) => return "it closed its pipe and was killed".to_owned(),
-                Err(error) => return format!("its exit status is unknown: {error}"),
+                Ok(None) => return message!("it closed its pipe and was killed"),
+                Err(error) => return message!("its exit status is unknown: {error}", error),
             }
         }
     }
@@ -110,14 +124,17 @@ impl Drop for Worker {
     }
 }
 
-fn describe_exit(status: ExitStatus) -> String {
+fn describe_exit(status: ExitStatus) -> Message {
     match (status.signal(), status.code()) {
         (Some(number), _) => {
             let name = Signal::try_from(number).map_or("unknown", Signal::as_str);
-            let why = if number == Signal::SIGSYS as i32 { ", for a forbidden system call" } else { "" };
-            format!("it was killed by signal {number} ({name}){why}")
+            if number == Signal::SIGSYS as i32 {
+                message!("it was killed by signal {number} ({name}), for a forbidden system call", number, name)
+            } else {
+                message!("it was killed by signal {number} ({name})", number, name)
+            }
         }
-        (None, code) => format!("it exited with status {}", code.unwrap_or_default()),
+        (None, code) => message!("it exited with status {status}", status = code.unwrap_or_default()),
     }
 }
 
@@ -125,13 +142,13 @@ fn describe_exit(status: ExitStatus) -> String {
 /// (`PR_SET_PDEATHSIG`), so that thread must live as long as the jail.
 pub(crate) struct WorkerSpawner {
     program: Program,
-    requests: Option<Sender<Sender<io::Result<Worker>>>>,
+    requests: Option<Sender<Sender<Result<Worker, SpawnError>>>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl WorkerSpawner {
     pub(crate) fn new(program: Program) -> io::Result<Self> {
-        let (ask, asked) = channel::<Sender<io::Result<Worker>>>();
+        let (ask, asked) = channel::<Sender<Result<Worker, SpawnError>>>();
         let started = program.clone();
         let starts = move || {
             for answer in asked {
@@ -147,12 +164,12 @@ impl WorkerSpawner {
         &self.program
     }
 
-    pub(crate) fn spawn_worker(&self) -> io::Result<Worker> {
+    pub(crate) fn spawn_worker(&self) -> Result<Worker, SpawnError> {
         let (answer, answered) = channel();
         let asked = self.requests.as_ref().and_then(|ask| ask.send(answer).ok());
         match asked.and_then(|()| answered.recv().ok()) {
             Some(worker) => worker,
-            None => Err(io::Error::other("the thread that starts workers has ended")),
+            None => Err(SpawnError::NoThread),
         }
     }
 }

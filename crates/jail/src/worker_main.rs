@@ -216,7 +216,7 @@ fn status_message(called: CallStatus) -> WorkerMessage {
 /// Returns the message for a call that did not start.
 fn call_failed(error: CallError) -> WorkerMessage {
     match error {
-        CallError::NoInstance(reason) => WorkerMessage::NoInstance(reason),
+        CallError::NoInstance(reason) => WorkerMessage::NoInstance(reason.to_string()),
         CallError::Bug { detail } => WorkerMessage::Bug(detail),
         // The host has checked the budget, and a worker has one call at a time, without a profile.
         other => WorkerMessage::Bug(other.to_string()),

@@ -12,6 +12,8 @@ mod validate;
 
 pub use params::Params;
 
+use toolcell_i18n::Message;
+
 use validate::Validator;
 
 /// The text of one JSON value.
@@ -82,13 +84,14 @@ impl std::fmt::Display for Json {
 #[coded(no_hint)]
 #[code(ParametersInvalid)]
 pub struct JsonError {
-    what: &'static str,
+    what: Message,
     line: usize,
     column: usize,
 }
 
 #[cfg(test)]
 mod tests {
+    use toolcell_i18n::{Lang, Localize as _};
     use toolcell_protocol::MAX_DEPTH;
 
     use super::*;
@@ -122,6 +125,13 @@ mod tests {
         check("\"a", Err("unterminated string at line 1, column 3"));
         check("nul", Err("expected a value at line 1, column 1"));
         check("NaN", Err("expected a value at line 1, column 1"));
+    }
+
+    #[test]
+    fn a_fault_is_named_in_the_language_of_the_reader() {
+        let error = Json::parse("[1,]").unwrap_err();
+        assert_eq!(error.localize().to_text(Lang::Ja), "1 行目、4 桁目: 値が必要です");
+        assert_eq!(error.localize().to_text(Lang::Zh), "第 1 行第 4 列：此处应为一个值");
     }
 
     #[test]

@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 
+use toolcell_i18n::msgid;
 use toolcell_protocol::MAX_DEPTH;
 
 use crate::JsonError;
@@ -32,7 +33,7 @@ impl<'a> Validator<'a> {
 
     pub(crate) fn expect_object(&mut self) -> Result<(), JsonError> {
         self.skip_space();
-        if self.peek() == Some(b'{') { Ok(()) } else { Err(self.error("expected an object")) }
+        if self.peek() == Some(b'{') { Ok(()) } else { Err(self.error(msgid!("expected an object"))) }
     }
 
     /// Validates the whole text. Calls `number` with each number and a function that returns its
@@ -49,7 +50,7 @@ impl<'a> Validator<'a> {
                 self.skip_space();
                 match (self.open_containers.last_mut(), self.bytes.get(self.offset)) {
                     (None, None) => return Ok(()),
-                    (None, Some(_)) => return Err(self.error("expected the end of the text")),
+                    (None, Some(_)) => return Err(self.error(msgid!("expected the end of the text"))),
                     (Some(Container::Array { index }), Some(b',')) => {
                         *index += 1;
                         self.offset += 1;
@@ -65,8 +66,8 @@ impl<'a> Validator<'a> {
                         self.offset += 1;
                         self.open_containers.pop();
                     }
-                    (Some(Container::Array { .. }), _) => return Err(self.error("expected `,` or `]`")),
-                    (Some(Container::Object { .. }), _) => return Err(self.error("expected `,` or `}`")),
+                    (Some(Container::Array { .. }), _) => return Err(self.error(msgid!("expected `,` or `]`"))),
+                    (Some(Container::Object { .. }), _) => return Err(self.error(msgid!("expected `,` or `}`"))),
                 }
             }
         }
@@ -103,13 +104,13 @@ impl<'a> Validator<'a> {
             Some(b't') => self.literal("true"),
             Some(b'f') => self.literal("false"),
             Some(b'n') => self.literal("null"),
-            _ => Err(self.error("expected a value")),
+            _ => Err(self.error(msgid!("expected a value"))),
         }
     }
 
     fn open(&mut self, level: Container) -> Result<(), JsonError> {
         if self.open_containers.len() >= MAX_DEPTH {
-            return Err(self.error("nested deeper than 512 levels"));
+            return Err(self.error(msgid!("nested deeper than 512 levels")));
         }
         self.open_containers.push(level);
         self.offset += 1;
@@ -124,7 +125,7 @@ impl<'a> Validator<'a> {
 
     fn key(&mut self) -> Result<(), JsonError> {
         if self.peek() != Some(b'"') {
-            return Err(self.error("expected a key in double quotes"));
+            return Err(self.error(msgid!("expected a key in double quotes")));
         }
         let read = self.string()?;
         if let Some(Container::Object { key }) = self.open_containers.last_mut() {
@@ -132,7 +133,7 @@ impl<'a> Validator<'a> {
         }
         self.skip_space();
         if self.peek() != Some(b':') {
-            return Err(self.error("expected `:`"));
+            return Err(self.error(msgid!("expected `:`")));
         }
         self.offset += 1;
         Ok(())
@@ -144,7 +145,7 @@ impl<'a> Validator<'a> {
         let start = self.offset;
         loop {
             match self.peek() {
-                None => return Err(self.error("unterminated string")),
+                None => return Err(self.error(msgid!("unterminated string"))),
                 Some(b'"') => {
                     self.offset += 1;
                     return Ok(start..self.offset - 1);
@@ -156,14 +157,14 @@ impl<'a> Validator<'a> {
                         Some(b'u') => {
                             let digits = self.bytes.get(self.offset + 1..self.offset + 5);
                             if !digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit)) {
-                                return Err(self.error("expected four hexadecimal digits"));
+                                return Err(self.error(msgid!("expected four hexadecimal digits")));
                             }
                             self.offset += 5;
                         }
-                        _ => return Err(self.error("unknown escape")),
+                        _ => return Err(self.error(msgid!("unknown escape"))),
                     }
                 }
-                Some(0..0x20) => return Err(self.error("control character in a string")),
+                Some(0..0x20) => return Err(self.error(msgid!("control character in a string"))),
                 Some(_) => self.offset += 1,
             }
         }
@@ -197,7 +198,7 @@ impl<'a> Validator<'a> {
         while let Some(b'0'..=b'9') = self.peek() {
             self.offset += 1;
         }
-        if self.offset == start { Err(self.error("expected a digit")) } else { Ok(()) }
+        if self.offset == start { Err(self.error(msgid!("expected a digit"))) } else { Ok(()) }
     }
 
     fn literal(&mut self, word: &'static str) -> Result<bool, JsonError> {
@@ -205,7 +206,7 @@ impl<'a> Validator<'a> {
             self.offset += word.len();
             Ok(false)
         } else {
-            Err(self.error("expected a value"))
+            Err(self.error(msgid!("expected a value")))
         }
     }
 
@@ -251,6 +252,6 @@ impl<'a> Validator<'a> {
         let before = self.text.get(..self.offset).unwrap_or(self.text);
         let line = before.matches('\n').count() + 1;
         let column = before.rsplit('\n').next().map_or(0, |line| line.chars().count()) + 1;
-        JsonError { what, line, column }
+        JsonError { what: what.into(), line, column }
     }
 }

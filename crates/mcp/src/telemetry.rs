@@ -14,6 +14,7 @@ use opentelemetry_otlp::SpanExporter;
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::propagation::TraceContextPropagator;
 use opentelemetry_sdk::trace::SdkTracerProvider;
+use toolcell_i18n::{Message, message};
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{EnvFilter, Layer as _};
@@ -66,7 +67,7 @@ pub enum TelemetryError {
         "set OTEL_EXPORTER_OTLP_ENDPOINT to the address of a collector that accepts OTLP over HTTP, such as \
                  http://localhost:4318"
     )]
-    Export(String),
+    Export(Message),
     /// A subscriber is already installed in this process.
     #[error("a log subscriber is already installed")]
     #[code(TelemetryTwice)]
@@ -114,12 +115,14 @@ fn provider() -> Result<SdkTracerProvider, TelemetryError> {
     // The exporter panics if it cannot spawn its thread.
     std::thread::Builder::new()
         .spawn(|| ())
-        .map_err(|error| TelemetryError::Export(format!("cannot start a thread: {error}")))?;
+        .map_err(|error| TelemetryError::Export(message!("cannot start a thread: {error}", error)))?;
     // A provider that the host has installed is as good.
     let _ = rustls::crypto::ring::default_provider().install_default();
     opentelemetry::global::set_text_map_propagator(TraceContextPropagator::new());
-    let exporter =
-        SpanExporter::builder().with_http().build().map_err(|error| TelemetryError::Export(error.to_string()))?;
+    let exporter = SpanExporter::builder()
+        .with_http()
+        .build()
+        .map_err(|error| TelemetryError::Export(Message::verbatim(error.to_string())))?;
     // Resource attributes from the environment take precedence.
     let resource =
         Resource::builder().with_attribute(opentelemetry::KeyValue::new("service.version", env!("CARGO_PKG_VERSION")));

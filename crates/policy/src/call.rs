@@ -1,5 +1,6 @@
 //! The limits of one call under a policy.
 
+use toolcell_i18n::{Localize as _, Message, message};
 use toolcell_protocol::Budget;
 
 use crate::limits::{Limit, LimitError, LimitOverrides};
@@ -24,13 +25,13 @@ impl Policy {
 
     /// Returns the value of each limit of a call, and where it was set.
     #[must_use]
-    pub fn limits_with_origins(&self, wanted: &LimitOverrides) -> Vec<(Limit, u64, String)> {
+    pub fn limits_with_origins(&self, wanted: &LimitOverrides) -> Vec<(Limit, u64, Message)> {
         let of = |limit: Limit| {
             if let Some(value) = wanted.get(limit) {
-                return (limit, value, "requested by the caller".to_owned());
+                return (limit, value, message!("requested by the caller"));
             }
             let held = self.limits.limit(limit);
-            (limit, held.value, held.origin.to_string())
+            (limit, held.value, held.origin.localize())
         };
         Limit::ALL.into_iter().map(of).collect()
     }

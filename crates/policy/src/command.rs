@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
+use toolcell_i18n::msgid;
 use toolcell_tool::ToolName;
 
 use crate::provenance::{Layer, Origin};
@@ -89,11 +90,12 @@ impl fmt::Display for NamePattern {
 #[must_use]
 pub fn variable_refusal(name: &str) -> Option<&'static str> {
     if name.is_empty() || name.contains('=') || name.chars().any(char::is_control) {
-        return Some("it is not a valid environment variable name");
+        return Some(msgid!("it is not a valid environment variable name"));
     }
     let is_secret = name.starts_with(OWN_PREFIX) && SECRET_WORDS.iter().any(|word| name.contains(word));
-    is_secret
-        .then_some("it holds a tool secret or a token, which hooks never receive; use a separate variable for the hook")
+    is_secret.then_some(msgid!(
+        "it holds a tool secret or a token, which hooks never receive; use a separate variable for the hook"
+    ))
 }
 
 #[cfg(test)]

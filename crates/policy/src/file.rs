@@ -13,7 +13,7 @@ use blake3::Hash;
 use serde::Deserialize as _;
 use toml::Spanned;
 use toml::de::{DeTable, Deserializer};
-use toolcell_i18n::Lang;
+use toolcell_i18n::{Lang, Message, message, msgid};
 use toolcell_tool::AuditContents;
 use toolcell_tool::{IdPrefix, TAG_LIMIT, ToolName};
 
@@ -111,19 +111,21 @@ impl PolicyParser<'_> {
     /// Parses the file, and reports and removes the values that no policy file may have.
     fn parse_raw(&mut self) -> Result<RawPolicy, PolicyError> {
         if self.text.len() > MAX_FILE_BYTES {
-            self.report(&(0..0), format!("the file has {} bytes, the limit is {MAX_FILE_BYTES}", self.text.len()));
+            let (bytes, limit) = (self.text.len(), MAX_FILE_BYTES);
+            self.report(&(0..0), message!("the file has {bytes} bytes, the limit is {limit}", bytes, limit));
             self.finish()?;
         }
         let (mut table, errors) = DeTable::parse_recoverable(self.text);
         for error in errors {
-            self.report(&error.span().unwrap_or_default(), error.message().replace('\n', ", "));
+            let message = Message::verbatim(error.message().replace('\n', ", "));
+            self.report(&error.span().unwrap_or_default(), message);
         }
         // A problem after a syntax error would be a guess.
         self.finish()?;
         let span = table.span();
         self.prune("", &span, table.get_mut(), &SCHEMA);
         RawPolicy::deserialize(Deserializer::from(table)).or_else(|error| {
-            self.report(&error.span().unwrap_or_default(), error.message());
+            self.report(&error.span().unwrap_or_default(), Message::verbatim(error.message().to_owned()));
             self.finish().map(|()| RawPolicy::default())
         })
     }
@@ -174,7 +176,13 @@ impl PolicyParser<'_> {
             let (Some(limit), Some(ceiling)) = (limits.get(which), ceilings.get(which)) else { continue };
             if limit.get_ref() > ceiling.get_ref() {
                 let (name, line) = (which.name(), self.line(ceiling.span().start));
-                let message = format!("`limits.{name}` is {limit}, and its ceiling in line {line} is {ceiling}");
+                let message = message!(
+                    "`limits.{name}` is {limit}, and its ceiling in line {line} is {ceiling}",
+                    name,
+                    limit = limit.get_ref(),
+                    line,
+                    ceiling = ceiling.get_ref(),
+                );
                 self.report(&limit.span(), message);
             }
         }
@@ -185,7 +193,7 @@ impl PolicyParser<'_> {
         for name in names {
             match ToolName::parse(name.get_ref()) {
                 Ok(value) => reserved.push(Sourced { value, origin: self.origin(&name.span()) }),
-                Err(error) => self.report(&name.span(), format!("`names.reserved`: {error}")),
+                Err(error) => self.report(&name.span(), message!("`names.reserved`: {error}", error)),
             }
         }
         reserved
@@ -215,10 +223,13 @@ impl PolicyParser<'_> {
     fn parse_tag(&mut self, tag: &Spanned<String>) -> Option<Scope> {
         let text = tag.get_ref();
         if text.trim().is_empty() {
-            self.report(&tag.span(), "a tag is empty");
+            self.report(&tag.span(), msgid!("a tag is empty"));
         } else if text.trim() != text || text.chars().any(char::is_control) || text.len() > TAG_LIMIT {
-            let message = "invalid tag: a tag has no surrounding spaces, no control characters, and at most";
-            self.report(&tag.span(), format!("{message} {TAG_LIMIT} bytes"));
+            let message = message!(
+                "invalid tag: a tag has no surrounding spaces, no control characters, and at most {limit} bytes",
+                limit = TAG_LIMIT,
+            );
+            self.report(&tag.span(), message);
         } else {
             return Some(Scope::Tag(text.clone()));
         }
@@ -232,7 +243,7 @@ impl PolicyParser<'_> {
         match ToolName::parse(tool.get_ref()) {
             Ok(name) => Some(Scope::for_name(&name)),
             Err(error) => {
-                self.report(&tool.span(), format!("not a tool name or identifier: {error}"));
+                self.report(&tool.span(), message!("not a tool name or identifier: {error}", error));
                 None
             }
         }
@@ -251,7 +262,7 @@ impl PolicyParser<'_> {
                 }
                 Entry::Occupied(taken) => {
                     let (line, name) = (taken.get(), escape_for_display(taken.key()));
-                    self.report(&span, format!("the hook in line {line} is already named `{name}`"));
+                    self.report(&span, message!("the hook in line {line} is already named `{name}`", line, name));
                 }
             }
             hooks.push(self.parse_hook(form, hash));
@@ -262,18 +273,19 @@ impl PolicyParser<'_> {
     fn check_hook_name(&mut self, name: &str, span: &Range<usize>) {
         let length = name.chars().count();
         if name.trim().is_empty() || name.chars().any(char::is_control) {
-            self.report(span, "a hook name must not be empty or contain control characters");
+            self.report(span, msgid!("a hook name must not be empty or contain control characters"));
         } else if length > MAX_HOOK_NAME_CHARS {
-            self.report(span, format!("the hook name has {length} characters, the limit is {MAX_HOOK_NAME_CHARS}"));
+            let limit = MAX_HOOK_NAME_CHARS;
+            self.report(span, message!("the hook name has {length} characters, the limit is {limit}", length, limit));
         }
     }
 
     fn parse_hook(&mut self, form: RawHook, file_hash: Hash) -> HookCommand {
         let command = form.command.get_ref();
         if command.first().is_none_or(String::is_empty) {
-            self.report(&form.command.span(), "the command of a hook must start with a program");
+            self.report(&form.command.span(), msgid!("the command of a hook must start with a program"));
         } else if command.iter().any(|word| word.contains('\0')) {
-            self.report(&form.command.span(), "the command of a hook must not contain U+0000");
+            self.report(&form.command.span(), msgid!("the command of a hook must not contain U+0000"));
         }
         let tools = form.tools.iter().flatten().filter_map(|text| self.parse_pattern(text)).collect();
         let env = form.env.iter().flatten().filter_map(|name| self.parse_env_name(name)).collect();
@@ -295,7 +307,8 @@ impl PolicyParser<'_> {
     fn parse_env_name(&mut self, name: &Spanned<String>) -> Option<String> {
         if let Some(why) = variable_refusal(name.get_ref()) {
             let shown = escape_for_display(name.get_ref());
-            self.report(&name.span(), format!("`hooks.env` must not contain `{shown}`: {why}"));
+            let why = Message::from(why);
+            self.report(&name.span(), message!("`hooks.env` must not contain `{name}`: {why}", name = shown, why));
             return None;
         }
         Some(name.get_ref().clone())
@@ -305,7 +318,8 @@ impl PolicyParser<'_> {
         let pattern = NamePattern::parse(text.get_ref());
         if pattern.is_none() {
             let shown = escape_for_display(text.get_ref());
-            let message = format!("`{shown}` is not a tool name pattern: use a name, or a prefix followed by `*`");
+            let message =
+                message!("`{text}` is not a tool name pattern: use a name, or a prefix followed by `*`", text = shown,);
             self.report(&text.span(), message);
         }
         pattern

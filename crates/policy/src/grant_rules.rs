@@ -8,6 +8,7 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use toolcell_i18n::{Localize, Message, message};
 use toolcell_tool::{Capabilities, Capability, CapabilityNeed};
 use toolcell_tool::{Grants, IdPrefix, SecretGrant, SecretName, ToolId, ToolName};
 
@@ -48,23 +49,44 @@ impl GrantVerdict {
     }
 }
 
-impl fmt::Display for GrantDecision {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Localize for GrantDecision {
+    fn localize(&self) -> Message {
         let Self { grants, origin, .. } = self;
         let name = self.capability.name();
         match (self.verdict, &self.rule, &self.unrequested) {
-            (GrantVerdict::Granted, Some(rule), _) => write!(f, "{grants} is granted by `{rule}` ({origin})"),
-            (GrantVerdict::Granted, None, _) => write!(f, "{grants} is granted ({origin})"),
+            (GrantVerdict::Granted, Some(rule), _) => {
+                message!("{grants} is granted by `{rule}` ({origin})", grants, rule, origin)
+            }
+            (GrantVerdict::Granted, None, _) => message!("{grants} is granted ({origin})", grants, origin),
             (GrantVerdict::Refused, Some(rule), _) if self.only_tool.is_some() => {
                 let only = self.only_tool.map(|id| id.short()).unwrap_or_default();
-                write!(f, "{name} is not granted by `{rule}` ({origin}), which applies only to {only}")
+                message!(
+                    "{name} is not granted by `{rule}` ({origin}), which applies only to {only}",
+                    name,
+                    rule,
+                    origin,
+                    only,
+                )
             }
-            (GrantVerdict::Refused, Some(rule), Some(beside)) => {
-                write!(f, "{beside} is granted by `{rule}` ({origin}), but the tool requests something else")
+            (GrantVerdict::Refused, Some(rule), Some(beside)) => message!(
+                "{grants} is granted by `{rule}` ({origin}), but the tool requests something else",
+                grants = beside,
+                rule,
+                origin,
+            ),
+            (GrantVerdict::Refused, Some(rule), None) => {
+                message!("{name} is refused by `{rule}` ({origin})", name, rule, origin)
             }
-            (GrantVerdict::Refused, Some(rule), None) => write!(f, "{name} is refused by `{rule}` ({origin})"),
-            (GrantVerdict::Refused, None, _) => write!(f, "{name} is not granted by any rule ({origin})"),
+            (GrantVerdict::Refused, None, _) => {
+                message!("{name} is not granted by any rule ({origin})", name, origin)
+            }
         }
+    }
+}
+
+impl fmt::Display for GrantDecision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.localize(), f)
     }
 }
 

@@ -27,7 +27,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::Value;
-use toolcell_i18n::Lang;
+use toolcell_i18n::{Lang, Message};
 use toolcell_protocol::Budget;
 use toolcell_tool::AuditContents;
 use toolcell_tool::{Access, SecretGrant, ToolId, ToolName};
@@ -241,7 +241,7 @@ impl Policy {
     /// `policy-invalid`
     pub fn check_folders(
         &self,
-        refusal: impl Fn(&Path, Access) -> std::io::Result<Option<String>>,
+        refusal: impl Fn(&Path, Access) -> std::io::Result<Option<Message>>,
     ) -> Result<(), PolicyError> {
         problem::check_folders(&self.folders, refusal)
     }

@@ -5,6 +5,7 @@
 
 use std::time::Duration;
 
+use toolcell_i18n::{Message, message, msgid};
 use toolcell_protocol::Budget;
 
 use crate::provenance::{Effective, Origin, Sourced};
@@ -147,7 +148,7 @@ impl LimitOverrides {
 
 /// A requested limit is out of range.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, toolcell_i18n::Localize, toolcell_error::Coded)]
-#[error("{} is {actual}, it must be {least} to {most}{}", limit.name(), ceiling_suffix(ceiling))]
+#[error("{}", self.to_message())]
 #[coded(no_hint)]
 #[code(LimitInvalid)]
 pub struct LimitError {
@@ -164,20 +165,31 @@ pub struct LimitError {
 }
 
 impl LimitError {
+    fn to_message(&self) -> Message {
+        let Self { limit, actual, least, most, ceiling } = self;
+        let limit = limit.name();
+        match ceiling {
+            Origin::BuiltIn => {
+                message!("{limit} is {actual}, it must be {least} to {most}", limit, actual, least, most)
+            }
+            origin => message!(
+                "{limit} is {actual}, it must be {least} to {most} (ceiling of {origin})",
+                limit,
+                actual,
+                least,
+                most,
+                origin,
+            ),
+        }
+    }
+
     /// Returns a hint on what to do next.
     #[must_use]
     pub const fn hint(&self) -> &'static str {
         match self.ceiling {
-            Origin::BuiltIn => "choose a limit in that range",
-            _ => "choose a limit in that range, or raise the ceiling in the policy file",
+            Origin::BuiltIn => msgid!("choose a limit in that range"),
+            _ => msgid!("choose a limit in that range, or raise the ceiling in the policy file"),
         }
-    }
-}
-
-fn ceiling_suffix(ceiling: &Origin) -> String {
-    match ceiling {
-        Origin::BuiltIn => String::new(),
-        origin => format!(" (ceiling of {origin})"),
     }
 }
 

@@ -9,6 +9,7 @@ use std::ops::Range;
 use std::path::{Component, Path, PathBuf};
 
 use toml::Spanned;
+use toolcell_i18n::{Localize as _, Message, message, msgid};
 use toolcell_tool::Capability;
 use toolcell_tool::{
     Access, CallableTools, FilesGrant, FolderName, GRANTS_LIMIT, GrantError, Grants, HOSTS_LIMIT, HostPattern, KvGrant,
@@ -74,13 +75,15 @@ impl PolicyParser<'_> {
     /// Parses the tool identifier that a rule is restricted to.
     fn parse_only_tool(&mut self, id: &Spanned<String>, key: &str, scope: &Scope) -> Option<Sourced<ToolId>> {
         if !matches!(scope, Scope::Name(_)) {
-            self.report(&id.span(), format!("an `id` is only allowed in `grants.tools.NAME`, not in `{key}`"));
+            let message = message!("an `id` is only allowed in `grants.tools.NAME`, not in `{key}`", key);
+            self.report(&id.span(), message);
             return None;
         }
         match id.get_ref().parse::<ToolId>() {
             Ok(value) => Some(Sourced { value, origin: self.origin(&id.span()) }),
             Err(_) => {
-                let message = "the full identifier is required, `dt_` and 64 digits: `toolcell show NAME` prints it";
+                let message =
+                    msgid!("the full identifier is required, `dt_` and 64 digits: `toolcell show NAME` prints it");
                 self.report(&id.span(), message);
                 None
             }
@@ -99,7 +102,8 @@ impl PolicyParser<'_> {
         let forms: &[F] = if let OrFalse::Granted(forms) = said.get_ref() { forms } else { &[] };
         // The conflict check compares all pairs.
         if forms.len() > GRANTS_LIMIT {
-            self.report(&said.span(), format!("`{key}` has {} grants, the limit is {GRANTS_LIMIT}", forms.len()));
+            let (count, limit) = (forms.len(), GRANTS_LIMIT);
+            self.report(&said.span(), message!("`{key}` has {count} grants, the limit is {limit}", key, count, limit));
         }
         let read: Vec<Located<T>> = forms.iter().take(GRANTS_LIMIT).filter_map(|form| read(self, form)).collect();
         differ(self, &read);
@@ -115,7 +119,10 @@ impl PolicyParser<'_> {
             Some(path) => self.parse_text(path, PathPrefix::parse)?,
             None => PathPrefix::default(),
         };
-        self.check_list_length(form.addresses.as_deref().unwrap_or_default(), form.host.get_ref(), "address ranges")?;
+        self.check_list_length(form.addresses.as_deref().unwrap_or_default(), form.host.get_ref(), |of, count| {
+            let limit = HOSTS_LIMIT;
+            message!("the grant for `{of}` has {count} address ranges, the limit is {limit}", of, count, limit)
+        })?;
         let mut addresses = std::collections::BTreeSet::new();
         for text in form.addresses.iter().flatten() {
             addresses.insert(self.parse_text(text, parse_address_range)?);
@@ -142,7 +149,9 @@ impl PolicyParser<'_> {
             let NetGrant { host, scheme, ports, methods, path, .. } = grant.clone();
             (host, scheme, ports, methods, path)
         };
-        self.check_conflicts(grants, place, "grants the same requests with other addresses or limits, keep one");
+        self.check_conflicts(grants, place, |line| {
+            message!("line {line} grants the same requests with other addresses or limits, keep one", line)
+        });
     }
 
     fn parse_kv(&mut self, said: &Spanned<OrFalse<RawKvRule>>) -> Sourced<Grants> {
@@ -167,7 +176,8 @@ impl PolicyParser<'_> {
         let span = form.path.span();
         let text = form.path.get_ref();
         if text.starts_with('~') {
-            self.report(&span, format!("`~` is not expanded in `{}`: write the full path", escape_for_display(text)));
+            let path = escape_for_display(text);
+            self.report(&span, message!("`~` is not expanded in `{path}`: write the full path", path));
             return None;
         }
         let home = self.path.parent().unwrap_or(Path::new("")).to_owned();
@@ -181,7 +191,8 @@ impl PolicyParser<'_> {
             ..plain
         };
         if grant.access == Access::Write && normalize_path(&self.path).starts_with(&grant.path) {
-            let message = "the folder contains this policy, and a tool could change it: grant a subfolder, or `read`";
+            let message =
+                msgid!("the folder contains this policy, and a tool could change it: grant a subfolder, or `read`");
             self.report(&span, message);
             return None;
         }
@@ -192,12 +203,16 @@ impl PolicyParser<'_> {
 
     fn check_folder_conflicts(&mut self, grants: &[Located<FilesGrant>]) {
         let name = |grant: &FilesGrant| grant.name.clone();
-        self.check_conflicts(grants, name, "grants another folder with this name, give each its own name");
+        self.check_conflicts(grants, name, |line| {
+            message!("line {line} grants another folder with this name, give each its own name", line)
+        });
     }
 
     fn parse_secret(&mut self, form: &RawSecretRule) -> Option<Located<SecretGrant>> {
         let name = self.parse_text(&form.name, SecretName::parse)?;
-        self.check_list_length(&form.hosts, form.name.get_ref(), "hosts")?;
+        self.check_list_length(&form.hosts, form.name.get_ref(), |of, count| {
+            message!("the grant for `{of}` has {count} hosts, the limit is {limit}", of, count, limit = HOSTS_LIMIT)
+        })?;
         let mut hosts = Vec::new();
         for host in &form.hosts {
             hosts.push(self.parse_text(host, HostPattern::parse)?);
@@ -210,7 +225,9 @@ impl PolicyParser<'_> {
 
     fn check_secret_conflicts(&mut self, grants: &[Located<SecretGrant>]) {
         let name = |grant: &SecretGrant| grant.name.clone();
-        self.check_conflicts(grants, name, "grants this secret differently, combine them in one table");
+        self.check_conflicts(grants, name, |line| {
+            message!("line {line} grants this secret differently, combine them in one table", line)
+        });
     }
 
     fn parse_tools(&mut self, said: &Spanned<OrFalse<RawToolsRule>>) -> Sourced<Grants> {
@@ -229,11 +246,14 @@ impl PolicyParser<'_> {
     }
 
     /// Reports a list in a grant that is too long: the conflict check compares all pairs.
-    fn check_list_length(&mut self, list: &[Spanned<String>], of: &str, what: &str) -> Option<()> {
+    fn check_list_length(
+        &mut self,
+        list: &[Spanned<String>],
+        of: &str,
+        message: impl FnOnce(String, usize) -> Message,
+    ) -> Option<()> {
         let Some(first_beyond) = list.get(HOSTS_LIMIT) else { return Some(()) };
-        let message =
-            format!("the grant for `{}` has {} {what}, the limit is {HOSTS_LIMIT}", escape_for_display(of), list.len());
-        self.report(&first_beyond.span(), message);
+        self.report(&first_beyond.span(), message(escape_for_display(of), list.len()));
         None
     }
 
@@ -242,15 +262,14 @@ impl PolicyParser<'_> {
         &mut self,
         grants: &[Located<T>],
         about: impl Fn(&T) -> K,
-        what: &str,
+        message: impl Fn(u32) -> Message,
     ) {
         for (at, grant) in grants.iter().enumerate() {
             let same = |earlier: &&Located<T>| about(&earlier.value) == about(&grant.value);
             if let Some(earlier) = grants[..at].iter().find(same)
                 && earlier.value != grant.value
             {
-                let line = self.line(earlier.span.start);
-                self.report(&grant.span, format!("line {line} {what}"));
+                self.report(&grant.span, message(self.line(earlier.span.start)));
             }
         }
     }
@@ -269,10 +288,12 @@ impl PolicyParser<'_> {
             };
             if rule.only_tool.as_ref().map(|only| only.value) != other.only_tool.as_ref().map(|only| only.value) {
                 let line = self.line(earlier.start);
-                self.report(
-                    span,
-                    format!("line {line} has another `id`: `{}` is the same tool, keep one of the rules", other.key),
+                let message = message!(
+                    "line {line} has another `id`: `{key}` is the same tool, keep one of the rules",
+                    line,
+                    key = other.key,
                 );
+                self.report(span, message);
             }
             let both = rule
                 .grants
@@ -280,8 +301,12 @@ impl PolicyParser<'_> {
                 .find(|(capability, said)| other.grants.get(capability).is_some_and(|other| other.value != said.value));
             if let Some((capability, _)) = both {
                 let (line, name, key) = (self.line(earlier.start), capability.name(), &other.key);
-                let message =
-                    format!("line {line} grants `{name}` differently: `{key}` is the same tool, keep one of the rules");
+                let message = message!(
+                    "line {line} grants `{name}` differently: `{key}` is the same tool, keep one of the rules",
+                    line,
+                    name,
+                    key,
+                );
                 self.report(span, message);
             }
         }
@@ -294,7 +319,7 @@ impl PolicyParser<'_> {
     }
 
     fn report_error<T>(&mut self, grant: Result<T, GrantError>, span: &Range<usize>) -> Option<T> {
-        grant.map_err(|error| self.report(span, error.to_string())).ok()
+        grant.map_err(|error| self.report(span, error.localize())).ok()
     }
 }
 

@@ -8,6 +8,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use toolcell_i18n::{Localize, Message, message};
 use toolcell_tool::Access;
 
 use crate::command::HookCommand;
@@ -38,7 +39,7 @@ pub struct PolicyProblem {
     /// The column in characters, counted from 1.
     pub column: u32,
     /// The description of the problem.
-    pub message: String,
+    pub message: Message,
 }
 
 impl PolicyError {
@@ -55,10 +56,20 @@ impl fmt::Display for PolicyProblem {
     }
 }
 
-fn join_problems(problems: &[PolicyProblem], more: usize) -> String {
-    let lines = problems.iter().map(ToString::to_string);
-    let rest = (more > 0).then(|| format!("and {more} more"));
-    lines.chain(rest).collect::<Vec<_>>().join("\n")
+impl Localize for PolicyProblem {
+    fn localize(&self) -> Message {
+        let place = format!("{}:{}:{}: ", self.path.display(), self.line, self.column);
+        Message::sequence([&Message::verbatim(place), &self.message])
+    }
+}
+
+fn join_problems(problems: &[PolicyProblem], more: usize) -> Message {
+    let lines = problems.iter().map(Localize::localize);
+    let rest = (more > 0).then(|| message!("and {more} more", more));
+    let lines = lines.chain(rest).enumerate();
+    Message::sequence(
+        lines.flat_map(|(at, line)| [Message::verbatim(if at == 0 { "" } else { "\n" }.to_owned()), line]),
+    )
 }
 
 /// Escapes and truncates a text of a file for a message, so that it cannot control the terminal.
@@ -76,7 +87,8 @@ pub(super) fn check_hook_names_differ(there: &[HookCommand], more: &[HookCommand
     for hook in more {
         let taken = there.iter().find(|other| other.name == hook.name);
         let (Some(taken), Origin::File { path, line, .. }) = (taken, &hook.origin) else { continue };
-        let message = format!("the hook of {} is already named `{}`", taken.origin, escape_for_display(&hook.name));
+        let name = escape_for_display(&hook.name);
+        let message = message!("the hook of {origin} is already named `{name}`", origin = taken.origin, name);
         problems.push(PolicyProblem { path: Arc::clone(path), line: *line, column: 1, message });
     }
     if problems.is_empty() { Ok(()) } else { Err(PolicyError { problems, more: 0 }) }
@@ -104,10 +116,10 @@ pub(super) fn check_folders_exclude_store(
         let folder = real(&at.folder);
         let message = if at.folder.is_relative() {
             let path = at.path.display();
-            format!("the folder depends on the current directory: give `{path}` as an absolute path")
+            message!("the folder depends on the current directory: give `{path}` as an absolute path", path)
         } else if folder.starts_with(&store) || store.starts_with(&folder) {
             let store = store.display();
-            format!("the folder contains the store or is inside it ({store}): grant a folder outside it")
+            message!("the folder contains the store or is inside it ({store}): grant a folder outside it", store)
         } else {
             return None;
         };
@@ -120,16 +132,16 @@ pub(super) fn check_folders_exclude_store(
 /// Checks that `refusal` gives no reason against any folder.
 pub(super) fn check_folders(
     folders: &[GrantedFolder],
-    refusal: impl Fn(&Path, Access) -> std::io::Result<Option<String>>,
+    refusal: impl Fn(&Path, Access) -> std::io::Result<Option<Message>>,
 ) -> Result<(), PolicyError> {
     let wrong = folders.iter().filter_map(|at| {
         let message = match refusal(&at.folder, at.access) {
             Ok(None) => return None,
             Ok(Some(why)) if at.access == Access::Write => {
-                format!("a tool could change its own permissions: {why}; grant another folder, or `read`")
+                message!("a tool could change its own permissions: {why}; grant another folder, or `read`", why)
             }
-            Ok(Some(why)) => format!("{why}: grant another folder"),
-            Err(error) => format!("the paths around the folder cannot be checked: {error}"),
+            Ok(Some(why)) => message!("{why}: grant another folder", why),
+            Err(error) => message!("the paths around the folder cannot be checked: {error}", error),
         };
         Some(PolicyProblem { path: Arc::clone(&at.path), line: at.line, column: at.column, message })
     });
@@ -149,7 +161,7 @@ pub(super) struct PolicyParser<'a> {
     pub(super) text: &'a str,
     /// The byte offsets of the line ends.
     line_ends: Vec<usize>,
-    problems: Vec<(usize, String)>,
+    problems: Vec<(usize, Message)>,
     /// The granted folders and the offsets of their grants.
     pub(super) folders: Vec<(PathBuf, Access, usize)>,
 }
@@ -161,7 +173,7 @@ impl<'a> PolicyParser<'a> {
     }
 
     /// Records a problem at a span.
-    pub(super) fn report(&mut self, span: &Range<usize>, message: impl Into<String>) {
+    pub(super) fn report(&mut self, span: &Range<usize>, message: impl Into<Message>) {
         self.problems.push((span.start, message.into()));
     }
 
@@ -203,7 +215,7 @@ impl<'a> PolicyParser<'a> {
         if problems.is_empty() {
             return Ok(());
         }
-        problems.sort();
+        problems.sort_by_cached_key(|(offset, message)| (*offset, message.to_string()));
         let more = problems.len().saturating_sub(MAX_REPORTED_PROBLEMS);
         let told = problems.into_iter().take(MAX_REPORTED_PROBLEMS).map(|(offset, message)| {
             let (line, column) = self.position(offset);

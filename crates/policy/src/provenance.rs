@@ -7,6 +7,8 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
+use toolcell_i18n::{Localize, Message, message, msgid};
+
 /// The layer of a policy file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Layer {
@@ -16,12 +18,24 @@ pub enum Layer {
     Project,
 }
 
+impl Layer {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::User => msgid!("user"),
+            Self::Project => msgid!("project"),
+        }
+    }
+}
+
+impl Localize for Layer {
+    fn localize(&self) -> Message {
+        self.name().into()
+    }
+}
+
 impl fmt::Display for Layer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::User => "user",
-            Self::Project => "project",
-        })
+        f.write_str(self.name())
     }
 }
 
@@ -51,13 +65,21 @@ impl Origin {
     }
 }
 
+impl Localize for Origin {
+    fn localize(&self) -> Message {
+        match self {
+            Self::BuiltIn => message!("built-in"),
+            Self::File { layer, path, line } => {
+                message!("{layer} {path}:{line}", layer, path = path.display(), line)
+            }
+            Self::Flag => message!("flag"),
+        }
+    }
+}
+
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::BuiltIn => f.write_str("built-in"),
-            Self::File { layer, path, line } => write!(f, "{layer} {}:{line}", path.display()),
-            Self::Flag => f.write_str("flag"),
-        }
+        fmt::Display::fmt(&self.localize(), f)
     }
 }
 

@@ -12,6 +12,7 @@ use schemars::transform::RecursiveTransform;
 use serde_json::Value;
 use toml::Spanned;
 use toml::de::{DeArray, DeInteger, DeTable, DeValue};
+use toolcell_i18n::{Message, message};
 
 use crate::problem::{PolicyParser, escape_for_display};
 use crate::raw::RawPolicy;
@@ -38,7 +39,7 @@ impl PolicyParser<'_> {
     /// whether all required keys remain.
     pub(super) fn prune(&mut self, path: &str, span: &Range<usize>, table: &mut DeTable<'_>, schema: &Value) -> bool {
         for needed in strings(&schema["required"]).filter(|needed| !table.contains_key(*needed)) {
-            self.report(span, format!("`{path}` needs a `{needed}`"));
+            self.report(span, message!("`{path}` needs a `{key}`", path, key = needed));
         }
         for (key, mut value) in std::mem::take(table) {
             match property_schema(schema, key.get_ref()) {
@@ -62,7 +63,7 @@ impl PolicyParser<'_> {
                 return self.prune_value(path, value, way);
             }
             let (kind, wanted) = (with_article(kind), describe_alternatives(path, ways));
-            self.report(&span, format!("`{path}` is {kind}, it must be {wanted}"));
+            self.report(&span, message!("`{path}` is {kind}, it must be {wanted}", path, kind, wanted));
             return false;
         }
         let wanted = schema["type"].as_str().unwrap_or("string");
@@ -70,22 +71,28 @@ impl PolicyParser<'_> {
             (DeValue::Table(table), "object") => return self.prune(path, &span, table, schema),
             (DeValue::Array(array), "array") => match self.prune_items(path, array, schema) {
                 Some(fits) => return fits,
-                None => format!("`{path}` is empty, it needs at least one entry"),
+                None => message!("`{path}` is empty, it needs at least one entry", path),
             },
             (DeValue::Integer(integer), "integer") => match out_of_range(integer, schema) {
                 None => return true,
-                Some(range) => format!("`{path}` is {}, it must be {range}", escape_for_display(&integer.to_string())),
+                Some((least, most)) => {
+                    let value = escape_for_display(&integer.to_string());
+                    message!("`{path}` is {value}, it must be {least} to {most}", path, value, least, most)
+                }
             },
             (DeValue::String(text), "string") => match enum_mismatch(text, schema) {
                 None => return true,
-                Some(choices) => format!("`{path}` cannot be `{}`{choices}", escape_for_display(text)),
+                Some(choices) => {
+                    message!("`{path}` cannot be `{value}`{choices}", path, value = escape_for_display(text), choices)
+                }
             },
             (DeValue::Boolean(true), "boolean") if schema["enum"][0] == false => {
-                format!("`{path}` cannot be `true`: list the grants, or set `false` to grant nothing")
+                message!("`{path}` cannot be `true`: list the grants, or set `false` to grant nothing", path)
             }
             (DeValue::Boolean(_), "boolean") => return true,
             (other, _) => {
-                format!("`{path}` is {}, it must be {}", with_article(other.type_str()), with_article(wanted))
+                let (kind, wanted) = (with_article(other.type_str()), with_article(wanted));
+                message!("`{path}` is {kind}, it must be {wanted}", path, kind, wanted)
             }
         };
         self.report(&span, wrong);
@@ -115,13 +122,14 @@ fn type_name<'v>(value: &'v DeValue<'_>) -> &'v str {
 }
 
 /// Describes the alternatives of a value.
-fn describe_alternatives(path: &str, ways: &[Value]) -> String {
+fn describe_alternatives(path: &str, ways: &[Value]) -> Message {
     let said = ways.iter().map(|way| match way["enum"].as_array().and_then(|words| words.first()) {
-        Some(word) => format!("`{word}`"),
-        None if way["items"]["type"] == "object" => format!("an array (`[[{path}]]`)"),
+        Some(word) => Message::verbatim(format!("`{word}`")),
+        None if way["items"]["type"] == "object" => message!("an array (`[[{path}]]`)", path),
         None => with_article(way["type"].as_str().unwrap_or("string")),
     });
-    said.collect::<Vec<_>>().join(" or ")
+    said.reduce(|first, second| message!("{first} or {second}", first, second))
+        .unwrap_or_else(|| Message::verbatim(String::new()))
 }
 
 /// Returns the path of a key for messages.
@@ -139,44 +147,55 @@ fn property_schema<'s>(schema: &'s Value, key: &str) -> Option<&'s Value> {
     schema["properties"].get(key).or_else(|| Some(&schema["additionalProperties"]).filter(|others| others.is_object()))
 }
 
-fn unknown_key_message(path: &str, key: &str, schema: &Value) -> String {
+fn unknown_key_message(path: &str, key: &str, schema: &Value) -> Message {
     let known: Vec<&str> =
         schema["properties"].as_object().into_iter().flatten().map(|(key, _)| key.as_str()).collect();
-    let owner = if path.is_empty() { "a policy".to_owned() } else { format!("`{path}`") };
-    format!("{owner} has no `{}`{}", escape_for_display(key), choices(key, &known))
+    let (choices, key) = (choices(key, &known), escape_for_display(key));
+    match path {
+        "" => message!("a policy has no `{key}`{choices}", key, choices),
+        path => message!("`{path}` has no `{key}`{choices}", path, key, choices),
+    }
 }
 
 /// Returns the allowed range, if the integer is outside of it.
-fn out_of_range(integer: &DeInteger<'_>, schema: &Value) -> Option<String> {
+fn out_of_range(integer: &DeInteger<'_>, schema: &Value) -> Option<(u64, u64)> {
     let (least, most) = (schema["minimum"].as_u64().unwrap_or(0), schema["maximum"].as_u64().unwrap_or(u64::MAX));
     let value = u64::from_str_radix(integer.as_str(), integer.radix()).ok();
     let fits = value.is_some_and(|value| (least..=most).contains(&value));
-    (!fits).then(|| format!("{least} to {most}"))
+    (!fits).then_some((least, most))
 }
 
 /// Returns the allowed words, with the most similar one first, if the text is none of them.
-fn enum_mismatch(text: &str, schema: &Value) -> Option<String> {
+fn enum_mismatch(text: &str, schema: &Value) -> Option<Message> {
     let described = schema["oneOf"].as_array().into_iter().flatten();
     let known: Vec<&str> = described.filter_map(|one| one["const"].as_str()).chain(strings(&schema["enum"])).collect();
     (!known.is_empty() && !known.contains(&text)).then(|| choices(text, &known))
 }
 
 /// Formats the most similar word and the list of all words.
-fn choices(text: &str, known: &[&str]) -> String {
+fn choices(text: &str, known: &[&str]) -> Message {
     let near = known
         .iter()
         .map(|known| (strsim::osa_distance(&text.to_lowercase(), &known.to_lowercase()), known))
         .filter(|(distance, known)| *distance <= (known.len() / 3).max(1))
         .min_by_key(|(distance, _)| *distance);
-    let meant = near.map(|(_, near)| format!(", did you mean `{near}`?")).unwrap_or_default();
-    let all: Vec<String> = known.iter().map(|known| format!("`{known}`")).collect();
-    format!("{meant} (known: {})", all.join(", "))
+    let known = Message::list(known.iter().map(|known| Message::verbatim(format!("`{known}`"))));
+    match near {
+        Some((_, near)) => message!(", did you mean `{near}`? (known: {known})", near, known),
+        None => message!(" (known: {known})", known),
+    }
 }
 
-fn with_article(kind: &str) -> String {
+/// Returns a type with its article: those of JSON Schema that the schema uses, and those of TOML.
+fn with_article(kind: &str) -> Message {
     match kind {
-        "object" => "a table".to_owned(),
-        vowel if vowel.starts_with(['a', 'i']) => format!("an {vowel}"),
-        other => format!("a {other}"),
+        "object" | "table" => message!("a table"),
+        "array" => message!("an array"),
+        "integer" => message!("an integer"),
+        "string" => message!("a string"),
+        "boolean" => message!("a boolean"),
+        "float" => message!("a float"),
+        "datetime" => message!("a datetime"),
+        other => Message::verbatim(format!("a {other}")),
     }
 }

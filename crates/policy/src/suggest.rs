@@ -3,6 +3,7 @@
 //! Invariant: the line is for one tool, and grants exactly what that tool names; where the tool
 //! names nothing, it contains a placeholder for the user to fill in.
 
+use toolcell_i18n::{Message, message};
 use toolcell_tool::{Capability, CapabilityNeed};
 use toolcell_tool::{Endpoint, ToolName};
 
@@ -11,25 +12,29 @@ use crate::provenance::{toml_key, toml_list, toml_string};
 /// Returns the line that would grant a capability to a tool, or one line for each host, folder or
 /// secret that the tool names.
 #[must_use]
-pub fn suggest_grant(tool: &ToolName, capability: Capability, need: Option<&CapabilityNeed>) -> String {
+pub fn suggest_grant(tool: &ToolName, capability: Capability, need: Option<&CapabilityNeed>) -> Message {
     let (key, name) = (format!("grants.tools.{}", toml_key(tool.as_str())), capability.name());
     let named: Vec<&str> = need.iter().flat_map(|need| &need.named).map(String::as_str).collect();
     let first = || toml_string(named.first().copied().unwrap_or("…"));
     let each = |said: &dyn Fn(&str) -> String| {
         let parts: &[&str] = if named.is_empty() { &["…"] } else { &named };
-        let lines: Vec<String> =
-            parts.iter().map(|part| format!("`[[{key}.{}]] {}`", capability.name(), said(part))).collect();
-        lines.join(" and ")
+        let lines = parts.iter().enumerate().flat_map(|(at, part)| {
+            let separator = (at > 0).then(|| message!(" and "));
+            let line = format!("`[[{key}.{}]] {}`", capability.name(), said(part));
+            separator.into_iter().chain([Message::verbatim(line)])
+        });
+        Message::sequence(lines)
     };
-    match capability {
+    let line = match capability {
         Capability::Timers | Capability::Clock | Capability::Random => format!("`[{key}] {name} = true`"),
-        Capability::Net => each(&suggest_host),
+        Capability::Net => return each(&suggest_host),
         Capability::Kv => format!("`[{key}.kv] space = {}`", first()),
-        Capability::Files => each(&|name| format!("name = {}, path = \"…\"", toml_string(name))),
-        Capability::Secrets => each(&|name| format!("name = {}, hosts = [\"…\"]", toml_string(name))),
+        Capability::Files => return each(&|name| format!("name = {}, path = \"…\"", toml_string(name))),
+        Capability::Secrets => return each(&|name| format!("name = {}, hosts = [\"…\"]", toml_string(name))),
         Capability::Tools if named.is_empty() => format!("`[{key}] tools = [\"…\"]`"),
         Capability::Tools => format!("`[{key}] tools = {}`", toml_list(&named)),
-    }
+    };
+    Message::verbatim(line)
 }
 
 fn suggest_host(named: &str) -> String {

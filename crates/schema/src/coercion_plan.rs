@@ -12,6 +12,7 @@
 use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
+use toolcell_i18n::message;
 
 use super::error::SchemaError;
 use super::subschemas::{Subschemas, escape_pointer_step};
@@ -160,7 +161,7 @@ impl<'s, 'a> Planner<'s, 'a> {
             self.items(&set, &mut state);
             self.states.push(state);
             if self.work > MAX_PLAN_WORK {
-                let what = "its schemas overlap in too many ways".to_owned();
+                let what = message!("its schemas overlap in too many ways");
                 return Err(SchemaError::TooComplex { what });
             }
         }

@@ -9,13 +9,14 @@ use std::fmt::Write as _;
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::{PatternOptions, ValidationError, Validator};
 use serde_json::{Map, Value, json};
+use toolcell_i18n::message;
 
 use super::coercion_plan::{PlanState, Planner};
 use super::complexity::Complexity;
 use super::cost::CostModel;
 use super::defaults::{Coercion, DefaultFiller, MAX_FILLED_BYTES};
 use super::error::SchemaError;
-use super::messages::describe;
+use super::messages::{NO_THREAD, describe};
 use super::parse;
 use super::satisfiability;
 use super::subschemas::{Subschemas, pointer_label};
@@ -40,7 +41,7 @@ pub(super) struct CompiledSchema {
 /// Compiles a normalised schema.
 pub(super) fn compile(schema: &Value) -> Result<CompiledSchema, SchemaError> {
     if parse::is_longer_than(schema, MAX_SCHEMA_BYTES) {
-        return Err(SchemaError::TooLarge { what: format!("has more than {MAX_SCHEMA_BYTES} bytes") });
+        return Err(SchemaError::TooLarge { what: message!("has more than {limit} bytes", limit = MAX_SCHEMA_BYTES) });
     }
     let survey = Subschemas::new(schema)?;
     let bounds = Complexity::from_subschemas(&survey)?;
@@ -48,7 +49,7 @@ pub(super) fn compile(schema: &Value) -> Result<CompiledSchema, SchemaError> {
     satisfiability::check(&survey)?;
     let mut planner = Planner::new(&survey);
     if !planner.accepts(0).intersects(Types::OBJECT) {
-        let what = "parameters are an object, which it does not accept".to_owned();
+        let what = message!("parameters are an object, which it does not accept");
         return Err(SchemaError::Contradiction { at: survey.label(0), what });
     }
     planner.state(0)?;
@@ -91,7 +92,7 @@ fn build_validator(schema: &Value, bounds: Complexity) -> Result<Validator, Vali
         match built.map(std::thread::ScopedJoinHandle::join) {
             Ok(Ok(built)) => built,
             Ok(Err(panic)) => std::panic::resume_unwind(panic),
-            Err(_) => Err(ValidationError::custom("no thread is available to compile it")),
+            Err(_) => Err(ValidationError::custom(NO_THREAD)),
         }
     })
 }
@@ -114,7 +115,9 @@ fn to_schema_error(survey: &Subschemas<'_>, error: &ValidationError<'_>) -> Sche
     }
     let what = match keyword {
         "" => describe(error),
-        keyword => format!("has a {} that {}", display::name(keyword), describe(error)),
+        keyword => {
+            message!("has a {keyword} that {fault}", keyword = display::name(keyword), fault = describe(error))
+        }
     };
     SchemaError::Definition { at: survey.label(id), what }
 }
@@ -145,7 +148,7 @@ fn resolve_defaults(
         state.default_size = state.default.as_ref().map_or(0, |default| default.to_string().len());
     }
     let endless = || SchemaError::TooComplex {
-        what: format!("its nested defaults are infinite or more than {MAX_FILLED_BYTES} bytes"),
+        what: message!("its nested defaults are infinite or more than {limit} bytes", limit = MAX_FILLED_BYTES),
     };
     let mut complete = Vec::with_capacity(states.len());
     let mut room = MAX_FILLED_BYTES;
@@ -165,7 +168,7 @@ fn resolve_defaults(
     let each: Vec<(usize, &Value)> =
         found.iter().filter_map(|(id, state)| Some((*id, states[*state].default.as_ref()?))).collect();
     costs.count_steps_of_all(&each).map_err(|_| SchemaError::TooComplex {
-        what: "its defaults take more steps to check than the parameters of a call may".to_owned(),
+        what: message!("its defaults take more steps to check than the parameters of a call may"),
     })?;
     check_defaults(survey, schema, bounds, &each)?;
     Ok(states)
@@ -204,9 +207,13 @@ fn check_defaults(
     let values = Value::Object(values);
     let Err(error) = validator.validate(&values) else { return Ok(()) };
     let path = error.instance_path().as_str().get(1..).unwrap_or_default();
-    let (number, inside) = path.split_once('/').map_or((path, String::new()), |(n, rest)| (n, format!(" at /{rest}")));
+    let (number, inside) = path.split_once('/').map_or((path, None), |(n, rest)| (n, Some(format!("/{rest}"))));
     let id = number.parse().ok().and_then(|number: usize| defaults.get(number)).map_or(0, |(id, _)| *id);
-    let what = format!("its default{inside} {}", describe(&error));
+    let fault = describe(&error);
+    let what = match inside {
+        Some(path) => message!("its default at {path} {fault}", path, fault),
+        None => message!("its default {fault}", fault),
+    };
     Err(SchemaError::Contradiction { at: survey.label(id), what })
 }
 

@@ -9,6 +9,7 @@
 use std::collections::HashSet;
 
 use serde_json::Value;
+use toolcell_i18n::message;
 
 use super::error::SchemaError;
 use super::subschemas::Subschemas;
@@ -37,8 +38,11 @@ impl Complexity {
     pub(super) fn from_subschemas(survey: &Subschemas<'_>) -> Result<Self, SchemaError> {
         let chain = total_depth(survey);
         if chain > MAX_TOTAL_DEPTH {
-            let what =
-                format!("including references, its schemas are nested {chain} deep, the limit is {MAX_TOTAL_DEPTH}");
+            let what = message!(
+                "including references, its schemas are nested {depth} deep, the limit is {limit}",
+                depth = chain,
+                limit = MAX_TOTAL_DEPTH,
+            );
             return Err(SchemaError::TooComplex { what });
         }
         let mut known = vec![None; survey.nodes.len()];
@@ -108,7 +112,8 @@ fn count_in_place_paths(
         }
         if room == 0 {
             let place = survey.label(id);
-            let what = format!("more than {MAX_IN_PLACE_DEPTH} schemas are chained for one value at {place}");
+            let limit = MAX_IN_PLACE_DEPTH;
+            let what = message!("more than {limit} schemas are chained for one value at {place}", limit, place);
             return Err(SchemaError::TooComplex { what });
         }
         let node = &survey.nodes[id];

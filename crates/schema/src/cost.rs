@@ -11,6 +11,7 @@
 use std::collections::HashMap;
 
 use serde_json::Value;
+use toolcell_i18n::message;
 
 use super::display;
 use super::error::SchemaError;
@@ -190,7 +191,9 @@ impl PatternParser {
     fn parse(&mut self, survey: &Subschemas<'_>, id: usize, pattern: &str) -> Result<PatternCost, SchemaError> {
         self.count += 1;
         if self.count > MAX_PATTERNS {
-            return Err(SchemaError::TooLarge { what: format!("has more than {MAX_PATTERNS} patterns") });
+            return Err(SchemaError::TooLarge {
+                what: message!("has more than {limit} patterns", limit = MAX_PATTERNS),
+            });
         }
         PatternCost::parse(pattern, &mut self.room).map_err(|what| SchemaError::Pattern {
             at: survey.label(id),

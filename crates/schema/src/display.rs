@@ -6,6 +6,7 @@
 use std::io;
 
 use serde_json::Value;
+use toolcell_i18n::{Message, message};
 
 /// The maximum length of a value in characters.
 const MAX_VALUE_CHARS: usize = 80;
@@ -28,14 +29,14 @@ pub(super) fn name(text: &str) -> String {
 }
 
 /// Formats a list of names, each in backticks, at most ten.
-pub(super) fn names<'a>(names: impl Iterator<Item = &'a str>) -> String {
-    let mut names = names.map(name);
-    let mut shown: Vec<String> = names.by_ref().take(10).collect();
+pub(super) fn names<'a>(names: impl Iterator<Item = &'a str>) -> Message {
+    let mut names = names.map(|text| Message::verbatim(name(text)));
+    let mut shown: Vec<Message> = names.by_ref().take(10).collect();
     match names.count() {
         0 => {}
-        more => shown.push(format!("and {more} more")),
+        more => shown.push(message!("and {more} more", more)),
     }
-    shown.join(", ")
+    Message::list(shown)
 }
 
 /// Returns the most similar known name, if one is similar enough.

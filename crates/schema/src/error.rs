@@ -3,7 +3,7 @@
 //! Invariant: each message names the position and the actual value, and is one line of bounded
 //! length per fault.
 
-use std::fmt::Write as _;
+use toolcell_i18n::{Message, message, msgid};
 
 use super::display;
 
@@ -30,25 +30,25 @@ pub enum SchemaError {
     )]
     Definition {
         /// The parameter, in backticks, or `the declaration`.
-        at: String,
+        at: Message,
         /// The fault.
-        what: String,
+        what: Message,
     },
     /// A definition that no value satisfies, or not its own default.
     #[error("{at} contradicts itself: {what}")]
     #[hint("change one of the two, so that some values are valid")]
     Contradiction {
         /// The parameter, in backticks, or `the declaration`.
-        at: String,
+        at: Message,
         /// The contradiction.
-        what: String,
+        what: Message,
     },
     /// A reference that leads out of the declaration or nowhere.
     #[error("{at} refers to {reference}, which is not a schema in the declaration")]
     #[hint("copy the referenced schema into `$defs`, and refer to it as `#/$defs/name`")]
     Reference {
         /// The parameter, in backticks, or `the declaration`.
-        at: String,
+        at: Message,
         /// The reference, in backticks.
         reference: String,
     },
@@ -57,25 +57,25 @@ pub enum SchemaError {
     #[hint("write it without look-around and back-references, or omit it and check the value in `execute`")]
     Pattern {
         /// The parameter, in backticks, or `the declaration`.
-        at: String,
+        at: Message,
         /// The pattern, in backticks, truncated.
         pattern: String,
         /// The fault, and what to write instead.
-        what: String,
+        what: Message,
     },
     /// The declaration is too large.
     #[error("the declaration {what}")]
     #[hint("declare less, and check the rest in `execute`")]
     TooLarge {
         /// The exceeded size and its limit.
-        what: String,
+        what: Message,
     },
     /// The declaration is too complex: checking parameters against it could take too long.
     #[error("the declaration is too complex: {what}")]
     #[hint("inline the references, or declare less")]
     TooComplex {
         /// The exceeded measure and its limit.
-        what: String,
+        what: Message,
     },
 }
 
@@ -86,7 +86,7 @@ pub struct ParamProblem {
     /// pointer is truncated and ends with `…`.
     pub path: String,
     /// The fault: a clause whose subject is the position, such as `is 11, the maximum is 10`.
-    pub message: String,
+    pub message: Message,
 }
 
 /// The error of refused parameters.
@@ -122,31 +122,37 @@ pub enum ParamsError {
     },
 }
 
+impl ParamProblem {
+    fn to_message(&self) -> Message {
+        let place = match &*self.path {
+            "" => Message::from(msgid!("the value")),
+            path => Message::verbatim(display::path(path)),
+        };
+        message!("{place} {fault}", place, fault = self.message)
+    }
+}
+
 impl ParamsError {
     /// Creates an error with a single fault.
-    pub(super) fn single(path: impl Into<String>, message: impl Into<String>) -> Self {
+    pub(super) fn single(path: impl Into<String>, message: impl Into<Message>) -> Self {
         Self::Invalid { problems: vec![ParamProblem { path: path.into(), message: message.into() }], more: 0 }
     }
 
     /// Returns the message after its first words: the names, or each fault with its position.
     #[must_use]
-    pub fn detail(&self) -> String {
+    pub fn detail(&self) -> Message {
         match self {
             Self::Missing { names } => display::names(names.iter().map(String::as_str)),
             Self::TooMuchWork { limit } => {
-                format!("checking them against the schema takes more than {limit} steps")
+                message!("checking them against the schema takes more than {limit} steps", limit)
             }
             Self::Invalid { problems, more } => {
-                let mut detail = String::new();
-                for (at, ParamProblem { path, message }) in problems.iter().enumerate() {
-                    let separator = if at == 0 { "" } else { "; " };
-                    let place = if path.is_empty() { "the value".to_owned() } else { display::path(path) };
-                    let _ = write!(detail, "{separator}{place} {message}");
-                }
-                if *more > 0 {
-                    let _ = write!(detail, "; and {more} more");
-                }
-                detail
+                let rest = (*more > 0).then(|| message!("and {more} more", more));
+                let faults = problems.iter().map(ParamProblem::to_message).chain(rest).enumerate();
+                Message::sequence(
+                    faults
+                        .flat_map(|(at, fault)| [Message::verbatim(if at == 0 { "" } else { "; " }.to_owned()), fault]),
+                )
             }
         }
     }

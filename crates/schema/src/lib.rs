@@ -30,6 +30,7 @@ mod types;
 mod unique;
 
 use serde_json::{Value, json};
+use toolcell_i18n::{message, msgid};
 use toolcell_json::Params;
 
 use compile::CompiledSchema;
@@ -233,7 +234,8 @@ impl Schema {
     /// As [`check`](Self::check), and `parameters-invalid` for a value that is not an object.
     pub fn check_value(&self, params: Value) -> Result<Args, ParamsError> {
         if !params.is_object() {
-            return Err(ParamsError::single("", format!("is {}, expected an object", display::value(&params))));
+            let value = display::value(&params);
+            return Err(ParamsError::single("", message!("is {value}, expected an object", value)));
         }
         parse::check_depth(&params)?;
         match &self.declared {
@@ -248,8 +250,9 @@ impl Declaration {
     fn check(&self, mut value: Value, text: Option<Params>) -> Result<Args, ParamsError> {
         let states = &self.compiled.states;
         let mut fill = DefaultFiller::new(states, Coercion::Lossless);
-        fill.fill_value(&mut value, 0)
-            .map_err(|_| ParamsError::single("", format!("needs more than {MAX_FILLED_BYTES} bytes of defaults")))?;
+        fill.fill_value(&mut value, 0).map_err(|_| {
+            ParamsError::single("", message!("needs more than {limit} bytes of defaults", limit = MAX_FILLED_BYTES))
+        })?;
         if !self.is_valid(&value)? {
             return Err(self.to_error(&value));
         }
@@ -271,11 +274,12 @@ impl Declaration {
     fn to_error(&self, value: &Value) -> ParamsError {
         let CompiledSchema { validator, bounds, costs, .. } = &self.compiled;
         if !bounds.can_list(value) {
-            return ParamsError::single("", "does not match the schema, which is too recursive to report where");
+            let message = msgid!("does not match the schema, which is too recursive to report where");
+            return ParamsError::single("", message);
         }
         if parse::has_more_values_than(value, MAX_LISTED_VALUES) || !costs.can_list(value) {
             if !costs.can_report_first() {
-                return ParamsError::single("", "does not match the schema, in too many places to list");
+                return ParamsError::single("", msgid!("does not match the schema, in too many places to list"));
             }
             return messages::to_params_error(validator.validate(value).err().into_iter(), &self.schema);
         }

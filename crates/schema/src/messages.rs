@@ -7,6 +7,7 @@ use std::collections::HashSet;
 use jsonschema::ValidationError;
 use jsonschema::error::{TypeKind, ValidationErrorKind as Kind};
 use serde_json::Value;
+use toolcell_i18n::{Message, message, msgid};
 
 use super::display;
 use super::error::{ParamProblem, ParamsError};
@@ -23,6 +24,9 @@ const MAX_MISSING_NAMES: usize = 1_000;
 const MAX_PATH_CHARS: usize = 1_000;
 /// The maximum number of described branches of an alternative.
 const MAX_DESCRIBED_BRANCHES: usize = 4;
+
+/// The error of a schema that cannot be compiled now, as a clause whose subject is the schema.
+pub(super) const NO_THREAD: &str = msgid!("no thread is available to compile it");
 
 /// Combines all faults into one error.
 pub(super) fn to_params_error<'e>(errors: impl Iterator<Item = ValidationError<'e>>, schema: &Value) -> ParamsError {
@@ -75,7 +79,7 @@ fn count_faults(error: &ValidationError<'_>) -> usize {
 /// time.
 fn problems_of(error: &ValidationError<'_>, schema: &Value, room: usize) -> Vec<ParamProblem> {
     let path = error.instance_path().as_str();
-    let inside = |name: &str, message: String| ParamProblem {
+    let inside = |name: &str, message: Message| ParamProblem {
         path: truncate_path(&format!("{path}/{}", escape_pointer_step(name))),
         message,
     };
@@ -83,7 +87,7 @@ fn problems_of(error: &ValidationError<'_>, schema: &Value, room: usize) -> Vec<
         _ if room == 0 => Vec::new(),
         Kind::Required { property } => {
             let name = property.as_str().unwrap_or_default();
-            vec![inside(name, "is missing".to_owned())]
+            vec![inside(name, msgid!("is missing").into())]
         }
         Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
             let declared = declared_siblings(error, schema);
@@ -110,108 +114,177 @@ fn declared_siblings<'s>(error: &ValidationError<'_>, schema: &'s Value) -> Vec<
     properties.map(|properties| properties.keys().map(String::as_str).collect()).unwrap_or_default()
 }
 
-fn undeclared_message(name: &str, declared: &[&str]) -> String {
+fn undeclared_message(name: &str, declared: &[&str]) -> Message {
     match display::nearest(name, declared.iter().copied()) {
-        Some(near) => format!("is not declared; did you mean {}?", display::name(near)),
-        None if declared.is_empty() => "is not declared".to_owned(),
-        None => format!("is not declared, expected one of {}", display::names(declared.iter().copied())),
+        Some(near) => message!("is not declared; did you mean {near}?", near = display::name(near)),
+        None if declared.is_empty() => message!("is not declared"),
+        None => {
+            let known = display::names(declared.iter().copied());
+            message!("is not declared, expected one of {known}", known)
+        }
     }
 }
 
 /// Describes a validation error: a clause without its subject.
-pub(super) fn describe(error: &ValidationError<'_>) -> String {
+pub(super) fn describe(error: &ValidationError<'_>) -> Message {
     let value: &Value = error.instance();
-    let is = || format!("is {}", display::value(value));
-    let length = || match value {
-        Value::String(text) => format!("has a length of {}", text.chars().count()),
-        Value::Array(items) if items.len() == 1 => "has 1 item".to_owned(),
-        Value::Array(items) => format!("has {} items", items.len()),
-        Value::Object(fields) if fields.len() == 1 => "has 1 property".to_owned(),
-        Value::Object(fields) => format!("has {} properties", fields.len()),
-        _ => is(),
-    };
     match error.kind() {
-        Kind::Type { kind } => type_mismatch(value, &expected_types(kind)),
-        Kind::Enum { options } => {
-            format!("{}, expected {}", is(), one_of(options.as_array().map_or(&[], Vec::as_slice)))
-        }
-        Kind::Constant { expected_value } => format!("{}, expected {}", is(), display::value(expected_value)),
-        Kind::Minimum { limit } => format!("{}, the minimum is {limit}", is()),
-        Kind::Maximum { limit } => format!("{}, the maximum is {limit}", is()),
-        Kind::ExclusiveMinimum { limit } => format!("{}, it must be more than {limit}", is()),
-        Kind::ExclusiveMaximum { limit } => format!("{}, it must be less than {limit}", is()),
-        Kind::MultipleOf { multiple_of } => format!("{}, expected a multiple of {multiple_of}", is()),
+        Kind::Minimum { .. }
+        | Kind::Maximum { .. }
+        | Kind::ExclusiveMinimum { .. }
+        | Kind::ExclusiveMaximum { .. }
+        | Kind::MultipleOf { .. } => describe_number(value, error.kind()),
         Kind::MinLength { limit } | Kind::MinItems { limit } | Kind::MinProperties { limit } => {
-            format!("{}, the minimum is {limit}", length())
+            message!("{is}, the minimum is {limit}", is = has_length(value), limit)
         }
         Kind::MaxLength { limit } | Kind::MaxItems { limit } | Kind::MaxProperties { limit } => {
-            format!("{}, the maximum is {limit}", length())
+            message!("{is}, the maximum is {limit}", is = has_length(value), limit)
         }
-        Kind::AdditionalItems { limit } => format!("{}, the maximum is {limit}", length()),
-        Kind::UnevaluatedItems { .. } => format!("{}, and some are not declared", length()),
-        Kind::UniqueItems => format!("{}, and two are the same", length()),
-        Kind::Contains => format!("{}, and too few or too many match `contains`", length()),
-        Kind::Pattern { pattern } => format!("{}, which does not match the pattern {}", is(), display::name(pattern)),
-        Kind::Format { format } => format!("{}, which does not have the format {}", is(), display::name(format)),
-        Kind::ContentEncoding { content_encoding } => format!("{}, which is not {content_encoding}", is()),
-        Kind::ContentMediaType { content_media_type } => format!("{}, which is not {content_media_type}", is()),
-        Kind::FromUtf8 { .. } => format!("{}, which does not decode to UTF-8", is()),
-        Kind::BacktrackLimitExceeded { .. } | Kind::RegexEngineFailure { .. } => {
-            format!("{}, for which its pattern takes too long", is())
+        Kind::AdditionalItems { limit } => message!("{is}, the maximum is {limit}", is = has_length(value), limit),
+        Kind::UnevaluatedItems { .. } => message!("{is}, and some are not declared", is = has_length(value)),
+        Kind::UniqueItems => are_duplicates(value),
+        Kind::Contains => {
+            message!("{is}, and too few or too many match `contains`", is = has_length(value))
         }
-        Kind::PropertyNames { error } => format!("has a property whose name {}", describe(error)),
+        Kind::Type { kind } => type_mismatch(value, &expected_types(kind)),
+        Kind::Enum { options } => expected(value, &one_of(options.as_array().map_or(&[], Vec::as_slice))),
+        Kind::Constant { expected_value } => expected(value, &Message::verbatim(display::value(expected_value))),
+        Kind::PropertyNames { error } => message!("has a property whose name {fault}", fault = describe(error)),
         Kind::AnyOf { context } | Kind::OneOfNotValid { context } => describe_alternatives(value, context),
-        Kind::OneOfMultipleValid { .. } => format!("{}, which matches more than one alternative", is()),
-        Kind::Not { .. } => format!("{}, which `not` excludes", is()),
-        Kind::FalseSchema => "is not allowed".to_owned(),
-        Kind::Required { property } => format!("lacks {}", display::name(property.as_str().unwrap_or_default())),
+        Kind::OneOfMultipleValid { .. } => message!("{is}, which matches more than one alternative", is = is(value)),
+        Kind::Not { .. } => message!("{is}, which `not` excludes", is = is(value)),
+        Kind::FalseSchema => message!("is not allowed"),
+        Kind::Required { property } => {
+            message!("lacks {name}", name = display::name(property.as_str().unwrap_or_default()))
+        }
         Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
-            format!("has the undeclared {}", display::names(unexpected.iter().map(String::as_str)))
+            let names = display::names(unexpected.iter().map(String::as_str));
+            message!("has the undeclared {names}", names)
         }
-        Kind::Referencing(_) => "is declared by a reference that cannot be resolved".to_owned(),
-        Kind::Custom { keyword, .. } if keyword == unique::KEYWORD => {
-            format!("{}, and two are the same", length())
+        Kind::Referencing(_) => message!("is declared by a reference that cannot be resolved"),
+        Kind::Custom { keyword, .. } if keyword == unique::KEYWORD => are_duplicates(value),
+        Kind::Custom { keyword, message } if keyword == multiple::KEYWORD && message != multiple::INVALID_DIVISOR => {
+            message!("{is}, expected a multiple of {divisor}", is = is(value), divisor = message)
         }
-        Kind::Custom { keyword, message } if keyword == multiple::KEYWORD => format!("{}, {message}", is()),
-        Kind::Custom { message, .. } => message.clone(),
+        Kind::Custom { message, .. } => our_fault(message),
+        kind => describe_text(value, kind),
     }
+}
+
+/// Describes the error of a number that is out of range or no multiple.
+fn describe_number(value: &Value, kind: &Kind) -> Message {
+    let is = is(value);
+    match kind {
+        Kind::Minimum { limit } => message!("{is}, the minimum is {limit}", is, limit),
+        Kind::Maximum { limit } => message!("{is}, the maximum is {limit}", is, limit),
+        Kind::ExclusiveMinimum { limit } => message!("{is}, it must be more than {limit}", is, limit),
+        Kind::ExclusiveMaximum { limit } => message!("{is}, it must be less than {limit}", is, limit),
+        Kind::MultipleOf { multiple_of } => {
+            message!("{is}, expected a multiple of {divisor}", is, divisor = multiple_of)
+        }
+        _ => is,
+    }
+}
+
+/// Describes the error of a string whose content is wrong.
+fn describe_text(value: &Value, kind: &Kind) -> Message {
+    let is = is(value);
+    match kind {
+        Kind::Pattern { pattern } => {
+            let pattern = display::name(pattern);
+            message!("{is}, which does not match the pattern {pattern}", is, pattern)
+        }
+        Kind::Format { format } => {
+            message!("{is}, which does not have the format {format}", is, format = display::name(format))
+        }
+        Kind::ContentEncoding { content_encoding } => {
+            message!("{is}, which is not {format}", is, format = content_encoding)
+        }
+        Kind::ContentMediaType { content_media_type } => {
+            message!("{is}, which is not {format}", is, format = content_media_type)
+        }
+        Kind::FromUtf8 { .. } => message!("{is}, which does not decode to UTF-8", is),
+        Kind::BacktrackLimitExceeded { .. } | Kind::RegexEngineFailure { .. } => {
+            message!("{is}, for which its pattern takes too long", is)
+        }
+        _ => is,
+    }
+}
+
+fn is(value: &Value) -> Message {
+    message!("is {value}", value = display::value(value))
+}
+
+fn has_length(value: &Value) -> Message {
+    match value {
+        Value::String(text) => message!("has a length of {count}", count = text.chars().count()),
+        Value::Array(items) if items.len() == 1 => message!("has 1 item"),
+        Value::Array(items) => message!("has {count} items", count = items.len()),
+        Value::Object(fields) if fields.len() == 1 => message!("has 1 property"),
+        Value::Object(fields) => message!("has {count} properties", count = fields.len()),
+        _ => is(value),
+    }
+}
+
+fn are_duplicates(value: &Value) -> Message {
+    message!("{is}, and two are the same", is = has_length(value))
+}
+
+fn expected(value: &Value, expected: &Message) -> Message {
+    message!("{is}, expected {expected}", is = is(value), expected)
+}
+
+/// Returns the message of an error that this crate gave to the library, which keeps only its text.
+fn our_fault(text: &str) -> Message {
+    let known = [multiple::INVALID_DIVISOR, NO_THREAD].into_iter().find(|known| *known == text);
+    known.map_or_else(|| Message::verbatim(text.to_owned()), Message::from)
 }
 
 /// Describes a type mismatch.
-fn type_mismatch(value: &Value, expected: &str) -> String {
-    let shown = display::value(value);
-    match value {
-        Value::Null | Value::Bool(_) => format!("is {shown}, expected {expected}"),
-        Value::Number(_) => format!("is {shown} (number), expected {expected}"),
-        Value::String(_) => format!("is {shown} (string), expected {expected}"),
-        Value::Array(_) => format!("is {shown} (array), expected {expected}"),
-        Value::Object(_) => format!("is {shown} (object), expected {expected}"),
-    }
+fn type_mismatch(value: &Value, expected: &Message) -> Message {
+    let kind = match value {
+        Value::Null | Value::Bool(_) => return self::expected(value, expected),
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    };
+    message!("is {value} ({kind}), expected {expected}", value = display::value(value), kind, expected)
 }
 
-fn expected_types(kind: &TypeKind) -> String {
+fn expected_types(kind: &TypeKind) -> Message {
     match kind {
-        TypeKind::Single(one) => one.as_str().to_owned(),
+        TypeKind::Single(one) => Message::verbatim(one.as_str().to_owned()),
         TypeKind::Multiple(several) => {
             let named = several.iter().filter_map(|one| Types::from_name(one.as_str()));
-            named.fold(Types::NONE, |all, one| all | one).to_string().replace(" | ", " or ")
+            type_names(named.fold(Types::NONE, |all, one| all | one))
         }
     }
 }
 
-fn one_of(options: &[Value]) -> String {
+/// Lists the types: `string or null`.
+fn type_names(types: Types) -> Message {
+    let names = types.to_string();
+    let names = names.split(" | ").map(|name| Message::verbatim(name.to_owned()));
+    names
+        .reduce(|first, second| message!("{first} or {second}", first, second))
+        .unwrap_or_else(|| Message::verbatim(String::new()))
+}
+
+fn one_of(options: &[Value]) -> Message {
     if let [only] = options {
-        return display::value(only);
+        return Message::verbatim(display::value(only));
     }
-    let mut listed: Vec<String> = options.iter().take(10).map(display::value).collect();
+    let mut listed: Vec<Message> =
+        options.iter().take(10).map(|option| Message::verbatim(display::value(option))).collect();
     if options.len() > listed.len() {
-        listed.push(format!("{} more", options.len() - listed.len()));
+        listed.push(message!("{more} more", more = options.len() - listed.len()));
     }
-    format!("one of {}", listed.join(", "))
+    message!("one of {values}", values = Message::list(listed))
 }
 
 /// Describes the failures of all branches, merged if they are alike.
-fn describe_alternatives(value: &Value, branches: &[Vec<ValidationError<'static>>]) -> String {
+fn describe_alternatives(value: &Value, branches: &[Vec<ValidationError<'static>>]) -> Message {
     let here = |error: &ValidationError<'_>, root: &str| error.instance_path().as_str() == root;
     let root = branches.iter().flatten().map(|error| error.instance_path().as_str()).min_by_key(|path| path.len());
     let root = root.unwrap_or_default().to_owned();
@@ -230,15 +303,20 @@ fn describe_alternatives(value: &Value, branches: &[Vec<ValidationError<'static>
     let only =
         |matches: fn(&Kind) -> bool| branches.iter().all(|branch| branch.iter().any(|error| matches(error.kind())));
     if only(|kind| matches!(kind, Kind::Constant { .. })) && !constants.is_empty() {
-        return format!("is {}, expected {}", display::value(value), one_of(&constants));
+        return expected(value, &one_of(&constants));
     }
     if only(|kind| matches!(kind, Kind::Type { kind: TypeKind::Single(_) })) && types != Types::NONE {
-        return type_mismatch(value, &types.to_string().replace(" | ", " or "));
+        return type_mismatch(value, &type_names(types));
     }
     let said = branches.iter().filter_map(|branch| branch.first()).take(MAX_DESCRIBED_BRANCHES).map(|error| {
         let path = error.instance_path().as_str().strip_prefix(root.as_str()).unwrap_or_default();
-        if path.is_empty() { describe(error) } else { format!("{path} {}", describe(error)) }
+        let fault = describe(error);
+        if path.is_empty() { fault } else { message!("{place} {fault}", place = path, fault) }
     });
-    let said: Vec<String> = said.collect();
-    format!("matches none of {} alternatives (it {})", branches.len(), said.join("; or it "))
+    let said = said.reduce(|first, second| message!("{first}; or it {second}", first, second));
+    message!(
+        "matches none of {count} alternatives (it {faults})",
+        count = branches.len(),
+        faults = said.unwrap_or_else(|| Message::verbatim(String::new())),
+    )
 }

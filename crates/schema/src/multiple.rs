@@ -10,9 +10,12 @@
 use jsonschema::paths::Location;
 use jsonschema::{Keyword, ValidationError};
 use serde_json::{Map, Number, Value};
+use toolcell_i18n::msgid;
 
 /// The keyword that this replaces in the library.
 pub(super) const KEYWORD: &str = "multipleOf";
+/// The fault of a divisor: a clause whose subject is the divisor.
+pub(super) const INVALID_DIVISOR: &str = msgid!("is not a number above 0");
 
 struct MultipleOf {
     written: String,
@@ -44,16 +47,17 @@ pub(super) fn keyword<'a>(
         let is_whole = number.as_f64().is_some_and(|number| number.fract() == 0.0);
         if is_whole { binary(number).map(Divisor::Whole) } else { decimal(number).map(Divisor::Decimal) }
     });
-    let divisor = divisor.ok_or_else(|| ValidationError::custom("is not a number above 0"))?;
+    let divisor = divisor.ok_or_else(|| ValidationError::custom(INVALID_DIVISOR))?;
     Ok(Box::new(MultipleOf { written: value.to_string(), divisor }))
 }
 
 impl<'i> Keyword<'i> for MultipleOf {
+    /// The message of the error is the divisor.
     fn validate(&self, instance: &'i Value) -> Result<(), ValidationError<'i>> {
         if self.is_valid(instance) {
             return Ok(());
         }
-        Err(ValidationError::custom(format!("expected a multiple of {}", self.written)))
+        Err(ValidationError::custom(self.written.clone()))
     }
 
     fn is_valid(&self, instance: &'i Value) -> bool {

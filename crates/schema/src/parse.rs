@@ -7,6 +7,7 @@
 use std::io;
 
 use serde_json::Value;
+use toolcell_i18n::{Message, message};
 use toolcell_json::Params;
 
 use super::complexity;
@@ -18,8 +19,9 @@ const MAX_DEPTH: usize = 127;
 /// Parses a JSON text.
 pub(super) fn parse_value(text: &str) -> Result<Value, ParamsError> {
     serde_json::from_str(text).map_err(|error| {
+        let (line, column) = (error.line(), error.column());
         let what = explain_parse_error(text, &error);
-        ParamsError::single("", format!("{what} at line {}, column {}", error.line(), error.column()))
+        ParamsError::single("", message!("{what} at line {line}, column {column}", what, line, column))
     })
 }
 
@@ -27,15 +29,18 @@ pub(super) fn parse_value(text: &str) -> Result<Value, ParamsError> {
 pub(super) fn check_depth(value: &Value) -> Result<(), ParamsError> {
     match complexity::depth(value) {
         0..=MAX_DEPTH => Ok(()),
-        depth => Err(ParamsError::single("", format!("is nested {depth} deep, the limit is {MAX_DEPTH}"))),
+        depth => {
+            let message = message!("is nested {depth} deep, the limit is {limit}", depth, limit = MAX_DEPTH);
+            Err(ParamsError::single("", message))
+        }
     }
 }
 
 /// Serializes a value as parameters.
 pub(super) fn to_params(value: &Value) -> Result<Params, ParamsError> {
     let text = serde_json::to_string(value)
-        .map_err(|error| ParamsError::single("", format!("is not serializable: {error}")))?;
-    Params::parse(text).map_err(|error| ParamsError::single("", format!("is not serializable: {error}")))
+        .map_err(|error| ParamsError::single("", message!("is not serializable: {error}", error)))?;
+    Params::parse(text).map_err(|error| ParamsError::single("", message!("is not serializable: {error}", error)))
 }
 
 /// Returns whether a value has more than `limit` bytes of JSON.
@@ -76,16 +81,16 @@ pub(super) fn has_more_values_than(value: &Value, limit: usize) -> bool {
 }
 
 /// Explains why a JSON text has no value: its depth, a lone surrogate, or a number that overflows.
-fn explain_parse_error(text: &str, error: &serde_json::Error) -> String {
+fn explain_parse_error(text: &str, error: &serde_json::Error) -> Message {
     if TextScan::new(text.as_bytes()).deepest > MAX_DEPTH {
-        return format!("is nested more than {MAX_DEPTH} deep");
+        return message!("is nested more than {limit} deep", limit = MAX_DEPTH);
     }
     let before: usize = text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
     let read = text.as_bytes().get(..before + error.column()).unwrap_or(text.as_bytes());
     if TextScan::new(read).in_string || read.ends_with(b"\"") {
-        "has a string with an unpaired surrogate".to_owned()
+        message!("has a string with an unpaired surrogate")
     } else {
-        "has a number that is out of range".to_owned()
+        message!("has a number that is out of range")
     }
 }
 

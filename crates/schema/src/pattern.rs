@@ -9,6 +9,7 @@
 
 use regex_automata::dfa::{StartKind, dense};
 use regex_automata::nfa::thompson::{self, WhichCaptures};
+use toolcell_i18n::{Message, message, msgid};
 
 /// The maximum length of a pattern in bytes.
 const MAX_PATTERN_BYTES: usize = 1_000;
@@ -20,14 +21,16 @@ pub(super) const MAX_NFA_BYTES: usize = 256 << 10;
 /// The maximum size of a pattern's DFA in bytes; a larger DFA is not built.
 const MAX_DFA_BYTES: usize = 128 << 10;
 
+const LIST_THE_ALLOWED: &str = msgid!("list what is allowed with `enum` or `anyOf`, or check it in `execute`");
+
 /// The syntax that needs backtracking: prefix, description, and what to write instead.
 const BACKTRACKING: [(&str, &str, &str); 6] = [
-    ("(?=", "uses look-ahead", "write several patterns under `allOf`"),
-    ("(?!", "uses look-ahead", "write `not: { pattern }` beside it"),
-    ("(?<=", "uses look-behind", "match the whole text between `^` and `$`"),
-    ("(?<!", "uses look-behind", "write `not: { pattern }` beside it"),
-    ("\\1", "uses a back-reference", "list what is allowed with `enum` or `anyOf`, or check it in `execute`"),
-    ("\\k<", "uses a back-reference", "list what is allowed with `enum` or `anyOf`, or check it in `execute`"),
+    ("(?=", msgid!("uses look-ahead"), msgid!("write several patterns under `allOf`")),
+    ("(?!", msgid!("uses look-ahead"), msgid!("write `not: { pattern }` beside it")),
+    ("(?<=", msgid!("uses look-behind"), msgid!("match the whole text between `^` and `$`")),
+    ("(?<!", msgid!("uses look-behind"), msgid!("write `not: { pattern }` beside it")),
+    ("\\1", msgid!("uses a back-reference"), LIST_THE_ALLOWED),
+    ("\\k<", msgid!("uses a back-reference"), LIST_THE_ALLOWED),
 ];
 
 /// The memory budget for the automata of all patterns of a schema.
@@ -59,15 +62,22 @@ impl PatternCost {
     ///
     /// # Errors
     /// The fault and what to write instead: a clause whose subject is the pattern.
-    pub(super) fn parse(pattern: &str, room: &mut AutomatonBudget) -> Result<Self, String> {
+    pub(super) fn parse(pattern: &str, room: &mut AutomatonBudget) -> Result<Self, Message> {
         if pattern.len() > MAX_PATTERN_BYTES {
-            return Err(format!("has {} bytes, the limit is {MAX_PATTERN_BYTES}", pattern.len()));
+            let bytes = pattern.len();
+            return Err(message!("has {bytes} bytes, the limit is {limit}", bytes, limit = MAX_PATTERN_BYTES));
         }
         if let Some((syntax, does, instead)) = find_backtracking_syntax(pattern) {
-            return Err(format!("{does} (`{syntax}`), which cannot be matched in bounded time: {instead}"));
+            return Err(message!(
+                "{does} (`{syntax}`), which cannot be matched in bounded time: {instead}",
+                does = Message::from(does),
+                syntax,
+                instead = Message::from(instead),
+            ));
         }
         if pattern.matches("\\c").count() > MAX_CONTROL_ESCAPES {
-            return Err(format!("has more than {MAX_CONTROL_ESCAPES} escapes like `\\cA`: write `\\x01`"));
+            let limit = MAX_CONTROL_ESCAPES;
+            return Err(message!("has more than {limit} escapes like `\\cA`: write `\\x01`", limit));
         }
         // An invalid regular expression is refused by the library when it compiles the schema.
         let none = Self { states: 1, is_deterministic: true };
@@ -83,14 +93,16 @@ impl PatternCost {
         let nfa = match compile(false) {
             Ok(nfa) => nfa,
             Err(error) => match error.size_limit() {
-                Some(limit) => return Err(format!("takes more than {limit} bytes when compiled: repeat less")),
+                Some(limit) => {
+                    return Err(message!("takes more than {limit} bytes when compiled: repeat less", limit));
+                }
                 None => return Ok(none),
             },
         };
         room.nfa = room
             .nfa
             .checked_sub(nfa.memory_usage())
-            .ok_or_else(|| "takes too much memory, together with the others: declare fewer patterns".to_owned())?;
+            .ok_or_else(|| message!("takes too much memory, together with the others: declare fewer patterns"))?;
         // The matcher may scan the text in both directions.
         let forwards = dfa_states(&nfa, StartKind::Both, room);
         let backwards = compile(true).ok().and_then(|nfa| dfa_states(&nfa, StartKind::Anchored, room));
@@ -166,7 +178,7 @@ mod tests {
     use super::*;
 
     fn parse(pattern: &str) -> Result<PatternCost, String> {
-        PatternCost::parse(pattern, &mut AutomatonBudget::new())
+        PatternCost::parse(pattern, &mut AutomatonBudget::new()).map_err(|what| what.to_string())
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! Invariant: nothing in a definition is dropped: it is converted, or refused by its name.
 
 use serde_json::{Map, Value, json};
+use toolcell_i18n::{Message, message};
 
 use super::display;
 use super::error::SchemaError;
@@ -29,11 +30,11 @@ pub(super) fn to_json_schema(declared: &Map<String, Value>) -> Result<Value, Sch
     let mut properties = Map::new();
     let mut required = Vec::new();
     for (name, definition) in declared {
-        let wrong = |what: String| SchemaError::Definition { at: display::name(name), what };
+        let wrong = |what: Message| SchemaError::Definition { at: Message::verbatim(display::name(name)), what };
         let definition = definition.as_object().ok_or_else(|| {
-            wrong(format!(
-                "is declared as {}, expected an object with `type` and `description`",
-                display::value(definition)
+            wrong(message!(
+                "is declared as {value}, expected an object with `type` and `description`",
+                value = display::value(definition),
             ))
         })?;
         let mut property = definition.clone();
@@ -44,17 +45,16 @@ pub(super) fn to_json_schema(declared: &Map<String, Value>) -> Result<Value, Sch
             Some(Value::String(kind)) if SHORTHAND_TYPES.contains(&kind.as_str()) => {}
             Some(kind) => return Err(wrong(unknown_type(kind, &SHORTHAND_TYPES))),
             None => {
-                return Err(wrong(format!(
-                    "has no `type`, expected one of {}",
-                    display::names(SHORTHAND_TYPES.into_iter())
-                )));
+                let known = display::names(SHORTHAND_TYPES.into_iter());
+                return Err(wrong(message!("has no `type`, expected one of {known}", known)));
             }
         }
         match property.shift_remove("required") {
             None | Some(Value::Bool(false)) => {}
             Some(Value::Bool(true)) => required.push(name.as_str()),
             Some(other) => {
-                return Err(wrong(format!("has `required` {}, expected true or false", display::value(&other))));
+                let value = display::value(&other);
+                return Err(wrong(message!("has `required` {value}, expected true or false", value)));
             }
         }
         properties.insert(name.clone(), Value::Object(property));
@@ -63,29 +63,26 @@ pub(super) fn to_json_schema(declared: &Map<String, Value>) -> Result<Value, Sch
 }
 
 /// Returns the message for an unknown type.
-pub(super) fn unknown_type(kind: &Value, known: &[&'static str]) -> String {
+pub(super) fn unknown_type(kind: &Value, known: &[&'static str]) -> Message {
     let near = kind.as_str().and_then(|kind| display::nearest(kind, known.iter().copied()));
+    let value = display::value(kind);
     match near {
-        Some(near) => format!("has the unknown type {}; did you mean `{near}`?", display::value(kind)),
-        None => format!(
-            "has the unknown type {}, expected one of {}",
-            display::value(kind),
-            display::names(known.iter().copied())
-        ),
+        Some(near) => message!("has the unknown type {value}; did you mean `{near}`?", value, near),
+        None => {
+            let known = display::names(known.iter().copied());
+            message!("has the unknown type {value}, expected one of {known}", value, known)
+        }
     }
 }
 
-fn unknown_key(key: &str) -> String {
+fn unknown_key(key: &str) -> Message {
     // The contract's own name for `enum`.
     let near = if key == "allowedValues" { Some("enum") } else { display::nearest(key, DEFINITION_KEYS.into_iter()) };
     match near {
-        Some(near) => format!("has the unknown key {}; did you mean `{near}`?", display::name(key)),
+        Some(near) => message!("has the unknown key {key}; did you mean `{near}`?", key = display::name(key), near),
         None => {
-            format!(
-                "has the unknown key {}, expected one of {}",
-                display::name(key),
-                display::names(DEFINITION_KEYS.into_iter())
-            )
+            let known = display::names(DEFINITION_KEYS.into_iter());
+            message!("has the unknown key {key}, expected one of {known}", key = display::name(key), known)
         }
     }
 }

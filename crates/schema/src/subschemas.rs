@@ -9,6 +9,7 @@
 use std::collections::HashMap;
 
 use serde_json::{Map, Value};
+use toolcell_i18n::{Message, message, msgid};
 
 use super::display;
 use super::error::SchemaError;
@@ -72,20 +73,21 @@ impl<'a> Subschemas<'a> {
         let mut paths = 0;
         while let Some((parent, relation, pointer, schema, depth)) = open.pop() {
             if depth > MAX_NESTING {
-                let what = format!("its schemas are nested more than {MAX_NESTING} deep");
+                let what = message!("its schemas are nested more than {limit} deep", limit = MAX_NESTING);
                 return Err(SchemaError::TooComplex { what });
             }
             paths += pointer.len();
             if paths > MAX_POINTER_BYTES {
-                let what =
-                    format!("has schema paths that are too long, the limit is {MAX_POINTER_BYTES} bytes in total");
+                let limit = MAX_POINTER_BYTES;
+                let what = message!("has schema paths that are too long, the limit is {limit} bytes in total", limit);
                 return Err(SchemaError::TooLarge { what });
             }
             let id = survey.add(parent, relation, pointer, schema);
             let Some(keywords) = schema.as_object() else { continue };
             let mut found = children(keywords);
             if survey.nodes.len() + open.len() + found.len() > MAX_SUBSCHEMAS {
-                return Err(SchemaError::TooLarge { what: format!("has more than {MAX_SUBSCHEMAS} schemas") });
+                let what = message!("has more than {limit} schemas", limit = MAX_SUBSCHEMAS);
+                return Err(SchemaError::TooLarge { what });
             }
             found.reverse();
             for (relation, path, child) in found {
@@ -102,7 +104,7 @@ impl<'a> Subschemas<'a> {
     }
 
     /// Returns the label of a schema in messages.
-    pub(super) fn label(&self, id: usize) -> String {
+    pub(super) fn label(&self, id: usize) -> Message {
         pointer_label(&self.nodes[id].pointer)
     }
 
@@ -146,7 +148,7 @@ impl<'a> Subschemas<'a> {
                     anchors.insert(anchor.to_owned(), id);
                 } else if id > 0 {
                     // An own base URI would change where the references in it lead.
-                    let what = format!("has its own `{keyword}`, which only the whole declaration may have");
+                    let what = message!("has its own `{keyword}`, which only the whole declaration may have", keyword);
                     return Err(SchemaError::Definition { at: self.label(id), what });
                 }
             }
@@ -247,14 +249,14 @@ fn percent_decode(fragment: &str) -> Option<String> {
 
 /// Returns the label of a position: the parameter's name if only `properties` lead to it, otherwise
 /// the pointer.
-pub(super) fn pointer_label(pointer: &str) -> String {
+pub(super) fn pointer_label(pointer: &str) -> Message {
     let steps: Vec<&str> = pointer.split('/').skip(1).collect();
     if steps.is_empty() {
-        return "the declaration".to_owned();
+        return msgid!("the declaration").into();
     }
     if steps.len().is_multiple_of(2) && steps.iter().step_by(2).all(|step| *step == "properties") {
         let names: Vec<String> = steps.iter().skip(1).step_by(2).map(|step| unescape_pointer_step(step)).collect();
-        return display::name(&names.join("."));
+        return Message::verbatim(display::name(&names.join(".")));
     }
-    display::name(pointer)
+    Message::verbatim(display::name(pointer))
 }

@@ -5,6 +5,7 @@ mod json_schema;
 use std::fmt::Write as _;
 
 use serde_json::json;
+use toolcell_i18n::{Lang, Localize as _};
 
 use super::*;
 
@@ -274,6 +275,30 @@ fn a_text_that_is_no_value_is_refused_with_its_place() {
     assert_eq!(error.detail(), "the value is nested 202 deep, the limit is 127");
     let error = schema.check_value(json!([1])).unwrap_err();
     assert_eq!(error.detail(), "the value is [1], expected an object");
+}
+
+#[test]
+fn a_fault_is_told_in_the_language_of_the_reader() {
+    let declared = json!({ "n": { "type": "number", "maximum": 10 }, "s": { "type": "string", "enum": ["a", "b"] } });
+    let schema = Schema::compile(&declared).unwrap();
+    let error = schema.check(Params::parse(r#"{"n":11,"s":[],"extra":1}"#).unwrap()).unwrap_err();
+    let problem = |path: &str, lang| {
+        let ParamsError::Invalid { problems, .. } = &error else { panic!("{error}") };
+        problems.iter().find(|problem| problem.path == path).unwrap().message.to_text(lang)
+    };
+    assert_eq!(problem("/n", Lang::En), "is 11, the maximum is 10");
+    assert_eq!(problem("/n", Lang::Ja), "11 です。最大値は 10 です");
+    assert_eq!(problem("/n", Lang::Zh), "值为 11，最大为 10");
+    assert_eq!(problem("/extra", Lang::Ja), "宣言されていません。使えるのは `n`、`s` です");
+    let text = error.localize().to_text(Lang::Ja);
+    assert!(text.starts_with("パラメータが不正です: ") && text.contains("/n: 11 です"), "{text}");
+
+    let error = Schema::compile(&json!({ "n": { "type": "number", "minimum": 2, "maximum": 1 } })).unwrap_err();
+    assert_eq!(
+        error.localize().to_text(Lang::Ja),
+        "`n` は矛盾しています: `minimum` の 2 が `maximum` の 1 より大きくなっています"
+    );
+    assert_eq!(error.localize().to_text(Lang::Zh), "`n` 自相矛盾：其 `minimum` 2 大于 `maximum` 1");
 }
 
 #[test]

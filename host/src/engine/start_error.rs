@@ -1,9 +1,11 @@
 //! Errors that prevent a sandbox from starting.
 
+use toolcell_i18n::Message;
+
 use super::config::ImageKind;
 
 /// An error that prevents a sandbox from starting.
-#[derive(Debug, thiserror::Error, toolcell_error::Coded)]
+#[derive(Debug, thiserror::Error, toolcell_i18n::Localize, toolcell_error::Coded)]
 #[non_exhaustive]
 pub enum StartError {
     /// An image in this binary differs from the one it was built with.
@@ -42,7 +44,7 @@ pub enum StartError {
     #[hint(hint)]
     NoWorker {
         /// The reason for the failure, in words.
-        reason: String,
+        reason: Message,
         /// The next step for the user.
         hint: &'static str,
     },

@@ -4,6 +4,7 @@
 
 use std::time::Instant;
 
+use toolcell_i18n::{Localize as _, Message};
 use toolcell_json::Params;
 use wasmtime::InstanceAllocationStrategy;
 
@@ -30,7 +31,7 @@ impl Sandbox {
         run: &CallContext<'_>,
         slot: &ProfileSlot,
     ) -> Result<Report, CallError> {
-        let guest = self.profiling().map_err(|error| CallError::NoInstance(error.to_owned()))?;
+        let guest = self.profiling().map_err(|error| CallError::NoInstance(error.clone()))?;
         let started = Instant::now();
         let attempt = match self.acquire_slot(budget, run)? {
             Ok(attempt) => attempt,
@@ -51,22 +52,22 @@ impl Sandbox {
 
     /// Returns the instrumented guest: the one in use if it is instrumented, or that of the bounded
     /// image.
-    fn profiling(&self) -> Result<&GuestModule, &str> {
+    fn profiling(&self) -> Result<&GuestModule, &Message> {
         if self.image().is_instrumented() {
             return Ok(&self.guest);
         }
         let loaded = self.profiling.get_or_init(|| {
             let (image, interruption) = (Image::for_kind(ImageKind::Bounded), self.guest.interruption);
-            let verified = image.verify().map_err(|error| error.to_string())?;
+            let verified = image.verify().map_err(|error| error.localize())?;
             let guest = verified.load(InstanceAllocationStrategy::OnDemand).map_err(ImageError::Unsupported);
             drop(image);
             guest
                 .and_then(|module| GuestModule::new(ImageKind::Bounded, interruption, imports::link(&module)?))
                 .map_err(|error| match error {
-                    ImageError::Unsupported(error) => format!("{error:#}"),
-                    ImageError::Rejected(error) => error.to_string(),
+                    ImageError::Unsupported(error) => Message::verbatim(format!("{error:#}")),
+                    ImageError::Rejected(error) => error.localize(),
                 })
         });
-        loaded.as_ref().map_err(String::as_str)
+        loaded.as_ref()
     }
 }

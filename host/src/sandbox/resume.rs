@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use toolcell_i18n::Message;
 use toolcell_json::Params;
 
 use super::Sandbox;
@@ -55,7 +56,9 @@ impl Sandbox {
         };
         let _slot = &attempt.permit;
         let mut cell = self.guest.instantiate(HostState::for_run(budget, run, &attempt.deadline))?;
-        suspended.restore(&mut cell, run).map_err(|error| CallError::NoInstance(format!("{error:#}")))?;
+        suspended
+            .restore(&mut cell, run)
+            .map_err(|error| CallError::NoInstance(Message::verbatim(format!("{error:#}"))))?;
         let turn = resume_call::<MaySuspend>(&mut cell, budget, run, &attempt.deadline);
         let so_far = suspended.in_progress(*script, started);
         Ok(so_far.into_status(cell, turn, &attempt.deadline)?.into())

@@ -452,19 +452,17 @@ fn approvals_are_listed_and_decided_in_the_language_of_the_reader() {
     let id = place.waiting("later");
     let in_lang = |lang, words: &[&str]| place.on(&[&["--lang", lang, "approvals"], words].concat());
     let done = in_lang("ja", &[]);
-    let pending = format!("承認待ち  later ({id})、権限: 権限なし、要求元: create、");
+    let pending = format!("承認待ち  later ({id})、権限: なし、要求元: create、");
     assert!(done.out.starts_with(&pending), "{}", done.out);
     assert!(done.err.starts_with("ヒント: `toolcell show later` で内容を確認し、"), "{}", done.err);
     let done = in_lang("zh", &[]);
-    let pending = format!("待批准    later（{id}），权限：无权限，由 create 请求，自 ");
+    let pending = format!("待批准    later（{id}），权限：无，由 create 请求，自 ");
     assert!(done.out.starts_with(&pending), "{}", done.out);
     let done = in_lang("zh", &["grant", "later", "--shown", "00"]);
     assert!(done.err.starts_with("错误：「later」或其权限已与摘要 00 不一致\n提示：请用 "), "{}", done.err);
-    assert_eq!(in_lang("ja", &["grant", "later"]).out, format!("later ({id}) を承認しました、権限: 権限なし\n"));
+    assert_eq!(in_lang("ja", &["grant", "later"]).out, format!("later ({id}) を承認しました、権限: なし\n"));
     assert!(
-        in_lang("zh", &["list"])
-            .out
-            .starts_with(&format!("已批准    later（{id}），权限：无权限，由 command-line 决定，"))
+        in_lang("zh", &["list"]).out.starts_with(&format!("已批准    later（{id}），权限：无，由 command-line 决定，"))
     );
     assert_eq!(in_lang("zh", &["refuse", "later"]).out, format!("已拒绝 later（{id}），无论何种权限\n"));
     // A decision of a program is the same in each language.

@@ -289,7 +289,7 @@ fn maintenance_reports_in_the_language_of_the_reader() {
     assert_eq!(verify("ja"), "0 ファイルに 0 行、改変なし、ログは空です\n");
     assert_eq!(verify("zh"), "0 个文件共 0 行，完好；日志为空\n");
     on(&fixture, &["export"]);
-    assert!(on(&fixture, &["audit", "--lang", "zh"]).out.contains("  export  完成  "));
+    assert!(on(&fixture, &["audit", "--lang", "zh"]).out.contains("  export  完成"));
 
     fixture.close();
     overwrite(&fixture.source_object(&returns(1)), b"const execute = () => 2");

@@ -6,6 +6,7 @@
 use std::io::{Error, ErrorKind};
 
 use rustix::io::Errno;
+use toolcell_i18n::Message;
 use toolcell_protocol::OperationError;
 use toolcell_tool::{FilesGrant, FolderName};
 
@@ -55,7 +56,7 @@ pub enum FolderError {
         /// The path of the folder.
         path: String,
         /// The protected path, how the folder relates to it, and what no tool may do with it.
-        why: String,
+        why: Message,
     },
 }
 
@@ -68,7 +69,7 @@ impl FolderError {
         }
     }
 
-    pub(super) fn protected(grant: &FilesGrant, why: String) -> Self {
+    pub(super) fn protected(grant: &FilesGrant, why: Message) -> Self {
         let path = grant.path.display().to_string().escape_debug().to_string();
         Self::Protected { name: grant.name.clone(), path, why }
     }

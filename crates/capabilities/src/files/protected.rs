@@ -16,6 +16,7 @@ use std::sync::Arc;
 
 use cap_std::fs::{Dir, Metadata, MetadataExt as _};
 use rustix::fs::{AtFlags, statat};
+use toolcell_i18n::{Message, message};
 use toolcell_tool::Access;
 
 /// The maximum number of symlinks that are followed to resolve one protected path (`MAXSYMLINKS` of
@@ -42,7 +43,7 @@ const MAX_ANCESTORS: usize = 4_096;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ProtectedPath {
-    what: String,
+    what: Message,
     path: PathBuf,
     scope: Scope,
 }
@@ -62,25 +63,26 @@ impl ProtectedPath {
     /// Protects a file, or a folder without its content. If the path does not exist, no tool may
     /// create it. `what` is used in messages, such as `the user's policy`.
     #[must_use]
-    pub fn file(what: impl Into<String>, path: impl Into<PathBuf>) -> Self {
+    pub fn file(what: impl Into<Message>, path: impl Into<PathBuf>) -> Self {
         Self { what: what.into(), path: path.into(), scope: Scope::EntryOnly }
     }
 
     /// Protects a folder with everything below it.
     #[must_use]
-    pub fn folder(what: impl Into<String>, path: impl Into<PathBuf>) -> Self {
+    pub fn folder(what: impl Into<Message>, path: impl Into<PathBuf>) -> Self {
         Self { what: what.into(), path: path.into(), scope: Scope::Recursive }
     }
 
     /// Protects a file, or a folder with everything below it, also against reading. A folder that
     /// contains it cannot be granted at all.
     #[must_use]
-    pub fn hidden(what: impl Into<String>, path: impl Into<PathBuf>) -> Self {
+    pub fn hidden(what: impl Into<Message>, path: impl Into<PathBuf>) -> Self {
         Self { what: what.into(), path: path.into(), scope: Scope::Hidden }
     }
 
-    fn describe(&self) -> String {
-        format!("{} ({})", self.what, self.path.display().to_string().escape_debug())
+    fn describe(&self) -> Message {
+        let path = self.path.display().to_string();
+        message!("{what} ({path})", what = self.what, path = path.escape_debug())
     }
 }
 
@@ -100,7 +102,7 @@ pub(super) struct ProtectedSet {
 
 #[derive(Debug, Clone)]
 struct ProtectedEntry {
-    description: Arc<str>,
+    description: Arc<Message>,
     hidden: bool,
 }
 
@@ -130,14 +132,14 @@ impl ProtectedSet {
 
     /// Returns why a folder cannot be granted: the protected path that it contains or is inside of,
     /// and what no tool may do with that path.
-    pub(super) fn refusal(&self, dir: &Dir, access: Access) -> Result<Option<String>, Error> {
+    pub(super) fn refusal(&self, dir: &Dir, access: Access) -> Result<Option<Message>, Error> {
         if self.ancestors.is_empty() {
             return Ok(None);
         }
         let counts = |entry: &&ProtectedEntry| access == Access::Write || entry.hidden;
         let own = file_id(&dir.dir_metadata()?);
         if let Some(entry) = self.ancestors.get(&own).filter(counts) {
-            return Ok(Some(format!("it contains {}, {}", entry.description, entry.rule())));
+            return Ok(Some(entry.inside_folder()));
         }
         let mut above = String::from(".");
         let mut last = None;
@@ -145,7 +147,7 @@ impl ProtectedSet {
             let stat = statat(dir, above.as_str(), AtFlags::empty()).map_err(Error::from)?;
             let id = (stat.st_dev, stat.st_ino);
             if let Some(entry) = self.folders.get(&id).filter(counts) {
-                return Ok(Some(format!("it is inside {}, {}", entry.description, entry.rule())));
+                return Ok(Some(entry.around_folder()));
             }
             // The parent of the root is the root itself.
             if last.replace(id) == Some(id) {
@@ -158,7 +160,7 @@ impl ProtectedSet {
 
     /// Returns the protected path for a folder on the way to an entry that will be changed. Such a
     /// folder is reached through a bind mount, or it was moved after the grant was opened.
-    pub(super) fn protected_folder(&self, dir: &Dir) -> Result<Option<&str>, Error> {
+    pub(super) fn protected_folder(&self, dir: &Dir) -> Result<Option<&Message>, Error> {
         if self.ancestors.is_empty() {
             return Ok(None);
         }
@@ -178,8 +180,24 @@ impl ProtectedSet {
 }
 
 impl ProtectedEntry {
-    const fn rule(&self) -> &'static str {
-        if self.hidden { "which no tool may read or change" } else { "which no tool may change" }
+    /// Returns why a folder that contains the path cannot be granted.
+    fn inside_folder(&self) -> Message {
+        let path = &self.description;
+        if self.hidden {
+            message!("it contains {path}, which no tool may read or change", path)
+        } else {
+            message!("it contains {path}, which no tool may change", path)
+        }
+    }
+
+    /// Returns why a folder inside the path cannot be granted.
+    fn around_folder(&self) -> Message {
+        let path = &self.description;
+        if self.hidden {
+            message!("it is inside {path}, which no tool may read or change", path)
+        } else {
+            message!("it is inside {path}, which no tool may change", path)
+        }
     }
 }
 

@@ -69,7 +69,7 @@ const TEREDO: Ipv6Net = v6([0x2001, 0, 0, 0], 32);
 const V4_COMPATIBLE: Ipv6Net = Ipv6Net::new_assert(Ipv6Addr::UNSPECIFIED, 96);
 
 /// The error of a host whose address is neither global nor granted.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, toolcell_i18n::Localize)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{host}` has the address {address}, which is {what}")]
 pub(super) struct BlockedAddress {
     pub(super) host: String,

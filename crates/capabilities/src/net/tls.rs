@@ -9,6 +9,7 @@ use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::{self, PemObject as _};
 use rustls::{ClientConfig, RootCertStore};
 use tokio::sync::OnceCell;
+use toolcell_i18n::msgid;
 use toolcell_protocol::OperationError;
 
 use crate::net::Roots;
@@ -46,8 +47,10 @@ impl RootsError {
     #[must_use]
     pub const fn hint(&self) -> Option<&'static str> {
         match self {
-            Self::Unreadable { .. } => Some("check that the file exists and is readable"),
-            Self::Invalid { .. } => Some("it must contain CA certificates in PEM: `-----BEGIN CERTIFICATE-----`"),
+            Self::Unreadable { .. } => Some(msgid!("check that the file exists and is readable")),
+            Self::Invalid { .. } => {
+                Some(msgid!("it must contain CA certificates in PEM: `-----BEGIN CERTIFICATE-----`"))
+            }
             Self::Unsupported(_) => None,
         }
     }

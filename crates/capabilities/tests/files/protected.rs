@@ -4,6 +4,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use toolcell_capabilities::{Files, FilesConfig, FolderError, Meters, ProtectedPath, WriteMode, folder_refusal};
+use toolcell_i18n::{Lang, Localize as _, msgid};
 use toolcell_tool::{Access, FilesGrant};
 
 use crate::place::{Place, grant, refused};
@@ -26,7 +27,7 @@ fn is_refused(granted: impl AsRef<Path>, protected: &ProtectedPath) -> bool {
         }
         Err(error) => {
             assert_eq!(error.code(), "files-protected");
-            assert!(error.to_string().contains(&told.unwrap()), "{error}");
+            assert!(error.to_string().contains(&told.unwrap().to_string()), "{error}");
             true
         }
     }
@@ -41,6 +42,19 @@ fn a_folder_with_something_protected_in_it_is_not_granted_for_writing() {
         assert!(is_refused(place.around(around), &policy), "{around}");
     }
     assert!(!is_refused(place.around("outside"), &policy));
+}
+
+#[test]
+fn a_refusal_is_in_the_language_of_the_reader() {
+    let place = Place::new();
+    let tokens = ProtectedPath::hidden(msgid!("the store"), place.path("sub"));
+    let error = open(&place.around("data"), &[tokens]).err().unwrap();
+    for (lang, expect) in
+        [(Lang::Ja, "これはどのツールも読み取りと変更ができません"), (Lang::Zh, "任何工具都不得读取或修改它")]
+    {
+        let text = error.localize().to_text(lang);
+        assert!(text.ends_with(expect) && !text.contains("cannot be granted"), "{text}");
+    }
 }
 
 #[test]

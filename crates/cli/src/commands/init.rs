@@ -45,7 +45,7 @@ pub(crate) fn run(args: &InitArgs, context: &mut Context<'_>) -> Result<Exit, Cl
     writeln!(streams.output, "{}", tr!(lang, "created {path}; all settings are still the defaults", path))?;
     for (command, what) in [
         ("toolcell config show --origin", tr!(lang, "show the effective policy and its origins")),
-        ("toolcell create FILE", tr!(lang, "create a tool")),
+        ("toolcell create FILE", tr!(lang, "command" => "create a tool")),
         ("toolcell list", tr!(lang, "list the stored tools")),
     ] {
         streams.print_labelled(tr!(lang, "next"), &format!("{command:<31} {what}"), lang)?;

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use toolcell_i18n::{Lang, Localize as _};
+
 use super::{project, user};
 use crate::Policy;
 
@@ -27,6 +29,22 @@ fn an_unknown_key_is_told_with_the_nearest_known_one() {
     check(
         "[[hooks]]\nname = \"x\"\ncommand = [\"y\"]\n\"\\u001b[31m\" = 1",
         "4:1: `hooks` has no `\\u{1b}[31m` (known: `name`, `command`, `when`, `timeout_ms`, `tools`, `env`)",
+    );
+}
+
+#[test]
+fn a_problem_is_told_in_the_language_of_the_reader() {
+    let error = user("[limits]\nfuel = \"much\"\n[audit]\nverbatim = true").unwrap_err();
+    let in_lang = |lang| error.localize().to_text(lang).replace("config/user.toml:", "");
+    assert_eq!(
+        in_lang(Lang::Ja),
+        "2:8: `limits.fuel` は文字列ですが、整数でなければなりません\n\
+         4:1: `audit` に `verbatim` という項目はありません (使えるもの: `contents`、`required`)"
+    );
+    assert_eq!(
+        in_lang(Lang::Zh),
+        "2:8: `limits.fuel` 是字符串，必须是整数\n\
+         4:1: `audit` 中没有 `verbatim`（可用：`contents`、`required`）"
     );
 }
 
@@ -340,7 +358,7 @@ fn broken_syntax_is_told_with_its_place() {
     let place = |text: &str| {
         let error = user(text).unwrap_err();
         let problem = &error.problems()[0];
-        assert!(!problem.message.contains('\n'), "{}", problem.message);
+        assert!(!problem.message.to_string().contains('\n'), "{}", problem.message);
         (problem.line, problem.column)
     };
     assert_eq!(place("[limits]\nfuel = "), (2, 8));

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use toolcell_i18n::{Lang, Localize as _};
 use toolcell_tool::ToolId;
 use toolcell_tool::{Capabilities, Capability};
 
@@ -49,6 +50,16 @@ fn a_project_narrows_what_the_user_grants() {
     check(&wide, "[grants.default]\nnet = false", &[], &format!("net is refused by {project}"));
     check(&wide, "[grants.default]\ntimers = true", &[], "net is not granted by any rule (project P:1)");
     check("", &wide, &[], "net is not granted by any rule (built-in)");
+}
+
+#[test]
+fn a_decision_is_told_in_the_language_of_the_reader() {
+    let decision = ruled(&policy("[grants.default]\nnet = false", ""), Capability::Net, &[]);
+    assert_eq!(
+        decision.localize().to_text(Lang::Ja),
+        "net は `grants.default` によって拒否されています (ユーザー config/user.toml:2)"
+    );
+    assert_eq!(decision.localize().to_text(Lang::Zh), "net 被 `grants.default` 拒绝（用户 config/user.toml:2）");
 }
 
 #[test]

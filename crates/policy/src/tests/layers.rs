@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use toolcell_i18n::Lang;
+use toolcell_i18n::{Lang, Localize as _};
 use toolcell_tool::AuditContents;
 use toolcell_tool::ToolId;
 use toolcell_tool::{Capabilities, Capability};
@@ -42,6 +42,30 @@ fn a_project_lowers_limits_and_raises_none() {
     check(&fuel(9), &ceiling(7), "limits.fuel", "7 (project P:2)");
     check("[store]\ntools = 5_000", "[store]\ntools = 9_000", "store.tools", "5000 (user U:2); not 9000 (project P:2)");
     check("", "[store]\ntools = 3", "store.tools", "3 (project P:2)");
+}
+
+#[test]
+fn a_source_is_named_in_the_language_of_the_reader() {
+    let policy = policy("[limits]\nfuel = 7\n[ceilings]\ntimeout_ms = 5", "");
+    let origins = |lang| {
+        let limits = policy.limits_with_origins(&LimitOverrides { memory_mb: Some(9), ..LimitOverrides::default() });
+        limits.into_iter().map(|(_, _, origin)| origin.to_text(lang)).take(4).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        origins(Lang::En),
+        ["user config/user.toml:2", "user config/user.toml:4", "requested by the caller", "built-in"]
+    );
+    assert_eq!(
+        origins(Lang::Ja),
+        ["ユーザー config/user.toml:2", "ユーザー config/user.toml:4", "呼び出し元の指定", "組み込み"]
+    );
+    let wanted = LimitOverrides { timeout_ms: Some(9), ..LimitOverrides::default() };
+    let error = policy.budget(&wanted).unwrap_err();
+    assert_eq!(error.to_string(), "timeout_ms is 9, it must be 1 to 5 (ceiling of user config/user.toml:4)");
+    assert_eq!(
+        error.localize().to_text(Lang::Zh),
+        "timeout_ms 为 9，必须在 1 到 5 之间（最高值来源：用户 config/user.toml:4）"
+    );
 }
 
 #[test]

@@ -210,7 +210,11 @@ pub(super) fn parse_limits<'t>(reader: &mut Reader<'t>, fields: &mut Fields<'t>)
         match budget.as_ref().map(Budget::check) {
             Some(Ok(_)) => {}
             Some(Err(error)) => {
-                reader.impossible(&text.span(), error.localize(), message!("the engine itself needs some of it"));
+                reader.impossible(
+                    &text.span(),
+                    message!("{error}", error),
+                    message!("the engine itself needs some of it"),
+                );
             }
             None => {
                 let message = message!("`{text}` is not a size", text = text.get_ref());
@@ -225,7 +229,7 @@ pub(super) fn parse_limits<'t>(reader: &mut Reader<'t>, fields: &mut Fields<'t>)
         match budget.as_ref().map(Budget::check) {
             Some(Ok(_)) => {}
             Some(Err(error)) => {
-                reader.impossible(&text.span(), error.localize(), message!("set how long the call may take"));
+                reader.impossible(&text.span(), message!("{error}", error), message!("set how long the call may take"));
             }
             None => {
                 let message = message!("`{text}` is not a duration", text = text.get_ref());

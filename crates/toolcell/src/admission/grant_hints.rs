@@ -44,7 +44,7 @@ pub(crate) fn missing_grant_lines(entry: &Entry, tool: &VettedTool, grants: &Gra
     let missing = tool.requested_capabilities().iter().filter(|(capability, _)| !grants.has(*capability));
     let lines = missing.map(|(capability, need)| {
         let need = if need.named.is_empty() { tool.used_capabilities().need_of(capability) } else { Some(need) };
-        suggest_grant(&entry.name, capability, need)
+        suggest_grant(&entry.name, capability, need).to_string()
     });
     let lines: Vec<String> = lines.collect();
     (!lines.is_empty()).then(|| lines.join(" and "))

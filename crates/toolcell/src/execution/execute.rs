@@ -10,6 +10,7 @@ use serde_json::Value;
 use toolcell_host::{
     CallContext, CallError, CallStatus, FuelScope, PrepareResult, Report, ResumeError, ScriptSource, SuspendedCall,
 };
+use toolcell_i18n::Message;
 
 use super::backend::PreparedScript;
 use super::positions::{map_positions, map_profile_positions};
@@ -161,7 +162,7 @@ impl Runtime {
         permit: &Permit,
         run: &CallContext<'_>,
     ) -> Result<Report, CallError> {
-        let sandbox = self.interpreter().map_err(|error| CallError::NoInstance(error.to_owned()))?;
+        let sandbox = self.interpreter().map_err(|error| CallError::NoInstance(Message::verbatim(error.to_owned())))?;
         let started = Instant::now();
         let evaluated = ScriptSource { name, source: script.code() };
         let mut report = match sandbox.prepare(&evaluated, permit.budget(), run)? {

@@ -282,8 +282,7 @@ fn build_metadata(request: &CreateTool, schema: &Schema) -> Result<ToolMetadata,
         Example::from_value(example).map_err(|reason| MetadataError::Example { number: at + 1, reason })?;
     }
     let claims = Postconditions { returns: request.returns.clone(), idempotent: request.idempotent.clone() };
-    postconditions::validate(&claims, schema)
-        .map_err(|reason| MetadataError::Postconditions { reason: Message::verbatim(reason) })?;
+    postconditions::validate(&claims, schema).map_err(|reason| MetadataError::Postconditions { reason })?;
     let notes = ToolMetadata::from_parts(
         request.description.clone(),
         request.tags.clone(),

@@ -4,6 +4,7 @@
 //! when the tool is created.
 
 use serde_json::Value;
+use toolcell_i18n::{Message, message};
 use toolcell_schema::{ParamsError, Schema};
 use toolcell_tool::Postconditions;
 
@@ -11,17 +12,21 @@ use toolcell_tool::Postconditions;
 const RESULT_FIELD: &str = "result";
 
 /// Validates the declared postconditions.
-pub(crate) fn validate(claims: &Postconditions, parameters: &Schema) -> Result<(), String> {
+pub(crate) fn validate(claims: &Postconditions, parameters: &Schema) -> Result<(), Message> {
     if let Some(returns) = &claims.returns {
-        Schema::for_value(RESULT_FIELD, returns).map_err(|error| format!("`returns`: {error}"))?;
+        Schema::for_value(RESULT_FIELD, returns).map_err(|error| message!("`returns`: {error}", error))?;
     }
     let Some(name) = &claims.idempotent else { return Ok(()) };
     let known = parameters.parameters();
     if known.is_empty() || known.iter().any(|parameter| parameter.name == *name) {
         return Ok(());
     }
-    let known: Vec<&str> = known.iter().map(|parameter| parameter.name.as_str()).collect();
-    Err(format!("`idempotent` names `{}`, but the parameters are {}", name.escape_debug(), known.join(", ")))
+    let known = known.iter().map(|parameter| Message::verbatim(parameter.name.clone()));
+    Err(message!(
+        "`idempotent` names `{name}`, but the parameters are {known}",
+        name = name.escape_debug(),
+        known = Message::list(known),
+    ))
 }
 
 /// The check of results against the declared `returns` schema.

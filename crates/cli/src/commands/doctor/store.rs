@@ -9,7 +9,7 @@ use serde::Serialize;
 use toolcell::escape_control_chars;
 use toolcell::store::{Fault, FsckReport, RepairMode, Settings, Store, StoreAccess, fsck};
 use toolcell_error::ErrorCode;
-use toolcell_i18n::{Lang, Localize as _, Message, message, msgid, tr};
+use toolcell_i18n::{Lang, Localize, Message, message, msgid, tr};
 
 use super::line;
 use crate::render::store::{print_problems, summary};
@@ -74,7 +74,7 @@ impl StoreFindings {
             }
         });
         let (audit, busy) = match store.audit().verify(None) {
-            Ok(verdict) => (verdict.problems.iter().map(|problem| problem.localize()).collect(), None),
+            Ok(verdict) => (verdict.problems.iter().map(Localize::localize).collect(), None),
             Err(error @ Fault::Busy { .. }) => (Vec::new(), Some(error.localize())),
             Err(error) => (vec![error.localize()], None),
         };
