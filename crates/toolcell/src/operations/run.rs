@@ -285,7 +285,7 @@ fn explain_steps(
     let worst = tool.worst_finding().map_or_else(
         || message!("no findings"),
         |worst| {
-            let (severity, finding) = (Message::from(worst.severity.name()), &worst.message);
+            let (severity, finding) = (worst.severity, &worst.message);
             message!("the worst finding is {severity}: {finding}", severity, finding)
         },
     );
