@@ -1,6 +1,7 @@
 use std::fs;
 
 use tempfile::TempDir;
+use toolcell_i18n::{Lang, Localize as _};
 
 use super::*;
 use crate::budget::model;
@@ -152,6 +153,22 @@ fn all_that_is_wrong_is_told_at_once_and_in_order() {
     let lines: Vec<String> =
         problems(text).iter().map(|problem| problem.split(' ').next().unwrap_or_default().to_owned()).collect();
     assert_eq!(lines, ["1:1", "2:1", "4:8", "5:1", "8:1"]);
+}
+
+#[test]
+fn a_problem_is_told_in_the_language_of_its_reader() {
+    let folder = folder();
+    let path = folder.path().join("mean.test.toml");
+    fs::write(&path, case("returns = 1\nfule = 3")).unwrap();
+    let problems = Suite::read(&path).unwrap_err();
+    for (lang, says, hint) in [
+        (Lang::En, "a case has no `fule`, did you mean `fuel`?", "the keys are name, "),
+        (Lang::Ja, "テストに `fule` というキーはありません。`fuel` ではありませんか?", "キーは name, "),
+        (Lang::Zh, "测试没有 `fule`，是否指 `fuel`？", "可用的键为 name, "),
+    ] {
+        assert_eq!(problems[0].localize().to_text(lang), format!("{}:4:1: {says}", path.display()));
+        assert!(problems[0].hint.to_text(lang).starts_with(hint), "{}", problems[0].hint.to_text(lang));
+    }
 }
 
 #[test]
