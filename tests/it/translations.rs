@@ -25,8 +25,23 @@ const NO_MESSAGES: &[(&str, &str)] = &[];
 
 /// The macros and functions whose texts are for developers, programs or a log.
 const DEVELOPER_TEXTS: &[&str] = &[
-    "assert", "assert_eq", "assert_ne", "bug", "concat", "debug", "debug_assert", "env", "error", "expect", "include_str", "info",
-    "json", "panic", "trace", "unreachable", "warn",
+    "assert",
+    "assert_eq",
+    "assert_ne",
+    "bug",
+    "concat",
+    "debug",
+    "debug_assert",
+    "env",
+    "error",
+    "expect",
+    "include_str",
+    "info",
+    "json",
+    "panic",
+    "trace",
+    "unreachable",
+    "warn",
 ];
 
 /// What the sources contain.
@@ -133,7 +148,9 @@ impl Scan<'_> {
             if !attributes.is_empty() {
                 let is_test = attributes.iter().any(|(name, arguments)| {
                     let condition: Vec<String> = arguments.iter().map(ToString::to_string).collect();
-                    name == "test" || name == "cfg" && condition[0] == "test" || name == "cfg" && condition.join("").contains("(test")
+                    name == "test"
+                        || name == "cfg" && condition[0] == "test"
+                        || name == "cfg" && condition.join("").contains("(test")
                 });
                 if is_test {
                     while at < tokens.len() && !ends_item(&tokens[at]) {

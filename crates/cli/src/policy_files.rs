@@ -79,8 +79,7 @@ impl PolicyFiles {
             HookTrust::TrustedWhile(Arc::new(move || check_programs(&command, &folder, &known, &path)))
         })?;
         if let Some(reason) = self.find_trust_problem(&trusted) {
-            let reason = reason.to_string();
-            hooks.before("trusted-policy", move |_: &HookEvent| HookVerdict::deny(reason.clone()));
+            hooks.before("trusted-policy", move |_: &HookEvent| HookVerdict::deny_with(reason.clone()));
         }
         Ok(hooks)
     }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use inquire::InquireError;
 use toolcell::{ApprovalAnswer, ApprovalPrompt, Approver, CancelToken, Lang};
+use toolcell_i18n::message;
 
 use crate::error::CliError;
 use crate::render::progress::Progress;
@@ -47,9 +48,11 @@ impl Approver for TerminalApprover {
             Ok(false) | Err(InquireError::OperationCanceled) => ApprovalAnswer::Refuse { feedback: None },
             Err(InquireError::OperationInterrupted) => {
                 self.cancel.cancel();
-                ApprovalAnswer::Refuse { feedback: Some("interrupted".to_owned()) }
+                ApprovalAnswer::Refuse { feedback: Some(message!("interrupted")) }
             }
-            Err(error) => ApprovalAnswer::Refuse { feedback: Some(format!("the terminal prompt failed: {error}")) },
+            Err(error) => {
+                ApprovalAnswer::Refuse { feedback: Some(message!("the terminal prompt failed: {error}", error)) }
+            }
         }
     }
 }

@@ -26,7 +26,7 @@ use rmcp::task_manager::TaskContext;
 use serde_json::Value;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use toolcell::{ApprovalAnswer, ApprovalPrompt, Approver, Lang, PromptTooLong};
-use toolcell_i18n::{Localize as _, tr};
+use toolcell_i18n::{Localize as _, Message, tr};
 
 /// Field names of the elicitation form.
 const DECISION: &str = "decision";
@@ -274,7 +274,8 @@ pub(crate) fn parse_answer(result: &ElicitResult) -> ApprovalAnswer {
     match result.action {
         ElicitationAction::Accept if field(DECISION) == Some(APPROVE) => ApprovalAnswer::Approve,
         ElicitationAction::Accept | ElicitationAction::Decline => {
-            ApprovalAnswer::Refuse { feedback: field(REASON).filter(|reason| !reason.is_empty()).map(str::to_owned) }
+            let reason = field(REASON).filter(|reason| !reason.is_empty());
+            ApprovalAnswer::Refuse { feedback: reason.map(|reason| Message::verbatim(reason.to_owned())) }
         }
         _ => ApprovalAnswer::Defer,
     }

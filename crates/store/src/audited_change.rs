@@ -4,6 +4,7 @@
 //! outbox](crate::db::outbox).
 
 use jiff::Timestamp;
+use toolcell_i18n::Message;
 use toolcell_tool::{Status, ToolId, ToolName, ToolSpec};
 
 use crate::approvals::{Approval, Approvals, DecisionOutcome};
@@ -98,7 +99,7 @@ impl AuditedChange<'_> {
     pub fn import(
         self,
         import: &Import,
-        judge: &dyn Fn(&ToolSpec) -> Result<Scores, String>,
+        judge: &dyn Fn(&ToolSpec) -> Result<Scores, Message>,
         when_taken: OnConflict,
         at: Timestamp,
     ) -> Result<ImportReport, ImportError> {

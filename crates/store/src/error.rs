@@ -242,7 +242,7 @@ mod tests {
             &object,
             [
                 &format!("the object {hash} is missing"),
-                &format!("オブジェクト {hash}: 見つかりません"),
+                &format!("オブジェクト {hash}: ありません"),
                 &format!("对象 {hash}：缺失"),
             ],
         );

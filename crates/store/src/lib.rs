@@ -59,7 +59,8 @@ pub use durability::Durability;
 pub use entry::Entry;
 pub use error::{Cause, Fault};
 pub use kv::{
-    COMMIT_LIMIT, KEY_LIMIT, Kv, KvCheck, KvEntry, KvError, KvLimits, KvSpace, KvWrite, MAX_KEYS_PER_PAGE, VALUE_LIMIT,
+    COMMIT_LIMIT, KEY_LIMIT, Kv, KvCheck, KvEntry, KvError, KvLimits, KvPart, KvQuantity, KvSpace, KvWrite,
+    MAX_KEYS_PER_PAGE, VALUE_LIMIT,
 };
 pub use maintenance::{
     FsckProblem, FsckReport, GcMode, GcReport, Maintenance, RepairMode, UnknownStep, fsck, repair_adopting,

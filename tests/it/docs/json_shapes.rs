@@ -73,7 +73,10 @@ impl Shape {
         }
         let (null, scalars): (Vec<&str>, Vec<&str>) = self.scalars.iter().partition(|kind| **kind == "null");
         kinds.extend(scalars.iter().map(|kind| (*kind).to_owned()));
-        assert!(!kinds.is_empty() || null.is_empty(), "{path} is only ever null: print another value, or state its type");
+        assert!(
+            !kinds.is_empty() || null.is_empty(),
+            "{path} is only ever null: print another value, or state its type"
+        );
         kinds.extend(null.iter().map(|kind| (*kind).to_owned()));
         out.push_str(&kinds.join(" | "));
     }
@@ -84,9 +87,15 @@ const STATED: &[(&str, &str)] = &[];
 
 /// The commands, under the heading of their section. `{…}` in a word is a value of the output before.
 const COMMANDS: &[(&str, &str)] = &[
-    ("create", r#"create word_count.ts --description "Counts words" --example '{"parameters": {"text": "a b"}, "result": 2}'"#),
+    (
+        "create",
+        r#"create word_count.ts --description "Counts words" --example '{"parameters": {"text": "a b"}, "result": 2}'"#,
+    ),
     ("create", r#"create fetch_page.ts --description "Gets a page""#),
-    ("create", r#"create word_count.ts --replace --description "Counts the words of a text" --parameters '{"text": {"type": "string", "required": true, "description": "The text", "default": "", "enum": ["", "to be", "a b"]}}'"#),
+    (
+        "create",
+        r#"create word_count.ts --replace --description "Counts the words of a text" --parameters '{"text": {"type": "string", "required": true, "description": "The text", "default": "", "enum": ["", "to be", "a b"]}}'"#,
+    ),
     ("run", "run word_count text='to be' --receipt receipt.json"),
     ("run", "run word_count"),
     ("exec", "exec throws.js"),
@@ -141,7 +150,10 @@ fn the_reference_of_the_json_is_what_commands_print() {
     let copied = Command::new("cp").arg("-r").arg(root().join("fixtures")).arg(folder.path()).status().unwrap();
     assert!(copied.success());
     for (name, text) in [
-        ("word_count.ts", "export function execute({ text }) { console.log('counting'); return text.split(' ').length; }"),
+        (
+            "word_count.ts",
+            "export function execute({ text }) { console.log('counting'); return text.split(' ').length; }",
+        ),
         ("fetch_page.ts", "export async function execute({ url }) { return await (await fetch(url)).text(); }"),
         ("throws.js", "function execute() {\n  throw new TypeError('no');\n}"),
     ] {

@@ -33,7 +33,8 @@ fn the_recording_is_what_the_commands_print() {
 
 #[test]
 fn the_picture_is_made_of_the_recording() {
-    let picture = read("docs/recording/session.svg").replace("&quot;", "\"").replace("&#160;", " ").replace('\u{a0}', " ");
+    let picture =
+        read("docs/recording/session.svg").replace("&quot;", "\"").replace("&#160;", " ").replace('\u{a0}', " ");
     for command in read("docs/recording/session.txt").lines() {
         let word = command.split(' ').nth(1).unwrap();
         assert!(picture.contains(word), "`make recording` draws the session again: {word}");

@@ -126,8 +126,8 @@ pub(super) fn columns(error: &clap::Error, streams: &Streams<'_>) -> usize {
 /// lines.
 pub(super) fn render(text: &str, lang: Lang, columns: usize) -> String {
     let labels = |line: &str| {
-        ["default", "possible values", "alias", "aliases"].into_iter().fold(line.to_owned(), |line, label| {
-            line.replace(&format!("[{label}: "), &format!("[{}{}", spec_label(label, lang), lang.colon()))
+        spec_labels(Lang::En).into_iter().zip(spec_labels(lang)).fold(line.to_owned(), |line, (english, label)| {
+            line.replace(&format!("[{english}: "), &format!("[{label}{}", lang.colon()))
         })
     };
     let mut rendered = String::new();
@@ -164,28 +164,29 @@ pub(super) fn translate_usage(text: &str, lang: Lang) -> String {
 fn translate_heading(line: &str, lang: Lang) -> Option<String> {
     let label = line.trim_start();
     let name = label.strip_suffix(':')?;
-    let heading = match name {
-        "Commands" => tr!(lang, "Commands"),
-        "Arguments" => tr!(lang, "Arguments"),
-        "Options" => tr!(lang, "Options"),
-        "Possible values" => tr!(lang, "Possible values"),
+    let heading = match headings(Lang::En).into_iter().position(|heading| heading == name) {
+        Some(index) => headings(lang)[index],
         // A heading of `next_help_heading`, which is translated; only its colon is of clap.
-        name if !line.starts_with(' ') && !name.contains(char::is_whitespace) => name,
-        _ => return None,
+        None if !line.starts_with(' ') && !name.contains(char::is_whitespace) => name,
+        None => return None,
     };
     let indent = &line[..line.len() - label.len()];
     Some(format!("{indent}{heading}{}", lang.colon().trim_end()))
 }
 
-/// Returns the label of what is said about an argument in brackets.
-fn spec_label(label: &str, lang: Lang) -> &str {
-    match label {
-        "default" => tr!(lang, "help" => "default"),
-        "possible values" => tr!(lang, "help" => "possible values"),
-        "alias" => tr!(lang, "help" => "alias"),
-        "aliases" => tr!(lang, "help" => "aliases"),
-        label => label,
-    }
+/// Returns the headings of clap.
+fn headings(lang: Lang) -> [&'static str; 4] {
+    [tr!(lang, "Commands"), tr!(lang, "Arguments"), tr!(lang, "Options"), tr!(lang, "Possible values")]
+}
+
+/// Returns the labels of what clap says about an argument in brackets.
+fn spec_labels(lang: Lang) -> [&'static str; 4] {
+    [
+        tr!(lang, "help" => "default"),
+        tr!(lang, "help" => "possible values"),
+        tr!(lang, "help" => "alias"),
+        tr!(lang, "help" => "aliases"),
+    ]
 }
 
 /// Breaks a line of help into rows that are aligned with its text. Code is not broken.

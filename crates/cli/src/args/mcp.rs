@@ -5,8 +5,10 @@ use std::path::PathBuf;
 
 use clap::Subcommand;
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
+use toolcell_i18n::message;
 
 use super::SandboxArgs;
+use super::usage_error::ValueError;
 use crate::client_config::{Client, DEFAULT_NAME};
 
 #[derive(Debug, clap::Args)]
@@ -132,5 +134,5 @@ pub(crate) struct McpFileArgs {
 /// Returns a parser of client names.
 fn client_parser() -> impl clap::builder::TypedValueParser<Value = Client> {
     PossibleValuesParser::new(Client::ALL.map(Client::name))
-        .try_map(|name| Client::from_name(&name).ok_or("unknown client"))
+        .try_map(|name| Client::from_name(&name).ok_or_else(|| ValueError(message!("unknown client"))))
 }

@@ -18,8 +18,14 @@ use crate::streams::Streams;
 
 /// Indentation of what belongs to a message.
 const INDENT: &str = "  ";
-/// The reasons of the standard library for which a value is not a number.
-const NUMBER_REASONS: [&str; 7] = [
+/// The suggestions of clap that it has only as texts.
+const SUGGESTIONS: [&str; 3] = [
+    msgid!("to pass '{value}' as a value, use '{usage}'"),
+    msgid!("subcommand '{command}' exists; to use it, remove the '--' before it"),
+    msgid!("'{option}' exists"),
+];
+/// The reasons of the standard library and of clap for which a value is not a number.
+const NUMBER_REASONS: [&str; 8] = [
     msgid!("invalid digit found in string"),
     msgid!("number too large to fit in target type"),
     msgid!("number too small to fit in target type"),
@@ -27,6 +33,7 @@ const NUMBER_REASONS: [&str; 7] = [
     msgid!("cannot parse integer from empty string"),
     msgid!("invalid float literal"),
     msgid!("cannot parse float from empty string"),
+    msgid!("{value} is not in {range}"),
 ];
 
 /// The reason for which a value of an argument is invalid.
@@ -209,44 +216,40 @@ fn tips(error: &clap::Error) -> Vec<Message> {
         tips.push(message!("a similar value exists: '{value}'", value));
     }
     if let Some(ContextValue::StyledStrs(suggestions)) = error.get(ContextKind::Suggested) {
-        tips.extend(suggestions.iter().map(|suggestion| suggested(&escape_control_chars(&suggestion.to_string()))));
+        tips.extend(suggestions.iter().map(|text| recognize(&SUGGESTIONS, &escape_control_chars(&text.to_string()))));
     }
     tips
 }
 
-/// Converts a suggestion that clap has only as a text.
-fn suggested(text: &str) -> Message {
-    if let Some((value, usage)) =
-        between(text, "to pass '", "'").and_then(|rest| rest.split_once("' as a value, use '"))
-    {
-        return message!("to pass '{value}' as a value, use '{usage}'", value, usage);
-    }
-    if let Some(command) = between(text, "subcommand '", "' exists; to use it, remove the '--' before it") {
-        return message!("subcommand '{command}' exists; to use it, remove the '--' before it", command);
-    }
-    match between(text, "'", "' exists") {
-        Some(option) => message!("'{option}' exists", option),
-        None => Message::verbatim(text.to_owned()),
-    }
-}
-
 /// Returns why a value is invalid.
 fn reason(error: &(dyn Error + 'static)) -> Message {
-    if let Some(ValueError(message)) = error.downcast_ref() {
-        return message.clone();
-    }
-    let text = error.to_string();
-    if let Some(reason) = NUMBER_REASONS.into_iter().find(|reason| *reason == text) {
-        return reason.into();
-    }
-    match text.split_once(" is not in ") {
-        Some((value, range)) => message!("{value} is not in {range}", value, range),
-        None => Message::verbatim(text),
+    match error.downcast_ref() {
+        Some(ValueError(message)) => message.clone(),
+        None => recognize(&NUMBER_REASONS, &error.to_string()),
     }
 }
 
-fn between<'a>(text: &'a str, before: &str, after: &str) -> Option<&'a str> {
-    text.strip_prefix(before)?.strip_suffix(after)
+/// Converts a text of a library to a message, if it is one of these.
+fn recognize(known: &[&'static str], text: &str) -> Message {
+    known.iter().find_map(|known| parse_as(known, text)).unwrap_or_else(|| Message::verbatim(text.to_owned()))
+}
+
+/// Finds the arguments of a message in its English text.
+fn parse_as(message: &'static str, text: &str) -> Option<Message> {
+    let mut parts = message.split('{');
+    let mut rest = text.strip_prefix(parts.next()?)?;
+    let mut arguments = Vec::new();
+    let mut parts = parts.peekable();
+    while let Some(part) = parts.next() {
+        let (name, after) = part.split_once('}')?;
+        let value;
+        (value, rest) = match parts.peek() {
+            Some(_) => rest.split_once(after)?,
+            None => (rest.strip_suffix(after)?, ""),
+        };
+        arguments.push((name, Message::verbatim(value.to_owned())));
+    }
+    rest.is_empty().then(|| Message::new(message, arguments))
 }
 
 fn text(error: &clap::Error, kind: ContextKind) -> Option<String> {
@@ -332,6 +335,18 @@ mod tests {
             let error = error(words);
             assert_eq!(render(&error, Lang::En, 100), error.render().to_string(), "{words:?}");
         }
+    }
+
+    #[test]
+    fn the_arguments_of_a_message_are_found_in_its_text() {
+        let ja = |text| recognize(&SUGGESTIONS, text).to_text(Lang::Ja);
+        assert_eq!(ja("to pass '--x' as a value, use '-- --x'"), "`--x` を値として渡すには `-- --x` を使います");
+        assert_eq!(ja("'mcp config --write' exists"), "`mcp config --write` があります");
+        assert_eq!(ja("use 'x' instead"), "use 'x' instead");
+        let zh = |text| recognize(&NUMBER_REASONS, text).to_text(Lang::Zh);
+        assert_eq!(zh("0 is not in 1..=9"), "0 不在范围 1..=9 内");
+        assert_eq!(zh("invalid digit found in string"), "包含非数字字符");
+        assert_eq!(zh("invalid digit found in string, too"), "invalid digit found in string, too");
     }
 
     #[test]

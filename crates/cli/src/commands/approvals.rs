@@ -11,7 +11,7 @@ use toolcell::{
     single_line_for_display,
 };
 use toolcell_error::ErrorCode;
-use toolcell_i18n::{Lang, Localize as _, Message, message, tr};
+use toolcell_i18n::{Lang, Localize as _, message, tr};
 
 use crate::args::{ApprovalsArgs, ApprovalsCommand, SandboxArgs};
 use crate::context::Context;
@@ -88,7 +88,7 @@ fn print_pending(
         "{name} ({id}) with {grants}, requested by {by}, since {at}",
         name = tool.name,
         id = tool.id.short(),
-        grants = describe_grants(&question.grants),
+        grants = describe_grants(&question.grants, lang),
         by = single_line_for_display(&question.by),
         at = question.at
     );
@@ -121,7 +121,7 @@ fn decision_line(tool: &Entry, approval: &Approval, lang: Lang) -> String {
     let (by, at) = (escape_control_chars(&approval.by), approval.at);
     let (word, text) = match approval.decision {
         Decision::Approved => {
-            let grants = describe_grants(&approval.grants);
+            let grants = describe_grants(&approval.grants, lang);
             let text = tr!(lang, "{name} ({id}) with {grants}, by {by}, {at}", name, id, grants, by, at);
             (tr!(lang, "decision" => "approved"), text)
         }
@@ -174,12 +174,12 @@ fn decision_name(decision: Decision) -> &'static str {
 }
 
 /// Describes the granted capabilities of a stored decision.
-fn describe_grants(grants: &Value) -> Message {
+fn describe_grants(grants: &Value, lang: Lang) -> String {
     match serde_json::from_value::<Grants>(grants.clone()) {
-        Ok(grants) if grants.is_empty() => message!("no grants"),
-        Ok(grants) => Message::verbatim(escape_control_chars(&grants.to_string())),
+        Ok(grants) if grants.is_empty() => tr!(lang, "no grants").to_owned(),
+        Ok(grants) => escape_control_chars(&grants.localize().to_text(lang)),
         // Written by another version of Toolcell.
-        Err(_) => Message::verbatim(escape_control_chars(&grants.to_string())),
+        Err(_) => escape_control_chars(&grants.to_string()),
     }
 }
 
@@ -247,7 +247,7 @@ fn print(decided: &ApprovalResult, decision: Decision, by: &str, context: &mut C
     let id = decided.tool.short();
     let text = match decision {
         Decision::Approved => {
-            let grants = describe_grants(&grants);
+            let grants = describe_grants(&grants, lang);
             tr!(lang, "approved {name} ({id}) with {grants}", name, id, grants)
         }
         Decision::Refused => tr!(lang, "refused {name} ({id}) with any grants", name, id),

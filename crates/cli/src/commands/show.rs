@@ -91,10 +91,9 @@ fn summary(shown: &ToolDetails, checked: &CheckedFile, lang: Lang, streams: &mut
     if !shown.notes.examples().is_empty() {
         facts.push((tr!(lang, "fact" => "examples"), shown.notes.examples().len().to_string()));
     }
-    let describe = |capabilities| Message::from(describe_capabilities(capabilities)).to_text(lang);
-    facts.push((tr!(lang, "fact" => "requests"), describe(&shown.requested)));
+    facts.push((tr!(lang, "fact" => "requests"), describe_capabilities(&shown.requested).to_text(lang)));
     if let Ok(analysis) = &checked.analysis {
-        facts.push((tr!(lang, "fact" => "uses"), describe(&analysis.capabilities)));
+        facts.push((tr!(lang, "fact" => "uses"), describe_capabilities(&analysis.capabilities).to_text(lang)));
     }
     facts.push((tr!(lang, "fact" => "approval"), single_line(&approval_text(shown).to_text(lang))));
     let width = facts.iter().map(|(label, _)| text_width(label)).fold(MIN_LABEL_WIDTH, usize::max);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use toolcell::proof::ProofStatus;
 use toolcell::{Lang, Proof, Toolbox, VerifyError, VerifyOptions, escape_control_chars, single_line};
-use toolcell_i18n::{Message, tr};
+use toolcell_i18n::tr;
 
 use crate::args::VerifyArgs;
 use crate::context::Context;
@@ -109,8 +109,7 @@ fn describe(proof: &Result<Proof, VerifyError>, lang: Lang) -> String {
             tr!(lang, "{message} with {parameters}", message = found.message, parameters = found.parameters)
         }
         Ok(proof) => {
-            let checks = proof.checks.iter().map(|check| Message::from(check.says.clone()).to_text(lang));
-            let checks: Vec<String> = checks.collect();
+            let checks: Vec<String> = proof.checks.iter().map(|check| check.says.to_text(lang)).collect();
             checks.join(tr!(lang, "separator" => "; "))
         }
         Err(error) => tr!(lang, "{error}; {hint}", error, hint = error.hint()),

@@ -2,7 +2,7 @@
 
 use toolcell::store::{FsckReport, UnknownStep};
 use toolcell::{Lang, escape_control_chars};
-use toolcell_i18n::{Message, message, tr};
+use toolcell_i18n::{Message, message};
 
 use crate::streams::Streams;
 

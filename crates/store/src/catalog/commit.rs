@@ -249,7 +249,7 @@ pub(crate) fn apply_version(
         transaction.last_insert_rowid()
     };
     let sql = "INSERT OR REPLACE INTO about (tool, version, source, description) VALUES (?, ?, ?, ?)";
-    let source = decode_column(0, version.code_hash())?;
+    let source = decode_column(0, version.code_hash().map_err(|reason| reason.to_string()))?;
     let row = (num, hash.as_bytes(), source.as_bytes(), &version.description);
     transaction.prepare_cached(sql)?.execute(row)?;
     transaction.prepare_cached("DELETE FROM damaged WHERE tool = ?")?.execute([num])?;

@@ -48,7 +48,7 @@ fn a_secret_that_is_none_is_not_made_again_until_it_is_repaired() {
     assert_eq!(open(folder.path()).derive_key("a").unwrap_err().code(), "disk-failed");
     let health = fsck(folder.path(), RepairMode::Check).unwrap();
     let problem = &health.problems[0];
-    assert_eq!((problem.what.as_str(), problem.wrong.as_str()), ("secret", "it is not 32 bytes"));
+    assert_eq!(format!("{}: {}", problem.what, problem.wrong), "secret: it is not 32 bytes");
     assert!(fsck(folder.path(), RepairMode::Repair).unwrap().is_healthy());
     assert_ne!(open(folder.path()).derive_key("a").unwrap(), before);
 }

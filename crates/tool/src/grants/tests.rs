@@ -229,7 +229,7 @@ fn what_is_granted_is_shown_in_the_language_of_the_person() {
          secrets（在发往 a.example 的请求的 header 中使用 TOKEN）、tools（avg、sum）"
     );
     let nothing = Grants::default().localize();
-    assert_eq!((nothing.to_text(Lang::Ja), nothing.to_text(Lang::Zh)), ("許可なし".to_owned(), "无".to_owned()));
+    assert_eq!((nothing.to_text(Lang::Ja), nothing.to_text(Lang::Zh)), ("なし".to_owned(), "无".to_owned()));
 }
 
 #[test]

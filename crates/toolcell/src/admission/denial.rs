@@ -89,7 +89,7 @@ impl Denial {
     }
 
     /// Denies a call because the approver declined the tool this time.
-    pub(super) fn declined(entry: &Entry, feedback: Option<String>) -> Self {
+    pub(super) fn declined(entry: &Entry, feedback: Option<Message>) -> Self {
         let reason = feedback.map_or_else(
             || message!("a person refused the call"),
             |why| message!("a person refused the call: {why}", why),

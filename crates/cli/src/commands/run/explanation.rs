@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use toolcell::Explanation;
-use toolcell_i18n::{Message, tr};
+use toolcell_i18n::tr;
 
 use crate::context::Context;
 use crate::error::CliError;
@@ -32,8 +32,7 @@ pub(super) fn print_explanation(explanation: Explanation, context: &mut Context<
     let columns = titles.into_iter().zip(fits).map(|(title, fit)| Column { title, fit, drop_order: 0 });
     let mut table = Table::new(columns.collect());
     for step in steps {
-        let [verdict, rule, reason] =
-            [step.verdict, step.rule, step.reason].map(|text| Message::from(text).to_text(lang));
+        let [verdict, rule, reason] = [step.verdict, step.rule, step.reason].map(|text| text.to_text(lang));
         table.add_row([step.stage.to_owned(), verdict, rule, reason]);
     }
     if streams.output_is_terminal {

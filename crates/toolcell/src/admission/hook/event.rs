@@ -181,8 +181,8 @@ pub enum ApprovalAnswer {
     Approve,
     /// The call or tool is refused.
     Refuse {
-        /// Advice for the caller on what to do instead.
-        feedback: Option<String>,
+        /// Advice for the caller on what to do instead, or why the answer is no.
+        feedback: Option<Message>,
     },
     /// The approver answers later. This call is denied; the caller repeats it once the answer is
     /// there.

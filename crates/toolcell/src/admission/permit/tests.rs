@@ -54,7 +54,7 @@ fn a_tool_that_somebody_is_asked_about_runs_when_it_comes_again_with_a_yes() {
     assert_eq!(denial.awaits(), Some(AwaitedAnswer::ToolApproval(id)));
     assert_eq!(denial.denied_by, "person");
     assert_eq!(denial.reason, "a person is being asked: every tool requires approval");
-    assert!(denial.hint.contains("approvals grant"), "{}", denial.hint);
+    assert!(denial.hint.to_string().contains("approvals grant"), "{}", denial.hint);
     let pending = toolbox.store().unwrap().approvals().pending(9).unwrap();
     assert_eq!(pending.iter().map(|question| question.tool).collect::<Vec<_>>(), [id]);
     run(&toolbox, &options_with(ApprovalAnswer::Approve)).unwrap();
@@ -139,7 +139,7 @@ fn who_is_asked_is_told_who_calls() {
     struct Hears(std::sync::Mutex<Vec<String>>);
     impl Approver for Hears {
         fn ask(&self, question: &ApprovalPrompt) -> ApprovalAnswer {
-            self.0.lock().unwrap().extend(question.facts(toolcell_i18n::Lang::En));
+            self.0.lock().unwrap().extend(question.facts(Lang::En));
             ApprovalAnswer::Defer
         }
     }

@@ -38,7 +38,12 @@ fn tool_prompt(source: &str, args: Value) -> ApprovalPrompt {
     let grants = Grants { net: vec![NetGrant::new(any(), Scheme::Https)], secrets: vec![secret], ..Grants::default() };
     let tool = crate::vet::vet(spec).unwrap();
     let call = HookEvent::new("sender", Some(tool.spec().id()), args, jiff::Timestamp::UNIX_EPOCH, "/srv");
-    ApprovalPrompt::for_tool(&tool, &grants, call.with_caller("mcp alice"), "it asks for `net`")
+    ApprovalPrompt::for_tool(
+        &tool,
+        &grants,
+        call.with_caller("mcp alice"),
+        Message::verbatim("it asks for `net`".to_owned()),
+    )
 }
 
 /// Returns the lines that each prompt about that tool must contain.

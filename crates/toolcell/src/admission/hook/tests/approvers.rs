@@ -30,7 +30,9 @@ impl Approver for TestApprover {
 fn prompts_by_itself(call: &HookEvent) -> HookVerdict {
     match call.approver().ask("sure?") {
         Some(ApprovalAnswer::Approve) => HookVerdict::allow(),
-        Some(ApprovalAnswer::Refuse { feedback }) => HookVerdict::deny(feedback.unwrap_or_else(|| "no".to_owned())),
+        Some(ApprovalAnswer::Refuse { feedback }) => {
+            feedback.map_or_else(|| HookVerdict::deny("no"), HookVerdict::deny_with)
+        }
         Some(ApprovalAnswer::Defer) => HookVerdict::deny("not yet"),
         Some(ApprovalAnswer::NotShown { reason }) => HookVerdict::deny_with(reason),
         None => HookVerdict::deny("nobody is there"),
@@ -108,7 +110,7 @@ fn an_ask_is_settled_by_the_person_who_sees_the_changed_arguments() {
         Some(TestApprover::new(ApprovalAnswer::Refuse { feedback: None })),
         "deny: a person refused the call: it costs money",
     );
-    let feedback = Some("use the test account".to_owned());
+    let feedback = Some(Message::verbatim("use the test account".to_owned()));
     check(
         Some(TestApprover::new(ApprovalAnswer::Refuse { feedback })),
         "deny: a person refused the call: it costs money; use the test account",
