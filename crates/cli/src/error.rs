@@ -330,6 +330,6 @@ mod tests {
     fn a_bug_has_another_status_than_an_exhausted_resource() {
         let exit = |error: CallError| CliError::Exec(ExecError::Call(error)).exit();
         assert_eq!(exit(CallError::bug("x")), Exit::Bug);
-        assert_eq!(exit(CallError::NoInstance(toolcell_i18n::Message::verbatim("x".to_owned()))), Exit::Limit);
+        assert_eq!(exit(CallError::NoInstance(Message::verbatim("x".to_owned()))), Exit::Limit);
     }
 }
