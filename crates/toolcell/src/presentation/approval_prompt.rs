@@ -12,8 +12,8 @@ mod arguments;
 
 use std::fmt::Write as _;
 
-use toolcell_analysis::{Capabilities, Capability, CapabilityNeed};
-use toolcell_i18n::{Lang, Message, message, tr};
+use toolcell_analysis::Capabilities;
+use toolcell_i18n::{Lang, Message, tr};
 
 use crate::admission::hook::{ApprovalPrompt, ToolApproval};
 
@@ -241,21 +241,7 @@ impl Facts {
 /// Describes capabilities: their names and the named resources.
 #[must_use]
 pub fn describe_capabilities(capabilities: &Capabilities) -> Message {
-    let describe = |(capability, need): (Capability, &CapabilityNeed)| {
-        let named = need.named.iter().map(|name| Message::verbatim(single_line_for_display(name)));
-        let mut named: Vec<Message> = named.collect();
-        if need.unknown {
-            named.push(message!("unknown"));
-        }
-        let capability = capability.name();
-        if named.is_empty() {
-            Message::verbatim(capability.to_owned())
-        } else {
-            message!("{capability} ({parts})", capability, parts = Message::list(named))
-        }
-    };
-    let all: Vec<Message> = capabilities.iter().map(describe).collect();
-    if all.is_empty() { message!("nothing") } else { Message::list(all) }
+    capabilities.describe(single_line_for_display)
 }
 
 /// Returns a text on one line, with control characters escaped.

@@ -193,7 +193,8 @@ impl RunError {
     #[must_use]
     pub fn to_message(&self, lang: Lang) -> String {
         // The headline already says that the parameters are invalid.
-        let detail = if let Self::Params(error) = self { error.detail().to_text(lang) } else { self.localize().to_text(lang) };
+        let detail =
+            if let Self::Params(error) = self { error.detail().to_text(lang) } else { self.localize().to_text(lang) };
         failure_message(self.code(), &detail, lang)
     }
 }
