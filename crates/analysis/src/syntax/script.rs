@@ -428,11 +428,11 @@ impl Visit for UnsupportedVisitor<'_> {
     }
 
     fn visit_jsx_element(&mut self, element: &JSXElement) {
-        self.refuse(element.span, JSX_UNSUPPORTED);
+        self.refuse(element.span, JSX_UNSUPPORTED.into());
     }
 
     fn visit_jsx_fragment(&mut self, fragment: &JSXFragment) {
-        self.refuse(fragment.span, JSX_UNSUPPORTED);
+        self.refuse(fragment.span, JSX_UNSUPPORTED.into());
     }
 
     fn visit_param(&mut self, param: &Param) {

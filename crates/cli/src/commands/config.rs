@@ -8,7 +8,7 @@ use toolcell::hook::ProgramFiles;
 use toolcell::policy::{HookCommand, Layer, Origin, PolicyError, Setting};
 use toolcell::{Policy, PolicyFile, escape_control_chars, escape_for_display};
 use toolcell_error::ErrorCode;
-use toolcell_i18n::{Lang, Message, message, tr};
+use toolcell_i18n::{Lang, Localize as _, Message, message, tr};
 
 use crate::args::{ConfigArgs, ConfigCommand};
 use crate::context::Context;
@@ -40,12 +40,8 @@ fn show(rules: &PolicyFiles, with_origin: bool, lang: Lang, streams: &mut Stream
     let settings = rules.policy().settings();
     if with_origin {
         for file in [&rules.user, &rules.project].into_iter().flatten() {
-            writeln!(
-                streams.output,
-                "# {} {}",
-                file.layer(),
-                escape_control_chars(&file.path().display().to_string())
-            )?;
+            let layer = file.layer().localize().to_text(lang);
+            writeln!(streams.output, "# {layer} {}", escape_control_chars(&file.path().display().to_string()))?;
         }
     }
     let assignment = |setting: &Setting| format!("{} = {}", setting.key, setting.value);
@@ -76,7 +72,7 @@ fn show(rules: &PolicyFiles, with_origin: bool, lang: Lang, streams: &mut Stream
 
 /// Describes where a value comes from, and which values of the project were rejected.
 fn describe_origins(setting: &Setting) -> Message {
-    let in_effect = Message::verbatim(setting.origin.to_string());
+    let in_effect = setting.origin.localize();
     setting
         .ignored
         .iter()

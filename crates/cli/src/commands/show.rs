@@ -7,7 +7,7 @@ use toolcell::{
     Analysis, ApprovalState, Finding, FindingResponse, Lang, Language, ParameterResponse, Proof, ToolDetails, analyze,
     describe_capabilities, escape_control_chars, escape_for_display, single_line,
 };
-use toolcell_i18n::{Message, message, tr};
+use toolcell_i18n::{Localize as _, Message, message, tr};
 
 use crate::args::{SandboxArgs, ShowArgs};
 use crate::context::Context;
@@ -165,7 +165,7 @@ fn permissions(shown: &ToolDetails, _: &CheckedFile, lang: Lang, streams: &mut S
             GrantVerdict::Granted => tr!(lang, "verdict" => "granted"),
             GrantVerdict::Refused => tr!(lang, "verdict" => "withheld"),
         };
-        table.add_row([ruling.capability.name().to_owned(), verdict.to_owned(), ruling.to_string()]);
+        table.add_row([ruling.capability.name().to_owned(), verdict.to_owned(), ruling.localize().to_text(lang)]);
     }
     print_table(&table, shown.grant_decisions.len(), streams)?;
     let mut table = Table::new(columns([

@@ -65,7 +65,7 @@ fn approval_reason(mode: ApprovalMode, tool: &VettedTool) -> Option<Message> {
     let asks = (!asked.is_empty()).then(|| message!("it asks for {capabilities}", capabilities = Message::list(asked)));
     let worst = tool.worst_finding().filter(|finding| finding.severity >= Severity::Medium);
     let found = worst.map(|worst| {
-        let (severity, finding) = (Message::from(worst.severity.name()), &worst.message);
+        let (severity, finding) = (worst.severity, &worst.message);
         message!("it has a finding of severity {severity}: {finding}", severity, finding)
     });
     match (asks, found) {

@@ -41,7 +41,7 @@ impl Denial {
     }
 
     /// Adds the lines of a policy that would grant the requested capabilities that are not granted.
-    pub(super) fn with_grant_lines(self, lines: Option<String>) -> Self {
+    pub(super) fn with_grant_lines(self, lines: Option<Message>) -> Self {
         let Some(lines) = lines else { return self };
         let hint =
             message!("{hint}; to grant its missing capabilities, add {lines} to the policy", hint = self.hint, lines);

@@ -5,6 +5,7 @@
 
 use toolcell_analysis::{Capabilities, Capability};
 use toolcell_host::{Outcome, Report};
+use toolcell_i18n::{Message, message};
 use toolcell_policy::{Grants, Policy, suggest_grant};
 use toolcell_store::Entry;
 
@@ -40,12 +41,11 @@ fn next_step(capability: Capability, entry: &Entry, tool: &VettedTool, policy: &
 
 /// Returns the policy lines for the requested capabilities that are not granted; `None` if all are
 /// granted.
-pub(crate) fn missing_grant_lines(entry: &Entry, tool: &VettedTool, grants: &Grants) -> Option<String> {
+pub(crate) fn missing_grant_lines(entry: &Entry, tool: &VettedTool, grants: &Grants) -> Option<Message> {
     let missing = tool.requested_capabilities().iter().filter(|(capability, _)| !grants.has(*capability));
     let lines = missing.map(|(capability, need)| {
         let need = if need.named.is_empty() { tool.used_capabilities().need_of(capability) } else { Some(need) };
-        suggest_grant(&entry.name, capability, need).to_string()
+        suggest_grant(&entry.name, capability, need)
     });
-    let lines: Vec<String> = lines.collect();
-    (!lines.is_empty()).then(|| lines.join(" and "))
+    lines.reduce(|first, second| message!("{first} and {second}", first, second))
 }

@@ -10,7 +10,7 @@
 use serde_json::Value;
 use toolcell_analysis::Capabilities;
 use toolcell_host::{Budget, CallContext, HostCalls, NoHostCalls};
-use toolcell_i18n::{Message, message, msgid};
+use toolcell_i18n::{Localize as _, Message, message, msgid};
 use toolcell_policy::{ApprovalMode, GrantVerdict, Grants, Policy};
 use toolcell_schema::{Args, ParamsError, Schema};
 use toolcell_store::{Decision as Said, DecisionOutcome, Entry, Fault, Store};
@@ -238,7 +238,7 @@ impl AdmissionControl {
         for ruling in rulings {
             let is_granted = ruling.verdict == GrantVerdict::Granted;
             let verdict = if is_granted { message!("grant") } else { message!("withhold") };
-            let reason = toolcell_i18n::argument!(ruling);
+            let reason = ruling.localize();
             let rule = Message::verbatim(ruling.rule.unwrap_or_else(|| "grants".to_owned()));
             steps.push(DecisionStep { stage: "grants", rule, verdict, reason });
         }

@@ -7,7 +7,7 @@
 use std::path::Path;
 
 use toolcell_capabilities::{ProtectedPath, Roots, folder_refusal};
-use toolcell_i18n::msgid;
+use toolcell_i18n::{message, msgid};
 use toolcell_jail::Program;
 use toolcell_policy::PolicyError;
 
@@ -24,7 +24,7 @@ impl Resources {
             all.push(ProtectedPath::hidden(msgid!("the store"), store.path()));
         }
         for (layer, path) in policy.files() {
-            all.push(ProtectedPath::file(format!("the policy of the {layer}"), path));
+            all.push(ProtectedPath::file(message!("the policy of the {layer}", layer), path));
         }
         for hook in policy.hooks() {
             let files = ProgramFiles::for_command(&hook.command, &hook.folder);
@@ -66,7 +66,7 @@ impl Resources {
 /// Protects the files of a hook and the folders around them, because a script may read what is
 /// beside it.
 fn protect_program(all: &mut Vec<ProtectedPath>, hook: &str, files: ProgramFiles, folder: &Path) {
-    let what = format!("the program of the hook `{hook}`");
+    let what = message!("the program of the hook `{hook}`", hook);
     // The folder of a project's policy is the project itself, so only the files in it are
     // protected.
     let project = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
@@ -76,14 +76,14 @@ fn protect_program(all: &mut Vec<ProtectedPath>, hook: &str, files: ProgramFiles
             let real = beside.canonicalize().unwrap_or_else(|_| beside.to_owned());
             let is_searched = path_entries.iter().any(|entry| entry == beside);
             if !project.starts_with(&real) && !is_searched {
-                all.push(ProtectedPath::folder(format!("the folder of the hook `{hook}`"), beside));
+                all.push(ProtectedPath::folder(message!("the folder of the hook `{hook}`", hook), beside));
             }
         }
         all.push(ProtectedPath::file(what.clone(), file));
     }
     for named in files.folders {
         let real = named.canonicalize().unwrap_or_else(|_| named.clone());
-        let part = format!("an argument of the hook `{hook}`");
+        let part = message!("an argument of the hook `{hook}`", hook);
         let is_project = project.starts_with(&real);
         all.push(if is_project { ProtectedPath::file(part, named) } else { ProtectedPath::folder(part, named) });
     }

@@ -4,7 +4,7 @@
 //! If the policy grants something else by then, nothing is approved. A refusal is for the tool,
 //! whatever it is granted. Each attempt to decide leaves one audit event.
 
-use toolcell_i18n::{Message, message, msgid};
+use toolcell_i18n::{Localize as _, Message, message, msgid};
 use toolcell_policy::Grants;
 use toolcell_store::audit::{Action, AuditEvent, EventFailure};
 use toolcell_store::{Approval, Decision, DecisionOutcome, Entry, Fault, FindError};
@@ -130,7 +130,7 @@ fn approve_inner(
     };
     let (entry, now) = load_with_grants(parts, called)?;
     if now != approving.grants {
-        let (shown, now) = (toolcell_i18n::argument!(shown = approving.grants), toolcell_i18n::argument!(now));
+        let (shown, now) = (approving.grants.localize(), now.localize());
         return Err(ApprovalError::Changed { name: entry.name, shown, now });
     }
     match parts.admission.record_decision(parts.require_store()?, &entry, &now, Decision::Approved, by)? {

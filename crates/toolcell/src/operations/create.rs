@@ -82,7 +82,7 @@ fn create_inner(parts: &Parts, request: &CreateTool, at: jiff::Timestamp) -> Res
     }
     let name = ToolName::parse(&request.name)?;
     if let Some((_, origin)) = parts.admission.policy().reserved(&name) {
-        return Err(CreateError::Reserved { origin: toolcell_i18n::argument!(origin), name });
+        return Err(CreateError::Reserved { origin: origin.localize(), name });
     }
     let when_taken = if request.replace { OnConflict::Replace } else { OnConflict::Refuse };
     let before = find_current(parts, &name, when_taken)?;
@@ -150,12 +150,12 @@ fn factory_parameters(parts: &Parts, name: &ToolName, tool: &VettedTool) -> Resu
     let call = UngrantedCall::for_analysis(args);
     let authorization = CallAuthorization::without_host_calls(&call);
     let evaluated = parts.runtime.evaluate(name.as_str(), tool.script(), authorization, &CallContext::default());
-    let kept = match evaluated.map_err(|error| failed(toolcell_i18n::argument!(error)))? {
+    let kept = match evaluated.map_err(|error| failed(error.localize()))? {
         Ok(kept) => kept,
         Err(report) => {
             return Err(failed(match report.outcome {
                 Outcome::Threw(thrown) => Message::verbatim(format!("{}: {}", thrown.name, thrown.message)),
-                Outcome::Stopped(stop) => toolcell_i18n::argument!(stop),
+                Outcome::Stopped(stop) => stop.localize(),
                 Outcome::Returned(_) => message!("it returns no tool"),
             }));
         }

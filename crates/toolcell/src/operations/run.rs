@@ -275,7 +275,7 @@ fn explain_steps(
     let budget = parts.admission.policy().budget(&requested_limits(request, options))?;
     for (limit, value, origin) in parts.admission.policy().limits_with_origins(&requested_limits(request, options)) {
         let (limit, value) = (limit.name().to_owned(), value.to_string());
-        say("limits", Message::verbatim(limit), Message::verbatim(value), origin.localize());
+        say("limits", Message::verbatim(limit), Message::verbatim(value), origin);
     }
     let schema = ready.schema()?;
     let args = schema.check(request.parameters.clone())?;
@@ -285,7 +285,7 @@ fn explain_steps(
     let worst = tool.worst_finding().map_or_else(
         || message!("no findings"),
         |worst| {
-            let (severity, finding) = (Message::from(worst.severity.name()), &worst.message);
+            let (severity, finding) = (worst.severity, &worst.message);
             message!("the worst finding is {severity}: {finding}", severity, finding)
         },
     );

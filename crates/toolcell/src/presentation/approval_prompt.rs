@@ -221,7 +221,7 @@ impl Facts {
             let what = tr!(
                 self.lang,
                 "{severity}: {message} ({rule}) at {line}:{column}",
-                severity = Message::from(finding.severity.name()),
+                severity = finding.severity,
                 message = finding.message,
                 rule,
                 line = place.line,

@@ -21,15 +21,6 @@ use crate::operations::list::{ListToolsError, ToolList};
 use crate::operations::retire::{RetireError, RetireReason};
 use crate::operations::run::{Deprecation, RunError, RunResult, ToolFailure};
 
-/// Selects the text of a language.
-pub(crate) fn localized(lang: Lang, ja: &'static str, en: &'static str, zh: &'static str) -> &'static str {
-    match lang {
-        Lang::Ja => ja,
-        Lang::En => en,
-        Lang::Zh => zh,
-    }
-}
-
 /// Returns the message of a failure: `{headline}: {detail}`.
 fn failure_message(code: ErrorCode, detail: &str, lang: Lang) -> String {
     match code.title(lang) {
