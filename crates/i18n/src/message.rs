@@ -112,13 +112,6 @@ impl From<&'static str> for Message {
     }
 }
 
-/// TEMPORARY: until all texts are in the catalogues.
-impl From<String> for Message {
-    fn from(text: String) -> Self {
-        Self::verbatim(text)
-    }
-}
-
 /// Compares the English text.
 impl PartialEq<str> for Message {
     fn eq(&self, other: &str) -> bool {

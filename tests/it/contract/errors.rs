@@ -54,14 +54,14 @@ struct Failure {
 impl From<CreateError> for Failure {
     fn from(error: CreateError) -> Self {
         let text = LANGUAGES.map(|lang| error.to_text(lang));
-        Self { code: error.code(), text, hint: error.hint().into_owned() }
+        Self { code: error.code(), text, hint: error.hint().to_string() }
     }
 }
 
 impl From<RunError> for Failure {
     fn from(error: RunError) -> Self {
         let text = LANGUAGES.map(|lang| error.to_text(lang));
-        Self { code: error.code(), text, hint: error.hint().into_owned() }
+        Self { code: error.code(), text, hint: error.hint().to_string() }
     }
 }
 

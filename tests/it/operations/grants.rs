@@ -88,7 +88,7 @@ fn a_tool_cannot_have_another_line_said_than_its_own() {
 #[test]
 fn who_waits_for_an_approval_is_told_what_is_not_granted() {
     let host = host("", FETCH, &json!({ "net": ["a.example.com"], "timers": true }));
-    let hint = host.run("fetch_it", &json!({ "url": "x" })).unwrap_err().hint().into_owned();
+    let hint = host.run("fetch_it", &json!({ "url": "x" })).unwrap_err().hint().to_string();
     let lines = "`[[grants.tools.fetch_it.net]] host = \"a.example.com\"` and `[grants.tools.fetch_it] timers = true`";
     assert!(hint.contains("approvals grant") && hint.contains(lines), "{hint}");
 }
@@ -126,7 +126,7 @@ fn what_was_shown_is_approved_or_nothing() {
     let expected =
         "the grants of `fetch_it` are now net (GET, HEAD https://any), but nothing was shown: nothing was approved";
     assert_eq!(error.to_string(), expected);
-    assert!(error.hint().contains("toolcell approvals"), "{}", error.hint());
+    assert!(error.hint().to_string().contains("toolcell approvals"), "{}", error.hint());
     assert_eq!(host.store().approvals().for_tool(shown.call.tool.unwrap()).unwrap(), []);
     let line = host.audit_lines().pop().unwrap();
     assert_eq!((line.action.as_str(), line.error.as_deref()), ("approve", Some("approval-changed")));

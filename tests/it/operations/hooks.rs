@@ -146,11 +146,11 @@ fn an_approval_is_of_the_code_that_was_looked_at() {
     let fields = json!({ "tool_name": "echo", "parameters": {} });
     let (code, explanation) = refusal(host.run_with(&fields, &RunOptions::default()));
     assert_eq!((code, explanation.contains("is not approved")), ("permission-denied", true), "{explanation}");
-    let hint = host.run_with(&fields, &RunOptions::default()).unwrap_err().hint().into_owned();
+    let hint = host.run_with(&fields, &RunOptions::default()).unwrap_err().hint().to_string();
     assert!(hint.contains(&format!("toolcell approvals grant {}", echo_tool.id.short())), "{hint}");
     assert_eq!(host.store().approvals().pending(9).unwrap().len(), 1);
 
-    let no = asked(ApprovalAnswer::Refuse { feedback: Some("use `cat`".to_owned()) });
+    let no = asked(ApprovalAnswer::Refuse { feedback: Some(toolcell_i18n::Message::verbatim("use `cat`".to_owned())) });
     assert_eq!(refusal(host.run_with(&fields, &no)).1, "a person refused the call: use `cat`");
     assert!(host.run_with(&fields, &asked(ApprovalAnswer::Approve)).is_ok());
     assert!(host.run_with(&fields, &RunOptions::default()).is_ok());

@@ -227,25 +227,10 @@ fn print_capability_diff(
 fn summary(checked: &CheckedFile, analysis: &Analysis, lang: Lang) -> String {
     let (safety, quality) = (analysis.safety.score, analysis.quality.score);
     let (safety, quality) = (format!("{safety:.2}"), format!("{quality:.2}"));
-    let needs: Vec<String> = analysis
-        .capabilities
-        .iter()
-        .map(|(capability, need)| {
-            let mut names: Vec<&str> = need.named.iter().map(String::as_str).collect();
-            if need.unknown {
-                names.push(tr!(lang, "unknown"));
-            }
-            if names.is_empty() {
-                capability.name().to_owned()
-            } else {
-                format!("{} ({})", capability.name(), names.join(lang.list_separator()))
-            }
-        })
-        .collect();
+    let needs = &analysis.capabilities;
     let text = if needs.is_empty() {
         tr!(lang, "safety {safety}, quality {quality}", safety, quality)
     } else {
-        let needs = needs.join(lang.list_separator());
         tr!(lang, "safety {safety}, quality {quality}  uses {needs}", safety, quality, needs)
     };
     format!("{}{}{text}", escape_control_chars(&checked.path), lang.colon())
