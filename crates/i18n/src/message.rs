@@ -115,7 +115,7 @@ impl From<&'static str> for Message {
 /// Compares the English text.
 impl PartialEq<str> for Message {
     fn eq(&self, other: &str) -> bool {
-        self.to_string() == other
+        self.to_text(Lang::En) == other
     }
 }
 

@@ -80,7 +80,7 @@ impl AdmissionControl {
                 stack: String::new(),
             }),
             EndKind::Refused => {
-                let reason = failure.map_or_else(|| Message::verbatim(said), |failure| failure.localize());
+                let reason = failure.map_or_else(|| Message::verbatim(said), toolcell_i18n::Localize::localize);
                 let hint = message!("the tool ran, and the hook `{hook}` withheld its result", hook);
                 return Err(Denial::new(format!("hook {hook}"), reason, hint));
             }

@@ -246,7 +246,7 @@ impl RecordedOutcome {
     fn summary(&self) -> Message {
         match self {
             Self::Returned(None) => message!("returns nothing"),
-            Self::Returned(Some(value)) => message!("returns {value}", value = shortened(&value.to_string())),
+            Self::Returned(Some(value)) => message!("returns {value}", value = shortened(value)),
             Self::Threw { name, message, .. } => {
                 message!("throws {error}", error = shortened(&format!("{name}: {message}")))
             }

@@ -130,7 +130,7 @@ impl RunError {
             Self::Limit(error) => error.hint().into(),
             Self::Unsafe(refusal) => refusal.hint().into(),
             Self::Denied(denial) | Self::Withheld { denial, .. } => denial.hint.clone(),
-            Self::GrantOpen(error) => error.hint().into(),
+            Self::GrantOpen(error) => error.hint(),
             Self::NoReceiptKey => message!("open the toolbox with a store, or run the tool without a receipt"),
             Self::Call(error) => error.hint().into(),
             Self::Fault(error) => error.hint().into(),
