@@ -115,7 +115,7 @@ fn error_key(text: &str) -> String {
             name = next.to_string();
             next += 1;
         }
-        key.push_str(&format!("{{{name}}}"));
+        key.extend(["{", &name, "}"]);
         rest = after;
     }
     key + rest
@@ -128,7 +128,7 @@ fn is_sentence(text: &str) -> bool {
         let word = word.trim_matches(|char: char| !char.is_ascii_alphanumeric());
         word.len() > 1 && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'\'')
     };
-    plain.split(' ').collect::<Vec<_>>().windows(2).any(|pair| pair.iter().all(|word| is_word(word)))
+    plain.split(' ').collect::<Vec<_>>().windows(2).any(|pair| pair.iter().all(is_word))
 }
 
 impl Scan<'_> {
@@ -341,7 +341,7 @@ fn no_text_for_a_person_is_outside_of_the_catalogues() {
 
 #[test]
 fn texts_are_found_where_they_are() {
-    let source = r##"
+    let source = r#"
         const LABEL: &str = msgid!("a label");
         #[derive(Debug, Localize, Coded)]
         #[hint("a default")]
@@ -360,7 +360,7 @@ fn texts_are_found_where_they_are() {
         }
         #[cfg(test)]
         mod tests { const TEXT: &str = msgid!("a text of a test"); }
-    "##;
+    "#;
     let mut texts = Texts::default();
     Scan { file: "f.rs", texts: &mut texts, calls: Vec::new() }.tokens(source.parse().unwrap(), Derives::default());
     let keys: Vec<&str> = texts.keys.keys().map(String::as_str).collect();

@@ -194,7 +194,7 @@ impl CliError {
 
     /// Converts the error to its JSON form.
     pub(crate) fn to_response(&self) -> ErrorResponse {
-        let body = ErrorResponse::new(self.code(), self.message(), self.hint());
+        let body = ErrorResponse::new(self.code(), &self.message(), self.hint());
         match self {
             Self::Exec(error) => body.with_position(error.position()),
             Self::Command(operation) => match operation.effects() {

@@ -63,14 +63,9 @@ impl ErrorResponse {
     /// Creates the error of a request that was not run.
     ///
     /// Programs read it: message and hint are English in each language.
-    pub(crate) fn new(code: ErrorCode, message: impl ToString, hint: Option<Message>) -> Self {
+    pub(crate) fn new(code: ErrorCode, message: &(impl ToString + ?Sized), hint: Option<Message>) -> Self {
         let (message, hint) = (message.to_string(), hint.map(|hint| hint.to_string()));
         Self { code, name: None, message, line: None, column: None, stack: None, hint, effects: None }
-    }
-
-    /// Returns the error message.
-    pub(crate) fn message(&self) -> &str {
-        &self.message
     }
 
     /// Adds the effects of a stored tool's run.
@@ -166,8 +161,7 @@ impl CommandResponse {
             Outcome::Stopped(stop) => {
                 answer.outcome = "stopped";
                 answer.stop = Some(stop.code());
-                answer.error =
-                    Some(ErrorResponse::new(stop.code(), stop.to_string(), stop_hint(&stop).map(Message::from)));
+                answer.error = Some(ErrorResponse::new(stop.code(), &stop, stop_hint(&stop).map(Message::from)));
             }
         }
         answer

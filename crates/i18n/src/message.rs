@@ -10,9 +10,9 @@ use crate::{Lang, Localize};
 /// A message with its arguments: English until it is shown in another language.
 ///
 /// Created by [`message!`](crate::message!), or from a text of [`msgid!`](crate::msgid!). Its
-/// `Display`, and its serialized form, is the English text.
+/// `Display`, and its serialized form, is the English text. It is boxed, so that errors stay small.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Message(Kind);
+pub struct Message(Box<Kind>);
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Kind {
@@ -34,14 +34,14 @@ impl Message {
     #[doc(hidden)]
     #[must_use]
     pub fn new(text: &'static str, arguments: Vec<(&'static str, Self)>) -> Self {
-        Self(Kind::Template { text, arguments })
+        Self(Box::new(Kind::Template { text, arguments }))
     }
 
     /// Creates a message that is the same in each language: a name, a number, a quotation, or a
     /// text of a library or the operating system.
     #[must_use]
-    pub const fn verbatim(text: String) -> Self {
-        Self(Kind::Verbatim(text))
+    pub fn verbatim(text: String) -> Self {
+        Self(Box::new(Kind::Verbatim(text)))
     }
 
     /// Creates a list, whose separator is that of the language.
@@ -56,13 +56,13 @@ impl Message {
     /// ```
     #[must_use]
     pub fn list<T: Localize>(items: impl IntoIterator<Item = T>) -> Self {
-        Self(Kind::List(items.into_iter().map(|item| item.localize()).collect()))
+        Self(Box::new(Kind::List(items.into_iter().map(|item| item.localize()).collect())))
     }
 
     /// Creates a message from texts that follow each other without a separator.
     #[must_use]
     pub fn sequence<T: Localize>(items: impl IntoIterator<Item = T>) -> Self {
-        Self(Kind::Sequence(items.into_iter().map(|item| item.localize()).collect()))
+        Self(Box::new(Kind::Sequence(items.into_iter().map(|item| item.localize()).collect())))
     }
 
     /// Returns the text in a language.
@@ -75,7 +75,7 @@ impl Message {
     }
 
     fn write(&self, lang: Lang, out: &mut dyn fmt::Write) -> fmt::Result {
-        match &self.0 {
+        match &*self.0 {
             Kind::Verbatim(text) => out.write_str(text),
             Kind::Text(text) => out.write_str(lang.translate(text)),
             Kind::List(items) => {
@@ -108,7 +108,7 @@ impl Message {
 /// ```
 impl From<&'static str> for Message {
     fn from(text: &'static str) -> Self {
-        Self(Kind::Text(text))
+        Self(Box::new(Kind::Text(text)))
     }
 }
 

@@ -125,6 +125,6 @@ fn joined(mut said: Vec<Message>) -> Message {
     }
 }
 
-const fn empty() -> Message {
+fn empty() -> Message {
     Message::verbatim(String::new())
 }

@@ -3,7 +3,7 @@
 //! Invariant: every problem has a file, a line, a column, and a hint.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::Path;
 
 use serde::Serialize;
 use toolcell_i18n::{Localize, Message};
@@ -73,7 +73,7 @@ pub struct SuiteProblem {
     /// `budget-model-missing`, `budget-model-mismatch`, `file-unreadable`.
     pub code: &'static str,
     /// The test file.
-    pub path: PathBuf,
+    pub path: Box<Path>,
     /// The position in the file.
     #[serde(flatten)]
     pub place: FilePosition,

@@ -264,7 +264,7 @@ fn explain_not_run(suite: &Suite, case: &Case, error: &ExecError) -> Result<Vec<
         }
         _ => Err(SuiteProblem {
             code: "tool-refused",
-            path: suite.path.clone(),
+            path: suite.path.as_path().into(),
             place: suite.tool_place.max(FilePosition::START),
             message,
             hint: message!(

@@ -179,13 +179,7 @@ impl Suite {
         let text = read_text(path, MAX_FILE_BYTES).map_err(|reason| {
             let hint = message!("name a readable test file");
             let message = message!("the file cannot be read: {reason}", reason);
-            vec![SuiteProblem {
-                code: "file-unreadable",
-                path: path.to_owned(),
-                place: FilePosition::START,
-                message,
-                hint,
-            }]
+            vec![SuiteProblem { code: "file-unreadable", path: path.into(), place: FilePosition::START, message, hint }]
         })?;
         let mut reader = Reader::new(path, &text, purpose);
         let suite = reader.table().and_then(|fields| parse_suite(&mut reader, fields));

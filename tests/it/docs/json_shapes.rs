@@ -36,7 +36,9 @@ impl Shape {
             Value::String(_) => _ = self.scalars.insert("string"),
             Value::Array(items) => {
                 let elements = self.elements.get_or_insert_default();
-                items.iter().for_each(|item| elements.add(item, path));
+                for item in items {
+                    elements.add(item, path);
+                }
             }
             Value::Object(fields) => {
                 self.objects += 1;
@@ -165,7 +167,9 @@ fn the_reference_of_the_json_is_what_commands_print() {
             sections.push((section, Shape::default()));
         }
         let shape = &mut sections.last_mut().unwrap().1;
-        run(folder.path(), words).iter().for_each(|value| shape.add(value, section));
+        for value in run(folder.path(), words) {
+            shape.add(&value, section);
+        }
     }
     let mut page = String::from(
         "# JSON\n\nThis page is generated from what the commands print: `make reference` writes it, and a test compares it.\n\n\

@@ -89,7 +89,7 @@ pub(crate) fn run(args: SandboxArgs, context: &mut Context<'_>) -> Result<Exit, 
             continue;
         }
         let answer = if line.len() as u64 > MAX_LINE_BYTES {
-            error_response(None, ErrorCode::RequestInvalid, format!("the line is longer than {MAX_LINE_BYTES} bytes"))
+            error_response(None, ErrorCode::RequestInvalid, &format!("the line is longer than {MAX_LINE_BYTES} bytes"))
         } else {
             respond(&toolbox, &line, lang, cancel)
         };
@@ -122,13 +122,13 @@ fn skip_line(input: &mut impl BufRead) -> std::io::Result<()> {
 /// Handles one line and returns its response.
 fn respond(toolbox: &Toolbox, line: &[u8], lang: Lang, cancel: &CancelToken) -> CommandResponse {
     let Ok(text) = std::str::from_utf8(line) else {
-        return error_response(None, ErrorCode::RequestInvalid, "the line is not UTF-8".to_owned());
+        return error_response(None, ErrorCode::RequestInvalid, "the line is not UTF-8");
     };
     let request: Request = match serde_json::from_str(text) {
         Ok(request) => request,
         Err(error) => {
             let id = serde_json::from_str(text).ok().and_then(|IdOnly { id }| id);
-            return error_response(id, ErrorCode::RequestInvalid, format!("the line is not a valid request: {error}"));
+            return error_response(id, ErrorCode::RequestInvalid, &format!("the line is not a valid request: {error}"));
         }
     };
     let id = request.id.clone();
@@ -138,26 +138,26 @@ fn respond(toolbox: &Toolbox, line: &[u8], lang: Lang, cancel: &CancelToken) -> 
             Err(BatchError::Failure(failure)) => {
                 CommandResponse::for_error(Some(id_or_null(id)), failure.to_response())
             }
-            Err(BatchError::Request(message)) => error_response(id, ErrorCode::RequestInvalid, message),
+            Err(BatchError::Request(message)) => error_response(id, ErrorCode::RequestInvalid, &message),
         },
         "analyze" => match analyze_request(&request) {
             Ok(answer) => answer,
             Err(BatchError::Failure(failure)) => {
                 CommandResponse::for_error(Some(id_or_null(id)), failure.to_response())
             }
-            Err(BatchError::Request(message)) => error_response(id, ErrorCode::RequestInvalid, message),
+            Err(BatchError::Request(message)) => error_response(id, ErrorCode::RequestInvalid, &message),
         },
         "reflect" => match reflect_request(toolbox, request, lang) {
             Ok(answer) => answer,
             Err(BatchError::Failure(failure)) => {
                 CommandResponse::for_error(Some(id_or_null(id)), failure.to_response())
             }
-            Err(BatchError::Request(message)) => error_response(id, ErrorCode::RequestInvalid, message),
+            Err(BatchError::Request(message)) => error_response(id, ErrorCode::RequestInvalid, &message),
         },
         other => error_response(
             id,
             ErrorCode::RequestInvalid,
-            format!("unknown op `{other}`, expected `run`, `analyze` or `reflect`"),
+            &format!("unknown op `{other}`, expected `run`, `analyze` or `reflect`"),
         ),
     }
 }
@@ -249,7 +249,7 @@ fn reflect_request(toolbox: &Toolbox, request: Request, lang: Lang) -> Result<Co
     Ok(CommandResponse::from_reflection(Some(id_or_null(request.id)), &body))
 }
 
-fn error_response(id: Option<Box<RawValue>>, code: ErrorCode, message: String) -> CommandResponse {
+fn error_response(id: Option<Box<RawValue>>, code: ErrorCode, message: &str) -> CommandResponse {
     CommandResponse::for_error(Some(id_or_null(id)), ErrorResponse::new(code, message, None))
 }
 

@@ -87,17 +87,17 @@ fn read_history(word: &str, streams: &mut Streams<'_>) -> Result<Value, CliError
         input::read_file(Path::new(path), MAX_INPUT_BYTES)?
     };
     if text.trim_start().starts_with('[') {
-        return serde_json::from_str(&text).map_err(|error| history_error(Message::verbatim(error.to_string())));
+        return serde_json::from_str(&text).map_err(|error| history_error(&Message::verbatim(error.to_string())));
     }
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     let each = lines.map(|(at, line)| {
         serde_json::from_str(line)
-            .map_err(|error| history_error(message!("line {line}: {error}", line = at + 1, error)))
+            .map_err(|error| history_error(&message!("line {line}: {error}", line = at + 1, error)))
     });
     each.collect::<Result<Vec<Value>, _>>().map(Value::Array)
 }
 
-fn history_error(reason: Message) -> CliError {
+fn history_error(reason: &Message) -> CliError {
     CliError::usage(
         message!("the history is not a list of operations: {reason}", reason),
         msgid!(

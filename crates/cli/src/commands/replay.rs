@@ -33,7 +33,7 @@ pub(crate) fn run(args: &ReplayArgs, context: &mut Context<'_>) -> Result<Exit, 
     let signer = receipt.signer();
     let store_key = store_key(context.optional_store_dir());
     let Context { ref mut streams, format, lang, .. } = *context;
-    let mut notes: Vec<Message> = replayed.notes.iter().cloned().map(Message::from).collect();
+    let mut notes: Vec<Message> = replayed.notes.clone();
     if store_key.as_ref() != Some(signer) {
         notes.push(message!("signed by {key}, which is not this store's key", key = signer));
     }

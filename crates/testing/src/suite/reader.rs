@@ -74,7 +74,7 @@ impl<'t> Reader<'t> {
     }
 
     pub(super) fn report(&mut self, code: &'static str, place: FilePosition, message: Message, hint: Message) {
-        self.problems.push(SuiteProblem { code, path: self.path.to_owned(), place, message, hint });
+        self.problems.push(SuiteProblem { code, path: self.path.into(), place, message, hint });
     }
 
     /// Reports that the file is malformed.

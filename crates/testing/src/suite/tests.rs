@@ -19,7 +19,7 @@ fn problems(text: &str) -> Vec<String> {
     let path = folder.path().join("mean.test.toml");
     fs::write(&path, text).unwrap();
     let describe = |problem: SuiteProblem| {
-        assert!(problem.path == path && problem.hint != "", "{problem:?}");
+        assert!(*problem.path == *path && problem.hint != "", "{problem:?}");
         let FilePosition { line, column } = problem.place;
         format!("{line}:{column} {} {}", problem.code, problem.message)
     };

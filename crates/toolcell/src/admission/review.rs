@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::Value;
 use toolcell_error::ErrorCode;
 use toolcell_host::{Outcome, Report, Thrown, ValueSide, Warning};
-use toolcell_i18n::{Localize as _, Message, message};
+use toolcell_i18n::{Localize, Message, message};
 use toolcell_tool::ToolId;
 
 use super::AdmissionControl;
@@ -80,7 +80,7 @@ impl AdmissionControl {
                 stack: String::new(),
             }),
             EndKind::Refused => {
-                let reason = failure.map_or_else(|| Message::verbatim(said), toolcell_i18n::Localize::localize);
+                let reason = failure.map_or_else(|| Message::verbatim(said), Localize::localize);
                 let hint = message!("the tool ran, and the hook `{hook}` withheld its result", hook);
                 return Err(Denial::new(format!("hook {hook}"), reason, hint));
             }
