@@ -450,7 +450,7 @@ fn approvals_are_listed_granted_refused_and_taken_back() {
 fn approvals_are_listed_and_decided_in_the_language_of_the_reader() {
     let place = PolicyFixture::new("", "");
     let id = place.waiting("later");
-    let in_lang = |lang, words: &[&str]| place.on(&[&["--lang", lang, "approvals"], words].concat());
+    let in_lang = |lang, words: &[&str]| place.on(&[&["approvals"], words, &["--lang", lang]].concat());
     let done = in_lang("ja", &[]);
     let pending = format!("承認待ち  later ({id})、権限: なし、要求元: create、");
     assert!(done.out.starts_with(&pending), "{}", done.out);
@@ -485,7 +485,7 @@ fn policy_files_are_created_and_checked_in_the_language_of_the_reader() {
     let check = |lang| toolcell(&["config", "check", &file, "--lang", lang]).out;
     assert_eq!(check("ja"), format!("{file}: 有効です\n"));
     assert_eq!(check("zh"), format!("{file}：有效\n"));
-    let trust = |lang| place.on(&["--lang", lang, "config", "trust", &file]).out;
+    let trust = |lang| place.on(&["config", "trust", &file, "--lang", lang]).out;
     assert!(trust("ja").contains("\nフックはありません。"), "{}", trust("ja"));
     assert!(trust("zh").starts_with(&format!("已信任 {file}（")), "{}", trust("zh"));
 }
@@ -672,7 +672,7 @@ fn a_symlink_to_the_folder_of_the_users_policy_is_not_granted() {
     let (conf, link) = (place.path("conf"), place.path("project/link"));
     fs::create_dir(&conf).unwrap();
     symlink(&conf, &link).unwrap();
-    assert_protected(&writing(&place, &place.text("project/link")), "it contains the policy of the user (");
+    assert_protected(&writing(&place, &place.text("project/link")), "it contains the user's policy file (");
     // The folder becomes a symlink after the tool was created.
     fs::remove_file(&link).unwrap();
     fs::create_dir(&link).unwrap();
@@ -681,7 +681,7 @@ fn a_symlink_to_the_folder_of_the_users_policy_is_not_granted() {
     symlink(&conf, &link).unwrap();
     let before = fs::read_to_string(place.path(place.user)).unwrap();
     let params = json!({ "path": "all/toolcell.toml", "text": "[[grants.default.net]]\nhost = 'any'\n" }).to_string();
-    assert_protected(&place.on(&["run", "put", &params, "--json"]), "it contains the policy of the user (");
+    assert_protected(&place.on(&["run", "put", &params, "--json"]), "it contains the user's policy file (");
     assert_eq!(fs::read_to_string(place.path(place.user)).unwrap(), before);
 }
 

@@ -358,11 +358,9 @@ fn a_name_is_deleted_given_back_and_rolled_back() {
     let mut cli = CliFixture::with_mean();
     let id = cli.run(&["show", "mean", "--json"]).json()["id"].as_str().unwrap().to_owned();
     let short = &id[..15];
-    let unconfirmed = format!(
-        "error: the deletion of `mean` ({id}) is not confirmed\nhint: pass --confirm; the deletion can be undone until \
-         garbage collection\n"
-    );
-    assert_output(&cli.run(&["delete", "mean"]), 2, "", &unconfirmed);
+    let unconfirmed = "error: to delete, say confirm: true\nhint: pass --confirm; the deletion can be undone until garbage \
+                       collection\n";
+    assert_output(&cli.run(&["delete", "mean"]), 2, "", unconfirmed);
     assert_refused(&cli.run(&["delete", "mean", "--json"]), 2, "confirm-required");
     assert_eq!(cli.run(&["run", "mean", "numbers=[1]"]).status, 0);
     let hint = "hint: `toolcell undelete mean` restores it, until `toolcell gc` collects it\n";
@@ -393,7 +391,7 @@ fn a_name_is_deleted_given_back_and_rolled_back() {
 }
 
 #[test]
-fn an_error_of_the_command_line_names_no_operation_and_no_field_of_one() {
+fn an_error_of_the_command_line_names_no_operation() {
     let mut cli = CliFixture::with_mean();
     cli.file("request.json", r#"{"name": "x", "description": "x", "code": 3}"#);
     cli.file("history.json", r#"[{"nam": 1}]"#);
@@ -422,7 +420,6 @@ fn an_error_of_the_command_line_names_no_operation_and_no_field_of_one() {
         "list_dynamic_tools",
         "delete_dynamic_tool",
         "tool_reflection",
-        "confirm: true",
         "replace: true",
         "cursor:",
         "`tool_id`",

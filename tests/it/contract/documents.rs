@@ -83,7 +83,7 @@ fn calculate_average_takes_what_it_declares() {
     let error = host.run("calculate_average", &json!({})).unwrap_err();
     assert_eq!(error.to_text(Lang::Ja), "エラー: 必須パラメータが不足しています: `numbers`");
     let error = host.run("calculate_average", &json!({ "numbers": [1], "precision": 11 })).unwrap_err();
-    assert_eq!(error.to_text(Lang::Ja), "エラー: パラメータが不正です: /precision is 11, the maximum is 10");
+    assert_eq!(error.to_text(Lang::Ja), "エラー: パラメータが不正です: /precision: 11 です。最大値は 10 です");
 }
 
 // Row 66 of the feature table.

@@ -128,10 +128,11 @@ impl CommandError {
     }
 
     /// Returns the text of the error, with its label, if it is not title and message: the contract's
-    /// text. That of a missing confirmation names a field of an operation, so here it is the message.
+    /// text.
     pub(crate) fn text(&self, lang: Lang) -> Option<String> {
         Some(match self {
-            _ if self.code() == ErrorCode::ConfirmRequired => {
+            // The text of the operation names a field of its request.
+            Self::Retire(RetireError::Unconfirmed { .. }) => {
                 format!("{}{}{}", tr!(lang, "error"), lang.colon(), self.message().to_text(lang))
             }
             Self::Create(error) | Self::CreateUndescribed(error) => error.to_text(lang),
