@@ -1,7 +1,7 @@
 //! An instance of the guest: created for one call and discarded after it.
 //!
 //! Invariant: the guest always runs on its own stack, whose size
-//! [`engine`](crate::engine) defines, regardless of the calling thread. Every reply
+//! [`crate::engine`] defines, regardless of the calling thread. Every reply
 //! of the guest is checked before it is used.
 
 mod dirty_pages;

@@ -567,7 +567,7 @@ impl ErrorCode {
     /// # Examples
     /// ```
     /// use toolcell_error::ErrorCode;
-    /// use toolcell_i18n::{Lang, tr};
+    /// use toolcell_i18n::Lang;
     ///
     /// assert_eq!(ErrorCode::Timeout.title(Lang::Ja), Some("実行タイムアウト"));
     /// assert_eq!(ErrorCode::Timeout.title(Lang::En), Some("execution timed out"));

@@ -1,6 +1,8 @@
 //! Messages that are translated when they are shown.
 
+use std::cmp::Ordering;
 use std::fmt::{self, Display, Formatter};
+use std::hash::{Hash, Hasher};
 
 use serde::{Serialize, Serializer};
 
@@ -11,10 +13,12 @@ use crate::{Lang, Localize};
 ///
 /// Created by [`message!`](crate::message!), or from a text of [`msgid!`](crate::msgid!). Its
 /// `Display`, and its serialized form, is the English text. It is boxed, so that errors stay small.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+///
+/// Messages are compared, ordered and hashed by their English text: a record keeps that text alone.
+#[derive(Debug, Clone)]
 pub struct Message(Box<Kind>);
 
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone)]
 enum Kind {
     /// A text of the catalogues without arguments. Its braces are braces.
     Text(&'static str),
@@ -109,6 +113,32 @@ impl Message {
 impl From<&'static str> for Message {
     fn from(text: &'static str) -> Self {
         Self(Box::new(Kind::Text(text)))
+    }
+}
+
+impl PartialEq for Message {
+    fn eq(&self, other: &Self) -> bool {
+        self == other.to_string().as_str()
+    }
+}
+
+impl Eq for Message {}
+
+impl PartialOrd for Message {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Message {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.to_string().cmp(&other.to_string())
+    }
+}
+
+impl Hash for Message {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.to_string().hash(state);
     }
 }
 

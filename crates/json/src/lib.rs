@@ -130,7 +130,7 @@ mod tests {
     #[test]
     fn a_fault_is_named_in_the_language_of_the_reader() {
         let error = Json::parse("[1,]").unwrap_err();
-        assert_eq!(error.localize().to_text(Lang::Ja), "1 行目、4 桁目: 値が必要です");
+        assert_eq!(error.localize().to_text(Lang::Ja), "1 行 4 列: 値が必要です");
         assert_eq!(error.localize().to_text(Lang::Zh), "第 1 行第 4 列：此处应为一个值");
     }
 

@@ -316,8 +316,8 @@ mod tests {
     fn a_form_offers_both_decisions_in_each_language() {
         for (lang, words) in [
             (Lang::En, ["Approve", "Refuse", "Decision", "Reason, if you refuse", "client (self-reported): cli 1"]),
-            (Lang::Ja, ["許可する", "許可しない", "判断", "許可しない場合の理由", "クライアント（自称）: cli 1"]),
-            (Lang::Zh, ["批准", "拒绝", "决定", "如果拒绝，原因", "客户端（自称）：cli 1"]),
+            (Lang::Ja, ["承認する", "拒否する", "判断", "拒否する場合の理由", "クライアント（自称）: cli 1"]),
+            (Lang::Zh, ["批准", "拒绝", "决定", "拒绝时的原因", "客户端（自称）：cli 1"]),
         ] {
             let asker = PromptContext { lang, client: Some("cli 1".to_owned()) };
             let form = elicitation_form(&prompt("{}").unwrap(), &asker).unwrap();

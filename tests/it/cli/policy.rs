@@ -456,15 +456,15 @@ fn approvals_are_listed_and_decided_in_the_language_of_the_reader() {
     assert!(done.out.starts_with(&pending), "{}", done.out);
     assert!(done.err.starts_with("ヒント: `toolcell show later` で内容を確認し、"), "{}", done.err);
     let done = in_lang("zh", &[]);
-    let pending = format!("待批准    later（{id}），权限：无，由 create 请求，自 ");
+    let pending = format!("待批准    later（{id}），授权：无，由 create 请求，自 ");
     assert!(done.out.starts_with(&pending), "{}", done.out);
     let done = in_lang("zh", &["grant", "later", "--shown", "00"]);
-    assert!(done.err.starts_with("错误：「later」或其权限已与摘要 00 不一致\n提示：请用 "), "{}", done.err);
-    assert_eq!(in_lang("ja", &["grant", "later"]).out, format!("later ({id}) を承認しました、権限: なし\n"));
+    assert!(done.err.starts_with("错误：「later」或其授权已与摘要 00 不一致\n提示：请用 "), "{}", done.err);
+    assert_eq!(in_lang("ja", &["grant", "later"]).out, format!("later ({id}) を承認しました (権限: なし)\n"));
     assert!(
-        in_lang("zh", &["list"]).out.starts_with(&format!("已批准    later（{id}），权限：无，由 command-line 决定，"))
+        in_lang("zh", &["list"]).out.starts_with(&format!("已批准    later（{id}），授权：无，由 command-line 决定，"))
     );
-    assert_eq!(in_lang("zh", &["refuse", "later"]).out, format!("已拒绝 later（{id}），无论何种权限\n"));
+    assert_eq!(in_lang("zh", &["refuse", "later"]).out, format!("已拒绝 later（{id}），不论授权如何\n"));
     // A decision of a program is the same in each language.
     let decided = |lang| in_lang(lang, &["--json"]).json()["decided"].clone();
     assert_eq!(decided("ja"), decided("en"));
@@ -480,7 +480,7 @@ fn policy_files_are_created_and_checked_in_the_language_of_the_reader() {
     let written = fs::read_to_string(&file).unwrap();
     assert!(written.is_ascii(), "{written}");
     let done = toolcell(&["init", &folder, "--lang", "zh"]);
-    let expected = format!("错误：{file} 已存在\n提示：请编辑该文件，并用 `toolcell config check` 验证\n");
+    let expected = format!("错误：{file} 已存在\n提示：请编辑该文件，并用 `toolcell config check` 校验\n");
     assert_output(&done, 4, "", &expected);
     let check = |lang| toolcell(&["config", "check", &file, "--lang", lang]).out;
     assert_eq!(check("ja"), format!("{file}: 有効です\n"));
@@ -672,7 +672,7 @@ fn a_symlink_to_the_folder_of_the_users_policy_is_not_granted() {
     let (conf, link) = (place.path("conf"), place.path("project/link"));
     fs::create_dir(&conf).unwrap();
     symlink(&conf, &link).unwrap();
-    assert_protected(&writing(&place, &place.text("project/link")), "it contains the user's policy file (");
+    assert_protected(&writing(&place, &place.text("project/link")), "it contains the policy of the user (");
     // The folder becomes a symlink after the tool was created.
     fs::remove_file(&link).unwrap();
     fs::create_dir(&link).unwrap();
@@ -681,7 +681,7 @@ fn a_symlink_to_the_folder_of_the_users_policy_is_not_granted() {
     symlink(&conf, &link).unwrap();
     let before = fs::read_to_string(place.path(place.user)).unwrap();
     let params = json!({ "path": "all/toolcell.toml", "text": "[[grants.default.net]]\nhost = 'any'\n" }).to_string();
-    assert_protected(&place.on(&["run", "put", &params, "--json"]), "it contains the user's policy file (");
+    assert_protected(&place.on(&["run", "put", &params, "--json"]), "it contains the policy of the user (");
     assert_eq!(fs::read_to_string(place.path(place.user)).unwrap(), before);
 }
 

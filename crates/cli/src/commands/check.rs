@@ -199,7 +199,8 @@ fn print_failure(
     streams: &mut Streams<'_>,
 ) -> std::io::Result<()> {
     let colon = lang.colon();
-    writeln!(streams.output, "{}{colon}{path}{colon}{}", tr!(lang, "error"), error.localize().to_text(lang))?;
+    let (path, reason) = (escape_control_chars(path), error.localize().to_text(lang));
+    writeln!(streams.output, "{}{colon}{path}{colon}{}", tr!(lang, "error"), escape_control_chars(&reason))?;
     writeln!(streams.output, "{}{colon}{}\n", tr!(lang, "hint"), lang.translate(hint))
 }
 
@@ -211,7 +212,7 @@ fn print_capability_diff(
     lang: Lang,
     streams: &mut Streams<'_>,
 ) -> std::io::Result<()> {
-    let (path, colon) = (&checked.path, lang.colon());
+    let (path, colon) = (escape_control_chars(&checked.path), lang.colon());
     for missing in &analysis.capability_diff.missing {
         let text = tr!(lang, "uses `{name}` without requesting it", name = missing.name());
         writeln!(streams.output, "{}{colon}{path}{colon}{text}\n", tr!(lang, "error"))?;

@@ -97,7 +97,8 @@ fn render_snippet(renderer: &Renderer, checked: &CheckedFile, annotation: Annota
     let first_line = checked.source[range.start..].find('\n').map_or(checked.source.len(), |at| range.start + at);
     let end = range.end.min(first_line).max(range.start);
     let primary = AnnotationKind::Primary.span(range.start..end);
-    let snippet = Snippet::source(checked.source.as_str()).path(checked.path.as_str()).annotation(primary);
+    let path = escape_control_chars(&checked.path);
+    let snippet = Snippet::source(checked.source.as_str()).path(path.as_str()).annotation(primary);
     let mut group = level.primary_title(title).id(id).element(snippet);
     if let Some(help) = help {
         group = group.element(help);

@@ -71,7 +71,7 @@ fn nothing_that_a_tool_says_drives_the_terminal_or_forges_a_line() {
     let expect = format!("ツール「odd\\u{{7}}」{asks}: {why}\n  呼び出し元: mcp a b\n  引数:\n{arguments}");
     assert_eq!(prompt_text(Lang::Ja, args.clone()), expect);
     let asks = "，钩子「guard」要求确认";
-    let expect = format!("即将执行工具「odd\\u{{7}}」{asks}：{why}\n  调用方：mcp a b\n  参数：\n{arguments}");
+    let expect = format!("即将运行工具「odd\\u{{7}}」{asks}：{why}\n  调用方：mcp a b\n  参数：\n{arguments}");
     assert_eq!(prompt_text(Lang::Zh, args), expect);
 }
 
