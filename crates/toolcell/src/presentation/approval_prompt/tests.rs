@@ -128,8 +128,8 @@ fn the_findings_of_the_analysis_are_facts_of_the_question() {
     let question = tool_prompt(&source, json!({}));
     for (lang, label, end) in [
         (Lang::En, "  finding: high: ", " (environment-access) at 40:23"),
-        (Lang::Ja, "  検出: 高: ", " (environment-access) 40:23"),
-        (Lang::Zh, "  发现：高：", "（environment-access）40:23"),
+        (Lang::Ja, "  検出事項: 高: ", " (environment-access) 40:23"),
+        (Lang::Zh, "  发现项：高：", "（environment-access）40:23"),
     ] {
         let is_finding = |line: &str| line.starts_with(label) && line.ends_with(end);
         for text in [question.to_form_text(lang, &[], 16 << 10).unwrap(), question.lines(lang).join("\n")] {
