@@ -31,7 +31,7 @@ impl LanguageArgs {
         Self { lang, policy }
     }
 
-    /// Returns the language in the order of [`Args::lang`]. An unknown language is English.
+    /// Returns the language in the order of [`super::Args::lang`]. An unknown language is English.
     pub(crate) fn lang(&self, of_policy: impl FnOnce(&PolicyArgs) -> Option<Lang>) -> Lang {
         if let Some(lang) = self.lang {
             return lang;
