@@ -28,7 +28,7 @@ impl SignedBundle {
         fixture.tool("sum", &returns(1));
         let (bundle, key) = (signed.text("tools.bundle"), signed.text("author.key"));
         let done = toolcell(&["export", "--dir", fixture.dir(), "--output", &bundle, "--sign", &key]);
-        assert_eq!((done.status, done.out), (0, format!("1 tools in {bundle}, signed\n")), "{}", done.err);
+        assert_eq!((done.status, done.out), (0, format!("1 tool in {bundle}, signed\n")), "{}", done.err);
         signed
     }
 

@@ -1,6 +1,6 @@
-//! A language, and what its catalogue contains.
+//! A language of messages.
 
-include!(concat!(env!("OUT_DIR"), "/catalogs.rs"));
+use crate::catalog::find;
 
 /// A language of messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -103,7 +103,7 @@ impl Lang {
     /// ```
     #[must_use]
     pub fn translate(self, text: &str) -> &str {
-        self.find(text).unwrap_or(text)
+        find(self, text).unwrap_or(text)
     }
 
     /// Returns the translation of an English text in a context, or the text itself if there is none.
@@ -119,21 +119,12 @@ impl Lang {
         if self == Self::En {
             return text;
         }
-        self.find(&format!("{context}\u{4}{text}")).unwrap_or(text)
+        find(self, &format!("{context}\u{4}{text}")).unwrap_or(text)
     }
 
     /// Whether the catalogue of this language contains a text. That of English contains each one.
     #[must_use]
     pub fn has_translation(self, text: &str) -> bool {
-        self == Self::En || self.find(text).is_some()
-    }
-
-    fn find(self, key: &str) -> Option<&'static str> {
-        let table = match self {
-            Self::En => return None,
-            Self::Ja => JA,
-            Self::Zh => ZH,
-        };
-        table.binary_search_by_key(&key, |(known, _)| known).ok().map(|index| table[index].1)
+        self == Self::En || find(self, text).is_some()
     }
 }

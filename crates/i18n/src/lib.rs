@@ -7,6 +7,7 @@
 //!
 //! Invariant: a message that a catalogue does not contain is shown in English. A test lists them.
 
+mod catalog;
 mod lang;
 mod localize;
 mod message;

@@ -33,7 +33,7 @@ fn fsck_names_what_is_wrong_and_what_was_done() {
     let mut fixture = fixture();
     fixture.close();
     let done = on(&fixture, &["fsck"]);
-    assert!(done.out.starts_with("1 tools, 5 objects, ") && done.out.ends_with(": no problems\n"), "{}", done.out);
+    assert!(done.out.starts_with("1 tool, 5 objects, ") && done.out.ends_with(": no problems\n"), "{}", done.out);
     assert_eq!((done.status, done.err.as_str()), (0, ""));
     let looked = on(&fixture, &["fsck", "--json"]).json();
     assert_eq!((&looked["good"], &looked["tools"], &looked["problems"]), (&json!(true), &json!(1), &json!([])));
@@ -44,7 +44,7 @@ fn fsck_names_what_is_wrong_and_what_was_done() {
     let actual = &blake3::hash(b"const execute = () => 2").to_hex()[..16];
     let object = format!("object {hash}: does not match its hash: its 23 bytes hash to {actual}…");
     let done = on(&fixture, &["fsck"]);
-    let expected = format!("problem: {object}\nproblem: sum ({id}): its source is lost\n1 tools, 4 objects, ");
+    let expected = format!("problem: {object}\nproblem: sum ({id}): its source is lost\n1 tool, 4 objects, ");
     assert!(done.out.starts_with(&expected) && done.out.ends_with(": 2 problems\n"), "{}", done.out);
     assert_eq!((done.status, done.err.as_str()), (6, "hint: repair the store with `toolcell fsck --repair`\n"));
     assert_eq!(on(&fixture, &["fsck", "--json"]).json()["good"], false);
@@ -112,7 +112,7 @@ fn export_writes_tools_where_it_is_told() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("tools.bundle").to_str().unwrap().to_owned();
     let id = sample_tool("sum", &returns(1)).id().short();
-    assert_output(&on(&fixture, &["export", "SUM", &id, "-o", &file]), 0, &format!("1 tools in {file}\n"), "");
+    assert_output(&on(&fixture, &["export", "SUM", &id, "-o", &file]), 0, &format!("1 tool in {file}\n"), "");
     assert_eq!(fs::read_to_string(&file).unwrap(), bundle);
     let done = on(&fixture, &["export", "--history", "-o", &file, "--json"]).json();
     assert_eq!(done, json!({"tools": 1, "bytes": bundle.len(), "file": file, "signed": false}));
@@ -233,7 +233,7 @@ fn doctor_looks_at_the_store_as_well() {
     let mut fixture = fixture();
     let doctor = |fixture: &StoreFixture| on(fixture, &["doctor", "--image", "bounded"]);
     let done = doctor(&fixture);
-    let expected = format!("store          {} (read and write)\n               1 tools, 5 objects, ", fixture.dir());
+    let expected = format!("store          {} (read and write)\n               1 tool, 5 objects, ", fixture.dir());
     assert!(done.status == 0 && done.out.contains(&expected) && done.out.ends_with("\nworks\n"), "{}", done.out);
     fixture.close();
     fs::remove_file(fixture.source_object(&returns(1))).unwrap();

@@ -75,10 +75,10 @@ fn verify(store: &Store, kept: Option<&Head>, context: &mut Context<'_>) -> Resu
 
 /// Counts the lines, files and problems, and returns the end of the log.
 fn summary(verdict: &AuditReport) -> Message {
-    let result = if verdict.is_clean() {
-        message!("intact")
-    } else {
-        message!("{count} problems", count = verdict.problems.len() as u64 + verdict.omitted)
+    let result = match verdict.problems.len() as u64 + verdict.omitted {
+        _ if verdict.is_clean() => message!("intact"),
+        1 => message!("1 problem"),
+        count => message!("{count} problems", count),
     };
     let end = match verdict.head {
         Some(head) => message!("head {head}", head),

@@ -38,9 +38,11 @@ pub(crate) fn run(args: &ExportArgs, context: &mut Context<'_>) -> Result<Exit, 
         writeln!(streams.output, "{text}")?;
     } else {
         let path = path.display();
-        let text = match signature {
-            Some(_) => tr!(lang, "{count} tools in {path}, signed", count, path),
-            None => tr!(lang, "{count} tools in {path}", count, path),
+        let text = match (count, signature) {
+            (1, Some(_)) => tr!(lang, "1 tool in {path}, signed", path),
+            (1, None) => tr!(lang, "1 tool in {path}", path),
+            (_, Some(_)) => tr!(lang, "{count} tools in {path}, signed", count, path),
+            (_, None) => tr!(lang, "{count} tools in {path}", count, path),
         };
         writeln!(streams.output, "{text}")?;
     }

@@ -33,7 +33,11 @@ pub(crate) fn run(args: &RetireArgs, context: &mut Context<'_>) -> Result<Exit, 
         } else {
             let width = Screen::from_terminal(std::io::stderr()).columns();
             let lines = build_table(&retirements, lang).lines(width, Overflow::Wrap, FULL_COMMAND, lang);
-            if prompt::confirm(&lines, &tr!(lang, "Retire {count} tools?", count), lang)? {
+            let question = match count {
+                1 => tr!(lang, "Retire 1 tool?").to_owned(),
+                _ => tr!(lang, "Retire {count} tools?", count),
+            };
+            if prompt::confirm(&lines, &question, lang)? {
                 shown = Some(retirements);
             }
         }

@@ -32,8 +32,14 @@ pub(crate) fn print_problems(health: &FsckReport, lang: Lang, streams: &mut Stre
 /// Returns a one-line summary of the store's content and problems.
 pub(crate) fn summary(health: &FsckReport) -> Message {
     let mut parts = vec![
-        message!("{count} tools", count = health.tools),
-        message!("{count} objects", count = health.objects),
+        match health.tools {
+            1 => message!("1 tool"),
+            count => message!("{count} tools", count),
+        },
+        match health.objects {
+            1 => message!("1 object"),
+            count => message!("{count} objects", count),
+        },
         format_bytes(health.bytes),
     ];
     let counted = [
@@ -54,6 +60,7 @@ pub(crate) fn summary(health: &FsckReport) -> Message {
         }
         (0, 0) => message!("{content}: no problems", content),
         (0, count) => message!("{content}: {count} repaired", content, count),
+        (1, _) => message!("{content}: 1 problem", content),
         (count, _) => message!("{content}: {count} problems", content, count),
     }
 }

@@ -375,7 +375,7 @@ fn an_object_that_cannot_be_read_is_put_aside_and_stops_no_repair() {
     let listed = bench.run_ok(&["list"]);
     assert!(listed.contains("keeps") && listed.contains("quarantined"), "{listed}");
     assert_eq!(bench.run_ok(&["run", "a"]), "1\n");
-    assert!(bench.run_ok(&["export", "-o", &bundle]).starts_with("1 tools"));
+    assert!(bench.run_ok(&["export", "-o", &bundle]).starts_with("1 tool "));
 }
 
 #[test]

@@ -86,8 +86,8 @@ impl Hooks {
 fn untrusted_reason(hook: &policy::HookCommand) -> Message {
     let file = if let Origin::File { path, .. } = &hook.origin { path.display().to_string() } else { String::new() };
     message!(
-        "the hook `{hook}` ({origin}) does not run because its file is not trusted; review it, then run: \
-         toolcell config trust {file}",
+        "the hook `{hook}` ({origin}) does not run because its file is not trusted; an operator has to review it and \
+         to trust it: toolcell config trust {file}",
         hook = hook.name,
         origin = hook.origin,
         file

@@ -153,7 +153,7 @@ impl Admission {
             Some(ApprovalAnswer::NotShown { reason: why }) => HookDecision::Deny {
                 reason: message!(
                     "the hook `{hook}` asks a person, but the prompt was not shown: {why}: shorten the arguments, or run \
-                     the tool with `toolcell run` in a terminal",
+                     the tool in a terminal",
                     hook,
                     why
                 ),

@@ -118,7 +118,7 @@ fn an_ask_is_settled_by_the_person_who_sees_the_changed_arguments() {
     check(Some(TestApprover::new(ApprovalAnswer::Defer)), "deny: a person is being asked: it costs money");
     let not_shown = ApprovalAnswer::NotShown { reason: Message::verbatim("it is too long".to_owned()) };
     let expect = "deny: the hook `x` asks a person, but the prompt was not shown: it is too long: \
-                  shorten the arguments, or run the tool with `toolcell run` in a terminal";
+                  shorten the arguments, or run the tool in a terminal";
     check(Some(TestApprover::new(not_shown)), expect);
     check(None, "deny: the hook `x` asks a person, but no approver is available: it costs money");
 }
