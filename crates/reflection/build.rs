@@ -24,6 +24,8 @@ fn main() {
     println!("cargo::rerun-if-changed=lexicon");
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
     fs::write(out.join("lexicon.rs"), lexicon_tables(Path::new("lexicon"))).expect("OUT_DIR is writable");
+    println!("cargo::rerun-if-changed=templates");
+    fs::write(out.join("templates.rs"), template_list(Path::new("templates"))).expect("OUT_DIR is writable");
     let chinese_and_japanese = load::<SegmenterDictionaryAutoV2>("cjdict");
     let DictionaryBreakData::Char16Trie(words) = chinese_and_japanese.get() else { panic!("it is another trie") };
     let alphabetic: Vec<_> = ["burmesedict", "khmerdict", "laodict", "thaidict"]
@@ -39,6 +41,36 @@ fn main() {
     let packed = zstd::bulk::compress(&bytes, LEVEL).expect("there is memory enough");
     fs::write(out.join("dictionaries.zst"), packed).expect("OUT_DIR is writable");
     println!("cargo::rustc-env=TOOLCELL_DICTIONARY_BYTES={}", bytes.len());
+}
+
+/// Returns the source of the lists of templates and of the words that ask for them.
+fn template_list(folder: &Path) -> String {
+    let mut source = String::from("static TEMPLATES: &[(&str, &str)] = &[\n");
+    for file in files(folder) {
+        let code = file.with_extension("ts");
+        writeln!(source, "    ({}, {}),", inclusion(&file), inclusion(&code)).expect("a string can be written to");
+    }
+    source.push_str("];\nstatic CONCEPTS: &[&str] = &[\n");
+    for file in files(&folder.join("concepts")) {
+        writeln!(source, "    {},", inclusion(&file)).expect("a string can be written to");
+    }
+    source.push_str("];\n");
+    source
+}
+
+/// Returns the expression that is the text of a file.
+fn inclusion(file: &Path) -> String {
+    format!("include_str!({:?})", file.to_str().expect("a checkout has a path in UTF-8"))
+}
+
+/// Returns the JSON files of a folder, sorted.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let folder = folder.canonicalize().expect("the folder exists");
+    let entries =
+        fs::read_dir(folder).expect("the folder can be read").map(|entry| entry.expect("it can be read").path());
+    let mut files: Vec<PathBuf> = entries.filter(|path| path.extension().is_some_and(|end| end == "json")).collect();
+    files.sort();
+    files
 }
 
 /// A dictionary, as it comes with the library.

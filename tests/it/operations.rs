@@ -25,6 +25,7 @@ mod retire;
 mod run;
 mod search;
 mod suspend;
+mod templates;
 mod verify;
 
 use std::path::Path;

@@ -43,7 +43,7 @@ pub(crate) use tools::{
     VerifyArgs,
 };
 pub(crate) use unparsed::{LanguageArgs, find_option};
-pub(crate) use usage_error::print_usage_error;
+pub(crate) use usage_error::{asks_for_json, print_usage_error, to_cli_error};
 
 /// Runs tools written by AI agents, each call in its own WebAssembly sandbox
 #[derive(Debug, Parser)]
@@ -252,18 +252,20 @@ impl Command {
 }
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  toolcell exec average.js '{\"numbers\": [1, 2, 4.5]}'\n  \
+#[command(
+    after_help = "Examples:\n  toolcell exec average.js '{\"numbers\": [1, 2, 4.5]}'\n  toolcell exec greet.ts name=Ada times:=3\n  \
     echo 'const execute = () => 6 * 7' | toolcell exec -\n  \
     toolcell exec tool.js @params.json --fuel 1000000 --json\n\n\
     Exit status: 0 done, 1 the tool failed, 2 usage, 3 refused by the analysis, 4 no such file, 5 a limit was hit, 6 integrity, 70 a bug, \
-    130 interrupted")]
+    130 interrupted"
+)]
 pub(crate) struct ExecArgs {
     /// A TypeScript or JavaScript file, or - for standard input
     pub(crate) file: String,
 
-    /// Parameters: a JSON object, @FILE, or - for standard input
-    #[arg(default_value = "{}")]
-    pub(crate) params: String,
+    /// Parameters: a JSON object, @FILE, - for standard input, or KEY=VALUE
+    #[arg(value_name = "PARAMS|KEY=VALUE")]
+    pub(crate) params: Vec<String>,
 
     /// The tool to run, if the source is a factory of several
     #[arg(long, value_name = "NAME")]

@@ -103,7 +103,13 @@ where
     let words: Vec<OsString> = words.into_iter().map(Into::into).collect();
     let args = match args::parse(&words) {
         Ok(args) => args,
-        Err(error) => return args::print_usage_error(error, &words, language::of_words(&words), &mut streams),
+        Err(error) => {
+            let lang = language::of_words(&words);
+            return match args::to_cli_error(&error).filter(|_| args::asks_for_json(&words)) {
+                Some(error) => error.print(streams::OutputFormat::Json, lang, &mut streams),
+                None => args::print_usage_error(error, &words, lang, &mut streams),
+            };
+        }
     };
     // Commands that need no policy must work even if a policy file is invalid.
     let policy = PolicyFiles::find(&args.policy);

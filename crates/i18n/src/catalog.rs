@@ -1,7 +1,5 @@
 //! The catalogues as the build script packs them.
 
-use crate::Lang;
-
 include!(concat!(env!("OUT_DIR"), "/entries.rs"));
 
 /// All texts, one after another.
@@ -24,14 +22,10 @@ impl Span {
     }
 }
 
-/// Returns the translation of a message, whose key is its English text, or `context`, EOT and its English
-/// text.
-pub(crate) fn find(lang: Lang, key: &str) -> Option<&'static str> {
-    let select = match lang {
-        Lang::En => return None,
-        Lang::Ja => |entry: &Entry| entry.ja,
-        Lang::Zh => |entry: &Entry| entry.zh,
-    };
+/// Returns the Japanese and the Chinese translation of a message, whose key is its English text, or `context`, EOT
+/// and its English text. A missing translation is empty.
+pub(crate) fn find(key: &str) -> Option<(&'static str, &'static str)> {
     let index = ENTRIES.binary_search_by_key(&key, |entry| entry.key.text()).ok()?;
-    Some(select(&ENTRIES[index]).text()).filter(|text| !text.is_empty())
+    let Entry { ja, zh, .. } = &ENTRIES[index];
+    Some((ja.text(), zh.text()))
 }

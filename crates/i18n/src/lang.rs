@@ -1,6 +1,6 @@
 //! A language of messages.
 
-use crate::catalog::find;
+use crate::catalog;
 
 /// A language of messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -103,7 +103,7 @@ impl Lang {
     /// ```
     #[must_use]
     pub fn translate(self, text: &str) -> &str {
-        find(self, text).unwrap_or(text)
+        self.find(text).unwrap_or(text)
     }
 
     /// Returns the translation of an English text in a context, or the text itself if there is none.
@@ -119,12 +119,19 @@ impl Lang {
         if self == Self::En {
             return text;
         }
-        find(self, &format!("{context}\u{4}{text}")).unwrap_or(text)
+        self.find(&format!("{context}\u{4}{text}")).unwrap_or(text)
     }
 
     /// Whether the catalogue of this language contains a text. That of English contains each one.
     #[must_use]
     pub fn has_translation(self, text: &str) -> bool {
-        self == Self::En || find(self, text).is_some()
+        self == Self::En || self.find(text).is_some()
+    }
+    fn find(self, key: &str) -> Option<&'static str> {
+        if self == Self::En {
+            return None;
+        }
+        let (ja, zh) = catalog::find(key)?;
+        Some(if self == Self::Ja { ja } else { zh }).filter(|text| !text.is_empty())
     }
 }

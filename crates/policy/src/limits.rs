@@ -11,7 +11,7 @@ use toolcell_protocol::Budget;
 use crate::provenance::{Effective, Origin, Sourced};
 
 /// The default maximum number of named tools.
-pub(super) const DEFAULT_MAX_TOOLS: u64 = 100;
+pub(super) const DEFAULT_MAX_TOOLS: u64 = 10_000;
 /// The largest number of named tools that a policy can allow.
 pub(super) const MAX_TOOLS_LIMIT: u64 = 1_000_000;
 

@@ -55,18 +55,24 @@ pub(crate) fn decide(task: &str, known: &[ExistingTool]) -> Recommendation {
         fit.max_by(|one, other| one.coverage.total_cmp(&other.coverage))
     };
     if let Some(tool) = best(ToolHealth::Healthy) {
-        // A tool that leaves a part of the task to others may be composed with them.
-        let parts = if tool.coverage < FULL_COVERAGE { compose(task, known) } else { None };
+        // A tool that leaves a part of the task to others is composed with them only if they add that part.
+        let parts = if tool.coverage < FULL_COVERAGE { compose(task, known, tool.coverage) } else { None };
         return parts.map_or(Recommendation::Reuse(tool.id), Recommendation::Compose);
     }
     if let Some(tool) = best(ToolHealth::Failing) {
         return Recommendation::Revise(tool.id);
     }
-    compose(task, known).map_or(Recommendation::Create, Recommendation::Compose)
+    compose(task, known, 0.0).map_or(Recommendation::Create, Recommendation::Compose)
 }
 
-/// Selects tools that together cover what none covers alone.
-fn compose(task: &str, known: &[ExistingTool]) -> Option<Vec<ToolId>> {
+/// Returns the healthy tool that covers the whole task, as far as its words tell.
+pub(crate) fn find_for_whole_task(known: &[ExistingTool]) -> Option<ToolId> {
+    let fit = known.iter().filter(|tool| tool.health == ToolHealth::Healthy && tool.coverage >= FULL_COVERAGE);
+    fit.max_by(|one, other| one.coverage.total_cmp(&other.coverage)).map(|tool| tool.id)
+}
+
+/// Selects tools that together cover what none covers alone, and more than `alone`, the coverage of the best one.
+fn compose(task: &str, known: &[ExistingTool], alone: f64) -> Option<Vec<ToolId>> {
     let wanted: BTreeSet<String> = terms(task).into_iter().collect();
     let whole = f64::from(u16::try_from(wanted.len().max(1)).unwrap_or(u16::MAX));
     let share = |count: usize| f64::from(u16::try_from(count).unwrap_or(u16::MAX)) / whole;
@@ -87,7 +93,8 @@ fn compose(task: &str, known: &[ExistingTool]) -> Option<Vec<ToolId>> {
         covered.extend(wanted.intersection(&part).cloned());
         chosen.push(id);
     }
-    (chosen.len() > 1 && share(covered.len()) >= MIN_COMPOSED_COVERAGE).then_some(chosen)
+    let together = share(covered.len());
+    (chosen.len() > 1 && together >= MIN_COMPOSED_COVERAGE.max(alone + MIN_ADDED_COVERAGE)).then_some(chosen)
 }
 
 /// The evidence for the stored tools in a recommendation.

@@ -31,10 +31,11 @@ impl Reflection {
         if said.len() < 3 {
             said.extend(self.first(EvidenceKind::Several).map(several));
         }
-        let reason = joined(said);
-        match decided(&self.decision, &self.known()) {
-            Some(conclusion) => message!("{reason}; {conclusion}", reason, conclusion),
-            None => reason,
+        match (said.is_empty(), decided(&self.decision, &self.known())) {
+            (true, Some(conclusion)) => conclusion,
+            (true, None) => message!("one small function does the task"),
+            (false, Some(conclusion)) => message!("{reason}; {conclusion}", reason = joined(said), conclusion),
+            (false, None) => joined(said),
         }
     }
 

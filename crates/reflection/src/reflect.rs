@@ -12,6 +12,7 @@ use crate::operation::PastOperation;
 use crate::recommendation::Recommendation;
 use crate::repetition::find_repeated;
 use crate::score;
+use crate::templates::{Match, find_template};
 use crate::tokenized::TokenizedTask;
 use crate::trigger::Trigger;
 
@@ -95,15 +96,23 @@ pub fn reflect(occasion: &ReflectionInput<'_>, thresholds: &Thresholds) -> Refle
     let proven = most.is_some() || fails;
     let score = if proven { score::PROVEN_SCORE } else { score::probability(&features.values) };
     let asked = if features.repeats { Some(Trigger::Repetition) } else { features.trigger };
-    let recommends = proven || (score >= thresholds.score && asked.is_some());
+    let ready = find_template(occasion.task);
+    let asked = asked.or_else(|| ready.as_ref().map(Match::trigger));
+    let recommends = proven || ready.is_some() || (score >= thresholds.score && asked.is_some());
     let trigger = match () {
         () if !recommends => None,
         () if most.is_some() => Some(Trigger::Repetition),
         () if fails => Some(Trigger::Failures),
         () => asked,
     };
-    let decision =
-        if recommends { existing_tools::decide(occasion.task, occasion.existing_tools) } else { Recommendation::None };
+    let decision = if recommends {
+        existing_tools::decide(occasion.task, occasion.existing_tools)
+    } else if features.values.negated_work == 0.0 {
+        // A tool that is there costs nothing: it needs no other reason than that it does the task.
+        existing_tools::find_for_whole_task(occasion.existing_tools).map_or(Recommendation::None, Recommendation::Reuse)
+    } else {
+        Recommendation::None
+    };
     let mut evidence: Vec<Evidence> = Vec::new();
     evidence.extend(most.as_ref().map(Evidence::from_repetition));
     evidence.extend(fails.then(|| Evidence::from_failures(occasion.failed_attempts)));

@@ -31,6 +31,18 @@ pub struct Example {
     pub parameters: Value,
     /// The expected outcome.
     pub expect: Expectation,
+    /// Where the example comes from.
+    pub source: ExampleSource,
+}
+
+/// Where an example comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ExampleSource {
+    /// The author of the tool wrote it for the task.
+    #[default]
+    Author,
+    /// It came with the template that the tool is made from, so it says nothing about the task.
+    Template,
 }
 
 /// The expected outcome of a call.
@@ -68,7 +80,7 @@ impl Postconditions {
 }
 
 impl Example {
-    /// Parses `{ parameters, result | throws | holds }`. Common synonyms are accepted: `params`,
+    /// Parses `{ parameters, result | throws | holds, source? }`. Common synonyms are accepted: `params`,
     /// `args` and `input`; `expected`, `expect` and `output`.
     ///
     /// # Errors
@@ -90,10 +102,15 @@ impl Example {
             Some((value, "holds")) => Expectation::Holds(text("holds", value)?),
             Some((value, _)) => Expectation::Result(value.clone()),
         };
-        let other = fields.keys().find(|key| !known.contains(&key.as_str()) && !expected.contains(&key.as_str()));
-        match other {
+        let source = match fields.get("source") {
+            None => ExampleSource::Author,
+            Some(Value::String(source)) if source == "template" => ExampleSource::Template,
+            Some(_) => return Err(message!("has a `source` that is not \"template\"")),
+        };
+        let is_known = |key: &str| known.contains(&key) || expected.contains(&key) || key == "source";
+        match fields.keys().find(|key| !is_known(key)) {
             Some(other) => Err(message!("has an unknown field `{field}`", field = other.escape_debug())),
-            None => Ok(Self { parameters: parameters.clone(), expect }),
+            None => Ok(Self { parameters: parameters.clone(), expect, source }),
         }
     }
 }

@@ -19,7 +19,7 @@ pub use audit_contents::AuditContents;
 pub use capabilities::{Capabilities, CapabilityNeed};
 pub use capability::Capability;
 pub use draft::{Draft, DraftError, Language, SOURCE_LIMIT};
-pub use example::{Example, Expectation, Postconditions};
+pub use example::{Example, ExampleSource, Expectation, Postconditions};
 pub use grants::{
     Access, Bytes, CallableTools, Domain, Endpoint, FilesGrant, FolderName, GRANTS_LIMIT, GrantError, Grants,
     HOSTS_LIMIT, HostPattern, KvGrant, MAX_BYTES, Method, NetGrant, NetPart, NetRequest, PathPrefix, Scheme,

@@ -75,7 +75,7 @@ enum CapabilitiesSchema {
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RunTool {
-    /// The tool's identifier, or a prefix of it of at least 8 digits.
+    /// The tool's identifier, a prefix of it of at least 8 digits, or its name.
     pub tool_id: Option<String>,
     /// The tool's name.
     pub tool_name: Option<String>,
@@ -124,7 +124,7 @@ pub struct RetireTools {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct DeleteTool {
-    /// The tool's identifier, or a prefix of it of at least 8 digits.
+    /// The tool's identifier, a prefix of it of at least 8 digits, or its name.
     pub tool_id: Option<String>,
     /// The tool's name.
     pub tool_name: Option<String>,

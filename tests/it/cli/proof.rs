@@ -12,14 +12,25 @@ const FIRST: &str = r#"{"name": "first", "description": "The first of some numbe
     "examples": [{"parameters": {"items": [1, 2]}, "result": "1.0"}]}"#;
 
 #[test]
-fn what_reflect_proposes_goes_into_create_and_passes() {
+fn what_reflect_proposes_goes_into_create_and_passes_with_an_example_of_the_task() {
     let mut cli = CliFixture::new();
     cli.lang = "en";
-    let proposed = cli.run(&["reflect", "Sum the sales by region", "--proposal"]);
+    let task = "Convert CSV to JSON";
+    let proposed = cli.run(&["reflect", task, "--proposal"]);
     assert_eq!((proposed.status, &*proposed.err), (0, ""));
-    let created = cli.run_with(&["create", "-"], proposed.out.as_bytes(), &CancelToken::new());
-    assert_eq!((created.status, &*created.err), (0, ""), "{}", created.out);
     let name = proposed.json()["name"].as_str().unwrap().to_owned();
+    assert_eq!(name, "csv_to_json");
+    let create = |words: &[&str]| {
+        let created = cli.run_with(&[&["create", "-"], words].concat(), proposed.out.as_bytes(), &CancelToken::new());
+        assert_eq!((created.status, &*created.err), (0, ""), "{}", created.out);
+    };
+    create(&[]);
+    let done = cli.run(&["verify", &name]);
+    let why = "(3 of 3 match, but all came with the template: add an example of your task)";
+    assert!(done.out.contains(why), "{}", done.out);
+    assert_eq!(cli.run(&["show", &name, "--json"]).json()["verificationStatus"], "unverified");
+    let example = r#"{"parameters": {"text": "id,city\n1,Oslo"}, "result": "[{\"id\":\"1\",\"city\":\"Oslo\"}]"}"#;
+    create(&["--replace", "--example", example]);
     let done = cli.run(&["verify", &name]);
     assert!(
         done.out.starts_with(&format!("Verification of the tool `{name}`: passed\n\n- examples: passed (")),
@@ -30,8 +41,11 @@ fn what_reflect_proposes_goes_into_create_and_passes() {
     let shown = cli.run(&["show", &name, "--json"]).json();
     assert_eq!((&shown["verificationStatus"], &shown["proof"]["verdict"]), (&json!("passed"), &json!("passed")));
     assert_eq!(shown["proof"].get("receipts"), None);
-    let again = cli.run(&["reflect", "Sum the sales by region", "--json"]).json();
+    let again = cli.run(&["reflect", task, "--json"]).json();
     assert_eq!((&again["decision"], &again["tools"][0]), (&json!("reuse"), &shown["id"]));
+    let skeleton = cli.run(&["reflect", "Convert the legacy classes to hooks", "--proposal"]);
+    assert_eq!(skeleton.json()["code"].as_str().unwrap().matches("not written yet").count(), 1);
+    assert!(skeleton.err.starts_with("note: this is a skeleton: "), "{}", skeleton.err);
     let none = cli.run(&["reflect", "Thank Bob for the flowers", "--proposal"]);
     assert_eq!((none.status, &*none.out), (4, ""));
     assert!(none.err.starts_with("note: no tool is recommended: "), "{}", none.err);

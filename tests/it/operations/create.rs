@@ -185,7 +185,7 @@ fn the_same_source_under_two_names_is_kept_once_and_told() {
 // Row 12 of the feature table.
 #[test]
 fn the_hundred_and_first_tool_waits_until_one_is_deleted() {
-    let host = ToolboxFixture::new();
+    let host = ToolboxFixture::with_policy("[store]\ntools = 100");
     for number in 0..100 {
         host.tool(&format!("tool-{number}"), "const execute = () => 1");
     }

@@ -274,17 +274,17 @@ fn what_would_be_decided_is_told_and_nothing_runs() {
 }
 
 #[test]
-fn a_name_in_the_place_of_an_identifier_is_told_where_it_belongs() {
+fn a_name_in_the_place_of_an_identifier_names_the_tool() {
     let host = ToolboxFixture::new();
     host.tool("innocent", "const execute = () => 1");
     // A name may look like an identifier.
     host.tool("deadbeef", "const execute = () => 1");
-    for (detail, meant) in [("innocent", "innocent"), ("inocent", "innocent"), ("deadbeef", "deadbeef")] {
-        let error = host.run_with(&json!({ "tool_id": detail, "parameters": {} }), &RunOptions::default()).unwrap_err();
-        let belongs = "`tool_id` takes an identifier, not a name";
-        let expect = format!("there is no tool `{detail}`; {belongs}: did you mean `tool_name: {meant}`?");
-        assert_eq!((error.code().as_str(), error.to_string()), ("tool-not-found", expect));
+    let run = |id: &str| host.run_with(&json!({ "tool_id": id, "parameters": {} }), &RunOptions::default());
+    for name in ["innocent", "deadbeef"] {
+        assert_eq!(returned_value(&run(name).unwrap()), 1);
     }
+    let error = run("inocent").unwrap_err();
+    assert_eq!(error.to_string(), "there is no tool `inocent`; did you mean `innocent`?");
     let error = host.run("inocent", &json!({})).unwrap_err();
     assert_eq!(error.to_string(), "there is no tool `inocent`; did you mean `innocent`?");
 }

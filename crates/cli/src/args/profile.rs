@@ -32,7 +32,7 @@ pub(crate) struct ProfileTakeArgs {
     #[arg(value_name = "FILE|TOOL", required = true)]
     pub(crate) tool: Option<String>,
 
-    /// Parameters: a JSON object, @FILE, - for standard input, or KEY=VALUE for a stored tool
+    /// Parameters: a JSON object, @FILE, - for standard input, or KEY=VALUE
     #[arg(value_name = "PARAMS|KEY=VALUE")]
     pub(crate) params: Vec<String>,
 

@@ -13,6 +13,7 @@ use toolcell::{Lang, escape_control_chars};
 use toolcell_i18n::{Message, message, msgid, tr};
 
 use super::help;
+use crate::error::CliError;
 use crate::exit::Exit;
 use crate::streams::Streams;
 
@@ -68,6 +69,32 @@ pub(crate) fn print_usage_error(error: clap::Error, words: &[OsString], lang: La
         let _ = write!(streams.output, "{text}");
         Exit::Done
     }
+}
+
+/// Whether the words of a command that cannot be parsed ask for JSON.
+pub(crate) fn asks_for_json(words: &[OsString]) -> bool {
+    words.iter().skip(1).take_while(|word| *word != "--").any(|word| word == "--json")
+}
+
+/// Converts a usage error, for JSON; `--help` and `--version` are none.
+pub(crate) fn to_cli_error(error: &clap::Error) -> Option<CliError> {
+    if !error.use_stderr() {
+        return None;
+    }
+    let Report { message, arguments, values } =
+        report(error, Lang::En).unwrap_or_else(|| message!("a subcommand is required").into());
+    let message = if arguments.is_empty() {
+        message
+    } else {
+        Message::sequence([message, Message::verbatim(format!(" {}", arguments.join(", ")))])
+    };
+    let mut hints = tips(error);
+    hints.extend(values.filter(|(_, values)| !values.is_empty()).map(|(label, values)| {
+        let values = Message::list(values.into_iter().map(Message::verbatim));
+        message!("{label}: {values}", label, values)
+    }));
+    hints.push(message!("for more information, try `--help`"));
+    Some(CliError::usage(message, Message::list(hints)))
 }
 
 /// What an error says: its message, and what is listed below it.

@@ -2,6 +2,7 @@
 
 use toolcell::{CallContext, ExecError, Precheck};
 
+use super::run::parse_param_words;
 use crate::args::ExecArgs;
 use crate::context::Context;
 use crate::error::CliError;
@@ -12,11 +13,11 @@ use crate::render::run::print_text;
 use crate::response::CommandResponse;
 
 pub(crate) fn run(args: &ExecArgs, context: &mut Context<'_>) -> Result<Exit, CliError> {
-    if args.file == "-" && args.params == "-" {
+    if args.file == "-" && args.params.iter().any(|word| word == "-") {
         return Err(CliError::StdinUsedTwice);
     }
     let draft = input::read_draft(&args.file, &mut context.streams)?;
-    let params = input::read_params(&args.params, &mut context.streams)?;
+    let params = parse_param_words(&args.params, &mut context.streams)?.resolve_for_draft()?;
     let toolbox = context.open_toolbox_for_drafts(args.sandbox.config()?)?;
     let budget = toolbox.policy().budget(&args.limits.overrides()).map_err(ExecError::from)?;
     let precheck = if args.no_analysis { Precheck::Off } else { Precheck::Critical };

@@ -6,7 +6,6 @@
 pub(crate) mod diff;
 
 use toolcell::{CallContext, ExecError, Precheck, Profile, Report, RunOptions, RunTool, Toolbox, escape_control_chars};
-use toolcell_i18n::{message, msgid};
 
 use super::run::{parse_param_words, visible_result};
 use crate::args::ProfileTakeArgs;
@@ -54,22 +53,11 @@ fn profile_draft(
     args: &ProfileTakeArgs,
     context: &mut Context<'_>,
 ) -> Result<(Report, Profile, String), CliError> {
-    let words = match &*args.params {
-        [] => "{}",
-        [one] => one,
-        _ => {
-            let count = args.params.len();
-            return Err(CliError::usage(
-                message!("{count} parameter arguments for {path}, the limit is 1", count, path = file),
-                msgid!("pass one JSON object, @FILE, or -; KEY=VALUE works only for stored tools"),
-            ));
-        }
-    };
-    if file == "-" && words == "-" {
+    if file == "-" && args.params.iter().any(|word| word == "-") {
         return Err(CliError::StdinUsedTwice);
     }
     let draft = input::read_draft(file, &mut context.streams)?;
-    let params = input::read_params(words, &mut context.streams)?;
+    let params = parse_param_words(&args.params, &mut context.streams)?.resolve_for_draft()?;
     let toolbox = context.open_toolbox_for_drafts(args.sandbox.config()?)?;
     let budget = toolbox.policy().budget(&args.limits.overrides()).map_err(ExecError::from)?;
     let run = CallContext {

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde::Serialize;
 use serde_json::{Map, Value};
+use toolcell::reflection::ProposalKind;
 use toolcell::{Lang, ReflectOnTask, ReflectResponse, ReflectResult, read_request};
 use toolcell_i18n::{Message, message, msgid};
 
@@ -46,6 +47,10 @@ pub(crate) fn run(args: &ReflectArgs, context: &mut Context<'_>) -> Result<Exit,
         };
         let text = serde_json::to_string_pretty(proposal).map_err(std::io::Error::from)?;
         writeln!(streams.output, "{text}")?;
+        if proposal.kind == ProposalKind::Skeleton {
+            streams
+                .print_note(&message!("this is a skeleton: write the body of `execute` before it is of use"), lang)?;
+        }
     } else if format.is_json() {
         let text =
             serde_json::to_string(&ReflectionOutput::from_result(&reflected, lang)).map_err(std::io::Error::from)?;

@@ -22,7 +22,7 @@ impl Proposal {
     ///
     /// let call = propose("it's `${x}`", Trigger::Transformation, &[]).to_call();
     /// assert!(call.starts_with("create_tool({\n  name: 'convert_"));
-    /// assert!(call.contains(r"generated_from: 'it\'s `${x}`'"));
+    /// assert!(call.contains(r"description: 'it\'s `${x}`'"));
     /// ```
     #[must_use]
     pub fn to_call(&self) -> String {
@@ -31,11 +31,15 @@ impl Proposal {
             format!("description: {}", quoted_text(&self.description)),
             format!("code: {}", template_literal(&self.code)),
             format!("parameters: {}", block(&self.parameters, 2)),
-            format!("tags: {}", inline(&Value::from(self.tags.clone()))),
-            format!("examples: {}", block(&Value::from(self.examples.clone()), 2)),
         ];
+        if !self.tags.is_empty() {
+            fields.push(format!("tags: {}", inline(&Value::from(self.tags.clone()))));
+        }
+        if !self.examples.is_empty() {
+            fields.push(format!("examples: {}", block(&Value::from(self.examples.clone()), 2)));
+        }
         fields.extend(self.returns.as_ref().map(|returns| format!("returns: {}", block(returns, 2))));
-        fields.push(format!("generated_from: {}", quoted_text(&self.generated_from)));
+        fields.extend(self.generated_from.as_ref().map(|task| format!("generated_from: {}", quoted_text(task))));
         format!("create_tool({{\n  {}\n}})", fields.join(",\n  "))
     }
 }

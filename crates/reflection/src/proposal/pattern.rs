@@ -1,9 +1,9 @@
-//! The common arguments of a repeated operation, which become the fields of a repetition's items.
+//! The common arguments of a repeated operation, which become the parameters of a skeleton.
 //!
 //! Invariant: names and types are used, values never: a proposal is printed, and a history may
 //! contain secrets.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::history_line::normalize_history;
 use crate::operation::PastOperation;
@@ -15,8 +15,6 @@ const MAX_FIELDS: usize = 12;
 const MAX_FIELD_CHARS: usize = 64;
 /// The most operations that are inspected.
 const MAX_OPERATIONS: usize = 200;
-/// The parameters that the code defines itself.
-const RESERVED_PARAMETERS: [&str; 2] = ["items", "template"];
 
 /// The arguments of a repeated operation.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -55,62 +53,10 @@ impl RepetitionPattern {
         Self { operation: Some(most.name), fields }
     }
 
-    /// The fields that can be parameters of their own.
-    pub(super) fn shared_parameters(&self) -> impl Iterator<Item = (&Field, &'static str)> {
-        let free = |field: &&Field| !RESERVED_PARAMETERS.contains(&field.name.as_str());
-        self.fields.iter().filter(free).filter_map(|field| Some((field, field.kind?)))
+    /// The fields whose type is known, with their types.
+    pub(super) fn fields(&self) -> impl Iterator<Item = (&Field, &'static str)> {
+        self.fields.iter().filter_map(|field| Some((field, field.kind?)))
     }
-
-    /// The template that is filled for each item: `read: path={path}`.
-    pub(super) fn template(&self) -> String {
-        let in_template = self.template_fields();
-        let parts: Vec<String> = in_template.iter().map(|field| format!("{0}={{{0}}}", field.name)).collect();
-        match (&self.operation, parts.is_empty()) {
-            (_, true) => "{value}".to_owned(),
-            (Some(operation), false) => format!("{}: {}", template_label(operation), parts.join(", ")),
-            (None, false) => parts.join(", "),
-        }
-    }
-
-    /// Two sample items and the result for them.
-    pub(super) fn sample_items(&self) -> (Value, Value) {
-        let sample = |at: usize| {
-            let fields: serde_json::Map<String, Value> = self
-                .fields
-                .iter()
-                .filter(|it| it.is_always)
-                .map(|it| (it.name.clone(), sample_value(it.kind, at)))
-                .collect();
-            if self.template_fields().is_empty() {
-                json!({"value": sample_value(None, at)})
-            } else {
-                Value::Object(fields)
-            }
-        };
-        let result = |at: usize| {
-            let fields = self.template_fields();
-            let text = |field: &&Field| format!("{}={}", field.name, to_plain_text(&sample_value(field.kind, at)));
-            let parts: Vec<String> = fields.iter().map(text).collect();
-            match (&self.operation, parts.is_empty()) {
-                (_, true) => to_plain_text(&sample_value(None, at)),
-                (Some(operation), false) => format!("{}: {}", template_label(operation), parts.join(", ")),
-                (None, false) => parts.join(", "),
-            }
-        };
-        let outcome = |at: usize| json!({"index": at, "ok": true, "result": result(at)});
-        (json!([sample(0), sample(1)]), json!({"results": [outcome(0), outcome(1)], "failed": 0}))
-    }
-
-    /// The fields whose names can stand in a template.
-    fn template_fields(&self) -> Vec<&Field> {
-        let fits = |name: &str| !name.is_empty() && !name.contains(['{', '}']) && !name.contains(char::is_control);
-        self.fields.iter().filter(|field| field.is_always && fits(&field.name)).collect()
-    }
-}
-
-/// The name of the operation, without characters that have a meaning in templates.
-fn template_label(operation: &str) -> String {
-    operation.chars().filter(|letter| !letter.is_control() && !matches!(letter, '{' | '}')).take(40).collect()
 }
 
 /// The type of a value. A string that names a type stands for that type, because a history may
@@ -132,23 +78,10 @@ fn value_type(value: &Value) -> Option<&'static str> {
     }
 }
 
-/// A synthetic sample value.
-fn sample_value(kind: Option<&str>, at: usize) -> Value {
-    match kind {
-        Some("number") => json!(at + 1),
-        Some("boolean") => json!(at == 0),
-        Some("array") => json!([at + 1]),
-        Some("object") => json!({"n": at + 1}),
-        _ => json!(["a", "b"][at % 2]),
-    }
-}
-
-fn to_plain_text(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
-}
-
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn called(arguments: Value) -> PastOperation {
@@ -172,8 +105,7 @@ mod tests {
             ("more", Some("array"), false),
         ];
         assert_eq!(found, expect);
-        assert_eq!(pattern.template(), "convert: path={path}, width={width}, deep={deep}");
-        assert!(!format!("{pattern:?} {:?}", pattern.sample_items()).contains("secret"));
+        assert!(!format!("{pattern:?}").contains("secret"));
     }
 
     #[test]

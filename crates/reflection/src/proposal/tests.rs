@@ -54,7 +54,7 @@ fn a_name_is_said_in_words_of_the_task() {
         (Check, "ตรวจสอบอีเมลของลูกค้า", "validate_email_customer"),
     ];
     for (trigger, task, expect) in tasks {
-        let name = propose(task, trigger, &[]).name;
+        let name = skeleton(task, trigger, &[]).name;
         assert_eq!(name, expect, "{task}");
         assert!(ToolName::parse(&name).is_ok(), "{name}");
     }
@@ -90,9 +90,9 @@ fn any_text_makes_a_proposal_that_passes() {
             let proposal = propose(text, trigger, &[]);
             assert!(ToolName::parse(&proposal.name).is_ok(), "{}", proposal.name);
             assert!(!proposal.description.contains(char::is_control) && proposal.description.len() < 2000);
-            assert!(proposal.generated_from.chars().count() <= MAX_TASK_CHARS + 1);
+            assert!(proposal.generated_from.is_none_or(|task| task.chars().count() <= MAX_TASK_CHARS + 1));
             assert_short_form(&proposal.parameters);
-            assert_eq!(proposal, propose(text, trigger, &[]));
+            assert_eq!(propose(text, trigger, &[]), propose(text, trigger, &[]));
         }
     }
 }
@@ -100,9 +100,8 @@ fn any_text_makes_a_proposal_that_passes() {
 #[test]
 fn a_hostile_task_stays_a_text_in_the_call() {
     let call = propose("it's `${x}` \\ */\u{2028}\u{0}\n'); evil('", Trigger::Api, &[]).to_call();
-    let last = call.lines().rev().nth(1).unwrap();
-    assert_eq!(last, r"  generated_from: 'it\'s `${x}` \\ *\/\u2028\u0000\n\'); evil(\''");
-    assert!(call.starts_with("create_tool({\n  name: '") && call.ends_with("'\n})"));
+    assert!(call.contains(r"  description: 'it\'s `${x}` \\ *\/ \'); evil(\'',"), "{call}");
+    assert!(call.starts_with("create_tool({\n  name: '") && call.ends_with("\n})"));
 }
 
 /// Checks the short form of parameters of `create_tool`.
@@ -131,62 +130,33 @@ fn what_was_repeated_becomes_parameters() {
     assert_short_form(&proposal.parameters);
     let declared = proposal.parameters.as_object().unwrap().iter();
     let kinds: Vec<_> = declared.map(|(name, it)| (name.as_str(), it["type"].as_str().unwrap())).collect();
-    let expect = [
-        ("items", "array"),
-        ("template", "string"),
-        ("path", "string"),
-        ("width", "number"),
-        ("options", "object"),
-        ("crop", "boolean"),
-    ];
-    assert_eq!(kinds, expect);
-    assert_eq!(proposal.parameters["template"]["default"], "resize: path={path}, width={width}");
-    let items = "What it is done for, in order: path (string), width (number), options (object, optional), \
-                 __proto__ (any, optional), crop (boolean, optional)";
-    assert_eq!(proposal.parameters["items"]["description"], items);
-    assert_eq!(
-        proposal.examples[0]["parameters"]["items"],
-        json!([{"path": "a", "width": 1}, {"path": "b", "width": 2}])
-    );
-    assert_eq!(proposal.examples[0]["result"]["results"][1]["result"], "resize: path=b, width=2");
+    assert_eq!(kinds, [("path", "string"), ("width", "number"), ("options", "object"), ("crop", "boolean")]);
+    let required = |name: &str| proposal.parameters[name].get("required").is_some();
+    assert!(required("path") && !required("crop"));
+    assert_eq!(proposal.parameters["path"]["description"], "`path` of `resize`");
     assert!(!proposal.to_call().contains(".png"));
 }
 
 #[test]
-fn what_the_task_names_becomes_defaults() {
-    let defaults = |task: &str, trigger| {
-        let proposal = propose(task, trigger, &[]);
-        let of = |name: &str| proposal.parameters[name]["default"].as_str().unwrap_or_default().to_owned();
-        ["from", "to", "values", "operation", "method"].map(of).join(" ").trim().to_owned()
-    };
-    assert_eq!(defaults("YAMLの設定をJSONにする", Trigger::Transformation), "key-value json text");
-    assert_eq!(defaults("JSONの日付を揃える", Trigger::Transformation), "json csv dates");
-    assert_eq!(defaults("把日志转换成TSV", Trigger::Transformation), "lines tsv text");
-    assert_eq!(defaults("部門別の平均給与", Trigger::Aggregation), "average");
-    assert_eq!(defaults("count the errors", Trigger::Aggregation), "count");
-    assert_eq!(defaults("Slackに通知を送信する", Trigger::Api), "POST");
-    assert_eq!(defaults("Fetch the weather", Trigger::Api), "GET");
-}
-
-#[test]
-fn failures_take_the_family_that_the_words_fit() {
-    let family = |task: &str| propose(task, Trigger::Failures, &[]).tags[0].clone();
-    assert_eq!(family("複雑なデータ変換処理"), "transformation");
-    assert_eq!(family("メールアドレスを検証する"), "validation");
-    assert_eq!(family("Sum the sales by region"), "aggregation");
-    assert_eq!(family("调用天气接口"), "api");
-    assert_eq!(family("it does not work"), "transformation");
+fn a_skeleton_has_what_the_task_says_and_no_more() {
+    let proposal = propose("Convert the legacy XML of each order to YAML", Trigger::Transformation, &[]);
+    assert_eq!((proposal.kind, proposal.name.as_str()), (ProposalKind::Skeleton, "xml_to_yaml"));
+    assert!(proposal.code.contains("throw new Error(\"not written yet\")") && proposal.examples.is_empty());
+    let names: Vec<&String> = proposal.parameters.as_object().unwrap().keys().collect();
+    assert_eq!(names, ["xml", "records", "yaml"]);
+    // A token of a model has three characters or more of such a text: 200 tokens at most.
+    assert!(proposal.to_call().chars().count() <= 600, "{}", proposal.to_call());
+    let fields = serde_json::to_value(&proposal).unwrap();
+    assert_eq!(fields.as_object().unwrap().keys().collect::<Vec<_>>(), ["name", "description", "code", "parameters"]);
 }
 
 #[test]
 fn a_description_is_in_the_language_of_the_task() {
     let said = |task: &str| propose(task, Trigger::Transformation, &[]).description;
-    assert_eq!(
-        said("Convert multiple CSV files to JSON."),
-        "Converts text from CSV to JSON, or between any two of CSV, TSV, JSON, lines and pairs of key and value, \
-         for: Convert multiple CSV files to JSON."
-    );
-    assert!(said("複数のCSVファイルをJSONに変換する").ends_with("変換できます（複数のCSVファイルをJSONに変換する）。"));
-    assert!(said("把CSV文件转换成JSON").starts_with("把文本从CSV转换为JSON"));
-    assert!(said("แปลงไฟล์ CSV เป็น JSON").starts_with("แปลงข้อความจาก CSV เป็น JSON"));
+    assert_eq!(said("Port the legacy classes\nto hooks."), "Port the legacy classes to hooks.");
+    assert_eq!(said("複雑なデータ変換処理"), "複雑なデータ変換処理");
+    assert_eq!(said("\u{202e}"), "A tool for the task");
+    let history = [called("resize", json!({"a": 1})), called("resize", json!({"a": 2}))];
+    let said = |task: &str| propose(task, Trigger::Repetition, &history).description;
+    assert_eq!(said("画像を一つずつ"), "繰り返された操作 `resize` の処理を行います");
 }

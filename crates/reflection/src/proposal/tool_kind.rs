@@ -3,7 +3,7 @@
 use super::lexicon::{NameRole, NameToken};
 use crate::trigger::Trigger;
 
-/// A kind of tool, with its source code.
+/// A kind of tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ToolKind {
     Transformation,
@@ -42,17 +42,6 @@ impl ToolKind {
             _ => {
                 self == Self::Api && matches!(token.word.as_str(), "api" | "endpoint" | "webhook" | "request" | "rest")
             }
-        }
-    }
-
-    /// The name, which is also a tag.
-    pub(super) const fn name(self) -> &'static str {
-        match self {
-            Self::Transformation => "transformation",
-            Self::Validation => "validation",
-            Self::Aggregation => "aggregation",
-            Self::Api => "api",
-            Self::Repetition => "repetition",
         }
     }
 
@@ -116,17 +105,6 @@ impl ToolKind {
                 "sync", "notify", "poll", "ping", "submit", "publish", "retrieve", "lookup",
             ],
             Self::Repetition => &[],
-        }
-    }
-
-    /// The source code of the tool.
-    pub(super) const fn code(self) -> &'static str {
-        match self {
-            Self::Transformation => include_str!("../../skeletons/transformation.ts"),
-            Self::Validation => include_str!("../../skeletons/validation.ts"),
-            Self::Aggregation => include_str!("../../skeletons/aggregation.ts"),
-            Self::Api => include_str!("../../skeletons/api.ts"),
-            Self::Repetition => include_str!("../../skeletons/repetition.ts"),
         }
     }
 }

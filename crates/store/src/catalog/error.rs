@@ -59,7 +59,7 @@ pub enum HistoryError {
     /// The store holds the maximum number of tools.
     #[error("the store has {limit} tools, which is the limit")]
     #[code(ToolLimitReached)]
-    #[hint("delete unused tools, or raise the limit")]
+    #[hint("delete unused tools, or raise `store.tools` in the policy file")]
     Limit {
         /// The maximum number of tools.
         limit: u64,

@@ -55,9 +55,6 @@ pub enum Suggestion {
     /// A similar name.
     #[error("did you mean `{0}`?")]
     Name(ToolName),
-    /// The text is a name, but was given as an identifier.
-    #[error("`tool_id` takes an identifier, not a name: did you mean `tool_name: {0}`?")]
-    NameForId(ToolName),
     /// The name now refers to another tool.
     #[error("`{name}` is now {id}")]
     Superseded {
@@ -113,17 +110,17 @@ pub(super) fn find_exact(store: &Store, id: ToolId) -> Result<Option<Entry>, Fau
     }
 }
 
+/// Finds a tool by its identifier. A name is accepted, too: a model has read both.
 fn find_by_id(store: &Store, text: &str) -> Result<Entry, FindToolError> {
-    let Ok(prefix) = IdPrefix::parse(text) else {
-        return Err(unknown_tool(text, nearest_name(store, text)?.map(Suggestion::NameForId)));
-    };
+    let Ok(prefix) = IdPrefix::parse(text) else { return find_by_name(store, text) };
     match store.catalog().find_for_run(&ToolRef::Id(prefix.clone())) {
         Err(FindError::Unknown(_)) => {
             let instead = suggest_for_missing(store, &prefix)?;
             // A name may look like an identifier.
-            let name =
-                ToolName::parse(text).ok().filter(|name| store.catalog().find(&ToolRef::Name(name.clone())).is_ok());
-            Err(unknown_tool(text, instead.or(name.map(Suggestion::NameForId))))
+            match ToolName::parse(text) {
+                Ok(name) if store.catalog().find(&ToolRef::Name(name.clone())).is_ok() => find_by_name(store, text),
+                _ => Err(unknown_tool(text, instead)),
+            }
         }
         other => other.map_err(FindToolError::Store),
     }

@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Number;
 use toolcell_i18n::{message, msgid};
 use toolcell_reflection::{
-    ExistingTool, PastOperation, Proposal, Recommendation, ReflectionInput, Thresholds, ToolHealth, propose, reflect,
+    ExistingTool, PastOperation, Proposal, ProposalKind, Recommendation, ReflectionInput, Thresholds, ToolHealth,
+    propose, reflect,
 };
 use toolcell_store::audit::{Action, AuditEvent, EventFailure};
 use toolcell_store::{Entry, Fault, FindError, ToolRef};
@@ -53,7 +54,8 @@ pub struct ReflectResult {
     pub reflection: toolcell_reflection::Reflection,
     /// The stored tools that the recommendation names.
     pub tools: Vec<Entry>,
-    /// The proposed tool, if one should be created; it can be created as it is.
+    /// The proposed tool, if one should be created. It can be created as it is; the body of a skeleton must still be
+    /// written.
     pub proposal: Option<Proposal>,
 }
 
@@ -78,6 +80,10 @@ pub struct ReflectResponse<'a> {
     pub evidence: &'a [toolcell_reflection::Evidence],
     /// Whether the last tool's result reads as a success that a tool could reproduce.
     pub reusable: bool,
+    /// Whether the code of the proposed tool does the task (`ready`), or its body must still be written (`skeleton`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>", extend("enum" = ["ready", "skeleton"]))]
+    pub proposal_kind: Option<ProposalKind>,
     /// The proposed tool.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<schema::ProposalSchema>")]
@@ -128,6 +134,7 @@ impl ReflectResult {
             score: reflection.score,
             evidence: &reflection.evidence,
             reusable: reflection.reusable,
+            proposal_kind: self.proposal.as_ref().map(|proposal| proposal.kind),
             proposal: self.proposal.as_ref(),
         }
     }

@@ -4,7 +4,7 @@
 //! Invariant: text from the caller is on one line and truncated.
 
 use toolcell_i18n::{Lang, Localize as _, tr};
-use toolcell_reflection::Recommendation;
+use toolcell_reflection::{ProposalKind, Recommendation};
 use toolcell_store::Entry;
 
 use crate::operations::reflect::{ReflectError, ReflectResult};
@@ -63,7 +63,10 @@ impl ReflectResult {
             Recommendation::Create => tr!(lang, "Create the tool with this command:"),
             Recommendation::Reuse(_) | Recommendation::Compose(_) => tr!(lang, "Run this:"),
         };
-        format!("\n## {}\n{says}\n{}", tr!(lang, "Next step"), self.next_call())
+        let skeleton = self.proposal.as_ref().filter(|proposal| proposal.kind == ProposalKind::Skeleton);
+        let note =
+            skeleton.map_or_else(String::new, |_| format!("\n{}", tr!(lang, "Write the body of `execute` first.")));
+        format!("\n## {}\n{says}\n{}{note}", tr!(lang, "Next step"), self.next_call())
     }
 
     /// Returns the next call, in the contract's wording.

@@ -1,4 +1,4 @@
-//! Parses the parameters of a stored tool: JSON, `KEY=VALUE` and `KEY:=JSON`.
+//! Parses the parameters of a tool or a draft: JSON, `KEY=VALUE` and `KEY:=JSON`.
 //!
 //! Invariant: no word is dropped. A word that is none of these is an error.
 
@@ -61,16 +61,25 @@ pub(crate) fn parse_param_words(words: &[String], streams: &mut Streams<'_>) -> 
 }
 
 impl ParamWords {
-    /// Merges the parameters; `KEY=VALUE` overrides the JSON object.
+    /// Merges the parameters of a stored tool; `KEY=VALUE` overrides the JSON object.
     pub(crate) fn resolve(self, tool: &str, toolbox: &Toolbox) -> Result<Params, CliError> {
-        if self.key_values.is_empty() {
-            return Ok(self.params);
-        }
         let texts = if self.key_values.iter().any(|added| added.syntax == ValueSyntax::Declared) {
             string_parameters(tool, toolbox)
         } else {
             Vec::new()
         };
+        self.merge(&texts)
+    }
+
+    /// Merges the parameters of a draft, which declares none: a value is JSON if it can be, else text.
+    pub(crate) fn resolve_for_draft(self) -> Result<Params, CliError> {
+        self.merge(&[])
+    }
+
+    fn merge(self, texts: &[String]) -> Result<Params, CliError> {
+        if self.key_values.is_empty() {
+            return Ok(self.params);
+        }
         let mut all: Map<String, Value> = serde_json::from_str(self.params.as_str()).map_err(std::io::Error::from)?;
         for KeyValue { key, text, syntax: form } in self.key_values {
             let value = match (form, serde_json::from_str(&text)) {

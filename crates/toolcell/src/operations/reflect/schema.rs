@@ -41,12 +41,16 @@ pub(super) struct ProposalSchema {
     code: String,
     /// The parameters.
     parameters: Value,
-    /// The tags.
-    tags: Vec<String>,
-    /// Example calls with their exact results.
-    examples: Vec<Value>,
-    /// The JSON Schema of the result.
+    /// The tags of ready code.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tags: Option<Vec<String>>,
+    /// Example calls of ready code with their exact results.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    examples: Option<Vec<Value>>,
+    /// The JSON Schema of the result of ready code.
+    #[serde(skip_serializing_if = "Option::is_none")]
     returns: Option<Value>,
-    /// The task.
-    generated_from: String,
+    /// The task of ready code.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    generated_from: Option<String>,
 }

@@ -4,7 +4,7 @@ use serde_json::Value;
 use toolcell_host::{CallError, Outcome, Report};
 use toolcell_i18n::{Message, message};
 use toolcell_schema::Args;
-use toolcell_tool::{Example, Expectation, Postconditions, canonical_json};
+use toolcell_tool::{Example, ExampleSource, Expectation, Postconditions, canonical_json};
 
 use super::fuzz::truncated_json;
 use super::predicate::evaluate_predicate;
@@ -54,10 +54,17 @@ pub(crate) fn check_examples(
             ));
         }
     }
-    let telling = examples.iter().filter(|example| example.expect != Expectation::Returns).count();
-    let check = match telling {
-        0 => Check::skipped(CheckKind::Examples, message!("no example states an expected result")),
-        count => {
+    let telling = |from: ExampleSource| {
+        examples.iter().filter(|example| example.expect != Expectation::Returns && example.source == from).count()
+    };
+    let check = match (telling(ExampleSource::Author), telling(ExampleSource::Template)) {
+        (0, 0) => Check::skipped(CheckKind::Examples, message!("no example states an expected result")),
+        (0, count) => Check::skipped(
+            CheckKind::Examples,
+            message!("{count} of {count} match, but all came with the template: add an example of your task", count),
+        ),
+        (author, template) => {
+            let count = author + template;
             let says = message!("{count} of {count} match", count);
             Check::passed(CheckKind::Examples, shown.len() as u64, fuel, says)
         }

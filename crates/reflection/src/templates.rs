@@ -1,0 +1,247 @@
+//! The library of ready tools that a reflection can propose.
+//!
+//! A template is a small, pure function with its parameters, examples and properties, and the ways in which tasks ask
+//! for it (`templates/NAME.ts` and `templates/NAME.json`). Words are mapped to concepts by `templates/concepts/`.
+//!
+//! Invariant: a template is proposed only for a task whose every word is accounted for by it, and only if no other
+//! template fits as well. Text of a task gets into parameter defaults and names, never into code.
+
+mod ask;
+mod token;
+mod vocabulary;
+
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::task_language::TaskLanguage;
+use crate::trigger::Trigger;
+use ask::Ask;
+use token::tokens;
+use vocabulary::Vocabulary;
+
+include!(concat!(env!("OUT_DIR"), "/templates.rs"));
+
+/// A template.
+#[derive(Debug)]
+pub(crate) struct Template {
+    /// The source code.
+    code: &'static str,
+    about: About,
+}
+
+impl Template {
+    /// Whether the main input is one text.
+    fn takes_one_text(&self) -> bool {
+        self.about.parameters.values().next().is_some_and(|definition| definition["type"] == "string")
+    }
+}
+
+/// The file of a template.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct About {
+    name: String,
+    description: Texts,
+    tags: Vec<String>,
+    trigger: Trigger,
+    parameters: Map<String, Value>,
+    returns: Value,
+    examples: Vec<Value>,
+    /// Expressions that hold for all results. Tests check them.
+    #[cfg_attr(not(test), expect(dead_code, reason = "tests read them"))]
+    properties: Vec<String>,
+    asks: Vec<Ask>,
+}
+
+/// A text in the languages of tasks.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Texts {
+    en: String,
+    ja: String,
+    zh: String,
+}
+
+impl Texts {
+    fn pick(&self, language: TaskLanguage) -> &str {
+        match language {
+            TaskLanguage::En | TaskLanguage::Th => &self.en,
+            TaskLanguage::Ja => &self.ja,
+            TaskLanguage::Zh => &self.zh,
+        }
+    }
+}
+
+/// All templates and the words that ask for them.
+#[derive(Debug)]
+struct Library {
+    templates: Vec<Template>,
+    vocabulary: Vocabulary,
+}
+
+static LIBRARY: LazyLock<Library> = LazyLock::new(|| {
+    #[expect(clippy::expect_used, reason = "the files are compiled in, and a test reads all of them")]
+    Library::parse().expect("the templates are valid")
+});
+
+impl Library {
+    fn parse() -> Result<Self, serde_json::Error> {
+        let templates =
+            TEMPLATES.iter().map(|(about, code)| Ok(Template { code, about: serde_json::from_str(about)? }));
+        Ok(Self { templates: templates.collect::<Result<_, _>>()?, vocabulary: Vocabulary::parse(CONCEPTS)? })
+    }
+}
+
+/// A template that does a task, with the parameters that the task sets.
+#[derive(Debug)]
+pub(crate) struct Match {
+    template: &'static Template,
+    bound: Map<String, Value>,
+}
+
+/// Finds the template that does a task, if exactly one does.
+pub(crate) fn find_template(task: &str) -> Option<Match> {
+    let library = &*LIBRARY;
+    let tokens = tokens(task, &library.vocabulary)?;
+    let mut best: Option<(usize, Match)> = None;
+    let mut is_tie = false;
+    for template in &library.templates {
+        let matching = template
+            .about
+            .asks
+            .iter()
+            .filter_map(|ask| Some((ask.specificity(), ask.matches(&tokens, template.takes_one_text())?)));
+        let Some((specificity, bound)) = matching.max_by_key(|(specificity, _)| *specificity) else { continue };
+        let most = best.as_ref().map_or(0, |(most, _)| *most);
+        if specificity >= most {
+            is_tie = specificity == most && best.is_some();
+            best = Some((specificity, Match { template, bound }));
+        }
+    }
+    best.filter(|_| !is_tie).map(|(_, found)| found)
+}
+
+impl Match {
+    pub(crate) fn trigger(&self) -> Trigger {
+        self.template.about.trigger
+    }
+
+    /// The name, with the parameters that the task sets.
+    pub(crate) fn name(&self) -> String {
+        let name = self.fill(&self.template.about.name);
+        name.chars().map(|char| if char.is_ascii_alphanumeric() { char } else { '_' }).collect()
+    }
+
+    pub(crate) fn description(&self, language: TaskLanguage) -> String {
+        self.fill(self.template.about.description.pick(language))
+    }
+
+    pub(crate) const fn code(&self) -> &'static str {
+        self.template.code
+    }
+
+    pub(crate) fn tags(&self) -> Vec<String> {
+        self.template.about.tags.clone()
+    }
+
+    pub(crate) fn returns(&self) -> Value {
+        self.template.about.returns.clone()
+    }
+
+    /// The examples, marked as those of a template.
+    pub(crate) fn examples(&self) -> Vec<Value> {
+        let mut examples = self.template.about.examples.clone();
+        for fields in examples.iter_mut().filter_map(Value::as_object_mut) {
+            fields.insert("source".to_owned(), Value::from("template"));
+        }
+        examples
+    }
+
+    /// The parameters in the short form of `create_tool`, with the defaults that the task sets.
+    pub(crate) fn parameters(&self, language: TaskLanguage) -> Value {
+        let parameters = self.template.about.parameters.iter().map(|(name, definition)| {
+            let mut definition = definition.clone();
+            if let Value::Object(fields) = &mut definition {
+                let text = fields.get("description").and_then(|text| text.get(language.catalog_key())?.as_str());
+                let text = text.unwrap_or_default().to_owned();
+                fields.insert("description".to_owned(), Value::from(text));
+                if let Some(value) = self.bound.get(name) {
+                    fields.remove("required");
+                    fields.insert("default".to_owned(), value.clone());
+                }
+            }
+            (name.clone(), definition)
+        });
+        Value::Object(parameters.collect())
+    }
+
+    /// Fills `{parameter}` with the values that the task sets.
+    fn fill(&self, text: &str) -> String {
+        self.bound.iter().fold(text.to_owned(), |text, (name, value)| {
+            let shown = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            text.replace(&format!("{{{name}}}"), &shown)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::token::{NUMBER, QUOTED};
+    use super::*;
+
+    #[test]
+    fn each_template_is_consistent() {
+        let library = Library::parse().unwrap();
+        let mut wrong = Vec::new();
+        for template in &library.templates {
+            let About { name, description, parameters, returns, examples, properties, asks, .. } = &template.about;
+            let mut check = |is: bool, what: String| wrong.extend((!is).then(|| format!("{name}: {what}")));
+            check(
+                [&description.en, &description.ja, &description.zh].iter().all(|text| !text.is_empty()),
+                "a description".into(),
+            );
+            check(
+                returns.is_object() && examples.len() > 1 && !properties.is_empty() && !asks.is_empty(),
+                "a part is missing".into(),
+            );
+            for (parameter, definition) in parameters {
+                let texts = &definition["description"];
+                let is_described =
+                    ["en", "ja", "zh"].iter().all(|key| texts[key].as_str().is_some_and(|text| !text.is_empty()));
+                check(is_described, format!("{parameter} is not described"));
+            }
+            for ask in asks {
+                check(ask.parameters().all(|name| parameters.contains_key(name)), "a slot is no parameter".into());
+                let is_known =
+                    |concept: &&str| [NUMBER, QUOTED].contains(concept) || library.vocabulary.has_concept(concept);
+                for concept in ask.concepts().filter(|concept| !is_known(concept)) {
+                    check(false, format!("there is no concept {concept}"));
+                }
+            }
+        }
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
+
+    #[test]
+    fn a_task_that_says_more_than_a_template_does_gets_none() {
+        let name = |task: &str| find_template(task).map(|found| found.name());
+        let check = |task: &str, expect: Option<&str>| assert_eq!(name(task).as_deref(), expect, "{task}");
+        check("Convert miles to kilometres", Some("mile_to_kilometre"));
+        check("to kilometres from miles, please convert", Some("mile_to_kilometre"));
+        check("把华氏温度换算成摄氏度", Some("fahrenheit_to_celsius"));
+        check("複数のCSVファイルをJSONに変換する", Some("csv_to_json"));
+        check("Sort people by age", Some("sort_by_age"));
+        check("Sort people by age and e-mail the list to Bob", None);
+        check("Sort people by last name", None);
+        check("Do not convert miles to kilometres", None);
+        check("Convert miles to kilometres unless the value is negative", None);
+        for trap in
+            ["sum up the discussion", "count on me", "sort out the tests", "merge the branches", "reverse the decision"]
+        {
+            check(trap, None);
+        }
+        check(&"convert miles to kilometres ".repeat(10_000), None);
+    }
+}

@@ -1,0 +1,4 @@
+/** Removes every falsy value from a list. */
+function execute({ list }: { list: unknown[] }): unknown[] {
+  return list.filter((value) => Boolean(value));
+}

@@ -1,0 +1,28 @@
+const GRAMS: Record<string, number> = {
+  milligram: 0.001,
+  gram: 1,
+  kilogram: 1000,
+  tonne: 1e6,
+  ounce: 28.349523125,
+  pound: 453.59237,
+  stone: 6350.29318,
+  short_ton: 907184.74,
+  long_ton: 1016046.9088,
+  carat: 0.2,
+  troy_ounce: 31.1034768,
+  jin: 500,
+  kan: 3750,
+  momme: 3.75,
+};
+
+function unit(name: string): number {
+  if (!Object.hasOwn(GRAMS, name)) throw new Error(`unknown unit of mass "${name}"; expected one of ${Object.keys(GRAMS).join(", ")}`);
+  return GRAMS[name];
+}
+
+/** Converts a mass from one unit to another, to 15 significant digits. The factors are those of the international definitions. */
+function execute({ value, from, to }: { value: number; from: string; to: string }): number {
+  const result = Number(((value * unit(from)) / unit(to)).toPrecision(15));
+  if (!Number.isFinite(result)) throw new Error("the mass must be a finite number, and its conversion not too large for one");
+  return result;
+}

@@ -1,0 +1,4 @@
+/** Reverses a list. */
+function execute({ list }: { list: unknown[] }): unknown[] {
+  return [...list].reverse();
+}
