@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use toolcell::CancelToken;
 
-use crate::fixtures::cli::{exec, toolcell, toolcell_with};
+use crate::fixtures::cli::{assert_refused, exec, toolcell, toolcell_with};
 use crate::fixtures::sandbox::root;
 
 fn fixture(name: &str) -> String {
@@ -25,6 +25,42 @@ fn exec_runs_the_tools_of_the_documents() {
     let done = toolcell(&["exec", &fixture("fetch_json.js"), r#"{"url": "https://api.example.com/data"}"#]);
     assert_eq!((done.status, &*done.out), (1, ""));
     assert!(done.err.contains("it needs the grant `timers`, which this call does not have"), "{}", done.err);
+}
+
+#[test]
+fn parameters_of_a_source_are_given_as_pairs_too() {
+    let echo = "const execute = (parameters) => JSON.stringify(parameters)";
+    let check = |words: &[&str], expect: &str| {
+        let done = exec(echo, words);
+        assert_eq!((done.status, &*done.out, &*done.err), (0, &*format!("{expect}\n"), ""));
+    };
+    // A value is JSON if it can be, else text.
+    check(&["text=a b=c", "times=3", "on:=true"], r#"{"text":"a b=c","times":3,"on":true}"#);
+    check(&[r#"{"a": 1, "b": 2}"#, "b=3"], r#"{"a":1,"b":3}"#);
+    check(&[], "{}");
+    for words in [&["a:=[1", "--json"][..], &["a=1", "a=2", "--json"], &["=1", "--json"], &["{}", "{}", "--json"]] {
+        assert_refused(&exec(echo, words), 2, "usage");
+    }
+}
+
+#[test]
+fn a_usage_error_is_json_where_json_is_asked_for() {
+    let check = |words: &[&str], message: &str, hint: &str| {
+        let done = toolcell(words);
+        assert_refused(&done, 2, "usage");
+        let error = &done.json()["error"];
+        assert_eq!((&error["message"], &error["hint"]), (&json!(message), &json!(hint)), "{words:?}");
+        assert_eq!(done.err, "");
+    };
+    let help = "for more information, try `--help`";
+    check(&["run", "--json"], "the following required arguments were not provided: <TOOL>", help);
+    check(&["nosuch", "--json"], "unrecognized subcommand 'nosuch'", help);
+    let similar = format!("a similar argument exists: '--seed', {help}");
+    check(&["--json", "run", "x", "--sed", "1"], "unexpected argument '--sed' found", &similar);
+    // After `--`, words are parameters.
+    let done = toolcell(&["nosuch", "--", "--json"]);
+    assert!(done.status == 2 && done.out.is_empty() && done.err.starts_with("error: "), "{}", done.err);
+    assert_eq!(toolcell(&["--json", "--version"]).status, 0);
 }
 
 #[test]
