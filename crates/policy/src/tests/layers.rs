@@ -236,7 +236,7 @@ fn a_call_gets_what_it_wants_up_to_the_ceiling() {
 fn without_a_file_the_sandbox_s_own_values_hold() {
     let policy = Policy::default();
     assert_eq!(policy.budget(&LimitOverrides::default()).unwrap(), toolcell_protocol::Budget::default());
-    assert_eq!((policy.tools_limit(), policy.contents()), (100, AuditContents::Digests));
+    assert_eq!((policy.tools_limit(), policy.contents()), (10_000, AuditContents::Digests));
     assert_eq!((policy.approval().0, policy.on_audit_failure()), (ApprovalMode::AutoSafe, OnAuditFailure::Refuse));
     assert_eq!((policy.language(), policy.hooks().len()), (None, 0));
 }
