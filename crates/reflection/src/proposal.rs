@@ -81,7 +81,7 @@ pub struct Proposal {
 /// let proposal = propose("複数のCSVテキストをJSONに変換する", Trigger::Transformation, &[]);
 /// assert_eq!((proposal.kind, proposal.name.as_str()), (ProposalKind::Ready, "csv_to_json"));
 /// let proposal = propose("Convert the legacy classes to hooks", Trigger::Transformation, &[]);
-/// assert_eq!((proposal.kind, proposal.name.as_str()), (ProposalKind::Skeleton, "classes_to_hooks"));
+/// assert_eq!((proposal.kind, proposal.name.as_str()), (ProposalKind::Skeleton, "legacy_classes_to_hooks"));
 /// ```
 #[must_use]
 pub fn propose(task: &str, trigger: Trigger, history: &[PastOperation]) -> Proposal {

@@ -191,8 +191,13 @@ fn what_is_stored_is_reused_revised_or_composed() {
     assert_eq!(decide(std::slice::from_ref(&dates)).decision, Recommendation::Create);
     let broken = stored(5, "odd", "", f64::NAN, ToolHealth::Healthy);
     assert_eq!(decide(&[broken]).decision, Recommendation::Create);
-    let idle = ReflectionInput { existing_tools: &[sound], ..on("Say hello to Bob") };
-    assert_eq!(reflect(&idle, &Thresholds::default()).decision, Recommendation::None);
+    // Where no tool would be created, one that is there is named if it covers the whole task.
+    let idle = |known: &[ExistingTool], task: &str| {
+        reflect(&ReflectionInput { existing_tools: known, ..on(task) }, &Thresholds::default()).decision
+    };
+    assert_eq!(idle(std::slice::from_ref(&sound), "Say hello to Bob"), Recommendation::Reuse(sound.id));
+    assert_eq!(idle(&[sound], "No need to convert anything, just reply to Bob"), Recommendation::None);
+    assert_eq!(idle(&[dates, failing], "Say hello to Bob"), Recommendation::None);
 }
 
 #[test]
