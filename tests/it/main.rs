@@ -43,6 +43,7 @@ mod results;
 mod search;
 mod signatures;
 mod store;
+mod templates;
 mod tidy;
 mod tools;
 mod translations;

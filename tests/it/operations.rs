@@ -25,7 +25,6 @@ mod retire;
 mod run;
 mod search;
 mod suspend;
-mod templates;
 mod verify;
 
 use std::path::Path;

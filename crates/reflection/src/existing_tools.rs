@@ -50,16 +50,12 @@ const MAX_PARTS: usize = 3;
 
 /// Recommends what to do for a task that is worth a tool.
 pub(crate) fn decide(task: &str, known: &[ExistingTool]) -> Recommendation {
-    let best = |sound: ToolHealth| {
-        let fit = known.iter().filter(|tool| tool.health == sound && tool.coverage >= MIN_REUSE_COVERAGE);
-        fit.max_by(|one, other| one.coverage.total_cmp(&other.coverage))
-    };
-    if let Some(tool) = best(ToolHealth::Healthy) {
+    if let Some(tool) = best(known, ToolHealth::Healthy, MIN_REUSE_COVERAGE) {
         // A tool that leaves a part of the task to others is composed with them only if they add that part.
         let parts = if tool.coverage < FULL_COVERAGE { compose(task, known, tool.coverage) } else { None };
         return parts.map_or(Recommendation::Reuse(tool.id), Recommendation::Compose);
     }
-    if let Some(tool) = best(ToolHealth::Failing) {
+    if let Some(tool) = best(known, ToolHealth::Failing, MIN_REUSE_COVERAGE) {
         return Recommendation::Revise(tool.id);
     }
     compose(task, known, 0.0).map_or(Recommendation::Create, Recommendation::Compose)
@@ -67,8 +63,13 @@ pub(crate) fn decide(task: &str, known: &[ExistingTool]) -> Recommendation {
 
 /// Returns the healthy tool that covers the whole task, as far as its words tell.
 pub(crate) fn find_for_whole_task(known: &[ExistingTool]) -> Option<ToolId> {
-    let fit = known.iter().filter(|tool| tool.health == ToolHealth::Healthy && tool.coverage >= FULL_COVERAGE);
-    fit.max_by(|one, other| one.coverage.total_cmp(&other.coverage)).map(|tool| tool.id)
+    best(known, ToolHealth::Healthy, FULL_COVERAGE).map(|tool| tool.id)
+}
+
+/// Returns the tool of this health that covers most of the task, and at least so much.
+fn best(known: &[ExistingTool], health: ToolHealth, coverage: f64) -> Option<&ExistingTool> {
+    let fit = known.iter().filter(|tool| tool.health == health && tool.coverage >= coverage);
+    fit.max_by(|one, other| one.coverage.total_cmp(&other.coverage))
 }
 
 /// Selects tools that together cover what none covers alone, and more than `alone`, the coverage of the best one.

@@ -31,6 +31,9 @@ use tool_kind::ToolKind;
 /// The longest excerpt of a task in a proposal, in characters.
 const MAX_TASK_CHARS: usize = 200;
 
+/// The longest description of ready code, in characters. It may quote the task.
+const MAX_DESCRIPTION_CHARS: usize = 500;
+
 /// The code of a skeleton.
 const SKELETON: &str = include_str!("proposal/skeleton.ts");
 
@@ -96,7 +99,7 @@ fn ready(found: &Match, task: &str) -> Proposal {
     Proposal {
         kind: ProposalKind::Ready,
         name: found.name(),
-        description: found.description(language),
+        description: description::single_line(&found.description(language), MAX_DESCRIPTION_CHARS),
         code: found.code().to_owned(),
         parameters: found.parameters(language),
         tags: found.tags(),

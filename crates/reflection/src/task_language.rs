@@ -31,15 +31,6 @@ impl TaskLanguage {
         }
     }
 
-    /// The key of the texts of templates in this language.
-    pub(crate) const fn catalog_key(self) -> &'static str {
-        match self {
-            Self::En | Self::Th => "en",
-            Self::Ja => "ja",
-            Self::Zh => "zh",
-        }
-    }
-
     /// Selects the text in this language.
     pub(crate) const fn pick(self, text: Translations) -> &'static str {
         match self {

@@ -14,6 +14,7 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
+use toolcell_tool::{NAME_LIMIT, ToolName};
 
 use crate::task_language::TaskLanguage;
 use crate::trigger::Trigger;
@@ -34,7 +35,7 @@ pub(crate) struct Template {
 impl Template {
     /// Whether the main input is one text.
     fn takes_one_text(&self) -> bool {
-        self.about.parameters.values().next().is_some_and(|definition| definition["type"] == "string")
+        self.about.parameters.0.first().is_some_and(|(_, main)| main.definition["type"] == "string")
     }
 }
 
@@ -46,13 +47,35 @@ struct About {
     description: Texts,
     tags: Vec<String>,
     trigger: Trigger,
-    parameters: Map<String, Value>,
+    parameters: Parameters,
     returns: Value,
     examples: Vec<Value>,
     /// Expressions that hold for all results. Tests check them.
     #[cfg_attr(not(test), expect(dead_code, reason = "tests read them"))]
     properties: Vec<String>,
     asks: Vec<Ask>,
+}
+
+/// The parameters of a template, the main input first.
+#[derive(Debug, Deserialize)]
+#[serde(try_from = "Map<String, Value>")]
+struct Parameters(Vec<(String, Parameter)>);
+
+impl TryFrom<Map<String, Value>> for Parameters {
+    type Error = serde_json::Error;
+
+    fn try_from(parameters: Map<String, Value>) -> Result<Self, Self::Error> {
+        let parse = |(name, definition)| Ok((name, serde_json::from_value(definition)?));
+        parameters.into_iter().map(parse).collect::<Result<_, _>>().map(Self)
+    }
+}
+
+#[derive(Debug, Deserialize)]
+struct Parameter {
+    description: Texts,
+    /// The other fields of the short form of `create_tool`.
+    #[serde(flatten)]
+    definition: Map<String, Value>,
 }
 
 /// A text in the languages of tasks.
@@ -128,14 +151,21 @@ impl Match {
         self.template.about.trigger
     }
 
-    /// The name, with the parameters that the task sets.
+    /// The name, with the parameters that the task sets. Those may be any quoted text: a parameter
+    /// whose value has no letter or digit of a tool name gives its own name.
     pub(crate) fn name(&self) -> String {
-        let name = self.fill(&self.template.about.name);
-        name.chars().map(|char| if char.is_ascii_alphanumeric() { char } else { '_' }).collect()
+        let name = self.fill(&self.template.about.name, |parameter, value| {
+            let is_part = |char: &char| char.is_ascii_alphanumeric();
+            let parts: Vec<_> = value.split(|char: char| !is_part(&char)).filter(|part| !part.is_empty()).collect();
+            if parts.is_empty() { parameter.to_owned() } else { parts.join("_") }
+        });
+        let name: String = name.chars().take(NAME_LIMIT).collect();
+        let is_valid = ToolName::parse(&name).is_ok();
+        if is_valid { name } else { format!("tool_{name}").chars().take(NAME_LIMIT).collect() }
     }
 
     pub(crate) fn description(&self, language: TaskLanguage) -> String {
-        self.fill(self.template.about.description.pick(language))
+        self.fill(self.template.about.description.pick(language), |_, value| value.to_owned())
     }
 
     pub(crate) const fn code(&self) -> &'static str {
@@ -161,27 +191,23 @@ impl Match {
 
     /// The parameters in the short form of `create_tool`, with the defaults that the task sets.
     pub(crate) fn parameters(&self, language: TaskLanguage) -> Value {
-        let parameters = self.template.about.parameters.iter().map(|(name, definition)| {
-            let mut definition = definition.clone();
-            if let Value::Object(fields) = &mut definition {
-                let text = fields.get("description").and_then(|text| text.get(language.catalog_key())?.as_str());
-                let text = text.unwrap_or_default().to_owned();
-                fields.insert("description".to_owned(), Value::from(text));
-                if let Some(value) = self.bound.get(name) {
-                    fields.remove("required");
-                    fields.insert("default".to_owned(), value.clone());
-                }
+        let parameters = self.template.about.parameters.0.iter().map(|(name, parameter)| {
+            let mut definition = parameter.definition.clone();
+            definition.insert("description".to_owned(), Value::from(parameter.description.pick(language)));
+            if let Some(value) = self.bound.get(name) {
+                definition.remove("required");
+                definition.insert("default".to_owned(), value.clone());
             }
-            (name.clone(), definition)
+            (name.clone(), Value::Object(definition))
         });
         Value::Object(parameters.collect())
     }
 
-    /// Fills `{parameter}` with the values that the task sets.
-    fn fill(&self, text: &str) -> String {
-        self.bound.iter().fold(text.to_owned(), |text, (name, value)| {
-            let shown = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            text.replace(&format!("{{{name}}}"), &shown)
+    /// Replaces each `{parameter}` that the task sets by `show(parameter, value)`.
+    fn fill(&self, text: &str, show: impl Fn(&str, &str) -> String) -> String {
+        self.bound.iter().fold(text.to_owned(), |text, (parameter, value)| {
+            let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            text.replace(&format!("{{{parameter}}}"), &show(parameter, &value))
         })
     }
 }
@@ -206,14 +232,14 @@ mod tests {
                 returns.is_object() && examples.len() > 1 && !properties.is_empty() && !asks.is_empty(),
                 "a part is missing".into(),
             );
-            for (parameter, definition) in parameters {
-                let texts = &definition["description"];
+            let is_parameter = |name: &str| parameters.0.iter().any(|(known, _)| known == name);
+            for (parameter, Parameter { description, .. }) in &parameters.0 {
                 let is_described =
-                    ["en", "ja", "zh"].iter().all(|key| texts[key].as_str().is_some_and(|text| !text.is_empty()));
+                    !description.en.is_empty() && !description.ja.is_empty() && !description.zh.is_empty();
                 check(is_described, format!("{parameter} is not described"));
             }
             for ask in asks {
-                check(ask.parameters().all(|name| parameters.contains_key(name)), "a slot is no parameter".into());
+                check(ask.parameters().all(is_parameter), "a slot is no parameter".into());
                 let is_known =
                     |concept: &&str| [NUMBER, QUOTED].contains(concept) || library.vocabulary.has_concept(concept);
                 for concept in ask.concepts().filter(|concept| !is_known(concept)) {
@@ -243,5 +269,18 @@ mod tests {
             check(trap, None);
         }
         check(&"convert miles to kilometres ".repeat(10_000), None);
+    }
+
+    #[test]
+    fn whatever_a_task_quotes_a_name_is_valid() {
+        let long = "x".repeat(80);
+        for quoted in ["年齢", "__proto__", "{key}", "a b", "7", "'; drop", &long] {
+            for template in &LIBRARY.templates {
+                let asks = template.about.asks.iter().flat_map(Ask::parameters);
+                let bound = asks.map(|name| (name.to_owned(), Value::from(quoted))).collect();
+                let name = Match { template, bound }.name();
+                assert!(ToolName::parse(&name).is_ok(), "{name:?} of {}", template.about.name);
+            }
+        }
     }
 }

@@ -76,7 +76,7 @@ pub(crate) fn asks_for_json(words: &[OsString]) -> bool {
     words.iter().skip(1).take_while(|word| *word != "--").any(|word| word == "--json")
 }
 
-/// Converts a usage error, for JSON; `--help` and `--version` are none.
+/// Converts a usage error to an error with a code. Returns `None` for `--help` and `--version`.
 pub(crate) fn to_cli_error(error: &clap::Error) -> Option<CliError> {
     if !error.use_stderr() {
         return None;

@@ -10,8 +10,6 @@ use super::token::{Token, TokenKind};
 
 /// Words that are in each request.
 const FILLER: &str = "FILLER";
-/// Words that introduce sample values: `like 1.10.0`.
-const LIKE: &str = "LIKE";
 
 /// One way to ask for a template.
 #[derive(Debug, Deserialize)]
@@ -108,7 +106,7 @@ impl Ask {
             return None;
         }
         let mut bound = self.fix.clone();
-        let mut used = samples(tokens);
+        let mut used: Vec<bool> = tokens.iter().map(|token| token.is_sample).collect();
         self.bind(tokens, &mut used, &mut bound)?;
         let mut unknown = 0;
         for (at, token) in tokens.iter().enumerate() {
@@ -130,9 +128,8 @@ impl Ask {
     }
 
     fn bind(&self, tokens: &[Token], used: &mut [bool], bound: &mut Map<String, Value>) -> Option<()> {
-        let is_sample = used.to_vec();
         let positions = |is: &dyn Fn(&Token) -> bool| -> Vec<usize> {
-            tokens.iter().enumerate().filter(|(at, token)| !is_sample[*at] && is(token)).map(|(at, _)| at).collect()
+            tokens.iter().enumerate().filter(|(_, token)| !token.is_sample && is(token)).map(|(at, _)| at).collect()
         };
         let mut numbers = positions(&|token| matches!(token.kind, TokenKind::Number(_))).into_iter();
         let mut quotations = positions(&|token| matches!(token.kind, TokenKind::Quoted)).into_iter();
@@ -183,34 +180,6 @@ fn is_several_texts(token: &Token) -> bool {
     const TEXTS: [&str; 9] =
         ["strings", "texts", "messages", "titles", "headlines", "comments", "paragraphs", "phrases", "names"];
     TEXTS.contains(&token.text.to_lowercase().as_str())
-}
-
-/// Marks the sample values of a task, and the words that introduce them.
-fn samples(tokens: &[Token]) -> Vec<bool> {
-    let mut samples = vec![false; tokens.len()];
-    for like in (0..tokens.len()).filter(|at| tokens[*at].is(LIKE)) {
-        samples[like] = true;
-        let follow = (like + 1..tokens.len()).take_while(|at| is_sample_value(&tokens[*at]) || tokens[*at].is("AND"));
-        let mut last = like;
-        for at in follow {
-            samples[at] = true;
-            last = at;
-        }
-        // Japanese and Chinese put the values before the word.
-        for at in (0..like).rev().take_while(|at| last == like && is_sample_value(&tokens[*at])) {
-            samples[at] = true;
-        }
-    }
-    samples
-}
-
-/// Whether a token cannot be a word of the request.
-fn is_sample_value(token: &Token) -> bool {
-    match token.kind {
-        TokenKind::Number(_) | TokenKind::Quoted => true,
-        TokenKind::Unknown => token.text.contains(|char: char| !char.is_alphabetic()),
-        TokenKind::Known(_) => false,
-    }
 }
 
 fn number(token: &Token) -> Option<Value> {

@@ -14,6 +14,9 @@ const MAX_TOKENS: usize = 120;
 pub(super) const NUMBER: &str = "NUMBER";
 pub(super) const QUOTED: &str = "QUOTED";
 
+/// Words that introduce sample values: `like 1.10.0`.
+const LIKE: &str = "LIKE";
+
 /// Opening and closing quotation marks.
 const QUOTES: [(char, char); 7] =
     [('"', '"'), ('\'', '\''), ('`', '`'), ('“', '”'), ('「', '」'), ('『', '』'), ('‘', '’')];
@@ -24,6 +27,8 @@ pub(super) struct Token {
     pub(super) kind: TokenKind,
     /// The text of the token, as it is written.
     pub(super) text: String,
+    /// Whether it is a sample value, or introduces one.
+    pub(super) is_sample: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -122,10 +127,41 @@ pub(super) fn tokens(task: &str, vocabulary: &Vocabulary) -> Option<Vec<Token>> 
         if tokens.len() == MAX_TOKENS {
             return None;
         }
-        tokens.push(Token { text: original(task, &normalized, at..at + len), kind });
+        tokens.push(Token { text: original(task, &normalized, at..at + len), kind, is_sample: false });
         at += len;
     }
+    mark_samples(&mut tokens);
     Some(tokens)
+}
+
+/// Marks the sample values of a task, and the words that introduce them.
+fn mark_samples(tokens: &mut [Token]) {
+    for like in 0..tokens.len() {
+        if !tokens[like].is(LIKE) {
+            continue;
+        }
+        tokens[like].is_sample = true;
+        let is_value = |token: &&mut Token| is_sample_value(token) || token.is("AND");
+        let (before, after) = tokens.split_at_mut(like + 1);
+        let mut follows = false;
+        for token in after.iter_mut().take_while(is_value) {
+            token.is_sample = true;
+            follows = true;
+        }
+        // Japanese and Chinese put the values before the word.
+        for token in before[..like].iter_mut().rev().take_while(|token| !follows && is_sample_value(token)) {
+            token.is_sample = true;
+        }
+    }
+}
+
+/// Whether a token cannot be a word of the request.
+fn is_sample_value(token: &Token) -> bool {
+    match token.kind {
+        TokenKind::Number(_) | TokenKind::Quoted => true,
+        TokenKind::Unknown => token.text.contains(|char: char| !char.is_alphabetic()),
+        TokenKind::Known(_) => false,
+    }
 }
 
 /// The text of a place as it is written.

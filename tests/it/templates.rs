@@ -9,7 +9,7 @@ use toolcell::proof::CheckStatus;
 use toolcell::reflection::ProposalKind;
 use toolcell::{Budget, CallContext, Draft, Outcome, Params, Precheck, VerifyOptions};
 
-use super::{AUTO, ToolboxFixture, returned_value};
+use crate::operations::{AUTO, ToolboxFixture, request, returned_value};
 
 /// The folder of the templates.
 fn folder() -> PathBuf {
@@ -176,7 +176,7 @@ fn measure(half: &str) -> Tally {
     for line in fs::read_to_string(path).unwrap().lines() {
         let task: Task = serde_json::from_str(line).unwrap();
         let fields = json!({ "task_description": task.text, "last_tool_result": "" });
-        let reflected = host.toolbox().reflect(&super::request(&fields)).unwrap();
+        let reflected = host.toolbox().reflect(&request(&fields)).unwrap();
         tally.tasks += 1;
         tally.doable += usize::from(task.doable);
         let ready = reflected.proposal.filter(|proposal| proposal.kind == ProposalKind::Ready);
