@@ -18,7 +18,7 @@ import anyio
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.types import ElicitResult
 
-OPERATIONS = ["create_tool", "run_dynamic_tool", "list_dynamic_tools", "delete_dynamic_tool", "tool_reflection"]
+OPERATIONS = ["create_tool", "run_dynamic_tool", "list_dynamic_tools", "delete_dynamic_tool", "tool_reflection", "verify_dynamic_tool", "run_code"]
 TOOLS = json.loads(pathlib.Path(__file__).with_name("tools.json").read_text())
 #: How long a run may take to end that nobody waits for any more, in seconds.
 PATIENCE = 10
@@ -80,7 +80,7 @@ async def start(client, tool, parameters=None, **options):
 
 
 async def operations(client):
-    async with step("lists the five operations, always the same"):
+    async with step("lists the operations, always the same"):
         tools = (await client.list_tools(cache_mode="refresh")).tools
         equal([tool.name for tool in tools], OPERATIONS)
         equal((await client.list_tools(cache_mode="refresh")).tools, tools)
@@ -93,14 +93,13 @@ async def reflection(client):
     async with step("reflects"):
         asked = {"task_description": "Convert these 40 CSV files to JSON", "last_tool_result": "a.csv: 3 rows"}
         result = await client.call_tool("tool_reflection", asked)
-        equal(result.structured_content["recommend"], True)
         equal(result.structured_content["decision"], "create")
         matches(r"create_tool\(", text_of(result))
 
 
 async def approval(client, person):
     async with step("creates a tool that has to be approved"):
-        matches(r"^dt_[0-9a-f]{64}$", (await make(client, "later"))["id"])
+        matches(r"^dt_[0-9a-f]{12}$", (await make(client, "later"))["id"])
         equal(person.asked, [])
 
     async with step("is asked, approves, and the tool runs"):
@@ -155,7 +154,7 @@ async def runs(client):
 async def failures(client):
     async with step("lists what there is"):
         listed = (await client.call_tool("list_dynamic_tools", {})).structured_content
-        equal(listed["count"], 4)
+        equal(len(listed["tools"]), 4)
         some = (await client.call_tool("list_dynamic_tools", {"name": "STE"})).structured_content
         equal([tool["name"] for tool in some["tools"]], ["steps"])
 

@@ -12,6 +12,51 @@ const GLOBALS: &str = "AbortController AbortSignal AggregateError Array ArrayBuf
     decodeURI decodeURIComponent encodeURI encodeURIComponent escape execute isFinite isNaN parseFloat parseInt \
     queueMicrotask structuredClone undefined unescape";
 
+/// The globals that are not of ECMAScript.
+const WEB_GLOBALS: &str = "AbortController AbortSignal Buffer DOMException Event EventTarget TextDecoder TextEncoder URL \
+    URLSearchParams atob btoa console queueMicrotask structuredClone";
+
+/// The globals of the grants, with the grants.
+const GRANTED_GLOBALS: [(&str, &str); 15] = [
+    ("Headers", "net"),
+    ("ReadableStream", "net"),
+    ("ReadableStreamDefaultController", "net"),
+    ("ReadableStreamDefaultReader", "net"),
+    ("Request", "net"),
+    ("Response", "net"),
+    ("clearInterval", "timers"),
+    ("clearTimeout", "timers"),
+    ("fetch", "net"),
+    ("files", "files"),
+    ("kv", "kv"),
+    ("secret", "secrets"),
+    ("setInterval", "timers"),
+    ("setTimeout", "timers"),
+    ("sleep", "timers"),
+];
+
+#[test]
+fn the_type_declarations_have_the_globals_that_there_are() {
+    let declared = toolcell::TYPE_DECLARATIONS.lines().filter_map(|line| {
+        let rest = line.strip_prefix("declare ")?.split_once(' ')?.1;
+        rest.split(|char: char| !char.is_alphanumeric()).next()
+    });
+    let mut declared: Vec<&str> = declared.collect();
+    declared.sort_unstable();
+    for (name, grant) in GRANTED_GLOBALS.into_iter().chain([("tools", "tools")]) {
+        let thrown = SandboxFixture::new().script(format!("function execute() {{ return {name}; }}")).throws();
+        assert!(thrown.contains(&format!("it needs the grant `{grant}`")), "{name}: {thrown}");
+    }
+    for name in WEB_GLOBALS.split_whitespace() {
+        assert!(GLOBALS.split_whitespace().any(|global| global == name), "{name}");
+        assert_ne!(eval(&format!("typeof {name}")), r#""undefined""#, "{name}");
+    }
+    let granted = GRANTED_GLOBALS.iter().map(|(name, _)| *name).chain(["tools"]);
+    let mut expected: Vec<&str> = WEB_GLOBALS.split_whitespace().chain(granted).collect();
+    expected.sort_unstable();
+    assert_eq!(declared, expected);
+}
+
 #[test]
 fn the_global_object_has_these_names_and_no_other() {
     let names = SandboxFixture::new()

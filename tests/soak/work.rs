@@ -248,5 +248,7 @@ impl Agent {
 /// Returns a field of a reply's structured content.
 fn value(answer: &str, field: &str) -> Option<String> {
     let message: Value = serde_json::from_str(answer).ok()?;
-    message["result"]["structuredContent"][field].as_str().map(str::to_owned)
+    let meta = &message["result"]["_meta"];
+    let found = ["toolcell/response", "toolcell/run"].into_iter().find_map(|part| meta[part][field].as_str());
+    found.map(str::to_owned)
 }

@@ -38,7 +38,7 @@ pub use report::quality::{CategoryScores, QualityAssessment, QualityIssue};
 pub use report::safety::{SafetyAnalysisIssue, SafetyAnalysisResult};
 pub use syntax::entry_point::EntryPoint;
 pub use syntax::error::{AnalysisError, Diagnostic};
-pub use syntax::position::Location;
+pub use syntax::position::{Location, source_line};
 pub use syntax::script::{Script, transpile};
 pub use toolcell_tool::{Capabilities, Capability, CapabilityNeed};
 

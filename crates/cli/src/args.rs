@@ -33,6 +33,7 @@ pub(crate) use maintenance::{DeprecateArgs, RetireArgs, SearchArgs, days};
 pub(crate) use mcp::{McpArgs, McpCommand, McpConfigArgs, McpServeArgs};
 pub(crate) use policy::{
     ApprovalsArgs, ApprovalsCommand, CompletionsArgs, ConfigArgs, ConfigCommand, InitArgs, ManArgs, PolicyArgs,
+    TypesArgs,
 };
 pub(crate) use profile::{ProfileArgs, ProfileCommand, ProfileDiffArgs, ProfileTakeArgs};
 pub(crate) use receipt::ReplayArgs;
@@ -188,6 +189,8 @@ pub(crate) enum Command {
     Config(ConfigArgs),
     /// Create a policy file from a template
     Init(InitArgs),
+    /// Print TypeScript declarations of what the code of a tool sees
+    Types(TypesArgs),
     /// Print a shell completion script, which also completes tool names
     Completions(CompletionsArgs),
     /// Print the manual pages
@@ -198,7 +201,7 @@ impl Command {
     /// Whether the environment affects the command, so that a value that is not understood stops
     /// it. The others describe the program.
     pub(crate) fn obeys_environment(&self) -> bool {
-        !matches!(self, Self::Completions(_) | Self::Man(_))
+        !matches!(self, Self::Types(_) | Self::Completions(_) | Self::Man(_))
     }
 
     /// Whether the command works under the policy, so that an invalid policy file stops it.
@@ -238,6 +241,7 @@ impl Command {
             | Self::Audit(_)
             | Self::Config(_)
             | Self::Init(_)
+            | Self::Types(_)
             | Self::Completions(_)
             | Self::Man(_) => false,
         }

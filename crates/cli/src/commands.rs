@@ -45,6 +45,7 @@ pub(crate) mod mcp;
 
 pub(crate) mod completions;
 pub(crate) mod man;
+pub(crate) mod types;
 
 mod analysis_response;
 mod held_effects;

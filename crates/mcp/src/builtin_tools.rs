@@ -1,7 +1,10 @@
-//! The five operations as MCP tools: names, schemas, descriptions and annotations.
+//! The operations as MCP tools: names, schemas, descriptions and annotations.
 //!
-//! Invariant: the list is the same for all callers at all times. The annotations are computed from
-//! what the policy can grant.
+//! A model pays for this list with each conversation: descriptions and schemas are short, and the
+//! output schemas name only the fields that matter.
+//!
+//! Invariant: the list is the same for all callers of a server at all times. The annotations are
+//! computed from what the policy can grant.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -9,40 +12,53 @@ use std::sync::{Arc, LazyLock};
 
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use schemars::JsonSchema;
-use serde_json::Value;
+use serde_json::{Value, json};
 use toolcell::policy::Policy;
-use toolcell::{
-    Capability, CreateResponse, CreateTool, DeleteResponse, DeleteTool, ListResponse, ListTools, ReflectOnTask,
-    ReflectResponse, RunResponse, RunTool,
-};
+use toolcell::{Capability, CreateTool, DeleteTool, ListTools, ReflectOnTask, RunCode, RunTool, VerifyTool};
 
 use crate::client_schema;
 
-/// One of the five operations.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum BuiltinTool {
+/// An operation that is an MCP tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum BuiltinTool {
+    /// Stores a tool.
     Create,
+    /// Runs a stored tool.
     Run,
+    /// Lists the stored tools.
     List,
+    /// Deletes a stored tool.
     Delete,
+    /// Recommends whether to create a tool for a task.
     Reflect,
+    /// Verifies a stored tool.
+    Verify,
+    /// Runs code that is not stored.
+    RunCode,
 }
 
 impl BuiltinTool {
-    /// All operations, in the order of the contract.
-    pub(crate) const ALL: [Self; 5] = [Self::Create, Self::Run, Self::List, Self::Delete, Self::Reflect];
+    /// All operations, those of the contract first.
+    pub const ALL: [Self; 7] =
+        [Self::Create, Self::Run, Self::List, Self::Delete, Self::Reflect, Self::Verify, Self::RunCode];
 
-    pub(crate) const fn name(self) -> &'static str {
+    /// Returns the name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
         match self {
             Self::Create => "create_tool",
             Self::Run => "run_dynamic_tool",
             Self::List => "list_dynamic_tools",
             Self::Delete => "delete_dynamic_tool",
             Self::Reflect => "tool_reflection",
+            Self::Verify => "verify_dynamic_tool",
+            Self::RunCode => "run_code",
         }
     }
 
-    pub(crate) fn from_name(name: &str) -> Option<Self> {
+    /// Returns the operation with this name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|operation| operation.name() == name)
     }
 
@@ -53,6 +69,8 @@ impl BuiltinTool {
             Self::List => "List the tools",
             Self::Delete => "Delete a tool",
             Self::Reflect => "Decide whether to create a tool",
+            Self::Verify => "Verify a tool",
+            Self::RunCode => "Run code once",
         }
     }
 
@@ -60,31 +78,44 @@ impl BuiltinTool {
     const fn description(self) -> &'static str {
         match self {
             Self::Create => {
-                "Creates a tool from TypeScript or JavaScript code and stores it, so that it can be run again with \
-                 other parameters. The code is analysed first and rejected if it is dangerous. It runs in a sandbox \
-                 without network, files, timers or other modules. Example: {\"name\": \"average\", \
-                 \"description\": \"Averages numbers\", \"code\": \
-                 \"function execute({ xs }) { return xs.reduce((a, b) => a + b, 0) / xs.length }\", \
-                 \"parameters\": {\"xs\": {\"type\": \"array\", \"description\": \"the numbers\", \"required\": true}}}"
+                "Stores code as a tool, to run it again with other parameters. The code is analysed, and its \
+                 examples are run. It sees standard JavaScript and Web APIs; network, files and timers only if it \
+                 requests the capability and the user grants it. Example: {\"name\": \"average\", \
+                 \"description\": \"Averages numbers\", \
+                 \"code\": \"const execute = ({ xs }) => xs.reduce((a, b) => a + b) / xs.length\", \
+                 \"parameters\": {\"xs\": {\"type\": \"array\", \"required\": true}}, \
+                 \"examples\": [{\"parameters\": {\"xs\": [1, 2]}, \"result\": 1.5}]}"
             }
             Self::Run => {
-                "Runs a tool created with create_tool, each time in a fresh sandbox with limits on time, memory and \
-                 fuel. Example: {\"tool_name\": \"average\", \"parameters\": {\"xs\": [1, 2, 4.5]}}"
+                "Runs a stored tool in a fresh sandbox. Example: {\"tool_name\": \"average\", \
+                 \"parameters\": {\"xs\": [1, 2, 4.5]}}"
             }
-            Self::List => {
-                "Lists the stored tools. Check this list before you create a tool. \
-                 Example: {\"name\": \"csv\", \"limit\": 5}"
-            }
-            Self::Delete => {
-                "Deletes a tool. Without confirm: true, nothing is deleted. Example: {\"tool_name\": \"average\", \
-                 \"confirm\": true}"
-            }
+            Self::List => "Lists the stored tools with their signatures. Look here before you create one.",
+            Self::Delete => "Deletes a tool, if confirm is true.",
             Self::Reflect => {
-                "Says whether a tool is worth creating for a task, whether one exists already, and proposes one that \
-                 can be created unchanged. Call it before you repeat an operation, or after a failure. Example: \
-                 {\"task_description\": \"Convert these 40 CSV files to JSON\", \
-                 \"last_tool_result\": \"a.csv: 3 rows\", \"failed_attempts\": 0}"
+                "Says whether a tool is worth creating for a task or exists already, and proposes code or a skeleton. \
+                 Call it before you repeat an operation, or after failures."
             }
+            Self::Verify => {
+                "Verifies a stored tool: it runs the examples, runs them again, and searches for inputs that break it."
+            }
+            Self::RunCode => {
+                "Runs code once in a fresh sandbox, without network, files or timers, and stores nothing. Example: \
+                 {\"code\": \"const execute = ({ n }) => 2 * n\", \"parameters\": {\"n\": 21}}"
+            }
+        }
+    }
+
+    /// The fields of the structured content that matter, with their JSON types. The `value` of a run
+    /// may be anything, so it has none.
+    fn output_fields(self) -> &'static [(&'static str, &'static str)] {
+        match self {
+            Self::Create => &[("id", "string"), ("name", "string"), ("verificationStatus", "string")],
+            Self::Run | Self::RunCode => &[("logs", "array"), ("warnings", "array")],
+            Self::List => &[("tools", "array"), ("cursor", "string")],
+            Self::Delete => &[("name", "string")],
+            Self::Reflect => &[("decision", "string"), ("proposal", "object")],
+            Self::Verify => &[("verdict", "string"), ("checks", "array"), ("counterexample", "object")],
         }
     }
 
@@ -110,7 +141,9 @@ impl BuiltinTool {
             // An earlier version stays in the history of the name.
             Self::Create => hints(false, false, false),
             Self::Run => effect_annotations(&policy.upper_bound()),
-            Self::List | Self::Reflect => hints(true, false, true),
+            Self::List | Self::Reflect | Self::RunCode => hints(true, false, true),
+            // It changes the status of the tool alone.
+            Self::Verify => hints(false, false, true),
             // A deleted name cannot be deleted again.
             Self::Delete => hints(false, true, true),
         }
@@ -131,20 +164,19 @@ pub(crate) fn effect_annotations(granted: &BTreeSet<Capability>) -> ToolAnnotati
 type ToolSchemas = (Arc<JsonObject>, Arc<JsonObject>);
 
 /// The input and output schemas, in the order of [`BuiltinTool::ALL`].
-static SCHEMAS: LazyLock<[ToolSchemas; 5]> = LazyLock::new(|| {
-    [
-        (
-            input_schema::<CreateTool>(&["name", "description", "code"]),
-            generate_output_schema::<CreateResponse<'static>>(),
-        ),
-        (input_schema::<RunTool>(&[]), generate_output_schema::<RunResponse<'static>>()),
-        (input_schema::<ListTools>(&[]), generate_output_schema::<ListResponse<'static>>()),
-        (input_schema::<DeleteTool>(&["confirm"]), generate_output_schema::<DeleteResponse<'static>>()),
-        (
-            input_schema::<ReflectOnTask>(&["task_description", "last_tool_result"]),
-            generate_output_schema::<ReflectResponse<'static>>(),
-        ),
-    ]
+static SCHEMAS: LazyLock<[ToolSchemas; 7]> = LazyLock::new(|| {
+    BuiltinTool::ALL.map(|operation| {
+        let input = match operation {
+            BuiltinTool::Create => input_schema::<CreateTool>(&["name", "description", "code"]),
+            BuiltinTool::Run => input_schema::<RunTool>(&[]),
+            BuiltinTool::List => input_schema::<ListTools>(&[]),
+            BuiltinTool::Delete => input_schema::<DeleteTool>(&["confirm"]),
+            BuiltinTool::Reflect => input_schema::<ReflectOnTask>(&["task_description", "last_tool_result"]),
+            BuiltinTool::Verify => input_schema::<VerifyTool>(&[]),
+            BuiltinTool::RunCode => input_schema::<RunCode>(&["code"]),
+        };
+        (input, output_schema(operation.output_fields()))
+    })
 });
 
 impl BuiltinTool {
@@ -152,6 +184,15 @@ impl BuiltinTool {
     pub(crate) fn output_schema(self) -> &'static Arc<JsonObject> {
         &SCHEMAS[self as usize].1
     }
+}
+
+/// Builds an output schema. Further fields are allowed.
+fn output_schema(fields: &[(&str, &str)]) -> Arc<JsonObject> {
+    let properties = fields.iter().map(|(name, kind)| ((*name).to_owned(), json!({"type": kind})));
+    Arc::new(JsonObject::from_iter([
+        ("type".to_owned(), json!("object")),
+        ("properties".to_owned(), Value::Object(properties.collect())),
+    ]))
 }
 
 /// Generates an input schema. The Rust types have a default for every field, so that the operation
@@ -164,13 +205,9 @@ fn input_schema<T: JsonSchema>(required: &[&str]) -> Arc<JsonObject> {
     Arc::new(schema)
 }
 
-fn generate_output_schema<T: JsonSchema>() -> Arc<JsonObject> {
-    Arc::new(client_schema::for_output::<T>())
-}
-
 /// The error message for an unknown tool name.
-pub(crate) fn unknown_tool_message(name: &str) -> Cow<'static, str> {
-    let names: Vec<&str> = BuiltinTool::ALL.into_iter().map(BuiltinTool::name).collect();
+pub(crate) fn unknown_tool_message(name: &str, known: impl Iterator<Item = BuiltinTool>) -> Cow<'static, str> {
+    let names: Vec<&str> = known.map(BuiltinTool::name).collect();
     let name: String = name.chars().take(64).flat_map(char::escape_debug).collect();
     format!("there is no tool `{name}`; the tools are {}", names.join(", ")).into()
 }

@@ -1,10 +1,9 @@
 //! JSON Schemas that all clients understand: a common dialect, and one type per value.
 //!
-//! The types of the operations have nullable fields, but some clients map schemas to dialects
-//! without `null`. A nullable field is therefore declared as optional, and left out of the result
-//! if it is null.
+//! The requests have nullable fields, but some clients map schemas to dialects without `null`. A
+//! nullable field is therefore declared as optional.
 //!
-//! Invariant: a value that went through [`remove_optional_nulls`] is valid for its schema.
+//! Invariant: a request that matches its schema parses.
 
 use rmcp::model::JsonObject;
 use schemars::JsonSchema;
@@ -16,18 +15,13 @@ pub(crate) fn for_input<T: JsonSchema>() -> JsonObject {
     generate::<T>(SchemaSettings::draft2020_12().for_deserialize())
 }
 
-/// Generates the schema of an output.
-pub(crate) fn for_output<T: JsonSchema>() -> JsonObject {
-    generate::<T>(SchemaSettings::draft2020_12().for_serialize())
-}
-
 fn generate<T: JsonSchema>(settings: SchemaSettings) -> JsonObject {
     let settings = settings.with(|settings| settings.inline_subschemas = true);
     let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
     simplify(&mut schema);
     let Value::Object(mut schema) = schema else { return JsonObject::new() };
-    // The tool has a description of its own.
-    for noise in ["title", "description"] {
+    // The tool has a description of its own, and an unknown field is an error that names it.
+    for noise in ["$schema", "title", "description", "additionalProperties"] {
         schema.remove(noise);
     }
     schema
@@ -105,48 +99,21 @@ fn any_value_schema() -> Value {
     json!({"anyOf": kinds.map(|kind| json!({"type": kind}))})
 }
 
-/// Removes fields that are null and optional.
-pub(crate) fn remove_optional_nulls(schema: &JsonObject, value: &mut Value) {
-    match value {
-        Value::Object(fields) => {
-            let Some(properties) = schema.get("properties").and_then(Value::as_object) else { return };
-            fields.retain(|name, value| !value.is_null() || properties.get(name).is_none_or(may_be_null));
-            for (name, value) in fields {
-                if let Some(Value::Object(property)) = properties.get(name) {
-                    remove_optional_nulls(property, value);
-                }
-            }
-        }
-        Value::Array(items) => {
-            let Some(Value::Object(schema)) = schema.get("items") else { return };
-            for item in items {
-                remove_optional_nulls(schema, item);
-            }
-        }
-        _ => {}
-    }
-}
-
-/// Whether null is a valid value.
-fn may_be_null(schema: &Value) -> bool {
-    let any = schema.get("anyOf").and_then(Value::as_array);
-    any.is_some_and(|choices| choices.iter().any(|choice| choice.get("type") == Some(&Value::from("null"))))
-}
-
 #[cfg(test)]
 mod tests {
     use schemars::JsonSchema;
-    use serde::Serialize;
 
     use super::*;
 
-    #[derive(Serialize, JsonSchema)]
+    #[derive(JsonSchema)]
+    #[expect(dead_code, reason = "only its schema is looked at")]
     struct Part {
         count: u64,
         name: Option<String>,
     }
 
-    #[derive(Serialize, JsonSchema)]
+    #[derive(JsonSchema)]
+    #[expect(dead_code, reason = "only its schema is looked at")]
     struct Whole {
         part: Option<Part>,
         parts: Vec<Part>,
@@ -156,29 +123,12 @@ mod tests {
 
     #[test]
     fn what_may_be_null_may_be_missing_and_has_one_type() {
-        let schema = for_output::<Whole>();
+        let schema = for_input::<Whole>();
         assert_eq!(schema["required"], json!(["parts", "value"]));
         let part = json!({"type": "object", "properties": {"count": {"type": "integer", "minimum": 0}, "name": {"type": "string"}}, "required": ["count"]});
         assert_eq!(schema["properties"]["part"], part);
         assert_eq!(schema["properties"]["parts"]["items"], part);
         assert_eq!(schema["properties"]["at"], json!({"type": "number"}));
         assert_eq!(schema["properties"]["value"], any_value_schema());
-    }
-
-    #[test]
-    fn what_is_null_is_left_out_but_where_null_is_a_value() {
-        let schema = for_output::<Whole>();
-        let whole = Whole {
-            part: None,
-            parts: vec![Part { count: 1, name: None }],
-            value: json!({"a": null, "b": [null]}),
-            at: Some(0.5),
-        };
-        let mut value = serde_json::to_value(&whole).unwrap();
-        remove_optional_nulls(&schema, &mut value);
-        assert_eq!(value, json!({"parts": [{"count": 1}], "value": {"a": null, "b": [null]}, "at": 0.5}));
-        let mut nothing = serde_json::to_value(Whole { value: Value::Null, parts: vec![], ..whole }).unwrap();
-        remove_optional_nulls(&schema, &mut nothing);
-        assert_eq!(nothing, json!({"parts": [], "value": null, "at": 0.5}));
     }
 }

@@ -19,9 +19,9 @@ use serde_json::json;
 use toolcell::Toolbox;
 
 use crate::bounds::{MAX_STDIO_MESSAGE_BYTES, MessageTooLarge};
-use crate::builtin_tools::BuiltinTool;
 use crate::request_context::{is_remote, request_principal};
 use crate::server::{OpenFailure, Server};
+use crate::settings::ServerSettings;
 use crate::stdio::TOO_LARGE_METHOD;
 use crate::tenant::{NotStarted, Tenant, WaitContext};
 use crate::{prompt, published, resources};
@@ -60,7 +60,7 @@ impl ServerHandler for Server {
             .enable_prompts()
             .enable_tasks()
             .build();
-        // The five operations are fixed; only the published tools change.
+        // The operations are fixed; only the published tools change.
         let changes = self.settings().max_published > 0;
         if let Some(tools) = &mut capabilities.tools {
             tools.list_changed = changes.then_some(true);
@@ -75,8 +75,9 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let tenant = self.tenant_of(&context).await?;
-        let most = self.settings().max_published;
-        let tools = self.run_with_permit(&tenant, &context, move |toolbox| all_tools(toolbox, most)).await?;
+        let (server, most) = (self.clone(), self.settings().max_published);
+        let tools = self.run_with_permit(&tenant, &context, move |toolbox| all_tools(toolbox, server.settings()));
+        let tools = tools.await?;
         let tools = tools.map_err(|error| self.redact_error(error, &context))?;
         // A list with published tools belongs to one principal, and may change.
         let (lasts, scope) = if most == 0 { (LIST_TTL_MS, CacheScope::Public) } else { (0, CacheScope::Private) };
@@ -86,7 +87,7 @@ impl ServerHandler for Server {
     fn get_tool(&self, name: &str) -> Option<Tool> {
         // Headers that repeat parameters are checked against this schema, which is the same for
         // all.
-        BuiltinTool::from_name(name).map(|operation| operation.tool(&toolcell::Policy::default()))
+        self.settings().operation(name).map(|operation| operation.tool(&toolcell::Policy::default()))
     }
 
     async fn call_tool(
@@ -124,8 +125,11 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let tenant = self.tenant_of(&context).await?;
-        let read =
-            self.run_with_permit(&tenant, &context, move |toolbox| resources::read(toolbox, &request.uri)).await?;
+        let results = Arc::clone(&tenant);
+        let read = self.run_with_permit(&tenant, &context, move |toolbox| {
+            resources::read(toolbox, &results.results, &request.uri)
+        });
+        let read = read.await?;
         let mut read = read.map_err(|error| self.redact_error(error.to_error(), &context))?;
         if is_remote(&context.extensions) {
             self.path_redactor().redact_resource(&mut read);
@@ -291,13 +295,13 @@ impl Server {
     }
 }
 
-/// All tools: the five operations, and the published tools.
-fn all_tools(toolbox: &Toolbox, most: usize) -> Result<Vec<Tool>, ErrorData> {
-    let published = published::list(toolbox, most).map_err(|fault| {
+/// All tools: the operations, and the published tools.
+fn all_tools(toolbox: &Toolbox, settings: &ServerSettings) -> Result<Vec<Tool>, ErrorData> {
+    let published = published::list(toolbox, settings.max_published).map_err(|fault| {
         ErrorData::internal_error(format!("{fault}; {}", fault.hint()), Some(json!({"code": fault.code()})))
     })?;
-    let operations = BuiltinTool::ALL.into_iter().map(|operation| operation.tool(toolbox.policy()));
-    Ok(operations.chain(published).collect())
+    let operations = settings.operations().map(|operation| operation.tool(toolbox.policy()));
+    Ok(operations.chain(published.into_iter().map(|published| published.tool)).collect())
 }
 
 fn open_error(failure: &OpenFailure) -> ErrorData {

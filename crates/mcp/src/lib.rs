@@ -18,6 +18,7 @@ mod tenant;
 mod handler;
 mod request_context;
 
+mod builtin_results;
 mod builtin_tools;
 mod client_schema;
 mod elicitation;
@@ -26,7 +27,9 @@ mod prompt;
 mod published;
 mod request_state;
 mod resources;
+mod result_cache;
 mod run_call;
+mod run_result;
 mod task;
 mod tool_result;
 mod tools_call;
@@ -45,6 +48,7 @@ mod serve;
 mod stdio;
 pub mod telemetry;
 
+pub use builtin_tools::BuiltinTool;
 pub use in_flight::{CallTracker, InFlightCall};
 pub use principal::{Principal, PrincipalNameError};
 pub use serve::{serve_http, serve_stdio};

@@ -28,6 +28,10 @@ pub(crate) fn hint_for_model(code: ErrorCode, hint: Message) -> Message {
         ErrorCode::LimitInvalid => {
             message!("choose a limit in that range, or ask an operator of the server to raise the ceiling")
         }
+        // A model that reads the command that approves a tool may run it.
+        ErrorCode::PermissionDenied if hint.to_string().contains(COMMAND) => {
+            message!("only the user can approve a tool: ask them to review it")
+        }
         code if is_for_operator(code, &hint) => message!("for an operator of the server: {hint}", hint),
         _ => hint,
     }

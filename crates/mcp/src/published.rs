@@ -11,6 +11,7 @@ use toolcell::store::{Decision, Entry, Fault};
 use toolcell::{ApprovalState, Schema, Toolbox};
 
 use crate::builtin_tools::{BuiltinTool, effect_annotations};
+use crate::run_result::ResultShape;
 
 /// The prefix of published tool names.
 const PREFIX: &str = "toolcell__";
@@ -19,8 +20,18 @@ const NAME_LIMIT: usize = 64;
 /// The most approval decisions that are read.
 const MAX_DECISIONS: usize = 10_000;
 
+/// An approved tool that is an MCP tool of its own.
+pub(crate) struct PublishedTool {
+    /// The MCP tool.
+    pub(crate) tool: Tool,
+    /// The name of the stored tool.
+    pub(crate) stored_name: String,
+    /// The shape of its results, as the output schema declares it.
+    pub(crate) shape: ResultShape,
+}
+
 /// Lists the approved tools by name, at most `most` of them.
-pub(crate) fn list(toolbox: &Toolbox, most: usize) -> Result<Vec<Tool>, Fault> {
+pub(crate) fn list(toolbox: &Toolbox, most: usize) -> Result<Vec<PublishedTool>, Fault> {
     let mut entries: Vec<Entry> = Vec::new();
     if most == 0 {
         return Ok(Vec::new());
@@ -37,18 +48,13 @@ pub(crate) fn list(toolbox: &Toolbox, most: usize) -> Result<Vec<Tool>, Fault> {
     tools.take(most).collect()
 }
 
-/// The stored name of a published tool.
-pub(crate) fn stored_name(name: &str) -> Option<&str> {
-    name.strip_prefix(PREFIX)
-}
-
-/// Finds a published tool by name.
-pub(crate) fn find(toolbox: &Toolbox, name: &str, most: usize) -> Result<Option<Tool>, Fault> {
-    Ok(list(toolbox, most)?.into_iter().find(|tool| tool.name == name))
+/// Finds a published tool by the name that clients call.
+pub(crate) fn find(toolbox: &Toolbox, name: &str, most: usize) -> Result<Option<PublishedTool>, Fault> {
+    Ok(list(toolbox, most)?.into_iter().find(|published| published.tool.name == name))
 }
 
 /// Builds the MCP tool, if the stored tool is approved with the grants that it would get now.
-fn published_tool(toolbox: &Toolbox, entry: &Entry) -> Result<Option<Tool>, Fault> {
+fn published_tool(toolbox: &Toolbox, entry: &Entry) -> Result<Option<PublishedTool>, Fault> {
     let shown = match toolbox.show(&entry.id.to_string(), None) {
         Ok(shown) if matches!(shown.approval_state, ApprovalState::Approved) => shown,
         Err(toolcell::ShowError::Fault(fault)) => return Err(fault),
@@ -63,9 +69,28 @@ fn published_tool(toolbox: &Toolbox, entry: &Entry) -> Result<Option<Tool>, Faul
     let description =
         format!("{} (approved tool; source: toolcell://tools/{}/source)", entry.description, entry.id.short());
     let mut tool = Tool::new(format!("{PREFIX}{}", entry.name), description, Arc::new(input));
-    tool.output_schema = Some(Arc::clone(BuiltinTool::Run.output_schema()));
+    let (output, shape) = output_schema(shown.notes.postconditions().returns.as_ref());
+    tool.output_schema = Some(output);
     tool.annotations = Some(effect_annotations(&shown.grants.capabilities()));
-    Ok(Some(tool))
+    Ok(Some(PublishedTool { tool, stored_name: entry.name.to_string(), shape }))
+}
+
+/// The output schema of a tool that declares this result. The structured content of a result must
+/// be an object, so any other value is a field of one.
+fn output_schema(returns: Option<&Value>) -> (Arc<JsonObject>, ResultShape) {
+    match returns {
+        None => (Arc::clone(BuiltinTool::Run.output_schema()), ResultShape::Envelope),
+        Some(Value::Object(returns)) if returns.get("type") == Some(&Value::from("object")) => {
+            (Arc::new(returns.clone()), ResultShape::Value)
+        }
+        Some(returns) => {
+            let mut schema = JsonObject::clone(BuiltinTool::Run.output_schema());
+            if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
+                properties.insert("value".to_owned(), returns.clone());
+            }
+            (Arc::new(schema), ResultShape::CheckedEnvelope)
+        }
+    }
 }
 
 fn any_object_schema() -> JsonObject {

@@ -4,6 +4,8 @@
 //! toolcell://tools/{id}/source      the TypeScript or JavaScript source of a tool
 //! toolcell://tools/{id}/findings    its analysis, with the field names of the contract
 //! toolcell://receipts/{hash}        the record of a run
+//! toolcell://results/{hash}         the value of a recent run that was too long for its result
+//! toolcell://types/toolcell.d.ts    TypeScript declarations of what the code of a tool sees
 //! toolcell://audit                  the last lines of the audit log as JSON lines, the newest first
 //! ```
 //!
@@ -19,8 +21,11 @@ use toolcell::store::audit::{AuditFilter as Lines, AuditOrder as LineOrder};
 use toolcell::store::{Cursor, Entry, Fault, Filter, ListError, Store};
 use toolcell::{IdPrefix, Language, ShowError, Toolbox, analyze};
 
+use crate::result_cache::ResultCache;
+
 const SCHEME: &str = "toolcell://";
 const AUDIT: &str = "toolcell://audit";
+const TYPES: &str = "toolcell://types/toolcell.d.ts";
 /// The resources on one page.
 const PAGE_SIZE: usize = 100;
 /// The audit lines in the resource.
@@ -74,6 +79,7 @@ pub(crate) fn templates() -> ListResourceTemplatesResult {
         template("tools/{id}/source", "source", "The source of a tool, as submitted", "text/plain"),
         template("tools/{id}/findings", "findings", "The analysis findings for a tool", "application/json"),
         template("receipts/{hash}", "receipt", "The record of a run", "application/json"),
+        template("results/{hash}", "result", "The value of a recent run that was too long", "application/json"),
     ];
     ListResourceTemplatesResult::with_all_items(templates)
         .with_ttl_ms(IMMUTABLE_TTL_MS)
@@ -95,7 +101,11 @@ pub(crate) fn list(toolbox: &Toolbox, cursor: Option<&str>) -> Result<ListResour
     let audit = Resource::new(AUDIT, "audit")
         .with_description("The last lines of the audit log, newest first")
         .with_mime_type("application/jsonl");
-    let resources = first.then_some(audit).into_iter().chain(page.entries.iter().map(source_resource)).collect();
+    let types = Resource::new(TYPES, "toolcell.d.ts")
+        .with_description("TypeScript declarations of what the code of a tool sees, and what each grant adds")
+        .with_mime_type("text/plain");
+    let fixed = first.then_some([types, audit]).into_iter().flatten();
+    let resources = fixed.chain(page.entries.iter().map(source_resource)).collect();
     let mut result = ListResourcesResult::with_all_items(resources);
     result.next_cursor = page.next.map(|next| next.to_string());
     Ok(result)
@@ -107,8 +117,14 @@ fn source_resource(entry: &Entry) -> Resource {
 }
 
 /// Reads a resource.
-pub(crate) fn read(toolbox: &Toolbox, uri: &str) -> Result<ReadResourceResult, ResourceError> {
+pub(crate) fn read(toolbox: &Toolbox, results: &ResultCache, uri: &str) -> Result<ReadResourceResult, ResourceError> {
     let unknown = || ResourceError::Unknown(uri.chars().take(256).collect());
+    if uri == TYPES {
+        return Ok(uncached_text(toolcell::TYPE_DECLARATIONS.to_owned(), uri, "text/plain"));
+    }
+    if let Some(json) = results.get(uri) {
+        return Ok(with_immutable_cache(uncached_text(json.as_ref().to_owned(), uri, "application/json")));
+    }
     if uri == AUDIT {
         let text = audit_tail(require_store(toolbox)?)?;
         return Ok(uncached_text(text, uri, "application/jsonl"));

@@ -1,4 +1,4 @@
-//! `run_dynamic_tool`: follows a run, with its progress, its prompts and its cancellation.
+//! `run_dynamic_tool` and `run_code`: follows a run, with its progress, its prompts and its cancellation.
 //!
 //! Invariant: a run is ended once its caller is gone, and every attempt is recorded, including one
 //! that never got a permit.
@@ -15,7 +15,10 @@ use rmcp::service::Peer;
 use rmcp::task_manager::TaskContext;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 use tokio_util::sync::CancellationToken;
-use toolcell::{CancelToken, Json, Lang, RunError, RunHandle, RunOptions, RunResult, RunTool};
+use toolcell::{
+    CallError, CancelToken, CodeResult, ExecError, Json, Lang, RunCode, RunError, RunHandle, RunOptions, RunResult,
+    RunTool,
+};
 use toolcell_i18n::tr;
 
 use crate::elicitation::{ElicitationMode, PromptQueue};
@@ -125,7 +128,7 @@ pub(crate) enum Cancellation {
 
 impl Cancellation {
     /// Waits for the signal; returns at once if it was given already.
-    async fn cancelled(&self) {
+    pub(crate) async fn cancelled(&self) {
         match self {
             Self::Request(cancelled, stopping) => tokio::select! {
                 () = cancelled.cancelled() => {}
@@ -139,12 +142,46 @@ impl Cancellation {
     }
 }
 
-/// Runs a stored tool until it ends or is cancelled.
+/// What is to be run.
+pub(crate) enum RunRequest {
+    /// A stored tool.
+    Tool(RunTool),
+    /// Code that is not stored.
+    Code(RunCode),
+}
+
+impl RunRequest {
+    /// The stored tool that the request names.
+    pub(crate) fn tool_reference(&self) -> Option<String> {
+        match self {
+            Self::Tool(request) => request.tool_name.clone().or_else(|| request.tool_id.clone()),
+            Self::Code(_) => None,
+        }
+    }
+
+    /// The time limit that the request asks for, in milliseconds.
+    pub(crate) const fn timeout_ms(&self) -> Option<u64> {
+        match self {
+            Self::Tool(request) => request.timeout_ms,
+            Self::Code(request) => request.timeout_ms,
+        }
+    }
+}
+
+/// What came of a run.
+pub(crate) enum RunOutcome {
+    /// Of a stored tool.
+    Tool(Result<RunResult, RunError>),
+    /// Of code that is not stored.
+    Code(Result<CodeResult, ExecError>),
+}
+
+/// Runs a stored tool, or code, until it ends or is cancelled.
 pub(crate) async fn run(
     around: RunContext<'_>,
-    request: RunTool,
+    request: RunRequest,
     given_up: Cancellation,
-) -> Result<Result<RunResult, RunError>, Overloaded> {
+) -> Result<RunOutcome, Overloaded> {
     let RunContext { tenant, settings, elicitation: asking, progress } = around;
     let mut heard = ClientFeedback { progress, settings, started: Instant::now() };
     let permit = heard.acquire_permit(&tenant.limiter, &given_up).await?;
@@ -162,9 +199,16 @@ pub(crate) async fn run(
     let caller = tenant.caller();
     let options =
         RunOptions { caller, cancel: Some(cancel), approver: person, partial: Some(partial), ..RunOptions::default() };
-    let mut running = tenant.toolbox.start(request, options);
-    heard.follow(&mut running, questions, &given_up).await;
-    let ran = running.wait().await;
+    let ran = match request {
+        RunRequest::Tool(request) => {
+            let running = tenant.toolbox.start(request, options);
+            RunOutcome::Tool(heard.wait_for(running, questions, &given_up).await)
+        }
+        RunRequest::Code(request) => {
+            let running = tenant.toolbox.start_code(request, options);
+            RunOutcome::Code(heard.wait_for(running, questions, &given_up).await)
+        }
+    };
     heard.flush().await;
     Ok(ran)
 }
@@ -195,8 +239,24 @@ impl ClientFeedback<'_> {
         }
     }
 
+    /// Follows a run until it has ended.
+    async fn wait_for<T, E: From<CallError>>(
+        &mut self,
+        mut running: RunHandle<T, E>,
+        questions: Option<PromptQueue>,
+        given_up: &Cancellation,
+    ) -> Result<T, E> {
+        self.follow(&mut running, questions, given_up).await;
+        running.wait().await
+    }
+
     /// Forwards partial results, puts prompts, and cancels the run if its caller is gone.
-    async fn follow(&mut self, running: &mut RunHandle, mut questions: Option<PromptQueue>, given_up: &Cancellation) {
+    async fn follow<T, E: From<CallError>>(
+        &mut self,
+        running: &mut RunHandle<T, E>,
+        mut questions: Option<PromptQueue>,
+        given_up: &Cancellation,
+    ) {
         let mut heartbeat = self.heartbeat_interval();
         let mut is_given_up = false;
         loop {

@@ -2,13 +2,14 @@
 //!
 //! Invariant: the settings are plain data and do not change while the server runs.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use toolcell::Lang;
 
+use crate::builtin_tools::BuiltinTool;
 use crate::principal::Principal;
 
 /// The settings of a server.
@@ -16,6 +17,8 @@ use crate::principal::Principal;
 pub struct ServerSettings {
     /// The language of results.
     pub lang: Lang,
+    /// The operations that are switched off: they are not listed, and calls of them are refused.
+    pub disabled_operations: BTreeSet<BuiltinTool>,
     /// The most approved tools that are published as tools of their own; 0 by default.
     pub max_published: usize,
     /// The default number of concurrent runs per principal. `None` means as many as the sandbox can
@@ -35,11 +38,12 @@ pub struct ServerSettings {
 }
 
 impl Default for ServerSettings {
-    /// English, no published tools, 256 waiting runs, a heartbeat every 5 s, 15 minutes for a
+    /// English, all operations, no published tools, 256 waiting runs, a heartbeat every 5 s, 15 minutes for a
     /// prompt.
     fn default() -> Self {
         Self {
             lang: Lang::En,
+            disabled_operations: BTreeSet::new(),
             max_published: 0,
             concurrent_runs: None,
             concurrent_runs_by_principal: HashMap::new(),
@@ -48,5 +52,17 @@ impl Default for ServerSettings {
             prompt_timeout: Duration::from_mins(15),
             redacted_paths: Vec::new(),
         }
+    }
+}
+
+impl ServerSettings {
+    /// The operations that are switched on, in the order of the list.
+    pub(crate) fn operations(&self) -> impl Iterator<Item = BuiltinTool> {
+        BuiltinTool::ALL.into_iter().filter(|operation| !self.disabled_operations.contains(operation))
+    }
+
+    /// The operation with this name, if it is switched on.
+    pub(crate) fn operation(&self, name: &str) -> Option<BuiltinTool> {
+        self.operations().find(|operation| operation.name() == name)
     }
 }

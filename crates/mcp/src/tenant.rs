@@ -19,6 +19,7 @@ use crate::principal::Principal;
 use crate::request_context::permit_holder;
 use crate::request_limiter::{Overloaded, PermitHolder, RequestKind, RequestLimiter, RequestPermit};
 use crate::request_state::StateCodec;
+use crate::result_cache::ResultCache;
 use crate::settings::ServerSettings;
 use crate::task::Tasks;
 
@@ -29,6 +30,7 @@ pub(crate) struct Tenant {
     pub(crate) tasks: Tasks,
     pub(crate) change_notifier: ChangeNotifier,
     pub(crate) request_state: StateCodec,
+    pub(crate) results: ResultCache,
 }
 
 /// What ends the wait for a permit, and what the request holds meanwhile.
@@ -91,6 +93,7 @@ impl Tenant {
             tasks: Tasks::default(),
             change_notifier: changes,
             request_state: StateCodec::default(),
+            results: ResultCache::default(),
         }
     }
 

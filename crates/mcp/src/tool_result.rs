@@ -1,18 +1,15 @@
-//! Builds the results of tool calls: the contract's text, with the structured value beside it.
+//! The results of failed calls: the contract's text, with a stable code beside it.
 //!
 //! Invariant: a failed call carries a stable code and no structured value.
 
 use std::time::Duration;
 
 use rmcp::model::{CallToolResult, ContentBlock, MetaObject};
-use serde::Serialize;
 use serde_json::{Map, Value, json};
-use toolcell::{Effects, Lang, Localize, Message, RunResult, ToolFailure};
+use toolcell::{Effects, Lang, Localize, Message};
 use toolcell_error::ErrorCode;
-use toolcell_i18n::{msgid, tr};
+use toolcell_i18n::tr;
 
-use crate::builtin_tools::BuiltinTool;
-use crate::client_schema::remove_optional_nulls;
 use crate::next_step::hint_for_model;
 
 /// The key in `_meta` that holds a failure for programs: `code`, `hint`, and, where they apply,
@@ -49,18 +46,6 @@ impl CallFailure {
     }
 }
 
-/// Builds the result of a successful call, with `body` as its structured content.
-pub(crate) fn success_result(operation: BuiltinTool, text: String, body: &impl Serialize) -> CallToolResult {
-    let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
-    // Response bodies are plain data. One that cannot be serialised is left out; the text has it
-    // all.
-    result.structured_content = serde_json::to_value(body).ok().map(|mut value| {
-        remove_optional_nulls(operation.output_schema(), &mut value);
-        value
-    });
-    result
-}
-
 /// Builds the result of a failed call: its content in the language of the server, and its metadata in
 /// English.
 pub(crate) fn error_result(failure: CallFailure, lang: Lang) -> CallToolResult {
@@ -88,33 +73,4 @@ pub(crate) fn error_result(failure: CallFailure, lang: Lang) -> CallToolResult {
     let mut result = CallToolResult::error(vec![ContentBlock::text(text), ContentBlock::text(lines.join("\n"))]);
     result.meta = Some(MetaObject(Map::from_iter([(ERROR_META_KEY.to_owned(), error)])));
     result
-}
-
-/// Builds the result of a finished run, which may itself have failed.
-pub(crate) fn run_result(ran: &RunResult, lang: Lang) -> CallToolResult {
-    let text = ran.to_text(lang);
-    match ran.response() {
-        Ok(body) => success_result(BuiltinTool::Run, text, &body),
-        Err(error) => {
-            let failure = CallFailure::new(error.code(), text, hint(&error));
-            error_result(CallFailure { effects: Some(ran.effects), ..failure }, lang)
-        }
-    }
-}
-
-/// Returns the hint for a tool failure: what the author or the caller of the tool can do about it.
-fn hint(failed: &ToolFailure) -> &'static str {
-    match failed.code() {
-        ErrorCode::ToolFailed => {
-            msgid!("check the parameters and the code; create_tool with replace: true stores a new version")
-        }
-        ErrorCode::Timeout => msgid!("raise timeout_ms (up to 600000), or do less in one run"),
-        ErrorCode::OutOfFuel | ErrorCode::OutOfMemory => {
-            msgid!("do less in one run, or ask the operator to raise the limit")
-        }
-        ErrorCode::OutputTooLarge => msgid!("return less: a summary, or one page at a time"),
-        ErrorCode::Stalled => msgid!("a promise never settles: resolve or reject it in the tool"),
-        ErrorCode::Cancelled => msgid!("the run was cancelled from outside; run it again if that was not intended"),
-        _ => "",
-    }
 }

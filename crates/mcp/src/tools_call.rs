@@ -24,14 +24,15 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use toolcell::hook::AwaitedAnswer;
 use toolcell::{
-    ApprovalAnswer, CreateError, CreateTool, DeleteError, DeleteResponse, DeleteTool, FindToolError, Lang,
+    ApprovalAnswer, CancelToken, CreateError, CreateTool, DeleteError, DeleteTool, ExecError, FindToolError, Lang,
     LimitOverrides, ListTools, ListToolsError, Message, Params, ReflectError, ReflectOnTask, RequestError, RunError,
-    RunResult, RunTool, Suggestion, Toolbox, deleted_text, read_request,
+    RunResult, RunTool, Suggestion, Toolbox, VerifyError, VerifyOptions, VerifyTool, read_request,
 };
 use toolcell_error::ErrorCode;
 use toolcell_i18n::{message, msgid};
 use tracing::Instrument as _;
 
+use crate::builtin_results;
 use crate::builtin_tools::{BuiltinTool, unknown_tool_message};
 use crate::elicitation::{self, DeferredApprover, DeferredPrompt, ElicitationChannel, ElicitationMode, PromptContext};
 use crate::in_flight::InFlightCall;
@@ -41,11 +42,12 @@ use crate::redact::RedactionScope;
 use crate::request_context::{is_remote, is_stateless, permit_holder, request_principal};
 use crate::request_limiter::Overloaded;
 use crate::request_state::{RequestStateError, StateBinding};
-use crate::run_call::{Cancellation, Progress, ProgressTarget, RunContext, run};
+use crate::run_call::{Cancellation, Progress, ProgressTarget, RunContext, RunOutcome, RunRequest, run};
+use crate::run_result::{self, ResultShape};
 use crate::server::Server;
 use crate::telemetry::CallSpan;
 use crate::tenant::{NotStarted, Tenant, WaitContext};
-use crate::tool_result::{self, CallFailure, error_result, success_result};
+use crate::tool_result::{CallFailure, error_result};
 
 /// Runs that may take longer than this become tasks, if the client supports tasks.
 const TASK_THRESHOLD: Duration = Duration::from_mins(1);
@@ -133,7 +135,8 @@ impl Server {
                 return Ok(error_result(failure, lang).into());
             }
         };
-        catch_panics(ToolCall { server: self.clone(), tenant, context, _in_flight: under_way }.dispatch(request)).await
+        let call = ToolCall { server: self.clone(), tenant, context, _in_flight: under_way };
+        catch_panics(Box::pin(call.dispatch(request))).await
     }
 }
 
@@ -153,21 +156,23 @@ async fn catch_panics(
 
 impl ToolCall {
     async fn dispatch(self, mut request: CallToolRequestParams) -> Result<CallToolResponse, ErrorData> {
-        let answered = match BuiltinTool::from_name(&request.name) {
-            Some(BuiltinTool::Run) => match self.parse_run(request).await {
-                Ok((run, continued)) => return self.run(run, continued).await,
+        let Some(operation) = self.server.settings().operation(&request.name) else {
+            return self.run_published(request).await;
+        };
+        let answered = match operation {
+            BuiltinTool::Run => match self.parse_run(operation, request, RunRequest::Tool).await {
+                Ok((run, continued)) => return self.run(run, continued, ResultShape::Envelope).await,
                 Err(result) => result,
             },
-            Some(operation) => {
-                let arguments = request.arguments.take();
-                match operation {
-                    BuiltinTool::Create => self.run_builtin(operation, arguments, create).await,
-                    BuiltinTool::List => self.run_builtin(operation, arguments, list).await,
-                    BuiltinTool::Delete => self.run_builtin(operation, arguments, delete).await,
-                    BuiltinTool::Reflect | BuiltinTool::Run => self.run_builtin(operation, arguments, reflect).await,
-                }
-            }
-            None => return self.run_published(request).await,
+            BuiltinTool::RunCode => match self.parse_run(operation, request, RunRequest::Code).await {
+                Ok((run, continued)) => return self.run(run, continued, ResultShape::Envelope).await,
+                Err(result) => result,
+            },
+            BuiltinTool::Create => self.run_builtin(operation, request.arguments.take(), create).await,
+            BuiltinTool::List => self.run_builtin(operation, request.arguments.take(), list).await,
+            BuiltinTool::Delete => self.run_builtin(operation, request.arguments.take(), delete).await,
+            BuiltinTool::Reflect => self.run_builtin(operation, request.arguments.take(), reflect).await,
+            BuiltinTool::Verify => self.verify(request.arguments.take()).await,
         };
         Ok(answered.into())
     }
@@ -178,7 +183,7 @@ impl ToolCall {
         &self,
         operation: BuiltinTool,
         arguments: Option<JsonObject>,
-        act: fn(&Toolbox, &T, Lang) -> Result<CallToolResult, CallFailure>,
+        act: impl FnOnce(&Toolbox, &T, Lang) -> Result<CallToolResult, CallFailure> + Send + 'static,
     ) -> CallToolResult {
         let lang = self.lang();
         let wait = WaitContext::new(&self.context, self.server.calls().stopping());
@@ -196,24 +201,52 @@ impl ToolCall {
         }
     }
 
+    /// Verifies a tool. A verification whose client is gone is cancelled.
+    async fn verify(&self, arguments: Option<JsonObject>) -> CallToolResult {
+        let cancel = CancelToken::new();
+        let options =
+            VerifyOptions { caller: self.tenant.caller(), cancel: Some(cancel.clone()), ..VerifyOptions::default() };
+        let (tenant, is_remote) = (Arc::clone(&self.tenant), self.is_remote());
+        let given_up = Cancellation::Request(self.context.ct.clone(), self.server.calls().stopping().clone());
+        let mut verified =
+            pin!(self.run_builtin(BuiltinTool::Verify, arguments, move |toolbox, request: &VerifyTool, lang| {
+                let called = request.tool_name.as_deref().or(request.tool_id.as_deref()).unwrap_or_default();
+                let proof = toolbox.verify(called, &options).map_err(|error| match &error {
+                    VerifyError::Run(error) => run_failure(error, &tenant, is_remote, lang),
+                    _ => call_failure(&error, lang),
+                })?;
+                Ok(builtin_results::verify(&proof, lang))
+            }));
+        tokio::select! {
+            verified = &mut verified => return verified,
+            () = given_up.cancelled() => cancel.cancel(),
+        }
+        verified.await
+    }
+
     /// Parses a run request, or returns the error result. The arguments are dropped before this
     /// returns.
-    async fn parse_run(&self, mut request: CallToolRequestParams) -> Result<(RunTool, Continuation), CallToolResult> {
+    async fn parse_run<T: DeserializeOwned + Send + 'static>(
+        &self,
+        operation: BuiltinTool,
+        mut request: CallToolRequestParams,
+        to_run: fn(T) -> RunRequest,
+    ) -> Result<(RunRequest, Continuation), CallToolResult> {
         let lang = self.lang();
         let arguments = request.arguments.take();
         let unbound = self.take_continuation(request);
         if arguments.as_ref().is_none_or(|arguments| !is_large(arguments))
             && let Ok(run) = parse(arguments.as_ref())
         {
-            return Ok((run, unbound.bind(arguments.as_ref())));
+            return Ok((to_run(run), unbound.bind(arguments.as_ref())));
         }
         let read = self.run_with_permit(move |toolbox| {
             let continued = unbound.bind(arguments.as_ref());
-            parse_or_record(toolbox, BuiltinTool::Run, arguments, lang).map(|run| (run, continued))
+            parse_or_record(toolbox, operation, arguments, lang).map(|run| (to_run(run), continued))
         });
         match read.await {
             Ok(read) => read.map_err(|failure| error_result(failure, lang)),
-            Err(error) => Err(self.reject_unstarted(error, Some(BuiltinTool::Run), None).await),
+            Err(error) => Err(self.reject_unstarted(error, Some(operation), None).await),
         }
     }
 
@@ -227,9 +260,8 @@ impl ToolCall {
                 return Ok(self.reject_unstarted(error, Some(BuiltinTool::Run), Some(&request.name)).await.into());
             }
         };
-        let tool = found.and_then(|tool| published::stored_name(&tool.name).map(str::to_owned));
-        let Some(tool) = tool else {
-            let message = unknown_tool_message(&request.name);
+        let Some(published::PublishedTool { stored_name: tool, shape, .. }) = found else {
+            let message = unknown_tool_message(&request.name, self.server.settings().operations());
             self.record_rejected(
                 Some(BuiltinTool::Run),
                 Some(&request.name),
@@ -244,7 +276,8 @@ impl ToolCall {
         let text = serde_json::to_string(&arguments.unwrap_or_default()).unwrap_or_default();
         match Params::parse(text) {
             Ok(parameters) => {
-                self.run(RunTool { tool_name: Some(tool), parameters, ..RunTool::default() }, continued).await
+                let request = RunTool { tool_name: Some(tool), parameters, ..RunTool::default() };
+                self.run(RunRequest::Tool(request), continued, shape).await
             }
             Err(error) => {
                 let (code, lang) = (error.code(), self.lang());
@@ -255,12 +288,17 @@ impl ToolCall {
         }
     }
 
-    async fn run(self, request: RunTool, mut continued: Continuation) -> Result<CallToolResponse, ErrorData> {
+    async fn run(
+        self,
+        request: RunRequest,
+        mut continued: Continuation,
+        shape: ResultShape,
+    ) -> Result<CallToolResponse, ErrorData> {
         if let Some(holder) = permit_holder(&self.context.extensions) {
             holder.release_dispatch();
         }
         if self.needs_task(&request) {
-            return Ok(self.start_task(request));
+            return Ok(self.start_task(request, shape));
         }
         let (asking, meanwhile) = match self.elicitation_mode(&mut continued).await {
             Ok(Ok(ElicitationMode::Deferred(meanwhile))) => {
@@ -269,7 +307,7 @@ impl ToolCall {
             Ok(Ok(asking)) => (asking, None),
             Ok(Err(error)) => return Err(self.reject_state(&error, &request).await),
             Err(error) => {
-                let name = tool_reference(&request);
+                let name = request.tool_reference();
                 return Ok(self.reject_unstarted(error, Some(BuiltinTool::Run), name.as_deref()).await.into());
             }
         };
@@ -278,30 +316,53 @@ impl ToolCall {
             self.context.meta.get_progress_token().filter(|token| id_length(&token.0) <= MAX_PROGRESS_TOKEN_BYTES);
         let progress = token.map(|token| Progress::new(ProgressTarget::Client(self.context.peer.clone(), token)));
         let (settings, tenant) = (self.server.settings(), &*self.tenant);
-        let name = tool_reference(&request);
+        let name = request.tool_reference();
         let given_up = Cancellation::Request(self.context.ct.clone(), self.server.calls().stopping().clone());
         let ran = run(RunContext { tenant, settings, elicitation: asking, progress }, request, given_up).await;
         let open = meanwhile.and_then(|meanwhile| meanwhile.take_unanswered());
-        if let (Ok(Err(RunError::Denied(_))), Some(open)) = (&ran, open)
+        let is_denied = matches!(
+            &ran,
+            Ok(RunOutcome::Tool(Err(RunError::Denied(_))) | RunOutcome::Code(Err(ExecError::Denied(_))))
+        );
+        if let (true, Some(open)) = (is_denied, open)
             && let Some(response) = self.input_required(continued, open).await
         {
             return Ok(response);
         }
-        Ok(self.to_result(ran, name).await.into())
+        Ok(self.to_result(ran, name, shape).await.into())
     }
 
     /// Converts the outcome of a run into a result.
     async fn to_result(
         &self,
-        ran: Result<Result<RunResult, RunError>, Overloaded>,
+        ran: Result<RunOutcome, Overloaded>,
         name: Option<String>,
+        shape: ResultShape,
     ) -> CallToolResult {
-        let lang = self.lang();
+        let (lang, results) = (self.lang(), &self.tenant.results);
         match ran {
-            Ok(Ok(ran)) => tool_result::run_result(&ran, lang),
-            Ok(Err(error)) => error_result(self.run_failure(&error), lang),
+            Ok(RunOutcome::Tool(Ok(ran))) if shape == ResultShape::Envelope => {
+                run_result::tool_run(&ran, shape, results, lang)
+            }
+            Ok(RunOutcome::Tool(Ok(ran))) => match self.check_result(ran).await {
+                Ok((ran, None)) => run_result::tool_run(&ran, shape, results, lang),
+                Ok((ran, Some(problem))) => run_result::mismatch(&ran, &problem, lang),
+                Err(error) => self.reject_unstarted(error, Some(BuiltinTool::Run), name.as_deref()).await,
+            },
+            Ok(RunOutcome::Code(Ok(ran))) => run_result::code_run(&ran, results, lang),
+            Ok(RunOutcome::Tool(Err(error))) => error_result(self.run_failure(&error), lang),
+            Ok(RunOutcome::Code(Err(error))) => error_result(call_failure(&error, lang), lang),
             Err(full) => self.reject_unstarted(full.into(), Some(BuiltinTool::Run), name.as_deref()).await,
         }
+    }
+
+    /// Compares the value of a published tool with the schema that it declares.
+    async fn check_result(&self, ran: RunResult) -> Result<(RunResult, Option<Message>), NotStarted> {
+        self.run_with_permit(move |toolbox| {
+            let problem = toolbox.result_problem(&ran);
+            (ran, problem)
+        })
+        .await
     }
 
     /// Builds the result of a request that was never started, and records the rejection.
@@ -318,32 +379,8 @@ impl ToolCall {
         error_result(CallFailure { retry, ..failure }, lang)
     }
 
-    /// Describes why a run was denied or failed, with the command that approves it if it waits for
-    /// approval.
     fn run_failure(&self, error: &RunError) -> CallFailure {
-        let mut failure = call_failure(error, self.lang());
-        failure.effects = Some(error.effects());
-        let RunError::Denied(denial) = error else { return failure };
-        if let Some(AwaitedAnswer::ToolApproval(tool)) = denial.awaits() {
-            let (id, mut command) = (tool.to_string(), format!("toolcell approvals grant {}", tool.short()));
-            if self.is_remote() {
-                // A remote client is not told where the store is on the host.
-                let principal = &self.tenant.principal;
-                failure.hint = message!(
-                    "an operator of the server must approve the tool in the store of `{principal}` with `{command}`; then run it again",
-                    principal,
-                    command,
-                );
-                failure.pending = Some(json!({"toolId": id, "command": command, "principal": principal.as_str()}));
-                return failure;
-            }
-            if let Some(store) = self.tenant.toolbox.store() {
-                command = format!("{command} --dir '{}'", store.path().display());
-            }
-            failure.hint = message!("an operator must approve the tool with `{command}`; then run it again", command);
-            failure.pending = Some(json!({"toolId": id, "command": command}));
-        }
-        failure
+        run_failure(error, &self.tenant, self.is_remote(), self.lang())
     }
 
     /// Determines how this call can ask the user, and verifies the answers that the client carries.
@@ -429,25 +466,25 @@ impl ToolCall {
     }
 
     /// Reports a `requestState` that does not verify, and records the rejection.
-    async fn reject_state(&self, error: &RequestStateError, request: &RunTool) -> ErrorData {
+    async fn reject_state(&self, error: &RequestStateError, request: &RunRequest) -> ErrorData {
         let message = format!("`requestState` is invalid: {error}; {}", RequestStateError::HINT);
-        self.record_rejected(Some(BuiltinTool::Run), tool_reference(request).as_deref(), error.code(), message.clone())
-            .await;
+        let tool = request.tool_reference();
+        self.record_rejected(Some(BuiltinTool::Run), tool.as_deref(), error.code(), message.clone()).await;
         ErrorData::invalid_params(message, Some(json!({"code": error.code()})))
     }
 
     /// Whether the run may take longer than a client waits and the client supports tasks.
-    fn needs_task(&self, request: &RunTool) -> bool {
-        let wanted = LimitOverrides { timeout_ms: request.timeout_ms, ..LimitOverrides::default() };
+    fn needs_task(&self, request: &RunRequest) -> bool {
+        let wanted = LimitOverrides { timeout_ms: request.timeout_ms(), ..LimitOverrides::default() };
         let is_long = self.tenant.toolbox.policy().budget(&wanted).is_ok_and(|budget| budget.deadline > TASK_THRESHOLD);
         is_long && self.context.client_capabilities().is_some_and(|capabilities| capabilities.supports_tasks())
     }
 
     /// Starts a task, which continues after the call has been answered.
-    fn start_task(self, request: RunTool) -> CallToolResponse {
+    fn start_task(self, request: RunRequest, shape: ResultShape) -> CallToolResponse {
         let (tasks, lang) = (self.tenant.tasks.clone(), self.lang());
-        let timeout_ms = request.timeout_ms.unwrap_or_default();
-        match tasks.spawn(timeout_ms, move |task| self.run_in_task(request, task)) {
+        let timeout_ms = request.timeout_ms().unwrap_or_default();
+        match tasks.spawn(timeout_ms, move |task| self.run_in_task(request, shape, task)) {
             Ok(task) => CreateTaskResult::new(task).into(),
             Err(full) => {
                 let failure = CallFailure::for_server(Overloaded::CODE, &full, Overloaded::HINT, lang);
@@ -456,17 +493,22 @@ impl ToolCall {
         }
     }
 
-    async fn run_in_task(self, request: RunTool, task: TaskContext) -> Result<CallToolResult, TaskExit> {
+    async fn run_in_task(
+        self,
+        request: RunRequest,
+        shape: ResultShape,
+        task: TaskContext,
+    ) -> Result<CallToolResult, TaskExit> {
         let now = || ElicitationMode::Live(ElicitationChannel::Task(task.clone()), self.prompt_context());
         let asking = if self.supports_elicitation() { now() } else { ElicitationMode::Unavailable };
         let progress = Some(Progress::new(ProgressTarget::Task(task.clone())));
-        let (settings, tenant, name) = (self.server.settings(), &*self.tenant, tool_reference(&request));
+        let (settings, tenant, name) = (self.server.settings(), &*self.tenant, request.tool_reference());
         let given_up = Cancellation::Task(task.clone(), self.server.calls().stopping().clone());
         let ran = run(RunContext { tenant, settings, elicitation: asking, progress }, request, given_up).await;
         if task.is_cancel_requested() {
             return Err(TaskExit::Cancelled);
         }
-        let mut result = self.to_result(ran, name).await;
+        let mut result = self.to_result(ran, name, shape).await;
         if self.is_remote() {
             self.server.path_redactor().redact_result(&mut result, self.lang());
         }
@@ -513,24 +555,52 @@ impl ToolCall {
     }
 }
 
+/// Describes why a run was denied or failed, and which approval it waits for.
+///
+/// The command that approves the tool is for the user's program alone: a model that reads it may run
+/// it.
+fn run_failure(error: &RunError, tenant: &Tenant, is_remote: bool, lang: Lang) -> CallFailure {
+    let mut failure = call_failure(error, lang);
+    failure.effects = Some(error.effects());
+    let RunError::Denied(denial) = error else { return failure };
+    let Some(AwaitedAnswer::ToolApproval(tool)) = denial.awaits() else { return failure };
+    let (id, mut command) = (tool.to_string(), format!("toolcell approvals grant {}", tool.short()));
+    if is_remote {
+        // A remote client is not told where the store is on the host.
+        let principal = &tenant.principal;
+        failure.hint = message!(
+            "an operator of the server must approve the tool in the store of `{principal}`; then run it again",
+            principal,
+        );
+        failure.pending = Some(json!({"toolId": id, "command": command, "principal": principal.as_str()}));
+        return failure;
+    }
+    if let Some(store) = tenant.toolbox.store() {
+        command = format!("{command} --dir '{}'", store.path().display());
+    }
+    failure.hint = message!("only the user can approve the tool: ask them to review it, then run it again");
+    failure.pending = Some(json!({"toolId": id, "command": command}));
+    failure
+}
+
 fn create(toolbox: &Toolbox, request: &CreateTool, lang: Lang) -> Result<CallToolResult, CallFailure> {
     let created = toolbox.create(request).map_err(|error| call_failure(&error, lang))?;
-    Ok(success_result(BuiltinTool::Create, created.to_text(lang), &created.response()))
+    Ok(builtin_results::create(&created, lang))
 }
 
 fn list(toolbox: &Toolbox, request: &ListTools, lang: Lang) -> Result<CallToolResult, CallFailure> {
     let listed = toolbox.list(request).map_err(|error| call_failure(&error, lang))?;
-    Ok(success_result(BuiltinTool::List, listed.to_text(lang), &listed.response()))
+    Ok(builtin_results::list(&listed, toolbox, lang))
 }
 
 fn delete(toolbox: &Toolbox, request: &DeleteTool, lang: Lang) -> Result<CallToolResult, CallFailure> {
     let step = toolbox.delete(request).map_err(|error| call_failure(&error, lang))?;
-    Ok(success_result(BuiltinTool::Delete, deleted_text(&step, lang), &DeleteResponse::from(&step)))
+    Ok(builtin_results::delete(&step, lang))
 }
 
 fn reflect(toolbox: &Toolbox, request: &ReflectOnTask, lang: Lang) -> Result<CallToolResult, CallFailure> {
     let reflected = toolbox.reflect(request).map_err(|error| call_failure(&error, lang))?;
-    Ok(success_result(BuiltinTool::Reflect, reflected.to_text(lang), &reflected.body()))
+    Ok(builtin_results::reflect(&reflected, toolbox, lang))
 }
 
 /// Parses the arguments of an operation. Arguments that do not parse are recorded.
@@ -587,11 +657,6 @@ fn id_length(id: &NumberOrString) -> usize {
     }
 }
 
-/// The tool that a run request names.
-fn tool_reference(request: &RunTool) -> Option<String> {
-    request.tool_name.clone().or_else(|| request.tool_id.clone())
-}
-
 /// Conversion of the operations' errors into a failed call.
 trait ToCallFailure {
     fn to_call_failure(&self, lang: Lang) -> CallFailure;
@@ -620,6 +685,8 @@ to_call_failure! {
     ListToolsError;
     DeleteError, DeleteError::Find(error) => error;
     ReflectError;
+    ExecError;
+    VerifyError;
 }
 
 /// Describes that a tool was deleted, without the command that restores it.

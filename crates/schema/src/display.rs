@@ -28,6 +28,11 @@ pub(super) fn name(text: &str) -> String {
     format!("`{}`", truncate_escaped(text, MAX_NAME_CHARS))
 }
 
+/// Formats a text on one line, truncated.
+pub(super) fn text(text: &str) -> String {
+    truncate_escaped(text, MAX_NAME_CHARS)
+}
+
 /// Formats a list of names, each in backticks, at most ten.
 pub(super) fn names<'a>(names: impl Iterator<Item = &'a str>) -> Message {
     let mut names = names.map(|text| Message::verbatim(name(text)));

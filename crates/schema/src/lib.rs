@@ -23,6 +23,7 @@ mod parse;
 mod pattern;
 mod satisfiability;
 mod shorthand;
+mod signature;
 mod subschemas;
 #[cfg(test)]
 mod tests;
@@ -37,6 +38,7 @@ use compile::CompiledSchema;
 pub use cost::MAX_CHECK_STEPS;
 use defaults::{Coercion, DefaultFiller, MAX_FILLED_BYTES};
 pub use error::{ParamProblem, ParamsError, SchemaError};
+pub use signature::signature;
 
 /// The maximum number of values in the parameters for which every fault is listed.
 const MAX_LISTED_VALUES: usize = 100_000;

@@ -42,6 +42,9 @@ mod presentation;
 
 pub mod jail;
 
+/// TypeScript declarations of what the code of a tool sees, and of what each grant adds.
+pub const TYPE_DECLARATIONS: &str = include_str!("presentation/toolcell.d.ts");
+
 pub use admission::hook;
 pub use verification::proof;
 
@@ -62,7 +65,7 @@ pub use operations::create::{CreateError, CreateResult};
 pub use operations::delete::DeleteError;
 pub use operations::deprecate::{DeprecateError, DeprecateResult};
 pub use operations::exchange::{ExportSelection, collect, export, import, repair, repair_adopting, score_tool};
-pub use operations::exec::{ExecError, Precheck};
+pub use operations::exec::{CodeResult, ExecError, Precheck};
 pub use operations::list::{ListToolsError, ToolList};
 pub use operations::lookup::{FindToolError, Suggestion};
 pub use operations::plans::PlanError;
@@ -71,7 +74,7 @@ pub use operations::profile::{
 };
 pub use operations::reflect::{ReflectError, ReflectOnTask, ReflectResponse, ReflectResult};
 pub use operations::retire::{RetireError, RetireReason, Retirement};
-pub use operations::run::{Deprecation, Explanation, RunError, RunResult, ToolFailure};
+pub use operations::run::{Deprecation, Explanation, RunError, RunResult, SourceLine, ToolFailure};
 pub use operations::search::{Hit, SearchError};
 pub use operations::show::{ApprovalState, ShowError, ToolDetails};
 pub use operations::suspend::RunOutcome;
@@ -82,16 +85,18 @@ pub use presentation::approval_prompt::{
 };
 pub use presentation::messages::{deleted_text, deprecated_text};
 pub use presentation::response::{
-    CreateResponse, DeleteResponse, DeprecationResponse, EquivalentToolResponse, FindingResponse, HookContextResponse,
-    ListResponse, LogLineResponse, NamedToolResponse, ParameterResponse, RunResponse, ToolResponse, UsageResponse,
-    WarningResponse,
+    CreateResponse, DeleteResponse, DeprecationResponse, EquivalentToolResponse, ExamplesResponse, FindingResponse,
+    HookContextResponse, ListResponse, LogLineResponse, NamedToolResponse, ParameterResponse, RunResponse,
+    ToolResponse, UsageResponse, WarningResponse,
 };
-pub use proof::{Counterexample, Proof};
+pub use proof::{Counterexample, ExampleComparison, Proof};
 pub use receipt::{
     Receipt, ReceiptError, ReceiptKey, ReplayDifference, ReplayError, ReplayOptions, ReplayResult, VersionPolicy,
 };
 pub use records::{ContentDigest, ResourceUse, RunRecord};
-pub use request::{CreateTool, DeleteTool, ListTools, RequestError, RetireTools, RunTool, read_request};
+pub use request::{
+    CreateTool, DeleteTool, ListTools, RequestError, RetireTools, RunCode, RunTool, VerifyTool, read_request,
+};
 pub use toolbox::{Toolbox, ToolboxConfig, ToolboxError};
 pub use toolcell_analysis::{
     Analysis, AnalysisError, Capabilities, Capability, CapabilityDiff, CapabilityNeed, Diagnostic, EntryPoint, Finding,
@@ -110,7 +115,7 @@ pub use toolcell_i18n::{Lang, Localize, Message};
 pub use toolcell_policy as policy;
 pub use toolcell_policy::{LimitOverrides, Policy, PolicyFile};
 pub use toolcell_reflection as reflection;
-pub use toolcell_schema::{Args, ParamProblem, Parameter, ParamsError, Schema, SchemaError};
+pub use toolcell_schema::{Args, ParamProblem, Parameter, ParamsError, Schema, SchemaError, signature};
 pub use toolcell_store as store;
 pub use toolcell_tool::{
     Access, CallableTools, Draft, DraftError, Example, Expectation, FilesGrant, GrantError, HostPattern, IdPrefix,

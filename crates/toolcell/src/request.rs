@@ -9,6 +9,8 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use toolcell_host::Params;
 use toolcell_i18n::Message;
+use toolcell_store::Order;
+use toolcell_tool::{Capability, Status};
 
 /// A request to create a tool: `create_tool`.
 ///
@@ -25,40 +27,42 @@ use toolcell_i18n::Message;
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct CreateTool {
-    /// A letter, then letters, digits, `_` and `-`.
+    /// The name.
+    #[schemars(extend("pattern" = "^[A-Za-z][A-Za-z0-9_-]{0,63}$"))]
     pub name: String,
-    /// What the tool does, for people and models.
+    /// What the tool does.
     pub description: String,
-    /// TypeScript or JavaScript source that defines `execute(params)`.
+    /// TypeScript or JavaScript that defines `execute(params)`.
     pub code: String,
-    /// The parameters of the tool: `{ [name]: { type, description, default?, enum?, minimum?,
-    /// maximum?, required? } }`, or a JSON Schema.
+    /// `{ [name]: { type, description, default?, enum?, minimum?, maximum?, required? } }`, or a
+    /// JSON Schema.
     #[schemars(with = "Map<String, Value>")]
     pub parameters: Value,
     /// Tags for search and for policy rules.
     pub tags: Vec<String>,
     /// The task that the tool was created for.
+    #[schemars(skip)]
     pub generated_from: Option<String>,
-    /// The capabilities that the tool requests: a list of names, or an object with each name as a
-    /// key and `true` or a list of resources as its value:
-    /// `{"net": ["api.example.com"], "timers": true}`.
+    /// Names, or an object with resources: `{"net": ["api.example.com"], "timers": true}`.
     #[schemars(with = "CapabilitiesSchema")]
     pub capabilities: Value,
-    /// Example calls: `{ parameters, result }`, with `throws` (part of the error message) or
-    /// `holds` (an expression of `result` and `parameters`) in place of `result`.
+    /// `{ parameters, result }`; instead of `result`, `throws` (a part of the error message) or
+    /// `holds` (an expression of `result` and `parameters`).
     #[schemars(with = "Vec<Map<String, Value>>")]
     pub examples: Vec<Value>,
-    /// A JSON Schema that every result must match; verification searches for a result that does
-    /// not.
+    /// A JSON Schema of the result.
     #[schemars(with = "Option<Map<String, Value>>")]
     pub returns: Option<Value>,
     /// The parameter that a result can be passed back as without changing the result.
+    #[schemars(skip)]
     pub idempotent: Option<String>,
     /// The cost of creating the tool, in tokens.
+    #[schemars(skip)]
     pub cost: Option<u64>,
-    /// Whether to create a new version if the name is taken.
+    /// Whether to store a new version if the name is taken.
     pub replace: bool,
     /// The execution mode: `function`.
+    #[schemars(skip)]
     pub mode: Option<String>,
 }
 
@@ -67,20 +71,25 @@ pub struct CreateTool {
 #[serde(untagged)]
 #[expect(dead_code, reason = "it is read as any value, and then with care")]
 enum CapabilitiesSchema {
-    Names(Vec<String>),
+    Names(Vec<CapabilityName>),
     Objects(Map<String, Value>),
 }
+
+/// The name of a capability as generated schemas describe it.
+#[derive(JsonSchema)]
+#[schemars(extend("enum" = Capability::ALL.map(Capability::name)))]
+#[expect(dead_code, reason = "it is read as any value, and then with care")]
+struct CapabilityName(String);
 
 /// A request to run a stored tool: `run_dynamic_tool`.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RunTool {
-    /// The tool's identifier, a prefix of it of at least 8 digits, or its name.
+    /// The identifier or the name.
     pub tool_id: Option<String>,
-    /// The tool's name.
+    /// The name.
     pub tool_name: Option<String>,
-    /// The parameters. The text reaches the tool unchanged, unless the tool declares its
-    /// parameters.
+    /// The parameters of the tool.
     #[serde(deserialize_with = "object")]
     #[schemars(with = "Map<String, Value>")]
     pub parameters: Params,
@@ -88,25 +97,53 @@ pub struct RunTool {
     pub timeout_ms: Option<u64>,
 }
 
+/// A request to run code once, without storing it: `run_code`.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct RunCode {
+    /// TypeScript or JavaScript that defines `execute(params)`.
+    pub code: String,
+    /// The argument of `execute`.
+    #[serde(deserialize_with = "object")]
+    #[schemars(with = "Map<String, Value>")]
+    pub parameters: Params,
+    /// The time limit in milliseconds: 1 to 600000.
+    pub timeout_ms: Option<u64>,
+}
+
+/// A request to verify a tool: `verify_dynamic_tool`.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct VerifyTool {
+    /// The identifier or the name.
+    pub tool_id: Option<String>,
+    /// The name.
+    pub tool_name: Option<String>,
+}
+
 /// A request to list tools: `list_dynamic_tools`.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ListTools {
-    /// A part of the tool's name, case-insensitive.
+    /// A part of the name.
     pub name: Option<String>,
-    /// Tools that have at least one of these tags.
+    /// At least one of these tags.
     pub tags: Vec<String>,
     /// The minimum safety score: 0.0 to 1.0.
+    #[schemars(range(min = 0, max = 1))]
     pub min_safety_score: Option<f64>,
-    /// The maximum number of tools: 1 to 1000, default 20.
+    /// The maximum number of tools, default 20.
+    #[schemars(range(min = 1, max = 1000))]
     pub limit: Option<u64>,
-    /// The cursor of an earlier answer, to continue after it.
+    /// The cursor of the last answer.
     pub cursor: Option<String>,
-    /// Tools that have this status.
+    /// The verification status.
+    #[schemars(extend("enum" = Status::ALL.map(Status::name)))]
     pub status: Option<String>,
-    /// Tools that were neither used nor created for this many days: 0.5 is twelve hours.
+    /// Neither used nor created for this many days: 0.5 is twelve hours.
     pub unused_days: Option<f64>,
-    /// The sort order: `created`, `updated`, `name`, `usage`, `last-used` or `confidence`.
+    /// The sort order.
+    #[schemars(extend("enum" = Order::ALL.map(Order::name)))]
     pub sort: Option<String>,
 }
 
@@ -124,9 +161,9 @@ pub struct RetireTools {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct DeleteTool {
-    /// The tool's identifier, a prefix of it of at least 8 digits, or its name.
+    /// The identifier or the name.
     pub tool_id: Option<String>,
-    /// The tool's name.
+    /// The name.
     pub tool_name: Option<String>,
     /// Confirms the deletion.
     pub confirm: bool,

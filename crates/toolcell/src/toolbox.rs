@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use toolcell_capabilities::{ProtectedPath, Roots};
 use toolcell_error::ErrorCode;
 use toolcell_host::{Budget, CallContext, ImageKind, Interruption, Params, Report, StartError};
-use toolcell_i18n::Localize as _;
+use toolcell_i18n::{Localize as _, Message};
 use toolcell_jail::Confinement;
 use toolcell_policy::{Policy, PolicyError};
 use toolcell_store::audit::AuditConfig;
@@ -32,7 +32,7 @@ use crate::operations::create::{self, CreateError, CreateResult};
 use crate::operations::delete::{self, DeleteError};
 use crate::operations::deprecate::{self, DeprecateError, DeprecateResult};
 use crate::operations::exchange;
-use crate::operations::exec::{self, ExecError, Precheck};
+use crate::operations::exec::{self, CodeResult, ExecError, Precheck};
 use crate::operations::list::{self, ListToolsError, ToolList};
 use crate::operations::lookup::{self, FindToolError};
 use crate::operations::plans::{self, PlanError};
@@ -47,7 +47,7 @@ use crate::operations::verify::{self, VerifyError, VerifyOptions, VerifyProgress
 use crate::parts::Parts;
 use crate::receipt::{Receipt, ReceiptKey, ReplayError, ReplayOptions, ReplayResult, replay, signer_of};
 use crate::records::Recorder;
-use crate::request::{CreateTool, DeleteTool, ListTools, RetireTools, RunTool};
+use crate::request::{CreateTool, DeleteTool, ListTools, RetireTools, RunCode, RunTool};
 use crate::verification::proof::Proof;
 
 /// The configuration of a [`Toolbox`].
@@ -603,6 +603,55 @@ impl Toolbox {
         precheck: Precheck,
     ) -> Result<Report, ExecError> {
         exec::exec(&self.parts, draft, params, budget, run, precheck)
+    }
+
+    /// Runs code of a model once, and stores nothing but the record of the run.
+    ///
+    /// The code gets no grants. The analysis and the policy decide about it as about a stored tool;
+    /// code that would need an approval as a tool is denied.
+    ///
+    /// # Errors
+    /// As [`Toolbox::exec`], and `source-invalid`, `source-too-large`, `tool-missing`,
+    /// `critical-risk`.
+    ///
+    /// # Examples
+    /// ```
+    /// use toolcell::{Outcome, RunCode, RunOptions, SandboxConfig, Toolbox, read_request};
+    ///
+    /// let toolbox = Toolbox::new(&SandboxConfig::default())?;
+    /// let request: RunCode = read_request(r#"{"code": "const execute = ({ n }) => 2 * n", "parameters": {"n": 21}}"#)?;
+    /// let ran = toolbox.run_code(&request, &RunOptions::default())?;
+    /// assert!(matches!(ran.report.outcome, Outcome::Returned(Some(value)) if value.as_str() == "42"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn run_code(&self, request: &RunCode, options: &RunOptions) -> Result<CodeResult, ExecError> {
+        exec::run_code(&self.parts, request, options)
+    }
+
+    /// Starts code of a model without blocking the thread; as [`Toolbox::run_code`].
+    ///
+    /// # Panics
+    /// Outside of a Tokio runtime.
+    #[must_use = "dropping the handle cancels the run"]
+    pub fn start_code(self: &Arc<Self>, request: RunCode, options: RunOptions) -> RunHandle<CodeResult, ExecError> {
+        let toolbox = Arc::clone(self);
+        async_run::start(options, move |options| toolbox.run_code(&request, options))
+    }
+
+    /// Returns the signature of a stored tool, such as `average(xs: number[]) → number`: its name
+    /// and, in the notation of TypeScript, its parameters and the result that it declares.
+    ///
+    /// # Errors
+    /// The store's I/O errors, and `integrity`: the stored tool is damaged.
+    pub fn signature(&self, entry: &Entry) -> Result<String, Fault> {
+        show::signature_of(&self.parts, entry)
+    }
+
+    /// Compares the value of a run with the result that the tool declares (`returns`), and returns
+    /// how it differs. A run that did not return a value is not compared.
+    #[must_use]
+    pub fn result_problem(&self, ran: &RunResult) -> Option<Message> {
+        run::result_problem(&self.parts, ran)
     }
 
     /// Recommends whether to create a tool for a task, and proposes one.

@@ -149,7 +149,7 @@ fn an_answer_counts_when_the_server_was_started_anew_meanwhile() {
 }
 
 #[test]
-fn who_can_ask_nobody_is_told_the_command_that_settles_it() {
+fn a_client_that_cannot_ask_gets_the_command_that_decides_and_its_model_does_not() {
     let home = BinaryFixture::new(ASK);
     for (name, mut peer) in
         [("one", home.start_stdio(&[]).in_session(json!({}))), ("two", home.start_stdio(&[]).stateless(json!({})))]
@@ -158,7 +158,7 @@ fn who_can_ask_nobody_is_told_the_command_that_settles_it() {
         let denied = peer.run(name, json!({}));
         let error = denied.fails("permission-denied");
         let command = error["pending"]["command"].as_str().unwrap();
-        assert!(error["hint"].as_str().unwrap().contains(command), "{error}");
+        assert!(!denied.result()["content"].to_string().contains(command), "{error}");
         assert_eq!(peer.elicitations.len(), 0);
         let output = home.run_shell_line(command);
         assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
@@ -239,7 +239,7 @@ fn a_long_source_takes_none_of_the_facts_out_of_the_question() {
     let code = format!("{harmless}{last}");
     let make = |peer: &mut RawClient| {
         let fields = json!({ "name": "sender", "description": "d", "code": code, "capabilities": ["net", "secrets"] });
-        peer.call("create_tool", fields).result()["structuredContent"]["id"].as_str().unwrap().to_owned()
+        peer.call("create_tool", fields).response()["id"].as_str().unwrap().to_owned()
     };
     let shows_all = |message: &str, id: &str| {
         assert!(message.len() <= 16 << 10, "{}", message.len());

@@ -64,7 +64,7 @@ fn two_servers_and_a_command_line_work_on_one_store() {
     for action in ["run_dynamic_tool", "list_dynamic_tools", "delete_dynamic_tool"] {
         assert_eq!(count(action, true) + count(action, false), MANY, "{action}");
     }
-    let left = third.call("list_dynamic_tools", json!({})).done()["total"].as_u64().unwrap();
+    let left = third.call("list_dynamic_tools", json!({})).response()["total"].as_u64().unwrap();
     assert_eq!(usize::try_from(left).unwrap() + count("delete_dynamic_tool", true), MANY);
     // A tool created through one server runs through the other at once.
     first.create_tool("last", "const execute = () => 'last'");
@@ -93,11 +93,11 @@ fn a_client_that_does_not_read_stops_nobody_else() {
 fn a_client_at_a_pipe_that_does_not_read_is_waited_for_and_loses_nothing() {
     let home = BinaryFixture::new("");
     let mut peer = home.start_stdio(&[]).stateless(json!({}));
-    peer.create_tool("large", "const execute = ({ n }) => `${n}` + 'x'.repeat(100_000)");
-    let begun: Vec<u64> = (0..50).map(|n| peer.send_run("large", json!({ "parameters": { "n": n } }))).collect();
+    peer.create_tool("large", "const execute = ({ n }) => `${n}` + 'x'.repeat(9_000)");
+    let begun: Vec<u64> = (0..300).map(|n| peer.send_run("large", json!({ "parameters": { "n": n } }))).collect();
     // No reply is read until all requests are written: the replies exceed a pipe's buffer.
     for (n, run) in begun.into_iter().enumerate() {
         let value = peer.wait_for_reply(run).done()["value"].as_str().unwrap().to_owned();
-        assert!(value.len() > 100_000 && value.starts_with(&format!("{n}x")));
+        assert!(value.len() > 9_000 && value.starts_with(&format!("{n}x")));
     }
 }

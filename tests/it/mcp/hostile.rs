@@ -79,12 +79,12 @@ fn verbs_of_a_tenant_wait_for_each_other() {
     let reflect = alice.send_request("tools/call", json!({ "name": "tool_reflection", "arguments": &reflection }));
     bob.create_tool("one", code);
     bob.call("tool_reflection", reflection).done();
-    assert_eq!(bob.call("list_dynamic_tools", json!({})).done()["total"], 1);
+    assert_eq!(bob.call("list_dynamic_tools", json!({})).response()["total"], 1);
     assert_eq!(alice.count(|message| message.get("id").is_some()), 0);
     drop(lock);
     alice.wait_for_reply(create).done();
     // The list ran after the creation.
-    assert_eq!(alice.wait_for_reply(list).done()["total"], 2);
+    assert_eq!(alice.wait_for_reply(list).response()["total"], 2);
     alice.wait_for_reply(reflect).done();
 }
 
@@ -100,7 +100,7 @@ fn a_full_queue_says_that_it_is_full_and_when_to_try_again() {
     let error = peer.run("one", json!({})).fails("busy");
     assert_eq!(error["retryAfterMs"], 1_000, "{error}");
     // Queued runs do not block other operations.
-    assert_eq!(peer.call("list_dynamic_tools", json!({})).done()["total"], 1);
+    assert_eq!(peer.call("list_dynamic_tools", json!({})).response()["total"], 1);
     for run in runs {
         peer.disconnect(run);
     }
@@ -198,7 +198,6 @@ fn no_answer_over_http_names_a_path_of_the_host() {
     assert_no_path(&home, &denied.message);
     let command = error["pending"]["command"].as_str().unwrap();
     assert!(command.starts_with("toolcell approvals grant ") && !command.contains('/'), "{error}");
-    assert!(error["hint"].as_str().unwrap().contains(command), "{error}");
     assert_eq!(error["pending"]["principal"], "alice");
     let mut asked =
         web.client_with_token(&BinaryFixture::token("alice")).stateless(super::raw_client::elicitation_capabilities());
@@ -207,7 +206,7 @@ fn no_answer_over_http_names_a_path_of_the_host() {
     let mut local = home.start_stdio(&[]).stateless(json!({}));
     local.create_tool("one", "const execute = () => 1");
     let error = local.run("one", json!({})).fails("permission-denied");
-    assert!(error["hint"].as_str().unwrap().contains(home.path("store").to_str().unwrap()), "{error}");
+    assert!(error["pending"]["command"].as_str().unwrap().contains(home.path("store").to_str().unwrap()), "{error}");
     // A damaged store: errors, resources, and readiness.
     std::fs::remove_dir_all(home.path("store/principals/alice/objects")).unwrap();
     for reply in [

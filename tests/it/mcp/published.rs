@@ -8,10 +8,10 @@ use super::server::BinaryFixture;
 const PREFIX: &str = "toolcell__";
 const TWICE: &str = "const execute = ({ n }) => 2 * n";
 
-/// Returns the names of the tools beside the five built-in ones.
+/// Returns the names of the tools beside the built-in ones.
 fn published(peer: &mut RawClient) -> Vec<String> {
     let tools = peer.request("tools/list", json!({})).result()["tools"].clone();
-    let names = tools.as_array().unwrap()[5..].iter().map(|tool| tool["name"].as_str().unwrap().to_owned());
+    let names = tools.as_array().unwrap()[7..].iter().map(|tool| tool["name"].as_str().unwrap().to_owned());
     names.collect()
 }
 
@@ -55,7 +55,7 @@ fn a_published_tool_is_called_as_it_says_and_is_a_run_like_others() {
     peer.call("toolcell__twice", json!({ "n": 21 })).is_refused_with(-32_602);
     home.stdout_of(&["approvals", "grant", "twice"]);
     let tools = peer.request("tools/list", json!({})).result()["tools"].clone();
-    let tool = &tools[5];
+    let tool = &tools[7];
     assert_eq!(tool["inputSchema"]["properties"]["n"]["type"], "number", "{tool}");
     assert_eq!(tool["inputSchema"]["required"], json!(["n"]), "{tool}");
     assert_eq!(tool["outputSchema"], tools[1]["outputSchema"]);
@@ -71,6 +71,38 @@ fn a_published_tool_is_called_as_it_says_and_is_a_run_like_others() {
     peer.call("create_tool", other).done();
     assert_eq!(published(&mut peer), <[String; 0]>::default());
     peer.call("toolcell__twice", json!({ "n": 21 })).is_refused_with(-32_602);
+}
+
+#[test]
+fn a_published_tool_has_the_result_that_it_declares() {
+    let home = BinaryFixture::new("");
+    let mut peer = home.start_stdio(&["--publish", "5"]).in_session(json!({}));
+    let person = json!({ "type": "object", "properties": { "name": { "type": "string" } }, "required": ["name"] });
+    for (name, code, returns) in [
+        ("number", "const execute = ({ n }) => n", json!({ "type": "number" })),
+        ("person", "const execute = ({ n }) => n ? { name: 'x' } : n === 0 ? {} : undefined", person.clone()),
+    ] {
+        peer.call("create_tool", json!({ "name": name, "description": "d", "code": code, "returns": returns })).done();
+        home.stdout_of(&["approvals", "grant", name]);
+    }
+    let tools = peer.request("tools/list", json!({})).result()["tools"].clone();
+    assert_eq!(tools[7]["outputSchema"]["properties"]["value"], json!({ "type": "number" }));
+    assert_eq!(tools[8]["outputSchema"], person);
+    peer.call("toolcell__number", json!({ "n": 3 })).returns(&json!(3));
+    assert_eq!(peer.call("toolcell__person", json!({ "n": 1 })).done(), json!({ "name": "x" }));
+    for (tool, arguments) in [
+        ("toolcell__number", json!({ "n": "three" })),
+        ("toolcell__person", json!({ "n": 0 })),
+        ("toolcell__person", json!({})),
+    ] {
+        let failed = peer.call(tool, arguments);
+        failed.fails("tool-failed");
+        assert!(
+            failed.text().contains("result does not match") || failed.text().contains("returned nothing"),
+            "{}",
+            failed.text()
+        );
+    }
 }
 
 fn is_notice(message: &Value) -> bool {

@@ -31,6 +31,20 @@ impl Reply {
         result["structuredContent"].clone()
     }
 
+    /// Asserts that the operation succeeded, and returns its whole response for programs.
+    #[track_caller]
+    pub(crate) fn response(&self) -> Value {
+        self.done();
+        self.result()["_meta"]["toolcell/response"].clone()
+    }
+
+    /// Asserts that a run succeeded, and returns its measures.
+    #[track_caller]
+    pub(crate) fn measures(&self) -> Value {
+        self.done();
+        self.result()["_meta"]["toolcell/run"].clone()
+    }
+
     /// Asserts that a run returned this value.
     #[track_caller]
     pub(crate) fn returns(&self, value: &Value) {

@@ -21,7 +21,7 @@ fn sources_findings_and_records_are_read_by_their_hashes() {
     let home = BinaryFixture::new("");
     home.start_stdio(&[]).stateless(json!({})).create_tool("twice", TWICE);
     for_each_client(&home, &json!({}), |mut peer| {
-        let ran = peer.run("twice", json!({ "n": 2 })).done();
+        let ran = peer.run("twice", json!({ "n": 2 })).measures();
         let (id, record) = (ran["toolId"].as_str().unwrap(), ran["record"].as_str().unwrap());
         let uri = format!("toolcell://tools/{id}/source");
         let source = read(&mut peer, &uri);
@@ -45,7 +45,7 @@ fn what_never_changes_may_be_kept_and_nothing_else() {
     let home = BinaryFixture::new("");
     let mut peer = home.start_stdio(&[]).stateless(json!({}));
     peer.create_tool("twice", TWICE);
-    let id = peer.run("twice", json!({ "n": 2 })).done()["toolId"].as_str().unwrap().to_owned();
+    let id = peer.run("twice", json!({ "n": 2 })).measures()["toolId"].as_str().unwrap().to_owned();
     let source = read(&mut peer, &format!("toolcell://tools/{id}/source"));
     assert!(source["ttlMs"].as_u64().unwrap() > 1_000_000_000 && source["cacheScope"] == "private", "{source}");
     for uri in [format!("toolcell://tools/{}/source", &id[..15]), "toolcell://audit".to_owned()] {
@@ -80,15 +80,15 @@ fn tools_are_listed_as_resources_page_by_page() {
         page["resources"].as_array().unwrap().iter().map(|it| it["uri"].as_str().unwrap().to_owned()).collect()
     };
     let mut all = [uris(&first), uris(&second)].concat();
-    assert_eq!(all[0], "toolcell://audit");
+    assert_eq!(all[..2], ["toolcell://types/toolcell.d.ts", "toolcell://audit"]);
     for uri in &all {
         assert!(!text(&read(&mut peer, uri)).is_empty(), "{uri}");
     }
     all.sort();
     all.dedup();
-    assert_eq!(all.len(), 121);
+    assert_eq!(all.len(), 122);
     let templates = peer.request("resources/templates/list", json!({})).result()["resourceTemplates"].clone();
-    assert_eq!(templates.as_array().unwrap().len(), 3);
+    assert_eq!(templates.as_array().unwrap().len(), 4);
     let refused = peer.request("resources/list", json!({ "cursor": "nonsense" }));
     assert_eq!(refused.is_refused_with(-32_602), "cursor-invalid");
 }

@@ -134,7 +134,7 @@ fn a_server_lives_on_while_its_store_must_not_be_written() {
     // Files that are already open stay writable.
     peer.run("one", json!({})).returns(&json!(1));
     peer.call("delete_dynamic_tool", json!({ "tool_name": "one", "confirm": true })).done();
-    assert_eq!(peer.call("list_dynamic_tools", json!({})).done()["total"], 0);
+    assert_eq!(peer.call("list_dynamic_tools", json!({})).response()["total"], 0);
     set_writable(&home.path("store"), (0o700, 0o600));
     peer.call("create_tool", two).done();
     peer.run("two", json!({})).returns(&json!(2));

@@ -7,7 +7,7 @@ use super::raw_client::RawClient;
 use super::raw_http::WebServer;
 use super::server::{BinaryFixture, poll};
 
-fn client_of(web: &WebServer, name: &str) -> RawClient {
+pub(super) fn client_of(web: &WebServer, name: &str) -> RawClient {
     web.client_with_token(&BinaryFixture::token(name))
 }
 
@@ -67,7 +67,7 @@ fn each_principal_has_a_store_of_its_own() {
         (client_of(&web, "alice").in_session(json!({})), client_of(&web, "bob").stateless(json!({})));
     let id = alice.create_tool("secret", "const execute = () => 'hers'")["id"].as_str().unwrap().to_owned();
     alice.run("secret", json!({})).returns(&json!("hers"));
-    assert_eq!(bob.call("list_dynamic_tools", json!({})).done()["total"], 0);
+    assert_eq!(bob.call("list_dynamic_tools", json!({})).response()["total"], 0);
     bob.run("secret", json!({})).fails("tool-not-found");
     bob.call("run_dynamic_tool", json!({ "tool_id": id })).fails("tool-not-found");
     let uri = format!("toolcell://tools/{id}/source");

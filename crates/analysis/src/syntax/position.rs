@@ -94,6 +94,23 @@ impl<'a> LineIndex<'a> {
     }
 }
 
+/// Returns the line of a source at a position, both counted from 1, the column in UTF-16 units; of a
+/// long line, the part around the column. It is empty if there is no such line.
+#[must_use]
+pub fn source_line(source: &str, line: u32, column: u32) -> String {
+    let lines = LineIndex::new(source);
+    let text = lines.text(line);
+    let before = (column as usize).saturating_sub(1);
+    let mut units = 0;
+    let in_line = text.char_indices().find(|(_, char)| {
+        units += char.len_utf16();
+        units > before
+    });
+    let start = lines.starts.get((line as usize).saturating_sub(1)).copied().unwrap_or(source.len());
+    let start = start + in_line.map_or(text.len(), |(at, _)| at);
+    lines.snippet(&Location { line, column, end_line: line, end_column: column, start, end: start })
+}
+
 /// Returns the start and end of a span, as byte offsets.
 pub(crate) fn byte_range(span: Span) -> (usize, usize) {
     let at = |position: BytePos| (position.0 as usize).saturating_sub(1);

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::Subcommand;
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use toolcell_i18n::message;
+use toolcell_mcp::BuiltinTool;
 
 use super::SandboxArgs;
 use super::usage_error::ValueError;
@@ -38,6 +39,10 @@ pub(crate) struct McpServeArgs {
     /// Expose up to N approved tools as MCP tools of their own
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) publish: usize,
+
+    /// Switch off an operation, such as `run_code`: it is not listed, and calls of it are refused
+    #[arg(long, value_name = "OPERATION", value_parser = operation_parser(), hide_possible_values = true)]
+    pub(crate) disable: Vec<BuiltinTool>,
 
     /// TOML file of principals and their bearer tokens
     #[arg(long, value_name = "FILE", requires = "http")]
@@ -129,6 +134,12 @@ pub(crate) struct McpFileArgs {
     /// Edit this file, in the client's format
     #[arg(long, value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
+}
+
+/// Returns a parser of operation names.
+fn operation_parser() -> impl clap::builder::TypedValueParser<Value = BuiltinTool> {
+    PossibleValuesParser::new(BuiltinTool::ALL.map(BuiltinTool::name))
+        .try_map(|name| BuiltinTool::from_name(&name).ok_or_else(|| ValueError(message!("unknown operation"))))
 }
 
 /// Returns a parser of client names.

@@ -169,6 +169,11 @@ pub(crate) struct ManArgs {
     pub(crate) folder: Option<PathBuf>,
 }
 
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  toolcell types > toolcell.d.ts\n\n\
+    In tsconfig.json, `\"lib\": [\"esnext\"], \"types\": []` leaves out what browsers and Node.js have and a tool does not.")]
+pub(crate) struct TypesArgs {}
+
 fn parse_approval_mode(text: &str) -> Result<ApprovalMode, ValueError> {
     ApprovalMode::from_name(text).ok_or_else(|| {
         let names: Vec<&str> = ApprovalMode::ALL.iter().map(|mode| mode.name()).collect();

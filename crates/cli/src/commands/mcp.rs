@@ -50,6 +50,7 @@ pub(crate) fn run(args: &McpServeArgs, context: &mut Context<'_>) -> Result<Exit
     let metrics = metrics.map(|token| parse_metrics_token(&token, &bearers)).transpose()?;
     let settings = ServerSettings {
         lang: context.lang,
+        disabled_operations: args.disable.iter().copied().collect(),
         max_published: args.publish,
         redacted_paths: private_paths(args, context)?,
         ..share_settings(args, &bearers)

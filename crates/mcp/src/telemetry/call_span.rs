@@ -16,9 +16,10 @@ use tracing::field::Empty;
 use tracing_opentelemetry::OpenTelemetrySpanExt as _;
 
 use super::metrics::{DURATION, FUEL, REQUESTS};
+use crate::run_result::RUN_META_KEY;
 use crate::tool_result::ERROR_META_KEY;
 
-/// The operation of calls outside of the five operations.
+/// The operation of calls of published tools.
 const OTHER: &str = "other";
 
 /// A call that is measured.
@@ -35,7 +36,7 @@ struct CallOutcome<'a> {
 }
 
 impl CallSpan {
-    /// Starts measuring a tool call. `operation` is its name if it is one of the five operations.
+    /// Starts measuring a tool call. `operation` is its name if it is an operation.
     pub(crate) fn start(operation: Option<&'static str>, context: &RequestContext<RoleServer>) -> Self {
         let operation = operation.unwrap_or(OTHER);
         let span = tracing::info_span!(
@@ -88,8 +89,8 @@ impl<'a> CallOutcome<'a> {
                 Self { code: error.and_then(code_of).unwrap_or("error"), fuel: None }
             }
             Ok(CallToolResponse::Complete(result)) => {
-                let fuel =
-                    result.structured_content.as_ref().and_then(|value| value.get("fuel")).and_then(Value::as_u64);
+                let run = result.meta.as_ref().and_then(|meta| meta.0.get(RUN_META_KEY));
+                let fuel = run.and_then(|run| run.get("fuel")).and_then(Value::as_u64);
                 Self { code: "ok", fuel }
             }
             Ok(CallToolResponse::InputRequired(_)) => Self { code: "input-required", fuel: None },

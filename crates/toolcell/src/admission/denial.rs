@@ -60,6 +60,12 @@ impl Denial {
         Self::new("approval", reason, approval_hint(entry))
     }
 
+    /// Denies code that is not stored, and that would need an approval as a tool.
+    pub(crate) fn code_unapproved(why: &Message) -> Self {
+        let hint = msgid!("store it with `create_tool`, ask the user to approve that tool, and run it");
+        Self::new("approval", message!("code that is not stored cannot be approved: {why}", why), hint)
+    }
+
     /// Denies a call while the approver has deferred the answer about the tool.
     pub(super) fn answer_deferred(entry: &Entry, why: &Message) -> Self {
         let hint = message!("repeat the call after approval; {hint}", hint = approval_hint(entry));

@@ -21,10 +21,10 @@ const MAX_QUEUED: (usize, usize) = (64, 4 << 20);
 
 /// A handle to a run in progress. It is a [`Stream`] of partial results; dropping it cancels the
 /// run.
-pub struct RunHandle {
+pub struct RunHandle<T = RunResult, E = RunError> {
     updates: Arc<UpdateQueue>,
     cancel: CancelToken,
-    run: Option<JoinHandle<Result<RunResult, RunError>>>,
+    run: Option<JoinHandle<Result<T, E>>>,
 }
 
 /// The queue of partial results.
@@ -74,7 +74,7 @@ fn wake(mut waiting: MutexGuard<'_, QueueState>) {
     }
 }
 
-impl RunHandle {
+impl<T, E: From<CallError>> RunHandle<T, E> {
     /// Cancels the run. [`wait`](Self::wait) still returns its outcome.
     pub fn cancel(&self) {
         self.cancel.cancel();
@@ -95,7 +95,7 @@ impl RunHandle {
     ///
     /// # Errors
     /// As [`Toolbox::run`](crate::Toolbox::run).
-    pub async fn wait(mut self) -> Result<RunResult, RunError> {
+    pub async fn wait(mut self) -> Result<T, E> {
         match self.run.take() {
             Some(run) => join_result(run.await),
             None => Err(runtime_ended()),
@@ -103,7 +103,7 @@ impl RunHandle {
     }
 
     /// Waits until the run has finished. Dropping the future cancels the run.
-    pub(crate) async fn wait_or_cancel(mut self) -> Result<RunResult, RunError> {
+    pub(crate) async fn wait_or_cancel(mut self) -> Result<T, E> {
         match self.run.as_mut() {
             Some(run) => {
                 let ended = run.await;
@@ -115,7 +115,7 @@ impl RunHandle {
     }
 }
 
-impl Stream for RunHandle {
+impl<T, E> Stream for RunHandle<T, E> {
     type Item = Json;
 
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Json>> {
@@ -132,7 +132,7 @@ impl Stream for RunHandle {
     }
 }
 
-impl Drop for RunHandle {
+impl<T, E> Drop for RunHandle<T, E> {
     fn drop(&mut self) {
         // Nothing is left to cancel after `wait`.
         if self.run.is_some() {
@@ -143,10 +143,10 @@ impl Drop for RunHandle {
 
 /// Starts a run on a blocking thread of the current Tokio runtime. `run` gets the options with the
 /// cancellation and the partial results of the handle.
-pub(crate) fn start(
+pub(crate) fn start<T: Send + 'static, E: Send + 'static>(
     options: RunOptions,
-    run: impl FnOnce(&RunOptions) -> Result<RunResult, RunError> + Send + 'static,
-) -> RunHandle {
+    run: impl FnOnce(&RunOptions) -> Result<T, E> + Send + 'static,
+) -> RunHandle<T, E> {
     let updates = Arc::new(UpdateQueue::default());
     let cancel = options.cancel.clone().unwrap_or_default();
     let (sink, also) = (Arc::clone(&updates), options.partial.clone());
@@ -183,7 +183,7 @@ impl Drop for CloseOnDrop {
 }
 
 /// Returns the result of the thread; resumes a panic in the waiting task.
-fn join_result(ended: Result<Result<RunResult, RunError>, JoinError>) -> Result<RunResult, RunError> {
+fn join_result<T, E: From<CallError>>(ended: Result<Result<T, E>, JoinError>) -> Result<T, E> {
     match ended {
         Ok(done) => done,
         Err(error) => match error.try_into_panic() {
@@ -193,6 +193,6 @@ fn join_result(ended: Result<Result<RunResult, RunError>, JoinError>) -> Result<
     }
 }
 
-fn runtime_ended() -> RunError {
+fn runtime_ended<E: From<CallError>>() -> E {
     CallError::RuntimeShutDown.into()
 }

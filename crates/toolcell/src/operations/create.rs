@@ -23,11 +23,13 @@ pub use error::CreateError;
 
 use super::candidates::find_equivalent;
 use super::lookup::find_exact;
-use crate::admission::{CallAuthorization, UngrantedCall};
+use super::verify::compare_with_examples;
+use crate::admission::{CallAuthorization, StoredTool, UngrantedCall};
 use crate::parts::Parts;
 use crate::request::{CreateTool, RequestError};
 use crate::verification::equivalence::{CompareError, EquivalentTool};
 use crate::verification::postconditions;
+use crate::verification::proof::ExampleComparison;
 use crate::vet::{VettedTool, vet};
 
 /// The maximum size of a factory's manifest, in bytes of JSON. It describes several tools, each
@@ -61,6 +63,8 @@ pub struct CreateResult {
     pub equivalent: Vec<EquivalentTool>,
     /// Why the tool needs an approval before it runs. `None` if it needs none.
     pub needs_approval: Option<Message>,
+    /// The comparison of the tool with its examples.
+    pub examples: ExampleComparison,
 }
 
 /// Creates a tool from a draft and stores it.
@@ -255,6 +259,13 @@ fn store_tool(
             tracing::warn!(tool = %step.id, %fault, "the approval request was not stored; the next run stores it");
         }
     }
+    let examples = match (&entry, &needs_approval) {
+        (_, Some(_)) if !notes.examples().is_empty() => {
+            ExampleComparison::NotRun(message!("the tool needs an approval first"))
+        }
+        (Some(entry), None) => compare_with_examples(parts, StoredTool { store, entry, tool }, schema, notes),
+        _ => ExampleComparison::NoExamples,
+    };
     Ok(CreateResult {
         id: step.id,
         name: step.name,
@@ -272,6 +283,7 @@ fn store_tool(
             .collect(),
         equivalent: alike,
         needs_approval,
+        examples,
     })
 }
 

@@ -2,21 +2,28 @@
 //!
 //! Invariant: the draft is compiled here, and runs by the same path as a stored tool.
 
+use serde_json::Value;
 use toolcell_analysis::{AnalysisError, Capabilities, Finding, Script, quick_check, transpile};
 use toolcell_error::ErrorCode;
-use toolcell_host::{Budget, CallContext, CallError, Grant, Params, Report};
+use toolcell_host::{Budget, CallContext, CallError, Grant, Json, Params, Report};
 use toolcell_i18n::Message;
-use toolcell_policy::LimitError;
+use toolcell_policy::{LimitError, LimitOverrides};
 use toolcell_schema::ParamsError;
 use toolcell_store::audit::Action;
 use toolcell_store::{Fault, RecordError};
-use toolcell_tool::Draft;
+use toolcell_tool::{Draft, DraftError, ToolName, ToolSpec};
 
-use crate::admission::{AdmissionError, AdmissionMode, AdmissionRequest, CallAuthorization, Denial};
-use crate::execution::ToolCode;
+use super::run::{SourceLine, ToolFailure};
+use crate::admission::hook::HookContext;
+use crate::admission::{AdmissionError, AdmissionMode, AdmissionRequest, CallAuthorization, Denial, ReviewedRun};
+use crate::execution::{RunOptions, ToolCode, unix_time};
 use crate::parts::Parts;
 use crate::records::{AttemptEnd, RunRecorder};
-use crate::vet::describe_findings;
+use crate::request::RunCode;
+use crate::vet::{Refusal, describe_findings, vet};
+
+/// The name of code that has none, in stack traces and in the audit log.
+const CODE_NAME: &str = "code";
 
 /// Whether a draft is analyzed before it runs. Isolation does not depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -38,6 +45,12 @@ pub enum ExecError {
     /// The analysis rejects the draft.
     #[error("{}", describe_findings(.0))]
     Refused(Vec<Finding>),
+    /// The source is too large, or not text.
+    #[error(transparent)]
+    Draft(#[from] DraftError),
+    /// The analysis rejects the code of a model.
+    #[error(transparent)]
+    Unsafe(#[from] Refusal),
     /// The requested limits are not available.
     #[error(transparent)]
     Limit(#[from] LimitError),
@@ -78,6 +91,8 @@ impl ExecError {
         match self {
             Self::Source(error) => error.code(),
             Self::Refused(_) => ErrorCode::SafetyCheckFailed,
+            Self::Draft(error) => error.code(),
+            Self::Unsafe(refusal) => refusal.code(),
             Self::Limit(error) => error.code(),
             Self::Denied(_) => ErrorCode::PermissionDenied,
             Self::Withheld(_) => ErrorCode::ResultWithheld,
@@ -94,6 +109,8 @@ impl ExecError {
         match self {
             Self::Source(error) => error.hint().into(),
             Self::Refused(findings) => findings.first().map_or("", |finding| finding.suggestion).into(),
+            Self::Draft(error) => error.hint().into(),
+            Self::Unsafe(refusal) => refusal.hint().into(),
             Self::Limit(error) => error.hint().into(),
             Self::Denied(denial) | Self::Withheld(denial) => denial.hint.clone(),
             Self::RecordFailed(error) => error.hint().into(),
@@ -107,12 +124,88 @@ impl ExecError {
     #[must_use]
     pub fn position(&self) -> Option<(u32, u32)> {
         let location = match self {
+            Self::Unsafe(refusal) => return refusal.position(),
             Self::Source(error) => error.diagnostics().first()?.location,
             Self::Refused(findings) => findings.first()?.location,
             _ => return None,
         };
         Some((location.line, location.column))
     }
+}
+
+/// The result of code that ran once, whatever its outcome.
+#[derive(Debug, Clone)]
+#[must_use = "code that failed is in here as well"]
+pub struct CodeResult {
+    /// The report of the call, as revised by the hooks.
+    pub report: Report,
+    /// Text that hooks add for the model.
+    pub context: Vec<HookContext>,
+    /// Whether a hook hides the output from the model. The report still contains it.
+    pub output_suppressed: bool,
+    /// The line of the code at which it threw, if it did.
+    pub thrown_at: Option<SourceLine>,
+    /// The hash of the run record in the store.
+    pub record: Option<blake3::Hash>,
+}
+
+impl CodeResult {
+    /// Returns the result of the code: JSON text, or `None` for `undefined`.
+    ///
+    /// # Errors
+    /// `tool-failed`, and the codes of the limits: the code did not return.
+    pub fn value(&self) -> Result<Option<&Json>, ToolFailure> {
+        ToolFailure::check(&self.report)
+    }
+}
+
+/// Runs code of a model once, without any grant. The analysis and the policy decide about it as
+/// about a stored tool; what they would ask a person about does not run.
+pub(crate) fn run_code(parts: &Parts, request: &RunCode, options: &RunOptions) -> Result<CodeResult, ExecError> {
+    let mut attempted =
+        RunRecorder::start(&parts.recorder, Action::Exec, &options.caller, CODE_NAME, &request.parameters)?;
+    let done = run_code_inner(parts, request, options, &mut attempted);
+    let ended = match &done {
+        Ok(_) => AttemptEnd::Completed,
+        Err(error) => AttemptEnd::Refused { code: error.code(), message: error.to_string() },
+    };
+    let record = attempted.finish(ended)?.record;
+    let (ReviewedRun { report, context, output_suppressed, .. }, source) = done?;
+    let thrown_at = SourceLine::of_exception(&source, &report);
+    Ok(CodeResult { report, context, output_suppressed, thrown_at, record })
+}
+
+/// Runs the code, and returns the reviewed run and the source.
+fn run_code_inner(
+    parts: &Parts,
+    request: &RunCode,
+    options: &RunOptions,
+    attempted: &mut RunRecorder<'_>,
+) -> Result<(ReviewedRun, String), ExecError> {
+    let draft = Draft::from_bytes(CODE_NAME, request.code.as_bytes()).map_err(ExecError::Draft)?;
+    let bug = || ExecError::from(CallError::bug("the specification of code is valid"));
+    let name = ToolName::parse(CODE_NAME).map_err(|_| bug())?;
+    let tool = vet(ToolSpec::new(name, &draft, Value::Null, Value::Null).map_err(|_| bug())?)?;
+    if let Some(why) = parts.admission.approval_reason(&tool) {
+        return Err(Denial::code_unapproved(&why).into());
+    }
+    let limits = LimitOverrides { timeout_ms: request.timeout_ms.or(options.limits.timeout_ms), ..options.limits };
+    let budget = parts.admission.policy().budget(&limits)?;
+    let call_id = attempted.call_id();
+    let run = CallContext {
+        call_id: &call_id,
+        seed: options.seed,
+        started_at: unix_time(parts.now()),
+        cancel: options.cancel.as_ref(),
+        partial_sink: options.partial.as_ref(),
+        on_overload: options.on_overload,
+        ..CallContext::default()
+    };
+    let caller = AdmissionMode::Run { approver: options.approver.as_deref(), caller: &options.caller };
+    let (params, precheck) = (&request.parameters, Precheck::Critical);
+    let call = DraftCall { draft: &draft, params, budget: &budget, run: &run, precheck, caller };
+    let reviewed = exec_inner(parts, &call, attempted)?;
+    Ok((reviewed, request.code.clone()))
 }
 
 /// Runs the tool in a draft. Its outcome is in the report. A draft that was run before is not
@@ -129,25 +222,30 @@ pub(crate) fn exec(
     precheck: Precheck,
 ) -> Result<Report, ExecError> {
     let mut attempted = RunRecorder::start(&parts.recorder, Action::Exec, "host", draft.name(), params)?;
-    let done = exec_inner(parts, draft, params, budget, run, precheck, &mut attempted);
+    let caller = AdmissionMode::Run { approver: None, caller: "host" };
+    let call = DraftCall { draft, params, budget, run, precheck, caller };
+    let done = exec_inner(parts, &call, &mut attempted);
     let ended = match &done {
         Ok(_) => AttemptEnd::Completed,
         Err(error) => AttemptEnd::Refused { code: error.code(), message: error.to_string() },
     };
     attempted.finish(ended)?;
-    done
+    Ok(done?.into_report())
+}
+
+/// A call of a draft.
+struct DraftCall<'a> {
+    draft: &'a Draft,
+    params: &'a Params,
+    budget: &'a Budget,
+    run: &'a CallContext<'a>,
+    precheck: Precheck,
+    caller: AdmissionMode<'a>,
 }
 
 /// Runs the draft, and updates the record.
-fn exec_inner(
-    parts: &Parts,
-    draft: &Draft,
-    params: &Params,
-    budget: &Budget,
-    run: &CallContext<'_>,
-    precheck: Precheck,
-    attempted: &mut RunRecorder<'_>,
-) -> Result<Report, ExecError> {
+fn exec_inner(parts: &Parts, call: &DraftCall<'_>, attempted: &mut RunRecorder<'_>) -> Result<ReviewedRun, ExecError> {
+    let DraftCall { draft, params, budget, run, precheck, caller } = *call;
     parts.admission.policy().check_budget(budget)?;
     let key = cache_key(draft.name(), draft.source(), &run.host_calls.grants(), precheck);
     let kept = parts.runtime.cached_script(&key);
@@ -156,13 +254,7 @@ fn exec_inner(
     let asked = Capabilities::default();
     let subject =
         AdmissionRequest { name: draft.name(), schema: parts.runtime.any_schema(), requested: &asked, tool: None };
-    let permit = parts.admission.admit(
-        &subject,
-        args,
-        *budget,
-        AdmissionMode::Run { approver: None, caller: "host" },
-        &mut Vec::new(),
-    )?;
+    let permit = parts.admission.admit(&subject, args, *budget, caller, &mut Vec::new())?;
     attempted.set_permit(&permit);
     let code = match (kept, &script) {
         (Some(kept), _) => ToolCode::Prepared(kept),
@@ -171,8 +263,7 @@ fn exec_inner(
     };
     let report = parts.runtime.execute(key, draft.name(), code, CallAuthorization::Admitted(&permit), run)?;
     attempted.set_report(&report);
-    let seen = parts.admission.run_post_hooks(draft.name(), None, permit, report).map_err(ExecError::Withheld)?;
-    Ok(seen.into_report())
+    parts.admission.run_post_hooks(draft.name(), None, permit, report).map_err(ExecError::Withheld)
 }
 
 /// Compiles a draft, and analyzes it if asked to.

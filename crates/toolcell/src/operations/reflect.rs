@@ -32,13 +32,13 @@ const MIN_RUNS: u64 = 3;
 pub struct ReflectOnTask {
     /// The task.
     pub task_description: Option<String>,
-    /// The result of the last tool call, as text.
+    /// The result of the last tool call; empty before the first one.
     pub last_tool_result: Option<String>,
-    /// The number of failed attempts, default 0.
+    /// The number of failed attempts.
     #[schemars(with = "Option<u64>")]
     pub failed_attempts: Option<Number>,
-    /// The previous operations, the oldest first:
-    /// `{ name, arguments, outcome?, duration_ms?, tokens? }`, or one line of text each.
+    /// The previous operations, the oldest first: lines of text, or
+    /// `{ name, arguments, outcome?, duration_ms?, tokens? }`.
     #[schemars(with = "Vec<schema::PastOperationSchema>")]
     pub history: Vec<PastOperation>,
 }

@@ -7,6 +7,7 @@ mod nested;
 
 use std::sync::Arc;
 
+use toolcell_analysis::source_line;
 use toolcell_error::ErrorCode;
 use toolcell_host::{Effects, HostCalls, Json, Outcome, Report};
 use toolcell_i18n::{Message, message};
@@ -20,17 +21,18 @@ pub use error::{RunError, ToolFailure};
 pub(super) use nested::NestedRuns;
 
 use super::deprecate::replacement_for;
-use super::lookup::find_tool;
+use super::lookup::{find_exact, find_tool};
 use crate::admission::hook::HookContext;
 use crate::admission::{
     AdmissionError, AdmissionMode, AdmissionRequest, DecisionStep, Permit, ReviewedRun, StoredTool, grant_hints,
 };
-use crate::execution::{AdmittedRun, RunOptions, draw_seed};
+use crate::execution::{AdmittedRun, LoadedTool, RunOptions, draw_seed};
 use crate::host_calls::{CallerContext, EffectLog, NestingContext, OpenRequest, PlanChain};
 use crate::parts::Parts;
 use crate::receipt::{Receipt, ReceiptRecording, ReceiptSigner, signer_of};
 use crate::records::{AttemptEnd, RunRecorder};
 use crate::request::RunTool;
+use crate::verification::postconditions::ReturnsCheck;
 
 /// The result of a run that took place, whatever its outcome.
 #[derive(Debug, Clone)]
@@ -50,6 +52,8 @@ pub struct RunResult {
     pub revised_by: Option<String>,
     /// The deprecation of the tool, if it is deprecated.
     pub deprecated: Option<Deprecation>,
+    /// The line of the tool's source at which it threw, if it did.
+    pub thrown_at: Option<SourceLine>,
     /// The host calls that were performed for the run.
     pub effect_log: Option<EffectLog>,
     /// The extent to which the run and the tools that it called changed external state: `none` for
@@ -61,6 +65,27 @@ pub struct RunResult {
     pub unrecorded: Option<Message>,
     /// The receipt, if one was requested: of the run before the hooks' revisions.
     pub receipt: Option<Box<Receipt>>,
+}
+
+/// A position in the source of a tool, and the text of that line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SourceLine {
+    /// The line, counted from 1.
+    pub line: u32,
+    /// The column in UTF-16 units, counted from 1.
+    pub column: u32,
+    /// The text of the line; of a long one, at most 240 bytes around the column.
+    pub text: String,
+}
+
+impl SourceLine {
+    /// Returns the line of a source at which a call threw.
+    pub(crate) fn of_exception(source: &str, report: &Report) -> Option<Self> {
+        let Outcome::Threw(thrown) = &report.outcome else { return None };
+        let (line, column) = thrown.line.zip(thrown.column)?;
+        let text = source_line(source, line, column);
+        (!text.trim().is_empty()).then_some(Self { line, column, text })
+    }
 }
 
 /// The deprecation of a tool, which still works.
@@ -76,12 +101,18 @@ impl RunResult {
     /// # Errors
     /// `tool-failed`, and the codes of the limits: the tool did not return.
     pub fn value(&self) -> Result<Option<&Json>, ToolFailure> {
-        match &self.report.outcome {
-            Outcome::Returned(value) => Ok(value.as_ref()),
-            Outcome::Threw(thrown) => Err(ToolFailure::Threw(thrown.clone())),
-            Outcome::Stopped(stop) => Err(ToolFailure::Stopped(stop.clone())),
-        }
+        ToolFailure::check(&self.report)
     }
+}
+
+/// Returns how the value of a run differs from the result that the tool declares. A tool that was
+/// deleted meanwhile declares nothing.
+pub(crate) fn result_problem(parts: &Parts, ran: &RunResult) -> Option<Message> {
+    let value = serde_json::from_str(ran.value().ok()??.as_str()).ok()?;
+    let store = parts.require_store().ok()?;
+    let entry = find_exact(store, ran.tool).ok()??;
+    let notes = store.catalog().metadata(&entry).ok()?;
+    ReturnsCheck::new(notes.postconditions()).check(&value).err().map(|error| error.detail())
 }
 
 /// The decision about a run that is not performed: every step, and the result.
@@ -210,13 +241,14 @@ pub(super) fn run_admitted(
     if let Ok(tool) = &ready.vetted {
         grant_hints::add_grant_hint(&mut report, &entry, tool, permit.grants(), parts.admission.policy());
     }
-    review_run(parts, entry, permit, report, attempted).map(|ran| RunResult { receipt, ..ran })
+    review_run(parts, entry, &ready, permit, report, attempted).map(|ran| RunResult { receipt, ..ran })
 }
 
 /// Runs the post-run hooks and builds the caller's result.
 pub(super) fn review_run(
     parts: &Parts,
     entry: Entry,
+    ready: &LoadedTool,
     permit: Permit,
     report: Report,
     attempted: &mut RunRecorder<'_>,
@@ -226,6 +258,8 @@ pub(super) fn review_run(
     let seen = parts.admission.run_post_hooks(entry.name.as_str(), Some(entry.id), permit, report);
     let ReviewedRun { report, context, output_suppressed: suppressed, revised_by } =
         seen.map_err(|denial| RunError::Withheld { denial, effects })?;
+    let source = ready.vetted.as_ref().map(|tool| tool.spec().source());
+    let thrown_at = source.ok().and_then(|source| SourceLine::of_exception(source, &report));
     let deprecated = deprecation(parts, &entry);
     let (tool, name, done) = (entry.id, entry.name, attempted.effect_log());
     Ok(RunResult {
@@ -236,6 +270,7 @@ pub(super) fn review_run(
         output_suppressed: suppressed,
         revised_by,
         deprecated,
+        thrown_at,
         effect_log: done,
         effects,
         record: None,

@@ -5,7 +5,7 @@
 use toolcell_analysis::Capabilities;
 use toolcell_i18n::Message;
 use toolcell_policy::{GrantDecision, Grants};
-use toolcell_schema::Parameter;
+use toolcell_schema::{Parameter, Schema, signature};
 use toolcell_store::{Approval, Decision, Entry, Fault, FindError, HistoryEntry, ToolRef, ToolUsage};
 use toolcell_tool::{IdPrefix, ToolMetadata, ToolName, ToolSpec};
 
@@ -44,6 +44,15 @@ pub struct ToolDetails {
     pub approval_state: ApprovalState,
     /// The last verification.
     pub proof: Option<Proof>,
+}
+
+/// Returns the signature of a stored tool. A schema that no longer compiles counts as none.
+pub(crate) fn signature_of(parts: &Parts, entry: &Entry) -> Result<String, Fault> {
+    let catalog = parts.require_store()?.catalog();
+    let schema = Schema::compile(catalog.spec(entry)?.parameters()).ok();
+    let notes = catalog.metadata(entry)?;
+    let returns = notes.postconditions().returns.as_ref();
+    Ok(signature(entry.name.as_str(), schema.as_ref().and_then(Schema::json_schema), returns))
 }
 
 /// The approval state of a tool with its current grants.

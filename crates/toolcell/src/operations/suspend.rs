@@ -172,7 +172,8 @@ fn finish_or_suspend(
             if let Ok(tool) = &ready.vetted {
                 grant_hints::add_grant_hint(&mut report, &entry, tool, permit.grants(), parts.admission.policy());
             }
-            return review_run(parts, entry, permit, report, attempted).map(|ran| RunOutcome::Finished(Box::new(ran)));
+            return review_run(parts, entry, &ready, permit, report, attempted)
+                .map(|ran| RunOutcome::Finished(Box::new(ran)));
         }
         host::CallStatus::Suspended(suspended) => suspended,
     };

@@ -9,17 +9,17 @@ mod error;
 use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use toolcell_error::ErrorCode;
-use toolcell_host::{CancelToken, ENGINE_VERSION, Effects, GUEST_DIGEST, Params};
-use toolcell_i18n::message;
+use toolcell_host::{Budget, CancelToken, ENGINE_VERSION, Effects, GUEST_DIGEST, Params};
+use toolcell_i18n::{Localize as _, message};
 use toolcell_policy::LimitOverrides;
-use toolcell_schema::{Args, SchemaError};
+use toolcell_schema::{Args, Schema};
 use toolcell_store::audit::Action;
 use toolcell_store::{Entry, Fault, Filter, ListError, Order, PAGE_LIMIT, Record, RecordError, Store};
-use toolcell_tool::{Example, Status};
+use toolcell_tool::{Example, Status, ToolMetadata};
 
 pub use error::VerifyError;
 
@@ -27,12 +27,16 @@ use super::lookup::find;
 use super::run::RunError;
 use crate::admission::hook::Approver;
 use crate::admission::{AdmissionError, AdmissionMode, AdmissionRequest, Permit, StoredTool};
-use crate::execution::{LoadedTool, unix_time};
+use crate::execution::unix_time;
 use crate::parts::Parts;
 use crate::records::{AttemptEnd, RunRecorder};
 use crate::verification::proof::{
-    self, Check, CheckKind, CheckStatus, Counterexample, InputGenerator, InputStyle, PROOF, Proof, ProofStatus, Trial,
+    self, Check, CheckKind, CheckStatus, Counterexample, ExampleComparison, InputGenerator, InputStyle, PROOF, Proof,
+    ProofStatus, Trial,
 };
+
+/// The fuel and the time that the examples of a new tool may take together.
+const MAX_COMPARISON: (u64, Duration) = (500_000_000, Duration::from_secs(2));
 
 /// The options of a verification.
 #[derive(Clone)]
@@ -153,10 +157,16 @@ fn verify_inner(
     let notes = store.catalog().metadata(&entry)?;
     // An example that cannot be parsed was stored before examples had a format; it is ignored.
     let examples: Vec<Example> = notes.examples().iter().filter_map(|it| Example::from_value(it).ok()).collect();
-    let permit = permit_to_verify(parts, &entry, &ready, &examples, options, attempted)?;
-    let pending = PendingStatus::start(store, &entry)?;
-    let tool = ready.vetted.as_ref().map_err(|refusal| RunError::Unsafe(refusal.clone()))?;
     let schema = ready.schema().map_err(RunError::Schema)?;
+    let tool = ready.vetted.as_ref().map_err(|refusal| RunError::Unsafe(refusal.clone()))?;
+    let subject = StoredTool { store, entry: &entry, tool };
+    let permit = permit_to_verify(parts, subject, schema, &examples, options).inspect_err(|error| {
+        if let RunError::Denied(denial) = error {
+            attempted.set_decider(&denial.denied_by);
+        }
+    })?;
+    attempted.set_permit(&permit);
+    let pending = PendingStatus::start(store, &entry)?;
     let (at, started) = (parts.now(), Instant::now());
     let trial = Trial {
         runtime: &parts.runtime,
@@ -200,44 +210,66 @@ fn verify_inner(
     Ok(proof)
 }
 
+/// Compares a tool that was just stored with its examples, within a small budget.
+///
+/// Nothing is recorded, and the status of the tool stays as it is. Hooks decide about it as about a
+/// verification.
+pub(crate) fn compare_with_examples(
+    parts: &Parts,
+    subject: StoredTool<'_>,
+    schema: &Schema,
+    notes: &ToolMetadata,
+) -> ExampleComparison {
+    let examples: Vec<Example> = notes.examples().iter().filter_map(|it| Example::from_value(it).ok()).collect();
+    if examples.is_empty() {
+        return ExampleComparison::NoExamples;
+    }
+    let options = VerifyOptions { caller: "create".to_owned(), ..VerifyOptions::default() };
+    let compared = permit_to_verify(parts, subject, schema, &examples, &options).and_then(|permit| {
+        let trial = Trial {
+            runtime: &parts.runtime,
+            entry: subject.entry,
+            tool: subject.tool,
+            schema,
+            permit: &permit,
+            started_at: unix_time(parts.now()),
+            cancel: None,
+            receipts: RefCell::default(),
+        };
+        let budget = trial.budget();
+        let fuel = budget.fuel.min(MAX_COMPARISON.0);
+        let budget = Budget { fuel, deadline: budget.deadline.min(MAX_COMPARISON.1), ..budget };
+        Ok(proof::compare_examples(&trial, &examples, notes.postconditions(), budget)?)
+    });
+    compared.unwrap_or_else(|error| ExampleComparison::NotRun(error.localize()))
+}
+
 /// Admits the verification of a tool in the same way as a run.
 fn permit_to_verify(
     parts: &Parts,
-    entry: &Entry,
-    ready: &LoadedTool,
+    subject: StoredTool<'_>,
+    schema: &Schema,
     examples: &[Example],
     options: &VerifyOptions,
-    attempted: &mut RunRecorder<'_>,
-) -> Result<Permit, VerifyError> {
-    let budget = parts.admission.policy().budget(&LimitOverrides::default()).map_err(RunError::Limit)?;
-    let schema = ready.schema().map_err(|error: SchemaError| RunError::Schema(error))?;
-    let tool = ready.vetted.as_ref().map_err(|refusal| RunError::Unsafe(refusal.clone()))?;
+) -> Result<Permit, RunError> {
+    let StoredTool { entry, tool, .. } = subject;
+    let budget = parts.admission.policy().budget(&LimitOverrides::default())?;
     let shown = examples.iter().find_map(|example| schema.check_value(example.parameters.clone()).ok());
     let args: Result<Args, _> = shown.map_or_else(|| parts.runtime.any_schema().check(Params::default()), Ok);
-    let args = args.map_err(RunError::Params)?;
-    let subject = AdmissionRequest {
+    let request = AdmissionRequest {
         name: entry.name.as_str(),
         schema,
         requested: tool.requested_capabilities(),
-        tool: Some(StoredTool { store: parts.require_store()?, entry, tool }),
+        tool: Some(subject),
     };
     let purpose = AdmissionMode::Run { approver: options.approver.as_deref(), caller: &options.caller };
-    let permit = parts.admission.admit(&subject, args, budget, purpose, &mut Vec::new()).map_err(|error| {
+    parts.admission.admit(&request, args?, budget, purpose, &mut Vec::new()).map_err(|error| {
         if let AdmissionError::Denied(denial) = &error {
-            attempted.set_decider(&denial.denied_by);
-            let why = denial.to_string();
-            parts.admission.notify_refused(
-                entry.name.as_str(),
-                Some(entry.id),
-                Value::Null,
-                ErrorCode::PermissionDenied,
-                why,
-            );
+            let (name, why) = (entry.name.as_str(), denial.to_string());
+            parts.admission.notify_refused(name, Some(entry.id), Value::Null, ErrorCode::PermissionDenied, why);
         }
         RunError::from(error)
-    })?;
-    attempted.set_permit(&permit);
-    Ok(permit)
+    })
 }
 
 /// A tool and the result of its verification.

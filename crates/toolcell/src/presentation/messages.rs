@@ -17,9 +17,15 @@ use crate::admission::hook::HookContext;
 use crate::operations::create::{CreateError, CreateResult};
 use crate::operations::delete::DeleteError;
 use crate::operations::deprecate::DeprecateResult;
+use crate::operations::exec::ExecError;
 use crate::operations::list::{ListToolsError, ToolList};
 use crate::operations::retire::{RetireError, RetireReason};
 use crate::operations::run::{Deprecation, RunError, RunResult, ToolFailure};
+use crate::operations::verify::VerifyError;
+use crate::verification::proof::ExampleComparison;
+
+/// The maximum number of examples that are listed because they do not match.
+const MAX_MISMATCHES: usize = 10;
 
 /// Returns the message of a failure: `{headline}: {detail}`.
 fn failure_message(code: ErrorCode, detail: &str, lang: Lang) -> String {
@@ -86,6 +92,21 @@ impl CreateResult {
         }
         lines.push_line(format_args!("{}", heading(tr!(lang, "heading" => "Usage"), lang)));
         lines.push_line(format_args!("run_dynamic_tool({{ tool_id: \"{id}\", parameters: {{ /* ... */ }} }})"));
+        match &self.examples {
+            ExampleComparison::NoExamples => {}
+            ExampleComparison::NotRun(reason) => {
+                let text = tr!(lang, "not run: {reason}", reason = reason.to_text(lang));
+                lines.push_line(format_args!("\n{}{colon}{text}", tr!(lang, "Examples")));
+            }
+            ExampleComparison::Compared { count, mismatches } => {
+                let (count, matching) = (*count, count - mismatches.len());
+                let text = tr!(lang, "{matching} of {count} match", matching, count);
+                lines.push_line(format_args!("\n{}{colon}{text}", tr!(lang, "Examples")));
+                for mismatch in mismatches.iter().take(MAX_MISMATCHES) {
+                    lines.push_line(format_args!("- {}", mismatch.to_text(lang)));
+                }
+            }
+        }
         for alike in &self.equivalent {
             let (name, id, count) = (&alike.entry.name, alike.entry.id.short(), alike.inputs);
             let note =
@@ -187,6 +208,25 @@ impl RunError {
         let detail =
             if let Self::Params(error) = self { error.detail().to_text(lang) } else { self.localize().to_text(lang) };
         failure_message(self.code(), &detail, lang)
+    }
+}
+
+impl ExecError {
+    /// Returns the answer of code that was refused.
+    #[must_use]
+    pub fn to_text(&self, lang: Lang) -> String {
+        error_text_for_code(self.code(), &self.localize().to_text(lang), lang)
+    }
+}
+
+impl VerifyError {
+    /// Returns the answer of a refused verification.
+    #[must_use]
+    pub fn to_text(&self, lang: Lang) -> String {
+        match self {
+            Self::Run(error) => error.to_text(lang),
+            _ => error_text_for_code(self.code(), &self.localize().to_text(lang), lang),
+        }
     }
 }
 

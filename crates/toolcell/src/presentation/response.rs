@@ -12,7 +12,9 @@ mod run;
 #[cfg(test)]
 mod tests;
 
-pub use create::{CreateResponse, EquivalentToolResponse, FindingResponse, NamedToolResponse, ParameterResponse};
+pub use create::{
+    CreateResponse, EquivalentToolResponse, ExamplesResponse, FindingResponse, NamedToolResponse, ParameterResponse,
+};
 pub use list::{DeleteResponse, ListResponse, ToolResponse};
 pub use run::{DeprecationResponse, HookContextResponse, LogLineResponse, RunResponse, UsageResponse, WarningResponse};
 

@@ -27,7 +27,8 @@ use toolcell_i18n::Message;
 
 pub(crate) use dictionary::Dictionary;
 pub(crate) use enforcement::check_enforcement;
-pub(crate) use examples::{check_determinism, check_examples, check_headroom};
+pub use examples::ExampleComparison;
+pub(crate) use examples::{check_determinism, check_examples, check_headroom, compare_examples};
 pub(crate) use fuzz::{fuzz, truncated_json};
 pub(crate) use inputs::InputGenerator;
 pub(crate) use strategies::InputStyle;

@@ -4,7 +4,7 @@
 //! why its result is withheld, is a [`RunError`].
 
 use toolcell_error::ErrorCode;
-use toolcell_host::{CallError, Effects, Stop, Thrown};
+use toolcell_host::{CallError, Effects, Json, Outcome, Report, Stop, Thrown};
 use toolcell_i18n::{Message, message};
 use toolcell_policy::LimitError;
 use toolcell_schema::{ParamsError, SchemaError};
@@ -29,6 +29,17 @@ pub enum ToolFailure {
     #[error("{0}")]
     #[coded(transparent)]
     Stopped(Stop),
+}
+
+impl ToolFailure {
+    /// Returns the result of a call: JSON text, or `None` for `undefined`.
+    pub(crate) fn check(report: &Report) -> Result<Option<&Json>, Self> {
+        match &report.outcome {
+            Outcome::Returned(value) => Ok(value.as_ref()),
+            Outcome::Threw(thrown) => Err(Self::Threw(thrown.clone())),
+            Outcome::Stopped(stop) => Err(Self::Stopped(stop.clone())),
+        }
+    }
 }
 
 /// An error that prevented a run, or withheld its result.

@@ -12,6 +12,7 @@ use toolcell_tool::{ToolId, ToolName};
 use super::status_names;
 use crate::operations::create::CreateResult;
 use crate::verification::equivalence::EquivalentTool;
+use crate::verification::proof::ExampleComparison;
 
 /// A tool that was created.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -44,6 +45,21 @@ pub struct CreateResponse<'a> {
     pub alike: Vec<EquivalentToolResponse<'a>>,
     /// Why the tool needs an approval before it runs; null if it needs none.
     pub needs_approval: Option<String>,
+    /// The comparison with the examples; null if the tool has none.
+    pub examples: Option<ExamplesResponse>,
+}
+
+/// The comparison of a created tool with its examples.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ExamplesResponse {
+    /// The number of examples that were run.
+    pub count: usize,
+    /// How examples differ, each with its number.
+    pub mismatches: Vec<String>,
+    /// Why they were not run, or not all of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_run: Option<String>,
 }
 
 /// A parameter of a tool.
@@ -134,6 +150,22 @@ impl CreateResult {
             identical_to: self.identical_to.iter().map(named_tool).collect(),
             alike: self.equivalent.iter().map(EquivalentToolResponse::from).collect(),
             needs_approval: self.needs_approval.as_ref().map(ToString::to_string),
+            examples: ExamplesResponse::new(&self.examples),
+        }
+    }
+}
+
+impl ExamplesResponse {
+    fn new(compared: &ExampleComparison) -> Option<Self> {
+        match compared {
+            ExampleComparison::NoExamples => None,
+            ExampleComparison::NotRun(reason) => {
+                Some(Self { count: 0, mismatches: Vec::new(), not_run: Some(reason.to_string()) })
+            }
+            ExampleComparison::Compared { count, mismatches } => {
+                let mismatches = mismatches.iter().map(ToString::to_string).collect();
+                Some(Self { count: *count, mismatches, not_run: None })
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The checks on a tool's examples: results, determinism and headroom.
 
 use serde_json::Value;
-use toolcell_host::{CallError, Outcome, Report};
+use toolcell_host::{Budget, CallError, Outcome, Report};
 use toolcell_i18n::{Message, message};
 use toolcell_schema::Args;
 use toolcell_tool::{Example, ExampleSource, Expectation, Postconditions, canonical_json};
@@ -29,23 +29,11 @@ pub(crate) fn check_examples(
 ) -> Result<(Check, Option<Counterexample>, Vec<ExampleResult>), CallError> {
     let returns = ReturnsCheck::new(claims);
     let (mut shown, mut fuel) = (Vec::new(), 0);
-    for (at, example) in examples.iter().enumerate() {
-        let wrong = match trial.schema.check_value(example.parameters.clone()) {
-            Err(error) => {
-                let what = message!("the schema rejects its parameters: {error}", error);
-                Some(Violation::new("parameters-invalid", what))
-            }
-            Ok(args) => {
-                let report = trial.call(CheckKind::Examples, args.clone(), trial.budget())?;
-                fuel = fuel.max(report.usage.fuel);
-                let wrong = example_mismatch(trial, example, &returns, &report)?;
-                shown.push(ExampleResult { args, report });
-                wrong
-            }
-        };
+    for (number, example) in (1..).zip(examples) {
+        let (ran, wrong) = run_example(trial, number, example, &returns, trial.budget())?;
+        fuel = fuel.max(ran.as_ref().map_or(0, |ran| ran.report.usage.fuel));
+        shown.extend(ran);
         if let Some(wrong) = wrong {
-            let message = message!("example {number}: {problem}", number = at + 1, problem = wrong.message);
-            let wrong = Violation { message, ..wrong };
             let check = Check::failed(CheckKind::Examples, shown.len() as u64, fuel, wrong.message.clone());
             return Ok((
                 check,
@@ -70,6 +58,78 @@ pub(crate) fn check_examples(
         }
     };
     Ok((check, None, shown))
+}
+
+/// The comparison of a new tool with its examples.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ExampleComparison {
+    /// The tool has no examples.
+    NoExamples,
+    /// The examples were not run, or not all of them: why.
+    NotRun(Message),
+    /// The examples were run.
+    Compared {
+        /// The number of examples.
+        count: usize,
+        /// How the others differ, each with the number of its example; empty if all match.
+        mismatches: Vec<Message>,
+    },
+}
+
+/// Runs the examples with a budget for all of them, and returns how they differ.
+pub(crate) fn compare_examples(
+    trial: &Trial<'_>,
+    examples: &[Example],
+    claims: &Postconditions,
+    mut budget: Budget,
+) -> Result<ExampleComparison, CallError> {
+    if examples.is_empty() {
+        return Ok(ExampleComparison::NoExamples);
+    }
+    let returns = ReturnsCheck::new(claims);
+    let mut mismatches = Vec::new();
+    for (number, example) in (1..).zip(examples) {
+        let (ran, wrong) = run_example(trial, number, example, &returns, budget)?;
+        let report = ran.map(|ran| ran.report);
+        if let Some(Report { outcome: Outcome::Stopped(stop), .. }) = &report {
+            return Ok(ExampleComparison::NotRun(message!(
+                "example {number} takes too long here: {stop}",
+                number,
+                stop
+            )));
+        }
+        mismatches.extend(wrong.map(|wrong| wrong.message));
+        if let Some(usage) = report.map(|report| report.usage) {
+            budget.fuel = budget.fuel.saturating_sub(usage.fuel.saturating_add(usage.load_fuel));
+            budget.deadline = budget.deadline.saturating_sub(usage.duration);
+        }
+    }
+    Ok(ExampleComparison::Compared { count: examples.len(), mismatches })
+}
+
+/// Runs an example, unless the schema rejects its parameters, and returns how it differs.
+fn run_example(
+    trial: &Trial<'_>,
+    number: usize,
+    example: &Example,
+    returns: &ReturnsCheck,
+    budget: Budget,
+) -> Result<(Option<ExampleResult>, Option<Violation>), CallError> {
+    let numbered = |wrong: Violation| {
+        let message = message!("example {number}: {problem}", number, problem = wrong.message);
+        Violation { message, ..wrong }
+    };
+    match trial.schema.check_value(example.parameters.clone()) {
+        Err(error) => {
+            let what = message!("the schema rejects its parameters: {error}", error);
+            Ok((None, Some(numbered(Violation::new("parameters-invalid", what)))))
+        }
+        Ok(args) => {
+            let report = trial.call(CheckKind::Examples, args.clone(), budget)?;
+            let wrong = example_mismatch(trial, example, returns, &report)?;
+            Ok((Some(ExampleResult { args, report }), wrong.map(numbered)))
+        }
+    }
 }
 
 /// Returns how a report differs from the example's expectation.

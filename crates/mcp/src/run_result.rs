@@ -1,0 +1,335 @@
+//! The results of runs: of stored tools, of published tools and of code that is not stored.
+//!
+//! Some clients show a model the text of a result, some show its structured content, and some both.
+//! Both are therefore short: the value, and what else a model needs. Measures and hashes, which are
+//! for programs, are in `_meta`, under [`RUN_META_KEY`].
+//!
+//! Invariant: a value of more than [`MAX_VALUE_BYTES`] is cut in the text, and is not repeated in the
+//! structured content; a resource has all of it.
+
+use std::sync::Arc;
+
+use rmcp::model::{CallToolResult, ContentBlock, JsonObject, MetaObject, Resource};
+use serde_json::{Map, Value, json};
+use toolcell::hook::HookContext;
+use toolcell::{
+    CodeResult, Effects, HookContextResponse, Json, Lang, LogLineResponse, Message, Report, RunResult, SourceLine,
+    ToolFailure, UsageResponse, WarningResponse,
+};
+use toolcell_error::ErrorCode;
+use toolcell_i18n::{message, msgid, tr};
+
+use crate::result_cache::ResultCache;
+use crate::tool_result::{CallFailure, error_result};
+
+/// The key in `_meta` that holds the measures of a run for programs: its fuel, memory and duration,
+/// its tool, and the hash of its record.
+pub(crate) const RUN_META_KEY: &str = "toolcell/run";
+/// The longest value that a text holds in full, in bytes.
+const MAX_VALUE_BYTES: usize = 20_000;
+/// The length of the beginning of a longer value in the structured content, in bytes.
+const MAX_HEAD_BYTES: usize = 4_000;
+/// The console lines that a model reads, in bytes: the last ones.
+const MAX_CONSOLE_BYTES: usize = 4_000;
+/// The stack frames that a model reads.
+const MAX_FRAMES: usize = 10;
+
+/// The structured content of a successful run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ResultShape {
+    /// An object with any `value`, and what else there is to say.
+    Envelope,
+    /// The same; a published tool declares the schema of `value`.
+    CheckedEnvelope,
+    /// The value itself, which is an object: a published tool declares its schema.
+    Value,
+}
+
+/// A run that took place, as its result shows it.
+struct FinishedRun<'a> {
+    report: &'a Report,
+    outcome: Result<Option<&'a Json>, ToolFailure>,
+    thrown_at: Option<&'a SourceLine>,
+    context: &'a [HookContext],
+    is_suppressed: bool,
+    deprecation: Option<String>,
+    effects: Effects,
+    /// The text of a failure, worded as in the contract.
+    failure: String,
+    /// The hint for code that is at fault.
+    hint: &'static str,
+    /// The identity of the run, for programs.
+    about: Map<String, Value>,
+}
+
+/// Builds the result of a run of a stored tool, which may itself have failed.
+pub(crate) fn tool_run(ran: &RunResult, shape: ResultShape, results: &ResultCache, lang: Lang) -> CallToolResult {
+    let mut about = Map::from_iter([
+        ("toolId".to_owned(), json!(ran.tool.to_string())),
+        ("toolName".to_owned(), json!(ran.name.as_str())),
+    ]);
+    let unrecorded = ran.unrecorded.as_ref().map(ToString::to_string);
+    for (key, value) in [("unrecorded", unrecorded), ("revisedBy", ran.revised_by.clone())] {
+        about.extend(value.map(|value| (key.to_owned(), Value::from(value))));
+    }
+    about.extend(record_field(ran.record));
+    let outcome = ran.value();
+    let run = FinishedRun {
+        report: &ran.report,
+        failure: if outcome.is_err() { ran.to_text(lang) } else { String::new() },
+        outcome,
+        thrown_at: ran.thrown_at.as_ref(),
+        context: &ran.context,
+        is_suppressed: ran.output_suppressed,
+        deprecation: ran.deprecated.as_ref().map(|deprecated| deprecated.to_text(&ran.name, lang)),
+        effects: ran.effects,
+        hint: msgid!("check the parameters and the code; create_tool with replace: true stores a new version"),
+        about,
+    };
+    run.into_result(shape, results, lang)
+}
+
+/// Builds the result of a published tool whose value does not match the schema that it declares.
+pub(crate) fn mismatch(ran: &RunResult, problem: &Message, lang: Lang) -> CallToolResult {
+    let problem = message!("its result does not match `returns`: {problem}", problem);
+    let hint = msgid!("correct the code or `returns`; create_tool with replace: true stores a new version");
+    let failure = CallFailure::for_server(ErrorCode::ToolFailed, &problem, hint, lang);
+    error_result(CallFailure { effects: Some(ran.effects), ..failure }, lang)
+}
+
+/// Builds the result of code that is not stored.
+pub(crate) fn code_run(ran: &CodeResult, results: &ResultCache, lang: Lang) -> CallToolResult {
+    let outcome = ran.value();
+    let failure = outcome
+        .as_ref()
+        .err()
+        .map(|failed| format!("{}{}{}", tr!(lang, "error"), lang.colon(), failed.to_message(lang)));
+    let run = FinishedRun {
+        report: &ran.report,
+        outcome,
+        thrown_at: ran.thrown_at.as_ref(),
+        context: &ran.context,
+        is_suppressed: ran.output_suppressed,
+        deprecation: None,
+        effects: Effects::None,
+        hint: msgid!("correct the code, and run it again"),
+        failure: failure.unwrap_or_default(),
+        about: record_field(ran.record).into_iter().collect(),
+    };
+    run.into_result(ResultShape::Envelope, results, lang)
+}
+
+fn record_field(record: Option<blake3::Hash>) -> Option<(String, Value)> {
+    record.map(|hash| ("record".to_owned(), Value::from(hash.to_string())))
+}
+
+impl FinishedRun<'_> {
+    fn into_result(mut self, shape: ResultShape, results: &ResultCache, lang: Lang) -> CallToolResult {
+        let outcome = std::mem::replace(&mut self.outcome, Ok(None));
+        let measures = self.measures();
+        let mut result = match outcome {
+            Ok(value) => self.success(value, shape, results, lang),
+            Err(failed) => self.failure(&failed, lang),
+        };
+        let meta = result.meta.get_or_insert_with(MetaObject::default);
+        meta.0.insert(RUN_META_KEY.to_owned(), measures);
+        result
+    }
+
+    /// The measures of the run, for programs.
+    fn measures(&self) -> Value {
+        let UsageResponse { fuel, load_fuel, memory_bytes, duration_ms } = UsageResponse::from(&self.report.usage);
+        let mut fields = self.about.clone();
+        fields.extend([
+            ("fuel".to_owned(), json!(fuel)),
+            ("loadFuel".to_owned(), json!(load_fuel)),
+            ("memoryBytes".to_owned(), json!(memory_bytes)),
+            ("durationMs".to_owned(), json!(duration_ms)),
+        ]);
+        Value::Object(fields)
+    }
+
+    fn success(&self, value: Option<&Json>, shape: ResultShape, results: &ResultCache, lang: Lang) -> CallToolResult {
+        let shown = value.filter(|_| !self.is_suppressed);
+        if shape == ResultShape::Value && shown.is_none() {
+            return self.missing_value(lang);
+        }
+        let text = match shown {
+            _ if self.is_suppressed => tr!(lang, "(output hidden by a hook)").to_owned(),
+            // Some model APIs refuse an empty text.
+            Some(value) => Some(value.to_text()).filter(|text| !text.is_empty()).unwrap_or_else(|| "\"\"".to_owned()),
+            None => "undefined".to_owned(),
+        };
+        let link = shown.filter(|_| text.len() > MAX_VALUE_BYTES).map(|value| results.insert(value.as_str()));
+        let mut content = vec![ContentBlock::text(match &link {
+            Some(link) => cut_text(&text, link, lang),
+            None => text,
+        })];
+        let notes = self.notes(lang);
+        if !notes.is_empty() {
+            content.push(ContentBlock::text(notes));
+        }
+        if let (Some(link), Some(value)) = (&link, shown) {
+            let mut resource = Resource::new(link.as_ref(), "result").with_mime_type("application/json");
+            resource.size = u64::try_from(value.as_str().len()).ok();
+            content.push(ContentBlock::resource_link(resource));
+        }
+        let mut result = CallToolResult::success(content);
+        result.structured_content = Some(match (shape, shown) {
+            (ResultShape::Value, Some(value)) => parse(value),
+            _ => Value::Object(self.envelope(shown, link.as_ref())),
+        });
+        result
+    }
+
+    /// The value, and what else there is to say about the run. What is empty is left out.
+    fn envelope(&self, value: Option<&Json>, link: Option<&Arc<str>>) -> JsonObject {
+        let mut fields = JsonObject::new();
+        let mut put = |key: &str, value: Value| drop(fields.insert(key.to_owned(), value));
+        match (value, link) {
+            (Some(value), None) => put("value", parse(value)),
+            (Some(value), Some(link)) => {
+                let (text, bytes) = (value.as_str(), value.as_str().len());
+                let head = &text[..text.floor_char_boundary(MAX_HEAD_BYTES)];
+                put("truncated", json!({"bytes": bytes, "head": head, "resource": link.as_ref()}));
+            }
+            (None, _) => {}
+        }
+        if !self.is_suppressed {
+            let (lines, omitted) = self.last_lines();
+            if !lines.is_empty() {
+                let lines: Vec<_> = lines.iter().cloned().map(LogLineResponse::from).collect();
+                put("logs", json!(lines));
+            }
+            if omitted > 0 {
+                put("omittedLogs", json!(omitted));
+            }
+        }
+        let warnings: Vec<_> = self.warnings().cloned().map(WarningResponse::from).collect();
+        let context: Vec<_> = self.context.iter().cloned().map(HookContextResponse::from).collect();
+        for (key, value, is_empty) in
+            [("warnings", json!(warnings), warnings.is_empty()), ("context", json!(context), context.is_empty())]
+        {
+            if !is_empty {
+                put(key, value);
+            }
+        }
+        if self.is_suppressed {
+            put("suppressed", json!(true));
+        }
+        if let Some(deprecation) = &self.deprecation {
+            put("deprecated", json!(deprecation));
+        }
+        fields
+    }
+
+    /// The result of a published tool whose value a hook hides or that returned nothing: it cannot
+    /// match the declared schema.
+    fn missing_value(&self, lang: Lang) -> CallToolResult {
+        let text = if self.is_suppressed {
+            tr!(lang, "(output hidden by a hook)")
+        } else {
+            tr!(lang, "the tool returned nothing, but declares an object")
+        };
+        let code = if self.is_suppressed { ErrorCode::ResultWithheld } else { ErrorCode::ToolFailed };
+        let failure = CallFailure::new(code, text.to_owned(), "");
+        error_result(CallFailure { effects: Some(self.effects), ..failure }, lang)
+    }
+
+    fn failure(&self, failed: &ToolFailure, lang: Lang) -> CallToolResult {
+        let mut lines = vec![self.failure.clone()];
+        if !self.is_suppressed {
+            if let ToolFailure::Threw(thrown) = failed {
+                lines.extend(thrown.stack.lines().take(MAX_FRAMES).map(str::to_owned));
+            }
+            lines.extend(self.thrown_at.map(|SourceLine { line, text, .. }| format!("{line} | {}", text.trim())));
+            let console = Some(self.console(lang)).filter(|console| !console.is_empty());
+            lines.extend(console.map(|console| format!("\n{console}")));
+        }
+        let text = lines.join("\n");
+        let hint = if failed.code() == ErrorCode::ToolFailed { self.hint } else { limit_hint(failed.code()) };
+        let failure = CallFailure::new(failed.code(), text, hint);
+        error_result(CallFailure { effects: Some(self.effects), ..failure }, lang)
+    }
+
+    /// What a model reads beside a value: the console, warnings, and the notes of hooks.
+    fn notes(&self, lang: Lang) -> String {
+        let colon = lang.colon();
+        let warnings = self.warnings().map(|warning| {
+            let place = if warning.path.is_empty() { "/" } else { &warning.path };
+            format!("{}{colon}{place}: {}", tr!(lang, "warning"), warning.message)
+        });
+        let context =
+            self.context.iter().map(|HookContext { hook, text }| tr!(lang, "Note (hook `{hook}`): {text}", hook, text));
+        let deprecation = self.deprecation.iter().map(|text| format!("{}{colon}{text}", tr!(lang, "Note")));
+        let console = Some(self.console(lang)).filter(|console| !console.is_empty());
+        let lines: Vec<String> = console.into_iter().chain(warnings).chain(context).chain(deprecation).collect();
+        lines.join("\n")
+    }
+
+    /// The last console lines, with a heading; empty if there are none to show.
+    fn console(&self, lang: Lang) -> String {
+        let (lines, omitted) = self.last_lines();
+        if self.is_suppressed || lines.is_empty() {
+            return String::new();
+        }
+        let mut text = format!("{}{}", tr!(lang, "console"), lang.colon().trim_end());
+        if omitted > 0 {
+            text.push('\n');
+            text.push_str(&tr!(lang, "({omitted} earlier lines omitted)", omitted));
+        }
+        for line in lines {
+            let kept = &line.text[..line.text.floor_char_boundary(MAX_CONSOLE_BYTES)];
+            text.push('\n');
+            text.push_str(kept);
+        }
+        text
+    }
+
+    /// The last console lines that have room, and the number of those before them.
+    fn last_lines(&self) -> (&[toolcell::LogLine], usize) {
+        let logs = &self.report.logs;
+        let mut room = MAX_CONSOLE_BYTES;
+        let kept = logs.iter().rev().take_while(|line| {
+            let fits = line.text.len() < room || room == MAX_CONSOLE_BYTES;
+            room = room.saturating_sub(line.text.len() + 1);
+            fits
+        });
+        let omitted = logs.len() - kept.count();
+        (&logs[omitted..], omitted)
+    }
+
+    /// The warnings; those about a hidden result are hidden too.
+    fn warnings(&self) -> impl Iterator<Item = &toolcell::Warning> {
+        let is_hidden = self.is_suppressed;
+        let shown = move |warning: &&toolcell::Warning| !is_hidden || warning.place == toolcell::ValueSide::Params;
+        self.report.warnings.iter().filter(shown)
+    }
+}
+
+/// The sandbox has validated the text of a value.
+fn parse(value: &Json) -> Value {
+    serde_json::from_str(value.as_str()).unwrap_or_default()
+}
+
+/// The beginning of a long value, and where the rest is.
+fn cut_text(text: &str, link: &str, lang: Lang) -> String {
+    let head = &text[..text.floor_char_boundary(MAX_VALUE_BYTES)];
+    let more = text.len() - head.len();
+    let note = tr!(lang, "({more} more bytes; the whole value is the resource {link})", more, link);
+    format!("{head}\n{note}")
+}
+
+/// Returns what the caller can do about a limit that was reached.
+fn limit_hint(code: ErrorCode) -> &'static str {
+    match code {
+        ErrorCode::Timeout => msgid!("raise timeout_ms (up to 600000), or do less in one run"),
+        ErrorCode::OutOfFuel | ErrorCode::OutOfMemory => {
+            msgid!("do less in one run, or ask the operator to raise the limit")
+        }
+        ErrorCode::OutputTooLarge => msgid!("return less: a summary, or one page at a time"),
+        ErrorCode::Stalled => msgid!("a promise never settles: resolve or reject it in the tool"),
+        ErrorCode::Cancelled => msgid!("the run was cancelled from outside; run it again if that was not intended"),
+        _ => "",
+    }
+}
