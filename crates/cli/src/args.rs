@@ -259,7 +259,8 @@ impl Command {
 #[command(
     after_help = "Examples:\n  toolcell exec average.js '{\"numbers\": [1, 2, 4.5]}'\n  toolcell exec greet.ts name=Ada times:=3\n  \
     echo 'const execute = () => 6 * 7' | toolcell exec -\n  \
-    toolcell exec tool.js @params.json --fuel 1000000 --json\n\n\
+    toolcell exec tool.js @params.json --fuel 1000000 --json\n  \
+    toolcell exec fetch.ts --grant net=api.example.com --grant timers\n\n\
     Exit status: 0 done, 1 the tool failed, 2 usage, 3 refused by the analysis, 4 no such file, 5 a limit was hit, 6 integrity, 70 a bug, \
     130 interrupted"
 )]
@@ -274,6 +275,11 @@ pub(crate) struct ExecArgs {
     /// The tool to run, if the source is a factory of several
     #[arg(long, value_name = "NAME")]
     pub(crate) tool: Option<String>,
+
+    /// Grant a capability, beside what `grants.drafts` in the policy grants: timers, clock, random,
+    /// net=HOST[:PORT], kv=SPACE, files=NAME:PATH[:write], secrets=NAME@HOST, tools=NAME
+    #[arg(long, value_name = "GRANT")]
+    pub(crate) grant: Vec<String>,
 
     /// Run it even with a critical finding: the sandbox is the protection, not the analysis
     #[arg(long)]

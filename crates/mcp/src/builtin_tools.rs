@@ -100,7 +100,8 @@ impl BuiltinTool {
                 "Verifies a stored tool: it runs the examples, runs them again, and searches for inputs that break it."
             }
             Self::RunCode => {
-                "Runs code once in a fresh sandbox, without network, files or timers, and stores nothing. Example: \
+                "Runs code once in a fresh sandbox and stores nothing. Network, files and timers are there only if \
+                 the user grants them to such code. Example: \
                  {\"code\": \"const execute = ({ n }) => 2 * n\", \"parameters\": {\"n\": 21}}"
             }
         }
@@ -141,7 +142,8 @@ impl BuiltinTool {
             // An earlier version stays in the history of the name.
             Self::Create => hints(false, false, false),
             Self::Run => effect_annotations(&policy.upper_bound()),
-            Self::List | Self::Reflect | Self::RunCode => hints(true, false, true),
+            Self::RunCode => effect_annotations(&policy.draft_grants().capabilities()),
+            Self::List | Self::Reflect => hints(true, false, true),
             // It changes the status of the tool alone.
             Self::Verify => hints(false, false, true),
             // A deleted name cannot be deleted again.

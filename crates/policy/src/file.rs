@@ -202,6 +202,7 @@ impl PolicyParser<'_> {
     fn parse_rules(&mut self, grants: &Spanned<RawGrantRules>) -> FileRules {
         let form = grants.get_ref();
         let mut rules = vec![self.parse_rule("grants.default".to_owned(), Scope::Default, &form.default)];
+        rules.push(self.parse_rule("grants.drafts".to_owned(), Scope::Drafts, &form.drafts));
         for (tag, rule) in &form.tags {
             if let Some(scope) = self.parse_tag(tag) {
                 rules.push(self.parse_rule(format!("grants.tags.{}", toml_key(tag.get_ref())), scope, rule));

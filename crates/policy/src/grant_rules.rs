@@ -143,13 +143,17 @@ pub(super) struct RuleTarget<'a> {
     /// The case-folded name.
     pub(super) name: Option<&'a str>,
     pub(super) tags: &'a [String],
+    /// Whether it is code that is not stored.
+    pub(super) is_draft: bool,
 }
 
 /// The tools that a rule applies to.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Scope {
-    /// All tools.
+    /// All stored tools.
     Default,
+    /// Code that is not stored.
+    Drafts,
     /// The tools with this tag.
     Tag(String),
     /// The tool with this case-folded name.
@@ -170,7 +174,8 @@ impl Scope {
 
     fn covers(&self, tool: &RuleTarget<'_>) -> bool {
         match self {
-            Self::Default => true,
+            Self::Default => !tool.is_draft,
+            Self::Drafts => tool.is_draft,
             Self::Tag(tag) => tool.tags.contains(tag),
             Self::Name(name) => tool.name == Some(name),
             Self::Ids(least, greatest) => tool.id.is_some_and(|id| (*least..=*greatest).contains(&id)),
@@ -180,7 +185,7 @@ impl Scope {
     /// Returns the precedence: more specific scopes rank higher.
     const fn rank(&self) -> u8 {
         match self {
-            Self::Default => 0,
+            Self::Default | Self::Drafts => 0,
             Self::Tag(_) => 1,
             Self::Name(_) | Self::Ids(..) => 2,
         }
@@ -189,9 +194,10 @@ impl Scope {
     /// Calls `then` with a minimal tool that this scope covers, with the identifier `only` if it is
     /// given.
     pub(super) fn with_example<T>(&self, only: Option<ToolId>, then: impl FnOnce(&RuleTarget<'_>) -> T) -> T {
-        let nobody = RuleTarget { id: only, name: None, tags: &[] };
+        let nobody = RuleTarget { id: only, name: None, tags: &[], is_draft: false };
         match self {
             Self::Default => then(&nobody),
+            Self::Drafts => then(&RuleTarget { is_draft: true, ..nobody }),
             Self::Tag(tag) => then(&RuleTarget { tags: std::slice::from_ref(tag), ..nobody }),
             Self::Name(name) => then(&RuleTarget { name: Some(name), ..nobody }),
             Self::Ids(least, _) => then(&RuleTarget { id: Some(*least), ..nobody }),

@@ -206,7 +206,15 @@ impl Policy {
         tags: &[String],
         asked: &Capabilities,
     ) -> Vec<GrantDecision> {
-        self.grants.decide_all(&RuleTarget { id: Some(id), name: Some(&name.case_folded()), tags }, asked)
+        let target = RuleTarget { id: Some(id), name: Some(&name.case_folded()), tags, is_draft: false };
+        self.grants.decide_all(&target, asked)
+    }
+
+    /// Returns what code gets that is not stored: `grants.drafts`.
+    #[must_use]
+    pub fn draft_grants(&self) -> Grants {
+        let target = RuleTarget { id: None, name: None, tags: &[], is_draft: true };
+        Self::combine(&Capability::ALL.map(|capability| self.grants.decide(&target, capability)))
     }
 
     /// Combines the decisions about several capabilities into one set of grants.

@@ -186,8 +186,11 @@ pub(super) struct RawNames {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct RawGrantRules {
-    /// Granted to all tools.
+    /// Granted to all stored tools.
     pub(super) default: RawRule,
+    /// Granted to code that is not stored: to the drafts of `exec` and `batch`, and to what a model
+    /// runs with `run_code`. It need not request what it gets, and it is not approved.
+    pub(super) drafts: RawRule,
     /// Granted to the tools that have a tag.
     #[schemars(with = "BTreeMap<String, RawRule>")]
     pub(super) tags: BTreeMap<Spanned<String>, RawRule>,

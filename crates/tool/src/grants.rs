@@ -6,6 +6,7 @@
 //! not granted. The canonical form spells out the default values, so an approval that is bound to
 //! it keeps its meaning if defaults change.
 
+mod argument;
 mod error;
 mod host;
 mod identifier;

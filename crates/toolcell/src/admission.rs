@@ -23,7 +23,8 @@ pub use denial::Denial;
 pub use permit::{DecisionStep, Permit};
 
 pub(crate) use permit::{
-    AdmissionError, AdmissionMode, AdmissionRequest, CallAuthorization, EffectFreeHostCalls, StoredTool, UngrantedCall,
+    AdmissionError, AdmissionMode, AdmissionRequest, CallAuthorization, Called, EffectFreeHostCalls, StoredTool,
+    UngrantedCall,
 };
 pub(crate) use review::ReviewedRun;
 

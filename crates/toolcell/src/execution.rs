@@ -22,7 +22,7 @@ pub(crate) mod suspend;
 pub use backend::SandboxConfig;
 pub use options::RunOptions;
 
-pub(crate) use environment::{cache_key, draw_seed, only_timers, timer_calls, unix_time};
+pub(crate) use environment::{cache_key, draw_seed, only_timers, timer_calls, unix_time, wall_clock};
 pub(crate) use loaded::LoadedTool;
 pub(crate) use prepared::ToolCode;
 pub(crate) use runtime::Runtime;

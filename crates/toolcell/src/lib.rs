@@ -48,6 +48,7 @@ pub const TYPE_DECLARATIONS: &str = include_str!("presentation/toolcell.d.ts");
 pub use admission::hook;
 pub use verification::proof;
 
+pub use admission::grant_hints::missing_capability;
 pub use admission::{DecisionStep, Denial, Permit};
 pub use clock::now;
 pub use execution::suspend::{CallbackTicket, ResumeRequest, RunSuspendError, SuspendedRun, SuspendedRunInfo};
@@ -65,7 +66,7 @@ pub use operations::create::{CreateError, CreateResult};
 pub use operations::delete::DeleteError;
 pub use operations::deprecate::{DeprecateError, DeprecateResult};
 pub use operations::exchange::{ExportSelection, collect, export, import, repair, repair_adopting, score_tool};
-pub use operations::exec::{CodeResult, ExecError, Precheck};
+pub use operations::exec::{CodeResult, ExecError, ExecOptions, Precheck};
 pub use operations::list::{ListToolsError, ToolList};
 pub use operations::lookup::{FindToolError, Suggestion};
 pub use operations::plans::PlanError;

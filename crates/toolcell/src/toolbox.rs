@@ -32,7 +32,7 @@ use crate::operations::create::{self, CreateError, CreateResult};
 use crate::operations::delete::{self, DeleteError};
 use crate::operations::deprecate::{self, DeprecateError, DeprecateResult};
 use crate::operations::exchange;
-use crate::operations::exec::{self, CodeResult, ExecError, Precheck};
+use crate::operations::exec::{self, CodeResult, ExecError, ExecOptions, Precheck};
 use crate::operations::list::{self, ListToolsError, ToolList};
 use crate::operations::lookup::{self, FindToolError};
 use crate::operations::plans::{self, PlanError};
@@ -572,11 +572,12 @@ impl Toolbox {
     /// Runs the tool in a draft. Its outcome is in the report. A draft that was run before is not
     /// evaluated again.
     ///
-    /// The caller has approved the draft by passing it: hooks run, but no approver is asked. The
-    /// draft's host calls are those of `run`, and its limits are at most those of the policy.
+    /// The caller has approved the draft, and its grants, by passing them: hooks run, but no approver
+    /// is asked. Without grants, the draft's host calls are those of `run`. Its limits are at most
+    /// those of the policy. [`Policy::draft_grants`] are what the policy grants to drafts.
     ///
     /// # Errors
-    /// `syntax-error`, `syntax-unsupported`, `safety-check-failed` (a critical finding),
+    /// `syntax-error`, `syntax-unsupported`, the codes of grants that cannot be opened, `safety-check-failed` (a critical finding),
     /// `permission-denied`, `parameters-invalid` (a hook changed them), `limit-invalid`, `busy`,
     /// `no-instance`, and the store's I/O errors.
     ///
@@ -600,15 +601,15 @@ impl Toolbox {
         params: &Params,
         budget: &Budget,
         run: &CallContext<'_>,
-        precheck: Precheck,
+        options: impl Into<ExecOptions>,
     ) -> Result<Report, ExecError> {
-        exec::exec(&self.parts, draft, params, budget, run, precheck)
+        exec::exec(&self.parts, draft, params, budget, run, &options.into())
     }
 
     /// Runs code of a model once, and stores nothing but the record of the run.
     ///
-    /// The code gets no grants. The analysis and the policy decide about it as about a stored tool;
-    /// code that would need an approval as a tool is denied.
+    /// The code gets what the policy grants to drafts. The analysis rejects what it rejects of a tool.
+    /// If the policy asks a person about every tool, the code is denied.
     ///
     /// # Errors
     /// As [`Toolbox::exec`], and `source-invalid`, `source-too-large`, `tool-missing`,

@@ -280,3 +280,43 @@ fn doctor_proves_that_it_works() {
         assert!(done.out.contains(&format!("image          {image}")) && done.out.ends_with("works\n"), "{}", done.out);
     }
 }
+
+#[test]
+fn a_draft_gets_what_the_user_grants_it() {
+    let home = tempfile::tempdir().unwrap();
+    let file = |name: &str, text: &str| {
+        let path = home.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let waits = file("waits.ts", "export const execute = async () => { await sleep(1); return 'waited' }");
+    let missing = toolcell(&["exec", &waits]);
+    assert_eq!(missing.status, 1, "{}", missing.err);
+    assert!(missing.err.contains("`grants.drafts` in the policy would grant `timers`"), "{}", missing.err);
+    assert!(missing.err.contains("hint: grant it with `--grant timers`"), "{}", missing.err);
+    assert_eq!(toolcell(&["exec", &waits, "--grant", "timers"]).out, "waited\n");
+    let policy = file("policy.toml", "[grants.drafts]\ntimers = true\n");
+    assert_eq!(toolcell(&["exec", &waits, "--config", &policy]).out, "waited\n");
+    // A grant of a capability leaves those of the policy as they are.
+    assert_eq!(toolcell(&["exec", &waits, "--config", &policy, "--grant", "clock"]).out, "waited\n");
+    let reads = file("reads.ts", "export const execute = async () => (await files.readText('in/waits.ts')).length");
+    let folder = format!("files=in:{}", home.path().display());
+    assert_eq!(toolcell(&["exec", &reads, "--grant", &folder]).out, "70\n");
+    let writes = file("writes.ts", "export const execute = () => files.write('in/new', 'x')");
+    let refused = toolcell(&["exec", &writes, "--grant", &folder]);
+    assert_eq!((refused.status, home.path().join("new").exists()), (1, false), "{}", refused.err);
+    let done = toolcell(&["exec", &writes, "--grant", &format!("{folder}:write")]);
+    assert_eq!((done.status, home.path().join("new").exists()), (0, true), "{}", done.err);
+    for (grant, says) in [
+        ("network", "the capabilities are net, timers"),
+        ("net", "name the host: `net=api.example.com`"),
+        ("timers=yes", "write only `timers`"),
+        ("files=in", "write `files=NAME:PATH`"),
+    ] {
+        let wrong = toolcell(&["exec", &waits, "--grant", grant]);
+        assert_eq!(wrong.status, 2, "{}", wrong.err);
+        assert!(wrong.err.contains(says), "{}", wrong.err);
+    }
+    let twice = toolcell(&["exec", &reads, "--grant", &folder, "--grant", "files=in:/tmp"]);
+    assert!(twice.err.contains("two folders have it"), "{}", twice.err);
+}

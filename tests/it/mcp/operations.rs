@@ -187,7 +187,24 @@ fn code_that_is_not_stored_runs_once_and_leaves_no_tool() {
 }
 
 #[test]
-fn code_that_would_need_an_approval_as_a_tool_does_not_run() {
+fn code_that_is_not_stored_gets_what_the_policy_grants_to_it() {
+    let waits =
+        json!({ "code": "const execute = async () => { await sleep(1); await kv.set('k', 1); return kv.get('k') }" });
+    let rules = "timers = true\n[grants.default.kv]\nspace = 'notes'\n";
+    let home = BinaryFixture::new(&format!("[grants.default]\n{rules}"));
+    home.start_stdio(&[]).in_session(json!({})).call("run_code", waits.clone()).fails("tool-failed");
+    let home = BinaryFixture::new(&format!("[grants.drafts]\n{}", rules.replace("default", "drafts")));
+    let mut peer = home.start_stdio(&[]).in_session(json!({}));
+    let run_code = tools(&mut peer)[6].clone();
+    assert_eq!((&run_code["name"], &run_code["annotations"]["readOnlyHint"]), (&json!("run_code"), &json!(false)));
+    peer.call("run_code", waits).returns(&json!(1));
+    let failed = peer.call("run_code", json!({ "code": "const execute = () => fetch('https://example.com')" }));
+    failed.fails("tool-failed");
+    assert!(failed.text().contains("`grants.drafts` in the policy would grant `net`"), "{}", failed.text());
+}
+
+#[test]
+fn code_does_not_run_where_every_tool_requires_approval() {
     let home = BinaryFixture::new("[approval]\nmode = 'ask'\n");
     let mut peer = home.start_stdio(&[]).in_session(json!({}));
     let denied = peer.call("run_code", json!({ "code": TWICE, "parameters": { "n": 1 } }));

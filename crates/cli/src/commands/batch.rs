@@ -8,8 +8,8 @@ use std::io::{BufRead, BufReader, Read};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use toolcell::{
-    CallContext, CancelToken, Draft, ExecError, Lang, LimitOverrides, Params, Precheck, ReflectError, ReflectOnTask,
-    Report, Toolbox, analyze, read_request,
+    CallContext, CancelToken, Draft, ExecError, ExecOptions, Lang, LimitOverrides, Params, Precheck, ReflectError,
+    ReflectOnTask, Report, Toolbox, analyze, read_request,
 };
 use toolcell_error::ErrorCode;
 
@@ -198,7 +198,8 @@ fn run_request(toolbox: &Toolbox, request: Request, cancel: &CancelToken) -> Res
     let run =
         CallContext { seed: request.seed, started_at: input::now(), cancel: Some(cancel), ..CallContext::default() };
     let precheck = if request.analysis.as_deref() == Some("off") { Precheck::Off } else { Precheck::Critical };
-    Ok(toolbox.exec(&draft, &params, &budget, &run, precheck)?)
+    let options = ExecOptions { precheck, grants: toolbox.policy().draft_grants() };
+    Ok(toolbox.exec(&draft, &params, &budget, &run, options)?)
 }
 
 /// Returns the source's file name in stack traces; its extension selects the language.

@@ -1,6 +1,8 @@
 //! `exec`: runs a source once, without storing it.
 
-use toolcell::{CallContext, ExecError, Precheck};
+use toolcell::policy::Grants;
+use toolcell::{CallContext, Capability, ExecError, ExecOptions, Policy, Precheck, missing_capability};
+use toolcell_i18n::{Localize as _, message};
 
 use super::run::parse_param_words;
 use crate::args::ExecArgs;
@@ -21,6 +23,7 @@ pub(crate) fn run(args: &ExecArgs, context: &mut Context<'_>) -> Result<Exit, Cl
     let toolbox = context.open_toolbox_for_drafts(args.sandbox.config()?)?;
     let budget = toolbox.policy().budget(&args.limits.overrides()).map_err(ExecError::from)?;
     let precheck = if args.no_analysis { Precheck::Off } else { Precheck::Critical };
+    let options = ExecOptions { precheck, grants: draft_grants(&args.grant, toolbox.policy())? };
     let run = CallContext {
         tool: args.tool.as_deref(),
         seed: args.seed,
@@ -29,13 +32,46 @@ pub(crate) fn run(args: &ExecArgs, context: &mut Context<'_>) -> Result<Exit, Cl
         ..CallContext::default()
     };
     let report =
-        with_progress(draft.name(), &context.streams, || toolbox.exec(&draft, &params, &budget, &run, precheck))?;
+        with_progress(draft.name(), &context.streams, || toolbox.exec(&draft, &params, &budget, &run, options))?;
     let exit = Exit::from_outcome(&report.outcome);
+    let missing = missing_capability(&report);
     if context.format.is_json() {
         writeln!(context.streams.output, "{}", CommandResponse::from_report(None, report).to_json())?;
     } else {
         print_text(&report, context.lang, &mut context.streams)?;
+        if let Some(capability) = missing {
+            let hint = message!("grant it with {option}", option = grant_option(capability));
+            context.streams.print_hint(&hint, context.lang)?;
+        }
     }
     context.streams.output.flush()?;
     Ok(exit)
+}
+
+/// Returns what the policy grants to drafts, and what the user grants with `--grant`.
+fn draft_grants(words: &[String], policy: &Policy) -> Result<Grants, CliError> {
+    let mut grants = policy.draft_grants();
+    let folder = std::env::current_dir()?;
+    let wrong = |error: toolcell::GrantError| {
+        let hint =
+            message!("write a capability with its resource, such as `--grant net=api.example.com` or `--grant timers`");
+        CliError::usage(message!("--grant: {error}", error = error.localize()), hint)
+    };
+    for word in words {
+        grants.extend(Grants::parse_argument(word, &folder).map_err(wrong)?);
+    }
+    grants.canonicalize().validate().map_err(wrong)
+}
+
+/// Returns the option that grants a capability, with a placeholder for its resource.
+fn grant_option(capability: Capability) -> String {
+    let resource = match capability {
+        Capability::Timers | Capability::Clock | Capability::Random => "",
+        Capability::Net => "=HOST",
+        Capability::Kv => "=SPACE",
+        Capability::Files => "=NAME:PATH",
+        Capability::Secrets => "=NAME@HOST",
+        Capability::Tools => "=NAME",
+    };
+    format!("`--grant {}{resource}`", capability.name())
 }

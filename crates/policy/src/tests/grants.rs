@@ -143,3 +143,17 @@ fn what_is_granted_is_shown_as_a_file_would_state_it() {
         user(&text).unwrap();
     }
 }
+
+#[test]
+fn code_that_is_not_stored_gets_what_its_rule_grants_and_no_tool_does() {
+    let rules = "[grants.default]\ntimers = true\n[grants.drafts]\nclock = true\n";
+    let all = Capabilities::unscoped(Capability::ALL);
+    let granted = policy(rules, "").grants_for(ID, &name("x"), &[], &all);
+    assert_eq!(granted.capabilities(), BTreeSet::from([Capability::Timers]));
+    assert_eq!(policy(rules, "").draft_grants().capabilities(), BTreeSet::from([Capability::Clock]));
+    assert!(policy("[grants.default]\ntimers = true\n", "").draft_grants().is_empty());
+    // A project narrows it like any other rule.
+    assert!(policy(rules, "[grants.default]\nclock = true\n").draft_grants().is_empty());
+    let kept = policy(rules, "[grants.drafts]\nclock = true\ntimers = true\n").draft_grants();
+    assert_eq!(kept.capabilities(), BTreeSet::from([Capability::Clock]));
+}

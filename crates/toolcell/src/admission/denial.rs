@@ -60,10 +60,11 @@ impl Denial {
         Self::new("approval", reason, approval_hint(entry))
     }
 
-    /// Denies code that is not stored, and that would need an approval as a tool.
-    pub(crate) fn code_unapproved(why: &Message) -> Self {
+    /// Denies code that is not stored, because every tool needs an approval.
+    pub(crate) fn code_unapproved() -> Self {
         let hint = msgid!("store it with `create_tool`, ask the user to approve that tool, and run it");
-        Self::new("approval", message!("code that is not stored cannot be approved: {why}", why), hint)
+        let reason = message!("every tool requires approval, and code that is not stored cannot be approved");
+        Self::new("approval", reason, hint)
     }
 
     /// Denies a call while the approver has deferred the answer about the tool.

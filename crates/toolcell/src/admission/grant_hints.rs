@@ -17,12 +17,34 @@ const MISSING_GRANT_MARKER: &str = "it needs the grant `";
 /// Adds a hint to the error of a tool that failed because of a missing grant.
 pub(crate) fn add_grant_hint(report: &mut Report, entry: &Entry, tool: &VettedTool, grants: &Grants, policy: &Policy) {
     let Outcome::Threw(thrown) = &mut report.outcome else { return };
-    let needed = thrown
-        .message
-        .split_once(MISSING_GRANT_MARKER)
-        .and_then(|(_, rest)| Capability::from_name(rest.split_once('`')?.0));
-    let Some(capability) = needed.filter(|capability| !grants.has(*capability)) else { return };
+    let Some(capability) = needed_capability(&thrown.message).filter(|capability| !grants.has(*capability)) else {
+        return;
+    };
     thrown.message = format!("{}; {}", thrown.message, next_step(capability, entry, tool, policy));
+}
+
+/// Adds a hint to the error of code that is not stored, if it failed because of a missing grant.
+pub(crate) fn add_draft_grant_hint(report: &mut Report, grants: &Grants) {
+    let Outcome::Threw(thrown) = &mut report.outcome else { return };
+    let Some(capability) = needed_capability(&thrown.message).filter(|capability| !grants.has(*capability)) else {
+        return;
+    };
+    let name = capability.name();
+    thrown.message =
+        format!("{}; `grants.drafts` in the policy would grant `{name}` to code that is not stored", thrown.message);
+}
+
+/// Returns the capability whose grant a call lacked, if it failed because of that.
+#[must_use]
+pub fn missing_capability(report: &Report) -> Option<Capability> {
+    let Outcome::Threw(thrown) = &report.outcome else { return None };
+    needed_capability(&thrown.message)
+}
+
+/// Returns the capability that an error message of the guest says is missing.
+fn needed_capability(message: &str) -> Option<Capability> {
+    let (_, rest) = message.split_once(MISSING_GRANT_MARKER)?;
+    Capability::from_name(rest.split_once('`')?.0)
 }
 
 /// Returns what would give a tool the capability that it needs.

@@ -156,8 +156,17 @@ pub(crate) struct AdmissionRequest<'a> {
     pub(crate) schema: &'a Schema,
     /// The requested capabilities.
     pub(crate) requested: &'a Capabilities,
-    /// The stored tool; `None` for a draft, which the caller approved by submitting it.
-    pub(crate) tool: Option<StoredTool<'a>>,
+    /// What is called.
+    pub(crate) called: Called<'a>,
+}
+
+/// What is called.
+#[derive(Clone, Copy)]
+pub(crate) enum Called<'a> {
+    /// A stored tool, whose grants the policy decides.
+    Tool(StoredTool<'a>),
+    /// A draft, which its caller approved by submitting it, with these grants.
+    Draft(&'a Grants),
 }
 
 /// A stored tool that is to be called.
@@ -170,7 +179,14 @@ pub(crate) struct StoredTool<'a> {
 
 impl AdmissionRequest<'_> {
     fn id(&self) -> Option<ToolId> {
-        self.tool.map(|stored| stored.entry.id)
+        self.stored_tool().map(|stored| stored.entry.id)
+    }
+
+    const fn stored_tool(&self) -> Option<StoredTool<'_>> {
+        match self.called {
+            Called::Tool(stored) => Some(stored),
+            Called::Draft(_) => None,
+        }
     }
 }
 
@@ -215,9 +231,9 @@ impl AdmissionControl {
         let grants = self.resolve_grants(subject, steps);
         check_quarantine(subject, steps)?;
         let (args, admission) = self.run_pre_hooks(subject, args, purpose, steps)?;
-        let decided_by = match subject.tool {
-            Some(stored) => self.check_approval(stored, &grants, &args, purpose, steps)?,
-            None => "caller".to_owned(),
+        let decided_by = match subject.called {
+            Called::Tool(stored) => self.check_approval(stored, &grants, &args, purpose, steps)?,
+            Called::Draft(_) => "caller".to_owned(),
         };
         let decided_by = admission.decided_by.as_ref().map_or(decided_by, |hook| format!("hook {hook}"));
         let context = admission.context;
@@ -231,8 +247,10 @@ impl AdmissionControl {
 
     /// Returns what the policy grants of the requested capabilities, and records the steps.
     fn resolve_grants(&self, subject: &AdmissionRequest<'_>, steps: &mut Vec<DecisionStep>) -> Grants {
-        // A draft gets no grants from the policy; its caller provides the host calls.
-        let Some(StoredTool { entry, .. }) = subject.tool else { return Grants::default() };
+        let entry = match subject.called {
+            Called::Tool(StoredTool { entry, .. }) => entry,
+            Called::Draft(grants) => return grants.clone(),
+        };
         let rulings = self.policy.grant_decisions(entry.id, &entry.name, &entry.tags, subject.requested);
         let grants = Policy::combine(&rulings);
         for ruling in rulings {
@@ -367,7 +385,7 @@ pub(super) fn args_to_show(args: &Args, by: &str) -> Result<Value, Denial> {
 
 /// Refuses a quarantined tool, whether or not it was approved.
 fn check_quarantine(subject: &AdmissionRequest<'_>, steps: &mut Vec<DecisionStep>) -> Result<(), Denial> {
-    let stored = subject.tool.filter(|stored| stored.entry.status == Status::Quarantined);
+    let stored = subject.stored_tool().filter(|stored| stored.entry.status == Status::Quarantined);
     let Some(StoredTool { entry, .. }) = stored else { return Ok(()) };
     let (name, id) = (&entry.name, entry.id.short());
     let reason = message!("`{name}` ({id}) is quarantined", name, id);

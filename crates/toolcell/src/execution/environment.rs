@@ -12,7 +12,7 @@ use toolcell_tool::ToolId;
 use crate::clock::Clock;
 
 /// Returns the clock of a toolbox, for tools that are granted the real one.
-pub(super) fn wall_clock(clock: Clock) -> WallClock {
+pub(crate) fn wall_clock(clock: Clock) -> WallClock {
     Arc::new(move || unix_time(clock()))
 }
 

@@ -10,8 +10,7 @@ use toolcell_capabilities::{Net, NetConfig, NetSessionConfig, RootsError, Secret
 use toolcell_host::HostCalls;
 use toolcell_i18n::{Message, message, msgid};
 use toolcell_policy::Policy;
-use toolcell_store::Entry;
-use toolcell_tool::{Grants, SecretGrant, SecretName};
+use toolcell_tool::{Grants, SecretGrant, SecretName, ToolId};
 
 use super::effects::EffectRecorder;
 use super::held::EffectApprover;
@@ -84,8 +83,10 @@ impl GrantOpenError {
 pub(crate) struct OpenRequest<'a, 'r> {
     /// The grants.
     pub(crate) grants: &'r Grants,
-    /// The tool.
-    pub(crate) entry: &'r Entry,
+    /// The identifier of the tool.
+    pub(crate) tool: ToolId,
+    /// The name of the tool.
+    pub(crate) name: &'r str,
     /// The call identifier that the tool sees.
     pub(crate) call_id: &'r str,
     /// Decides about held effects, if the caller asked for that.
@@ -104,9 +105,9 @@ impl Resources {
         context: ResourceContext<'_>,
         request: OpenRequest<'a, '_>,
     ) -> Result<RunEnvironment<'a>, GrantOpenError> {
-        let OpenRequest { grants, entry, call_id: run, effect_approver, nested, nesting } = request;
+        let OpenRequest { grants, tool: id, name, call_id: run, effect_approver, nested, nesting } = request;
         let NestingContext { caller: within, plan } = nesting;
-        let tool = entry.id.to_string();
+        let tool = id.to_string();
         let caller = within.map(|within| within.environment);
         let meters = caller.map(|caller| caller.meters.clone()).unwrap_or_default();
         let secrets = grants.secrets.iter().map(|grant| Ok((grant.clone(), self.load_secret(grant)?)));
@@ -142,8 +143,8 @@ impl Resources {
             resources: self,
             nested,
             effect_approver,
-            id: entry.id,
-            name: entry.name.to_string(),
+            id,
+            name: name.to_owned(),
             depth: within.map_or(0, |within| within.depth),
             plan,
             meters,

@@ -7,16 +7,20 @@ use toolcell_analysis::{AnalysisError, Capabilities, Finding, Script, quick_chec
 use toolcell_error::ErrorCode;
 use toolcell_host::{Budget, CallContext, CallError, Grant, Json, Params, Report};
 use toolcell_i18n::Message;
-use toolcell_policy::{LimitError, LimitOverrides};
+use toolcell_policy::{ApprovalMode, Grants, LimitError, LimitOverrides};
 use toolcell_schema::ParamsError;
 use toolcell_store::audit::Action;
 use toolcell_store::{Fault, RecordError};
 use toolcell_tool::{Draft, DraftError, ToolName, ToolSpec};
 
-use super::run::{SourceLine, ToolFailure};
+use super::run::{NestedRuns, SourceLine, ToolFailure};
+use crate::admission::grant_hints::add_draft_grant_hint;
 use crate::admission::hook::HookContext;
-use crate::admission::{AdmissionError, AdmissionMode, AdmissionRequest, CallAuthorization, Denial, ReviewedRun};
-use crate::execution::{RunOptions, ToolCode, unix_time};
+use crate::admission::{
+    AdmissionError, AdmissionMode, AdmissionRequest, CallAuthorization, Called, Denial, Permit, ReviewedRun,
+};
+use crate::execution::{RunOptions, ToolCode, draw_seed, unix_time, wall_clock};
+use crate::host_calls::{GrantOpenError, NestingContext, OpenRequest, RunEnvironment};
 use crate::parts::Parts;
 use crate::records::{AttemptEnd, RunRecorder};
 use crate::request::RunCode;
@@ -33,6 +37,23 @@ pub enum Precheck {
     Critical,
     /// Every draft runs that can be compiled.
     Off,
+}
+
+/// The options of running a draft.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ExecOptions {
+    /// Whether the draft is analyzed before it runs.
+    pub precheck: Precheck,
+    /// What the draft is granted. If it is anything, the toolbox performs the draft's host calls, and
+    /// not those of the [`CallContext`].
+    pub grants: Grants,
+}
+
+impl From<Precheck> for ExecOptions {
+    /// No grants.
+    fn from(precheck: Precheck) -> Self {
+        Self { precheck, grants: Grants::default() }
+    }
 }
 
 /// The error of running a draft.
@@ -60,6 +81,9 @@ pub enum ExecError {
     /// A hook changed the parameters to invalid ones.
     #[error(transparent)]
     Params(#[from] ParamsError),
+    /// A grant cannot be opened.
+    #[error(transparent)]
+    Grant(#[from] GrantOpenError),
     /// The sandbox did not accept the call.
     #[error(transparent)]
     Call(#[from] CallError),
@@ -98,6 +122,7 @@ impl ExecError {
             Self::Withheld(_) => ErrorCode::ResultWithheld,
             Self::RecordFailed(error) => error.code(),
             Self::Params(error) => error.code(),
+            Self::Grant(error) => error.code(),
             Self::Call(error) => error.code(),
             Self::Fault(error) => error.code(),
         }
@@ -115,6 +140,7 @@ impl ExecError {
             Self::Denied(denial) | Self::Withheld(denial) => denial.hint.clone(),
             Self::RecordFailed(error) => error.hint().into(),
             Self::Params(error) => error.hint().into(),
+            Self::Grant(error) => error.hint(),
             Self::Call(error) => error.hint().into(),
             Self::Fault(error) => error.hint().into(),
         }
@@ -159,8 +185,9 @@ impl CodeResult {
     }
 }
 
-/// Runs code of a model once, without any grant. The analysis and the policy decide about it as
-/// about a stored tool; what they would ask a person about does not run.
+/// Runs code of a model once, with what the policy grants to drafts. The analysis rejects what it
+/// rejects of a tool, and hooks decide about the call. If the policy asks a person about every tool,
+/// the code does not run.
 pub(crate) fn run_code(parts: &Parts, request: &RunCode, options: &RunOptions) -> Result<CodeResult, ExecError> {
     let mut attempted =
         RunRecorder::start(&parts.recorder, Action::Exec, &options.caller, CODE_NAME, &request.parameters)?;
@@ -183,11 +210,10 @@ fn run_code_inner(
     attempted: &mut RunRecorder<'_>,
 ) -> Result<(ReviewedRun, String), ExecError> {
     let draft = Draft::from_bytes(CODE_NAME, request.code.as_bytes()).map_err(ExecError::Draft)?;
-    let bug = || ExecError::from(CallError::bug("the specification of code is valid"));
-    let name = ToolName::parse(CODE_NAME).map_err(|_| bug())?;
-    let tool = vet(ToolSpec::new(name, &draft, Value::Null, Value::Null).map_err(|_| bug())?)?;
-    if let Some(why) = parts.admission.approval_reason(&tool) {
-        return Err(Denial::code_unapproved(&why).into());
+    // Its findings are for a person who reads it; without one, the grants are the limit.
+    vet(code_spec(&draft)?)?;
+    if matches!(parts.admission.policy().approval().0, ApprovalMode::Never | ApprovalMode::Ask) {
+        return Err(Denial::code_unapproved().into());
     }
     let limits = LimitOverrides { timeout_ms: request.timeout_ms.or(options.limits.timeout_ms), ..options.limits };
     let budget = parts.admission.policy().budget(&limits)?;
@@ -202,8 +228,9 @@ fn run_code_inner(
         ..CallContext::default()
     };
     let caller = AdmissionMode::Run { approver: options.approver.as_deref(), caller: &options.caller };
-    let (params, precheck) = (&request.parameters, Precheck::Critical);
-    let call = DraftCall { draft: &draft, params, budget: &budget, run: &run, precheck, caller };
+    let exec = ExecOptions { precheck: Precheck::Critical, grants: parts.admission.policy().draft_grants() };
+    let call =
+        DraftCall { draft: &draft, params: &request.parameters, budget: &budget, run: &run, options: &exec, caller };
     let reviewed = exec_inner(parts, &call, attempted)?;
     Ok((reviewed, request.code.clone()))
 }
@@ -211,19 +238,20 @@ fn run_code_inner(
 /// Runs the tool in a draft. Its outcome is in the report. A draft that was run before is not
 /// evaluated again.
 ///
-/// The caller has approved the draft by passing it: hooks run, but no approver is asked. The
-/// draft's host calls are those of `run`, and its limits are at most those of the policy.
+/// The caller has approved the draft, and its grants, by passing them: hooks run, but no approver is
+/// asked. Without grants, the draft's host calls are those of `run`. Its limits are at most those of
+/// the policy.
 pub(crate) fn exec(
     parts: &Parts,
     draft: &Draft,
     params: &Params,
     budget: &Budget,
     run: &CallContext<'_>,
-    precheck: Precheck,
+    options: &ExecOptions,
 ) -> Result<Report, ExecError> {
     let mut attempted = RunRecorder::start(&parts.recorder, Action::Exec, "host", draft.name(), params)?;
     let caller = AdmissionMode::Run { approver: None, caller: "host" };
-    let call = DraftCall { draft, params, budget, run, precheck, caller };
+    let call = DraftCall { draft, params, budget, run, options, caller };
     let done = exec_inner(parts, &call, &mut attempted);
     let ended = match &done {
         Ok(_) => AttemptEnd::Completed,
@@ -239,31 +267,89 @@ struct DraftCall<'a> {
     params: &'a Params,
     budget: &'a Budget,
     run: &'a CallContext<'a>,
-    precheck: Precheck,
+    options: &'a ExecOptions,
     caller: AdmissionMode<'a>,
 }
 
 /// Runs the draft, and updates the record.
 fn exec_inner(parts: &Parts, call: &DraftCall<'_>, attempted: &mut RunRecorder<'_>) -> Result<ReviewedRun, ExecError> {
-    let DraftCall { draft, params, budget, run, precheck, caller } = *call;
+    let DraftCall { draft, params, budget, run, options: &ExecOptions { precheck, ref grants }, caller } = *call;
     parts.admission.policy().check_budget(budget)?;
-    let key = cache_key(draft.name(), draft.source(), &run.host_calls.grants(), precheck);
-    let kept = parts.runtime.cached_script(&key);
-    let script = if kept.is_none() { Some(prepare_script(draft, precheck)?) } else { None };
     let args = parts.runtime.any_schema().check(params.clone())?;
     let asked = Capabilities::default();
+    let called = Called::Draft(grants);
     let subject =
-        AdmissionRequest { name: draft.name(), schema: parts.runtime.any_schema(), requested: &asked, tool: None };
+        AdmissionRequest { name: draft.name(), schema: parts.runtime.any_schema(), requested: &asked, called };
+    // What cannot be compiled is refused before a hook is asked.
+    let checked = match parts.runtime.cached_script(&cache_key(draft, run, grants, precheck)) {
+        Some(_) => None,
+        None => Some(prepare_script(draft, precheck)?),
+    };
     let permit = parts.admission.admit(&subject, args, *budget, caller, &mut Vec::new())?;
     attempted.set_permit(&permit);
-    let code = match (kept, &script) {
+    let drawn = draw_seed(permit.grants())?;
+    attempted.set_seed(drawn);
+    let (call_id, nested) = (attempted.call_id(), nested_options(run, caller));
+    let environment =
+        if permit.grants().is_empty() { None } else { Some(open_grants(parts, draft, &permit, &call_id, &nested)?) };
+    let wall_clock = permit.grants().clock.then(|| wall_clock(parts.clock));
+    let run = match &environment {
+        Some(environment) => CallContext {
+            host_calls: environment,
+            call_id: &call_id,
+            seed: drawn.unwrap_or(run.seed),
+            wall_clock: wall_clock.as_ref(),
+            ..*run
+        },
+        None => *run,
+    };
+    let key = cache_key(draft, &run, grants, precheck);
+    let code = match (parts.runtime.cached_script(&key), &checked) {
         (Some(kept), _) => ToolCode::Prepared(kept),
         (None, Some(script)) => ToolCode::Script(script),
         (None, None) => return Err(CallError::bug("there is no script to evaluate").into()),
     };
-    let report = parts.runtime.execute(key, draft.name(), code, CallAuthorization::Admitted(&permit), run)?;
+    let report = parts.runtime.execute(key, draft.name(), code, CallAuthorization::Admitted(&permit), &run);
+    if let Some(environment) = &environment {
+        attempted.set_effects(&environment.effects);
+    }
+    let mut report = report?;
+    add_draft_grant_hint(&mut report, permit.grants());
     attempted.set_report(&report);
     parts.admission.run_post_hooks(draft.name(), None, permit, report).map_err(ExecError::Withheld)
+}
+
+/// Opens the grants of a draft.
+fn open_grants<'a>(
+    parts: &'a Parts,
+    draft: &Draft,
+    permit: &Permit,
+    call_id: &str,
+    options: &'a RunOptions,
+) -> Result<RunEnvironment<'a>, ExecError> {
+    let request = OpenRequest {
+        grants: permit.grants(),
+        tool: code_spec(draft)?.id(),
+        name: draft.name(),
+        call_id,
+        effect_approver: None,
+        nested: Box::new(NestedRuns::new(parts, options)),
+        nesting: NestingContext { caller: None, plan: None },
+    };
+    Ok(parts.resources.open_grants(parts.resource_context(), request)?)
+}
+
+/// Returns the options of the runs that a draft starts.
+fn nested_options(run: &CallContext<'_>, caller: AdmissionMode<'_>) -> RunOptions {
+    let caller = if let AdmissionMode::Run { caller, .. } = caller { caller } else { "host" };
+    RunOptions { caller: caller.to_owned(), cancel: run.cancel.cloned(), ..RunOptions::default() }
+}
+
+/// Returns the specification of a draft, which has no name of its own.
+fn code_spec(draft: &Draft) -> Result<ToolSpec, ExecError> {
+    let bug = || ExecError::from(CallError::bug("the specification of code is valid"));
+    let name = ToolName::parse(CODE_NAME).map_err(|_| bug())?;
+    ToolSpec::new(name, draft, Value::Null, Value::Null).map_err(|_| bug())
 }
 
 /// Compiles a draft, and analyzes it if asked to.
@@ -277,14 +363,26 @@ fn prepare_script(draft: &Draft, precheck: Precheck) -> Result<Script, ExecError
     }
 }
 
-/// Returns the cache key of a draft with a name and grants.
-fn cache_key(name: &str, source: &str, grants: &[Grant], precheck: Precheck) -> blake3::Hash {
+/// Returns the cache key of a draft with its name and its grants.
+fn cache_key(draft: &Draft, run: &CallContext<'_>, grants: &Grants, precheck: Precheck) -> blake3::Hash {
     let mut hasher = blake3::Hasher::new_derive_key("toolcell 2026-11 prepared script");
     hasher.update(&[u8::from(precheck == Precheck::Off)]);
-    for part in [name, source] {
+    for part in [draft.name(), draft.source()] {
         hasher.update(&(part.len() as u64).to_le_bytes()).update(part.as_bytes());
     }
-    for grant in grants {
+    if !grants.is_empty() {
+        // A script depends on which capabilities there are and on the names of the secrets.
+        for capability in grants.capabilities() {
+            hasher.update(capability.name().as_bytes()).update(b"\0");
+        }
+        // No capability has an empty name, so this marks the start of the secrets.
+        hasher.update(b"\0");
+        for secret in &grants.secrets {
+            hasher.update(secret.name.as_str().as_bytes()).update(b"\0");
+        }
+        return hasher.finalize();
+    }
+    for grant in run.host_calls.grants() {
         hasher.update(grant.name().as_bytes()).update(b"\0");
         if let Grant::Secrets { names } = grant {
             // Names of secrets and of grants contain no `:`.

@@ -272,7 +272,7 @@ pub(crate) fn profile_draft(
     precheck: Precheck,
 ) -> Result<(Report, Profile), ExecError> {
     let slot = ProfileSlot::default();
-    let report = exec(parts, draft, params, budget, &CallContext { profile: Some(&slot), ..*run }, precheck)?;
+    let report = exec(parts, draft, params, budget, &CallContext { profile: Some(&slot), ..*run }, &precheck.into())?;
     let profile = Profile::from_report(draft.name(), draft.source(), &report, &slot);
     Ok((report, profile))
 }

@@ -24,7 +24,7 @@ use super::deprecate::replacement_for;
 use super::lookup::{find_exact, find_tool};
 use crate::admission::hook::HookContext;
 use crate::admission::{
-    AdmissionError, AdmissionMode, AdmissionRequest, DecisionStep, Permit, ReviewedRun, StoredTool, grant_hints,
+    AdmissionError, AdmissionMode, AdmissionRequest, Called, DecisionStep, Permit, ReviewedRun, StoredTool, grant_hints,
 };
 use crate::execution::{AdmittedRun, LoadedTool, RunOptions, draw_seed};
 use crate::host_calls::{CallerContext, EffectLog, NestingContext, OpenRequest, PlanChain};
@@ -179,7 +179,7 @@ pub(super) fn admit_run<'a>(
         name: entry.name.as_str(),
         schema,
         requested: tool.requested_capabilities(),
-        tool: Some(StoredTool { store: parts.require_store()?, entry: &entry, tool }),
+        called: Called::Tool(StoredTool { store: parts.require_store()?, entry: &entry, tool }),
     };
     let purpose = AdmissionMode::Run { approver: options.approver.as_deref(), caller: &options.caller };
     let permit = match parts.admission.admit(&subject, args, budget, purpose, &mut Vec::new()) {
@@ -208,7 +208,8 @@ pub(super) fn admit_run<'a>(
         parts.resource_context(),
         OpenRequest {
             grants: permit.grants(),
-            entry: &entry,
+            tool: entry.id,
+            name: entry.name.as_str(),
             call_id: &call_id,
             effect_approver: options.effect_approver.as_deref(),
             nested: Box::new(NestedRuns::new(parts, options)),
@@ -330,7 +331,7 @@ fn explain_steps(
         name: entry.name.as_str(),
         schema,
         requested: tool.requested_capabilities(),
-        tool: Some(StoredTool { store: parts.require_store()?, entry: &entry, tool }),
+        called: Called::Tool(StoredTool { store: parts.require_store()?, entry: &entry, tool }),
     };
     parts.admission.admit(&subject, args, budget, AdmissionMode::Explain, steps)?;
     Ok(())

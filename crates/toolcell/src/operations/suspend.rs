@@ -17,7 +17,7 @@ use toolcell_store::{Fault, RunId, StoreAccess};
 
 use super::lookup::find_tool;
 use super::run::{NestedRuns, RunError, RunResult, admit_run, review_run, run_admitted};
-use crate::admission::{AdmissionMode, AdmissionRequest, StoredTool, grant_hints};
+use crate::admission::{AdmissionMode, AdmissionRequest, Called, StoredTool, grant_hints};
 use crate::execution::suspend::{self, OpenedRun, ResumeRequest, RunSuspendError, SuspendedRun, SuspendedRunInfo};
 use crate::execution::{AdmittedRun, RunOptions};
 use crate::host_calls::{DeferAll, EffectApprover, NestingContext, OpenRequest, PlanChain};
@@ -101,7 +101,7 @@ fn resume_inner(
         name: entry.name.as_str(),
         schema,
         requested: tool.requested_capabilities(),
-        tool: Some(StoredTool { store, entry: &entry, tool }),
+        called: Called::Tool(StoredTool { store, entry: &entry, tool }),
     };
     if parts.admission.granted_to(&subject).to_value() != bound.grants {
         return Err(RunSuspendError::GrantsChanged { run: row.run, name: entry.name.clone() }.into());
@@ -129,7 +129,8 @@ fn resume_inner(
         parts.resource_context(),
         OpenRequest {
             grants: permit.grants(),
-            entry: &entry,
+            tool: entry.id,
+            name: entry.name.as_str(),
             call_id: &kept.call_id,
             effect_approver: options.effect_approver.as_deref(),
             nested: Box::new(NestedRuns::new(parts, &options)),

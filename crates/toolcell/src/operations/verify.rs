@@ -26,7 +26,7 @@ pub use error::VerifyError;
 use super::lookup::find;
 use super::run::RunError;
 use crate::admission::hook::Approver;
-use crate::admission::{AdmissionError, AdmissionMode, AdmissionRequest, Permit, StoredTool};
+use crate::admission::{AdmissionError, AdmissionMode, AdmissionRequest, Called, Permit, StoredTool};
 use crate::execution::unix_time;
 use crate::parts::Parts;
 use crate::records::{AttemptEnd, RunRecorder};
@@ -260,7 +260,7 @@ fn permit_to_verify(
         name: entry.name.as_str(),
         schema,
         requested: tool.requested_capabilities(),
-        tool: Some(subject),
+        called: Called::Tool(subject),
     };
     let purpose = AdmissionMode::Run { approver: options.approver.as_deref(), caller: &options.caller };
     parts.admission.admit(&request, args?, budget, purpose, &mut Vec::new()).map_err(|error| {
