@@ -18,7 +18,7 @@ fn facts(mut report: Report) -> Report {
 fn result_and_fuel_are_equal_on_all_images_and_in_every_run() {
     let tools = files("fixtures/tools", "js");
     for path in &tools {
-        let case: serde_json::Value = serde_json::from_str(&read(path.with_extension("json"))).unwrap();
+        let case: serde_json::Value = serde_json::from_str(&read(path.with_extension("expected.json"))).unwrap();
         let run = |kind: ImageKind| {
             facts(
                 SandboxFixture::new()
@@ -51,7 +51,7 @@ fn epochs_and_slices_of_fuel_burn_the_same() {
     }
     assert_eq!(sandbox_without_ticker(ImageKind::Roomy).interruption(), Interruption::FuelSlices);
     for path in files("fixtures/tools", "js") {
-        let case: serde_json::Value = serde_json::from_str(&read(path.with_extension("json"))).unwrap();
+        let case: serde_json::Value = serde_json::from_str(&read(path.with_extension("expected.json"))).unwrap();
         let epochs = facts(SandboxFixture::new().file(&path).on_image(ImageKind::Roomy).run(&case["params"]));
         let slices =
             facts(SandboxFixture::new().file(&path).on_image_without_ticker(ImageKind::Roomy).run(&case["params"]));

@@ -60,7 +60,7 @@ fn is_about(part: u64, whole: u64, percent: u64, give_or_take: u64) {
 fn what_is_profiled_returns_the_same_and_burns_the_same_on_all_images() {
     let tools = files("fixtures/tools", "js");
     for path in &tools {
-        let case: serde_json::Value = serde_json::from_str(&read(path.with_extension("json"))).unwrap();
+        let case: serde_json::Value = serde_json::from_str(&read(path.with_extension("expected.json"))).unwrap();
         let params = case["params"].to_string();
         let on = |kind: ImageKind| profiled(SandboxFixture::new().file(path).on_image(kind).seed(7), &params);
         let first = on(ImageKind::Roomy);

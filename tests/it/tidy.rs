@@ -318,7 +318,8 @@ fn every_hostile_fixture_has_a_test() {
 #[test]
 fn every_good_tool_has_its_expectation_and_every_expectation_its_tool() {
     let names = |ending| files("fixtures/tools", ending).iter().map(|path| stem(path)).collect::<Vec<_>>();
-    assert_eq!(names("js"), names("json"));
+    let expected = names("json").into_iter().filter_map(|name| name.strip_suffix(".expected").map(str::to_owned));
+    assert_eq!(names("js"), expected.collect::<Vec<_>>());
     assert!(names("js").len() >= 25);
 }
 

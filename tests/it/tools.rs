@@ -10,7 +10,7 @@ fn every_good_tool_does_what_its_author_expects() {
     let mut misses = Vec::new();
     for path in files("fixtures/tools", "js") {
         let name = stem(&path);
-        let case: Value = serde_json::from_str(&read(path.with_extension("json"))).unwrap();
+        let case: Value = serde_json::from_str(&read(path.with_extension("expected.json"))).unwrap();
         let report = SandboxFixture::new().file(&path).run(&case["params"]);
         let expect = &case["expect"];
         let right = match &report.outcome {

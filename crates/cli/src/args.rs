@@ -277,7 +277,8 @@ pub(crate) struct ExecArgs {
     pub(crate) tool: Option<String>,
 
     /// Grant a capability, beside what `grants.drafts` in the policy grants: timers, clock, random,
-    /// net=HOST[:PORT], kv=SPACE, files=NAME:PATH[:write], secrets=NAME@HOST, tools=NAME
+    /// net=HOST, net=HOST:PORT, kv=SPACE, files=NAME:PATH, files=NAME:PATH:write,
+    /// secrets=NAME@HOST, tools=NAME
     #[arg(long, value_name = "GRANT")]
     pub(crate) grant: Vec<String>,
 

@@ -79,6 +79,20 @@ impl PathRedactor {
         }
     }
 
+    /// Redacts the known paths in the content of a failed run, which a model reads.
+    pub(crate) fn redact_content(&self, result: &mut CallToolResult, lang: Lang) {
+        if result.is_error != Some(true) {
+            return;
+        }
+        for block in &mut result.content {
+            if let ContentBlock::Text(text) = block
+                && let Cow::Owned(redacted) = self.redact_text_in(&text.text, RedactionScope::Known, lang)
+            {
+                text.text = redacted;
+            }
+        }
+    }
+
     /// Redacts a protocol error.
     pub(crate) fn redact_error(&self, mut error: ErrorData) -> ErrorData {
         let code = error.data.as_ref().and_then(|data| data.get("code")).and_then(Value::as_str).unwrap_or_default();

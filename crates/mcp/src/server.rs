@@ -49,6 +49,7 @@ struct Inner {
     tenants: Mutex<HashMap<Principal, Arc<OnceCell<Arc<Tenant>>>>>,
     calls: CallTracker,
     path_redactor: PathRedactor,
+    policy_redactor: PathRedactor,
 }
 
 impl Server {
@@ -57,9 +58,10 @@ impl Server {
         settings: ServerSettings,
         open: impl Fn(&Principal) -> Result<Arc<Toolbox>, OpenFailure> + Send + Sync + 'static,
     ) -> Self {
-        let (tenants, calls, redaction) =
-            (Mutex::default(), CallTracker::default(), PathRedactor::new(&settings.redacted_paths));
-        Self(Arc::new(Inner { settings, open: Box::new(open), tenants, calls, path_redactor: redaction }))
+        let [path_redactor, policy_redactor] =
+            [&settings.redacted_paths, &settings.policy_files].map(|paths| PathRedactor::new(paths));
+        let (tenants, calls) = (Mutex::default(), CallTracker::default());
+        Self(Arc::new(Inner { settings, open: Box::new(open), tenants, calls, path_redactor, policy_redactor }))
     }
 
     /// The calls in flight.
@@ -75,6 +77,11 @@ impl Server {
     /// Redacts paths for remote clients.
     pub(crate) fn path_redactor(&self) -> &PathRedactor {
         &self.0.path_redactor
+    }
+
+    /// Redacts the paths of policy files in what a model reads.
+    pub(crate) fn policy_redactor(&self) -> &PathRedactor {
+        &self.0.policy_redactor
     }
 
     /// Checks that all open stores respond. The caller is not authenticated, so the error reveals

@@ -35,6 +35,8 @@ pub struct ServerSettings {
     /// Host paths that are redacted for remote clients: store directories, policy files, the
     /// working directory.
     pub redacted_paths: Vec<PathBuf>,
+    /// Policy files, whose paths no text for a model contains, also for local clients.
+    pub policy_files: Vec<PathBuf>,
 }
 
 impl Default for ServerSettings {
@@ -51,6 +53,7 @@ impl Default for ServerSettings {
             heartbeat_interval: Duration::from_secs(5),
             prompt_timeout: Duration::from_mins(15),
             redacted_paths: Vec::new(),
+            policy_files: Vec::new(),
         }
     }
 }

@@ -340,7 +340,7 @@ impl ToolCall {
         shape: ResultShape,
     ) -> CallToolResult {
         let (lang, results) = (self.lang(), &self.tenant.results);
-        match ran {
+        let mut result = match ran {
             Ok(RunOutcome::Tool(Ok(ran))) if shape == ResultShape::Envelope => {
                 run_result::tool_run(&ran, shape, results, lang)
             }
@@ -353,7 +353,9 @@ impl ToolCall {
             Ok(RunOutcome::Tool(Err(error))) => error_result(self.run_failure(&error), lang),
             Ok(RunOutcome::Code(Err(error))) => error_result(call_failure(&error, lang), lang),
             Err(full) => self.reject_unstarted(full.into(), Some(BuiltinTool::Run), name.as_deref()).await,
-        }
+        };
+        self.server.policy_redactor().redact_content(&mut result, lang);
+        result
     }
 
     /// Compares the value of a published tool with the schema that it declares.

@@ -7,11 +7,12 @@
 //! Invariant: a signature is one line without control characters, and its length and the work for
 //! it are bounded, whatever the schema is.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use crate::display;
+use crate::{display, shorthand};
 
 /// The maximum nesting of types.
 const MAX_DEPTH: usize = 4;
@@ -22,21 +23,30 @@ const MAX_PARAMETERS: usize = 20;
 /// The length at which nested types are shortened to their outermost one, in bytes.
 const MAX_BYTES: usize = 400;
 
-/// Returns the signature of a tool: its name, the JSON Schema of its parameters, if it declares
-/// them, and the JSON Schema of its result, if it is known.
+/// Returns the signature of a tool: its name, its parameters as they are declared (see
+/// [`Schema::compile`](crate::Schema::compile)), and the JSON Schema of its result, if it is known.
+/// A declaration is not checked; one that is invalid counts as none.
 ///
 /// # Examples
 /// ```
 /// use serde_json::json;
 /// use toolcell_schema::signature;
 ///
-/// let xs = json!({"type": "object", "properties": {"xs": {"type": "array", "items": {"type": "number"}}}, "required": ["xs"]});
-/// assert_eq!(signature("average", Some(&xs), Some(&json!({"type": "number"}))), "average(xs: number[]) → number");
-/// assert_eq!(signature("average", None, None), "average(…)");
+/// let xs = json!({"xs": {"type": "array", "items": {"type": "number"}, "required": true}});
+/// assert_eq!(signature("average", &xs, Some(&json!({"type": "number"}))), "average(xs: number[]) → number");
+/// assert_eq!(signature("average", &json!(null), None), "average(…)");
 /// ```
 #[must_use]
-pub fn signature(name: &str, parameters: Option<&Value>, returns: Option<&Value>) -> String {
-    let mut text = format!("{name}({})", parameters.map_or_else(|| "…".to_owned(), self::parameters));
+pub fn signature(name: &str, declared: &Value, returns: Option<&Value>) -> String {
+    let parameters = declared.as_object().filter(|declared| !declared.is_empty()).and_then(|declared| {
+        if shorthand::is_json_schema(declared) {
+            Some(Cow::Borrowed(declared))
+        } else {
+            shorthand::to_json_schema(declared).ok()?.as_object().cloned().map(Cow::Owned)
+        }
+    });
+    let parameters = parameters.map_or_else(|| "…".to_owned(), |schema| write_parameters(&schema));
+    let mut text = format!("{name}({parameters})");
     if let Some(returns) = returns {
         let mut writer = TypeWriter::new(MAX_BYTES);
         writer.write_type(returns, MAX_DEPTH);
@@ -47,7 +57,7 @@ pub fn signature(name: &str, parameters: Option<&Value>, returns: Option<&Value>
 }
 
 /// Returns the list of parameters.
-fn parameters(schema: &Value) -> String {
+fn write_parameters(schema: &Map<String, Value>) -> String {
     let mut writer = TypeWriter::new(MAX_BYTES);
     writer.write_properties(schema, MAX_PARAMETERS, ", ", MAX_DEPTH);
     writer.text
@@ -121,9 +131,9 @@ impl TypeWriter {
         let has = |key: &str| schema.get(key).and_then(Value::as_object).is_some_and(|fields| !fields.is_empty());
         if self.is_full(depth) {
             self.text.push_str("object");
-        } else if has("properties") {
+        } else if let Some(fields) = schema.as_object().filter(|_| has("properties")) {
             self.text.push_str("{ ");
-            self.write_properties(schema, MAX_MEMBERS, "; ", depth - 1);
+            self.write_properties(fields, MAX_MEMBERS, "; ", depth - 1);
             self.text.push_str(" }");
         } else if has("additionalProperties") {
             self.text.push_str("Record<string, ");
@@ -134,7 +144,7 @@ impl TypeWriter {
         }
     }
 
-    fn write_properties(&mut self, schema: &Value, limit: usize, separator: &str, depth: usize) {
+    fn write_properties(&mut self, schema: &Map<String, Value>, limit: usize, separator: &str, depth: usize) {
         let properties = schema.get("properties").and_then(Value::as_object);
         let required = schema.get("required").and_then(Value::as_array);
         let is_required = |name: &str| required.is_some_and(|names| names.iter().any(|one| one == name));
@@ -188,7 +198,7 @@ mod tests {
     use super::*;
 
     fn type_of(schema: &Value) -> String {
-        let text = signature("f", None, Some(schema));
+        let text = signature("f", &Value::Null, Some(schema));
         text.strip_prefix("f(…) → ").unwrap().to_owned()
     }
 
@@ -227,8 +237,8 @@ mod tests {
             "required": ["text"],
         });
         let expected = "f(text: string, unit?: \"kg\" | \"lb\", 年齢?: number)";
-        assert_eq!(signature("f", Some(&schema), None), expected);
-        assert_eq!(signature("f", Some(&json!({"type": "object"})), None), "f()");
+        assert_eq!(signature("f", &schema, None), expected);
+        assert_eq!(signature("f", &json!({"type": "object"}), None), "f()");
     }
 
     #[test]
@@ -238,7 +248,7 @@ mod tests {
         let bomb = (0..3).fold(json!({"type": "string"}), |inner, _| json!({"anyOf": vec![inner; 40]}));
         let evil = json!({"properties": {"a\n\u{202e}\u{1b}[2J": {"enum": ["x\ny\u{202e}", "z".repeat(10_000)]}}});
         for schema in [json!({"type": "object", "properties": wide}), deep, bomb, evil] {
-            let text = signature("f", Some(&json!({"properties": {"p": schema}})), Some(&schema));
+            let text = signature("f", &json!({"properties": {"p": schema}}), Some(&schema));
             assert!(text.len() < 2_500, "{} bytes", text.len());
             assert!(!text.contains(['\n', '\u{202e}', '\u{1b}']), "{text}");
         }

@@ -107,7 +107,7 @@ pub enum OpenError {
     /// The directory is not a store, or its format file is damaged.
     #[error("{path} is not a store: {reason}")]
     #[code(StoreInvalid)]
-    #[hint("name the directory of a store with --dir")]
+    #[hint("`toolcell create` creates a store; --dir names the directory of another one")]
     NotAStore {
         /// The directory.
         path: String,

@@ -36,7 +36,8 @@ fn written(folder: &Path) {
     tools.retain(|path| path.extension().is_some_and(|ending| ending == "js"));
     tools.sort();
     let expected = |path: &PathBuf| -> (String, Value) {
-        let case: Value = serde_json::from_str(&fs::read_to_string(path.with_extension("json")).unwrap()).unwrap();
+        let case: Value =
+            serde_json::from_str(&fs::read_to_string(path.with_extension("expected.json")).unwrap()).unwrap();
         (case["params"].to_string(), case["expect"]["returned"].clone())
     };
     let tools: Vec<_> = tools.iter().map(|path| (path, expected(path))).filter(|(_, (_, it))| !it.is_null()).collect();

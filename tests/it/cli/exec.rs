@@ -124,7 +124,7 @@ fn exit_status_and_message_say_what_went_wrong() {
             "const execute = () => 1",
             &["not json"],
             2,
-            "error: invalid parameters: expected an object at line 1, column 1\nhint: pass a JSON object",
+            "error: `not json` is neither KEY=VALUE nor a JSON object\nhint: pass one JSON object",
         ),
         ("const execute = () => 1", &["[1]"], 2, "error: invalid parameters: expected an object"),
         (

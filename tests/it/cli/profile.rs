@@ -235,7 +235,7 @@ fn a_tool_that_fails_is_profiled_and_the_status_says_so() {
     assert_refused(&on(&cli, &["profile", "$load.js", "--svg", "$load.svg", "--json"]), 2, "profile-empty");
     assert_refused(&on(&cli, &["profile", "$none.js", "--json"]), 4, "file-not-found");
     assert_refused(&toolcell_with_input(&["profile", "-", "-", "--json"], b""), 2, "usage");
-    assert_refused(&on(&cli, &["profile", "$count.ts", "a=1", "b", "--json"]), 2, "parameters-invalid");
+    assert_refused(&on(&cli, &["profile", "$count.ts", "a=1", "b", "--json"]), 2, "usage");
     assert_eq!(on(&cli, &["create", "$count.ts", "--description", "Counts"]).status, 0);
     assert_refused(&on(&cli, &["profile", "nothing", "--json"]), 4, "tool-not-found");
 }

@@ -33,7 +33,7 @@ fn create_says_what_it_made_in_the_words_of_the_contract() {
 fn create_takes_a_source_a_request_and_standard_input() {
     let cli = CliFixture::new();
     cli.file("mean.ts", MEAN);
-    let beside = json!({"description": "Takes a mean", "tags": ["math"], "capabilities": ["net"], "expect": 1,
+    let beside = json!({"description": "Takes a mean", "tags": ["math"], "capabilities": ["net"],
         "examples": [{"parameters": {"numbers": [1]}}], "parameters": serde_json::from_str::<Value>(PARAMETERS).unwrap()});
     cli.file("mean.json", &beside.to_string());
     let created = cli.run(&["create", "$mean.ts", "--json"]).json();
@@ -112,10 +112,16 @@ fn create_says_why_it_made_nothing() {
     cli.file("odd.json", "{ \"description\": 3 }");
     let done = cli.run(&["create", "$odd.js"]);
     assert_eq!((done.status, done.err.contains("odd.json: ")), (2, true), "{}", done.err);
+    cli.file("odd.json", "{ \"description\": \"d\", \"parameterz\": {} }");
+    let done = cli.run(&["create", "$odd.js"]);
+    let says = "odd.json: the field `parameterz` is unknown; the fields are name, description, parameters, ";
+    assert_eq!((done.status, done.err.contains(says)), (2, true), "{}", done.err);
+    cli.file("empty.js", " \n");
+    assert_refused(&cli.run(&["create", "$empty.js", "--description", "d", "--json"]), 2, "source-invalid");
 
     let id = cli.run(&["show", "mean", "--json"]).json()["id"].as_str().unwrap().to_owned();
-    let hint = "hint: choose another name, or replace the tool: its old version stays in its history\n";
-    let taken = format!("error: the tool `mean` exists already: `Mean` is taken: `mean` refers to {id}\n{hint}");
+    let hint = "hint: choose another name, or replace the tool with --replace: its old version stays in its history\n";
+    let taken = format!("error: the tool `mean` exists already: `mean` refers to {}\n{hint}", &id[..15]);
     assert_output(&cli.run(&["create", "$mean.js", "--name", "Mean", "--description", "d"]), 4, "", &taken);
 }
 

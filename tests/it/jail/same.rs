@@ -21,7 +21,7 @@ pub(super) fn facts(mut report: Report) -> Report {
 fn every_good_tool_comes_to_the_same_on_every_image() {
     let tools = files("fixtures/tools", "js");
     for path in &tools {
-        let case: Value = serde_json::from_str(&read(path.with_extension("json"))).unwrap();
+        let case: Value = serde_json::from_str(&read(path.with_extension("expected.json"))).unwrap();
         let params = case["params"].to_string();
         let sandbox = || SandboxFixture::new().file(path).seed(7).started_at(1_700_000_000_000);
         let here = facts(sandbox().run_text(&params));

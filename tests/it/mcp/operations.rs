@@ -241,7 +241,7 @@ fn a_tool_is_verified_and_its_examples_are_compared_when_it_is_created() {
         let wrong = json!([{ "parameters": { "n": 2 }, "result": 4 }, { "parameters": { "n": 3 }, "result": 5 }]);
         let created = peer.call("create_tool", tool(wrong));
         let mismatch = "example 2: it returns 6, expected 5";
-        assert_eq!(created.done()["examples"], json!({ "count": 2, "mismatches": [mismatch] }));
+        assert_eq!(created.done()["examples"], json!({ "count": 2, "fromTemplate": 0, "mismatches": [mismatch] }));
         assert!(created.text().contains(&format!("Examples: 1 of 2 match\n- {mismatch}")), "{}", created.text());
         let failed = peer.call("verify_dynamic_tool", json!({ "tool_name": "twice" }));
         assert_eq!(
@@ -332,6 +332,14 @@ fn a_model_is_never_told_how_to_approve_a_tool() {
         let read = [reply.result()["content"].to_string(), reply.result()["structuredContent"].to_string()].concat();
         assert!(!read.contains("toolcell approvals") && !read.contains("toolcell show"), "{read}");
     }
+    // Nor where the policy file and the store are.
+    home.stdout_of(&["approvals", "grant", "waits"]);
+    let failed = peer.run("waits", json!({}));
+    failed.fails("tool-failed");
+    let text = failed.text();
+    assert!(text.contains("`[grants.tools.waits] timers = true` in the policy would grant it"), "{text}");
+    assert!(!text.contains(home.path("").to_str().unwrap().trim_end_matches('/')), "{text}");
+    home.stdout_of(&["approvals", "revoke", "waits"]);
     let error = peer.run("waits", json!({})).fails("permission-denied");
     assert_eq!(error["hint"], "only the user can approve the tool: ask them to review it, then run it again");
     // The command is for the program around the model.

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 use toolcell::store::{RepairMode, ToolRef, fsck};
-use toolcell::{CreateResult, CreateTool, Lang, Status, read_request};
+use toolcell::{CreateResult, CreateTool, ExampleComparison, Lang, Status, read_request};
 
 use super::{ToolboxFixture, refusal, returned_value};
 use crate::fixtures::store::{files_below, overwrite};
@@ -93,7 +93,7 @@ fn a_name_that_is_taken_is_refused_with_the_tool_that_has_it() {
     for name in ["json-to-csv", "json_to_csv", "JSON-to-CSV"] {
         let error = host.create(&fields(&json!({ "name": name }))).unwrap_err();
         assert_eq!((error.code().as_str(), error.taken_name()), ("name-taken", Some("json-to-csv")));
-        assert!(error.to_string().contains(&first.to_string()), "{error}");
+        assert!(error.to_string().contains(&first.short()), "{error}");
     }
     assert_eq!(host.list(&json!({})).tools[0].id, first);
 }
@@ -310,4 +310,27 @@ fn where_the_policy_wants_each_thing_once_what_does_the_same_is_refused() {
     let careful = ToolboxFixture::with_policy("[approval]\nmode = \"ask\"");
     careful.create(&one).unwrap();
     assert!(careful.create(&twice("add_to_itself", two, "value")).unwrap().equivalent.is_empty());
+}
+
+#[test]
+fn examples_are_compared_within_a_limit_of_time_and_those_of_a_template_are_counted() {
+    let host = ToolboxFixture::with_policy("[approval]\nmode = 'auto'\n");
+    let compared =
+        |name: &str, examples: Value| created(&host, &json!({ "name": name, "examples": examples })).examples;
+    let endless = "(() => { let n = 1; while (n >= 0) n = (n + 1) % 7; return true })()";
+    let slow: Vec<Value> = (0..200).map(|n| json!({ "parameters": { "n": n }, "holds": endless })).collect();
+    let told = compared("slow", Value::from(slow));
+    assert!(
+        matches!(&told, ExampleComparison::NotRun(why) if why.to_string().ends_with("take too long here")),
+        "{told:?}"
+    );
+    assert_eq!(compared("none", json!([])), ExampleComparison::NoExamples);
+    let examples = json!([
+        { "parameters": { "n": 1 }, "holds": "result !== null", "source": "template" },
+        { "parameters": { "n": 1 }, "throws": "never" },
+    ]);
+    let ExampleComparison::Compared { count, from_template, mismatches } = compared("mixed", examples) else {
+        panic!()
+    };
+    assert_eq!((count, from_template, mismatches.len()), (2, 1, 1));
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 use toolcell::policy::ApprovalMode;
-use toolcell::{CreateResult, CreateTool, Toolbox, read_request, single_line};
+use toolcell::{CreateResult, CreateTool, DraftError, Toolbox, read_request, single_line};
 use toolcell_error::ErrorCode;
 use toolcell_i18n::{Lang, Localize as _, Message, message, tr};
 
@@ -69,6 +69,9 @@ fn build_request(args: &CreateArgs, streams: &mut Streams<'_>) -> Result<CreateT
         return parse_request(&input::read_file(path, MAX_REQUEST_BYTES)?);
     }
     let code = input::decode_utf8(input::read_source(&args.file, streams)?, &args.file)?;
+    if code.trim().is_empty() {
+        return Err(DraftError::Empty.into());
+    }
     let beside = path.with_extension("json");
     let mut request = if beside.exists() { read_sidecar(&beside)? } else { CreateTool::default() };
     if request.name.is_empty() {
@@ -77,8 +80,7 @@ fn build_request(args: &CreateArgs, streams: &mut Streams<'_>) -> Result<CreateT
     Ok(CreateTool { code, ..request })
 }
 
-/// Reads the JSON file beside a source. Unknown fields are ignored, because other programs may use
-/// them.
+/// Reads the JSON file beside a source.
 fn read_sidecar(path: &Path) -> Result<CreateTool, CliError> {
     let wrong = |reason: Message| {
         CliError::usage(
@@ -87,9 +89,16 @@ fn read_sidecar(path: &Path) -> Result<CreateTool, CliError> {
         )
     };
     let text = input::read_file(path, MAX_REQUEST_BYTES)?;
-    let mut fields: Map<String, Value> =
+    let fields: Map<String, Value> =
         serde_json::from_str(&text).map_err(|error| wrong(Message::verbatim(error.to_string())))?;
-    fields.retain(|key, _| SIDECAR_FIELDS.contains(&key.as_str()));
+    if let Some(field) = fields.keys().find(|key| !SIDECAR_FIELDS.contains(&key.as_str())) {
+        let known = SIDECAR_FIELDS.join(", ");
+        return Err(wrong(message!(
+            "the field `{field}` is unknown; the fields are {known}",
+            field = single_line(field),
+            known
+        )));
+    }
     read_request(&Value::Object(fields).to_string()).map_err(|error| wrong(error.localize()))
 }
 

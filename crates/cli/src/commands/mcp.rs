@@ -5,6 +5,7 @@
 
 pub(crate) mod config;
 
+use std::io::IsTerminal as _;
 use std::net::{Ipv4Addr, SocketAddr, ToSocketAddrs as _};
 use std::num::NonZeroUsize;
 use std::os::unix::fs::PermissionsExt as _;
@@ -53,6 +54,7 @@ pub(crate) fn run(args: &McpServeArgs, context: &mut Context<'_>) -> Result<Exit
         disabled_operations: args.disable.iter().copied().collect(),
         max_published: args.publish,
         redacted_paths: private_paths(args, context)?,
+        policy_files: policy_files(context)?,
         ..share_settings(args, &bearers)
     };
     let slots = slot_count(&settings, &bearers);
@@ -64,6 +66,10 @@ pub(crate) fn run(args: &McpServeArgs, context: &mut Context<'_>) -> Result<Exit
     let grace = Duration::from_secs(args.grace);
     match address {
         None => {
+            if std::io::stdin().is_terminal() {
+                let text = message!("waiting for a client on standard input; `toolcell mcp config` connects one");
+                context.streams.print_note(&text, context.lang)?;
+            }
             serve_stdio(server, grace)
                 .map_err(|error| CliError::coded(error.code(), error.localize(), error.hint()))?;
         }
@@ -127,6 +133,13 @@ fn build_server(
         let toolbox = local.sibling(&dir.join(PRINCIPALS_FOLDER).join(principal.as_str()), config.clone())?;
         Ok(Arc::new(toolbox))
     }))
+}
+
+/// Returns the paths of the policy files.
+fn policy_files(context: &Context<'_>) -> Result<Vec<PathBuf>, CliError> {
+    let policy = context.policy()?;
+    let cwd = std::env::current_dir()?;
+    Ok(policy.user.iter().chain(&policy.project).map(|file| cwd.join(file.path())).collect())
 }
 
 /// Returns the paths of this machine that answers to clients must not contain.

@@ -66,6 +66,11 @@ impl CommandError {
                 "run the tool with `toolcell run {name}`, or create a new version of it with `--name {name} --replace`",
                 name = alike.entry.name
             ),
+            Self::Create(error) if error.taken_name().is_some() => {
+                message!(
+                    "choose another name, or replace the tool with --replace: its old version stays in its history"
+                )
+            }
             Self::Create(CreateError::Request(_)) => {
                 message!("a request is a JSON object with fields such as `name`, `description` and `code`")
             }

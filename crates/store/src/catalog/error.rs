@@ -45,7 +45,7 @@ impl_maybe_fault!(FindError);
 pub enum HistoryError {
     /// The name already resolves to a tool, or so does one that differs only in case or in `-` and
     /// `_`.
-    #[error("`{name}` is taken: `{existing_name}` refers to {existing}")]
+    #[error("`{existing_name}` refers to {id}", id = .existing.short())]
     #[code(NameTaken)]
     #[hint("choose another name, or replace the tool: its old version stays in its history")]
     Taken {

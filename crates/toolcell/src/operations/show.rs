@@ -5,7 +5,7 @@
 use toolcell_analysis::Capabilities;
 use toolcell_i18n::Message;
 use toolcell_policy::{GrantDecision, Grants};
-use toolcell_schema::{Parameter, Schema, signature};
+use toolcell_schema::{Parameter, signature};
 use toolcell_store::{Approval, Decision, Entry, Fault, FindError, HistoryEntry, ToolRef, ToolUsage};
 use toolcell_tool::{IdPrefix, ToolMetadata, ToolName, ToolSpec};
 
@@ -46,13 +46,11 @@ pub struct ToolDetails {
     pub proof: Option<Proof>,
 }
 
-/// Returns the signature of a stored tool. A schema that no longer compiles counts as none.
+/// Returns the signature of a stored tool.
 pub(crate) fn signature_of(parts: &Parts, entry: &Entry) -> Result<String, Fault> {
     let catalog = parts.require_store()?.catalog();
-    let schema = Schema::compile(catalog.spec(entry)?.parameters()).ok();
-    let notes = catalog.metadata(entry)?;
-    let returns = notes.postconditions().returns.as_ref();
-    Ok(signature(entry.name.as_str(), schema.as_ref().and_then(Schema::json_schema), returns))
+    let (spec, notes) = (catalog.spec(entry)?, catalog.metadata(entry)?);
+    Ok(signature(entry.name.as_str(), spec.parameters(), notes.postconditions().returns.as_ref()))
 }
 
 /// The approval state of a tool with its current grants.

@@ -98,9 +98,18 @@ impl CreateResult {
                 let text = tr!(lang, "not run: {reason}", reason = reason.to_text(lang));
                 lines.push_line(format_args!("\n{}{colon}{text}", tr!(lang, "Examples")));
             }
-            ExampleComparison::Compared { count, mismatches } => {
+            ExampleComparison::Compared { count, from_template, mismatches } => {
                 let (count, matching) = (*count, count - mismatches.len());
-                let text = tr!(lang, "{matching} of {count} match", matching, count);
+                let text = match *from_template {
+                    0 => tr!(lang, "{matching} of {count} match", matching, count),
+                    template => tr!(
+                        lang,
+                        "{matching} of {count} match ({template} came with the template, and say nothing about your task)",
+                        matching,
+                        count,
+                        template,
+                    ),
+                };
                 lines.push_line(format_args!("\n{}{colon}{text}", tr!(lang, "Examples")));
                 for mismatch in mismatches.iter().take(MAX_MISMATCHES) {
                     lines.push_line(format_args!("- {}", mismatch.to_text(lang)));

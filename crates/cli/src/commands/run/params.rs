@@ -38,13 +38,17 @@ pub(crate) fn parse_param_words(words: &[String], streams: &mut Streams<'_>) -> 
     };
     let (mut params, mut added) = (None, Vec::<KeyValue>::new());
     for word in words {
-        let is_whole = word == "-" || word.starts_with(['{', '[', '@']);
+        let is_whole = word == "-" || word.trim_start().starts_with(['{', '[', '@']);
         match word.split_once('=').filter(|_| !is_whole) {
             None if params.is_some() => {
                 return Err(wrong(message!(
                     "`{word}` is neither KEY=VALUE nor the first word",
                     word = single_line(word)
                 )));
+            }
+            None if !is_whole => {
+                let word = single_line(word);
+                return Err(wrong(message!("`{word}` is neither KEY=VALUE nor a JSON object", word)));
             }
             None => params = Some(input::read_params(word, streams)?),
             Some((key, text)) => {

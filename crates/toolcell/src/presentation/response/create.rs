@@ -55,6 +55,8 @@ pub struct CreateResponse<'a> {
 pub struct ExamplesResponse {
     /// The number of examples that were run.
     pub count: usize,
+    /// The number of those that came with a template.
+    pub from_template: usize,
     /// How examples differ, each with its number.
     pub mismatches: Vec<String>,
     /// Why they were not run, or not all of them.
@@ -160,11 +162,11 @@ impl ExamplesResponse {
         match compared {
             ExampleComparison::NoExamples => None,
             ExampleComparison::NotRun(reason) => {
-                Some(Self { count: 0, mismatches: Vec::new(), not_run: Some(reason.to_string()) })
+                Some(Self { count: 0, from_template: 0, mismatches: Vec::new(), not_run: Some(reason.to_string()) })
             }
-            ExampleComparison::Compared { count, mismatches } => {
+            ExampleComparison::Compared { count, from_template, mismatches } => {
                 let mismatches = mismatches.iter().map(ToString::to_string).collect();
-                Some(Self { count: *count, mismatches, not_run: None })
+                Some(Self { count: *count, from_template: *from_template, mismatches, not_run: None })
             }
         }
     }

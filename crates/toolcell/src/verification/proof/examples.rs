@@ -1,5 +1,7 @@
 //! The checks on a tool's examples: results, determinism and headroom.
 
+use std::time::Instant;
+
 use serde_json::Value;
 use toolcell_host::{Budget, CallError, Outcome, Report};
 use toolcell_i18n::{Message, message};
@@ -71,12 +73,15 @@ pub enum ExampleComparison {
     Compared {
         /// The number of examples.
         count: usize,
+        /// The number of those that came with a template, and so say nothing about the task.
+        from_template: usize,
         /// How the others differ, each with the number of its example; empty if all match.
         mismatches: Vec<Message>,
     },
 }
 
-/// Runs the examples with a budget for all of them, and returns how they differ.
+/// Runs the examples with a budget for all of them, and returns how they differ. The fuel of
+/// predicates is not part of it, but their time is.
 pub(crate) fn compare_examples(
     trial: &Trial<'_>,
     examples: &[Example],
@@ -86,9 +91,13 @@ pub(crate) fn compare_examples(
     if examples.is_empty() {
         return Ok(ExampleComparison::NoExamples);
     }
-    let returns = ReturnsCheck::new(claims);
+    let (returns, limit, started) = (ReturnsCheck::new(claims), budget.deadline, Instant::now());
     let mut mismatches = Vec::new();
     for (number, example) in (1..).zip(examples) {
+        budget.deadline = limit.saturating_sub(started.elapsed());
+        if budget.deadline.is_zero() {
+            return Ok(ExampleComparison::NotRun(message!("the examples before {number} take too long here", number)));
+        }
         let (ran, wrong) = run_example(trial, number, example, &returns, budget)?;
         let report = ran.map(|ran| ran.report);
         if let Some(Report { outcome: Outcome::Stopped(stop), .. }) = &report {
@@ -101,10 +110,10 @@ pub(crate) fn compare_examples(
         mismatches.extend(wrong.map(|wrong| wrong.message));
         if let Some(usage) = report.map(|report| report.usage) {
             budget.fuel = budget.fuel.saturating_sub(usage.fuel.saturating_add(usage.load_fuel));
-            budget.deadline = budget.deadline.saturating_sub(usage.duration);
         }
     }
-    Ok(ExampleComparison::Compared { count: examples.len(), mismatches })
+    let from_template = examples.iter().filter(|example| example.source == ExampleSource::Template).count();
+    Ok(ExampleComparison::Compared { count: examples.len(), from_template, mismatches })
 }
 
 /// Runs an example, unless the schema rejects its parameters, and returns how it differs.
