@@ -38,7 +38,7 @@ fn of_two_hosts_that_create_a_name_one_wins_and_the_other_is_told_by_whom() {
         let [won] = &*won else { panic!("{} of them won", won.len()) };
         for error in lost.into_iter().map(Result::unwrap_err) {
             assert_eq!(error.code(), "name-taken");
-            assert!(error.to_string().contains(&won.id.to_string()), "{error}");
+            assert!(error.to_string().contains(&won.id.short()), "{error}");
         }
         assert_eq!(host.list(&json!({ "name": name })).tools[0].id, won.id);
     }
