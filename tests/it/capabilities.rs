@@ -18,8 +18,9 @@ mod storage;
 
 #[test]
 fn a_granted_timer_exists_and_fires() {
+    // The clock of the timer and the one of `Date` are rounded separately.
     let source = "async function execute() { const before = Date.now(); await new Promise((done) => setTimeout(done, 20, 'x')); \
-        return Date.now() - before >= 20; }";
+        return Date.now() - before >= 19; }";
     assert_eq!(SandboxFixture::new().script(source).operations(&Timers).returns(), "true");
     assert!(
         SandboxFixture::new()

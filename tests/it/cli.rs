@@ -2,6 +2,7 @@
 
 pub(crate) mod budget;
 pub(crate) mod exec;
+pub(crate) mod grant;
 pub(crate) mod help;
 pub(crate) mod mcp_config;
 pub(crate) mod plan;

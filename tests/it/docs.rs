@@ -270,8 +270,12 @@ fn push_help(words: &[&str], page: &mut String) {
     let heading = if words.is_empty() { "Options of all commands".to_owned() } else { words.join(" ") };
     let level = if words.len() > 1 { "###" } else { "##" };
     writeln!(page, "\n{level} {heading}\n\n```text\n{}\n```", lines.join("\n").trim_end()).unwrap();
-    let commands = text.split("\nCommands:\n").nth(1).unwrap_or_default();
-    let commands = commands.split("\n\n").next().unwrap_or_default();
+    // The commands of the program are in groups.
+    let commands = match text.split_once("\nCommands:\n") {
+        Some((_, commands)) => commands.split("\n\n").next().unwrap_or_default(),
+        None if words.is_empty() => text.split("\nOptions:\n").next().unwrap_or_default(),
+        None => "",
+    };
     for line in commands.lines() {
         let Some(name) = line.strip_prefix("  ").filter(|line| !line.starts_with(' ')) else { continue };
         let name = name.split(' ').next().unwrap();

@@ -82,7 +82,7 @@ fn under_the_profile_tools_run_and_nothing_else_does() {
     let doctor = describe_output(&locked(&strict, &["--dir", &store, "doctor", "--json"], ""));
     let doctor: Value = serde_json::from_str(&doctor).unwrap();
     assert_eq!(
-        [&doctor["works"], &doctor["seccomp"], &doctor["no_new_privileges"], &doctor["network"]],
+        [&doctor["works"], &doctor["seccomp"], &doctor["noNewPrivileges"], &doctor["network"]],
         [&json!(true), &json!("filter"), &json!(true), &json!(false)]
     );
 
@@ -135,14 +135,14 @@ fn without_executable_pages_the_same_comes_out_and_doctor_says_what_that_costs()
     let request = r#"{"id": 1, "op": "run", "source": "const execute = ({ n }) => [n * 2]", "params": {"n": 21}}"#;
     let facts = |taken: &[&str]| {
         let answer: Value = serde_json::from_slice(&locked(taken, &["batch"], request).stdout).unwrap();
-        [answer["value_json"].clone(), answer["fuel"].clone(), answer["load_fuel"].clone()]
+        [answer["valueJson"].clone(), answer["fuel"].clone(), answer["loadFuel"].clone()]
     };
     assert_eq!(facts(&[])[0], "[42]");
     assert_eq!(facts(&[]), facts(&["--no-executable-pages"]));
     let done = locked(&["--no-executable-pages"], &["--dir", "none", "doctor", "--json"], "");
     let doctor: Value = serde_json::from_slice(&done.stdout).unwrap();
     assert_eq!((&doctor["image"], &doctor["works"]), (&json!("interpreted"), &json!(true)));
-    assert_eq!(doctor["passed_over"].as_array().unwrap().len(), 2);
+    assert_eq!(doctor["passedOver"].as_array().unwrap().len(), 2);
     let first = &doctor["missing"][0];
     assert!(first["what"] == "executable-pages" && first["cost"].as_str().unwrap().contains("30 times"), "{first}");
 }

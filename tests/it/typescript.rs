@@ -483,8 +483,8 @@ fn a_draft_with_a_critical_finding_does_not_run_unless_it_is_asked_to() {
     let source = "const execute = () => eval('1 + 1')";
     let refused = exec(source, &[]);
     assert_eq!(refused.status, 3);
-    let expected =
-        "error: safety check failed: runs a string as code: `eval` (eval-usage) at 1:23\nhint: write the code out";
+    let expected = "error: safety check failed: stdin: runs a string as code: `eval` (eval-usage) at 1:23\n    \
+                    1 | const execute = () => eval('1 + 1')\nhint: write the code out";
     assert!(refused.err.starts_with(expected), "{}", refused.err);
     assert_eq!(exec(source, &["--json"]).json()["error"]["code"], "safety-check-failed");
     // The sandbox is the protection: `eval` does not exist there either.

@@ -18,12 +18,14 @@ mod syntax;
 #[cfg(test)]
 mod testdata;
 
+use std::collections::BTreeSet;
+
 use toolcell_i18n::{message, msgid};
 use toolcell_tool::Language;
 
 use report::quality::QualityInput;
 use semantics::bindings::Bindings;
-use semantics::capabilities::capabilities_of;
+use semantics::capabilities::{capabilities_of, lines_using_capabilities};
 use semantics::facts::Facts;
 use syntax::depth::MAX_DEPTH;
 use syntax::entry_point::{EntryPointSearch, find_entry_point};
@@ -57,6 +59,8 @@ pub struct Analysis {
     pub quality: QualityAssessment,
     /// The capabilities that the source uses.
     pub capabilities: Capabilities,
+    /// The lines on which the source uses a capability, counted from 1.
+    pub capability_lines: BTreeSet<u32>,
     /// The difference between the capabilities used and those declared; empty if no declaration was
     /// given.
     pub capability_diff: CapabilityDiff,
@@ -171,6 +175,7 @@ fn assess(source: &str, parsed: &mut ParsedSource, declared: Option<&Capabilitie
         safety: SafetyAnalysisResult::from_findings(&findings, declared, uncertain),
         quality,
         capabilities,
+        capability_lines: lines_using_capabilities(&facts, &lines),
         capability_diff: comparison,
         findings,
         script: Err(AnalysisError::Unsupported(Vec::new())),
@@ -227,6 +232,7 @@ fn too_deep_analysis(parsed: &ParsedSource, lines: &LineIndex<'_>) -> Analysis {
             confidence: 0.95,
         },
         capabilities: Capabilities::default(),
+        capability_lines: BTreeSet::new(),
         capability_diff: CapabilityDiff::default(),
         findings,
         script: Err(AnalysisError::Unsupported(Vec::new())),

@@ -24,7 +24,7 @@ use toolcell::{Capabilities, Capability, ImageKind, Lang, SandboxConfig};
 
 use crate::environment;
 use crate::error::CliError;
-use crate::streams::OutputFormat;
+use crate::streams::{ColorMode, OutputFormat};
 
 pub(crate) use doctor::{DoctorArgs, ExtraSyscalls};
 pub(crate) use effects::{ApprovedDigest, PlanArgs};
@@ -32,8 +32,8 @@ pub use help::help_texts;
 pub(crate) use maintenance::{DeprecateArgs, RetireArgs, SearchArgs, days};
 pub(crate) use mcp::{McpArgs, McpCommand, McpConfigArgs, McpServeArgs};
 pub(crate) use policy::{
-    ApprovalsArgs, ApprovalsCommand, CompletionsArgs, ConfigArgs, ConfigCommand, InitArgs, ManArgs, PolicyArgs,
-    TypesArgs,
+    ApprovalsArgs, ApprovalsCommand, CompletionsArgs, ConfigArgs, ConfigCommand, GrantArgs, InitArgs, ManArgs,
+    PolicyArgs, SchemaArgs, TypesArgs,
 };
 pub(crate) use profile::{ProfileArgs, ProfileCommand, ProfileDiffArgs, ProfileTakeArgs};
 pub(crate) use receipt::ReplayArgs;
@@ -51,16 +51,21 @@ pub(crate) use usage_error::{asks_for_json, print_usage_error, to_cli_error};
 #[command(name = "toolcell", version, max_term_width = help::MAX_COLUMNS)]
 pub(crate) struct Args {
     /// Print JSON instead of text
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = "Global options")]
     json: bool,
 
     /// Language of messages [default: `TOOLCELL_LANG`, else the policy's, else the locale's, else
     /// en]
-    #[arg(long, global = true, value_name = "LANG")]
+    #[arg(long, global = true, value_name = "LANG", help_heading = "Global options")]
     lang: Option<LangName>,
 
+    /// When to use colors: auto, always or never [default: as `NO_COLOR`, `CLICOLOR_FORCE`, `CLICOLOR`
+    /// and `TERM` say, else auto: on a terminal]
+    #[arg(long, global = true, value_name = "WHEN", hide_possible_values = true, help_heading = "Global options")]
+    color: Option<ColorMode>,
+
     /// Store directory [default: `TOOLCELL_DIR`, else `toolcell` in the user's data directory]
-    #[arg(long, global = true, value_name = "DIR")]
+    #[arg(long, global = true, value_name = "DIR", help_heading = "Global options")]
     dir: Option<PathBuf>,
 
     #[command(subcommand)]
@@ -74,6 +79,11 @@ impl Args {
     /// Returns the format of the output.
     pub(crate) fn format(&self) -> OutputFormat {
         if self.json { OutputFormat::Json } else { OutputFormat::Text }
+    }
+
+    /// Returns the value of `--color`, if given.
+    pub(crate) fn color(&self) -> Option<ColorMode> {
+        self.color
     }
 
     /// Returns the store directory: `--dir`, else `TOOLCELL_DIR`, else `toolcell` in the user's
@@ -133,6 +143,7 @@ pub(crate) enum Command {
     /// Resume a suspended run, and decide on its held effects
     Resume(ResumeArgs),
     /// List suspended runs
+    #[command(after_help = "Examples:\n  toolcell suspended\n  toolcell suspended --json")]
     Suspended,
     /// Verify a tool: examples, determinism, generated inputs
     Verify(VerifyArgs),
@@ -154,6 +165,7 @@ pub(crate) enum Command {
     /// Mark a tool as deprecated, with its successor
     Deprecate(DeprecateArgs),
     /// Show the cost and savings of each tool
+    #[command(after_help = "Examples:\n  toolcell ledger\n  toolcell ledger --json")]
     Ledger,
     /// Deprecate unused, failing, superseded and duplicate tools
     Retire(RetireArgs),
@@ -168,6 +180,12 @@ pub(crate) enum Command {
     /// Rebase test budgets, or derive limits from recorded runs
     Budget(BudgetArgs),
     /// JSON-lines server on standard input (run, analyze, reflect)
+    #[command(
+        after_help = "Examples:\n  echo '{\"id\": 1, \"op\": \"run\", \"source\": \"const execute = ({ n }) => 2 * n\", \"params\": {\"n\": 21}}' | toolcell batch\n\n\
+        The fields of a request are op (run, analyze or reflect), id, source, lang (js or ts), params or paramsJson, seed,\n\
+        analysis (on or off), limits (fuel, timeoutMs, memoryMb, outputBytes, consoleBytes); of reflect they are\n\
+        taskDescription, lastToolResult, failedAttempts and history."
+    )]
     Batch(SandboxArgs),
     /// Run the MCP server, or configure a client to use it
     Mcp(McpArgs),
@@ -185,12 +203,16 @@ pub(crate) enum Command {
     Audit(AuditArgs),
     /// Review and decide pending approvals
     Approvals(ApprovalsArgs),
+    /// Grant capabilities to a tool, and approve it with them
+    Grant(GrantArgs),
     /// Show, check and trust policy files
     Config(ConfigArgs),
     /// Create a policy file from a template
     Init(InitArgs),
     /// Print TypeScript declarations of what the code of a tool sees
     Types(TypesArgs),
+    /// Print the JSON Schema of what a command prints with --json
+    Schema(SchemaArgs),
     /// Print a shell completion script, which also completes tool names
     Completions(CompletionsArgs),
     /// Print the manual pages
@@ -201,7 +223,7 @@ impl Command {
     /// Whether the environment affects the command, so that a value that is not understood stops
     /// it. The others describe the program.
     pub(crate) fn obeys_environment(&self) -> bool {
-        !matches!(self, Self::Types(_) | Self::Completions(_) | Self::Man(_))
+        !matches!(self, Self::Types(_) | Self::Schema(_) | Self::Completions(_) | Self::Man(_))
     }
 
     /// Whether the command works under the policy, so that an invalid policy file stops it.
@@ -227,7 +249,8 @@ impl Command {
             | Self::Batch(_)
             | Self::Mcp(McpArgs { command: None, .. })
             | Self::Import(_)
-            | Self::Approvals(_) => true,
+            | Self::Approvals(_)
+            | Self::Grant(_) => true,
             Self::Replay(_)
             | Self::Test(_)
             | Self::Budget(_)
@@ -242,6 +265,7 @@ impl Command {
             | Self::Config(_)
             | Self::Init(_)
             | Self::Types(_)
+            | Self::Schema(_)
             | Self::Completions(_)
             | Self::Man(_) => false,
         }

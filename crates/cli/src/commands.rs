@@ -39,12 +39,14 @@ pub(crate) mod import;
 
 pub(crate) mod approvals;
 pub(crate) mod config;
+pub(crate) mod grant;
 pub(crate) mod init;
 
 pub(crate) mod mcp;
 
 pub(crate) mod completions;
 pub(crate) mod man;
+pub(crate) mod schema;
 pub(crate) mod types;
 
 mod analysis_response;

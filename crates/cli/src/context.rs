@@ -79,7 +79,13 @@ impl Context<'_> {
     /// Returns an approver that prompts on the terminal, if the user can be prompted. It hides the
     /// progress display during a prompt.
     pub(crate) fn approver(&self, progress: Option<&Arc<Progress>>) -> Option<Arc<dyn Approver>> {
-        let approver = || TerminalApprover::new(self.lang, &self.cancel, progress);
+        let approver = || {
+            let approver = TerminalApprover::new(self.lang, &self.cancel, progress);
+            match self.optional_store_dir() {
+                Some(store) => approver.with_granting(self.policy_args.clone(), store.to_owned()),
+                None => approver,
+            }
+        };
         self.streams.is_interactive().then(|| Arc::new(approver()) as Arc<dyn Approver>)
     }
 }

@@ -6,7 +6,9 @@ use std::io::ErrorKind;
 use std::rc::Rc;
 
 use toolcell::policy::PolicyError;
-use toolcell::{DraftError, ExecError, JsonError, Lang, NameError, StartError, escape_control_chars, store};
+use toolcell::{
+    DraftError, ExecError, JsonError, Lang, NameError, StartError, escape_control_chars, escape_for_display, store,
+};
 use toolcell_error::ErrorCode;
 use toolcell_i18n::{Localize as _, Message, message, tr};
 
@@ -15,6 +17,9 @@ use crate::response::{CommandResponse, ErrorResponse};
 use crate::streams::{OutputFormat, Streams};
 
 pub(crate) use command::{CommandError, exit_for_code};
+
+/// Maximum number of characters of a source line in an error.
+const MAX_LINE_CHARS: usize = 160;
 
 /// An error of a command.
 #[derive(Debug)]
@@ -55,6 +60,8 @@ pub(crate) enum CliError {
     Interrupted,
     /// Standard output cannot be written.
     Stream(std::io::Error),
+    /// An error of a source that was read from a file.
+    InSource(Box<SourceError>),
     /// An error that was found before the command needed what it is about.
     Shared(Rc<CliError>),
 }
@@ -67,7 +74,46 @@ pub(crate) struct CodedError {
     hint: Option<Message>,
 }
 
+/// An error, and the source that it is about.
+#[derive(Debug)]
+pub(crate) struct SourceError {
+    path: String,
+    source: String,
+    error: CliError,
+}
+
+impl SourceError {
+    /// Returns the source line of the error, with its number.
+    fn line(&self) -> Option<String> {
+        let (line, _) = self.error.position()?;
+        let text = self.source.lines().nth((line as usize).checked_sub(1)?)?;
+        let all = text.chars().count();
+        let start: String = text.chars().take(MAX_LINE_CHARS).collect();
+        Some(format!("{line:>5} | {}{}", escape_for_display(&start), if all > MAX_LINE_CHARS { "…" } else { "" }))
+    }
+}
+
 impl CliError {
+    /// Returns the error with the source that it is about, if it has a position in it.
+    pub(crate) fn in_source(self, path: &str, source: &str) -> Self {
+        if self.position().is_none() {
+            return self;
+        }
+        let path = if path == "-" { "stdin" } else { path };
+        Self::InSource(Box::new(SourceError { path: path.to_owned(), source: source.to_owned(), error: self }))
+    }
+
+    /// Returns the line and the column in the source, if the error is about a place in it.
+    fn position(&self) -> Option<(u32, u32)> {
+        match self {
+            Self::Exec(error) => error.position(),
+            Self::Command(operation) => operation.position(),
+            Self::InSource(located) => located.error.position(),
+            Self::Shared(error) => error.position(),
+            _ => None,
+        }
+    }
+
     /// Creates an error of the command line itself.
     pub(crate) fn coded(code: ErrorCode, message: impl Into<Message>, hint: impl Into<Message>) -> Self {
         Self::Coded(CodedError { code, message: message.into(), hint: Some(hint.into()) })
@@ -101,6 +147,7 @@ impl CliError {
             Self::Coded(failure) => exit_for_code(failure.code),
             Self::Command(operation) => operation.exit(),
             Self::Interrupted => Exit::Interrupted,
+            Self::InSource(located) => located.error.exit(),
             Self::Shared(error) => error.exit(),
             Self::Start(error) if error.code() == ErrorCode::Integrity => Exit::Integrity,
             Self::Exec(error) if matches!(error.code(), ErrorCode::LimitInvalid | ErrorCode::ProfileInJail) => {
@@ -134,6 +181,7 @@ impl CliError {
             Self::Command(operation) => operation.code(),
             Self::Interrupted => ErrorCode::Cancelled,
             Self::Stream(_) => ErrorCode::Stream,
+            Self::InSource(located) => located.error.code(),
             Self::Shared(error) => error.code(),
         }
     }
@@ -164,6 +212,7 @@ impl CliError {
                  `toolcell audit`, and redirect the output to a writable place"
             )),
             Self::Interrupted => None,
+            Self::InSource(located) => located.error.hint(),
             Self::Shared(error) => error.hint(),
         }
     }
@@ -188,6 +237,9 @@ impl CliError {
             Self::Usage { message, .. } => message.clone(),
             Self::Interrupted => message!("nothing was changed"),
             Self::Stream(error) => message!("standard output cannot be written: {reason}", reason = io_reason(error)),
+            Self::InSource(located) => {
+                message!("{path}: {reason}", path = located.path, reason = located.error.message())
+            }
             Self::Shared(error) => error.message(),
         }
     }
@@ -196,13 +248,12 @@ impl CliError {
     pub(crate) fn to_response(&self) -> ErrorResponse {
         let body = ErrorResponse::new(self.code(), &self.message(), self.hint());
         match self {
-            Self::Exec(error) => body.with_position(error.position()),
             Self::Command(operation) => match operation.effects() {
                 Some(effects) => body.with_position(operation.position()).with_effects(effects),
                 None => body.with_position(operation.position()),
             },
             Self::Shared(error) => error.to_response(),
-            _ => body,
+            _ => body.with_position(self.position()),
         }
     }
 
@@ -239,6 +290,11 @@ impl CliError {
             }
         });
         writeln!(streams.errors, "{}", escape_control_chars(&text))?;
+        if let Self::InSource(located) = self
+            && let Some(line) = located.line()
+        {
+            writeln!(streams.errors, "{line}")?;
+        }
         let Some(hint) = self.hint() else { return Ok(()) };
         writeln!(streams.errors, "{}{colon}{}", tr!(lang, "hint"), escape_control_chars(&hint.to_text(lang)))
     }

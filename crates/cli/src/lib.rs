@@ -22,6 +22,7 @@ mod args;
 mod client_config;
 mod commands;
 mod context;
+mod edited_file;
 
 mod render;
 mod response;
@@ -29,6 +30,7 @@ mod response;
 mod error;
 mod exit;
 
+mod policy_edit;
 mod policy_files;
 mod toolbox;
 mod trust_list;
@@ -61,7 +63,7 @@ use policy_files::PolicyFiles;
 
 pub use args::help_texts;
 pub use commands::completions::complete;
-pub use streams::Streams;
+pub use streams::{ColorMode, Streams};
 
 /// Runs this process's command. The entry point of the binary.
 #[must_use]
@@ -79,7 +81,8 @@ pub fn main() -> ExitCode {
     let (output_is_terminal, errors_are_terminal) = (output.is_terminal(), errors.is_terminal());
     let input_is_terminal = input.is_terminal();
     let (input, output, errors) = (&mut input, &mut output, &mut errors);
-    let streams = Streams { input, output, errors, output_is_terminal, errors_are_terminal, input_is_terminal };
+    let color = ColorMode::default();
+    let streams = Streams { input, output, errors, output_is_terminal, errors_are_terminal, input_is_terminal, color };
     run(std::env::args_os(), streams, &cancel).into()
 }
 
@@ -111,6 +114,8 @@ where
             };
         }
     };
+    streams.color = args.color().unwrap_or_else(ColorMode::from_environment);
+    screen::set_color(streams.color.is_on(streams.errors_are_terminal));
     // Commands that need no policy must work even if a policy file is invalid.
     let policy = PolicyFiles::find(&args.policy);
     let format = args.format();
@@ -185,8 +190,10 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<Exit, CliErro
         Command::Import(args) => commands::import::run(&args, context),
         Command::Audit(args) => commands::audit::run(&args, context),
         Command::Approvals(args) => commands::approvals::run(&args, context),
+        Command::Grant(args) => commands::grant::run(&args, context),
         Command::Config(args) => commands::config::run(&args, context),
         Command::Init(args) => commands::init::run(&args, context),
+        Command::Schema(args) => commands::schema::run(&args, context),
         Command::Types(args::TypesArgs {}) => commands::types::run(context),
         Command::Completions(args) => commands::completions::run(&args, context),
         Command::Man(args) => commands::man::run(&args, context),

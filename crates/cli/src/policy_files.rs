@@ -44,7 +44,12 @@ pub(crate) struct PolicyFiles {
 impl PolicyFiles {
     /// Finds and reads the policy files in effect.
     pub(crate) fn find(places: &PolicyArgs) -> Result<Self, CliError> {
-        let (user, project) = (user_file(places)?, project_file(places)?);
+        Self::with_user_file(places, user_file(places)?)
+    }
+
+    /// Finds and reads the project's file in effect, beside this file of the user.
+    pub(crate) fn with_user_file(places: &PolicyArgs, user: Option<PolicyFile>) -> Result<Self, CliError> {
+        let project = project_file(places)?;
         // A file that would be both counts as the user's.
         let project =
             project.filter(|project| !user.as_ref().is_some_and(|user| is_same_file(user.path(), project.path())));

@@ -2,15 +2,24 @@
 //!
 //! Invariant: no answer counts as no.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use inquire::InquireError;
-use toolcell::{ApprovalAnswer, ApprovalPrompt, Approver, CancelToken, Lang};
-use toolcell_i18n::message;
+use toolcell::hook::ToolApproval;
+use toolcell::policy::Grants;
+use toolcell::{
+    ApprovalAnswer, ApprovalDuration, ApprovalPrompt, Approver, CancelToken, Lang, Policy, ToolName,
+    single_line_for_display,
+};
+use toolcell_i18n::{Localize as _, message, tr};
 
+use crate::args::{PolicyArgs, SandboxArgs};
 use crate::error::CliError;
+use crate::policy_edit::GrantEdit;
 use crate::render::progress::Progress;
 use crate::screen::{self, PromptText};
+use crate::toolbox;
 
 /// An approver that prompts on the terminal.
 pub(crate) struct TerminalApprover {
@@ -19,12 +28,33 @@ pub(crate) struct TerminalApprover {
     cancel: CancelToken,
     /// The progress display to hide during the prompt.
     progress: Option<Arc<Progress>>,
+    /// What is needed to grant what a tool lacks.
+    granting: Option<GrantingContext>,
+}
+
+/// What is needed to change the policy during a run.
+struct GrantingContext {
+    policy_args: PolicyArgs,
+    store_dir: PathBuf,
+}
+
+/// An answer about a tool that lacks grants.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum GrantAnswer {
+    Refuse,
+    ApproveAsIs,
+    Grant(ApprovalDuration),
 }
 
 impl TerminalApprover {
     /// Creates an approver, which hides the progress display during a prompt.
     pub(crate) fn new(lang: Lang, cancel: &CancelToken, progress: Option<&Arc<Progress>>) -> Self {
-        Self { lang, cancel: cancel.clone(), progress: progress.cloned() }
+        Self { lang, cancel: cancel.clone(), progress: progress.cloned(), granting: None }
+    }
+
+    /// Returns the approver, which can also grant what a tool lacks.
+    pub(crate) fn with_granting(self, policy_args: PolicyArgs, store_dir: PathBuf) -> Self {
+        Self { granting: Some(GrantingContext { policy_args, store_dir }), ..self }
     }
 
     /// Whether the user has interrupted a prompt.
@@ -33,19 +63,132 @@ impl TerminalApprover {
     }
 }
 
+impl TerminalApprover {
+    /// Asks about a tool that has everything it requests, or about one call.
+    fn confirm(&self, question: &ApprovalPrompt) -> Result<ApprovalAnswer, InquireError> {
+        let (lines, summary) = (question.lines(self.lang), question.summary(self.lang));
+        let text = PromptText { lines: &lines, summary: &summary };
+        let is_yes = screen::confirm(text, &question.question(self.lang), self.lang)?;
+        Ok(if is_yes { ApprovalAnswer::Approve } else { ApprovalAnswer::Refuse { feedback: None } })
+    }
+
+    /// Asks about a tool that lacks grants, and grants them.
+    fn ask_for_grants(
+        &self,
+        question: &ApprovalPrompt,
+        approving: &ToolApproval,
+        granting: &GrantingContext,
+    ) -> Result<ApprovalAnswer, InquireError> {
+        let lang = self.lang;
+        let words = approving.missing_words();
+        let mut options = vec![
+            (GrantAnswer::Refuse, tr!(lang, "No").to_owned()),
+            (GrantAnswer::Grant(ApprovalDuration::ThisCall), tr!(lang, "Grant {grants} for this call", grants = words)),
+            (
+                GrantAnswer::Grant(ApprovalDuration::Always),
+                tr!(lang, "Grant {grants} from now on, in the policy file", grants = words),
+            ),
+        ];
+        if !approving.grants.is_empty() {
+            options.push((GrantAnswer::ApproveAsIs, tr!(lang, "Yes, without these grants, from now on").to_owned()));
+        }
+        let (lines, summary) = (question.lines(lang), question.summary(lang));
+        let texts: Vec<String> = options.iter().map(|(_, text)| text.clone()).collect();
+        let asked = tr!(lang, "Allow `{name}` to run?", name = single_line_for_display(&question.call.tool_name));
+        let chosen = screen::choose(PromptText { lines: &lines, summary: &summary }, &asked, &texts, lang)?;
+        match options.get(chosen).map(|(answer, _)| *answer) {
+            None | Some(GrantAnswer::Refuse) => Ok(ApprovalAnswer::Refuse { feedback: None }),
+            Some(GrantAnswer::ApproveAsIs) => Ok(ApprovalAnswer::Approve),
+            Some(GrantAnswer::Grant(duration)) => {
+                let Some(added) = self.ask_for_resources(approving)? else {
+                    return Ok(ApprovalAnswer::Refuse { feedback: Some(message!("no grant was named")) });
+                };
+                let name = ToolName::parse(&question.call.tool_name);
+                let edited = name.map_err(|error| error.localize()).and_then(|name| {
+                    granting.grant(&name, approving, &added, duration).map_err(|error| error.message())
+                });
+                Ok(match edited {
+                    Ok(policy) => ApprovalAnswer::ApproveUnder { policy: Arc::new(policy), duration },
+                    Err(reason) => ApprovalAnswer::Refuse { feedback: Some(reason) },
+                })
+            }
+        }
+    }
+
+    /// Asks for each resource that the tool does not name. Returns `None` if nothing is left to
+    /// grant.
+    fn ask_for_resources(&self, approving: &ToolApproval) -> Result<Option<Grants>, InquireError> {
+        let mut added = Grants::default();
+        for argument in &approving.missing {
+            if let Some(grants) = &argument.grants {
+                added.extend(grants.clone());
+                continue;
+            }
+            let asked = tr!(self.lang, "Grant for {grant}, empty for none:", grant = argument.text);
+            let folder = std::env::current_dir()?;
+            let name = argument.capability.name();
+            let parse = move |word: &str| {
+                let is_whole = word.strip_prefix(name).is_some_and(|rest| rest.starts_with('='));
+                let word = if is_whole { word.to_owned() } else { format!("{name}={word}") };
+                Grants::parse_argument(&word, &folder)
+            };
+            let (lang, check) = (self.lang, parse.clone());
+            let word = screen::ask_line(&asked, move |word: &str| {
+                if word.is_empty() {
+                    Ok(())
+                } else {
+                    check(word).map(drop).map_err(|error| error.localize().to_text(lang))
+                }
+            })?;
+            if !word.is_empty()
+                && let Ok(grants) = parse(&word)
+            {
+                added.extend(grants);
+            }
+        }
+        Ok((!added.is_empty()).then_some(added))
+    }
+}
+
+impl GrantingContext {
+    /// Grants more to a tool, and returns the policy with the grants. The policy file is saved if
+    /// they are to last.
+    fn grant(
+        &self,
+        name: &ToolName,
+        approving: &ToolApproval,
+        added: &Grants,
+        duration: ApprovalDuration,
+    ) -> Result<Policy, CliError> {
+        let edit = GrantEdit::prepare(&self.policy_args, name, approving, added)?;
+        // This checks the policy as a whole: no granted folder may contain the store or a policy.
+        let toolbox = toolbox::open_existing(&self.store_dir, SandboxArgs::single_call_config(), &edit.policy)?;
+        let question = toolbox.approval_prompt(&approving.tool.to_string())?;
+        if let Some(after) = &question.tool_approval {
+            edit.check_effect(name, after, added)?;
+        }
+        if duration == ApprovalDuration::Always {
+            edit.save()?;
+        }
+        Ok(edit.policy.policy().clone())
+    }
+}
+
 impl Approver for TerminalApprover {
     fn ask(&self, question: &ApprovalPrompt) -> ApprovalAnswer {
-        let asked = || {
-            let (lines, summary) = (question.lines(self.lang), question.summary(self.lang));
-            screen::confirm(PromptText { lines: &lines, summary: &summary }, &question.question(self.lang), self.lang)
+        let asked = || match (&question.tool_approval, &self.granting) {
+            (Some(approving), Some(granting)) if !approving.missing.is_empty() => {
+                self.ask_for_grants(question, approving, granting)
+            }
+            _ => self.confirm(question),
         };
         let answer = match &self.progress {
             Some(progress) => progress.hide_while(asked),
             None => asked(),
         };
         match answer {
-            Ok(true) => ApprovalAnswer::Approve,
-            Ok(false) | Err(InquireError::OperationCanceled) => ApprovalAnswer::Refuse { feedback: None },
+            Ok(answer) => answer,
+            Err(InquireError::OperationCanceled) => ApprovalAnswer::Refuse { feedback: None },
             Err(InquireError::OperationInterrupted) => {
                 self.cancel.cancel();
                 ApprovalAnswer::Refuse { feedback: Some(message!("interrupted")) }
@@ -54,6 +197,10 @@ impl Approver for TerminalApprover {
                 ApprovalAnswer::Refuse { feedback: Some(message!("the terminal prompt failed: {error}", error)) }
             }
         }
+    }
+
+    fn can_grant(&self) -> bool {
+        self.granting.is_some()
     }
 }
 

@@ -12,6 +12,7 @@ use toolcell_i18n::{Message, msgid};
 
 /// The JSON response to one request.
 #[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct CommandResponse {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) id: Option<Box<RawValue>>,
@@ -185,11 +186,11 @@ impl CommandResponse {
 pub(crate) fn stop_hint(stop: &Stop) -> Option<&'static str> {
     Some(match stop {
         Stop::OutOfFuel { .. } => msgid!("raise it with --fuel (limits.fuel in a batch request)"),
-        Stop::Deadline { .. } => msgid!("raise it with --timeout-ms (limits.timeout_ms in a batch request)"),
-        Stop::OutOfMemory { .. } => msgid!("raise it with --memory-mb (limits.memory_mb in a batch request)"),
-        Stop::OutputTooLarge { .. } => msgid!("raise it with --output-bytes (limits.output_bytes in a batch request)"),
+        Stop::Deadline { .. } => msgid!("raise it with --timeout-ms (limits.timeoutMs in a batch request)"),
+        Stop::OutOfMemory { .. } => msgid!("raise it with --memory-mb (limits.memoryMb in a batch request)"),
+        Stop::OutputTooLarge { .. } => msgid!("raise it with --output-bytes (limits.outputBytes in a batch request)"),
         Stop::ConsoleTooLarge { .. } => {
-            msgid!("raise it with --console-bytes (limits.console_bytes in a batch request)")
+            msgid!("raise it with --console-bytes (limits.consoleBytes in a batch request)")
         }
         Stop::Stalled => msgid!("the tool awaits a promise that nothing settles: settle it in the tool"),
         Stop::WorkerDied { .. } => {

@@ -7,12 +7,17 @@
 
 use std::io::Write as _;
 use std::os::fd::AsFd;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use inquire::ui::RenderConfig;
-use inquire::{Confirm, InquireError};
+use inquire::validator::{ErrorMessage, Validation};
+use inquire::{Confirm, InquireError, Select, Text};
 use rustix::termios::tcgetwinsize;
 use toolcell_i18n::{Lang, tr};
 use unicode_width::UnicodeWidthChar as _;
+
+/// Whether prompts are coloured.
+static IS_COLORED: AtomicBool = AtomicBool::new(false);
 
 /// Prefix of a row that continues a line. No line of Toolcell starts with it.
 const CONTINUATION: &str = "  ↪ ";
@@ -27,6 +32,11 @@ const TAB: usize = 8;
 pub(crate) const CONFIRM_ROWS: usize = 2;
 /// Columns of a yes-or-no prompt beside its question: `? `, ` (y/N) ` and the answer.
 const CONFIRM_COLUMNS: usize = 16;
+
+/// Rows of a list prompt beside its options: the question, the help and an error.
+const LIST_ROWS: usize = 3;
+/// Columns of a list prompt beside the text of an option.
+const LIST_COLUMNS: usize = 4;
 
 /// The text shown before a prompt.
 #[derive(Debug, Clone, Copy)]
@@ -197,6 +207,46 @@ pub(crate) fn confirm(about: PromptText<'_>, question: &str, lang: Lang) -> Resu
     })
 }
 
+/// Shows text, asks to choose one of several options, and returns its index. The first option is the
+/// default, so it has to be a refusal.
+pub(crate) fn choose(
+    about: PromptText<'_>,
+    question: &str,
+    options: &[String],
+    lang: Lang,
+) -> Result<usize, InquireError> {
+    let screen = Screen::from_terminal(std::io::stderr());
+    // An option is one row; one that does not fit is shown in full above.
+    let numbered = |(at, option): (usize, &String)| format!("{}. {option}", at + 1);
+    let rows: Vec<String> =
+        options.iter().enumerate().map(|option| screen.truncate(&numbered(option), LIST_COLUMNS)).collect();
+    let mut lines = about.lines.to_vec();
+    if rows.iter().zip(options.iter().enumerate().map(numbered)).any(|(row, whole)| *row != whole) {
+        lines.extend(options.iter().enumerate().map(numbered));
+    }
+    let shown = rows.len().min(screen.rows().saturating_sub(LIST_ROWS).max(1));
+    ask_after_pages(PromptText { lines: &lines, ..about }, shown + LIST_ROWS, lang, || {
+        let list = Select::new(question, rows).with_page_size(shown);
+        let list = list.with_help_message(tr!(lang, "↑↓ to move, enter to choose, type to filter"));
+        list.with_render_config(render_config()).raw_prompt().map(|chosen| chosen.index)
+    })
+}
+
+/// Asks for one line of text, which `check` must accept.
+pub(crate) fn ask_line(
+    question: &str,
+    check: impl Fn(&str) -> Result<(), String> + Clone + 'static,
+) -> Result<String, InquireError> {
+    let check = move |text: &str| {
+        Ok(match check(text.trim()) {
+            Ok(()) => Validation::Valid,
+            Err(reason) => Validation::Invalid(ErrorMessage::Custom(reason)),
+        })
+    };
+    let text = Text::new(question).with_validator(check).with_render_config(render_config()).prompt()?;
+    Ok(text.trim().to_owned())
+}
+
 /// The answer to a yes-or-no question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Answer {
@@ -215,10 +265,14 @@ fn prompt_confirm(question: &str, default: Answer, lang: Lang) -> Result<bool, I
         .prompt()
 }
 
+/// Sets whether the prompts of this process are coloured.
+pub(crate) fn set_color(is_on: bool) {
+    IS_COLORED.store(is_on, Ordering::Relaxed);
+}
+
 /// Returns the colors of prompts.
 pub(crate) fn render_config() -> RenderConfig<'static> {
-    let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    if plain { RenderConfig::empty() } else { RenderConfig::default_colored() }
+    if IS_COLORED.load(Ordering::Relaxed) { RenderConfig::default_colored() } else { RenderConfig::empty() }
 }
 
 #[cfg(test)]

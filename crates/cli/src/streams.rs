@@ -10,6 +10,44 @@ use toolcell_i18n::{Message, tr};
 
 use crate::screen::Screen;
 
+/// When output is coloured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub enum ColorMode {
+    /// Output is coloured on a terminal.
+    #[default]
+    Auto,
+    /// Output is always coloured.
+    Always,
+    /// Output is never coloured.
+    Never,
+}
+
+impl ColorMode {
+    /// Returns the mode that the environment sets: `NO_COLOR` (no-color.org), `CLICOLOR_FORCE` and
+    /// `CLICOLOR` (bixense.com/clicolors), in this order, and `TERM=dumb`.
+    pub(crate) fn from_environment() -> Self {
+        let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+        if set("NO_COLOR").is_some() {
+            return Self::Never;
+        }
+        if set("CLICOLOR_FORCE").is_some_and(|value| value != "0") {
+            return Self::Always;
+        }
+        let is_off =
+            set("CLICOLOR").is_some_and(|value| value == "0") || set("TERM").is_some_and(|value| value == "dumb");
+        if is_off { Self::Never } else { Self::Auto }
+    }
+
+    /// Whether a stream is coloured.
+    pub(crate) fn is_on(self, is_terminal: bool) -> bool {
+        match self {
+            Self::Auto => is_terminal,
+            Self::Always => true,
+            Self::Never => false,
+        }
+    }
+}
+
 /// The standard streams of a command.
 pub struct Streams<'a> {
     /// Standard input.
@@ -25,6 +63,8 @@ pub struct Streams<'a> {
     /// Whether standard input is a terminal. If standard error is one too, the user can be
     /// prompted.
     pub input_is_terminal: bool,
+    /// When output is coloured.
+    pub color: ColorMode,
 }
 
 impl Streams<'_> {

@@ -378,6 +378,8 @@ error_codes! {
     PermissionDenied = "permission-denied" => Refused;
     /// A digest is not one of a recorded plan.
     PlanUnknown = "plan-unknown" => NotFound;
+    /// A policy file changed while it was edited.
+    PolicyFileChanged = "policy-file-changed" => NotFound;
     /// A policy file is invalid.
     PolicyInvalid = "policy-invalid" => Usage;
     /// The name of a principal is malformed.
@@ -530,6 +532,8 @@ error_codes! {
     Unauthorized = "unauthorized" => Usage;
     /// The arguments of a command are invalid.
     Usage = "usage" => Usage;
+    /// The result of a tool is not of the type that its caller reads it as.
+    ValueMismatch = "value-mismatch" => Usage;
     /// A version of a tool does not exist.
     VersionNotFound = "version-not-found" => NotFound;
     /// A jailed worker died.

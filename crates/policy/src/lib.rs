@@ -46,7 +46,7 @@ pub use grant_rules::{GrantDecision, GrantVerdict};
 pub use limits::{Limit, LimitError, LimitOverrides};
 pub use problem::{PolicyError, PolicyProblem};
 pub use provenance::{Layer, Origin, Setting};
-pub use suggest::suggest_grant;
+pub use suggest::{SuggestedArgument, suggest_arguments, suggest_grant};
 pub use toolcell_tool::Grants;
 
 /// The default of `reflection.failures` and `reflection.repetitions`. (The contract says 2 and 3.)

@@ -1,11 +1,14 @@
-//! Suggests the line of a policy that would grant a missing capability.
+//! Suggests what would grant a missing capability: the line of a policy, or the arguments of
+//! `toolcell grant`.
 //!
-//! Invariant: the line is for one tool, and grants exactly what that tool names; where the tool
-//! names nothing, it contains a placeholder for the user to fill in.
+//! Invariant: a suggestion is for one tool, and grants exactly what that tool names; where the tool
+//! names nothing, it contains a placeholder for the user to fill in. An argument can be pasted into
+//! a shell, whatever the tool names.
 
+use std::path::Path;
 use toolcell_i18n::{Message, message};
-use toolcell_tool::{Capability, CapabilityNeed};
-use toolcell_tool::{Endpoint, ToolName};
+
+use toolcell_tool::{Capability, CapabilityNeed, Endpoint, Grants, ToolName};
 
 use crate::provenance::{toml_key, toml_list, toml_string};
 
@@ -35,6 +38,67 @@ pub fn suggest_grant(tool: &ToolName, capability: Capability, need: Option<&Capa
         Capability::Tools => format!("`[{key}] tools = {}`", toml_list(&named)),
     };
     Message::verbatim(line)
+}
+
+/// An argument of `toolcell grant`, such as `net=api.example.com`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SuggestedArgument {
+    /// The capability that it grants.
+    pub capability: Capability,
+    /// The argument, quoted for a shell where that is necessary.
+    pub text: String,
+    /// The grants; `None` if the argument contains a placeholder, such as `HOST`.
+    pub grants: Option<Grants>,
+}
+
+/// Returns the arguments that would grant a capability to a tool, one for each host, folder, secret
+/// or tool that it names.
+#[must_use]
+pub fn suggest_arguments(capability: Capability, need: Option<&CapabilityNeed>) -> Vec<SuggestedArgument> {
+    let name = capability.name();
+    let placeholder = match capability {
+        Capability::Timers | Capability::Clock | Capability::Random => name.to_owned(),
+        Capability::Net => "net=HOST".to_owned(),
+        Capability::Kv => "kv=SPACE".to_owned(),
+        Capability::Files => "files=NAME:PATH".to_owned(),
+        Capability::Secrets => "secrets=NAME@HOST".to_owned(),
+        Capability::Tools => "tools=NAME".to_owned(),
+    };
+    let named: Vec<&str> = need.iter().flat_map(|need| &need.named).map(String::as_str).collect();
+    let texts: Vec<String> = match capability {
+        Capability::Files => named.iter().map(|folder| format!("files={folder}:PATH")).collect(),
+        Capability::Secrets => named.iter().map(|secret| format!("secrets={secret}@HOST")).collect(),
+        Capability::Timers | Capability::Clock | Capability::Random => Vec::new(),
+        Capability::Kv => named.first().map(|space| format!("kv={space}")).into_iter().collect(),
+        Capability::Net | Capability::Tools => named.iter().map(|part| format!("{name}={part}")).collect(),
+    };
+    let texts = if texts.is_empty() { vec![placeholder.clone()] } else { texts };
+    let has_placeholder = |text: &str| {
+        matches!(capability, Capability::Files | Capability::Secrets) || named.is_empty() && text.contains('=')
+    };
+    let mut arguments: Vec<SuggestedArgument> = Vec::new();
+    for text in texts {
+        // What a tool names is text of its author.
+        let parsed = Grants::parse_argument(&text, Path::new("/")).ok();
+        let text = parsed.as_ref().and_then(|_| shell_word(&text)).unwrap_or_else(|| placeholder.clone());
+        let is_whole = !has_placeholder(&text) && text != placeholder || !placeholder.contains('=');
+        let argument = SuggestedArgument { capability, text, grants: parsed.filter(|_| is_whole) };
+        if !arguments.contains(&argument) {
+            arguments.push(argument);
+        }
+    }
+    arguments
+}
+
+/// Returns a text as one word of a shell, quoted if it must be; `None` if it has characters that no
+/// grant needs.
+fn shell_word(text: &str) -> Option<String> {
+    let is_plain = |char: char| char.is_ascii_alphanumeric() || "=.:-_/@,".contains(char);
+    if text.chars().all(is_plain) {
+        return Some(text.to_owned());
+    }
+    let can_be_quoted = text.chars().all(|char| is_plain(char) || "*[]".contains(char));
+    can_be_quoted.then(|| format!("'{text}'"))
 }
 
 fn suggest_host(named: &str) -> String {
@@ -73,5 +137,32 @@ mod tests {
         check(Capability::Tools, &["a", "b"], "`[grants.tools.fetch-json] tools = [\"a\", \"b\"]`");
         check(Capability::Tools, &[], "`[grants.tools.fetch-json] tools = [\"…\"]`");
         check(Capability::Net, &["x\"\n]"], "`[[grants.tools.fetch-json.net]] host = \"x\\\"\\n]\"`");
+    }
+
+    #[track_caller]
+    fn check_arguments(capability: Capability, named: &[&str], expect: &[(&str, bool)]) {
+        let need = CapabilityNeed { named: named.iter().map(ToString::to_string).collect(), unknown: false };
+        let suggested = suggest_arguments(capability, Some(&need));
+        let told: Vec<(&str, bool)> = suggested.iter().map(|one| (one.text.as_str(), one.grants.is_some())).collect();
+        assert_eq!(told, expect);
+    }
+
+    #[test]
+    fn the_arguments_name_what_the_tool_names_and_are_words_of_a_shell() {
+        check_arguments(Capability::Timers, &[], &[("timers", true)]);
+        check_arguments(Capability::Net, &[], &[("net=HOST", false)]);
+        check_arguments(
+            Capability::Net,
+            &["a.example", "b.example:8443"],
+            &[("net=a.example", true), ("net=b.example:8443", true)],
+        );
+        check_arguments(Capability::Net, &["*.a.example"], &[("'net=*.a.example'", true)]);
+        check_arguments(Capability::Net, &["$(rm -r .)", "a;b", "a.example\nb"], &[("net=HOST", false)]);
+        check_arguments(Capability::Kv, &["notes"], &[("kv=notes", true)]);
+        check_arguments(Capability::Kv, &["`id`"], &[("kv=SPACE", false)]);
+        check_arguments(Capability::Files, &["in"], &[("files=in:PATH", false)]);
+        check_arguments(Capability::Files, &[], &[("files=NAME:PATH", false)]);
+        check_arguments(Capability::Secrets, &["T"], &[("secrets=T@HOST", false)]);
+        check_arguments(Capability::Tools, &["one", "two"], &[("tools=one", true), ("tools=two", true)]);
     }
 }

@@ -51,6 +51,7 @@ pub struct TooFewRuns {
 
 /// The proposed limits.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct LearnedLimits {
     /// The number of runs that the limits are based on.
     pub runs: usize,
@@ -64,6 +65,7 @@ pub struct LearnedLimits {
 
 /// A proposed limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct LearnedLimit {
     /// The proposed value.
     pub limit: u64,

@@ -1,7 +1,8 @@
 //! The smallest host: creates a tool and runs it. Prints `olleh`.
 #![expect(clippy::print_stdout, reason = "an example prints its result")]
 
-use toolcell::{CreateTool, Params, RunOptions, RunTool, Toolbox, ToolboxConfig};
+use serde_json::json;
+use toolcell::{CreateTool, RunOptions, RunTool, Toolbox, ToolboxConfig};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let folder = tempfile::tempdir()?;
@@ -10,8 +11,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (name, description) = ("reverse".to_owned(), "Reverses a text".to_owned());
     toolbox.create(&CreateTool { name, description, code, ..CreateTool::default() })?;
 
-    let request = RunTool::new("reverse", Params::parse(r#"{"text": "hello"}"#)?);
-    let ran = toolbox.run(&request, &RunOptions::default())?;
-    println!("{}", ran.value()?.map(toolcell::Json::to_text).unwrap_or_default());
+    let request = RunTool::with_params("reverse", &json!({ "text": "hello" }))?;
+    let reversed: String = toolbox.run(&request, &RunOptions::default())?.value_as()?;
+    println!("{reversed}");
     Ok(())
 }

@@ -53,7 +53,10 @@ pub use admission::{DecisionStep, Denial, Permit};
 pub use clock::now;
 pub use execution::suspend::{CallbackTicket, ResumeRequest, RunSuspendError, SuspendedRun, SuspendedRunInfo};
 pub use execution::{RunOptions, SandboxConfig};
-pub use hook::{ApprovalAnswer, ApprovalPrompt, Approver, AwaitedAnswer, HookContext, HookVerdict, Hooks, Revision};
+pub use hook::{
+    ApprovalAnswer, ApprovalDuration, ApprovalPrompt, Approver, AwaitedAnswer, HookContext, HookVerdict, Hooks,
+    Revision,
+};
 pub use host_calls::{
     BodyEnd, Effect, EffectApprover, EffectDecision, EffectLog, GrantOpenError, HeldBody, HeldEffect, ReceivedBody,
     SecretSource,
@@ -75,7 +78,7 @@ pub use operations::profile::{
 };
 pub use operations::reflect::{ReflectError, ReflectOnTask, ReflectResponse, ReflectResult};
 pub use operations::retire::{RetireError, RetireReason, Retirement};
-pub use operations::run::{Deprecation, Explanation, RunError, RunResult, SourceLine, ToolFailure};
+pub use operations::run::{Deprecation, Explanation, RunError, RunResult, SourceLine, ToolFailure, ValueError};
 pub use operations::search::{Hit, SearchError};
 pub use operations::show::{ApprovalState, ShowError, ToolDetails};
 pub use operations::suspend::RunOutcome;
@@ -96,7 +99,7 @@ pub use receipt::{
 };
 pub use records::{ContentDigest, ResourceUse, RunRecord};
 pub use request::{
-    CreateTool, DeleteTool, ListTools, RequestError, RetireTools, RunCode, RunTool, VerifyTool, read_request,
+    CreateTool, DeleteTool, ListTools, RequestError, RetireTools, RunCode, RunTool, VerifyTool, read_request, to_params,
 };
 pub use toolbox::{Toolbox, ToolboxConfig, ToolboxError};
 pub use toolcell_analysis::{

@@ -4,11 +4,11 @@
 
 use schemars::JsonSchema;
 use serde::de::{DeserializeOwned, Error as _};
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use toolcell_host::Params;
-use toolcell_i18n::Message;
+use toolcell_i18n::{Localize as _, Message};
 use toolcell_store::Order;
 use toolcell_tool::{Capability, Status};
 
@@ -42,6 +42,7 @@ pub struct CreateTool {
     pub tags: Vec<String>,
     /// The task that the tool was created for.
     #[schemars(skip)]
+    #[serde(alias = "generatedFrom")]
     pub generated_from: Option<String>,
     /// Names, or an object with resources: `{"net": ["api.example.com"], "timers": true}`.
     #[schemars(with = "CapabilitiesSchema")]
@@ -86,14 +87,17 @@ struct CapabilityName(String);
 #[serde(deny_unknown_fields, default)]
 pub struct RunTool {
     /// The identifier or the name.
+    #[serde(alias = "toolId")]
     pub tool_id: Option<String>,
     /// The name.
+    #[serde(alias = "toolName")]
     pub tool_name: Option<String>,
     /// The parameters of the tool.
     #[serde(deserialize_with = "object")]
     #[schemars(with = "Map<String, Value>")]
     pub parameters: Params,
     /// The time limit in milliseconds: 1 to 600000.
+    #[serde(alias = "timeoutMs")]
     pub timeout_ms: Option<u64>,
 }
 
@@ -108,6 +112,7 @@ pub struct RunCode {
     #[schemars(with = "Map<String, Value>")]
     pub parameters: Params,
     /// The time limit in milliseconds: 1 to 600000.
+    #[serde(alias = "timeoutMs")]
     pub timeout_ms: Option<u64>,
 }
 
@@ -116,8 +121,10 @@ pub struct RunCode {
 #[serde(deny_unknown_fields, default)]
 pub struct VerifyTool {
     /// The identifier or the name.
+    #[serde(alias = "toolId")]
     pub tool_id: Option<String>,
     /// The name.
+    #[serde(alias = "toolName")]
     pub tool_name: Option<String>,
 }
 
@@ -131,6 +138,7 @@ pub struct ListTools {
     pub tags: Vec<String>,
     /// The minimum safety score: 0.0 to 1.0.
     #[schemars(range(min = 0, max = 1))]
+    #[serde(alias = "minSafetyScore")]
     pub min_safety_score: Option<f64>,
     /// The maximum number of tools, default 20.
     #[schemars(range(min = 1, max = 1000))]
@@ -141,6 +149,7 @@ pub struct ListTools {
     #[schemars(extend("enum" = Status::ALL.map(Status::name)))]
     pub status: Option<String>,
     /// Neither used nor created for this many days: 0.5 is twelve hours.
+    #[serde(alias = "unusedDays")]
     pub unused_days: Option<f64>,
     /// The sort order.
     #[schemars(extend("enum" = Order::ALL.map(Order::name)))]
@@ -152,6 +161,7 @@ pub struct ListTools {
 #[serde(deny_unknown_fields, default)]
 pub struct RetireTools {
     /// The number of days without use or creation after which a tool counts as unused: default 30.
+    #[serde(alias = "unusedDays")]
     pub unused_days: Option<f64>,
     /// Confirms the retirement.
     pub confirm: bool,
@@ -162,8 +172,10 @@ pub struct RetireTools {
 #[serde(deny_unknown_fields, default)]
 pub struct DeleteTool {
     /// The identifier or the name.
+    #[serde(alias = "toolId")]
     pub tool_id: Option<String>,
     /// The name.
+    #[serde(alias = "toolName")]
     pub tool_name: Option<String>,
     /// Confirms the deletion.
     pub confirm: bool,
@@ -178,6 +190,36 @@ impl RunTool {
         let (tool_id, tool_name) = if is_id { (reference, None) } else { (None, reference) };
         Self { tool_id, tool_name, parameters, timeout_ms: None }
     }
+
+    /// Creates a request to run the tool with this name or identifier, with the parameters in a
+    /// value: a map, a struct, or a [`Value`] that is an object.
+    ///
+    /// # Errors
+    /// `request-invalid`: see [`to_params`].
+    ///
+    /// # Examples
+    /// ```
+    /// use serde_json::json;
+    /// use toolcell::RunTool;
+    ///
+    /// let request = RunTool::with_params("average", &json!({ "numbers": [1, 2, 4.5] }))?;
+    /// assert_eq!(request.parameters.as_str(), r#"{"numbers":[1,2,4.5]}"#);
+    /// assert_eq!(RunTool::with_params("average", &[1, 2]).unwrap_err().code(), "request-invalid");
+    /// # Ok::<(), toolcell::RequestError>(())
+    /// ```
+    pub fn with_params(reference: &str, parameters: &(impl Serialize + ?Sized)) -> Result<Self, RequestError> {
+        Ok(Self::new(reference, to_params(parameters)?))
+    }
+}
+
+/// Converts a value into the parameters of a call.
+///
+/// # Errors
+/// `request-invalid`: the value has no JSON form, such as a map whose keys are not texts, or it is
+/// not an object.
+pub fn to_params(value: &(impl Serialize + ?Sized)) -> Result<Params, RequestError> {
+    let text = serde_json::to_string(value).map_err(|error| RequestError(Message::verbatim(error.to_string())))?;
+    Params::parse(text).map_err(|error| RequestError(error.localize()))
 }
 
 /// Deserializes a JSON object and keeps its text.

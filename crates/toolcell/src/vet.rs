@@ -25,6 +25,7 @@ pub struct VettedTool {
     capability_diff: CapabilityDiff,
     requested: Capabilities,
     used: Capabilities,
+    capability_lines: BTreeSet<u32>,
 }
 
 /// The reason for refusing a tool.
@@ -122,8 +123,16 @@ pub(crate) fn describe_findings(findings: &[Finding]) -> Message {
 pub fn vet(spec: ToolSpec) -> Result<VettedTool, Refusal> {
     let declared = parse_capabilities(spec.capabilities()).map_err(Refusal::Capabilities)?;
     let analysis = analyze(spec.source(), Language::Unknown, declared.as_ref())?;
-    let Analysis { entry_point: shape, safety, quality, capabilities, capability_diff: comparison, findings, script } =
-        analysis;
+    let Analysis {
+        entry_point: shape,
+        safety,
+        quality,
+        capabilities,
+        capability_lines,
+        capability_diff: comparison,
+        findings,
+        script,
+    } = analysis;
     let critical: Vec<Finding> =
         findings.iter().filter(|finding| finding.severity == Severity::Critical).cloned().collect();
     // A critical finding, such as a module import, is more specific than the error that the source
@@ -148,6 +157,7 @@ pub fn vet(spec: ToolSpec) -> Result<VettedTool, Refusal> {
         capability_diff: comparison,
         requested: asked,
         used: capabilities,
+        capability_lines,
     })
 }
 
@@ -274,6 +284,11 @@ impl VettedTool {
     /// Returns the capabilities that its source uses, as far as the analysis can tell.
     pub(crate) fn used_capabilities(&self) -> &Capabilities {
         &self.used
+    }
+
+    /// Returns the lines on which its source uses a capability, counted from 1.
+    pub(crate) fn capability_lines(&self) -> &BTreeSet<u32> {
+        &self.capability_lines
     }
 
     /// Returns the safety and quality scores.

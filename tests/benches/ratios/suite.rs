@@ -68,6 +68,7 @@ fn run(folder: &Path) {
         output_is_terminal: false,
         errors_are_terminal: false,
         input_is_terminal: false,
+        color: toolcell_cli::ColorMode::default(),
     };
     let words = ["toolcell", "--lang", "en", "--no-project", "test", folder.to_str().unwrap()];
     let exit = toolcell_cli::run(words, streams, &CancelToken::new());

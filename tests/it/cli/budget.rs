@@ -29,7 +29,7 @@ fn a_budget_is_held_to_the_unit() {
     assert!(done.status == 1 && done.out.contains(&says), "{}", done.out);
     assert_eq!(on(&cli, &["test", ".", "--no-budgets"]).status, 0);
 
-    let loads = on(&cli, &["--json", "test", ".", "--no-budgets"]).json()["tests"][0]["load_fuel"].as_u64().unwrap();
+    let loads = on(&cli, &["--json", "test", ".", "--no-budgets"]).json()["tests"][0]["loadFuel"].as_u64().unwrap();
     let loading = |limit: u64| {
         cli.file("mean.test.toml", &format!("[budget]\nmodel = \"{}\"\nload_fuel = {limit}\n\n{TESTS}", model()));
         on(&cli, &["test", "."])
@@ -127,7 +127,7 @@ fn the_good_tools_keep_to_their_budgets() {
 #[test]
 fn limits_are_learned_from_runs_on_standard_input() {
     let runs: String = (0..30)
-        .map(|n| json!({ "outcome": "returned", "fuel": 9_000 + n, "memory_bytes": 4_000_000, "duration_ms": 1.5 }))
+        .map(|n| json!({ "outcome": "returned", "fuel": 9_000 + n, "memoryBytes": 4_000_000, "durationMs": 1.5 }))
         .map(|run| run.to_string() + "\n")
         .collect();
     let done = toolcell_with_input(&["--json", "budget", "learn", "--runs", "-"], runs.as_bytes());
@@ -147,15 +147,15 @@ fn limits_are_learned_from_the_runs_of_a_tool() {
     let learned = &done.json()["learned"];
     let (limit, largest) = (learned["fuel"]["limit"].as_u64().unwrap(), learned["fuel"]["largest"].as_u64().unwrap());
     assert_eq!((&learned["runs"], &learned["fuel"]["method"]), (&json!(30), &json!("log-normal")));
-    assert!(limit > largest && limit < 2 * largest && learned["fuel"]["stops_doubling"] == true, "{learned}");
+    assert!(limit > largest && limit < 2 * largest && learned["fuel"]["stopsDoubling"] == true, "{learned}");
     let text = on(&cli, &["budget", "learn", "mean"]).out;
     assert!(text.contains(&format!("fuel = {limit}  # median ")), "{text}");
     assert_eq!(on(&cli, &["budget", "learn", "nobody"]).status, 4);
 
-    let run = "{\"outcome\": \"returned\", \"fuel\": 1000, \"memory_bytes\": 6291456, \"duration_ms\": 1.5}\n";
+    let run = "{\"outcome\": \"returned\", \"fuel\": 1000, \"memoryBytes\": 6291456, \"durationMs\": 1.5}\n";
     cli.file("runs.jsonl", &(run.repeat(30) + "{\"outcome\": \"stopped\", \"fuel\": 9}\n"));
     let done = on(&cli, &["--json", "budget", "learn", "--runs", "$runs.jsonl"]);
-    assert_eq!((&done.json()["learned"]["fuel"]["limit"], &done.json()["passed_over"]), (&json!(1100), &json!(1)));
+    assert_eq!((&done.json()["learned"]["fuel"]["limit"], &done.json()["passedOver"]), (&json!(1100), &json!(1)));
     cli.file("runs.jsonl", "nothing\n");
     let done = on(&cli, &["budget", "learn", "--runs", "$runs.jsonl"]);
     assert!(done.status == 2 && done.err.contains("runs.jsonl:1: not a run: "), "{}", done.err);

@@ -75,10 +75,10 @@ fn exec_prints_text_for_people_and_one_object_for_programs() {
         exec("const execute = ({ a }) => { console.log(1); return [a] }", &["{\"a\": 1e400}", "--json", "--seed", "3"]);
     let answer = done.json();
     assert_eq!(answer["outcome"], "returned");
-    assert_eq!(answer["value_json"], "[null]");
+    assert_eq!(answer["valueJson"], "[null]");
     assert_eq!(answer["logs"], json!([{ "level": "log", "text": "1" }]));
     assert_eq!(answer["warnings"].as_array().unwrap().len(), 2);
-    for number in ["fuel", "load_fuel", "memory_bytes", "duration_ms"] {
+    for number in ["fuel", "loadFuel", "memoryBytes", "durationMs"] {
         assert!(answer[number].as_f64().unwrap() > 0.0, "{number}");
     }
 }
@@ -93,7 +93,7 @@ fn exit_status_and_message_say_what_went_wrong() {
             1,
             "error: the tool failed: TypeError: cannot read property 'x' of null\n    at execute (stdin:1:27)\n",
         ),
-        ("function execute( {", &[], 3, "error: syntax error: unexpected token"),
+        ("function execute( {", &[], 3, "error: syntax error: stdin: unexpected token"),
         ("const execute = () => new Promise(() => {})", &[], 1, "error: a promise never settles"),
         (
             "const execute = () => { for (;;); }",
@@ -227,7 +227,7 @@ fn batch_answers_every_line_and_goes_on() {
     let summaries: Vec<String> = answers
         .iter()
         .map(|answer| {
-            let what = answer.get("stop").or_else(|| answer.get("value_json"));
+            let what = answer.get("stop").or_else(|| answer.get("valueJson"));
             let what = what.or_else(|| answer["error"].get("code")).and_then(Value::as_str).unwrap_or("-");
             format!("{} {} {what}", answer["id"], answer["outcome"].as_str().unwrap())
         })
@@ -264,7 +264,7 @@ fn batch_repeats_a_run_to_the_unit() {
 "#;
     let answers = batch(&line.repeat(3));
     let facts: Vec<(&Value, &Value, &Value)> =
-        answers.iter().map(|answer| (&answer["value_json"], &answer["fuel"], &answer["load_fuel"])).collect();
+        answers.iter().map(|answer| (&answer["valueJson"], &answer["fuel"], &answer["loadFuel"])).collect();
     assert_eq!(facts[0], facts[1]);
     assert_eq!(facts[0], facts[2]);
 }

@@ -8,7 +8,8 @@ fn help_comes_in_japanese_and_chinese() {
     for line in [
         "AI エージェントが書いたツールを、呼び出しごとに独立した WebAssembly サンドボックスで実行します",
         "使い方: toolcell [OPTIONS] <COMMAND>",
-        "コマンド:",
+        "作成と実行:",
+        "共通オプション:",
         "  run          保存されているツールを実行します",
         "  list         保存されているツールを一覧表示します [別名: ls]",
         "オプション:",

@@ -104,7 +104,7 @@ fn all_of_a_plan_is_approved_by_its_digest_and_what_differs_is_held_again() {
         assert!(listed.err.contains("to apply all 2 held effects: --approve all:"), "{}", listed.err);
         let done = fixture.run(tool, &puts, &["--approve", all, "--json"]).json();
         assert_eq!(done["value"], json!(["done", "done"]), "{done}");
-        assert_eq!(done.get("plan_digest"), None);
+        assert_eq!(done.get("planDigest"), None);
         for differs in [json!([["a", 1], ["b", 3]]), json!([["a", 1], ["b", 2], ["c", 3]])] {
             let done = fixture.run(tool, &differs, &["--approve", all, "--json"]).json();
             let codes: Vec<&str> = done["value"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
@@ -131,8 +131,8 @@ fn a_run_that_sleeps_does_what_was_listed_and_holds_what_comes_after() {
     assert_eq!((plan.len(), &plan[0]["about"]), (1, &json!("a")));
     // Resuming without a decision shows the same line again.
     let again = fixture.on(&["resume", run, "--json"]).json();
-    assert_eq!((digest(&again["plan"][0]), &again["plan_digest"]), (digest(&plan[0]), &suspended_run["plan_digest"]));
-    let all = format!("all:{}", suspended_run["plan_digest"].as_str().unwrap());
+    assert_eq!((digest(&again["plan"][0]), &again["planDigest"]), (digest(&plan[0]), &suspended_run["planDigest"]));
+    let all = format!("all:{}", suspended_run["planDigest"].as_str().unwrap());
     let next = fixture.on(&["resume", run, "--approve", &all, "--json"]).json();
     // Effects that were not listed are held, even if the whole plan was approved.
     assert_eq!(next["outcome"], "suspended", "{next}");

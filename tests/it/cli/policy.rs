@@ -57,7 +57,7 @@ impl PolicyFixture {
         options.iter().chain([&store]).flat_map(|(option, below)| [(*option).to_owned(), self.text(below)]).collect()
     }
 
-    fn on(&self, words: &[&str]) -> CommandOutput {
+    pub(crate) fn on(&self, words: &[&str]) -> CommandOutput {
         self.with_input(words, b"")
     }
 
@@ -338,6 +338,7 @@ fn the_language_of_the_policy_is_spoken_where_nothing_else_is_said() {
             output_is_terminal: false,
             errors_are_terminal: false,
             input_is_terminal: false,
+            color: toolcell_cli::ColorMode::default(),
         };
         let words = [vec!["toolcell".to_owned()], place.words()].concat();
         let words = words.iter().map(String::as_str).chain(options.iter().copied()).chain(["exec", "-"]);

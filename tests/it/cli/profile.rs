@@ -64,7 +64,7 @@ fn the_json_of_a_profile_adds_up_and_is_the_same_on_another_image() {
     let first = on(&cli, &words);
     let taken = profile(&first);
     let burned = on(&cli, &["exec", "$count.ts", "{\"times\": 20000}", "--json"]).json();
-    assert_eq!(json!([taken.fuel, taken.load_fuel]), json!([burned["fuel"], burned["load_fuel"]]));
+    assert_eq!(json!([taken.fuel, taken.load_fuel]), json!([burned["fuel"], burned["loadFuel"]]));
     let of_lines: u64 = taken.lines.iter().map(|line| line.own).sum();
     assert_eq!(of_lines + taken.fuel_outside_lines(), taken.fuel);
     let folded: u64 =
@@ -165,7 +165,7 @@ fn two_profiles_are_compared() {
     assert_eq!(of("sum = [sum, i, times].length;")["before"], 0);
     // A line that moved is recognized as the same line.
     let moved = of("for (let i = 0; i < times; i++) {");
-    assert_eq!((&moved["line_before"], &moved["line_after"]), (&json!(4), &json!(5)));
+    assert_eq!((&moved["lineBefore"], &moved["lineAfter"]), (&json!(4), &json!(5)));
 
     let text = on(&cli, &["profile", "diff", "$before.json", "$after.json"]);
     assert_eq!(text.status, 0, "{}", text.err);

@@ -64,9 +64,9 @@ fn a_run_writes_a_receipt_that_replays_to_the_same() {
     assert_output(&from_input, 0, &reproduced, &note);
     assert_eq!(files(&elsewhere), [""; 0]);
     let answer = elsewhere.run_with(&["replay", "-", "--json"], text.as_bytes(), &CancelToken::new()).json();
-    assert_eq!(answer["value_json"], output["run"]["result"]["outcome"]["returned"]);
+    assert_eq!(answer["valueJson"], output["run"]["result"]["outcome"]["returned"]);
     assert_eq!((&answer["reproduced"], &answer["differences"]), (&json!(true), &json!([])));
-    assert_eq!((&answer["fuel"], &answer["signed_by"]), (fuel, &json!(key)));
+    assert_eq!((&answer["fuel"], &answer["signedBy"]), (fuel, &json!(key)));
 }
 
 #[test]

@@ -140,15 +140,15 @@ fn a_question_that_fits_is_asked_at_once_and_enter_is_no() {
 }
 
 /// A policy that grants any host to tools with the tag `free`.
-const TAGGED: &str = "[[grants.tags.free.net]]\nhost = 'any'\n";
+const TAGGED: &str = "[grants.default]\ntimers = true\n[[grants.tags.free.net]]\nhost = 'any'\n";
 /// The prompt for the tool of [`make_asking`].
 const MAY_ASKING_RUN: &str = "Allow `asking` to run with these grants from now on?";
 
-/// Creates a tool that requests `net`. Tags do not change its identity, but may change its grants.
+/// Creates a tool that requests `net`, which it is not granted, and `timers`. Tags do not change its identity, but may change its grants.
 fn make_asking(home: &BinaryFixture, more: &[&str]) {
     let file = home.path("asking.js");
     std::fs::write(&file, "const execute = () => 1").unwrap();
-    let words = ["create", file.to_str().unwrap(), "--description", "Asks", "--capabilities", "net"];
+    let words = ["create", file.to_str().unwrap(), "--description", "Asks", "--capabilities", "net,timers"];
     home.stdout_of(&[&words[..], more].concat());
 }
 
@@ -158,7 +158,7 @@ fn grants_that_change_at_the_prompt_are_not_approved() {
     make_asking(&home, &[]);
     let mut terminal = Terminal::start(&home, &["approvals", "grant", "asking"]);
     let page = terminal.wait_for_prompt(&[MAY_ASKING_RUN]);
-    assert_eq!(granted(&page), ["  is granted: nothing"]);
+    assert_eq!(granted(&page), ["  is granted: timers"]);
     // While the prompt is open, the same code is created again with a tag that is granted any host.
     make_asking(&home, &["--tags", "free", "--replace"]);
     terminal.type_keys("y\r");
@@ -173,15 +173,16 @@ fn a_run_that_is_approved_at_the_prompt_is_approved_with_the_grants_that_were_sh
     let home = BinaryFixture::new(TAGGED);
     make_asking(&home, &[]);
     let mut terminal = Terminal::start(&home, &["run", "asking"]);
-    let page = terminal.wait_for_prompt(&[MAY_ASKING_RUN]);
-    assert_eq!(granted(&page), ["  is granted: nothing"]);
+    let page = terminal.wait_for_prompt(&["Allow `asking` to run?"]);
+    assert_eq!(granted(&page), ["  is granted: timers"]);
     make_asking(&home, &["--tags", "free", "--replace"]);
-    terminal.type_keys("y\r");
+    // Without what it lacks.
+    terminal.type_keys("\u{1b}[B\u{1b}[B\u{1b}[B\r");
     let (status, out) = terminal.wait_for_exit();
     assert_eq!((status, out.trim()), (Some(0), "1"));
     let listed = listed(&home);
     assert_eq!(listed["decided"].as_array().unwrap().len(), 1);
-    assert_eq!(listed["decided"][0]["grants"], json!({}));
+    assert_eq!(listed["decided"][0]["grants"], json!({ "timers": true }));
     // With its current grants the tool waits for an approval again.
     assert_eq!(home.run(&["run", "asking"]).status.code(), Some(3));
 }

@@ -90,7 +90,7 @@ fn gc_says_what_it_would_collect_and_what_it_did() {
     assert_eq!(on(&fixture, &["gc", "--older-than", "1000000d", "--json"]).json()["names"], json!([]));
 
     let collected = on(&fixture, &["gc", "--json"]).json();
-    assert_eq!((&collected["dry_run"], &collected["objects"]), (&json!(false), &json!(3)));
+    assert_eq!((&collected["dryRun"], &collected["objects"]), (&json!(false), &json!(3)));
     assert_eq!(collected["bytes"], planned["bytes"]);
     assert_output(
         &on(&fixture, &["gc"]),
@@ -269,7 +269,7 @@ fn doctor_reports_in_the_language_of_the_reader_and_to_programs_in_english() {
     }
     let json = |lang| {
         let mut findings = doctor(&["--json", "--lang", lang]).json();
-        findings["first_call_ms"] = Value::Null;
+        findings["firstCallMs"] = Value::Null;
         findings
     };
     assert_eq!(json("ja"), json("en"));

@@ -154,7 +154,7 @@ fn programs_get_json_junit_and_annotations() {
         (&answer["model"], &answer["tests"][0]["failures"][0]["code"]),
         (&json!(model()), &json!("returns-differ"))
     );
-    assert!(answer["tests"][1]["fuel"].as_u64().unwrap() > 0 && answer["most_fuel"][0]["tool"] == "mean.ts");
+    assert!(answer["tests"][1]["fuel"].as_u64().unwrap() > 0 && answer["mostFuel"][0]["tool"] == "mean.ts");
 
     let folder = cli.folder.path().display().to_string();
     let says = format!(
@@ -259,6 +259,7 @@ fn tests_that_are_watched_run_again_when_a_file_changes() {
                 output_is_terminal: false,
                 errors_are_terminal: false,
                 input_is_terminal: false,
+                color: toolcell_cli::ColorMode::default(),
             };
             toolcell_cli::run(["toolcell", "--lang", "en", "test", &folder, "--watch"], streams, &cancel).status()
         }

@@ -147,7 +147,7 @@ fn run_prints_the_result_and_nothing_else_on_standard_output() {
     let answer = mean(&["numbers=[1,2]", "--json"]).json();
     assert_eq!((&answer["tool"], &answer["name"]), (&json!(id), &json!("mean")));
     assert_eq!(
-        (&answer["outcome"], &answer["value"], &answer["value_json"]),
+        (&answer["outcome"], &answer["value"], &answer["valueJson"]),
         (&json!("returned"), &json!(1.5), &json!("1.5"))
     );
     assert_eq!((&answer["context"], &answer["suppressed"]), (&json!([]), &json!(false)));
@@ -200,15 +200,16 @@ fn what_nobody_approved_does_not_run_where_nobody_can_be_asked() {
     let fixture = root().join("fixtures/tools/fetch_json.js").to_string_lossy().into_owned();
     let done = cli.run(&["create", &fixture, "--name", "fetch", "--description", "Fetches"]);
     let id = cli.run(&["show", "fetch", "--json"]).json()["id"].as_str().unwrap()[..15].to_owned();
-    let hint =
-        format!("hint: review it with `toolcell show {id}`, and approve it with `toolcell approvals grant {id}`\n");
+    let hint = format!(
+        "hint: review it with `toolcell show {id}`; `toolcell grant {id} net=HOST timers` grants what it lacks, and \
+         approves it\n"
+    );
     let why = "it asks for `net`, `timers`";
     let note = format!("note: the tool needs approval before its first run: {why}\n{hint}");
     assert_output(&done, 0, &done.out, &note);
     let done = cli.run(&["run", "fetch", "url=https://example.com/"]);
-    let lines = "`[[grants.tools.fetch.net]] host = \"…\"` and `[grants.tools.fetch] timers = true`";
-    let hint = format!("{}; to grant its missing capabilities, add {lines} to the policy\n", hint.trim_end());
-    assert_output(&done, 3, "", &format!("error: permission denied: `fetch` ({id}) is not approved: {why}\n{hint}"));
+    let denied = format!("`fetch` ({id}) is not approved, and is granted nothing of what it requests: {why}");
+    assert_output(&done, 3, "", &format!("error: permission denied: {denied}\n{hint}"));
     assert_refused(&cli.run(&["run", "fetch", "--json"]), 3, "permission-denied");
 
     let done = cli.run(&["run", "fetch", "--explain"]);

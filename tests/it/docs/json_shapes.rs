@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
 use super::check_generated;
 use crate::fixtures::sandbox::root;
@@ -88,6 +88,99 @@ impl Shape {
     }
 }
 
+impl Shape {
+    /// Returns the shape as a JSON Schema (draft 2020-12).
+    fn to_schema(&self) -> Value {
+        let mut kinds = Vec::new();
+        if let Some(fields) = &self.fields {
+            let properties: Map<String, Value> =
+                fields.iter().map(|(name, (shape, _))| (name.clone(), shape.to_schema())).collect();
+            let required: Vec<&String> =
+                fields.iter().filter(|(_, (_, count))| *count == self.objects).map(|(name, _)| name).collect();
+            kinds.push(json!({ "type": "object", "properties": properties, "required": required }));
+        }
+        if let Some(elements) = &self.elements {
+            kinds.push(json!({ "type": "array", "items": elements.to_schema() }));
+        }
+        for scalar in &self.scalars {
+            let mut parser = TypeParser { rest: scalar };
+            kinds.push(parser.parse_union());
+            assert!(parser.rest.trim().is_empty(), "{scalar}");
+        }
+        union(kinds)
+    }
+}
+
+fn union(mut kinds: Vec<Value>) -> Value {
+    if kinds.len() == 1 { kinds.remove(0) } else { json!({ "anyOf": kinds }) }
+}
+
+/// A parser for the types of [`STATED`].
+struct TypeParser<'a> {
+    rest: &'a str,
+}
+
+impl TypeParser<'_> {
+    fn take(&mut self, token: &str) -> bool {
+        let rest = self.rest.trim_start();
+        let taken = rest.strip_prefix(token);
+        self.rest = taken.unwrap_or(rest);
+        taken.is_some()
+    }
+
+    fn parse_union(&mut self) -> Value {
+        let mut kinds = vec![self.parse_array()];
+        while self.take("|") {
+            kinds.push(self.parse_array());
+        }
+        union(kinds)
+    }
+
+    fn parse_array(&mut self) -> Value {
+        let mut kind = self.parse_single();
+        while self.take("[]") {
+            kind = json!({ "type": "array", "items": kind });
+        }
+        kind
+    }
+
+    fn parse_single(&mut self) -> Value {
+        if self.take("{") {
+            return self.parse_object();
+        }
+        if self.take("\"") {
+            let (text, rest) = self.rest.split_once('"').unwrap();
+            self.rest = rest;
+            return json!({ "const": text });
+        }
+        if self.take("unknown") {
+            return json!({});
+        }
+        let name = ["string", "number", "boolean", "object", "null"].into_iter().find(|name| self.take(name));
+        json!({ "type": name.unwrap_or_else(|| panic!("not a type: {}", self.rest)) })
+    }
+
+    fn parse_object(&mut self) -> Value {
+        if self.take("[name: string]:") {
+            let values = self.parse_union();
+            assert!(self.take("}"), "{}", self.rest);
+            return json!({ "type": "object", "additionalProperties": values });
+        }
+        let (mut properties, mut required) = (Map::new(), Vec::new());
+        while !self.take("}") {
+            let (name, rest) = self.rest.split_once(':').unwrap();
+            self.rest = rest;
+            let name = name.trim();
+            if !name.ends_with('?') {
+                required.push(name.to_owned());
+            }
+            properties.insert(name.trim_end_matches('?').to_owned(), self.parse_union());
+            self.take(";");
+        }
+        json!({ "type": "object", "properties": properties, "required": required })
+    }
+}
+
 /// Types that the commands of this test do not show, or not in general: `command.field`, or `*` and the end of it, and the type.
 const STATED: &[(&str, &str)] = &[
     ("*.alike", "{ name: string; id: string; inputs: number; parameters: { [name: string]: string } }[]"),
@@ -99,6 +192,7 @@ const STATED: &[(&str, &str)] = &[
     ("exec.value", "unknown"),
     ("*.default", "unknown"),
     ("*.enum", "unknown[]"),
+    ("create.examples", "{ count: number; fromTemplate: number; mismatches: string[]; notRun?: string } | null"),
     ("*.examples", "{ parameters: object; result?: unknown; throws?: string; holds?: string }[]"),
     ("*.returns", "object | null"),
     ("*.parameters.minimum", "number"),
@@ -248,4 +342,52 @@ fn the_reference_of_the_json_is_what_commands_print() {
         page.push_str("\n```\n");
     }
     check_generated("reference/json.md", &page);
+
+    // A command that could not do its work prints this instead.
+    let mut error = Shape::default();
+    for words in ["run nothing", "run", "exec nothing.js", "create throws.js"] {
+        for value in &run(folder.path(), words) {
+            error.add(value, "error");
+        }
+    }
+    let mut schemas: BTreeMap<&str, Value> = BTreeMap::new();
+    for (name, shape) in sections.iter().map(|(name, shape)| (*name, shape)).chain([("error", &error)]) {
+        let mut schema = shape.to_schema();
+        schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
+        schema["title"] = json!(format!("What `toolcell {name} --json` prints"));
+        if name == "error" {
+            schema["title"] = json!("What a command prints with `--json` if it could not do its work");
+        }
+        schemas.insert(name, schema);
+    }
+    check_generated("../crates/cli/src/commands/schema/answers.json", &(json!(schemas).to_string() + "\n"));
+}
+
+#[test]
+fn the_answers_of_commands_match_their_schemas() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("twice.js"), "const execute = ({ n }) => 2 * n").unwrap();
+    for (command, words) in [
+        ("create", "create twice.js --description Doubles"),
+        ("run", "run twice n=4"),
+        ("exec", "exec twice.js n=4"),
+        ("list", "list"),
+        ("show", "show twice"),
+        ("search", "search double"),
+        ("verify", "verify twice"),
+        ("config show", "config show"),
+        ("audit", "audit"),
+        ("error", "run nowhere"),
+        ("error", "delete"),
+    ] {
+        let schema = Command::new(binary()).arg("schema").args(command.split(' ')).output().unwrap();
+        let schema: Value = serde_json::from_slice(&schema.stdout).unwrap();
+        let validator = jsonschema::validator_for(&schema).unwrap();
+        for answer in run(folder.path(), words) {
+            let problems: Vec<String> = validator.iter_errors(&answer).map(|error| error.to_string()).collect();
+            assert!(problems.is_empty(), "{words}: {problems:?}: {answer}");
+        }
+    }
+    let unknown = Command::new(binary()).args(["schema", "nothing"]).output().unwrap();
+    assert_eq!(unknown.status.code(), Some(2));
 }

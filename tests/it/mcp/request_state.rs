@@ -114,10 +114,11 @@ fn what_was_approved_is_the_code_that_was_shown() {
 
 #[test]
 fn what_was_approved_are_the_grants_that_were_shown() {
-    let home = BinaryFixture::new(&format!("{ASK}[[grants.tags.free.net]]\nhost = 'any'\n"));
+    let home =
+        BinaryFixture::new(&format!("{ASK}[grants.default]\ntimers = true\n[[grants.tags.free.net]]\nhost = 'any'\n"));
     let mut peer = home.start_stdio(&[]).stateless(elicitation_capabilities());
     let make = |peer: &mut RawClient, tags: &[&str]| {
-        let fields = json!({ "name": "one", "description": "Asks", "code": ONE, "capabilities": ["net"], "tags": tags,
+        let fields = json!({ "name": "one", "description": "Asks", "code": ONE, "capabilities": ["net", "timers"], "tags": tags,
             "replace": true });
         peer.call("create_tool", fields).done()["id"].clone()
     };
@@ -128,6 +129,6 @@ fn what_was_approved_are_the_grants_that_were_shown() {
     let result = peer.request("tools/call", retry_with_reply("one", &asked, &form_reply("approve"))).result();
     assert_eq!(result["resultType"], "input_required", "{result}");
     let message = result["inputRequests"]["decision"]["params"]["message"].as_str().unwrap();
-    assert!(message.contains("\n  is granted: net (GET, HEAD https://any)\n"), "{message}");
+    assert!(message.contains("\n  is granted: net (GET, HEAD https://any), timers\n"), "{message}");
     assert_eq!(home.audit_lines().iter().filter(|line| line["action"] == "approve").count(), 0);
 }

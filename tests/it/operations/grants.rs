@@ -89,8 +89,9 @@ fn a_tool_cannot_have_another_line_said_than_its_own() {
 fn who_waits_for_an_approval_is_told_what_is_not_granted() {
     let host = host("", FETCH, &json!({ "net": ["a.example.com"], "timers": true }));
     let hint = host.run("fetch_it", &json!({ "url": "x" })).unwrap_err().hint().to_string();
-    let lines = "`[[grants.tools.fetch_it.net]] host = \"a.example.com\"` and `[grants.tools.fetch_it] timers = true`";
-    assert!(hint.contains("approvals grant") && hint.contains(lines), "{hint}");
+    let id = host.toolbox().find("fetch_it").unwrap().id.short();
+    let command = format!("`toolcell grant {id} net=a.example.com timers` grants what it lacks");
+    assert!(hint.contains(&command), "{hint}");
 }
 
 #[test]

@@ -5,6 +5,7 @@ use toolcell_tool::{Capabilities, Capability};
 
 /// The difference between the capabilities that a source uses and those that it declares.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct CapabilityDiff {
     /// Capabilities that are used but not declared.
     pub missing: Vec<Capability>,

@@ -2,11 +2,14 @@
 //!
 //! Invariant: a name that is only known at run time makes the need `unknown`; it is never left out.
 
+use std::collections::BTreeSet;
+
 use toolcell_tool::{Capabilities, Capability};
 
 use crate::semantics::facts::{Facts, UseKind};
 use crate::semantics::network::NETWORK_GLOBALS;
 use crate::semantics::value::{AccessPath, Key, Root, Value};
+use crate::syntax::position::{LineIndex, byte_range};
 
 /// Collects the capabilities that a source can use.
 pub(crate) fn capabilities_of(facts: &Facts) -> Capabilities {
@@ -46,6 +49,13 @@ pub(crate) fn capabilities_of(facts: &Facts) -> Capabilities {
     found
 }
 
+/// Returns the lines on which a source uses a capability, counted from 1.
+pub(crate) fn lines_using_capabilities(facts: &Facts, lines: &LineIndex<'_>) -> BTreeSet<u32> {
+    let used = facts.uses.iter().filter(|used| used.kind != UseKind::TypeTested);
+    let used = used.filter(|used| capability_of_global(&used.path).is_some());
+    used.map(|used| lines.line_of_byte(byte_range(used.span).0)).collect()
+}
+
 /// Adds a need for a capability; without a name, the names are only known at run time.
 fn add_need(found: &mut Capabilities, capability: Capability, name: Option<String>) {
     match name {
@@ -63,12 +73,10 @@ fn capability_of_global(thing: &AccessPath) -> Option<Capability> {
         return Some(Capability::Net);
     }
     match (thing.keys.first()?.name()?, thing.keys.get(1).and_then(Key::name)) {
-        ("setTimeout" | "setInterval" | "setImmediate" | "sleep", _) | ("AbortSignal", Some("timeout")) => {
-            Some(Capability::Timers)
-        }
-        ("performance", _) | ("Date", Some("now")) | ("Temporal", Some("Now")) => Some(Capability::Clock),
+        ("setTimeout" | "setInterval" | "sleep", _) | ("AbortSignal", Some("timeout")) => Some(Capability::Timers),
+        ("Date", Some("now")) => Some(Capability::Clock),
         ("Date", _) if is_date(thing) => Some(Capability::Clock),
-        ("crypto", _) | ("Math", Some("random")) => Some(Capability::Random),
+        ("Math", Some("random")) => Some(Capability::Random),
         ("kv", _) => Some(Capability::Kv),
         ("files", _) => Some(Capability::Files),
         ("secret", _) => Some(Capability::Secrets),

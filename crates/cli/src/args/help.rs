@@ -11,7 +11,7 @@ use std::io::{stderr, stdout};
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, Command, CommandFactory as _};
 use toolcell::Lang;
-use toolcell_i18n::tr;
+use toolcell_i18n::{msgid, tr};
 use unicode_width::UnicodeWidthChar as _;
 
 use super::Args;
@@ -28,6 +28,48 @@ const USAGE: &str = "Usage: ";
 const NEVER_FIRST: &str = "、。，．：；？！・ー々〉》」』】）〕ぁぃぅぇぉっゃゅょァィゥェォッャュョ,.:;?!)]}%…";
 /// Characters that end no row.
 const NEVER_LAST: &str = "〈《「『【（〔([{";
+
+/// The commands in the order and the groups of the help.
+const GROUPS: [(&str, &[&str]); 6] = [
+    (msgid!("Make and run"), &["create", "run", "exec", "reflect", "list", "search", "show"]),
+    (msgid!("Prove and test"), &["verify", "test", "check", "profile", "budget", "replay"]),
+    (msgid!("Grant and approve"), &["approvals", "grant", "config", "init", "suspended", "resume"]),
+    (
+        msgid!("Keep and clean up"),
+        &["delete", "undelete", "rollback", "deprecate", "retire", "ledger", "export", "import", "audit", "fsck", "gc"],
+    ),
+    (msgid!("Serve"), &["mcp", "batch"]),
+    (msgid!("This program"), &["doctor", "types", "schema", "completions", "man", "help"]),
+];
+
+/// Groups the list of commands in the help of the program. The help of a command is not changed.
+pub(super) fn group_commands(help: &str, lang: Lang) -> String {
+    let heading = format!("{}{}\n", tr!(lang, "Commands"), lang.colon().trim_end());
+    let Some((before, rest)) = help.split_once(&heading) else { return help.to_owned() };
+    let (list, after) = rest.split_once("\n\n").unwrap_or((rest, ""));
+    // The lines of each command; a line that starts with more blanks continues the one before.
+    let mut entries: Vec<(&str, Vec<&str>)> = Vec::new();
+    for line in list.lines() {
+        let name =
+            line.strip_prefix("  ").filter(|line| !line.starts_with(' ')).and_then(|line| line.split(' ').next());
+        match (name, entries.last_mut()) {
+            (Some(name), _) => entries.push((name, vec![line])),
+            (None, Some((_, lines))) => lines.push(line),
+            (None, None) => return help.to_owned(),
+        }
+    }
+    let known = |name: &str| GROUPS.iter().any(|(_, names)| names.contains(&name));
+    if !entries.iter().all(|(name, _)| known(name)) || !entries.iter().any(|(name, _)| *name == "create") {
+        return help.to_owned();
+    }
+    let groups = GROUPS.iter().map(|(heading, names)| {
+        let lines = names.iter().flat_map(|name| entries.iter().filter(move |(entry, _)| entry == name));
+        let lines: Vec<&str> = lines.flat_map(|(_, lines)| lines.iter().copied()).collect();
+        format!("{}{}\n{}", lang.translate(heading), lang.colon().trim_end(), lines.join("\n"))
+    });
+    let groups: Vec<String> = groups.collect();
+    format!("{before}{}\n\n{after}", groups.join("\n\n"))
+}
 
 /// Returns all texts of the help: keys of the catalogues.
 #[must_use]
@@ -291,6 +333,29 @@ mod tests {
             let missing: Vec<&String> = texts.iter().filter(|text| !lang.has_translation(text)).collect();
             assert!(missing.is_empty(), "{lang:?}: {missing:#?}");
         }
+    }
+
+    #[test]
+    fn every_command_is_in_one_group_of_the_help() {
+        let mut command = Args::command();
+        command.build();
+        let mut names: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
+        let mut grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+        names.sort_unstable();
+        grouped.sort_unstable();
+        assert_eq!(names, grouped);
+        let help = Args::command().render_help().to_string();
+        let text = group_commands(&help, Lang::En);
+        assert!(text.contains("\n\nProve and test:\n  verify ") && !text.contains("Commands:"), "{text}");
+        let lines = |text: &str| {
+            let mut lines: Vec<String> =
+                text.lines().filter(|line| line.starts_with("  ")).map(str::to_owned).collect();
+            lines.sort();
+            lines
+        };
+        assert_eq!(lines(&text), lines(&help));
+        let below = "Usage: x\n\nCommands:\n  show  Show\n\nOptions:\n";
+        assert_eq!(group_commands(below, Lang::En), below);
     }
 
     #[test]

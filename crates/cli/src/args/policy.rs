@@ -1,4 +1,4 @@
-//! Arguments of `config`, `init`, `approvals`, `completions` and `man`, and the policy options of
+//! Arguments of `config`, `init`, `approvals`, `grant`, `completions` and `man`, and the policy options of
 //! all commands.
 
 use std::path::PathBuf;
@@ -77,9 +77,8 @@ pub(crate) enum ConfigCommand {
 }
 
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "A project's file can only narrow what the user's file allows. An existing file is not overwritten."
-)]
+#[command(after_help = "Examples:\n  toolcell init\n  toolcell init --user\n\n\
+    A project's file can only narrow what the user's file allows. An existing file is not overwritten.")]
 pub(crate) struct InitArgs {
     /// Folder to create `toolcell.toml` in
     #[arg(default_value = ".", conflicts_with = "user")]
@@ -134,6 +133,32 @@ pub(crate) enum ApprovalsCommand {
 }
 
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  toolcell grant fetch-json net=api.example.com timers\n  \
+    toolcell grant fetch-json net=http://127.0.0.1:8080 --dry-run\n  \
+    toolcell grant notes kv=notes files=data:./data:write --yes\n\n\
+    The grants are added to the rule of the tool in the user's policy file, whose comments are kept. The rule is for\n\
+    this tool alone: a changed tool has a new identifier, and is granted nothing by it. The tool is approved with\n\
+    exactly the grants that were shown. `toolcell approvals revoke TOOL` takes the approval back.\n\
+    Exit status: 0 done, 2 a grant is invalid or has no effect, 3 not approved, 4 no such tool")]
+pub(crate) struct GrantArgs {
+    /// Tool name or identifier
+    pub(crate) tool: String,
+
+    /// What to grant: timers, clock, random, net=HOST, net=HOST:PORT, kv=SPACE, files=NAME:PATH,
+    /// files=NAME:PATH:write, secrets=NAME@HOST, tools=NAME
+    #[arg(value_name = "GRANT", required = true)]
+    pub(crate) grants: Vec<String>,
+
+    /// Show what would change, and change nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+
+    /// Do not ask; print what is granted first
+    #[arg(long, conflicts_with = "dry_run")]
+    pub(crate) yes: bool,
+}
+
+#[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  echo 'source <(toolcell completions bash)' >> ~/.bashrc\n  \
     echo 'source <(toolcell completions zsh)' >> ~/.zshrc\n  \
     echo 'toolcell completions fish | source' >> ~/.config/fish/completions/toolcell.fish\n\n\
@@ -173,6 +198,14 @@ pub(crate) struct ManArgs {
 #[command(after_help = "Examples:\n  toolcell types > toolcell.d.ts\n\n\
     In tsconfig.json, `\"lib\": [\"esnext\"], \"types\": []` leaves out what browsers and Node.js have and a tool does not.")]
 pub(crate) struct TypesArgs {}
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  toolcell schema run\n  toolcell schema config show\n  toolcell schema --json\n\n\
+    Without a command, the names are listed; with --json, all schemas are printed.")]
+pub(crate) struct SchemaArgs {
+    /// The command, or `error` for a command that could not do its work
+    pub(crate) command: Vec<String>,
+}
 
 fn parse_approval_mode(text: &str) -> Result<ApprovalMode, ValueError> {
     ApprovalMode::from_name(text).ok_or_else(|| {

@@ -13,7 +13,8 @@ use toolcell_i18n::{Localize as _, Message, message};
 use super::usage_error::ValueError;
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Exit status: 0 no problems, or all were repaired; 6 problems remain")]
+#[command(after_help = "Examples:\n  toolcell fsck\n  toolcell fsck --json\n\n\
+    Exit status: 0 no problems, or all were repaired; 6 problems remain")]
 pub(crate) struct FsckArgs {
     /// Quarantine damaged objects and rebuild a damaged index; nothing is deleted
     #[arg(long)]

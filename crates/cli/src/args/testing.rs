@@ -69,6 +69,7 @@ pub(crate) struct TestArgs {
 }
 
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  toolcell budget rebase tools/\n  toolcell budget learn average")]
 pub(crate) struct BudgetArgs {
     #[command(subcommand)]
     pub(crate) command: BudgetCommand,

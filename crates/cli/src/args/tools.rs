@@ -278,7 +278,8 @@ pub(crate) struct ShowArgs {
 }
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = "`toolcell undelete` restores a deleted tool until `toolcell gc` collects it.\n\
+#[command(after_help = "Examples:\n  toolcell delete average\n  toolcell delete average --confirm\n\n\
+    `toolcell undelete` restores a deleted tool until `toolcell gc` collects it.\n\
     Exit status: 0 done, 2 not confirmed, 4 no such tool")]
 pub(crate) struct DeleteArgs {
     /// Tool name or identifier
@@ -291,6 +292,7 @@ pub(crate) struct DeleteArgs {
 }
 
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  toolcell undelete average")]
 pub(crate) struct UndeleteArgs {
     /// The deleted name, or the identifier of its tool
     #[arg(value_name = "TOOL")]
@@ -298,7 +300,8 @@ pub(crate) struct UndeleteArgs {
 }
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = "`toolcell show TOOL` prints the history of a name with its version numbers.")]
+#[command(after_help = "Examples:\n  toolcell rollback average 2\n\n\
+    `toolcell show TOOL` prints the history of a name with its version numbers.")]
 pub(crate) struct RollBackArgs {
     /// Tool name
     #[arg(value_name = "NAME")]

@@ -61,6 +61,12 @@ pub(crate) fn print_usage_error(error: clap::Error, words: &[OsString], lang: La
         Lang::En => error.render().to_string(),
         Lang::Ja | Lang::Zh => render(&error, lang, help::columns(&error, streams)),
     };
+    let text = match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            help::group_commands(&text, lang)
+        }
+        _ => text,
+    };
     // A failed write is still visible in the exit status.
     if error.use_stderr() {
         let _ = write!(streams.errors, "{text}");

@@ -102,7 +102,15 @@ fn print_pending(
                 writeln!(streams.output, "{rows}")?;
             }
             if let Some(approving) = &question.tool_approval {
-                writeln!(streams.output, "  toolcell approvals grant {} --shown {}\n", tool.id, approving.digest())?;
+                let missing = approving.missing_words();
+                if !missing.is_empty() {
+                    writeln!(streams.output, "  toolcell grant {} {missing}", tool.id)?;
+                }
+                // An approval alone would not help a tool that is granted nothing of what it requests.
+                if missing.is_empty() || !approving.grants.is_empty() {
+                    writeln!(streams.output, "  toolcell approvals grant {} --shown {}", tool.id, approving.digest())?;
+                }
+                writeln!(streams.output)?;
             }
         }
         // The tool cannot be approved in its current state; the list says why.
@@ -145,6 +153,7 @@ fn pending_to_json(toolbox: &Toolbox, PendingTool { tool, approval: question }: 
         "findings": approving.map(|known| known.findings.iter().map(finding).collect::<Vec<_>>()),
         "source": approving.map(|known| known.source.as_str()),
         "granted": approving.map(|known| known.grants.to_value()),
+        "missing": approving.map(|known| known.missing.iter().map(|one| one.text.as_str()).collect::<Vec<_>>()),
         "shown": approving.map(toolcell::hook::ToolApproval::digest),
         "error": known.as_ref().err().map(ToString::to_string),
         "tool": tool.id.to_string(),
@@ -219,12 +228,8 @@ fn grant(toolbox: &Toolbox, grant: &GrantRequest<'_>, context: &mut Context<'_>)
         }
         Some(person) => match person.ask(&question) {
             ApprovalAnswer::Approve => "person",
-            ApprovalAnswer::Refuse { .. } | ApprovalAnswer::Defer | ApprovalAnswer::NotShown { .. }
-                if person.is_interrupted() =>
-            {
-                return Err(CliError::Interrupted);
-            }
-            ApprovalAnswer::Refuse { .. } | ApprovalAnswer::Defer | ApprovalAnswer::NotShown { .. } => {
+            _ if person.is_interrupted() => return Err(CliError::Interrupted),
+            _ => {
                 let message = message!("`{tool}` is not approved", tool = question.call.tool_name);
                 let hint = message!("the next run asks again; to refuse for good: toolcell approvals refuse");
                 return Err(CliError::coded(ErrorCode::NotApproved, message, hint));

@@ -25,34 +25,42 @@ use crate::response::{CommandResponse, ErrorResponse};
 /// Maximum length of a request line, in bytes. A longer line is skipped and refused.
 const MAX_LINE_BYTES: u64 = 128 << 20;
 
-/// A request line.
+/// A request line. The names with underscores are those of earlier versions, and of the contract.
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
 struct Request {
     id: Option<Box<RawValue>>,
     op: String,
     source: Option<String>,
     lang: Option<String>,
     params: Option<Box<RawValue>>,
+    #[serde(alias = "params_json")]
     params_json: Option<String>,
     #[serde(default)]
     limits: Limits,
     #[serde(default)]
     seed: u64,
     analysis: Option<String>,
+    #[serde(alias = "task_description")]
     task_description: Option<Box<RawValue>>,
+    #[serde(alias = "last_tool_result")]
     last_tool_result: Option<Box<RawValue>>,
+    #[serde(alias = "failed_attempts")]
     failed_attempts: Option<Box<RawValue>>,
     history: Option<Box<RawValue>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
 struct Limits {
     fuel: Option<u64>,
+    #[serde(alias = "timeout_ms")]
     timeout_ms: Option<u64>,
+    #[serde(alias = "memory_mb")]
     memory_mb: Option<u64>,
+    #[serde(alias = "output_bytes")]
     output_bytes: Option<u64>,
+    #[serde(alias = "console_bytes")]
     console_bytes: Option<u64>,
 }
 
@@ -186,7 +194,7 @@ fn run_request(toolbox: &Toolbox, request: Request, cancel: &CancelToken) -> Res
     }
     let params = match (request.params, request.params_json) {
         (Some(_), Some(_)) => {
-            return Err(BatchError::Request("`params` and `params_json` are mutually exclusive".to_owned()));
+            return Err(BatchError::Request("`params` and `paramsJson` are mutually exclusive".to_owned()));
         }
         (Some(params), None) => params.get().to_owned(),
         (None, Some(params)) => params,

@@ -133,11 +133,11 @@ fn costs_from_file(path: &Path, streams: &mut Streams<'_>) -> Result<(Vec<RunCos
 struct RawRun<'a> {
     #[serde(borrow)]
     outcome: Option<&'a RawValue>,
-    #[serde(borrow)]
+    #[serde(borrow, alias = "durationMs")]
     duration_ms: Option<&'a RawValue>,
     #[serde(borrow)]
     fuel: Option<&'a RawValue>,
-    #[serde(borrow)]
+    #[serde(borrow, alias = "memoryBytes")]
     memory_bytes: Option<&'a RawValue>,
 }
 
@@ -170,7 +170,7 @@ fn learn_from_runs(
     })?;
     if format.is_json() {
         let about = args.tool.as_deref();
-        let body = json!({ "tool": about, "model": model(), "passed_over": passed_over, "learned": learned });
+        let body = json!({ "tool": about, "model": model(), "passedOver": passed_over, "learned": learned });
         writeln!(streams.output, "{body}")?;
         return Ok(Exit::Done);
     }

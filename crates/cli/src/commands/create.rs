@@ -42,7 +42,9 @@ pub(crate) fn run(args: &CreateArgs, context: &mut Context<'_>) -> Result<Exit, 
         ErrorCode::RequestInvalid if request.description.trim().is_empty() => {
             CliError::Command(CommandError::CreateUndescribed(error))
         }
-        _ => error.into(),
+        // The position is one in the source, not in a request file.
+        _ if is_request_file(&args.file) => error.into(),
+        _ => CliError::from(error).in_source(&args.file, &request.code),
     })?;
     let Context { ref mut streams, format, lang, .. } = *context;
     if format.is_json() {
@@ -56,6 +58,11 @@ pub(crate) fn run(args: &CreateArgs, context: &mut Context<'_>) -> Result<Exit, 
     Ok(Exit::Done)
 }
 
+/// Whether a file is a request rather than a source.
+fn is_request_file(path: &str) -> bool {
+    Path::new(path).extension().is_some_and(|ending| ending == "json")
+}
+
 /// Builds the request from a request file, or from a source and the file beside it.
 fn build_request(args: &CreateArgs, streams: &mut Streams<'_>) -> Result<CreateTool, CliError> {
     let path = Path::new(&args.file);
@@ -65,7 +72,7 @@ fn build_request(args: &CreateArgs, streams: &mut Streams<'_>) -> Result<CreateT
             text.trim_start().starts_with('{') && serde_json::from_str::<Map<String, Value>>(&text).is_ok();
         return if is_request { parse_request(&text) } else { Ok(CreateTool { code: text, ..CreateTool::default() }) };
     }
-    if path.extension().is_some_and(|ending| ending == "json") {
+    if is_request_file(&args.file) {
         return parse_request(&input::read_file(path, MAX_REQUEST_BYTES)?);
     }
     let code = input::decode_utf8(input::read_source(&args.file, streams)?, &args.file)?;
@@ -188,6 +195,16 @@ fn print_notes(
     };
     streams.print_labelled(tr!(lang, "note"), &single_line(&text), lang)?;
     let id = created.id.short();
-    let next = message!("review it with `toolcell show {id}`, and approve it with `toolcell approvals grant {id}`", id);
+    let question = toolbox.approval_prompt(&created.id.to_string()).ok();
+    let words = question.and_then(|question| Some(question.tool_approval?.missing_words())).unwrap_or_default();
+    let next = if words.is_empty() {
+        message!("review it with `toolcell show {id}`, and approve it with `toolcell approvals grant {id}`", id)
+    } else {
+        message!(
+            "review it with `toolcell show {id}`; `toolcell grant {id} {words}` grants what it lacks, and approves it",
+            id,
+            words
+        )
+    };
     streams.print_hint(&next, lang)
 }

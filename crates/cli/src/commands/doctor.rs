@@ -57,6 +57,7 @@ struct Findings {
 
 /// The result of starting a sandbox and making a call in it.
 #[derive(Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
 struct SandboxFindings {
     image: Option<&'static str>,
     passed_over: Vec<RejectedImage>,

@@ -32,7 +32,8 @@ pub(crate) fn run(args: &ExecArgs, context: &mut Context<'_>) -> Result<Exit, Cl
         ..CallContext::default()
     };
     let report =
-        with_progress(draft.name(), &context.streams, || toolbox.exec(&draft, &params, &budget, &run, options))?;
+        with_progress(draft.name(), &context.streams, || toolbox.exec(&draft, &params, &budget, &run, options))
+            .map_err(|error| CliError::from(error).in_source(&args.file, draft.source()))?;
     let exit = Exit::from_outcome(&report.outcome);
     let missing = missing_capability(&report);
     if context.format.is_json() {
@@ -51,16 +52,23 @@ pub(crate) fn run(args: &ExecArgs, context: &mut Context<'_>) -> Result<Exit, Cl
 /// Returns what the policy grants to drafts, and what the user grants with `--grant`.
 fn draft_grants(words: &[String], policy: &Policy) -> Result<Grants, CliError> {
     let mut grants = policy.draft_grants();
+    grants.extend(parse_grant_words(words)?);
+    grants.canonicalize().validate().map_err(|error| grant_error(&error))
+}
+
+/// Parses grants as the user typed them. Paths are relative to the current folder.
+pub(super) fn parse_grant_words(words: &[String]) -> Result<Grants, CliError> {
+    let mut grants = Grants::default();
     let folder = std::env::current_dir()?;
-    let wrong = |error: toolcell::GrantError| {
-        let hint =
-            message!("write a capability with its resource, such as `--grant net=api.example.com` or `--grant timers`");
-        CliError::usage(message!("--grant: {error}", error = error.localize()), hint)
-    };
     for word in words {
-        grants.extend(Grants::parse_argument(word, &folder).map_err(wrong)?);
+        grants.extend(Grants::parse_argument(word, &folder).map_err(|error| grant_error(&error))?);
     }
-    grants.canonicalize().validate().map_err(wrong)
+    grants.canonicalize().validate().map_err(|error| grant_error(&error))
+}
+
+fn grant_error(error: &toolcell::GrantError) -> CliError {
+    let hint = message!("write a capability with its resource, such as `net=api.example.com` or `timers`");
+    CliError::usage(error.localize(), hint)
 }
 
 /// Returns the option that grants a capability, with a placeholder for its resource.

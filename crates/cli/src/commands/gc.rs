@@ -15,6 +15,7 @@ use crate::render::store::format_bytes;
 
 /// The JSON output of `gc`.
 #[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
 struct GcOutput {
     dry_run: bool,
     names: Vec<CollectedName>,

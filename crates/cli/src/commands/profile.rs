@@ -67,7 +67,8 @@ fn profile_draft(
         ..CallContext::default()
     };
     let take = || toolbox.profile_draft(&draft, &params, &budget, &run, Precheck::Critical);
-    let (report, profile) = with_progress(draft.name(), &context.streams, take)?;
+    let taken = with_progress(draft.name(), &context.streams, take);
+    let (report, profile) = taken.map_err(|error| CliError::from(error).in_source(file, draft.source()))?;
     Ok((report, profile, draft.source().to_owned()))
 }
 

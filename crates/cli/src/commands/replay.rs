@@ -65,8 +65,8 @@ fn print_json(
         Outcome::Stopped(_) => ("stopped", None),
     };
     let text = json!({
-        "reproduced": replayed.is_reproduced(), "tool": receipt.tool(), "outcome": outcome, "value_json": value,
-        "fuel": fuel, "load_fuel": load_fuel, "signed_by": receipt.signer().to_hex(), "differences": differences, "notes": notes,
+        "reproduced": replayed.is_reproduced(), "tool": receipt.tool(), "outcome": outcome, "valueJson": value,
+        "fuel": fuel, "loadFuel": load_fuel, "signedBy": receipt.signer().to_hex(), "differences": differences, "notes": notes,
     });
     writeln!(streams.output, "{text}")
 }

@@ -189,7 +189,7 @@ fn update_files(
     }
     if format.is_json() {
         let paths: Vec<_> = files.iter().map(|file| file.path.display().to_string()).collect();
-        writeln!(streams.output, "{}", json!({ "written": paths, "left_to_the_author": left }))?;
+        writeln!(streams.output, "{}", json!({ "written": paths, "leftToTheAuthor": left }))?;
     }
     Ok(if left == 0 { Exit::Done } else { Exit::ToolFailed })
 }

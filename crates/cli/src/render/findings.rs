@@ -43,13 +43,9 @@ impl CheckedFile {
     }
 }
 
-/// Returns a renderer that uses colors only on a terminal, and only if `NO_COLOR` is not set.
+/// Returns a renderer that uses colors if standard output is coloured.
 pub(crate) fn renderer(streams: &Streams<'_>) -> Renderer {
-    if streams.output_is_terminal && std::env::var_os("NO_COLOR").is_none() {
-        Renderer::styled()
-    } else {
-        Renderer::plain()
-    }
+    if streams.color.is_on(streams.output_is_terminal) { Renderer::styled() } else { Renderer::plain() }
 }
 
 /// Renders a finding with its source line.

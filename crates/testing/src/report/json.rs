@@ -8,6 +8,7 @@ use crate::outcome::{CaseResult, TestReport};
 use crate::problem::{FilePosition, SuiteProblem};
 
 #[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
 struct ReportBody<'a> {
     passed: usize,
     failed: usize,
@@ -21,6 +22,7 @@ struct ReportBody<'a> {
 }
 
 #[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
 struct TestBody<'a> {
     path: std::borrow::Cow<'a, str>,
     #[serde(flatten)]

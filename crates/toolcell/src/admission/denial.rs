@@ -4,8 +4,10 @@
 //! the message.
 
 use toolcell_i18n::{Message, message, msgid};
+use toolcell_policy::SuggestedArgument;
 use toolcell_store::Entry;
 
+use super::grant_hints::to_words;
 use super::hook::{Admission, AwaitedAnswer, HookDecision};
 
 /// The denial of a call.
@@ -40,12 +42,30 @@ impl Denial {
         self.awaits.as_deref().copied()
     }
 
-    /// Adds the lines of a policy that would grant the requested capabilities that are not granted.
-    pub(super) fn with_grant_lines(self, lines: Option<Message>) -> Self {
-        let Some(lines) = lines else { return self };
-        let hint =
-            message!("{hint}; to grant its missing capabilities, add {lines} to the policy", hint = self.hint, lines);
+    /// Replaces the hint with the command that grants what the tool lacks, and approves it.
+    pub(super) fn with_missing_grants(self, entry: &Entry, missing: &[SuggestedArgument]) -> Self {
+        if missing.is_empty() {
+            return self;
+        }
+        let (id, words) = (entry.id.short(), to_words(missing));
+        let hint = message!(
+            "review it with `toolcell show {id}`; `toolcell grant {id} {words}` grants what it lacks, and approves it",
+            id,
+            words
+        );
         Self { hint, ..self }
+    }
+
+    /// Denies a tool that is granted nothing of what it requests: an approval would not help it.
+    pub(super) fn nothing_granted(entry: &Entry, why: &Message) -> Self {
+        let (name, id) = (&entry.name, entry.id.short());
+        let reason = message!(
+            "`{name}` ({id}) is not approved, and is granted nothing of what it requests: {why}",
+            name,
+            id,
+            why
+        );
+        Self::new("approval", reason, approval_hint(entry)).with_awaited(AwaitedAnswer::ToolApproval(entry.id))
     }
 
     /// Denies a tool that is not approved while no approver is available; the approval is pending.

@@ -1,12 +1,12 @@
-//! Hints about missing grants: which grant a tool needs, and the policy line that would give it.
+//! Hints about missing grants: which grant a tool needs, and the policy line or the argument of
+//! `toolcell grant` that would give it.
 //!
 //! Invariant: a hint follows from the tool and the policy. The tool's error message only selects
 //! the capability, and never contributes text.
 
 use toolcell_analysis::{Capabilities, Capability};
 use toolcell_host::{Outcome, Report};
-use toolcell_i18n::{Message, message};
-use toolcell_policy::{Grants, Policy, suggest_grant};
+use toolcell_policy::{Grants, Policy, SuggestedArgument, suggest_arguments, suggest_grant};
 use toolcell_store::Entry;
 
 use crate::vet::VettedTool;
@@ -61,13 +61,17 @@ fn next_step(capability: Capability, entry: &Entry, tool: &VettedTool, policy: &
     format!("{ruling}; {} in the policy would grant it", suggest_grant(&entry.name, capability, need))
 }
 
-/// Returns the policy lines for the requested capabilities that are not granted; `None` if all are
-/// granted.
-pub(crate) fn missing_grant_lines(entry: &Entry, tool: &VettedTool, grants: &Grants) -> Option<Message> {
+/// Returns the arguments of `toolcell grant` for the requested capabilities that are not granted.
+pub(crate) fn missing_grants(tool: &VettedTool, grants: &Grants) -> Vec<SuggestedArgument> {
     let missing = tool.requested_capabilities().iter().filter(|(capability, _)| !grants.has(*capability));
-    let lines = missing.map(|(capability, need)| {
+    let arguments = missing.flat_map(|(capability, need)| {
         let need = if need.named.is_empty() { tool.used_capabilities().need_of(capability) } else { Some(need) };
-        suggest_grant(&entry.name, capability, need)
+        suggest_arguments(capability, need)
     });
-    lines.reduce(|first, second| message!("{first} and {second}", first, second))
+    arguments.collect()
+}
+
+/// Returns the arguments of `toolcell grant`, separated by blanks.
+pub(super) fn to_words(missing: &[SuggestedArgument]) -> String {
+    missing.iter().map(|argument| argument.text.as_str()).collect::<Vec<_>>().join(" ")
 }

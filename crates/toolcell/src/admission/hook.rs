@@ -34,7 +34,9 @@ use toolcell_policy::variable_refusal;
 
 pub use command::{CommandHook, CommandTiming, TrustCheck};
 pub use error::{FailureCause, HookFailure};
-pub use event::{ApprovalAnswer, ApprovalPrompt, Approver, AwaitedAnswer, HookEvent, PromptHandle, ToolApproval};
+pub use event::{
+    ApprovalAnswer, ApprovalDuration, ApprovalPrompt, Approver, AwaitedAnswer, HookEvent, PromptHandle, ToolApproval,
+};
 pub use from_policy::HookTrust;
 pub use merge::{Admission, HookContext, HookReview, HookStep, Modification, ReviewStep};
 pub use post_run::{EndKind, PostRunEvent};

@@ -19,7 +19,7 @@ use toolcell_tool::{Status, ToolId};
 use super::AdmissionControl;
 use super::denial::Denial;
 use super::grant_hints;
-use super::hook::{Admission, ApprovalAnswer, ApprovalPrompt, Approver, HookContext};
+use super::hook::{Admission, ApprovalAnswer, ApprovalDuration, ApprovalPrompt, Approver, HookContext};
 use crate::vet::VettedTool;
 
 /// The proof that a call may run with these arguments, this budget and these grants.
@@ -218,6 +218,12 @@ pub(crate) enum AdmissionMode<'a> {
     Explain,
 }
 
+/// An approved call: who approved it, and the grants that it runs with.
+struct ApprovedCall {
+    decided_by: String,
+    grants: Grants,
+}
+
 impl AdmissionControl {
     /// Decides whether a call may run.
     pub(crate) fn admit(
@@ -231,9 +237,9 @@ impl AdmissionControl {
         let grants = self.resolve_grants(subject, steps);
         check_quarantine(subject, steps)?;
         let (args, admission) = self.run_pre_hooks(subject, args, purpose, steps)?;
-        let decided_by = match subject.called {
-            Called::Tool(stored) => self.check_approval(stored, &grants, &args, purpose, steps)?,
-            Called::Draft(_) => "caller".to_owned(),
+        let ApprovedCall { decided_by, grants } = match subject.called {
+            Called::Tool(stored) => self.check_approval(stored, grants, &args, purpose, steps)?,
+            Called::Draft(_) => ApprovedCall { decided_by: "caller".to_owned(), grants },
         };
         let decided_by = admission.decided_by.as_ref().map_or(decided_by, |hook| format!("hook {hook}"));
         let context = admission.context;
@@ -304,15 +310,15 @@ impl AdmissionControl {
         Ok((args, admission))
     }
 
-    /// Checks that a tool with these grants is approved, and returns who approved it.
+    /// Checks that a tool with these grants is approved. An approver may grant more.
     fn check_approval(
         &self,
         StoredTool { store, entry, tool }: StoredTool<'_>,
-        grants: &Grants,
+        grants: Grants,
         args: &Args,
         purpose: AdmissionMode<'_>,
         steps: &mut Vec<DecisionStep>,
-    ) -> Result<String, AdmissionError> {
+    ) -> Result<ApprovedCall, AdmissionError> {
         let (mode, origin) = self.policy.approval();
         let rule = message!("approval.mode = \"{mode}\" ({origin})", mode = mode.name(), origin);
         let mut say = |verdict: Message, reason: Message| {
@@ -325,35 +331,47 @@ impl AdmissionControl {
         }
         if said == Some(Said::Approved) {
             say(message!("allow"), message!("it was approved with these grants"));
-            return Ok("approval".to_owned());
+            return Ok(ApprovedCall { decided_by: "approval".to_owned(), grants });
         }
         let Some(why) = self.approval_reason(tool) else {
             say(message!("allow"), message!("it needs no approval"));
-            return Ok(format!("policy {}", mode.name()));
+            return Ok(ApprovedCall { decided_by: format!("policy {}", mode.name()), grants });
         };
-        let missing = || grant_hints::missing_grant_lines(entry, tool, grants);
+        let missing = grant_hints::missing_grants(tool, &grants);
         if mode == ApprovalMode::Never {
             say(message!("deny"), why.clone());
-            return Err(Denial::unapproved(entry, &why).with_grant_lines(missing()).into());
+            return Err(Denial::unapproved(entry, &why).with_missing_grants(entry, &missing).into());
         }
         let AdmissionMode::Run { approver: person, caller } = purpose else {
             say(message!("ask"), why);
-            return Ok("nobody".to_owned());
+            return Ok(ApprovedCall { decided_by: "nobody".to_owned(), grants });
         };
-        let ask_later = || self.request_approval(store, entry.id, grants, caller);
-        let Some(person) = person else {
+        let ask_later = || self.request_approval(store, entry.id, &grants, caller);
+        // A tool that is granted nothing of what it requests fails, whatever the answer is.
+        let is_answerable = |person: &&dyn Approver| missing.is_empty() || !grants.is_empty() || person.can_grant();
+        let Some(person) = person.filter(is_answerable) else {
             ask_later()?;
-            return Err(Denial::approval_pending(entry, &why).with_grant_lines(missing()).into());
+            let is_granted_nothing = !missing.is_empty() && grants.is_empty();
+            let denial = if is_granted_nothing { Denial::nothing_granted } else { Denial::approval_pending };
+            return Err(denial(entry, &why).with_missing_grants(entry, &missing).into());
         };
         let shown = args_to_show(args, "approval")?;
         let call = self.hook_event(entry.name.as_str(), Some(entry.id), shown).with_caller(caller);
-        let question = ApprovalPrompt::for_tool(tool, grants, call, why.clone());
+        let question = ApprovalPrompt::for_tool(tool, &grants, call, why.clone());
+        let approve_for_good =
+            |grants: Grants| match self.record_decision(store, entry, &grants, Said::Approved, "person")? {
+                DecisionOutcome::Stored => Ok(ApprovedCall { decided_by: "person".to_owned(), grants }),
+                DecisionOutcome::ToolGone => Err(Denial::tool_gone(entry).into()),
+            };
         match person.ask(&question) {
-            ApprovalAnswer::Approve => {
-                if self.record_decision(store, entry, grants, Said::Approved, "person")? == DecisionOutcome::ToolGone {
-                    return Err(Denial::tool_gone(entry).into());
+            ApprovalAnswer::Approve => approve_for_good(grants),
+            ApprovalAnswer::ApproveUnder { policy, duration } => {
+                let asked = tool.requested_capabilities();
+                let grants = policy.grants_for(entry.id, &entry.name, &entry.tags, asked);
+                match duration {
+                    ApprovalDuration::ThisCall => Ok(ApprovedCall { decided_by: "person".to_owned(), grants }),
+                    ApprovalDuration::Always => approve_for_good(grants),
                 }
-                Ok("person".to_owned())
             }
             ApprovalAnswer::Refuse { feedback } => {
                 ask_later()?;
@@ -361,7 +379,7 @@ impl AdmissionControl {
             }
             ApprovalAnswer::Defer => {
                 ask_later()?;
-                Err(Denial::answer_deferred(entry, &why).with_grant_lines(missing()).into())
+                Err(Denial::answer_deferred(entry, &why).with_missing_grants(entry, &missing).into())
             }
             ApprovalAnswer::NotShown { reason } => {
                 ask_later()?;

@@ -7,7 +7,7 @@
 use toolcell_i18n::{Localize as _, Message, message, msgid};
 use toolcell_policy::Grants;
 use toolcell_store::audit::{Action, AuditEvent, EventFailure};
-use toolcell_store::{Approval, Decision, DecisionOutcome, Entry, Fault, FindError};
+use toolcell_store::{Approval, Decision, DecisionOutcome, Entry, Fault, FindError, PendingApproval};
 use toolcell_tool::{ToolId, ToolName};
 
 use super::lookup::{FindToolError, find, find_exact};
@@ -21,7 +21,7 @@ pub struct PendingTool {
     /// The tool.
     pub tool: Entry,
     /// The request for the approval.
-    pub approval: toolcell_store::PendingApproval,
+    pub approval: PendingApproval,
 }
 
 /// The result of a decision about a tool.
@@ -83,10 +83,15 @@ impl ApprovalError {
     }
 }
 
-/// Returns the pending approvals, newest first.
+/// Returns the pending approvals, newest first. A request for other grants than those that the tool
+/// has and is approved with waits for nothing: the policy changed since.
 pub(crate) fn pending_approvals(parts: &Parts, limit: usize) -> Result<Vec<PendingTool>, Fault> {
     let store = parts.require_store()?;
-    let asked = store.approvals().pending(limit)?.into_iter();
+    let is_settled = |request: &PendingApproval| {
+        let Ok((_, grants)) = load_with_grants(parts, &request.tool.to_string()) else { return false };
+        matches!(store.approvals().decision(request.tool, &grants.to_value()), Ok(Some(Decision::Approved)))
+    };
+    let asked = store.approvals().pending(limit)?.into_iter().filter(|request| !is_settled(request));
     let pending = asked
         .map(|question| Ok(find_exact(store, question.tool)?.map(|tool| PendingTool { tool, approval: question })));
     pending.filter_map(Result::transpose).collect()

@@ -31,7 +31,7 @@ const FORMAT: &str = "toolcell-profile-1";
 
 /// The fuel profile of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct Profile {
     /// The format name.
     format: String,
@@ -44,6 +44,7 @@ pub struct Profile {
     /// Fuel of the run.
     pub fuel: u64,
     /// Fuel of loading the script, which is not part of the profile.
+    #[serde(alias = "load_fuel")]
     pub load_fuel: u64,
     /// The number of samples. Fuel between two samples is charged to the code that runs at the
     /// second one.
@@ -79,12 +80,13 @@ impl FuelModel {
 
 /// Fuel that is charged to no function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct Unattributed {
     /// Fuel of the engine while no function runs: parsing parameters, running jobs, serializing the
     /// result.
     pub engine: u64,
     /// Fuel of other tools that this one called.
+    #[serde(alias = "other_tools")]
     pub other_tools: u64,
     /// Fuel after the last sample, when the running code is unknown.
     pub unattributed: u64,

@@ -7,6 +7,7 @@ mod nested;
 
 use std::sync::Arc;
 
+use serde::de::DeserializeOwned;
 use toolcell_analysis::source_line;
 use toolcell_error::ErrorCode;
 use toolcell_host::{Effects, HostCalls, Json, Outcome, Report};
@@ -103,6 +104,42 @@ impl RunResult {
     pub fn value(&self) -> Result<Option<&Json>, ToolFailure> {
         ToolFailure::check(&self.report)
     }
+
+    /// Deserializes the tool's result. `undefined` is read as `null`.
+    ///
+    /// # Errors
+    /// `tool-failed`, and the codes of the limits: the tool did not return. `value-mismatch`: the
+    /// value is not a `T`.
+    ///
+    /// # Examples
+    /// ```no_run
+    /// # fn example(ran: &toolcell::RunResult) -> Result<(), toolcell::ValueError> {
+    /// let mean: f64 = ran.value_as()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn value_as<T: DeserializeOwned>(&self) -> Result<T, ValueError> {
+        let text = self.value()?.map_or("null", Json::as_str);
+        serde_json::from_str(text).map_err(|error| ValueError::Mismatch { reason: error.to_string() })
+    }
+}
+
+/// The error of reading a tool's result as a type.
+#[derive(Debug, Clone, PartialEq, thiserror::Error, toolcell_i18n::Localize, toolcell_error::Coded)]
+#[non_exhaustive]
+#[coded(no_hint)]
+pub enum ValueError {
+    /// The tool did not return.
+    #[error(transparent)]
+    #[coded(transparent)]
+    Failed(#[from] ToolFailure),
+    /// The value has another type.
+    #[error("the result is of another type: {reason}")]
+    #[code(ValueMismatch)]
+    Mismatch {
+        /// What differs, and where.
+        reason: String,
+    },
 }
 
 /// Returns how the value of a run differs from the result that the tool declares. A tool that was

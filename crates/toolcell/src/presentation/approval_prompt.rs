@@ -1,7 +1,9 @@
 //! The approval prompt: the text shown to a user who decides about a tool, or about one call of it.
 //!
 //! ```text
-//! facts: caller, tool, grants, findings, every argument → source, as far as it fits → question
+//! facts: caller, tool, grants, findings, every argument
+//!   → source, as far as it fits: the lines around findings and uses of capabilities, then from the top
+//!   → question
 //! ```
 //!
 //! Invariant: the facts come first and are complete, except that long argument values are truncated
@@ -10,17 +12,23 @@
 
 mod arguments;
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use toolcell_analysis::Capabilities;
+use toolcell_analysis::{Capabilities, Severity};
 use toolcell_i18n::{Lang, Message, tr};
 
 use crate::admission::hook::{ApprovalPrompt, ToolApproval};
 
 /// The maximum number of source lines in a prompt.
 const MAX_SOURCE_LINES: usize = 40;
+/// The number of lines shown before and after a finding or a use of a capability.
+const LINES_AROUND: usize = 2;
 /// The maximum number of characters of a source line.
 const MAX_LINE_CHARS: usize = 160;
+/// The mark between source lines that are not adjacent.
+const GAP: &str = "  … |";
 /// The minimum number of blank columns that are shown as a count.
 const MIN_BLANK_RUN: usize = 8;
 /// The maximum number of indentation columns that are shown as they are.
@@ -39,8 +47,8 @@ pub struct PromptTooLong {
 }
 
 impl ApprovalPrompt {
-    /// Returns the lines of the prompt: the facts, and the first lines of the source if a tool is
-    /// to be approved.
+    /// Returns the lines of the prompt: the facts, and lines of the source if a tool is to be
+    /// approved.
     #[must_use]
     pub fn lines(&self, lang: Lang) -> Vec<String> {
         let mut lines = self.facts(lang);
@@ -143,24 +151,55 @@ impl ToolApproval {
         self.truncation_mark(all, all, lang)
     }
 
-    /// Returns the first source lines in at most `room` bytes, plus a mark if something is omitted,
-    /// which does not count.
+    /// Returns source lines in at most `room` bytes, plus a mark if something is omitted, which does
+    /// not count. The lines around findings and uses of capabilities are chosen first, then those
+    /// from the top; `…` stands between lines that are not adjacent.
     fn source_lines(&self, lang: Lang, mut room: usize) -> Vec<String> {
-        let all = self.source.lines().count();
-        let mut lines = Vec::new();
+        let source: Vec<&str> = self.source.lines().collect();
+        let mut chosen = BTreeMap::new();
         let mut is_cut = false;
-        for (at, text) in self.source.lines().take(MAX_SOURCE_LINES).enumerate() {
+        for at in self.lines_by_importance(source.len()) {
+            if chosen.len() == MAX_SOURCE_LINES {
+                break;
+            }
+            let Some(text) = source.get(at).filter(|_| !chosen.contains_key(&at)) else { continue };
             let (text, cut) = cut_line(text, lang);
             let text = format!("{:>3} | {text}", at + 1);
-            let Some(left) = room.checked_sub(text.len() + 1) else { break };
+            // A line that is not adjacent to another one needs a gap before it.
+            let is_adjacent = at == 0 || chosen.contains_key(&(at - 1)) || chosen.contains_key(&(at + 1));
+            let gap = if is_adjacent { 0 } else { GAP.len() + 1 };
+            let Some(left) = room.checked_sub(text.len() + 1 + gap) else { break };
             room = left;
             is_cut |= cut;
+            chosen.insert(at, text);
+        }
+        let count = chosen.len();
+        let mut lines = Vec::new();
+        let mut next = 0;
+        for (at, text) in chosen {
+            if at != next {
+                lines.push(GAP.to_owned());
+            }
+            next = at + 1;
             lines.push(text);
         }
-        if lines.len() < all || is_cut {
-            lines.push(self.truncation_mark(lines.len(), all, lang));
+        if count < source.len() || is_cut {
+            lines.push(self.truncation_mark(count, source.len(), lang));
         }
         lines
+    }
+
+    /// Returns the indices of the `count` source lines, the most important first; some occur twice.
+    fn lines_by_importance(&self, count: usize) -> impl Iterator<Item = usize> {
+        let mut places: Vec<(Severity, usize)> = Vec::new();
+        places.extend(self.findings.iter().map(|finding| (finding.severity, finding.location.line as usize)));
+        places.extend(self.capability_lines.iter().map(|line| (Severity::Medium, *line as usize)));
+        places.sort_by_key(|(severity, line)| (Reverse(*severity), *line));
+        let lines: Vec<usize> = places.into_iter().map(|(_, line)| line.saturating_sub(1)).collect();
+        let around = |at: usize| at.saturating_sub(LINES_AROUND)..(at + LINES_AROUND + 1).min(count);
+        // The lines themselves come before what is around them.
+        let surroundings: Vec<usize> = lines.iter().flat_map(|at| around(*at)).collect();
+        lines.into_iter().chain(surroundings).chain(0..count)
     }
 }
 

@@ -47,7 +47,7 @@ fn a_run_is_resumed_after_kill_9_and_does_nothing_twice() {
             response(&toolcell(&host, &["run", "adds", &format!("round={round}"), "--suspend"]).output().unwrap());
         assert_eq!((&begun["outcome"], begun["plan"].as_array().unwrap().len()), (&json!("suspended"), 8), "{begun}");
         let run = begun["run"].as_str().unwrap();
-        let all = format!("all:{}", begun["plan_digest"].as_str().unwrap());
+        let all = format!("all:{}", begun["planDigest"].as_str().unwrap());
         let mut child = toolcell(&host, &["resume", run, "--approve", &all]).spawn().unwrap();
         // Later in each round: before it has read anything, while the run is in progress, and after
         // it has finished.

@@ -15,6 +15,7 @@ use toolcell_i18n::msgid;
 /// The results of the probes.
 #[derive(Debug, Serialize)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an independent property of the machine")]
+#[serde(rename_all = "camelCase")]
 pub(super) struct Machine {
     /// The kernel's release.
     pub(super) kernel: String,

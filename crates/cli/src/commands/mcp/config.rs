@@ -1,12 +1,9 @@
 //! `mcp config`: prints a client's configuration entry, or writes it to or removes it from the
 //! client's file.
 //!
-//! Invariant: a file is replaced atomically, only if it still has the content that was read, and
-//! only on request. Symlinks are followed and kept: their target is edited.
+//! Invariant: a file is changed only on request.
 
-use std::fs::{DirBuilder, File, OpenOptions, Permissions};
-use std::io::{ErrorKind, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _, fchown};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
@@ -17,15 +14,21 @@ use toolcell_i18n::{Localize as _, Message, message, msgid, tr};
 use crate::args::{McpConfigArgs, PolicyArgs};
 use crate::client_config::{self, ClientEntry, ClientError, FILE_LIMIT, OnForeignEntry, ServerTarget};
 use crate::context::Context;
+use crate::edited_file::{EditRules, EditedFile};
 use crate::error::CliError;
 use crate::exit::Exit;
-use crate::input;
 use crate::streams::Streams;
 
 /// The name of the program.
 const PROGRAM_NAME: &str = "toolcell";
-/// Maximum number of symlinks followed; the same limit as in Linux.
-const MAX_SYMLINKS: usize = 40;
+/// The configuration file of a client.
+const CLIENT_FILE: EditRules = EditRules {
+    limit: FILE_LIMIT,
+    changed: ErrorCode::ClientFileChanged,
+    too_long_hint: msgid!("add the snippet by hand; nothing was changed"),
+    unreadable_hint: msgid!("choose another file with --file; nothing was changed"),
+    unwritable_hint: msgid!("choose another file with --file, or add the snippet by hand"),
+};
 
 pub(crate) fn run(args: &McpConfigArgs, context: &mut Context<'_>) -> Result<Exit, CliError> {
     let entry = ClientEntry::new(&args.name, build_server(args, context.dir_option.as_deref())?)
@@ -91,7 +94,7 @@ fn build_server(args: &McpConfigArgs, dir: Option<&Path>) -> Result<ServerTarget
     }
     let mut words = vec!["mcp".to_owned()];
     if let Some(dir) = dir {
-        let whole = std::path::absolute(dir).map_err(|error| unreadable(dir, &error))?;
+        let whole = std::path::absolute(dir).map_err(|error| CLIENT_FILE.unreadable(dir, &error))?;
         words.extend(["--dir".to_owned(), path_to_utf8(&whole)?]);
     }
     if let Some(count) = args.publish {
@@ -107,7 +110,7 @@ fn client_error(error: &ClientError) -> CliError {
 /// Returns the command that starts this program: its name if `PATH` resolves it to this binary,
 /// else its path.
 fn program_command() -> Result<String, CliError> {
-    let own = std::env::current_exe().map_err(|error| unreadable(Path::new(PROGRAM_NAME), &error))?;
+    let own = std::env::current_exe().map_err(|error| CLIENT_FILE.unreadable(Path::new(PROGRAM_NAME), &error))?;
     let is_program = |path: &PathBuf| path.metadata().is_ok_and(|file| file.is_file() && file.mode() & 0o111 != 0);
     let folders = std::env::var_os("PATH").unwrap_or_default();
     let first = std::env::split_paths(&folders).map(|folder| folder.join(PROGRAM_NAME)).find(is_program);
@@ -154,167 +157,18 @@ fn no_home() -> CliError {
 
 /// Adds or removes the entry, and returns whether the file changed.
 fn edit_file(args: &McpConfigArgs, entry: &ClientEntry, path: &Path) -> Result<bool, CliError> {
-    let target = resolve_symlinks(path)?;
-    let before = read_file(&target)?;
+    let file = EditedFile::open(path, &CLIENT_FILE)?;
     let foreign = if args.force { OnForeignEntry::Replace } else { OnForeignEntry::Refuse };
-    let text = before.as_deref().unwrap_or_default();
     let edit = if args.remove { client_config::remove } else { client_config::upsert };
-    let after = edit(args.client, entry, text, foreign).map_err(|error| {
+    let after = edit(args.client, entry, file.text(), foreign).map_err(|error| {
         let message = message!("{path}: {reason}", path = path.display(), reason = error);
         CliError::coded(error.code(), message, error.hint())
     })?;
-    if after == text {
-        return Ok(false);
-    }
-    if after.len() as u64 > FILE_LIMIT {
-        return Err(too_long(&target));
-    }
-    replace_file(&target, before.as_deref(), &after, file_mode(args)).map(|()| true)
+    file.replace(&after, file_mode(args))
 }
 
 /// Returns the mode of a new file. A project file follows the umask; a user file is private,
 /// because clients may keep tokens in it.
 const fn file_mode(args: &McpConfigArgs) -> u32 {
     if args.place.user { 0o600 } else { 0o666 }
-}
-
-/// Follows symlinks to their final target, whether it exists or not.
-fn resolve_symlinks(path: &Path) -> Result<PathBuf, CliError> {
-    let failed = |error| unreadable(path, &error);
-    let mut target = path.to_owned();
-    for _ in 0..MAX_SYMLINKS {
-        match std::fs::read_link(&target) {
-            Ok(next) => target = target.parent().map_or_else(|| next.clone(), |folder| folder.join(&next)),
-            // Not a symlink, or nothing there.
-            Err(error) if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::NotFound) => return Ok(target),
-            Err(error) => return Err(failed(error)),
-        }
-    }
-    Err(unreadable_because(path, &message!("too many levels of symlinks")))
-}
-
-/// Reads a file; `None` if it does not exist.
-fn read_file(path: &Path) -> Result<Option<String>, CliError> {
-    let failed = |error| unreadable(path, &error);
-    let metadata = match path.metadata() {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        other => other.map_err(failed)?,
-    };
-    // Reading a pipe or a device could block forever.
-    if !metadata.is_file() {
-        return Err(unreadable_because(path, &message!("is not a file")));
-    }
-    let bytes = File::open(path).and_then(|file| input::read_up_to(file, FILE_LIMIT + 1)).map_err(failed)?;
-    if bytes.len() as u64 > FILE_LIMIT {
-        return Err(too_long(path));
-    }
-    input::decode_utf8(bytes, &path.display().to_string()).map(Some)
-}
-
-fn too_long(path: &Path) -> CliError {
-    let message = message!("{from} is longer than {limit} bytes", from = path.display(), limit = FILE_LIMIT);
-    CliError::usage(message, msgid!("add the snippet by hand; nothing was changed"))
-}
-
-/// Replaces a file if its content is still `before`. Empty content removes the file.
-fn replace_file(path: &Path, before: Option<&str>, after: &str, mode: u32) -> Result<(), CliError> {
-    let folder = path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
-    if before.is_none() {
-        let mut making = DirBuilder::new();
-        // The folder of a private file is private too.
-        making.recursive(true).mode(if mode == 0o600 { 0o700 } else { 0o777 });
-        making.create(folder).map_err(|error| unwritable(folder, &error))?;
-    }
-    let failed = |error: std::io::Error| unwritable(path, &error);
-    if after.is_empty() {
-        check_unchanged(path, before)?;
-        std::fs::remove_file(path).map_err(failed)?;
-    } else {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let new = folder.join(format!(".{name}.{}.new", std::process::id()));
-        let done = write_new_file(&new, path, after, mode).map_err(failed).and_then(|()| {
-            check_unchanged(path, before)?;
-            std::fs::rename(&new, path).map_err(failed)
-        });
-        if done.is_err() {
-            // Report the first error, even if this cleanup fails.
-            let _ = std::fs::remove_file(&new);
-        }
-        done?;
-    }
-    File::open(folder).and_then(|folder| folder.sync_all()).map_err(failed)
-}
-
-/// Writes a new file beside the old one, with the same owner and mode.
-fn write_new_file(new: &Path, old: &Path, text: &str, mode: u32) -> std::io::Result<()> {
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(new)?;
-    if let Ok(old) = old.metadata() {
-        let now = file.metadata()?;
-        if (now.uid(), now.gid()) != (old.uid(), old.gid()) {
-            fchown(&file, Some(old.uid()), Some(old.gid()))?;
-        }
-        file.set_permissions(Permissions::from_mode(old.mode() & 0o7777))?;
-    }
-    file.write_all(text.as_bytes())?;
-    file.sync_all()
-}
-
-/// Fails if a file no longer has the content `before`.
-fn check_unchanged(path: &Path, before: Option<&str>) -> Result<(), CliError> {
-    if read_file(path)?.as_deref() == before {
-        return Ok(());
-    }
-    let message = message!("{path} was changed by another program", path = path.display());
-    Err(CliError::coded(ErrorCode::ClientFileChanged, message, msgid!("run the command again; it changed nothing")))
-}
-
-fn unreadable(path: &Path, error: &std::io::Error) -> CliError {
-    unreadable_because(path, &io_reason(error))
-}
-
-fn unreadable_because(path: &Path, reason: &Message) -> CliError {
-    CliError::coded(
-        ErrorCode::FileUnreadable,
-        message!("{path} cannot be read: {reason}", path = path.display(), reason),
-        msgid!("choose another file with --file; nothing was changed"),
-    )
-}
-
-fn unwritable(path: &Path, error: &std::io::Error) -> CliError {
-    CliError::coded(
-        ErrorCode::FileUnwritable,
-        message!("{path} cannot be written: {reason}", path = path.display(), reason = io_reason(error)),
-        msgid!("choose another file with --file, or add the snippet by hand"),
-    )
-}
-
-fn io_reason(error: &std::io::Error) -> Message {
-    match error.kind() {
-        ErrorKind::PermissionDenied => message!("permission denied"),
-        ErrorKind::ReadOnlyFilesystem => message!("the file system is read-only"),
-        ErrorKind::NotADirectory => message!("a part of the path is not a folder"),
-        _ => Message::verbatim(error.to_string()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_file_that_was_changed_meanwhile_is_not_replaced() {
-        let folder = std::env::temp_dir().join(format!("toolcell-mcp-config-{}", std::process::id()));
-        let path = folder.join("mcp.json");
-        replace_file(&path, None, "first", 0o600).unwrap();
-        for (before, after) in [(None, "mine"), (Some("else"), "mine"), (Some("else"), "")] {
-            let refused = replace_file(&path, before, after, 0o600).unwrap_err();
-            assert_eq!(refused.code(), "client-file-changed");
-            assert_eq!(read_file(&path).unwrap().as_deref(), Some("first"));
-        }
-        assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1, "nothing is left beside it");
-        replace_file(&path, Some("first"), "second", 0o600).unwrap();
-        replace_file(&path, Some("second"), "", 0o600).unwrap();
-        assert_eq!(read_file(&path).unwrap(), None);
-        std::fs::remove_dir(&folder).unwrap();
-    }
 }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use toolcell::{
     CallbackTicket, DeprecationResponse, EffectLog, HookContextResponse, Lang, Outcome, Report, RunError, RunOutcome,
-    RunResult, SuspendedRun, Toolbox, single_line,
+    RunResult, SuspendedRun, Toolbox, missing_capability, single_line,
 };
 use toolcell_i18n::{Message, message, tr};
 
@@ -93,13 +93,29 @@ fn print_finished(
             let text = streams.escape_for_output(&ran.to_text(lang));
             writeln!(streams.output, "{text}")?;
         }
-        RunFormat::Plain => print_plain(ran, lang, streams)?,
+        RunFormat::Plain => {
+            let hint = grant_hint(&ran, view.toolbox);
+            print_plain(ran, lang, streams)?;
+            if let Some(hint) = hint {
+                streams.print_hint(&hint, lang)?;
+            }
+        }
     }
     streams.output.flush()?;
     if let Some(plan) = view.plan {
         held_effects::print(plan, all.as_deref(), lang, streams)?;
     }
     Ok(exit)
+}
+
+/// Returns the command that grants what a tool failed for.
+fn grant_hint(ran: &RunResult, toolbox: &Toolbox) -> Option<Message> {
+    let capability = missing_capability(&ran.report)?;
+    let missing = toolbox.approval_prompt(&ran.tool.to_string()).ok()?.tool_approval?.missing.clone();
+    let words: Vec<&str> =
+        missing.iter().filter(|one| one.capability == capability).map(|one| one.text.as_str()).collect();
+    let (name, words) = (&ran.name, words.join(" "));
+    (!words.is_empty()).then(|| message!("`toolcell grant {name} {words}` grants it", name, words))
 }
 
 /// Prints the result to standard output, and everything else to standard error.
@@ -137,6 +153,7 @@ pub(crate) fn visible_result(ran: RunResult) -> (Report, Vec<HookContextResponse
 
 /// The JSON output of a run.
 #[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
 struct RunOutput {
     tool: String,
     name: String,
@@ -191,6 +208,7 @@ impl RunOutput {
 
 /// The JSON output of a suspended run.
 #[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
 struct SuspendedOutput {
     outcome: &'static str,
     run: String,

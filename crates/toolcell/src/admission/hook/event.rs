@@ -3,6 +3,7 @@
 //! Invariant: a hook prompts the approver through the thread that waits for the hook. Therefore the
 //! hook's timeout is paused during the prompt, and an abandoned hook cannot prompt.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,9 +13,10 @@ use jiff::Timestamp;
 use serde_json::Value;
 use toolcell_analysis::{Capabilities, Finding};
 use toolcell_i18n::Message;
-use toolcell_policy::Grants;
+use toolcell_policy::{Grants, Policy, SuggestedArgument};
 use toolcell_tool::ToolId;
 
+use crate::admission::grant_hints;
 use crate::vet::VettedTool;
 
 /// The event that hooks receive: a tool call that is about to run, or has run. Cloning is cheap,
@@ -115,6 +117,13 @@ pub(super) enum ThreadMessage {
 pub trait Approver: Send + Sync {
     /// Prompts and waits for the answer, without a time limit.
     fn ask(&self, question: &ApprovalPrompt) -> ApprovalAnswer;
+
+    /// Returns whether the approver can grant what a tool lacks, with
+    /// [`ApprovalAnswer::ApproveUnder`]. An approver who cannot is not asked about a tool that is
+    /// granted nothing of what it requests: it would fail, whatever the answer is.
+    fn can_grant(&self) -> bool {
+        false
+    }
 }
 
 /// A prompt for an approver.
@@ -144,6 +153,10 @@ pub struct ToolApproval {
     pub grants: Grants,
     /// The findings of the analysis, in source order.
     pub findings: Vec<Finding>,
+    /// The grants that the tool requests and lacks.
+    pub missing: Vec<SuggestedArgument>,
+    /// The lines on which the source uses a capability, counted from 1.
+    pub capability_lines: BTreeSet<u32>,
     /// The source code.
     pub source: String,
 }
@@ -156,6 +169,8 @@ impl ApprovalPrompt {
             requested: tool.requested_capabilities().clone(),
             grants: grants.clone(),
             findings: tool.findings().to_vec(),
+            capability_lines: tool.capability_lines().clone(),
+            missing: grant_hints::missing_grants(tool, grants),
             source: tool.spec().source().to_owned(),
         };
         Self { asked_by: "approval".to_owned(), text: why, call, tool_approval: Some(Arc::new(approving)) }
@@ -172,13 +187,37 @@ impl ToolApproval {
         hasher.update(self.tool.as_bytes()).update(grants.as_bytes());
         hasher.finalize().to_hex().to_string()
     }
+
+    /// Returns the grants that the tool lacks as arguments of `toolcell grant`, separated by blanks;
+    /// empty if it lacks none.
+    #[must_use]
+    pub fn missing_words(&self) -> String {
+        grant_hints::to_words(&self.missing)
+    }
+}
+
+/// How long an approval holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ApprovalDuration {
+    /// For the call in question. Nothing is stored.
+    ThisCall,
+    /// Until the tool, its grants or the decision change.
+    Always,
 }
 
 /// The answer of an approver.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub enum ApprovalAnswer {
     /// The call or tool is approved.
     Approve,
+    /// The tool is approved with the grants of another policy, which the approver has changed. An
+    /// approver who approves for good has saved it before: otherwise the next call asks again.
+    ApproveUnder {
+        /// The policy that decides the grants of this tool.
+        policy: Arc<Policy>,
+        /// How long the approval holds.
+        duration: ApprovalDuration,
+    },
     /// The call or tool is refused.
     Refuse {
         /// Advice for the caller on what to do instead, or why the answer is no.
@@ -224,7 +263,7 @@ impl<'a> DeferringApprover<'a> {
 impl Approver for DeferringApprover<'_> {
     fn ask(&self, question: &ApprovalPrompt) -> ApprovalAnswer {
         let answer = self.approver.ask(question);
-        if answer == ApprovalAnswer::Defer {
+        if matches!(answer, ApprovalAnswer::Defer) {
             self.has_deferred.store(true, Ordering::Relaxed);
         }
         answer

@@ -143,7 +143,7 @@ impl Admission {
             person.ask(&ApprovalPrompt { asked_by: hook.clone(), text: reason.clone(), call, tool_approval: None })
         });
         self.decision = match answer {
-            Some(ApprovalAnswer::Approve) => HookDecision::Allow,
+            Some(ApprovalAnswer::Approve | ApprovalAnswer::ApproveUnder { .. }) => HookDecision::Allow,
             Some(ApprovalAnswer::Refuse { feedback: None }) => {
                 HookDecision::Deny { reason: message!("a person refused the call: {why}", why = reason) }
             }

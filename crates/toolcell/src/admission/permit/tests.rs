@@ -177,3 +177,63 @@ fn arguments_that_cannot_be_shown_are_not_approved() {
     assert_eq!(error.code(), "permission-denied");
     assert!(error.to_string().contains("cannot be shown"), "{error}");
 }
+
+/// An approver who approves under a policy that grants timers, and counts the questions.
+struct GrantingApprover {
+    can_grant: bool,
+    duration: ApprovalDuration,
+    asked: std::sync::atomic::AtomicUsize,
+}
+
+impl Approver for GrantingApprover {
+    fn ask(&self, question: &ApprovalPrompt) -> ApprovalAnswer {
+        self.asked.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let missing = &question.tool_approval.as_ref().unwrap().missing;
+        assert_eq!(missing.iter().map(|argument| argument.text.as_str()).collect::<Vec<_>>(), ["timers"]);
+        ApprovalAnswer::ApproveUnder { policy: Arc::new(timers_policy()), duration: self.duration }
+    }
+
+    fn can_grant(&self) -> bool {
+        self.can_grant
+    }
+}
+
+fn timers_policy() -> Policy {
+    let file = PolicyFile::parse(Layer::User, "[grants.default]\ntimers = true", Path::new("policy.toml")).unwrap();
+    Policy::from_layers([file]).unwrap()
+}
+
+#[test]
+fn a_tool_without_any_grant_is_asked_about_only_if_the_answer_can_grant() {
+    use std::sync::atomic::Ordering::Relaxed;
+
+    let folder = tempfile::tempdir().unwrap();
+    let toolbox = toolbox(folder.path(), "auto-safe", Hooks::default());
+    let (name, code) = ("waits".to_owned(), "const execute = async () => { await sleep(1); return 1 }".to_owned());
+    toolbox.create(&CreateTool { name, description: "Waits".to_owned(), code, ..CreateTool::default() }).unwrap();
+    let run = |approver: &Arc<GrantingApprover>| {
+        let options = RunOptions { approver: Some(Arc::clone(approver) as Arc<dyn Approver>), ..RunOptions::default() };
+        toolbox.run(&RunTool::new("waits", Params::default()), &options)
+    };
+    let approver = |can_grant: bool, duration| {
+        Arc::new(GrantingApprover { can_grant, duration, asked: std::sync::atomic::AtomicUsize::new(0) })
+    };
+    let unasked = approver(false, ApprovalDuration::Always);
+    let Err(RunError::Denied(denial)) = run(&unasked) else { panic!("it ran") };
+    let id = toolbox.find("waits").unwrap().id;
+    assert_eq!((unasked.asked.load(Relaxed), denial.awaits()), (0, Some(AwaitedAnswer::ToolApproval(id))));
+    assert!(denial.hint.to_string().contains(&format!("`toolcell grant {} timers`", id.short())), "{}", denial.hint);
+
+    // For one call: the tool has the grant, and nothing is stored.
+    let once = approver(true, ApprovalDuration::ThisCall);
+    assert_eq!(run(&once).unwrap().value().unwrap().unwrap().as_str(), "1");
+    assert!(toolbox.decisions(9).unwrap().is_empty());
+    drop(run(&once).unwrap());
+    assert_eq!(once.asked.load(Relaxed), 2);
+
+    // For good: the approval covers the grants of the new policy.
+    drop(run(&approver(true, ApprovalDuration::Always)).unwrap());
+    let [(_, approval)] = toolbox.decisions(9).unwrap().try_into().unwrap();
+    assert_eq!(approval.grants, serde_json::json!({ "timers": true }));
+    assert!(toolbox.pending_approvals(9).unwrap().is_empty());
+}

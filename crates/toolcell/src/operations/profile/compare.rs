@@ -12,6 +12,7 @@ use super::{LineFuel, Profile, ProfileError, Unattributed};
 
 /// The difference between two profiles of the same tool, or of two versions of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct ProfileDifference {
     /// The delta of the run.
     pub fuel: ProfileDelta,
@@ -27,6 +28,7 @@ pub struct ProfileDifference {
 
 /// The fuel of a part before and after.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct ProfileDelta {
     /// The part: the name of a function, or the text of a line.
     pub what: String,

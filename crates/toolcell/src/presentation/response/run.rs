@@ -15,13 +15,12 @@ use crate::operations::run::{Deprecation, RunResult, ToolFailure};
 
 /// A run of a tool that returned.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct RunResponse<'a> {
     /// The identifier of the tool.
-    #[serde(rename = "toolId")]
     #[schemars(with = "String")]
     pub tool_id: ToolId,
     /// The name of the tool.
-    #[serde(rename = "toolName")]
     pub tool_name: &'a str,
     /// The outcome of the run.
     #[schemars(extend("const" = "returned"))]
@@ -81,6 +80,7 @@ pub struct WarningResponse {
 
 /// The resources that a run used.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct UsageResponse {
     /// The fuel of the call.
     pub fuel: u64,

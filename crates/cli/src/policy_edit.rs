@@ -1,0 +1,477 @@
+//! Adds grants to a tool's rule in the user's policy file.
+//!
+//! Invariant: all other settings and the comments of the file are kept. The rule then grants what
+//! it granted before and the new grants, unless it was for another tool of the same name: then it
+//! is replaced, because grants never carry over to changed code.
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use serde_json::Value as Json;
+use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, Value};
+use toolcell::hook::ToolApproval;
+use toolcell::policy::{Grants, Layer};
+use toolcell::{
+    CallableTools, Capabilities, Capability, FilesGrant, KvGrant, NetGrant, PolicyFile, SecretGrant, ToolId, ToolName,
+};
+use toolcell_error::ErrorCode;
+use toolcell_i18n::{Localize, Message, message, msgid};
+
+use crate::args::PolicyArgs;
+use crate::edited_file::{EditRules, EditedFile};
+use crate::error::CliError;
+use crate::policy_files::{self, PolicyFiles};
+
+/// The user's policy file.
+const POLICY_FILE: EditRules = EditRules {
+    limit: 256 << 10,
+    changed: ErrorCode::PolicyFileChanged,
+    too_long_hint: msgid!("shorten the policy file; nothing was changed"),
+    unreadable_hint: msgid!("name another policy file with --config; nothing was changed"),
+    unwritable_hint: msgid!("name another policy file with --config; nothing was granted"),
+};
+
+/// A change of the user's policy file that grants more to a tool. Nothing is written before it is
+/// saved.
+pub(crate) struct GrantEdit {
+    path: PathBuf,
+    file: EditedFile<'static>,
+    after: String,
+    /// The policy files in effect after the change.
+    pub(crate) policy: PolicyFiles,
+}
+
+impl GrantEdit {
+    /// Prepares the change. `approving` has what the tool requests and is granted now.
+    ///
+    /// # Errors
+    /// `grant-invalid` if the tool does not request a capability; `policy-invalid` if the file is
+    /// not a policy, before or after the change; the errors of reading it.
+    pub(crate) fn prepare(
+        places: &PolicyArgs,
+        name: &ToolName,
+        approving: &ToolApproval,
+        added: &Grants,
+    ) -> Result<Self, CliError> {
+        if let Some(capability) = added.capabilities().into_iter().find(|it| !approving.requested.has(*it)) {
+            let capability = capability.name();
+            return Err(CliError::coded(
+                ErrorCode::GrantInvalid,
+                message!(
+                    "`{name}` does not request `{capability}`, so the grant would have no effect",
+                    name,
+                    capability
+                ),
+                message!("create the tool again with `{capability}` in its capabilities", capability),
+            ));
+        }
+        let path = policy_files::user_path(places).ok_or(CliError::NoHome)?;
+        let file = EditedFile::open(&path, &POLICY_FILE)?;
+        let tool = RuleSubject { name, id: approving.tool };
+        let after = add_grants(file.text(), tool, &approving.grants, added).map_err(|reason| {
+            CliError::coded(
+                ErrorCode::PolicyInvalid,
+                message!("{path}: {reason}", path = path.display(), reason),
+                msgid!("check the file with `toolcell config check`; nothing was changed"),
+            )
+        })?;
+        let user = PolicyFile::parse(Layer::User, &after, &path)?;
+        let policy = PolicyFiles::with_user_file(places, Some(user))?;
+        Ok(Self { path, file, after, policy })
+    }
+
+    /// Checks that the change grants something of each capability, and that nothing takes it back.
+    ///
+    /// # Errors
+    /// `grant-invalid`, with the rule that decides.
+    pub(crate) fn check_effect(&self, name: &ToolName, after: &ToolApproval, added: &Grants) -> Result<(), CliError> {
+        for capability in added.capabilities() {
+            let added = added.for_capability(capability);
+            if !added.intersect(&after.grants).is_empty() {
+                continue;
+            }
+            let asked = after.requested.iter().filter(|(asked, _)| *asked == capability);
+            let asked = Capabilities::scoped(asked.map(|(capability, need)| (capability, need.named.clone())));
+            let ruling = self.policy.policy().grant_decisions(after.tool, name, &[], &asked);
+            let ruling = ruling.first().map_or_else(|| message!("no rule grants it"), Localize::localize);
+            return Err(CliError::coded(
+                ErrorCode::GrantInvalid,
+                message!("{grants} would have no effect: {ruling}", grants = added, ruling),
+                msgid!("`toolcell show` prints what the tool requests, `toolcell config show --origin` the rules"),
+            ));
+        }
+        Ok(())
+    }
+
+    /// The path of the policy file.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns the unified diff of the policy file, empty if it already grants everything.
+    pub(crate) fn diff(&self) -> String {
+        toolcell_testing::unified(&self.path.display().to_string(), self.file.text(), &self.after)
+    }
+
+    /// Saves the file, and returns whether it changed.
+    pub(crate) fn save(&self) -> Result<bool, CliError> {
+        // A policy may contain names of hosts and folders, so it is private.
+        self.file.replace(&self.after, 0o600)
+    }
+}
+
+/// The tool that a rule is for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RuleSubject<'a> {
+    pub(crate) name: &'a ToolName,
+    pub(crate) id: ToolId,
+}
+
+/// Returns the text of a policy file with the grants added to the rule of a tool. Where the rule
+/// does not name a capability yet, it starts with `inherited`: what the tool is granted by a
+/// broader rule, which the new one overrides.
+///
+/// # Errors
+/// The text is not TOML, or a part of it is not a table.
+pub(crate) fn add_grants(
+    text: &str,
+    tool: RuleSubject<'_>,
+    inherited: &Grants,
+    added: &Grants,
+) -> Result<String, Message> {
+    // The library writes LF.
+    let has_crlf = text.contains("\r\n");
+    let mut file: DocumentMut = text
+        .replace("\r\n", "\n")
+        .parse()
+        .map_err(|error: toml_edit::TomlError| Message::verbatim(error.to_string()))?;
+    let rules = subtable(subtable(file.as_table_mut(), "grants")?, "tools")?;
+    let is_rule = |key: &&str| ToolName::parse(key).is_ok_and(|name| name.case_folded() == tool.name.case_folded());
+    let key = rules.iter().map(|(key, _)| key).find(is_rule).unwrap_or(tool.name.as_str()).to_owned();
+    let only = rules.get(&key).and_then(|rule| rule.as_table_like()?.get("id")?.as_str());
+    if only.is_some_and(|only| only != tool.id.to_string()) {
+        rules.remove(&key);
+    }
+    let is_new = !rules.contains_key(&key);
+    let rule = subtable(rules, &key)?;
+    if is_new {
+        rule.set_implicit(false);
+        rule.insert("id", toml_edit::value(tool.id.to_string()));
+    }
+    for capability in added.capabilities() {
+        let inherited = if rule.contains_key(capability.name()) { Grants::default() } else { inherited.clone() };
+        add_to_rule(rule, capability, &inherited, added)?;
+    }
+    let after = file.to_string();
+    Ok(if has_crlf { after.replace('\n', "\r\n") } else { after })
+}
+
+/// Adds the grants of one capability.
+fn add_to_rule(rule: &mut Table, capability: Capability, inherited: &Grants, added: &Grants) -> Result<(), Message> {
+    match capability {
+        Capability::Timers | Capability::Clock | Capability::Random => set(rule, capability.name(), true.into()),
+        Capability::Kv => {
+            if let Some(kv) = &added.kv {
+                rule.insert(capability.name(), Item::Table(to_table(kv, &KvGrant::new(kv.space.clone()), &["space"])));
+            }
+        }
+        Capability::Net => {
+            let tables = tables(rule, capability)?;
+            for grant in inherited.net.iter().chain(&added.net) {
+                let default = NetGrant::new(grant.host.clone(), grant.scheme);
+                let table = to_table(
+                    grant,
+                    &default,
+                    if default.scheme.default_port() == 443 { &["host"] } else { &["host", "scheme"] },
+                );
+                if !tables.iter().any(|there| is_same(there, &table)) {
+                    tables.push(table);
+                }
+            }
+        }
+        Capability::Files => {
+            let tables = tables(rule, capability)?;
+            for grant in inherited.files.iter().chain(&added.files) {
+                let default = FilesGrant::new(grant.name.clone(), grant.path.clone());
+                replace_named(tables, to_table(grant, &default, &["name", "path"]));
+            }
+        }
+        Capability::Secrets => {
+            let tables = tables(rule, capability)?;
+            for grant in inherited.secrets.iter().chain(&added.secrets) {
+                let default = SecretGrant::new(grant.name.clone(), grant.hosts.clone());
+                let mut table = to_table(grant, &default, &["name", "hosts"]);
+                // One rule for each secret: its hosts are put together.
+                if let Some(hosts) = table.get_mut("hosts").and_then(Item::as_array_mut) {
+                    let there = tables.iter().find(|there| text_of(there, "name") == Some(grant.name.as_str()));
+                    for host in there.and_then(|there| there.get("hosts")?.as_array()).into_iter().flatten() {
+                        if !hosts.iter().any(|known| known.as_str() == host.as_str()) {
+                            hosts.push(host.as_str().unwrap_or_default());
+                        }
+                    }
+                }
+                replace_named(tables, table);
+            }
+        }
+        Capability::Tools => {
+            let there = rule.get(capability.name());
+            let is_any = there.and_then(Item::as_str) == Some("any");
+            let mut all = Grants::default();
+            if let Some(names) = there.and_then(Item::as_array) {
+                let names = names.iter().filter_map(|name| CallableTools::parse_name(name.as_str()?).ok());
+                all.tools = CallableTools::from_names(names);
+            }
+            for grants in [inherited, added] {
+                all.extend(grants.for_capability(Capability::Tools));
+            }
+            if let (false, Some(names)) = (is_any, to_json(&all.tools).as_ref().and_then(to_toml)) {
+                set(rule, capability.name(), names);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Returns a table inside of another one. A missing one is added, and an inline one gets a header.
+fn subtable<'t>(parent: &'t mut Table, key: &str) -> Result<&'t mut Table, Message> {
+    let item = parent.entry(key).or_insert_with(|| {
+        let mut table = Table::new();
+        table.set_implicit(true);
+        Item::Table(table)
+    });
+    if let Item::Value(Value::InlineTable(inline)) = item {
+        *item = Item::Table(std::mem::take(inline).into_table());
+    }
+    item.as_table_mut().ok_or_else(|| message!("`{key}` is not a table", key))
+}
+
+/// Returns the tables of a capability. Missing ones, `false` and an inline list are replaced by
+/// tables with headers.
+fn tables(rule: &mut Table, capability: Capability) -> Result<&mut ArrayOfTables, Message> {
+    let key = capability.name();
+    let item = rule.entry(key).or_insert_with(|| Item::ArrayOfTables(ArrayOfTables::new()));
+    let inline = match item {
+        Item::Value(Value::Array(list)) => Some(std::mem::take(list)),
+        Item::Value(Value::Boolean(_)) => Some(toml_edit::Array::new()),
+        _ => None,
+    };
+    if let Some(inline) = inline {
+        let mut tables = ArrayOfTables::new();
+        for value in inline {
+            let Value::InlineTable(table) = value else { return Err(message!("`{key}` is not a list of tables", key)) };
+            tables.push(table.into_table());
+        }
+        *item = Item::ArrayOfTables(tables);
+    }
+    item.as_array_of_tables_mut().ok_or_else(|| message!("`{key}` is not a list of tables", key))
+}
+
+/// Adds a table, or replaces the one with the same name.
+fn replace_named(tables: &mut ArrayOfTables, table: Table) {
+    let name = text_of(&table, "name").map(str::to_owned);
+    let place = tables.iter().position(|there| text_of(there, "name").map(str::to_owned) == name);
+    let Some(there) = place.and_then(|at| tables.get_mut(at)) else {
+        tables.push(table);
+        return;
+    };
+    for (key, item) in table {
+        if let Ok(value) = item.into_value() {
+            set(there, &key, value);
+        }
+    }
+}
+
+fn text_of<'t>(table: &'t Table, key: &str) -> Option<&'t str> {
+    table.get(key)?.as_str()
+}
+
+/// Whether two tables have the same values, whatever their comments.
+fn is_same(one: &Table, other: &Table) -> bool {
+    let bare = |table: &Table| {
+        let mut fields: Vec<(String, String)> = table
+            .iter()
+            .map(|(key, item)| {
+                (
+                    key.to_owned(),
+                    item.as_value().map(|value| value.clone().decorated("", "").to_string()).unwrap_or_default(),
+                )
+            })
+            .collect();
+        fields.sort();
+        fields
+    };
+    bare(one) == bare(other)
+}
+
+/// Sets a value, and keeps the comment beside the old one.
+fn set(table: &mut Table, key: &str, mut value: Value) {
+    match table.get_mut(key).and_then(Item::as_value_mut) {
+        Some(there) => {
+            *value.decor_mut() = there.decor().clone();
+            *there = value;
+        }
+        None => drop(table.insert(key, Item::Value(value))),
+    }
+}
+
+/// Writes a grant as a table: the fields `always`, and those that differ from the default.
+fn to_table<T: Serialize>(grant: &T, default: &T, always: &[&str]) -> Table {
+    let mut table = Table::new();
+    let default = to_json(default);
+    if let Some(Json::Object(fields)) = to_json(grant) {
+        let is_written = |key: &str, value: &Json| {
+            always.contains(&key) || default.as_ref().and_then(|default| default.get(key)) != Some(value)
+        };
+        for (key, value) in fields.iter().filter(|(key, value)| is_written(key, value)) {
+            if let Some(value) = to_toml(value) {
+                table.insert(key, Item::Value(value));
+            }
+        }
+    }
+    table
+}
+
+fn to_json(value: &impl Serialize) -> Option<Json> {
+    serde_json::to_value(value).ok()
+}
+
+fn to_toml(value: &Json) -> Option<Value> {
+    match value {
+        Json::String(text) => Some(text.as_str().into()),
+        Json::Bool(flag) => Some((*flag).into()),
+        Json::Number(number) => number.as_i64().map(Value::from),
+        Json::Array(items) => Some(items.iter().filter_map(to_toml).collect()),
+        Json::Null | Json::Object(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use toolcell::Policy;
+
+    use super::*;
+
+    fn grants(words: &[&str]) -> Grants {
+        let mut all = Grants::default();
+        for word in words {
+            all.extend(Grants::parse_argument(word, Path::new("/srv")).unwrap());
+        }
+        all
+    }
+
+    fn id(digit: char) -> ToolId {
+        format!("dt_{}", digit.to_string().repeat(64)).parse().unwrap()
+    }
+
+    /// Adds grants for the tool `fetch-json`, and returns the file and what it grants to the tool.
+    #[track_caller]
+    fn add(before: &str, words: &[&str], inherited: &[&str]) -> (String, Grants) {
+        let name = ToolName::parse("fetch-json").unwrap();
+        let tool = RuleSubject { name: &name, id: id('a') };
+        let after = add_grants(before, tool, &grants(inherited), &grants(words)).unwrap();
+        let granted = effective(&after);
+        // A second time changes nothing.
+        assert_eq!(add_grants(&after, tool, &grants(inherited), &grants(words)).unwrap(), after);
+        (after, granted)
+    }
+
+    #[track_caller]
+    fn effective(text: &str) -> Grants {
+        let file = PolicyFile::parse(Layer::User, text, Path::new("/srv/toolcell.toml"))
+            .unwrap_or_else(|error| panic!("{error}:\n{text}"));
+        let policy = Policy::from_layers([file]).unwrap();
+        let all = Capabilities::unscoped(Capability::ALL);
+        policy.grants_for(id('a'), &ToolName::parse("fetch-json").unwrap(), &["web".to_owned()], &all)
+    }
+
+    #[test]
+    fn a_new_rule_is_for_this_tool_alone_and_grants_what_was_named() {
+        let words = [
+            "timers",
+            "net=api.example.com",
+            "net=http://10.0.0.1:8080",
+            "kv=notes",
+            "tools=sum",
+            "secrets=T@a.example",
+            "files=in:data:write",
+        ];
+        let (text, granted) = add("", &words, &[]);
+        assert_eq!(granted, grants(&words).canonicalize());
+        assert!(text.contains(&format!("[grants.tools.fetch-json]\nid = \"{}\"\ntimers = true\n", id('a'))), "{text}");
+        let other = ToolName::parse("fetch-json").unwrap();
+        let file = PolicyFile::parse(Layer::User, &text, Path::new("/srv/toolcell.toml")).unwrap();
+        let asked = Capabilities::unscoped(Capability::ALL);
+        assert!(Policy::from_layers([file]).unwrap().grants_for(id('b'), &other, &[], &asked).is_empty());
+    }
+
+    #[test]
+    fn comments_and_other_settings_stay_as_they_are() {
+        let before = "# mine\n[limits] # tight\nfuel = 1_000_000\n\n[grants.tools.Fetch-JSON] # by name\ntimers = false # too slow\n\n\
+            [[grants.tools.Fetch-JSON.net]]\nhost = \"a.example\" # first\n\n[audit]\ncontents = \"digests\"\n";
+        let (text, granted) = add(before, &["timers", "net=b.example"], &[]);
+        for kept in [
+            "# mine\n[limits] # tight\nfuel = 1_000_000\n",
+            "# by name",
+            "timers = true # too slow",
+            "host = \"a.example\" # first",
+            "[audit]\ncontents = \"digests\"\n",
+        ] {
+            assert!(text.contains(kept), "{kept}:\n{text}");
+        }
+        assert!(granted.timers && granted.net.len() == 2, "{granted:?}");
+        assert!(!text.contains("id ="), "{text}");
+        let windows = before.replace('\n', "\r\n");
+        assert_eq!(add(&windows, &["timers", "net=b.example"], &[]).0, text.replace('\n', "\r\n"));
+    }
+
+    #[test]
+    fn a_rule_keeps_what_a_broader_rule_granted() {
+        let before = "[[grants.default.net]]\nhost = \"a.example\"\nmethods = [\"GET\"]\ncalls = 3\n";
+        let inherited = effective(before);
+        let (text, granted) = add(before, &["net=b.example"], &[]);
+        assert_eq!(granted.net.len(), 1, "{text}");
+        let name = ToolName::parse("fetch-json").unwrap();
+        let text =
+            add_grants(before, RuleSubject { name: &name, id: id('a') }, &inherited, &grants(&["net=b.example"]))
+                .unwrap();
+        assert_eq!(effective(&text).net.len(), 2, "{text}");
+        assert!(effective(&text).net.contains(&inherited.net[0]), "{text}");
+    }
+
+    #[test]
+    fn the_rule_of_an_earlier_tool_of_the_name_is_replaced() {
+        let before = format!("[grants.tools.fetch-json]\nid = \"{}\"\nclock = true\n", id('b'));
+        let (text, granted) = add(&before, &["timers"], &[]);
+        assert!(granted.timers && !granted.clock, "{text}");
+        assert_eq!(text.matches("id = ").count(), 1, "{text}");
+    }
+
+    #[test]
+    fn every_form_of_a_rule_can_be_added_to() {
+        for before in [
+            "grants = { tools = { fetch-json = { clock = true, net = [{ host = \"a.example\" }] } } }\n",
+            "[grants]\ntools.fetch-json.clock = true\ntools.fetch-json.net = [{ host = \"a.example\" }]\n",
+            "grants.tools.fetch-json.clock = true\ngrants.tools.fetch-json.net = [{ host = \"a.example\" }]\n",
+            "[grants.tools]\nfetch-json = { clock = true, net = [{ host = \"a.example\" }] }\n",
+            "[grants.tools.fetch-json]\nclock = true\nnet = [\n  { host = \"a.example\" },\n]\n",
+        ] {
+            let (text, granted) = add(before, &["net=b.example", "timers"], &[]);
+            assert!(granted.clock && granted.timers && granted.net.len() == 2, "{before}\n{text}");
+        }
+        let (_, granted) =
+            add("[grants.tools.fetch-json]\nnet = false\ntools = \"any\"\n", &["net=b.example", "tools=x"], &[]);
+        assert!(granted.net.len() == 1 && granted.tools == CallableTools::Any, "{granted:?}");
+        let secret = "[[grants.tools.fetch-json.secrets]]\nname = \"T\"\nhosts = [\"a.example\"]\ninto = [\"query\"]\n";
+        let (text, granted) = add(secret, &["secrets=T@b.example"], &[]);
+        assert_eq!(granted.secrets[0].hosts.len(), 2, "{text}");
+    }
+
+    #[test]
+    fn what_is_no_policy_is_an_error() {
+        let name = ToolName::parse("x").unwrap();
+        let add = |text: &str| {
+            add_grants(text, RuleSubject { name: &name, id: id('a') }, &Grants::default(), &grants(&["timers"]))
+        };
+        assert!(add("grants = 1").is_err() && add("[grants").is_err() && add("[grants]\ntools = [1]").is_err());
+    }
+}
