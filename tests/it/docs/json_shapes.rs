@@ -161,7 +161,9 @@ impl TypeParser<'_> {
     }
 
     fn parse_object(&mut self) -> Value {
-        if self.take("[name: string]:") {
+        let index = self.rest.trim_start();
+        if index.starts_with('[') {
+            self.rest = index.split_once("]:").unwrap().1;
             let values = self.parse_union();
             assert!(self.take("}"), "{}", self.rest);
             return json!({ "type": "object", "additionalProperties": values });
@@ -206,6 +208,9 @@ const STATED: &[(&str, &str)] = &[
     ("*.tokensSaved", "number | null"),
     ("*.balance", "number | null"),
     ("*.rulings", "object[]"),
+    ("show.capabilities.asked", "{ [capability: string]: { named: string[]; unknown: boolean } }"),
+    ("show.capabilities.inferred", "{ [capability: string]: { named: string[]; unknown: boolean } }"),
+    ("show.usage.failures", "{ [outcome: string]: number }"),
     ("*.why", "string | null"),
     ("*.said", "object[]"),
     ("*.findings", "{ category: string; severity: string; description: string; line: number; suggestion: string }[]"),
@@ -265,6 +270,7 @@ const COMMANDS: &[(&str, &str)] = &[
     ("list", "list"),
     ("search", "search words"),
     ("show", "show word_count"),
+    ("show", "show fetch_page"),
     ("reflect", "reflect 'Sum the sales by region'"),
     ("approvals", "approvals"),
     ("approvals grant", "approvals grant fetch_page --yes"),
