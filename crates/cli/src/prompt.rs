@@ -7,11 +7,8 @@ use std::sync::Arc;
 
 use inquire::InquireError;
 use toolcell::hook::ToolApproval;
-use toolcell::policy::Grants;
-use toolcell::{
-    ApprovalAnswer, ApprovalDuration, ApprovalPrompt, Approver, CancelToken, Lang, Policy, ToolName,
-    single_line_for_display,
-};
+use toolcell::policy::{Grants, SuggestedArgument};
+use toolcell::{ApprovalAnswer, ApprovalDuration, ApprovalPrompt, Approver, CancelToken, Lang, Policy, ToolName};
 use toolcell_i18n::{Localize as _, message, tr};
 
 use crate::args::{PolicyArgs, SandboxArgs};
@@ -94,7 +91,7 @@ impl TerminalApprover {
         }
         let (lines, summary) = (question.lines(lang), question.summary(lang));
         let texts: Vec<String> = options.iter().map(|(_, text)| text.clone()).collect();
-        let asked = tr!(lang, "Allow `{name}` to run?", name = single_line_for_display(&question.call.tool_name));
+        let asked = question.short_question(lang);
         let chosen = screen::choose(PromptText { lines: &lines, summary: &summary }, &asked, &texts, lang)?;
         match options.get(chosen).map(|(answer, _)| *answer) {
             None | Some(GrantAnswer::Refuse) => Ok(ApprovalAnswer::Refuse { feedback: None }),
@@ -199,7 +196,7 @@ impl Approver for TerminalApprover {
         }
     }
 
-    fn can_grant(&self) -> bool {
+    fn can_grant(&self, _: &[SuggestedArgument]) -> bool {
         self.granting.is_some()
     }
 }

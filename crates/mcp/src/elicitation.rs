@@ -23,9 +23,11 @@ use rmcp::model::{
 };
 use rmcp::service::Peer;
 use rmcp::task_manager::TaskContext;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
-use toolcell::{ApprovalAnswer, ApprovalPrompt, Approver, Lang, PromptTooLong};
+use toolcell::policy::{Grants, SuggestedArgument};
+use toolcell::{ApprovalAnswer, ApprovalDuration, ApprovalPrompt, Approver, Lang, Policy, PromptTooLong};
 use toolcell_i18n::{Localize as _, Message, tr};
 
 /// Field names of the elicitation form.
@@ -34,6 +36,7 @@ const REASON: &str = "reason";
 /// Values of the `decision` field.
 const APPROVE: &str = "approve";
 const REFUSE: &str = "refuse";
+const GRANT_ONCE: &str = "grant_once";
 /// The longest prompt, in bytes. The prompt is not shown if its facts exceed it; the tool's source
 /// is cut to the space that is left.
 const MAX_MESSAGE_BYTES: usize = 16 << 10;
@@ -46,6 +49,8 @@ pub(crate) struct PromptContext {
     pub(crate) lang: Lang,
     /// The name and version that the client reports.
     pub(crate) client: Option<String>,
+    /// The policy, to which an answer may add grants for one call.
+    pub(crate) policy: Arc<Policy>,
 }
 
 /// How a call can ask the user.
@@ -135,7 +140,8 @@ impl ElicitationChannel {
             }
         };
         // A client that fails or takes too long has not answered.
-        said.map_or(ApprovalAnswer::Defer, |result| parse_answer(&result))
+        said.and_then(|result| parse_answer(&result))
+            .map_or(ApprovalAnswer::Defer, |answer| answer.to_approval(&question, &asker.policy))
     }
 }
 
@@ -149,13 +155,58 @@ impl Approver for LiveApprover {
         // A disconnected client has not answered.
         asked.ok().and_then(|()| answer.recv().ok()).unwrap_or(ApprovalAnswer::Defer)
     }
+
+    fn can_grant(&self, missing: &[SuggestedArgument]) -> bool {
+        grants_to_offer(missing).is_some()
+    }
+}
+
+/// Returns the grants that a form can offer: it cannot ask for a host or a path that the tool does
+/// not name.
+fn grants_to_offer(missing: &[SuggestedArgument]) -> Option<Grants> {
+    let mut offered = Grants::default();
+    for argument in missing {
+        offered.extend(argument.grants.clone()?);
+    }
+    (!offered.is_empty()).then_some(offered)
+}
+
+/// The answer to a form.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum FormAnswer {
+    /// The call or tool is approved.
+    Approve,
+    /// The tool is granted what it lacks, for this call.
+    GrantOnce,
+    /// It is refused, perhaps with a reason.
+    Refuse(Option<String>),
+}
+
+impl FormAnswer {
+    fn to_approval(&self, question: &ApprovalPrompt, policy: &Policy) -> ApprovalAnswer {
+        let offered = question
+            .tool_approval
+            .as_ref()
+            .and_then(|approving| Some((approving.tool, grants_to_offer(&approving.missing)?)));
+        match (self, offered) {
+            (Self::Approve, _) => ApprovalAnswer::Approve,
+            (Self::GrantOnce, Some((tool, grants))) => ApprovalAnswer::ApproveUnder {
+                policy: Arc::new(policy.clone().with_tool_grants(tool, &grants)),
+                duration: ApprovalDuration::ThisCall,
+            },
+            // The form did not offer it.
+            (Self::GrantOnce, None) => ApprovalAnswer::Refuse { feedback: None },
+            (Self::Refuse(reason), _) => ApprovalAnswer::Refuse { feedback: reason.clone().map(Message::verbatim) },
+        }
+    }
 }
 
 /// Answers from earlier rounds, and defers the first prompt that has no answer.
 pub(crate) struct DeferredApprover {
     context: PromptContext,
-    /// Earlier answers, by the hash of the prompt: `true` is an approval.
-    answers: BTreeMap<String, bool>,
+    /// Earlier answers, by the hash of the prompt.
+    answers: BTreeMap<String, FormAnswer>,
     unanswered: Mutex<Option<DeferredPrompt>>,
 }
 
@@ -165,12 +216,12 @@ pub(crate) struct DeferredPrompt {
     pub(crate) hash: String,
     /// The elicitation form.
     pub(crate) form: ElicitRequestParams,
-    /// The answers to earlier prompts, by hash: `true` is an approval.
-    pub(crate) answers: BTreeMap<String, bool>,
+    /// The answers to earlier prompts, by hash.
+    pub(crate) answers: BTreeMap<String, FormAnswer>,
 }
 
 impl DeferredApprover {
-    pub(crate) fn with_answers(asker: PromptContext, said: BTreeMap<String, bool>) -> Arc<Self> {
+    pub(crate) fn with_answers(asker: PromptContext, said: BTreeMap<String, FormAnswer>) -> Arc<Self> {
         Arc::new(Self { context: asker, answers: said, unanswered: Mutex::default() })
     }
 
@@ -187,8 +238,7 @@ impl Approver for DeferredApprover {
             Err(not_asked) => return not_asked.into(),
         };
         match self.answers.get(&hash) {
-            Some(true) => ApprovalAnswer::Approve,
-            Some(false) => ApprovalAnswer::Refuse { feedback: None },
+            Some(answer) => answer.to_approval(question, &self.context.policy),
             None => match elicitation_form(question, &self.context) {
                 Ok(form) => {
                     let open = DeferredPrompt { hash, form, answers: self.answers.clone() };
@@ -198,6 +248,10 @@ impl Approver for DeferredApprover {
                 Err(not_asked) => not_asked.into(),
             },
         }
+    }
+
+    fn can_grant(&self, missing: &[SuggestedArgument]) -> bool {
+        grants_to_offer(missing).is_some()
     }
 }
 
@@ -254,8 +308,17 @@ pub(crate) fn elicitation_form(
         format!("{label}{}{start}{}", lang.colon(), if is_cut.is_some() { "…" } else { "" })
     });
     let message = question.to_form_text(lang, &client.collect::<Vec<_>>(), MAX_MESSAGE_BYTES)?;
-    let titles = vec![tr!(lang, "Approve").to_owned(), tr!(lang, "Refuse").to_owned()];
-    let decisions = || EnumSchema::builder(vec![APPROVE.to_owned(), REFUSE.to_owned()]);
+    // Approving a tool that is granted nothing of what it requests would not help it.
+    let approving = question.tool_approval.as_ref();
+    let offered = approving.filter(|approving| grants_to_offer(&approving.missing).is_some());
+    let is_approvable = offered.is_none_or(|approving| !approving.grants.is_empty());
+    let approve = is_approvable.then(|| (APPROVE, tr!(lang, "Approve").to_owned()));
+    let grant = offered
+        .map(|approving| (GRANT_ONCE, tr!(lang, "Grant {grants} for this call", grants = approving.missing_words())));
+    let refuse = (REFUSE, tr!(lang, "Refuse").to_owned());
+    let (values, titles): (Vec<String>, Vec<String>) =
+        approve.into_iter().chain(grant).chain([refuse]).map(|(value, title)| (value.to_owned(), title)).unzip();
+    let decisions = || EnumSchema::builder(values.clone());
     // If the titles did not match the values in number, the form would show the values themselves;
     // both can be chosen either way.
     let decisions = decisions()
@@ -268,16 +331,18 @@ pub(crate) fn elicitation_form(
     Ok(ElicitRequestParams::FormElicitationParams { meta: None, message, requested_schema: schema })
 }
 
-/// Parses the answer in an elicitation result. Only an explicit `approve` is an approval.
-pub(crate) fn parse_answer(result: &ElicitResult) -> ApprovalAnswer {
+/// Parses the answer in an elicitation result. Only an explicit `approve` or `grant_once` is an
+/// approval; a dismissed form is no answer.
+pub(crate) fn parse_answer(result: &ElicitResult) -> Option<FormAnswer> {
     let field = |name: &str| result.content.as_ref().and_then(|content| content.get(name)).and_then(Value::as_str);
     match result.action {
-        ElicitationAction::Accept if field(DECISION) == Some(APPROVE) => ApprovalAnswer::Approve,
+        ElicitationAction::Accept if field(DECISION) == Some(APPROVE) => Some(FormAnswer::Approve),
+        ElicitationAction::Accept if field(DECISION) == Some(GRANT_ONCE) => Some(FormAnswer::GrantOnce),
         ElicitationAction::Accept | ElicitationAction::Decline => {
             let reason = field(REASON).filter(|reason| !reason.is_empty());
-            ApprovalAnswer::Refuse { feedback: reason.map(|reason| Message::verbatim(reason.to_owned())) }
+            Some(FormAnswer::Refuse(reason.map(str::to_owned)))
         }
-        _ => ApprovalAnswer::Defer,
+        _ => None,
     }
 }
 
@@ -319,7 +384,8 @@ mod tests {
             (Lang::Ja, ["承認する", "拒否する", "判断", "拒否する場合の理由", "クライアント（自称）: cli 1"]),
             (Lang::Zh, ["批准", "拒绝", "决定", "拒绝时的原因", "客户端（自称）：cli 1"]),
         ] {
-            let asker = PromptContext { lang, client: Some("cli 1".to_owned()) };
+            let (client, policy) = (Some("cli 1".to_owned()), Arc::default());
+            let asker = PromptContext { lang, client, policy };
             let form = elicitation_form(&prompt("{}").unwrap(), &asker).unwrap();
             let form = serde_json::to_value(&form).unwrap();
             let decision = &form["requestedSchema"]["properties"][DECISION];

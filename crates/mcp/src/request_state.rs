@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use toolcell::store::{Fault, NonceUse, Store};
 use toolcell_error::ErrorCode;
 
+use crate::elicitation::FormAnswer;
 use crate::principal::Principal;
 
 /// The purpose from which the signing key is derived.
@@ -32,9 +33,9 @@ pub(crate) struct StateCodec(OnceLock<RequestStateCodec>);
 pub(crate) struct StateClaims {
     /// The hash of the prompt that was put.
     pub(crate) asked: String,
-    /// The answers to earlier prompts, by hash: `true` is an approval.
+    /// The answers to earlier prompts, by hash.
     #[serde(default)]
-    pub(crate) said: BTreeMap<String, bool>,
+    pub(crate) said: BTreeMap<String, FormAnswer>,
     /// When the state expires, in milliseconds since 1970.
     until: i64,
     /// Makes each state unique.
@@ -110,7 +111,7 @@ impl StateCodec {
         store: &Store,
         bound: &StateBinding,
         asked: String,
-        said: BTreeMap<String, bool>,
+        said: BTreeMap<String, FormAnswer>,
         (now, lasts): (Timestamp, Duration),
     ) -> Result<String, RequestStateError> {
         let until = now.saturating_add(lasts).unwrap_or(Timestamp::MAX).as_millisecond();

@@ -10,7 +10,7 @@ use rmcp::model::ErrorData;
 use rmcp::service::RequestContext;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
-use toolcell::Toolbox;
+use toolcell::{Policy, Toolbox};
 use toolcell_error::ErrorCode;
 use toolcell_i18n::msgid;
 
@@ -26,6 +26,8 @@ use crate::task::Tasks;
 pub(crate) struct Tenant {
     pub(crate) principal: Principal,
     pub(crate) toolbox: Arc<Toolbox>,
+    /// The policy of the toolbox, for prompts.
+    pub(crate) policy: Arc<Policy>,
     pub(crate) limiter: RequestLimiter,
     pub(crate) tasks: Tasks,
     pub(crate) change_notifier: ChangeNotifier,
@@ -88,6 +90,7 @@ impl Tenant {
         let changes = ChangeNotifier::new(&toolbox);
         Self {
             principal,
+            policy: Arc::new(toolbox.policy().clone()),
             toolbox,
             limiter,
             tasks: Tasks::default(),

@@ -24,9 +24,9 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use toolcell::hook::AwaitedAnswer;
 use toolcell::{
-    ApprovalAnswer, CancelToken, CreateError, CreateTool, DeleteError, DeleteTool, ExecError, FindToolError, Lang,
-    LimitOverrides, ListTools, ListToolsError, Message, Params, ReflectError, ReflectOnTask, RequestError, RunError,
-    RunResult, RunTool, Suggestion, Toolbox, VerifyError, VerifyOptions, VerifyTool, read_request,
+    CancelToken, CreateError, CreateTool, DeleteError, DeleteTool, ExecError, FindToolError, Lang, LimitOverrides,
+    ListTools, ListToolsError, Message, Params, ReflectError, ReflectOnTask, RequestError, RunError, RunResult,
+    RunTool, Suggestion, Toolbox, VerifyError, VerifyOptions, VerifyTool, read_request,
 };
 use toolcell_error::ErrorCode;
 use toolcell_i18n::{message, msgid};
@@ -415,12 +415,11 @@ impl ToolCall {
         let response = continued.response.take();
         let response = response.and_then(|response| serde_json::from_value::<ElicitResult>(response).ok());
         let mut said = carried.said;
-        match response.map(|response| elicitation::parse_answer(&response)) {
-            Some(ApprovalAnswer::Approve) => said.insert(carried.asked, true),
-            Some(ApprovalAnswer::Refuse { .. }) => said.insert(carried.asked, false),
-            // A user who dismissed the prompt is not asked again at once.
-            _ => return Ok(Ok(ElicitationMode::Unavailable)),
+        // A user who dismissed the prompt is not asked again at once.
+        let Some(answer) = response.and_then(|response| elicitation::parse_answer(&response)) else {
+            return Ok(Ok(ElicitationMode::Unavailable));
         };
+        said.insert(carried.asked, answer);
         Ok(Ok(ElicitationMode::Deferred(DeferredApprover::with_answers(self.prompt_context(), said))))
     }
 
@@ -464,7 +463,7 @@ impl ToolCall {
     /// The language and client of prompts in this call.
     fn prompt_context(&self) -> PromptContext {
         let client = self.context.client_info().map(|client| format!("{} {}", client.name, client.version));
-        PromptContext { lang: self.lang(), client }
+        PromptContext { lang: self.lang(), client, policy: Arc::clone(&self.tenant.policy) }
     }
 
     /// Reports a `requestState` that does not verify, and records the rejection.

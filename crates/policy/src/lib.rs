@@ -33,7 +33,7 @@ use toolcell_tool::AuditContents;
 use toolcell_tool::{Access, SecretGrant, ToolId, ToolName};
 use toolcell_tool::{Capabilities, Capability};
 
-use crate::grant_rules::{GrantRules, RuleTarget};
+use crate::grant_rules::{FileRules, GrantRules, Rule, RuleTarget, Scope};
 use crate::limits::{DEFAULT_MAX_TOOLS, Limits};
 use crate::problem::GrantedFolder;
 use crate::provenance::{Effective, Sourced};
@@ -215,6 +215,21 @@ impl Policy {
     pub fn draft_grants(&self) -> Grants {
         let target = RuleTarget { id: None, name: None, tags: &[], is_draft: true };
         Self::combine(&Capability::ALL.map(|capability| self.grants.decide(&target, capability)))
+    }
+
+    /// Returns the policy with a rule of the user that grants these to one tool. A rule of a file for
+    /// the same tool, or of a project, narrows it.
+    #[must_use]
+    pub fn with_tool_grants(mut self, tool: ToolId, grants: &Grants) -> Self {
+        let said = grants
+            .capabilities()
+            .into_iter()
+            .map(|capability| (capability, Sourced { value: grants.for_capability(capability), origin: Origin::Flag }));
+        let (key, scope) = (format!("grants.tools.{tool}"), Scope::Ids(tool, tool));
+        let rule = Rule { key, scope, only_tool: None, grants: said.collect() };
+        let rules = || FileRules { origin: Origin::Flag, rules: Vec::new() };
+        self.grants.user.get_or_insert_with(rules).rules.push(rule);
+        self
     }
 
     /// Combines the decisions about several capabilities into one set of grants.

@@ -313,3 +313,53 @@ fn a_hook_asks_about_every_argument_and_says_what_is_cut() {
         }
     });
 }
+
+const WAITS: &str = "const execute = async () => { await sleep(1); return 1 }";
+
+/// The values that a form offers.
+fn offered(form: &Value) -> String {
+    form["requestedSchema"]["properties"]["decision"].to_string()
+}
+
+#[test]
+fn in_a_session_a_tool_that_lacks_grants_can_be_granted_them_for_one_call() {
+    in_session("", |home, mut peer| {
+        peer.create_tool("waits", WAITS);
+        peer.set_elicitation_reply(form_reply("grant_once"));
+        for count in 1..=2 {
+            peer.run("waits", json!({})).returns(&json!(1));
+            assert_eq!(peer.elicitations.len(), count);
+        }
+        let form = peer.elicitations[0].to_string();
+        assert!(form.contains("Grant timers for this call") && !form.contains("\"approve\""), "{form}");
+        assert_eq!(home.audit_lines().iter().filter(|line| line["action"] == "approve").count(), 0);
+        peer.set_elicitation_reply(form_reply("refuse"));
+        peer.run("waits", json!({})).fails("permission-denied");
+        // A form cannot ask for a host that the tool does not name, and a yes alone would not help.
+        peer.create_tool("fetches", "const execute = ({ url }) => fetch(url)");
+        peer.run("fetches", json!({})).fails("permission-denied");
+        assert_eq!(peer.elicitations.len(), 3);
+    });
+}
+
+#[test]
+fn without_a_session_a_tool_that_lacks_grants_can_be_granted_them_for_one_call() {
+    stateless("", |home, mut peer| {
+        peer.create_tool("waits", WAITS);
+        for _ in 0..2 {
+            let asked = expect_elicitation(&mut peer, "waits");
+            assert!(offered(&asked["inputRequests"]["decision"]["params"]).contains("grant_once"), "{asked}");
+            peer.request("tools/call", retry_with_reply("waits", &asked, &form_reply("grant_once"))).returns(&json!(1));
+        }
+        assert_eq!(home.audit_lines().iter().filter(|line| line["action"] == "approve").count(), 0);
+    });
+}
+
+#[test]
+fn a_grant_that_the_form_does_not_offer_is_a_refusal() {
+    let home = BinaryFixture::new(ASK);
+    let mut peer = home.start_stdio(&[]).in_session(elicitation_capabilities());
+    peer.create_tool("one", ONE);
+    peer.set_elicitation_reply(form_reply("grant_once"));
+    peer.run("one", json!({})).fails("permission-denied");
+}

@@ -348,7 +348,8 @@ impl AdmissionControl {
         };
         let ask_later = || self.request_approval(store, entry.id, &grants, caller);
         // A tool that is granted nothing of what it requests fails, whatever the answer is.
-        let is_answerable = |person: &&dyn Approver| missing.is_empty() || !grants.is_empty() || person.can_grant();
+        let is_answerable =
+            |person: &&dyn Approver| missing.is_empty() || !grants.is_empty() || person.can_grant(&missing);
         let Some(person) = person.filter(is_answerable) else {
             ask_later()?;
             let is_granted_nothing = !missing.is_empty() && grants.is_empty();

@@ -104,7 +104,9 @@ impl ApprovalPrompt {
     pub fn to_form_text(&self, lang: Lang, besides: &[String], limit: usize) -> Result<String, PromptTooLong> {
         let mut facts = self.facts(lang);
         facts.extend(besides.iter().map(|beside| format!("  {}", single_line_for_display(beside))));
-        let (facts, asks) = (facts.join("\n"), self.question(lang));
+        let lacks_grants = self.tool_approval.as_ref().is_some_and(|approving| !approving.missing.is_empty());
+        let asks = if lacks_grants { self.short_question(lang) } else { self.question(lang) };
+        let facts = facts.join("\n");
         // The truncation mark is a fact too, so its space is reserved.
         let mark = self.tool_approval.as_ref().map_or(0, |approving| approving.longest_truncation_mark(lang).len() + 2);
         let bytes = facts.len() + 1 + asks.len() + mark;
@@ -113,6 +115,12 @@ impl ApprovalPrompt {
             self.tool_approval.as_ref().map(|approving| approving.source_lines(lang, room)).unwrap_or_default();
         let source = if source.is_empty() { String::new() } else { format!("\n{}\n", source.join("\n")) };
         Ok(format!("{facts}\n{source}{asks}"))
+    }
+
+    /// Returns the question whose answers name the grants.
+    #[must_use]
+    pub fn short_question(&self, lang: Lang) -> String {
+        tr!(lang, "Allow `{name}` to run?", name = single_line_for_display(&self.call.tool_name))
     }
 
     /// Returns the yes-or-no question.

@@ -121,7 +121,7 @@ pub trait Approver: Send + Sync {
     /// Returns whether the approver can grant what a tool lacks, with
     /// [`ApprovalAnswer::ApproveUnder`]. An approver who cannot is not asked about a tool that is
     /// granted nothing of what it requests: it would fail, whatever the answer is.
-    fn can_grant(&self) -> bool {
+    fn can_grant(&self, _missing: &[SuggestedArgument]) -> bool {
         false
     }
 }

@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use toolcell_host::Params;
 use toolcell_i18n::Lang;
-use toolcell_policy::{Layer, Policy};
+use toolcell_policy::{Layer, Policy, SuggestedArgument};
 
 use super::*;
 use crate::admission::hook::{AwaitedAnswer, HookEvent, Hooks};
@@ -193,7 +193,7 @@ impl Approver for GrantingApprover {
         ApprovalAnswer::ApproveUnder { policy: Arc::new(timers_policy()), duration: self.duration }
     }
 
-    fn can_grant(&self) -> bool {
+    fn can_grant(&self, _: &[SuggestedArgument]) -> bool {
         self.can_grant
     }
 }
