@@ -12,15 +12,17 @@ use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, Value};
 use toolcell::hook::ToolApproval;
 use toolcell::policy::{Grants, Layer};
 use toolcell::{
-    CallableTools, Capabilities, Capability, FilesGrant, KvGrant, NetGrant, PolicyFile, SecretGrant, ToolId, ToolName,
+    ApprovalError, ApprovalPrompt, CallableTools, Capabilities, Capability, FilesGrant, KvGrant, NetGrant, Policy,
+    PolicyFile, SecretGrant, ToolId, ToolName, Toolbox,
 };
 use toolcell_error::ErrorCode;
 use toolcell_i18n::{Localize, Message, message, msgid};
 
-use crate::args::PolicyArgs;
+use crate::args::{PolicyArgs, SandboxArgs};
 use crate::edited_file::{EditRules, EditedFile};
 use crate::error::CliError;
 use crate::policy_files::{self, PolicyFiles};
+use crate::toolbox;
 
 /// The user's policy file.
 const POLICY_FILE: EditRules = EditRules {
@@ -33,27 +35,34 @@ const POLICY_FILE: EditRules = EditRules {
 
 /// A change of the user's policy file that grants more to a tool. Nothing is written before it is
 /// saved.
+///
+/// Invariant: the tool is granted what was shown and what is added, and nothing else. If the policy
+/// changed since it was shown, there is no change.
 pub(crate) struct GrantEdit {
     path: PathBuf,
     file: EditedFile<'static>,
     after: String,
-    /// The policy files in effect after the change.
-    pub(crate) policy: PolicyFiles,
+    policy: PolicyFiles,
+    toolbox: Toolbox,
+    question: ApprovalPrompt,
+    is_by_name: bool,
 }
 
 impl GrantEdit {
-    /// Prepares the change. `approving` has what the tool requests and is granted now.
+    /// Prepares the change. `shown` is what the tool requests and is granted, as it was shown.
     ///
     /// # Errors
-    /// `grant-invalid` if the tool does not request a capability; `policy-invalid` if the file is
-    /// not a policy, before or after the change; the errors of reading it.
+    /// `grant-invalid` if the tool does not request a capability, or a grant has no effect;
+    /// `policy-file-changed` if the tool is granted something else now; `policy-invalid` if the file
+    /// is not a policy, before or after the change; the errors of reading it and of the store.
     pub(crate) fn prepare(
         places: &PolicyArgs,
+        store_dir: &Path,
         name: &ToolName,
-        approving: &ToolApproval,
+        shown: &ToolApproval,
         added: &Grants,
     ) -> Result<Self, CliError> {
-        if let Some(capability) = added.capabilities().into_iter().find(|it| !approving.requested.has(*it)) {
+        if let Some(capability) = added.capabilities().into_iter().find(|it| !shown.requested.has(*it)) {
             let capability = capability.name();
             return Err(CliError::coded(
                 ErrorCode::GrantInvalid,
@@ -67,26 +76,76 @@ impl GrantEdit {
         }
         let path = policy_files::user_path(places).ok_or(CliError::NoHome)?;
         let file = EditedFile::open(&path, &POLICY_FILE)?;
-        let tool = RuleSubject { name, id: approving.tool };
-        let after = add_grants(file.text(), tool, &approving.grants, added).map_err(|reason| {
+        let parse = |text: &str| PolicyFile::parse(Layer::User, text, &path);
+        let user = if file.text().is_empty() { None } else { Some(parse(file.text())?) };
+        let before = PolicyFiles::with_user_file(places, user.clone())?;
+        let id = shown.tool.to_string();
+        // A toolbox checks a policy as a whole: no granted folder may contain the store or a policy.
+        let toolbox = toolbox::open_existing(store_dir, SandboxArgs::single_call_config(), &before)?;
+        let now = toolbox.approval_prompt(&id)?;
+        if now.tool_approval.as_ref().is_none_or(|now| now.grants != shown.grants) {
+            let message = message!("the grants of `{name}` changed since they were shown", name);
+            return Err(CliError::coded(
+                ErrorCode::PolicyFileChanged,
+                message,
+                msgid!("run the command again; it changed nothing"),
+            ));
+        }
+        // A project narrows what the user grants here, but not elsewhere.
+        let tags = toolbox.find(&id).map_err(ApprovalError::from)?.tags;
+        let inherited = Policy::from_layers(user)?.grants_for(shown.tool, name, &tags, &shown.requested);
+        let tool = RuleSubject { name, id: shown.tool };
+        let (after, is_by_name) = add_grants(file.text(), tool, &inherited, added).map_err(|reason| {
             CliError::coded(
                 ErrorCode::PolicyInvalid,
                 message!("{path}: {reason}", path = path.display(), reason),
                 msgid!("check the file with `toolcell config check`; nothing was changed"),
             )
         })?;
-        let user = PolicyFile::parse(Layer::User, &after, &path)?;
-        let policy = PolicyFiles::with_user_file(places, Some(user))?;
-        Ok(Self { path, file, after, policy })
+        let policy = PolicyFiles::with_user_file(places, Some(parse(&after)?))?;
+        let toolbox = toolbox::open_existing(store_dir, SandboxArgs::single_call_config(), &policy)?;
+        let question = toolbox.approval_prompt(&id)?;
+        let edit = Self { path, file, after, policy, toolbox, question, is_by_name };
+        if let Some(after) = &edit.question.tool_approval {
+            edit.check_effect(name, after, added)?;
+            if !after.grants.is_subset_of(&union(&shown.grants, added)) {
+                let grants = &after.grants;
+                return Err(CliError::coded(
+                    ErrorCode::GrantInvalid,
+                    message!("`{name}` would be granted more than that: {grants}", name, grants),
+                    msgid!("edit the policy file by hand, and approve the tool with `toolcell approvals grant`"),
+                ));
+            }
+        }
+        Ok(edit)
     }
 
-    /// Checks that the change grants something of each capability, and that nothing takes it back.
+    /// The toolbox under the changed policy.
+    pub(crate) fn toolbox(&self) -> &Toolbox {
+        &self.toolbox
+    }
+
+    /// The question about the tool under the changed policy.
+    pub(crate) fn question(&self) -> &ApprovalPrompt {
+        &self.question
+    }
+
+    /// The changed policy.
+    pub(crate) fn policy(&self) -> &Policy {
+        self.policy.policy()
+    }
+
+    /// Whether the rule is for all tools of the name, because it was written without an `id`.
+    pub(crate) fn is_by_name(&self) -> bool {
+        self.is_by_name
+    }
+
+    /// Checks that each of the grants has an effect, and that nothing takes it back.
     ///
     /// # Errors
     /// `grant-invalid`, with the rule that decides.
-    pub(crate) fn check_effect(&self, name: &ToolName, after: &ToolApproval, added: &Grants) -> Result<(), CliError> {
-        for capability in added.capabilities() {
-            let added = added.for_capability(capability);
+    fn check_effect(&self, name: &ToolName, after: &ToolApproval, added: &Grants) -> Result<(), CliError> {
+        for (capability, added) in single_grants(added) {
             if !added.intersect(&after.grants).is_empty() {
                 continue;
             }
@@ -120,6 +179,48 @@ impl GrantEdit {
     }
 }
 
+/// Returns what was shown and what is added: a folder or a space that is named again is granted as it
+/// is named last.
+fn union(shown: &Grants, added: &Grants) -> Grants {
+    let mut all = shown.clone();
+    all.files.retain(|known| !added.files.iter().any(|file| file.name == known.name));
+    let kv = shown.kv.clone().zip(added.kv.clone()).filter(|(shown, added)| shown.space == added.space);
+    let mut added = added.clone();
+    if let Some((shown, added_kv)) = kv {
+        added.kv = Some(KvGrant { access: added_kv.access, ..shown });
+    }
+    for secret in &mut added.secrets {
+        for known in all.secrets.iter().filter(|known| known.name == secret.name) {
+            secret.hosts.extend(known.hosts.iter().cloned());
+        }
+    }
+    all.secrets.retain(|known| !added.secrets.iter().any(|secret| secret.name == known.name));
+    all.extend(added);
+    all.canonicalize()
+}
+
+/// Splits grants into single ones: one host, space, folder, secret or tool each.
+fn single_grants(grants: &Grants) -> Vec<(Capability, Grants)> {
+    let none = Grants::default;
+    let whole = [Capability::Timers, Capability::Clock, Capability::Random, Capability::Kv];
+    let mut single: Vec<(Capability, Grants)> = whole.map(|it| (it, grants.for_capability(it))).into();
+    single.extend(grants.net.iter().map(|net| (Capability::Net, Grants { net: vec![net.clone()], ..none() })));
+    single.extend(grants.files.iter().map(|file| (Capability::Files, Grants { files: vec![file.clone()], ..none() })));
+    single.extend(
+        grants.secrets.iter().map(|secret| (Capability::Secrets, Grants { secrets: vec![secret.clone()], ..none() })),
+    );
+    match &grants.tools {
+        CallableTools::Any => single.push((Capability::Tools, grants.for_capability(Capability::Tools))),
+        CallableTools::Named(names) => single.extend(
+            names
+                .iter()
+                .map(|name| (Capability::Tools, Grants { tools: CallableTools::from_names([name.clone()]), ..none() })),
+        ),
+    }
+    single.retain(|(_, grants)| !grants.is_empty());
+    single
+}
+
 /// The tool that a rule is for.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RuleSubject<'a> {
@@ -127,9 +228,9 @@ pub(crate) struct RuleSubject<'a> {
     pub(crate) id: ToolId,
 }
 
-/// Returns the text of a policy file with the grants added to the rule of a tool. Where the rule
-/// does not name a capability yet, it starts with `inherited`: what the tool is granted by a
-/// broader rule, which the new one overrides.
+/// Returns the text of a policy file with the grants added to the rule of a tool, and whether that
+/// rule is for all tools of the name. Where the rule does not name a capability yet, it starts with
+/// `inherited`: what the tool is granted by a broader rule, which the new one overrides.
 ///
 /// # Errors
 /// The text is not TOML, or a part of it is not a table.
@@ -138,22 +239,67 @@ pub(crate) fn add_grants(
     tool: RuleSubject<'_>,
     inherited: &Grants,
     added: &Grants,
-) -> Result<String, Message> {
+) -> Result<(String, bool), Message> {
     // The library writes LF.
-    let has_crlf = text.contains("\r\n");
-    let mut file: DocumentMut = text
-        .replace("\r\n", "\n")
-        .parse()
-        .map_err(|error: toml_edit::TomlError| Message::verbatim(error.to_string()))?;
-    let rules = subtable(subtable(file.as_table_mut(), "grants")?, "tools")?;
-    let is_rule = |key: &&str| ToolName::parse(key).is_ok_and(|name| name.case_folded() == tool.name.case_folded());
-    let key = rules.iter().map(|(key, _)| key).find(is_rule).unwrap_or(tool.name.as_str()).to_owned();
-    let only = rules.get(&key).and_then(|rule| rule.as_table_like()?.get("id")?.as_str());
-    if only.is_some_and(|only| only != tool.id.to_string()) {
-        rules.remove(&key);
+    let has_crlf = text.contains("\r\n") && text.matches('\n').count() == text.matches("\r\n").count();
+    let newline = if has_crlf { "\r\n" } else { "\n" };
+    let parse = |text: &str| {
+        text.replace("\r\n", "\n")
+            .parse::<DocumentMut>()
+            .map_err(|error: toml_edit::TomlError| Message::verbatim(error.to_string()))
+    };
+    let render = |file: &DocumentMut| file.to_string().replace('\n', newline);
+    let mut file = parse(text)?;
+    let mut text = text.to_owned();
+    let key = rule_key(&file, tool.name);
+    let rule =
+        |file: &DocumentMut| file.get("grants")?.as_table_like()?.get("tools")?.as_table_like()?.get(&key).cloned();
+    let only = |rule: &Item| Some(rule.as_table_like()?.get("id")?.as_str()?.to_owned());
+    let mut there = rule(&file);
+    if there.as_ref().and_then(only).is_some_and(|only| only != tool.id.to_string()) {
+        subtable(subtable(file.as_table_mut(), "grants")?, "tools")?.remove(&key);
+        text = render(&file);
+        there = None;
     }
-    let is_new = !rules.contains_key(&key);
-    let rule = subtable(rules, &key)?;
+    if there.is_none() {
+        // A new rule goes to the end: what is there stays as it is, byte for byte.
+        let mut block = DocumentMut::new();
+        fill_rule(&mut block, &key, tool, inherited, added)?;
+        let block = render(&block);
+        let gap = match text.as_str() {
+            "" => String::new(),
+            text if text.ends_with('\n') => newline.to_owned(),
+            _ => newline.repeat(2),
+        };
+        let appended = format!("{text}{gap}{block}");
+        if parse(&appended).is_ok() {
+            return Ok((appended, false));
+        }
+    }
+    let is_by_name = there.is_some_and(|rule| only(&rule).is_none());
+    fill_rule(&mut file, &key, tool, inherited, added)?;
+    Ok((render(&file), is_by_name))
+}
+
+/// Returns the key of a tool's rule, as it is written in the file.
+fn rule_key(file: &DocumentMut, tool: &ToolName) -> String {
+    let is_rule = |key: &&str| ToolName::parse(key).is_ok_and(|name| name.case_folded() == tool.case_folded());
+    let rules = file.get("grants").and_then(|grants| grants.as_table_like()?.get("tools")?.as_table_like());
+    let found = rules.and_then(|rules| rules.iter().map(|(key, _)| key).find(is_rule));
+    found.unwrap_or(tool.as_str()).to_owned()
+}
+
+/// Adds the grants to the rule with this key, which need not exist.
+fn fill_rule(
+    file: &mut DocumentMut,
+    key: &str,
+    tool: RuleSubject<'_>,
+    inherited: &Grants,
+    added: &Grants,
+) -> Result<(), Message> {
+    let rules = subtable(subtable(file.as_table_mut(), "grants")?, "tools")?;
+    let is_new = !rules.contains_key(key);
+    let rule = subtable(rules, key)?;
     if is_new {
         rule.set_implicit(false);
         rule.insert("id", toml_edit::value(tool.id.to_string()));
@@ -162,8 +308,7 @@ pub(crate) fn add_grants(
         let inherited = if rule.contains_key(capability.name()) { Grants::default() } else { inherited.clone() };
         add_to_rule(rule, capability, &inherited, added)?;
     }
-    let after = file.to_string();
-    Ok(if has_crlf { after.replace('\n', "\r\n") } else { after })
+    Ok(())
 }
 
 /// Adds the grants of one capability.
@@ -171,8 +316,15 @@ fn add_to_rule(rule: &mut Table, capability: Capability, inherited: &Grants, add
     match capability {
         Capability::Timers | Capability::Clock | Capability::Random => set(rule, capability.name(), true.into()),
         Capability::Kv => {
-            if let Some(kv) = &added.kv {
-                rule.insert(capability.name(), Item::Table(to_table(kv, &KvGrant::new(kv.space.clone()), &["space"])));
+            let Some(kv) = &added.kv else { return Ok(()) };
+            let there = rule.get_mut(capability.name()).and_then(Item::as_table_like_mut);
+            match there.filter(|there| there.get("space").and_then(Item::as_str) == Some(kv.space.as_str())) {
+                // The limits stay; without the key, the space may be written.
+                Some(there) => drop(there.remove("access")),
+                None => {
+                    let table = to_table(kv, &KvGrant::new(kv.space.clone()), &["space"]);
+                    rule.insert(capability.name(), Item::Table(table));
+                }
             }
         }
         Capability::Net => {
@@ -201,6 +353,16 @@ fn add_to_rule(rule: &mut Table, capability: Capability, inherited: &Grants, add
             for grant in inherited.secrets.iter().chain(&added.secrets) {
                 let default = SecretGrant::new(grant.name.clone(), grant.hosts.clone());
                 let mut table = to_table(grant, &default, &["name", "hosts"]);
+                let parts = |table: &Table| Some(table.get("into")?.as_value()?.clone().decorated("", "").to_string());
+                let there = tables.iter().find(|there| text_of(there, "name") == Some(grant.name.as_str()));
+                if there.is_some_and(|there| {
+                    parts(there).is_some_and(|into| Some(&into) != parts(&table).as_ref() && into != "[\"header\"]")
+                }) {
+                    return Err(message!(
+                        "the secret `{name}` is granted for other parts of requests: add the host to its rule by hand",
+                        name = grant.name
+                    ));
+                }
                 // One rule for each secret: its hosts are put together.
                 if let Some(hosts) = table.get_mut("hosts").and_then(Item::as_array_mut) {
                     let there = tables.iter().find(|there| text_of(there, "name") == Some(grant.name.as_str()));
@@ -274,6 +436,7 @@ fn replace_named(tables: &mut ArrayOfTables, table: Table) {
         tables.push(table);
         return;
     };
+    there.retain(|key, _| table.contains_key(key));
     for (key, item) in table {
         if let Ok(value) = item.into_value() {
             set(there, &key, value);
@@ -347,8 +510,6 @@ fn to_toml(value: &Json) -> Option<Value> {
 
 #[cfg(test)]
 mod tests {
-    use toolcell::Policy;
-
     use super::*;
 
     fn grants(words: &[&str]) -> Grants {
@@ -368,10 +529,10 @@ mod tests {
     fn add(before: &str, words: &[&str], inherited: &[&str]) -> (String, Grants) {
         let name = ToolName::parse("fetch-json").unwrap();
         let tool = RuleSubject { name: &name, id: id('a') };
-        let after = add_grants(before, tool, &grants(inherited), &grants(words)).unwrap();
+        let (after, _) = add_grants(before, tool, &grants(inherited), &grants(words)).unwrap();
         let granted = effective(&after);
         // A second time changes nothing.
-        assert_eq!(add_grants(&after, tool, &grants(inherited), &grants(words)).unwrap(), after);
+        assert_eq!(add_grants(&after, tool, &grants(inherited), &grants(words)).unwrap().0, after);
         (after, granted)
     }
 
@@ -431,7 +592,7 @@ mod tests {
         let (text, granted) = add(before, &["net=b.example"], &[]);
         assert_eq!(granted.net.len(), 1, "{text}");
         let name = ToolName::parse("fetch-json").unwrap();
-        let text =
+        let (text, _) =
             add_grants(before, RuleSubject { name: &name, id: id('a') }, &inherited, &grants(&["net=b.example"]))
                 .unwrap();
         assert_eq!(effective(&text).net.len(), 2, "{text}");
@@ -461,9 +622,51 @@ mod tests {
         let (_, granted) =
             add("[grants.tools.fetch-json]\nnet = false\ntools = \"any\"\n", &["net=b.example", "tools=x"], &[]);
         assert!(granted.net.len() == 1 && granted.tools == CallableTools::Any, "{granted:?}");
-        let secret = "[[grants.tools.fetch-json.secrets]]\nname = \"T\"\nhosts = [\"a.example\"]\ninto = [\"query\"]\n";
+        let secret = "[[grants.tools.fetch-json.secrets]]\nname = \"T\"\nhosts = [\"a.example\"]\n";
         let (text, granted) = add(secret, &["secrets=T@b.example"], &[]);
         assert_eq!(granted.secrets[0].hosts.len(), 2, "{text}");
+    }
+
+    #[test]
+    fn a_new_rule_goes_to_the_end_and_leaves_all_that_is_there() {
+        let template = include_str!("commands/init/user.toml");
+        for before in [
+            template,
+            "# only comments\n# language = \"ja\"\n",
+            "\u{feff}[limits]\nfuel = 1_000_000",
+            "[a]\r\n\n[hooks]\n",
+        ] {
+            let name = ToolName::parse("fetch-json").unwrap();
+            let tool = RuleSubject { name: &name, id: id('a') };
+            let (after, is_by_name) = add_grants(before, tool, &Grants::default(), &grants(&["timers"])).unwrap();
+            assert!(
+                after.starts_with(before) && after[before.len()..].contains("[grants.tools.fetch-json]"),
+                "{after}"
+            );
+            assert!(!is_by_name);
+        }
+    }
+
+    #[test]
+    fn what_is_named_again_has_the_access_that_is_named_and_keeps_the_limits_of_a_space() {
+        let before = "[[grants.tools.fetch-json.files]]\nname = \"in\"\npath = \"/a\"\naccess = \"write\"\nbytes = 1_000_000_000\n";
+        let (text, granted) = add(before, &["files=in:/b"], &[]);
+        assert_eq!(granted.files, grants(&["files=in:/b"]).files, "{text}");
+        let before = "[grants.tools.fetch-json.kv]\nspace = \"notes\" # mine\naccess = \"read\"\nbytes = 1_000\n";
+        let (text, granted) = add(before, &["kv=notes"], &[]);
+        let kv = granted.kv.unwrap();
+        assert_eq!((kv.bytes, kv.access), (1_000, toolcell::Access::Write), "{text}");
+        assert!(text.contains("# mine"), "{text}");
+        let (_, granted) = add(before, &["kv=other"], &[]);
+        assert_eq!(granted.kv, grants(&["kv=other"]).kv);
+    }
+
+    #[test]
+    fn a_secret_for_other_parts_of_requests_is_left_to_its_owner() {
+        let before = "[[grants.tools.fetch-json.secrets]]\nname = \"T\"\nhosts = [\"a.example\"]\ninto = [\"query\"]\n";
+        let name = ToolName::parse("fetch-json").unwrap();
+        let tool = RuleSubject { name: &name, id: id('a') };
+        assert!(add_grants(before, tool, &Grants::default(), &grants(&["secrets=T@b.example"])).is_err());
     }
 
     #[test]

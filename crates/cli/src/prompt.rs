@@ -11,12 +11,11 @@ use toolcell::policy::{Grants, SuggestedArgument};
 use toolcell::{ApprovalAnswer, ApprovalDuration, ApprovalPrompt, Approver, CancelToken, Lang, Policy, ToolName};
 use toolcell_i18n::{Localize as _, message, tr};
 
-use crate::args::{PolicyArgs, SandboxArgs};
+use crate::args::PolicyArgs;
 use crate::error::CliError;
 use crate::policy_edit::GrantEdit;
 use crate::render::progress::Progress;
 use crate::screen::{self, PromptText};
-use crate::toolbox;
 
 /// An approver that prompts on the terminal.
 pub(crate) struct TerminalApprover {
@@ -157,17 +156,11 @@ impl GrantingContext {
         added: &Grants,
         duration: ApprovalDuration,
     ) -> Result<Policy, CliError> {
-        let edit = GrantEdit::prepare(&self.policy_args, name, approving, added)?;
-        // This checks the policy as a whole: no granted folder may contain the store or a policy.
-        let toolbox = toolbox::open_existing(&self.store_dir, SandboxArgs::single_call_config(), &edit.policy)?;
-        let question = toolbox.approval_prompt(&approving.tool.to_string())?;
-        if let Some(after) = &question.tool_approval {
-            edit.check_effect(name, after, added)?;
-        }
+        let edit = GrantEdit::prepare(&self.policy_args, &self.store_dir, name, approving, added)?;
         if duration == ApprovalDuration::Always {
             edit.save()?;
         }
-        Ok(edit.policy.policy().clone())
+        Ok(edit.policy().clone())
     }
 }
 

@@ -40,6 +40,8 @@ const GRANT_ONCE: &str = "grant_once";
 /// The longest prompt, in bytes. The prompt is not shown if its facts exceed it; the tool's source
 /// is cut to the space that is left.
 const MAX_MESSAGE_BYTES: usize = 16 << 10;
+/// The longest list of grants that an option offers, in bytes.
+const MAX_OFFER_BYTES: usize = 300;
 /// The longest client name that is shown, in characters.
 const MAX_CLIENT_CHARS: usize = 100;
 
@@ -162,8 +164,11 @@ impl Approver for LiveApprover {
 }
 
 /// Returns the grants that a form can offer: it cannot ask for a host or a path that the tool does
-/// not name.
+/// not name, and an option is one line.
 fn grants_to_offer(missing: &[SuggestedArgument]) -> Option<Grants> {
+    if missing.iter().map(|argument| argument.text.len() + 1).sum::<usize>() > MAX_OFFER_BYTES {
+        return None;
+    }
     let mut offered = Grants::default();
     for argument in missing {
         offered.extend(argument.grants.clone()?);

@@ -8,7 +8,9 @@
 use std::path::Path;
 use toolcell_i18n::{Message, message};
 
-use toolcell_tool::{Capability, CapabilityNeed, Endpoint, Grants, ToolName};
+use toolcell_tool::{
+    CallableTools, Capability, CapabilityNeed, Endpoint, FolderName, Grants, HostPattern, SecretName, ToolName,
+};
 
 use crate::provenance::{toml_key, toml_list, toml_string};
 
@@ -40,6 +42,10 @@ pub fn suggest_grant(tool: &ToolName, capability: Capability, need: Option<&Capa
     Message::verbatim(line)
 }
 
+/// The maximum number of names of one capability in a suggestion. A tool that names more gets a
+/// placeholder.
+const MAX_NAMES: usize = 16;
+
 /// An argument of `toolcell grant`, such as `net=api.example.com`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SuggestedArgument {
@@ -64,10 +70,17 @@ pub fn suggest_arguments(capability: Capability, need: Option<&CapabilityNeed>) 
         Capability::Secrets => "secrets=NAME@HOST".to_owned(),
         Capability::Tools => "tools=NAME".to_owned(),
     };
-    let named: Vec<&str> = need.iter().flat_map(|need| &need.named).map(String::as_str).collect();
+    let named = need.iter().filter(|need| need.named.len() <= MAX_NAMES).flat_map(|need| &need.named);
+    let named: Vec<&str> = named.map(String::as_str).collect();
     let texts: Vec<String> = match capability {
-        Capability::Files => named.iter().map(|folder| format!("files={folder}:PATH")).collect(),
-        Capability::Secrets => named.iter().map(|secret| format!("secrets={secret}@HOST")).collect(),
+        Capability::Files => {
+            let folders = named.iter().filter(|folder| FolderName::parse(folder).is_ok());
+            folders.map(|folder| format!("files={folder}:PATH")).collect()
+        }
+        Capability::Secrets => {
+            let secrets = named.iter().filter(|secret| SecretName::parse(secret).is_ok());
+            secrets.map(|secret| format!("secrets={secret}@HOST")).collect()
+        }
         Capability::Timers | Capability::Clock | Capability::Random => Vec::new(),
         Capability::Kv => named.first().map(|space| format!("kv={space}")).into_iter().collect(),
         Capability::Net | Capability::Tools => named.iter().map(|part| format!("{name}={part}")).collect(),
@@ -81,13 +94,23 @@ pub fn suggest_arguments(capability: Capability, need: Option<&CapabilityNeed>) 
         // What a tool names is text of its author.
         let parsed = Grants::parse_argument(&text, Path::new("/")).ok();
         let text = parsed.as_ref().and_then(|_| shell_word(&text)).unwrap_or_else(|| placeholder.clone());
-        let is_whole = !has_placeholder(&text) && text != placeholder || !placeholder.contains('=');
+        let names_anything = parsed.as_ref().is_some_and(is_wide);
+        let text = if names_anything { placeholder.clone() } else { text };
+        // A private address is named by the tool, but a person has to type it.
+        let is_private = parsed.as_ref().is_some_and(|grants| grants.net.iter().any(|net| !net.addresses.is_empty()));
+        let is_whole = !is_private && (!has_placeholder(&text) && text != placeholder || !placeholder.contains('='));
         let argument = SuggestedArgument { capability, text, grants: parsed.filter(|_| is_whole) };
         if !arguments.contains(&argument) {
             arguments.push(argument);
         }
     }
     arguments
+}
+
+/// Whether something is granted for any host, or for any tool. The word `any` of the grants may come
+/// from a tool, as the host of a URL.
+fn is_wide(grants: &Grants) -> bool {
+    grants.net.iter().any(|net| net.host == HostPattern::Any) || grants.tools == CallableTools::Any
 }
 
 /// Returns a text as one word of a shell, quoted if it must be; `None` if it has characters that no
@@ -139,6 +162,11 @@ mod tests {
         check(Capability::Net, &["x\"\n]"], "`[[grants.tools.fetch-json.net]] host = \"x\\\"\\n]\"`");
     }
 
+    fn suggested_count(hosts: &[&str]) -> usize {
+        let named = hosts.iter().map(ToString::to_string).collect();
+        suggest_arguments(Capability::Net, Some(&CapabilityNeed { named, unknown: false })).len()
+    }
+
     #[track_caller]
     fn check_arguments(capability: Capability, named: &[&str], expect: &[(&str, bool)]) {
         let need = CapabilityNeed { named: named.iter().map(ToString::to_string).collect(), unknown: false };
@@ -158,8 +186,16 @@ mod tests {
         );
         check_arguments(Capability::Net, &["*.a.example"], &[("'net=*.a.example'", true)]);
         check_arguments(Capability::Net, &["$(rm -r .)", "a;b", "a.example\nb"], &[("net=HOST", false)]);
+        let many: Vec<String> = (0..=MAX_NAMES).map(|at| format!("h{at}.example")).collect();
+        let many: Vec<&str> = many.iter().map(String::as_str).collect();
+        check_arguments(Capability::Net, &many, &[("net=HOST", false)]);
+        assert_eq!(suggested_count(&many[1..]), MAX_NAMES);
         check_arguments(Capability::Kv, &["notes"], &[("kv=notes", true)]);
         check_arguments(Capability::Kv, &["`id`"], &[("kv=SPACE", false)]);
+        check_arguments(Capability::Net, &["any", "any:443"], &[("net=HOST", false)]);
+        check_arguments(Capability::Net, &["169.254.169.254"], &[("net=169.254.169.254", false)]);
+        check_arguments(Capability::Tools, &["any"], &[("tools=NAME", false)]);
+        check_arguments(Capability::Files, &["in:/etc:write/x", "in/x"], &[("files=NAME:PATH", false)]);
         check_arguments(Capability::Files, &["in"], &[("files=in:PATH", false)]);
         check_arguments(Capability::Files, &[], &[("files=NAME:PATH", false)]);
         check_arguments(Capability::Secrets, &["T"], &[("secrets=T@HOST", false)]);

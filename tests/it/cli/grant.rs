@@ -33,7 +33,7 @@ fn a_grant_is_written_to_the_policy_and_approves_exactly_that() {
     let id = place.on(&["show", "waits", "--json"]).json()["id"].as_str().unwrap().to_owned();
     let short = &id[..15];
     let denied = place.on(&["run", "waits", "n=7"]);
-    let command = format!("`toolcell grant {short} timers kv=n` grants what it lacks, and approves it\n");
+    let command = format!("`toolcell grant {short} timers kv=SPACE` grants what it lacks, and approves it\n");
     assert!(denied.status == 3 && denied.err.ends_with(&command), "{}", denied.err);
 
     let shown = place.on(&["grant", "waits", "timers", "kv=n", "--dry-run"]);
@@ -71,6 +71,7 @@ fn a_grant_without_effect_is_refused_with_its_reason_and_changes_nothing() {
         (&["waits", "kv=n"], 2, "kv is refused by `grants.tools.waits` (project "),
         (&["waits", "kv"], 2, "name the space: `kv=notes`"),
         (&["waits", "timers=1"], 2, "write only `timers`"),
+        (&["waits", "kv=SPACE"], 2, "replace `SPACE`"),
         (&["waits", "nothing"], 2, "the capabilities are net, timers"),
         (&["waits"], 2, "<GRANT>"),
         (&["nowhere", "timers"], 4, "there is no tool `nowhere`"),
@@ -81,6 +82,20 @@ fn a_grant_without_effect_is_refused_with_its_reason_and_changes_nothing() {
     }
     assert_eq!(fs::read_to_string(place.path("user.toml")).unwrap(), POLICY);
     assert_eq!(place.on(&["approvals", "--json"]).json()["decided"], json!([]));
+}
+
+#[test]
+fn each_host_that_the_tool_does_not_name_is_refused() {
+    let place = PolicyFixture::new("", "");
+    fs::write(place.path("get.js"), "const execute = async () => (await fetch('https://a.example/x')).status").unwrap();
+    fs::write(place.path("get.json"), r#"{ "description": "Gets", "capabilities": { "net": ["a.example"] } }"#)
+        .unwrap();
+    assert_eq!(place.on(&["create", &place.text("get.js")]).status, 0);
+    let done = place.on(&["grant", "get", "net=a.example", "net=b.example"]);
+    assert!(done.status == 2 && done.err.contains("https://b.example) would have no effect"), "{}", done.err);
+    assert_eq!(fs::read_to_string(place.path("user.toml")).unwrap(), "");
+    let done = place.on(&["grant", "get", "net=a.example"]);
+    assert!(done.status == 0 && done.out.contains("https://a.example"), "{}{}", done.out, done.err);
 }
 
 #[test]
@@ -107,7 +122,7 @@ fn the_question_about_a_tool_shows_what_matters_first_and_can_grant() {
     let file = home.path("waits.js");
     fs::write(&file, waiting()).unwrap();
     home.stdout_of(&["create", file.to_str().unwrap(), "--description", "Waits"]);
-    let asks = |keys: &str| {
+    let asks = |keys: &str, space: &str| {
         let mut terminal = Terminal::start(&home, &["run", "waits", "n=7"]);
         while !terminal
             .wait_for_prompt(&["Page ", "Allow `waits` to run?"])
@@ -118,18 +133,22 @@ fn the_question_about_a_tool_shows_what_matters_first_and_can_grant() {
             std::thread::sleep(std::time::Duration::from_millis(50));
         }
         terminal.type_keys(keys);
+        if !space.is_empty() {
+            terminal.wait_for_prompt(&["Grant for kv=SPACE"]);
+            terminal.type_keys(space);
+        }
         terminal.wait_for_exit()
     };
-    assert_eq!(asks("\r").0, Some(3));
+    assert_eq!(asks("\r", "").0, Some(3));
     // The line that uses capabilities is shown though sixty harmless ones precede it.
     let listed = home.stdout_of(&["approvals"]);
     assert!(listed.contains(" 61 | const execute") && listed.contains("  … |"), "{listed}");
-    assert!(listed.contains(" timers kv=n\n") && !listed.contains("--shown"), "{listed}");
+    assert!(listed.contains(" timers kv=SPACE\n") && !listed.contains("--shown"), "{listed}");
 
-    let (status, out) = asks(&format!("{DOWN}\r"));
+    let (status, out) = asks(&format!("{DOWN}\r"), "n\r");
     assert_eq!((status, out.trim()), (Some(0), "7"));
     assert_eq!(decided(&home), Vec::<Value>::new());
-    let (status, out) = asks(&format!("{DOWN}{DOWN}\r"));
+    let (status, out) = asks(&format!("{DOWN}{DOWN}\r"), "n\r");
     assert_eq!((status, out.trim()), (Some(0), "7"));
     assert_eq!(decided(&home)[0]["grants"]["timers"], json!(true));
     assert_eq!(home.stdout_of(&["run", "waits", "n=8"]).trim(), "8");

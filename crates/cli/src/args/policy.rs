@@ -136,10 +136,10 @@ pub(crate) enum ApprovalsCommand {
 #[command(after_help = "Examples:\n  toolcell grant fetch-json net=api.example.com timers\n  \
     toolcell grant fetch-json net=http://127.0.0.1:8080 --dry-run\n  \
     toolcell grant notes kv=notes files=data:./data:write --yes\n\n\
-    The grants are added to the rule of the tool in the user's policy file, whose comments are kept. The rule is for\n\
+    The grants are added to the rule of the tool in the user's policy file, whose comments are kept. A new rule is for\n\
     this tool alone: a changed tool has a new identifier, and is granted nothing by it. The tool is approved with\n\
     exactly the grants that were shown. `toolcell approvals revoke TOOL` takes the approval back.\n\
-    Exit status: 0 done, 2 a grant is invalid or has no effect, 3 not approved, 4 no such tool")]
+    Exit status: 0 done, 2 a grant is invalid or has no effect, 3 not approved, 4 no such tool, or the policy changed")]
 pub(crate) struct GrantArgs {
     /// Tool name or identifier
     pub(crate) tool: String,

@@ -56,11 +56,23 @@ fn draft_grants(words: &[String], policy: &Policy) -> Result<Grants, CliError> {
     grants.canonicalize().validate().map_err(|error| grant_error(&error))
 }
 
+/// What stands for a resource in a suggested grant.
+const PLACEHOLDERS: [&str; 4] = ["HOST", "SPACE", "NAME", "PATH"];
+
 /// Parses grants as the user typed them. Paths are relative to the current folder.
 pub(super) fn parse_grant_words(words: &[String]) -> Result<Grants, CliError> {
     let mut grants = Grants::default();
     let folder = std::env::current_dir()?;
     for word in words {
+        let resource = word.split_once('=').map_or("", |(_, resource)| resource);
+        if let Some(placeholder) =
+            PLACEHOLDERS.iter().find(|it| resource.split([':', '@', ',']).any(|part| part == **it))
+        {
+            return Err(CliError::usage(
+                message!("`{word}` is a placeholder", word),
+                message!("replace `{placeholder}` with what is to be granted", placeholder),
+            ));
+        }
         grants.extend(Grants::parse_argument(word, &folder).map_err(|error| grant_error(&error))?);
     }
     grants.canonicalize().validate().map_err(|error| grant_error(&error))

@@ -16,7 +16,6 @@ use crate::error::CliError;
 use crate::exit::Exit;
 use crate::policy_edit::GrantEdit;
 use crate::prompt::TerminalApprover;
-use crate::toolbox;
 
 pub(crate) fn run(args: &GrantArgs, context: &mut Context<'_>) -> Result<Exit, CliError> {
     let added = parse_grant_words(&args.grants)?;
@@ -29,17 +28,14 @@ pub(crate) fn run(args: &GrantArgs, context: &mut Context<'_>) -> Result<Exit, C
             msgid!("list the tools with `toolcell list`"),
         ));
     };
-    let edit = GrantEdit::prepare(&context.policy_args, &name, approving, &added)?;
-    // The toolbox under the new policy checks it as a whole, and decides what is granted in effect.
-    let toolbox = toolbox::open_existing(context.store_dir()?, SandboxArgs::single_call_config(), &edit.policy)?;
-    let question = toolbox.approval_prompt(&approving.tool.to_string())?;
+    let edit = GrantEdit::prepare(&context.policy_args, context.store_dir()?, &name, approving, &added)?;
+    let question = edit.question();
     let Some(after) = &question.tool_approval else { return Err(CliError::Interrupted) };
-    edit.check_effect(&name, after, &added)?;
     let (grants, diff) = (after.grants.clone(), edit.diff());
     let is_asked = !args.yes && !args.dry_run && context.streams.is_interactive();
     let by = if is_asked {
         print_diff(&diff, context)?;
-        ask(&TerminalApprover::new(context.lang, &CancelToken::new(), None), &question)?;
+        ask(&TerminalApprover::new(context.lang, &CancelToken::new(), None), question)?;
         "person"
     } else {
         if !context.format.is_json() {
@@ -54,7 +50,12 @@ pub(crate) fn run(args: &GrantArgs, context: &mut Context<'_>) -> Result<Exit, C
     };
     if !args.dry_run {
         edit.save()?;
-        toolbox.approve(&question, by)?;
+        edit.toolbox().approve(question, by)?;
+    }
+    if edit.is_by_name() {
+        let note =
+            message!("the rule `grants.tools.{name}` has no `id`: later tools of this name get its grants, too", name);
+        context.streams.print_note(&note, context.lang)?;
     }
     let path = edit.path().display().to_string();
     let Context { ref mut streams, format, lang, .. } = *context;

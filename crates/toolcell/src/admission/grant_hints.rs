@@ -65,7 +65,9 @@ fn next_step(capability: Capability, entry: &Entry, tool: &VettedTool, policy: &
 pub(crate) fn missing_grants(tool: &VettedTool, grants: &Grants) -> Vec<SuggestedArgument> {
     let missing = tool.requested_capabilities().iter().filter(|(capability, _)| !grants.has(*capability));
     let arguments = missing.flat_map(|(capability, need)| {
-        let need = if need.named.is_empty() { tool.used_capabilities().need_of(capability) } else { Some(need) };
+        // What the analysis sees of a key-value space is a key, and of a folder a path in it.
+        let is_named = !need.named.is_empty() || matches!(capability, Capability::Kv | Capability::Files);
+        let need = if is_named { Some(need) } else { tool.used_capabilities().need_of(capability) };
         suggest_arguments(capability, need)
     });
     arguments.collect()
