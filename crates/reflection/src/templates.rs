@@ -7,6 +7,7 @@
 //! template fits as well. Text of a task gets into parameter defaults and names, never into code.
 
 mod ask;
+mod clause;
 mod token;
 mod vocabulary;
 
@@ -19,6 +20,7 @@ use toolcell_tool::{NAME_LIMIT, ToolName};
 use crate::task_language::TaskLanguage;
 use crate::trigger::Trigger;
 use ask::Ask;
+use clause::{Convention, Request};
 use token::tokens;
 use vocabulary::Vocabulary;
 
@@ -33,6 +35,20 @@ pub(crate) struct Template {
 }
 
 impl Template {
+    /// Whether the template keeps a convention.
+    fn keeps(&self, convention: Convention) -> bool {
+        match convention {
+            Convention::Returns(types) => self.about.returns["type"].as_str().is_some_and(|kind| types.contains(&kind)),
+            Convention::KeepsOrder => self.about.keeps_order,
+            Convention::KeepsRemainder => self.about.keeps_remainder,
+            Convention::LeavesRest => self.about.leaves_rest,
+            Convention::IsoDates => {
+                let mut parameters = self.about.parameters.0.iter();
+                parameters.any(|(_, parameter)| parameter.description.en.contains("YYYY-MM-DD"))
+            }
+        }
+    }
+
     /// Whether the main input is one text.
     fn takes_one_text(&self) -> bool {
         self.about.parameters.0.first().is_some_and(|(_, main)| main.definition["type"] == "string")
@@ -50,6 +66,15 @@ struct About {
     parameters: Parameters,
     returns: Value,
     examples: Vec<Value>,
+    /// Whether the result is made of parts of the input, in their order.
+    #[serde(default)]
+    keeps_order: bool,
+    /// Whether a last part that is smaller than the others is part of the result.
+    #[serde(default)]
+    keeps_remainder: bool,
+    /// Whether what the template is not for stays as it is.
+    #[serde(default)]
+    leaves_rest: bool,
     /// Expressions that hold for all results. Tests check them.
     #[cfg_attr(not(test), expect(dead_code, reason = "tests read them"))]
     properties: Vec<String>,
@@ -125,25 +150,45 @@ pub(crate) struct Match {
 }
 
 /// Finds the template that does a task, if exactly one does.
+///
+/// What a task says about the purpose of the result is ignored. A convention may be part of how a template is asked for,
+/// or else the template must keep it.
 pub(crate) fn find_template(task: &str) -> Option<Match> {
     let library = &*LIBRARY;
-    let tokens = tokens(task, &library.vocabulary)?;
-    let mut best: Option<(usize, Match)> = None;
-    let mut is_tie = false;
-    for template in &library.templates {
-        let matching = template
-            .about
-            .asks
-            .iter()
-            .filter_map(|ask| Some((ask.specificity(), ask.matches(&tokens, template.takes_one_text())?)));
-        let Some((specificity, bound)) = matching.max_by_key(|(specificity, _)| *specificity) else { continue };
-        let most = best.as_ref().map_or(0, |(most, _)| *most);
-        if specificity >= most {
-            is_tie = specificity == most && best.is_some();
-            best = Some((specificity, Match { template, bound }));
-        }
+    let Request { text, core, conventions } = Request::parse(task);
+    let whole = library.find(&text, &[]);
+    match core {
+        Some(core) if whole.is_empty() => only(library.find(&core, &conventions)),
+        _ => only(whole),
     }
-    best.filter(|_| !is_tie).map(|(_, found)| found)
+}
+
+/// Returns the match, if there is exactly one.
+fn only(mut found: Vec<Match>) -> Option<Match> {
+    let first = found.pop()?;
+    found.is_empty().then_some(first)
+}
+
+impl Library {
+    /// Returns the most specific matches among the templates that keep these conventions.
+    fn find(&'static self, text: &str, conventions: &[Convention]) -> Vec<Match> {
+        let Some(tokens) = tokens(text, &self.vocabulary) else { return Vec::new() };
+        let (mut most, mut best) = (0, Vec::new());
+        for template in self.templates.iter().filter(|template| conventions.iter().all(|it| template.keeps(*it))) {
+            let asks = template.about.asks.iter();
+            let matching =
+                asks.filter_map(|ask| Some((ask.specificity(), ask.matches(&tokens, template.takes_one_text())?)));
+            let Some((specificity, bound)) = matching.max_by_key(|(specificity, _)| *specificity) else { continue };
+            if specificity > most {
+                best.clear();
+            }
+            if specificity >= most {
+                most = specificity;
+                best.push(Match { template, bound });
+            }
+        }
+        best
+    }
 }
 
 impl Match {

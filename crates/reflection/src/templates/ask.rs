@@ -241,8 +241,24 @@ fn direction(tokens: &[Token], all: &[usize]) -> Option<(usize, usize)> {
     let before = |at: usize| at.checked_sub(1).map(|before| tokens[before].text.to_lowercase()).unwrap_or_default();
     let after = |at: usize| tokens.get(at + 1).map(|after| after.text.to_lowercase()).unwrap_or_default();
     let is_target = |at: usize| {
-        ["to", "into", "as", "in", "成", "为", "到", "转换成", "转换为", "换算成", "换算为", "转为", "转成", "变成"]
-            .contains(&before(at).as_str())
+        [
+            "to",
+            "into",
+            "as",
+            "in",
+            "成",
+            "为",
+            "到",
+            "转换成",
+            "转换为",
+            "换算成",
+            "换算为",
+            "转为",
+            "转成",
+            "变成",
+            "转",
+        ]
+        .contains(&before(at).as_str())
             || ["に", "へ"].contains(&after(at).as_str())
     };
     let is_source = |at: usize| {

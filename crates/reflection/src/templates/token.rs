@@ -173,7 +173,7 @@ fn original(task: &str, normalized: &NormalizedText, place: Range<usize>) -> Str
 }
 
 /// The length of the quotation that a text begins with.
-fn quoted_end(text: &str, before: &str) -> Option<usize> {
+pub(super) fn quoted_end(text: &str, before: &str) -> Option<usize> {
     let open = text.chars().next()?;
     let (_, close) = QUOTES.into_iter().find(|(known, _)| *known == open)?;
     // An apostrophe.

@@ -1,0 +1,921 @@
+//! Splits a task into clauses, and finds those that ask for nothing: what the result is for, and conventions.
+//!
+//! Invariant: a clause is a purpose only if it names a place where results are shown or used, and nothing else. A clause is
+//! a convention only if each of its words belongs to it; the template must keep the convention.
+
+use std::ops::Range;
+
+use super::token::quoted_end;
+
+/// The longest task that is split, in bytes. A longer one is more than a request for one small tool.
+const MAX_SPLIT_BYTES: usize = 4_000;
+
+/// A task without the clauses that ask for nothing.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Request {
+    /// The task without purposes.
+    pub(super) text: String,
+    /// The task without purposes and conventions, if it has a convention.
+    pub(super) core: Option<String>,
+    /// The conventions, which the template must keep.
+    pub(super) conventions: Vec<Convention>,
+}
+
+/// A statement about how the task is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Convention {
+    /// The result has one of these JSON types.
+    Returns(&'static [&'static str]),
+    /// The result has the order of the input.
+    KeepsOrder,
+    /// Dates are written as `YYYY-MM-DD`.
+    IsoDates,
+    /// A last part that is smaller than the others is part of the result.
+    KeepsRemainder,
+    /// What is not the subject of the task stays as it is.
+    LeavesRest,
+}
+
+const BOOLEAN: Convention = Convention::Returns(&["boolean"]);
+const ARRAY: Convention = Convention::Returns(&["array"]);
+const OBJECT: Convention = Convention::Returns(&["object"]);
+const STRING: Convention = Convention::Returns(&["string"]);
+const NUMBER: Convention = Convention::Returns(&["number", "integer"]);
+
+impl Request {
+    /// Splits a task.
+    pub(super) fn parse(task: &str) -> Self {
+        if task.len() > MAX_SPLIT_BYTES {
+            return Self { text: task.to_owned(), core: None, conventions: Vec::new() };
+        }
+        let (mut text, mut core, mut conventions) = (String::new(), String::new(), Vec::new());
+        let mut names_arguments = false;
+        let all = clauses(task);
+        for (at, (clause, end)) in all.iter().enumerate() {
+            let (words, mark) = (&task[clause.clone()], &task[clause.end..*end]);
+            let lower = words.trim().to_lowercase();
+            let next = all.get(at + 1).map(|(clause, _)| task[clause.clone()].trim().to_lowercase());
+            let begins_sentence = at == 0 || task[all[at - 1].0.end..all[at - 1].1].contains(['.', ';', '(', '\n']);
+            let is_argument = names_arguments && lower.split_whitespace().count() <= MAX_ARGUMENT_WORDS;
+            names_arguments = match lower.as_str() {
+                "args" | "arguments" | "inputs" | "parameters" => true,
+                _ => {
+                    let is_first = begins_sentence && is_first_argument(&lower, next.as_deref());
+                    (is_argument || is_first) && mark == ","
+                }
+            };
+            let is_aside = is_argument || names_arguments || is_range(&lower) || is_purpose(&lower);
+            if is_aside {
+                text.push_str(mark);
+                core.push_str(mark);
+                continue;
+            }
+            let rest = without_purpose(words);
+            text.push_str(rest);
+            text.push_str(mark);
+            match convention(&lower) {
+                Some(convention) => conventions.push(convention),
+                None => core.push_str(rest),
+            }
+            core.push_str(mark);
+        }
+        let core = (!conventions.is_empty()).then_some(core);
+        Self { text, core, conventions }
+    }
+}
+
+/// Returns the clauses of a text, each with the end of the mark behind it.
+fn clauses(text: &str) -> Vec<(Range<usize>, usize)> {
+    let mut found = Vec::new();
+    let (mut start, mut at) = (0, 0);
+    while let Some(char) = text[at..].chars().next() {
+        let next = at + char.len_utf8();
+        if let Some(len) = quoted_end(&text[at..], &text[..at]) {
+            at += len;
+            continue;
+        }
+        // `1.10`, `12:30` and `1,000` are no ends.
+        let is_spaced = text[next..].chars().next().is_none_or(char::is_whitespace);
+        let ends = match char {
+            '.' | ',' | ':' | '!' | '?' => is_spaced,
+            ';' | '(' | ')' | '\n' | '—' | '–' | '。' | '、' | '，' | '；' | '：' | '（' | '）' | '！' | '？' => {
+                true
+            }
+            _ => false,
+        };
+        if ends {
+            found.push((start..at, next));
+            start = next;
+        }
+        at = next;
+    }
+    found.push((start..text.len(), text.len()));
+    found
+}
+
+/// The most words of the name of an argument.
+const MAX_ARGUMENT_WORDS: usize = 4;
+
+/// Words that are no part of the name of an argument: verbs of tasks, and what stands for something else.
+const NO_ARGUMENT_WORDS: &[&str] = &[
+    "add",
+    "average",
+    "cap",
+    "check",
+    "clean",
+    "compute",
+    "convert",
+    "count",
+    "cut",
+    "deduplicate",
+    "divide",
+    "do",
+    "double",
+    "drop",
+    "e-mail",
+    "email",
+    "extract",
+    "filter",
+    "find",
+    "flatten",
+    "format",
+    "group",
+    "it",
+    "join",
+    "keep",
+    "lowercase",
+    "mask",
+    "merge",
+    "multiply",
+    "print",
+    "remove",
+    "replace",
+    "return",
+    "reverse",
+    "round",
+    "send",
+    "shuffle",
+    "sort",
+    "split",
+    "strip",
+    "sum",
+    "them",
+    "trim",
+    "uppercase",
+];
+
+/// Whether a clause names the first argument, and the next clause the second: `list first, then n`.
+fn is_first_argument(clause: &str, next: Option<&str>) -> bool {
+    let is_name = |text: &str| {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        (1..=MAX_ARGUMENT_WORDS).contains(&words.len()) && !words.iter().any(|word| NO_ARGUMENT_WORDS.contains(word))
+    };
+    let name = clause.strip_suffix(" first").or_else(|| clause.strip_prefix("first the "));
+    name.is_some_and(is_name) && next.and_then(|next| next.strip_prefix("then ")).is_some_and(is_name)
+}
+
+/// Whether a clause is a range of numbers, which the input lies in: `1-12`.
+fn is_range(clause: &str) -> bool {
+    let is_number = |text: &str| !text.is_empty() && text.chars().all(|char| char.is_ascii_digit());
+    let ends = clause.split_once(['-', '–', '～', '~']).or_else(|| clause.split_once(" to "));
+    ends.is_some_and(|(from, to)| is_number(from.trim()) && is_number(to.trim()))
+}
+
+/// Where results are shown or used, in English.
+const PLACES_EN: &[&str] = &[
+    "admin",
+    "api",
+    "app",
+    "backend",
+    "badge",
+    "banner",
+    "blog",
+    "catalogue",
+    "chart",
+    "checkout",
+    "ci",
+    "cli",
+    "console",
+    "dashboard",
+    "demo",
+    "display",
+    "docs",
+    "documentation",
+    "export",
+    "footer",
+    "form",
+    "frontend",
+    "game",
+    "graph",
+    "header",
+    "homepage",
+    "invoice",
+    "invoices",
+    "label",
+    "labels",
+    "leaderboard",
+    "legend",
+    "logs",
+    "mockup",
+    "newsletter",
+    "overview",
+    "page",
+    "panel",
+    "plot",
+    "preview",
+    "prototype",
+    "readme",
+    "receipt",
+    "report",
+    "reports",
+    "script",
+    "shop",
+    "sidebar",
+    "site",
+    "slide",
+    "slides",
+    "summary",
+    "template",
+    "ticket",
+    "tooltip",
+    "ui",
+    "website",
+    "widget",
+];
+
+/// Where results are shown or used, in Japanese.
+const PLACES_JA: &[&str] = &[
+    "画面",
+    "レポート",
+    "帳票",
+    "資料",
+    "表示",
+    "チェック",
+    "請求書",
+    "見積書",
+    "領収書",
+    "フォーム",
+    "ページ",
+    "サイト",
+    "アプリ",
+    "ダッシュボード",
+    "グラフ",
+    "スライド",
+    "ブログ",
+    "ニュースレター",
+    "ウィジェット",
+    "管理画面",
+    "集計表",
+    "一覧",
+    "バナー",
+    "ラベル",
+    "発表",
+    "デモ",
+];
+
+/// Where results are shown or used, in Chinese.
+const PLACES_ZH: &[&str] = &[
+    "页面",
+    "报表",
+    "报告",
+    "表单",
+    "看板",
+    "界面",
+    "前端",
+    "后台",
+    "网站",
+    "图表",
+    "发票",
+    "账单",
+    "周报",
+    "月报",
+    "仪表盘",
+    "幻灯片",
+    "博客",
+    "公众号",
+    "小程序",
+    "海报",
+    "标签",
+    "首页",
+];
+
+/// What follows a determiner in a purpose.
+const DETERMINERS: &[&str] = &["the", "our", "my", "a", "an", "this", "their", "his"];
+
+/// What a purpose begins with if it is a sentence of its own.
+const PURPOSE_STARTS_EN: &[&str] = &[
+    "for",
+    "it's for",
+    "it is for",
+    "this is for",
+    "that's for",
+    "that is for",
+    "needed for",
+    "used for",
+    "used in",
+    "i need it for",
+    "i need this for",
+    "i use it in",
+    "it goes into",
+    "goes into",
+];
+
+/// What a purpose ends with in Japanese.
+const PURPOSE_ENDS_JA: &[&str] = &[
+    "に使います",
+    "で使います",
+    "に使いたいです",
+    "に使いたい",
+    "に使うため",
+    "に使うので",
+    "に使う",
+    "で使う",
+    "に載せます",
+    "に貼ります",
+    "のためです",
+    "のため",
+    "用です",
+    "用",
+    "向けです",
+    "向け",
+];
+
+/// What a purpose begins with in Chinese.
+const PURPOSE_STARTS_ZH: &[&str] =
+    &["用于", "用在", "用来做", "是给", "要给", "给", "为了", "放在", "放到", "显示在", "展示在", "做"];
+
+/// Whether a clause, in lower case, says what the result is for, and nothing else.
+fn is_purpose(clause: &str) -> bool {
+    let english = PURPOSE_STARTS_EN
+        .iter()
+        .any(|start| clause.strip_prefix(start).and_then(|rest| rest.strip_prefix(' ')).is_some_and(is_place_en));
+    english || is_purpose_ja(clause) || is_purpose_zh(clause)
+}
+
+/// Whether a text is a determiner, at most three words, and a place.
+fn is_place_en(text: &str) -> bool {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let [first, middle @ .., last] = words.as_slice() else { return false };
+    let is_word = |word: &&str| word.chars().all(|char| char.is_alphabetic() || char == '-' || char == '\'');
+    DETERMINERS.contains(first)
+        && middle.len() <= 3
+        && middle.iter().all(is_word)
+        && !middle.iter().any(|word| ["of", "in", "with", "and", "or", "each", "every", "only", "to"].contains(word))
+        && PLACES_EN.contains(last)
+}
+
+fn is_purpose_ja(clause: &str) -> bool {
+    let Some(stem) = PURPOSE_ENDS_JA.iter().find_map(|end| clause.strip_suffix(end)) else { return false };
+    // A verb, a particle of an object, or a condition says more.
+    let says_more = ["を", "て", "し", "る", "た", "だけ", "のみ", "以外", "ごと", "別", "ない", "は"]
+        .iter()
+        .any(|part| stem.contains(part));
+    stem.chars().count() <= 16 && !says_more && PLACES_JA.iter().any(|place| stem.ends_with(place))
+}
+
+fn is_purpose_zh(clause: &str) -> bool {
+    let Some(rest) = PURPOSE_STARTS_ZH.iter().find_map(|start| clause.strip_prefix(start)) else { return false };
+    let rest = ["里面", "上面", "中用", "上用", "用的", "上", "里", "中", "用"]
+        .iter()
+        .find_map(|end| rest.strip_suffix(end))
+        .unwrap_or(rest);
+    let says_more = ["只", "除", "不", "按", "每", "把", "将", "转", "算", "求", "去", "从", "排", "合", "统", "变"]
+        .iter()
+        .any(|part| rest.contains(part));
+    rest.chars().count() <= 8 && !says_more && PLACES_ZH.iter().any(|place| rest.ends_with(place))
+}
+
+/// Returns a clause without the purpose at its end: `… for the marine forecast widget`.
+fn without_purpose(clause: &str) -> &str {
+    let lower = clause.to_ascii_lowercase();
+    match lower.rfind(" for ") {
+        Some(at) if is_place_en(lower[at + " for ".len()..].trim()) => &clause[..at],
+        _ => clause,
+    }
+}
+
+/// Returns the convention that a clause, in lower case, states.
+fn convention(clause: &str) -> Option<Convention> {
+    english_convention(clause).or_else(|| {
+        let spaceless: String = clause.chars().filter(|char| !char.is_whitespace()).collect();
+        unspaced_convention(&spaceless)
+    })
+}
+
+/// Words that are in many statements about a result.
+const RESULT_WORDS: &[&str] = &[
+    "return",
+    "returns",
+    "returning",
+    "output",
+    "outputs",
+    "give",
+    "gives",
+    "giving",
+    "me",
+    "i",
+    "only",
+    "need",
+    "just",
+    "want",
+    "a",
+    "an",
+    "the",
+    "as",
+    "it",
+    "should",
+    "be",
+    "get",
+    "back",
+    "is",
+    "result",
+    "or",
+    "either",
+    "plain",
+    "simply",
+    "expect",
+];
+
+/// Words that are in statements about the order.
+const ORDER_WORDS: &[&str] = &[
+    "order",
+    "the",
+    "in",
+    "of",
+    "that",
+    "they",
+    "it",
+    "them",
+    "keep",
+    "keeping",
+    "keeps",
+    "kept",
+    "preserve",
+    "preserving",
+    "preserves",
+    "preserved",
+    "maintain",
+    "maintaining",
+    "original",
+    "input",
+    "same",
+    "first",
+    "appear",
+    "appearance",
+    "appeared",
+    "occurrence",
+    "come",
+    "came",
+    "stays",
+    "stay",
+    "and",
+    "as",
+    "should",
+    "must",
+    "be",
+    "is",
+];
+
+/// Words of these that say which order it is.
+const ORDER_OF_INPUT: &[&str] = &[
+    "keep",
+    "keeping",
+    "keeps",
+    "kept",
+    "preserve",
+    "preserving",
+    "preserves",
+    "preserved",
+    "maintain",
+    "maintaining",
+    "original",
+    "input",
+    "appear",
+    "appearance",
+    "appeared",
+    "came",
+];
+
+/// Words that are in statements about a last part that is smaller.
+const REMAINDER_WORDS: &[&str] = &[
+    "the",
+    "last",
+    "one",
+    "chunk",
+    "batch",
+    "group",
+    "piece",
+    "part",
+    "may",
+    "can",
+    "might",
+    "be",
+    "is",
+    "allowed",
+    "to",
+    "shorter",
+    "smaller",
+    "incomplete",
+];
+
+/// Words that are in statements about what stays as it is.
+const REST_WORDS: &[&str] = &[
+    "leave",
+    "leaving",
+    "keep",
+    "keeping",
+    "everything",
+    "anything",
+    "all",
+    "else",
+    "other",
+    "characters",
+    "rest",
+    "the",
+    "as",
+    "is",
+    "are",
+    "it",
+    "they",
+    "alone",
+    "untouched",
+    "unchanged",
+    "stays",
+    "stay",
+    "same",
+    "and",
+    "case",
+];
+
+/// Words that are in statements about the format of dates.
+const DATE_WORDS: &[&str] = &[
+    "date",
+    "dates",
+    "are",
+    "is",
+    "as",
+    "in",
+    "given",
+    "the",
+    "both",
+    "format",
+    "formatted",
+    "input",
+    "inputs",
+    "string",
+    "strings",
+    "all",
+    "form",
+    "a",
+    "iso",
+    "written",
+];
+
+fn english_convention(clause: &str) -> Option<Convention> {
+    let words: Vec<&str> =
+        clause.split(|char: char| char.is_whitespace() || char == '/').filter(|word| !word.is_empty()).collect();
+    if words.is_empty() || words.len() > 12 {
+        return None;
+    }
+    if words.contains(&"order") && words.iter().all(|word| ORDER_WORDS.contains(word)) {
+        return words.iter().any(|word| ORDER_OF_INPUT.contains(word)).then_some(Convention::KeepsOrder);
+    }
+    if words.contains(&"yyyy-mm-dd") && words.iter().all(|word| *word == "yyyy-mm-dd" || DATE_WORDS.contains(word)) {
+        return Some(Convention::IsoDates);
+    }
+    if words.contains(&"last") && words.iter().all(|word| REMAINDER_WORDS.contains(word)) {
+        let is_smaller = words.iter().any(|word| ["shorter", "smaller", "incomplete"].contains(word));
+        return is_smaller.then_some(Convention::KeepsRemainder);
+    }
+    if words.iter().all(|word| REST_WORDS.contains(word)) {
+        let names_rest =
+            words.windows(2).any(|two| matches!(two, ["everything" | "anything", "else"] | ["the", "rest"]))
+                || words.windows(2).any(|two| matches!(two, ["other", "characters"]));
+        let stays = ["leave", "leaving", "keep", "keeping", "stays", "stay", "unchanged", "untouched", "alone"];
+        return (names_rest && words.iter().any(|word| stays.contains(word))).then_some(Convention::LeavesRest);
+    }
+    let said: Vec<&str> = words.iter().copied().filter(|word| !RESULT_WORDS.contains(word)).collect();
+    match *said.as_slice() {
+        ["boolean" | "bool"] | ["true", "false"] => Some(BOOLEAN),
+        ["array" | "list"] => Some(ARRAY),
+        ["object"] => Some(OBJECT),
+        ["string" | "text"] => Some(STRING),
+        ["number" | "integer"] if words.iter().any(|word| word.starts_with("return") || *word == "as") => Some(NUMBER),
+        _ => None,
+    }
+}
+
+/// The parts of statements in Japanese and Chinese: of a statement about the result, the order, and the format of dates.
+/// The longer ones come first.
+const RESULT_PARTS: &[&str] = &[
+    "返してください",
+    "返してほしい",
+    "返すこと",
+    "返します",
+    "返して",
+    "返す",
+    "がほしい",
+    "として",
+    "結果は",
+    "結果を",
+    "を",
+    "で",
+    "に",
+    "する",
+    "して",
+    "です",
+    "返回",
+    "输出",
+    "给出",
+    "得到",
+    "结果",
+    "为",
+    "是",
+    "用",
+    "一个",
+    "即可",
+    "就行",
+    "就好",
+    "か",
+    "または",
+    "或者",
+    "或",
+];
+const REST_PARTS: &[&str] = &[
+    "ほかの文字",
+    "他の文字",
+    "その他の文字",
+    "それ以外の文字",
+    "それ以外",
+    "その他",
+    "ほか",
+    "他",
+    "は",
+    "を",
+    "変えない",
+    "変えず",
+    "変更しない",
+    "そのまま",
+    "まま",
+    "残す",
+    "にする",
+    "で",
+    "です",
+    "其他字符",
+    "其他",
+    "其余",
+    "别的",
+    "都",
+    "不变",
+    "不动",
+    "保持",
+    "原样",
+    "保留",
+    "字符",
+];
+const ORDER_PARTS: &[&str] = &[
+    "最初に",
+    "最初",
+    "出てきた",
+    "現れた",
+    "出現",
+    "元",
+    "入力",
+    "順番",
+    "順序",
+    "並び順",
+    "並び",
+    "順",
+    "は",
+    "を",
+    "の",
+    "で",
+    "に",
+    "が",
+    "そのまま",
+    "まま",
+    "保つ",
+    "保って",
+    "保ち",
+    "保持",
+    "維持",
+    "する",
+    "して",
+    "変えない",
+    "変えず",
+    "こと",
+    "ください",
+    "ほしい",
+    "です",
+    "按照",
+    "按",
+    "照",
+    "保留",
+    "维持",
+    "原来",
+    "原有",
+    "原",
+    "首次",
+    "第一次",
+    "出现",
+    "输入",
+    "的",
+    "先后",
+    "顺序",
+    "次序",
+    "不变",
+    "即可",
+    "返回",
+];
+const DATE_PARTS: &[&str] = &[
+    "yyyy-mm-dd",
+    "日付",
+    "すべて",
+    "どちらも",
+    "両方",
+    "とも",
+    "形式",
+    "文字列",
+    "は",
+    "の",
+    "です",
+    "で",
+    "渡す",
+    "日期",
+    "格式",
+    "都",
+    "均",
+    "是",
+    "为",
+    "的",
+    "形如",
+    "形式",
+    "字符串",
+    "两个",
+    "输入",
+    "也",
+    "、",
+    "が",
+];
+
+fn unspaced_convention(clause: &str) -> Option<Convention> {
+    let has = |parts: &[&str]| parts.iter().any(|part| clause.contains(part));
+    let is_made_of = |parts: &[&str]| {
+        let mut rest = clause;
+        while let Some(after) = longest_prefix(rest, parts) {
+            rest = after;
+        }
+        rest.is_empty()
+    };
+    if clause.is_empty()
+        || clause.len() > 120
+        || !has(&[
+            "順",
+            "顺序",
+            "次序",
+            "先后",
+            "yyyy",
+            "返",
+            "输出",
+            "真偽値",
+            "布尔",
+            "他",
+            "ほか",
+            "それ以外",
+            "其",
+            "别的",
+        ])
+    {
+        return None;
+    }
+    let states_order = has(&[
+        "保",
+        "まま",
+        "維持",
+        "变",
+        "変え",
+        "元",
+        "出てき",
+        "現れ",
+        "出現",
+        "入力",
+        "维持",
+        "原",
+        "出现",
+        "输入",
+    ]);
+    if has(&["順", "顺序", "次序", "先后"]) && states_order && is_made_of(ORDER_PARTS) {
+        return Some(Convention::KeepsOrder);
+    }
+    if clause.contains("yyyy-mm-dd") && is_made_of(DATE_PARTS) {
+        return Some(Convention::IsoDates);
+    }
+    let names_rest = has(&["ほか", "他", "それ以外", "其余", "别的"]);
+    if names_rest && has(&["変え", "変更", "まま", "残す", "不", "保持", "原样", "保留"]) && is_made_of(REST_PARTS)
+    {
+        return Some(Convention::LeavesRest);
+    }
+    let kinds: [(&[&str], Convention); 5] = [
+        (&["真偽値", "布尔值", "true", "false"], BOOLEAN),
+        (&["配列", "リスト", "数组", "列表"], ARRAY),
+        (&["オブジェクト", "对象"], OBJECT),
+        (&["文字列", "字符串"], STRING),
+        (&["数値", "数字", "整数", "数值"], NUMBER),
+    ];
+    kinds.into_iter().find(|(forms, _)| has(forms) && is_made_of(&[forms, RESULT_PARTS].concat())).map(|(_, it)| it)
+}
+
+/// Returns the text behind the longest of these parts that it begins with.
+fn longest_prefix<'a>(text: &'a str, parts: &[&str]) -> Option<&'a str> {
+    let longest = parts.iter().filter(|part| text.starts_with(**part)).max_by_key(|part| part.len())?;
+    Some(&text[longest.len()..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_purpose_is_left_out() {
+        let check = |task: &str, expect: &str| assert_eq!(Request::parse(task).text.trim(), expect, "{task}");
+        check("Convert knots to km/h for the marine forecast widget", "Convert knots to km/h");
+        check("For the dashboard: sort these numbers", ": sort these numbers");
+        check("Count the words. It's for our weekly report.", "Count the words..");
+        check("文字数を数える。原稿の分量チェックに使います", "文字数を数える。");
+        check("计算平均值，用于周报", "计算平均值，");
+        check("算出平均值，放到页面上", "算出平均值，");
+    }
+
+    #[test]
+    fn what_may_change_the_task_is_no_purpose() {
+        for task in [
+            "Sum the amounts for the customer",
+            "Sum the amounts for each invoice",
+            "Count the words for all but the first page",
+            "Sort by age for the people with a badge",
+            "Average the scores for the report of May",
+            "重複を取り除き、CSVに変換してレポートに使います",
+            "重複を取り除く。2行目以外はレポート用",
+            "去重，给定一个列表",
+            "求和，按页面统计后用于报表",
+        ] {
+            let request = Request::parse(task);
+            assert_eq!((request.text.as_str(), request.core), (task, None), "{task}");
+        }
+    }
+
+    #[test]
+    fn a_convention_is_told_from_a_request() {
+        let check = |task: &str, expect: &[Convention]| assert_eq!(Request::parse(task).conventions, expect, "{task}");
+        check("Remove duplicates, keep the order", &[Convention::KeepsOrder]);
+        check("Remove duplicates; the original order must be preserved.", &[Convention::KeepsOrder]);
+        check("重複を取り除く。最初に出てきた順番は保つこと", &[Convention::KeepsOrder]);
+        check("列表去重，保持原来的顺序", &[Convention::KeepsOrder]);
+        check("Is it a leap year? Return true or false", &[BOOLEAN]);
+        check("回文かどうかを調べて、真偽値を返す", &[BOOLEAN]);
+        check("判断是不是闰年，返回 true 或 false", &[BOOLEAN]);
+        check("Days between two dates, both in YYYY-MM-DD format, as a number", &[Convention::IsoDates, NUMBER]);
+        check("两个日期相差几天，格式都是 YYYY-MM-DD", &[Convention::IsoDates]);
+        check("Split into chunks of n, the last chunk may be shorter", &[Convention::KeepsRemainder]);
+        check("ひらがなをカタカナに変換する。ほかの文字は変えない", &[Convention::LeavesRest]);
+        check("平假名转片假名，其余不变", &[Convention::LeavesRest]);
+        check("rot13 a text, leave everything else alone", &[Convention::LeavesRest]);
+        for task in [
+            "Split into chunks of n, drop the last one",
+            "Upper case the first word, keep it",
+            "Remove duplicates, sorted order",
+            "Remove duplicates, reverse the order",
+            "Remove duplicates, order by name",
+            "重複を取り除く。逆の順番にする",
+            "去重，按年龄的顺序",
+            "Count the words, return the longest one",
+            "Days between two dates in DD.MM.YYYY",
+            "真偽値を数えて返す",
+        ] {
+            check(task, &[]);
+        }
+    }
+
+    #[test]
+    fn names_of_arguments_and_ranges_are_left_out() {
+        let check = |task: &str, expect: &str| assert_eq!(Request::parse(task).text.trim(), expect, "{task}");
+        check("clamp a number. args: value, low, high", "clamp a number.:,,");
+        check("split a list into chunks of n. list first, then n.", "split a list into chunks of n.,.");
+        check("days in a month (1-12)", "days in a month ()");
+        check("reverse the text. sort ascending first, then sum", "reverse the text. sort ascending first, then sum");
+        check("sort these, then sum them", "sort these, then sum them");
+        check(
+            "deduplicate the list first, then e-mail it to all of the people",
+            "deduplicate the list first, then e-mail it to all of the people",
+        );
+    }
+
+    #[test]
+    fn quoted_text_and_numbers_are_not_split() {
+        let task = "Split the text at \", \" and at 1.5 or 12:30";
+        assert_eq!(clauses(task).len(), 1);
+        assert_eq!(Request::parse(task), Request { text: task.to_owned(), core: None, conventions: Vec::new() });
+        let long = "keep the order, ".repeat(10_000);
+        assert_eq!(Request::parse(&long).core, None);
+    }
+}
