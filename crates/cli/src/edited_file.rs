@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use toolcell_error::ErrorCode;
 use toolcell_i18n::{Message, message, msgid};
 
-use crate::error::CliError;
+use crate::error::{CliError, io_reason};
 use crate::input;
 
 /// Maximum number of symlinks followed; the same limit as in Linux.
@@ -177,15 +177,6 @@ fn write_new_file(new: &Path, old: &Path, text: &str, mode: u32) -> std::io::Res
     }
     file.write_all(text.as_bytes())?;
     file.sync_all()
-}
-
-fn io_reason(error: &std::io::Error) -> Message {
-    match error.kind() {
-        ErrorKind::PermissionDenied => message!("permission denied"),
-        ErrorKind::ReadOnlyFilesystem => message!("the file system is read-only"),
-        ErrorKind::NotADirectory => message!("a part of the path is not a folder"),
-        _ => Message::verbatim(error.to_string()),
-    }
 }
 
 #[cfg(test)]

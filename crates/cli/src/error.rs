@@ -306,6 +306,8 @@ pub(crate) fn io_reason(error: &std::io::Error) -> Message {
         ErrorKind::NotFound => message!("no such file"),
         ErrorKind::PermissionDenied => message!("permission denied"),
         ErrorKind::IsADirectory => message!("is a directory"),
+        ErrorKind::NotADirectory => message!("a part of the path is not a folder"),
+        ErrorKind::ReadOnlyFilesystem => message!("the file system is read-only"),
         ErrorKind::StorageFull => message!("no space left on device"),
         _ => Message::verbatim(error.to_string()),
     }

@@ -8,15 +8,40 @@ use std::sync::Arc;
 
 use toolcell::policy::OnAuditFailure;
 use toolcell::store::{Notice, OpenError, StoreAccess};
-use toolcell::{SandboxConfig, SecretName, Toolbox, ToolboxConfig, ToolboxError};
-use toolcell_i18n::Localize as _;
+use toolcell::{SandboxConfig, SecretName, Toolbox, ToolboxConfig, ToolboxError, escape_control_chars};
+use toolcell_error::ErrorCode;
+use toolcell_i18n::{Localize as _, message, msgid};
 
 use crate::error::CliError;
 use crate::policy_files::PolicyFiles;
 
+/// What is in the directory of each store, also of one whose creation was interrupted.
+const STORE_FILES: [&str; 4] = ["toolcell-store", "lock", "index.sqlite", "objects"];
+
 /// Opens the toolbox with the store in a directory, creating the store if needed.
 pub(crate) fn open(dir: &Path, sandbox: SandboxConfig, rules: &PolicyFiles) -> Result<Toolbox, CliError> {
+    check_is_for_store(dir)?;
     Ok(Toolbox::open(dir, build_config(sandbox, rules)?)?)
+}
+
+/// Refuses to create a store beside the files of a user: in a directory that has other files, unless it is a hidden
+/// one, which belongs to a program.
+fn check_is_for_store(dir: &Path) -> Result<(), CliError> {
+    // The store says what is wrong with a directory that cannot be read.
+    let Ok(real) = dir.canonicalize() else { return Ok(()) };
+    let is_hidden = real.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+    let is_empty = std::fs::read_dir(&real).is_ok_and(|mut entries| entries.next().is_none());
+    if is_hidden || is_empty || STORE_FILES.iter().any(|file| real.join(file).exists()) {
+        return Ok(());
+    }
+    Err(CliError::coded(
+        ErrorCode::StoreInvalid,
+        message!(
+            "{path} is not a store, and has other files in it",
+            path = escape_control_chars(&dir.display().to_string())
+        ),
+        msgid!("name a new or an empty directory with `--dir`"),
+    ))
 }
 
 /// Opens the toolbox with an existing store; never creates one.

@@ -455,7 +455,12 @@ fn approvals_are_listed_and_decided_in_the_language_of_the_reader() {
     let done = in_lang("ja", &[]);
     let pending = format!("承認待ち  later ({id})、権限: なし、要求元: create、");
     assert!(done.out.starts_with(&pending), "{}", done.out);
-    assert!(done.err.starts_with("ヒント: `toolcell show later` で内容を確認し、"), "{}", done.err);
+    // It requests timers and is granted none: an approval alone would not help it.
+    assert!(
+        done.err.starts_with("ヒント: `toolcell show later` で確認してください。`toolcell grant later timers`"),
+        "{}",
+        done.err
+    );
     let done = in_lang("zh", &[]);
     let pending = format!("待批准    later（{id}），授权：无，由 create 请求，自 ");
     assert!(done.out.starts_with(&pending), "{}", done.out);

@@ -316,3 +316,28 @@ fn a_store_that_is_not_there_is_not_made_by_looking_at_it() {
     assert!(done.status == 4 && done.err.contains("it has no file `toolcell-store`"), "{}", done.err);
     assert_eq!(fs::read_dir(folder.path().join("none")).unwrap().count(), 1);
 }
+
+#[test]
+fn a_store_is_not_made_among_the_files_of_a_user() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let tool = path("one.js");
+    fs::write(&tool, returns(1)).unwrap();
+    let create = |dir: &str| toolcell(&["--dir", dir, "create", &tool, "--description", "Returns one"]);
+    for name in ["home", ".pi"] {
+        fs::create_dir(path(name)).unwrap();
+        fs::write(folder.path().join(name).join("diary"), "mine").unwrap();
+    }
+    fs::create_dir(path("empty")).unwrap();
+    let done = create(&path("home"));
+    let message = format!("error: {} is not a store, and has other files in it\n", path("home"));
+    assert!(done.status == 4 && done.err.starts_with(&message), "{}", done.err);
+    assert!(done.err.contains("name a new or an empty directory with `--dir`"), "{}", done.err);
+    assert_eq!(fs::read_dir(path("home")).unwrap().count(), 1);
+    // A hidden directory belongs to a program: the contract's own is `.pi`.
+    for name in ["empty", "new/deep", ".pi"] {
+        assert_eq!(create(&path(name)).status, 0, "{name}");
+        let done = toolcell(&["--dir", &path(name), "create", &tool, "--description", "Returns one", "--replace"]);
+        assert_eq!(done.status, 0, "{name}, where the store is now: {}", done.err);
+    }
+}

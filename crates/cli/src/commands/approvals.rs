@@ -11,7 +11,7 @@ use toolcell::{
     single_line_for_display,
 };
 use toolcell_error::ErrorCode;
-use toolcell_i18n::{Lang, Localize as _, message, tr};
+use toolcell_i18n::{Lang, Localize as _, Message, message, tr};
 
 use crate::args::{ApprovalsArgs, ApprovalsCommand, SandboxArgs};
 use crate::context::Context;
@@ -66,13 +66,27 @@ fn list(toolbox: &Toolbox, context: &mut Context<'_>) -> Result<Exit, CliError> 
         writeln!(streams.output, "{}", tr!(lang, "no pending approvals and no decisions"))?;
     }
     if let Some(first) = pending.first() {
-        let next = message!(
-            "review with `toolcell show {name}`, then run `toolcell approvals grant {name}` or `refuse`",
-            name = first.tool.name
-        );
-        streams.print_hint(&next, lang)?;
+        streams.print_hint(&next_step(toolbox, first), lang)?;
     }
     Ok(Exit::Done)
+}
+
+/// Returns what to do about a tool that waits for approval: a tool that is granted nothing of what it requests needs
+/// grants, and an approval alone would not help it.
+fn next_step(toolbox: &Toolbox, PendingTool { tool, .. }: &PendingTool) -> Message {
+    let question = toolbox.approval_prompt(&tool.id.to_string()).ok().and_then(|question| question.tool_approval);
+    let missing = question.filter(|approving| approving.grants.is_empty()).map(|approving| approving.missing_words());
+    match missing.filter(|words| !words.is_empty()) {
+        Some(words) => message!(
+            "review it with `toolcell show {id}`; `toolcell grant {id} {words}` grants what it lacks, and approves it",
+            id = tool.name,
+            words
+        ),
+        None => message!(
+            "review with `toolcell show {name}`, then run `toolcell approvals grant {name}` or `refuse`",
+            name = tool.name
+        ),
+    }
 }
 
 /// Prints a tool that waits for approval: what the decision is about, and the command that approves
