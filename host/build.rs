@@ -33,14 +33,14 @@ const SMALL: i32 = 22;
 
 fn main() {
     println!("cargo::rerun-if-changed=src/engine/config.rs");
-    println!("cargo::rerun-if-changed=../guest/prebuilt/guest.wasm");
-    println!("cargo::rerun-if-changed=../guest/prebuilt/guest.wasm.b3");
+    // A link to `../guest/prebuilt`, which is part of the package of this crate.
+    println!("cargo::rerun-if-changed=prebuilt/guest.wasm");
+    println!("cargo::rerun-if-changed=prebuilt/guest.wasm.b3");
     println!("cargo::rerun-if-changed=marks.rs");
     println!("cargo::rerun-if-changed=build.rs");
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
-    println!("cargo::rustc-env=TOOLCELL_ENGINE_VERSION={}", engine_version(&root.join("../Cargo.lock")));
-    let guest = pinned_guest(&root.join("../guest/prebuilt"));
+    let guest = pinned_guest(&root.join("prebuilt"));
     // Those of the two functions that do all others (`guest/snapshot/src/bulk.rs`).
     assert_eq!(long_moves(&guest), 2, "the guest moves memory in pieces that hold a deadline up");
 
@@ -112,14 +112,6 @@ fn place(image: &[u8], fresh: &[u8]) -> usize {
 /// A number as it is written in a source.
 fn number(number: usize) -> String {
     format!("{:#x}_{:04x}", number >> 16, number & 0xffff)
-}
-
-/// The version of Wasmtime in the lock file: fuel means something only together with it.
-fn engine_version(lock: &Path) -> String {
-    println!("cargo::rerun-if-changed={}", lock.display());
-    let lock = fs::read_to_string(lock).expect("the lock file lies beside the workspace");
-    let (_, after) = lock.split_once("name = \"wasmtime\"\nversion = \"").expect("Wasmtime is locked");
-    after.split('"').next().unwrap_or_default().to_owned()
 }
 
 /// The guest, if it is the one whose digest is committed.

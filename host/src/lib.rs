@@ -59,4 +59,4 @@ pub use toolcell_protocol::Level;
 
 /// The version of Wasmtime that counts the fuel. Fuel figures are comparable only within one
 /// version.
-pub const ENGINE_VERSION: &str = env!("TOOLCELL_ENGINE_VERSION");
+pub const ENGINE_VERSION: &str = "48.0.8";

@@ -1,6 +1,6 @@
 //! The guest binary is the reviewed one: its digest, its version, and its imports.
 
-use toolcell_host::GUEST_DIGEST;
+use toolcell_host::{ENGINE_VERSION, GUEST_DIGEST};
 use wasmparser::{ExternalKind, Parser, Payload, TypeRef};
 
 use crate::fixtures::sandbox::{read, root};
@@ -15,6 +15,15 @@ fn the_guest_is_the_one_that_is_pinned() {
     assert_eq!(read("guest/prebuilt/guest.wasm.b3"), format!("{digest}  guest.wasm\n"));
     assert_eq!(GUEST_DIGEST, digest);
     assert!(read("guest/prebuilt/PROVENANCE.md").contains(&digest), "PROVENANCE.md names another guest");
+}
+
+/// Fuel figures and receipts name this version.
+#[test]
+fn the_engine_version_is_that_of_the_dependency() {
+    let exact = format!("wasmtime = {{ version = \"={ENGINE_VERSION}\"");
+    assert!(read("Cargo.toml").contains(&exact), "Cargo.toml does not require exactly Wasmtime {ENGINE_VERSION}");
+    let locked = format!("name = \"wasmtime\"\nversion = \"{ENGINE_VERSION}\"\n");
+    assert!(read("Cargo.lock").contains(&locked), "Cargo.lock has another Wasmtime than {ENGINE_VERSION}");
 }
 
 /// The attack surface: all imports of the guest. A new one is a decision; `host/src/imports/`

@@ -166,6 +166,11 @@ fn names_and_comments_have_the_words_of_the_field() {
 const SHARED_NAMES: &[(&str, &str)] = &[
     ("Thrown", "the frame of the guest, whose names are in its compiled code, and what a host gets of it"),
     ("Warning", "likewise"),
+    (
+        "Confinement",
+        "the type of a build without the feature `jail`, which has no value, stands in for that of the jail",
+    ),
+    ("Program", "likewise"),
 ];
 
 #[test]

@@ -5,15 +5,19 @@
 
 mod files;
 mod meters;
+#[cfg(feature = "net")]
 mod net;
+mod roots;
 
 pub use files::{
     DirEntry, FILE_LIMIT, FileKind, Files, FilesConfig, FolderError, LIST_LIMIT, PATH_LIMIT, ProtectedPath, Stat,
     folder_refusal,
 };
 pub use meters::Meters;
+#[cfg(feature = "net")]
 pub use net::{
-    Body, Net, NetConfig, NetSession, NetSessionConfig, Request, Resolve, Response, Roots, RootsError, Secret,
-    SecretError, SystemResolver,
+    Body, Net, NetConfig, NetSession, NetSessionConfig, Request, Resolve, Response, RootsError, Secret, SecretError,
+    SystemResolver,
 };
+pub use roots::Roots;
 pub use toolcell_protocol::{Effects, OperationError, Redirect, WriteMode};

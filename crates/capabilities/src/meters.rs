@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU32, AtomicU64};
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use toolcell_tool::{FilesGrant, FolderName};
@@ -33,7 +33,8 @@ pub struct Meters(Arc<Mutex<BTreeMap<String, Arc<Meter>>>>);
 #[derive(Debug, Default)]
 pub(crate) struct Meter {
     /// The number of requests made.
-    pub(crate) calls: AtomicU32,
+    #[cfg(feature = "net")]
+    pub(crate) calls: std::sync::atomic::AtomicU32,
     folders: Mutex<BTreeMap<(FolderName, PathBuf), FolderMeter>>,
 }
 

@@ -26,12 +26,12 @@ mod session;
 mod ssrf;
 mod tls;
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use toolcell_tool::{NetGrant, SecretGrant};
 
 use crate::meters::Meters;
+use crate::roots::Roots;
 
 use rate_limit::RateLimits;
 use tls::Tls;
@@ -88,16 +88,6 @@ impl Default for NetConfig {
     fn default() -> Self {
         Self { roots: Roots::System, resolver: Arc::new(SystemResolver) }
     }
-}
-
-/// The source of the trusted root certificates.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Roots {
-    /// The system's certificates, or those that `SSL_CERT_FILE` and `SSL_CERT_DIR` name. They are
-    /// loaded on first use. Without any certificate, each https request fails.
-    System,
-    /// The certificates in a PEM file.
-    File(PathBuf),
 }
 
 /// The configuration of the network access of one run.

@@ -200,6 +200,8 @@ error_codes! {
     DiskFailed = "disk-failed" => Usage;
     /// The disk is full.
     DiskFull = "disk-full" => Limit;
+    /// The policy refuses duplicates, and this build cannot compare tools.
+    DuplicatesUnsupported = "duplicates-unsupported" => Usage;
     /// An effect is not part of the approved plan.
     EffectNotApproved = "effect-not-approved" => Usage;
     /// A file exists already.
@@ -324,6 +326,8 @@ error_codes! {
     NetTls = "net-tls" => Usage;
     /// The server of a network request is unreachable.
     NetUnreachable = "net-unreachable" => Usage;
+    /// This build has no network access.
+    NetUnsupported = "net-unsupported" => Usage;
     /// The URL of a network request is malformed.
     NetUrl = "net-url" => Usage;
     /// The image of the guest cannot be mapped.

@@ -6,7 +6,8 @@
 //! driver: timers in place, HTTP on the runtime, files and key-value pairs on blocking threads
 //! ```
 //!
-//! Reading order: `resources` is what grants give access to; `open` opens the grants of a run;
+//! Reading order: `resources` is what grants give access to; `open` opens the grants of a run, and `net` those for
+//! requests (`no_net` in a build without the feature `net`);
 //! `driver` drives its host calls, of which `fetch`, `files`, `kv`, `functions` and `tools` are the
 //! kinds; `held` keeps side effects until they are decided; `effects` is the log; `nested` is how a
 //! tool calls another stored tool.
@@ -18,12 +19,17 @@ mod completions;
 mod driver;
 mod effects;
 mod error;
+#[cfg(feature = "net")]
 mod fetch;
 mod files;
 mod functions;
 mod held;
 mod kv;
 mod nested;
+#[cfg(feature = "net")]
+mod net;
+#[cfg(not(feature = "net"))]
+mod no_net;
 mod open;
 mod pending;
 mod protected;
@@ -34,8 +40,11 @@ mod tools;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
-use toolcell_capabilities::{Files, Meters, NetSession};
+#[cfg(feature = "net")]
+use toolcell_capabilities::NetSession;
+use toolcell_capabilities::{Files, Meters};
 use toolcell_host::{Grant, HostCallDriver, HostCalls};
+use toolcell_policy::Policy;
 use toolcell_store::Store;
 use toolcell_tool::{Grants, KvGrant, ToolId};
 
@@ -55,6 +64,10 @@ pub(crate) use resources::{ResourceContext, Resources, ResourcesConfig};
 pub(crate) use tools::{function_output, tool_output};
 
 use driver::HostCallRunner;
+#[cfg(feature = "net")]
+use fetch::{BodyReader, start_request};
+#[cfg(not(feature = "net"))]
+use no_net::{BodyReader, NetSession, start_request};
 
 /// The environment of one run: its grants, the resources opened for them, and its records.
 pub(crate) struct RunEnvironment<'a> {
@@ -87,6 +100,19 @@ pub(crate) struct RunEnvironment<'a> {
     pub(crate) effects: EffectRecorder,
     /// The host calls that are pending when the run is resumed or suspended.
     pending: Mutex<PendingHostCalls>,
+}
+
+/// The network session to open for a run.
+struct SessionRequest<'a> {
+    policy: &'a Policy,
+    grants: &'a Grants,
+    /// The identifier of the tool.
+    tool: &'a str,
+    /// The call identifier.
+    run: &'a str,
+    meters: &'a Meters,
+    /// The session of the calling run, if this run is nested.
+    caller: Option<Arc<NetSession>>,
 }
 
 /// Access to a granted key-value space.

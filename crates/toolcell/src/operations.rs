@@ -4,21 +4,27 @@
 
 pub(crate) mod approvals;
 pub(crate) mod async_run;
+#[cfg(feature = "proof")]
 mod candidates;
 pub(crate) mod cost_report;
 pub(crate) mod create;
 pub(crate) mod delete;
 pub(crate) mod deprecate;
+pub(crate) mod example_check;
 pub(crate) mod exchange;
 pub(crate) mod exec;
 pub(crate) mod list;
 pub(crate) mod lookup;
 pub(crate) mod plans;
 pub(crate) mod profile;
+#[cfg(feature = "reflection")]
 pub(crate) mod reflect;
+#[cfg(feature = "proof")]
 pub(crate) mod retire;
 pub(crate) mod run;
+#[cfg(feature = "reflection")]
 pub(crate) mod search;
 pub(crate) mod show;
 pub(crate) mod suspend;
+#[cfg(feature = "proof")]
 pub(crate) mod verify;

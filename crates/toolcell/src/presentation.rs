@@ -5,5 +5,8 @@
 pub(crate) mod approval_prompt;
 pub(crate) mod messages;
 mod proof;
+#[cfg(feature = "reflection")]
 mod reflection;
 pub(crate) mod response;
+#[cfg(feature = "proof")]
+mod retirement;

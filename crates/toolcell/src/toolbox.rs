@@ -10,7 +10,6 @@ use toolcell_capabilities::{ProtectedPath, Roots};
 use toolcell_error::ErrorCode;
 use toolcell_host::{Budget, CallContext, ImageKind, Interruption, Params, Report, StartError};
 use toolcell_i18n::{Localize as _, Message};
-use toolcell_jail::Confinement;
 use toolcell_policy::{Policy, PolicyError};
 use toolcell_store::audit::AuditConfig;
 use toolcell_store::{
@@ -25,6 +24,7 @@ use crate::clock;
 use crate::execution::suspend::{ResumeRequest, SuspendedRunInfo};
 use crate::execution::{RunOptions, Runtime, SandboxConfig};
 use crate::host_calls::{HeldEffect, HostFunctions, Resources, ResourcesConfig, SecretSource};
+use crate::jail::Confinement;
 use crate::operations::approvals::{self, ApprovalError, ApprovalResult, PendingTool};
 use crate::operations::async_run::{self, RunHandle};
 use crate::operations::cost_report::{self, CostReportLine};
@@ -37,17 +37,23 @@ use crate::operations::list::{self, ListToolsError, ToolList};
 use crate::operations::lookup::{self, FindToolError};
 use crate::operations::plans::{self, PlanError};
 use crate::operations::profile::{self, Profile};
+#[cfg(feature = "reflection")]
 use crate::operations::reflect::{self, ReflectError, ReflectOnTask, ReflectResult};
+#[cfg(feature = "proof")]
 use crate::operations::retire::{self, RetireError, Retirement};
 use crate::operations::run::{self, Explanation, RunError, RunResult};
+#[cfg(feature = "reflection")]
 use crate::operations::search::{self, Hit, SearchError};
 use crate::operations::show::{self, ShowError, ToolDetails};
 use crate::operations::suspend::{self, RunOutcome};
+#[cfg(feature = "proof")]
 use crate::operations::verify::{self, VerifyError, VerifyOptions, VerifyProgress, VerifyResult};
 use crate::parts::Parts;
 use crate::receipt::{Receipt, ReceiptKey, ReplayError, ReplayOptions, ReplayResult, replay, signer_of};
 use crate::records::Recorder;
-use crate::request::{CreateTool, DeleteTool, ListTools, RetireTools, RunCode, RunTool};
+#[cfg(feature = "proof")]
+use crate::request::RetireTools;
+use crate::request::{CreateTool, DeleteTool, ListTools, RunCode, RunTool};
 use crate::verification::proof::Proof;
 
 /// The configuration of a [`Toolbox`].
@@ -548,6 +554,7 @@ impl Toolbox {
     ///
     /// # Errors
     /// `filter-invalid`, and the store's I/O errors.
+    #[cfg(feature = "proof")]
     pub fn retirements(&self, request: &RetireTools) -> Result<Vec<Retirement>, RetireError> {
         retire::retirements(&self.parts, request)
     }
@@ -557,6 +564,7 @@ impl Toolbox {
     /// # Errors
     /// `confirm-required` if there are tools to retire and the request does not confirm it,
     /// `filter-invalid`, and the store's I/O errors.
+    #[cfg(feature = "proof")]
     pub fn retire(&self, request: &RetireTools) -> Result<Vec<Retirement>, RetireError> {
         retire::retire(&self.parts, request)
     }
@@ -565,6 +573,7 @@ impl Toolbox {
     ///
     /// # Errors
     /// `status-illegal` if the status of a tool has changed, and the store's I/O errors.
+    #[cfg(feature = "proof")]
     pub fn retire_listed(&self, retirements: Vec<Retirement>) -> Result<Vec<Retirement>, RetireError> {
         retire::retire_listed(&self.parts, retirements)
     }
@@ -671,6 +680,7 @@ impl Toolbox {
     /// assert_eq!(reflected.proposal.unwrap().name, "csv_to_json");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[cfg(feature = "reflection")]
     pub fn reflect(&self, request: &ReflectOnTask) -> Result<ReflectResult, ReflectError> {
         reflect::reflect_on_task(&self.parts, request)
     }
@@ -697,6 +707,7 @@ impl Toolbox {
     /// assert!(toolbox.search("wind and weather", 5)?.is_empty());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[cfg(feature = "reflection")]
     pub fn search(&self, query: &str, limit: usize) -> Result<Vec<Hit>, SearchError> {
         search::search(&self.parts, query, limit)
     }
@@ -733,6 +744,7 @@ impl Toolbox {
     /// assert_eq!(proof.counterexample.unwrap().parameters, json!({ "items": [] }));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[cfg(feature = "proof")]
     pub fn verify(&self, tool: &str, options: &VerifyOptions) -> Result<Proof, VerifyError> {
         verify::verify(&self.parts, tool, options)
     }
@@ -742,6 +754,7 @@ impl Toolbox {
     ///
     /// # Errors
     /// The store's I/O errors; the result contains why a tool could not be verified.
+    #[cfg(feature = "proof")]
     pub fn verify_all(
         &self,
         options: &VerifyOptions,
@@ -755,7 +768,7 @@ impl Toolbox {
     /// # Errors
     /// The store's I/O errors.
     pub fn proof(&self, entry: &Entry) -> Result<Option<Proof>, Fault> {
-        verify::last_proof(&self.parts, entry)
+        show::last_proof(&self.parts, entry)
     }
 
     /// Returns the public key of this toolbox's receipts; `None` if it has no store.

@@ -12,8 +12,8 @@ use tokio::sync::OnceCell;
 use toolcell_i18n::msgid;
 use toolcell_protocol::OperationError;
 
-use crate::net::Roots;
 use crate::net::error;
+use crate::roots::Roots;
 
 /// The error of loading the trusted root certificates.
 #[derive(Debug, thiserror::Error, toolcell_i18n::Localize, toolcell_error::Coded)]

@@ -9,7 +9,8 @@ use toolcell_host::{
     Backend, Budget, CallContext, CallError, CallStatus, ImageKind, Interruption, Json, Params, PrepareResult, Report,
     ResumeError, Sandbox, ScriptSource, StartError, SuspendedCall,
 };
-use toolcell_jail::{Confinement, Jail, Program};
+
+use crate::jail::{Confinement, Jail, Program};
 
 /// The configuration of the sandbox.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,7 +22,7 @@ pub struct SandboxConfig {
     pub slots: usize,
     /// The program of the worker processes, if calls run in confined worker processes. `None`, the
     /// default, runs calls in this process. A program that serves as its own worker calls
-    /// [`serve_if_worker`](toolcell_jail::serve_if_worker) first in its `main`.
+    /// `toolcell::jail::serve_if_worker` first in its `main`. Without the feature `jail`, it has no value but `None`.
     pub jail: Option<Program>,
 }
 
@@ -192,6 +193,9 @@ impl SandboxBackend {
         let sandbox = toolcell_host::SandboxOptions { images: images.clone(), slots: *slots };
         Ok(match jail {
             None => Self { backend: Arc::new(Sandbox::new(&sandbox)?), jail: None },
+            #[cfg(not(feature = "jail"))]
+            Some(program) => match *program {},
+            #[cfg(feature = "jail")]
             Some(program) => {
                 let jail = Arc::new(Jail::new(&sandbox, program.clone())?);
                 Self { backend: Arc::clone(&jail) as Arc<dyn ErasedBackend>, jail: Some(jail) }

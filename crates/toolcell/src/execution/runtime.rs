@@ -5,7 +5,6 @@
 use std::sync::{Arc, OnceLock};
 
 use toolcell_host::{ImageKind, Interruption, StartError};
-use toolcell_jail::{Confinement, Program};
 use toolcell_schema::Schema;
 use toolcell_store::{Entry, Fault, Store};
 
@@ -13,6 +12,7 @@ use super::backend::{SandboxBackend, SandboxConfig};
 use super::cache::Cache;
 use super::loaded::LoadedTool;
 use super::prepared::PreparedTool;
+use crate::jail::{Confinement, Program};
 use crate::vet::{Refusal, vet};
 
 /// The sandbox of a toolbox, and the cache of what runs in it.

@@ -17,11 +17,10 @@ use toolcell_host::{
 };
 
 use super::completions::{CompletionEvent, CompletionQueue};
-use super::fetch::BodyReader;
 use super::nested::NestedResult;
 use super::pending::{PendingCallback, PendingHostCalls, PlanPosition, remaining_timer, to_instant, to_timestamp};
 use super::tools::{self, NestedCall};
-use super::{EffectRecorder, RunEnvironment};
+use super::{BodyReader, EffectRecorder, RunEnvironment};
 
 pub(super) struct HostCallRunner<'a> {
     environment: &'a RunEnvironment<'a>,

@@ -64,25 +64,17 @@ struct ChunkHeader {
     done: bool,
 }
 
-/// Converts the request of a host call.
-pub(super) fn to_request(request: FetchRequest, body: Option<Vec<u8>>) -> Request {
-    let FetchRequest { url, method, headers, redirect } = request;
-    Request { url, method, headers, redirect, body }
-}
-
-/// Whether the method of a request is safe, that is, changes nothing (RFC 9110, section 9.2.1).
-pub(super) fn has_safe_method(request: &FetchRequest) -> bool {
-    matches!(request.method.as_str(), "GET" | "HEAD" | "OPTIONS")
-}
-
-/// Starts a request in the background.
+/// Starts the request of a host call in the background.
 pub(super) fn start_request(
     background: &Handle,
     net: Arc<NetSession>,
     id: u32,
-    request: Request,
+    request: FetchRequest,
+    body: Option<Vec<u8>>,
     inbox: Arc<CompletionQueue>,
 ) -> BodyReader {
+    let FetchRequest { url, method, headers, redirect } = request;
+    let request = Request { url, method, headers, redirect, body };
     let (asking, asked) = unbounded_channel();
     let task = background.spawn(async move {
         match net.fetch(id, request).await {

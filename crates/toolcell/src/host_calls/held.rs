@@ -14,12 +14,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use blake3::Hash;
 use data_encoding::BASE64;
 use serde::{Deserialize, Serialize};
-use toolcell_host::{FileAction, HostCall, HostRequest};
+use toolcell_host::{FetchRequest, FileAction, HostCall, HostRequest};
 use toolcell_tool::ToolId;
 
 use super::effects::parse_details;
 use super::error::error_without_effects;
-use super::fetch;
 use super::pending::PlanPosition;
 
 /// The maximum length of the description shown to the approver, in characters.
@@ -209,7 +208,7 @@ fn describe_for_approval(operation: &HostCall) -> String {
 /// tool are held by themselves.
 pub(super) fn has_side_effects(request: &HostRequest) -> bool {
     match request {
-        HostRequest::Fetch(request) => !request.as_ref().is_ok_and(fetch::has_safe_method),
+        HostRequest::Fetch(request) => !request.as_ref().is_ok_and(has_safe_method),
         HostRequest::KvCommit(_)
         | HostRequest::File(FileAction::Write | FileAction::Remove | FileAction::MakeFolder, _) => true,
         HostRequest::Timer(_)
@@ -220,6 +219,11 @@ pub(super) fn has_side_effects(request: &HostRequest) -> bool {
         | HostRequest::ToolCall(_)
         | HostRequest::Unknown(_) => false,
     }
+}
+
+/// Whether the method of a request is safe, that is, changes nothing (RFC 9110, section 9.2.1).
+fn has_safe_method(request: &FetchRequest) -> bool {
+    matches!(request.method.as_str(), "GET" | "HEAD" | "OPTIONS")
 }
 
 /// Returns the error for an effect that was not approved.

@@ -6,17 +6,19 @@
 use std::sync::{Arc, Mutex};
 
 use toolcell_capabilities::{Files, FilesConfig, FolderError};
-use toolcell_capabilities::{Net, NetConfig, NetSessionConfig, RootsError, Secret, SecretError};
+#[cfg(feature = "net")]
+use toolcell_capabilities::{RootsError, SecretError};
 use toolcell_host::HostCalls;
-use toolcell_i18n::{Message, message, msgid};
-use toolcell_policy::Policy;
-use toolcell_tool::{Grants, SecretGrant, SecretName, ToolId};
+#[cfg(feature = "net")]
+use toolcell_i18n::msgid;
+use toolcell_i18n::{Message, message};
+use toolcell_tool::{Grants, SecretName, ToolId};
 
 use super::effects::EffectRecorder;
 use super::held::EffectApprover;
 use super::nested::{NestedCalls, NestingContext};
 use super::resources::{ResourceContext, Resources};
-use super::{KvAccess, RunEnvironment, cell_grants};
+use super::{KvAccess, RunEnvironment, SessionRequest, cell_grants};
 
 /// A granted resource cannot be opened.
 #[derive(Debug, thiserror::Error, toolcell_i18n::Localize, toolcell_error::Coded)]
@@ -28,6 +30,7 @@ pub enum GrantOpenError {
     #[coded(transparent)]
     Folder(#[from] FolderError),
     /// The root certificates cannot be read.
+    #[cfg(feature = "net")]
     #[error(transparent)]
     #[coded(transparent)]
     Roots(#[from] RootsError),
@@ -39,6 +42,7 @@ pub enum GrantOpenError {
         name: SecretName,
     },
     /// A secret cannot be used in a request.
+    #[cfg(feature = "net")]
     #[error("the secret `{name}` cannot be used: {source}")]
     #[code(SecretInvalid)]
     SecretInvalid {
@@ -47,6 +51,10 @@ pub enum GrantOpenError {
         /// Why it cannot be used.
         source: SecretError,
     },
+    /// Requests or secrets are granted, and this build cannot send any.
+    #[error("requests are granted, and this build has no network access")]
+    #[code(NetUnsupported)]
+    NoNetwork,
     /// A key-value space is granted, and the toolbox has no store.
     #[error("a key-value space needs a store, and this toolbox has none")]
     #[code(KvNoStore)]
@@ -59,8 +67,11 @@ impl GrantOpenError {
     pub(crate) fn message_for_tool(&self) -> String {
         match self {
             Self::Folder(error) => error.message_for_tool(),
+            #[cfg(feature = "net")]
             Self::Roots(_) => "the trusted root certificates cannot be read".to_owned(),
-            Self::SecretMissing { .. } | Self::SecretInvalid { .. } | Self::NoStore => self.to_string(),
+            #[cfg(feature = "net")]
+            Self::SecretInvalid { .. } => self.to_string(),
+            Self::SecretMissing { .. } | Self::NoNetwork | Self::NoStore => self.to_string(),
         }
     }
 
@@ -69,11 +80,16 @@ impl GrantOpenError {
     pub fn hint(&self) -> Message {
         match self {
             Self::Folder(error) => error.hint().into(),
+            #[cfg(feature = "net")]
             Self::Roots(error) => error.hint().unwrap_or(msgid!("this is a bug in Toolcell")).into(),
             Self::SecretMissing { name } => {
                 message!("set `TOOLCELL_SECRET_{name}` in the environment, or revoke the grant", name)
             }
+            #[cfg(feature = "net")]
             Self::SecretInvalid { .. } => message!("a secret is one line of 8 to 8192 bytes; set it again"),
+            Self::NoNetwork => {
+                message!("revoke the grants `net` and `secrets`, or build Toolcell with the feature `net`")
+            }
             Self::NoStore => message!("open the toolbox with a store"),
         }
     }
@@ -110,24 +126,15 @@ impl Resources {
         let tool = id.to_string();
         let caller = within.map(|within| within.environment);
         let meters = caller.map(|caller| caller.meters.clone()).unwrap_or_default();
-        let secrets = grants.secrets.iter().map(|grant| Ok((grant.clone(), self.load_secret(grant)?)));
-        let secrets = secrets.collect::<Result<Vec<_>, GrantOpenError>>()?;
-        let net = if grants.net.is_empty() {
-            None
-        } else {
-            let (tool, run, grants) = (tool.clone(), run.to_owned(), grants.net.clone());
-            let (meters, caller) = (meters.clone(), caller.and_then(|caller| caller.net.clone()));
-            let other_secrets = self.other_secrets(context.admission.policy());
-            Some(Arc::new(self.net_client()?.start(NetSessionConfig {
-                tool,
-                run,
-                grants,
-                secrets,
-                other_secrets,
-                meters,
-                caller,
-            })))
+        let session = SessionRequest {
+            policy: context.admission.policy(),
+            grants,
+            tool: &tool,
+            run,
+            meters: &meters,
+            caller: caller.and_then(|caller| caller.net.clone()),
         };
+        let net = self.open_net(session)?;
         let files = if grants.files.is_empty() {
             None
         } else {
@@ -157,29 +164,6 @@ impl Resources {
             effects: EffectRecorder::default(),
             pending: Mutex::default(),
         })
-    }
-
-    /// Returns the secrets that any tool may send. Responses of the hosts that may get them are
-    /// searched for them. Missing ones are skipped.
-    fn other_secrets(&self, policy: &Policy) -> Vec<(SecretGrant, Secret)> {
-        let there = |grant: SecretGrant| self.load_secret(&grant).ok().map(|secret| (grant, secret));
-        policy.secrets().into_iter().filter_map(there).collect()
-    }
-
-    /// Loads the value of a secret.
-    fn load_secret(&self, grant: &SecretGrant) -> Result<Secret, GrantOpenError> {
-        let name = grant.name.clone();
-        let Some(value) = (self.secrets)(&name) else { return Err(GrantOpenError::SecretMissing { name }) };
-        Secret::parse(value).map_err(|source| GrantOpenError::SecretInvalid { name, source })
-    }
-
-    /// Returns the HTTP client, which is created on first use.
-    fn net_client(&self) -> Result<&Net, GrantOpenError> {
-        if let Some(net) = self.net.get() {
-            return Ok(net);
-        }
-        let made = Net::new(NetConfig { roots: self.roots.clone(), ..NetConfig::default() })?;
-        Ok(self.net.get_or_init(|| made))
     }
 }
 

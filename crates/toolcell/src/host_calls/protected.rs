@@ -8,16 +8,17 @@ use std::path::Path;
 
 use toolcell_capabilities::{ProtectedPath, Roots, folder_refusal};
 use toolcell_i18n::{message, msgid};
-use toolcell_jail::Program;
 use toolcell_policy::PolicyError;
 
 use super::resources::{ResourceContext, Resources};
 use crate::admission::hook::{ProgramFiles, search_path};
+#[cfg(feature = "jail")]
+use crate::jail::Program;
 
 impl Resources {
     /// Returns the paths that no tool may change. The programs of hooks are looked up each time.
     pub(super) fn protected_paths(&self, context: ResourceContext<'_>) -> Vec<ProtectedPath> {
-        let ResourceContext { store, admission, worker_program } = context;
+        let ResourceContext { store, admission, .. } = context;
         let (policy, hooks) = (admission.policy(), admission.hooks());
         let mut all = self.protected.clone();
         if let Some(store) = store {
@@ -41,7 +42,8 @@ impl Resources {
         all.extend(
             std::env::current_exe().ok().map(|path| ProtectedPath::file(msgid!("the program that runs tools"), path)),
         );
-        if let Some(Program::Other(path)) = worker_program {
+        #[cfg(feature = "jail")]
+        if let Some(Program::Other(path)) = context.worker_program {
             all.push(ProtectedPath::file(msgid!("the program that runs tools"), path));
         }
         if let Roots::File(path) = &self.roots {

@@ -2,11 +2,10 @@
 //!
 //! Invariant: a resource is reached only through an opened grant.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use jiff::Timestamp;
-use toolcell_capabilities::{Net, ProtectedPath, Roots};
-use toolcell_jail::Program;
+use toolcell_capabilities::{ProtectedPath, Roots};
 use toolcell_store::Store;
 use toolcell_tool::SecretName;
 
@@ -14,6 +13,7 @@ use super::functions::HostFunctions;
 use super::runtime::BackgroundRuntime;
 use crate::admission::AdmissionControl;
 use crate::clock::Clock;
+use crate::jail::Program;
 
 /// A source of the values of secrets. Returns `None` for a missing secret.
 pub type SecretSource = Arc<dyn Fn(&SecretName) -> Option<String> + Send + Sync>;
@@ -26,7 +26,8 @@ pub(crate) struct Resources {
     /// The paths that the host protects from tools.
     pub(super) protected: Vec<ProtectedPath>,
     /// The HTTP client, which is created on first use.
-    pub(super) net: OnceLock<Net>,
+    #[cfg(feature = "net")]
+    pub(super) net: std::sync::OnceLock<toolcell_capabilities::Net>,
     pub(super) background: BackgroundRuntime,
     pub(super) clock: Clock,
 }
@@ -69,7 +70,16 @@ impl Resources {
 
     fn with_background(config: ResourcesConfig, background: BackgroundRuntime) -> Self {
         let ResourcesConfig { secrets, functions, roots, protected, clock } = config;
-        Self { secrets, functions, roots, protected, net: OnceLock::new(), background, clock }
+        Self {
+            secrets,
+            functions,
+            roots,
+            protected,
+            #[cfg(feature = "net")]
+            net: std::sync::OnceLock::new(),
+            background,
+            clock,
+        }
     }
 
     /// Returns the host functions that tools can call.

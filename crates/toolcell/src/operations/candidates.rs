@@ -9,7 +9,8 @@ use toolcell_tool::ToolSpec;
 
 use super::search::{SearchError, search, signature};
 use crate::parts::Parts;
-use crate::verification::equivalence::{CompareError, Comparison, EquivalentTool};
+use crate::verification::EquivalentTool;
+use crate::verification::equivalence::{CompareError, Comparison};
 use crate::vet::VettedTool;
 
 /// The maximum number of candidates with a similar topic.

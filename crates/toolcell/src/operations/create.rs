@@ -21,13 +21,16 @@ use toolcell_tool::{Draft, Example, MetadataError, Postconditions, Status, ToolI
 
 pub use error::CreateError;
 
+#[cfg(feature = "proof")]
 use super::candidates::find_equivalent;
+use super::example_check::compare_with_examples;
 use super::lookup::find_exact;
-use super::verify::compare_with_examples;
 use crate::admission::{CallAuthorization, StoredTool, UngrantedCall};
 use crate::parts::Parts;
 use crate::request::{CreateTool, RequestError};
-use crate::verification::equivalence::{CompareError, EquivalentTool};
+use crate::verification::EquivalentTool;
+#[cfg(feature = "proof")]
+use crate::verification::equivalence::CompareError;
 use crate::verification::postconditions;
 use crate::verification::proof::ExampleComparison;
 use crate::vet::{VettedTool, vet};
@@ -197,6 +200,19 @@ fn find_duplicates_of(
     if duplicates == Duplicates::Allow {
         return Ok(Vec::new());
     }
+    find_duplicates_by_behaviour(parts, tool, schema, notes, before, duplicates)
+}
+
+/// Returns the tools that give the same answers, or refuses the new tool because of one.
+#[cfg(feature = "proof")]
+fn find_duplicates_by_behaviour(
+    parts: &Parts,
+    tool: &VettedTool,
+    schema: &Schema,
+    notes: &ToolMetadata,
+    before: Option<ToolId>,
+    duplicates: Duplicates,
+) -> Result<Vec<EquivalentTool>, CreateError> {
     let mut alike = match find_equivalent(parts, tool, schema, notes.description(), notes.examples()) {
         Ok(alike) => alike,
         Err(CompareError::Fault(fault)) => return Err(fault.into()),
@@ -212,6 +228,19 @@ fn find_duplicates_of(
         Some(first) if duplicates == Duplicates::Refuse => Err(CreateError::Duplicate(Box::new(first.clone()))),
         _ => Ok(alike),
     }
+}
+
+/// Compares nothing. A policy that refuses duplicates cannot be followed.
+#[cfg(not(feature = "proof"))]
+fn find_duplicates_by_behaviour(
+    _parts: &Parts,
+    _tool: &VettedTool,
+    _schema: &Schema,
+    _notes: &ToolMetadata,
+    _before: Option<ToolId>,
+    duplicates: Duplicates,
+) -> Result<Vec<EquivalentTool>, CreateError> {
+    if duplicates == Duplicates::Refuse { Err(CreateError::NoComparison) } else { Ok(Vec::new()) }
 }
 
 /// Whether this tool exists already and has passed verification with other examples or

@@ -17,12 +17,14 @@ use toolcell_store::{
     ExportError, Fault, FsckReport, GcReport, HistoryScope, Import, ImportError, ImportReport, OnConflict, OpenError,
     Scores, Settings, Store, StoreAccess, ToolRef,
 };
-use toolcell_tool::{ToolName, ToolSpec};
+use toolcell_tool::{ToolMetadata, ToolName, ToolSpec};
 
+#[cfg(feature = "proof")]
 use super::candidates::find_equivalent;
 use crate::parts::Parts;
+#[cfg(feature = "proof")]
 use crate::verification::equivalence::CompareError;
-use crate::vet::vet;
+use crate::vet::{VettedTool, vet};
 
 /// The selection of tools to export.
 #[derive(Debug, Clone, Copy)]
@@ -135,25 +137,46 @@ fn check_import_allowed(parts: &Parts, store: &Store, import: &Import) -> Result
         let twin = store.catalog().find_same_source(spec)?.into_iter().map(|entry| entry.name);
         // A tool that does not run is refused by the analysis, with the reason.
         let alike = match (vet(spec.clone()), Schema::compile(spec.parameters())) {
-            (Ok(tool), Ok(schema)) => {
-                let notes = &newcomer.metadata;
-                match find_equivalent(parts, &tool, &schema, notes.description(), notes.examples()) {
-                    Ok(alike) => alike,
-                    Err(CompareError::Fault(fault)) => return Err(fault.into()),
-                    Err(CompareError::Call(error)) => {
-                        let reason = message!("it cannot be compared with existing tools: {error}", error);
-                        return Err(refuse(name, ErrorCode::ToolDuplicate, reason));
-                    }
-                }
-            }
+            (Ok(tool), Ok(schema)) => names_of_equivalent(parts, &tool, &schema, &newcomer.metadata)?
+                .map_err(|reason| refuse(name, ErrorCode::ToolDuplicate, reason))?,
             _ => Vec::new(),
         };
-        let mut same = twin.chain(alike.into_iter().map(|alike| alike.entry.name));
+        let mut same = twin.chain(alike);
         if let Some(other) = same.find(|other| current.as_ref().is_none_or(|entry| entry.name != *other)) {
             return Err(refuse(name, ErrorCode::ToolDuplicate, message!("it is equivalent to `{other}`", other)));
         }
     }
     Ok(())
+}
+
+/// Returns the names of the stored tools that give the same answers as a new one; the inner error says why it cannot be
+/// compared.
+#[cfg(feature = "proof")]
+fn names_of_equivalent(
+    parts: &Parts,
+    tool: &VettedTool,
+    schema: &Schema,
+    notes: &ToolMetadata,
+) -> Result<Result<Vec<ToolName>, Message>, Fault> {
+    match find_equivalent(parts, tool, schema, notes.description(), notes.examples()) {
+        Ok(alike) => Ok(Ok(alike.into_iter().map(|alike| alike.entry.name).collect())),
+        Err(CompareError::Fault(fault)) => Err(fault),
+        Err(CompareError::Call(error)) => {
+            Ok(Err(message!("it cannot be compared with existing tools: {error}", error)))
+        }
+    }
+}
+
+/// Compares nothing: this build cannot.
+#[cfg(not(feature = "proof"))]
+#[expect(clippy::unnecessary_wraps, reason = "it has the signature that it has with the feature")]
+fn names_of_equivalent(
+    _parts: &Parts,
+    _tool: &VettedTool,
+    _schema: &Schema,
+    _notes: &ToolMetadata,
+) -> Result<Result<Vec<ToolName>, Message>, Fault> {
+    Ok(Err(message!("this build cannot compare it with existing tools, and the policy refuses duplicates")))
 }
 
 /// Removes what was deleted before a time, and unreferenced objects.

@@ -12,7 +12,7 @@ use toolcell_store::{Entry, Fault, PAGE_LIMIT, SearchTerms, Store, StoreAccess};
 use toolcell_tool::ToolSpec;
 
 use crate::parts::Parts;
-use crate::verification::equivalence::normalized_kind;
+use crate::verification::normalized_kind;
 
 pub use toolcell_store::SearchHit as Hit;
 

@@ -10,9 +10,8 @@ use toolcell_store::{Approval, Decision, Entry, Fault, FindError, HistoryEntry, 
 use toolcell_tool::{IdPrefix, ToolMetadata, ToolName, ToolSpec};
 
 use super::lookup::{FindToolError, find};
-use super::verify::last_proof;
 use crate::parts::Parts;
-use crate::verification::proof::Proof;
+use crate::verification::proof::{PROOF, Proof};
 use crate::vet::Refusal;
 
 /// The details of a tool.
@@ -190,4 +189,10 @@ fn find_version(parts: &Parts, called: &str, number: u64) -> Result<Entry, ShowE
         Ok(id) => Ok(store.catalog().find_any(&id)?),
         Err(_) => Err(FindError::Unknown(past.id.to_string()).into()),
     }
+}
+
+/// Returns the last proof of a tool.
+pub(crate) fn last_proof(parts: &Parts, entry: &Entry) -> Result<Option<Proof>, Fault> {
+    let newest = parts.require_store()?.runs().records_of_kind(entry.id, PROOF, 1)?.into_iter().next();
+    Ok(newest.and_then(|(_, record)| serde_json::from_slice(&record.body).ok()))
 }

@@ -9,34 +9,28 @@ mod error;
 use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use serde_json::Value;
-use toolcell_error::ErrorCode;
-use toolcell_host::{Budget, CancelToken, ENGINE_VERSION, Effects, GUEST_DIGEST, Params};
-use toolcell_i18n::{Localize as _, message};
-use toolcell_policy::LimitOverrides;
-use toolcell_schema::{Args, Schema};
+use toolcell_host::{CancelToken, ENGINE_VERSION, Effects, GUEST_DIGEST, Params};
+use toolcell_i18n::message;
 use toolcell_store::audit::Action;
 use toolcell_store::{Entry, Fault, Filter, ListError, Order, PAGE_LIMIT, Record, RecordError, Store};
-use toolcell_tool::{Example, Status, ToolMetadata};
+use toolcell_tool::{Example, Status};
 
 pub use error::VerifyError;
 
+use super::example_check::permit_to_verify;
 use super::lookup::find;
 use super::run::RunError;
+use crate::admission::StoredTool;
 use crate::admission::hook::Approver;
-use crate::admission::{AdmissionError, AdmissionMode, AdmissionRequest, Called, Permit, StoredTool};
 use crate::execution::unix_time;
 use crate::parts::Parts;
 use crate::records::{AttemptEnd, RunRecorder};
 use crate::verification::proof::{
-    self, Check, CheckKind, CheckStatus, Counterexample, ExampleComparison, InputGenerator, InputStyle, PROOF, Proof,
-    ProofStatus, Trial,
+    self, Check, CheckKind, CheckStatus, Counterexample, InputGenerator, InputStyle, PROOF, Proof, ProofStatus, Trial,
 };
-
-/// The fuel and the time that the examples of a new tool may take together.
-const MAX_COMPARISON: (u64, Duration) = (500_000_000, Duration::from_secs(2));
 
 /// The options of a verification.
 #[derive(Clone)]
@@ -118,12 +112,6 @@ pub(crate) fn verify_all(
     Ok(done.into_iter().zip(entries).map(|((_, proof), entry)| (entry, proof)).collect())
 }
 
-/// Returns the last proof of a tool.
-pub(crate) fn last_proof(parts: &Parts, entry: &Entry) -> Result<Option<Proof>, Fault> {
-    let newest = parts.require_store()?.runs().records_of_kind(entry.id, PROOF, 1)?.into_iter().next();
-    Ok(newest.and_then(|(_, record)| serde_json::from_slice(&record.body).ok()))
-}
-
 fn tools_to_verify(parts: &Parts) -> Result<Vec<Entry>, Fault> {
     let store = parts.require_store()?;
     let mut filter = Filter { order: Order::Name, limit: PAGE_LIMIT, ..Filter::default() };
@@ -160,11 +148,12 @@ fn verify_inner(
     let schema = ready.schema().map_err(RunError::Schema)?;
     let tool = ready.vetted.as_ref().map_err(|refusal| RunError::Unsafe(refusal.clone()))?;
     let subject = StoredTool { store, entry: &entry, tool };
-    let permit = permit_to_verify(parts, subject, schema, &examples, options).inspect_err(|error| {
-        if let RunError::Denied(denial) = error {
-            attempted.set_decider(&denial.denied_by);
-        }
-    })?;
+    let permit = permit_to_verify(parts, subject, schema, &examples, options.approver.as_deref(), &options.caller)
+        .inspect_err(|error| {
+            if let RunError::Denied(denial) = error {
+                attempted.set_decider(&denial.denied_by);
+            }
+        })?;
     attempted.set_permit(&permit);
     let pending = PendingStatus::start(store, &entry)?;
     let (at, started) = (parts.now(), Instant::now());
@@ -208,68 +197,6 @@ fn verify_inner(
         ProofStatus::Unproven => Status::Unverified,
     })?;
     Ok(proof)
-}
-
-/// Compares a tool that was just stored with its examples, within a small budget.
-///
-/// Nothing is recorded, and the status of the tool stays as it is. Hooks decide about it as about a
-/// verification.
-pub(crate) fn compare_with_examples(
-    parts: &Parts,
-    subject: StoredTool<'_>,
-    schema: &Schema,
-    notes: &ToolMetadata,
-) -> ExampleComparison {
-    let examples: Vec<Example> = notes.examples().iter().filter_map(|it| Example::from_value(it).ok()).collect();
-    if examples.is_empty() {
-        return ExampleComparison::NoExamples;
-    }
-    let options = VerifyOptions { caller: "create".to_owned(), ..VerifyOptions::default() };
-    let compared = permit_to_verify(parts, subject, schema, &examples, &options).and_then(|permit| {
-        let trial = Trial {
-            runtime: &parts.runtime,
-            entry: subject.entry,
-            tool: subject.tool,
-            schema,
-            permit: &permit,
-            started_at: unix_time(parts.now()),
-            cancel: None,
-            receipts: RefCell::default(),
-        };
-        let budget = trial.budget();
-        let fuel = budget.fuel.min(MAX_COMPARISON.0);
-        let budget = Budget { fuel, deadline: budget.deadline.min(MAX_COMPARISON.1), ..budget };
-        Ok(proof::compare_examples(&trial, &examples, notes.postconditions(), budget)?)
-    });
-    compared.unwrap_or_else(|error| ExampleComparison::NotRun(error.localize()))
-}
-
-/// Admits the verification of a tool in the same way as a run.
-fn permit_to_verify(
-    parts: &Parts,
-    subject: StoredTool<'_>,
-    schema: &Schema,
-    examples: &[Example],
-    options: &VerifyOptions,
-) -> Result<Permit, RunError> {
-    let StoredTool { entry, tool, .. } = subject;
-    let budget = parts.admission.policy().budget(&LimitOverrides::default())?;
-    let shown = examples.iter().find_map(|example| schema.check_value(example.parameters.clone()).ok());
-    let args: Result<Args, _> = shown.map_or_else(|| parts.runtime.any_schema().check(Params::default()), Ok);
-    let request = AdmissionRequest {
-        name: entry.name.as_str(),
-        schema,
-        requested: tool.requested_capabilities(),
-        called: Called::Tool(subject),
-    };
-    let purpose = AdmissionMode::Run { approver: options.approver.as_deref(), caller: &options.caller };
-    parts.admission.admit(&request, args?, budget, purpose, &mut Vec::new()).map_err(|error| {
-        if let AdmissionError::Denied(denial) = &error {
-            let (name, why) = (entry.name.as_str(), denial.to_string());
-            parts.admission.notify_refused(name, Some(entry.id), Value::Null, ErrorCode::PermissionDenied, why);
-        }
-        RunError::from(error)
-    })
 }
 
 /// A tool and the result of its verification.

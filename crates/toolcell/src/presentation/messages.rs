@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 use toolcell_error::ErrorCode;
 use toolcell_host::Outcome;
-use toolcell_i18n::{Lang, Localize, Message, message, tr};
+use toolcell_i18n::{Lang, Localize as _, tr};
 use toolcell_schema::Parameter;
 use toolcell_store::{Entry, VersionCommit};
 use toolcell_tool::{Status, ToolName};
@@ -19,16 +19,14 @@ use crate::operations::delete::DeleteError;
 use crate::operations::deprecate::DeprecateResult;
 use crate::operations::exec::ExecError;
 use crate::operations::list::{ListToolsError, ToolList};
-use crate::operations::retire::{RetireError, RetireReason};
 use crate::operations::run::{Deprecation, RunError, RunResult, ToolFailure};
-use crate::operations::verify::VerifyError;
 use crate::verification::proof::ExampleComparison;
 
 /// The maximum number of examples that are listed because they do not match.
 const MAX_MISMATCHES: usize = 10;
 
 /// Returns the message of a failure: `{headline}: {detail}`.
-fn failure_message(code: ErrorCode, detail: &str, lang: Lang) -> String {
+pub(super) fn failure_message(code: ErrorCode, detail: &str, lang: Lang) -> String {
     match code.title(lang) {
         Some(headline) if detail.is_empty() => headline.to_owned(),
         Some(headline) => format!("{headline}{}{detail}", lang.colon()),
@@ -37,7 +35,7 @@ fn failure_message(code: ErrorCode, detail: &str, lang: Lang) -> String {
 }
 
 /// Returns the text of a failed operation.
-fn error_text(message: &str, lang: Lang) -> String {
+pub(super) fn error_text(message: &str, lang: Lang) -> String {
     format!("{}{}{message}", tr!(lang, "error"), lang.colon())
 }
 
@@ -228,17 +226,6 @@ impl ExecError {
     }
 }
 
-impl VerifyError {
-    /// Returns the answer of a refused verification.
-    #[must_use]
-    pub fn to_text(&self, lang: Lang) -> String {
-        match self {
-            Self::Run(error) => error.to_text(lang),
-            _ => error_text_for_code(self.code(), &self.localize().to_text(lang), lang),
-        }
-    }
-}
-
 impl ToolList {
     /// Returns the answer of `list_dynamic_tools`.
     #[must_use]
@@ -303,39 +290,6 @@ pub fn deprecated_text(done: &DeprecateResult, lang: Lang) -> String {
             tr!(lang, "Deprecated the tool `{name}` ({id}) in favour of `{new}`.", name, id, new)
         }
         None => tr!(lang, "Deprecated the tool `{name}` ({id}).", name, id),
-    }
-}
-
-impl Localize for RetireReason {
-    fn localize(&self) -> Message {
-        match self {
-            Self::Failed => message!("its verification failed"),
-            Self::Failing { runs, failures } => message!("{failures} of {runs} runs failed", failures, runs),
-            Self::Duplicate { of } => message!("it duplicates `{of}`", of),
-            Self::Superseded { by } => message!("`{by}` superseded it", by),
-            Self::Unused { since } => message!("unused since {date}", date = since.strftime("%F")),
-        }
-    }
-}
-
-impl RetireReason {
-    /// Returns the reason as text.
-    #[must_use]
-    pub fn to_text(&self, lang: Lang) -> String {
-        self.localize().to_text(lang)
-    }
-}
-
-impl RetireError {
-    /// Returns the answer of a failed retirement.
-    #[must_use]
-    pub fn to_text(&self, lang: Lang) -> String {
-        let said = match self {
-            // The contract's wording is for deletion.
-            Self::Unconfirmed { count } => tr!(lang, "set confirm: true to retire {count} tools", count),
-            _ => failure_message(self.code(), &self.localize().to_text(lang), lang),
-        };
-        error_text(&said, lang)
     }
 }
 

@@ -2,9 +2,27 @@
 
 use std::fmt::Write as _;
 
+#[cfg(feature = "proof")]
+use toolcell_i18n::Localize as _;
 use toolcell_i18n::{Lang, tr};
 
+#[cfg(feature = "proof")]
+use super::messages::error_text_for_code;
+#[cfg(feature = "proof")]
+use crate::operations::verify::VerifyError;
 use crate::verification::proof::{Check, CheckKind, CheckStatus, Counterexample, Proof, ProofStatus};
+
+#[cfg(feature = "proof")]
+impl VerifyError {
+    /// Returns the answer of a refused verification.
+    #[must_use]
+    pub fn to_text(&self, lang: Lang) -> String {
+        match self {
+            Self::Run(error) => error.to_text(lang),
+            _ => error_text_for_code(self.code(), &self.localize().to_text(lang), lang),
+        }
+    }
+}
 
 impl Proof {
     /// Returns the checks and their results as text.

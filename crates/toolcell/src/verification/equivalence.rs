@@ -25,6 +25,7 @@ use toolcell_tool::Status;
 
 use crate::admission::AdmissionControl;
 use crate::execution::Runtime;
+use crate::verification::EquivalentTool;
 use crate::vet::VettedTool;
 use compare::{ObservedOutcome, OutcomePair, outcomes_agree};
 use mutate::mutate;
@@ -43,17 +44,6 @@ const MAX_MAPPINGS: usize = 24;
 /// Pairs of a parameter name and the name that the other tool uses for it, or of a name and its
 /// type.
 type ParameterMapping = Vec<(String, String)>;
-
-/// A stored tool that gives the same answers as another one.
-#[derive(Debug, Clone, PartialEq)]
-pub struct EquivalentTool {
-    /// The stored tool.
-    pub entry: Entry,
-    /// The number of inputs to which both tools gave the same answer.
-    pub inputs: usize,
-    /// The parameter names of one tool, each with the name that the other tool uses.
-    pub parameters: Vec<(String, String)>,
-}
 
 /// An error that prevented a comparison.
 #[derive(Debug, thiserror::Error, toolcell_i18n::Localize)]
@@ -259,9 +249,4 @@ fn rename_fields(input: &Value, names: &[(String, String)]) -> Value {
     let called =
         |name: &String| names.iter().find(|(known, _)| known == name).map_or(name, |(_, called)| called).clone();
     Value::Object(fields.iter().map(|(name, value)| (called(name), value.clone())).collect::<Map<_, _>>())
-}
-
-/// Maps `integer` to `number`.
-pub(crate) fn normalized_kind(kind: &str) -> &str {
-    if kind == "integer" { "number" } else { kind }
 }

@@ -7,16 +7,27 @@
 //! Invariant: only runs in the cell are evidence. What is stored can be run again: parameters, seed
 //! and time, and the results.
 
+#[cfg(feature = "proof")]
 mod dictionary;
+#[cfg(feature = "proof")]
 mod enforcement;
+#[cfg(feature = "proof")]
+mod example_checks;
 mod examples;
+#[cfg(feature = "proof")]
 mod fuzz;
+#[cfg(feature = "proof")]
 mod inputs;
+#[cfg(feature = "proof")]
 mod numbers;
 mod predicate;
+#[cfg(feature = "proof")]
 mod strategies;
+#[cfg(feature = "proof")]
 mod text_edge_cases;
+#[cfg(feature = "proof")]
 mod text_kinds;
+#[cfg(feature = "proof")]
 mod text_samples;
 mod trial;
 
@@ -25,14 +36,19 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use toolcell_i18n::Message;
 
-pub(crate) use dictionary::Dictionary;
-pub(crate) use enforcement::check_enforcement;
 pub use examples::ExampleComparison;
-pub(crate) use examples::{check_determinism, check_examples, check_headroom, compare_examples};
-pub(crate) use fuzz::{fuzz, truncated_json};
-pub(crate) use inputs::InputGenerator;
-pub(crate) use strategies::InputStyle;
+pub(crate) use examples::compare_examples;
 pub(crate) use trial::Trial;
+
+#[cfg(feature = "proof")]
+pub(crate) use {
+    dictionary::Dictionary,
+    enforcement::check_enforcement,
+    example_checks::{check_determinism, check_examples, check_headroom},
+    fuzz::fuzz,
+    inputs::InputGenerator,
+    strategies::InputStyle,
+};
 
 /// The record kind of a proof.
 pub const PROOF: &str = "proof";
@@ -242,5 +258,14 @@ impl Check {
 
     pub(crate) fn failed(check: CheckKind, runs: u64, fuel: u64, says: impl Into<Message>) -> Self {
         Self { check, verdict: CheckStatus::Failed, runs, fuel, says: says.into() }
+    }
+}
+
+/// Formats a value as JSON, truncated to 120 characters.
+pub(crate) fn truncated_json(value: &Value) -> String {
+    let text = value.to_string();
+    match text.char_indices().nth(120) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
     }
 }

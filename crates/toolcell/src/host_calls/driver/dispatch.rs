@@ -17,7 +17,7 @@ use crate::host_calls::error::{Result, check_payload, error_without_effects, unk
 use crate::host_calls::held::{self, EffectDecision, HeldEffect};
 use crate::host_calls::kv::KvCall;
 use crate::host_calls::pending::PlanPosition;
-use crate::host_calls::{fetch, files, tools};
+use crate::host_calls::{files, start_request, tools};
 
 impl HostCallRunner<'_> {
     /// Starts a host call, or holds it for a decision.
@@ -101,9 +101,8 @@ impl HostCallRunner<'_> {
             }
             HostRequest::Fetch(request) => {
                 let net = self.environment.net.clone().ok_or_else(not_granted)?;
-                let request = fetch::to_request(check_payload(&kind, request)?, bytes);
-                let rest =
-                    fetch::start_request(&self.runtime_handle()?, net, id, request, Arc::clone(&self.completions));
+                let (request, inbox) = (check_payload(&kind, request)?, Arc::clone(&self.completions));
+                let rest = start_request(&self.runtime_handle()?, net, id, request, bytes, inbox);
                 self.open_bodies.insert(id, rest);
                 Ok(PendingCall::InBackground)
             }

@@ -7,7 +7,7 @@ use toolcell_store::{Fault, HistoryError};
 use toolcell_tool::{DraftError, MetadataError, NameError, SpecError, ToolName};
 
 use crate::request::RequestError;
-use crate::verification::equivalence::EquivalentTool;
+use crate::verification::EquivalentTool;
 use crate::vet::Refusal;
 
 /// The error of creating a tool.
@@ -34,6 +34,10 @@ pub enum CreateError {
     #[error("`{}` ({}) gives the same answers to {} inputs", .0.entry.name, .0.entry.id.short(), .0.inputs)]
     #[code(ToolDuplicate)]
     Duplicate(Box<EquivalentTool>),
+    /// The policy refuses duplicates, and this build cannot compare tools.
+    #[error("the policy refuses duplicates, and this build cannot compare tools")]
+    #[code(DuplicatesUnsupported)]
+    NoComparison,
     /// The comparison with existing tools failed.
     #[error(transparent)]
     #[coded(transparent)]
@@ -93,6 +97,7 @@ impl CreateError {
                 let name = &alike.entry.name;
                 message!("run `{name}`, or create a new version of it with its name and `replace: true`", name)
             }
+            Self::NoComparison => no_comparison_hint(),
             Self::Call(error) => error.hint().into(),
             Self::Reserved { .. } => message!("choose another name"),
             Self::Draft(error) => error.hint().into(),
@@ -131,6 +136,11 @@ impl CreateError {
     pub fn position(&self) -> Option<(u32, u32)> {
         if let Self::Refused(refusal) = self { refusal.position() } else { None }
     }
+}
+
+/// Returns the hint for a policy that refuses duplicates where tools cannot be compared.
+fn no_comparison_hint() -> Message {
+    message!("set `store.duplicates` to `warn` or `allow` in the policy, or build Toolcell with the feature `proof`")
 }
 
 impl From<HistoryError> for CreateError {

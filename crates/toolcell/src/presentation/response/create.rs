@@ -11,7 +11,7 @@ use toolcell_tool::{ToolId, ToolName};
 
 use super::status_names;
 use crate::operations::create::CreateResult;
-use crate::verification::equivalence::EquivalentTool;
+use crate::verification::EquivalentTool;
 use crate::verification::proof::ExampleComparison;
 
 /// A tool that was created.

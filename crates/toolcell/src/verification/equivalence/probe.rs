@@ -12,11 +12,11 @@ use toolcell_tool::Example;
 
 use super::compare::ObservedOutcome;
 use super::mutate::{mutate, relate_values};
-use super::normalized_kind;
 use super::plausible::{has_content, make_plausible};
 use super::rng::SplitMix64;
 use crate::admission::{CallAuthorization, UngrantedCall};
 use crate::execution::{Runtime, ToolCode};
+use crate::verification::normalized_kind;
 use crate::verification::proof::{Dictionary, InputGenerator, InputStyle};
 use crate::vet::VettedTool;
 

@@ -7,8 +7,7 @@ use serde_json::{Map, Value, json};
 use toolcell_i18n::{Message, message};
 use toolcell_schema::Schema;
 
-use super::fuzz::truncated_json;
-use super::{Check, CheckKind};
+use super::{Check, CheckKind, truncated_json};
 
 /// A function that creates a value.
 type ValueFn = fn() -> Value;

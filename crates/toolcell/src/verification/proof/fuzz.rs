@@ -14,7 +14,7 @@ use toolcell_i18n::{Message, message};
 use toolcell_tool::{Postconditions, canonical_json};
 
 use super::trial::{Violation, returned_value};
-use super::{Check, CheckKind, Counterexample, InputGenerator, Trial};
+use super::{Check, CheckKind, Counterexample, InputGenerator, Trial, truncated_json};
 use crate::verification::postconditions::ReturnsCheck;
 
 /// The fuel limit of one call: a small input that takes more is a fault.
@@ -174,15 +174,6 @@ fn check_idempotent(
     }
     let (once, twice) = (truncated_json(&once), truncated_json(&twice));
     wrong(message!("its result {once}, passed as `{name}`, becomes {twice}", once, name, twice))
-}
-
-/// Formats a value as JSON, truncated to 120 characters.
-pub(crate) fn truncated_json(value: &Value) -> String {
-    let text = value.to_string();
-    match text.char_indices().nth(120) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text,
-    }
 }
 
 fn summary(runs: u64, refused: u64, claims: &Postconditions) -> Message {
