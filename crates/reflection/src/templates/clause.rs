@@ -10,6 +10,20 @@ use super::token::quoted_end;
 /// The longest task that is split, in bytes. A longer one is more than a request for one small tool.
 const MAX_SPLIT_BYTES: usize = 4_000;
 
+/// A list of words, separated by spaces.
+#[derive(Clone, Copy)]
+struct Words(&'static str);
+
+impl Words {
+    fn iter(self) -> impl Iterator<Item = &'static str> {
+        self.0.split_whitespace()
+    }
+
+    fn contains(self, word: &str) -> bool {
+        self.iter().any(|known| known == word)
+    }
+}
+
 /// A task without the clauses that ask for nothing.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Request {
@@ -117,52 +131,12 @@ fn clauses(text: &str) -> Vec<(Range<usize>, usize)> {
 const MAX_ARGUMENT_WORDS: usize = 4;
 
 /// Words that are no part of the name of an argument: verbs of tasks, and what stands for something else.
-const NO_ARGUMENT_WORDS: &[&str] = &[
-    "add",
-    "average",
-    "cap",
-    "check",
-    "clean",
-    "compute",
-    "convert",
-    "count",
-    "cut",
-    "deduplicate",
-    "divide",
-    "do",
-    "double",
-    "drop",
-    "e-mail",
-    "email",
-    "extract",
-    "filter",
-    "find",
-    "flatten",
-    "format",
-    "group",
-    "it",
-    "join",
-    "keep",
-    "lowercase",
-    "mask",
-    "merge",
-    "multiply",
-    "print",
-    "remove",
-    "replace",
-    "return",
-    "reverse",
-    "round",
-    "send",
-    "shuffle",
-    "sort",
-    "split",
-    "strip",
-    "sum",
-    "them",
-    "trim",
-    "uppercase",
-];
+const NO_ARGUMENT_WORDS: Words = Words(
+    "add average cap check clean compute convert count cut deduplicate divide do double drop e-mail each \
+     email extract filter find first flatten format group it join keep last lowercase mask merge multiply \
+     other print remove replace rest return reverse round second send shuffle sort split strip sum them trim \
+     uppercase",
+);
 
 /// Whether a clause names the first argument, and the next clause the second: `list first, then n`.
 fn is_first_argument(clause: &str, next: Option<&str>) -> bool {
@@ -182,125 +156,27 @@ fn is_range(clause: &str) -> bool {
 }
 
 /// Where results are shown or used, in English.
-const PLACES_EN: &[&str] = &[
-    "admin",
-    "api",
-    "app",
-    "backend",
-    "badge",
-    "banner",
-    "blog",
-    "catalogue",
-    "chart",
-    "checkout",
-    "ci",
-    "cli",
-    "console",
-    "dashboard",
-    "demo",
-    "display",
-    "docs",
-    "documentation",
-    "export",
-    "footer",
-    "form",
-    "frontend",
-    "game",
-    "graph",
-    "header",
-    "homepage",
-    "invoice",
-    "invoices",
-    "label",
-    "labels",
-    "leaderboard",
-    "legend",
-    "logs",
-    "mockup",
-    "newsletter",
-    "overview",
-    "page",
-    "panel",
-    "plot",
-    "preview",
-    "prototype",
-    "readme",
-    "receipt",
-    "report",
-    "reports",
-    "script",
-    "shop",
-    "sidebar",
-    "site",
-    "slide",
-    "slides",
-    "summary",
-    "template",
-    "ticket",
-    "tooltip",
-    "ui",
-    "website",
-    "widget",
-];
+const PLACES_EN: Words = Words(
+    "admin api app backend badge banner blog catalogue chart checkout ci cli console dashboard demo display \
+     docs documentation export footer form frontend game graph header homepage invoice invoices label labels \
+     leaderboard legend logs mockup newsletter overview page panel plot preview prototype readme receipt \
+     report reports script shop sidebar site slide slides summary template ticket tooltip ui website widget",
+);
 
 /// Where results are shown or used, in Japanese.
-const PLACES_JA: &[&str] = &[
-    "画面",
-    "レポート",
-    "帳票",
-    "資料",
-    "表示",
-    "チェック",
-    "請求書",
-    "見積書",
-    "領収書",
-    "フォーム",
-    "ページ",
-    "サイト",
-    "アプリ",
-    "ダッシュボード",
-    "グラフ",
-    "スライド",
-    "ブログ",
-    "ニュースレター",
-    "ウィジェット",
-    "管理画面",
-    "集計表",
-    "一覧",
-    "バナー",
-    "ラベル",
-    "発表",
-    "デモ",
-];
+const PLACES_JA: Words = Words(
+    "画面 レポート 帳票 資料 表示 チェック 請求書 見積書 領収書 フォーム ページ サイト アプリ ダッシュボード \
+     グラフ スライド ブログ ニュースレター ウィジェット 管理画面 集計表 一覧 バナー ラベル 発表 デモ",
+);
 
 /// Where results are shown or used, in Chinese.
-const PLACES_ZH: &[&str] = &[
-    "页面",
-    "报表",
-    "报告",
-    "表单",
-    "看板",
-    "界面",
-    "前端",
-    "后台",
-    "网站",
-    "图表",
-    "发票",
-    "账单",
-    "周报",
-    "月报",
-    "仪表盘",
-    "幻灯片",
-    "博客",
-    "公众号",
-    "小程序",
-    "海报",
-    "标签",
-    "首页",
-];
+const PLACES_ZH: Words = Words(
+    "页面 报表 报告 表单 看板 界面 前端 后台 网站 图表 发票 账单 周报 月报 仪表盘 幻灯片 博客 公众号 小程序 \
+     海报 标签 首页",
+);
 
 /// What follows a determiner in a purpose.
-const DETERMINERS: &[&str] = &["the", "our", "my", "a", "an", "this", "their", "his"];
+const DETERMINERS: Words = Words("a an his my our the their this");
 
 /// What a purpose begins with if it is a sentence of its own.
 const PURPOSE_STARTS_EN: &[&str] = &[
@@ -403,173 +279,39 @@ fn convention(clause: &str) -> Option<Convention> {
 }
 
 /// Words that are in many statements about a result.
-const RESULT_WORDS: &[&str] = &[
-    "return",
-    "returns",
-    "returning",
-    "output",
-    "outputs",
-    "give",
-    "gives",
-    "giving",
-    "me",
-    "i",
-    "only",
-    "need",
-    "just",
-    "want",
-    "a",
-    "an",
-    "the",
-    "as",
-    "it",
-    "should",
-    "be",
-    "get",
-    "back",
-    "is",
-    "result",
-    "or",
-    "either",
-    "plain",
-    "simply",
-    "expect",
-];
+const RESULT_WORDS: Words = Words(
+    "a an as back be either expect get give gives giving i is it just me need only or output outputs plain \
+     result return returning returns should simply the want",
+);
 
 /// Words that are in statements about the order.
-const ORDER_WORDS: &[&str] = &[
-    "order",
-    "the",
-    "in",
-    "of",
-    "that",
-    "they",
-    "it",
-    "them",
-    "keep",
-    "keeping",
-    "keeps",
-    "kept",
-    "preserve",
-    "preserving",
-    "preserves",
-    "preserved",
-    "maintain",
-    "maintaining",
-    "original",
-    "input",
-    "same",
-    "first",
-    "appear",
-    "appearance",
-    "appeared",
-    "occurrence",
-    "come",
-    "came",
-    "stays",
-    "stay",
-    "and",
-    "as",
-    "should",
-    "must",
-    "be",
-    "is",
-];
+const ORDER_WORDS: Words = Words(
+    "and appear appearance appeared as be came come first in input is it keep keeping keeps kept maintain \
+     maintaining must occurrence of order original preserve preserved preserves preserving same should stay \
+     stays that the them they",
+);
 
 /// Words of these that say which order it is.
-const ORDER_OF_INPUT: &[&str] = &[
-    "keep",
-    "keeping",
-    "keeps",
-    "kept",
-    "preserve",
-    "preserving",
-    "preserves",
-    "preserved",
-    "maintain",
-    "maintaining",
-    "original",
-    "input",
-    "appear",
-    "appearance",
-    "appeared",
-    "came",
-];
+const ORDER_OF_INPUT: Words = Words(
+    "appear appearance appeared came input keep keeping keeps kept maintain maintaining original preserve \
+     preserved preserves preserving",
+);
 
 /// Words that are in statements about a last part that is smaller.
-const REMAINDER_WORDS: &[&str] = &[
-    "the",
-    "last",
-    "one",
-    "chunk",
-    "batch",
-    "group",
-    "piece",
-    "part",
-    "may",
-    "can",
-    "might",
-    "be",
-    "is",
-    "allowed",
-    "to",
-    "shorter",
-    "smaller",
-    "incomplete",
-];
+const REMAINDER_WORDS: Words =
+    Words("allowed batch be can chunk group incomplete is last may might one part piece shorter smaller the to");
 
 /// Words that are in statements about what stays as it is.
-const REST_WORDS: &[&str] = &[
-    "leave",
-    "leaving",
-    "keep",
-    "keeping",
-    "everything",
-    "anything",
-    "all",
-    "else",
-    "other",
-    "characters",
-    "rest",
-    "the",
-    "as",
-    "is",
-    "are",
-    "it",
-    "they",
-    "alone",
-    "untouched",
-    "unchanged",
-    "stays",
-    "stay",
-    "same",
-    "and",
-    "case",
-];
+const REST_WORDS: Words = Words(
+    "all alone and anything are as case characters else everything is it keep keeping leave leaving other \
+     rest same stay stays the they unchanged untouched",
+);
 
 /// Words that are in statements about the format of dates.
-const DATE_WORDS: &[&str] = &[
-    "date",
-    "dates",
-    "are",
-    "is",
-    "as",
-    "in",
-    "given",
-    "the",
-    "both",
-    "format",
-    "formatted",
-    "input",
-    "inputs",
-    "string",
-    "strings",
-    "all",
-    "form",
-    "a",
-    "iso",
-    "written",
-];
+const DATE_WORDS: Words = Words(
+    "a all are as both date dates form format formatted given in input inputs is iso string strings the \
+     written",
+);
 
 fn english_convention(clause: &str) -> Option<Convention> {
     let words: Vec<&str> =
@@ -607,166 +349,26 @@ fn english_convention(clause: &str) -> Option<Convention> {
 
 /// The parts of statements in Japanese and Chinese: of a statement about the result, the order, and the format of dates.
 /// The longer ones come first.
-const RESULT_PARTS: &[&str] = &[
-    "返してください",
-    "返してほしい",
-    "返すこと",
-    "返します",
-    "返して",
-    "返す",
-    "がほしい",
-    "として",
-    "結果は",
-    "結果を",
-    "を",
-    "で",
-    "に",
-    "する",
-    "して",
-    "です",
-    "返回",
-    "输出",
-    "给出",
-    "得到",
-    "结果",
-    "为",
-    "是",
-    "用",
-    "一个",
-    "即可",
-    "就行",
-    "就好",
-    "か",
-    "または",
-    "或者",
-    "或",
-];
-const REST_PARTS: &[&str] = &[
-    "ほかの文字",
-    "他の文字",
-    "その他の文字",
-    "それ以外の文字",
-    "それ以外",
-    "その他",
-    "ほか",
-    "他",
-    "は",
-    "を",
-    "変えない",
-    "変えず",
-    "変更しない",
-    "そのまま",
-    "まま",
-    "残す",
-    "にする",
-    "で",
-    "です",
-    "其他字符",
-    "其他",
-    "其余",
-    "别的",
-    "都",
-    "不变",
-    "不动",
-    "保持",
-    "原样",
-    "保留",
-    "字符",
-];
-const ORDER_PARTS: &[&str] = &[
-    "最初に",
-    "最初",
-    "出てきた",
-    "現れた",
-    "出現",
-    "元",
-    "入力",
-    "順番",
-    "順序",
-    "並び順",
-    "並び",
-    "順",
-    "は",
-    "を",
-    "の",
-    "で",
-    "に",
-    "が",
-    "そのまま",
-    "まま",
-    "保つ",
-    "保って",
-    "保ち",
-    "保持",
-    "維持",
-    "する",
-    "して",
-    "変えない",
-    "変えず",
-    "こと",
-    "ください",
-    "ほしい",
-    "です",
-    "按照",
-    "按",
-    "照",
-    "保留",
-    "维持",
-    "原来",
-    "原有",
-    "原",
-    "首次",
-    "第一次",
-    "出现",
-    "输入",
-    "的",
-    "先后",
-    "顺序",
-    "次序",
-    "不变",
-    "即可",
-    "返回",
-];
-const DATE_PARTS: &[&str] = &[
-    "yyyy-mm-dd",
-    "日付",
-    "すべて",
-    "どちらも",
-    "両方",
-    "とも",
-    "形式",
-    "文字列",
-    "は",
-    "の",
-    "です",
-    "で",
-    "渡す",
-    "日期",
-    "格式",
-    "都",
-    "均",
-    "是",
-    "为",
-    "的",
-    "形如",
-    "形式",
-    "字符串",
-    "两个",
-    "输入",
-    "也",
-    "、",
-    "が",
-];
+const RESULT_PARTS: Words = Words(
+    "返してください 返してほしい 返すこと 返します 返して 返す がほしい として 結果は 結果を を で に する \
+     して です 返回 输出 给出 得到 结果 为 是 用 一个 即可 就行 就好 か または 或者 或",
+);
+const REST_PARTS: Words = Words(
+    "ほかの文字 他の文字 その他の文字 それ以外の文字 それ以外 その他 ほか 他 は を 変えない 変えず 変更しない \
+     そのまま まま 残す にする で です 其他字符 其他 其余 别的 都 不变 不动 保持 原样 保留 字符",
+);
+const ORDER_PARTS: Words = Words(
+    "最初に 最初 出てきた 現れた 出現 元 入力 順番 順序 並び順 並び 順 は を の で に が そのまま まま 保つ \
+     保って 保ち 保持 維持 する して 変えない 変えず こと ください ほしい です 按照 按 照 保留 维持 原来 原有 \
+     原 首次 第一次 出现 输入 的 先后 顺序 次序 不变 即可 返回",
+);
+const DATE_PARTS: Words = Words(
+    "yyyy-mm-dd 日付 すべて どちらも 両方 とも 形式 文字列 は の です で 渡す 日期 格式 都 均 是 为 的 形如 \
+     形式 字符串 两个 输入 也 、 が",
+);
 
 fn unspaced_convention(clause: &str) -> Option<Convention> {
     let has = |parts: &[&str]| parts.iter().any(|part| clause.contains(part));
-    let is_made_of = |parts: &[&str]| {
-        let mut rest = clause;
-        while let Some(after) = longest_prefix(rest, parts) {
-            rest = after;
-        }
-        rest.is_empty()
-    };
     if clause.is_empty()
         || clause.len() > 120
         || !has(&[
@@ -804,31 +406,40 @@ fn unspaced_convention(clause: &str) -> Option<Convention> {
         "出现",
         "输入",
     ]);
-    if has(&["順", "顺序", "次序", "先后"]) && states_order && is_made_of(ORDER_PARTS) {
+    if has(&["順", "顺序", "次序", "先后"]) && states_order && is_made_of(clause, ORDER_PARTS, &[]) {
         return Some(Convention::KeepsOrder);
     }
-    if clause.contains("yyyy-mm-dd") && is_made_of(DATE_PARTS) {
+    if clause.contains("yyyy-mm-dd") && is_made_of(clause, DATE_PARTS, &[]) {
         return Some(Convention::IsoDates);
     }
     let names_rest = has(&["ほか", "他", "それ以外", "其余", "别的"]);
-    if names_rest && has(&["変え", "変更", "まま", "残す", "不", "保持", "原样", "保留"]) && is_made_of(REST_PARTS)
+    if names_rest
+        && has(&["変え", "変更", "まま", "残す", "不", "保持", "原样", "保留"])
+        && is_made_of(clause, REST_PARTS, &[])
     {
         return Some(Convention::LeavesRest);
     }
-    let kinds: [(&[&str], Convention); 5] = [
+    let kinds: [(&[&'static str], Convention); 5] = [
         (&["真偽値", "布尔值", "true", "false"], BOOLEAN),
         (&["配列", "リスト", "数组", "列表"], ARRAY),
         (&["オブジェクト", "对象"], OBJECT),
         (&["文字列", "字符串"], STRING),
         (&["数値", "数字", "整数", "数值"], NUMBER),
     ];
-    kinds.into_iter().find(|(forms, _)| has(forms) && is_made_of(&[forms, RESULT_PARTS].concat())).map(|(_, it)| it)
+    kinds.into_iter().find(|(forms, _)| has(forms) && is_made_of(clause, RESULT_PARTS, forms)).map(|(_, it)| it)
 }
 
-/// Returns the text behind the longest of these parts that it begins with.
-fn longest_prefix<'a>(text: &'a str, parts: &[&str]) -> Option<&'a str> {
-    let longest = parts.iter().filter(|part| text.starts_with(**part)).max_by_key(|part| part.len())?;
-    Some(&text[longest.len()..])
+/// Whether a text is made of these parts alone: of the longest first.
+fn is_made_of(text: &str, parts: Words, forms: &[&'static str]) -> bool {
+    let mut rest = text;
+    while !rest.is_empty() {
+        let all = parts.iter().chain(forms.iter().copied());
+        match all.filter(|part| rest.starts_with(part)).max_by_key(|part| part.len()) {
+            Some(part) => rest = &rest[part.len()..],
+            None => return false,
+        }
+    }
+    true
 }
 
 #[cfg(test)]
@@ -904,6 +515,10 @@ mod tests {
         check("days in a month (1-12)", "days in a month ()");
         check("reverse the text. sort ascending first, then sum", "reverse the text. sort ascending first, then sum");
         check("sort these, then sum them", "sort these, then sum them");
+        check(
+            "Join two lists. First the second list, then the first list",
+            "Join two lists. First the second list, then the first list",
+        );
         check(
             "deduplicate the list first, then e-mail it to all of the people",
             "deduplicate the list first, then e-mail it to all of the people",
