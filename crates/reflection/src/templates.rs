@@ -42,6 +42,7 @@ impl Template {
             Convention::KeepsOrder => self.about.keeps_order,
             Convention::KeepsRemainder => self.about.keeps_remainder,
             Convention::LeavesRest => self.about.leaves_rest,
+            Convention::Takes(count) => self.about.parameters.0.len() >= count,
             Convention::IsoDates => {
                 let mut parameters = self.about.parameters.0.iter();
                 parameters.any(|(_, parameter)| parameter.description.en.contains("YYYY-MM-DD"))
@@ -307,6 +308,8 @@ mod tests {
         check("Sort people by age and e-mail the list to Bob", None);
         check("Sort people by last name", None);
         check("Do not convert miles to kilometres", None);
+        check("Calculate the average of the numbers. Args: drop lowest, drop highest", None);
+        check("Reverse the text. Args: text, n", None);
         check("Convert miles to kilometres unless the value is negative", None);
         for trap in
             ["sum up the discussion", "count on me", "sort out the tests", "merge the branches", "reverse the decision"]

@@ -35,6 +35,22 @@ pub(super) struct Request {
     pub(super) conventions: Vec<Convention>,
 }
 
+/// A clause of a task.
+struct Clause<'a> {
+    words: &'a str,
+    /// The mark behind it.
+    mark: &'a str,
+    /// The words in lower case.
+    lower: String,
+}
+
+impl<'a> Clause<'a> {
+    fn new(task: &'a str, words: &Range<usize>, end: usize) -> Self {
+        let (mark, words) = (&task[words.end..end], &task[words.clone()]);
+        Self { words, mark, lower: words.trim().to_lowercase() }
+    }
+}
+
 /// A statement about how the task is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Convention {
@@ -48,6 +64,8 @@ pub(super) enum Convention {
     KeepsRemainder,
     /// What is not the subject of the task stays as it is.
     LeavesRest,
+    /// It takes so many arguments.
+    Takes(usize),
 }
 
 const BOOLEAN: Convention = Convention::Returns(&["boolean"]);
@@ -63,31 +81,30 @@ impl Request {
             return Self { text: task.to_owned(), core: None, conventions: Vec::new() };
         }
         let (mut text, mut core, mut conventions) = (String::new(), String::new(), Vec::new());
-        let mut names_arguments = false;
-        let all = clauses(task);
-        for (at, (clause, end)) in all.iter().enumerate() {
-            let (words, mark) = (&task[clause.clone()], &task[clause.end..*end]);
-            let lower = words.trim().to_lowercase();
-            let next = all.get(at + 1).map(|(clause, _)| task[clause.clone()].trim().to_lowercase());
-            let begins_sentence = at == 0 || task[all[at - 1].0.end..all[at - 1].1].contains(['.', ';', '(', '\n']);
-            let is_argument = names_arguments && lower.split_whitespace().count() <= MAX_ARGUMENT_WORDS;
-            names_arguments = match lower.as_str() {
-                "args" | "arguments" | "inputs" | "parameters" => true,
-                _ => {
-                    let is_first = begins_sentence && is_first_argument(&lower, next.as_deref());
-                    (is_argument || is_first) && mark == ","
+        let all: Vec<Clause<'_>> =
+            clauses(task).into_iter().map(|(words, end)| Clause::new(task, &words, end)).collect();
+        let mut at = 0;
+        while let Some(clause) = all.get(at) {
+            let is_first = at.checked_sub(1).is_none_or(|before| all[before].mark.contains(['.', ';', '(', '\n']));
+            if let Some((count, taken)) = is_first.then(|| arguments(&all[at..])).flatten() {
+                for Clause { words, mark, .. } in &all[at..at + taken] {
+                    text.extend([*words, mark]);
+                    core.push_str(mark);
                 }
-            };
-            let is_aside = is_argument || names_arguments || is_range(&lower) || is_purpose(&lower);
-            if is_aside {
+                conventions.push(Convention::Takes(count));
+                at += taken;
+                continue;
+            }
+            at += 1;
+            let Clause { words, mark, lower } = clause;
+            if is_purpose(lower) {
                 text.push_str(mark);
                 core.push_str(mark);
                 continue;
             }
             let rest = without_purpose(words);
-            text.push_str(rest);
-            text.push_str(mark);
-            match convention(&lower) {
+            text.extend([rest, mark]);
+            match convention(lower) {
                 Some(convention) => conventions.push(convention),
                 None => core.push_str(rest),
             }
@@ -127,32 +144,31 @@ fn clauses(text: &str) -> Vec<(Range<usize>, usize)> {
     found
 }
 
-/// The most words of the name of an argument.
-const MAX_ARGUMENT_WORDS: usize = 4;
-
-/// Words that are no part of the name of an argument: verbs of tasks, and what stands for something else.
-const NO_ARGUMENT_WORDS: Words = Words(
-    "add average cap check clean compute convert count cut deduplicate divide do double drop e-mail each \
-     email extract filter find first flatten format group it join keep last lowercase mask merge multiply \
-     other print remove replace rest return reverse round second send shuffle sort split strip sum them trim \
-     uppercase",
+/// Words of the names of arguments. The set is closed: another word may ask for something.
+const ARGUMENT_WORDS: Words = Words(
+    "a an the of in list array numbers number values value text string word words record records object objects key keys \
+     field name n k x size length width window separator delimiter low high min max minimum maximum lower upper bound bounds \
+     date dates day days month months year years birth start end time seconds minutes hours principal rate percent amount \
+     price weight weights height grades scores index position step shift offset base digits kg cm km cents euros whole annual \
+     yearly template prefix suffix pattern",
 );
 
-/// Whether a clause names the first argument, and the next clause the second: `list first, then n`.
-fn is_first_argument(clause: &str, next: Option<&str>) -> bool {
-    let is_name = |text: &str| {
-        let words: Vec<&str> = text.split_whitespace().collect();
-        (1..=MAX_ARGUMENT_WORDS).contains(&words.len()) && !words.iter().any(|word| NO_ARGUMENT_WORDS.contains(word))
-    };
-    let name = clause.strip_suffix(" first").or_else(|| clause.strip_prefix("first the "));
-    name.is_some_and(is_name) && next.and_then(|next| next.strip_prefix("then ")).is_some_and(is_name)
+/// Whether a text is the name of an argument.
+fn is_argument(text: &str) -> bool {
+    !text.is_empty() && text.split_whitespace().all(|word| ARGUMENT_WORDS.contains(word))
 }
 
-/// Whether a clause is a range of numbers, which the input lies in: `1-12`.
-fn is_range(clause: &str) -> bool {
-    let is_number = |text: &str| !text.is_empty() && text.chars().all(|char| char.is_ascii_digit());
-    let ends = clause.split_once(['-', '–', '～', '~']).or_else(|| clause.split_once(" to "));
-    ends.is_some_and(|(from, to)| is_number(from.trim()) && is_number(to.trim()))
+/// Returns the number of arguments that a sentence names, and the number of its clauses: `args: value, low, high`, or
+/// `list first, then n`.
+fn arguments(sentence: &[Clause<'_>]) -> Option<(usize, usize)> {
+    let [first, others @ ..] = sentence else { return None };
+    if ["args", "arguments"].contains(&first.lower.as_str()) && first.mark == ":" {
+        let last = others.iter().position(|clause| clause.mark != ",")?;
+        return others[..=last].iter().all(|clause| is_argument(&clause.lower)).then_some((last + 1, last + 2));
+    }
+    let name = first.lower.strip_suffix(" first").or_else(|| first.lower.strip_prefix("first the "))?;
+    let next = others.first()?.lower.strip_prefix("then ")?;
+    (first.mark == "," && is_argument(name) && is_argument(next)).then_some((2, 2))
 }
 
 /// Where results are shown or used, in English.
@@ -337,12 +353,19 @@ fn english_convention(clause: &str) -> Option<Convention> {
         return (names_rest && words.iter().any(|word| stays.contains(word))).then_some(Convention::LeavesRest);
     }
     let said: Vec<&str> = words.iter().copied().filter(|word| !RESULT_WORDS.contains(word)).collect();
+    // `text` alone is what something is about.
+    let states_result = |word: &&str| {
+        ["as", "give", "gives", "giving", "result", "expect"].contains(word)
+            || word.starts_with("return")
+            || word.starts_with("output")
+    };
     match *said.as_slice() {
         ["boolean" | "bool"] | ["true", "false"] => Some(BOOLEAN),
+        _ if !words.iter().any(states_result) => None,
         ["array" | "list"] => Some(ARRAY),
         ["object"] => Some(OBJECT),
         ["string" | "text"] => Some(STRING),
-        ["number" | "integer"] if words.iter().any(|word| word.starts_with("return") || *word == "as") => Some(NUMBER),
+        ["number" | "integer"] => Some(NUMBER),
         _ => None,
     }
 }
@@ -508,21 +531,21 @@ mod tests {
     }
 
     #[test]
-    fn names_of_arguments_and_ranges_are_left_out() {
-        let check = |task: &str, expect: &str| assert_eq!(Request::parse(task).text.trim(), expect, "{task}");
-        check("clamp a number. args: value, low, high", "clamp a number.:,,");
-        check("split a list into chunks of n. list first, then n.", "split a list into chunks of n.,.");
-        check("days in a month (1-12)", "days in a month ()");
-        check("reverse the text. sort ascending first, then sum", "reverse the text. sort ascending first, then sum");
-        check("sort these, then sum them", "sort these, then sum them");
-        check(
+    fn names_of_arguments_are_told_from_requests() {
+        let check = |task: &str, expect: &[Convention]| assert_eq!(Request::parse(task).conventions, expect, "{task}");
+        check("clamp a number. args: value, low, high", &[Convention::Takes(3)]);
+        check("Split a list into chunks of n. List first, then n.", &[Convention::Takes(2)]);
+        for task in [
+            "Average the scores. Args: drop lowest, drop highest",
+            "sort a list of numbers. args: numbers, skip zeros",
+            "Reverse the text. Arguments: text, without spaces",
+            "sort these, then sum them",
             "Join two lists. First the second list, then the first list",
-            "Join two lists. First the second list, then the first list",
-        );
-        check(
-            "deduplicate the list first, then e-mail it to all of the people",
-            "deduplicate the list first, then e-mail it to all of the people",
-        );
+            "Reverse the text. Sort ascending first, then the words",
+            "add up the numbers in a list (1-3)",
+        ] {
+            check(task, &[]);
+        }
     }
 
     #[test]
