@@ -1,7 +1,7 @@
 //! Names and their history.
 
 use serde_json::json;
-use toolcell::store::{FindError, OnConflict, Settings, VersionCommit};
+use toolcell::store::{FindError, OnConflict, Settings, Store, VersionCommit};
 use toolcell::{IdPrefix, ToolId, ToolMetadata, ToolName, ToolSpec};
 use toolcell_tool::Draft;
 
@@ -10,6 +10,21 @@ use crate::fixtures::store::{StoreFixture, name, reference, returns, sample_tool
 /// Returns the error code, or what was done.
 fn code(done: Result<VersionCommit, toolcell::store::HistoryError>) -> &'static str {
     done.map_or_else(|error| error.code().as_str(), |_| "done")
+}
+
+#[test]
+fn threads_that_open_a_new_store_at_once_create_one() {
+    for _ in 0..8 {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("store");
+        std::thread::scope(|scope| {
+            let opened: Vec<_> =
+                (0..8).map(|_| scope.spawn(|| Store::open(&path, &Settings::default()).map(drop))).collect();
+            for opened in opened {
+                opened.join().unwrap().unwrap();
+            }
+        });
+    }
 }
 
 #[test]

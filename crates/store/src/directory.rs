@@ -21,6 +21,7 @@
 use std::fs::TryLockError;
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use cap_fs_ext::{DirExt as _, FollowSymlinks, OpenOptionsFollowExt as _};
 use cap_std::fs::{Dir, DirBuilder, DirBuilderExt as _, MetadataExt as _, OpenOptions, OpenOptionsExt as _};
@@ -349,9 +350,12 @@ fn prepare_writable(root: &Dir, known: bool) -> std::io::Result<std::fs::File> {
     Ok(lock)
 }
 
-/// Writes the format file atomically.
+/// Writes the format file atomically. Several threads may create the same store at once, so each
+/// writes a file of its own.
 fn write_format(root: &Dir) -> std::io::Result<()> {
-    let name = format!("tmp/{FORMAT_FILE}.{}", std::process::id());
+    static WRITES: AtomicU64 = AtomicU64::new(0);
+    let (process, write) = (std::process::id(), WRITES.fetch_add(1, Ordering::Relaxed));
+    let name = format!("tmp/{FORMAT_FILE}.{process}.{write}");
     let mut options = private_options();
     let mut file = root.open_with(&name, options.create(true).truncate(true).write(true))?;
     file.write_all(format!("{FORMAT_WORDS}{FORMAT}\n").as_bytes())?;
