@@ -6,7 +6,7 @@ MDBOOK := mdbook 0.5.4
 # `make demo DEMO_PROFILE=dev` builds what the tests run, too.
 DEMO_PROFILE := demo
 DEMO_DIR := $(if $(filter dev,$(DEMO_PROFILE)),debug,$(DEMO_PROFILE))
-.PHONY: help demo test features features-each test-fast docs package docs-tool recording reference lockdown dist dist-check deny deny-tool advisories fuzz fuzz-short examples budgets peers reflection jailed torture soak lint check guest prelude profile check-guest bench clean
+.PHONY: help demo test features features-each test-fast docs package docs-tool recording reference lockdown dist dist-check deny deny-tool advisories fuzz fuzz-short examples budgets peers hosts reflection jailed torture soak lint check guest prelude profile check-guest bench clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -88,6 +88,10 @@ reflection: ## Measure reflection on its labelled tasks, and draw precision and 
 peers: ## Have the official clients and suites of the protocol talk to the server (needs Node and Python)
 	cargo build --workspace --bins --examples --locked
 	tests/interop/run "$${CARGO_TARGET_DIR:-target}/debug/toolcell" "$${CARGO_TARGET_DIR:-target}/debug/examples/conformance" $(PARTS)
+
+hosts: ## Run Toolcell in real agents, with a scripted model (needs Node 20 and npm)
+	cargo build --workspace --bins --locked
+	tests/hosts/run "$${CARGO_TARGET_DIR:-target}/debug/toolcell" $(HOSTS)
 
 jailed: ## Run the tests of the operations again, with every call in the jail
 	cargo build --workspace --bins --locked

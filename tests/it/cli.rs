@@ -1,6 +1,7 @@
 //! The command line, one module per subject.
 
 pub(crate) mod budget;
+pub(crate) mod decide;
 pub(crate) mod exec;
 pub(crate) mod grant;
 pub(crate) mod help;

@@ -192,11 +192,15 @@ macro_rules! pages {
 
 pages! {
     readme: "README.md",
+    agents: "docs/guide/agents.md",
     capabilities: "docs/guide/capabilities.md",
+    claude: "docs/guide/claude.md",
+    copilot: "docs/guide/copilot.md",
     first_tool: "docs/guide/first-tool.md",
     jail: "docs/guide/jail.md",
     locked_down: "docs/guide/locked-down.md",
     mcp: "docs/guide/mcp.md",
+    pi: "docs/guide/pi.md",
     profiling: "docs/guide/profiling.md",
     receipts: "docs/guide/receipts.md",
     testing: "docs/guide/testing.md",

@@ -14,6 +14,7 @@ pub(crate) mod server;
 mod approvals;
 mod concurrency;
 mod framing;
+mod host_methods;
 mod hostile;
 mod operations;
 mod progress;

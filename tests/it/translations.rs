@@ -33,6 +33,10 @@ const NO_MESSAGES: &[(&str, &[&str])] = &[
         &["crates/jail/src/", "crates/protocol/src/", "crates/schema/src/unique.rs", "host/src/"],
     ),
     (
+        "commands and marks in files, which this program finds again",
+        &["crates/cli/src/adapter/claude_hooks.rs", "crates/cli/src/adapter/own_file.rs"],
+    ),
+    (
         "protocol errors, HTTP problem documents, and descriptions for a model",
         &[
             "crates/mcp/src/bounds.rs",

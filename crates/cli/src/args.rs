@@ -1,5 +1,7 @@
 //! The command-line arguments, as clap types.
 
+mod adapter;
+mod decide;
 mod doctor;
 mod effects;
 mod help;
@@ -26,6 +28,8 @@ use crate::environment;
 use crate::error::CliError;
 use crate::streams::{ColorMode, OutputFormat};
 
+pub(crate) use adapter::AdapterArgs;
+pub(crate) use decide::DecideArgs;
 pub(crate) use doctor::{DoctorArgs, ExtraSyscalls};
 pub(crate) use effects::{ApprovedDigest, PlanArgs};
 pub use help::help_texts;
@@ -189,6 +193,8 @@ pub(crate) enum Command {
     Batch(SandboxArgs),
     /// Run the MCP server, or configure a client to use it
     Mcp(McpArgs),
+    /// Make Toolcell a part of an agent: pi, GitHub Copilot or Claude Code
+    Adapter(AdapterArgs),
     /// Check what this machine supports, that a call works, and the state of the store
     Doctor(DoctorArgs),
     /// Check the store, and repair it
@@ -205,6 +211,8 @@ pub(crate) enum Command {
     Approvals(ApprovalsArgs),
     /// Grant capabilities to a tool, and approve it with them
     Grant(GrantArgs),
+    /// Decide whether a call of another program's tool may run
+    Decide(DecideArgs),
     /// Show, check and trust policy files
     Config(ConfigArgs),
     /// Create a policy file from a template
@@ -262,6 +270,9 @@ impl Command {
             | Self::Gc(_)
             | Self::Export(_)
             | Self::Audit(_)
+            | Self::Adapter(_)
+            // Its errors are decisions.
+            | Self::Decide(_)
             | Self::Config(_)
             | Self::Init(_)
             | Self::Types(_)

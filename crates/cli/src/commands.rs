@@ -39,9 +39,11 @@ pub(crate) mod import;
 
 pub(crate) mod approvals;
 pub(crate) mod config;
+pub(crate) mod decide;
 pub(crate) mod grant;
 pub(crate) mod init;
 
+pub(crate) mod adapter;
 pub(crate) mod mcp;
 
 pub(crate) mod completions;

@@ -340,6 +340,7 @@ from_store! {
     toolcell::ReplayError, |error| Some(error.hint());
     toolcell::ProfileError, |error| Some(error.hint());
     toolcell::hook::HookError, |error| Some(error.hint());
+    toolcell::hook::EventProblem, |error| Some(error.hint());
 }
 
 impl From<std::io::Error> for CliError {

@@ -8,7 +8,8 @@
 //! [`policy_files`] finds the policy in effect, [`trust_list`] records whose hooks may run, and
 //! [`toolbox`] is the only module that opens a toolbox. [`input`] reads what a user passes, [`fs`]
 //! writes files, [`environment`] reads variables, [`language`] finds the language of help, and
-//! [`prompt`] asks the user. [`client_config`] edits the configuration files of MCP clients.
+//! [`prompt`] asks the user. [`client_config`] edits the configuration files of MCP clients,
+//! and [`adapter`] has the files of agents.
 //!
 //! Invariant: this is the only crate that knows arguments, streams and exit statuses. Results go to
 //! standard output, everything else to standard error.
@@ -18,6 +19,7 @@
     reason = "the command line is where files and the environment are read"
 )]
 
+mod adapter;
 mod args;
 mod client_config;
 mod commands;
@@ -183,6 +185,7 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<Exit, CliErro
         Command::Mcp(McpArgs { command: Some(McpCommand::Config(args)), .. }) => {
             commands::mcp::config::run(&args, context)
         }
+        Command::Adapter(args) => commands::adapter::run(&args, context),
         Command::Doctor(args) => commands::doctor::run(&args, context),
         Command::Fsck(args) => commands::fsck::run(&args, context),
         Command::Gc(args) => commands::gc::run(&args, context),
@@ -191,6 +194,7 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<Exit, CliErro
         Command::Audit(args) => commands::audit::run(&args, context),
         Command::Approvals(args) => commands::approvals::run(&args, context),
         Command::Grant(args) => commands::grant::run(&args, context),
+        Command::Decide(args) => commands::decide::run(&args, context),
         Command::Config(args) => commands::config::run(&args, context),
         Command::Init(args) => commands::init::run(&args, context),
         Command::Schema(args) => commands::schema::run(&args, context),

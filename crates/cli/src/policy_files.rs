@@ -79,7 +79,9 @@ impl PolicyFiles {
             let Some(file) = trusted.iter().find(|file| file.matches(&hook.file_hash, path)) else {
                 return HookTrust::Untrusted;
             };
-            let (command, folder, known) = (hook.command.clone(), hook.folder.clone(), file.programs.clone());
+            // A tool is approved, instead of covered by the trust in the file.
+            let Some(command) = hook.command() else { return HookTrust::Trusted };
+            let (command, folder, known) = (command.command.clone(), command.folder.clone(), file.programs.clone());
             let path = Arc::clone(path);
             HookTrust::TrustedWhile(Arc::new(move || check_programs(&command, &folder, &known, &path)))
         })?;

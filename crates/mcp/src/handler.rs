@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CancelTaskParams, CustomRequest, CustomResult, ErrorCode,
-    ErrorData, GetPromptRequestParams, GetPromptResponse, GetTaskParams, GetTaskResult, Implementation,
+    ErrorData, GetPromptRequestParams, GetPromptResponse, GetTaskParams, GetTaskResult, Implementation, JsonObject,
     ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
     ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig, SubscriptionFilter, Tool,
     UpdateTaskParams,
@@ -19,6 +19,7 @@ use serde_json::json;
 use toolcell::Toolbox;
 
 use crate::bounds::{MAX_STDIO_MESSAGE_BYTES, MessageTooLarge};
+use crate::host_methods::{EXTENSION, HostMethod};
 use crate::request_context::{is_remote, request_principal};
 use crate::server::{OpenFailure, Server};
 use crate::settings::ServerSettings;
@@ -60,6 +61,7 @@ impl ServerHandler for Server {
             .enable_prompts()
             .enable_tasks()
             .build();
+        capabilities.extensions.get_or_insert_default().insert(EXTENSION.to_owned(), JsonObject::new());
         // The operations are fixed; only the published tools change.
         let changes = self.settings().max_published > 0;
         if let Some(tools) = &mut capabilities.tools {
@@ -166,6 +168,9 @@ impl ServerHandler for Server {
         if METHODS_WITH_PARAMS.contains(&request.method.as_str()) {
             let message = format!("the parameters of `{}` are invalid", request.method);
             return Err(ErrorData::invalid_params(message, Some(json!({"code": "request-invalid"}))));
+        }
+        if let Some(method) = HostMethod::from_request(&request, &context) {
+            return self.call_host_method(method, request, &context).await;
         }
         if request.method != TOO_LARGE_METHOD {
             let method: String = request.method.chars().take(64).flat_map(char::escape_debug).collect();
@@ -282,7 +287,7 @@ impl Server {
 
     /// Performs a request while holding the principal's permit, and keeps the permit until the
     /// answer is written.
-    async fn run_with_permit<T: Send + 'static>(
+    pub(crate) async fn run_with_permit<T: Send + 'static>(
         &self,
         tenant: &Tenant,
         context: &RequestContext<RoleServer>,

@@ -64,9 +64,18 @@ impl CallTracker {
     /// outcome is recorded. The last wait takes half a second at most, because a thread may spin in
     /// a library that cannot be interrupted.
     pub async fn close(&self, grace: Duration) {
+        self.close_or_stop(grace, std::future::pending()).await;
+    }
+
+    /// Like [`close`](Self::close), but stops the remaining calls as soon as `abandoned` completes.
+    pub(crate) async fn close_or_stop(&self, grace: Duration, abandoned: impl Future<Output = ()>) {
         self.closing.cancel();
         self.tracker.close();
-        if tokio::time::timeout(grace, self.tracker.wait()).await.is_err() {
+        let have_ended = tokio::select! {
+            ended = tokio::time::timeout(grace, self.tracker.wait()) => ended.is_ok(),
+            () = abandoned => false,
+        };
+        if !have_ended {
             self.stopping.cancel();
             // The transport reports the calls that are left.
             let _ = tokio::time::timeout(STOP_TIMEOUT, self.tracker.wait()).await;

@@ -16,6 +16,7 @@ mod settings;
 mod tenant;
 
 mod handler;
+mod host_methods;
 mod request_context;
 
 mod builtin_results;

@@ -19,6 +19,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rmcp::service::serve_server_with_ct;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::UnixStream;
 use tokio::net::unix::pipe;
@@ -47,6 +48,9 @@ pub enum StdioError {
     Threads(#[source] io::Error),
 }
 
+/// How often to check whether the client still reads, once it has closed its input.
+const READER_CHECK_INTERVAL: Duration = Duration::from_millis(50);
+
 type Input = Box<dyn AsyncRead + Send + Unpin>;
 type Output = Box<dyn AsyncWrite + Send + Unpin>;
 
@@ -58,6 +62,7 @@ pub(crate) async fn serve(
     shutdown: impl Future<Output = ()>,
     grace: Duration,
 ) -> Result<Instant, StdioError> {
+    let watched = io::stdout().as_fd().try_clone_to_owned().map_err(StdioError::Streams)?;
     let (input, output) = take_streams()?;
     let calls = server.calls().clone();
     let transport = LineTransport::new(FrameReader::new(input, MAX_STDIO_MESSAGE_BYTES), output);
@@ -77,7 +82,8 @@ pub(crate) async fn serve(
         () = shutdown => true,
     };
     let deadline = Instant::now() + grace + SHUTDOWN_LIMIT;
-    calls.close(grace).await;
+    // A client that was killed reads no response; one that closed its end alone may.
+    calls.close_or_stop(grace, reader_gone(watched)).await;
     stop.cancel();
     if goes_on {
         // A client that does not read may delay the last response.
@@ -85,6 +91,19 @@ pub(crate) async fn serve(
         let _ = tokio::time::timeout(left, session).await;
     }
     Ok(deadline)
+}
+
+/// Waits until the other end of a pipe or a socket is closed. It is checked every 50 milliseconds.
+async fn reader_gone(stream: OwnedFd) {
+    let mut look = tokio::time::interval(READER_CHECK_INTERVAL);
+    loop {
+        look.tick().await;
+        let mut polled = [PollFd::new(&stream, PollFlags::empty())];
+        let found = poll(&mut polled, Some(&Timespec { tv_sec: 0, tv_nsec: 0 }));
+        if found.is_ok() && polled[0].revents().intersects(PollFlags::ERR | PollFlags::HUP) {
+            return;
+        }
+    }
 }
 
 /// Takes standard input and output away from the process.

@@ -1,7 +1,7 @@
-//! The hook commands of a policy file, and the calls that they apply to.
+//! The hooks of a policy file, and the calls that they apply to.
 //!
-//! Invariant: a command is an argument list that no shell interprets. It records the file that
-//! defines it, so that a project's command runs only after the user trusted exactly that file.
+//! Invariant: a command is an argument list that no shell interprets. A hook records the file that
+//! defines it, so that a project's hook runs only after the user trusted exactly that file.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -34,13 +34,63 @@ pub enum HookTiming {
     After,
 }
 
-/// A hook that is a command.
+/// The protocol of a hook command: the JSON that it reads and prints, and the meaning of its exit
+/// status.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum HookProtocol {
+    /// The protocol of Toolcell. Only an answer that is understood completely counts.
+    #[default]
+    Toolcell,
+    /// The protocol of the hooks of GitHub Copilot. A command that prints nothing has no objection;
+    /// with exit status 2 it denies the call, for the reason on standard error.
+    Copilot,
+    /// The protocol of the hooks of Claude Code. A command that prints no JSON has no objection;
+    /// with exit status 2 it denies the call, for the reason on standard error.
+    Claude,
+}
+
+impl HookProtocol {
+    /// Returns the name of the protocol in a policy file.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Toolcell => "toolcell",
+            Self::Copilot => "copilot",
+            Self::Claude => "claude",
+        }
+    }
+}
+
+/// What a hook does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum HookAction {
+    /// It starts a program.
+    Command(HookCommand),
+    /// It runs a stored tool, given by its name or its identifier.
+    Tool(String),
+}
+
+/// The command of a hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HookCommand {
-    /// The name of the hook in messages.
-    pub name: String,
     /// The program and its arguments; never empty.
     pub command: Vec<String>,
+    /// The protocol.
+    pub protocol: HookProtocol,
+    /// The folder of the file that defines the hook.
+    pub folder: PathBuf,
+    /// Additional environment variables for the program, by name.
+    pub env: Vec<String>,
+}
+
+/// A hook of a policy file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HookDefinition {
+    /// The name of the hook in messages.
+    pub name: String,
+    /// What the hook does.
+    pub action: HookAction,
     /// When the hook runs.
     pub when: BTreeSet<HookTiming>,
     /// The timeout. A hook that exceeds it refuses the call.
@@ -51,12 +101,28 @@ pub struct HookCommand {
     pub layer: Layer,
     /// The blake3 hash of that file's text.
     pub file_hash: blake3::Hash,
-    /// The folder of that file.
-    pub folder: PathBuf,
-    /// Additional environment variables for the hook, by name.
-    pub env: Vec<String>,
     /// The position of the definition.
     pub origin: Origin,
+}
+
+impl HookDefinition {
+    /// Returns the command of the hook, if it is one.
+    #[must_use]
+    pub const fn command(&self) -> Option<&HookCommand> {
+        match &self.action {
+            HookAction::Command(command) => Some(command),
+            HookAction::Tool(_) => None,
+        }
+    }
+
+    /// Returns what the hook runs: the words of its command, or the tool.
+    #[must_use]
+    pub fn words(&self) -> &[String] {
+        match &self.action {
+            HookAction::Command(command) => &command.command,
+            HookAction::Tool(tool) => std::slice::from_ref(tool),
+        }
+    }
 }
 
 /// A tool name, or a name prefix followed by `*`.

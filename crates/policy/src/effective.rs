@@ -10,6 +10,7 @@ use toolcell_tool::AuditContents;
 use toolcell_tool::Capability;
 use toolcell_tool::{FilesGrant, Grants, KvGrant, NetGrant, Scheme, SecretGrant};
 
+use crate::command::HookAction;
 use crate::grant_rules::Rule;
 use crate::limits::Limit;
 use crate::provenance::{Effective, Origin, Setting, toml_list, toml_string};
@@ -45,10 +46,14 @@ impl Policy {
         settings.extend(self.grant_settings());
         settings.extend(self.hooks.iter().map(|hook| Setting {
             key: format!("hooks.{}", crate::provenance::toml_key(&hook.name)),
-            value: toml_list(&hook.command),
+            value: match &hook.action {
+                HookAction::Command(command) => toml_list(&command.command),
+                HookAction::Tool(tool) => format!("{{ tool = {} }}", toml_string(tool)),
+            },
             origin: hook.origin.clone(),
             ignored: Vec::new(),
         }));
+        settings.extend(self.external_tools.settings());
         settings
     }
 

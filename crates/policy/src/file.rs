@@ -20,13 +20,14 @@ use toolcell_tool::{IdPrefix, TAG_LIMIT, ToolName};
 use crate::OnAuditFailure;
 use crate::approval::ApprovalMode;
 use crate::command::variable_refusal;
-use crate::command::{DEFAULT_HOOK_TIMEOUT_MS, HookCommand, NamePattern};
+use crate::command::{DEFAULT_HOOK_TIMEOUT_MS, HookAction, HookCommand, HookDefinition, NamePattern};
 use crate::duplicates::Duplicates;
+use crate::external_tools::{CallDecision, ExternalRule};
 use crate::grant_rules::{FileRules, Scope};
 use crate::limits::{Limit, PerLimit};
 use crate::problem::{GrantedFolder, PolicyError, PolicyParser, escape_for_display};
 use crate::provenance::{Layer, Sourced, toml_key};
-use crate::raw::{RawContents, RawGrantRules, RawHook, RawLang, RawLimits, RawPolicy};
+use crate::raw::{RawContents, RawExternalRule, RawGrantRules, RawHook, RawLang, RawLimits, RawPolicy};
 use crate::schema::SCHEMA;
 
 /// The maximum size of a file in bytes. A project's file is untrusted.
@@ -65,7 +66,9 @@ pub struct PolicyFile {
     pub(super) reserved: Vec<Sourced<ToolName>>,
     pub(super) grants: Option<FileRules>,
     pub(super) folders: Vec<GrantedFolder>,
-    pub(super) hooks: Vec<HookCommand>,
+    pub(super) hooks: Vec<HookDefinition>,
+    pub(super) external_default: Option<Sourced<CallDecision>>,
+    pub(super) external_rules: Vec<ExternalRule>,
 }
 
 impl PolicyFile {
@@ -100,9 +103,9 @@ impl PolicyFile {
         self.hash
     }
 
-    /// Returns the hook commands of the file.
+    /// Returns the hooks of the file.
     #[must_use]
-    pub fn hooks(&self) -> &[HookCommand] {
+    pub fn hooks(&self) -> &[HookDefinition] {
         &self.hooks
     }
 }
@@ -160,6 +163,8 @@ impl PolicyParser<'_> {
             grants: form.grants.as_ref().map(|grants| self.parse_rules(grants)),
             folders: self.take_folders(),
             hooks: self.parse_hooks(form.hooks, hash),
+            external_default: self.sourced(form.external_tools.default.as_ref(), |decision| decision),
+            external_rules: self.parse_external_rules(form.external_tools.rules),
         }
     }
 
@@ -250,7 +255,7 @@ impl PolicyParser<'_> {
         }
     }
 
-    fn parse_hooks(&mut self, forms: Vec<RawHook>, hash: Hash) -> Vec<HookCommand> {
+    fn parse_hooks(&mut self, forms: Vec<RawHook>, hash: Hash) -> Vec<HookDefinition> {
         let mut lines = BTreeMap::new();
         let mut hooks = Vec::new();
         for form in forms {
@@ -281,27 +286,84 @@ impl PolicyParser<'_> {
         }
     }
 
-    fn parse_hook(&mut self, form: RawHook, file_hash: Hash) -> HookCommand {
-        let command = form.command.get_ref();
-        if command.first().is_none_or(String::is_empty) {
-            self.report(&form.command.span(), msgid!("the command of a hook must start with a program"));
-        } else if command.iter().any(|word| word.contains('\0')) {
-            self.report(&form.command.span(), msgid!("the command of a hook must not contain U+0000"));
-        }
+    fn parse_hook(&mut self, form: RawHook, file_hash: Hash) -> HookDefinition {
+        let env: Vec<String> = form.env.iter().flatten().filter_map(|name| self.parse_env_name(name)).collect();
+        let name = form.name.span();
+        let action = match (form.command, form.tool) {
+            (Some(command), None) => {
+                self.check_command(&command);
+                let protocol = form.protocol.map(Spanned::into_inner).unwrap_or_default();
+                let folder = self.path.parent().map_or_else(PathBuf::new, Path::to_owned);
+                HookAction::Command(HookCommand { command: command.into_inner(), protocol, folder, env })
+            }
+            (None, Some(tool)) => {
+                if let Some(protocol) = form.protocol {
+                    self.report(&protocol.span(), msgid!("only a hook with a `command` has a `protocol`"));
+                }
+                if let Some(env) = form.env.iter().flatten().next() {
+                    self.report(
+                        &env.span(),
+                        msgid!("only a hook with a `command` has an `env`: a tool sees no environment"),
+                    );
+                }
+                self.check_hook_tool(&tool);
+                HookAction::Tool(tool.into_inner())
+            }
+            // The structure of the file is checked before: a hook has one of them.
+            (None, None) => HookAction::Tool(String::new()),
+            (Some(_), Some(tool)) => {
+                self.report(&tool.span(), msgid!("the hook has both a `command` and a `tool`: remove one of them"));
+                HookAction::Tool(String::new())
+            }
+        };
         let tools = form.tools.iter().flatten().filter_map(|text| self.parse_pattern(text)).collect();
-        let env = form.env.iter().flatten().filter_map(|name| self.parse_env_name(name)).collect();
-        HookCommand {
-            origin: self.origin(&form.name.span()),
+        HookDefinition {
+            origin: self.origin(&name),
             name: form.name.into_inner(),
-            command: form.command.into_inner(),
+            action,
             when: form.when.into_iter().collect(),
             timeout: Duration::from_millis(form.timeout_ms.map_or(DEFAULT_HOOK_TIMEOUT_MS, Spanned::into_inner)),
             tools,
             layer: self.layer,
             file_hash,
-            folder: self.path.parent().map_or_else(PathBuf::new, Path::to_owned),
-            env,
         }
+    }
+
+    fn check_command(&mut self, command: &Spanned<Vec<String>>) {
+        if command.get_ref().first().is_none_or(String::is_empty) {
+            self.report(&command.span(), msgid!("the command of a hook must start with a program"));
+        } else if command.get_ref().iter().any(|word| word.contains('\0')) {
+            self.report(&command.span(), msgid!("the command of a hook must not contain U+0000"));
+        }
+    }
+
+    fn check_hook_tool(&mut self, tool: &Spanned<String>) {
+        if IdPrefix::parse(tool.get_ref()).is_ok() {
+            return;
+        }
+        if let Err(error) = ToolName::parse(tool.get_ref()) {
+            self.report(&tool.span(), message!("not a tool name or identifier: {error}", error));
+        }
+    }
+
+    fn parse_external_rules(&mut self, rules: Vec<RawExternalRule>) -> Vec<ExternalRule> {
+        rules.into_iter().map(|rule| self.parse_external_rule(rule)).collect()
+    }
+
+    fn parse_external_rule(&mut self, rule: RawExternalRule) -> ExternalRule {
+        for tool in rule.tools.iter().filter(|tool| tool.get_ref().trim().is_empty()) {
+            self.report(&tool.span(), msgid!("the name of a tool is empty; `*` stands for every tool"));
+        }
+        for (name, _) in rule.args.iter().filter(|(_, patterns)| patterns.is_empty()) {
+            let shown = escape_for_display(name.get_ref());
+            let message = message!("the argument `{name}` has no pattern; `*` stands for any text", name = shown);
+            self.report(&name.span(), message);
+        }
+        let tools: Vec<String> = rule.tools.into_iter().map(Spanned::into_inner).collect();
+        let texts = |patterns: Vec<Spanned<String>>| patterns.into_iter().map(Spanned::into_inner).collect();
+        let args = rule.args.into_iter().map(|(name, patterns)| (name.into_inner(), texts(patterns))).collect();
+        let origin = self.origin(&rule.decision.span());
+        ExternalRule::new(&tools, args, rule.decision.into_inner(), rule.reason, origin)
     }
 
     /// Parses the name of an environment variable for a hook.

@@ -9,6 +9,7 @@ mod call;
 mod command;
 mod duplicates;
 mod effective;
+mod external_tools;
 mod file;
 mod grant_rules;
 mod limits;
@@ -33,14 +34,16 @@ use toolcell_tool::AuditContents;
 use toolcell_tool::{Access, SecretGrant, ToolId, ToolName};
 use toolcell_tool::{Capabilities, Capability};
 
+use crate::external_tools::ExternalRules;
 use crate::grant_rules::{FileRules, GrantRules, Rule, RuleTarget, Scope};
 use crate::limits::{DEFAULT_MAX_TOOLS, Limits};
 use crate::problem::GrantedFolder;
 use crate::provenance::{Effective, Sourced};
 
 pub use approval::ApprovalMode;
-pub use command::{HookCommand, HookTiming, NamePattern, variable_refusal};
+pub use command::{HookAction, HookCommand, HookDefinition, HookProtocol, HookTiming, NamePattern, variable_refusal};
 pub use duplicates::Duplicates;
+pub use external_tools::{CallDecision, ExternalRuling};
 pub use file::PolicyFile;
 pub use grant_rules::{GrantDecision, GrantVerdict};
 pub use limits::{Limit, LimitError, LimitOverrides};
@@ -99,7 +102,8 @@ pub struct Policy {
     reserved: Vec<Sourced<ToolName>>,
     grants: GrantRules,
     folders: Vec<GrantedFolder>,
-    hooks: Vec<HookCommand>,
+    hooks: Vec<HookDefinition>,
+    external_tools: ExternalRules,
     files: Vec<(Layer, Arc<Path>)>,
 }
 
@@ -120,6 +124,7 @@ impl Default for Policy {
             grants: GrantRules::default(),
             folders: Vec::new(),
             hooks: Vec::new(),
+            external_tools: ExternalRules::default(),
             files: Vec::new(),
         }
     }
@@ -167,6 +172,7 @@ impl Policy {
         self.folders.extend(file.folders);
         problem::check_hook_names_differ(&self.hooks, &file.hooks)?;
         self.hooks.extend(file.hooks);
+        self.external_tools.apply(file.external_default.as_ref(), file.external_rules);
         self.files.push((file.layer, file.path));
         Ok(())
     }
@@ -338,10 +344,17 @@ impl Policy {
         Some((&found.value, &found.origin))
     }
 
-    /// Returns the hook commands, the user's first.
+    /// Returns the hooks, the user's first.
     #[must_use]
-    pub fn hooks(&self) -> &[HookCommand] {
+    pub fn hooks(&self) -> &[HookDefinition] {
         &self.hooks
+    }
+
+    /// Returns the decision about a call of a tool that Toolcell does not run; `None` if the policy
+    /// does not decide.
+    #[must_use]
+    pub fn decide_external(&self, tool_name: &str, args: &Value) -> Option<ExternalRuling> {
+        self.external_tools.decide(tool_name, args)
     }
 
     /// Returns the JSON Schema of a policy file, for editors.

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use toolcell_i18n::{Localize, Message, message};
 use toolcell_tool::Access;
 
-use crate::command::HookCommand;
+use crate::command::HookDefinition;
 use crate::provenance::{Layer, Origin};
 
 /// The maximum number of reported problems of a file.
@@ -82,7 +82,7 @@ pub(super) fn escape_for_display(text: &str) -> String {
 }
 
 /// Checks that no new hook has the name of an existing one.
-pub(super) fn check_hook_names_differ(there: &[HookCommand], more: &[HookCommand]) -> Result<(), PolicyError> {
+pub(super) fn check_hook_names_differ(there: &[HookDefinition], more: &[HookDefinition]) -> Result<(), PolicyError> {
     let mut problems = Vec::new();
     for hook in more {
         let taken = there.iter().find(|other| other.name == hook.name);

@@ -11,8 +11,9 @@ use toml::Spanned;
 use toolcell_protocol::Budget;
 
 use crate::approval::ApprovalMode;
-use crate::command::{DEFAULT_HOOK_TIMEOUT_MS, HookTiming, MAX_HOOK_TIMEOUT_MS};
+use crate::command::{DEFAULT_HOOK_TIMEOUT_MS, HookProtocol, HookTiming, MAX_HOOK_TIMEOUT_MS};
 use crate::duplicates::Duplicates;
+use crate::external_tools::CallDecision;
 use crate::limits::{DEFAULT_MAX_TOOLS, Limit, MAX_TOOLS_LIMIT};
 use crate::raw_grants::RawRule;
 
@@ -46,8 +47,11 @@ pub(super) struct RawPolicy {
     /// their intersection counts.
     #[schemars(with = "RawGrantRules")]
     pub(super) grants: Option<Spanned<RawGrantRules>>,
-    /// Hook commands that run before or after a call.
+    /// Hooks that run before or after a call.
     pub(super) hooks: Vec<RawHook>,
+    /// The calls of tools that Toolcell does not run, such as the shell tool of an agent, for
+    /// which a program asks `toolcell decide`.
+    pub(super) external_tools: RawExternalTools,
 }
 
 /// A language of messages.
@@ -199,17 +203,28 @@ pub(super) struct RawGrantRules {
     pub(super) tools: BTreeMap<Spanned<String>, RawRule>,
 }
 
-/// A hook command that runs before or after a call.
+/// A hook that runs before or after a call.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("oneOf" = [{ "required": ["command"] }, { "required": ["tool"] }]))]
 pub(super) struct RawHook {
     /// The name of the hook in messages. Names are unique.
     #[schemars(with = "String")]
     pub(super) name: Spanned<String>,
     /// The program and its arguments; no shell is used. A program path that contains `/` is
-    /// relative to the policy file's folder.
+    /// relative to the policy file's folder. A hook has either a `command` or a `tool`.
+    #[serde(default)]
     #[schemars(with = "Vec<String>", length(min = 1))]
-    pub(super) command: Spanned<Vec<String>>,
+    pub(super) command: Option<Spanned<Vec<String>>>,
+    /// The stored tool that decides, by its name or its identifier. It runs without grants, and
+    /// has to be approved.
+    #[serde(default)]
+    #[schemars(with = "String")]
+    pub(super) tool: Option<Spanned<String>>,
+    /// The protocol of the command: what it reads and prints, and what its exit status means.
+    #[serde(default)]
+    #[schemars(with = "HookProtocol", extend("default" = "toolcell"))]
+    pub(super) protocol: Option<Spanned<HookProtocol>>,
     /// When the hook runs.
     #[serde(default = "before")]
     #[schemars(length(min = 1))]
@@ -229,6 +244,40 @@ pub(super) struct RawHook {
     #[serde(default)]
     #[schemars(with = "Vec<String>", length(min = 1))]
     pub(super) env: Option<Vec<Spanned<String>>>,
+}
+
+/// The calls of tools that Toolcell does not run.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct RawExternalTools {
+    /// The decision about a call that no rule matches. Without it, such a call is left to the
+    /// hooks, and to the program that asks.
+    #[schemars(with = "CallDecision")]
+    pub(super) default: Option<Spanned<CallDecision>>,
+    /// The rules. The strictest of those that match a call decides: deny, then ask, then allow.
+    pub(super) rules: Vec<RawExternalRule>,
+}
+
+/// A rule about calls of tools that Toolcell does not run.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawExternalRule {
+    /// The names of the tools, in which `*` stands for any text.
+    #[schemars(with = "Vec<String>", length(min = 1))]
+    pub(super) tools: Vec<Spanned<String>>,
+    /// The patterns of arguments, by the name of the argument; a dot leads into an object. The rule
+    /// matches if each of these arguments matches one of its patterns. `*` stands for any text; in
+    /// a rule that allows, for text without `;`, `&`, `|`, `<`, `>`, `$`, `(`, `)`, backquotes and
+    /// line breaks.
+    #[serde(default)]
+    #[schemars(with = "BTreeMap<String, Vec<String>>")]
+    pub(super) args: BTreeMap<Spanned<String>, Vec<Spanned<String>>>,
+    /// The decision.
+    #[schemars(with = "CallDecision")]
+    pub(super) decision: Spanned<CallDecision>,
+    /// Why, for the person or the model that reads the decision.
+    #[serde(default)]
+    pub(super) reason: Option<String>,
 }
 
 fn before() -> Vec<HookTiming> {

@@ -41,6 +41,12 @@ impl PolicyParser<'_> {
         for needed in strings(&schema["required"]).filter(|needed| !table.contains_key(*needed)) {
             self.report(span, message!("`{path}` needs a `{key}`", path, key = needed));
         }
+        let choices: Vec<&str> = alternative_keys(schema).collect();
+        let has_choice = |table: &DeTable<'_>| choices.is_empty() || choices.iter().any(|key| table.contains_key(*key));
+        if !has_choice(table) {
+            let choices = join_alternatives(choices.iter().map(|key| message!("a `{key}`", key)));
+            self.report(span, message!("`{path}` needs {choices}", path, choices));
+        }
         for (key, mut value) in std::mem::take(table) {
             match property_schema(schema, key.get_ref()) {
                 None => self.report(&key.span(), unknown_key_message(path, key.get_ref(), schema)),
@@ -51,7 +57,7 @@ impl PolicyParser<'_> {
                 }
             }
         }
-        strings(&schema["required"]).all(|needed| table.contains_key(needed))
+        strings(&schema["required"]).all(|needed| table.contains_key(needed)) && has_choice(table)
     }
 
     /// Removes the invalid parts of a value, and returns whether the rest is valid.
@@ -128,8 +134,19 @@ fn describe_alternatives(path: &str, ways: &[Value]) -> Message {
         None if way["items"]["type"] == "object" => message!("an array (`[[{path}]]`)", path),
         None => with_article(way["type"].as_str().unwrap_or("string")),
     });
-    said.reduce(|first, second| message!("{first} or {second}", first, second))
+    join_alternatives(said)
+}
+
+/// Joins alternatives.
+fn join_alternatives(ways: impl Iterator<Item = Message>) -> Message {
+    ways.reduce(|first, second| message!("{first} or {second}", first, second))
         .unwrap_or_else(|| Message::verbatim(String::new()))
+}
+
+/// Returns the keys of a table of which it needs one.
+fn alternative_keys(schema: &Value) -> impl Iterator<Item = &str> {
+    let ways = schema["oneOf"].as_array().into_iter().flatten();
+    ways.flat_map(|way| strings(&way["required"]))
 }
 
 /// Returns the path of a key for messages.

@@ -1,6 +1,7 @@
 //! Policy files: their settings, their merge and their errors.
 
 mod errors;
+mod external_tools;
 mod grants;
 mod layers;
 mod schema;
@@ -82,6 +83,21 @@ command = ["python3", "hook.py"]
 when = ["before", "after"]
 timeout_ms = 5_000
 tools = ["db-*"]
+[[hooks]]
+name = "house-rules"
+tool = "house_rules"
+[[hooks]]
+name = "shared"
+command = ["./pre.sh"]
+protocol = "copilot"
+env = ["EDITOR"]
+[external_tools]
+default = "ask"
+[[external_tools.rules]]
+tools = ["bash"]
+args = { command = ["git *"] }
+decision = "allow"
+reason = "git is fine"
 "#;
 
 fn user(text: &str) -> Result<PolicyFile, PolicyError> {

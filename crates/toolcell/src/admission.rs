@@ -7,6 +7,7 @@
 //! Invariant: a permit is created only by an admission, and whatever cannot decide refuses.
 
 mod approvals;
+mod decision_step;
 mod denial;
 pub(crate) mod grant_hints;
 pub mod hook;
@@ -19,8 +20,9 @@ use serde_json::Value;
 use toolcell_policy::Policy;
 use toolcell_tool::ToolId;
 
+pub use decision_step::DecisionStep;
 pub use denial::Denial;
-pub use permit::{DecisionStep, Permit};
+pub use permit::Permit;
 
 pub(crate) use permit::{
     AdmissionError, AdmissionMode, AdmissionRequest, CallAuthorization, Called, EffectFreeHostCalls, StoredTool,

@@ -148,6 +148,7 @@ pub use operations::approvals::{ApprovalError, ApprovalResult, PendingTool};
 pub use operations::async_run::RunHandle;
 pub use operations::cost_report::{CostReportLine, CostTotals};
 pub use operations::create::{CreateError, CreateResult};
+pub use operations::decide::{DEFAULT_DECISION_TIMEOUT, DecideOptions};
 pub use operations::delete::DeleteError;
 pub use operations::deprecate::{DeprecateError, DeprecateResult};
 pub use operations::exchange::{ExportSelection, collect, export, import, repair, repair_adopting, score_tool};

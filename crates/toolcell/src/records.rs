@@ -12,7 +12,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use toolcell_policy::Policy;
 use toolcell_store::audit::AuditEvent;
-use toolcell_store::{Store, StoreAccess};
+use toolcell_store::{Fault, Store, StoreAccess};
 
 pub use run_record::{ContentDigest, ResourceUse, RunRecord};
 
@@ -43,6 +43,19 @@ impl Recorder {
         if let Some(store) = self.store.as_deref().filter(|store| store.access() == StoreAccess::Full) {
             // The store reports a failure as a notice.
             let _ = store.log(attempt);
+        }
+    }
+
+    /// Writes the audit line of a decision.
+    ///
+    /// # Errors
+    /// The line is not written, and the policy requires it. A toolbox without a store writes none.
+    pub(crate) fn log_decision(&self, decision: &AuditEvent<'_>) -> Result<(), Fault> {
+        let Some(store) = self.audited_store() else { return Ok(()) };
+        match store.log(decision) {
+            Err(fault) if self.is_required => Err(fault),
+            // The store reports a failure as a notice.
+            _ => Ok(()),
         }
     }
 

@@ -19,7 +19,7 @@ use toolcell_store::{
 use toolcell_tool::{Draft, ToolId, ToolName};
 
 use crate::admission::AdmissionControl;
-use crate::admission::hook::{ApprovalPrompt, Hooks};
+use crate::admission::hook::{ApprovalPrompt, ExternalCall, ExternalDecision, Hooks};
 use crate::clock;
 use crate::execution::suspend::{ResumeRequest, SuspendedRunInfo};
 use crate::execution::{RunOptions, Runtime, SandboxConfig};
@@ -29,6 +29,7 @@ use crate::operations::approvals::{self, ApprovalError, ApprovalResult, PendingT
 use crate::operations::async_run::{self, RunHandle};
 use crate::operations::cost_report::{self, CostReportLine};
 use crate::operations::create::{self, CreateError, CreateResult};
+use crate::operations::decide::{self, DecideOptions};
 use crate::operations::delete::{self, DeleteError};
 use crate::operations::deprecate::{self, DeprecateError, DeprecateResult};
 use crate::operations::exchange;
@@ -305,6 +306,42 @@ impl Toolbox {
     /// None; the answer contains why a tool would not run.
     pub fn explain(&self, request: &RunTool, options: &RunOptions) -> Explanation {
         run::explain(&self.parts, request, options)
+    }
+
+    /// Decides about a call of a tool that Toolcell does not run, such as the shell tool of an
+    /// agent: by the `external_tools` of the policy, then the hooks, then the approver. Without an
+    /// approver the decision may be `Ask`, which the caller resolves.
+    ///
+    /// Whatever cannot decide denies: there is no error.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::path::Path;
+    /// use serde_json::json;
+    /// use toolcell::hook::{CallerClaims, ExternalCall};
+    /// use toolcell::policy::Layer;
+    /// use toolcell::{DecideOptions, Policy, PolicyFile, Toolbox, ToolboxConfig};
+    ///
+    /// let rules = r#"
+    ///     [external_tools]
+    ///     default = "ask"
+    ///     [[external_tools.rules]]
+    ///     tools = ["bash"]
+    ///     args = { command = ["git status*", "ls *"] }
+    ///     decision = "allow"
+    /// "#;
+    /// let policy = Policy::from_layers([PolicyFile::parse(Layer::User, rules, Path::new("toolcell.toml"))?])?;
+    /// let toolbox = Toolbox::without_store(ToolboxConfig { policy, ..ToolboxConfig::default() })?;
+    /// let decide = |command: &str| {
+    ///     let call = ExternalCall::new("bash", json!({ "command": command }), None, CallerClaims::default());
+    ///     call.map(|call| toolbox.decide(&call, &DecideOptions::default()).permission())
+    /// };
+    /// assert_eq!(decide("ls -l")?, Some("allow"));
+    /// assert_eq!(decide("ls -l; rm -r .")?, Some("ask"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn decide(&self, call: &ExternalCall, options: &DecideOptions<'_>) -> ExternalDecision {
+        decide::decide(&self.parts, call, options)
     }
 
     /// Starts a run on a blocking thread of the current Tokio runtime.

@@ -6,8 +6,8 @@ use std::sync::{Arc, Barrier};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use toolcell::hook::{CommandHook, CommandTiming};
-use toolcell::policy::Layer;
+use toolcell::hook::{CommandHook, HookPhase};
+use toolcell::policy::{HookProtocol, Layer};
 use toolcell::store::{Durability, Settings, Store};
 use toolcell::{
     Budget, CallContext, CreateTool, Draft, EffectApprover, EffectDecision, HeldEffect, Hooks, Params, Policy,
@@ -101,7 +101,8 @@ fn hooks(table: &mut Table, folder: &Path) {
         .add_command(CommandHook {
             name,
             command,
-            when: CommandTiming::Before,
+            protocol: HookProtocol::Toolcell,
+            when: HookPhase::Before,
             timeout,
             tools: Vec::new(),
             folder: folder_of_hook,

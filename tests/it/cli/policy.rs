@@ -61,7 +61,7 @@ impl PolicyFixture {
         self.with_input(words, b"")
     }
 
-    fn with_input(&self, words: &[&str], input: &[u8]) -> CommandOutput {
+    pub(crate) fn with_input(&self, words: &[&str], input: &[u8]) -> CommandOutput {
         let own = self.words();
         let own: Vec<&str> = own.iter().map(String::as_str).collect();
         toolcell_with_input(&[&own, words].concat(), input)

@@ -33,12 +33,12 @@ const NEVER_LAST: &str = "〈《「『【（〔([{";
 const GROUPS: [(&str, &[&str]); 6] = [
     (msgid!("Make and run"), &["create", "run", "exec", "reflect", "list", "search", "show"]),
     (msgid!("Prove and test"), &["verify", "test", "check", "profile", "budget", "replay"]),
-    (msgid!("Grant and approve"), &["approvals", "grant", "config", "init", "suspended", "resume"]),
+    (msgid!("Grant and approve"), &["approvals", "grant", "decide", "config", "init", "suspended", "resume"]),
     (
         msgid!("Keep and clean up"),
         &["delete", "undelete", "rollback", "deprecate", "retire", "ledger", "export", "import", "audit", "fsck", "gc"],
     ),
-    (msgid!("Serve"), &["mcp", "batch"]),
+    (msgid!("Serve"), &["mcp", "adapter", "batch"]),
     (msgid!("This program"), &["doctor", "types", "schema", "completions", "man", "help"]),
 ];
 

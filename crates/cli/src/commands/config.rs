@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use toolcell::hook::ProgramFiles;
-use toolcell::policy::{HookCommand, Layer, Origin, PolicyError, Setting};
+use toolcell::policy::{HookAction, HookCommand, Layer, Origin, PolicyError, Setting};
 use toolcell::{Policy, PolicyFile, escape_control_chars, escape_for_display};
 use toolcell_error::ErrorCode;
 use toolcell_i18n::{Lang, Localize as _, Message, message, tr};
@@ -105,8 +105,13 @@ fn show_json(rules: &PolicyFiles, streams: &mut Streams<'_>) -> Result<Exit, Cli
 }
 
 fn file_to_json(file: &PolicyFile) -> Value {
-    let hooks: Vec<Value> =
-        file.hooks().iter().map(|hook| json!({ "name": hook.name, "command": hook.command })).collect();
+    let hooks = file.hooks().iter().map(|hook| match &hook.action {
+        HookAction::Command(command) => {
+            json!({ "name": hook.name, "command": command.command, "protocol": command.protocol.name() })
+        }
+        HookAction::Tool(tool) => json!({ "name": hook.name, "tool": tool }),
+    });
+    let hooks: Vec<Value> = hooks.collect();
     json!({
         "layer": file.layer().to_string(),
         "path": file.path().display().to_string(),
@@ -202,7 +207,7 @@ fn trust(file: Option<&Path>, context: &mut Context<'_>) -> Result<Exit, CliErro
     };
     let file = policy_files::read(Layer::Project, &path)?;
     let mut programs: Vec<TrustedProgram> = Vec::new();
-    for path in file.hooks().iter().flat_map(|hook| program_files(hook).files) {
+    for path in file.hooks().iter().filter_map(|hook| hook.command()).flat_map(|command| program_files(command).files) {
         // A missing program is not trusted: the hook denies until the file is trusted again.
         let now = TrustedProgram::from_file(&path).ok();
         programs.extend(now.filter(|now| !programs.contains(now)));
@@ -223,8 +228,8 @@ fn trust(file: Option<&Path>, context: &mut Context<'_>) -> Result<Exit, CliErro
     Ok(Exit::Done)
 }
 
-fn program_files(hook: &HookCommand) -> ProgramFiles {
-    ProgramFiles::for_command(&hook.command, &hook.folder)
+fn program_files(command: &HookCommand) -> ProgramFiles {
+    ProgramFiles::for_command(&command.command, &command.folder)
 }
 
 /// Describes the trust in a file: its hooks, and which of their files are covered.
@@ -232,14 +237,21 @@ fn trusted_lines(path: &Path, file: &PolicyFile, programs: &[TrustedProgram], la
     let mut lines =
         vec![tr!(lang, "trusted {path} ({hash})", path = display_path(path), hash = short_hash(&file.hash().to_hex()))];
     for hook in file.hooks() {
-        let words: Vec<String> = hook.command.iter().map(|word| quote_if_multiline(word)).collect();
-        let (name, command) = (quote_if_multiline(&hook.name), words.join(" "));
-        lines.push(tr!(lang, "hook `{name}` runs {command}", name, command));
-        if !hook.env.is_empty() {
-            let names = quote_if_multiline(&hook.env.join(", "));
+        let name = quote_if_multiline(&hook.name);
+        let command = match &hook.action {
+            HookAction::Command(command) => command,
+            HookAction::Tool(tool) => {
+                lines.push(tr!(lang, "hook `{name}` runs the stored tool `{tool}`, if it is approved", name, tool));
+                continue;
+            }
+        };
+        let words: Vec<String> = command.command.iter().map(|word| quote_if_multiline(word)).collect();
+        lines.push(tr!(lang, "hook `{name}` runs {command}", name, command = words.join(" ")));
+        if !command.env.is_empty() {
+            let names = quote_if_multiline(&command.env.join(", "));
             lines.push(indent(&tr!(lang, "environment variables passed to it: {names}", names)));
         }
-        let ProgramFiles { files, folders } = program_files(hook);
+        let ProgramFiles { files, folders } = program_files(command);
         for path in files {
             let shown = display_path(&path);
             let text = match programs.iter().find(|program| program.path == path) {

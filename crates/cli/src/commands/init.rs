@@ -99,7 +99,7 @@ mod tests {
             let values = |policy: &Policy| policy.settings().iter().map(value).collect::<Vec<_>>();
             assert_eq!(values(&as_written), values(&Policy::default()), "{layer}");
             let edited = Policy::from_layers([parse(&uncomment_examples(text))]).unwrap();
-            assert_eq!(edited.hooks().len(), 1, "{layer}");
+            assert_eq!(edited.hooks().len(), 2, "{layer}");
         }
     }
 }

@@ -23,12 +23,12 @@ fn an_unknown_key_is_told_with_the_nearest_known_one() {
     check(
         "\nlanguage = \"en\"\n  [Limits]\nfuel = 1",
         "3:4: a policy has no `Limits`, did you mean `limits`? (known: `language`, `limits`, `ceilings`, `store`, \
-         `reflection`, `audit`, `approval`, `names`, `grants`, `hooks`)",
+         `reflection`, `audit`, `approval`, `names`, `grants`, `hooks`, `external_tools`)",
     );
     check("audit = { verbatim = true }", "1:11: `audit` has no `verbatim` (known: `contents`, `required`)");
     check(
         "[[hooks]]\nname = \"x\"\ncommand = [\"y\"]\n\"\\u001b[31m\" = 1",
-        "4:1: `hooks` has no `\\u{1b}[31m` (known: `name`, `command`, `when`, `timeout_ms`, `tools`, `env`)",
+        "4:1: `hooks` has no `\\u{1b}[31m` (known: `name`, `command`, `tool`, `protocol`, `when`, `timeout_ms`, `tools`, `env`)",
     );
 }
 
@@ -309,11 +309,54 @@ fn a_rule_is_about_something_that_can_be() {
 }
 
 #[test]
+fn a_rule_about_external_tools_names_tools_arguments_and_a_decision() {
+    let rule = "[[external_tools.rules]]\n";
+    check(&format!("{rule}tools = [\"x\"]"), "1:1: `external_tools.rules` needs a `decision`");
+    check(
+        &format!("{rule}tools = []\ndecision = \"deny\""),
+        "2:9: `external_tools.rules.tools` is empty, it needs at least one entry",
+    );
+    check(
+        &format!("{rule}tools = [\" \"]\ndecision = \"deny\""),
+        "2:10: the name of a tool is empty; `*` stands for every tool",
+    );
+    check(
+        &format!("{rule}tools = [\"x\"]\ndecision = \"maybe\""),
+        "3:12: `external_tools.rules.decision` cannot be `maybe` (known: `allow`, `ask`, `deny`)",
+    );
+    check(
+        &format!("{rule}tools = [\"x\"]\nargs = {{ a = [] }}\ndecision = \"deny\""),
+        "3:10: the argument `a` has no pattern; `*` stands for any text",
+    );
+    check(
+        &format!("{rule}tools = [\"x\"]\nargs = {{ a = \"b\" }}\ndecision = \"deny\""),
+        "3:14: `external_tools.rules.args.a` is a string, it must be an array",
+    );
+}
+
+#[test]
 fn a_hook_has_a_name_of_its_own_and_a_command() {
     let sound = "[[hooks]]\nname = \"x\"\ncommand = [\"y\"]\n";
     check(&format!("{sound}{sound}"), "5:8: the hook in line 2 is already named `x`");
     check("[[hooks]]\ncommand = [\"y\"]", "1:1: `hooks` needs a `name`");
-    check("[[hooks]]\nname = \"x\"", "1:1: `hooks` needs a `command`");
+    check("[[hooks]]\nname = \"x\"", "1:1: `hooks` needs a `command` or a `tool`");
+    check(&format!("{sound}tool = \"t\""), "4:8: the hook has both a `command` and a `tool`: remove one of them");
+    check(
+        "[[hooks]]\nname = \"x\"\ntool = \"t\"\nenv = [\"A\"]",
+        "4:8: only a hook with a `command` has an `env`: a tool sees no environment",
+    );
+    check(
+        "[[hooks]]\nname = \"x\"\ntool = \"t\"\nprotocol = \"claude\"",
+        "4:12: only a hook with a `command` has a `protocol`",
+    );
+    check(
+        "[[hooks]]\nname = \"x\"\ntool = \"a b\"",
+        "3:8: not a tool name or identifier: `a b` is not a valid tool name: it contains ' ', only ASCII letters, digits, `_` and `-` are allowed",
+    );
+    check(
+        &format!("{sound}protocol = \"claud\""),
+        "4:12: `hooks.protocol` cannot be `claud`, did you mean `claude`? (known: `toolcell`, `copilot`, `claude`)",
+    );
     check(
         "[[hooks]]\nname = \"\"\ncommand = [\"y\"]",
         "2:8: a hook name must not be empty or contain control characters",

@@ -9,10 +9,10 @@ use toolcell_tool::ToolId;
 use toolcell_tool::{Capabilities, Capability};
 
 use super::{ALL, granted, name, policy, project, user};
-use crate::{ApprovalMode, HookTiming, Layer, Limit, LimitOverrides, OnAuditFailure, Overrides, Policy};
+use crate::{ApprovalMode, HookProtocol, HookTiming, Layer, Limit, LimitOverrides, OnAuditFailure, Overrides, Policy};
 
 /// Returns the row of a key, followed by its ignored values.
-fn row(policy: &Policy, key: &str) -> String {
+pub(super) fn row(policy: &Policy, key: &str) -> String {
     let rows = policy.settings().into_iter().filter(|setting| setting.key == key).map(|setting| {
         let beyond = setting.ignored.iter().map(|(value, origin)| format!("; not {value} ({origin})"));
         format!("{} ({}){}", setting.value, setting.origin, beyond.collect::<String>())
@@ -117,10 +117,13 @@ fn reserved_names_and_hooks_add_up() {
 #[test]
 fn a_hook_knows_its_file_its_time_and_its_tools() {
     let file = project(ALL).unwrap();
-    let [hook] = file.hooks() else { panic!("{:?}", file.hooks()) };
+    let [hook, rules, shared] = file.hooks() else { panic!("{:?}", file.hooks()) };
     assert_eq!(hook.file_hash, blake3::hash(ALL.as_bytes()));
     assert_eq!((hook.file_hash, hook.layer), (file.hash(), file.layer()));
-    assert_eq!((&*hook.command[0], &*hook.folder), ("python3", Path::new("project")));
+    let command = hook.command().unwrap();
+    assert_eq!((&*command.command[0], &*command.folder), ("python3", Path::new("project")));
+    assert_eq!((command.protocol, shared.command().unwrap().protocol), (HookProtocol::Toolcell, HookProtocol::Copilot));
+    assert_eq!((rules.command(), rules.words()), (None, &["house_rules".to_owned()][..]));
     assert_eq!(hook.timeout.as_secs(), 5);
     assert_eq!(hook.tools.iter().map(ToString::to_string).collect::<Vec<_>>(), ["db-*"]);
 

@@ -52,13 +52,15 @@ pub enum Action {
     Verify,
     /// Verify a tool.
     VerifyTool,
+    /// Decide about a call of a tool that Toolcell does not run.
+    Decide,
     /// A request to a server that was rejected before it became an operation.
     Request,
 }
 
 impl Action {
     /// All actions.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 22] = [
         Self::CreateTool,
         Self::RunDynamicTool,
         Self::Resume,
@@ -79,6 +81,7 @@ impl Action {
         Self::Exec,
         Self::Verify,
         Self::VerifyTool,
+        Self::Decide,
         Self::Request,
     ];
 
@@ -106,6 +109,7 @@ impl Action {
             Self::Exec => "exec",
             Self::Verify => "verify",
             Self::VerifyTool => "verify_tool",
+            Self::Decide => "decide",
             Self::Request => "request",
         }
     }
@@ -175,6 +179,8 @@ pub struct Details<'a> {
     /// The person or component that permitted or denied the action. The first 64 characters are
     /// recorded.
     pub decided_by: Option<String>,
+    /// The caller, with what it claims about itself. The first 128 characters are recorded.
+    pub caller: Option<String>,
     /// The number of tools affected.
     pub count: Option<u64>,
     /// The status of the tool before and after.

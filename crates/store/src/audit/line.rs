@@ -32,6 +32,9 @@ pub(super) enum Repair {
     Closed(u64),
 }
 
+/// The maximum length of a caller in characters.
+const CALLER_LIMIT: usize = 128;
+
 /// Renders the line of an event after the line `before`, with its newline.
 pub(super) fn render(
     attempt: &AuditEvent<'_>,
@@ -59,6 +62,7 @@ pub(super) fn render(
             duration_ms: details.duration_ms,
             outcome: details.outcome,
             decided_by: details.decided_by.as_deref().map(|who| cuts.characters("decidedBy", who)),
+            caller: details.caller.as_deref().map(|caller| cuts.first_characters("caller", caller, CALLER_LIMIT)),
             count: details.count,
             status: details.status,
             replaced: details.replaced,
@@ -146,6 +150,8 @@ struct DetailsJson<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     decided_by: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    caller: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     count: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     status: Option<StatusChange>,
@@ -179,7 +185,12 @@ struct Truncations(Vec<&'static str>);
 impl Truncations {
     /// Truncates a text to the maximum length of a name.
     fn characters<'a>(&mut self, field: &'static str, text: &'a str) -> &'a str {
-        let end = text.char_indices().nth(NAME_LIMIT).map(|(at, _)| at);
+        self.first_characters(field, text, NAME_LIMIT)
+    }
+
+    /// Truncates a text to this number of characters.
+    fn first_characters<'a>(&mut self, field: &'static str, text: &'a str, limit: usize) -> &'a str {
+        let end = text.char_indices().nth(limit).map(|(at, _)| at);
         self.shorten(field, text, end)
     }
 

@@ -1,4 +1,4 @@
-//! Pre-run and post-run hooks: host functions and commands that decide whether a call runs and what
+//! Pre-run and post-run hooks: host functions, commands and stored tools that decide whether a call runs and what
 //! its caller sees.
 //!
 //! Invariant: hooks fail closed. A hook without a valid answer denies the call before a run, and
@@ -11,13 +11,16 @@
 mod command;
 mod error;
 mod event;
+mod external;
 mod from_policy;
 mod json;
 mod matcher;
 mod merge;
+mod phase;
 mod post_run;
 mod program;
 mod runtime;
+mod tool;
 mod verdict;
 mod worker;
 
@@ -32,15 +35,20 @@ use std::time::{Duration, Instant};
 use toolcell_i18n::Message;
 use toolcell_policy::variable_refusal;
 
-pub use command::{CommandHook, CommandTiming, TrustCheck};
+pub use command::{CommandHook, TrustCheck};
 pub use error::{FailureCause, HookFailure};
 pub use event::{
-    ApprovalAnswer, ApprovalDuration, ApprovalPrompt, Approver, AwaitedAnswer, HookEvent, PromptHandle, ToolApproval,
+    ApprovalAnswer, ApprovalDuration, ApprovalPrompt, Approver, AwaitedAnswer, CallerClaims, HookEvent, PromptHandle,
+    ToolApproval,
 };
+pub use external::{EventProblem, ExternalCall, ExternalDecision};
 pub use from_policy::HookTrust;
+pub use json::{decision_json, parse_call};
 pub use merge::{Admission, HookContext, HookReview, HookStep, Modification, ReviewStep};
+pub use phase::HookPhase;
 pub use post_run::{EndKind, PostRunEvent};
 pub use program::{ProgramFiles, open_regular_file};
+pub use tool::ToolHook;
 pub use verdict::{HookDecision, HookVerdict, IntoHookResult, ResultChange, Revision};
 
 use command::HookProgram;
@@ -48,9 +56,11 @@ use error::HookFault;
 use event::DeferringApprover;
 use matcher::ToolMatcher;
 use runtime::HookRuntime;
+use tool::NoHookTools;
 use worker::{InvocationContext, LeakedThreads};
 
 pub(crate) use program::search_path;
+pub(crate) use tool::HookTools;
 
 /// The timeout of a hook for which none was set.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -128,10 +138,19 @@ impl Hook {
 
 impl fmt::Debug for Hook {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let when =
-            if matches!(self.handler, HookHandler::Before(_)) { CommandTiming::Before } else { CommandTiming::After };
+        let when = if matches!(self.handler, HookHandler::Before(_)) { HookPhase::Before } else { HookPhase::After };
         f.debug_struct("Hook").field("name", &self.name).field("when", &when).finish_non_exhaustive()
     }
+}
+
+/// What the hooks of a call may use.
+pub(crate) struct HookEnvironment<'a> {
+    /// Who answers the prompts of hooks.
+    pub(crate) approver: Option<&'a dyn Approver>,
+    /// Runs the hooks that are stored tools.
+    pub(crate) tools: &'a dyn HookTools,
+    /// When all hooks must have answered, whatever their timeouts.
+    pub(crate) deadline: Option<Instant>,
 }
 
 /// The hooks of a host, in order. Cloning is cheap.
@@ -267,17 +286,20 @@ impl Hooks {
 
     /// Adds a command as a hook.
     ///
-    /// The command reads one JSON object, `{"hookEventName", "toolName", "toolId"?, "toolArgs",
-    /// "timestamp", "cwd"}`, with the time in milliseconds since 1970. After a run the object also
-    /// has `"toolResult": {"resultType", "textResultForLlm", "result"?, "error"?, "code"?,
-    /// "durationMs"}`. Before a run (`preToolUse`) the command prints an object with any of
-    /// `permissionDecision` (`allow`, `deny`, `ask`), `permissionDecisionReason`, `modifiedArgs`,
-    /// `additionalContext`, `suppressOutput`; after it (`postToolUse`) with any of `modifiedResult`
-    /// or `error`, `additionalContext`, `suppressOutput`. `{}` and `null` mean no objection.
-    /// Processes that the command leaves in its process group are killed when it ends.
+    /// In the [protocol](toolcell_policy::HookProtocol) of Toolcell the command reads one JSON object,
+    /// `{"hookEventName", "toolName", "toolId"?, "toolArgs", "timestamp", "cwd", "external"?,
+    /// "sessionId"?, "agentId"?, "toolCallId"?}`, with the time in milliseconds since 1970. After a
+    /// run the object also has `"toolResult": {"resultType", "textResultForLlm", "result"?,
+    /// "error"?, "code"?, "durationMs"}`. Before a run (`preToolUse`) the command prints an object
+    /// with any of `permissionDecision` (`allow`, `deny`, `ask`), `permissionDecisionReason`,
+    /// `modifiedArgs`, `additionalContext`, `suppressOutput`; after it (`postToolUse`) with any of
+    /// `modifiedResult` or `error`, `additionalContext`, `suppressOutput`. `{}` and `null` mean no
+    /// objection. Processes that the command leaves in its process group are killed when it ends.
     ///
     /// The environment of the command consists of `PATH`, `HOME`, `LANG`, `LANGUAGE`, `LC_*`, `TZ`,
-    /// `TMPDIR` and the variables that the command names. It never contains a secret of a tool.
+    /// `TMPDIR`, the variables that the command names, and the folder of the call in
+    /// `COPILOT_PROJECT_DIR` or `CLAUDE_PROJECT_DIR` in the protocols of these hosts. It never
+    /// contains a secret of a tool.
     ///
     /// # Errors
     /// `gate-invalid`
@@ -287,36 +309,80 @@ impl Hooks {
 
     /// Adds a command that is started only while `trusted` returns `Ok`.
     fn add_command_if_trusted(&mut self, command: CommandHook, trusted: Option<TrustCheck>) -> Result<(), HookError> {
-        let CommandHook { name, command, when, timeout, tools, folder, env } = command;
-        if timeout.is_zero() {
-            return Err(HookError::ZeroTimeout(name));
-        }
+        let CommandHook { name, command, protocol, when, timeout, tools, folder, env } = command;
         if let Some((variable, why)) = env.iter().find_map(|name| Some((name, variable_refusal(name)?))) {
             return Err(HookError::Variable { hook: name, name: variable.clone(), reason: why.into() });
         }
-        let tools = ToolMatcher::parse(tools)?;
-        let program = HookProgram::new(&command, &folder, env, trusted);
+        let program = HookProgram::new(command, protocol, folder, env, trusted);
         let program = Arc::new(program.ok_or_else(|| HookError::EmptyCommand(name.clone()))?);
-        let name: Arc<str> = name.into();
-        let started = Arc::clone(&program);
-        if matches!(when, CommandTiming::Before | CommandTiming::BeforeAndAfter) {
-            let (program, hook) = (Arc::clone(&program), Arc::clone(&name));
-            let ask = move |terms: &InvocationContext<'_>, call: &HookEvent| {
-                Ok(json::parse_verdict(&hook, &program.run(terms, json::write_pre_event(call)?)?)?)
-            };
-            let hook = self.add_pre(Arc::clone(&name), ask);
-            hook.set_timeout(timeout).matcher = tools.clone();
-            hook.program = Some(Arc::clone(&started));
-        }
-        if matches!(when, CommandTiming::After | CommandTiming::BeforeAndAfter) {
-            let ask = move |terms: &InvocationContext<'_>, call: &HookEvent, end: &PostRunEvent| {
-                Ok(json::parse_revision(&program.run(terms, json::write_post_event(call, end)?)?)?)
-            };
-            let hook = self.add_post(name, ask);
-            hook.set_timeout(timeout).matcher = tools;
-            hook.program = Some(started);
+        let (protocol, hook) = (program.protocol(), name.clone());
+        let (before, after) = (Arc::clone(&program), Arc::clone(&program));
+        let added = self.add_both(
+            name,
+            (when, timeout, tools),
+            move |terms, call| {
+                let answer = before.run(terms, &call.cwd, json::write_event(protocol, call, None)?)?;
+                Ok(json::parse_verdict(protocol, &hook, answer)?)
+            },
+            move |terms, call, end| {
+                let answer = after.run(terms, &call.cwd, json::write_event(protocol, call, Some(end))?)?;
+                Ok(json::parse_revision(protocol, answer)?)
+            },
+        )?;
+        for hook in added {
+            hook.program = Some(Arc::clone(&program));
         }
         Ok(())
+    }
+
+    /// Adds a stored tool as a hook. It gets the object that a command reads as its parameters, and
+    /// returns what a command prints. It runs without grants, so its answer depends on the event
+    /// alone; its limits are those of the policy and the timeout of the hook. Only a
+    /// [`Toolbox`](crate::Toolbox) runs such a hook, and only if a person approved the tool.
+    ///
+    /// # Errors
+    /// `gate-invalid`
+    pub fn add_tool(&mut self, hook: ToolHook) -> Result<(), HookError> {
+        let ToolHook { name, tool, when, timeout, tools } = hook;
+        let (before, after) = (Arc::<str>::from(tool.as_str()), tool);
+        let hook = name.clone();
+        self.add_both(
+            name,
+            (when, timeout, tools),
+            move |terms, call| {
+                let result = terms.tools.run(&before, json::tool_event(call, None)?, terms.timeout)?;
+                Ok(json::tool_verdict(&hook, result.as_ref())?)
+            },
+            move |terms, call, end| {
+                let result = terms.tools.run(&after, json::tool_event(call, Some(end))?, terms.timeout)?;
+                Ok(json::tool_revision(result.as_ref())?)
+            },
+        )?;
+        Ok(())
+    }
+
+    /// Adds a hook for the phases that it is for, and returns what was added.
+    fn add_both(
+        &mut self,
+        name: String,
+        (when, timeout, tools): (HookPhase, Duration, Vec<String>),
+        before: impl Fn(&InvocationContext<'_>, &HookEvent) -> Result<HookVerdict, HookFault> + Send + Sync + 'static,
+        after: impl Fn(&InvocationContext<'_>, &HookEvent, &PostRunEvent) -> Result<Revision, HookFault>
+        + Send
+        + Sync
+        + 'static,
+    ) -> Result<&mut [Hook], HookError> {
+        if timeout.is_zero() {
+            return Err(HookError::ZeroTimeout(name));
+        }
+        let (tools, name, first) = (ToolMatcher::parse(tools)?, Arc::<str>::from(name), self.0.len());
+        if when.is_before() {
+            self.add_pre(Arc::clone(&name), before).set_timeout(timeout).matcher = tools.clone();
+        }
+        if when.is_after() {
+            self.add_post(name, after).set_timeout(timeout).matcher = tools;
+        }
+        Ok(&mut Arc::make_mut(&mut self.0)[first..])
     }
 
     /// Returns the files of all commands, each with the name of the hook and the folder of the
@@ -372,19 +438,29 @@ impl Hooks {
     /// Runs the pre-run hooks in order until one denies. Each hook sees the arguments as modified
     /// by the hooks before it. `person` answers the hooks that prompt by themselves, through
     /// [`HookEvent::approver`]; a combined decision of `ask` is left to [`Admission::resolve_ask`].
-    pub fn admit(&self, mut call: HookEvent, person: Option<&dyn Approver>) -> Admission {
-        let mut admission = Admission::default();
+    pub fn admit(&self, call: HookEvent, person: Option<&dyn Approver>) -> Admission {
+        let environment = HookEnvironment { approver: person, tools: &NoHookTools, deadline: None };
+        self.admit_with(Admission::default(), call, &environment)
+    }
+
+    /// Runs the pre-run hooks on a call about which something was decided before.
+    pub(crate) fn admit_with(
+        &self,
+        mut admission: Admission,
+        mut call: HookEvent,
+        environment: &HookEnvironment<'_>,
+    ) -> Admission {
         for hook in &*self.0 {
+            if matches!(admission.decision, HookDecision::Deny { .. }) {
+                break;
+            }
             let Some(HookHandler::Before(ask)) = hook.handler_for(&call) else { continue };
-            let (began, asked) = (Instant::now(), person.map(DeferringApprover::new));
-            let person = asked.as_ref().map(|person| person as &dyn Approver);
-            let said = hook.invoke(&call, person, |terms| ask(terms, &call));
+            let (began, asked) = (Instant::now(), environment.approver.map(DeferringApprover::new));
+            let approver = asked.as_ref().map(|person| person as &dyn Approver);
+            let said = hook.invoke(&call, &HookEnvironment { approver, ..*environment }, |terms| ask(terms, &call));
             admission.merge_verdict(&hook.name, said, began.elapsed(), &mut call);
             if asked.is_some_and(|person| person.has_deferred()) {
                 admission.merge_deferral();
-            }
-            if matches!(admission.decision, HookDecision::Deny { .. }) {
-                break;
             }
         }
         admission
@@ -394,11 +470,17 @@ impl Hooks {
     /// it. Hooks cannot prompt here. A hook that fails withholds the result: the outcome becomes
     /// `refused` with the code `result-withheld`.
     pub fn review(&self, call: &HookEvent, end: PostRunEvent) -> HookReview {
+        self.review_with(call, end, &NoHookTools)
+    }
+
+    /// Runs the post-run hooks. `tools` runs the hooks that are stored tools.
+    pub(crate) fn review_with(&self, call: &HookEvent, end: PostRunEvent, tools: &dyn HookTools) -> HookReview {
+        let environment = HookEnvironment { approver: None, tools, deadline: None };
         let mut reviewed = HookReview::new(end);
         for hook in &*self.0 {
             let Some(HookHandler::After(ask)) = hook.handler_for(call) else { continue };
             let began = Instant::now();
-            let said = hook.invoke(call, None, |terms| ask(terms, call, &reviewed.end));
+            let said = hook.invoke(call, &environment, |terms| ask(terms, call, &reviewed.end));
             reviewed.merge_revision(&hook.name, said, began.elapsed());
         }
         reviewed
@@ -414,7 +496,7 @@ impl Hook {
     fn invoke<T>(
         &self,
         call: &HookEvent,
-        person: Option<&dyn Approver>,
+        environment: &HookEnvironment<'_>,
         ask: impl FnOnce(&InvocationContext<'_>) -> Result<T, HookFault>,
     ) -> Result<T, HookFailure> {
         let question = |text| ApprovalPrompt {
@@ -423,8 +505,10 @@ impl Hook {
             call: call.clone(),
             tool_approval: None,
         };
-        let put = |text| Some(person?.ask(&question(text)));
-        let terms = InvocationContext { timeout: self.timeout, leaked: &self.leaked, prompt: &put };
+        let put = |text| Some(environment.approver?.ask(&question(text)));
+        let left = environment.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        let timeout = left.map_or(self.timeout, |left| left.min(self.timeout));
+        let terms = InvocationContext { timeout, leaked: &self.leaked, tools: environment.tools, prompt: &put };
         ask(&terms).map_err(|fault| HookFailure::new(&self.name, fault))
     }
 }

@@ -17,9 +17,13 @@ use toolcell_store::{Decision as Said, DecisionOutcome, Entry, Fault, Store};
 use toolcell_tool::{Status, ToolId};
 
 use super::AdmissionControl;
+use super::decision_step::DecisionStep;
 use super::denial::Denial;
 use super::grant_hints;
-use super::hook::{Admission, ApprovalAnswer, ApprovalDuration, ApprovalPrompt, Approver, HookContext};
+use super::hook::{
+    Admission, ApprovalAnswer, ApprovalDuration, ApprovalPrompt, Approver, HookContext, HookEnvironment, HookStep,
+    HookTools,
+};
 use crate::vet::VettedTool;
 
 /// The proof that a call may run with these arguments, this budget and these grants.
@@ -158,6 +162,8 @@ pub(crate) struct AdmissionRequest<'a> {
     pub(crate) requested: &'a Capabilities,
     /// What is called.
     pub(crate) called: Called<'a>,
+    /// Runs the hooks that are stored tools.
+    pub(crate) hook_tools: &'a dyn HookTools,
 }
 
 /// What is called.
@@ -188,20 +194,6 @@ impl AdmissionRequest<'_> {
             Called::Draft(_) => None,
         }
     }
-}
-
-/// One step of an admission decision.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
-pub struct DecisionStep {
-    /// The deciding stage: `limits`, `grants`, `quarantine`, `hook`, `approval`.
-    pub stage: &'static str,
-    /// The deciding rule: a policy key, or the name of a hook.
-    pub rule: Message,
-    /// The verdict: `allow`, `deny`, `ask`, `grant`, `withhold`, `no-objection`, `found`, `pass`, or
-    /// the value of a limit.
-    pub verdict: Message,
-    /// The reason.
-    pub reason: Message,
 }
 
 /// The mode of an admission: for a run, or for an explanation.
@@ -288,13 +280,12 @@ impl AdmissionControl {
             call = call.with_caller(caller);
         }
         let person = asked;
-        let admission = self.hooks.admit(call.clone(), person);
-        steps.extend(admission.steps.iter().map(|step| DecisionStep {
-            stage: "hook",
-            rule: Message::verbatim(step.hook.clone()),
-            verdict: step.decision.name().into(),
-            reason: step.decision.reason().cloned().unwrap_or_else(|| Message::verbatim(String::new())),
-        }));
+        let admission = self.hooks.admit_with(
+            Admission::default(),
+            call.clone(),
+            &HookEnvironment { approver: person, tools: subject.hook_tools, deadline: None },
+        );
+        steps.extend(admission.steps.iter().map(HookStep::to_decision_step));
         check_denied(&admission)?;
         // The schema check comes before the prompt: the approver is not asked about arguments that
         // the tool rejects.

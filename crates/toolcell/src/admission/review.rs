@@ -13,7 +13,7 @@ use toolcell_tool::ToolId;
 
 use super::AdmissionControl;
 use super::denial::Denial;
-use super::hook::{EndKind, HookContext, PostRunEvent};
+use super::hook::{EndKind, HookContext, HookTools, PostRunEvent};
 use super::permit::{Permit, args_to_show};
 
 /// A run as its caller sees it.
@@ -50,6 +50,7 @@ impl AdmissionControl {
         id: Option<ToolId>,
         permit: Permit,
         mut report: Report,
+        hook_tools: &dyn HookTools,
     ) -> Result<ReviewedRun, Denial> {
         let mut suppressed = permit.is_output_suppressed();
         if self.hooks.has_no_post_hooks() {
@@ -61,7 +62,7 @@ impl AdmissionControl {
             });
         }
         let call = self.hook_event(name, id, args_to_show(permit.args(), "hooks")?);
-        let reviewed = self.hooks.review(&call, post_run_event(&report));
+        let reviewed = self.hooks.review_with(&call, post_run_event(&report), hook_tools);
         suppressed |= reviewed.suppress_output;
         let mut context = permit.into_context();
         context.extend(reviewed.context);
@@ -89,11 +90,17 @@ impl AdmissionControl {
     }
 
     /// Notifies the post-run hooks of a refused run.
-    pub(crate) fn notify_refused(&self, name: &str, id: Option<ToolId>, args: Value, code: ErrorCode, why: String) {
+    pub(crate) fn notify_refused(
+        &self,
+        (name, id): (&str, Option<ToolId>),
+        args: Value,
+        (code, why): (ErrorCode, String),
+        hook_tools: &dyn HookTools,
+    ) {
         if !self.hooks.has_no_post_hooks() && code != ErrorCode::ResultWithheld {
             let end = PostRunEvent::failed(EndKind::Refused, code, why, Duration::ZERO);
             // This is a notification: the hooks' verdicts have no effect.
-            let _ = self.hooks.review(&self.hook_event(name, id, args), end);
+            let _ = self.hooks.review_with(&self.hook_event(name, id, args), end, hook_tools);
         }
     }
 }

@@ -27,9 +27,9 @@ impl Resources {
         for (layer, path) in policy.files() {
             all.push(ProtectedPath::file(message!("the policy of the {layer}", layer), path));
         }
-        for hook in policy.hooks() {
-            let files = ProgramFiles::for_command(&hook.command, &hook.folder);
-            protect_program(&mut all, &hook.name, files, &hook.folder);
+        for (hook, command) in policy.hooks().iter().filter_map(|hook| Some((hook, hook.command()?))) {
+            let files = ProgramFiles::for_command(&command.command, &command.folder);
+            protect_program(&mut all, &hook.name, files, &command.folder);
         }
         for (name, files, folder) in hooks.programs() {
             protect_program(&mut all, name, files, folder);

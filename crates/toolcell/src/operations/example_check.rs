@@ -7,12 +7,13 @@ use std::time::Duration;
 
 use serde_json::Value;
 use toolcell_error::ErrorCode;
-use toolcell_host::{Budget, Params};
+use toolcell_host::{Budget, OnOverload, Params};
 use toolcell_i18n::Localize as _;
 use toolcell_policy::LimitOverrides;
 use toolcell_schema::{Args, Schema};
 use toolcell_tool::{Example, ToolMetadata};
 
+use super::hook_tools::StoredHookTools;
 use super::run::RunError;
 use crate::admission::hook::Approver;
 use crate::admission::{AdmissionError, AdmissionMode, AdmissionRequest, Called, Permit, StoredTool};
@@ -69,17 +70,19 @@ pub(super) fn permit_to_verify(
     let budget = parts.admission.policy().budget(&LimitOverrides::default())?;
     let shown = examples.iter().find_map(|example| schema.check_value(example.parameters.clone()).ok());
     let args: Result<Args, _> = shown.map_or_else(|| parts.runtime.any_schema().check(Params::default()), Ok);
+    let hook_tools = StoredHookTools::new(parts, OnOverload::Wait);
     let request = AdmissionRequest {
         name: entry.name.as_str(),
         schema,
         requested: tool.requested_capabilities(),
         called: Called::Tool(subject),
+        hook_tools: &hook_tools,
     };
     let purpose = AdmissionMode::Run { approver, caller };
     parts.admission.admit(&request, args?, budget, purpose, &mut Vec::new()).map_err(|error| {
         if let AdmissionError::Denied(denial) = &error {
-            let (name, why) = (entry.name.as_str(), denial.to_string());
-            parts.admission.notify_refused(name, Some(entry.id), Value::Null, ErrorCode::PermissionDenied, why);
+            let (called, why) = ((entry.name.as_str(), Some(entry.id)), denial.to_string());
+            parts.admission.notify_refused(called, Value::Null, (ErrorCode::PermissionDenied, why), &hook_tools);
         }
         RunError::from(error)
     })

@@ -13,6 +13,7 @@ use toolcell_store::audit::Action;
 use toolcell_store::{Fault, RecordError};
 use toolcell_tool::{Draft, DraftError, ToolName, ToolSpec};
 
+use super::hook_tools::StoredHookTools;
 use super::run::{NestedRuns, SourceLine, ToolFailure};
 use crate::admission::grant_hints::add_draft_grant_hint;
 use crate::admission::hook::HookContext;
@@ -278,8 +279,9 @@ fn exec_inner(parts: &Parts, call: &DraftCall<'_>, attempted: &mut RunRecorder<'
     let args = parts.runtime.any_schema().check(params.clone())?;
     let asked = Capabilities::default();
     let called = Called::Draft(grants);
-    let subject =
-        AdmissionRequest { name: draft.name(), schema: parts.runtime.any_schema(), requested: &asked, called };
+    let hook_tools = StoredHookTools::new(parts, run.on_overload);
+    let (name, schema) = (draft.name(), parts.runtime.any_schema());
+    let subject = AdmissionRequest { name, schema, requested: &asked, called, hook_tools: &hook_tools };
     // What cannot be compiled is refused before a hook is asked.
     let checked = match parts.runtime.cached_script(&cache_key(draft, run, grants, precheck)) {
         Some(_) => None,
@@ -316,7 +318,7 @@ fn exec_inner(parts: &Parts, call: &DraftCall<'_>, attempted: &mut RunRecorder<'
     let mut report = report?;
     add_draft_grant_hint(&mut report, permit.grants());
     attempted.set_report(&report);
-    parts.admission.run_post_hooks(draft.name(), None, permit, report).map_err(ExecError::Withheld)
+    parts.admission.run_post_hooks(name, None, permit, report, &hook_tools).map_err(ExecError::Withheld)
 }
 
 /// Opens the grants of a draft.

@@ -22,6 +22,7 @@ pub use error::{RunError, ToolFailure};
 pub(super) use nested::NestedRuns;
 
 use super::deprecate::replacement_for;
+use super::hook_tools::StoredHookTools;
 use super::lookup::{find_exact, find_tool};
 use crate::admission::hook::HookContext;
 use crate::admission::{
@@ -212,11 +213,13 @@ pub(super) fn admit_run<'a>(
     let schema = ready.schema()?;
     let args = schema.check(request.parameters.clone())?;
     let tool = ready.vetted.as_ref().map_err(|refusal| RunError::Unsafe(refusal.clone()))?;
+    let hook_tools = StoredHookTools::new(parts, options.on_overload);
     let subject = AdmissionRequest {
         name: entry.name.as_str(),
         schema,
         requested: tool.requested_capabilities(),
         called: Called::Tool(StoredTool { store: parts.require_store()?, entry: &entry, tool }),
+        hook_tools: &hook_tools,
     };
     let purpose = AdmissionMode::Run { approver: options.approver.as_deref(), caller: &options.caller };
     let permit = match parts.admission.admit(&subject, args, budget, purpose, &mut Vec::new()) {
@@ -225,8 +228,8 @@ pub(super) fn admit_run<'a>(
             if let AdmissionError::Denied(denial) = &error {
                 attempted.set_decider(&denial.denied_by);
                 let args = serde_json::from_str(request.parameters.as_str()).unwrap_or_default();
-                let (name, why) = (entry.name.as_str(), denial.to_string());
-                parts.admission.notify_refused(name, Some(entry.id), args, ErrorCode::PermissionDenied, why);
+                let (called, why) = ((entry.name.as_str(), Some(entry.id)), denial.to_string());
+                parts.admission.notify_refused(called, args, (ErrorCode::PermissionDenied, why), &hook_tools);
             }
             return Err(error.into());
         }
@@ -275,11 +278,12 @@ pub(super) fn run_admitted(
     });
     let receipt = recording.and_then(ReceiptRecording::into_receipt);
     attempted.set_effects(&admitted.environment.effects);
-    let (mut report, AdmittedRun { entry, ready, permit, .. }) = (report?, admitted);
+    let (mut report, AdmittedRun { entry, ready, permit, options, .. }) = (report?, admitted);
     if let Ok(tool) = &ready.vetted {
         grant_hints::add_grant_hint(&mut report, &entry, tool, permit.grants(), parts.admission.policy());
     }
-    review_run(parts, entry, &ready, permit, report, attempted).map(|ran| RunResult { receipt, ..ran })
+    let hook_tools = StoredHookTools::new(parts, options.on_overload);
+    review_run(parts, entry, &ready, permit, report, (attempted, &hook_tools)).map(|ran| RunResult { receipt, ..ran })
 }
 
 /// Runs the post-run hooks and builds the caller's result.
@@ -289,11 +293,11 @@ pub(super) fn review_run(
     ready: &LoadedTool,
     permit: Permit,
     report: Report,
-    attempted: &mut RunRecorder<'_>,
+    (attempted, hook_tools): (&mut RunRecorder<'_>, &StoredHookTools<'_>),
 ) -> Result<RunResult, RunError> {
     attempted.set_report(&report);
     let (.., effects) = attempted.consumed();
-    let seen = parts.admission.run_post_hooks(entry.name.as_str(), Some(entry.id), permit, report);
+    let seen = parts.admission.run_post_hooks(entry.name.as_str(), Some(entry.id), permit, report, hook_tools);
     let ReviewedRun { report, context, output_suppressed: suppressed, revised_by } =
         seen.map_err(|denial| RunError::Withheld { denial, effects })?;
     let source = ready.vetted.as_ref().map(|tool| tool.spec().source());
@@ -369,6 +373,7 @@ fn explain_steps(
         schema,
         requested: tool.requested_capabilities(),
         called: Called::Tool(StoredTool { store: parts.require_store()?, entry: &entry, tool }),
+        hook_tools: &StoredHookTools::new(parts, options.on_overload),
     };
     parts.admission.admit(&subject, args, budget, AdmissionMode::Explain, steps)?;
     Ok(())

@@ -15,6 +15,7 @@ use toolcell_host::{self as host, Params};
 use toolcell_store::audit::Action;
 use toolcell_store::{Fault, RunId, StoreAccess};
 
+use super::hook_tools::StoredHookTools;
 use super::lookup::find_tool;
 use super::run::{NestedRuns, RunError, RunResult, admit_run, review_run, run_admitted};
 use crate::admission::{AdmissionMode, AdmissionRequest, Called, StoredTool, grant_hints};
@@ -97,11 +98,13 @@ fn resume_inner(
     let schema = ready.schema()?;
     let args = schema.check(params)?;
     let tool = ready.vetted.as_ref().map_err(|refusal| RunError::Unsafe(refusal.clone()))?;
+    let hook_tools = StoredHookTools::new(parts, options.on_overload);
     let subject = AdmissionRequest {
         name: entry.name.as_str(),
         schema,
         requested: tool.requested_capabilities(),
         called: Called::Tool(StoredTool { store, entry: &entry, tool }),
+        hook_tools: &hook_tools,
     };
     if parts.admission.granted_to(&subject).to_value() != bound.grants {
         return Err(RunSuspendError::GrantsChanged { run: row.run, name: entry.name.clone() }.into());
@@ -169,11 +172,12 @@ fn finish_or_suspend(
 ) -> Result<RunOutcome, RunError> {
     let suspended = match called {
         host::CallStatus::Finished(mut report) => {
-            let AdmittedRun { entry, ready, permit, .. } = admitted;
+            let AdmittedRun { entry, ready, permit, options, .. } = admitted;
             if let Ok(tool) = &ready.vetted {
                 grant_hints::add_grant_hint(&mut report, &entry, tool, permit.grants(), parts.admission.policy());
             }
-            return review_run(parts, entry, &ready, permit, report, attempted)
+            let hook_tools = StoredHookTools::new(parts, options.on_overload);
+            return review_run(parts, entry, &ready, permit, report, (attempted, &hook_tools))
                 .map(|ran| RunOutcome::Finished(Box::new(ran)));
         }
         host::CallStatus::Suspended(suspended) => suspended,

@@ -22,7 +22,7 @@ use crate::streams::Streams;
 /// The name of the program.
 const PROGRAM_NAME: &str = "toolcell";
 /// The configuration file of a client.
-const CLIENT_FILE: EditRules = EditRules {
+pub(in crate::commands) const CLIENT_FILE: EditRules = EditRules {
     limit: FILE_LIMIT,
     changed: ErrorCode::ClientFileChanged,
     too_long_hint: msgid!("add the snippet by hand; nothing was changed"),
@@ -103,13 +103,13 @@ fn build_server(args: &McpConfigArgs, dir: Option<&Path>) -> Result<ServerTarget
     ServerTarget::command(program_command()?, words).map_err(|error| client_error(&error))
 }
 
-fn client_error(error: &ClientError) -> CliError {
+pub(in crate::commands) fn client_error(error: &ClientError) -> CliError {
     CliError::coded(error.code(), error.localize(), error.hint())
 }
 
 /// Returns the command that starts this program: its name if `PATH` resolves it to this binary,
 /// else its path.
-fn program_command() -> Result<String, CliError> {
+pub(in crate::commands) fn program_command() -> Result<String, CliError> {
     let own = std::env::current_exe().map_err(|error| CLIENT_FILE.unreadable(Path::new(PROGRAM_NAME), &error))?;
     let is_program = |path: &PathBuf| path.metadata().is_ok_and(|file| file.is_file() && file.mode() & 0o111 != 0);
     let folders = std::env::var_os("PATH").unwrap_or_default();
@@ -122,7 +122,7 @@ fn program_command() -> Result<String, CliError> {
 }
 
 /// Converts a path to UTF-8.
-fn path_to_utf8(path: &Path) -> Result<String, CliError> {
+pub(in crate::commands) fn path_to_utf8(path: &Path) -> Result<String, CliError> {
     path.to_str().map(str::to_owned).ok_or_else(|| {
         CliError::usage(
             message!("{path} cannot be written to the configuration: the path is not UTF-8", path = path.display()),
@@ -148,7 +148,7 @@ fn config_path(args: &McpConfigArgs, places: &PolicyArgs) -> Result<PathBuf, Cli
     Ok(args.client.user_file(&home, folder))
 }
 
-fn no_home() -> CliError {
+pub(in crate::commands) fn no_home() -> CliError {
     CliError::usage(
         msgid!("the client's file is unknown: no home directory found"),
         msgid!("pass the file with --file, or set HOME"),

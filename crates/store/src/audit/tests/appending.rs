@@ -40,6 +40,7 @@ fn details_have_names_in_camel_case() {
         duration_ms: Some(2),
         outcome: Some("returned"),
         decided_by: Some("operator".to_owned()),
+        caller: Some("agent".to_owned()),
         count: Some(3),
         status: Some(StatusChange { from: Status::Unverified, to: Status::Passed }),
         replaced: Some(tool(1)),
@@ -49,7 +50,8 @@ fn details_have_names_in_camel_case() {
     let world = LogFixture::new();
     world.audit.record(&AuditEvent { details, ..AuditEvent::new(Action::Status, at(0)) }).unwrap();
     let expect = serde_json::json!({
-        "fuel": 1, "durationMs": 2, "outcome": "returned", "decidedBy": "operator", "count": 3,
+        "fuel": 1, "durationMs": 2, "outcome": "returned", "decidedBy": "operator", "caller": "agent",
+        "count": 3,
         "status": { "from": "unverified", "to": "passed" }, "replaced": tool(1), "successor": tool(2), "run": "r_1",
     });
     assert_eq!(world.lines()[0]["details"], expect);

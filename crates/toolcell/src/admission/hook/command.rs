@@ -16,30 +16,23 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use toolcell_i18n::{Message, message};
+use toolcell_policy::HookProtocol;
 
 use super::error::{FailureCause, HookFault, escaped_excerpt};
+use super::phase::HookPhase;
 use super::program::{ProgramFiles, filtered_environment, resolve_program};
 use super::worker::{InvocationContext, spawn};
 
 /// The maximum size of an answer, in bytes.
 const MAX_ANSWER_BYTES: usize = 1 << 20;
+/// The exit status with which a hook of another host objects to a call.
+const OBJECTION_STATUS: i32 = 2;
 /// The number of bytes kept of standard error.
 const MAX_STDERR_BYTES: usize = 4096;
 /// The number of bytes that a pipe buffers without a reader (`PIPE_BUF` on Linux).
 const PIPE_BUF_BYTES: usize = 4096;
 /// How long to wait for the pipes to close after the process group was killed.
 const PIPE_CLOSE_TIMEOUT: Duration = Duration::from_millis(100);
-
-/// When a command runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CommandTiming {
-    /// Before a run.
-    Before,
-    /// After a run.
-    After,
-    /// Before and after a run; `hookEventName` tells which.
-    BeforeAndAfter,
-}
 
 /// The definition of a hook that is a command.
 #[derive(Debug, Clone)]
@@ -48,8 +41,10 @@ pub struct CommandHook {
     pub name: String,
     /// The program and its arguments. They are not passed to a shell.
     pub command: Vec<String>,
+    /// The protocol: what the command reads and prints, and the meaning of its exit status.
+    pub protocol: HookProtocol,
     /// When the command runs.
-    pub when: CommandTiming,
+    pub when: HookPhase,
     /// The timeout.
     pub timeout: Duration,
     /// The tools it applies to: names, or `prefix*`. Empty for every tool.
@@ -71,22 +66,38 @@ pub type TrustCheck = Arc<dyn Fn() -> Result<(), Message> + Send + Sync>;
 pub(super) struct HookProgram {
     path: PathBuf,
     command: Vec<String>,
+    protocol: HookProtocol,
     folder: PathBuf,
     env: Vec<String>,
     trust_check: Option<TrustCheck>,
 }
 
+/// What a program answered.
+pub(super) enum ProgramAnswer {
+    /// It exited with status 0, and printed this.
+    Printed(Vec<u8>),
+    /// It objected by exit status 2, and wrote this to standard error. Only in the protocols of
+    /// other hosts.
+    Objected(String),
+}
+
 impl HookProgram {
     /// Creates the program of a command. Returns `None` if the command is empty.
     pub(super) fn new(
-        command: &[String],
-        folder: &Path,
+        command: Vec<String>,
+        protocol: HookProtocol,
+        folder: PathBuf,
         env: Vec<String>,
-        trusted: Option<TrustCheck>,
+        trust_check: Option<TrustCheck>,
     ) -> Option<Self> {
         let first = command.first().filter(|first| !first.is_empty())?;
         let path = if first.contains('/') { folder.join(first) } else { PathBuf::from(first) };
-        Some(Self { path, command: command.to_vec(), folder: folder.to_owned(), env, trust_check: trusted })
+        Some(Self { path, command, protocol, folder, env, trust_check })
+    }
+
+    /// Returns the protocol of the program.
+    pub(super) const fn protocol(&self) -> HookProtocol {
+        self.protocol
     }
 
     /// Returns the files that the program currently consists of, and the folder of its command.
@@ -94,30 +105,52 @@ impl HookProgram {
         (ProgramFiles::for_command(&self.command, &self.folder), &self.folder)
     }
 
-    /// Runs the program once with this input, and returns its output.
-    pub(super) fn run(&self, terms: &InvocationContext<'_>, input: Vec<u8>) -> Result<Vec<u8>, HookFault> {
+    /// Runs the program once with this input about a call from a folder, and returns its answer.
+    pub(super) fn run(
+        &self,
+        terms: &InvocationContext<'_>,
+        cwd: &str,
+        input: Vec<u8>,
+    ) -> Result<ProgramAnswer, HookFault> {
         let began = Instant::now();
         if let Some(trusted) = &self.trust_check {
             trusted().map_err(FailureCause::Untrusted)?;
         }
         let token = terms.leaked.token()?;
-        let mut running = RunningCommand::start(self, &token, input)?;
+        let mut running = RunningCommand::start(self, cwd, &token, input)?;
         let in_time = running.collect(|| terms.timeout.saturating_sub(began.elapsed()), RunningCommand::has_outcome);
         kill_group(&running.group);
         let killed = Instant::now();
         if !running.collect(|| PIPE_CLOSE_TIMEOUT.saturating_sub(killed.elapsed()), RunningCommand::is_finished) {
             terms.leaked.add(&token);
         }
+        let stderr = running.stderr_text();
         let cause = match (running.answer, running.status) {
             (Some(Err(cause)), _) => cause,
             _ if !in_time => FailureCause::Timeout(terms.timeout),
-            (Some(Ok(answer)), Some(Ok(status))) if status.success() => return Ok(answer),
+            (Some(Ok(answer)), Some(Ok(status))) if status.success() => return Ok(ProgramAnswer::Printed(answer)),
+            (_, Some(Ok(status))) if status.code() == Some(OBJECTION_STATUS) && self.has_objection_status() => {
+                return Ok(ProgramAnswer::Objected(stderr));
+            }
             (_, Some(Ok(status))) => exit_cause(status),
             (_, Some(Err(error))) => FailureCause::Failed(message!("its exit status cannot be read: {error}", error)),
             (_, None) => FailureCause::Failed(message!("its exit status is unknown")),
         };
-        let stderr = running.stderr.lock().unwrap_or_else(PoisonError::into_inner);
         Err(HookFault { cause, stderr: first_line(&stderr) })
+    }
+
+    /// Whether an exit status of 2 is an objection in the protocol.
+    const fn has_objection_status(&self) -> bool {
+        matches!(self.protocol, HookProtocol::Copilot | HookProtocol::Claude)
+    }
+
+    /// Returns the variables with which the hosts of other protocols name the folder of a project.
+    fn project_variables(&self) -> &'static [&'static str] {
+        match self.protocol {
+            HookProtocol::Toolcell => &[],
+            HookProtocol::Copilot => &["COPILOT_PROJECT_DIR", "CLAUDE_PROJECT_DIR"],
+            HookProtocol::Claude => &["CLAUDE_PROJECT_DIR"],
+        }
     }
 }
 
@@ -129,9 +162,8 @@ fn exit_cause(status: ExitStatus) -> FailureCause {
     }
 }
 
-fn first_line(stderr: &[u8]) -> Option<String> {
-    let text = String::from_utf8_lossy(stderr);
-    text.lines().map(escaped_excerpt).find(|line| !line.is_empty())
+fn first_line(stderr: &str) -> Option<String> {
+    stderr.lines().map(escaped_excerpt).find(|line| !line.is_empty())
 }
 
 /// The process group of a command, until its leader is reaped. Afterwards the process id may be
@@ -165,7 +197,7 @@ struct RunningCommand {
 }
 
 impl RunningCommand {
-    fn start(program: &HookProgram, token: &Arc<()>, input: Vec<u8>) -> Result<Self, FailureCause> {
+    fn start(program: &HookProgram, cwd: &str, token: &Arc<()>, input: Vec<u8>) -> Result<Self, FailureCause> {
         // Resolve the name here. If the environment differs from the one of this process, the
         // standard library resolves it in a forked child (`fork`), and copying the page tables of a
         // sandbox takes milliseconds.
@@ -173,6 +205,7 @@ impl RunningCommand {
         let mut command = Command::new(found.as_deref().unwrap_or(&program.path));
         command.arg0(&program.path).args(&program.command[1..]).process_group(0);
         command.env_clear().envs(filtered_environment(&program.env));
+        command.envs(program.project_variables().iter().map(|name| (name, cwd)));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let child = command.spawn().map_err(|error| {
             let path = program.path.display().to_string();
@@ -234,6 +267,11 @@ impl RunningCommand {
             (_, Some(Ok(status))) if !status.success() => true,
             (printed, status) => printed.is_some() && status.is_some(),
         }
+    }
+
+    /// Returns what the command has written to standard error so far: its first bytes.
+    fn stderr_text(&self) -> String {
+        String::from_utf8_lossy(&self.stderr.lock().unwrap_or_else(PoisonError::into_inner)).into_owned()
     }
 
     /// Whether all threads of the run have finished.

@@ -63,6 +63,9 @@ pub enum FailureCause {
     /// The command is not the one that was trusted.
     #[error("does not run: {0}")]
     Untrusted(Message),
+    /// The tool is not one that decides.
+    #[error("does not run: {0}")]
+    Unapproved(Message),
     /// Too many earlier runs of the hook still hang.
     #[error("is not called: {hanging} of its earlier runs still hang, the limit is {limit}")]
     Exhausted {
@@ -91,7 +94,7 @@ impl HookFailure {
                 ErrorCode::GateAnswerInvalid
             }
             FailureCause::NotStarted(_) => ErrorCode::GateNotStarted,
-            FailureCause::Untrusted(_) => ErrorCode::GateUntrusted,
+            FailureCause::Untrusted(_) | FailureCause::Unapproved(_) => ErrorCode::GateUntrusted,
             FailureCause::Exhausted { .. } => ErrorCode::GateExhausted,
         }
     }
@@ -115,6 +118,9 @@ impl HookFailure {
             }
             FailureCause::Untrusted(_) => {
                 msgid!("review what has changed, then trust the file again: toolcell config trust FILE")
+            }
+            FailureCause::Unapproved(_) => {
+                msgid!("review the tool with `toolcell show`, and approve it with `toolcell approvals grant`")
             }
             FailureCause::NotStarted(_) => msgid!("name an existing, executable program"),
             FailureCause::Exhausted { .. } => msgid!("find out why the hook hangs, then restart the host"),

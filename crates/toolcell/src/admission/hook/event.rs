@@ -35,8 +35,11 @@ use crate::vet::VettedTool;
 pub struct HookEvent {
     /// The name of the tool.
     pub tool_name: String,
-    /// The identifier of the tool. `None` for code that is not stored.
+    /// The identifier of the tool. `None` for code that is not stored, and for a tool that Toolcell
+    /// does not run.
     pub tool: Option<ToolId>,
+    /// Whether the call is of a tool that Toolcell does not run, such as the shell tool of an agent.
+    pub is_external: bool,
     /// The arguments, as modified by the hooks before this one.
     pub args: Arc<Value>,
     /// The time of the call.
@@ -45,6 +48,8 @@ pub struct HookEvent {
     pub cwd: String,
     /// The caller, as named in the record of the run. `None` if unknown.
     pub caller: Option<String>,
+    /// What the caller claims about itself.
+    pub claims: CallerClaims,
     prompt_handle: PromptHandle,
 }
 
@@ -59,7 +64,29 @@ impl HookEvent {
         cwd: impl Into<String>,
     ) -> Self {
         let (tool_name, args, cwd) = (tool_name.into(), args.into(), cwd.into());
-        Self { tool_name, tool, args, at, cwd, caller: None, prompt_handle: PromptHandle::default() }
+        Self {
+            tool_name,
+            tool,
+            is_external: false,
+            args,
+            at,
+            cwd,
+            caller: None,
+            claims: CallerClaims::default(),
+            prompt_handle: PromptHandle::default(),
+        }
+    }
+
+    /// Returns the event as one of a tool that Toolcell does not run.
+    #[must_use]
+    pub fn external(self) -> Self {
+        Self { is_external: true, ..self }
+    }
+
+    /// Returns the event with what the caller claims about itself.
+    #[must_use]
+    pub fn with_claims(self, claims: CallerClaims) -> Self {
+        Self { claims, ..self }
     }
 
     /// Returns the event with this caller.
@@ -78,6 +105,17 @@ impl HookEvent {
     pub(super) fn with_prompt_handle(&self, person: PromptHandle) -> Self {
         Self { prompt_handle: person, ..self.clone() }
     }
+}
+
+/// What a caller claims about itself. Nothing of it is verified.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CallerClaims {
+    /// The session of the agent.
+    pub session: Option<String>,
+    /// The agent within the session.
+    pub agent: Option<String>,
+    /// The call, as the agent numbers it.
+    pub call: Option<String>,
 }
 
 /// A handle with which a hook prompts the approver of a call.

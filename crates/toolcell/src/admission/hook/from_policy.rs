@@ -4,13 +4,14 @@
 //! only what was trusted runs. An untrusted hook denies every call that it applies to: skipping it
 //! would fail open.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use toolcell_i18n::{Message, message};
-use toolcell_policy::{self as policy, Layer, Origin, Policy};
+use toolcell_policy::{self as policy, HookAction, HookTiming, Layer, Origin, Policy};
 
-use crate::admission::hook::command::{CommandHook, CommandTiming, TrustCheck};
-use crate::admission::hook::{HookError, HookVerdict, Hooks};
+use crate::admission::hook::command::{CommandHook, TrustCheck};
+use crate::admission::hook::{HookError, HookPhase, HookVerdict, Hooks, ToolHook};
 
 /// Whether a command of a project's policy runs.
 #[derive(Clone)]
@@ -35,14 +36,14 @@ impl fmt::Debug for HookTrust {
 }
 
 impl Hooks {
-    /// Adds the commands of a policy. `trusts` decides about the commands of a project's file.
+    /// Adds the hooks of a policy. `trusts` decides about the hooks of a project's file.
     ///
     /// # Errors
     /// `gate-invalid`
     pub fn add_policy(
         &mut self,
         policy: &Policy,
-        trusts: impl Fn(&policy::HookCommand) -> HookTrust,
+        trusts: impl Fn(&policy::HookDefinition) -> HookTrust,
     ) -> Result<(), HookError> {
         for hook in policy.hooks() {
             let tools = hook.tools.iter().map(ToString::to_string);
@@ -60,30 +61,34 @@ impl Hooks {
                     continue;
                 }
             };
-            let (before, after) =
-                (hook.when.contains(&policy::HookTiming::Before), hook.when.contains(&policy::HookTiming::After));
-            let when = match (before, after) {
-                (true, true) => CommandTiming::BeforeAndAfter,
-                (false, true) => CommandTiming::After,
-                (_, false) => CommandTiming::Before,
-            };
-            let command = CommandHook {
-                name: hook.name.clone(),
-                command: hook.command.clone(),
-                when,
-                timeout: hook.timeout,
-                tools: tools.collect(),
-                folder: hook.folder.clone(),
-                env: hook.env.clone(),
-            };
-            self.add_command_if_trusted(command, trusted)?;
+            let (name, timeout, tools) = (hook.name.clone(), hook.timeout, tools.collect());
+            let when = phase(&hook.when);
+            match &hook.action {
+                HookAction::Command(command) => {
+                    let policy::HookCommand { command, protocol, folder, env } = command.clone();
+                    let command = CommandHook { name, command, protocol, when, timeout, tools, folder, env };
+                    self.add_command_if_trusted(command, trusted)?;
+                }
+                // Only an approved tool decides, in whichever file it is named.
+                HookAction::Tool(tool) => {
+                    self.add_tool(ToolHook { name, tool: tool.clone(), when, timeout, tools })?;
+                }
+            }
         }
         Ok(())
     }
 }
 
+fn phase(when: &BTreeSet<HookTiming>) -> HookPhase {
+    match (when.contains(&HookTiming::Before), when.contains(&HookTiming::After)) {
+        (true, true) => HookPhase::BeforeAndAfter,
+        (false, true) => HookPhase::After,
+        (_, false) => HookPhase::Before,
+    }
+}
+
 /// Returns the reason for denying calls of an untrusted hook.
-fn untrusted_reason(hook: &policy::HookCommand) -> Message {
+fn untrusted_reason(hook: &policy::HookDefinition) -> Message {
     let file = if let Origin::File { path, .. } = &hook.origin { path.display().to_string() } else { String::new() };
     message!(
         "the hook `{hook}` ({origin}) does not run because its file is not trusted; an operator has to review it and \

@@ -1,172 +1,150 @@
-//! The JSON that command hooks read and write, in the format of other agent hosts' hooks.
+//! The JSON that hooks read and write, in the protocol of Toolcell and in those of other hosts; and
+//! the same JSON seen from the other side: a program that asks about a call.
 //!
-//! Invariant: an answer is either understood completely or rejected. An unknown key could be a
-//! misspelt objection.
+//! Invariant: an answer that is not understood never permits anything.
 
-use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::value::RawValue;
-use serde_json::{Map, Value};
+mod claude;
+mod copilot;
+mod native;
+
+use serde::Deserialize;
+use serde_json::Value;
 use toolcell_host::Json;
-use toolcell_i18n::{Localize as _, Message, message};
-use toolcell_tool::ToolId;
+use toolcell_i18n::{Lang, Message, message};
+use toolcell_policy::HookProtocol;
 
+use super::command::ProgramAnswer;
 use super::error::{FailureCause, escaped_excerpt, excerpt_message};
 use super::event::HookEvent;
+use super::external::{EventProblem, ExternalCall, ExternalDecision};
 use super::post_run::PostRunEvent;
-use super::verdict::{HookDecision, HookVerdict, ResultChange, Revision};
+use super::verdict::{HookDecision, HookVerdict, Revision};
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct EventJson<'a> {
-    hook_event_name: &'static str,
-    tool_name: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tool_id: Option<ToolId>,
-    tool_args: &'a Value,
-    /// Milliseconds since 1970.
-    timestamp: i64,
-    cwd: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tool_result: Option<ResultJson<'a>>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct ResultJson<'a> {
-    result_type: &'static str,
-    text_result_for_llm: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    result: Option<Box<RawValue>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    code: Option<&'a str>,
-    duration_ms: u128,
-}
-
-/// Serializes the event before a run.
-pub(super) fn write_pre_event(call: &HookEvent) -> Result<Vec<u8>, FailureCause> {
-    write_event(call, "preToolUse", None)
-}
-
-/// Serializes the event after a run.
-pub(super) fn write_post_event(call: &HookEvent, end: &PostRunEvent) -> Result<Vec<u8>, FailureCause> {
-    let result = end.result.as_ref().and_then(|json| RawValue::from_string(json.as_str().to_owned()).ok());
-    let end = ResultJson {
-        result_type: end.result_type(),
-        text_result_for_llm: end.text(),
-        result,
-        error: end.error.as_deref(),
-        code: end.code.as_deref(),
-        duration_ms: end.duration.as_millis(),
+/// Serializes the event of a call for a command: before a run, or after it.
+pub(super) fn write_event(
+    protocol: HookProtocol,
+    call: &HookEvent,
+    end: Option<&PostRunEvent>,
+) -> Result<Vec<u8>, FailureCause> {
+    let text = match protocol {
+        HookProtocol::Toolcell => native::write_event(call, end),
+        HookProtocol::Copilot => copilot::write_event(call, end),
+        HookProtocol::Claude => claude::write_event(call, end),
     };
-    write_event(call, "postToolUse", Some(end))
-}
-
-fn write_event(call: &HookEvent, event: &'static str, end: Option<ResultJson<'_>>) -> Result<Vec<u8>, FailureCause> {
-    let shown = EventJson {
-        hook_event_name: event,
-        tool_name: &call.tool_name,
-        tool_id: call.tool,
-        tool_args: &call.args,
-        timestamp: call.at.as_millisecond(),
-        cwd: &call.cwd,
-        tool_result: end,
-    };
-    let mut text =
-        serde_json::to_vec(&shown).map_err(|error| FailureCause::Failed(Message::verbatim(error.to_string())))?;
+    let mut text = text.map_err(|error| FailureCause::Failed(Message::verbatim(error.to_string())))?;
     text.push(b'\n');
     Ok(text)
 }
 
-#[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "an object")]
-struct RawVerdict {
-    permission_decision: Option<String>,
-    permission_decision_reason: Option<String>,
-    modified_args: Option<Map<String, Value>>,
-    additional_context: Option<String>,
-    suppress_output: Option<bool>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "an object")]
-struct RawRevision {
-    /// `null` is a result here: a hook that replaces a result with `null` must not find it
-    /// unchanged.
-    #[serde(default, deserialize_with = "present")]
-    modified_result: Option<Box<RawValue>>,
-    error: Option<String>,
-    additional_context: Option<String>,
-    suppress_output: Option<bool>,
-}
-
-fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Box<RawValue>>, D::Error> {
-    Box::deserialize(deserializer).map(Some)
+/// Returns the event of a call for a tool: before a run, or after it.
+pub(super) fn tool_event(call: &HookEvent, end: Option<&PostRunEvent>) -> Result<Value, FailureCause> {
+    native::event(call, end).map_err(|error| FailureCause::Failed(Message::verbatim(error.to_string())))
 }
 
 /// Parses the answer of a command before a run.
-pub(super) fn parse_verdict(hook: &str, answer: &[u8]) -> Result<HookVerdict, FailureCause> {
-    let said: RawVerdict = parse_answer(answer)?;
-    let reason = said.permission_decision_reason;
-    let unexplained = || message!("the hook `{hook}` gives no reason", hook);
-    let decision = match said.permission_decision.as_deref() {
-        None => HookDecision::NoObjection,
-        Some("allow") => HookDecision::Allow,
-        Some("ask") => HookDecision::Ask { reason: reason.map_or_else(unexplained, Message::verbatim) },
-        Some("deny") => HookDecision::Deny { reason: reason.map_or_else(unexplained, Message::verbatim) },
-        Some(other) => {
-            let other = escaped_excerpt(other);
-            return Err(FailureCause::InvalidAnswer(message!(
-                "`permissionDecision` is `{other}`, it must be allow, ask or deny",
-                other
-            )));
+pub(super) fn parse_verdict(
+    protocol: HookProtocol,
+    hook: &str,
+    answer: ProgramAnswer,
+) -> Result<HookVerdict, FailureCause> {
+    match answer {
+        ProgramAnswer::Objected(why) => Ok(HookVerdict::deny_with(stated_reason(hook, Some(why)))),
+        ProgramAnswer::Printed(printed) => {
+            let text = to_text(&printed)?;
+            match protocol {
+                HookProtocol::Toolcell => native::parse_verdict(hook, text),
+                HookProtocol::Copilot => copilot::parse_verdict(hook, text),
+                HookProtocol::Claude => claude::parse_verdict(hook, text),
+            }
         }
-    };
-    Ok(HookVerdict {
-        decision,
-        modified_args: said.modified_args.map(Value::Object),
-        additional_context: said.additional_context,
-        suppress_output: said.suppress_output.unwrap_or_default(),
-    })
+    }
 }
 
 /// Parses the answer of a command after a run.
-pub(super) fn parse_revision(answer: &[u8]) -> Result<Revision, FailureCause> {
-    let said: RawRevision = parse_answer(answer)?;
-    let change = match (said.modified_result, said.error) {
-        (None, None) => ResultChange::Unchanged,
-        (None, Some(error)) => ResultChange::Fail(error),
-        (Some(result), None) => {
-            let result = Json::parse(result.get()).map_err(|error| FailureCause::InvalidAnswer(error.localize()))?;
-            ResultChange::Succeed(result)
-        }
-        (Some(_), Some(_)) => {
-            return Err(FailureCause::InvalidAnswer(message!(
-                "both `modifiedResult` and `error` are set, only one is allowed"
-            )));
-        }
-    };
-    Ok(Revision {
-        change,
-        additional_context: said.additional_context,
-        suppress_output: said.suppress_output.unwrap_or_default(),
-    })
-}
-
-/// Parses one object or `null`, and nothing else.
-fn parse_answer<'a, T: Deserialize<'a> + Default>(answer: &'a [u8]) -> Result<T, FailureCause> {
-    let invalid = |error: std::str::Utf8Error| FailureCause::InvalidAnswer(Message::verbatim(error.to_string()));
-    let text = std::str::from_utf8(answer).map_err(invalid)?.trim();
-    match text.bytes().next() {
-        None => Err(FailureCause::Silent),
-        _ if text == "null" => Ok(T::default()),
-        Some(b'{') => {
-            serde_json::from_str(text).map_err(|error| FailureCause::InvalidAnswer(excerpt_message(&error.to_string())))
-        }
-        Some(_) => {
-            let text = escaped_excerpt(text);
-            Err(FailureCause::InvalidAnswer(message!("`{text}` is neither an object nor null", text)))
+pub(super) fn parse_revision(protocol: HookProtocol, answer: ProgramAnswer) -> Result<Revision, FailureCause> {
+    match answer {
+        // The tool has run: what the command objects to is for the model to read.
+        ProgramAnswer::Objected(why) => Ok(Revision::unchanged().with_context(why.trim())),
+        ProgramAnswer::Printed(printed) => {
+            let text = to_text(&printed)?;
+            match protocol {
+                HookProtocol::Toolcell => native::parse_revision(text),
+                HookProtocol::Copilot => copilot::parse_revision(text),
+                HookProtocol::Claude => claude::parse_revision(text),
+            }
         }
     }
+}
+
+/// Reads the result of a tool as its answer before a run. `undefined` and `null` are no objection.
+pub(super) fn tool_verdict(hook: &str, result: Option<&Json>) -> Result<HookVerdict, FailureCause> {
+    native::parse_verdict(hook, result.map_or("null", Json::as_str))
+}
+
+/// Reads the result of a tool as its answer after a run. `undefined` and `null` are no change.
+pub(super) fn tool_revision(result: Option<&Json>) -> Result<Revision, FailureCause> {
+    native::parse_revision(result.map_or("null", Json::as_str))
+}
+
+/// Parses the call that a program asks about.
+///
+/// # Errors
+/// The text is not the JSON of a call that is about to run.
+pub fn parse_call(protocol: HookProtocol, text: &str) -> Result<ExternalCall, EventProblem> {
+    // `serde` reads an array as a struct, too.
+    if text.trim_start().starts_with('[') {
+        return Err(EventProblem::Json(message!("an array, it must be an object")));
+    }
+    match protocol {
+        HookProtocol::Toolcell => native::parse_call(text),
+        HookProtocol::Copilot => copilot::parse_call(text),
+        HookProtocol::Claude => claude::parse_call(text),
+    }
+}
+
+/// Formats a decision as the JSON that a host reads from its hook.
+#[must_use]
+pub fn decision_json(protocol: HookProtocol, decision: &ExternalDecision, lang: Lang) -> Value {
+    match protocol {
+        // The keys are the same.
+        HookProtocol::Toolcell | HookProtocol::Copilot => native::decision(decision, lang),
+        HookProtocol::Claude => claude::decision(decision, lang),
+    }
+}
+
+fn to_text(answer: &[u8]) -> Result<&str, FailureCause> {
+    let invalid = |error: std::str::Utf8Error| FailureCause::InvalidAnswer(Message::verbatim(error.to_string()));
+    Ok(std::str::from_utf8(answer).map_err(invalid)?.trim())
+}
+
+/// Parses one object, and nothing else.
+fn parse_object<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, FailureCause> {
+    if !text.starts_with('{') {
+        let text = escaped_excerpt(text);
+        return Err(FailureCause::InvalidAnswer(message!("`{text}` is neither an object nor null", text)));
+    }
+    serde_json::from_str(text).map_err(|error| FailureCause::InvalidAnswer(excerpt_message(&error.to_string())))
+}
+
+/// Returns the decision with a name.
+fn to_decision(hook: &str, name: Option<&str>, reason: Option<String>) -> Result<HookDecision, FailureCause> {
+    match name {
+        None => Ok(HookDecision::NoObjection),
+        Some("allow") => Ok(HookDecision::Allow),
+        Some("ask") => Ok(HookDecision::Ask { reason: stated_reason(hook, reason) }),
+        Some("deny") => Ok(HookDecision::Deny { reason: stated_reason(hook, reason) }),
+        Some(other) => {
+            let other = escaped_excerpt(other);
+            Err(FailureCause::InvalidAnswer(message!(
+                "`permissionDecision` is `{other}`, it must be allow, ask or deny",
+                other
+            )))
+        }
+    }
+}
+
+/// Returns the reason that a hook gives.
+fn stated_reason(hook: &str, reason: Option<String>) -> Message {
+    let reason = reason.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
+    reason.map_or_else(|| message!("the hook `{hook}` gives no reason", hook), Message::verbatim)
 }

@@ -9,12 +9,13 @@ use std::time::Duration;
 
 use serde_json::Value;
 use toolcell_error::ErrorCode;
-use toolcell_i18n::{Localize as _, message};
+use toolcell_i18n::{Localize as _, Message, message};
 
 use super::error::{FailureCause, HookFailure};
 use super::event::{ApprovalAnswer, ApprovalPrompt, Approver, AwaitedAnswer, HookEvent};
 use super::post_run::{EndKind, PostRunEvent};
 use super::verdict::{HookDecision, HookVerdict, ResultChange, Revision};
+use crate::admission::decision_step::DecisionStep;
 
 /// A text that a hook adds for the model. It must be shown once, attributed to the hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,6 +40,18 @@ pub struct HookStep {
     pub args: Modification,
     /// The time the hook took, including the time a person took to answer its prompts.
     pub elapsed: Duration,
+}
+
+impl HookStep {
+    /// Returns the step for an explanation.
+    pub(crate) fn to_decision_step(&self) -> DecisionStep {
+        DecisionStep {
+            stage: "hook",
+            rule: Message::verbatim(self.hook.clone()),
+            verdict: self.decision.name().into(),
+            reason: self.decision.reason().cloned().unwrap_or_else(|| Message::verbatim(String::new())),
+        }
+    }
 }
 
 /// Whether a hook modified the value it was given.
@@ -102,6 +115,15 @@ impl Admission {
         self.combine(hook, verdict.decision);
     }
 
+    /// Combines the decision with one that is not of a hook. Returns whether that one decides now.
+    pub(crate) fn tighten(&mut self, decision: HookDecision) -> bool {
+        let is_stricter = decision.strictness() > self.decision.strictness();
+        if is_stricter {
+            (self.decision, self.decided_by) = (decision, None);
+        }
+        is_stricter
+    }
+
     /// Records that the approver deferred the prompt of the last hook. This has an effect only if
     /// that hook denied the call without failing, that is, if its decision depends on the answer.
     pub(super) fn merge_deferral(&mut self) {
@@ -134,7 +156,7 @@ impl Admission {
     /// that cannot run.
     pub fn resolve_ask(mut self, call: &HookEvent, person: Option<&dyn Approver>) -> Self {
         let HookDecision::Ask { reason } = self.decision else { return self };
-        let hook = self.decided_by.clone().unwrap_or_default();
+        let hook = self.decided_by.clone().unwrap_or_else(|| "policy".to_owned());
         let answer = person.map(|person| {
             let mut call = call.clone();
             if let Some(args) = &self.args {

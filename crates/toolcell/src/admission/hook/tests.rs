@@ -3,12 +3,14 @@ mod approvers;
 mod commands;
 mod functions;
 mod order;
+mod protocols;
 mod reviews;
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use toolcell_policy::HookProtocol;
 
 use super::*;
 
@@ -25,10 +27,11 @@ fn event_with_args(args: Value) -> HookEvent {
     HookEvent::new("send-mail", None, args, jiff::Timestamp::UNIX_EPOCH, "/srv/agent")
 }
 
-fn command(when: CommandTiming, script: &str) -> CommandHook {
+fn command(when: HookPhase, script: &str) -> CommandHook {
     CommandHook {
         name: "x".to_owned(),
         command: ["sh", "-c", script].map(str::to_owned).to_vec(),
+        protocol: HookProtocol::Toolcell,
         when,
         timeout: LONG,
         tools: Vec::new(),

@@ -14,6 +14,7 @@ use toolcell_i18n::{Message, message};
 
 use super::error::{FailureCause, excerpt_message};
 use super::event::{ApprovalAnswer, HookEvent, PromptHandle, ThreadMessage};
+use super::tool::HookTools;
 
 /// The number of hung runs at which a hook is no longer invoked.
 const MAX_LEAKED_RUNS: usize = 32;
@@ -43,6 +44,8 @@ impl LeakedThreads {
 pub(super) struct InvocationContext<'a> {
     pub(super) timeout: Duration,
     pub(super) leaked: &'a LeakedThreads,
+    /// Runs the stored tools that are hooks.
+    pub(super) tools: &'a dyn HookTools,
     /// Prompts the approver. Returns `None` without one.
     pub(super) prompt: &'a dyn Fn(String) -> Option<ApprovalAnswer>,
 }

@@ -2,7 +2,7 @@ use super::*;
 
 /// Checks the decision about the output of a command.
 fn check(answer: &str, expect: &str) {
-    let command = command(CommandTiming::Before, &format!("printf '{answer}'"));
+    let command = command(HookPhase::Before, &format!("printf '{answer}'"));
     assert_eq!(decision_text(&hooks(command).admit(event(), None)), expect, "{answer}");
 }
 
@@ -29,7 +29,7 @@ fn no_decision_is_no_objection() {
 fn the_other_keys_do_what_they_say() {
     let answer =
         r#"{"permissionDecision":"allow","modifiedArgs":{"n":[2]},"additionalContext":"was 1","suppressOutput":true}"#;
-    let admission = hooks(command(CommandTiming::Before, &format!("echo '{answer}'"))).admit(event(), None);
+    let admission = hooks(command(HookPhase::Before, &format!("echo '{answer}'"))).admit(event(), None);
     assert_eq!(admission.args.as_deref(), Some(&json!({"n": [2]})));
     assert_eq!(admission.context, [HookContext { hook: "x".to_owned(), text: "was 1".to_owned() }]);
     assert!(admission.suppress_output);
@@ -63,10 +63,9 @@ fn nonsense_denies_and_says_what_is_wrong() {
 #[test]
 fn a_misspelt_objection_is_not_taken_for_none() {
     let told = decision_text(
-        &hooks(command(CommandTiming::Before, r#"echo '{"permissionDecison":"deny"}'"#)).admit(event(), None),
+        &hooks(command(HookPhase::Before, r#"echo '{"permissionDecison":"deny"}'"#)).admit(event(), None),
     );
     assert!(told.contains("unknown field `permissionDecison`, expected one of `permissionDecision`"), "{told}");
-    let told =
-        decision_text(&hooks(command(CommandTiming::Before, r#"echo '{"\u001b[2J":"deny"}'"#)).admit(event(), None));
+    let told = decision_text(&hooks(command(HookPhase::Before, r#"echo '{"\u001b[2J":"deny"}'"#)).admit(event(), None));
     assert!(told.contains(r"unknown field `\u{1b}[2J`"), "{told}");
 }

@@ -3,7 +3,7 @@ use std::time::Instant;
 use super::*;
 
 fn check(script: &str, expect: &str) {
-    assert_eq!(decision_text(&hooks(command(CommandTiming::Before, script)).admit(event(), None)), expect, "{script}");
+    assert_eq!(decision_text(&hooks(command(HookPhase::Before, script)).admit(event(), None)), expect, "{script}");
 }
 
 #[test]
@@ -29,7 +29,7 @@ fn a_command_that_does_not_end_well_denies() {
 #[test]
 fn a_command_that_cannot_be_started_denies() {
     let check = |first: &str, expect: &str| {
-        let command = CommandHook { command: vec![first.to_owned()], ..command(CommandTiming::Before, "") };
+        let command = CommandHook { command: vec![first.to_owned()], ..command(HookPhase::Before, "") };
         assert_eq!(decision_text(&hooks(command).admit(event(), None)), expect);
     };
     check("./no/such", "deny: the hook `x` cannot be started: `/./no/such`: No such file or directory (os error 2)");
@@ -52,7 +52,7 @@ fn a_relative_program_is_looked_for_in_the_folder_and_runs_where_the_host_is() {
     assert!(made.unwrap().success());
     std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
     let folder = folder.path().to_owned();
-    let command = CommandHook { command: vec!["./check".to_owned()], folder, ..command(CommandTiming::Before, "") };
+    let command = CommandHook { command: vec!["./check".to_owned()], folder, ..command(HookPhase::Before, "") };
     assert_eq!(decision_text(&hooks(command).admit(event(), None)), "allow");
 }
 
@@ -67,7 +67,7 @@ fn a_command_sees_no_more_of_the_environment_than_it_needs() {
     let script = "env | cut -d= -f1 | tr '\\n' ' ' | sed 's/.*/{\"additionalContext\":\"&\"}/'";
     for env in [Vec::new(), vec![named.clone()]] {
         let admission =
-            hooks(CommandHook { env: env.clone(), ..command(CommandTiming::Before, script) }).admit(event(), None);
+            hooks(CommandHook { env: env.clone(), ..command(HookPhase::Before, script) }).admit(event(), None);
         let seen: Vec<&str> = admission.context[0].text.split_whitespace().collect();
         assert!(seen.contains(&"PATH"), "{seen:?}");
         let leaked: Vec<&String> = others.iter().filter(|name| seen.contains(&name.as_str())).collect();
@@ -82,20 +82,20 @@ fn a_command_that_is_none_is_refused() {
         assert_eq!((error.code().as_str(), error.to_string().as_str()), ("gate-invalid", expect));
     };
     check(
-        CommandHook { command: Vec::new(), ..command(CommandTiming::Before, "") },
+        CommandHook { command: Vec::new(), ..command(HookPhase::Before, "") },
         "the command of the hook `x` is empty",
     );
     check(
-        CommandHook { command: vec![String::new()], ..command(CommandTiming::Before, "") },
+        CommandHook { command: vec![String::new()], ..command(HookPhase::Before, "") },
         "the command of the hook `x` is empty",
     );
     check(
-        CommandHook { timeout: Duration::ZERO, ..command(CommandTiming::After, "") },
+        CommandHook { timeout: Duration::ZERO, ..command(HookPhase::After, "") },
         "the hook `x` has a timeout of 0 ms",
     );
     for name in ["TOOLCELL_SECRET_TOKEN", "TOOLCELL_MCP_TOKEN"] {
         check(
-            CommandHook { env: vec![name.to_owned()], ..command(CommandTiming::After, "") },
+            CommandHook { env: vec![name.to_owned()], ..command(HookPhase::After, "") },
             &format!(
                 "the hook `x` cannot have the environment variable `{name}`: it holds a tool secret or a token, \
                  which hooks never receive; use a separate variable for the hook"
@@ -103,7 +103,7 @@ fn a_command_that_is_none_is_refused() {
         );
     }
     check(
-        CommandHook { tools: vec!["a*b".to_owned()], ..command(CommandTiming::After, "") },
+        CommandHook { tools: vec!["a*b".to_owned()], ..command(HookPhase::After, "") },
         "`a*b` is not a tool name pattern: use a name, or a prefix followed by `*`",
     );
 }
@@ -136,7 +136,7 @@ fn four_kibibytes_of_standard_error_are_kept() {
 #[test]
 fn a_command_need_not_read() {
     let args = json!({"text": "x".repeat(1 << 20)});
-    let hooks = hooks(command(CommandTiming::Before, "exec <&-; echo '{\"permissionDecision\":\"allow\"}'"));
+    let hooks = hooks(command(HookPhase::Before, "exec <&-; echo '{\"permissionDecision\":\"allow\"}'"));
     assert_eq!(decision_text(&hooks.admit(event_with_args(args), None)), "allow");
 }
 
@@ -144,7 +144,7 @@ fn a_command_need_not_read() {
 fn sixty_four_megabytes_go_in_while_an_answer_comes_out() {
     let args = json!({"text": "x".repeat(64 << 20)});
     let script = r#"head -c 500000 /dev/zero | tr '\0' ' '; cat | wc -c | sed 's/.*/{"additionalContext":"&"}/'"#;
-    let admission = hooks(command(CommandTiming::Before, script)).admit(event_with_args(args), None);
+    let admission = hooks(command(HookPhase::Before, script)).admit(event_with_args(args), None);
     assert_eq!(decision_text(&admission), "no-objection");
     let read: usize = admission.context[0].text.trim().parse().unwrap();
     assert!(read > 64 << 20, "{read}");
@@ -152,7 +152,7 @@ fn sixty_four_megabytes_go_in_while_an_answer_comes_out() {
 
 /// Checks that a script times out after 100 ms.
 fn check_timeout(script: &str) {
-    let command = CommandHook { timeout: Duration::from_millis(100), ..command(CommandTiming::Before, script) };
+    let command = CommandHook { timeout: Duration::from_millis(100), ..command(HookPhase::Before, script) };
     let began = Instant::now();
     let told = decision_text(&hooks(command).admit(event(), None));
     assert!(told.starts_with("deny: the hook `x` did not answer within 100 ms"), "{told}");
@@ -211,7 +211,7 @@ fn somebody_who_left_the_group_and_holds_standard_error_does_not_matter() {
 
 #[test]
 fn no_child_is_left_unreaped() {
-    let hooks = hooks(command(CommandTiming::Before, "echo $$ >&2; exit 1"));
+    let hooks = hooks(command(HookPhase::Before, "echo $$ >&2; exit 1"));
     for _ in 0..20 {
         let told = decision_text(&hooks.admit(event(), None));
         let pid = told.rsplit(' ').next().unwrap();

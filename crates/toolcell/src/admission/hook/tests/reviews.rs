@@ -66,11 +66,11 @@ fn a_hook_that_fails_withholds_the_result() {
     let mut hanging = Hooks::default();
     hanging.after("x", hangs).set_timeout(SHORT);
     check(hanging, "did not answer within 80 ms");
-    check(hooks(command(CommandTiming::After, "exit 1")), "exited with status 1");
-    check(hooks(command(CommandTiming::After, "echo")), "gave no answer; to raise no objection, answer `{}`");
+    check(hooks(command(HookPhase::After, "exit 1")), "exited with status 1");
+    check(hooks(command(HookPhase::After, "echo")), "gave no answer; to raise no objection, answer `{}`");
     let both = r#"echo '{"modifiedResult":1,"error":"x"}'"#;
     check(
-        hooks(command(CommandTiming::After, both)),
+        hooks(command(HookPhase::After, both)),
         "gave an invalid answer: both `modifiedResult` and `error` are set, only one is allowed",
     );
 }
@@ -104,7 +104,7 @@ fn command_sees(end: &PostRunEvent, expect: &str) {
     let script = format!(
         r#"input=$(cat); case "$input" in '{{"hookEventName":"postToolUse",'*'"toolResult":{expect}}}') echo '{{}}';; *) echo "$input" >&2; exit 1;; esac"#
     );
-    let reviewed = hooks(command(CommandTiming::BeforeAndAfter, &script)).review(&event(), end.clone());
+    let reviewed = hooks(command(HookPhase::BeforeAndAfter, &script)).review(&event(), end.clone());
     assert_eq!(&reviewed.end, end);
 }
 
@@ -123,7 +123,7 @@ fn a_command_sees_the_end() {
 #[test]
 fn a_command_changes_the_end() {
     let check = |answer: &str, expect: &str| {
-        let hooks = hooks(command(CommandTiming::After, &format!("echo '{answer}'")));
+        let hooks = hooks(command(HookPhase::After, &format!("echo '{answer}'")));
         assert_eq!(end_text(&hooks.review(&event(), returned("1")).end), expect);
     };
     check("{}", "returned 1");

@@ -1,0 +1,247 @@
+//! The files that make Toolcell a part of an agent: an extension, or an entry and hooks in its configuration.
+//!
+//! Reading order: an [`Agent`] names its files; [`AdapterFile`] is one of them, with how its text is edited. An
+//! [`own_file`] belongs to Toolcell as a whole, [`claude_hooks`] is an entry among others.
+//!
+//! Invariant: nothing of the user's is lost. A file of ours that was edited, and a file of another origin, is refused
+//! unless the user forces it; every other byte of a shared file is kept.
+
+mod claude_hooks;
+mod own_file;
+
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+use toolcell_i18n::msgid;
+
+use crate::client_config::{self, Client, ClientEntry, ClientError, OnForeignEntry};
+
+/// The extension for pi and oh-my-pi, without the values of this machine.
+const PI_EXTENSION: &str = include_str!("adapter/pi.ts");
+/// The time after which an agent gives up on the hook, in seconds. It is above the time limit of `toolcell decide`,
+/// because agents let a call pass whose hook is late.
+const HOOK_TIMEOUT_SECONDS: u64 = 30;
+
+/// An agent that Toolcell can become a part of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Agent {
+    Pi,
+    Copilot,
+    Claude,
+}
+
+/// What the files of an agent say.
+#[derive(Debug)]
+pub(crate) struct AdapterSettings {
+    /// The program that runs Toolcell.
+    pub(crate) program: String,
+    /// The options before the command, such as `--dir DIR`.
+    pub(crate) options: Vec<String>,
+    /// The entry of the MCP server, for agents that have one.
+    pub(crate) entry: ClientEntry,
+    /// Whether Toolcell decides about the agent's own tools.
+    pub(crate) gate: bool,
+}
+
+/// Where the files of an agent are.
+#[derive(Debug)]
+pub(crate) enum Place {
+    /// In a project, at this folder; empty for the current one.
+    Project(PathBuf),
+    /// In the home directory of the user.
+    User(PathBuf),
+}
+
+/// A file of an agent.
+#[derive(Debug)]
+pub(crate) struct AdapterFile {
+    /// The path of the file.
+    pub(crate) path: PathBuf,
+    kind: FileKind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum FileKind {
+    /// The extension of pi.
+    PiExtension,
+    /// The configuration of MCP servers.
+    McpEntry(Client),
+    /// The file of a hook of Copilot.
+    CopilotHook,
+    /// The settings of Claude Code, which have its hooks.
+    ClaudeHooks,
+}
+
+/// Why a file is not edited.
+#[derive(Debug, thiserror::Error, toolcell_i18n::Localize, toolcell_error::Coded)]
+pub(crate) enum AdapterError {
+    /// The file of an entry cannot be edited.
+    #[error(transparent)]
+    #[coded(transparent)]
+    Entry(#[from] ClientError),
+    /// The file is not ours, or was edited.
+    #[error("the file was not written by `toolcell adapter`, or was edited since")]
+    #[code(ClientEntryTaken)]
+    #[hint("move it away, or pass --force to replace it; nothing was changed")]
+    Foreign,
+}
+
+impl Agent {
+    /// The name on the command line.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Pi => "pi",
+            Self::Copilot => "copilot",
+            Self::Claude => "claude",
+        }
+    }
+
+    /// Returns the files of the agent: those with Toolcell's tools first, then the one of the gate. `folder` resolves an
+    /// environment variable to a directory.
+    pub(crate) fn files(self, place: &Place, folder: impl Fn(&str) -> Option<PathBuf>) -> Vec<AdapterFile> {
+        let file = |path: PathBuf, kind| AdapterFile { path, kind };
+        match (self, place) {
+            (Self::Pi, Place::Project(project)) => {
+                vec![file(project.join(".pi/extensions/toolcell.ts"), FileKind::PiExtension)]
+            }
+            (Self::Pi, Place::User(home)) => {
+                let agent = folder("PI_CODING_AGENT_DIR").unwrap_or_else(|| home.join(".pi/agent"));
+                vec![file(agent.join("extensions/toolcell.ts"), FileKind::PiExtension)]
+            }
+            (Self::Copilot, Place::Project(project)) => vec![
+                file(project.join(Client::Copilot.project_file()), FileKind::McpEntry(Client::Copilot)),
+                file(project.join(".github/hooks/toolcell.json"), FileKind::CopilotHook),
+            ],
+            // Copilot reads hooks of a project only.
+            (Self::Copilot, Place::User(home)) => {
+                vec![file(Client::Copilot.user_file(home, folder), FileKind::McpEntry(Client::Copilot))]
+            }
+            (Self::Claude, Place::Project(project)) => vec![
+                file(project.join(Client::ClaudeCode.project_file()), FileKind::McpEntry(Client::ClaudeCode)),
+                file(project.join(".claude/settings.json"), FileKind::ClaudeHooks),
+            ],
+            (Self::Claude, Place::User(home)) => {
+                let settings = folder("CLAUDE_CONFIG_DIR").unwrap_or_else(|| home.join(".claude"));
+                vec![
+                    file(Client::ClaudeCode.user_file(home, folder), FileKind::McpEntry(Client::ClaudeCode)),
+                    file(settings.join("settings.json"), FileKind::ClaudeHooks),
+                ]
+            }
+        }
+    }
+
+    /// What the user has to know besides the files.
+    pub(crate) const fn note(self) -> &'static str {
+        match self {
+            Self::Pi => msgid!(
+                "it loads the extension when it starts or on `/reload`; pi 1.0 and newer load a project's only if the project is trusted"
+            ),
+            Self::Copilot => msgid!("it reads a project's file only if the folder is trusted"),
+            Self::Claude => msgid!("it asks once for permission to start the server"),
+        }
+    }
+}
+
+impl AdapterFile {
+    /// Whether the file is there for the gate alone.
+    pub(crate) const fn is_gate(&self) -> bool {
+        matches!(self.kind, FileKind::CopilotHook | FileKind::ClaudeHooks)
+    }
+
+    /// Returns the content of the file if nothing else is in it.
+    pub(crate) fn snippet(&self, settings: &AdapterSettings) -> String {
+        match self.kind {
+            FileKind::PiExtension => own_file::script(&pi_extension(settings)),
+            FileKind::McpEntry(client) => client.snippet(&settings.entry),
+            FileKind::CopilotHook => copilot_hook(settings),
+            FileKind::ClaudeHooks => claude_hooks::snippet(&decide_command(settings, "claude")),
+        }
+    }
+
+    /// Returns the text of the file with Toolcell in it.
+    pub(crate) fn upsert(
+        &self,
+        settings: &AdapterSettings,
+        text: &str,
+        foreign: OnForeignEntry,
+    ) -> Result<String, AdapterError> {
+        match self.kind {
+            FileKind::McpEntry(client) => Ok(client_config::upsert(client, &settings.entry, text, foreign)?),
+            FileKind::ClaudeHooks => claude_hooks::upsert(text, &decide_command(settings, "claude")),
+            FileKind::PiExtension | FileKind::CopilotHook => {
+                self.check_ours(text, foreign)?;
+                Ok(self.snippet(settings))
+            }
+        }
+    }
+
+    /// Returns the text of the file without Toolcell; empty if nothing else is in it.
+    pub(crate) fn remove(
+        &self,
+        settings: &AdapterSettings,
+        text: &str,
+        foreign: OnForeignEntry,
+    ) -> Result<String, AdapterError> {
+        match self.kind {
+            FileKind::McpEntry(client) => Ok(client_config::remove(client, &settings.entry, text, foreign)?),
+            FileKind::ClaudeHooks => claude_hooks::remove(text),
+            FileKind::PiExtension | FileKind::CopilotHook => {
+                self.check_ours(text, foreign)?;
+                Ok(String::new())
+            }
+        }
+    }
+
+    /// Refuses a file that is not ours as we wrote it.
+    fn check_ours(&self, text: &str, foreign: OnForeignEntry) -> Result<(), AdapterError> {
+        let is_ours = match self.kind {
+            FileKind::CopilotHook => own_file::is_our_hook(text),
+            _ => own_file::is_our_script(text),
+        };
+        if text.is_empty() || is_ours || foreign == OnForeignEntry::Replace {
+            Ok(())
+        } else {
+            Err(AdapterError::Foreign)
+        }
+    }
+}
+
+/// Returns the extension of pi with the values of this machine.
+fn pi_extension(settings: &AdapterSettings) -> String {
+    let arguments = [&settings.options[..], &["mcp", "--publish", "32"].map(str::to_owned)].concat();
+    let gate = if settings.gate { "on" } else { "off" };
+    PI_EXTENSION
+        .replace("\"@PROGRAM@\"", &json!(settings.program).to_string())
+        .replace("[\"@ARGUMENTS@\"]", &json!(arguments).to_string())
+        .replace("\"@GATE@\"", &json!(gate).to_string())
+}
+
+/// Returns the file of Copilot's hook.
+fn copilot_hook(settings: &AdapterSettings) -> String {
+    let command = decide_command(settings, "copilot");
+    let hook = json!({ "type": "command", "bash": command, "timeoutSec": HOOK_TIMEOUT_SECONDS });
+    let file = json!({ "version": 1, "hooks": { "preToolUse": [hook] } });
+    // Strings and numbers always serialize.
+    format!("{}\n", serde_json::to_string_pretty(&file).unwrap_or_default())
+}
+
+/// Returns the shell command of a hook.
+fn decide_command(settings: &AdapterSettings, dialect: &str) -> String {
+    let program = Path::new(&settings.program).display().to_string();
+    let options = settings.options.iter().map(|word| shell_quote(word));
+    let words = ["decide", "--dialect", dialect, "--caller", dialect].map(str::to_owned);
+    [shell_quote(&program)].into_iter().chain(options).chain(words).collect::<Vec<_>>().join(" ")
+}
+
+/// Quotes a word for a POSIX shell, if that is needed.
+fn shell_quote(word: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./=:@%+,".contains(&byte);
+    if !word.is_empty() && word.bytes().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,126 @@
+// Toolcell in Claude Code: the hook and the server that `toolcell adapter claude` writes, in the real program, with a scripted model.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { test as nodeTest } from "node:test";
+import { pathToFileURL } from "node:url";
+import { Home } from "../home.mjs";
+
+const require = createRequire(join(process.env.HOST_PACKAGES, "package.json"));
+const { query } = await import(pathToFileURL(require.resolve("@anthropic-ai/claude-agent-sdk")));
+
+const test = (name, act) => nodeTest(name, { timeout: 180_000 }, act);
+const bash = (command) => ({ calls: [["Bash", { command, description: "x" }]] });
+
+/** Starts a model on the loopback address that says what a script says: Anthropic messages, streamed. */
+async function startModel(script) {
+  const server = createServer(async (request, response) => {
+    let text = "";
+    for await (const chunk of request) text += chunk;
+    if (!request.url.split("?")[0].endsWith("/v1/messages")) {
+      response.writeHead(200, { "content-type": "application/json" }).end('{"input_tokens": 1}');
+      return;
+    }
+    const body = JSON.parse(text);
+    // Requests without tools are side errands, such as titles.
+    const step = body.tools?.length ? (script.shift() ?? { text: "done" }) : { text: "ok" };
+    const blocks = step.calls?.map(([name, input], index) => ({ type: "tool_use", id: `toolu_${script.length}_${index}`, name, input }));
+    const message = { id: "msg", type: "message", role: "assistant", model: body.model, content: [], stop_reason: null, stop_sequence: null, usage: { input_tokens: 1, output_tokens: 1 } };
+    const stop_reason = blocks ? "tool_use" : "end_turn";
+    if (!body.stream) {
+      const content = blocks ?? [{ type: "text", text: step.text }];
+      response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ ...message, content, stop_reason }));
+      return;
+    }
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    const send = (type, data) => response.write(`event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`);
+    send("message_start", { message });
+    for (const [index, block] of (blocks ?? [{ type: "text", text: "" }]).entries()) {
+      send("content_block_start", { index, content_block: blocks ? { ...block, input: {} } : block });
+      const delta = blocks
+        ? { type: "input_json_delta", partial_json: JSON.stringify(block.input) }
+        : { type: "text_delta", text: step.text };
+      send("content_block_delta", { index, delta });
+      send("content_block_stop", { index });
+    }
+    send("message_delta", { delta: { stop_reason, stop_sequence: null }, usage: { output_tokens: 1 } });
+    send("message_stop", {});
+    response.end();
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return { url: `http://127.0.0.1:${server.address().port}`, close: () => server.close() };
+}
+
+/** Runs a session in a project, and returns the results of its tools: whether they failed, and the text. */
+async function runClaude(place, script, canUseTool) {
+  const model = await startModel(script);
+  const env = {
+    ...place.env,
+    ANTHROPIC_BASE_URL: model.url,
+    ANTHROPIC_API_KEY: "none",
+    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+    DISABLE_TELEMETRY: "1",
+    DISABLE_AUTOUPDATER: "1",
+  };
+  const { mcpServers } = JSON.parse(readFileSync(place.path(".mcp.json"), "utf8"));
+  const options = { model: "scripted", settingSources: ["project"], env, cwd: place.folder, maxTurns: 20, mcpServers, strictMcpConfig: true, canUseTool };
+  const results = [];
+  for await (const message of query({ prompt: "go", options })) {
+    if (message.type !== "user" || !Array.isArray(message.message.content)) continue;
+    for (const block of message.message.content) {
+      if (block.type !== "tool_result") continue;
+      const text = typeof block.content === "string" ? block.content : (block.content ?? []).map((one) => one.text).join("");
+      results.push(`${block.is_error ? "failed" : "done"}: ${text}`);
+    }
+  }
+  model.close();
+  return results;
+}
+
+const RULES = `
+[external_tools]
+[[external_tools.rules]]
+tools = ["mcp__toolcell__*"]
+decision = "allow"
+[[external_tools.rules]]
+tools = ["bash"]
+args = { command = ["rm *"] }
+decision = "deny"
+reason = "use the trash"
+[[external_tools.rules]]
+tools = ["bash"]
+args = { command = ["echo *"] }
+decision = "allow"
+[[hooks]]
+name = "house"
+tool = "house"
+tools = ["bash"]
+`;
+const HOUSE = `const execute = ({ toolArgs }) => {
+  if (toolArgs.command === "echo hello") return { modifiedArgs: { ...toolArgs, command: "echo changed" } };
+  if (toolArgs.command === "echo throw") throw new Error("house on fire");
+};`;
+
+test("the hook decides about the tools of Claude Code, and the server has Toolcell's", async (context) => {
+  const place = new Home(context, { policy: RULES, adapter: ["claude", "--gate"] });
+  place.create("house", HOUSE);
+  place.run("approvals", "grant", "house", "--yes");
+  place.create("words", "const execute = ({ text }) => text.split(' ').length;");
+  const run = { calls: [["mcp__toolcell__run_dynamic_tool", { tool_name: "words", parameters: { text: "a b c" } }]] };
+  const results = await runClaude(place, [...["echo hello", "rm -r .", "echo throw"].map(bash), run]);
+  assert.match(results[0], /^done: changed/);
+  assert.match(results[1], /^failed: .*use the trash/s);
+  assert.match(results[2], /^failed: .*the hook `house` failed: Error: house on fire/s);
+  assert.match(results[3], /^done: .*3/s);
+  const lines = place.audit("--action", "decide");
+  assert.deepEqual(lines.map((line) => line.details.outcome), ["allow", "deny", "deny", "allow"]);
+  assert.ok(lines.every((line) => /^claude session=\S+ call=\S+/.test(line.details.caller)), JSON.stringify(lines[0]));
+});
+
+test("the hook denies what it cannot decide about", async (context) => {
+  const place = new Home(context, { policy: "[external_tool]\n", adapter: ["claude", "--gate"] });
+  const [result] = await runClaude(place, [bash("echo hello")]);
+  assert.match(result, /^failed: .*Toolcell cannot decide: .*external_tools/s);
+});

@@ -1,0 +1,142 @@
+// Toolcell in GitHub Copilot: the hook and the server that `toolcell adapter copilot` writes, in the real runtime, with a scripted
+// model.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { test as nodeTest } from "node:test";
+import { pathToFileURL } from "node:url";
+import { Home } from "../home.mjs";
+
+const require = createRequire(join(process.env.HOST_PACKAGES, "package.json"));
+const { CopilotClient, CopilotRequestHandler } = await import(pathToFileURL(require.resolve("@github/copilot-sdk")));
+
+const test = (name, act) => nodeTest(name, { timeout: 120_000 }, act);
+const bash = (command) => ({ calls: [["bash", { command, description: "x" }]] });
+
+/** The model behind the request handler of the SDK: nothing leaves the process. */
+class ScriptedModel extends CopilotRequestHandler {
+  requests = [];
+
+  constructor(script) {
+    super();
+    this.script = script;
+  }
+
+  async sendRequest(request) {
+    if (!new URL(request.url).pathname.endsWith("chat/completions")) return new Response("{}", { status: 404 });
+    const body = await request.json();
+    this.requests.push(body);
+    const { text = null, calls } = this.script.shift() ?? { text: "done" };
+    const tool_calls = calls?.map(([name, args], index) => ({
+      index,
+      id: `call_${this.requests.length}_${index}`,
+      type: "function",
+      function: { name, arguments: JSON.stringify(args) },
+    }));
+    const message = { role: "assistant", content: text, ...(tool_calls && { tool_calls }) };
+    return Response.json({
+      id: "x",
+      object: "chat.completion",
+      created: 1,
+      model: body.model,
+      choices: [{ index: 0, message, finish_reason: tool_calls ? "tool_calls" : "stop" }],
+      usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+    });
+  }
+}
+
+/** Runs a session in a project, and returns what the model read of its tools, and the permissions that were asked for. */
+async function runCopilot(place, script, { answer = { kind: "approve-once" }, more = {} } = {}) {
+  const model = new ScriptedModel(script);
+  const client = new CopilotClient({ requestHandler: model, logLevel: "error", env: place.env });
+  await client.start();
+  const asked = [];
+  const session = await client.createSession({
+    model: "scripted",
+    provider: { type: "openai", baseUrl: "http://127.0.0.1:9/v1", apiKey: "none" },
+    workingDirectory: place.folder,
+    enableFileHooks: true,
+    onPermissionRequest: (request) => (asked.push(request), answer),
+    ...more,
+  });
+  await session.sendAndWait({ prompt: "go" }, 60_000);
+  await client.stop();
+  const read = model.requests.at(-1).messages.filter((message) => message.role === "tool").map((message) => message.content);
+  const offered = (model.requests[0].tools ?? []).map((tool) => tool.function.name);
+  return { read, asked, offered };
+}
+
+const RULES = `
+[external_tools]
+[[external_tools.rules]]
+tools = ["bash"]
+args = { command = ["rm *"] }
+decision = "deny"
+reason = "use the trash"
+[[external_tools.rules]]
+tools = ["bash"]
+args = { command = ["git push*"] }
+decision = "ask"
+reason = "a person pushes"
+[[external_tools.rules]]
+tools = ["bash"]
+args = { command = ["echo *"] }
+decision = "allow"
+[[hooks]]
+name = "house"
+tool = "house"
+tools = ["bash"]
+`;
+const HOUSE = `const execute = ({ toolArgs }) => {
+  if (toolArgs.command === "echo hello") return { modifiedArgs: { ...toolArgs, command: "echo changed" }, additionalContext: "it was changed" };
+  if (toolArgs.command === "echo throw") throw new Error("house on fire");
+};`;
+
+test("the hook decides about the shell of Copilot", async (context) => {
+  const place = new Home(context, { policy: RULES, adapter: ["copilot", "--gate"] });
+  place.create("house", HOUSE);
+  place.run("approvals", "grant", "house", "--yes");
+  const script = ["echo hello", "rm -r .", "git push", "echo throw"].map(bash);
+  const { read, asked } = await runCopilot(place, script, { answer: { kind: "reject", feedback: "not now" } });
+  assert.match(read[0], /changed/);
+  assert.match(read[1], /use the trash/);
+  assert.match(read[2], /not now/);
+  assert.match(read[3], /the hook `house` failed: Error: house on fire/);
+  assert.deepEqual(asked.map((request) => request.kind), ["hook"]);
+  assert.match(JSON.stringify(asked[0]), /a person pushes/);
+  const lines = place.audit("--action", "decide");
+  assert.deepEqual(lines.map((line) => line.details.outcome), ["allow", "deny", "ask", "deny"]);
+  assert.ok(lines.every((line) => /^copilot session=\S+/.test(line.details.caller)), JSON.stringify(lines[0]));
+  assert.deepEqual(place.processes(), []);
+});
+
+test("the hook denies what it cannot decide about", async (context) => {
+  const place = new Home(context, { policy: "[external_tool]\n", adapter: ["copilot", "--gate"] });
+  const { read, asked } = await runCopilot(place, [bash("echo hello")]);
+  assert.match(read[0], /Toolcell cannot decide: .*external_tools/);
+  assert.deepEqual(asked, []);
+});
+
+test("twenty calls at once get twenty decisions", async (context) => {
+  const slow = "[[hooks]]\nname = \"slow\"\ncommand = [\"sh\", \"-c\", \"sleep 0.2; echo not now >&2; exit 2\"]\nprotocol = \"copilot\"\n";
+  const place = new Home(context, { policy: slow, adapter: ["copilot", "--gate"] });
+  const calls = Array.from({ length: 20 }, (_, index) => ["bash", { command: `echo ${index}`, description: "x" }]);
+  const { read } = await runCopilot(place, [{ calls }]);
+  assert.equal(read.length, 20);
+  assert.ok(read.every((text) => text.includes("not now")), read.find((text) => !text.includes("not now")));
+  assert.equal(place.audit("--action", "decide").length, 20);
+});
+
+test("the server of the adapter has the tools", async (context) => {
+  const place = new Home(context, { adapter: ["copilot"] });
+  place.create("words", "const execute = ({ text }) => text.split(' ').length;");
+  const { mcpServers } = JSON.parse(readFileSync(place.path(".github/mcp.json"), "utf8"));
+  const { read, offered } = await runCopilot(
+    place,
+    [{ calls: [["toolcell-run_dynamic_tool", { tool_name: "words", parameters: { text: "a b c" } }]] }],
+    { more: { mcpServers: { toolcell: { type: "stdio", tools: ["*"], ...mcpServers.toolcell } } } },
+  );
+  assert.ok(offered.includes("toolcell-create_tool"), offered.join(" "));
+  assert.match(read[0], /^3/);
+});
