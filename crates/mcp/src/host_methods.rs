@@ -94,7 +94,7 @@ impl Server {
         context: &RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
         let (tenant, lang) = (self.tenant_of(context).await?, self.settings().lang);
-        let name = context.peer.peer_info().map(|info| info.client_info.name.clone());
+        let name = context.client_info().map(|client| client.name);
         let caller: String = name.unwrap_or_else(|| UNNAMED.to_owned()).chars().take(MAX_HOST_NAME_CHARS).collect();
         let params = request.params.unwrap_or_default();
         let answer = self.run_with_permit(&tenant, context, move |toolbox| match method {
@@ -178,8 +178,9 @@ fn approve(toolbox: &Toolbox, params: &ApproveParams, caller: &str, lang: Lang) 
         let message = message!("the tool or its grants are no longer what was shown: nothing was approved");
         return Err(invalid(&message.to_text(lang), ErrorCode::ApprovalChanged));
     }
-    let approved =
-        toolbox.approve(&prompt, caller).map_err(|error| invalid(&error.localize().to_text(lang), error.code()))?;
+    let approved = toolbox
+        .approve(&prompt, &format!("host {caller}"))
+        .map_err(|error| invalid(&error.localize().to_text(lang), error.code()))?;
     Ok(json!({
         "tool": approved.tool.to_string(),
         "name": approved.name.as_str(),

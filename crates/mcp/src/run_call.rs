@@ -10,11 +10,13 @@ use std::time::Duration;
 
 use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
 use rmcp::RoleServer;
-use rmcp::model::{ProgressNotificationParam, ProgressToken};
+use rmcp::model::{JsonObject, NotificationMetaObject, ProgressNotificationParam, ProgressToken};
 use rmcp::service::Peer;
 use rmcp::task_manager::TaskContext;
+use serde_json::Value;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 use tokio_util::sync::CancellationToken;
+use toolcell::hook::CallerClaims;
 use toolcell::{
     CallError, CancelToken, CodeResult, ExecError, Json, Lang, RunCode, RunError, RunHandle, RunOptions, RunResult,
     RunTool,
@@ -33,6 +35,12 @@ const PROGRESS_RATE: (NonZeroU32, NonZeroU32) = (NonZeroU32::new(64).unwrap(), N
 const FLUSH_DELAY: Duration = Duration::from_millis(10);
 /// The longest message of a partial result, in bytes.
 const MAX_MESSAGE_BYTES: usize = 4 << 10;
+/// The longest value of a partial result, in bytes. A longer one is sent as a text alone.
+const MAX_PARTIAL_BYTES: usize = 64 << 10;
+/// The key of the value of a partial result, in the `_meta` of a notification.
+const PARTIAL_KEY: &str = "toolcell/partial";
+/// The key that marks a heartbeat; its value is the number of seconds.
+const HEARTBEAT_KEY: &str = "toolcell/heartbeat";
 
 /// The receiver of progress.
 pub(crate) enum ProgressTarget {
@@ -51,7 +59,49 @@ pub(crate) struct Progress {
     /// When the last notification was sent.
     last_sent: Option<Instant>,
     /// The latest message that exceeded the rate, to be sent later.
-    pending: Option<String>,
+    pending: Option<ProgressMessage>,
+}
+
+/// A progress notification: a text for people, and in `_meta` what a program reads.
+struct ProgressMessage {
+    text: String,
+    meta: Option<NotificationMetaObject>,
+}
+
+impl ProgressMessage {
+    /// Returns the message of a partial result: its text, and in `toolcell/partial` its value.
+    fn from_partial(json: &Json) -> Self {
+        let value = (json.as_str().len() <= MAX_PARTIAL_BYTES).then(|| serde_json::from_str(json.as_str()).ok());
+        let value: Option<Value> = value.flatten();
+        let mut text = match value.as_ref().and_then(text_of_content) {
+            Some(text) => text,
+            // A string is sent as text, any other value as the JSON that the tool wrote.
+            None if json.as_str().starts_with('"') => json.to_text(),
+            None => json.as_str().to_owned(),
+        };
+        if text.len() > MAX_MESSAGE_BYTES {
+            text.truncate(text.floor_char_boundary(MAX_MESSAGE_BYTES));
+            text.push('…');
+        }
+        Self { text, meta: value.map(|value| meta(PARTIAL_KEY, value)) }
+    }
+
+    /// Returns the message that a run is still going on, which `toolcell/heartbeat` marks.
+    fn heartbeat(since: Instant, lang: Lang) -> Self {
+        let seconds = since.elapsed().as_secs();
+        Self { text: tr!(lang, "running for {seconds} s", seconds), meta: Some(meta(HEARTBEAT_KEY, seconds.into())) }
+    }
+}
+
+fn meta(key: &str, value: Value) -> NotificationMetaObject {
+    NotificationMetaObject::from(JsonObject::from_iter([(key.to_owned(), value)]))
+}
+
+/// Returns the text of a partial result in the form of a result, `{"content": [{"type": "text", …}]}`.
+fn text_of_content(value: &Value) -> Option<String> {
+    let blocks = value["content"].as_array()?;
+    let texts: Vec<&str> = blocks.iter().filter_map(|block| block["text"].as_str()).collect();
+    (!texts.is_empty()).then(|| texts.join("\n"))
 }
 
 impl Progress {
@@ -62,12 +112,7 @@ impl Progress {
 
     /// Sends a partial result. Above the rate, only the newest one is kept.
     async fn update(&mut self, json: &Json) {
-        // A string is sent as text, any other value as the JSON that the tool wrote.
-        let mut message = if json.as_str().starts_with('"') { json.to_text() } else { json.as_str().to_owned() };
-        if message.len() > MAX_MESSAGE_BYTES {
-            message.truncate(message.floor_char_boundary(MAX_MESSAGE_BYTES));
-            message.push('…');
-        }
+        let message = ProgressMessage::from_partial(json);
         if self.limiter.check().is_ok() {
             self.pending = None;
             self.send(message).await;
@@ -76,16 +121,17 @@ impl Progress {
         }
     }
 
-    async fn send(&mut self, message: String) {
+    async fn send(&mut self, ProgressMessage { text, meta }: ProgressMessage) {
         self.sent_count += 1.0;
         self.last_sent = Some(Instant::now());
         match &self.target {
             ProgressTarget::Client(peer, token) => {
-                let notice = ProgressNotificationParam::new(token.clone(), self.sent_count).with_message(message);
+                let mut notice = ProgressNotificationParam::new(token.clone(), self.sent_count).with_message(text);
+                notice.meta = meta;
                 // A disconnected client is noticed when the response is sent.
                 let _ = peer.notify_progress(notice).await;
             }
-            ProgressTarget::Task(task) => task.set_status_message(message),
+            ProgressTarget::Task(task) => task.set_status_message(text),
         }
     }
 
@@ -103,10 +149,8 @@ impl Progress {
 
     /// Reports that the run is still going on.
     async fn send_heartbeat(&mut self, since: Instant, lang: Lang) {
-        let seconds = since.elapsed().as_secs();
-        let text = self.pending.clone().unwrap_or_else(|| tr!(lang, "running for {seconds} s", seconds));
-        self.send(text).await;
-        self.pending = None;
+        let message = self.pending.take().unwrap_or_else(|| ProgressMessage::heartbeat(since, lang));
+        self.send(message).await;
     }
 }
 
@@ -116,6 +160,8 @@ pub(crate) struct RunContext<'a> {
     pub(crate) settings: &'a ServerSettings,
     pub(crate) elicitation: ElicitationMode,
     pub(crate) progress: Option<Progress>,
+    /// What the client claims about itself.
+    pub(crate) claims: CallerClaims,
 }
 
 /// The signal that the caller of a run is gone.
@@ -182,7 +228,7 @@ pub(crate) async fn run(
     request: RunRequest,
     given_up: Cancellation,
 ) -> Result<RunOutcome, Overloaded> {
-    let RunContext { tenant, settings, elicitation: asking, progress } = around;
+    let RunContext { tenant, settings, elicitation: asking, progress, claims } = around;
     let mut heard = ClientFeedback { progress, settings, started: Instant::now() };
     let permit = heard.acquire_permit(&tenant.limiter, &given_up).await?;
     let cancel = CancelToken::new();
@@ -197,8 +243,14 @@ pub(crate) async fn run(
         let _permit = &permit;
     });
     let caller = tenant.caller();
-    let options =
-        RunOptions { caller, cancel: Some(cancel), approver: person, partial: Some(partial), ..RunOptions::default() };
+    let options = RunOptions {
+        caller,
+        claims,
+        cancel: Some(cancel),
+        approver: person,
+        partial: Some(partial),
+        ..RunOptions::default()
+    };
     let ran = match request {
         RunRequest::Tool(request) => {
             let running = tenant.toolbox.start(request, options);

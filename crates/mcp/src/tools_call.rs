@@ -22,7 +22,7 @@ use rmcp::service::RequestContext;
 use rmcp::task_manager::{TaskContext, TaskExit};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use toolcell::hook::AwaitedAnswer;
+use toolcell::hook::{AwaitedAnswer, CallerClaims};
 use toolcell::{
     CancelToken, CreateError, CreateTool, DeleteError, DeleteTool, ExecError, FindToolError, Lang, LimitOverrides,
     ListTools, ListToolsError, Message, Params, ReflectError, ReflectOnTask, RequestError, RunError, RunResult,
@@ -58,6 +58,8 @@ const MAX_INLINE_BYTES: usize = 64 << 10;
 const MAX_PROGRESS_TOKEN_BYTES: usize = 4 << 10;
 /// The most prompts that one request may lead to.
 const MAX_QUESTIONS: usize = 8;
+/// The key in `_meta` of what a client claims about the caller: `session`, `agent` and `call`.
+const CALLER_KEY: &str = "toolcell/caller";
 /// The key of the single prompt in an input-required result.
 const QUESTION_KEY: &str = "decision";
 
@@ -318,7 +320,12 @@ impl ToolCall {
         let (settings, tenant) = (self.server.settings(), &*self.tenant);
         let name = request.tool_reference();
         let given_up = Cancellation::Request(self.context.ct.clone(), self.server.calls().stopping().clone());
-        let ran = run(RunContext { tenant, settings, elicitation: asking, progress }, request, given_up).await;
+        let ran = run(
+            RunContext { tenant, settings, elicitation: asking, progress, claims: self.caller_claims() },
+            request,
+            given_up,
+        )
+        .await;
         let open = meanwhile.and_then(|meanwhile| meanwhile.take_unanswered());
         let is_denied = matches!(
             &ran,
@@ -505,7 +512,12 @@ impl ToolCall {
         let progress = Some(Progress::new(ProgressTarget::Task(task.clone())));
         let (settings, tenant, name) = (self.server.settings(), &*self.tenant, request.tool_reference());
         let given_up = Cancellation::Task(task.clone(), self.server.calls().stopping().clone());
-        let ran = run(RunContext { tenant, settings, elicitation: asking, progress }, request, given_up).await;
+        let ran = run(
+            RunContext { tenant, settings, elicitation: asking, progress, claims: self.caller_claims() },
+            request,
+            given_up,
+        )
+        .await;
         if task.is_cancel_requested() {
             return Err(TaskExit::Cancelled);
         }
@@ -514,6 +526,18 @@ impl ToolCall {
             self.server.path_redactor().redact_result(&mut result, self.lang());
         }
         Ok(result)
+    }
+
+    /// Returns what the client claims about itself: its name, and `toolcell/caller` in `_meta`.
+    fn caller_claims(&self) -> CallerClaims {
+        let claimed = self.context.meta.get(CALLER_KEY);
+        let claim = |name: &str| claimed?.get(name)?.as_str().map(str::to_owned);
+        CallerClaims {
+            client: self.context.client_info().map(|client| client.name),
+            session: claim("session"),
+            agent: claim("agent"),
+            call: claim("call"),
+        }
     }
 
     /// Whether the client supports form elicitation.

@@ -60,7 +60,9 @@ test("operations, partial results and failures look like those of pi", async (co
   // What the model reads of a failure names the place.
   const last = requests.at(-1).messages.filter((message) => message.role === "tool");
   assert.match(last[1].content, /words:1:\d+/);
-  assert.equal(place.audit("--action", "run_dynamic_tool").length, 4);
+  const lines = place.audit("--action", "run_dynamic_tool");
+  assert.equal(lines.length, 4);
+  assert.ok(lines.every((line) => /^mcp client=pi session=\S+ call=call_\S+$/.test(line.details.caller)), JSON.stringify(lines[0]));
   assert.deepEqual(place.processes(), []);
 });
 

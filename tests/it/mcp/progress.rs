@@ -46,6 +46,45 @@ fn partial_results_are_told_in_order_to_who_asks_for_them_and_to_nobody_else() {
 }
 
 #[test]
+fn a_partial_result_is_a_value_for_programs_and_a_text_for_people() {
+    let home = BinaryFixture::new("");
+    let says = "[{ content: [{ type: 'text', text: 'step 1' }], details: { i: 1 } }, 'half', 'x'.repeat(70_000)]";
+    home.start_stdio(&[])
+        .stateless(json!({}))
+        .create_tool("says", &COUNTS.replace("[1, 2, 3]", says).replace("{ n }", "n"));
+    for_each_client(&home, &json!({}), |mut peer| {
+        let run = begin(&mut peer, "says", "mine");
+        let reply = peer.wait_for_reply(run);
+        let told = reply.notices.iter().filter(|notice| is_progress(notice)).map(|notice| &notice["params"]);
+        let told: Vec<(&Value, &Value)> =
+            told.map(|told| (&told["message"], &told["_meta"]["toolcell/partial"])).collect();
+        let step = json!({ "content": [{ "type": "text", "text": "step 1" }], "details": { "i": 1 } });
+        assert_eq!(told[..2], [(&json!("step 1"), &step), (&json!("half"), &json!("half"))]);
+        // A value that is too long is a text that says so.
+        let (text, value) = told[2];
+        assert!(text.as_str().unwrap().len() < 5_000 && text.as_str().unwrap().ends_with('…'), "{text}");
+        assert_eq!(value, &Value::Null);
+    });
+}
+
+#[test]
+fn who_calls_is_in_the_record_and_the_log_as_it_says_itself() {
+    let home = BinaryFixture::new("");
+    let mut peer = home.start_stdio(&[]).in_session(json!({}));
+    peer.create_tool("one", "const execute = () => 1");
+    let caller = json!({ "session": "s-1", "agent": "a".repeat(100), "call": 7 });
+    let params = json!({
+        "name": "run_dynamic_tool", "arguments": { "tool_name": "one" }, "_meta": { "toolcell/caller": caller },
+    });
+    peer.request("tools/call", params).returns(&json!(1));
+    let lines = home.audit_lines();
+    let line = lines.iter().find(|line| line["action"] == "run_dynamic_tool").unwrap();
+    let said = line["details"]["caller"].as_str().unwrap();
+    assert!(said.starts_with("mcp client=") && said.contains(" session=s-1 agent=aaaa"), "{said}");
+    assert!(!said.contains("call=") && !said.contains(&"a".repeat(65)), "{said}");
+}
+
+#[test]
 fn more_partial_results_than_anybody_reads_are_told_in_part_and_the_last_one_is_among_them() {
     let home = BinaryFixture::new("");
     let mut peer = home.start_stdio(&[]).stateless(json!({}));
@@ -66,6 +105,7 @@ fn a_run_that_says_nothing_is_heard_to_go_on() {
     let run = begin(&mut peer, "loops", "mine");
     let beat = peer.wait_for_message(is_progress);
     assert_eq!(beat["params"]["message"], "running for 5 s");
+    assert_eq!(beat["params"]["_meta"], json!({ "toolcell/heartbeat": 5 }));
     peer.notify("notifications/cancelled", json!({ "requestId": run }));
     home.wait_for_failure("loops", "cancelled");
 }

@@ -55,14 +55,16 @@ fn the_sandbox_is_entered_in_one_place() {
     assert_eq!(sources_with("Sandbox::new("), both[..1]);
     assert_eq!(sources_with("Jail::new("), both[..1]);
     assert_eq!(sources_with("SandboxBackend::new("), of(&["execution/runtime.rs"]));
-    // These execute a call: a stored tool, a draft, a trial of a tool, an example's predicate on a
-    // result, and the comparison of two tools (only if both run without approval). Only evaluation
-    // of a factory, to read its tool's declaration, is separate.
+    // These execute a call: a stored tool, a draft, a hook that is a stored tool (without grants), a
+    // trial of a tool, an example's predicate on a result, and the comparison of two tools (only if
+    // both run without approval). Only evaluation of a factory, to read its tool's declaration, is
+    // separate.
     assert_eq!(
         sources_with(".execute("),
         of(&[
             "execution/start.rs",
             "operations/exec.rs",
+            "operations/hook_tools.rs",
             "verification/equivalence/probe.rs",
             "verification/proof/predicate.rs",
             "verification/proof/trial.rs",

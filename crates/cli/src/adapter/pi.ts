@@ -62,7 +62,7 @@ export default function toolcell(pi: any) {
         const session = ctx?.sessionManager?.getSessionId?.();
         const result = await running.call(tool.name, params ?? {}, {
           signal,
-          onProgress: onUpdate && ((text: string) => onUpdate(partialResult(text))),
+          onProgress: onUpdate && ((params: any) => onUpdate(partialResult(params))),
           caller: { session, call: toolCallId },
         });
         // What this call changed is offered before the next one.
@@ -173,13 +173,11 @@ export default function toolcell(pi: any) {
   });
 }
 
-/** Converts the text of a partial result: a tool of a factory reports results of the host already. */
-function partialResult(text: string) {
-  try {
-    const value = JSON.parse(text);
-    if (Array.isArray(value?.content)) return { details: undefined, ...value };
-  } catch {}
-  return { content: [{ type: "text", text }], details: undefined };
+/** Converts a partial result: a tool of a factory reports results of the host already. */
+function partialResult({ message = "", _meta }: any) {
+  const value = _meta?.["toolcell/partial"];
+  if (Array.isArray(value?.content)) return { details: undefined, ...value };
+  return { content: [{ type: "text", text: message }], details: value };
 }
 
 /** Converts a result of MCP to one of the host. A tool of a factory returns one of the host already. */
@@ -204,7 +202,7 @@ class Server {
   private next = 1;
   private isHeld = true;
   private readonly waiting = new Map<number, { resolve: (value: any) => void; reject: (error: Error) => void }>();
-  private readonly progress = new Map<string, (text: string) => void>();
+  private readonly progress = new Map<string, (params: any) => void>();
 
   private constructor(
     private readonly ask: ((question: any) => Promise<any>) | undefined,
@@ -324,7 +322,8 @@ class Server {
       if (message.error) waiting?.reject(new Error(message.error.message));
       else waiting?.resolve(message.result);
     } else if (method === "notifications/progress") {
-      if (params.message) this.progress.get(params.progressToken)?.(params.message);
+      // A heartbeat is no partial result.
+      if (params._meta?.["toolcell/heartbeat"] === undefined) this.progress.get(params.progressToken)?.(params);
     } else if (method === "notifications/tools/list_changed") {
       this.onToolsChanged();
     } else if (method === "elicitation/create") {

@@ -21,8 +21,8 @@ use super::decision_step::DecisionStep;
 use super::denial::Denial;
 use super::grant_hints;
 use super::hook::{
-    Admission, ApprovalAnswer, ApprovalDuration, ApprovalPrompt, Approver, HookContext, HookEnvironment, HookStep,
-    HookTools,
+    Admission, ApprovalAnswer, ApprovalDuration, ApprovalPrompt, Approver, CallerClaims, HookContext, HookEnvironment,
+    HookStep, HookTools,
 };
 use crate::vet::VettedTool;
 
@@ -205,6 +205,8 @@ pub(crate) enum AdmissionMode<'a> {
         approver: Option<&'a dyn Approver>,
         /// The caller.
         caller: &'a str,
+        /// What the caller claims about itself.
+        claims: &'a CallerClaims,
     },
     /// Nothing runs, the approver is not prompted, and nothing is recorded.
     Explain,
@@ -275,9 +277,9 @@ impl AdmissionControl {
         let value = args_to_show(&args, "hooks")?;
         let mut call = self.hook_event(subject.name, subject.id(), value);
         let mut asked = None;
-        if let AdmissionMode::Run { approver: person, caller } = purpose {
+        if let AdmissionMode::Run { approver: person, caller, claims } = purpose {
             asked = person;
-            call = call.with_caller(caller);
+            call = call.with_caller(caller).with_claims(claims.clone());
         }
         let person = asked;
         let admission = self.hooks.admit_with(
@@ -333,7 +335,7 @@ impl AdmissionControl {
             say(message!("deny"), why.clone());
             return Err(Denial::unapproved(entry, &why).with_missing_grants(entry, &missing).into());
         }
-        let AdmissionMode::Run { approver: person, caller } = purpose else {
+        let AdmissionMode::Run { approver: person, caller, claims } = purpose else {
             say(message!("ask"), why);
             return Ok(ApprovedCall { decided_by: "nobody".to_owned(), grants });
         };
@@ -348,7 +350,8 @@ impl AdmissionControl {
             return Err(denial(entry, &why).with_missing_grants(entry, &missing).into());
         };
         let shown = args_to_show(args, "approval")?;
-        let call = self.hook_event(entry.name.as_str(), Some(entry.id), shown).with_caller(caller);
+        let call = self.hook_event(entry.name.as_str(), Some(entry.id), shown);
+        let call = call.with_caller(caller).with_claims(claims.clone());
         let question = ApprovalPrompt::for_tool(tool, &grants, call, why.clone());
         let approve_for_good =
             |grants: Grants| match self.record_decision(store, entry, &grants, Said::Approved, "person")? {

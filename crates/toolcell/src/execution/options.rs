@@ -5,7 +5,7 @@ use std::sync::Arc;
 use toolcell_host::{CancelToken, OnOverload, PartialResultSink, ProfileSlot};
 use toolcell_policy::LimitOverrides;
 
-use crate::admission::hook::Approver;
+use crate::admission::hook::{Approver, CallerClaims};
 use crate::host_calls::EffectApprover;
 
 /// The options of a run, besides its request.
@@ -13,6 +13,8 @@ use crate::host_calls::EffectApprover;
 pub struct RunOptions {
     /// The caller, for the record.
     pub caller: String,
+    /// What the caller claims about itself, for the record and for hooks.
+    pub claims: CallerClaims,
     /// Limits that override the policy's.
     pub limits: LimitOverrides,
     /// The seed of `Math.random()`, for tools without the grant of system random numbers.
@@ -41,6 +43,7 @@ impl Default for RunOptions {
     fn default() -> Self {
         Self {
             caller: "host".to_owned(),
+            claims: CallerClaims::default(),
             limits: LimitOverrides::default(),
             seed: 0,
             cancel: None,

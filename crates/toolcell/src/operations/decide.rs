@@ -63,7 +63,7 @@ pub(crate) fn decide(parts: &Parts, call: &ExternalCall, options: &DecideOptions
             parameters: Some(Digest::new(args.as_bytes())),
             outcome: Some(decision.decision.name()),
             decided_by: Some(decision.decided_by.clone()),
-            caller: Some(described_caller(call, options.caller)),
+            caller: Some(call.claims.describe(options.caller)),
             duration_ms: Some(u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX)),
             ..Details::default()
         },
@@ -149,11 +149,4 @@ fn to_decision(ruling: &ExternalRuling) -> HookDecision {
         CallDecision::Ask => HookDecision::Ask { reason: reason() },
         CallDecision::Deny => HookDecision::Deny { reason: reason() },
     }
-}
-
-/// Describes who calls, for the audit log: the caller, and its session and call as it claims them.
-fn described_caller(call: &ExternalCall, caller: &str) -> String {
-    let claims = [("session", &call.claims.session), ("agent", &call.claims.agent), ("call", &call.claims.call)];
-    let claims = claims.into_iter().filter_map(|(name, claim)| Some(format!(" {name}={}", claim.as_ref()?)));
-    format!("{caller}{}", claims.collect::<String>())
 }

@@ -15,7 +15,7 @@ use toolcell_tool::{Example, ToolMetadata};
 
 use super::hook_tools::StoredHookTools;
 use super::run::RunError;
-use crate::admission::hook::Approver;
+use crate::admission::hook::{Approver, CallerClaims};
 use crate::admission::{AdmissionError, AdmissionMode, AdmissionRequest, Called, Permit, StoredTool};
 use crate::execution::unix_time;
 use crate::parts::Parts;
@@ -78,7 +78,7 @@ pub(super) fn permit_to_verify(
         called: Called::Tool(subject),
         hook_tools: &hook_tools,
     };
-    let purpose = AdmissionMode::Run { approver, caller };
+    let purpose = AdmissionMode::Run { approver, caller, claims: &CallerClaims::default() };
     parts.admission.admit(&request, args?, budget, purpose, &mut Vec::new()).map_err(|error| {
         if let AdmissionError::Denied(denial) = &error {
             let (called, why) = ((entry.name.as_str(), Some(entry.id)), denial.to_string());

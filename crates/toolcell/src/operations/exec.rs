@@ -16,7 +16,7 @@ use toolcell_tool::{Draft, DraftError, ToolName, ToolSpec};
 use super::hook_tools::StoredHookTools;
 use super::run::{NestedRuns, SourceLine, ToolFailure};
 use crate::admission::grant_hints::add_draft_grant_hint;
-use crate::admission::hook::HookContext;
+use crate::admission::hook::{CallerClaims, HookContext};
 use crate::admission::{
     AdmissionError, AdmissionMode, AdmissionRequest, CallAuthorization, Called, Denial, Permit, ReviewedRun,
 };
@@ -192,6 +192,7 @@ impl CodeResult {
 pub(crate) fn run_code(parts: &Parts, request: &RunCode, options: &RunOptions) -> Result<CodeResult, ExecError> {
     let mut attempted =
         RunRecorder::start(&parts.recorder, Action::Exec, &options.caller, CODE_NAME, &request.parameters)?;
+    attempted.set_claims(&options.claims);
     let done = run_code_inner(parts, request, options, &mut attempted);
     let ended = match &done {
         Ok(_) => AttemptEnd::Completed,
@@ -228,7 +229,8 @@ fn run_code_inner(
         on_overload: options.on_overload,
         ..CallContext::default()
     };
-    let caller = AdmissionMode::Run { approver: options.approver.as_deref(), caller: &options.caller };
+    let caller =
+        AdmissionMode::Run { approver: options.approver.as_deref(), caller: &options.caller, claims: &options.claims };
     let exec = ExecOptions { precheck: Precheck::Critical, grants: parts.admission.policy().draft_grants() };
     let call =
         DraftCall { draft: &draft, params: &request.parameters, budget: &budget, run: &run, options: &exec, caller };
@@ -251,7 +253,8 @@ pub(crate) fn exec(
     options: &ExecOptions,
 ) -> Result<Report, ExecError> {
     let mut attempted = RunRecorder::start(&parts.recorder, Action::Exec, "host", draft.name(), params)?;
-    let caller = AdmissionMode::Run { approver: None, caller: "host" };
+    let claims = CallerClaims::default();
+    let caller = AdmissionMode::Run { approver: None, caller: "host", claims: &claims };
     let call = DraftCall { draft, params, budget, run, options, caller };
     let done = exec_inner(parts, &call, &mut attempted);
     let ended = match &done {

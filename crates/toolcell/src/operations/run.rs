@@ -170,6 +170,7 @@ pub(crate) fn run(parts: &Parts, request: &RunTool, options: &RunOptions) -> Res
     let mut attempted =
         RunRecorder::start(&parts.recorder, Action::RunDynamicTool, &options.caller, called, &request.parameters)?;
     attempted.tokens_saved = options.tokens_saved;
+    attempted.set_claims(&options.claims);
     let done = run_inner(parts, request, options, &mut attempted, None);
     let ended = match &done {
         Ok(_) => AttemptEnd::Completed,
@@ -221,7 +222,8 @@ pub(super) fn admit_run<'a>(
         called: Called::Tool(StoredTool { store: parts.require_store()?, entry: &entry, tool }),
         hook_tools: &hook_tools,
     };
-    let purpose = AdmissionMode::Run { approver: options.approver.as_deref(), caller: &options.caller };
+    let purpose =
+        AdmissionMode::Run { approver: options.approver.as_deref(), caller: &options.caller, claims: &options.claims };
     let permit = match parts.admission.admit(&subject, args, budget, purpose, &mut Vec::new()) {
         Ok(permit) => permit,
         Err(error) => {

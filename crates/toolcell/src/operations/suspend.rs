@@ -42,6 +42,7 @@ pub(crate) fn run_suspendable(parts: &Parts, request: &RunTool, options: &RunOpt
     let params = &request.parameters;
     let mut attempted = RunRecorder::start(&parts.recorder, Action::RunDynamicTool, &options.caller, called, params)?;
     attempted.tokens_saved = options.tokens_saved;
+    attempted.set_claims(&options.claims);
     let done = run_suspendable_inner(parts, request, options, &mut attempted);
     finish_record(attempted, done)
 }
@@ -74,6 +75,7 @@ pub(crate) fn resume(parts: &Parts, request: &ResumeRequest, options: &RunOption
     };
     let mut attempted = RunRecorder::start(&parts.recorder, Action::Resume, &options.caller, name, &params)?;
     attempted.tokens_saved = options.tokens_saved;
+    attempted.set_claims(&options.claims);
     attempted.set_resumed_run(&request.run);
     let done = opened.and_then(|opened| resume_inner(parts, opened, request, options, &mut attempted));
     finish_record(attempted, done)
@@ -109,7 +111,8 @@ fn resume_inner(
     if parts.admission.granted_to(&subject).to_value() != bound.grants {
         return Err(RunSuspendError::GrantsChanged { run: row.run, name: entry.name.clone() }.into());
     }
-    let purpose = AdmissionMode::Run { approver: options.approver.as_deref(), caller: &options.caller };
+    let purpose =
+        AdmissionMode::Run { approver: options.approver.as_deref(), caller: &options.caller, claims: &options.claims };
     let permit = parts.admission.admit(&subject, args, *suspended.budget(), purpose, &mut Vec::new())?;
     if permit.args().params().as_str() != kept.params {
         return Err(RunSuspendError::changed_by_hook(row.run).into());

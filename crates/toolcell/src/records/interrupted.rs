@@ -74,6 +74,7 @@ fn record_from_start(interrupted: &InterruptedRun, at: Timestamp) -> RunRecord {
         action: text(|one| one.action),
         resumes: None,
         caller: text(|one| one.caller),
+        claims: None,
         tool: None,
         name: text(|one| one.name),
         at: beginning.as_ref().map_or(at, |one| one.at),

@@ -26,6 +26,7 @@ use summary::{outcome, resource_use};
 
 use super::Recorder;
 use crate::admission::Permit;
+use crate::admission::hook::CallerClaims;
 use crate::host_calls::{EffectLog, EffectRecorder};
 
 /// The outcomes of runs, as records name them.
@@ -50,6 +51,9 @@ pub struct RunRecord {
     pub resumes: Option<String>,
     /// The caller.
     pub caller: String,
+    /// What the caller claims about itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub claims: Option<CallerClaims>,
     /// The identifier of the tool, if it was found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
@@ -203,6 +207,7 @@ impl<'a> RunRecorder<'a> {
             action: action.name().to_owned(),
             resumes: None,
             caller: cut(caller, MAX_CALLER_CHARS),
+            claims: None,
             tool: None,
             name: cut(name, MAX_NAME_CHARS),
             at,
@@ -283,6 +288,11 @@ impl<'a> RunRecorder<'a> {
         self.tool = Some(id);
         self.record.tool = Some(id.to_string());
         name.as_str().clone_into(&mut self.record.name);
+    }
+
+    /// Sets what the caller claims about itself.
+    pub(crate) fn set_claims(&mut self, claims: &CallerClaims) {
+        self.record.claims = Some(claims.truncated()).filter(|claims| !claims.is_empty());
     }
 
     /// Sets who decided.
@@ -390,6 +400,7 @@ impl<'a> RunRecorder<'a> {
             parameters: Some(Digest::new(self.params.as_bytes())),
             outcome: Some(outcome),
             decided_by: self.record.decided_by.clone(),
+            caller: self.record.claims.as_ref().map(|claims| claims.describe(&self.record.caller)),
             ..Details::default()
         };
         let mut usage = None;

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel};
 
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use toolcell_analysis::{Capabilities, Finding};
 use toolcell_i18n::Message;
@@ -18,6 +19,9 @@ use toolcell_tool::ToolId;
 
 use crate::admission::grant_hints;
 use crate::vet::VettedTool;
+
+/// The maximum length of a claim in a record, in characters.
+const MAX_CLAIM_CHARS: usize = 64;
 
 /// The event that hooks receive: a tool call that is about to run, or has run. Cloning is cheap,
 /// because the arguments are shared.
@@ -108,14 +112,43 @@ impl HookEvent {
 }
 
 /// What a caller claims about itself. Nothing of it is verified.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct CallerClaims {
+    /// The program that the agent runs in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client: Option<String>,
     /// The session of the agent.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
     /// The agent within the session.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
     /// The call, as the agent numbers it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub call: Option<String>,
+}
+
+impl CallerClaims {
+    /// Whether the caller claims nothing.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Returns the claims with the first 64 characters of each.
+    pub(crate) fn truncated(&self) -> Self {
+        let cut = |claim: &Option<String>| claim.as_ref().map(|text| text.chars().take(MAX_CLAIM_CHARS).collect());
+        Self { client: cut(&self.client), session: cut(&self.session), agent: cut(&self.agent), call: cut(&self.call) }
+    }
+
+    /// Describes a caller with its claims, for the audit log.
+    pub(crate) fn describe(&self, caller: &str) -> String {
+        let Self { client, session, agent, call } = self;
+        let claims = [("client", client), ("session", session), ("agent", agent), ("call", call)];
+        let claims = claims.into_iter().filter_map(|(name, claim)| Some(format!(" {name}={}", claim.as_ref()?)));
+        format!("{caller}{}", claims.collect::<String>())
+    }
 }
 
 /// A handle with which a hook prompts the approver of a call.

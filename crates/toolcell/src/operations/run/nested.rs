@@ -52,6 +52,7 @@ impl NestedCalls for NestedRuns<'_> {
             Ok(attempted) => attempted,
             Err(fault) => return NestedResult::not_called(refusal_error(name, &fault.into(), Effects::None)),
         };
+        attempted.set_claims(&options.claims);
         let done = run_inner(self.parts, &request, &options, &mut attempted, Some(within));
         let (fuel, waited, effects) = attempted.consumed();
         let ended = match &done {

@@ -139,7 +139,7 @@ pub(super) fn parse_call(text: &str) -> Result<ExternalCall, EventProblem> {
     let call: RawCall = serde_json::from_str(text)?;
     EventProblem::check_event(Some(&call.hook_event_name), PRE_TOOL_USE)?;
     let name = call.tool_name.ok_or_else(|| EventProblem::missing("tool_name"))?;
-    let claims = CallerClaims { session: call.session_id, agent: call.agent_id, call: call.tool_use_id };
+    let claims = CallerClaims { client: None, session: call.session_id, agent: call.agent_id, call: call.tool_use_id };
     ExternalCall::new(name, call.tool_input, call.cwd, claims)
 }
 

@@ -116,7 +116,7 @@ pub(super) fn parse_call(text: &str) -> Result<ExternalCall, EventProblem> {
     let call: RawCall = serde_json::from_str(text)?;
     let event = call.hook_event_name.or_else(|| call.tool_result.map(|_| "postToolUse".to_owned()));
     EventProblem::check_event(event.as_deref(), "preToolUse")?;
-    let claims = CallerClaims { session: call.session_id, agent: call.agent_id, call: call.tool_call_id };
+    let claims = CallerClaims { client: None, session: call.session_id, agent: call.agent_id, call: call.tool_call_id };
     ExternalCall::new(call.tool_name, parsed_if_text(call.tool_args), call.cwd, claims)
 }
 

@@ -105,7 +105,7 @@ pub(super) fn parse_call(text: &str) -> Result<ExternalCall, EventProblem> {
     }
     let call: RawCall = serde_json::from_str(text)?;
     EventProblem::check_event(call.hook_event_name.as_deref(), "preToolUse")?;
-    let claims = CallerClaims { session: call.session_id, agent: call.agent_id, call: call.tool_call_id };
+    let claims = CallerClaims { client: None, session: call.session_id, agent: call.agent_id, call: call.tool_call_id };
     ExternalCall::new(call.tool_name, call.tool_args, call.cwd, claims)
 }
 

@@ -20,7 +20,8 @@ fn check_both(script: &str, expect: &str) {
 
 #[test]
 fn a_script_reads_the_event_of_its_host() {
-    let claims = CallerClaims { session: Some("s1".to_owned()), agent: None, call: Some("c1".to_owned()) };
+    let claims =
+        CallerClaims { session: Some("s1".to_owned()), call: Some("c1".to_owned()), ..CallerClaims::default() };
     let event = || event().with_claims(claims.clone());
     let echo = |protocol, when| in_protocol(protocol, when, "cat >&2; exit 2");
     let seen = |protocol| match echo(protocol, HookPhase::Before).admit(event(), None).decision.reason() {
