@@ -225,12 +225,14 @@ fn copilot_hook(settings: &AdapterSettings) -> String {
     format!("{}\n", serde_json::to_string_pretty(&file).unwrap_or_default())
 }
 
-/// Returns the shell command of a hook.
+/// Returns the shell command of a hook. If it cannot be started, or is killed, it ends with status 2,
+/// which denies: agents let a call pass whose hook ends with most other statuses.
 fn decide_command(settings: &AdapterSettings, dialect: &str) -> String {
     let program = Path::new(&settings.program).display().to_string();
     let options = settings.options.iter().map(|word| shell_quote(word));
     let words = ["decide", "--dialect", dialect, "--caller", dialect].map(str::to_owned);
-    [shell_quote(&program)].into_iter().chain(options).chain(words).collect::<Vec<_>>().join(" ")
+    let words = [shell_quote(&program)].into_iter().chain(options).chain(words).collect::<Vec<_>>();
+    format!("{} || exit 2", words.join(" "))
 }
 
 /// Quotes a word for a POSIX shell, if that is needed.

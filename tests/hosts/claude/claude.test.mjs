@@ -1,6 +1,6 @@
 // Toolcell in Claude Code: the hook and the server that `toolcell adapter claude` writes, in the real program, with a scripted model.
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { createRequire } from "node:module";
 import { join } from "node:path";
@@ -123,4 +123,12 @@ test("the hook denies what it cannot decide about", async (context) => {
   const place = new Home(context, { policy: "[external_tool]\n", adapter: ["claude", "--gate"] });
   const [result] = await runClaude(place, [bash("echo hello")]);
   assert.match(result, /^failed: .*Toolcell cannot decide: .*external_tools/s);
+});
+
+test("a hook that cannot be started denies", async (context) => {
+  const place = new Home(context, { policy: RULES, adapter: ["claude", "--gate"] });
+  const settings = place.path(".claude/settings.json");
+  writeFileSync(settings, readFileSync(settings, "utf8").replace(/"command": "\S+ decide/, '"command": "/no/such/toolcell decide'));
+  const [result] = await runClaude(place, [bash("echo hello")]);
+  assert.match(result, /^failed: .*no\/such\/toolcell/s);
 });

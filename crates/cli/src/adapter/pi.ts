@@ -23,15 +23,17 @@ export default function toolcell(pi: any) {
 
   async function open(ctx: any): Promise<Server> {
     ui = ctx.hasUI ? ctx.ui : undefined;
-    server ??= Server.start(ctx.cwd, ctx.hasUI ? ask : undefined, () => void refresh().catch(() => {}));
+    const current = (server ??= Server.start(ctx.cwd, ctx.hasUI ? ask : undefined, () => void refresh().catch(() => {})));
+    // Calls that find the same server gone start one together.
+    const forget = () => (server = server === current ? undefined : server);
     try {
-      const started = await server;
+      const started = await current;
       if (!started.ended) return started;
     } catch (error) {
-      server = undefined;
+      forget();
       throw error;
     }
-    server = undefined;
+    forget();
     return open(ctx);
   }
 

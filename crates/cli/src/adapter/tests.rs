@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::*;
 
-const DECIDE: &str = "toolcell decide --dialect claude --caller claude";
+const DECIDE: &str = "toolcell decide --dialect claude --caller claude || exit 2";
 
 fn settings(gate: bool) -> AdapterSettings {
     let server = client_config::ServerTarget::command("toolcell".to_owned(), vec!["mcp".to_owned()]).unwrap();
@@ -41,7 +41,7 @@ fn every_value_of_this_machine_is_in_the_extension() {
     assert!(pi_extension(&settings(false)).contains(r#"= "off" === "#));
     assert_eq!(
         decide_command(&odd, "copilot"),
-        "'/opt/\"a\" b/toolcell' --dir '/srv/`${x}`' decide --dialect copilot --caller copilot"
+        "'/opt/\"a\" b/toolcell' --dir '/srv/`${x}`' decide --dialect copilot --caller copilot || exit 2"
     );
     assert_eq!(shell_quote("it's"), r"'it'\''s'");
 }
@@ -64,7 +64,7 @@ fn a_file_of_ours_is_replaced_and_one_that_was_edited_is_not() {
         }
     }
     let hook: Value = serde_json::from_str(&upsert(FileKind::CopilotHook, "").unwrap()).unwrap();
-    let command = "toolcell decide --dialect copilot --caller copilot";
+    let command = "toolcell decide --dialect copilot --caller copilot || exit 2";
     assert_eq!(
         hook,
         json!({ "version": 1, "hooks": { "preToolUse": [{ "type": "command", "bash": command, "timeoutSec": 30 }] } })
