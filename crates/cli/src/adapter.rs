@@ -9,14 +9,14 @@
 mod claude_hooks;
 mod own_file;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde_json::json;
 use toolcell_i18n::msgid;
 
 use crate::client_config::{self, Client, ClientEntry, ClientError, OnForeignEntry};
 
-/// The extension for pi and oh-my-pi, without the values of this machine.
+/// The extension for pi, without the values of this machine.
 const PI_EXTENSION: &str = include_str!("adapter/pi.ts");
 /// The time after which an agent gives up on the hook, in seconds. It is above the time limit of `toolcell decide`,
 /// because agents let a call pass whose hook is late.
@@ -41,6 +41,12 @@ pub(crate) struct AdapterSettings {
     pub(crate) entry: ClientEntry,
     /// Whether Toolcell decides about the agent's own tools.
     pub(crate) gate: bool,
+}
+
+/// Returns the arguments that start the server, after these options. It offers approved tools as
+/// tools of their own.
+pub(crate) fn server_arguments(options: &[String]) -> Vec<String> {
+    [options, &["mcp", "--publish", "32"].map(str::to_owned)].concat()
 }
 
 /// Where the files of an agent are.
@@ -208,7 +214,7 @@ impl AdapterFile {
 
 /// Returns the extension of pi with the values of this machine.
 fn pi_extension(settings: &AdapterSettings) -> String {
-    let arguments = [&settings.options[..], &["mcp", "--publish", "32"].map(str::to_owned)].concat();
+    let arguments = server_arguments(&settings.options);
     let gate = if settings.gate { "on" } else { "off" };
     PI_EXTENSION
         .replace("\"@PROGRAM@\"", &json!(settings.program).to_string())
@@ -228,10 +234,9 @@ fn copilot_hook(settings: &AdapterSettings) -> String {
 /// Returns the shell command of a hook. If it cannot be started, or is killed, it ends with status 2,
 /// which denies: agents let a call pass whose hook ends with most other statuses.
 fn decide_command(settings: &AdapterSettings, dialect: &str) -> String {
-    let program = Path::new(&settings.program).display().to_string();
     let options = settings.options.iter().map(|word| shell_quote(word));
     let words = ["decide", "--dialect", dialect, "--caller", dialect].map(str::to_owned);
-    let words = [shell_quote(&program)].into_iter().chain(options).chain(words).collect::<Vec<_>>();
+    let words = [shell_quote(&settings.program)].into_iter().chain(options).chain(words).collect::<Vec<_>>();
     format!("{} || exit 2", words.join(" "))
 }
 

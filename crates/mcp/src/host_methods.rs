@@ -117,8 +117,11 @@ fn invalid(message: &str, code: ErrorCode) -> ErrorData {
 
 /// Decides about a call of a tool of the host. Whatever cannot be decided is denied.
 fn decide(toolbox: &Toolbox, params: &Value, caller: &str, lang: Lang) -> Result<Value, ErrorData> {
-    let call = parse_call(HookProtocol::Toolcell, &params.to_string())
-        .map_err(|error| invalid(&error.localize().to_text(lang), error.code()))?;
+    let call = parse_call(HookProtocol::Toolcell, &params.to_string()).map_err(|error| {
+        // The host gets the error either way.
+        let _ = toolbox.record_rejected(Some("decide"), None, error.code(), error.to_string());
+        invalid(&error.localize().to_text(lang), error.code())
+    })?;
     let decision = toolbox.decide(&call, &DecideOptions { caller, ..DecideOptions::default() });
     let mut answer = decision_json(HookProtocol::Toolcell, &decision, lang);
     answer["decidedBy"] = decision.decided_by.as_str().into();

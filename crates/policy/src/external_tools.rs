@@ -180,7 +180,8 @@ impl ExternalRules {
 
     /// Returns the settings for display.
     pub(super) fn settings(&self) -> Vec<Setting> {
-        let name = |decision: Option<CallDecision>| decision.map_or_else(String::new, |it| toml_string(it.name()));
+        let name =
+            |decision: Option<CallDecision>| decision.map_or_else(|| "none".to_owned(), |it| toml_string(it.name()));
         let mut settings = Vec::new();
         if self.default.value.is_some() || !self.default.ignored.is_empty() {
             settings.push(Setting {

@@ -160,7 +160,7 @@ tools = ["bash"]
   assert.deepEqual(done.slice(0, 4), [
     "bash done: hello",
     "bash failed: use the trash",
-    "bash failed: a person pushes; nobody can be asked here",
+    "bash failed: a person pushes; there is no dialogue to ask a person in",
     "bash done: changed",
   ]);
   assert.match(done[4], /^bash failed: the hook `house` failed: .*fuel/);
@@ -175,8 +175,10 @@ tools = ["bash"]
     asked.push(event);
     return { confirmed: asked.length === 1 };
   };
-  const again = await runPi(place, [bash("git push"), bash("git push --force")], { dialogue });
-  assert.equal(asked.length, 2);
+  const again = await runPi(place, [bash("git push"), bash("git push --force"), bash("git push \u202e\u009b2Jx")], { dialogue });
+  assert.equal(asked.length, 3);
+  // What the model wrote controls no terminal, and hides nothing.
+  assert.match(asked[2].message, /git push \\u202e\\u009b2Jx/);
   assert.match(asked[1].message, /a person pushes[\s\S]*git push --force/);
   assert.doesNotMatch(ends(again.events)[0], /a person/);
   assert.equal(ends(again.events)[1], "bash failed: a person refused the call: a person pushes");

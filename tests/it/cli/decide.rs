@@ -199,6 +199,10 @@ fn whatever_goes_wrong_is_a_denial_that_the_host_reads() {
     assert_eq!(told(&[], &vec![b' '; (4 << 20) + 1]), "Toolcell cannot decide: the call is longer than 4194304 bytes");
     let typo = br#"{"toolName": "bash", "toolArg": {}}"#;
     assert!(told(&[], typo).starts_with(&format!("{not}unknown field `toolArg`")));
+    // These are in the log as well.
+    let errors: Vec<Value> = audit_lines(&place).iter().map(|line| line["error"].clone()).collect();
+    assert_eq!(errors.len(), 5);
+    assert!(errors.iter().filter(|error| *error == "request-invalid").count() >= 4, "{errors:?}");
     let file = place.text("twice.js");
     assert!(told(&["--dir", &file], event).contains("twice.js"));
     fs::write(place.path("user.toml"), "[external_tool]").unwrap();

@@ -47,6 +47,7 @@ fn a_host_asks_about_its_own_tools() {
         };
         assert_eq!(lines.iter().filter(with_claims).count(), 1, "{lines:?}");
         peer.request("toolcell/decide", json!({ "toolNames": "x" })).is_refused_with(INVALID_PARAMS);
+        assert_eq!(audit_lines(home, "decide").len(), 3);
     });
 }
 

@@ -6,7 +6,7 @@
 use serde_json::Value;
 
 /// The start of the first line of a script of ours.
-const MARK: &str = "// Written by `toolcell adapter`, which updates and removes it as long as nobody edits it: ";
+const MARK: &str = "// Written by `toolcell adapter`, which replaces and removes this file only if it is unedited: ";
 /// What each command of our hook contains.
 const DECIDE: &str = " decide --dialect copilot";
 

@@ -1,4 +1,4 @@
-// Toolcell in pi and oh-my-pi: its operations, approved tools as tools of their own, approval in the dialogues of the
+// Toolcell in pi: its operations, approved tools as tools of their own, approval in the dialogues of the
 // host, and, where GATE is set, a decision about each call of the host's other tools.
 //
 // Reading order: `toolcell` registers everything; `Server` is the connection to `toolcell mcp`.
@@ -56,7 +56,7 @@ export default function toolcell(pi: any) {
       ...(tool.outputSchema && { outputSchema: tool.outputSchema }),
       ...(exposure && { exposure }),
       async execute(toolCallId: string, params: any, ...more: any[]) {
-        // The order of the other arguments differs between pi, oh-my-pi and their versions.
+        // The order of the other arguments differs between versions.
         const signal = more.find((one) => typeof one?.aborted === "boolean");
         const onUpdate = more.find((one) => typeof one === "function");
         const ctx = more.find((one) => typeof one?.cwd === "string");
@@ -140,9 +140,9 @@ export default function toolcell(pi: any) {
     if (decision.permissionDecision === "deny") return why;
     const args = decision.modifiedArgs ?? event.input;
     if (decision.permissionDecision === "ask") {
-      if (!ctx.hasUI) return `${why}; nobody can be asked here`;
+      if (!ctx.hasUI) return `${why}; there is no dialogue to ask a person in`;
       const shown = JSON.stringify(args, undefined, 2);
-      if (!(await ctx.ui.confirm(`Run ${event.toolName}?`, `${why}\n${shown}`))) return `a person refused the call: ${why}`;
+      if (!(await ctx.ui.confirm(`Run ${visible(event.toolName)}?`, visible(`${why}\n${shown}`)))) return `a person refused the call: ${why}`;
     }
     if (decision.modifiedArgs) {
       for (const key of Object.keys(event.input)) delete event.input[key];
@@ -159,7 +159,7 @@ export default function toolcell(pi: any) {
         const [verb, name] = words.trim().split(/\s+/);
         if (verb === "approve" && name) {
           const shown = await running.request("toolcell/approval", { tool: name });
-          const lines = [...shown.facts, "", shown.source].join("\n");
+          const lines = visible([...shown.facts, "", shown.source].join("\n"));
           if (!(await ctx.ui.confirm(`Approve ${shown.name}?`, lines))) return ctx.ui.notify("nothing was approved", "info");
           await running.request("toolcell/approve", { tool: shown.tool, digest: shown.digest });
           await refresh();
@@ -173,6 +173,15 @@ export default function toolcell(pi: any) {
       }
     },
   });
+}
+
+/**
+ * Escapes what would control a terminal, reorder a line or be invisible in a dialogue: control characters but tabs and line ends,
+ * bidirectional controls and characters without width.
+ */
+function visible(text: string) {
+  const hidden = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
+  return text.replace(hidden, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
 /** Converts a partial result: a tool of a factory reports results of the host already. */

@@ -8,7 +8,7 @@ use crate::adapter::Agent;
     Without --write and --remove, the files are only printed. They are in the current folder, or in the --project folder.\n\
     Existing content is kept. With --gate, `toolcell decide` decides about the agent's own tools as well (`external_tools`\n\
     in the policy); writing without --gate takes that back. `--dir DIR` becomes part of the files.\n\
-    Exit status: 0 done, or nothing to remove; 2 a file cannot be parsed, or was not written by this command")]
+    Exit status: 0 done, or nothing to remove; 2 a file cannot be parsed; 4 a file was not written by this command")]
 pub(crate) struct AdapterArgs {
     /// The agent
     pub(crate) agent: Agent,

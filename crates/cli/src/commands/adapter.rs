@@ -6,16 +6,25 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 use toolcell::escape_control_chars;
-use toolcell_i18n::{Localize as _, Message, message, tr};
+use toolcell_error::ErrorCode;
+use toolcell_i18n::{Localize as _, Message, message, msgid, tr};
 
 use super::mcp::config::{CLIENT_FILE, client_error, no_home, path_to_utf8, program_command};
-use crate::adapter::{AdapterFile, AdapterSettings, Agent, Place};
+use crate::adapter::{AdapterFile, AdapterSettings, Agent, Place, server_arguments};
 use crate::args::{AdapterArgs, PolicyArgs};
 use crate::client_config::{ClientEntry, DEFAULT_NAME, OnForeignEntry, ServerTarget};
 use crate::context::Context;
-use crate::edited_file::EditedFile;
+use crate::edited_file::{EditRules, EditedFile};
 use crate::error::CliError;
 use crate::exit::Exit;
+
+/// A file of an agent.
+const ADAPTER_FILE: EditRules = EditRules {
+    too_long_hint: msgid!("move it away, or shorten it; nothing was changed"),
+    unreadable_hint: msgid!("correct the file, or move it away; nothing was changed"),
+    unwritable_hint: msgid!("make the file and its folder writable, or choose the user's files with --user"),
+    ..CLIENT_FILE
+};
 
 pub(crate) fn run(args: &AdapterArgs, context: &mut Context<'_>) -> Result<Exit, CliError> {
     let settings = build_settings(args, context.dir_option.as_deref())?;
@@ -110,7 +119,7 @@ fn plan(
     file: &AdapterFile,
     is_wanted: bool,
 ) -> Result<(EditedFile<'static>, String), CliError> {
-    let opened = EditedFile::open(&file.path, &CLIENT_FILE)?;
+    let opened = EditedFile::open(&file.path, &ADAPTER_FILE)?;
     let foreign = if args.force { OnForeignEntry::Replace } else { OnForeignEntry::Refuse };
     let edited = if is_wanted {
         file.upsert(settings, opened.text(), foreign)
@@ -121,7 +130,12 @@ fn plan(
     };
     let after = edited.map_err(|error| {
         let message = message!("{path}: {reason}", path = file.path.display(), reason = error.localize());
-        CliError::coded(error.code(), message, error.hint())
+        // Those of an entry name options of `mcp config`.
+        let hint = match error.code() {
+            ErrorCode::ClientEntryTaken => msgid!("move it away, or pass --force to replace it; nothing was changed"),
+            _ => ADAPTER_FILE.unreadable_hint,
+        };
+        CliError::coded(error.code(), message, hint)
     })?;
     Ok((opened, after))
 }
@@ -133,8 +147,8 @@ fn build_settings(args: &AdapterArgs, dir: Option<&Path>) -> Result<AdapterSetti
         let whole = std::path::absolute(dir).map_err(|error| CLIENT_FILE.unreadable(dir, &error))?;
         options.extend(["--dir".to_owned(), path_to_utf8(&whole)?]);
     }
-    let words = [&options[..], &["mcp".to_owned()]].concat();
-    let server = ServerTarget::command(program.clone(), words).map_err(|error| client_error(&error))?;
+    let server =
+        ServerTarget::command(program.clone(), server_arguments(&options)).map_err(|error| client_error(&error))?;
     let entry = ClientEntry::new(DEFAULT_NAME, server).map_err(|error| client_error(&error))?;
     Ok(AdapterSettings { program, options, entry, gate: args.gate })
 }

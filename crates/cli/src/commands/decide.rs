@@ -4,13 +4,14 @@
 //! hosts let a call pass whose hook exits with most other statuses, or is late. Only a decision that
 //! cannot be printed exits with status 2, which denies.
 
+use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
 use toolcell::hook::{ExternalCall, ExternalDecision, decision_json, parse_call};
 use toolcell::policy::{HookProtocol, OnAuditFailure};
-use toolcell::{DecideOptions, SandboxConfig, Toolbox};
+use toolcell::{DecideOptions, Message, SandboxConfig, Toolbox};
 use toolcell_error::ErrorCode;
 use toolcell_i18n::{message, msgid};
 
@@ -22,6 +23,8 @@ use crate::input;
 use crate::streams::OutputFormat;
 use crate::toolbox;
 
+/// The action in the audit log.
+const ACTION: &str = "decide";
 /// The maximum size of a call in bytes.
 const MAX_CALL_BYTES: u64 = 4 << 20;
 /// The time beyond the limit of the hooks after which the decision is a denial.
@@ -50,8 +53,38 @@ pub(crate) fn run(args: &DecideArgs, context: &mut Context<'_>) -> Result<Exit, 
 }
 
 /// Reads the call and decides about it on a thread, so that neither a panic nor a wait without end
-/// keeps the denial from the host.
+/// keeps the denial from the host. A failure is in the audit log as well, where there is a store.
 fn decide(args: &DecideArgs, protocol: HookProtocol, context: &mut Context<'_>) -> Result<ExternalDecision, CliError> {
+    let (sandbox, timeout, caller) = (args.sandbox.config()?, args.timeout(), args.caller.clone());
+    let toolbox = Arc::new(open(sandbox, context)?);
+    let record = |tool: Option<&str>, code: ErrorCode, reason: &Message| {
+        // The call is denied either way.
+        let _ = toolbox.record_rejected(Some(ACTION), tool, code, reason.to_string());
+    };
+    let call = read_call(protocol, context).inspect_err(|error| record(None, error.code(), &error.message()))?;
+    let (sender, decided) = channel();
+    let (name, decider) = (call.tool_name.clone(), Arc::clone(&toolbox));
+    let work = move || {
+        let options = DecideOptions { caller: &caller, approver: None, timeout };
+        // After the timeout the receiver is gone.
+        let _ = sender.send(decider.decide(&call, &options));
+    };
+    thread::Builder::new().name("toolcell-decide".to_owned()).spawn(work)?;
+    Ok(decided.recv_timeout(timeout.saturating_add(GRACE)).unwrap_or_else(|error| {
+        let (code, reason) = match error {
+            RecvTimeoutError::Timeout => {
+                (ErrorCode::GateTimeout, message!("there was no decision within {ms} ms", ms = timeout.as_millis()))
+            }
+            RecvTimeoutError::Disconnected => {
+                (ErrorCode::Bug, message!("the decision failed, which is a bug in Toolcell"))
+            }
+        };
+        record(Some(&name), code, &reason);
+        ExternalDecision::failed(&reason)
+    }))
+}
+
+fn read_call(protocol: HookProtocol, context: &mut Context<'_>) -> Result<ExternalCall, CliError> {
     let bytes = input::read_up_to(&mut context.streams.input, MAX_CALL_BYTES + 1)?;
     if bytes.len() as u64 > MAX_CALL_BYTES {
         return Err(CliError::coded(
@@ -60,26 +93,6 @@ fn decide(args: &DecideArgs, protocol: HookProtocol, context: &mut Context<'_>) 
             msgid!("a person has to decide about a call of this size"),
         ));
     }
-    let call = parse(protocol, bytes)?;
-    let (sandbox, timeout, caller) = (args.sandbox.config()?, args.timeout(), args.caller.clone());
-    let toolbox = open(sandbox, context)?;
-    let (sender, decided) = channel();
-    let work = move || {
-        let options = DecideOptions { caller: &caller, approver: None, timeout };
-        // After the timeout the receiver is gone.
-        let _ = sender.send(toolbox.decide(&call, &options));
-    };
-    thread::Builder::new().name("toolcell-decide".to_owned()).spawn(work)?;
-    Ok(decided.recv_timeout(timeout.saturating_add(GRACE)).unwrap_or_else(|error| {
-        let reason = match error {
-            RecvTimeoutError::Timeout => message!("there was no decision within {ms} ms", ms = timeout.as_millis()),
-            RecvTimeoutError::Disconnected => message!("the decision failed, which is a bug in Toolcell"),
-        };
-        ExternalDecision::failed(&reason)
-    }))
-}
-
-fn parse(protocol: HookProtocol, bytes: Vec<u8>) -> Result<ExternalCall, CliError> {
     let text = input::decode_utf8(bytes, "-")?;
     Ok(parse_call(protocol, &text)?)
 }

@@ -111,7 +111,7 @@ fn decide_unrecorded(
     let who = |decided: &Admission| match (&decided.decided_by, &policy_origin) {
         (Some(hook), _) => format!("hook {hook}"),
         (None, Some(origin)) => format!("policy {origin}"),
-        (None, None) => "nobody".to_owned(),
+        (None, None) => "none".to_owned(),
     };
     let decided_by = if approver.is_some() && matches!(decided.decision, HookDecision::Ask { .. }) {
         decided = decided.resolve_ask(&event, approver);

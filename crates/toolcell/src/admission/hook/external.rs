@@ -120,7 +120,7 @@ pub struct ExternalDecision {
     /// The decision. Without an approver, `Ask` is left to the host that asks.
     pub decision: HookDecision,
     /// What decided: `policy` and the position of the rule, `hook` and its name, or `person`;
-    /// otherwise there is no decision.
+    /// `none` if there is no decision.
     pub decided_by: String,
     /// The arguments to run with, if a hook changed them.
     pub args: Option<Value>,
