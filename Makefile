@@ -6,7 +6,7 @@ MDBOOK := mdbook 0.5.4
 # `make demo DEMO_PROFILE=dev` builds what the tests run, too.
 DEMO_PROFILE := demo
 DEMO_DIR := $(if $(filter dev,$(DEMO_PROFILE)),debug,$(DEMO_PROFILE))
-.PHONY: help demo test features features-each test-fast docs package docs-tool recording reference lockdown dist dist-check deny deny-tool advisories fuzz fuzz-short examples budgets peers hosts reflection jailed torture soak lint check guest prelude profile check-guest bench clean
+.PHONY: help demo test features features-each test-fast docs package docs-tool recording recording-pi reference lockdown dist dist-check deny deny-tool advisories fuzz fuzz-short examples budgets peers hosts reflection jailed torture soak lint check guest prelude profile check-guest bench clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -48,6 +48,10 @@ docs-tool: # Build what `make docs` runs
 recording: ## Record the terminal session of README.md again (needs Python)
 	cargo build --workspace --bins --locked
 	docs/recording/render "$${CARGO_TARGET_DIR:-target}/debug"
+
+recording-pi: ## Record the session of docs/guide/pi.md again (needs Python; after make hosts)
+	cargo build --workspace --bins --locked
+	docs/recording/render-pi "$${CARGO_TARGET_DIR:-target}/debug/toolcell"
 
 reference: ## Write the generated pages of docs/reference/
 	cargo build --workspace --bins --locked
@@ -92,6 +96,7 @@ peers: ## Have the official clients and suites of the protocol talk to the serve
 hosts: ## Run Toolcell in real agents, with a scripted model (needs Node 20 and npm)
 	cargo build --workspace --bins --locked
 	tests/hosts/run "$${CARGO_TARGET_DIR:-target}/debug/toolcell" $(HOSTS)
+	[ -n "$(HOSTS)" ] || .ci/hosts-state > tests/hosts/TRIED
 
 jailed: ## Run the tests of the operations again, with every call in the jail
 	cargo build --workspace --bins --locked

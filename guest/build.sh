@@ -66,4 +66,6 @@ done
   /usr/bin/cargo build --locked --release --package toolcell-guest --target wasm32-wasip1 -Zbuild-std=std,panic_abort
 )
 cargo run --locked --release --quiet --package toolcell-snapshot --target-dir "$target" -- \
-  "$target/wasm32-wasip1/release/toolcell_guest.wasm" js/dist/prelude.js js/dist/typebox.js "$out"
+  "$target/wasm32-wasip1/release/toolcell_guest.wasm" "$out" toolcell:prelude=js/dist/prelude.js \
+  @sinclair/typebox=js/dist/packages/sinclair-typebox.js omptype.js=js/dist/packages/omptype.js \
+  zod=js/dist/packages/zod.js typebox=js/dist/packages/typebox.js arktype=js/dist/packages/arktype.js

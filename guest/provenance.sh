@@ -28,7 +28,7 @@ Built by \`make guest\` (\`guest/build.sh\`) from \`guest/\` and \`crates/protoc
 | url | $(locked url) |
 | wasmtime-wizer (the snapshot) | $(locked wasmtime-wizer) |
 | prelude (\`guest/js/dist/prelude.js\`) | blake3 \`$(b3sum --no-names js/dist/prelude.js)\` |
-| TypeBox (\`guest/js/dist/typebox.js\`) | blake3 \`$(b3sum --no-names js/dist/typebox.js)\` |
+| packages that tools can import (\`guest/js/dist/packages/*.js\`) | blake3 \`$(cat js/dist/packages/*.js | b3sum --no-names)\` |
 
 The licences of what the bundles contain are in \`guest/js/dist/LICENSES.txt\`.
 END

@@ -1,5 +1,5 @@
-// Bundles src/prelude.js and src/typebox.js with what they need into dist, and writes dist/LICENSES.txt for what was
-// bundled.
+// Bundles src/prelude.js and the packages that tools can import (packages) into dist, and writes dist/LICENSES.txt
+// for what was bundled.
 // With `--check` it writes nothing and fails if the files are not what it would write.
 //
 // Invariant: the same sources and lock file give the same bytes, for the bundle is checked in and takes part in the
@@ -49,28 +49,59 @@ const { metafile, outputFiles } = await build({
   banner: { js: `${banner}"use strict";` },
 });
 
-const typebox = await build({
+// A schema of omptype compiles itself with `new Function` from its third use on; tools have no code from strings. The
+// interpreter that serves the first two uses serves all of them here.
+const withoutCompiler = {
+  name: 'without-compiler',
+  setup({ onLoad }) {
+    onLoad({ filter: /@oh-my-pi[\\/]omptype[\\/]dist[\\/]js[\\/]type\.js$/ }, async ({ path: file }) => {
+      let contents = await readFile(file, 'utf8');
+      for (const [before, after] of [
+        ['if (++calls >= JIT_THRESHOLD) {', 'if (false) {'],
+        ['const allows = compileAllows(this.ir);', 'const { ir } = this; const allows = (input) => !(walk(ir, input) instanceof OmpErrors);'],
+      ]) {
+        if (contents.split(before).length !== 2) throw new Error(`${file} no longer compiles schemas as it used to`);
+        contents = contents.replace(before, after);
+      }
+      return { contents, loader: 'js' };
+    });
+  },
+};
+
+const asModules = {
   ...common,
-  entryPoints: ['src/typebox.js'],
+  outdir: 'dist/packages',
   format: 'esm',
-  define: { globalThis: 'globals' },
-  inject: ['src/typebox-globals.js'],
+  define: { globalThis: 'globals', File: 'globals.File', FormData: 'globals.FormData' },
+  inject: ['packages/globals.js'],
   banner: { js: banner },
+};
+const sinclair = await build({ ...asModules, entryPoints: ['packages/sinclair-typebox.js'] });
+// What these three share becomes a module of its own.
+const omptype = await build({
+  ...asModules,
+  entryPoints: ['zod', 'typebox', 'arktype'].map((name) => `packages/${name}.js`),
+  splitting: true,
+  chunkNames: 'omptype',
+  plugins: [withoutCompiler],
 });
-if (typebox.outputFiles[0].text.includes('globalThis')) throw new Error('TypeBox reaches for the global object');
+const modules = [...sinclair.outputFiles, ...omptype.outputFiles];
+for (const { path: file, text } of modules) {
+  if (/globalThis|\bnew Function\b/.test(text)) throw new Error(`${file} reaches for the global object or compiles code`);
+}
 
 // The bundler names functions through a property descriptor; one that inherits from a prototype which tool code has
 // changed would run that code.
 const prelude = outputFiles[0].text.replace('"name", { value, conf', '"name", { __proto__: null, value, conf');
 if (prelude === outputFiles[0].text) throw new Error('the bundler no longer names functions as it used to');
 
-const packages = [...new Set([metafile, typebox.metafile].flatMap(packagesOf))].sort();
+const bundled = [...new Set([metafile, sinclair.metafile, omptype.metafile].flatMap(packagesOf))].sort();
 const files = {
   'dist/prelude.js': prelude,
-  'dist/typebox.js': typebox.outputFiles[0].text,
-  'dist/LICENSES.txt': await licences(packages),
+  ...Object.fromEntries(modules.map((file) => [path.relative(root, file.path), file.text])),
+  'dist/LICENSES.txt': await licences(bundled),
 };
-await mkdir(path.join(root, 'dist'), { recursive: true });
+await mkdir(path.join(root, 'dist/packages'), { recursive: true });
 for (const [name, text] of Object.entries(files)) {
   const file = path.join(root, name);
   if (!process.argv.includes('--check')) await writeFile(file, text);
@@ -90,7 +121,7 @@ function packagesOf({ outputs }) {
 }
 
 async function licences(folders) {
-  const parts = ['The bundles prelude.js and typebox.js contain the following packages.\n'];
+  const parts = ['The bundles in this folder contain the following packages.\n'];
   for (const folder of folders) {
     const directory = path.join(root, folder);
     const { name, version, license } = JSON.parse(await readFile(path.join(directory, 'package.json'), 'utf8'));

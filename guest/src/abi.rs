@@ -10,8 +10,9 @@ use std::ffi::CString;
 use javy::quickjs::{ArrayBuffer, Ctx, Error, Module, Object, Result, TypedArray, Value, WriteOptions, qjs};
 use toolcell_protocol::{ABI_VERSION, Level, Reply, decode, encode};
 
-use crate::engine::{self, Engine, PRELUDE_NAME};
-use crate::{tool, typebox};
+use crate::engine::{self, Engine};
+use crate::packages::{self, Package};
+use crate::tool;
 
 thread_local! {
     static ENGINE: RefCell<Option<Engine>> = const { RefCell::new(None) };
@@ -174,29 +175,34 @@ fn make_allocations_adjacent(engine: &Engine) {
 }
 
 /// The steps of [`initialize`].
-const COMPILE_PRELUDE: u32 = 0;
-const COMPILE_TYPEBOX: u32 = 1;
-const BUILD: u32 = 2;
+const COMPILE: u32 = 0;
+const BUILD: u32 = 1;
 
 /// Builds the engine, before the snapshot is taken, which removes this export.
 ///
-/// Each step takes an instance of its own, so that nothing of the compiler's work stays behind in the snapshot: two
-/// compile the source in the buffer and give its byte code; the last one is given both codes, the prelude's after its
-/// length in four bytes, and starts the engine with them.
+/// Each step takes an instance of its own, so that nothing of the compiler's work stays behind in the snapshot. `COMPILE`
+/// is given the names and the sources of modules and gives the byte code of the last, which may import the others; `BUILD`
+/// is given the names and the byte codes of all modules, the prelude first, and starts the engine with them. Each text and
+/// each code follows its length in four bytes, little-endian.
 #[unsafe(no_mangle)]
 extern "C" fn initialize(step: u32, len: usize) -> u64 {
     // SAFETY: called once in an instance; calling it here keeps the linker from wrapping every export in it.
     unsafe { __wasm_call_ctors() };
     let frame = FRAME.take();
+    let mut rest = &frame[..len];
+    let mut modules = Vec::new();
+    while !rest.is_empty() {
+        let name = String::from_utf8(take_part(&mut rest).to_vec()).expect("a name is UTF-8");
+        modules.push(Package { name, code: take_part(&mut rest).to_vec() });
+    }
+    drop(frame);
     match step {
-        COMPILE_PRELUDE => hand_back(compiled(PRELUDE_NAME, &frame[..len])),
-        COMPILE_TYPEBOX => hand_back(compiled(typebox::NAME, &frame[..len])),
+        COMPILE => hand_back(compiled(&modules)),
         BUILD => {
-            let (length, codes) = frame[..len].split_first_chunk().expect("the prelude's code has a length");
-            let (prelude, typebox) = codes.split_at(u32::from_le_bytes(*length) as usize);
-            let engine = Engine::new(prelude);
-            typebox::keep(typebox);
-            drop(frame);
+            let prelude = modules.remove(0);
+            let engine = Engine::new(&prelude.code);
+            drop(prelude);
+            packages::keep(modules);
             make_allocations_adjacent(&engine);
             ENGINE.set(Some(engine));
             0
@@ -205,12 +211,23 @@ extern "C" fn initialize(step: u32, len: usize) -> u64 {
     }
 }
 
-fn compiled(name: &str, source: &[u8]) -> Vec<u8> {
+/// Takes the bytes that follow their length.
+fn take_part<'a>(rest: &mut &'a [u8]) -> &'a [u8] {
+    let (length, after) = rest.split_first_chunk().expect("a part has a length");
+    let (part, after) = after.split_at(u32::from_le_bytes(*length) as usize);
+    *rest = after;
+    part
+}
+
+/// The byte code of the last module.
+fn compiled(modules: &[Package]) -> Vec<u8> {
     let runtime = engine::runtime();
-    runtime
-        .context()
-        .with(|ctx| compile_module(&ctx, name, source))
-        .unwrap_or_else(|_| panic!("{name} does not compile"))
+    runtime.context().with(|ctx| {
+        let compiled = modules.iter().map(|module| {
+            compile_module(&ctx, &module.name, &module.code).unwrap_or_else(|_| panic!("{} does not compile", module.name))
+        });
+        compiled.last().expect("there is a module")
+    })
 }
 
 /// The version of the frames that this guest speaks.

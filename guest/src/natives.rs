@@ -1,6 +1,6 @@
 //! What the prelude is given: the parts of the web APIs that Rust crates do better than JavaScript, and the way out.
 //!
-//! Invariant: every function here is pure but for `log`, `partial`, `random` and those of operations, and reaches a tool
+//! Invariant: every function here is pure but for `log`, `partial`, `abort`, `random` and those of operations, and reaches a tool
 //! only through the prelude's closures, never as a global.
 
 use std::cell::RefCell;
@@ -9,7 +9,7 @@ use javy::quickjs::{ArrayBuffer, Ctx, Function, Object, Result, TypedArray};
 use toolcell_protocol::Level;
 use url::form_urlencoded;
 
-use crate::{abi, operations, plain, result, typebox, urls};
+use crate::{abi, operations, packages, plain, result, tool, urls};
 
 thread_local! {
     static RANDOM: RefCell<Option<fastrand::Rng>> = const { RefCell::new(None) };
@@ -39,7 +39,8 @@ pub(crate) fn register<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
 
     function(&native, "log", Function::new(ctx.clone(), log)?)?;
     function(&native, "partial", Function::new(ctx.clone(), partial)?)?;
-    function(&native, "typebox", Function::new(ctx.clone(), typebox)?)?;
+    function(&native, "package", Function::new(ctx.clone(), package)?)?;
+    function(&native, "abort", Function::new(ctx.clone(), tool::abort)?)?;
     function(&native, "random", Function::new(ctx.clone(), random)?)?;
     function(&native, "json", Function::new(ctx.clone(), plain::json)?)?;
     function(&native, "quote", Function::new(ctx.clone(), quote)?)?;
@@ -91,8 +92,8 @@ fn log(level: u32, text: String) {
     abi::log(Level::from_number(level).unwrap_or(Level::Log), &text);
 }
 
-fn typebox(ctx: Ctx<'_>) -> Result<Object<'_>> {
-    typebox::namespace(&ctx)
+fn package(ctx: Ctx<'_>, name: String) -> Result<Object<'_>> {
+    packages::namespace(&ctx, &name)
 }
 
 fn partial(json: String) {

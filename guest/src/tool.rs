@@ -3,18 +3,19 @@
 //! Invariant: a reply is made only when the tool's promise is settled, or when no job is left that could settle it.
 //! Jobs that are left after that are dropped with the instance.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 use javy::quickjs::promise::PromiseState;
 use javy::quickjs::{Ctx, Error, Function, Module, Persistent, Promise, Result, Value};
 use toolcell_protocol::{Call, Grant, LimitExceeded, Load, Reply, Resume, Thrown};
 
 use crate::engine::{Engine, Hooks};
-use crate::{abi, operations, result, syntax, thrown, typebox};
+use crate::{abi, operations, packages, result, syntax, thrown};
 
 thread_local! {
     static ACTIVE: RefCell<ActiveCall> = const { RefCell::new(ActiveCall::Nothing) };
     static SCRIPT_NAME: RefCell<String> = const { RefCell::new(String::new()) };
+    static ABORTED: Cell<bool> = const { Cell::new(false) };
 }
 
 /// What a promise that is not settled yet belongs to.
@@ -44,6 +45,11 @@ impl From<Error> for Abort {
             other => Self::Reply(refused("TypeError", &other.to_string())),
         }
     }
+}
+
+/// Ends the run: whatever the tool does from here on, its call fails with an `AbortError`.
+pub(crate) fn abort() {
+    ABORTED.set(true);
 }
 
 /// Evaluates a script and finds its tool; the value of the reply is the tool's shape.
@@ -151,6 +157,9 @@ fn settled<'js>(ctx: &Ctx<'js>, promise: &Promise<'js>) -> std::result::Result<O
         if operations::exceeded() {
             return Err(Abort::Reply(Reply::Exceeded(LimitExceeded::Operations)));
         }
+        if ABORTED.get() {
+            return Err(Abort::Reply(aborted()));
+        }
         if promise.state() != PromiseState::Pending {
             return promise.result::<Value<'_>>().transpose().map_err(Abort::from);
         }
@@ -188,10 +197,7 @@ fn evaluate<'js>(ctx: &Ctx<'js>, hooks: &Hooks, request: &Load<'_>) -> std::resu
         Err(Error::Exception) => ctx.catch(),
         Err(error) => return Err(error.into()),
     };
-    if request.source.contains(typebox::NAME) {
-        // The engine looks for a module among those that are there before it asks anybody else.
-        typebox::namespace(ctx)?;
-    }
+    packages::load_imports_of(ctx, request.source)?;
     match Module::declare(ctx.clone(), request.name, request.source) {
         Ok(module) => {
             let namespace = evaluate_module(ctx, module)?;
@@ -240,12 +246,22 @@ fn answer<'js>(ctx: &Ctx<'js>, hooks: &Hooks, work: impl FnOnce() -> std::result
         }
         Err(Abort::Syntax(_)) => refused("SyntaxError", "the source does not compile"),
     };
-    if operations::exceeded() { Reply::Exceeded(LimitExceeded::Operations) } else { reply }
+    if operations::exceeded() {
+        Reply::Exceeded(LimitExceeded::Operations)
+    } else if ABORTED.get() {
+        aborted()
+    } else {
+        reply
+    }
 }
 
 fn waiting() -> Reply {
     let (started, cancelled) = operations::take();
     Reply::Pending { started, cancelled }
+}
+
+fn aborted() -> Reply {
+    refused("AbortError", "the tool ended its run with ctx.abort()")
 }
 
 fn refused(name: &str, message: &str) -> Reply {

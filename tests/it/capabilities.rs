@@ -128,23 +128,6 @@ fn partial_results_stream_while_the_tool_runs() {
 }
 
 #[test]
-fn a_factory_gets_no_processes_and_nobody_to_ask() {
-    for (use_of, reason) in [
-        ("pi.exec", "a cell has no processes"),
-        ("pi.ui", "a cell has nobody to ask"),
-        ("pi.zod", "write `parameters` with pi.typebox"),
-        ("pi.registerTool", "return the tool from the factory"),
-    ] {
-        let source = format!("export default (pi) => {{ {use_of}; return {{ name: 'x', execute() {{}} }} }}");
-        assert!(SandboxFixture::new().script(source).throws().contains(reason));
-    }
-    let cwd = SandboxFixture::new().script(
-        "export default (pi) => ({ name: 'x', execute: (a, b, c, ctx) => [pi.cwd, pi.hasUI, ctx.cwd, ctx.hasUI] })",
-    );
-    assert_eq!(returned(&cwd.run_text("{}")), r#"["/",false,"/",false]"#);
-}
-
-#[test]
 fn a_real_clock_is_read_anew_and_does_not_go_back() {
     let clock_readings = Mutex::new([1_000_400, 1_002_900, 1_000_000, 5_000_000].into_iter());
     let clock: WallClock =

@@ -201,6 +201,8 @@ pages! {
     locked_down: "docs/guide/locked-down.md",
     mcp: "docs/guide/mcp.md",
     pi: "docs/guide/pi.md",
+    omp: "docs/guide/omp.md",
+    custom_tools: "docs/guide/custom-tools.md",
     profiling: "docs/guide/profiling.md",
     receipts: "docs/guide/receipts.md",
     testing: "docs/guide/testing.md",

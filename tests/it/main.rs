@@ -18,6 +18,7 @@ mod circles;
 mod cli;
 mod contract;
 mod crash_consistency;
+mod custom_tools;
 mod determinism;
 mod engine;
 mod equivalence_bounds;

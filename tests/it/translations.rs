@@ -21,6 +21,7 @@ const NO_MESSAGES: &[(&str, &[&str])] = &[
         &[
             "crates/capabilities/src/files/",
             "crates/capabilities/src/net/",
+            "crates/mcp/src/lent_functions.rs",
             "crates/toolcell/src/admission/grant_hints.rs",
             "crates/toolcell/src/execution/suspend/callbacks.rs",
             "crates/toolcell/src/host_calls/",

@@ -25,7 +25,7 @@ use toolcell_tool::Language;
 
 use report::quality::QualityInput;
 use semantics::bindings::Bindings;
-use semantics::capabilities::{capabilities_of, lines_using_capabilities};
+use semantics::capabilities::{capabilities_of, lent_functions, lines_using_capabilities};
 use semantics::facts::Facts;
 use syntax::depth::MAX_DEPTH;
 use syntax::entry_point::{EntryPointSearch, find_entry_point};
@@ -157,7 +157,12 @@ fn assess(source: &str, parsed: &mut ParsedSource, declared: Option<&Capabilitie
     let mut findings = rules::check(&looked_at, &lines, Severity::Low);
     let found = find_entry_point(&parsed.program);
     findings.extend(entry_point_finding(&found, &lines));
-    let capabilities = capabilities_of(&facts);
+    let mut capabilities = capabilities_of(&facts);
+    let is_factory = matches!(found, EntryPointSearch::Found(EntryPoint::Factory));
+    let lent = if is_factory { lent_functions(&parsed.program) } else { Vec::new() };
+    for (name, _) in &lent {
+        capabilities.insert_name(Capability::Tools, name.clone());
+    }
     let comparison =
         declared.map_or_else(CapabilityDiff::default, |declared| CapabilityDiff::between(&capabilities, declared));
     let uncertain = capabilities.iter().any(|(_, need)| need.unknown);
@@ -175,7 +180,7 @@ fn assess(source: &str, parsed: &mut ParsedSource, declared: Option<&Capabilitie
         safety: SafetyAnalysisResult::from_findings(&findings, declared, uncertain),
         quality,
         capabilities,
-        capability_lines: lines_using_capabilities(&facts, &lines),
+        capability_lines: lines_using_capabilities(&facts, &lent, &lines),
         capability_diff: comparison,
         findings,
         script: Err(AnalysisError::Unsupported(Vec::new())),

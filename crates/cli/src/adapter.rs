@@ -16,8 +16,14 @@ use toolcell_i18n::msgid;
 
 use crate::client_config::{self, Client, ClientEntry, ClientError, OnForeignEntry};
 
-/// The extension for pi, without the values of this machine.
+/// The extension for pi and oh-my-pi, without the values of this machine.
 const PI_EXTENSION: &str = include_str!("adapter/pi.ts");
+/// The custom tools of oh-my-pi.
+const OMP_TOOLS: &str = include_str!("adapter/omp_tools.ts");
+/// The extension of Copilot's command line.
+const COPILOT_EXTENSION: &str = include_str!("adapter/copilot_extension.mjs");
+/// The connection to the server, which is part of each of them.
+const CONNECTION: &str = include_str!("adapter/connection.js");
 /// The time after which an agent gives up on the hook, in seconds. It is above the time limit of `toolcell decide`,
 /// because agents let a call pass whose hook is late.
 const HOOK_TIMEOUT_SECONDS: u64 = 30;
@@ -26,7 +32,10 @@ const HOOK_TIMEOUT_SECONDS: u64 = 30;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Agent {
     Pi,
+    Omp,
+    OmpTools,
     Copilot,
+    CopilotExtension,
     Claude,
 }
 
@@ -68,10 +77,14 @@ pub(crate) struct AdapterFile {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum FileKind {
-    /// The extension of pi.
-    PiExtension,
+    /// The extension of pi or oh-my-pi.
+    Extension(&'static str),
+    /// The custom tools of oh-my-pi.
+    OmpTools,
     /// The configuration of MCP servers.
     McpEntry(Client),
+    /// The extension of Copilot's command line.
+    CopilotExtension,
     /// The file of a hook of Copilot.
     CopilotHook,
     /// The settings of Claude Code, which have its hooks.
@@ -97,7 +110,10 @@ impl Agent {
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Pi => "pi",
+            Self::Omp => "omp",
+            Self::OmpTools => "omp-tools",
             Self::Copilot => "copilot",
+            Self::CopilotExtension => "copilot-extension",
             Self::Claude => "claude",
         }
     }
@@ -108,11 +124,25 @@ impl Agent {
         let file = |path: PathBuf, kind| AdapterFile { path, kind };
         match (self, place) {
             (Self::Pi, Place::Project(project)) => {
-                vec![file(project.join(".pi/extensions/toolcell.ts"), FileKind::PiExtension)]
+                vec![file(project.join(".pi/extensions/toolcell.ts"), FileKind::Extension("pi"))]
             }
             (Self::Pi, Place::User(home)) => {
                 let agent = folder("PI_CODING_AGENT_DIR").unwrap_or_else(|| home.join(".pi/agent"));
-                vec![file(agent.join("extensions/toolcell.ts"), FileKind::PiExtension)]
+                vec![file(agent.join("extensions/toolcell.ts"), FileKind::Extension("pi"))]
+            }
+            (Self::Omp, Place::Project(project)) => {
+                vec![file(project.join(".omp/extensions/toolcell.ts"), FileKind::Extension("omp"))]
+            }
+            (Self::Omp, Place::User(home)) => {
+                let agent = folder("PI_CODING_AGENT_DIR").unwrap_or_else(|| home.join(".omp/agent"));
+                vec![file(agent.join("extensions/toolcell.ts"), FileKind::Extension("omp"))]
+            }
+            (Self::OmpTools, Place::Project(project)) => {
+                vec![file(project.join(".omp/tools/toolcell/index.ts"), FileKind::OmpTools)]
+            }
+            (Self::OmpTools, Place::User(home)) => {
+                let agent = folder("PI_CODING_AGENT_DIR").unwrap_or_else(|| home.join(".omp/agent"));
+                vec![file(agent.join("tools/toolcell/index.ts"), FileKind::OmpTools)]
             }
             (Self::Copilot, Place::Project(project)) => vec![
                 file(project.join(Client::Copilot.project_file()), FileKind::McpEntry(Client::Copilot)),
@@ -121,6 +151,14 @@ impl Agent {
             // Copilot reads hooks of a project only.
             (Self::Copilot, Place::User(home)) => {
                 vec![file(Client::Copilot.user_file(home, folder), FileKind::McpEntry(Client::Copilot))]
+            }
+            (Self::CopilotExtension, Place::Project(project)) => vec![
+                file(project.join(".github/extensions/toolcell/extension.mjs"), FileKind::CopilotExtension),
+                file(project.join(".github/hooks/toolcell.json"), FileKind::CopilotHook),
+            ],
+            (Self::CopilotExtension, Place::User(home)) => {
+                let copilot = folder("COPILOT_HOME").unwrap_or_else(|| home.join(".copilot"));
+                vec![file(copilot.join("extensions/toolcell/extension.mjs"), FileKind::CopilotExtension)]
             }
             (Self::Claude, Place::Project(project)) => vec![
                 file(project.join(Client::ClaudeCode.project_file()), FileKind::McpEntry(Client::ClaudeCode)),
@@ -142,7 +180,13 @@ impl Agent {
             Self::Pi => msgid!(
                 "it loads the extension when it starts or on `/reload`; pi 1.0 and newer load a project's only if the project is trusted"
             ),
-            Self::Copilot => msgid!("it reads a project's file only if the folder is trusted"),
+            Self::Omp => msgid!("it loads the extension when it starts"),
+            Self::OmpTools => {
+                msgid!(
+                    "it loads custom tools when it starts; the extension of `toolcell adapter omp` can do more, take one of the two"
+                )
+            }
+            Self::Copilot | Self::CopilotExtension => msgid!("it reads a project's file only if the folder is trusted"),
             Self::Claude => msgid!("it asks once for permission to start the server"),
         }
     }
@@ -157,7 +201,11 @@ impl AdapterFile {
     /// Returns the content of the file if nothing else is in it.
     pub(crate) fn snippet(&self, settings: &AdapterSettings) -> String {
         match self.kind {
-            FileKind::PiExtension => own_file::script(&pi_extension(settings)),
+            FileKind::Extension(host) => own_file::script(&with_settings(PI_EXTENSION, host, settings)),
+            FileKind::OmpTools => own_file::script(&with_settings(OMP_TOOLS, "omp-tools", settings)),
+            FileKind::CopilotExtension => {
+                own_file::script(&fill_in(&format!("{CONNECTION}\n{COPILOT_EXTENSION}"), "copilot-extension", settings))
+            }
             FileKind::McpEntry(client) => client.snippet(&settings.entry),
             FileKind::CopilotHook => copilot_hook(settings),
             FileKind::ClaudeHooks => claude_hooks::snippet(&decide_command(settings, "claude")),
@@ -174,7 +222,7 @@ impl AdapterFile {
         match self.kind {
             FileKind::McpEntry(client) => Ok(client_config::upsert(client, &settings.entry, text, foreign)?),
             FileKind::ClaudeHooks => claude_hooks::upsert(text, &decide_command(settings, "claude")),
-            FileKind::PiExtension | FileKind::CopilotHook => {
+            FileKind::Extension(_) | FileKind::OmpTools | FileKind::CopilotExtension | FileKind::CopilotHook => {
                 self.check_ours(text, foreign)?;
                 Ok(self.snippet(settings))
             }
@@ -191,7 +239,7 @@ impl AdapterFile {
         match self.kind {
             FileKind::McpEntry(client) => Ok(client_config::remove(client, &settings.entry, text, foreign)?),
             FileKind::ClaudeHooks => claude_hooks::remove(text),
-            FileKind::PiExtension | FileKind::CopilotHook => {
+            FileKind::Extension(_) | FileKind::OmpTools | FileKind::CopilotExtension | FileKind::CopilotHook => {
                 self.check_ours(text, foreign)?;
                 Ok(String::new())
             }
@@ -212,11 +260,16 @@ impl AdapterFile {
     }
 }
 
-/// Returns the extension of pi with the values of this machine.
-fn pi_extension(settings: &AdapterSettings) -> String {
+/// Returns a script, and the connection that it uses, with the values of this machine.
+fn with_settings(script: &str, host: &str, settings: &AdapterSettings) -> String {
+    fill_in(&format!("{script}\n{CONNECTION}"), host, settings)
+}
+
+/// Replaces what stands for the values of this machine.
+fn fill_in(text: &str, host: &str, settings: &AdapterSettings) -> String {
     let arguments = server_arguments(&settings.options);
     let gate = if settings.gate { "on" } else { "off" };
-    PI_EXTENSION
+    text.replace("\"@HOST@\"", &json!(host).to_string())
         .replace("\"@PROGRAM@\"", &json!(settings.program).to_string())
         .replace("[\"@ARGUMENTS@\"]", &json!(arguments).to_string())
         .replace("\"@GATE@\"", &json!(gate).to_string())

@@ -44,8 +44,8 @@ pub(crate) use receipt::ReplayArgs;
 pub(crate) use store::{AuditArgs, AuditCommand, ExportArgs, FsckArgs, GcArgs, ImportArgs};
 pub(crate) use testing::{BudgetArgs, BudgetCommand, LearnArgs, RebaseArgs, TestArgs};
 pub(crate) use tools::{
-    CreateArgs, DeleteArgs, ListArgs, ReflectArgs, ResumeArgs, RollBackArgs, RunArgs, ShowArgs, UndeleteArgs,
-    VerifyArgs,
+    AdoptArgs, CreateArgs, DeleteArgs, ListArgs, ReflectArgs, ResumeArgs, RollBackArgs, RunArgs, ShowArgs,
+    UndeleteArgs, VerifyArgs,
 };
 pub(crate) use unparsed::{LanguageArgs, find_option};
 pub(crate) use usage_error::{asks_for_json, print_usage_error, to_cli_error};
@@ -140,6 +140,8 @@ enum LangName {
 pub(crate) enum Command {
     /// Create a tool from source and store it
     Create(CreateArgs),
+    /// Store the tools of files that were written for pi or oh-my-pi
+    Adopt(AdoptArgs),
     /// Run a stored tool
     Run(RunArgs),
     /// Re-execute a receipt and compare
@@ -193,7 +195,7 @@ pub(crate) enum Command {
     Batch(SandboxArgs),
     /// Run the MCP server, or configure a client to use it
     Mcp(McpArgs),
-    /// Make Toolcell a part of an agent: pi, GitHub Copilot or Claude Code
+    /// Make Toolcell a part of an agent: pi, oh-my-pi, GitHub Copilot or Claude Code
     Adapter(AdapterArgs),
     /// Check what this machine supports, that a call works, and the state of the store
     Doctor(DoctorArgs),
@@ -238,6 +240,7 @@ impl Command {
     pub(crate) fn needs_policy(&self) -> bool {
         match self {
             Self::Create(_)
+            | Self::Adopt(_)
             | Self::Run(_)
             | Self::Resume(_)
             | Self::Suspended

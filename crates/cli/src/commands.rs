@@ -6,6 +6,7 @@
 //! Reading order: the commands on tools, those without a stored tool, those on the whole store, the
 //! policy, the server, and the program itself.
 
+pub(crate) mod adopt;
 pub(crate) mod create;
 pub(crate) mod delete;
 pub(crate) mod deprecate;

@@ -186,7 +186,7 @@ impl CliError {
         }
     }
 
-    fn hint(&self) -> Option<Message> {
+    pub(crate) fn hint(&self) -> Option<Message> {
         match self {
             Self::File { .. } => Some(message!("use a readable file, or `-` for standard input")),
             Self::NoSources { .. } => Some(message!("use a folder that contains .ts, .mts, .js or .mjs files")),
@@ -339,6 +339,7 @@ from_store! {
     toolcell::ReceiptError, |error| Some(error.hint());
     toolcell::ReplayError, |error| Some(error.hint());
     toolcell::ProfileError, |error| Some(error.hint());
+    toolcell::AdoptError, |error| Some(error.hint());
     toolcell::hook::HookError, |error| Some(error.hint());
     toolcell::hook::EventProblem, |error| Some(error.hint());
 }

@@ -156,6 +156,7 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<Exit, CliErro
         context.store_dir()?;
     }
     match command {
+        Command::Adopt(args) => commands::adopt::run(&args, context),
         Command::Create(args) => commands::create::run(&args, context),
         Command::Run(args) => commands::run::run(&args, context),
         Command::Replay(args) => commands::replay::run(&args, context),

@@ -1,6 +1,7 @@
 //! Notifies clients that the list of tools changed.
 //!
-//! Many processes share a store, so changes are detected by polling the store's generation counter.
+//! Many processes share a store, so changes are detected by polling the store's generation counter. After a call of this
+//! process that may have changed something, it is read at once.
 //! Notifications are an optimisation: a client that misses one still finds every tool through the
 //! operations.
 //!
@@ -9,7 +10,7 @@
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use toolcell::Toolbox;
 use toolcell::store::Generation;
 
@@ -21,11 +22,22 @@ pub(crate) struct ChangeNotifier {
     toolbox: Weak<Toolbox>,
     sender: Arc<watch::Sender<u64>>,
     is_polled: Arc<Mutex<bool>>,
+    may_have_changed: Arc<Notify>,
 }
 
 impl ChangeNotifier {
     pub(crate) fn new(toolbox: &Arc<Toolbox>) -> Self {
-        Self { toolbox: Arc::downgrade(toolbox), sender: Arc::default(), is_polled: Arc::default() }
+        Self {
+            toolbox: Arc::downgrade(toolbox),
+            sender: Arc::default(),
+            is_polled: Arc::default(),
+            may_have_changed: Arc::default(),
+        }
+    }
+
+    /// Tells that a call of this process may have changed the store.
+    pub(crate) fn check_now(&self) {
+        self.may_have_changed.notify_waiters();
     }
 
     /// Subscribes to changes from now on.
@@ -36,7 +48,7 @@ impl ChangeNotifier {
             let (told, polled) = (Arc::clone(&self.sender), Arc::clone(&self.is_polled));
             // Read synchronously, in microseconds, so that every later change is noticed.
             let before = self.toolbox.upgrade().and_then(|toolbox| generation(&toolbox));
-            tokio::spawn(poll(self.toolbox.clone(), told, polled, before));
+            tokio::spawn(poll(self.toolbox.clone(), told, polled, before, Arc::clone(&self.may_have_changed)));
         }
         receiver
     }
@@ -48,8 +60,11 @@ async fn poll(
     told: Arc<watch::Sender<u64>>,
     is_polled: Arc<Mutex<bool>>,
     mut before: Option<Generation>,
+    may_have_changed: Arc<Notify>,
 ) {
     loop {
+        // Created before the store is read, so that no change after that is missed.
+        let changed = may_have_changed.notified();
         {
             let mut is_polled = is_polled.lock().unwrap_or_else(PoisonError::into_inner);
             if told.is_closed() {
@@ -66,7 +81,7 @@ async fn poll(
             before = Some(now);
         }
         drop(toolbox);
-        tokio::time::sleep(POLL_INTERVAL).await;
+        let _ = tokio::time::timeout(POLL_INTERVAL, changed).await;
     }
 }
 

@@ -6,6 +6,7 @@
 //! toolcell/explain   a call of a stored tool         → the steps of its decision, and whether it needs an approval
 //! toolcell/approval  a stored tool                   → the facts for a person, and their digest
 //! toolcell/approve   a stored tool and that digest   → the approval
+//! toolcell/functions functions that tools may call   → their names
 //! ```
 //!
 //! Invariant: the methods exist only on standard input and output, for a client that declares the
@@ -39,11 +40,12 @@ pub(crate) enum HostMethod {
     Explain,
     Approval,
     Approve,
+    Functions,
 }
 
 impl HostMethod {
     /// All methods.
-    const ALL: [Self; 4] = [Self::Decide, Self::Explain, Self::Approval, Self::Approve];
+    const ALL: [Self; 5] = [Self::Decide, Self::Explain, Self::Approval, Self::Approve, Self::Functions];
 
     const fn name(self) -> &'static str {
         match self {
@@ -51,6 +53,7 @@ impl HostMethod {
             Self::Explain => "toolcell/explain",
             Self::Approval => "toolcell/approval",
             Self::Approve => "toolcell/approve",
+            Self::Functions => "toolcell/functions",
         }
     }
 
@@ -97,13 +100,25 @@ impl Server {
         let name = context.client_info().map(|client| client.name);
         let caller: String = name.unwrap_or_else(|| UNNAMED.to_owned()).chars().take(MAX_HOST_NAME_CHARS).collect();
         let params = request.params.unwrap_or_default();
+        if method == HostMethod::Functions {
+            let names = self
+                .lent_functions()
+                .replace(parse(params)?, context.protocol_version())
+                .map_err(|error| invalid(&error.localize().to_text(lang), error.code()))?;
+            return Ok(CustomResult(json!({ "functions": names })));
+        }
         let answer = self.run_with_permit(&tenant, context, move |toolbox| match method {
             HostMethod::Decide => decide(toolbox, &params, &caller, lang),
             HostMethod::Explain => parse(params).and_then(|params| explain(toolbox, params, caller, lang)),
             HostMethod::Approval => parse(params).and_then(|params| approval(toolbox, &params, lang)),
             HostMethod::Approve => parse(params).and_then(|params| approve(toolbox, &params, &caller, lang)),
+            HostMethod::Functions => Ok(Value::Null),
         });
-        answer.await?.map(CustomResult)
+        let answer = answer.await?.map(CustomResult);
+        if method == HostMethod::Approve {
+            tenant.change_notifier.check_now();
+        }
+        answer
     }
 }
 

@@ -40,6 +40,7 @@ mod in_flight;
 mod request_limiter;
 
 mod bounds;
+mod lent_functions;
 mod malformed;
 mod redact;
 

@@ -11,8 +11,25 @@ use rmcp::RoleServer;
 use rmcp::model::{Extensions, ProtocolVersion};
 use rmcp::service::RequestContext;
 
+use toolcell::hook::CallerClaims;
+
 use crate::principal::Principal;
 use crate::request_limiter::PermitHolder;
+
+/// The key in `_meta` of what a client claims about the caller: `session`, `agent` and `call`.
+const CALLER_KEY: &str = "toolcell/caller";
+
+/// Returns what a client claims about the caller of a request.
+pub(crate) fn caller_claims(context: &RequestContext<RoleServer>) -> CallerClaims {
+    let claimed = context.meta.get(CALLER_KEY);
+    let claim = |name: &str| claimed?.get(name)?.as_str().map(str::to_owned);
+    CallerClaims {
+        client: context.client_info().map(|client| client.name),
+        session: claim("session"),
+        agent: claim("agent"),
+        call: claim("call"),
+    }
+}
 
 /// The principal of a request: the one that the transport authenticated, else [`Principal::local`].
 pub(crate) fn request_principal(extensions: &Extensions) -> Principal {

@@ -24,6 +24,7 @@ use toolcell::{
 use toolcell_i18n::tr;
 
 use crate::elicitation::{ElicitationMode, PromptQueue};
+use crate::lent_functions::{CallingRun, LentFunctions};
 use crate::request_limiter::{Overloaded, RequestKind, RequestLimiter, RequestPermit};
 use crate::settings::ServerSettings;
 use crate::tenant::Tenant;
@@ -162,6 +163,8 @@ pub(crate) struct RunContext<'a> {
     pub(crate) progress: Option<Progress>,
     /// What the client claims about itself.
     pub(crate) claims: CallerClaims,
+    /// The functions that the host lends, and the host.
+    pub(crate) lent: Option<(&'a LentFunctions, Peer<RoleServer>)>,
 }
 
 /// The signal that the caller of a run is gone.
@@ -228,8 +231,8 @@ pub(crate) async fn run(
     request: RunRequest,
     given_up: Cancellation,
 ) -> Result<RunOutcome, Overloaded> {
-    let RunContext { tenant, settings, elicitation: asking, progress, claims } = around;
-    let mut heard = ClientFeedback { progress, settings, started: Instant::now() };
+    let RunContext { tenant, settings, elicitation: asking, progress, claims, lent } = around;
+    let mut heard = ClientFeedback { progress, settings, started: Instant::now(), was_asked: false };
     let permit = heard.acquire_permit(&tenant.limiter, &given_up).await?;
     let cancel = CancelToken::new();
     if permit.is_none() {
@@ -243,9 +246,14 @@ pub(crate) async fn run(
         let _permit = &permit;
     });
     let caller = tenant.caller();
+    // Calls of the host that are still open when the run has ended are cancelled.
+    let ended = CancellationToken::new();
+    let _ended = ended.clone().drop_guard();
+    let functions = lent.map(|(lent, host)| lent.bind(&CallingRun { host, claims: claims.clone(), ended }));
     let options = RunOptions {
         caller,
         claims,
+        functions: functions.unwrap_or_default(),
         cancel: Some(cancel),
         approver: person,
         partial: Some(partial),
@@ -261,6 +269,10 @@ pub(crate) async fn run(
             RunOutcome::Code(heard.wait_for(running, questions, &given_up).await)
         }
     };
+    // A person may have approved a tool.
+    if heard.was_asked {
+        tenant.change_notifier.check_now();
+    }
     heard.flush().await;
     Ok(ran)
 }
@@ -270,6 +282,8 @@ struct ClientFeedback<'a> {
     progress: Option<Progress>,
     settings: &'a ServerSettings,
     started: Instant,
+    /// Whether a person answered a prompt.
+    was_asked: bool,
 }
 
 impl ClientFeedback<'_> {
@@ -325,7 +339,7 @@ impl ClientFeedback<'_> {
                     running.cancel();
                 }
                 // While a prompt is open, the run waits and reports nothing.
-                () = answer_prompts(&mut questions, self.settings) => {}
+                () = answer_prompts(&mut questions, self.settings) => self.was_asked = true,
                 _ = heartbeat.tick() => self.send_heartbeat().await,
             }
         }

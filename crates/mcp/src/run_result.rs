@@ -9,12 +9,13 @@
 
 use std::sync::Arc;
 
+use data_encoding::BASE64;
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, MetaObject, Resource};
 use serde_json::{Map, Value, json};
 use toolcell::hook::HookContext;
 use toolcell::{
-    CodeResult, Effects, HookContextResponse, Json, Lang, LogLineResponse, Message, Report, RunResult, SourceLine,
-    ToolFailure, UsageResponse, WarningResponse,
+    CodeResult, ContentItem, Effects, HookContextResponse, Json, Lang, LogLineResponse, Message, Report, RunResult,
+    SourceLine, ToolContent, ToolFailure, UsageResponse, WarningResponse,
 };
 use toolcell_error::ErrorCode;
 use toolcell_i18n::{message, msgid, tr};
@@ -49,6 +50,8 @@ pub(crate) enum ResultShape {
 struct FinishedRun<'a> {
     report: &'a Report,
     outcome: Result<Option<&'a Json>, ToolFailure>,
+    /// What a model reads of the value, if not the value itself.
+    content: Option<&'a ToolContent>,
     thrown_at: Option<&'a SourceLine>,
     context: &'a [HookContext],
     is_suppressed: bool,
@@ -78,6 +81,7 @@ pub(crate) fn tool_run(ran: &RunResult, shape: ResultShape, results: &ResultCach
         report: &ran.report,
         failure: if outcome.is_err() { ran.to_text(lang) } else { String::new() },
         outcome,
+        content: ran.content.as_ref(),
         thrown_at: ran.thrown_at.as_ref(),
         context: &ran.context,
         is_suppressed: ran.output_suppressed,
@@ -107,6 +111,7 @@ pub(crate) fn code_run(ran: &CodeResult, results: &ResultCache, lang: Lang) -> C
     let run = FinishedRun {
         report: &ran.report,
         outcome,
+        content: None,
         thrown_at: ran.thrown_at.as_ref(),
         context: &ran.context,
         is_suppressed: ran.output_suppressed,
@@ -154,17 +159,22 @@ impl FinishedRun<'_> {
         if shape == ResultShape::Value && shown.is_none() {
             return self.missing_value(lang);
         }
-        let text = match shown {
+        let text = match (shown, self.content) {
             _ if self.is_suppressed => tr!(lang, "(output hidden by a hook)").to_owned(),
-            // Some model APIs refuse an empty text.
-            Some(value) => Some(value.to_text()).filter(|text| !text.is_empty()).unwrap_or_else(|| "\"\"".to_owned()),
-            None => "undefined".to_owned(),
+            (Some(_), Some(content)) => not_empty(content.to_text()),
+            (Some(value), None) => not_empty(value.to_text()),
+            (None, _) => "undefined".to_owned(),
         };
         let link = shown.filter(|_| text.len() > MAX_VALUE_BYTES).map(|value| results.insert(value.as_str()));
         let mut content = vec![ContentBlock::text(match &link {
             Some(link) => cut_text(&text, link, lang),
             None => text,
         })];
+        let images = shown.and(self.content).into_iter().flat_map(ToolContent::items).filter_map(|item| match item {
+            ContentItem::Image { mime_type, data } => Some(ContentBlock::image(BASE64.encode(data), mime_type)),
+            _ => None,
+        });
+        content.extend(images);
         let notes = self.notes(lang);
         if !notes.is_empty() {
             content.push(ContentBlock::text(notes));
@@ -187,7 +197,13 @@ impl FinishedRun<'_> {
         let mut fields = JsonObject::new();
         let mut put = |key: &str, value: Value| drop(fields.insert(key.to_owned(), value));
         match (value, link) {
-            (Some(value), None) => put("value", parse(value)),
+            (Some(value), None) => put(
+                "value",
+                match self.content {
+                    Some(content) => content.without_image_data(value.as_str()),
+                    None => parse(value),
+                },
+            ),
             (Some(value), Some(link)) => {
                 let (text, bytes) = (value.as_str(), value.as_str().len());
                 let head = &text[..text.floor_char_boundary(MAX_HEAD_BYTES)];
@@ -305,6 +321,11 @@ impl FinishedRun<'_> {
         let shown = move |warning: &&toolcell::Warning| !is_hidden || warning.place == toolcell::ValueSide::Params;
         self.report.warnings.iter().filter(shown)
     }
+}
+
+/// Some model APIs refuse an empty text.
+fn not_empty(text: String) -> String {
+    if text.is_empty() { "\"\"".to_owned() } else { text }
 }
 
 /// The sandbox has validated the text of a value.

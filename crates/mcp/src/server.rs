@@ -13,6 +13,7 @@ use toolcell_error::ErrorCode;
 use toolcell_i18n::message;
 
 use crate::in_flight::CallTracker;
+use crate::lent_functions::LentFunctions;
 use crate::principal::Principal;
 use crate::redact::PathRedactor;
 use crate::settings::ServerSettings;
@@ -50,6 +51,7 @@ struct Inner {
     calls: CallTracker,
     path_redactor: PathRedactor,
     policy_redactor: PathRedactor,
+    lent_functions: LentFunctions,
 }
 
 impl Server {
@@ -60,8 +62,16 @@ impl Server {
     ) -> Self {
         let [path_redactor, policy_redactor] =
             [&settings.redacted_paths, &settings.policy_files].map(|paths| PathRedactor::new(paths));
-        let (tenants, calls) = (Mutex::default(), CallTracker::default());
-        Self(Arc::new(Inner { settings, open: Box::new(open), tenants, calls, path_redactor, policy_redactor }))
+        let (tenants, calls, lent_functions) = (Mutex::default(), CallTracker::default(), LentFunctions::default());
+        Self(Arc::new(Inner {
+            settings,
+            open: Box::new(open),
+            tenants,
+            calls,
+            path_redactor,
+            policy_redactor,
+            lent_functions,
+        }))
     }
 
     /// The calls in flight.
@@ -82,6 +92,11 @@ impl Server {
     /// Redacts the paths of policy files in what a model reads.
     pub(crate) fn policy_redactor(&self) -> &PathRedactor {
         &self.0.policy_redactor
+    }
+
+    /// The functions that the host lends, which only one over standard input and output can.
+    pub(crate) fn lent_functions(&self) -> &LentFunctions {
+        &self.0.lent_functions
     }
 
     /// Checks that all open stores respond. The caller is not authenticated, so the error reveals

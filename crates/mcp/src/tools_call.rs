@@ -18,11 +18,11 @@ use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CreateTaskResult, ElicitRequest, ElicitRequestParams,
     ElicitResult, ErrorData, InputRequest, InputRequiredResult, JsonObject, NumberOrString,
 };
-use rmcp::service::RequestContext;
+use rmcp::service::{Peer, RequestContext};
 use rmcp::task_manager::{TaskContext, TaskExit};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use toolcell::hook::{AwaitedAnswer, CallerClaims};
+use toolcell::hook::AwaitedAnswer;
 use toolcell::{
     CancelToken, CreateError, CreateTool, DeleteError, DeleteTool, ExecError, FindToolError, Lang, LimitOverrides,
     ListTools, ListToolsError, Message, Params, ReflectError, ReflectOnTask, RequestError, RunError, RunResult,
@@ -36,10 +36,11 @@ use crate::builtin_results;
 use crate::builtin_tools::{BuiltinTool, unknown_tool_message};
 use crate::elicitation::{self, DeferredApprover, DeferredPrompt, ElicitationChannel, ElicitationMode, PromptContext};
 use crate::in_flight::InFlightCall;
+use crate::lent_functions::LentFunctions;
 use crate::principal::Principal;
 use crate::published;
 use crate::redact::RedactionScope;
-use crate::request_context::{is_remote, is_stateless, permit_holder, request_principal};
+use crate::request_context::{caller_claims, is_remote, is_stateless, permit_holder, request_principal};
 use crate::request_limiter::Overloaded;
 use crate::request_state::{RequestStateError, StateBinding};
 use crate::run_call::{Cancellation, Progress, ProgressTarget, RunContext, RunOutcome, RunRequest, run};
@@ -58,8 +59,6 @@ const MAX_INLINE_BYTES: usize = 64 << 10;
 const MAX_PROGRESS_TOKEN_BYTES: usize = 4 << 10;
 /// The most prompts that one request may lead to.
 const MAX_QUESTIONS: usize = 8;
-/// The key in `_meta` of what a client claims about the caller: `session`, `agent` and `call`.
-const CALLER_KEY: &str = "toolcell/caller";
 /// The key of the single prompt in an input-required result.
 const QUESTION_KEY: &str = "decision";
 
@@ -137,8 +136,16 @@ impl Server {
                 return Ok(error_result(failure, lang).into());
             }
         };
-        let call = ToolCall { server: self.clone(), tenant, context, _in_flight: under_way };
-        catch_panics(Box::pin(call.dispatch(request))).await
+        let changes = matches!(
+            BuiltinTool::from_name(&request.name),
+            Some(BuiltinTool::Create | BuiltinTool::Delete | BuiltinTool::Verify)
+        );
+        let call = ToolCall { server: self.clone(), tenant: Arc::clone(&tenant), context, _in_flight: under_way };
+        let response = catch_panics(Box::pin(call.dispatch(request))).await;
+        if changes {
+            tenant.change_notifier.check_now();
+        }
+        response
     }
 }
 
@@ -321,7 +328,14 @@ impl ToolCall {
         let name = request.tool_reference();
         let given_up = Cancellation::Request(self.context.ct.clone(), self.server.calls().stopping().clone());
         let ran = run(
-            RunContext { tenant, settings, elicitation: asking, progress, claims: self.caller_claims() },
+            RunContext {
+                tenant,
+                settings,
+                elicitation: asking,
+                progress,
+                claims: caller_claims(&self.context),
+                lent: self.lent_functions(),
+            },
             request,
             given_up,
         )
@@ -513,7 +527,14 @@ impl ToolCall {
         let (settings, tenant, name) = (self.server.settings(), &*self.tenant, request.tool_reference());
         let given_up = Cancellation::Task(task.clone(), self.server.calls().stopping().clone());
         let ran = run(
-            RunContext { tenant, settings, elicitation: asking, progress, claims: self.caller_claims() },
+            RunContext {
+                tenant,
+                settings,
+                elicitation: asking,
+                progress,
+                claims: caller_claims(&self.context),
+                lent: self.lent_functions(),
+            },
             request,
             given_up,
         )
@@ -528,16 +549,9 @@ impl ToolCall {
         Ok(result)
     }
 
-    /// Returns what the client claims about itself: its name, and `toolcell/caller` in `_meta`.
-    fn caller_claims(&self) -> CallerClaims {
-        let claimed = self.context.meta.get(CALLER_KEY);
-        let claim = |name: &str| claimed?.get(name)?.as_str().map(str::to_owned);
-        CallerClaims {
-            client: self.context.client_info().map(|client| client.name),
-            session: claim("session"),
-            agent: claim("agent"),
-            call: claim("call"),
-        }
+    /// The functions that the host lends, and the host, unless the request came over HTTP.
+    fn lent_functions(&self) -> Option<(&LentFunctions, Peer<RoleServer>)> {
+        (!self.is_remote()).then(|| (self.server.lent_functions(), self.context.peer.clone()))
     }
 
     /// Whether the client supports form elicitation.

@@ -73,6 +73,8 @@ use no_net::{BodyReader, NetSession, start_request};
 pub(crate) struct RunEnvironment<'a> {
     /// The resources of the toolbox.
     resources: &'a Resources,
+    /// The functions that only this run may call.
+    functions: &'a HostFunctions,
     /// Runs the stored tools that the tool calls.
     nested: Box<dyn NestedCalls + 'a>,
     /// Decides about held effects, if the caller asked for that.

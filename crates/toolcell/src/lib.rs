@@ -144,6 +144,7 @@ pub use host_calls::{
     SecretSource,
 };
 pub use host_calls::{FunctionError, FunctionFailure, FunctionReply, HostFunction, HostFunctions};
+pub use operations::adopt::{AdoptError, AdoptedTool, Adoption};
 pub use operations::approvals::{ApprovalError, ApprovalResult, PendingTool};
 pub use operations::async_run::RunHandle;
 pub use operations::cost_report::{CostReportLine, CostTotals};
@@ -163,7 +164,9 @@ pub use operations::profile::{
 pub use operations::reflect::{ReflectError, ReflectOnTask, ReflectResponse, ReflectResult};
 #[cfg(feature = "proof")]
 pub use operations::retire::{RetireError, RetireReason, Retirement};
-pub use operations::run::{Deprecation, Explanation, RunError, RunResult, SourceLine, ToolFailure, ValueError};
+pub use operations::run::{
+    ContentItem, Deprecation, Explanation, RunError, RunResult, SourceLine, ToolContent, ToolFailure, ValueError,
+};
 #[cfg(feature = "reflection")]
 pub use operations::search::{Hit, SearchError};
 pub use operations::show::{ApprovalState, ShowError, ToolDetails};

@@ -2,6 +2,7 @@
 //!
 //! Invariant: each attempt leaves one audit line, except for those that only read and say so.
 
+pub(crate) mod adopt;
 pub(crate) mod approvals;
 pub(crate) mod async_run;
 #[cfg(feature = "proof")]
@@ -14,6 +15,7 @@ pub(crate) mod deprecate;
 pub(crate) mod example_check;
 pub(crate) mod exchange;
 pub(crate) mod exec;
+mod factory;
 mod hook_tools;
 pub(crate) mod list;
 pub(crate) mod lookup;

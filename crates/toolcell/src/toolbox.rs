@@ -25,6 +25,7 @@ use crate::execution::suspend::{ResumeRequest, SuspendedRunInfo};
 use crate::execution::{RunOptions, Runtime, SandboxConfig};
 use crate::host_calls::{HeldEffect, HostFunctions, Resources, ResourcesConfig, SecretSource};
 use crate::jail::Confinement;
+use crate::operations::adopt::{self, AdoptError, AdoptedTool};
 use crate::operations::approvals::{self, ApprovalError, ApprovalResult, PendingTool};
 use crate::operations::async_run::{self, RunHandle};
 use crate::operations::cost_report::{self, CostReportLine};
@@ -285,6 +286,39 @@ impl Toolbox {
     /// `tool-missing`, `tool-limit-reached`, and the store's I/O errors.
     pub fn create(&self, request: &CreateTool) -> Result<CreateResult, CreateError> {
         create::create(&self.parts, request)
+    }
+
+    /// Stores each tool of a file that was written for another host, such as a custom tool of
+    /// oh-my-pi or an extension of pi, under the name, the description and the parameters that the
+    /// file declares. A tool that is stored already is left as it is; `replace` creates a new
+    /// version of a tool whose name is taken by another one.
+    ///
+    /// The file is loaded in a cell without grants. A tool that cannot be stored does not keep the
+    /// others from being stored.
+    ///
+    /// # Errors
+    /// `source-too-large`, `source-invalid`, `syntax-error`, `syntax-unsupported`, `critical-risk`,
+    /// `tool-missing` (no tool, or one without a name), `tool-failed` (the file cannot be loaded).
+    ///
+    /// # Examples
+    /// ```
+    /// use toolcell::{Adoption, Draft, Toolbox, ToolboxConfig};
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let toolbox = Toolbox::open(folder.path(), ToolboxConfig::default())?;
+    /// let source = br#"export default (pi) => ({
+    ///     name: "hello",
+    ///     description: "Greets",
+    ///     parameters: pi.zod.object({ name: pi.zod.string() }),
+    ///     execute: (id, { name }) => ({ content: [{ type: "text", text: `Hello, ${name}!` }] }),
+    /// })"#;
+    /// let adopted = toolbox.adopt(&Draft::from_bytes("hello.ts", source)?, false)?;
+    /// assert_eq!(adopted[0].name, "hello");
+    /// assert!(matches!(adopted[0].result, Ok(Adoption::Created(_))));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn adopt(&self, file: &Draft, replace: bool) -> Result<Vec<AdoptedTool>, AdoptError> {
+        adopt::adopt(&self.parts, file, replace)
     }
 
     /// Runs a stored tool.

@@ -5,6 +5,7 @@
 
 import { ObjectDefineProperty } from "../src/intrinsics.js";
 import { makeFetch } from "../src/fetch.js";
+import { grantCalls } from "./factory.js";
 import { makeFiles } from "./files.js";
 import { makeKv } from "./kv.js";
 import { makeSecret } from "./secrets.js";
@@ -42,6 +43,7 @@ export function grant(names, secrets) {
         define("secret", makeSecret(secrets));
         break;
       case "tools":
+        grantCalls();
         define("tools", makeTools());
         break;
     }

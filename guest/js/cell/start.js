@@ -5,6 +5,7 @@
 import { reportUncaught } from "../src/console.js";
 import { classify } from "./classify.js";
 import { inspect, prepareStackTrace } from "./errors.js";
+import * as factory from "./factory.js";
 import * as grants from "./grants.js";
 import { lockdown } from "./lockdown.js";
 import * as operations from "./operations.js";
@@ -15,7 +16,7 @@ const PromiseConstructor = Promise;
 
 /** `native` carries the functions of the Rust side and takes the hooks back. */
 export function start(native, globalObject, console, AbortController) {
-  tool.connect(native, console);
+  factory.connect(native, console);
   operations.connect(AbortController);
   grants.connect(globalObject, reportUncaught);
   Object.defineProperty(Math, "random", { value: { random: () => native.random() }.random, writable: true, configurable: true });

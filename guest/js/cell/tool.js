@@ -4,16 +4,15 @@
 // `execute`, or any built-in, later on changes nothing here.
 //
 // The accepted shapes are detected, not declared: a function `execute`, an export of it, a default export that is
-// such a function or an object with one, and a factory `(pi) => tool | tool[]` of custom tools.
+// such a function or an object with one, and a factory `(pi) => …` of custom tools (`factory.js`).
 
-import { neverAborted } from "./operations.js";
+import { makeTools } from "./factory.js";
 
-const { isArray } = Array;
 const { apply } = Reflect;
-const { stringify } = JSON;
-const { defineProperty, freeze, setPrototypeOf } = Object;
+const { defineProperty, setPrototypeOf } = Object;
 const functionText = Function.prototype.call.bind(Function.prototype.toString);
 const test = Function.prototype.call.bind(RegExp.prototype.test);
+const then = Function.prototype.call.bind(Promise.prototype.then);
 const PromiseConstructor = Promise;
 const TypeErrorConstructor = TypeError;
 
@@ -21,47 +20,11 @@ const NO_TOOL =
   "no tool found: declare `function execute(params)`, export `execute`, or make the default export a function, " +
   "an object with an `execute` method, or a factory of tools";
 
-// A factory takes `pi`, or mentions the `execute` of the tools that it makes.
-const FACTORY = /^\s*(?:async\s+)?(?:function\b[^(]*)?\(?\s*pi\b|\bexecute\b/;
-
-// What other hosts of such factories offer, and why there is none of it here.
-const SCHEMAS = "write `parameters` with pi.typebox, or as a plain JSON Schema object";
-const ABSENT = [
-  ["exec", "a cell has no processes"],
-  ["ui", "a cell has nobody to ask"],
-  ["zod", SCHEMAS],
-  ["arktype", SCHEMAS],
-  ["pi", "a cell has no host to reach into"],
-  ["pushPendingAction", "return what is to be done, and let the caller do it"],
-  ["registerTool", "return the tool from the factory"],
-];
+// A factory takes `pi`, or mentions the `execute` of the tools that it makes, or that it registers them.
+const FACTORY = /^\s*(?:async\s+)?(?:function\b[^(]*)?\(?\s*pi\b|\bexecute\b|\bregisterTool\b/;
 
 let shape = "none";
 let tools = [];
-let partial = () => {};
-let factoryApi = {};
-
-/** Gives this module what it needs of the host and of the other modules. */
-export function connect(native, logger) {
-  partial = native.partial;
-  const { typebox } = native;
-  const api = {
-    cwd: "/",
-    hasUI: false,
-    logger,
-    get typebox() {
-      return typebox();
-    },
-  };
-  for (let index = 0; index < ABSENT.length; index++) {
-    const [name, reason] = ABSENT[index];
-    const get = () => {
-      throw new TypeErrorConstructor("pi." + name + " is not available: " + reason);
-    };
-    defineProperty(api, name, { get, enumerable: true });
-  }
-  factoryApi = freeze(api);
-}
 
 /**
  * Finds the tool that a script left, and gives its shape. A `const execute` is no property of the global object, so the
@@ -83,11 +46,8 @@ function adopt(exported, standard) {
   }
   if (typeof standard === "function") {
     if (standard.name !== "execute" && test(FACTORY, functionText(standard))) {
-      const made = standard(factoryApi);
-      if (typeof made === "object" && made !== null && typeof made.then === "function") {
-        return new PromiseConstructor((resolve) => resolve(made)).then(adoptFactory);
-      }
-      return adoptFactory(made);
+      const made = makeTools(standard);
+      return made instanceof PromiseConstructor ? then(made, adoptFactory) : adoptFactory(made);
     }
     tools = [{ call: (_, params) => standard(params) }];
     return (shape = "function");
@@ -101,34 +61,12 @@ function adopt(exported, standard) {
 }
 
 function adoptFactory(made) {
-  const list = isArray(made) ? made : [made];
-  const adopted = [];
-  for (let index = 0; index < list.length; index++) {
-    const tool = list[index];
-    const method = tool?.execute;
-    if (typeof method !== "function" || typeof tool.name !== "string" || tool.name === "") {
-      throw new TypeErrorConstructor(
-        "the factory's tool " + (index + 1) + " of " + list.length + " needs a `name` and an `execute` method",
-      );
-    }
-    append(adopted, {
-      ...manifest(tool),
-      call: (callId, params) =>
-        apply(method, tool, [callId, params, update, freeze({ cwd: "/", hasUI: false }), neverAborted]),
-    });
-  }
-  tools = adopted;
+  tools = made;
   return (shape = "factory");
 }
 
 function manifest({ name, label, description, parameters }) {
   return { __proto__: null, name, label, description, parameters };
-}
-
-/** A factory's `onUpdate`: one partial result. */
-function update(value) {
-  const json = stringify(value);
-  if (json !== undefined) partial(json);
 }
 
 /** Calls the tool named `name`, or the only one, and gives what it returned. */

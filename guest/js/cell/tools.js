@@ -10,9 +10,14 @@ import { jsonOf, textOf } from "./values.js";
 export function makeTools() {
   return ObjectFreeze({
     call(name, params = {}) {
-      return request("tools.call", undefined, callPayload, undefined, name, params);
+      return callTool(name, params);
     },
   });
+}
+
+/** A promise of the result of a tool or of a function of the host. */
+export function callTool(name, params) {
+  return request("tools.call", undefined, callPayload, undefined, name, params);
 }
 
 function callPayload(name, params) {

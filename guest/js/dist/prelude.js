@@ -32,9 +32,9 @@
   var require_fails = __commonJS({
     "node_modules/core-js-pure/internals/fails.js"(exports, module) {
       "use strict";
-      module.exports = function(exec) {
+      module.exports = function(exec2) {
         try {
-          return !!exec();
+          return !!exec2();
         } catch (error) {
           return true;
         }
@@ -61,10 +61,10 @@
       "use strict";
       var NATIVE_BIND = require_function_bind_native();
       var FunctionPrototype = Function.prototype;
-      var apply2 = FunctionPrototype.apply;
+      var apply3 = FunctionPrototype.apply;
       var call3 = FunctionPrototype.call;
-      module.exports = typeof Reflect == "object" && Reflect.apply || (NATIVE_BIND ? call3.bind(apply2) : function() {
-        return call3.apply(apply2, arguments);
+      module.exports = typeof Reflect == "object" && Reflect.apply || (NATIVE_BIND ? call3.bind(apply3) : function() {
+        return call3.apply(apply3, arguments);
       });
     }
   });
@@ -427,10 +427,10 @@
     "node_modules/core-js-pure/internals/define-global-property.js"(exports, module) {
       "use strict";
       var globalThis2 = require_global_this();
-      var defineProperty5 = Object.defineProperty;
+      var defineProperty6 = Object.defineProperty;
       module.exports = function(key, value) {
         try {
-          defineProperty5(globalThis2, key, { value, configurable: true, writable: true });
+          defineProperty6(globalThis2, key, { value, configurable: true, writable: true });
         } catch (error) {
           globalThis2[key] = value;
         }
@@ -711,7 +711,7 @@
       var ENUMERABLE = "enumerable";
       var CONFIGURABLE = "configurable";
       var WRITABLE = "writable";
-      exports.f = DESCRIPTORS ? V8_PROTOTYPE_DEFINE_BUG ? /* @__PURE__ */ __name(function defineProperty5(O, P, Attributes) {
+      exports.f = DESCRIPTORS ? V8_PROTOTYPE_DEFINE_BUG ? /* @__PURE__ */ __name(function defineProperty6(O, P, Attributes) {
         anObject(O);
         P = toPropertyKey(P);
         anObject(Attributes);
@@ -727,7 +727,7 @@
           }
         }
         return $defineProperty(O, P, Attributes);
-      }, "defineProperty") : $defineProperty : /* @__PURE__ */ __name(function defineProperty5(O, P, Attributes) {
+      }, "defineProperty") : $defineProperty : /* @__PURE__ */ __name(function defineProperty6(O, P, Attributes) {
         anObject(O);
         P = toPropertyKey(P);
         anObject(Attributes);
@@ -763,7 +763,7 @@
     "node_modules/core-js-pure/internals/export.js"(exports, module) {
       "use strict";
       var globalThis2 = require_global_this();
-      var apply2 = require_function_apply();
+      var apply3 = require_function_apply();
       var uncurryThis2 = require_function_uncurry_this_clause();
       var isCallable = require_is_callable();
       var getOwnPropertyDescriptor3 = require_object_get_own_property_descriptor().f;
@@ -786,7 +786,7 @@
             }
             return new NativeConstructor(a, b, c);
           }
-          return apply2(NativeConstructor, this, arguments);
+          return apply3(NativeConstructor, this, arguments);
         }, "Wrapper");
         Wrapper.prototype = NativeConstructor.prototype;
         return Wrapper;
@@ -1174,9 +1174,9 @@
   var require_define_built_in_accessor = __commonJS({
     "node_modules/core-js-pure/internals/define-built-in-accessor.js"(exports, module) {
       "use strict";
-      var defineProperty5 = require_object_define_property();
+      var defineProperty6 = require_object_define_property();
       module.exports = function(target, name, descriptor) {
-        return defineProperty5.f(target, name, descriptor);
+        return defineProperty6.f(target, name, descriptor);
       };
     }
   });
@@ -1434,7 +1434,7 @@
       var fails = require_fails();
       var create = require_object_create();
       var createPropertyDescriptor = require_create_property_descriptor();
-      var defineProperty5 = require_object_define_property().f;
+      var defineProperty6 = require_object_define_property().f;
       var defineBuiltIn = require_define_built_in();
       var defineBuiltInAccessor = require_define_built_in_accessor();
       var hasOwn = require_has_own_property();
@@ -1486,7 +1486,7 @@
         if (HAS_STACK) {
           var error = new Error3(message);
           error.name = DOM_EXCEPTION;
-          defineProperty5(this, "stack", createPropertyDescriptor(1, clearErrorStack(error.stack, 1)));
+          defineProperty6(this, "stack", createPropertyDescriptor(1, clearErrorStack(error.stack, 1)));
         }
       }, "DOMException");
       var DOMExceptionPrototype = $DOMException.prototype = create(ErrorPrototype2);
@@ -1503,7 +1503,7 @@
         defineBuiltInAccessor(DOMExceptionPrototype, "message", getterFor("message"));
         defineBuiltInAccessor(DOMExceptionPrototype, "name", getterFor("name"));
       }
-      defineProperty5(DOMExceptionPrototype, "constructor", createPropertyDescriptor(1, $DOMException));
+      defineProperty6(DOMExceptionPrototype, "constructor", createPropertyDescriptor(1, $DOMException));
       var INCORRECT_CONSTRUCTOR = fails(function() {
         return !(new NativeDOMException() instanceof Error3);
       });
@@ -1533,10 +1533,10 @@
         constantName = constant.s;
         descriptor = createPropertyDescriptor(6, constant.c);
         if (!hasOwn(PolyfilledDOMException, constantName)) {
-          defineProperty5(PolyfilledDOMException, constantName, descriptor);
+          defineProperty6(PolyfilledDOMException, constantName, descriptor);
         }
         if (!hasOwn(PolyfilledDOMExceptionPrototype, constantName)) {
-          defineProperty5(PolyfilledDOMExceptionPrototype, constantName, descriptor);
+          defineProperty6(PolyfilledDOMExceptionPrototype, constantName, descriptor);
         }
       }
       var constant;
@@ -1604,7 +1604,7 @@
           CORRECT_SETTER = test2 instanceof Array;
         } catch (error) {
         }
-        return /* @__PURE__ */ __name(function setPrototypeOf2(O, proto) {
+        return /* @__PURE__ */ __name(function setPrototypeOf3(O, proto) {
           requireObjectCoercible(O);
           aPossiblePrototype(proto);
           if (!isObject(O)) return O;
@@ -1622,14 +1622,14 @@
       "use strict";
       var isCallable = require_is_callable();
       var isObject = require_is_object();
-      var setPrototypeOf2 = require_object_set_prototype_of();
+      var setPrototypeOf3 = require_object_set_prototype_of();
       module.exports = function($this, dummy, Wrapper) {
         var NewTarget, NewTargetPrototype;
         if (
           // it can work only with native `setPrototypeOf`
-          setPrototypeOf2 && // we haven't completely correct pre-ES6 way for getting `new.target`, so use this
+          setPrototypeOf3 && // we haven't completely correct pre-ES6 way for getting `new.target`, so use this
           isCallable(NewTarget = dummy.constructor) && NewTarget !== Wrapper && isObject(NewTargetPrototype = NewTarget.prototype) && NewTargetPrototype !== Wrapper.prototype
-        ) setPrototypeOf2($this, NewTargetPrototype);
+        ) setPrototypeOf3($this, NewTargetPrototype);
         return $this;
       };
     }
@@ -1643,7 +1643,7 @@
       var globalThis2 = require_global_this();
       var getBuiltIn = require_get_built_in();
       var createPropertyDescriptor = require_create_property_descriptor();
-      var defineProperty5 = require_object_define_property().f;
+      var defineProperty6 = require_object_define_property().f;
       var hasOwn = require_has_own_property();
       var anInstance = require_an_instance();
       var inheritIfRequired = require_inherit_if_required();
@@ -1663,7 +1663,7 @@
         var that = new NativeDOMException(message, name);
         var error = new Error3(message);
         error.name = DOM_EXCEPTION;
-        defineProperty5(that, "stack", createPropertyDescriptor(1, clearErrorStack(error.stack, 1)));
+        defineProperty6(that, "stack", createPropertyDescriptor(1, clearErrorStack(error.stack, 1)));
         inheritIfRequired(that, this, $DOMException);
         return that;
       }, "DOMException");
@@ -1681,13 +1681,13 @@
       var PolyfilledDOMExceptionPrototype = PolyfilledDOMException.prototype;
       if (PolyfilledDOMExceptionPrototype.constructor !== PolyfilledDOMException) {
         if (!IS_PURE) {
-          defineProperty5(PolyfilledDOMExceptionPrototype, "constructor", createPropertyDescriptor(1, PolyfilledDOMException));
+          defineProperty6(PolyfilledDOMExceptionPrototype, "constructor", createPropertyDescriptor(1, PolyfilledDOMException));
         }
         for (key in DOMExceptionConstants) if (hasOwn(DOMExceptionConstants, key)) {
           constant = DOMExceptionConstants[key];
           constantName = constant.s;
           if (!hasOwn(PolyfilledDOMException, constantName)) {
-            defineProperty5(PolyfilledDOMException, constantName, createPropertyDescriptor(6, constant.c));
+            defineProperty6(PolyfilledDOMException, constantName, createPropertyDescriptor(6, constant.c));
           }
         }
       }
@@ -1714,7 +1714,7 @@
     "node_modules/core-js-pure/internals/set-to-string-tag.js"(exports, module) {
       "use strict";
       var TO_STRING_TAG_SUPPORT = require_to_string_tag_support();
-      var defineProperty5 = require_object_define_property().f;
+      var defineProperty6 = require_object_define_property().f;
       var createNonEnumerableProperty = require_create_non_enumerable_property();
       var hasOwn = require_has_own_property();
       var toString = require_object_to_string();
@@ -1724,7 +1724,7 @@
         var target = STATIC ? it : it && it.prototype;
         if (target) {
           if (!hasOwn(target, TO_STRING_TAG)) {
-            defineProperty5(target, TO_STRING_TAG, { configurable: true, value: TAG });
+            defineProperty6(target, TO_STRING_TAG, { configurable: true, value: TAG });
           }
           if (SET_METHOD && !TO_STRING_TAG_SUPPORT) {
             createNonEnumerableProperty(target, "toString", toString);
@@ -1801,7 +1801,7 @@
       var charAt = uncurryThis2("".charAt);
       var replace = uncurryThis2("".replace);
       var join2 = uncurryThis2([].join);
-      var exec = uncurryThis2(disallowed.exec);
+      var exec2 = uncurryThis2(disallowed.exec);
       var BASIC = !!$atob && !fails(function() {
         return $atob("aGk=") !== "hi";
       });
@@ -1829,7 +1829,7 @@
           }
           length = string.length;
           var lenmod = length & 3;
-          if (lenmod === 1 || exec(disallowed, string)) {
+          if (lenmod === 1 || exec2(disallowed, string)) {
             throw new (getBuiltIn("DOMException"))("The string is not correctly encoded", "InvalidCharacterError");
           }
           var output = new $Array((length >> 2) * 3 + (lenmod ? lenmod - 1 : 0));
@@ -1928,7 +1928,7 @@
       }, "noop");
       var construct = getBuiltIn("Reflect", "construct");
       var constructorRegExp = /^\s*(?:class|function)\b/;
-      var exec = uncurryThis2(constructorRegExp.exec);
+      var exec2 = uncurryThis2(constructorRegExp.exec);
       var INCORRECT_TO_STRING = !constructorRegExp.test(noop);
       var isConstructorModern = /* @__PURE__ */ __name(function isConstructor(argument) {
         if (!isCallable(argument)) return false;
@@ -1948,7 +1948,7 @@
             return false;
         }
         try {
-          return INCORRECT_TO_STRING || !!exec(constructorRegExp, inspectSource(argument));
+          return INCORRECT_TO_STRING || !!exec2(constructorRegExp, inspectSource(argument));
         } catch (error) {
           return true;
         }
@@ -2759,7 +2759,7 @@
         var i = 0;
         var length = lengthOfArrayLike(transfer);
         var buffers = new Set3();
-        var value, type, C, transferred, canvas, context;
+        var value, type, C, transferred, canvas, context2;
         while (i < length) {
           value = transfer[i++];
           type = classof(value);
@@ -2779,8 +2779,8 @@
               if (!isConstructor(C)) throwUnpolyfillable(type, TRANSFERRING);
               try {
                 canvas = new C(value.width, value.height);
-                context = canvas.getContext("bitmaprenderer");
-                context.transferFromImageBitmap(value);
+                context2 = canvas.getContext("bitmaprenderer");
+                context2.transferFromImageBitmap(value);
                 transferred = canvas.transferToImageBitmap();
               } catch (error) {
               }
@@ -4133,14 +4133,14 @@
       return signal;
     }
     static any(signals) {
-      const checked = [];
+      const checked2 = [];
       for (const signal of signals) {
         if (!isSignal(signal)) {
           throw new TypeError2("AbortSignal.any needs an iterable of AbortSignal objects");
         }
-        ArrayPrototypePush(checked, signal);
+        ArrayPrototypePush(checked2, signal);
       }
-      return follower(checked);
+      return follower(checked2);
     }
     static timeout(milliseconds) {
       const delay = Number2(milliseconds);
@@ -6850,6 +6850,321 @@
   }
   __name(quote2, "quote");
 
+  // cell/values.js
+  function jsonOf(value, what) {
+    const plain = native.json(value, ObjectPrototype);
+    return plain === void 0 ? jsonOfAnything(value, what) : plain;
+  }
+  __name(jsonOf, "jsonOf");
+  function jsonOfAnything(value, what) {
+    const text2 = JSONStringify(value, function(key, member) {
+      const wrong = flaw(member, ArrayIsArray(this));
+      if (wrong === void 0) return member;
+      const where = key === "" ? what : "`" + shortened(key) + "` in " + what;
+      throw new TypeError2(where + " is " + wrong + ", which JSON cannot hold: send what stands for it");
+    });
+    if (text2 === void 0) throw new TypeError2(what + " is undefined, which JSON cannot hold: leave it out, or send null");
+    return text2;
+  }
+  __name(jsonOfAnything, "jsonOfAnything");
+  function flaw(member, inArray) {
+    switch (typeof member) {
+      case "undefined":
+        return inArray ? "undefined" : void 0;
+      case "number":
+        return member - member === 0 ? void 0 : "" + member;
+      case "string":
+        return StringPrototypeIsWellFormed(member) ? void 0 : "a text with half a character (see toWellFormed)";
+      case "boolean":
+        return void 0;
+      case "bigint":
+        return "a BigInt";
+      case "object": {
+        if (member === null) return void 0;
+        const found = classify(member);
+        return found === void 0 || found[1] === void 0 ? void 0 : "an object that is no plain data";
+      }
+      default:
+        return "a " + typeof member;
+    }
+  }
+  __name(flaw, "flaw");
+  function shortened(key) {
+    return key.length > 64 ? StringPrototypeSlice(key, 0, 64) + "\u2026" : key;
+  }
+  __name(shortened, "shortened");
+  function textOf2(value, what) {
+    if (typeof value !== "string") throw new TypeError2(what + " must be a string");
+    if (!StringPrototypeIsWellFormed(value)) throw new TypeError2(what + " has half a character (see toWellFormed)");
+    return value;
+  }
+  __name(textOf2, "textOf");
+  function optionsOf2(value, what) {
+    if (value === void 0 || value === null) return { __proto__: null };
+    if (typeof value !== "object") throw new TypeError2(what + " must be an object");
+    return value;
+  }
+  __name(optionsOf2, "optionsOf");
+  function wholeOf(value, least, what) {
+    if (typeof value !== "number" || value % 1 !== 0 || value < least || value > Number2.MAX_SAFE_INTEGER) {
+      throw new TypeError2(what + " must be a whole number, " + least + " or more");
+    }
+    return value;
+  }
+  __name(wholeOf, "wholeOf");
+  function contentOf(value, what) {
+    if (typeof value === "string") return encodeUtf8(value);
+    return new Uint8Array2(bytesOf(value, what));
+  }
+  __name(contentOf, "contentOf");
+
+  // cell/tools.js
+  function makeTools() {
+    return ObjectFreeze({
+      call(name, params = {}) {
+        return callTool(name, params);
+      }
+    });
+  }
+  __name(makeTools, "makeTools");
+  function callTool(name, params) {
+    return request("tools.call", void 0, callPayload, void 0, name, params);
+  }
+  __name(callTool, "callTool");
+  function callPayload(name, params) {
+    if (typeof params !== "object" || params === null || ArrayIsArray(params)) {
+      throw new TypeError2("the parameters of tools.call must be an object");
+    }
+    const called = quote2(textOf2(name, "the name of tools.call"));
+    return '{"name":' + called + ',"params":' + jsonOf(params, "what is given to tools.call") + "}";
+  }
+  __name(callPayload, "callPayload");
+
+  // cell/factory.js
+  var { isArray: isArray2 } = Array;
+  var { apply } = Reflect;
+  var { stringify: stringify2 } = JSON;
+  var { defineProperty: defineProperty3, freeze, setPrototypeOf } = Object;
+  var ErrorConstructor = Error;
+  var TypeErrorConstructor = TypeError;
+  var resolved = Promise.resolve.bind(Promise);
+  var then = Function.prototype.call.bind(Promise.prototype.then);
+  var hasInstance = Function.prototype.call.bind(Function.prototype[Symbol.hasInstance]);
+  var ABSENT_OF_PI = [
+    ["pi", "a cell has no host to reach into"],
+    ["pushPendingAction", "return what is to be done, and let the caller do it"],
+    ["on", "a cell has no session whose events it could hear"],
+    ["sendMessage", "a cell has no session; return the message as the result"],
+    ["sendUserMessage", "a cell has no session; return the message as the result"]
+  ];
+  var ABSENT_OF_CONTEXT = [
+    ["sessionManager", "a cell has no session"],
+    ["modelRegistry", "a cell has no model"],
+    ["model", "a cell has no model"]
+  ];
+  var IGNORED_OF_PI = ["registerCommand", "registerShortcut", "registerMessageRenderer", "setLabel"];
+  var IGNORED_OF_UI = ["setStatus", "setTitle", "setWidget", "setWorkingMessage"];
+  var NOT_LENT = { __proto__: null, "tools-not-granted": true, "tool-not-found": true };
+  var partial = /* @__PURE__ */ __name(() => {
+  }, "partial");
+  var loadPackage = /* @__PURE__ */ __name(() => {
+  }, "loadPackage");
+  var abortRun = /* @__PURE__ */ __name(() => {
+  }, "abortRun");
+  var canCall = false;
+  var registered = [];
+  var isLoading = false;
+  var api = {};
+  var context = {};
+  function connect2(native2, logger) {
+    partial = native2.partial;
+    loadPackage = native2.package;
+    abortRun = native2.abort;
+    const ui = makeUi(logger);
+    const hasUI = { get: /* @__PURE__ */ __name(() => canCall, "get"), enumerable: true };
+    const pi = {
+      cwd: "/",
+      logger,
+      ui,
+      exec,
+      registerTool,
+      get typebox() {
+        return loadPackage("@sinclair/typebox");
+      },
+      get zod() {
+        return loadPackage("zod");
+      },
+      get arktype() {
+        return loadPackage("arktype").type;
+      }
+    };
+    defineProperty3(pi, "hasUI", hasUI);
+    ignore(pi, IGNORED_OF_PI);
+    refuse(pi, "pi", ABSENT_OF_PI);
+    api = freeze(pi);
+    const ctx = {
+      cwd: "/",
+      ui,
+      get signal() {
+        return neverAborted;
+      },
+      isIdle: /* @__PURE__ */ __name(() => true, "isIdle"),
+      hasQueuedMessages: /* @__PURE__ */ __name(() => false, "hasQueuedMessages"),
+      hasPendingMessages: /* @__PURE__ */ __name(() => false, "hasPendingMessages"),
+      abort() {
+        abortRun();
+        throw new ErrorConstructor("the run was ended by ctx.abort()");
+      }
+    };
+    defineProperty3(ctx, "hasUI", hasUI);
+    refuse(ctx, "ctx", ABSENT_OF_CONTEXT);
+    context = freeze(ctx);
+  }
+  __name(connect2, "connect");
+  function grantCalls() {
+    canCall = true;
+  }
+  __name(grantCalls, "grantCalls");
+  function makeTools2(factory) {
+    registered = setPrototypeOf([], null);
+    isLoading = true;
+    const made = factory(api);
+    return isThenable(made) ? then(resolved(made), adopt2) : adopt2(made);
+  }
+  __name(makeTools2, "makeTools");
+  function adopt2(made) {
+    isLoading = false;
+    const tools3 = setPrototypeOf([], null);
+    const none = made === void 0 && registered.length > 0;
+    const returned = none ? [] : isArray2(made) ? made : [made];
+    const total = returned.length + registered.length;
+    for (let index = 0; index < returned.length; index++) append(tools3, toolOf(returned[index], false, index + 1, total));
+    for (let index = 0; index < registered.length; index++) {
+      append(tools3, toolOf(registered[index], true, returned.length + index + 1, total));
+    }
+    return tools3;
+  }
+  __name(adopt2, "adopt");
+  function toolOf(tool, isRegistered, number, total) {
+    const method = tool?.execute;
+    if (typeof method !== "function" || typeof tool.name !== "string" || tool.name === "") {
+      throw new TypeErrorConstructor(
+        "the factory's tool " + number + " of " + total + " needs a `name` and an `execute` method"
+      );
+    }
+    const { name, label, description, parameters } = tool;
+    const isSchema = typeof parameters === "function" && typeof parameters.toJsonSchema === "function";
+    const Errors = isSchema ? loadPackage("arktype").ArkErrors : void 0;
+    return {
+      __proto__: null,
+      name,
+      label,
+      description,
+      parameters: isSchema ? jsonSchemaOf(parameters) : parameters,
+      call(callId, given) {
+        const params = isSchema ? checked(parameters, Errors, given) : given;
+        const result = isRegistered ? apply(method, tool, [callId, params, neverAborted, update, context]) : apply(method, tool, [callId, params, update, context, neverAborted]);
+        return isThenable(result) ? then(resolved(result), finish) : finish(result);
+      }
+    };
+  }
+  __name(toolOf, "toolOf");
+  function jsonSchemaOf(schema) {
+    const json = schema.toJsonSchema({ target: "draft-2020-12", fallback: /* @__PURE__ */ __name((unsupported) => unsupported.base, "fallback") });
+    delete json.$schema;
+    return json;
+  }
+  __name(jsonSchemaOf, "jsonSchemaOf");
+  function checked(schema, Errors, params) {
+    const parsed = schema(params);
+    if (hasInstance(Errors, parsed)) throw new TypeErrorConstructor(parsed.summary);
+    return typeof parsed === "object" && parsed !== null && !isArray2(parsed) ? { ...params, ...parsed } : parsed;
+  }
+  __name(checked, "checked");
+  function finish(result) {
+    if (typeof result !== "object" || result === null || result.isError !== true) return result;
+    let text2 = "";
+    const { content } = result;
+    const length = isArray2(content) ? content.length : 0;
+    for (let index = 0; index < length; index++) {
+      const item = content[index];
+      if (index > 0) text2 += "\n";
+      text2 += item?.type === "text" ? item.text : "[" + item?.type + "]";
+    }
+    throw new ErrorConstructor(text2 === "" ? "the tool reports a failure, without a text" : text2);
+  }
+  __name(finish, "finish");
+  function update(value) {
+    const json = stringify2(value);
+    if (json !== void 0) partial(json);
+  }
+  __name(update, "update");
+  function registerTool(tool) {
+    if (!isLoading) throw new TypeErrorConstructor("pi.registerTool registers tools only while the factory runs");
+    append(registered, tool);
+  }
+  __name(registerTool, "registerTool");
+  function exec(command, args = [], options = {}) {
+    if (!canCall) {
+      throw new TypeErrorConstructor(
+        'pi.exec is not available: a cell has no processes; a host can lend the function `pi_exec`, and the policy can grant it (`tools = ["pi_exec"]`)'
+      );
+    }
+    const { cwd, timeout } = options ?? {};
+    return callTool("pi_exec", { command, args, cwd, timeout });
+  }
+  __name(exec, "exec");
+  function makeUi(logger) {
+    const ui = {
+      select: /* @__PURE__ */ __name((title, options) => ask("pi_ui_select", { title, options }, void 0), "select"),
+      confirm: /* @__PURE__ */ __name((title, message) => ask("pi_ui_confirm", { title, message }, false), "confirm"),
+      input: /* @__PURE__ */ __name((title, placeholder) => ask("pi_ui_input", { title, placeholder }, void 0), "input"),
+      notify(message, type) {
+        if (type === "error") logger.error(message);
+        else if (type === "warning") logger.warn(message);
+        else logger.info(message);
+      }
+    };
+    ignore(ui, IGNORED_OF_UI);
+    return freeze(ui);
+  }
+  __name(makeUi, "makeUi");
+  async function ask(name, params, unanswered) {
+    if (!canCall) return unanswered;
+    try {
+      return await callTool(name, params) ?? unanswered;
+    } catch (error) {
+      if (NOT_LENT[error?.code]) return unanswered;
+      throw error;
+    }
+  }
+  __name(ask, "ask");
+  function ignore(object, names) {
+    for (let index = 0; index < names.length; index++) {
+      defineProperty3(object, names[index], { __proto__: null, value: /* @__PURE__ */ __name(() => {
+      }, "value"), enumerable: true });
+    }
+  }
+  __name(ignore, "ignore");
+  function refuse(object, prefix, absent) {
+    for (let index = 0; index < absent.length; index++) {
+      const [name, reason] = absent[index];
+      const get = /* @__PURE__ */ __name(() => {
+        throw new TypeErrorConstructor(prefix + "." + name + " is not available: " + reason);
+      }, "get");
+      defineProperty3(object, name, { __proto__: null, get, enumerable: true });
+    }
+  }
+  __name(refuse, "refuse");
+  function isThenable(value) {
+    return typeof value === "object" && value !== null && typeof value.then === "function";
+  }
+  __name(isThenable, "isThenable");
+  function append(array, value) {
+    defineProperty3(array, array.length, { __proto__: null, value, writable: true, enumerable: true, configurable: true });
+  }
+  __name(append, "append");
+
   // src/streams.js
   var READABLE = "readable";
   var CLOSED = "closed";
@@ -6941,10 +7256,10 @@
   function closeStream(stream) {
     if (stream.state !== READABLE || stream.closing) return;
     stream.closing = true;
-    if (stream.queue.length === 0) finish(stream);
+    if (stream.queue.length === 0) finish2(stream);
   }
   __name(closeStream, "closeStream");
-  function finish(stream) {
+  function finish2(stream) {
     stream.state = CLOSED;
     stream.pull = stream.cancel = stream.size = void 0;
     const { reader } = stream;
@@ -6954,7 +7269,7 @@
     reader.requests = [];
     for (let i = 0; i < requests.length; i++) requests[i].close();
   }
-  __name(finish, "finish");
+  __name(finish2, "finish");
   function errorStream(stream, error) {
     if (stream.state !== READABLE) return;
     stream.state = ERRORED;
@@ -6984,7 +7299,7 @@
       const { cancel: cancel3 } = stream;
       stream.queue = [];
       stream.queued = 0;
-      finish(stream);
+      finish2(stream);
       try {
         cancel3(reason, () => done(void 0), failed);
       } catch (error) {
@@ -7023,7 +7338,7 @@
     } else if (stream.queue.length > 0) {
       const { chunk, size } = ArrayPrototypeShift(stream.queue);
       stream.queued = stream.queued - size < 0 ? 0 : stream.queued - size;
-      if (stream.closing && stream.queue.length === 0) finish(stream);
+      if (stream.closing && stream.queue.length === 0) finish2(stream);
       else pullIfNeeded(stream);
       request2.chunk(chunk);
     } else {
@@ -7718,8 +8033,8 @@
     }
     const list = [];
     const add2 = /* @__PURE__ */ __name((name, value) => {
-      const checked = checkedName(name);
-      ArrayPrototypePush(list, checked, checkedValue(value, checked));
+      const checked2 = checkedName(name);
+      ArrayPrototypePush(list, checked2, checkedValue(value, checked2));
     }, "add");
     const others = headerList(init);
     if (others !== void 0) return copyOf(others);
@@ -8487,74 +8802,6 @@
   }
   __name(makeFetch, "makeFetch");
 
-  // cell/values.js
-  function jsonOf(value, what) {
-    const plain = native.json(value, ObjectPrototype);
-    return plain === void 0 ? jsonOfAnything(value, what) : plain;
-  }
-  __name(jsonOf, "jsonOf");
-  function jsonOfAnything(value, what) {
-    const text2 = JSONStringify(value, function(key, member) {
-      const wrong = flaw(member, ArrayIsArray(this));
-      if (wrong === void 0) return member;
-      const where = key === "" ? what : "`" + shortened(key) + "` in " + what;
-      throw new TypeError2(where + " is " + wrong + ", which JSON cannot hold: send what stands for it");
-    });
-    if (text2 === void 0) throw new TypeError2(what + " is undefined, which JSON cannot hold: leave it out, or send null");
-    return text2;
-  }
-  __name(jsonOfAnything, "jsonOfAnything");
-  function flaw(member, inArray) {
-    switch (typeof member) {
-      case "undefined":
-        return inArray ? "undefined" : void 0;
-      case "number":
-        return member - member === 0 ? void 0 : "" + member;
-      case "string":
-        return StringPrototypeIsWellFormed(member) ? void 0 : "a text with half a character (see toWellFormed)";
-      case "boolean":
-        return void 0;
-      case "bigint":
-        return "a BigInt";
-      case "object": {
-        if (member === null) return void 0;
-        const found = classify(member);
-        return found === void 0 || found[1] === void 0 ? void 0 : "an object that is no plain data";
-      }
-      default:
-        return "a " + typeof member;
-    }
-  }
-  __name(flaw, "flaw");
-  function shortened(key) {
-    return key.length > 64 ? StringPrototypeSlice(key, 0, 64) + "\u2026" : key;
-  }
-  __name(shortened, "shortened");
-  function textOf2(value, what) {
-    if (typeof value !== "string") throw new TypeError2(what + " must be a string");
-    if (!StringPrototypeIsWellFormed(value)) throw new TypeError2(what + " has half a character (see toWellFormed)");
-    return value;
-  }
-  __name(textOf2, "textOf");
-  function optionsOf2(value, what) {
-    if (value === void 0 || value === null) return { __proto__: null };
-    if (typeof value !== "object") throw new TypeError2(what + " must be an object");
-    return value;
-  }
-  __name(optionsOf2, "optionsOf");
-  function wholeOf(value, least, what) {
-    if (typeof value !== "number" || value % 1 !== 0 || value < least || value > Number2.MAX_SAFE_INTEGER) {
-      throw new TypeError2(what + " must be a whole number, " + least + " or more");
-    }
-    return value;
-  }
-  __name(wholeOf, "wholeOf");
-  function contentOf(value, what) {
-    if (typeof value === "string") return encodeUtf8(value);
-    return new Uint8Array2(bytesOf(value, what));
-  }
-  __name(contentOf, "contentOf");
-
   // cell/files.js
   function makeFiles() {
     return ObjectFreeze({
@@ -8668,7 +8915,7 @@
         return request("kv.commit", readCommitted, changesPayload, void 0, changes);
       },
       update(key, change2, options = void 0) {
-        return update(key, change2, options);
+        return update2(key, change2, options);
       }
     });
   }
@@ -8725,7 +8972,7 @@
       throw new TypeError2("kv.commit needs an object with `check`, `set` or `delete`");
     }
     const { check: checks, set, delete: deleted } = changes;
-    const checked = joined2(checks, "check", (item, what) => {
+    const checked2 = joined2(checks, "check", (item, what) => {
       const { key, version } = itemOf(item, what);
       const known = version === void 0 || version === null ? void 0 : wholeOf(version, 0, "the version in " + what);
       return check(textOf2(key, "the key in " + what), known);
@@ -8735,7 +8982,7 @@
       return setWrite(textOf2(key, "the key in " + what), value, ttlOf(item, what), "the value in " + what);
     });
     const deletes = joined2(deleted, "delete", (item, what) => deleteWrite(textOf2(item, what)));
-    return commitPayload(checked, sets + (sets !== "" && deletes !== "" ? "," : "") + deletes);
+    return commitPayload(checked2, sets + (sets !== "" && deletes !== "" ? "," : "") + deletes);
   }
   __name(changesPayload, "changesPayload");
   function joined2(items, name, write5) {
@@ -8753,8 +9000,8 @@
     return item;
   }
   __name(itemOf, "itemOf");
-  function update(key, change2, options) {
-    const place2 = here(update);
+  function update2(key, change2, options) {
+    const place2 = here(update2);
     return new Promise2((resolve, reject) => {
       const name = textOf2(key, "the key of kv.update");
       if (typeof change2 !== "function") throw new TypeError2("kv.update needs a function of the value");
@@ -8762,7 +9009,7 @@
       readAnew({ name, change: change2, ttl, place: place2, resolve, reject });
     });
   }
-  __name(update, "update");
+  __name(update2, "update");
   function readAnew(the) {
     const { name, place: place2, reject } = the;
     start("kv.get", keyPayload(name), void 0, place2, (answer) => {
@@ -8990,33 +9237,15 @@
   }
   __name(ringNever, "ringNever");
 
-  // cell/tools.js
-  function makeTools() {
-    return ObjectFreeze({
-      call(name, params = {}) {
-        return request("tools.call", void 0, callPayload, void 0, name, params);
-      }
-    });
-  }
-  __name(makeTools, "makeTools");
-  function callPayload(name, params) {
-    if (typeof params !== "object" || params === null || ArrayIsArray(params)) {
-      throw new TypeError2("the parameters of tools.call must be an object");
-    }
-    const called = quote2(textOf2(name, "the name of tools.call"));
-    return '{"name":' + called + ',"params":' + jsonOf(params, "what is given to tools.call") + "}";
-  }
-  __name(callPayload, "callPayload");
-
   // cell/grants.js
   var globalObject;
   var report2 = /* @__PURE__ */ __name(() => {
   }, "report");
-  function connect2(target, reportUncaught2) {
+  function connect3(target, reportUncaught2) {
     globalObject = target;
     report2 = reportUncaught2;
   }
-  __name(connect2, "connect");
+  __name(connect3, "connect");
   function grant(names, secrets2) {
     for (let index = 0; index < names.length; index++) {
       switch (names[index]) {
@@ -9038,6 +9267,7 @@
           define4("secret", makeSecret(secrets2));
           break;
         case "tools":
+          grantCalls();
           define4("tools", makeTools());
           break;
       }
@@ -9054,8 +9284,8 @@
   __name(define4, "define");
 
   // cell/lockdown.js
-  var { defineProperty: defineProperty3, getPrototypeOf: getPrototypeOf3 } = Object;
-  var TypeErrorConstructor = TypeError;
+  var { defineProperty: defineProperty4, getPrototypeOf: getPrototypeOf3 } = Object;
+  var TypeErrorConstructor2 = TypeError;
   var HIDDEN = [
     "eval",
     "globalThis",
@@ -9084,118 +9314,65 @@
     for (let index = 0; index < examples.length; index++) {
       const prototype2 = getPrototypeOf3(examples[index]);
       const name = names[index];
-      const refuse = /* @__PURE__ */ __name(function() {
-        throw new TypeErrorConstructor(name + ": code from strings is not available, what was analysed is what runs");
+      const refuse2 = /* @__PURE__ */ __name(function() {
+        throw new TypeErrorConstructor2(name + ": code from strings is not available, what was analysed is what runs");
       }, "refuse");
-      defineProperty3(refuse, "name", { value: name, configurable: true });
-      defineProperty3(refuse, "length", { value: 1, configurable: true });
-      defineProperty3(refuse, "prototype", { value: prototype2, writable: false });
-      defineProperty3(prototype2, "constructor", { value: refuse, writable: false, configurable: false });
-      if (index === 0) defineProperty3(globalObject2, name, { value: refuse, writable: true, configurable: true });
+      defineProperty4(refuse2, "name", { value: name, configurable: true });
+      defineProperty4(refuse2, "length", { value: 1, configurable: true });
+      defineProperty4(refuse2, "prototype", { value: prototype2, writable: false });
+      defineProperty4(prototype2, "constructor", { value: refuse2, writable: false, configurable: false });
+      if (index === 0) defineProperty4(globalObject2, name, { value: refuse2, writable: true, configurable: true });
     }
     for (const name of HIDDEN) {
-      if (!delete globalObject2[name]) throw new TypeErrorConstructor(name + " cannot be hidden");
+      if (!delete globalObject2[name]) throw new TypeErrorConstructor2(name + " cannot be hidden");
     }
     delete Error.prepareStackTrace;
   }
   __name(lockdown, "lockdown");
 
   // cell/tool.js
-  var { isArray: isArray2 } = Array;
-  var { apply } = Reflect;
-  var { stringify: stringify2 } = JSON;
-  var { defineProperty: defineProperty4, freeze, setPrototypeOf } = Object;
+  var { apply: apply2 } = Reflect;
+  var { defineProperty: defineProperty5, setPrototypeOf: setPrototypeOf2 } = Object;
   var functionText = Function.prototype.call.bind(Function.prototype.toString);
   var test = Function.prototype.call.bind(RegExp.prototype.test);
+  var then2 = Function.prototype.call.bind(Promise.prototype.then);
   var PromiseConstructor = Promise;
-  var TypeErrorConstructor2 = TypeError;
+  var TypeErrorConstructor3 = TypeError;
   var NO_TOOL = "no tool found: declare `function execute(params)`, export `execute`, or make the default export a function, an object with an `execute` method, or a factory of tools";
-  var FACTORY = /^\s*(?:async\s+)?(?:function\b[^(]*)?\(?\s*pi\b|\bexecute\b/;
-  var SCHEMAS = "write `parameters` with pi.typebox, or as a plain JSON Schema object";
-  var ABSENT = [
-    ["exec", "a cell has no processes"],
-    ["ui", "a cell has nobody to ask"],
-    ["zod", SCHEMAS],
-    ["arktype", SCHEMAS],
-    ["pi", "a cell has no host to reach into"],
-    ["pushPendingAction", "return what is to be done, and let the caller do it"],
-    ["registerTool", "return the tool from the factory"]
-  ];
+  var FACTORY = /^\s*(?:async\s+)?(?:function\b[^(]*)?\(?\s*pi\b|\bexecute\b|\bregisterTool\b/;
   var shape = "none";
   var tools2 = [];
-  var partial = /* @__PURE__ */ __name(() => {
-  }, "partial");
-  var factoryApi = {};
-  function connect3(native2, logger) {
-    partial = native2.partial;
-    const { typebox } = native2;
-    const api = {
-      cwd: "/",
-      hasUI: false,
-      logger,
-      get typebox() {
-        return typebox();
-      }
-    };
-    for (let index = 0; index < ABSENT.length; index++) {
-      const [name, reason] = ABSENT[index];
-      const get = /* @__PURE__ */ __name(() => {
-        throw new TypeErrorConstructor2("pi." + name + " is not available: " + reason);
-      }, "get");
-      defineProperty4(api, name, { get, enumerable: true });
-    }
-    factoryApi = freeze(api);
-  }
-  __name(connect3, "connect");
   function adoptScript() {
-    return adopt2(typeof execute === "undefined" ? void 0 : execute, void 0);
+    return adopt3(typeof execute === "undefined" ? void 0 : execute, void 0);
   }
   __name(adoptScript, "adoptScript");
   function adoptModule(namespace) {
-    return adopt2(namespace.execute, namespace.default);
+    return adopt3(namespace.execute, namespace.default);
   }
   __name(adoptModule, "adoptModule");
-  function adopt2(exported, standard) {
+  function adopt3(exported, standard) {
     if (typeof exported === "function") {
       tools2 = [{ call: /* @__PURE__ */ __name((_, params) => exported(params), "call") }];
       return shape = "function";
     }
     if (typeof standard === "function") {
       if (standard.name !== "execute" && test(FACTORY, functionText(standard))) {
-        const made = standard(factoryApi);
-        if (typeof made === "object" && made !== null && typeof made.then === "function") {
-          return new PromiseConstructor((resolve) => resolve(made)).then(adoptFactory);
-        }
-        return adoptFactory(made);
+        const made = makeTools2(standard);
+        return made instanceof PromiseConstructor ? then2(made, adoptFactory) : adoptFactory(made);
       }
       tools2 = [{ call: /* @__PURE__ */ __name((_, params) => standard(params), "call") }];
       return shape = "function";
     }
     if (typeof standard === "object" && standard !== null && typeof standard.execute === "function") {
       const method = standard.execute;
-      tools2 = [{ ...manifest(standard), call: /* @__PURE__ */ __name((_, params) => apply(method, standard, [params]), "call") }];
+      tools2 = [{ ...manifest(standard), call: /* @__PURE__ */ __name((_, params) => apply2(method, standard, [params]), "call") }];
       return shape = "object";
     }
-    throw new TypeErrorConstructor2(NO_TOOL);
+    throw new TypeErrorConstructor3(NO_TOOL);
   }
-  __name(adopt2, "adopt");
+  __name(adopt3, "adopt");
   function adoptFactory(made) {
-    const list = isArray2(made) ? made : [made];
-    const adopted = [];
-    for (let index = 0; index < list.length; index++) {
-      const tool = list[index];
-      const method = tool?.execute;
-      if (typeof method !== "function" || typeof tool.name !== "string" || tool.name === "") {
-        throw new TypeErrorConstructor2(
-          "the factory's tool " + (index + 1) + " of " + list.length + " needs a `name` and an `execute` method"
-        );
-      }
-      append(adopted, {
-        ...manifest(tool),
-        call: /* @__PURE__ */ __name((callId, params) => apply(method, tool, [callId, params, update2, freeze({ cwd: "/", hasUI: false }), neverAborted]), "call")
-      });
-    }
-    tools2 = adopted;
+    tools2 = made;
     return shape = "factory";
   }
   __name(adoptFactory, "adoptFactory");
@@ -9203,11 +9380,6 @@
     return { __proto__: null, name, label, description, parameters };
   }
   __name(manifest, "manifest");
-  function update2(value) {
-    const json = stringify2(value);
-    if (json !== void 0) partial(json);
-  }
-  __name(update2, "update");
   function invoke2(name, callId, params) {
     if (name === void 0 && tools2.length === 1) return tools2[0].call(callId, params);
     let known = "";
@@ -9216,29 +9388,29 @@
       if (name !== void 0 && tool.name === name) return tool.call(callId, params);
       known += (index > 0 ? ", " : "") + (tool.name ?? "(unnamed)");
     }
-    throw new TypeErrorConstructor2(
+    throw new TypeErrorConstructor3(
       name === void 0 ? "this script has " + tools2.length + " tools, name one of: " + known : "no tool " + name + ", there is: " + known
     );
   }
   __name(invoke2, "invoke");
   function describe2() {
-    const described = setPrototypeOf([], null);
-    for (let index = 0; index < tools2.length; index++) append(described, manifest(tools2[index]));
+    const described = setPrototypeOf2([], null);
+    for (let index = 0; index < tools2.length; index++) append2(described, manifest(tools2[index]));
     return { __proto__: null, shape, tools: described };
   }
   __name(describe2, "describe");
-  function append(array, value) {
-    defineProperty4(array, array.length, { __proto__: null, value, writable: true, enumerable: true, configurable: true });
+  function append2(array, value) {
+    defineProperty5(array, array.length, { __proto__: null, value, writable: true, enumerable: true, configurable: true });
   }
-  __name(append, "append");
+  __name(append2, "append");
 
   // cell/start.js
   var { stringify: stringify3 } = JSON;
   var PromiseConstructor2 = Promise;
   function start2(native2, globalObject2, console2, AbortController2) {
-    connect3(native2, console2);
+    connect2(native2, console2);
     connect(AbortController2);
-    connect2(globalObject2, reportUncaught);
+    connect3(globalObject2, reportUncaught);
     Object.defineProperty(Math, "random", { value: { random: /* @__PURE__ */ __name(() => native2.random(), "random") }.random, writable: true, configurable: true });
     Error.prepareStackTrace = prepareStackTrace;
     lockdown(globalObject2);

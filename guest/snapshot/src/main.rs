@@ -1,5 +1,5 @@
 //! Runs the guest's initialiser and writes the module that starts after it:
-//! `toolcell-snapshot IN.wasm PRELUDE.js TYPEBOX.js OUT.wasm`.
+//! `toolcell-snapshot IN.wasm OUT.wasm NAME=MODULE.js…`, the prelude first.
 //!
 //! Invariant: the output depends on the input alone. The initialiser sees a clock that stands still and random bytes
 //! that are zero, so a second build gives the same bytes.
@@ -17,22 +17,26 @@ const INITIALIZER: &str = "initialize";
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [input, prelude, typebox, output] = arguments.as_slice() else {
-        bail!("usage: toolcell-snapshot IN.wasm PRELUDE.js TYPEBOX.js OUT.wasm");
-    };
-    let read = |path: &String| std::fs::read(path).with_context(|| format!("cannot read {path}"));
+    let [input, output, modules @ ..] = arguments.as_slice() else { bail!(USAGE) };
+    let read = |path: &str| std::fs::read(path).with_context(|| format!("cannot read {path}"));
+    let sources = modules.iter().map(|module| {
+        let (name, path) = module.split_once('=').context(USAGE)?;
+        Ok((name, read(path)?))
+    });
+    let sources = sources.collect::<Result<Vec<_>>>()?;
     let runtime = tokio::runtime::Builder::new_current_thread().build()?;
-    let snapshot = runtime.block_on(snapshot(&bulk::in_chunks(&read(input)?)?, &read(prelude)?, &read(typebox)?))?;
+    let snapshot = runtime.block_on(snapshot(&bulk::in_chunks(&read(input)?)?, &sources))?;
     std::fs::write(output, &snapshot).with_context(|| format!("cannot write {output}"))
 }
 
-/// The steps of the guest's initialiser.
-const COMPILE_PRELUDE: u32 = 0;
-const COMPILE_TYPEBOX: u32 = 1;
-const BUILD: u32 = 2;
+const USAGE: &str = "usage: toolcell-snapshot IN.wasm OUT.wasm NAME=MODULE.js...";
 
-/// The module that starts where the initialiser of `wasm` ended.
-async fn snapshot(wasm: &[u8], prelude: &[u8], typebox: &[u8]) -> Result<Vec<u8>> {
+/// The steps of the guest's initialiser.
+const COMPILE: u32 = 0;
+const BUILD: u32 = 1;
+
+/// The module that starts where the initialiser of `wasm` ended; `modules` are names and sources.
+async fn snapshot(wasm: &[u8], modules: &[(&str, Vec<u8>)]) -> Result<Vec<u8>> {
     let mut wizer = Wizer::new();
     wizer.init_func(INITIALIZER);
     let (context, instrumented) = wizer.instrument(wasm)?;
@@ -47,13 +51,31 @@ async fn snapshot(wasm: &[u8], prelude: &[u8], typebox: &[u8]) -> Result<Vec<u8>
     stand_still(&mut linker)?;
     linker.define_unknown_imports_as_traps(&module)?;
 
-    // Other instances compile than the one that runs it, so that none of the compiler's work is in the snapshot.
-    let prelude = State::new(&linker, &module).await?.initialize(COMPILE_PRELUDE, prelude).await?;
-    let typebox = State::new(&linker, &module).await?.initialize(COMPILE_TYPEBOX, typebox).await?;
+    // Other instances compile than the one that runs it, so that none of the compiler's work is in the snapshot. A module
+    // may import those before it, but not the prelude, which is the first.
+    let mut codes = Vec::new();
+    let mut importable = Vec::new();
+    for (index, (name, source)) in modules.iter().enumerate() {
+        let mut input = importable.clone();
+        add_part(&mut input, name.as_bytes())?;
+        add_part(&mut input, source)?;
+        let code = State::new(&linker, &module).await?.initialize(COMPILE, &input).await?;
+        add_part(&mut codes, name.as_bytes())?;
+        add_part(&mut codes, &code)?;
+        if index > 0 {
+            importable = input;
+        }
+    }
     let mut built = State::new(&linker, &module).await?;
-    let length = u32::try_from(prelude.len())?.to_le_bytes();
-    built.initialize(BUILD, &[&length, prelude.as_slice(), &typebox].concat()).await?;
+    built.initialize(BUILD, &codes).await?;
     wizer.snapshot(&context, &mut built).await.map_err(Into::into)
+}
+
+/// Adds bytes after their length.
+fn add_part(parts: &mut Vec<u8>, part: &[u8]) -> Result<()> {
+    parts.extend(u32::try_from(part.len())?.to_le_bytes());
+    parts.extend(part);
+    Ok(())
 }
 
 /// Replaces the clock and the random source, the only imports whose answers vary.

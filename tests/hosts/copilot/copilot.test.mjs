@@ -1,7 +1,7 @@
 // Toolcell in GitHub Copilot: the hook and the server that `toolcell adapter copilot` writes, in the real runtime, with a scripted
 // model.
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { test as nodeTest } from "node:test";
@@ -9,9 +9,12 @@ import { pathToFileURL } from "node:url";
 import { Home } from "../home.mjs";
 
 const require = createRequire(join(process.env.HOST_PACKAGES, "package.json"));
-const { CopilotClient, CopilotRequestHandler } = await import(pathToFileURL(require.resolve("@github/copilot-sdk")));
+const { CopilotClient, CopilotRequestHandler, RuntimeConnection } = await import(pathToFileURL(require.resolve("@github/copilot-sdk")));
 
-const test = (name, act) => nodeTest(name, { timeout: 120_000 }, act);
+/** The command line, which starts extensions; the runtime of the SDK does not. */
+const cli = ["linux-x64/copilot", "linux-x64/index.js", "npm-loader.js"].map((path) => join(process.env.HOST_PACKAGES, "node_modules/@github", path.startsWith("linux") ? `copilot-${path}` : `copilot/${path}`)).find(existsSync);
+const test = (name, act) => nodeTest(name, { timeout: 120_000, skip: cli && "this is tested in the runtime of the SDK" }, act);
+const testCli = (name, act) => nodeTest(name, { timeout: 120_000, skip: !cli && "this version has no command line" }, act);
 const bash = (command) => ({ calls: [["bash", { command, description: "x" }]] });
 
 /** The model behind the request handler of the SDK: nothing leaves the process. */
@@ -46,10 +49,15 @@ class ScriptedModel extends CopilotRequestHandler {
   }
 }
 
+async function waitFor(condition) {
+  for (let tries = 0; !condition() && tries < 200; tries++) await new Promise((resolve) => setTimeout(resolve, 100));
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+}
+
 /** Runs a session in a project, and returns what the model read of its tools, and the permissions that were asked for. */
-async function runCopilot(place, script, { answer = { kind: "approve-once" }, more = {} } = {}) {
+async function runCopilot(place, script, { answer = { kind: "approve-once" }, connection, extension, more = {} } = {}) {
   const model = new ScriptedModel(script);
-  const client = new CopilotClient({ requestHandler: model, logLevel: "error", env: place.env });
+  const client = new CopilotClient({ requestHandler: model, logLevel: "error", env: place.env, ...(connection && { connection }) });
   await client.start();
   const asked = [];
   const session = await client.createSession({
@@ -60,6 +68,8 @@ async function runCopilot(place, script, { answer = { kind: "approve-once" }, mo
     onPermissionRequest: (request) => (asked.push(request), answer),
     ...more,
   });
+  // The model is asked when the extension has joined.
+  if (extension) await waitFor(() => place.servers().length > 0);
   await session.sendAndWait({ prompt: "go" }, 60_000);
   await client.stop();
   const read = model.requests.at(-1).messages.filter((message) => message.role === "tool").map((message) => message.content);
@@ -139,4 +149,37 @@ test("the server of the adapter has the tools", async (context) => {
   );
   assert.ok(offered.includes("toolcell-create_tool"), offered.join(" "));
   assert.match(read[0], /^3/);
+});
+
+testCli("the extension has the tools, and asks for an approval in a dialogue", async (context) => {
+  const policy = "[grants.default]\ntimers = true\n";
+  const place = new Home(context, { policy, adapter: ["copilot-extension"] });
+  place.create("words", "const execute = ({ text }) => text.split(' ').length;");
+  place.create("waits", "const execute = ({ ms }) => { setTimeout(() => {}, ms); return 'approved'; };");
+  place.create("twice", "const execute = ({ n }) => 2 * n;");
+  place.run("approvals", "grant", "twice", "--yes");
+  const asked = [];
+  const run = (tool_name, parameters) => ({ calls: [["run_dynamic_tool", { tool_name, parameters }]] });
+  const { read, offered } = await runCopilot(
+    place,
+    [run("words", { text: "a b c" }), { calls: [["toolcell__twice", { n: 21 }]] }, run("waits", { ms: 1 }), run("nothing", {})],
+    {
+      connection: RuntimeConnection.forStdio({ path: cli }),
+      extension: "toolcell",
+      more: {
+        requestExtensions: true,
+        enableConfigDiscovery: true,
+        onElicitationRequest: (request) => (asked.push(request.message), { action: "accept", content: { decision: "approve" } }),
+      },
+    },
+  );
+  assert.ok(offered.includes("create_tool") && offered.includes("toolcell__twice"), offered.join(" "));
+  assert.equal(read[0], "3");
+  assert.match(read[1], /^42$/);
+  assert.match(read[2], /approved$/);
+  assert.match(read[3], /there is no tool `nothing`/);
+  assert.equal(asked.length, 1);
+  assert.match(asked[0], /waits[\s\S]*timers/);
+  assert.ok(place.audit("--action", "run_dynamic_tool").every((line) => /^mcp client=copilot-extension session=\S+ call=\S+/.test(line.details.caller)));
+  assert.deepEqual(place.servers(), []);
 });

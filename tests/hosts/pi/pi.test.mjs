@@ -226,3 +226,47 @@ test("an adapter that meets a Toolcell without its methods says what to do", asy
   const { errors } = await runPi({ ...place, env: { ...place.env, TOOLCELL: "/no/such/toolcell" }, folder: place.folder }, []);
   assert.match(errors, /Toolcell does not run: \/no\/such\/toolcell is not there: install it, or set TOOLCELL to its path/);
 });
+
+test("a tool runs a command where it is granted one and a person allows it, and an abort ends both", async (context) => {
+  const policy = "[approval]\nmode = 'auto'\n[grants.tools.commands]\ntools = ['pi_exec', 'pi_ui_select']\n";
+  const code = `export default (pi) => ({
+    name: "commands", description: "Runs a command", parameters: { type: "object", properties: { command: { type: "array" } } },
+    async execute(id, { command: [name, ...args] }, onUpdate) {
+      onUpdate({ content: [{ type: "text", text: await pi.ui.select("Which?", ["one", "two"]) }], details: {} });
+      const { stdout, code } = await pi.exec(name, args, { cwd: "/below" });
+      return { content: [{ type: "text", text: stdout.trim() + " " + code }], details: {} };
+    },
+  });`;
+  const place = home(context, { policy });
+  place.create("commands", code);
+  spawnSync("mkdir", ["below"], { cwd: place.folder });
+  const asked = [];
+  let allowed = true;
+  const dialogue = (event) => {
+    if (event.method === "select") return { value: event.options[1] };
+    if (event.method !== "confirm") return undefined;
+    asked.push(event.message);
+    return { confirmed: allowed };
+  };
+  const hasSleep = () => spawnSync("pgrep", ["-f", "sleep 61.5"]).status === 0;
+  const onEvent = (event, { send }) => {
+    if (event.type === "tool_execution_start" && event.args.parameters.command[0] === "sleep") setTimeout(() => send({ type: "abort" }), 1_000);
+  };
+  const commands = [["pwd"], ["sh", "-c", "echo out; exit 3"], ["sleep", "61.5"]];
+  const { events } = await runPi(place, commands.map((command) => run("commands", { command })), { dialogue, onEvent });
+  assert.deepEqual(ends(events), [
+    `run_dynamic_tool done: ${place.path("below")} 0`,
+    "run_dynamic_tool done: out 3",
+    "run_dynamic_tool failed: the call was aborted",
+  ]);
+  assert.deepEqual(asked, [`pwd\nin ${place.path("below")}`, `sh -c "echo out; exit 3"\nin ${place.path("below")}`, `sleep 61.5\nin ${place.path("below")}`]);
+  assert.ok(toolEvents(events).includes("UPDATE run_dynamic_tool two"));
+  assert.equal(hasSleep(), false, "the command is gone");
+  allowed = false;
+  const refused = await runPi(place, [run("commands", { command: ["touch", "x"] })], { dialogue });
+  assert.match(refused.events.filter((event) => event.type === "tool_execution_end")[0].result.content[0].text, /a person refused the command/);
+  assert.equal(spawnSync("ls", [place.path("below")], { encoding: "utf8" }).stdout, "");
+  const silent = await runPi(place, [run("commands", { command: ["touch", "x"] })]);
+  assert.match(silent.events.filter((event) => event.type === "tool_execution_end")[0].result.content[0].text, /there is no dialogue to ask a person in/);
+  assert.deepEqual(place.processes(), []);
+});

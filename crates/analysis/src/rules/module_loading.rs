@@ -13,7 +13,7 @@ pub(super) const RULE: Rule = Rule {
 };
 
 const SUGGESTION: &str =
-    msgid!("include the code in the tool: a tool is one file that may import only types and `@sinclair/typebox`");
+    msgid!("include the code in the tool: a tool is one file that may import only types and schema builders");
 
 fn check(source: &RuleContext<'_>, findings: &mut Findings<'_>) {
     for (module, span) in &source.facts.modules {

@@ -4,6 +4,9 @@
 
 use std::collections::BTreeSet;
 
+use swc_common::{Span, Spanned};
+use swc_ecma_ast::{Decl, DefaultDecl, Expr, MemberExpr, Module, ModuleDecl, ModuleItem, Pat, Program, Stmt};
+use swc_ecma_visit::{Visit, VisitWith};
 use toolcell_tool::{Capabilities, Capability};
 
 use crate::semantics::facts::{Facts, UseKind};
@@ -50,10 +53,86 @@ pub(crate) fn capabilities_of(facts: &Facts) -> Capabilities {
 }
 
 /// Returns the lines on which a source uses a capability, counted from 1.
-pub(crate) fn lines_using_capabilities(facts: &Facts, lines: &LineIndex<'_>) -> BTreeSet<u32> {
+pub(crate) fn lines_using_capabilities(facts: &Facts, lent: &[(String, Span)], lines: &LineIndex<'_>) -> BTreeSet<u32> {
     let used = facts.uses.iter().filter(|used| used.kind != UseKind::TypeTested);
-    let used = used.filter(|used| capability_of_global(&used.path).is_some());
-    used.map(|used| lines.line_of_byte(byte_range(used.span).0)).collect()
+    let used = used.filter(|used| capability_of_global(&used.path).is_some()).map(|used| used.span);
+    used.chain(lent.iter().map(|(_, span)| *span)).map(|span| lines.line_of_byte(byte_range(span).0)).collect()
+}
+
+/// Returns the functions of the host that a factory's tools use through `pi` and `ctx`, and where:
+/// `pi.exec` is `pi_exec`, `ui.confirm` of either is `pi_ui_confirm`.
+///
+/// Names alone tell: a `pi` that the source passes around under other names is not followed. A use
+/// that is overlooked fails for lack of a grant until the tool requests it.
+pub(crate) fn lent_functions(program: &Program) -> Vec<(String, Span)> {
+    let Program::Module(module) = program else { return Vec::new() };
+    let mut uses = LentFunctions { parameters: first_parameters(module), found: Vec::new() };
+    module.visit_with(&mut uses);
+    uses.found
+}
+
+/// Returns the names of the first parameters of the functions at the top of a module.
+fn first_parameters(module: &Module) -> Vec<String> {
+    let mut names = Vec::new();
+    let mut add = |pat: Option<&Pat>| names.extend(pat.and_then(Pat::as_ident).map(|ident| ident.sym.to_string()));
+    let add_expr = |expr: &Expr, add: &mut dyn FnMut(Option<&Pat>)| match expr {
+        Expr::Arrow(arrow) => add(arrow.params.first()),
+        Expr::Fn(function) => add(function.function.params.first().map(|param| &param.pat)),
+        _ => {}
+    };
+    for item in &module.body {
+        let declaration = match item {
+            ModuleItem::Stmt(Stmt::Decl(declaration)) => declaration,
+            ModuleItem::ModuleDecl(ModuleDecl::ExportDecl(export)) => &export.decl,
+            ModuleItem::ModuleDecl(ModuleDecl::ExportDefaultExpr(export)) => {
+                add_expr(&export.expr, &mut add);
+                continue;
+            }
+            ModuleItem::ModuleDecl(ModuleDecl::ExportDefaultDecl(export)) => {
+                if let DefaultDecl::Fn(function) = &export.decl {
+                    add(function.function.params.first().map(|param| &param.pat));
+                }
+                continue;
+            }
+            _ => continue,
+        };
+        match declaration {
+            Decl::Fn(function) => add(function.function.params.first().map(|param| &param.pat)),
+            Decl::Var(variables) => {
+                for init in variables.decls.iter().filter_map(|declarator| declarator.init.as_deref()) {
+                    add_expr(init, &mut add);
+                }
+            }
+            _ => {}
+        }
+    }
+    names
+}
+
+struct LentFunctions {
+    parameters: Vec<String>,
+    found: Vec<(String, Span)>,
+}
+
+impl Visit for LentFunctions {
+    fn visit_member_expr(&mut self, member: &MemberExpr) {
+        member.visit_children_with(self);
+        let Some(name) = member.prop.as_ident().map(|name| &*name.sym) else { return };
+        let is_ui = match &*member.obj {
+            Expr::Member(object) => object.prop.as_ident().is_some_and(|name| &*name.sym == "ui"),
+            Expr::Ident(object) => &*object.sym == "ui",
+            _ => false,
+        };
+        match (name, &*member.obj) {
+            ("exec", Expr::Ident(object)) if self.parameters.iter().any(|known| *known == *object.sym) => {
+                self.found.push(("pi_exec".to_owned(), member.span()));
+            }
+            ("select" | "confirm" | "input", _) if is_ui => {
+                self.found.push((format!("pi_ui_{name}"), member.span()));
+            }
+            _ => {}
+        }
+    }
 }
 
 /// Adds a need for a capability; without a name, the names are only known at run time.

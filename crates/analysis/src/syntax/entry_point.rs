@@ -23,7 +23,8 @@ pub enum EntryPoint {
     Default,
     /// A module whose default export is an object with an `execute` method.
     Object,
-    /// A module whose default export is a factory, which registers its tools with a `pi` object.
+    /// A module whose default export is a factory, which takes a `pi` object and returns its tools,
+    /// or registers them with it.
     Factory,
 }
 
@@ -139,7 +140,7 @@ fn entry_point_of_expr(expr: &Expr, module: &Module, steps: u32) -> Option<Entry
     match peel_parens(expr) {
         Expr::Object(object) => has_execute(object).then_some(EntryPoint::Object),
         Expr::Arrow(arrow) => {
-            let factory = arrow.params.first().is_some_and(is_pi) || mentions_execute(&arrow.body);
+            let factory = arrow.params.first().is_some_and(is_pi) || mentions_tools(&arrow.body);
             Some(if factory { EntryPoint::Factory } else { EntryPoint::Default })
         }
         Expr::Fn(function) => Some(entry_point_of_function(&function.function)),
@@ -189,10 +190,10 @@ fn entry_point_of_declared(name: &str, module: &Module, steps: u32) -> Option<En
 }
 
 /// Returns the form of a function: a factory if its first parameter is `pi`, or if it mentions
-/// `execute`. The guest applies the same test.
+/// `execute` or `registerTool`. The guest applies the same test.
 fn entry_point_of_function(function: &Function) -> EntryPoint {
     let pi = function.params.first().is_some_and(|param| is_pi(&param.pat));
-    let factory = pi || function.body.as_ref().is_some_and(mentions_execute);
+    let factory = pi || function.body.as_ref().is_some_and(mentions_tools);
     if factory { EntryPoint::Factory } else { EntryPoint::Default }
 }
 
@@ -200,22 +201,22 @@ fn is_pi(pat: &Pat) -> bool {
     pat.as_ident().is_some_and(|ident| &*ident.sym == "pi")
 }
 
-/// Returns whether the code mentions the name `execute`.
-fn mentions_execute(code: &impl VisitWith<ExecuteMentions>) -> bool {
-    let mut mentions = ExecuteMentions(false);
+/// Returns whether the code mentions the name `execute` or `registerTool`.
+fn mentions_tools(code: &impl VisitWith<ToolMentions>) -> bool {
+    let mut mentions = ToolMentions(false);
     code.visit_with(&mut mentions);
     mentions.0
 }
 
-struct ExecuteMentions(bool);
+struct ToolMentions(bool);
 
-impl Visit for ExecuteMentions {
+impl Visit for ToolMentions {
     fn visit_ident(&mut self, ident: &Ident) {
-        self.0 |= &*ident.sym == "execute";
+        self.0 |= matches!(&*ident.sym, "execute" | "registerTool");
     }
 
     fn visit_ident_name(&mut self, name: &IdentName) {
-        self.0 |= &*name.sym == "execute";
+        self.0 |= matches!(&*name.sym, "execute" | "registerTool");
     }
 }
 

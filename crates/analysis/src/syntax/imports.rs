@@ -1,8 +1,7 @@
 //! Import elision.
 //!
 //! As in TypeScript (handbook, "Import Elision"), an import that is used only as a type is elided.
-//! Of the remaining ones, the sandbox provides one module, the schema builder; any other is refused
-//! by name.
+//! Of the remaining ones, the sandbox provides the schema builders; any other is refused by name.
 
 use std::borrow::Cow;
 
@@ -16,8 +15,8 @@ use swc_ecma_visit::{Visit, VisitWith};
 
 use crate::syntax::position::{byte_range, next_token};
 
-/// The module that the sandbox provides, in its bundled version.
-const BUILTIN_MODULE: &str = "@sinclair/typebox";
+/// The modules that the sandbox provides, in their bundled versions. The guest has the same list.
+const BUILTIN_MODULES: [&str; 4] = ["@sinclair/typebox", "arktype", "typebox", "zod"];
 
 /// The imports of a program.
 pub(crate) struct Imports {
@@ -54,7 +53,7 @@ impl ErasedRange {
 pub(crate) enum ImportKind {
     /// Imports only types, and is elided.
     TypeOnly,
-    /// Imports the module that the sandbox provides.
+    /// Imports a module that the sandbox provides.
     Builtin,
     /// Imports a module that does not exist here.
     Unsupported,
@@ -76,7 +75,7 @@ impl Imports {
         let types = !import.specifiers.is_empty() && import.specifiers.iter().all(|specifier| self.is_type(specifier));
         if import.type_only || types {
             ImportKind::TypeOnly
-        } else if import.src.value.as_str() == Some(BUILTIN_MODULE) {
+        } else if import.src.value.as_str().is_some_and(|name| BUILTIN_MODULES.contains(&name)) {
             ImportKind::Builtin
         } else {
             ImportKind::Unsupported

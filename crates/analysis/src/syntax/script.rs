@@ -511,15 +511,16 @@ impl Visit for UnsupportedVisitor<'_> {
 }
 
 fn unsupported_import_message(name: &str) -> Message {
-    if name == "typebox" {
-        return message!("`typebox` cannot be imported: import `@sinclair/typebox`, which has the same builder");
-    }
-    if matches!(name, "zod" | "zod/v4" | "zod/mini" | "valibot" | "arktype") {
+    if name == "valibot" || name.starts_with("zod/") || name.starts_with("@sinclair/typebox/") {
         return message!(
-            "`{name}` cannot be imported: build the schema with `@sinclair/typebox`, or write it as a plain JSON \
-             Schema object",
+            "`{name}` cannot be imported: build the schema with `zod`, `typebox`, `@sinclair/typebox` or `arktype`, or \
+             write it as a plain JSON Schema object",
             name
         );
     }
-    message!("`{name}` cannot be imported: a tool is one file that may import only types and `@sinclair/typebox`", name)
+    message!(
+        "`{name}` cannot be imported: a tool is one file that may import only types and schema builders (`zod`, \
+         `typebox`, `@sinclair/typebox`, `arktype`)",
+        name
+    )
 }

@@ -1,16 +1,23 @@
-// Toolcell in pi: its operations, approved tools as tools of their own, approval in the dialogues of the
-// host, and, where GATE is set, a decision about each call of the host's other tools.
+// Toolcell in pi and oh-my-pi: its operations, approved tools as tools of their own, approval in the dialogues of the
+// host, commands and dialogues for tools that are granted them, and, where GATE is set, a decision about each call of the
+// host's other tools.
 //
-// Reading order: `toolcell` registers everything; `Server` is the connection to `toolcell mcp`.
-import { spawn } from "node:child_process";
+// Reading order: `toolcell` registers everything; `Server`, at the end, is the connection to `toolcell mcp`.
+import { join } from "node:path";
 
-const PROGRAM = process.env.TOOLCELL || "@PROGRAM@";
-const ARGUMENTS: string[] = ["@ARGUMENTS@"];
 const GATE: boolean = "@GATE@" === ("on" as string);
 /** The time that a decision may take, in milliseconds. Toolcell itself takes at most 10 seconds. */
 const DECISION_MS = 15_000;
 /** The prefix of the names of approved tools. */
 const PREFIX = "toolcell__";
+/** What tools may call here if the policy grants it, such as `tools = ["pi_exec"]`. A person is asked about each command. */
+const TEXT = { type: "string", description: "" };
+const LENT = [
+  { name: "pi_exec", parameters: { command: { ...TEXT, required: true }, args: { type: "array", description: "" }, cwd: TEXT, timeout: { type: "number", description: "" } }, timeoutMs: 600_000 },
+  { name: "pi_ui_select", parameters: { title: TEXT, options: { type: "array", description: "" } }, timeoutMs: 600_000 },
+  { name: "pi_ui_confirm", parameters: { title: TEXT, message: TEXT }, timeoutMs: 600_000 },
+  { name: "pi_ui_input", parameters: { title: TEXT, placeholder: TEXT }, timeoutMs: 600_000 },
+];
 
 export default function toolcell(pi: any) {
   let server: Promise<Server> | undefined;
@@ -23,7 +30,7 @@ export default function toolcell(pi: any) {
 
   async function open(ctx: any): Promise<Server> {
     ui = ctx.hasUI ? ctx.ui : undefined;
-    const current = (server ??= Server.start(ctx.cwd, ctx.hasUI ? ask : undefined, () => void refresh().catch(() => {})));
+    const current = (server ??= Server.start(ctx.cwd, { ask: ctx.hasUI ? ask : undefined, functions: LENT, lend: (call, signal) => lend(call, ctx.cwd, signal), onToolsChanged: () => void refresh().catch(() => {}) }));
     // Calls that find the same server gone start one together.
     const forget = () => (server = server === current ? undefined : server);
     try {
@@ -44,6 +51,23 @@ export default function toolcell(pi: any) {
     const chosen = await ui?.select(message, [...answers.keys()]);
     const decision = answers.get(chosen);
     return decision === undefined ? { action: "cancel" } : { action: "accept", content: { decision } };
+  }
+
+  /** Does for a tool what it is granted. */
+  async function lend({ name, parameters = {} }: any, home: string, signal: AbortSignal): Promise<any> {
+    const { command, args = [], cwd = ".", timeout, title = "", message = "", options = [], placeholder } = parameters;
+    if (!ui) throw new Error("there is no dialogue to ask a person in");
+    if (name === "pi_ui_select") return ui.select(visible(`${title}`), options.map((option: any) => visible(`${option}`)), { signal });
+    if (name === "pi_ui_confirm") return ui.confirm(visible(`${title}`), visible(`${message}`), { signal });
+    if (name === "pi_ui_input") return ui.input(visible(`${title}`), placeholder === undefined ? undefined : visible(`${placeholder}`), { signal });
+    const words = [command, ...args].map((word) => `${word}`);
+    // A cell's `/` is the folder of the session.
+    const folder = join(home, `${cwd}`);
+    const shown = visible(`${words.map((word) => (/^[\w%+=:,./-]+$/.test(word) ? word : JSON.stringify(word))).join(" ")}\nin ${folder}`);
+    if (!(await ui.confirm("Run a command for a tool of Toolcell?", shown, { signal }))) throw new Error("a person refused the command");
+    signal.throwIfAborted();
+    const { stdout, stderr, code, killed = false } = await pi.exec(words[0], words.slice(1), { cwd: folder, timeout, signal });
+    return { stdout, stderr, code, killed };
   }
 
   function register(tool: any, exposure?: string) {
@@ -173,176 +197,4 @@ export default function toolcell(pi: any) {
       }
     },
   });
-}
-
-/**
- * Escapes what would control a terminal, reorder a line or be invisible in a dialogue: control characters but tabs and line ends,
- * bidirectional controls and characters without width.
- */
-function visible(text: string) {
-  const hidden = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
-  return text.replace(hidden, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
-}
-
-/** Converts a partial result: a tool of a factory reports results of the host already. */
-function partialResult({ message = "", _meta }: any) {
-  const value = _meta?.["toolcell/partial"];
-  if (Array.isArray(value?.content)) return { details: undefined, ...value };
-  return { content: [{ type: "text", text: message }], details: value };
-}
-
-/** Converts a result of MCP to one of the host. A tool of a factory returns one of the host already. */
-function toHostResult(result: any) {
-  const value = result.structuredContent?.value;
-  const isHostResult = Array.isArray(value?.content) && value.content.every((block: any) => typeof block?.type === "string");
-  const blocks = result.content.filter((block: any) => block.type === "text" || block.type === "image");
-  return {
-    content: isHostResult && !result.isError ? value.content : blocks,
-    details: isHostResult ? value.details : (result._meta?.["toolcell/error"] ?? result.structuredContent),
-    ...(result.structuredContent && { structuredContent: result.structuredContent }),
-    ...(result.isError && { isError: true }),
-  };
-}
-
-/** A connection to `toolcell mcp` over its standard input and output. It ends with the host, however that ends. */
-class Server {
-  ended = false;
-  private child: any;
-  private buffer = "";
-  private errors = "";
-  private next = 1;
-  private isHeld = true;
-  private readonly waiting = new Map<number, { resolve: (value: any) => void; reject: (error: Error) => void }>();
-  private readonly progress = new Map<string, (params: any) => void>();
-
-  private constructor(
-    private readonly ask: ((question: any) => Promise<any>) | undefined,
-    private readonly onToolsChanged: () => void,
-  ) {}
-
-  static async start(cwd: string, ask: ((question: any) => Promise<any>) | undefined, onToolsChanged: () => void) {
-    const server = new Server(ask, onToolsChanged);
-    server.spawn(cwd);
-    const { capabilities } = await server.request("initialize", {
-      protocolVersion: "2025-11-25",
-      capabilities: { ...(ask && { elicitation: {} }), extensions: { "toolcell/host": {} } },
-      clientInfo: { name: "pi", version: "1" },
-    });
-    if (!capabilities?.extensions?.["toolcell/host"]) {
-      await server.close();
-      throw new Error(`${PROGRAM} is older than this file: update it, or run \`toolcell adapter pi --write\` with it again`);
-    }
-    server.send({ method: "notifications/initialized" });
-    server.hold(false);
-    return server;
-  }
-
-  private spawn(cwd: string) {
-    // A process group of its own: Ctrl-C at the terminal is for the host, which then ends its calls.
-    this.child = spawn(PROGRAM, ARGUMENTS, { stdio: ["pipe", "pipe", "pipe"], cwd, detached: true });
-    this.child.once("error", (error: any) => {
-      const hint = error.code === "ENOENT" ? `${PROGRAM} is not there: install it, or set TOOLCELL to its path` : error.message;
-      this.end(new Error(hint));
-    });
-    this.child.once("close", (code: any, signal: any) => {
-      this.end(new Error(`toolcell ended (${signal ?? code}) ${this.errors.trim()}`.trim()));
-    });
-    this.child.stdin.on("error", () => {});
-    this.child.stdout.setEncoding("utf8").on("data", (text: string) => this.read(text));
-    this.child.stderr.setEncoding("utf8").on("data", (text: string) => (this.errors = (this.errors + text).slice(-2000)));
-  }
-
-  async tools(): Promise<any[]> {
-    return (await this.request("tools/list", {})).tools;
-  }
-
-  async call(name: string, args: any, { signal, onProgress, caller }: any): Promise<any> {
-    const token = `progress-${this.next}`;
-    if (onProgress) this.progress.set(token, onProgress);
-    const _meta = { "toolcell/caller": caller, ...(onProgress && { progressToken: token }) };
-    return this.request("tools/call", { name, arguments: args, _meta }, { signal }).finally(() => this.progress.delete(token));
-  }
-
-  request(method: string, params: any, { signal, timeout }: { signal?: AbortSignal; timeout?: number } = {}): Promise<any> {
-    const id = this.next++;
-    return new Promise((resolve, reject) => {
-      if (this.ended) return reject(new Error("toolcell has ended"));
-      if (signal?.aborted) return reject(new Error("the call was aborted"));
-      const cancel = (why: string) => {
-        this.send({ method: "notifications/cancelled", params: { requestId: id, reason: why } });
-        settle(() => reject(new Error(why)));
-      };
-      const abort = () => cancel("the call was aborted");
-      const timer = timeout === undefined ? undefined : setTimeout(() => cancel(`there was no answer within ${timeout} ms`), timeout);
-      const settle = (act: () => void) => {
-        signal?.removeEventListener("abort", abort);
-        clearTimeout(timer);
-        this.waiting.delete(id);
-        if (this.waiting.size === 0) this.hold(false);
-        act();
-      };
-      signal?.addEventListener("abort", abort, { once: true });
-      this.hold(true);
-      this.waiting.set(id, {
-        resolve: (value) => settle(() => resolve(value)),
-        reject: (error) => settle(() => reject(error)),
-      });
-      this.send({ id, method, params });
-    });
-  }
-
-  /** Closes the input of the process, which then ends; it is killed if it does not. */
-  async close() {
-    if (this.ended) return;
-    const closed = new Promise((resolve) => this.child.once("close", resolve));
-    this.child.stdin.end();
-    const timer = setTimeout(() => this.child.kill("SIGKILL"), 3_000);
-    await closed;
-    clearTimeout(timer);
-  }
-
-  /** Keeps the host alive while a request waits, and not longer. */
-  private hold(on: boolean) {
-    if (on === this.isHeld) return;
-    this.isHeld = on;
-    for (const one of [this.child, ...this.child.stdio]) one?.[on ? "ref" : "unref"]?.();
-  }
-
-  private send(message: any) {
-    this.child.stdin.write(JSON.stringify({ jsonrpc: "2.0", ...message }) + "\n");
-  }
-
-  private end(error: Error) {
-    this.ended = true;
-    for (const { reject } of [...this.waiting.values()]) reject(error);
-  }
-
-  private read(text: string) {
-    this.buffer += text;
-    for (let end; (end = this.buffer.indexOf("\n")) >= 0; ) {
-      const line = this.buffer.slice(0, end);
-      this.buffer = this.buffer.slice(end + 1);
-      if (line.trim()) void this.take(JSON.parse(line));
-    }
-  }
-
-  private async take(message: any) {
-    const { id, method, params } = message;
-    if (method === undefined) {
-      const waiting = this.waiting.get(id);
-      if (message.error) waiting?.reject(new Error(message.error.message));
-      else waiting?.resolve(message.result);
-    } else if (method === "notifications/progress") {
-      // A heartbeat is no partial result.
-      if (params._meta?.["toolcell/heartbeat"] === undefined) this.progress.get(params.progressToken)?.(params);
-    } else if (method === "notifications/tools/list_changed") {
-      this.onToolsChanged();
-    } else if (method === "elicitation/create") {
-      this.send({ id, result: (await this.ask?.(params).catch(() => undefined)) ?? { action: "cancel" } });
-    } else if (method === "ping") {
-      this.send({ id, result: {} });
-    } else if (id !== undefined) {
-      this.send({ id, error: { code: -32601, message: "method not found" } });
-    }
-  }
 }

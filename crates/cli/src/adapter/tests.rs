@@ -33,12 +33,12 @@ fn every_value_of_this_machine_is_in_the_extension() {
         options: vec!["--dir".to_owned(), "/srv/`${x}`".to_owned()],
         ..settings(true)
     };
-    let text = pi_extension(&odd);
+    let text = with_settings(PI_EXTENSION, "pi", &odd);
     assert!(!text.contains('@'), "{text}");
     assert!(text.contains(r#"|| "/opt/\"a\" b/toolcell";"#), "{text}");
     assert!(text.contains(r#"= ["--dir","/srv/`${x}`","mcp","--publish","32"];"#), "{text}");
     assert!(text.contains(r#"= "on" === "#));
-    assert!(pi_extension(&settings(false)).contains(r#"= "off" === "#));
+    assert!(with_settings(PI_EXTENSION, "omp", &settings(false)).contains(r#"= "off" === "#));
     assert_eq!(
         decide_command(&odd, "copilot"),
         "'/opt/\"a\" b/toolcell' --dir '/srv/`${x}`' decide --dialect copilot --caller copilot || exit 2"
@@ -48,7 +48,7 @@ fn every_value_of_this_machine_is_in_the_extension() {
 
 #[test]
 fn a_file_of_ours_is_replaced_and_one_that_was_edited_is_not() {
-    for kind in [FileKind::PiExtension, FileKind::CopilotHook] {
+    for kind in [FileKind::Extension("pi"), FileKind::OmpTools, FileKind::CopilotExtension, FileKind::CopilotHook] {
         let ours = upsert(kind, "").unwrap();
         assert_eq!(upsert(kind, &ours).unwrap(), ours);
         assert_eq!(remove(kind, &ours).unwrap(), "");

@@ -31,7 +31,7 @@ const NEVER_LAST: &str = "〈《「『【（〔([{";
 
 /// The commands in the order and the groups of the help.
 const GROUPS: [(&str, &[&str]); 6] = [
-    (msgid!("Make and run"), &["create", "run", "exec", "reflect", "list", "search", "show"]),
+    (msgid!("Make and run"), &["create", "adopt", "run", "exec", "reflect", "list", "search", "show"]),
     (msgid!("Prove and test"), &["verify", "test", "check", "profile", "budget", "replay"]),
     (msgid!("Grant and approve"), &["approvals", "grant", "decide", "config", "init", "suspended", "resume"]),
     (

@@ -73,6 +73,27 @@ pub(crate) struct CreateArgs {
 }
 
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  toolcell adopt hello.ts\n  toolcell adopt .omp/tools\n  \
+    toolcell adopt ~/.pi/agent/extensions --replace\n\n\
+    Each tool is stored under the name, the description and the parameters that its file declares. In a folder, the files\n\
+    are its .ts, .mts, .js and .mjs files, and the index file of each folder in it. A tool that cannot be stored does not\n\
+    keep the others from being stored.\n\
+    Exit status: 0 done, otherwise the status of the first tool that was not stored: 1 its file cannot be loaded, 2 invalid\n\
+    fields, 3 refused by the analysis, 4 no such file, or the name is taken, 5 the tool limit is reached")]
+pub(crate) struct AdoptArgs {
+    /// Files, or folders with files, of custom tools (oh-my-pi) or extensions (pi)
+    #[arg(required = true, value_name = "PATH")]
+    pub(crate) paths: Vec<String>,
+
+    /// Create a new version if a name is taken by another tool; the old one stays in the history
+    #[arg(long)]
+    pub(crate) replace: bool,
+
+    #[command(flatten)]
+    pub(crate) sandbox: SandboxArgs,
+}
+
+#[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  toolcell run average '{\"numbers\": [1, 2, 4.5]}'\n  \
     toolcell run average 'numbers=[1, 2, 4.5]' precision=2\n  \
     toolcell run average @params.json --json\n  \

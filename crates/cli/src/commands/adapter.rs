@@ -31,12 +31,18 @@ pub(crate) fn run(args: &AdapterArgs, context: &mut Context<'_>) -> Result<Exit,
     let place = place(args, &context.policy_args)?;
     let folder = |variable: &str| std::env::var_os(variable).map(PathBuf::from).filter(|folder| folder.is_absolute());
     let files = args.agent.files(&place, folder);
-    let has_gate = args.agent == Agent::Pi || files.iter().any(AdapterFile::is_gate);
+    let has_gate = matches!(args.agent, Agent::Pi | Agent::Omp) || files.iter().any(AdapterFile::is_gate);
     if args.gate && !has_gate {
-        return Err(CliError::usage(
-            message!("{agent} reads hooks from projects only", agent = args.agent.name()),
-            message!("leave out --user, or --gate"),
-        ));
+        return Err(match args.agent {
+            Agent::OmpTools => CliError::usage(
+                message!("custom tools cannot decide about other tools"),
+                message!("use `toolcell adapter omp`, whose extension can"),
+            ),
+            agent => CliError::usage(
+                message!("{agent} reads hooks from projects only", agent = agent.name()),
+                message!("leave out --user, or --gate"),
+            ),
+        });
     }
     // A gate that is no longer asked for is removed.
     let is_wanted = |file: &AdapterFile| !args.what.remove && (args.gate || !file.is_gate());

@@ -16,11 +16,15 @@ use tracing::field::Empty;
 use tracing_opentelemetry::OpenTelemetrySpanExt as _;
 
 use super::metrics::{DURATION, FUEL, REQUESTS};
+use crate::request_context::caller_claims;
 use crate::run_result::RUN_META_KEY;
 use crate::tool_result::ERROR_META_KEY;
 
 /// The operation of calls of published tools.
 const OTHER: &str = "other";
+
+/// The length of a claim of a client in a span, in bytes.
+const MAX_CLAIM_BYTES: usize = 128;
 
 /// A call that is measured.
 pub(crate) struct CallSpan {
@@ -47,12 +51,28 @@ impl CallSpan {
             mcp.protocol.version = Empty,
             gen_ai.tool.name = operation,
             gen_ai.operation.name = "execute_tool",
+            gen_ai.tool.call.id = Empty,
+            gen_ai.conversation.id = Empty,
+            gen_ai.agent.id = Empty,
+            toolcell.client.name = Empty,
             error.type = Empty,
         );
         if !span.is_disabled() {
             span.record("otel.name", format!("tools/call {operation}"));
             if let Some(version) = context.protocol_version() {
                 span.record("mcp.protocol.version", version.as_str());
+            }
+            // Claims: nothing of them is verified.
+            let claims = caller_claims(context);
+            for (field, claim) in [
+                ("gen_ai.tool.call.id", claims.call),
+                ("gen_ai.conversation.id", claims.session),
+                ("gen_ai.agent.id", claims.agent),
+                ("toolcell.client.name", claims.client),
+            ] {
+                if let Some(claim) = claim {
+                    span.record(field, &claim[..claim.floor_char_boundary(MAX_CLAIM_BYTES)]);
+                }
             }
             let carried = ["traceparent", "tracestate"]
                 .into_iter()

@@ -22,7 +22,7 @@ use super::denial::Denial;
 use super::grant_hints;
 use super::hook::{
     Admission, ApprovalAnswer, ApprovalDuration, ApprovalPrompt, Approver, CallerClaims, HookContext, HookEnvironment,
-    HookStep, HookTools,
+    HookEvent, HookStep, HookTools,
 };
 use crate::vet::VettedTool;
 
@@ -34,6 +34,23 @@ pub struct Permit {
     decided_by: String,
     context: Vec<HookContext>,
     output_suppressed: bool,
+    caller: Option<HookCaller>,
+}
+
+/// The caller of a run, as hooks see it.
+#[derive(Debug, Clone)]
+pub(crate) struct HookCaller {
+    /// The caller, as named in the record.
+    pub(crate) name: String,
+    /// What it claims about itself.
+    pub(crate) claims: CallerClaims,
+}
+
+impl HookCaller {
+    /// Returns the event of a call by this caller.
+    pub(crate) fn sign(&self, event: HookEvent) -> HookEvent {
+        event.with_caller(self.name.as_str()).with_claims(self.claims.clone())
+    }
 }
 
 impl Permit {
@@ -57,6 +74,11 @@ impl Permit {
         self.output_suppressed
     }
 
+    /// Returns the caller; an explanation of a run has none.
+    pub(crate) fn caller(&self) -> Option<&HookCaller> {
+        self.caller.as_ref()
+    }
+
     pub(crate) fn into_context(self) -> Vec<HookContext> {
         self.context
     }
@@ -70,13 +92,13 @@ impl Permit {
     #[cfg(test)]
     pub(crate) fn for_test(args: Args, budget: Budget) -> Self {
         let (grants, decided_by) = (Grants::default(), "test".to_owned());
-        Self { args, budget, grants, decided_by, context: Vec::new(), output_suppressed: false }
+        Self { args, budget, grants, decided_by, context: Vec::new(), output_suppressed: false, caller: None }
     }
 
     /// Creates a permit with the same grants for another call of the tool during verification.
     pub(crate) fn for_trial(&self, args: Args, budget: Budget) -> Self {
         let (grants, decided_by) = (self.grants.clone(), self.decided_by.clone());
-        Self { args, budget, grants, decided_by, context: Vec::new(), output_suppressed: false }
+        Self { args, budget, grants, decided_by, context: Vec::new(), output_suppressed: false, caller: None }
     }
 }
 
@@ -212,6 +234,16 @@ pub(crate) enum AdmissionMode<'a> {
     Explain,
 }
 
+impl AdmissionMode<'_> {
+    /// Returns the caller; an explanation of a run has none.
+    fn caller(self) -> Option<HookCaller> {
+        match self {
+            Self::Run { caller, claims, .. } => Some(HookCaller { name: caller.to_owned(), claims: claims.clone() }),
+            Self::Explain => None,
+        }
+    }
+}
+
 /// An approved call: who approved it, and the grants that it runs with.
 struct ApprovedCall {
     decided_by: String,
@@ -237,7 +269,8 @@ impl AdmissionControl {
         };
         let decided_by = admission.decided_by.as_ref().map_or(decided_by, |hook| format!("hook {hook}"));
         let context = admission.context;
-        Ok(Permit { args, budget, grants, decided_by, context, output_suppressed: admission.suppress_output })
+        let output_suppressed = admission.suppress_output;
+        Ok(Permit { args, budget, grants, decided_by, context, output_suppressed, caller: purpose.caller() })
     }
 
     /// Returns what the policy grants.
@@ -277,9 +310,11 @@ impl AdmissionControl {
         let value = args_to_show(&args, "hooks")?;
         let mut call = self.hook_event(subject.name, subject.id(), value);
         let mut asked = None;
-        if let AdmissionMode::Run { approver: person, caller, claims } = purpose {
+        if let AdmissionMode::Run { approver: person, .. } = purpose {
             asked = person;
-            call = call.with_caller(caller).with_claims(claims.clone());
+        }
+        if let Some(caller) = purpose.caller() {
+            call = caller.sign(call);
         }
         let person = asked;
         let admission = self.hooks.admit_with(

@@ -14,7 +14,7 @@ use toolcell_tool::ToolId;
 use super::AdmissionControl;
 use super::denial::Denial;
 use super::hook::{EndKind, HookContext, HookTools, PostRunEvent};
-use super::permit::{Permit, args_to_show};
+use super::permit::{HookCaller, Permit, args_to_show};
 
 /// A run as its caller sees it.
 pub(crate) struct ReviewedRun {
@@ -62,6 +62,7 @@ impl AdmissionControl {
             });
         }
         let call = self.hook_event(name, id, args_to_show(permit.args(), "hooks")?);
+        let call = permit.caller().map_or(call.clone(), |caller| caller.sign(call));
         let reviewed = self.hooks.review_with(&call, post_run_event(&report), hook_tools);
         suppressed |= reviewed.suppress_output;
         let mut context = permit.into_context();
@@ -94,13 +95,14 @@ impl AdmissionControl {
         &self,
         (name, id): (&str, Option<ToolId>),
         args: Value,
+        caller: &HookCaller,
         (code, why): (ErrorCode, String),
         hook_tools: &dyn HookTools,
     ) {
         if !self.hooks.has_no_post_hooks() && code != ErrorCode::ResultWithheld {
             let end = PostRunEvent::failed(EndKind::Refused, code, why, Duration::ZERO);
             // This is a notification: the hooks' verdicts have no effect.
-            let _ = self.hooks.review_with(&self.hook_event(name, id, args), end, hook_tools);
+            let _ = self.hooks.review_with(&caller.sign(self.hook_event(name, id, args)), end, hook_tools);
         }
     }
 }

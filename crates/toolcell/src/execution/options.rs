@@ -6,7 +6,7 @@ use toolcell_host::{CancelToken, OnOverload, PartialResultSink, ProfileSlot};
 use toolcell_policy::LimitOverrides;
 
 use crate::admission::hook::{Approver, CallerClaims};
-use crate::host_calls::EffectApprover;
+use crate::host_calls::{EffectApprover, HostFunctions};
 
 /// The options of a run, besides its request.
 #[derive(Clone)]
@@ -30,6 +30,10 @@ pub struct RunOptions {
     /// Decides which side effects happen: the run waits for its decisions. Without it, all of them
     /// happen.
     pub effect_approver: Option<Arc<dyn EffectApprover>>,
+    /// Functions that this run and the tools that it calls may call, in addition to those of the
+    /// toolbox, which come first where names collide. A run that is suspended takes those of
+    /// [`Toolbox::resume`](crate::Toolbox::resume) then.
+    pub functions: HostFunctions,
     /// The number of tokens that a successful run saves, for the cost report.
     pub tokens_saved: Option<u64>,
     /// Whether to issue a [`Receipt`](crate::Receipt).
@@ -51,6 +55,7 @@ impl Default for RunOptions {
             approver: None,
             on_overload: OnOverload::Wait,
             effect_approver: None,
+            functions: HostFunctions::default(),
             tokens_saved: None,
             receipt: false,
             profile: None,

@@ -12,9 +12,10 @@ use toolcell_host::HostCalls;
 #[cfg(feature = "net")]
 use toolcell_i18n::msgid;
 use toolcell_i18n::{Message, message};
-use toolcell_tool::{Grants, SecretName, ToolId};
+use toolcell_tool::{Grants, SecretName, ToolId, ToolName};
 
 use super::effects::EffectRecorder;
+use super::functions::{HostFunction, HostFunctions};
 use super::held::EffectApprover;
 use super::nested::{NestedCalls, NestingContext};
 use super::resources::{ResourceContext, Resources};
@@ -107,6 +108,8 @@ pub(crate) struct OpenRequest<'a, 'r> {
     pub(crate) call_id: &'r str,
     /// Decides about held effects, if the caller asked for that.
     pub(crate) effect_approver: Option<&'a dyn EffectApprover>,
+    /// The functions that only this run may call.
+    pub(crate) functions: &'a HostFunctions,
     /// Runs the stored tools that the tool calls.
     pub(crate) nested: Box<dyn NestedCalls + 'a>,
     /// The position in the chain of nested calls.
@@ -121,7 +124,7 @@ impl Resources {
         context: ResourceContext<'_>,
         request: OpenRequest<'a, '_>,
     ) -> Result<RunEnvironment<'a>, GrantOpenError> {
-        let OpenRequest { grants, tool: id, name, call_id: run, effect_approver, nested, nesting } = request;
+        let OpenRequest { grants, tool: id, name, call_id: run, effect_approver, functions, nested, nesting } = request;
         let NestingContext { caller: within, plan } = nesting;
         let tool = id.to_string();
         let caller = within.map(|within| within.environment);
@@ -148,6 +151,7 @@ impl Resources {
         });
         Ok(RunEnvironment {
             resources: self,
+            functions,
             nested,
             effect_approver,
             id,
@@ -168,6 +172,11 @@ impl Resources {
 }
 
 impl RunEnvironment<'_> {
+    /// Returns the host function with this name.
+    pub(super) fn function(&self, name: &ToolName) -> Option<&HostFunction> {
+        self.resources.functions.get(name).or_else(|| self.functions.get(name))
+    }
+
     /// Whether the tool may use timers. A tool that makes requests may too, because it sets
     /// timeouts on them.
     pub(super) fn can_wait(&self) -> bool {

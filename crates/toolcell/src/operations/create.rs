@@ -11,7 +11,6 @@ mod error;
 
 use serde_json::Value;
 use toolcell_analysis::{EntryPoint, Finding};
-use toolcell_host::{CallContext, Outcome, Params};
 use toolcell_i18n::{Localize as _, Message, message};
 use toolcell_policy::Duplicates;
 use toolcell_schema::{Parameter, Schema};
@@ -24,8 +23,9 @@ pub use error::CreateError;
 #[cfg(feature = "proof")]
 use super::candidates::find_equivalent;
 use super::example_check::compare_with_examples;
+use super::factory::declared_tools;
 use super::lookup::find_exact;
-use crate::admission::{CallAuthorization, StoredTool, UngrantedCall};
+use crate::admission::StoredTool;
 use crate::parts::Parts;
 use crate::request::{CreateTool, RequestError};
 use crate::verification::EquivalentTool;
@@ -34,10 +34,6 @@ use crate::verification::equivalence::CompareError;
 use crate::verification::postconditions;
 use crate::verification::proof::ExampleComparison;
 use crate::vet::{VettedTool, vet};
-
-/// The maximum size of a factory's manifest, in bytes of JSON. It describes several tools, each
-/// with its parameters.
-const MAX_MANIFEST_BYTES: usize = 256 * 1024;
 
 /// The result of creating a tool.
 #[derive(Debug, Clone)]
@@ -149,43 +145,19 @@ fn analyze_draft(
     Ok((schema, vet(spec)?))
 }
 
-/// Returns the parameters of a factory's tool. The factory is evaluated in a cell without
-/// grants.
+/// Returns the parameters of a factory's tool.
 fn factory_parameters(parts: &Parts, name: &ToolName, tool: &VettedTool) -> Result<Value, CreateError> {
-    let failed = CreateError::Factory;
-    let args = parts.runtime.any_schema().check(Params::default()).map_err(|error| failed(error.localize()))?;
-    let call = UngrantedCall::for_analysis(args);
-    let authorization = CallAuthorization::without_host_calls(&call);
-    let evaluated = parts.runtime.evaluate(name.as_str(), tool.script(), authorization, &CallContext::default());
-    let kept = match evaluated.map_err(|error| failed(error.localize()))? {
-        Ok(kept) => kept,
-        Err(report) => {
-            return Err(failed(match report.outcome {
-                Outcome::Threw(thrown) => Message::verbatim(format!("{}: {}", thrown.name, thrown.message)),
-                Outcome::Stopped(stop) => stop.localize(),
-                Outcome::Returned(_) => message!("it returns no tool"),
-            }));
-        }
+    let mut tools = declared_tools(parts, name.as_str(), tool).map_err(CreateError::Factory)?;
+    let found = match tools.as_slice() {
+        [_] => Some(0),
+        tools => tools.iter().position(|tool| tool.name.as_deref() == Some(name.as_str())),
     };
-    let manifest = kept.manifest().as_str();
-    if manifest.len() > MAX_MANIFEST_BYTES {
-        return Err(failed(message!(
-            "its tool descriptions are {bytes} bytes, the limit is {limit}",
-            bytes = manifest.len(),
-            limit = MAX_MANIFEST_BYTES
-        )));
+    if let Some(index) = found {
+        return Ok(tools.swap_remove(index).parameters);
     }
-    let manifest: Value = serde_json::from_str(manifest).unwrap_or_default();
-    let tools: Vec<&Value> = manifest["tools"].as_array().into_iter().flatten().collect();
-    let named = tools.iter().find(|tool| tool["name"] == name.as_str());
-    match (tools.as_slice(), named) {
-        ([only], _) => Ok(only["parameters"].clone()),
-        (_, Some(named)) => Ok(named["parameters"].clone()),
-        (several, None) => {
-            let made = Message::list(several.iter().map(|tool| Message::verbatim(tool["name"].to_string())));
-            Err(failed(message!("it returns {tools}, none of which is named `{name}`", tools = made, name)))
-        }
-    }
+    let names = tools.iter().filter_map(|tool| tool.name.as_deref());
+    let made = Message::list(names.map(|name| Message::verbatim(format!("\"{name}\""))));
+    Err(CreateError::Factory(message!("it returns {tools}, none of which is named `{name}`", tools = made, name)))
 }
 
 /// Returns the equivalent tools, except for the one that is replaced.

@@ -16,7 +16,7 @@ use toolcell_tool::{Example, ToolMetadata};
 use super::hook_tools::StoredHookTools;
 use super::run::RunError;
 use crate::admission::hook::{Approver, CallerClaims};
-use crate::admission::{AdmissionError, AdmissionMode, AdmissionRequest, Called, Permit, StoredTool};
+use crate::admission::{AdmissionError, AdmissionMode, AdmissionRequest, Called, HookCaller, Permit, StoredTool};
 use crate::execution::unix_time;
 use crate::parts::Parts;
 use crate::verification::proof::{ExampleComparison, Trial, compare_examples};
@@ -82,7 +82,9 @@ pub(super) fn permit_to_verify(
     parts.admission.admit(&request, args?, budget, purpose, &mut Vec::new()).map_err(|error| {
         if let AdmissionError::Denied(denial) = &error {
             let (called, why) = ((entry.name.as_str(), Some(entry.id)), denial.to_string());
-            parts.admission.notify_refused(called, Value::Null, (ErrorCode::PermissionDenied, why), &hook_tools);
+            let caller = HookCaller { name: caller.to_owned(), claims: CallerClaims::default() };
+            let why = (ErrorCode::PermissionDenied, why);
+            parts.admission.notify_refused(called, Value::Null, &caller, why, &hook_tools);
         }
         RunError::from(error)
     })

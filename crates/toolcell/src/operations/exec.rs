@@ -338,6 +338,7 @@ fn open_grants<'a>(
         name: draft.name(),
         call_id,
         effect_approver: None,
+        functions: &options.functions,
         nested: Box::new(NestedRuns::new(parts, options)),
         nesting: NestingContext { caller: None, plan: None },
     };

@@ -2,13 +2,14 @@
 //!
 //! Invariant: each attempt leaves one record and one audit line, also where a line returns early.
 
+mod content;
 mod error;
 mod nested;
 
 use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
-use toolcell_analysis::source_line;
+use toolcell_analysis::{EntryPoint, source_line};
 use toolcell_error::ErrorCode;
 use toolcell_host::{Effects, HostCalls, Json, Outcome, Report};
 use toolcell_i18n::{Message, message};
@@ -17,6 +18,7 @@ use toolcell_store::Entry;
 use toolcell_store::audit::Action;
 use toolcell_tool::{Status, ToolId, ToolName};
 
+pub use content::{ContentItem, ToolContent};
 pub use error::{RunError, ToolFailure};
 
 pub(super) use nested::NestedRuns;
@@ -26,7 +28,8 @@ use super::hook_tools::StoredHookTools;
 use super::lookup::{find_exact, find_tool};
 use crate::admission::hook::HookContext;
 use crate::admission::{
-    AdmissionError, AdmissionMode, AdmissionRequest, Called, DecisionStep, Permit, ReviewedRun, StoredTool, grant_hints,
+    AdmissionError, AdmissionMode, AdmissionRequest, Called, DecisionStep, HookCaller, Permit, ReviewedRun, StoredTool,
+    grant_hints,
 };
 use crate::execution::{AdmittedRun, LoadedTool, RunOptions, draw_seed};
 use crate::host_calls::{CallerContext, EffectLog, NestingContext, OpenRequest, PlanChain};
@@ -46,6 +49,9 @@ pub struct RunResult {
     pub name: ToolName,
     /// The report of the call, as revised by the hooks.
     pub report: Report,
+    /// What a model reads of the value, if the tool comes from a factory and returned
+    /// `{ content, details? }`.
+    pub content: Option<ToolContent>,
     /// Text that hooks add for the model.
     pub context: Vec<HookContext>,
     /// Whether a hook hides the output from the model. The report still contains it.
@@ -231,7 +237,8 @@ pub(super) fn admit_run<'a>(
                 attempted.set_decider(&denial.denied_by);
                 let args = serde_json::from_str(request.parameters.as_str()).unwrap_or_default();
                 let (called, why) = ((entry.name.as_str(), Some(entry.id)), denial.to_string());
-                parts.admission.notify_refused(called, args, (ErrorCode::PermissionDenied, why), &hook_tools);
+                let caller = HookCaller { name: options.caller.clone(), claims: options.claims.clone() };
+                parts.admission.notify_refused(called, args, &caller, (ErrorCode::PermissionDenied, why), &hook_tools);
             }
             return Err(error.into());
         }
@@ -254,6 +261,7 @@ pub(super) fn admit_run<'a>(
             name: entry.name.as_str(),
             call_id: &call_id,
             effect_approver: options.effect_approver.as_deref(),
+            functions: &options.functions,
             nested: Box::new(NestedRuns::new(parts, options)),
             nesting: NestingContext { caller: within, plan },
         },
@@ -305,11 +313,14 @@ pub(super) fn review_run(
     let source = ready.vetted.as_ref().map(|tool| tool.spec().source());
     let thrown_at = source.ok().and_then(|source| SourceLine::of_exception(source, &report));
     let deprecated = deprecation(parts, &entry);
+    let is_factory = ready.vetted.as_ref().is_ok_and(|tool| tool.entry_point() == EntryPoint::Factory);
+    let content = if is_factory { ToolContent::of_report(&report) } else { None };
     let (tool, name, done) = (entry.id, entry.name, attempted.effect_log());
     Ok(RunResult {
         tool,
         name,
         report,
+        content,
         context,
         output_suppressed: suppressed,
         revised_by,

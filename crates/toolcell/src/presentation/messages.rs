@@ -174,9 +174,10 @@ impl RunResult {
 
     /// Returns the tool's result as text.
     fn output(&self, lang: Lang) -> String {
-        match &self.report.outcome {
+        match (&self.report.outcome, &self.content) {
             _ if self.output_suppressed => tr!(lang, "(output hidden by a hook)").to_owned(),
-            Outcome::Returned(Some(value)) => value.to_text(),
+            (Outcome::Returned(_), Some(content)) => content.to_text(),
+            (Outcome::Returned(Some(value)), None) => value.to_text(),
             _ => String::new(),
         }
     }

@@ -3,13 +3,14 @@
 // For an editor: `toolcell types > toolcell.d.ts`, and in tsconfig.json
 //   { "compilerOptions": { "lib": ["esnext"], "types": [], "noEmit": true, "strict": true }, "include": ["*.ts"] }
 //
-// Not there: modules (but `@sinclair/typebox`), require, process, globalThis, eval and other code from strings, Intl,
+// Not there: modules (but `zod`, `typebox`, `@sinclair/typebox` and `arktype`), require, process, globalThis, eval and other code from strings, Intl,
 // Temporal, Blob, FormData, crypto, performance, WebAssembly, SharedArrayBuffer, Atomics. The clock and Math.random are
 // deterministic unless `clock` and `random` are granted.
 
 // --- A tool ---
 // A script that declares `function execute(params)`; a module that exports `execute` (or an object with it as its default
-// export); or a factory, whose default export is `(pi: ToolFactoryApi) => CustomTool | CustomTool[]`. The result is JSON.
+// export); or a factory, whose default export is `(pi: ToolFactoryApi) => CustomTool | CustomTool[]`, as in oh-my-pi, or calls
+// `pi.registerTool`, as in pi. The result is JSON.
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
@@ -17,17 +18,58 @@ interface CustomTool<P = any> {
   name: string;
   label?: string;
   description: string;
-  /** A JSON Schema, or an object of `pi.typebox`. */
+  /** A JSON Schema, or a schema of `pi.zod`, `pi.arktype` or `pi.typebox`. */
   parameters: object;
-  execute(toolCallId: string, params: P, onUpdate: (partial: unknown) => void, ctx: unknown, signal: AbortSignal): unknown;
+  execute(toolCallId: string, params: P, onUpdate: (partial: unknown) => void, ctx: ToolContext, signal: AbortSignal): unknown;
+}
+
+/** A tool of `pi.registerTool`: the signal comes third. */
+interface RegisteredTool<P = any> {
+  name: string;
+  label?: string;
+  description: string;
+  parameters: object;
+  execute(toolCallId: string, params: P, signal: AbortSignal, onUpdate: (partial: unknown) => void, ctx: ToolContext): unknown;
+}
+
+interface ToolContext {
+  cwd: string;
+  hasUI: boolean;
+  ui: ToolDialogues;
+  signal: AbortSignal;
+  isIdle(): boolean;
+  hasQueuedMessages(): boolean;
+  hasPendingMessages(): boolean;
+  /** Ends the run. */
+  abort(): never;
+}
+
+/** Dialogues of the host, where it lends them (`pi_ui_select` and so on, a grant of `tools`); elsewhere none is answered. */
+interface ToolDialogues {
+  select(title: string, options: string[]): Promise<string | undefined>;
+  confirm(title: string, message?: string): Promise<boolean>;
+  input(title: string, placeholder?: string): Promise<string | undefined>;
+  notify(message: string, type?: "info" | "warning" | "error"): void;
 }
 
 interface ToolFactoryApi {
   cwd: string;
   hasUI: boolean;
   logger: Pick<Console, "debug" | "info" | "warn" | "error">;
+  ui: ToolDialogues;
   /** The package `@sinclair/typebox` 0.34. */
   typebox: any;
+  /** The Zod interface of `@oh-my-pi/omptype`. */
+  zod: any;
+  /** The ArkType interface of `@oh-my-pi/omptype`: the function `type`. */
+  arktype: any;
+  registerTool(tool: RegisteredTool): void;
+  /** Runs a command on the host, where it lends `pi_exec` (a grant of `tools`). */
+  exec(
+    command: string,
+    args?: string[],
+    options?: { cwd?: string; timeout?: number; signal?: AbortSignal },
+  ): Promise<{ stdout: string; stderr: string; code: number; killed: boolean }>;
 }
 
 // --- Always there ---

@@ -122,9 +122,15 @@ fn grant_hint(ran: &RunResult, toolbox: &Toolbox) -> Option<Message> {
 fn print_plain(ran: RunResult, lang: Lang, streams: &mut Streams<'_>) -> std::io::Result<()> {
     let suppressed = ran.output_suppressed;
     let deprecated = ran.deprecated.as_ref().map(|deprecation| deprecation.to_text(&ran.name, lang));
-    let unrecorded = ran.unrecorded.clone();
+    let (unrecorded, content) = (ran.unrecorded.clone(), ran.content.clone());
     let (report, context) = visible_result(ran);
-    print_text(&report, lang, streams)?;
+    match content.filter(|_| !suppressed) {
+        Some(content) => {
+            print_logs_and_warnings(&report, lang, streams)?;
+            writeln!(streams.output, "{}", streams.escape_for_output(&content.to_text()))?;
+        }
+        None => print_text(&report, lang, streams)?,
+    }
     if let Some(why) = unrecorded {
         streams.print_warning(&message!("this run was not fully recorded: {reason}", reason = why), lang)?;
     }

@@ -37,7 +37,7 @@ impl HostCallRunner<'_> {
             return held::has_side_effects(operation.request());
         };
         let call = request.as_ref().ok().and_then(|request| tools::check(request).ok());
-        let function = call.and_then(|call| self.environment.resources.functions.get(&call.name));
+        let function = call.and_then(|call| self.environment.function(&call.name));
         function.is_some_and(|function| !function.is_read_only())
     }
 
@@ -120,7 +120,7 @@ impl HostCallRunner<'_> {
             HostRequest::ToolCall(request) => {
                 let call = tools::check(&check_payload(&kind, request)?)?;
                 self.environment.check_callable(&call)?;
-                let Some(function) = self.environment.resources.functions.get(&call.name).cloned() else {
+                let Some(function) = self.environment.function(&call.name).cloned() else {
                     self.queued_calls.push_back((id, call));
                     return Ok(PendingCall::InBackground);
                 };

@@ -6,8 +6,12 @@ var __export = (target, all) => {
     __defProp(target, name, { get: all[name], enumerable: true });
 };
 
-// src/typebox-globals.js
-var globals = { Array, ArrayBuffer, Date, Object, RegExp, Uint8Array };
+// packages/globals.js
+var File = class {
+};
+var FormData = class {
+};
+var globals = { Array, ArrayBuffer, Date, File, FormData, Object, RegExp, Uint8Array };
 
 // node_modules/@sinclair/typebox/build/esm/type/guard/value.mjs
 var value_exports = {};

@@ -1,0 +1,3 @@
+// What `import … from "@sinclair/typebox"` gives: the package of this name, whole.
+
+export * from '@sinclair/typebox';
