@@ -40,10 +40,17 @@ const MAX_MESSAGE_CHARS: usize = 2_000;
 #[derive(Default)]
 pub(crate) struct LentFunctions(Mutex<Arc<[LentFunction]>>);
 
-/// The declaration of a lent function.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
+/// A lent function, whose declaration was checked.
 struct LentFunction {
+    name: String,
+    timeout: Duration,
+    declared: HostFunction,
+}
+
+/// The declaration of a lent function.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct LentDeclaration {
     name: String,
     /// As a tool declares its parameters; without them, any object.
     #[serde(default)]
@@ -62,7 +69,7 @@ struct LentFunction {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct LendParams {
-    functions: Vec<LentFunction>,
+    functions: Vec<LentDeclaration>,
 }
 
 /// An error of lending functions.
@@ -111,42 +118,42 @@ impl LentFunctions {
         if functions.len() > MAX_FUNCTIONS {
             return Err(LendError::TooMany { count: functions.len(), limit: MAX_FUNCTIONS });
         }
-        let mut checked = HostFunctions::default();
-        for function in &functions {
-            if let Some(ms) = function.timeout_ms.filter(|ms| !(1..=MAX_TIMEOUT_MS).contains(ms)) {
-                return Err(LendError::Timeout { name: function.name.clone(), ms, limit: MAX_TIMEOUT_MS });
-            }
-            checked = checked.with(function.bind(|_| Ok(Value::Null))?)?;
-        }
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = functions.into();
-        Ok(checked.names().map(str::to_owned).collect())
+        let lent = functions.into_iter().map(LentDeclaration::check).collect::<Result<Vec<_>, _>>()?;
+        let all = lent.iter().try_fold(HostFunctions::default(), |all, one| all.with(one.declared.clone()))?;
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = lent.into();
+        Ok(all.names().map(str::to_owned).collect())
     }
 
     /// Returns the functions as a run calls them. Must be called in an asynchronous context.
     pub(crate) fn bind(&self, run: &CallingRun) -> HostFunctions {
         let functions = Arc::clone(&self.0.lock().unwrap_or_else(PoisonError::into_inner));
         let mut bound = HostFunctions::default();
-        for function in functions.iter() {
-            let (called, run, runtime) = (function.clone(), run.clone(), Handle::current());
-            let with = function.bind(move |params| runtime.block_on(call_host(&called, params, &run)));
-            // The declarations were checked when they were lent.
-            match with.and_then(|function| bound.clone().with(function)) {
+        for index in 0..functions.len() {
+            let (lent, run, runtime) = (Arc::clone(&functions), run.clone(), Handle::current());
+            let call = move |params: &Value| runtime.block_on(call_host(&lent[index], params, &run));
+            // The names were checked when the functions were lent.
+            match bound.with(functions[index].declared.clone().with_implementation(call)) {
                 Ok(with) => bound = with,
-                Err(error) => tracing::error!(%error, "a lent function cannot be bound"),
+                Err(error) => {
+                    tracing::error!(%error, "lent functions cannot be bound");
+                    return HostFunctions::default();
+                }
             }
         }
         bound
     }
 }
 
-impl LentFunction {
-    fn bind(
-        &self,
-        does: impl Fn(&Value) -> Result<Value, FunctionFailure> + Send + Sync + 'static,
-    ) -> Result<HostFunction, FunctionError> {
-        let any = json!({});
-        let function = HostFunction::new(&self.name, &self.parameters, self.result.as_ref().unwrap_or(&any), does)?;
-        Ok(if self.read_only { function.read_only() } else { function })
+impl LentDeclaration {
+    fn check(self) -> Result<LentFunction, LendError> {
+        let ms = self.timeout_ms.unwrap_or(DEFAULT_TIMEOUT_MS);
+        if !(1..=MAX_TIMEOUT_MS).contains(&ms) {
+            return Err(LendError::Timeout { name: self.name, ms, limit: MAX_TIMEOUT_MS });
+        }
+        let result = self.result.unwrap_or_else(|| json!({}));
+        let declared = HostFunction::new(&self.name, &self.parameters, &result, |_| Ok(Value::Null))?;
+        let declared = if self.read_only { declared.read_only() } else { declared };
+        Ok(LentFunction { name: self.name, timeout: Duration::from_millis(ms), declared })
     }
 }
 
@@ -157,7 +164,7 @@ async fn call_host(function: &LentFunction, params: &Value, run: &CallingRun) ->
     let request = ServerRequest::CustomRequest(CustomRequest::new(CALL_METHOD, Some(params)));
     let sent = run.host.send_cancellable_request(request, PeerRequestOptions::no_options()).await;
     let mut sent = sent.map_err(gone)?;
-    let limit = Duration::from_millis(function.timeout_ms.unwrap_or(DEFAULT_TIMEOUT_MS));
+    let limit = function.timeout;
     let why = tokio::select! {
         answer = &mut sent.rx => return match answer {
             Ok(Ok(ClientResult::CustomResult(answer))) => {

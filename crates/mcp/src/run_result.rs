@@ -187,21 +187,22 @@ impl FinishedRun<'_> {
         let mut result = CallToolResult::success(content);
         result.structured_content = Some(match (shape, shown) {
             (ResultShape::Value, Some(value)) => parse(value),
-            _ => Value::Object(self.envelope(shown, link.as_ref())),
+            _ => Value::Object(self.envelope(shown, link.as_ref(), shape)),
         });
         result
     }
 
     /// The value, and what else there is to say about the run. What is empty is left out.
-    fn envelope(&self, value: Option<&Json>, link: Option<&Arc<str>>) -> JsonObject {
+    fn envelope(&self, value: Option<&Json>, link: Option<&Arc<str>>, shape: ResultShape) -> JsonObject {
         let mut fields = JsonObject::new();
         let mut put = |key: &str, value: Value| drop(fields.insert(key.to_owned(), value));
         match (value, link) {
             (Some(value), None) => put(
                 "value",
                 match self.content {
-                    Some(content) => content.without_image_data(value.as_str()),
-                    None => parse(value),
+                    // A value with a declared schema is whole.
+                    Some(content) if shape == ResultShape::Envelope => content.without_image_data(value.as_str()),
+                    _ => parse(value),
                 },
             ),
             (Some(value), Some(link)) => {

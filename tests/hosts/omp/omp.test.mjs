@@ -49,8 +49,8 @@ test("the folder of custom tools has the operations, whatever its neighbours are
       ["toolcell__twice", { n: 21 }],
       ["create_tool", { name: "words", description: "Counts", code: "export const execute = ({ text }) => text.split(' ').length" }],
       run("words", { text: "to be or" }),
-      [...run("spin", { n: 1 }), 300],
       run("twice", { n: 1 }),
+      [...run("spin", { n: 1 }), 300],
     ],
   });
   assert.deepEqual(loaded.errors.map((error) => error.file), ["broken.ts"]);
@@ -65,14 +65,14 @@ test("the folder of custom tools has the operations, whatever its neighbours are
     "toolcell__twice done: 42",
     "create_tool done: Created the tool `words`.",
     "run_dynamic_tool done: 3",
-    "run_dynamic_tool failed: the call was aborted",
     "run_dynamic_tool done: 2",
+    "run_dynamic_tool failed: the call was aborted",
   ]);
   assert.deepEqual(results[0].updates.map((update) => update.content[0].text), ["step 1", "step 2"]);
-  context.diagnostic(`aborted after 300 ms, ended after ${results[5].ms.toFixed(0)} ms`);
+  context.diagnostic(`aborted after 300 ms, ended after ${results[6].ms.toFixed(0)} ms`);
   const runs = home.audit("--action", "run_dynamic_tool");
   // One of them named no tool.
-  assert.deepEqual(runs.map((line) => line.error ?? "done"), ["done", "tool-not-found", "done", "done", "cancelled", "done"]);
+  assert.deepEqual(runs.map((line) => line.error ?? "done"), ["done", "tool-not-found", "done", "done", "done", "cancelled"]);
   assert.ok(runs.every((line) => line.details.caller.startsWith("mcp client=omp-tools")), JSON.stringify(runs[0]));
   assert.deepEqual(home.processes(), []);
 });

@@ -243,7 +243,10 @@ test("a tool runs a command where it is granted one and a person allows it, and 
   const asked = [];
   let allowed = true;
   const dialogue = (event) => {
-    if (event.method === "select") return { value: event.options[1] };
+    if (event.method === "select") {
+      assert.equal(event.title, "A tool of Toolcell asks: Which?");
+      return { value: event.options[1] };
+    }
     if (event.method !== "confirm") return undefined;
     asked.push(event.message);
     return { confirmed: allowed };

@@ -228,6 +228,10 @@ const STATED: &[(&str, &str)] = &[
         "retire.tools",
         "{ id: string; name: string; verificationStatus: string; reasons: { reason: string; text: string }[]; successor: object | null; retired: boolean }[]",
     ),
+    (
+        "adopt.files.tools",
+        "{ name: string; outcome: \"created\" | \"unchanged\" | \"failed\"; id?: string; needsApproval?: string | null; error?: { code: string; message: string; hint: string } }[]",
+    ),
     ("import.added", "{ name: string; id: string }[]"),
     ("import.replaced", "{ name: string; id: string }[]"),
     ("import.signer", "string | null"),
@@ -260,6 +264,7 @@ const COMMANDS: &[(&str, &str)] = &[
         "create",
         r#"create word_count.ts --replace --description "Counts the words of a text" --parameters '{"text": {"type": "string", "description": "The text", "default": "to be", "enum": ["to be", "a b"]}, "from": {"type": "number", "description": "The first word", "required": true, "minimum": 0, "maximum": 9}}'"#,
     ),
+    ("adopt", "adopt fixtures/custom_tools/zod_greeting.ts broken.ts"),
     ("run", "run word_count text='to be' from=0 --receipt receipt.json"),
     ("run", "run word_count"),
     ("exec", "exec throws.js"),

@@ -57,9 +57,11 @@ export default function toolcell(pi: any) {
   async function lend({ name, parameters = {} }: any, home: string, signal: AbortSignal): Promise<any> {
     const { command, args = [], cwd = ".", timeout, title = "", message = "", options = [], placeholder } = parameters;
     if (!ui) throw new Error("there is no dialogue to ask a person in");
-    if (name === "pi_ui_select") return ui.select(visible(`${title}`), options.map((option: any) => visible(`${option}`)), { signal });
-    if (name === "pi_ui_confirm") return ui.confirm(visible(`${title}`), visible(`${message}`), { signal });
-    if (name === "pi_ui_input") return ui.input(visible(`${title}`), placeholder === undefined ? undefined : visible(`${placeholder}`), { signal });
+    // What a tool says is marked as such, so that it is not taken for a question of Toolcell or of the host.
+    const asked = visible(`A tool of Toolcell asks: ${title}`);
+    if (name === "pi_ui_select") return ui.select(asked, options.map((option: any) => visible(`${option}`)), { signal });
+    if (name === "pi_ui_confirm") return ui.confirm(asked, visible(`${message}`), { signal });
+    if (name === "pi_ui_input") return ui.input(asked, placeholder === undefined ? undefined : visible(`${placeholder}`), { signal });
     const words = [command, ...args].map((word) => `${word}`);
     // A cell's `/` is the folder of the session.
     const folder = join(home, `${cwd}`);

@@ -134,6 +134,15 @@ impl HostFunction {
         Ok(Self { name, parameters, result, handler: Arc::new(does), is_inline: false, is_read_only: false })
     }
 
+    /// Returns the function with another implementation, under the same declaration.
+    #[must_use]
+    pub fn with_implementation(
+        self,
+        does: impl Fn(&Value) -> Result<Value, FunctionFailure> + Send + Sync + 'static,
+    ) -> Self {
+        Self { handler: Arc::new(move |params| does(params).map(FunctionReply::Immediate)), ..self }
+    }
+
     /// Declares that the function neither blocks nor takes long. It then runs on the thread of the
     /// run, which saves a change of threads.
     #[must_use]
