@@ -90,6 +90,10 @@ fn what_is_wrong_with_a_file_or_a_tool_is_told_beside_it_and_stops_no_other() {
         ("i_notes.md", "# Notes"),
         ("j_tools.js", tools),
         ("k_last.js", &factory("last")),
+        (
+            "l_many.js",
+            "export default (pi) => Array.from({ length: 257 }, (_, i) => ({ name: 'n' + i, description: 'd', execute: () => 1 }))",
+        ),
         ("folder/index.ts", &factory("inner")),
         ("folder/other.ts", "this is no tool"),
     ] {
@@ -122,11 +126,12 @@ fn what_is_wrong_with_a_file_or_a_tool_is_told_beside_it_and_stops_no_other() {
         ("g_hears.ts", json!("tool-failed")),
         ("j_tools.js", json!("tool-failed")),
         ("k_last.js", json!([["last", "created"]])),
+        ("l_many.js", json!("tool-limit-reached")),
     ];
     for ((name, outcome), (expected_name, expected)) in found.iter().zip(&expected) {
         assert_eq!((name.as_str(), outcome), (*expected_name, expected), "{report}");
     }
-    assert_eq!((found.len(), &report["created"], &report["failed"]), (expected.len(), &json!(2), &json!(8)));
+    assert_eq!((found.len(), &report["created"], &report["failed"]), (expected.len(), &json!(2), &json!(9)));
     let text = place.run(&["adopt", folder.path().to_str().unwrap()]).err;
     assert!(
         text.contains("g_hears.ts: loading the file failed: TypeError: pi.on is not available: a cell has no session"),
@@ -143,7 +148,8 @@ fn what_is_wrong_with_a_file_or_a_tool_is_told_beside_it_and_stops_no_other() {
         .map(|tool| json!([tool["name"], tool["error"].get("code").unwrap_or(&tool["outcome"])]))
         .collect();
     assert_eq!(json!(outcomes), json!([["good", "created"], ["not a name", "name-invalid"], ["good", "unchanged"]]));
-    assert_eq!(place.run(&["adopt", "no-such.ts"]).status, 4);
+    let missing = place.run(&["adopt", "no-such.ts"]);
+    assert!(missing.status == 4 && missing.err.starts_with("error: no-such.ts: no such file\n"), "{}", missing.err);
     assert_eq!(place.run(&["adopt", folder.path().join("empty").to_str().unwrap()]).status, 4);
 }
 

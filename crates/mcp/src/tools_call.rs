@@ -18,7 +18,7 @@ use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CreateTaskResult, ElicitRequest, ElicitRequestParams,
     ElicitResult, ErrorData, InputRequest, InputRequiredResult, JsonObject, NumberOrString,
 };
-use rmcp::service::{Peer, RequestContext};
+use rmcp::service::RequestContext;
 use rmcp::task_manager::{TaskContext, TaskExit};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -36,7 +36,6 @@ use crate::builtin_results;
 use crate::builtin_tools::{BuiltinTool, unknown_tool_message};
 use crate::elicitation::{self, DeferredApprover, DeferredPrompt, ElicitationChannel, ElicitationMode, PromptContext};
 use crate::in_flight::InFlightCall;
-use crate::lent_functions::LentFunctions;
 use crate::principal::Principal;
 use crate::published;
 use crate::redact::RedactionScope;
@@ -324,22 +323,9 @@ impl ToolCall {
         let token =
             self.context.meta.get_progress_token().filter(|token| id_length(&token.0) <= MAX_PROGRESS_TOKEN_BYTES);
         let progress = token.map(|token| Progress::new(ProgressTarget::Client(self.context.peer.clone(), token)));
-        let (settings, tenant) = (self.server.settings(), &*self.tenant);
         let name = request.tool_reference();
         let given_up = Cancellation::Request(self.context.ct.clone(), self.server.calls().stopping().clone());
-        let ran = run(
-            RunContext {
-                tenant,
-                settings,
-                elicitation: asking,
-                progress,
-                claims: caller_claims(&self.context),
-                lent: self.lent_functions(),
-            },
-            request,
-            given_up,
-        )
-        .await;
+        let ran = run(self.run_context(asking, progress), request, given_up).await;
         let open = meanwhile.and_then(|meanwhile| meanwhile.take_unanswered());
         let is_denied = matches!(
             &ran,
@@ -524,21 +510,9 @@ impl ToolCall {
         let now = || ElicitationMode::Live(ElicitationChannel::Task(task.clone()), self.prompt_context());
         let asking = if self.supports_elicitation() { now() } else { ElicitationMode::Unavailable };
         let progress = Some(Progress::new(ProgressTarget::Task(task.clone())));
-        let (settings, tenant, name) = (self.server.settings(), &*self.tenant, request.tool_reference());
+        let name = request.tool_reference();
         let given_up = Cancellation::Task(task.clone(), self.server.calls().stopping().clone());
-        let ran = run(
-            RunContext {
-                tenant,
-                settings,
-                elicitation: asking,
-                progress,
-                claims: caller_claims(&self.context),
-                lent: self.lent_functions(),
-            },
-            request,
-            given_up,
-        )
-        .await;
+        let ran = run(self.run_context(asking, progress), request, given_up).await;
         if task.is_cancel_requested() {
             return Err(TaskExit::Cancelled);
         }
@@ -549,9 +523,16 @@ impl ToolCall {
         Ok(result)
     }
 
-    /// The functions that the host lends, and the host, unless the request came over HTTP.
-    fn lent_functions(&self) -> Option<(&LentFunctions, Peer<RoleServer>)> {
-        (!self.is_remote()).then(|| (self.server.lent_functions(), self.context.peer.clone()))
+    fn run_context(&self, elicitation: ElicitationMode, progress: Option<Progress>) -> RunContext<'_> {
+        RunContext {
+            tenant: &self.tenant,
+            settings: self.server.settings(),
+            elicitation,
+            progress,
+            claims: caller_claims(&self.context),
+            // A host over HTTP lends nothing.
+            lent: (!self.is_remote()).then(|| (self.server.lent_functions(), self.context.peer.clone())),
+        }
     }
 
     /// Whether the client supports form elicitation.

@@ -298,7 +298,8 @@ impl Toolbox {
     ///
     /// # Errors
     /// `source-too-large`, `source-invalid`, `syntax-error`, `syntax-unsupported`, `critical-risk`,
-    /// `tool-missing` (no tool, or one without a name), `tool-failed` (the file cannot be loaded).
+    /// `tool-missing` (no tool, or one without a name), `tool-failed` (the file cannot be loaded),
+    /// `tool-limit-reached` (more than 256 tools).
     ///
     /// # Examples
     /// ```

@@ -200,7 +200,7 @@ function exec(command, args = [], options = {}) {
   return callTool("pi_exec", { command, args, cwd, timeout });
 }
 
-/** What asks a person, where the host lends it; elsewhere each dialogue ends as one that nobody answers. */
+/** What asks a person, where the host lends it; elsewhere each dialogue ends as one without an answer. */
 function makeUi(logger) {
   const ui = {
     select: (title, options) => ask("pi_ui_select", { title, options }, undefined),

@@ -38,6 +38,33 @@ function toHostResult(result) {
 }
 
 /**
+ * The one server of this process: `open(...args)` gives it, and starts it with `start(...args)` when it is first needed, and again if
+ * it has ended. Calls that find it gone start one together.
+ */
+function oneServer(start) {
+  let server;
+  async function open(...args) {
+    const current = (server ??= start(...args));
+    const forget = () => (server = server === current ? undefined : server);
+    try {
+      const started = await current;
+      if (!started.ended) return started;
+    } catch (error) {
+      forget();
+      throw error;
+    }
+    forget();
+    return open(...args);
+  }
+  async function close() {
+    const running = await server?.catch(() => undefined);
+    server = undefined;
+    await running?.close();
+  }
+  return { open, close, current: () => server };
+}
+
+/**
  * A connection to `toolcell mcp` over its standard input and output. It ends with the host, however that ends.
  *
  * What the server asks of the host: `ask(question)` puts a question to the person, if there is a dialogue; `functions` are what tools

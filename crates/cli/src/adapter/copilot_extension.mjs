@@ -5,21 +5,7 @@
 import { joinSession } from "@github/copilot-sdk/extension";
 
 let session;
-let server;
-
-async function open() {
-  const current = (server ??= Server.start(process.cwd(), { ask }));
-  const forget = () => (server = server === current ? undefined : server);
-  try {
-    const started = await current;
-    if (!started.ended) return started;
-  } catch (error) {
-    forget();
-    throw error;
-  }
-  forget();
-  return open();
-}
+const server = oneServer(() => Server.start(process.cwd(), { ask }));
 
 /** Puts a question of Toolcell to the person. Without a dialogue Toolcell denies the call, and says which command approves. */
 async function ask({ message, requestedSchema }) {
@@ -29,7 +15,7 @@ async function ask({ message, requestedSchema }) {
 
 /** The tools, as Copilot takes them. */
 async function tools() {
-  const listed = await (await open()).tools();
+  const listed = await (await server.open()).tools();
   return listed.map((tool) => ({
     name: tool.name,
     description: tool.description,
@@ -38,7 +24,7 @@ async function tools() {
     skipPermission: true,
     async handler(args, { sessionId, toolCallId, signal }) {
       try {
-        const running = await open();
+        const running = await server.open();
         const result = await running.call(tool.name, args ?? {}, { signal, caller: { session: sessionId, call: toolCallId } });
         const text = result.content.map((block) => block.text ?? `[${block.type}]`).join("\n");
         if (!result.isError) return { resultType: "success", textResultForLlm: text };

@@ -4,23 +4,10 @@
 // Reading order: `toolcell` makes the tools; `Server`, at the end, is the connection to `toolcell mcp`.
 
 /** One process for all sessions and agents of a host. */
-let server: Promise<Server> | undefined;
-
-async function open(cwd: string): Promise<Server> {
-  const current = (server ??= Server.start(cwd, {}));
-  try {
-    const started = await current;
-    if (!started.ended) return started;
-  } catch (error) {
-    if (server === current) server = undefined;
-    throw error;
-  }
-  if (server === current) server = undefined;
-  return open(cwd);
-}
+const server = oneServer((cwd: string) => Server.start(cwd, {}));
 
 export default async function toolcell(pi: any) {
-  const tools = await (await open(pi.cwd)).tools();
+  const tools = await (await server.open(pi.cwd)).tools();
   return tools.map((tool: any) => ({
     name: tool.name,
     label: tool.title ?? tool.name,
@@ -28,7 +15,7 @@ export default async function toolcell(pi: any) {
     parameters: tool.inputSchema,
     approval: tool.annotations?.readOnlyHint === true ? "read" : "exec",
     async execute(toolCallId: string, params: any, onUpdate: any, ctx: any, signal?: AbortSignal) {
-      const running = await open(pi.cwd);
+      const running = await server.open(pi.cwd);
       const result = await running.call(tool.name, params ?? {}, {
         signal,
         onProgress: onUpdate && ((params: any) => onUpdate(partialResult(params))),
@@ -39,10 +26,7 @@ export default async function toolcell(pi: any) {
       return toHostResult(result);
     },
     async onSession(event: any) {
-      if (event.reason !== "shutdown") return;
-      const running = await server?.catch(() => undefined);
-      server = undefined;
-      await running?.close();
+      if (event.reason === "shutdown") await server.close();
     },
   }));
 }

@@ -20,7 +20,6 @@ const LENT = [
 ];
 
 export default function toolcell(pi: any) {
-  let server: Promise<Server> | undefined;
   let ui: any;
   /** The tools that are registered, by name, and what they were registered with. */
   const registered = new Map<string, string>();
@@ -28,20 +27,18 @@ export default function toolcell(pi: any) {
   const failed = new Set<string>();
   pi.on("tool_result", (event: any) => (failed.delete(event.toolCallId) ? { isError: true } : undefined));
 
-  async function open(ctx: any): Promise<Server> {
+  const server = oneServer((ctx: any) =>
+    Server.start(ctx.cwd, {
+      ask: ctx.hasUI ? ask : undefined,
+      functions: LENT,
+      lend: (call: any, signal: AbortSignal) => lend(call, ctx.cwd, signal),
+      onToolsChanged: () => void refresh().catch(() => {}),
+    }),
+  );
+
+  function open(ctx: any): Promise<Server> {
     ui = ctx.hasUI ? ctx.ui : undefined;
-    const current = (server ??= Server.start(ctx.cwd, { ask: ctx.hasUI ? ask : undefined, functions: LENT, lend: (call, signal) => lend(call, ctx.cwd, signal), onToolsChanged: () => void refresh().catch(() => {}) }));
-    // Calls that find the same server gone start one together.
-    const forget = () => (server = server === current ? undefined : server);
-    try {
-      const started = await current;
-      if (!started.ended) return started;
-    } catch (error) {
-      forget();
-      throw error;
-    }
-    forget();
-    return open(ctx);
+    return server.open(ctx);
   }
 
   /** Puts a question of Toolcell to the person. Without a dialogue Toolcell denies the call, and says which command approves. */
@@ -103,7 +100,7 @@ export default function toolcell(pi: any) {
 
   /** Registers the operations, and the approved tools as they are now. A tool that is gone is hidden where the host can. */
   async function refresh() {
-    const tools = await (await server)?.tools();
+    const tools = await (await server.current())?.tools();
     if (!tools) return;
     const names = new Set(tools.map((tool: any) => tool.name));
     for (const name of [...registered.keys()].filter((name) => !names.has(name))) {
@@ -133,11 +130,7 @@ export default function toolcell(pi: any) {
     }
   });
 
-  pi.on("session_shutdown", async () => {
-    const running = await server?.catch(() => undefined);
-    server = undefined;
-    await running?.close();
-  });
+  pi.on("session_shutdown", () => server.close());
 
   if (GATE) {
     pi.on("tool_call", async (event: any, ctx: any) => {

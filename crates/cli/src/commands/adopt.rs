@@ -129,8 +129,12 @@ fn print_text(
         let tools = match tools {
             Ok(tools) => tools,
             Err(error) => {
-                let (text, hint) = (error.message(), error.hint());
-                print_failure(&message!("{path}: {reason}", path, reason = text), hint, lang, streams)?;
+                // An error of the file system names the path itself.
+                let text = match error {
+                    CliError::File { .. } => error.message(),
+                    _ => message!("{path}: {reason}", path, reason = error.message()),
+                };
+                print_failure(&text, error.hint(), lang, streams)?;
                 continue;
             }
         };

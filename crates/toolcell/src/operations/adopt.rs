@@ -10,7 +10,7 @@ use toolcell_store::ToolRef;
 use toolcell_store::audit::{Action, AuditEvent, EventFailure};
 use toolcell_tool::{Draft, DraftError, ToolId, ToolName, ToolSpec};
 
-use super::create::{CreateError, CreateResult, create};
+use super::create::{CreateError, CreateResult, create_declared};
 use super::factory::{DeclaredTool, declared_tools};
 use crate::parts::Parts;
 use crate::request::CreateTool;
@@ -18,6 +18,9 @@ use crate::vet::{Refusal, vet};
 
 /// The name under which a file is analysed before its tools are known.
 const FILE_NAME: &str = "adopted_file";
+
+/// The maximum number of tools in a file: each is analyzed and stored by itself.
+const MAX_TOOLS: usize = 256;
 
 /// A tool of an adopted file.
 #[derive(Debug)]
@@ -54,6 +57,15 @@ pub enum AdoptError {
     #[error("loading the file failed: {0}")]
     #[code(ToolFailed)]
     Load(Message),
+    /// The source declares too many tools.
+    #[error("the file declares {count} tools, the limit is {limit}")]
+    #[code(ToolLimitReached)]
+    TooMany {
+        /// The number of tools.
+        count: usize,
+        /// The limit.
+        limit: usize,
+    },
     /// The source declares a tool without a name.
     #[error("the file declares no name for its tool")]
     #[code(ToolMissing)]
@@ -68,6 +80,7 @@ impl AdoptError {
             Self::Draft(error) => error.hint().into(),
             Self::Refused(refusal) => refusal.hint().into(),
             Self::Load(_) => message!("a file is loaded in a cell without grants, within limits of time and memory"),
+            Self::TooMany { .. } => message!("split the file"),
             Self::Unnamed => message!("store it with `toolcell create`, which gives it a name and a description"),
         }
     }
@@ -96,6 +109,9 @@ fn read_tools(parts: &Parts, draft: &Draft) -> Result<Vec<(String, DeclaredTool)
     let spec = ToolSpec::new(name, draft, Value::Null, Value::Null).map_err(|error| load(&error))?;
     let tool = vet(spec)?;
     let declared = declared_tools(parts, draft.name(), &tool).map_err(AdoptError::Load)?;
+    if declared.len() > MAX_TOOLS {
+        return Err(AdoptError::TooMany { count: declared.len(), limit: MAX_TOOLS });
+    }
     let named = declared.into_iter().map(|mut tool| Ok((tool.name.take().ok_or(AdoptError::Unnamed)?, tool)));
     named.collect()
 }
@@ -118,7 +134,7 @@ fn store_tool(
     if let Some(id) = stored_before(parts, &request) {
         return Ok(Adoption::Unchanged(id));
     }
-    create(parts, &request).map(|created| Adoption::Created(Box::new(created)))
+    create_declared(parts, &request).map(|created| Adoption::Created(Box::new(created)))
 }
 
 /// Returns the identifier of the tool if its name refers to exactly this tool already.

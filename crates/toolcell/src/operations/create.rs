@@ -68,8 +68,25 @@ pub struct CreateResult {
 
 /// Creates a tool from a draft and stores it.
 pub(crate) fn create(parts: &Parts, request: &CreateTool) -> Result<CreateResult, CreateError> {
+    create_recorded(parts, request, FactoryCheck::Evaluate)
+}
+
+/// Creates a tool of a factory that was evaluated just now, and whose parameters the request has.
+pub(super) fn create_declared(parts: &Parts, request: &CreateTool) -> Result<CreateResult, CreateError> {
+    create_recorded(parts, request, FactoryCheck::Done)
+}
+
+/// Whether a factory has to be evaluated.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum FactoryCheck {
+    Evaluate,
+    /// The caller has evaluated it.
+    Done,
+}
+
+fn create_recorded(parts: &Parts, request: &CreateTool, check: FactoryCheck) -> Result<CreateResult, CreateError> {
     let at = parts.now();
-    let done = create_inner(parts, request, at);
+    let done = create_inner(parts, request, check, at);
     // On success the audit event is written together with the tool.
     if let Err(error) = &done {
         let result = Err(EventFailure { code: error.code(), message: Some(error.to_string()) });
@@ -79,7 +96,12 @@ pub(crate) fn create(parts: &Parts, request: &CreateTool) -> Result<CreateResult
     done
 }
 
-fn create_inner(parts: &Parts, request: &CreateTool, at: jiff::Timestamp) -> Result<CreateResult, CreateError> {
+fn create_inner(
+    parts: &Parts,
+    request: &CreateTool,
+    check: FactoryCheck,
+    at: jiff::Timestamp,
+) -> Result<CreateResult, CreateError> {
     if let Some(mode) = request.mode.as_deref().filter(|mode| *mode != "function") {
         return Err(CreateError::Mode { mode: mode.chars().take(40).flat_map(char::escape_debug).collect() });
     }
@@ -95,7 +117,7 @@ fn create_inner(parts: &Parts, request: &CreateTool, at: jiff::Timestamp) -> Res
         }
     }
     let draft = Draft::from_bytes(name.as_str(), request.code.as_bytes())?;
-    let (schema, tool) = analyze_draft(parts, request, &name, &draft)?;
+    let (schema, tool) = analyze_draft(parts, request, &name, &draft, check)?;
     let notes = build_metadata(request, &schema)?;
     store_tool(parts, &tool, &schema, &notes, before, when_taken, at)
 }
@@ -128,12 +150,13 @@ fn analyze_draft(
     request: &CreateTool,
     name: &ToolName,
     draft: &Draft,
+    check: FactoryCheck,
 ) -> Result<(Schema, VettedTool), CreateError> {
     let schema = Schema::compile(&request.parameters)?;
     let capabilities = request.capabilities.clone();
     let spec = ToolSpec::new(name.clone(), draft, request.parameters.clone(), capabilities.clone())?;
     let tool = vet(spec)?;
-    if tool.entry_point() != EntryPoint::Factory {
+    if tool.entry_point() != EntryPoint::Factory || check == FactoryCheck::Done {
         return Ok((schema, tool));
     }
     let parameters = factory_parameters(parts, name, &tool)?;
