@@ -55,7 +55,7 @@ async function waitFor(condition) {
 }
 
 /** Runs a session in a project, and returns what the model read of its tools, and the permissions that were asked for. */
-async function runCopilot(place, script, { answer = { kind: "approve-once" }, connection, extension, more = {} } = {}) {
+async function runCopilot(place, script, { answer = { kind: "approve-once" }, connection, extension, onStart, more = {} } = {}) {
   const model = new ScriptedModel(script);
   const client = new CopilotClient({ requestHandler: model, logLevel: "error", env: place.env, ...(connection && { connection }) });
   await client.start();
@@ -70,6 +70,7 @@ async function runCopilot(place, script, { answer = { kind: "approve-once" }, co
   });
   // The model is asked when the extension has joined.
   if (extension) await waitFor(() => place.servers().length > 0);
+  session.on((event) => event.type === "tool.execution_start" && onStart?.(session));
   await session.sendAndWait({ prompt: "go" }, 60_000);
   await client.stop();
   const read = model.requests.at(-1).messages.filter((message) => message.role === "tool").map((message) => message.content);
@@ -181,5 +182,21 @@ testCli("the extension has the tools, and asks for an approval in a dialogue", a
   assert.equal(asked.length, 1);
   assert.match(asked[0], /waits[\s\S]*timers/);
   assert.ok(place.audit("--action", "run_dynamic_tool").every((line) => /^mcp client=copilot-extension session=\S+ call=\S+/.test(line.details.caller)));
+  assert.deepEqual(place.servers(), []);
+});
+
+testCli("an abort of the session ends the run, and its record says so", async (context) => {
+  const place = new Home(context, { adapter: ["copilot-extension"] });
+  place.create("spin", "const execute = ({ n }) => { let i = n; while (i >= 0) i = (i + 1) % 7; return 'no spin'; };");
+  let aborted;
+  await runCopilot(place, [{ calls: [["run_dynamic_tool", { tool_name: "spin", parameters: { n: 1 }, timeout_ms: 20_000 }]] }], {
+    connection: RuntimeConnection.forStdio({ path: cli }),
+    extension: "toolcell",
+    onStart: (session) => setTimeout(() => ((aborted = performance.now()), session.abort()), 300),
+    more: { requestExtensions: true, enableConfigDiscovery: true },
+  });
+  context.diagnostic(`the session ended ${(performance.now() - aborted).toFixed(0)} ms after the abort`);
+  const [line] = place.audit("--action", "run_dynamic_tool");
+  assert.equal(line.error, "cancelled");
   assert.deepEqual(place.servers(), []);
 });

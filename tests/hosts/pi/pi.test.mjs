@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { test as nodeTest } from "node:test";
 import { Home } from "../home.mjs";
-import { runPi, toolEvents } from "./session.mjs";
+import { hasCodemode, runPi, toolEvents } from "./session.mjs";
 
 /** One session at a time: the machines of CI have two cores. */
 const test = (name, act) => nodeTest(name, { timeout: 120_000 }, act);
@@ -272,4 +272,16 @@ test("a tool runs a command where it is granted one and a person allows it, and 
   const silent = await runPi(place, [run("commands", { command: ["touch", "x"] })]);
   assert.match(silent.events.filter((event) => event.type === "tool_execution_end")[0].result.content[0].text, /there is no dialogue to ask a person in/);
   assert.deepEqual(place.processes(), []);
+});
+
+test("a script of pi's codemode gets values", async (context) => {
+  if (!hasCodemode) return context.skip("this version has no codemode");
+  const place = home(context);
+  place.create("twice", "const execute = ({ n }) => 2 * n");
+  const code = `const runs = [1, 2, 3].map((n) => tools.run_dynamic_tool({ tool_name: "twice", parameters: { n } }));
+    return (await Promise.all(runs)).map((ran) => ran.value);`;
+  const { events } = await runPi(place, [{ calls: [["codemode", { code }]] }], { options: ["--tools", "+codemode"] });
+  const ended = events.filter((event) => event.type === "tool_execution_end" && event.toolName === "codemode");
+  assert.equal(ended[0].result.content.at(-1).text, "[2,4,6]");
+  assert.equal(place.audit("--action", "run_dynamic_tool").length, 3);
 });

