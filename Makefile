@@ -6,7 +6,7 @@ MDBOOK := mdbook 0.5.4
 # `make demo DEMO_PROFILE=dev` builds what the tests run, too.
 DEMO_PROFILE := demo
 DEMO_DIR := $(if $(filter dev,$(DEMO_PROFILE)),debug,$(DEMO_PROFILE))
-.PHONY: help demo test features features-each test-fast docs package docs-tool recording recording-pi reference lockdown dist dist-check deny deny-tool advisories fuzz fuzz-short examples budgets peers hosts reflection jailed torture soak lint check guest prelude profile check-guest bench clean
+.PHONY: help demo test features features-each test-fast docs package packages test-packages docs-tool recording recording-pi reference lockdown dist dist-check deny deny-tool advisories fuzz fuzz-short examples budgets peers hosts reflection jailed torture soak lint check guest prelude profile check-guest bench clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -41,6 +41,13 @@ docs: ## Build the book (target/book) and the API reference (target/doc), withou
 
 package: ## Package the crates that others embed, and build and run a host that uses these packages alone (10 minutes)
 	.ci/package build
+
+packages: ## Build the packages for Python and Node into target/packages (15 minutes: PACKAGES_PROFILE=dev builds large ones fast)
+	.ci/packages "$${CARGO_TARGET_DIR:-target}/packages" $(PACKAGES_PROFILE)
+
+test-packages: packages ## Install them into new environments, and run their tests and examples (needs Node 20, npm and Python 3.10)
+	cargo build --workspace --bins --locked
+	tests/packages/run "$${CARGO_TARGET_DIR:-target}/packages" "$${CARGO_TARGET_DIR:-target}/debug/toolcell"
 
 docs-tool: # Build what `make docs` runs
 	@.ci/tool $(MDBOOK) --no-default-features

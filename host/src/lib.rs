@@ -33,6 +33,7 @@ mod suspend;
 
 mod backend;
 
+mod per_process;
 mod sandbox;
 
 pub use backend::Backend;

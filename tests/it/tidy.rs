@@ -42,6 +42,9 @@ const ARROWS: &[(&str, &[&str])] = &[
     ),
     ("crates/mcp", &["toolcell", "toolcell-error", "toolcell-i18n"]),
     ("crates/testing", &["toolcell", "toolcell-error", "toolcell-i18n"]),
+    ("crates/bindings", &["toolcell", "toolcell-error", "toolcell-i18n"]),
+    ("crates/python", &["toolcell-bindings"]),
+    ("crates/node", &["toolcell-bindings"]),
     ("crates/cli", &["toolcell", "toolcell-error", "toolcell-i18n", "toolcell-mcp", "toolcell-testing"]),
 ];
 
@@ -228,7 +231,7 @@ fn only_the_crate_that_owns_a_library_names_it() {
         ("cap-std", &["crates/capabilities", "crates/store"]),
         ("rusqlite", &["crates/store"]),
         ("jsonschema", &["crates/policy", "crates/schema", "crates/toolcell"]),
-        ("tokio", &["crates/capabilities", "crates/toolcell", "crates/mcp"]),
+        ("tokio", &["crates/bindings", "crates/capabilities", "crates/toolcell", "crates/mcp"]),
         ("proptest", &["crates/tool", "crates/toolcell"]),
         ("icu_segmenter", &["crates/reflection"]),
         ("clap", &["crates/cli"]),
@@ -245,6 +248,8 @@ fn only_the_crate_that_owns_a_library_names_it() {
         ("toml_edit", &["crates/cli", "crates/testing"]),
         ("jsonc-parser", &["crates/cli"]),
         ("opentelemetry", &["crates/mcp"]),
+        ("napi", &["crates/node"]),
+        ("pyo3", &["crates/python"]),
     ] {
         for (name, _) in ARROWS.iter().filter(|(name, _)| !owners.contains(name)) {
             assert!(!read(format!("{name}/Cargo.toml")).contains(library), "{name} uses {library}");

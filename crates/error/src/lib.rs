@@ -526,6 +526,8 @@ error_codes! {
     ToolNotFound = "tool-not-found" => NotFound;
     /// The MCP server has no such tool.
     ToolUnknown = "tool-unknown" => Usage;
+    /// A toolbox is closed, or belongs to another process.
+    ToolboxClosed = "toolbox-closed" => Usage;
     /// A call of another tool is not granted.
     ToolsNotGranted = "tools-not-granted" => Usage;
     /// Calls of other tools are nested too deeply.

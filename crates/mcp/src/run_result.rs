@@ -116,7 +116,7 @@ pub(crate) fn code_run(ran: &CodeResult, results: &ResultCache, lang: Lang) -> C
         context: &ran.context,
         is_suppressed: ran.output_suppressed,
         deprecation: None,
-        effects: Effects::None,
+        effects: ran.effects,
         hint: msgid!("correct the code, and run it again"),
         failure: failure.unwrap_or_default(),
         about: record_field(ran.record).into_iter().collect(),

@@ -33,6 +33,8 @@ pub enum ImageKind {
     /// executable pages.
     Roomy,
     /// Native code with bounds checks. Needs executable pages, and as much address space as memory.
+    /// Traps are explicit: the process needs no signal handlers, which matters where another program
+    /// (an interpreter, a crash reporter) owns them.
     Bounded,
     /// Byte code for Wasmtime's interpreter. Needs no executable pages, and is about 30 times
     /// slower.
@@ -84,7 +86,10 @@ pub(crate) fn config(kind: ImageKind) -> Result<Config> {
         ImageKind::Roomy => {
             config.memory_reservation(4 << 30).memory_guard_size(32 << 20);
         }
-        ImageKind::Bounded => use_small_memories(&mut config),
+        ImageKind::Bounded => {
+            use_small_memories(&mut config);
+            config.signals_based_traps(false);
+        }
         ImageKind::Interpreted => {
             use_small_memories(&mut config);
             config.target("pulley64")?.signals_based_traps(false);

@@ -15,6 +15,8 @@ use std::time::{Duration, Instant};
 
 use wasmtime::Engine;
 
+use crate::per_process::PerProcess;
+
 /// The length of an epoch.
 const EPOCH: Duration = Duration::from_millis(1);
 /// The number of epochs without a watched call after which the thread parks. Calls in quick
@@ -46,8 +48,12 @@ impl Interruption {
     }
 }
 
-/// The ticker of this process.
-static TICKER: Ticker = Ticker::new();
+/// The ticker of this process. The thread of its parent, if it was forked, is not there.
+static TICKER: PerProcess<Ticker> = PerProcess::new();
+
+fn ticker() -> &'static Ticker {
+    TICKER.get_or_init(Ticker::new)
+}
 
 struct Ticker {
     state: Mutex<State>,
@@ -77,12 +83,13 @@ pub(crate) struct Watch {
 
 /// Starts watching a call of this engine. Returns `None` if there is no ticker thread.
 pub(crate) fn watch(engine: &Engine) -> Option<Watch> {
-    TICKER.watch(engine)
+    ticker().watch(engine)
 }
 
 /// Returns whether the ticker thread runs or can be started.
 pub(crate) fn interruption() -> Interruption {
-    if TICKER.start(&mut TICKER.lock()) { Interruption::Epochs } else { Interruption::FuelSlices }
+    let ticker = ticker();
+    if ticker.start(&mut ticker.lock()) { Interruption::Epochs } else { Interruption::FuelSlices }
 }
 
 impl Ticker {

@@ -8,10 +8,10 @@
 use std::fs::File;
 use std::ops::Range;
 use std::os::unix::fs::FileExt as _;
-use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::engine;
+use crate::per_process::PerProcess;
 
 /// Bits of an entry in `/proc/self/pagemap`: see `proc_pid_pagemap(5)`.
 const PRESENT: u64 = 1 << 63;
@@ -19,12 +19,16 @@ const SWAPPED: u64 = 1 << 62;
 const FILE: u64 = 1 << 61;
 
 /// The kernel's page map of this process. It is opened once, because a confined process cannot open
-/// files.
-static PAGEMAP: LazyLock<Option<File>> = LazyLock::new(|| File::open("/proc/self/pagemap").ok());
+/// files. A forked process that read that of its parent would take other pages for dirty.
+static PAGEMAP: PerProcess<Option<File>> = PerProcess::new();
+
+fn pagemap() -> Option<&'static File> {
+    PAGEMAP.get_or_init(|| File::open("/proc/self/pagemap").ok()).as_ref()
+}
 
 /// Opens the page map and caches the page size, before the process is confined.
 pub(crate) fn init() {
-    LazyLock::force(&PAGEMAP);
+    pagemap();
     rustix::param::page_size();
 }
 
@@ -69,7 +73,7 @@ fn dirty_pages(memory: &[u8], page: usize) -> Option<Vec<usize>> {
 fn pagemap_entries(memory: &[u8], page: usize) -> Option<Vec<u64>> {
     let mut bytes = vec![0; memory.len() / page * size_of::<u64>()];
     let at = (memory.as_ptr().addr() / page * size_of::<u64>()) as u64;
-    PAGEMAP.as_ref()?.read_exact_at(&mut bytes, at).ok()?;
+    pagemap()?.read_exact_at(&mut bytes, at).ok()?;
     Some(bytes.as_chunks().0.iter().map(|entry| u64::from_ne_bytes(*entry)).collect())
 }
 

@@ -14,6 +14,7 @@ mod event;
 mod external;
 mod from_policy;
 mod json;
+mod json_hook;
 mod matcher;
 mod merge;
 mod phase;
@@ -44,6 +45,7 @@ pub use event::{
 pub use external::{EventProblem, ExternalCall, ExternalDecision};
 pub use from_policy::HookTrust;
 pub use json::{decision_json, parse_call};
+pub use json_hook::JsonHook;
 pub use merge::{Admission, HookContext, HookReview, HookStep, Modification, ReviewStep};
 pub use phase::HookPhase;
 pub use post_run::{EndKind, PostRunEvent};
@@ -356,6 +358,52 @@ impl Hooks {
             move |terms, call, end| {
                 let result = terms.tools.run(&after, json::tool_event(call, Some(end))?, terms.timeout)?;
                 Ok(json::tool_revision(result.as_ref())?)
+            },
+        )?;
+        Ok(())
+    }
+
+    /// Adds a function that reads and writes the JSON of a command in the protocol of Toolcell, such
+    /// as a function in another language. It runs on a thread of its own.
+    ///
+    /// # Errors
+    /// `gate-invalid`
+    ///
+    /// # Examples
+    /// ```
+    /// use serde_json::json;
+    /// use toolcell::hook::{HookEvent, HookPhase, Hooks, JsonHook};
+    ///
+    /// let mut hooks = Hooks::default();
+    /// let hook = JsonHook { name: "no-shell".to_owned(), when: HookPhase::Before, ..JsonHook::default() };
+    /// hooks.add_json(hook, |event: &str| match event.contains(r#""toolName":"shell""#) {
+    ///     true => Ok(r#"{"permissionDecision": "deny", "permissionDecisionReason": "no shell"}"#.to_owned()),
+    ///     false => Ok("null".to_owned()),
+    /// })?;
+    /// let call = HookEvent::new("shell", None, json!({}), jiff::Timestamp::UNIX_EPOCH, "/srv");
+    /// assert_eq!(hooks.admit(call, None).decided_by.as_deref(), Some("no-shell"));
+    /// # Ok::<(), toolcell::hook::HookError>(())
+    /// ```
+    pub fn add_json(
+        &mut self,
+        hook: JsonHook,
+        answer: impl Fn(&str) -> Result<String, String> + Send + Sync + 'static,
+    ) -> Result<(), HookError> {
+        let JsonHook { name, when, timeout, tools } = hook;
+        let before = Arc::new(answer);
+        let (after, hook) = (Arc::clone(&before), name.clone());
+        self.add_both(
+            name,
+            (when, timeout, tools),
+            move |terms, call| {
+                let (answer, event) = (Arc::clone(&before), json::tool_event(call, None)?.to_string());
+                let text = worker::run_on_thread(terms, call, move |_| answer(&event))?;
+                Ok(json::json_verdict(&hook, &text)?)
+            },
+            move |terms, call, end| {
+                let (answer, event) = (Arc::clone(&after), json::tool_event(call, Some(end))?.to_string());
+                let text = worker::run_on_thread(terms, call, move |_| answer(&event))?;
+                Ok(json::json_revision(&text)?)
             },
         )?;
         Ok(())

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use toolcell_host::{CancelToken, OnOverload, PartialResultSink, ProfileSlot};
-use toolcell_policy::LimitOverrides;
+use toolcell_policy::{Grants, LimitOverrides};
 
 use crate::admission::hook::{Approver, CallerClaims};
 use crate::host_calls::{EffectApprover, HostFunctions};
@@ -34,6 +34,9 @@ pub struct RunOptions {
     /// toolbox, which come first where names collide. A run that is suspended takes those of
     /// [`Toolbox::resume`](crate::Toolbox::resume) then.
     pub functions: HostFunctions,
+    /// What code that is not stored is granted, as the caller decides. Without it, that is what the
+    /// policy grants to drafts. Stored tools are granted what the policy grants them.
+    pub code_grants: Option<Grants>,
     /// The number of tokens that a successful run saves, for the cost report.
     pub tokens_saved: Option<u64>,
     /// Whether to issue a [`Receipt`](crate::Receipt).
@@ -56,6 +59,7 @@ impl Default for RunOptions {
             on_overload: OnOverload::Wait,
             effect_approver: None,
             functions: HostFunctions::default(),
+            code_grants: None,
             tokens_saved: None,
             receipt: false,
             profile: None,

@@ -5,7 +5,7 @@
 use serde_json::Value;
 use toolcell_analysis::{AnalysisError, Capabilities, Finding, Script, quick_check, transpile};
 use toolcell_error::ErrorCode;
-use toolcell_host::{Budget, CallContext, CallError, Grant, Json, Params, Report};
+use toolcell_host::{Budget, CallContext, CallError, Effects, Grant, Json, Params, Report};
 use toolcell_i18n::Message;
 use toolcell_policy::{ApprovalMode, Grants, LimitError, LimitOverrides};
 use toolcell_schema::ParamsError;
@@ -21,7 +21,7 @@ use crate::admission::{
     AdmissionError, AdmissionMode, AdmissionRequest, CallAuthorization, Called, Denial, Permit, ReviewedRun,
 };
 use crate::execution::{RunOptions, ToolCode, draw_seed, unix_time, wall_clock};
-use crate::host_calls::{GrantOpenError, NestingContext, OpenRequest, RunEnvironment};
+use crate::host_calls::{GrantOpenError, HostFunctions, NestingContext, OpenRequest, RunEnvironment};
 use crate::parts::Parts;
 use crate::records::{AttemptEnd, RunRecorder};
 use crate::request::RunCode;
@@ -172,6 +172,8 @@ pub struct CodeResult {
     pub output_suppressed: bool,
     /// The line of the code at which it threw, if it did.
     pub thrown_at: Option<SourceLine>,
+    /// The extent to which the code changed external state.
+    pub effects: Effects,
     /// The hash of the run record in the store.
     pub record: Option<blake3::Hash>,
 }
@@ -198,10 +200,11 @@ pub(crate) fn run_code(parts: &Parts, request: &RunCode, options: &RunOptions) -
         Ok(_) => AttemptEnd::Completed,
         Err(error) => AttemptEnd::Refused { code: error.code(), message: error.to_string() },
     };
+    let (.., effects) = attempted.consumed();
     let record = attempted.finish(ended)?.record;
     let (ReviewedRun { report, context, output_suppressed, .. }, source) = done?;
     let thrown_at = SourceLine::of_exception(&source, &report);
-    Ok(CodeResult { report, context, output_suppressed, thrown_at, record })
+    Ok(CodeResult { report, context, output_suppressed, thrown_at, effects, record })
 }
 
 /// Runs the code, and returns the reviewed run and the source.
@@ -231,9 +234,17 @@ fn run_code_inner(
     };
     let caller =
         AdmissionMode::Run { approver: options.approver.as_deref(), caller: &options.caller, claims: &options.claims };
-    let exec = ExecOptions { precheck: Precheck::Critical, grants: parts.admission.policy().draft_grants() };
-    let call =
-        DraftCall { draft: &draft, params: &request.parameters, budget: &budget, run: &run, options: &exec, caller };
+    let grants = options.code_grants.clone().unwrap_or_else(|| parts.admission.policy().draft_grants());
+    let exec = ExecOptions { precheck: Precheck::Critical, grants };
+    let call = DraftCall {
+        draft: &draft,
+        params: &request.parameters,
+        budget: &budget,
+        run: &run,
+        options: &exec,
+        caller,
+        functions: &options.functions,
+    };
     let reviewed = exec_inner(parts, &call, attempted)?;
     Ok((reviewed, request.code.clone()))
 }
@@ -255,7 +266,8 @@ pub(crate) fn exec(
     let mut attempted = RunRecorder::start(&parts.recorder, Action::Exec, "host", draft.name(), params)?;
     let claims = CallerClaims::default();
     let caller = AdmissionMode::Run { approver: None, caller: "host", claims: &claims };
-    let call = DraftCall { draft, params, budget, run, options, caller };
+    let functions = &HostFunctions::default();
+    let call = DraftCall { draft, params, budget, run, options, caller, functions };
     let done = exec_inner(parts, &call, &mut attempted);
     let ended = match &done {
         Ok(_) => AttemptEnd::Completed,
@@ -273,11 +285,14 @@ struct DraftCall<'a> {
     run: &'a CallContext<'a>,
     options: &'a ExecOptions,
     caller: AdmissionMode<'a>,
+    /// The functions that only this call may call.
+    functions: &'a HostFunctions,
 }
 
 /// Runs the draft, and updates the record.
 fn exec_inner(parts: &Parts, call: &DraftCall<'_>, attempted: &mut RunRecorder<'_>) -> Result<ReviewedRun, ExecError> {
-    let DraftCall { draft, params, budget, run, options: &ExecOptions { precheck, ref grants }, caller } = *call;
+    let DraftCall { draft, params, budget, run, options: &ExecOptions { precheck, ref grants }, caller, functions } =
+        *call;
     parts.admission.policy().check_budget(budget)?;
     let args = parts.runtime.any_schema().check(params.clone())?;
     let asked = Capabilities::default();
@@ -294,7 +309,7 @@ fn exec_inner(parts: &Parts, call: &DraftCall<'_>, attempted: &mut RunRecorder<'
     attempted.set_permit(&permit);
     let drawn = draw_seed(permit.grants())?;
     attempted.set_seed(drawn);
-    let (call_id, nested) = (attempted.call_id(), nested_options(run, caller));
+    let (call_id, nested) = (attempted.call_id(), nested_options(run, caller, functions));
     let environment =
         if permit.grants().is_empty() { None } else { Some(open_grants(parts, draft, &permit, &call_id, &nested)?) };
     let wall_clock = permit.grants().clock.then(|| wall_clock(parts.clock));
@@ -346,9 +361,10 @@ fn open_grants<'a>(
 }
 
 /// Returns the options of the runs that a draft starts.
-fn nested_options(run: &CallContext<'_>, caller: AdmissionMode<'_>) -> RunOptions {
+fn nested_options(run: &CallContext<'_>, caller: AdmissionMode<'_>, functions: &HostFunctions) -> RunOptions {
     let caller = if let AdmissionMode::Run { caller, .. } = caller { caller } else { "host" };
-    RunOptions { caller: caller.to_owned(), cancel: run.cancel.cloned(), ..RunOptions::default() }
+    let (cancel, functions) = (run.cancel.cloned(), functions.clone());
+    RunOptions { caller: caller.to_owned(), cancel, functions, ..RunOptions::default() }
 }
 
 /// Returns the specification of a draft, which has no name of its own.

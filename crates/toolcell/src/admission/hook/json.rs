@@ -81,6 +81,16 @@ pub(super) fn tool_verdict(hook: &str, result: Option<&Json>) -> Result<HookVerd
     native::parse_verdict(hook, result.map_or("null", Json::as_str))
 }
 
+/// Parses the answer of a function before a run. `null` is no objection.
+pub(super) fn json_verdict(hook: &str, answer: &str) -> Result<HookVerdict, FailureCause> {
+    native::parse_verdict(hook, answer)
+}
+
+/// Parses the answer of a function after a run. `null` is no change.
+pub(super) fn json_revision(answer: &str) -> Result<Revision, FailureCause> {
+    native::parse_revision(answer)
+}
+
 /// Reads the result of a tool as its answer after a run. `undefined` and `null` are no change.
 pub(super) fn tool_revision(result: Option<&Json>) -> Result<Revision, FailureCause> {
     native::parse_revision(result.map_or("null", Json::as_str))

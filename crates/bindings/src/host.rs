@@ -1,0 +1,226 @@
+//! The way back into the host's language.
+//!
+//! Invariant: each call back is one JSON text and gets one JSON text, or the message of the
+//! exception that it raised.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use toolcell::hook::{HookPhase, JsonHook};
+use toolcell::{
+    ApprovalAnswer, ApprovalPrompt, Approver, Effects, Finding, FunctionFailure, Hooks, HostFunction, HostFunctions,
+    Lang, Message,
+};
+
+use crate::failure::Failure;
+
+/// What a host is called back for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Callback {
+    /// A function that a tool calls: its parameters → its result.
+    Function,
+    /// A hook before a run: the event → the verdict.
+    Before,
+    /// A hook after a run: the event with `toolResult` → the revision.
+    After,
+    /// The approver: a question → `{"answer": "approve" | "refuse" | "defer", "feedback"?}`.
+    Approve,
+    /// The value of a secret: null → a string, or null.
+    Secret,
+}
+
+impl Callback {
+    /// Returns the name that native modules pass on.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Function => "function",
+            Self::Before => "before",
+            Self::After => "after",
+            Self::Approve => "approve",
+            Self::Secret => "secret",
+        }
+    }
+}
+
+/// The host's side of a session or of a run.
+pub trait Host: Send + Sync {
+    /// Calls the host and waits for its answer. `name` is the function, the hook or the secret.
+    ///
+    /// # Errors
+    /// The message of what the host raised, or why it cannot be reached.
+    fn call(&self, callback: Callback, name: &str, payload: &str, timeout: Option<Duration>) -> Result<String, String>;
+}
+
+/// The declaration of a function of the host.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub(crate) struct FunctionDeclaration {
+    name: String,
+    /// As a tool declares its parameters; without them, any object.
+    #[serde(default)]
+    parameters: Value,
+    /// A JSON Schema of the result; without it, any value.
+    #[serde(default)]
+    result: Option<Value>,
+    /// Whether it has no side effects.
+    #[serde(default)]
+    read_only: bool,
+    /// Whether it is called on the thread of the run.
+    #[serde(default)]
+    inline: bool,
+    #[serde(default)]
+    timeout_ms: Option<u64>,
+}
+
+/// A checked function of the host.
+#[derive(Clone)]
+pub(crate) struct DeclaredFunction {
+    name: Arc<str>,
+    timeout: Option<Duration>,
+    function: HostFunction,
+}
+
+impl FunctionDeclaration {
+    /// Checks a declaration.
+    pub(crate) fn check(self, lang: Lang) -> Result<DeclaredFunction, Failure> {
+        let result = self.result.unwrap_or_else(|| json!({}));
+        let function =
+            HostFunction::new(&self.name, &self.parameters, &result, |_| Ok(Value::Null)).map_err(|error| {
+                let failure = Failure::from_error(&error, error.code(), "", lang);
+                Failure { message: format!("the function `{}`: {}", self.name, failure.message), ..failure }
+            })?;
+        let function = if self.read_only { function.read_only() } else { function };
+        let function = if self.inline { function.inline() } else { function };
+        let timeout = self.timeout_ms.map(Duration::from_millis);
+        Ok(DeclaredFunction { name: self.name.into(), timeout, function })
+    }
+}
+
+/// Returns the functions as a run of this host calls them.
+pub(crate) fn bind_functions<'a>(
+    declared: impl IntoIterator<Item = &'a DeclaredFunction>,
+    host: &Arc<dyn Host>,
+    lang: Lang,
+) -> Result<HostFunctions, Failure> {
+    declared.into_iter().try_fold(HostFunctions::default(), |bound, one| {
+        let (host, name, timeout) = (Arc::clone(host), Arc::clone(&one.name), one.timeout);
+        let call = move |params: &Value| call_function(&*host, &name, params, timeout);
+        let function = one.function.clone().with_implementation(call);
+        bound.with(function).map_err(|error| Failure::from_error(&error, error.code(), "", lang))
+    })
+}
+
+fn call_function(
+    host: &dyn Host,
+    name: &str,
+    params: &Value,
+    timeout: Option<Duration>,
+) -> Result<Value, FunctionFailure> {
+    let failed = |message: String| FunctionFailure { message, effects: Effects::Started };
+    let answer = host.call(Callback::Function, name, &params.to_string(), timeout).map_err(failed)?;
+    serde_json::from_str(&answer).map_err(|error| failed(format!("its result is not JSON: {error}")))
+}
+
+/// The declaration of a hook of the host.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub(crate) struct HookDeclaration {
+    name: String,
+    #[serde(default)]
+    tools: Vec<String>,
+    #[serde(default)]
+    timeout_ms: Option<u64>,
+    #[serde(default)]
+    before: bool,
+    #[serde(default)]
+    after: bool,
+}
+
+/// Adds the hooks of the host.
+pub(crate) fn add_hooks(
+    hooks: &mut Hooks,
+    declared: Vec<HookDeclaration>,
+    host: &Arc<dyn Host>,
+    lang: Lang,
+) -> Result<(), Failure> {
+    for HookDeclaration { name, tools, timeout_ms, before, after } in declared {
+        if !before && !after {
+            return Err(Failure::request(format!("the hook `{name}` has neither `before` nor `after`")));
+        }
+        let timeout = timeout_ms.map_or(toolcell::hook::DEFAULT_TIMEOUT, Duration::from_millis);
+        for (is_wanted, when, callback) in
+            [(before, HookPhase::Before, Callback::Before), (after, HookPhase::After, Callback::After)]
+        {
+            if !is_wanted {
+                continue;
+            }
+            let hook = JsonHook { name: name.clone(), when, timeout, tools: tools.clone() };
+            let (host, name) = (Arc::clone(host), name.clone());
+            hooks
+                .add_json(hook, move |event| host.call(callback, &name, event, Some(timeout)))
+                .map_err(|error| Failure::from_error(&error, error.code(), error.hint(), lang))?;
+        }
+    }
+    Ok(())
+}
+
+/// The approver in the host's language.
+pub(crate) struct HostApprover {
+    pub(crate) host: Arc<dyn Host>,
+    pub(crate) lang: Lang,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawAnswer {
+    answer: String,
+    #[serde(default)]
+    feedback: Option<String>,
+}
+
+impl Approver for HostApprover {
+    fn ask(&self, prompt: &ApprovalPrompt) -> ApprovalAnswer {
+        let question = prompt_json(prompt, self.lang).to_string();
+        let not_asked = |why: String| ApprovalAnswer::NotShown { reason: Message::verbatim(why) };
+        let answer = match self.host.call(Callback::Approve, &prompt.call.tool_name, &question, None) {
+            Ok(answer) => answer,
+            Err(error) => return not_asked(format!("the approver failed: {error}")),
+        };
+        match serde_json::from_str(&answer) {
+            Ok(RawAnswer { answer, feedback }) => match answer.as_str() {
+                "approve" => ApprovalAnswer::Approve,
+                "refuse" => ApprovalAnswer::Refuse { feedback: feedback.map(Message::verbatim) },
+                "defer" => ApprovalAnswer::Defer,
+                other => not_asked(format!("the approver answered `{}`", other.escape_debug())),
+            },
+            Err(error) => not_asked(format!("the approver gave an invalid answer: {error}")),
+        }
+    }
+}
+
+/// Returns a question for an approver, with all that decides it.
+pub(crate) fn prompt_json(prompt: &ApprovalPrompt, lang: Lang) -> Value {
+    let tool = prompt.tool_approval.as_deref();
+    json!({
+        "askedBy": prompt.asked_by,
+        "text": prompt.text.to_text(lang),
+        "question": prompt.question(lang),
+        "facts": prompt.facts(lang),
+        "toolName": prompt.call.tool_name,
+        "toolId": prompt.call.tool.map(|id| id.to_string()),
+        "parameters": *prompt.call.args,
+        "caller": prompt.call.caller,
+        "findings": tool.map(|tool| tool.findings.iter().map(finding_json).collect::<Vec<_>>()).unwrap_or_default(),
+        "grants": tool.map(|tool| tool.grants.to_value()),
+        "missing": tool.map(|tool| tool.missing.iter().map(|one| one.text.as_str()).collect::<Vec<_>>()),
+        "source": tool.map(|tool| tool.source.as_str()),
+        "digest": tool.map(toolcell::hook::ToolApproval::digest),
+    })
+}
+
+pub(crate) fn finding_json(finding: &Finding) -> Value {
+    serde_json::to_value(toolcell::FindingResponse::from(finding)).unwrap_or_default()
+}

@@ -1,0 +1,32 @@
+//! What the packages for Python and Node share.
+//!
+//! ```text
+//! package (Python, JavaScript) → native module → Session → Toolbox
+//!                              ← Host: functions, hooks, approver, secrets
+//! ```
+//!
+//! Options, requests and answers are JSON, with the keys of the command line's JSON. The packages
+//! give them the manners of their languages: objects, exceptions, cancellation.
+//!
+//! Reading order: `handle` is what a native module holds; `options` opens a `session`, whose
+//! `operations` are by name and whose `run`s are not; `host` is the way back into the host's language,
+//! and `failure` each error. `threads` run what must not block the host's.
+//!
+//! Invariant: nothing here knows a language, and no text of a host reaches the toolbox unchecked.
+
+mod failure;
+mod handle;
+mod host;
+mod operations;
+mod options;
+mod run;
+mod session;
+mod threads;
+
+pub use failure::{Failure, FailureKind};
+pub use handle::SessionHandle;
+pub use host::{Callback, Host};
+pub use run::{CallOptions, CompletedRun, RunControl};
+pub use session::Session;
+pub use threads::spawn;
+pub use toolcell::{CancelToken, PartialResultSink};

@@ -1,0 +1,3 @@
+import toolcell from "./index.cjs";
+
+export const { Toolbox, ToolcellError, ToolFailed, Stopped, Refused } = toolcell;

@@ -1,0 +1,310 @@
+"use strict";
+// The toolbox and its runs.
+
+const native = require("./native.cjs");
+const { errorFromJson } = require("./errors.cjs");
+const { Host, toFunctions } = require("./host.cjs");
+const { stringify, stringifyObject, describe } = require("./json.cjs");
+
+const MAX_UPDATES = 64;
+const CLOSED = { kind: "refused", code: "toolbox-closed", message: "the toolbox is closed", hint: "open another one", effects: "none" };
+const CREATE_KEY = Symbol("create");
+
+/** A run that took place. */
+class Ran {
+  constructor({ value, hasValue, run, details }) {
+    this.value = hasValue ? value : undefined;
+    Object.assign(this, run, details);
+  }
+}
+
+/** A run that goes on: await it for its end, iterate over it for its partial results. */
+class Run {
+  #toolbox;
+  #operation;
+  #promise;
+  #updates = [];
+  #wake;
+  #hasEnded = false;
+
+  constructor(toolbox, start, { signal, onUpdate, functions }) {
+    this.#toolbox = toolbox;
+    const controller = new AbortController();
+    const operation = { own: functions, signal: controller.signal, callbacks: new Set() };
+    operation.onUpdates = (updates) => {
+      for (const update of updates) onUpdate?.(update);
+      this.#updates = [...this.#updates, ...updates].slice(-MAX_UPDATES);
+      this.#wake?.();
+    };
+    this.#promise = new Promise((resolve, reject) => {
+      operation.resolve = (answer) => {
+        const ran = new Ran(answer);
+        if (answer.failure === null) return resolve(ran);
+        const cause = answer.failure.kind === "failed" ? operation.lastError : signal?.aborted ? signal.reason : undefined;
+        reject(errorFromJson(answer.failure, ran, cause === undefined ? undefined : { cause }));
+      };
+      operation.reject = reject;
+    });
+    const abort = () => this.cancel();
+    const settle = () => {
+      this.#hasEnded = true;
+      controller.abort();
+      signal?.removeEventListener("abort", abort);
+      this.#wake?.();
+    };
+    this.#promise.then(settle, settle);
+    this.#operation = start(operation);
+    if (signal?.aborted) abort();
+    else signal?.addEventListener("abort", abort);
+  }
+
+  /** Cancels the run, which then rejects with an `AbortError`. */
+  cancel() {
+    this.#toolbox._cancel(this.#operation);
+  }
+
+  then(onFulfilled, onRejected) {
+    return this.#promise.then(onFulfilled, onRejected);
+  }
+
+  catch(onRejected) {
+    return this.#promise.catch(onRejected);
+  }
+
+  finally(onFinally) {
+    return this.#promise.finally(onFinally);
+  }
+
+  async *[Symbol.asyncIterator]() {
+    try {
+      for (;;) {
+        while (this.#updates.length > 0) yield this.#updates.shift();
+        if (this.#hasEnded) break;
+        await new Promise((resolve) => (this.#wake = resolve));
+      }
+      await this.#promise;
+    } finally {
+      if (!this.#hasEnded) this.cancel();
+    }
+  }
+
+  async [Symbol.asyncDispose ?? Symbol.for("Symbol.asyncDispose")]() {
+    this.cancel();
+    await this.#promise.catch(() => {});
+  }
+}
+
+/** Creates and runs tools, each call in a sealed cell. */
+class Toolbox {
+  #native;
+  #host;
+  #operations = new Map();
+  #next = 1;
+  #closed;
+  // A timer that is held only while an operation is in flight: it keeps the process alive.
+  #alive = setInterval(() => {}, 0x7fffffff).unref();
+
+  constructor(key, host) {
+    if (key !== CREATE_KEY) throw new TypeError("a toolbox is opened with `await Toolbox.open(options)`");
+    this.#host = host;
+    this.#native = new native.Native((...event) => this.#onEvent(...event));
+  }
+
+  static async open(options = {}) {
+    const { dir, policy, cwd, lang = "en", isolation = "worker", slots, functions, hooks, approver, secrets, ...rest } = options;
+    const [unknown] = Object.keys(rest);
+    if (unknown !== undefined) throw new TypeError(`Toolbox.open has no option \`${unknown}\``);
+    if (isolation !== "worker" && isolation !== "process")
+      throw new TypeError(`isolation is ${JSON.stringify(isolation)}, it must be "worker" or "process"`);
+    const host = new Host({ functions, hooks, approver, secrets });
+    const wire = { dir, cwd, lang, slots, caller: "node", ...host.options() };
+    if (isolation === "worker") wire.worker = native.worker;
+    if (typeof policy === "string" && policy !== "" && !/[\n=[]/.test(policy))
+      throw new TypeError(`policy is ${JSON.stringify(policy)}, which is not TOML: for a file, pass { path }`);
+    if (typeof policy === "string") wire.policy = { text: policy };
+    else if (policy !== undefined) {
+      const { path } = policy;
+      wire.policy = { path, text: await require("node:fs/promises").readFile(path, "utf8") };
+    }
+    const toolbox = new Toolbox(CREATE_KEY, host);
+    await toolbox.#perform((number) => toolbox.#native.open(number, stringify(wire, "the options")));
+    return toolbox;
+  }
+
+  run(tool, params, options) {
+    return this.#run(false, tool, params, options);
+  }
+
+  runCode(code, params, options) {
+    return this.#run(true, code, params, options);
+  }
+
+  #run(isCode, subject, params, options = {}) {
+    const { signal, onUpdate, functions, limits, seed, caller, receipt, grants, ...rest } = options;
+    const [unknown] = Object.keys(rest);
+    if (unknown !== undefined) throw new TypeError(`a run has no option \`${unknown}\``);
+    if (typeof subject !== "string") throw new TypeError(`${isCode ? "code" : "tool"} is ${describe(subject)}, it must be a string`);
+    const own = functions === undefined ? undefined : toFunctions(functions, "functions");
+    const text = stringifyObject(params, "params");
+    const isPlain = own ?? limits ?? seed ?? caller ?? receipt ?? grants;
+    const declared = own && [...own.values()].map((entry) => entry.declaration);
+    const wire = isPlain === undefined ? "" : stringify({ limits, seed, caller, receipt, grants, functions: declared }, "the options");
+    const start = (operation) =>
+      this.#begin(operation, (number) => this.#native.run(number, isCode, subject, text, wire));
+    return new Run(this, start, { signal, onUpdate, functions: own });
+  }
+
+  async create(tool) {
+    const { generatedFrom, ...request } = tool;
+    return this.#call("create", { ...request, generated_from: generatedFrom });
+  }
+
+  async adopt(source, { name = "tools.ts", replace = false } = {}) {
+    const { tools } = await this.#call("adopt", { name, source, replace });
+    return tools.map((tool) => (tool.error ? { ...tool, error: errorFromJson(tool.error) } : tool));
+  }
+
+  async list(filter = {}) {
+    const { minSafetyScore, unusedDays, ...request } = filter;
+    return this.#call("list", { ...request, min_safety_score: minSafetyScore, unused_days: unusedDays });
+  }
+
+  async show(tool, { version } = {}) {
+    return this.#call("show", { tool, version });
+  }
+
+  async delete(tool) {
+    return this.#call("delete", { tool });
+  }
+
+  async search(query, { limit = 10 } = {}) {
+    return (await this.#call("search", { query, limit })).tools;
+  }
+
+  async reflect({ task, lastToolResult = "", failedAttempts, history }) {
+    return this.#call("reflect", {
+      task_description: task,
+      last_tool_result: lastToolResult,
+      failed_attempts: failedAttempts,
+      history,
+    });
+  }
+
+  async verify(tool, { cases, seed } = {}) {
+    return this.#call("verify", { tool, cases, seed });
+  }
+
+  async decide(call, { ask = true } = {}) {
+    return this.#call("decide", { call, ask });
+  }
+
+  async explain(tool, parameters = {}) {
+    const answer = await this.#call("explain", { tool, parameters });
+    return { ...answer, error: answer.error === null ? undefined : errorFromJson(answer.error) };
+  }
+
+  async question(tool) {
+    return this.#call("approval", { tool });
+  }
+
+  async approve(tool, { by = "node" } = {}) {
+    const request = typeof tool === "string" ? { tool, by } : { tool: tool.toolId, by, digest: tool.digest };
+    await this.#call("approve", request);
+  }
+
+  async refuse(tool, { by = "node" } = {}) {
+    await this.#call("refuse", { tool, by });
+  }
+
+  async pending() {
+    return (await this.#call("pending", {})).tools;
+  }
+
+  async analyze(source) {
+    return this.#call("analyze", { source });
+  }
+
+  close() {
+    if (this.#closed === undefined) {
+      const closed = this.#perform((number) => this.#native.close(number));
+      this.#closed = closed.finally(() => clearInterval(this.#alive));
+    }
+    return this.#closed;
+  }
+
+  async [Symbol.asyncDispose ?? Symbol.for("Symbol.asyncDispose")]() {
+    await this.close();
+  }
+
+  _cancel(number) {
+    this.#native.cancel(number);
+  }
+
+  #call(name, request) {
+    const text = stringify(request, `the ${name} request`);
+    return this.#perform((number) => this.#native.call(number, name, text));
+  }
+
+  #perform(start) {
+    return new Promise((resolve, reject) => {
+      this.#begin({ resolve, reject }, start);
+    });
+  }
+
+  #begin(operation, start) {
+    const number = this.#next++;
+    if (this.#closed !== undefined) {
+      operation.reject(errorFromJson(CLOSED));
+      return number;
+    }
+    if (this.#operations.size === 0) this.#alive.ref();
+    this.#operations.set(number, operation);
+    start(number);
+    return number;
+  }
+
+  #onEvent(event, number, name, text, callback, timeoutMs) {
+    const operation = this.#operations.get(number);
+    switch (event) {
+      case "done":
+      case "failed": {
+        this.#operations.delete(number);
+        if (this.#operations.size === 0) this.#alive.unref();
+        const answer = JSON.parse(text);
+        if (operation.onUpdates) this.#native.forget(number);
+        // What still waits for an answer is of a run that has ended.
+        for (const waiting of operation.callbacks ?? []) this.#native.answer(waiting, false, "the run has ended");
+        if (event === "done") operation.resolve(answer);
+        else operation.reject(errorFromJson(answer));
+        return;
+      }
+      case "update":
+        operation?.onUpdates(this.#native.takeUpdates(number).map((update) => JSON.parse(update)));
+        return;
+      default:
+        this.#serve(event, operation, name, text, callback, timeoutMs);
+    }
+  }
+
+  async #serve(kind, operation, name, text, callback, timeoutMs) {
+    const controller = new AbortController();
+    const abort = () => controller.abort(operation.signal.reason);
+    operation?.signal?.addEventListener("abort", abort);
+    const timer = timeoutMs > 0 ? setTimeout(() => controller.abort(new Error("it took too long")), timeoutMs).unref() : undefined;
+    operation?.callbacks?.add(callback);
+    try {
+      const answer = await this.#host.serve(kind, name, JSON.parse(text), operation?.own, controller.signal);
+      this.#native.answer(callback, true, answer);
+    } catch (error) {
+      if (operation) operation.lastError = error;
+      const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+      this.#native.answer(callback, false, message);
+    } finally {
+      clearTimeout(timer);
+      operation?.callbacks?.delete(callback);
+      operation?.signal?.removeEventListener("abort", abort);
+    }
+  }
+}
+
+module.exports = { Toolbox };

@@ -1,0 +1,293 @@
+//! The native module of the package `toolcell` for Node. The package itself is in JavaScript
+//! (`crates/node/package`): this module passes JSON, and has no manners.
+//!
+//! Each method returns at once; what happens later is an event, for which one function of JavaScript
+//! is called: `(event, operation, name, text, callback, timeoutMs)`.
+//!
+//! | event | meaning |
+//! |---|---|
+//! | `done` | the operation has ended; `text` is its answer |
+//! | `failed` | the operation has failed; `text` is the error |
+//! | `update` | a run has partial results, which [`Native::take_updates`] returns |
+//! | `function`, `before`, `after`, `approve`, `secret` | the host is called back: it answers `callback` with [`Native::answer`] |
+//!
+//! Invariant: the thread of JavaScript never waits, and a callback that is not answered holds up its
+//! own run alone.
+
+#![expect(clippy::needless_pass_by_value, reason = "the macros of napi-rs pass what comes from JavaScript by value")]
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use napi::Status;
+use napi::bindgen_prelude::{FnArgs, Function};
+use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
+use napi_derive::napi;
+use serde_json::{Map, Value};
+use toolcell_bindings::{
+    CallOptions, Callback, CancelToken, CompletedRun, Failure, Host, PartialResultSink, RunControl, SessionHandle,
+};
+
+/// The arguments of the function that events go to.
+type Event = FnArgs<(String, u32, String, String, u32, f64)>;
+/// That function, from any thread. It does not keep the process alive.
+type EventFunction = ThreadsafeFunction<Event, (), Event, Status, false, true>;
+
+/// Sends events, and waits for the answers to callbacks.
+struct Events {
+    function: EventFunction,
+    /// Who waits for the answer to a callback, by its number.
+    waiting: Mutex<HashMap<u32, Sender<Result<String, String>>>>,
+    next: AtomicU32,
+}
+
+impl Events {
+    fn lock(&self) -> MutexGuard<'_, HashMap<u32, Sender<Result<String, String>>>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sends an event; returns whether there is still a thread of JavaScript that gets it.
+    fn send(&self, event: &str, operation: u32, name: &str, text: String, callback: u32, timeout: f64) -> bool {
+        let event = (event.to_owned(), operation, name.to_owned(), text, callback, timeout);
+        self.function.call(FnArgs::from(event), ThreadsafeFunctionCallMode::NonBlocking) == Status::Ok
+    }
+
+    fn end(&self, operation: u32, ended: Result<String, Failure>) {
+        match ended {
+            Ok(answer) => self.send("done", operation, "", answer, 0, 0.0),
+            Err(failure) => self.send("failed", operation, "", failure.to_json(), 0, 0.0),
+        };
+    }
+}
+
+/// The maximum number of partial results that wait for JavaScript, and of their bytes: the oldest are dropped.
+const MAX_UPDATES: (usize, usize) = (64, 4 << 20);
+
+/// The partial results of a run that JavaScript has not taken yet.
+#[derive(Default)]
+struct Updates(Mutex<VecDeque<String>>);
+
+impl Updates {
+    /// Adds a partial result; returns whether it is the first one that waits.
+    fn push(&self, update: &str) -> bool {
+        let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_first = waiting.is_empty();
+        waiting.push_back(update.to_owned());
+        let size = |waiting: &VecDeque<String>| waiting.iter().map(String::len).sum::<usize>();
+        while waiting.len() > MAX_UPDATES.0 || (waiting.len() > 1 && size(&waiting) > MAX_UPDATES.1) {
+            waiting.pop_front();
+        }
+        is_first
+    }
+
+    fn take(&self) -> Vec<String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).drain(..).collect()
+    }
+}
+
+/// The host of a run; operation 0 is the toolbox itself.
+struct NodeHost {
+    events: Arc<Events>,
+    operation: u32,
+}
+
+impl Host for NodeHost {
+    fn call(&self, callback: Callback, name: &str, payload: &str, timeout: Option<Duration>) -> Result<String, String> {
+        let (reply, answer) = channel();
+        let number = self.events.next.fetch_add(1, Ordering::Relaxed);
+        self.events.lock().insert(number, reply);
+        let milliseconds = timeout.map_or(0.0, |timeout| timeout.as_secs_f64() * 1e3);
+        let is_sent = self.events.send(callback.name(), self.operation, name, payload.to_owned(), number, milliseconds);
+        let answered = match timeout {
+            _ if !is_sent => Err(RecvTimeoutError::Disconnected),
+            Some(timeout) => answer.recv_timeout(timeout),
+            None => answer.recv().map_err(RecvTimeoutError::from),
+        };
+        self.events.lock().remove(&number);
+        answered.unwrap_or_else(|error| {
+            Err(match error {
+                RecvTimeoutError::Timeout => format!("there was no answer within {milliseconds} ms"),
+                RecvTimeoutError::Disconnected => "the host is gone".to_owned(),
+            })
+        })
+    }
+}
+
+/// An open toolbox, or one that is being opened.
+#[napi]
+pub struct Native {
+    events: Arc<Events>,
+    session: Arc<Mutex<Option<Arc<SessionHandle>>>>,
+    /// The tokens of the operations in flight.
+    cancels: Arc<Mutex<HashMap<u32, CancelToken>>>,
+    /// The partial results of the runs that JavaScript has not forgotten.
+    updates: Mutex<HashMap<u32, Arc<Updates>>>,
+}
+
+#[napi]
+impl Native {
+    /// Creates a toolbox that is not open yet. `event` is called for each event.
+    ///
+    /// # Errors
+    /// `event` cannot be called from other threads.
+    #[napi(constructor)]
+    pub fn new(event: Function<'_, Event, ()>) -> napi::Result<Self> {
+        let function = event.build_threadsafe_function::<Event>().weak::<true>().build()?;
+        let events = Events { function, waiting: Mutex::default(), next: AtomicU32::new(1) };
+        let (session, cancels, updates) = (Arc::default(), Arc::default(), Mutex::default());
+        Ok(Self { events: Arc::new(events), session, cancels, updates })
+    }
+
+    /// Opens the toolbox.
+    #[napi]
+    pub fn open(&self, operation: u32, options: String) {
+        let (events, session) = (Arc::clone(&self.events), Arc::clone(&self.session));
+        self.spawn(operation, move || {
+            let host: Arc<dyn Host> = Arc::new(NodeHost { events, operation: 0 });
+            let opened = SessionHandle::open(&options, host)?;
+            *session.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(opened));
+            Ok("null".to_owned())
+        });
+    }
+
+    /// Performs an operation: a JSON request, and a JSON answer.
+    #[napi]
+    pub fn call(&self, operation: u32, name: String, request: String) {
+        let Some(session) = self.session(operation) else { return };
+        let cancel = self.register(operation);
+        self.spawn(operation, move || session.with(&cancel, |session| session.call(&name, &request)));
+    }
+
+    /// Runs a tool, or code.
+    #[napi]
+    pub fn run(&self, operation: u32, is_code: bool, subject: String, params: String, options: String) {
+        let Some(session) = self.session(operation) else { return };
+        let (cancel, events) = (self.register(operation), Arc::clone(&self.events));
+        let (updates, sender) = (Arc::<Updates>::default(), Arc::clone(&events));
+        self.updates.lock().unwrap_or_else(PoisonError::into_inner).insert(operation, Arc::clone(&updates));
+        let on_update: PartialResultSink = Arc::new(move |update: &str| {
+            // One event for all that wait: a tool must not fill the queue of JavaScript.
+            if updates.push(update) {
+                sender.send("update", operation, "", String::new(), 0, 0.0);
+            }
+        });
+        let host: Arc<dyn Host> = Arc::new(NodeHost { events, operation });
+        let control = RunControl { cancel: cancel.clone(), on_update: Some(on_update), host };
+        self.spawn(operation, move || {
+            let options = CallOptions::parse(&options)?;
+            let ran = session.with(&cancel, |session| {
+                if is_code {
+                    session.run_code(&subject, &params, &options, control)
+                } else {
+                    session.run(&subject, &params, &options, control)
+                }
+            })?;
+            Ok(run_json(&ran))
+        });
+    }
+
+    /// Takes the partial results of a run that wait, as JSON texts.
+    #[napi]
+    pub fn take_updates(&self, operation: u32) -> Vec<String> {
+        let updates = self.updates.lock().unwrap_or_else(PoisonError::into_inner);
+        updates.get(&operation).map(|updates| updates.take()).unwrap_or_default()
+    }
+
+    /// Forgets a run that has ended.
+    #[napi]
+    pub fn forget(&self, operation: u32) {
+        self.updates.lock().unwrap_or_else(PoisonError::into_inner).remove(&operation);
+    }
+
+    /// Cancels an operation. It still ends with an event.
+    #[napi]
+    pub fn cancel(&self, operation: u32) {
+        let cancels = self.cancels.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(cancel) = cancels.get(&operation) {
+            cancel.cancel();
+        }
+    }
+
+    /// Answers a callback: with a JSON text, or with the message of an error. A callback that no longer
+    /// waits is answered in vain.
+    #[napi]
+    pub fn answer(&self, callback: u32, is_ok: bool, text: String) {
+        if let Some(reply) = self.events.lock().remove(&callback) {
+            // Who waited may be gone.
+            let _ = reply.send(if is_ok { Ok(text) } else { Err(text) });
+        }
+    }
+
+    /// Cancels all operations, waits for their end, and closes the toolbox.
+    #[napi]
+    pub fn close(&self, operation: u32) {
+        let session = self.session.lock().unwrap_or_else(PoisonError::into_inner).take();
+        // Callbacks have no answer from now on.
+        self.events.lock().clear();
+        self.spawn(operation, move || {
+            if let Some(session) = session {
+                session.close();
+            }
+            Ok("null".to_owned())
+        });
+    }
+
+    fn session(&self, operation: u32) -> Option<Arc<SessionHandle>> {
+        let session = self.session.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if session.is_none() {
+            self.events.end(operation, Err(Failure::closed()));
+        }
+        session
+    }
+
+    fn register(&self, operation: u32) -> CancelToken {
+        let cancel = CancelToken::new();
+        self.cancels.lock().unwrap_or_else(PoisonError::into_inner).insert(operation, cancel.clone());
+        cancel
+    }
+
+    /// Does work on another thread, and sends its end.
+    fn spawn(&self, operation: u32, work: impl FnOnce() -> Result<String, Failure> + Send + 'static) {
+        let (events, cancels) = (Arc::clone(&self.events), Arc::clone(&self.cancels));
+        let started = toolcell_bindings::spawn(move || {
+            let ended = work();
+            cancels.lock().unwrap_or_else(PoisonError::into_inner).remove(&operation);
+            events.end(operation, ended);
+        });
+        if let Err(failure) = started {
+            self.events.end(operation, Err(failure));
+        }
+    }
+}
+
+impl Drop for Native {
+    fn drop(&mut self) {
+        // The object was collected, or its thread of JavaScript has ended.
+        self.events.lock().clear();
+        for cancel in self.cancels.lock().unwrap_or_else(PoisonError::into_inner).values() {
+            cancel.cancel();
+        }
+    }
+}
+
+/// Returns a run as JSON; the value is the text that the tool gave.
+fn run_json(ran: &CompletedRun) -> String {
+    let mut fields: Map<String, Value> = Map::new();
+    let tool = ran.tool();
+    fields.insert("toolId".to_owned(), tool.as_ref().map(|(id, _)| id.as_str()).into());
+    fields.insert("toolName".to_owned(), tool.as_ref().map(|(_, name)| *name).into());
+    fields.insert("fuel".to_owned(), ran.usage().fuel.into());
+    fields.insert("loadFuel".to_owned(), ran.usage().load_fuel.into());
+    fields.insert("memoryBytes".to_owned(), ran.usage().memory.into());
+    fields.insert("durationMs".to_owned(), (ran.usage().duration.as_secs_f64() * 1e3).into());
+    fields.insert("effects".to_owned(), ran.effects().name().into());
+    fields.insert("text".to_owned(), ran.text().into());
+    let value = ran.value().unwrap_or("null");
+    let failure = ran.failure().map_or_else(|| "null".to_owned(), Failure::to_json);
+    let has_value = ran.value().is_some();
+    let (fields, details) = (Value::Object(fields), ran.details());
+    format!(r#"{{"value":{value},"hasValue":{has_value},"failure":{failure},"run":{fields},"details":{details}}}"#)
+}

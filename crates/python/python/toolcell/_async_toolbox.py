@@ -1,0 +1,391 @@
+"""The toolbox of an event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+import inspect
+import json
+import os
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Generator, Mapping, Sequence
+from types import TracebackType
+from typing import Any, Generic, TypeVar
+
+from . import _native, _requests
+from ._errors import error_from_json
+from ._host import Approver, Function, Hook, HostState, RunHost, SecretSource
+from ._json import Json, encode, encode_object
+from ._requests import Caller, Isolation, Limits
+from ._results import (
+    Adopted,
+    Analysis,
+    Created,
+    Decision,
+    Deleted,
+    Explanation,
+    Hit,
+    Proof,
+    Question,
+    Reflection,
+    Run,
+    Tool,
+    ToolDetails,
+    ToolList,
+    from_json,
+)
+from ._toolbox import finish
+
+T = TypeVar("T")
+_MAX_UPDATES = 64
+
+
+class _LoopWaiter:
+    """Waits, on the thread of a run, for what runs in the event loop."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._pending: set[concurrent.futures.Future[Any]] = set()
+        self._has_ended = False
+
+    def __call__(self, value: Any, timeout: float | None) -> Any:
+        if not inspect.isawaitable(value):
+            return value
+        future = asyncio.run_coroutine_threadsafe(_await(value), self._loop)
+        self._pending.add(future)
+        if self._has_ended:
+            future.cancel()
+        try:
+            return future.result(timeout)
+        except concurrent.futures.TimeoutError as error:
+            if future.done():
+                raise
+            future.cancel()
+            raise TimeoutError(f"there was no answer within {timeout} s") from error
+        except concurrent.futures.CancelledError as error:
+            raise RuntimeError("it was cancelled") from error
+        finally:
+            self._pending.discard(future)
+
+    def end(self) -> None:
+        """Cancels what is still running: the run has ended."""
+        self._has_ended = True
+        for future in list(self._pending):
+            future.cancel()
+
+
+async def _await(value: Any) -> Any:
+    return await value
+
+
+class AsyncRun(Generic[T]):
+    """A run that goes on.
+
+    Await it for its end. Iterate over it for its partial results; leaving ``async with`` early cancels
+    it, and so does cancelling the task that awaits it. Of partial results that are not read, the last 64
+    are kept.
+    """
+
+    def __init__(self, start: Callable[[AsyncRun[T]], None], host: RunHost, waiter: _LoopWaiter) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._cancel = _native.Cancel(False)
+        self._done: asyncio.Future[_native.Run] = self._loop.create_future()
+        # What is raised is seen by who awaits the run.
+        self._done.add_done_callback(lambda done: done.cancelled() or done.exception())
+        # Written on the thread of the run: what is not read in time is dropped, the oldest first.
+        self._updates: deque[Json] = deque(maxlen=_MAX_UPDATES)
+        self._has_update = asyncio.Event()
+        self._host = host
+        self._waiter = waiter
+        start(self)
+
+    def cancel(self) -> None:
+        """Cancels the run, which then ends as :class:`Stopped` with the code ``cancelled``."""
+        self._cancel.cancel()
+
+    def __await__(self) -> Generator[Any, None, Run[T]]:
+        return self._wait().__await__()
+
+    async def _wait(self) -> Run[T]:
+        try:
+            native = await asyncio.shield(self._done)
+        except asyncio.CancelledError:
+            self.cancel()
+            await asyncio.wait({self._done})
+            raise
+        return finish(native, self._host)
+
+    async def __aiter__(self) -> AsyncIterator[Json]:
+        while True:
+            self._has_update.clear()
+            while self._updates:
+                yield self._updates.popleft()
+            if self._done.done():
+                return
+            update = asyncio.ensure_future(self._has_update.wait())
+            either: set[asyncio.Future[Any]] = {update, self._done}
+            try:
+                await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+            except (asyncio.CancelledError, GeneratorExit):
+                self.cancel()
+                raise
+            finally:
+                update.cancel()
+
+    async def __aenter__(self) -> AsyncRun[T]:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
+    ) -> None:
+        self.cancel()
+        if not self._done.done():
+            await asyncio.wait({self._done})
+
+    def _on_update(self, update: str) -> None:
+        is_noticed = bool(self._updates)
+        self._updates.append(json.loads(update))
+        if not is_noticed:
+            self._post(self._has_update.set)
+
+    def _on_done(self, native: _native.Run | None, error: str | None) -> None:
+        self._waiter.end()
+        self._post(self._settle, native, error)
+
+    def _settle(self, native: _native.Run | None, error: str | None) -> None:
+        if self._done.done():
+            return
+        if native is not None:
+            self._done.set_result(native)
+        else:
+            self._done.set_exception(error_from_json(error or ""))
+
+    def _post(self, call: Callable[..., None], *args: Any) -> None:
+        try:
+            self._loop.call_soon_threadsafe(call, *args)
+        except RuntimeError:
+            # The loop is closed: who waited is gone.
+            pass
+
+
+class AsyncToolbox:
+    """Creates and runs tools from an event loop: :class:`Toolbox`, with ``await``.
+
+    Functions, hooks and the approver may be coroutine functions, which run in the loop that opened the
+    toolbox; plain functions run on the thread of the run. Cancelling a task cancels its run.
+    """
+
+    def __init__(
+        self,
+        dir: str | os.PathLike[str] | None = None,
+        *,
+        policy: str | os.PathLike[str] | None = None,
+        isolation: Isolation = "worker",
+        functions: Mapping[str, Callable[..., Any] | Function] | None = None,
+        hooks: Sequence[Hook] = (),
+        approver: Approver | None = None,
+        secrets: SecretSource | None = None,
+        slots: int | None = None,
+        cwd: str | os.PathLike[str] | None = None,
+        lang: str = "en",
+    ) -> None:
+        self._state = HostState(functions, hooks, approver, secrets)
+        self._options = _requests.open_options(
+            self._state, dir=dir, policy=policy, isolation=isolation, slots=slots, cwd=cwd, lang=lang, inline=False
+        )
+        self._session: _native.Session | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    async def open(self) -> AsyncToolbox:
+        """Opens the toolbox; ``async with`` does it."""
+        if self._session is None:
+            self._loop = asyncio.get_running_loop()
+            host = RunHost(self._state, self._state.functions, _LoopWaiter(self._loop))
+            self._session = await self._in_thread(_native.Session, self._options, host)
+        return self
+
+    async def close(self) -> None:
+        """Cancels all runs, waits for their end, and ends the worker processes."""
+        if self._session is not None:
+            await asyncio.to_thread(self._session.close)
+
+    async def __aenter__(self) -> AsyncToolbox:
+        return await self.open()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
+    ) -> None:
+        await self.close()
+
+    def run(
+        self,
+        tool: str,
+        params: Mapping[str, Any] | None = None,
+        *,
+        limits: Limits | None = None,
+        seed: int = 0,
+        caller: Caller | None = None,
+        functions: Mapping[str, Callable[..., Any] | Function] | None = None,
+        receipt: bool = False,
+    ) -> AsyncRun[Any]:
+        """Starts a run of a stored tool: see :class:`AsyncRun` and :meth:`Toolbox.run`."""
+        options, own = _requests.call_options(
+            limits=limits, seed=seed, caller=caller, receipt=receipt, functions=functions, grants=None, inline=False
+        )
+        return self._start(False, tool, params, options, own)
+
+    def run_code(
+        self,
+        code: str,
+        params: Mapping[str, Any] | None = None,
+        *,
+        limits: Limits | None = None,
+        seed: int = 0,
+        caller: Caller | None = None,
+        functions: Mapping[str, Callable[..., Any] | Function] | None = None,
+        grants: Mapping[str, Any] | None = None,
+    ) -> AsyncRun[Any]:
+        """Starts code that is not stored: see :class:`AsyncRun` and :meth:`Toolbox.run_code`."""
+        options, own = _requests.call_options(
+            limits=limits, seed=seed, caller=caller, receipt=False, functions=functions, grants=grants, inline=False
+        )
+        return self._start(True, code, params, options, own)
+
+    def _start(
+        self, is_code: bool, subject: str, params: Mapping[str, Any] | None, options: str, own: dict[str, Function]
+    ) -> AsyncRun[Any]:
+        if not isinstance(subject, str):
+            raise TypeError(f"{'code' if is_code else 'tool'} is a {type(subject).__name__}, it must be a str")
+        session, wire = self._opened(), encode_object(params, "params")
+        waiter = _LoopWaiter(asyncio.get_running_loop())
+        host = RunHost(self._state, {**self._state.functions, **own}, waiter)
+
+        def start(run: AsyncRun[Any]) -> None:
+            try:
+                session.start(is_code, subject, wire, options, host, run._on_update, run._cancel, run._on_done)
+            except _native.NativeError as error:
+                raise error_from_json(str(error)) from None
+
+        return AsyncRun(start, host, waiter)
+
+    async def create(
+        self,
+        name: str,
+        description: str,
+        code: str,
+        *,
+        parameters: Mapping[str, Any] | None = None,
+        returns: Mapping[str, Any] | None = None,
+        capabilities: Mapping[str, Any] | Sequence[str] | None = None,
+        examples: Sequence[Mapping[str, Any]] = (),
+        tags: Sequence[str] = (),
+        generated_from: str | None = None,
+        replace: bool = False,
+    ) -> Created:
+        """See :meth:`Toolbox.create`."""
+        request = _requests.create_request(
+            name, description, code, parameters, returns, capabilities, examples, tags, generated_from, replace
+        )
+        return from_json(Created, await self._call(*request))
+
+    async def adopt(self, source: str, *, name: str = "tools.ts", replace: bool = False) -> list[Adopted]:
+        """See :meth:`Toolbox.adopt`."""
+        return _requests.to_adopted(await self._call("adopt", {"name": name, "source": source, "replace": replace}))
+
+    async def list(
+        self,
+        *,
+        name: str | None = None,
+        tags: Sequence[str] = (),
+        status: str | None = None,
+        sort: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> ToolList:
+        """See :meth:`Toolbox.list`."""
+        return _requests.to_list(await self._call(*_requests.list_request(name, tags, status, sort, limit, cursor)))
+
+    async def show(self, tool: str, *, version: int | None = None) -> ToolDetails:
+        """See :meth:`Toolbox.show`."""
+        return from_json(ToolDetails, await self._call("show", {"tool": tool, "version": version}))
+
+    async def delete(self, tool: str) -> Deleted:
+        """See :meth:`Toolbox.delete`."""
+        return from_json(Deleted, await self._call("delete", {"tool": tool}))
+
+    async def search(self, query: str, *, limit: int = 10) -> Sequence[Hit]:
+        """See :meth:`Toolbox.search`."""
+        return _requests.to_hits(await self._call("search", {"query": query, "limit": limit}))
+
+    async def reflect(
+        self,
+        task: str,
+        *,
+        last_tool_result: str = "",
+        failed_attempts: int = 0,
+        history: Sequence[Json] = (),
+    ) -> Reflection:
+        """See :meth:`Toolbox.reflect`."""
+        request = _requests.reflect_request(task, last_tool_result, failed_attempts, history)
+        return _requests.to_reflection(await self._call(*request))
+
+    async def verify(self, tool: str, *, cases: int | None = None, seed: int = 0) -> Proof:
+        """See :meth:`Toolbox.verify`."""
+        return _requests.to_proof(await self._call(*_requests.verify_request(tool, cases, seed)))
+
+    async def decide(
+        self,
+        tool_name: str,
+        tool_args: Mapping[str, Any],
+        *,
+        session: str | None = None,
+        agent: str | None = None,
+        call: str | None = None,
+        cwd: str | os.PathLike[str] | None = None,
+        ask: bool = True,
+    ) -> Decision:
+        """See :meth:`Toolbox.decide`."""
+        request = _requests.decide_request(tool_name, tool_args, session, agent, call, cwd, ask)
+        return _requests.to_decision(await self._call(*request))
+
+    async def explain(self, tool: str, params: Mapping[str, Any] | None = None) -> Explanation:
+        """See :meth:`Toolbox.explain`."""
+        return _requests.to_explanation(await self._call("explain", {"tool": tool, "parameters": params}))
+
+    async def question(self, tool: str) -> Question:
+        """See :meth:`Toolbox.question`."""
+        return from_json(Question, await self._call("approval", {"tool": tool}))
+
+    async def approve(self, tool: str | Question, *, by: str = "python") -> None:
+        """See :meth:`Toolbox.approve`."""
+        await self._call(*_requests.approve_request(tool, by))
+
+    async def refuse(self, tool: str, *, by: str = "python") -> None:
+        """See :meth:`Toolbox.refuse`."""
+        await self._call("refuse", {"tool": tool, "by": by})
+
+    async def pending(self) -> Sequence[Tool]:
+        """See :meth:`Toolbox.pending`."""
+        return _requests.to_tools(await self._call("pending", {}))
+
+    async def analyze(self, source: str) -> Analysis:
+        """See :meth:`Toolbox.analyze`."""
+        return from_json(Analysis, await self._call("analyze", {"source": source}))
+
+    async def _call(self, operation: str, request: dict[str, Any]) -> dict[str, Any]:
+        session = self._opened()
+        answer = await self._in_thread(session.call, operation, encode(request, f"the {operation} request"))
+        return dict(json.loads(answer))
+
+    def _opened(self) -> _native.Session:
+        if self._session is None:
+            raise RuntimeError("the toolbox is not open: use it in `async with`, or await its open()")
+        if asyncio.get_running_loop() is not self._loop:
+            raise RuntimeError("the toolbox was opened in another event loop: open one in each loop")
+        return self._session
+
+    async def _in_thread(self, call: Callable[..., T], *args: Any) -> T:
+        try:
+            return await asyncio.to_thread(call, *args)
+        except _native.NativeError as error:
+            raise error_from_json(str(error)) from None

@@ -1,0 +1,303 @@
+"""Functions, hooks and approvers of the host: what tools and the toolbox call back."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import json
+import logging
+import typing
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, Literal, TypedDict, Union
+
+from ._json import Json, encode
+from ._results import Question, from_json
+
+logger = logging.getLogger("toolcell")
+
+_Answer = Union[bool, None, "Refuse"]
+Approver = Callable[[Question], Union[_Answer, Awaitable[_Answer]]]
+SecretSource = Union[Mapping[str, str], Callable[[str], Union[str, None]]]
+
+
+class HookEvent(TypedDict, total=False):
+    """The call that a hook decides about: the keys of Toolcell's hooks, which are those of GitHub Copilot's and some more."""
+
+    hookEventName: Literal["preToolUse", "postToolUse"]
+    toolName: str
+    toolId: str
+    toolArgs: Json
+    timestamp: int
+    cwd: str
+    external: bool
+    sessionId: str
+    agentId: str
+    toolCallId: str
+    toolResult: dict[str, Json]
+
+
+class Verdict(TypedDict, total=False):
+    """What a hook says before a run; ``None`` is no objection."""
+
+    permissionDecision: Literal["allow", "deny", "ask"]
+    permissionDecisionReason: str
+    modifiedArgs: dict[str, Json]
+    additionalContext: str
+    suppressOutput: bool
+
+
+class Revision(TypedDict, total=False):
+    """What a hook says after a run; ``None`` is no change."""
+
+    modifiedResult: Json
+    error: str
+    additionalContext: str
+    suppressOutput: bool
+
+
+@dataclasses.dataclass(frozen=True)
+class Refuse:
+    """An approver's no, with what the caller may do instead."""
+
+    feedback: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Hook:
+    """A hook: it decides about calls before they run, and may revise their results.
+
+    ``tools`` restricts it to names, or ``prefix*``. A hook that raises, hangs longer than ``timeout``
+    seconds or answers nonsense denies; after a run it withholds the result.
+    """
+
+    name: str
+    before: Callable[[HookEvent], Union[Verdict, None, Awaitable[Union[Verdict, None]]]] | None = None
+    after: Callable[[HookEvent], Union[Revision, None, Awaitable[Union[Revision, None]]]] | None = None
+    tools: Sequence[str] = ()
+    timeout: float = 5.0
+
+
+class Function:
+    """A function that tools may call with ``tools.call(name, parameters)``.
+
+    It is called with keyword arguments. Its parameters are declared by its signature, or by
+    ``parameters`` (as a tool declares them, or a JSON Schema), and its result by ``result`` (a JSON
+    Schema). ``read_only`` says that it changes nothing; ``timeout`` is in seconds, for functions of an
+    :class:`AsyncToolbox`.
+    """
+
+    def __init__(
+        self,
+        call: Callable[..., Any],
+        *,
+        parameters: Mapping[str, Any] | None = None,
+        result: Mapping[str, Any] | None = None,
+        read_only: bool = False,
+        timeout: float | None = None,
+    ) -> None:
+        if not callable(call):
+            raise TypeError(f"a function is a {type(call).__name__}, it must be callable")
+        self.call = call
+        self.result = result
+        self.read_only = read_only
+        self.timeout = timeout
+        self._models: dict[str, Any] = {}
+        self.parameters = parameters if parameters is not None else self._declared()
+
+    @property
+    def is_async(self) -> bool:
+        """Whether it is a coroutine function."""
+        return inspect.iscoroutinefunction(self.call)
+
+    def _declared(self) -> dict[str, Any] | None:
+        """Returns the JSON Schema of the signature; ``None`` for any object, where there is no signature."""
+        try:
+            signature = inspect.signature(self.call)
+            hints = typing.get_type_hints(self.call)
+        except (TypeError, ValueError, NameError):
+            return None
+        properties: dict[str, Any] = {}
+        required: list[str] = []
+        definitions: dict[str, Any] = {}
+        is_open = False
+        for name, parameter in signature.parameters.items():
+            if parameter.kind is parameter.VAR_KEYWORD:
+                is_open = True
+                continue
+            if parameter.kind in (parameter.VAR_POSITIONAL, parameter.POSITIONAL_ONLY):
+                raise TypeError(f"the parameter `{name}` of a function is positional, but tools call it by name")
+            schema, model = _schema_of(hints.get(name, Any))
+            if model is not None:
+                self._models[name] = model
+            definitions.update(schema.pop("$defs", {}))
+            properties[name] = schema
+            if parameter.default is parameter.empty:
+                required.append(name)
+        schema = {"type": "object", "properties": properties, "required": required, "additionalProperties": is_open}
+        return {**schema, "$defs": definitions} if definitions else schema
+
+    def invoke(self, params: dict[str, Any]) -> Any:
+        """Calls it with the parameters of a tool."""
+        for name, model in self._models.items():
+            if name in params:
+                params[name] = model.validate_python(params[name])
+        return self.call(**params)
+
+    def declaration(self, name: str, *, inline: bool) -> dict[str, Any]:
+        """Returns what the native module is told of it."""
+        declared = {"name": name, "readOnly": self.read_only, "inline": inline}
+        declared.update({"parameters": self.parameters} if self.parameters is not None else {})
+        declared.update({"result": self.result} if self.result is not None else {})
+        declared.update({"timeoutMs": max(1, round(self.timeout * 1000))} if self.timeout is not None else {})
+        return declared
+
+
+_PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null"}
+
+
+def _schema_of(hint: Any) -> tuple[dict[str, Any], Any]:
+    """Returns the JSON Schema of a type, and what validates it where plain JSON is not enough."""
+    if hint is Any or hint is inspect.Parameter.empty:
+        return {}, None
+    if hint in _PLAIN:
+        return {"type": _PLAIN[hint]}, None
+    origin, args = typing.get_origin(hint), typing.get_args(hint)
+    if origin is Literal:
+        return {"enum": list(args)}, None
+    if hint in (list, tuple) or (origin in (list, Sequence) and _is_plain(args)):
+        item = _schema_of(args[0])[0] if args else {}
+        return ({"type": "array", "items": item} if item else {"type": "array"}), None
+    if hint is dict or (origin in (dict, Mapping) and _is_plain(args)):
+        item = _schema_of(args[1])[0] if args else {}
+        return ({"type": "object", "additionalProperties": item} if item else {"type": "object"}), None
+    if str(origin) in ("typing.Union", "<class 'types.UnionType'>") and _is_plain(args):
+        return {"anyOf": [_schema_of(one)[0] for one in args]}, None
+    try:
+        from pydantic import TypeAdapter
+    except ImportError:
+        # What is no plain type is left to the function.
+        return {}, None
+    adapter: Any = TypeAdapter(hint)
+    return dict(adapter.json_schema()), adapter
+
+
+def _is_plain(args: tuple[Any, ...]) -> bool:
+    return all(
+        arg is Any or arg in _PLAIN or typing.get_origin(arg) is Literal or _is_plain(typing.get_args(arg)) and typing.get_args(arg)
+        for arg in args
+    )
+
+
+def to_functions(functions: Mapping[str, Callable[..., Any] | Function] | None, name: str) -> dict[str, Function]:
+    """Checks functions in a dictionary."""
+    if functions is None:
+        return {}
+    if not isinstance(functions, Mapping):
+        raise TypeError(f"{name} is a {type(functions).__name__}, it must be a dict of functions by name")
+    checked: dict[str, Function] = {}
+    for key, function in functions.items():
+        if isinstance(function, Function):
+            checked[key] = function
+        elif callable(function):
+            checked[key] = Function(function)
+        else:
+            raise TypeError(f"{name}[{key!r}] is a {type(function).__name__}, it must be callable")
+    return checked
+
+
+class HostState:
+    """The host's side of a toolbox: hooks, approver and secrets."""
+
+    def __init__(
+        self,
+        functions: Mapping[str, Callable[..., Any] | Function] | None,
+        hooks: Sequence[Hook],
+        approver: Approver | None,
+        secrets: SecretSource | None,
+    ) -> None:
+        self.functions = to_functions(functions, "functions")
+        for hook in hooks:
+            if not isinstance(hook, Hook):
+                raise TypeError(f"hooks has a {type(hook).__name__}, each must be a Hook")
+        self.hooks = {hook.name: hook for hook in hooks}
+        self.approver = approver
+        self.secrets = secrets
+
+    def options(self, *, inline: bool) -> dict[str, Any]:
+        """Returns what the native module is told."""
+        return {
+            "functions": [one.declaration(name, inline=inline) for name, one in self.functions.items()],
+            "hooks": [
+                {
+                    "name": hook.name,
+                    "tools": list(hook.tools),
+                    "timeoutMs": max(1, round(hook.timeout * 1000)),
+                    "before": hook.before is not None,
+                    "after": hook.after is not None,
+                }
+                for hook in self.hooks.values()
+            ],
+            "hasApprover": self.approver is not None,
+            "hasSecrets": self.secrets is not None,
+        }
+
+
+Wait = Callable[[Any, "float | None"], Any]
+
+
+class RunHost:
+    """Serves what the toolbox, or one run, calls back.
+
+    ``wait`` turns an awaitable into its value; ``errors`` are what functions of this run raised.
+    """
+
+    def __init__(self, state: HostState, functions: dict[str, Function], wait: Wait) -> None:
+        self._state = state
+        self._functions = functions
+        self._wait = wait
+        self.errors: list[BaseException] = []
+        self.interrupt: BaseException | None = None
+
+    def __call__(self, kind: str, name: str, payload: str, timeout: float | None) -> str:
+        try:
+            return self._serve(kind, name, json.loads(payload), timeout)
+        except Exception as error:
+            if kind == "function":
+                self.errors.append(error)
+            logger.debug("the %s `%s` failed", kind, name, exc_info=True)
+            raise
+        except BaseException as error:
+            # Such as Ctrl-C: it is for the caller of the run, not for the tool.
+            self.interrupt = error
+            raise
+
+    def _serve(self, kind: str, name: str, payload: Any, timeout: float | None) -> str:
+        if kind == "function":
+            value = self._wait(self._functions[name].invoke(payload), timeout)
+            return encode(value, f"the result of `{name}`")
+        if kind in ("before", "after"):
+            hook = self._state.hooks[name]
+            call = hook.before if kind == "before" else hook.after
+            assert call is not None
+            return encode(self._wait(call(payload), timeout), f"the answer of the hook `{name}`")
+        if kind == "approve":
+            assert self._state.approver is not None
+            answer = self._wait(self._state.approver(from_json(Question, payload)), timeout)
+            return encode(_answer(answer), "the answer")
+        if kind == "secret":
+            secrets = self._state.secrets
+            assert secrets is not None
+            return encode(secrets(name) if callable(secrets) else secrets.get(name), f"the secret `{name}`")
+        raise ValueError(f"there is no callback `{kind}`")
+
+
+def _answer(answer: object) -> dict[str, str]:
+    if answer is True:
+        return {"answer": "approve"}
+    if answer is False:
+        return {"answer": "refuse"}
+    if answer is None:
+        return {"answer": "defer"}
+    if isinstance(answer, Refuse):
+        return {"answer": "refuse", "feedback": answer.feedback}
+    raise TypeError(f"an approver returned a {type(answer).__name__}, it must be True, False, None or Refuse")

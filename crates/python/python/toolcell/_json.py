@@ -1,0 +1,61 @@
+"""Values that cross the border as JSON."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Union
+
+Json = Union[None, bool, int, float, str, "list[Json]", "dict[str, Json]"]
+
+_encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+def encode(value: object, name: str) -> str:
+    """Returns a value as JSON; ``name`` is what an error calls it."""
+    try:
+        return _encoder.encode(value)
+    except (TypeError, ValueError, RecursionError):
+        return _encoder.encode(_plain(value, name, ()))
+
+
+def encode_object(value: Mapping[str, Any] | None, name: str) -> str:
+    """Returns a mapping as a JSON object; ``None`` is an empty one."""
+    if value is None:
+        return "{}"
+    if not isinstance(value, Mapping):
+        raise TypeError(f"{name} is a {type(value).__name__}, it must be a dict")
+    return encode(value if type(value) is dict else dict(value), name)
+
+
+def _plain(value: object, path: str, within: tuple[int, ...]) -> Json:
+    """Converts what has an obvious JSON form; an error names the place of what has none."""
+    if id(value) in within:
+        raise ValueError(f"{path} contains itself")
+    if value is None or isinstance(value, (bool, str)):
+        return value
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise ValueError(f"{path} is {value}, which is not JSON")
+        return float(value)
+    inside = (*within, id(value))
+    dump = getattr(value, "model_dump", None)
+    if dump is not None and not isinstance(value, type):
+        return _plain(dump(mode="json"), path, inside)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+        return _plain(fields, path, inside)
+    if isinstance(value, Mapping):
+        plain: dict[str, Json] = {}
+        for key, item in value.items():
+            if not isinstance(key, str):
+                raise TypeError(f"{path} has the key {key!r}, which is a {type(key).__name__}, not a str")
+            plain[key] = _plain(item, f"{path}[{key!r}]", inside)
+        return plain
+    if isinstance(value, Sequence) and not isinstance(value, (bytes, bytearray)):
+        return [_plain(item, f"{path}[{index}]", inside) for index, item in enumerate(value)]
+    raise TypeError(f"{path} is a {type(value).__name__}, which is not JSON")

@@ -1,0 +1,61 @@
+"""The native module: it passes JSON."""
+
+from collections.abc import Callable
+from typing import final
+
+_Callback = Callable[[str, str, str, "float | None"], str]
+
+class NativeError(Exception): ...
+
+@final
+class Cancel:
+    def __new__(cls, interruptible: bool) -> Cancel: ...
+    def cancel(self) -> None: ...
+
+@final
+class Run:
+    @property
+    def value(self) -> str | None: ...
+    @property
+    def failure(self) -> str | None: ...
+    @property
+    def fuel(self) -> int: ...
+    @property
+    def load_fuel(self) -> int: ...
+    @property
+    def memory_bytes(self) -> int: ...
+    @property
+    def duration(self) -> float: ...
+    @property
+    def effects(self) -> str: ...
+    @property
+    def tool(self) -> tuple[str, str] | None: ...
+    def text(self) -> str: ...
+    def details(self) -> str: ...
+
+@final
+class Session:
+    def __new__(cls, options: str, callback: _Callback) -> Session: ...
+    def call(self, operation: str, request: str) -> str: ...
+    def run(
+        self,
+        is_code: bool,
+        subject: str,
+        params: str,
+        options: str,
+        callback: _Callback,
+        on_update: Callable[[str], None] | None,
+        cancel: Cancel,
+    ) -> Run: ...
+    def start(
+        self,
+        is_code: bool,
+        subject: str,
+        params: str,
+        options: str,
+        callback: _Callback,
+        on_update: Callable[[str], None] | None,
+        cancel: Cancel,
+        on_done: Callable[[Run | None, str | None], None],
+    ) -> None: ...
+    def close(self) -> None: ...

@@ -1,0 +1,238 @@
+"""What both toolboxes share: options, requests, and what becomes of the answers."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, TypedDict
+
+from ._errors import error_from_json
+from ._host import Function, HostState, to_functions
+from ._json import encode
+from ._results import Adopted, Decision, Explanation, Hit, Proof, Question, Reflection, Tool, ToolList, from_json
+
+Isolation = Literal["worker", "process"]
+_WORKER = Path(__file__).parent / "bin" / "toolcell-worker"
+
+
+class Limits(TypedDict, total=False):
+    """The limits of a call. What is not said is the policy's; what is above the policy's is refused.
+
+    ``timeout`` is in seconds, ``memory_mb`` in MiB.
+    """
+
+    fuel: int
+    timeout: float
+    memory_mb: int
+    output_bytes: int
+    console_bytes: int
+
+
+class Caller(TypedDict, total=False):
+    """What a caller claims about itself, for records and hooks."""
+
+    session: str
+    agent: str
+    call: str
+
+
+def open_options(
+    state: HostState,
+    *,
+    dir: str | os.PathLike[str] | None,
+    policy: str | os.PathLike[str] | None,
+    isolation: Isolation,
+    slots: int | None,
+    cwd: str | os.PathLike[str] | None,
+    lang: str,
+    inline: bool,
+) -> str:
+    """Returns the options of a session."""
+    options: dict[str, Any] = {"caller": "python", "lang": lang, **state.options(inline=inline)}
+    if dir is not None:
+        options["dir"] = os.fspath(dir)
+    if cwd is not None:
+        options["cwd"] = os.fspath(cwd)
+    if slots is not None:
+        options["slots"] = slots
+    if isinstance(policy, str) and policy and "\n" not in policy and "=" not in policy and "[" not in policy:
+        raise ValueError(f"policy is {policy!r}, which is not TOML: for a file, pass a pathlib.Path")
+    if policy is not None:
+        options["policy"] = (
+            {"text": policy}
+            if isinstance(policy, str)
+            else {"path": os.fspath(policy), "text": Path(policy).read_text(encoding="utf-8")}
+        )
+    if isolation == "worker":
+        if not _WORKER.exists():
+            raise RuntimeError(f'{_WORKER} is missing: install the package again, or say isolation="process"')
+        options["worker"] = str(_WORKER)
+    elif isolation != "process":
+        raise ValueError(f'isolation is {isolation!r}, it must be "worker" or "process"')
+    return encode(options, "the options")
+
+
+_LIMITS = {"fuel": "fuel", "memory_mb": "memoryMb", "output_bytes": "outputBytes", "console_bytes": "consoleBytes"}
+
+
+def _limits(limits: Limits) -> dict[str, Any]:
+    wire: dict[str, Any] = {}
+    for name, value in limits.items():
+        if name == "timeout":
+            if isinstance(value, bool) or not isinstance(value, (int, float)) or value <= 0:
+                raise ValueError(f"limits['timeout'] is {value!r}, it must be a number of seconds above 0")
+            wire["timeoutMs"] = max(1, round(value * 1000))
+        elif name in _LIMITS:
+            if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+                raise ValueError(f"limits[{name!r}] is {value!r}, it must be an int, 0 or more")
+            wire[_LIMITS[name]] = value
+        else:
+            raise ValueError(f"limits has {name!r}; it may have timeout, {', '.join(_LIMITS)}")
+    return wire
+
+
+def call_options(
+    *,
+    limits: Limits | None,
+    seed: int,
+    caller: Caller | None,
+    receipt: bool,
+    functions: Mapping[str, Any] | None,
+    grants: Mapping[str, Any] | None,
+    inline: bool,
+) -> tuple[str, dict[str, Function]]:
+    """Returns the options of a run, and the functions that only it may call."""
+    if limits is None and functions is None and caller is None and grants is None and not seed and not receipt:
+        return "", {}
+    options: dict[str, Any] = {}
+    if limits is not None:
+        options["limits"] = _limits(limits)
+    if seed:
+        options["seed"] = seed
+    if caller is not None:
+        options["caller"] = caller
+    if receipt:
+        options["receipt"] = True
+    if grants is not None:
+        options["grants"] = grants
+    own = to_functions(functions, "functions")
+    if own:
+        options["functions"] = [one.declaration(name, inline=inline) for name, one in own.items()]
+    return encode(options, "the options of the call"), own
+
+
+Request = tuple[str, dict[str, Any]]
+
+
+def create_request(
+    name: str,
+    description: str,
+    code: str,
+    parameters: Mapping[str, Any] | None,
+    returns: Mapping[str, Any] | None,
+    capabilities: Mapping[str, Any] | Sequence[str] | None,
+    examples: Sequence[Mapping[str, Any]],
+    tags: Sequence[str],
+    generated_from: str | None,
+    replace: bool,
+) -> Request:
+    request: dict[str, Any] = {"name": name, "description": description, "code": code, "replace": replace}
+    optional = {"parameters": parameters, "returns": returns, "capabilities": capabilities, "generated_from": generated_from}
+    request.update({key: value for key, value in optional.items() if value is not None})
+    return "create", {**request, "examples": list(examples), "tags": list(tags)}
+
+
+def list_request(
+    name: str | None, tags: Sequence[str], status: str | None, sort: str | None, limit: int | None, cursor: str | None
+) -> Request:
+    optional = {"name": name, "status": status, "sort": sort, "limit": limit, "cursor": cursor}
+    return "list", {"tags": list(tags), **{key: value for key, value in optional.items() if value is not None}}
+
+
+def reflect_request(
+    task: str, last_tool_result: str, failed_attempts: int, history: Sequence[Any]
+) -> Request:
+    request = {"task_description": task, "last_tool_result": last_tool_result}
+    return "reflect", {**request, "failed_attempts": failed_attempts, "history": list(history)}
+
+
+def verify_request(tool: str, cases: int | None, seed: int) -> Request:
+    return "verify", {"tool": tool, "seed": seed, **({} if cases is None else {"cases": cases})}
+
+
+def decide_request(
+    tool_name: str,
+    tool_args: Mapping[str, Any],
+    session: str | None,
+    agent: str | None,
+    call: str | None,
+    cwd: str | os.PathLike[str] | None,
+    ask: bool,
+) -> Request:
+    claims = {"sessionId": session, "agentId": agent, "toolCallId": call, "cwd": None if cwd is None else os.fspath(cwd)}
+    event = {"toolName": tool_name, "toolArgs": tool_args, **{key: value for key, value in claims.items() if value is not None}}
+    return "decide", {"call": event, "ask": ask}
+
+
+def approve_request(tool: str | Question, by: str) -> Request:
+    if isinstance(tool, Question):
+        if tool.tool_id is None or tool.digest is None:
+            raise ValueError("this question is about a call, not about a stored tool: answer it in the approver")
+        return "approve", {"tool": tool.tool_id, "by": by, "digest": tool.digest}
+    return "approve", {"tool": tool, "by": by}
+
+
+def to_adopted(answer: dict[str, Any]) -> list[Adopted]:
+    return [
+        Adopted(
+            name=tool["name"],
+            id=tool.get("id"),
+            created=tool.get("created", False),
+            error=error_from_json(json.dumps(tool["error"])) if "error" in tool else None,
+        )
+        for tool in answer["tools"]
+    ]
+
+
+def to_list(answer: dict[str, Any]) -> ToolList:
+    tools = [from_json(Tool, tool) for tool in answer["tools"]]
+    return ToolList(tools=tools, total=answer["total"], cursor=answer["cursor"], text=answer["text"])
+
+
+def to_hits(answer: dict[str, Any]) -> list[Hit]:
+    return [Hit(tool=from_json(Tool, tool), coverage=tool["coverage"]) for tool in answer["tools"]]
+
+
+def to_tools(answer: dict[str, Any]) -> list[Tool]:
+    return [from_json(Tool, tool) for tool in answer["tools"]]
+
+
+def to_decision(answer: dict[str, Any]) -> Decision:
+    return Decision(
+        permission=answer.get("permissionDecision"),
+        decided_by=answer["decidedBy"],
+        reason=answer.get("permissionDecisionReason"),
+        modified_args=answer.get("modifiedArgs"),
+        context=answer.get("additionalContext"),
+        suppress_output=answer.get("suppressOutput", False),
+    )
+
+
+def to_explanation(answer: dict[str, Any]) -> Explanation:
+    error = answer["error"]
+    return Explanation(
+        admitted=answer["admitted"],
+        asks=answer["asks"],
+        steps=answer["steps"],
+        error=None if error is None else error_from_json(json.dumps(error)),
+    )
+
+
+def to_reflection(answer: dict[str, Any]) -> Reflection:
+    return from_json(Reflection, answer)
+
+
+def to_proof(answer: dict[str, Any]) -> Proof:
+    return from_json(Proof, answer)

@@ -1,0 +1,359 @@
+"""What operations return."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+
+from ._errors import Effects
+from ._json import Json
+
+if TYPE_CHECKING:
+    from . import _native
+
+T = TypeVar("T")
+_R = TypeVar("_R")
+
+
+@dataclass(frozen=True)
+class LogLine:
+    """A line that a tool wrote to the console."""
+
+    level: Literal["debug", "log", "info", "warn", "error"]
+    text: str
+
+
+@dataclass(frozen=True)
+class ValueWarning:
+    """A value that could not be represented exactly; ``path`` is a JSON Pointer (RFC 6901)."""
+
+    place: Literal["params", "result"]
+    path: str
+    message: str
+
+
+class Run(Generic[T]):
+    """A run that took place. ``value`` is what the tool returned; ``None`` also for ``undefined``."""
+
+    __slots__ = ("_native", "_details", "value")
+
+    value: T
+
+    def __init__(self, native: _native.Run, value: T) -> None:
+        self._native = native
+        self._details: dict[str, Any] | None = None
+        self.value = value
+
+    @property
+    def tool_id(self) -> str | None:
+        """The identifier of the tool; ``None`` for code that is not stored."""
+        tool = self._native.tool
+        return tool[0] if tool else None
+
+    @property
+    def tool_name(self) -> str | None:
+        """The name of the tool; ``None`` for code that is not stored."""
+        tool = self._native.tool
+        return tool[1] if tool else None
+
+    @property
+    def fuel(self) -> int:
+        """The fuel of the call, about one unit per Wasm instruction: the same on every machine."""
+        return self._native.fuel
+
+    @property
+    def load_fuel(self) -> int:
+        """The fuel of loading the source; 0 where it was loaded before."""
+        return self._native.load_fuel
+
+    @property
+    def memory_bytes(self) -> int:
+        """The memory in bytes."""
+        return self._native.memory_bytes
+
+    @property
+    def duration(self) -> float:
+        """The duration in seconds."""
+        return self._native.duration
+
+    @property
+    def effects(self) -> Effects:
+        """How far the run changed the world: ``none``, ``started`` or ``committed``."""
+        return self._native.effects  # type: ignore[return-value]  # pyright: ignore[reportReturnType]
+
+    @property
+    def text(self) -> str:
+        """What a model reads."""
+        return self._native.text()
+
+    @property
+    def logs(self) -> Sequence[LogLine]:
+        """The lines that the tool wrote to the console."""
+        return [LogLine(line["level"], line["text"]) for line in self._detail("logs")]
+
+    @property
+    def warnings(self) -> Sequence[ValueWarning]:
+        """Values that could not be represented exactly."""
+        return [ValueWarning(one["place"], one["path"], one["message"]) for one in self._detail("warnings")]
+
+    @property
+    def context(self) -> Sequence[tuple[str, str]]:
+        """Texts that hooks add for the model: the name of the hook, and the text."""
+        return [(one["hook"], one["text"]) for one in self._detail("context")]
+
+    @property
+    def suppressed(self) -> bool:
+        """Whether a hook keeps the output from the model."""
+        return bool(self._detail("suppressed"))
+
+    @property
+    def record(self) -> str | None:
+        """The hash of the record of the run."""
+        return self._detail("record")  # type: ignore[no-any-return]
+
+    @property
+    def receipt(self) -> str | None:
+        """The receipt, if one was asked for: ``toolcell replay`` re-executes the run from it."""
+        return self._detail("receipt")  # type: ignore[no-any-return]
+
+    def _detail(self, key: str) -> Any:
+        if self._details is None:
+            self._details = json.loads(self._native.details())
+        return self._details.get(key)
+
+    def __repr__(self) -> str:
+        value = repr(self.value)
+        shown = value if len(value) <= 80 else value[:79] + "…"
+        return f"Run(value={shown}, fuel={self.fuel}, duration={self.duration:.6f})"
+
+    def _repr_html_(self) -> str:
+        """A table for notebooks."""
+        value = json.dumps(self.value, indent=1, ensure_ascii=False, default=repr)
+        rows = [("value", value), ("fuel", f"{self.fuel:,}"), ("memory", f"{self.memory_bytes:,} bytes")]
+        rows += [("duration", f"{self.duration * 1e3:.3f} ms"), ("effects", self.effects)]
+        rows += [("console", "\n".join(line.text for line in self.logs))] if self.logs else []
+        cells = (f"<tr><th>{name}</th><td><pre>{html.escape(text)}</pre></td></tr>" for name, text in rows)
+        return f"<table>{''.join(cells)}</table>"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A finding of the analysis. ``rule`` is explained in the documentation."""
+
+    severity: Literal["low", "medium", "high", "critical"]
+    rule: str
+    description: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    code: str
+    suggestion: str
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of a tool; ``type`` is ``number``, ``string | null``, ``any``, …"""
+
+    name: str
+    type: str
+    description: str
+    required: bool
+    default: Json = None
+    enum: Sequence[Json] | None = None
+
+
+@dataclass(frozen=True)
+class Created:
+    """A tool that was created."""
+
+    id: str
+    name: str
+    version: int
+    safety_score: float
+    quality_score: float
+    verification_status: str
+    parameters: Sequence[Parameter]
+    findings: Sequence[Finding]
+    needs_approval: str | None
+    """Why the tool needs an approval before it runs; ``None`` if it needs none."""
+    text: str
+
+
+@dataclass(frozen=True)
+class Adopted:
+    """A tool of an adopted file; ``error`` says why it was not stored."""
+
+    name: str
+    id: str | None = None
+    created: bool = False
+    error: Exception | None = None
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A stored tool."""
+
+    id: str
+    name: str
+    description: str
+    tags: Sequence[str]
+    verification_status: str
+    safety_score: float
+    quality_score: float
+    confidence_score: float
+    usage_count: int
+    success_count: int
+    last_used_at: str | None
+    created_at: str
+    updated_at: str
+    successor: str | None = None
+
+
+@dataclass(frozen=True)
+class ToolDetails(Tool):
+    """All about a stored tool. ``approval`` is ``approved``, ``refused``, ``not-required``, ``unapproved`` or ``unsafe``."""
+
+    source: str = ""
+    parameters: Sequence[Parameter] = ()
+    examples: Sequence[Json] = ()
+    grants: Json = None
+    approval: str = ""
+
+
+@dataclass(frozen=True)
+class ToolList:
+    """A page of tools. ``cursor`` is for the next page; ``None`` on the last one."""
+
+    tools: Sequence[Tool]
+    total: int
+    cursor: str | None
+    text: str
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A tool that a search found; ``coverage`` is the share of the query that it matches, 0 to 1."""
+
+    tool: Tool
+    coverage: float
+
+
+@dataclass(frozen=True)
+class Deleted:
+    """A tool that was deleted; ``toolcell undelete`` restores it."""
+
+    id: str
+    name: str
+    version: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Reflection:
+    """Whether a tool is worth making for a task. ``proposal`` are the arguments of ``create``."""
+
+    recommend: bool
+    decision: Literal["create", "reuse", "revise", "compose", "none"]
+    tools: Sequence[str]
+    score: float
+    text: str
+    trigger: str | None = None
+    proposal: Json = None
+    proposal_kind: str | None = None
+
+
+@dataclass(frozen=True)
+class Proof:
+    """The result of a verification."""
+
+    verdict: Literal["passed", "failed", "unproven"]
+    checks: Sequence[Json]
+    text: str
+    counterexample: Json = None
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The decision about a call of a tool that Toolcell does not run.
+
+    ``permission`` is ``None`` where neither the policy nor a hook has an opinion.
+    """
+
+    permission: Literal["allow", "deny", "ask"] | None
+    decided_by: str
+    reason: str | None
+    modified_args: Json
+    context: str | None
+    suppress_output: bool
+
+    @property
+    def allowed(self) -> bool:
+        """Whether the call may go on without asking a person."""
+        return self.permission in ("allow", None)
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """How a run would be decided: ``asks`` if it would need an approval, ``error`` if it would not run."""
+
+    admitted: bool
+    asks: bool
+    steps: Sequence[Json]
+    error: Exception | None
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question for a person: may this tool, or this call, run?
+
+    ``facts`` are to be shown in full. For a tool, ``source``, ``grants`` and ``findings`` belong to
+    them, and ``digest`` binds the approval to what was shown.
+    """
+
+    asked_by: str
+    text: str
+    question: str
+    facts: Sequence[str]
+    tool_name: str
+    tool_id: str | None
+    parameters: Json
+    caller: str | None
+    findings: Sequence[Finding]
+    grants: Json = None
+    missing: Sequence[str] | None = None
+    source: str | None = None
+    digest: str | None = None
+
+    def __str__(self) -> str:
+        source = ["", self.source] if self.source else []
+        return "\n".join([*self.facts, *source, "", self.question])
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """The analysis of a source."""
+
+    safety_score: float
+    quality_score: float
+    findings: Sequence[Finding]
+
+
+_NESTED: dict[str, type[Any]] = {"parameters": Parameter, "findings": Finding}
+
+
+def from_json(kind: type[_R], data: dict[str, Any]) -> _R:
+    """Creates a result from a JSON object, whose other keys are ignored."""
+    assert is_dataclass(kind)
+    snake = {re.sub(r"(?<!^)([A-Z])", r"_\1", key).lower(): value for key, value in data.items()}
+    if kind is Finding:
+        snake["rule"] = data["type"]
+    known = {field.name: snake[field.name] for field in fields(kind) if field.name in snake}
+    for name, nested in _NESTED.items():
+        if isinstance(known.get(name), list):
+            known[name] = [from_json(nested, item) for item in known[name]]
+    return kind(**known)

@@ -1,0 +1,249 @@
+//! The native module of the package `toolcell` for Python. The package itself is in Python
+//! (`crates/python/python`): this module passes JSON, and has no manners.
+//!
+//! Invariant: the interpreter is not held while a tool runs, and no Python code runs while a lock of
+//! Rust is held.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use pyo3::create_exception;
+use pyo3::exceptions::PyException;
+use pyo3::prelude::*;
+use toolcell_bindings::{
+    CallOptions, Callback, CancelToken, CompletedRun, Failure, Host, PartialResultSink, RunControl, SessionHandle,
+};
+
+create_exception!(
+    toolcell_native,
+    NativeError,
+    PyException,
+    "An error of Toolcell; its argument is the error as JSON."
+);
+
+fn raise(failure: &Failure) -> PyErr {
+    NativeError::new_err(failure.to_json())
+}
+
+/// A function of Python: `(kind, name, payload, timeout) -> answer`.
+struct PythonHost(Py<PyAny>);
+
+impl Host for PythonHost {
+    fn call(&self, callback: Callback, name: &str, payload: &str, timeout: Option<Duration>) -> Result<String, String> {
+        let answer = Python::try_attach(|py| {
+            let timeout = timeout.map(|timeout| timeout.as_secs_f64());
+            let answer = self.0.call1(py, (callback.name(), name, payload, timeout));
+            answer.and_then(|answer| answer.extract::<String>(py)).map_err(|error| error.to_string())
+        });
+        answer.unwrap_or_else(|| Err("the interpreter has ended".to_owned()))
+    }
+}
+
+/// Cancels a run.
+#[pyclass(frozen, module = "toolcell._native")]
+struct Cancel {
+    token: CancelToken,
+    /// What a signal handler raised while the run was polled.
+    raised: Arc<Mutex<Option<PyErr>>>,
+}
+
+#[pymethods]
+impl Cancel {
+    /// `interruptible`: whether the run is on the main thread, which serves signals such as Ctrl-C.
+    #[new]
+    fn new(interruptible: bool) -> Self {
+        let raised = Arc::new(Mutex::new(None));
+        if !interruptible {
+            return Self { token: CancelToken::new(), raised };
+        }
+        let seen = Arc::clone(&raised);
+        let poll = move || {
+            #[expect(clippy::redundant_closure_for_method_calls, reason = "the method alone is not general enough")]
+            let checked = Python::try_attach(|py| py.check_signals());
+            let Some(Err(error)) = checked else {
+                return seen.lock().unwrap_or_else(PoisonError::into_inner).is_some();
+            };
+            *seen.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+            true
+        };
+        Self { token: CancelToken::with_poll(poll), raised }
+    }
+
+    fn cancel(&self) {
+        self.token.cancel();
+    }
+}
+
+/// A run that took place.
+#[pyclass(frozen, module = "toolcell._native")]
+struct Run(CompletedRun);
+
+#[pymethods]
+impl Run {
+    #[getter]
+    fn value(&self) -> Option<&str> {
+        self.0.value()
+    }
+
+    #[getter]
+    fn failure(&self) -> Option<String> {
+        self.0.failure().map(Failure::to_json)
+    }
+
+    #[getter]
+    fn fuel(&self) -> u64 {
+        self.0.usage().fuel
+    }
+
+    #[getter]
+    fn load_fuel(&self) -> u64 {
+        self.0.usage().load_fuel
+    }
+
+    #[getter]
+    fn memory_bytes(&self) -> usize {
+        self.0.usage().memory
+    }
+
+    #[getter]
+    fn duration(&self) -> f64 {
+        self.0.usage().duration.as_secs_f64()
+    }
+
+    #[getter]
+    fn effects(&self) -> &'static str {
+        self.0.effects().name()
+    }
+
+    #[getter]
+    fn tool(&self) -> Option<(String, &str)> {
+        self.0.tool()
+    }
+
+    fn text(&self) -> String {
+        self.0.text()
+    }
+
+    fn details(&self) -> String {
+        self.0.details()
+    }
+}
+
+/// What is run: a stored tool, or code.
+fn perform(
+    handle: &SessionHandle,
+    is_code: bool,
+    subject: &str,
+    params: &str,
+    options: &str,
+    control: RunControl,
+) -> Result<CompletedRun, Failure> {
+    let options = CallOptions::parse(options)?;
+    let cancel = control.cancel.clone();
+    handle.with(&cancel, |session| {
+        if is_code {
+            session.run_code(subject, params, &options, control)
+        } else {
+            session.run(subject, params, &options, control)
+        }
+    })
+}
+
+fn sink(on_update: Option<Py<PyAny>>) -> Option<PartialResultSink> {
+    let on_update = on_update?;
+    Some(Arc::new(move |update: &str| {
+        Python::try_attach(|py| {
+            if let Err(error) = on_update.call1(py, (update,)) {
+                error.write_unraisable(py, Some(on_update.bind(py)));
+            }
+        });
+    }))
+}
+
+/// An open toolbox.
+#[pyclass(frozen, module = "toolcell._native")]
+struct Session(Arc<SessionHandle>);
+
+#[pymethods]
+impl Session {
+    #[new]
+    fn new(py: Python<'_>, options: &str, callback: Py<PyAny>) -> PyResult<Self> {
+        let host: Arc<dyn Host> = Arc::new(PythonHost(callback));
+        let opened = py.detach(|| SessionHandle::open(options, host));
+        opened.map(|handle| Self(Arc::new(handle))).map_err(|failure| raise(&failure))
+    }
+
+    /// Performs an operation: a JSON request, and a JSON answer.
+    fn call(&self, py: Python<'_>, operation: &str, request: &str) -> PyResult<String> {
+        let answer = py.detach(|| self.0.with(&CancelToken::new(), |session| session.call(operation, request)));
+        answer.map_err(|failure| raise(&failure))
+    }
+
+    /// Runs a tool, or code, on this thread.
+    #[expect(clippy::too_many_arguments, reason = "an object for them would cost more than the run")]
+    fn run(
+        &self,
+        py: Python<'_>,
+        is_code: bool,
+        subject: &str,
+        params: &str,
+        options: &str,
+        callback: Py<PyAny>,
+        on_update: Option<Py<PyAny>>,
+        cancel: &Cancel,
+    ) -> PyResult<Run> {
+        let host: Arc<dyn Host> = Arc::new(PythonHost(callback));
+        let control = RunControl { cancel: cancel.token.clone(), on_update: sink(on_update), host };
+        let ran = py.detach(|| perform(&self.0, is_code, subject, params, options, control));
+        if let Some(raised) = cancel.raised.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            return Err(raised);
+        }
+        ran.map(Run).map_err(|failure| raise(&failure))
+    }
+
+    /// Runs a tool, or code, on another thread; `on_done(run, error)` is called there at its end.
+    #[expect(clippy::too_many_arguments, reason = "as above")]
+    fn start(
+        &self,
+        is_code: bool,
+        subject: String,
+        params: String,
+        options: String,
+        callback: Py<PyAny>,
+        on_update: Option<Py<PyAny>>,
+        cancel: &Cancel,
+        on_done: Py<PyAny>,
+    ) -> PyResult<()> {
+        let host: Arc<dyn Host> = Arc::new(PythonHost(callback));
+        let control = RunControl { cancel: cancel.token.clone(), on_update: sink(on_update), host };
+        let handle = Arc::clone(&self.0);
+        let started = toolcell_bindings::spawn(move || {
+            let ran = perform(&handle, is_code, &subject, &params, &options, control);
+            Python::try_attach(|py| {
+                let (run, error) = match ran {
+                    Ok(run) => (Some(Run(run)), None),
+                    Err(failure) => (None, Some(failure.to_json())),
+                };
+                if let Err(error) = on_done.call1(py, (run, error)) {
+                    error.write_unraisable(py, Some(on_done.bind(py)));
+                }
+            });
+        });
+        started.map_err(|failure| raise(&failure))
+    }
+
+    /// Cancels all calls, waits for their end, and closes the toolbox.
+    fn close(&self, py: Python<'_>) {
+        py.detach(|| self.0.close());
+    }
+}
+
+/// The native module.
+#[pymodule]
+fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<Session>()?;
+    module.add_class::<Cancel>()?;
+    module.add_class::<Run>()?;
+    module.add("NativeError", module.py().get_type::<NativeError>())?;
+    Ok(())
+}
