@@ -235,6 +235,23 @@ fn a_call_that_is_over_ends_by_itself_and_its_worker_has_the_next() {
 }
 
 #[test]
+fn a_call_that_reports_without_end_is_cancelled() {
+    let jail = jail();
+    let first = worker(&jail);
+    let cancel = CancelToken::new();
+    let cancelling = cancel.clone();
+    let sink: PartialResultSink = std::sync::Arc::new(move |_: &str| cancelling.cancel());
+    let source = BEGINS.replace("for (;;) ;", "for (;;) onUpdate('again');");
+    let mut fixture =
+        SandboxFixture::new().script(&source).fuel(1_000_000_000_000_000).timeout(600_000).cancelled_by(&cancel);
+    fixture.run.partial_sink = Some(&sink);
+    // The host is never without a message of the worker: that must not keep it from cancelling.
+    assert_eq!(fixture.run_in(&jail, "{}").outcome, Outcome::Stopped(Stop::Cancelled));
+    works(&jail);
+    assert_eq!(worker(&jail), first);
+}
+
+#[test]
 fn what_is_kept_in_one_worker_is_evaluated_in_another() {
     let jail = jail();
     for source in

@@ -64,6 +64,11 @@ impl Channel {
         self.socket.set_write_timeout(Some(tick))
     }
 
+    /// Returns the socket, for [`try_send`](Self::try_send) between two frames.
+    pub(crate) fn socket(&self) -> &UnixStream {
+        &self.socket
+    }
+
     /// Sends a frame. The callback decides at each interval whether to keep waiting.
     pub(crate) fn send<T: Serialize>(
         &mut self,

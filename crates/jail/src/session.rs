@@ -76,7 +76,7 @@ pub(crate) struct WorkerSession<'a, 'r> {
     fuel_burned: u64,
 }
 
-/// Checks the deadline and the cancellation of a call while its worker is silent.
+/// Checks the deadline and the cancellation of a call.
 struct DeadlineWatch {
     deadline: CallDeadline,
     cancelled_at: Option<Instant>,
@@ -234,10 +234,12 @@ impl<'a, 'r> WorkerSession<'a, 'r> {
                     self.send(&HostMessage::WaitDone(rested))?;
                 }
                 WorkerMessage::ReadClock => {
+                    self.check_watch()?;
                     let now = self.run.wall_clock.map(|clock| clock()).ok_or_else(protocol_violation)?;
                     self.send(&HostMessage::Now(now))?;
                 }
                 WorkerMessage::Partial(json) if json.len() <= budget.output => {
+                    self.check_watch()?;
                     let json = Json::parse(json).map_err(|_| protocol_violation())?;
                     if let Some(sink) = self.run.partial_sink {
                         sink(json.as_str());
@@ -246,6 +248,16 @@ impl<'a, 'r> WorkerSession<'a, 'r> {
                 WorkerMessage::Partial(_) => return Err(protocol_violation()),
                 other => return Ok(other),
             }
+        }
+    }
+
+    /// Checks the deadline and the cancellation while the worker is not silent: one that reports
+    /// without end is cancelled, and lost if it does not end.
+    fn check_watch(&mut self) -> Result<(), WorkerLost> {
+        let Self { worker, watch, .. } = self;
+        match watch.check(Some(worker.channel.socket())) {
+            WaitMode::KeepWaiting => Ok(()),
+            WaitMode::GiveUp => Err(self.worker_lost(&ChannelError::TimedOut)),
         }
     }
 
