@@ -80,6 +80,12 @@ impl Failure {
         Self::refused(ErrorCode::RequestInvalid, message, "")
     }
 
+    /// Creates the error of a run that a function of a run of a function … has started.
+    pub(crate) fn too_deep(limit: u32) -> Self {
+        let message = format!("functions that run tools are nested too deeply, the limit is {limit}");
+        Self::refused(ErrorCode::ToolsTooDeep, message, "run the tool after the run that calls the function")
+    }
+
     /// Creates the error of a toolbox that is closed.
     #[must_use]
     pub fn closed() -> Self {
@@ -125,8 +131,11 @@ impl Failure {
             _ => None,
         };
         let failure = Self { decided_by, ..Self::from_error(error, error.code(), error.hint(), lang) };
-        let place = error.position().map(|(line, column)| format!("{line}:{column}: "));
-        Self { message: format!("{}{}", place.unwrap_or_default(), failure.message), ..failure }
+        let place = error.position().map(|(line, column)| format!("{line}:{column}"));
+        match place.filter(|place| !failure.message.contains(place)) {
+            Some(place) => Self { message: format!("{place}: {}", failure.message), ..failure },
+            None => failure,
+        }
     }
 
     /// Serializes the error.

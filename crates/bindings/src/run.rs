@@ -7,13 +7,16 @@ use serde_json::{Map, Value, json};
 use toolcell::hook::{CallerClaims, HookContext};
 use toolcell::{
     CallableTools, CancelToken, CodeResult, Effects, Grants, HookContextResponse, HostFunctions, Json, Lang,
-    LimitOverrides, LogLineResponse, Params, PartialResultSink, Report, RunCode, RunOptions, RunResult, RunTool,
-    ToolFailure, ToolName, Usage, ValueSide, WarningResponse,
+    LimitOverrides, LogLineResponse, OnOverload, Params, PartialResultSink, Report, RunCode, RunOptions, RunResult,
+    RunTool, ToolFailure, ToolName, Usage, ValueSide, WarningResponse,
 };
 
 use crate::failure::Failure;
 use crate::host::{FunctionDeclaration, Host, bind_functions};
 use crate::session::Session;
+
+/// The most runs that may wait for another one: each takes no slot from those that it waits for.
+const MAX_DEPTH: u32 = 4;
 
 /// The options of a run.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -30,6 +33,8 @@ pub struct CallOptions {
     functions: Vec<FunctionDeclaration>,
     /// What code that is not stored is granted.
     grants: Option<Grants>,
+    /// How many runs wait for this one, because a function that they call has started it.
+    depth: u32,
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -122,6 +127,11 @@ impl Session {
     fn run_options(&self, options: &CallOptions, control: RunControl) -> Result<RunOptions, Failure> {
         let RunControl { cancel, on_update, host } = control;
         let own = options.functions.iter().cloned().map(|one| one.check(self.lang)).collect::<Result<Vec<_>, _>>()?;
+        let on_overload = match options.depth {
+            0 => OnOverload::Wait,
+            1..=MAX_DEPTH => OnOverload::Nested,
+            _ => return Err(Failure::too_deep(MAX_DEPTH)),
+        };
         let RawLimits { fuel, timeout_ms, memory_mb, output_bytes, console_bytes } = options.limits;
         Ok(RunOptions {
             caller: self.caller.clone(),
@@ -133,6 +143,7 @@ impl Session {
             approver: self.approver(&host),
             functions: bind_functions(self.functions.iter().chain(&own), &host, self.lang)?,
             receipt: options.receipt,
+            on_overload,
             ..RunOptions::default()
         })
     }

@@ -1,7 +1,11 @@
 "use strict";
 // Functions, hooks, the approver and secrets of the host: what tools and the toolbox call back.
 
-const { stringify } = require("./json.cjs");
+const { AsyncLocalStorage } = require("node:async_hooks");
+const { stringify, describe } = require("./json.cjs");
+
+/** How many runs wait for what is going on here: a function that they call. */
+const depth = new AsyncLocalStorage();
 
 /** Returns the JSON Schema of a schema: of zod and others by Standard Schema, of TypeBox the schema itself. */
 function toJsonSchema(schema, name) {
@@ -21,6 +25,8 @@ function toFunctions(functions, name) {
   if (typeof functions !== "object" || functions === null) throw new TypeError(`${name} is not an object of functions by name`);
   for (const [key, given] of Object.entries(functions)) {
     const { execute, parameters, result, ...rest } = typeof given === "function" ? { execute: given } : (given ?? {});
+    if (rest.timeoutMs !== undefined && !(rest.timeoutMs > 0))
+      throw new TypeError(`${name}.${key}.timeoutMs is ${String(rest.timeoutMs)}, it must be a number above 0`);
     if (typeof execute !== "function") throw new TypeError(`${name}.${key} is neither a function nor an object with \`execute\``);
     const declaration = { name: key, ...rest };
     if (parameters !== undefined) declaration.parameters = toJsonSchema(parameters, `${name}.${key}.parameters`);
@@ -48,6 +54,10 @@ class Host {
     this.hooks = new Map();
     for (const hook of hooks) {
       if (typeof hook?.name !== "string") throw new TypeError("each of `hooks` needs a `name`");
+      if (this.hooks.has(hook.name)) throw new TypeError(`two hooks are named \`${hook.name}\``);
+      for (const phase of ["before", "after"])
+        if (hook[phase] !== undefined && typeof hook[phase] !== "function")
+          throw new TypeError(`\`${phase}\` of the hook \`${hook.name}\` is ${describe(hook[phase])}, it must be a function`);
       this.hooks.set(hook.name, hook);
     }
     if (approver !== undefined && typeof approver !== "function") throw new TypeError("`approver` is not a function");
@@ -71,11 +81,12 @@ class Host {
   }
 
   /** Serves a call back; `own` are the functions of its run. */
-  async serve(kind, name, payload, own, signal) {
+  async serve(kind, name, payload, own, signal, runs) {
     switch (kind) {
       case "function": {
         const entry = own?.get(name) ?? this.functions.get(name);
-        const value = await entry.execute(await validated(entry, payload, name), { signal });
+        const parameters = await validated(entry, payload, name);
+        const value = await depth.run(runs + 1, () => entry.execute(parameters, { signal }));
         return stringify(value ?? null, `the result of \`${name}\``);
       }
       case "before":
@@ -103,4 +114,4 @@ function toAnswer(answer) {
   throw new TypeError("an approver returns true, false, \"later\" or { refuse: why }");
 }
 
-module.exports = { Host, toFunctions };
+module.exports = { Host, toFunctions, depth };

@@ -1,9 +1,11 @@
 "use strict";
 // The toolbox and its runs.
 
+const { readdir, readFile } = require("node:fs/promises");
+const path = require("node:path");
 const native = require("./native.cjs");
 const { errorFromJson } = require("./errors.cjs");
-const { Host, toFunctions } = require("./host.cjs");
+const { Host, toFunctions, depth } = require("./host.cjs");
 const { stringify, stringifyObject, describe } = require("./json.cjs");
 
 const MAX_UPDATES = 64;
@@ -30,14 +32,21 @@ class Run {
   constructor(toolbox, start, { signal, onUpdate, functions }) {
     this.#toolbox = toolbox;
     const controller = new AbortController();
-    const operation = { own: functions, signal: controller.signal, callbacks: new Set() };
+    const operation = { own: functions, signal: controller.signal, callbacks: new Set(), depth: depth.getStore() ?? 0 };
     operation.onUpdates = (updates) => {
-      for (const update of updates) onUpdate?.(update);
+      try {
+        for (const update of updates) onUpdate?.(update);
+      } catch (error) {
+        // It is for the caller: the run ends, and rejects with it.
+        operation.thrown ??= { error };
+        this.cancel();
+      }
       this.#updates = [...this.#updates, ...updates].slice(-MAX_UPDATES);
       this.#wake?.();
     };
     this.#promise = new Promise((resolve, reject) => {
       operation.resolve = (answer) => {
+        if (operation.thrown) return reject(operation.thrown.error);
         const ran = new Ran(answer);
         if (answer.failure === null) return resolve(ran);
         const cause = answer.failure.kind === "failed" ? operation.lastError : signal?.aborted ? signal.reason : undefined;
@@ -98,24 +107,28 @@ class Run {
 class Toolbox {
   #native;
   #host;
+  #dir;
   #operations = new Map();
   #next = 1;
   #closed;
   // A timer that is held only while an operation is in flight: it keeps the process alive.
   #alive = setInterval(() => {}, 0x7fffffff).unref();
 
-  constructor(key, host) {
+  constructor(key, host, dir) {
     if (key !== CREATE_KEY) throw new TypeError("a toolbox is opened with `await Toolbox.open(options)`");
     this.#host = host;
+    this.#dir = dir;
     this.#native = new native.Native((...event) => this.#onEvent(...event));
   }
 
   static async open(options = {}) {
+    if (typeof options !== "object" || options === null) throw new TypeError(`options is ${describe(options)}, it must be an object`);
     const { dir, policy, cwd, lang = "en", isolation = "worker", slots, functions, hooks, approver, secrets, ...rest } = options;
     const [unknown] = Object.keys(rest);
     if (unknown !== undefined) throw new TypeError(`Toolbox.open has no option \`${unknown}\``);
     if (isolation !== "worker" && isolation !== "process")
       throw new TypeError(`isolation is ${JSON.stringify(isolation)}, it must be "worker" or "process"`);
+    if (dir !== undefined) await checkIsForStore(dir);
     const host = new Host({ functions, hooks, approver, secrets });
     const wire = { dir, cwd, lang, slots, caller: "node", ...host.options() };
     if (isolation === "worker") wire.worker = native.worker;
@@ -123,10 +136,9 @@ class Toolbox {
       throw new TypeError(`policy is ${JSON.stringify(policy)}, which is not TOML: for a file, pass { path }`);
     if (typeof policy === "string") wire.policy = { text: policy };
     else if (policy !== undefined) {
-      const { path } = policy;
-      wire.policy = { path, text: await require("node:fs/promises").readFile(path, "utf8") };
+      wire.policy = { path: policy.path, text: await readFile(policy.path, "utf8") };
     }
-    const toolbox = new Toolbox(CREATE_KEY, host);
+    const toolbox = new Toolbox(CREATE_KEY, host, dir);
     await toolbox.#perform((number) => toolbox.#native.open(number, stringify(wire, "the options")));
     return toolbox;
   }
@@ -140,21 +152,29 @@ class Toolbox {
   }
 
   #run(isCode, subject, params, options = {}) {
+    if (typeof options !== "object" || options === null) throw new TypeError(`options is ${describe(options)}, it must be an object`);
     const { signal, onUpdate, functions, limits, seed, caller, receipt, grants, ...rest } = options;
     const [unknown] = Object.keys(rest);
     if (unknown !== undefined) throw new TypeError(`a run has no option \`${unknown}\``);
     if (typeof subject !== "string") throw new TypeError(`${isCode ? "code" : "tool"} is ${describe(subject)}, it must be a string`);
+    if (signal !== undefined && !(signal instanceof AbortSignal) && typeof signal?.addEventListener !== "function")
+      throw new TypeError(`signal is ${describe(signal)}, it must be an AbortSignal`);
+    for (const key of Object.keys(caller ?? {}))
+      if (!["client", "session", "agent", "call"].includes(key)) throw new TypeError(`caller has no \`${key}\`: it has client, session, agent, call`);
+    if (!isCode) this.#checkHasStore("run");
     const own = functions === undefined ? undefined : toFunctions(functions, "functions");
     const text = stringifyObject(params, "params");
-    const isPlain = own ?? limits ?? seed ?? caller ?? receipt ?? grants;
+    const runs = depth.getStore();
+    const isPlain = own ?? runs ?? limits ?? seed ?? caller ?? receipt ?? grants;
     const declared = own && [...own.values()].map((entry) => entry.declaration);
-    const wire = isPlain === undefined ? "" : stringify({ limits, seed, caller, receipt, grants, functions: declared }, "the options");
+    const wire = isPlain === undefined ? "" : stringify({ limits, seed, caller, receipt, grants, functions: declared, depth: runs }, "the options");
     const start = (operation) =>
       this.#begin(operation, (number) => this.#native.run(number, isCode, subject, text, wire));
     return new Run(this, start, { signal, onUpdate, functions: own });
   }
 
   async create(tool) {
+    if (typeof tool !== "object" || tool === null) throw new TypeError(`the tool is ${describe(tool)}, it must be an object`);
     const { generatedFrom, ...request } = tool;
     return this.#call("create", { ...request, generated_from: generatedFrom });
   }
@@ -208,6 +228,8 @@ class Toolbox {
   }
 
   async approve(tool, { by = "node" } = {}) {
+    if (typeof tool !== "string" && typeof tool?.digest !== "string")
+      throw new TypeError("a tool is approved by its name, its identifier, or a question about a stored tool");
     const request = typeof tool === "string" ? { tool, by } : { tool: tool.toolId, by, digest: tool.digest };
     await this.#call("approve", request);
   }
@@ -240,7 +262,15 @@ class Toolbox {
     this.#native.cancel(number);
   }
 
+  #checkHasStore(operation) {
+    if (this.#dir !== undefined || ["decide", "analyze", "reflect"].includes(operation)) return;
+    const message = `this toolbox has no store, which \`${operation}\` needs`;
+    const hint = "open it with a folder: Toolbox.open({ dir: \"tools\" })";
+    throw errorFromJson({ kind: "refused", code: "store-read-only", message, hint, effects: "none" });
+  }
+
   #call(name, request) {
+    this.#checkHasStore(name);
     const text = stringify(request, `the ${name} request`);
     return this.#perform((number) => this.#native.call(number, name, text));
   }
@@ -293,18 +323,37 @@ class Toolbox {
     const timer = timeoutMs > 0 ? setTimeout(() => controller.abort(new Error("it took too long")), timeoutMs).unref() : undefined;
     operation?.callbacks?.add(callback);
     try {
-      const answer = await this.#host.serve(kind, name, JSON.parse(text), operation?.own, controller.signal);
+      const answer = await this.#host.serve(kind, name, JSON.parse(text), operation?.own, controller.signal, operation?.depth ?? 0);
       this.#native.answer(callback, true, answer);
     } catch (error) {
       if (operation) operation.lastError = error;
-      const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-      this.#native.answer(callback, false, message);
+      this.#native.answer(callback, false, messageOf(error));
     } finally {
       clearTimeout(timer);
       operation?.callbacks?.delete(callback);
       operation?.signal?.removeEventListener("abort", abort);
     }
   }
+}
+
+/** The message of anything that was thrown. */
+function messageOf(error) {
+  try {
+    return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  } catch {
+    return "an error that has no text";
+  }
+}
+
+// What is in the folder of each store, also of one whose creation was interrupted.
+const STORE_FILES = ["toolcell-store", "lock", "index.sqlite", "objects"];
+
+/** Refuses to make a store between other files: in a folder that is neither new, empty, hidden nor a store. */
+async function checkIsForStore(dir) {
+  if (typeof dir !== "string") throw new TypeError(`dir is ${describe(dir)}, it must be a string`);
+  const files = await readdir(dir).catch(() => []);
+  const isForStore = files.length === 0 || path.basename(path.resolve(dir)).startsWith(".") || STORE_FILES.some((name) => files.includes(name));
+  if (!isForStore) throw new TypeError(`${dir} is not a store, and has other files in it: name a new or an empty folder`);
 }
 
 module.exports = { Toolbox };

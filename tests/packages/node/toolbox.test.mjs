@@ -103,6 +103,15 @@ for (const isolation of ["process", "worker"])
         [() => box.runCode(TWICE, {}, { limit: 1 }), /no option `limit`/],
         [() => box.runCode(TWICE, {}, { functions: { f: 3 } }), /functions\.f is neither/],
         [() => box.runCode(TWICE, {}, { limits: { fuel: "x" } }), /invalid type/],
+        [() => box.runCode(TWICE, {}, null), /options is null/],
+        [() => box.runCode(TWICE, {}, { signal: 5 }), /signal is a number/],
+        [() => box.runCode(TWICE, {}, { caller: { who: 1 } }), /caller has no `who`/],
+        [() => box.create(), /the tool is undefined/],
+        [() => box.approve(), /a tool is approved by/],
+        [() => open({ dir: FIXTURES }), /has other files in it/],
+        [() => open({ hooks: [{ name: "a", before() {} }, { name: "a", before() {} }] }), /two hooks are named `a`/],
+        [() => open({ hooks: [{ name: "a", before: 5 }] }), /`before` of the hook `a` is a number/],
+        [async () => using(await open({}), (box) => box.list()), /has no store, which `list` needs/],
         [() => open({ isolation: "none" }), /isolation is "none"/],
         [() => open({ polcy: "" }), /no option `polcy`/],
         [() => open({ policy: "[limits]\nfuell = 1\n" }), /fuell/],
@@ -141,6 +150,21 @@ for (const isolation of ["process", "worker"])
       const hangs = { hangs: (_, { signal }) => new Promise(() => signal.addEventListener("abort", () => (aborted = true))) };
       await assert.rejects(box.runCode("const execute = () => tools.call('hangs', {})", {}, { functions: hangs, limits: { timeoutMs: 200 } }), { code: "timeout" });
       assert.ok(aborted);
+    });
+
+    test("functions that run tools are nested so deep and no deeper", async () => {
+      const code = "const execute = ({ n }) => n > 0 ? tools.call('again', { n: n - 1 }) : 'end'";
+      const again = async ({ n }) => (await box.runCode(code, { n }, { functions: { again }, limits: { timeoutMs: 20_000 } })).value;
+      assert.equal(await again({ n: 4 }), "end");
+      await assert.rejects(again({ n: 5 }), /nested too deeply/);
+    });
+
+    test("what onUpdate throws ends the run and is its error, and anything may be thrown", async () => {
+      await assert.rejects(box.runCode(STEPS, { n: 1e9 }, { onUpdate: () => { throw new RangeError("mine"); } }), /mine/);
+      const weird = { toString() { throw new Error("no"); } };
+      const throws = (error) => box.runCode("const execute = () => tools.call('f', {})", {}, { functions: { f: () => { throw error; } } });
+      await assert.rejects(throws(null), /null/);
+      await assert.rejects(throws(weird), /an error that has no text/);
     });
 
     test("hooks allow, change, deny and fail closed", async () => {

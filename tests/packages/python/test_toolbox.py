@@ -33,7 +33,8 @@ def test_a_tool_is_created_run_listed_shown_and_deleted(box):
 def test_undefined_and_null_are_none_and_text_crosses_unchanged(box):
     assert box.run_code("const execute = () => undefined").value is None
     text = "\u0000 \ud7ff 😀 \u2028 \"\\"
-    assert box.run_code("const execute = ({ text }) => text", {"text": text}).value == text
+    for one in (text, "\ud800", "é\udfff"):
+        assert box.run_code("const execute = ({ text }) => text", {"text": one}).value == one
     assert box.run_code("const execute = ({ n }) => n", {"n": 9007199254740991}).value == 9007199254740991
 
 
@@ -78,6 +79,12 @@ def test_limits_stop_a_run(box):
         (lambda box: box.run_code(TWICE, functions={"f": 3}), TypeError, "functions['f'] is a int"),
         (lambda box: box.run_code(TWICE, grants={"wings": True}), Refused, "wings"),
         (lambda box: Toolbox(policy="toolcell.toml", isolation="process"), ValueError, "pathlib.Path"),
+        (lambda box: Toolbox(FIXTURES, isolation="process"), ValueError, "has other files in it"),
+        (lambda box: Toolbox(hooks=[Hook("a", print), Hook("a", print)]), ValueError, "two hooks are named 'a'"),
+        (lambda box: Toolbox(hooks=[Hook("a", print, timeout=0)]), ValueError, "the timeout of the hook 'a' is 0"),
+        (lambda box: Toolbox(isolation="process").list(), Refused, "has no store, which `list` needs"),
+        (lambda box: box.run_code(TWICE, caller={"who": "x"}), ValueError, "caller has 'who'"),
+        (lambda box: box.run_code("'\ud800'"), ValueError, "half a character"),
         (lambda box: box.list(limit="x"), Refused, "invalid type"),
     ],
 )
@@ -142,6 +149,16 @@ def test_a_function_may_use_the_toolbox(box):
     box.create("twice", "Doubles", TWICE)
     again = {"again": lambda n: box.run("twice", {"n": n}).value}
     assert box.run_code("const execute = ({ n }) => tools.call('again', { n })", {"n": 4}, functions=again).value == 8
+
+
+def test_functions_that_run_tools_are_nested_so_deep_and_no_deeper(box):
+    def again(n: int):
+        return box.run_code(code, {"n": n}, functions={"again": again}, limits={"timeout": 20}).value
+
+    code = "const execute = ({ n }) => n > 0 ? tools.call('again', { n: n - 1 }) : 'end'"
+    assert again(4) == "end"
+    with pytest.raises(ToolFailed, match="nested too deeply"):
+        again(5)
 
 
 def test_a_function_runs_on_the_thread_of_the_caller(box):
@@ -231,6 +248,14 @@ def test_partial_results_come_while_the_tool_runs(box):
     updates = []
     assert box.run_code(STEPS, {"n": 3}, on_update=updates.append).value == 3
     assert updates == [0, 1, 2]
+
+
+def test_what_on_update_raises_ends_the_run_and_is_raised(box):
+    def fails(update) -> None:
+        raise KeyError(update)
+
+    with pytest.raises(KeyError):
+        box.run_code(STEPS, {"n": 1e9}, on_update=fails)
 
 
 def test_ctrl_c_ends_a_run(box):

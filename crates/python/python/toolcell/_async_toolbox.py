@@ -15,7 +15,7 @@ from typing import Any, Generic, TypeVar
 from . import _native, _requests
 from ._errors import error_from_json
 from ._host import Approver, Function, Hook, HostState, RunHost, SecretSource
-from ._json import Json, encode, encode_object
+from ._json import Json, check_text, encode, encode_object
 from ._requests import Caller, Isolation, Limits
 from ._results import (
     Adopted,
@@ -189,6 +189,7 @@ class AsyncToolbox:
         cwd: str | os.PathLike[str] | None = None,
         lang: str = "en",
     ) -> None:
+        self._dir = dir
         self._state = HostState(functions, hooks, approver, secrets)
         self._options = _requests.open_options(
             self._state, dir=dir, policy=policy, isolation=isolation, slots=slots, cwd=cwd, lang=lang, inline=False
@@ -254,8 +255,9 @@ class AsyncToolbox:
     def _start(
         self, is_code: bool, subject: str, params: Mapping[str, Any] | None, options: str, own: dict[str, Function]
     ) -> AsyncRun[Any]:
-        if not isinstance(subject, str):
-            raise TypeError(f"{'code' if is_code else 'tool'} is a {type(subject).__name__}, it must be a str")
+        check_text(subject, "code" if is_code else "tool")
+        if not is_code:
+            _requests.check_has_store(self._dir, "run")
         session, wire = self._opened(), encode_object(params, "params")
         waiter = _LoopWaiter(asyncio.get_running_loop())
         host = RunHost(self._state, {**self._state.functions, **own}, waiter)
@@ -374,6 +376,7 @@ class AsyncToolbox:
 
     async def _call(self, operation: str, request: dict[str, Any]) -> dict[str, Any]:
         session = self._opened()
+        _requests.check_has_store(self._dir, operation)
         answer = await self._in_thread(session.call, operation, encode(request, f"the {operation} request"))
         return dict(json.loads(answer))
 

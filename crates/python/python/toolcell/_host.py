@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextvars
 import dataclasses
 import inspect
 import json
@@ -14,6 +15,9 @@ from ._json import Json, encode
 from ._results import Question, from_json
 
 logger = logging.getLogger("toolcell")
+
+DEPTH: contextvars.ContextVar[int] = contextvars.ContextVar("toolcell_depth", default=0)
+"""How many runs wait for what is going on here: a function that they call."""
 
 _Answer = Union[bool, None, "Refuse"]
 Approver = Callable[[Question], Union[_Answer, Awaitable[_Answer]]]
@@ -100,7 +104,7 @@ class Function:
         self.call = call
         self.result = result
         self.read_only = read_only
-        self.timeout = timeout
+        self.timeout = _check_timeout(timeout, "the timeout of a function")
         self._models: dict[str, Any] = {}
         self.parameters = parameters if parameters is not None else self._declared()
 
@@ -216,10 +220,14 @@ class HostState:
         secrets: SecretSource | None,
     ) -> None:
         self.functions = to_functions(functions, "functions")
+        self.hooks: dict[str, Hook] = {}
         for hook in hooks:
             if not isinstance(hook, Hook):
                 raise TypeError(f"hooks has a {type(hook).__name__}, each must be a Hook")
-        self.hooks = {hook.name: hook for hook in hooks}
+            if hook.name in self.hooks:
+                raise ValueError(f"two hooks are named {hook.name!r}")
+            _check_timeout(hook.timeout, f"the timeout of the hook {hook.name!r}")
+            self.hooks[hook.name] = hook
         self.approver = approver
         self.secrets = secrets
 
@@ -255,6 +263,7 @@ class RunHost:
         self._state = state
         self._functions = functions
         self._wait = wait
+        self.depth = DEPTH.get()
         self.errors: list[BaseException] = []
         self.interrupt: BaseException | None = None
 
@@ -273,7 +282,11 @@ class RunHost:
 
     def _serve(self, kind: str, name: str, payload: Any, timeout: float | None) -> str:
         if kind == "function":
-            value = self._wait(self._functions[name].invoke(payload), timeout)
+            token = DEPTH.set(self.depth + 1)
+            try:
+                value = self._wait(self._functions[name].invoke(payload), timeout)
+            finally:
+                DEPTH.reset(token)
             return encode(value, f"the result of `{name}`")
         if kind in ("before", "after"):
             hook = self._state.hooks[name]
@@ -289,6 +302,14 @@ class RunHost:
             assert secrets is not None
             return encode(secrets(name) if callable(secrets) else secrets.get(name), f"the secret `{name}`")
         raise ValueError(f"there is no callback `{kind}`")
+
+
+def _check_timeout(timeout: float | None, name: str) -> float | None:
+    if timeout is None:
+        return None
+    if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not timeout > 0:
+        raise ValueError(f"{name} is {timeout!r}, it must be a number of seconds above 0")
+    return timeout
 
 
 def _answer(answer: object) -> dict[str, str]:

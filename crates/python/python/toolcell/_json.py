@@ -5,20 +5,40 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Union
 
 Json = Union[None, bool, int, float, str, "list[Json]", "dict[str, Json]"]
 
 _encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+_escaping_encoder = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
+# Half of a character: JSON has an escape for it, and UTF-8 has none.
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def encode(value: object, name: str) -> str:
     """Returns a value as JSON; ``name`` is what an error calls it."""
     try:
-        return _encoder.encode(value)
-    except (TypeError, ValueError, RecursionError):
-        return _encoder.encode(_plain(value, name, ()))
+        return _to_text(value)
+    except RecursionError:
+        raise ValueError(f"{name} is nested too deeply") from None
+    except (TypeError, ValueError):
+        return _to_text(_plain(value, name, ()))
+
+
+def _to_text(value: object) -> str:
+    text = _encoder.encode(value)
+    return text if text.isascii() or not _SURROGATE.search(text) else _escaping_encoder.encode(value)
+
+
+def check_text(text: object, name: str) -> str:
+    """Returns a source or a name, if it is a text."""
+    if not isinstance(text, str):
+        raise TypeError(f"{name} is a {type(text).__name__}, it must be a str")
+    if not text.isascii() and (half := _SURROGATE.search(text)):
+        raise ValueError(f"{name} has half a character ({half.group()!r}) at {half.start()}: it must be valid Unicode")
+    return text
 
 
 def encode_object(value: Mapping[str, Any] | None, name: str) -> str:

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypedDict
 
-from ._errors import error_from_json
-from ._host import Function, HostState, to_functions
+from ._errors import Refused, error_from_json
+from ._host import DEPTH, Function, HostState, to_functions
 from ._json import encode
 from ._results import Adopted, Decision, Explanation, Hit, Proof, Question, Reflection, Tool, ToolList, from_json
 
@@ -53,6 +53,7 @@ def open_options(
     options: dict[str, Any] = {"caller": "python", "lang": lang, **state.options(inline=inline)}
     if dir is not None:
         options["dir"] = os.fspath(dir)
+        _check_is_for_store(Path(dir))
     if cwd is not None:
         options["cwd"] = os.fspath(cwd)
     if slots is not None:
@@ -72,6 +73,18 @@ def open_options(
     elif isolation != "process":
         raise ValueError(f'isolation is {isolation!r}, it must be "worker" or "process"')
     return encode(options, "the options")
+
+
+# What is in the folder of each store, also of one whose creation was interrupted.
+_STORE_FILES = ("toolcell-store", "lock", "index.sqlite", "objects")
+
+
+def _check_is_for_store(folder: Path) -> None:
+    """Refuses to make a store between other files: in a folder that is neither new, empty, hidden nor a store."""
+    if not folder.is_dir() or folder.name.startswith(".") or any((folder / name).exists() for name in _STORE_FILES):
+        return
+    if any(folder.iterdir()):
+        raise ValueError(f"{folder} is not a store, and has other files in it: name a new or an empty folder")
 
 
 _LIMITS = {"fuel": "fuel", "memory_mb": "memoryMb", "output_bytes": "outputBytes", "console_bytes": "consoleBytes"}
@@ -104,14 +117,18 @@ def call_options(
     inline: bool,
 ) -> tuple[str, dict[str, Function]]:
     """Returns the options of a run, and the functions that only it may call."""
-    if limits is None and functions is None and caller is None and grants is None and not seed and not receipt:
+    depth = DEPTH.get()
+    if not depth and limits is None and functions is None and caller is None and grants is None and not seed and not receipt:
         return "", {}
-    options: dict[str, Any] = {}
+    options: dict[str, Any] = {"depth": depth}
     if limits is not None:
         options["limits"] = _limits(limits)
     if seed:
         options["seed"] = seed
     if caller is not None:
+        for key in caller:
+            if key not in ("session", "agent", "call"):
+                raise ValueError(f"caller has {key!r}; it may have session, agent, call")
         options["caller"] = caller
     if receipt:
         options["receipt"] = True
@@ -124,6 +141,15 @@ def call_options(
 
 
 Request = tuple[str, dict[str, Any]]
+
+_WITHOUT_STORE = ("decide", "analyze", "reflect")
+
+
+def check_has_store(dir: str | os.PathLike[str] | None, operation: str) -> None:
+    """Refuses what needs a store in a toolbox that has none."""
+    if dir is None and operation not in _WITHOUT_STORE:
+        hint = 'open it with a folder: Toolbox("tools")'
+        raise Refused(f"this toolbox has no store, which `{operation}` needs", code="store-read-only", hint=hint)
 
 
 def create_request(

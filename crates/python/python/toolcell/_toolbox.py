@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from . import _native, _requests
 from ._errors import ToolFailed, error_from_json
 from ._host import Approver, Function, Hook, HostState, RunHost, SecretSource
-from ._json import Json, encode, encode_object
+from ._json import Json, check_text, encode, encode_object
 from ._requests import Caller, Isolation, Limits
 from ._results import (
     Adopted,
@@ -89,6 +89,7 @@ class Toolbox:
         cwd: str | os.PathLike[str] | None = None,
         lang: str = "en",
     ) -> None:
+        self._dir = dir
         self._state = HostState(functions, hooks, approver, secrets)
         for name, function in self._state.functions.items():
             _check_sync(name, function)
@@ -166,14 +167,25 @@ class Toolbox:
     ) -> Run[Any]:
         for name, function in own.items():
             _check_sync(name, function)
-        if not isinstance(subject, str):
-            raise TypeError(f"{'code' if is_code else 'tool'} is a {type(subject).__name__}, it must be a str")
+        check_text(subject, "code" if is_code else "tool")
+        if not is_code:
+            _requests.check_has_store(self._dir, "run")
         functions = {**self._state.functions, **own} if own else self._state.functions
         host = RunHost(self._state, functions, _wait)
-        sink = None if on_update is None else lambda update: on_update(json.loads(update))
         cancel = _native.Cancel(threading.current_thread() is threading.main_thread())
+
+        def sink(update: str) -> None:
+            assert on_update is not None
+            try:
+                on_update(json.loads(update))
+            except BaseException as error:
+                # It is for the caller: the run ends, and raises it.
+                host.interrupt = host.interrupt or error
+                cancel.cancel()
+
         try:
-            native = self._session.run(is_code, subject, encode_object(params, "params"), options, host, sink, cancel)
+            wire, updates = encode_object(params, "params"), None if on_update is None else sink
+            native = self._session.run(is_code, subject, wire, options, host, updates, cancel)
         except _native.NativeError as error:
             raise host.interrupt or error_from_json(str(error)) from None
         if host.interrupt is not None:
@@ -289,6 +301,7 @@ class Toolbox:
         return from_json(Analysis, self._call("analyze", {"source": source}))
 
     def _call(self, operation: str, request: dict[str, Any]) -> dict[str, Any]:
+        _requests.check_has_store(self._dir, operation)
         with _errors():
             answer: dict[str, Any] = json.loads(self._session.call(operation, encode(request, f"the {operation} request")))
             return answer
