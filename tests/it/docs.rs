@@ -393,6 +393,7 @@ fn the_reference_of_the_errors_lists_every_code() {
         let is_of_tools_and_clients = [
             "crates/bindings",
             "crates/mcp",
+            "crates/model-tools",
             "crates/capabilities",
             "crates/jail",
             "crates/toolcell/src/host_calls",

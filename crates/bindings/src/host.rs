@@ -10,8 +10,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use toolcell::hook::{HookPhase, JsonHook};
 use toolcell::{
-    ApprovalAnswer, ApprovalPrompt, Approver, Effects, Finding, FunctionFailure, Hooks, HostFunction, HostFunctions,
-    Lang, Message,
+    ApprovalAnswer, ApprovalDuration, ApprovalPrompt, Approver, Effects, Finding, FunctionFailure, Hooks, HostFunction,
+    HostFunctions, Lang, Message, Policy,
 };
 
 use crate::failure::Failure;
@@ -197,6 +197,53 @@ impl Approver for HostApprover {
                 other => not_asked(format!("the approver answered `{}`", other.escape_debug())),
             },
             Err(error) => not_asked(format!("the approver gave an invalid answer: {error}")),
+        }
+    }
+}
+
+/// What decides whether a question is the one that was answered.
+const QUESTION_KEYS: [&str; 6] = ["askedBy", "text", "toolName", "toolId", "parameters", "digest"];
+
+/// A person who has answered some questions before the call: yes, for this call.
+pub(crate) struct AnsweredQuestions {
+    questions: Vec<Value>,
+    policy: Arc<Policy>,
+    lang: Lang,
+    /// Who is asked the others.
+    approver: Option<Arc<dyn Approver>>,
+}
+
+impl AnsweredQuestions {
+    /// Returns the approver of a call with these answers.
+    pub(crate) fn approver(
+        questions: &[Value],
+        policy: &Policy,
+        lang: Lang,
+        approver: Option<Arc<dyn Approver>>,
+    ) -> Option<Arc<dyn Approver>> {
+        if questions.is_empty() {
+            return approver;
+        }
+        let policy = Arc::new(policy.clone());
+        Some(Arc::new(Self { questions: questions.to_vec(), policy, lang, approver }))
+    }
+}
+
+impl Approver for AnsweredQuestions {
+    fn ask(&self, prompt: &ApprovalPrompt) -> ApprovalAnswer {
+        let asked = prompt_json(prompt, self.lang);
+        let is_this = |answered: &Value| QUESTION_KEYS.iter().all(|key| answered.get(key) == asked.get(key));
+        if self.questions.iter().any(is_this) {
+            return ApprovalAnswer::ApproveUnder {
+                policy: Arc::clone(&self.policy),
+                duration: ApprovalDuration::ThisCall,
+            };
+        }
+        match &self.approver {
+            Some(approver) => approver.ask(prompt),
+            None => ApprovalAnswer::NotShown {
+                reason: Message::verbatim("the tool, its grants or the call are not what was approved".to_owned()),
+            },
         }
     }
 }

@@ -9,7 +9,7 @@
 //! give them the manners of their languages: objects, exceptions, cancellation.
 //!
 //! Reading order: `handle` is what a native module holds; `options` opens a `session`, whose
-//! `operations` are by name and whose `run`s are not; `host` is the way back into the host's language,
+//! `operations` are by name and whose `run`s are not; `model_tools` are the calls of a model; `host` is the way back into the host's language,
 //! and `failure` each error. `threads` run what must not block the host's.
 //!
 //! Invariant: nothing here knows a language, and no text of a host reaches the toolbox unchecked.
@@ -17,6 +17,7 @@
 mod failure;
 mod handle;
 mod host;
+mod model_tools;
 mod operations;
 mod options;
 mod run;
@@ -26,6 +27,7 @@ mod threads;
 pub use failure::{Failure, FailureKind};
 pub use handle::SessionHandle;
 pub use host::{Callback, Host};
+pub use model_tools::CalledTool;
 pub use run::{CallOptions, CompletedRun, RunControl};
 pub use session::Session;
 pub use threads::spawn;

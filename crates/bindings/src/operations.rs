@@ -103,7 +103,8 @@ const fn default_hits() -> usize {
 
 impl Session {
     /// Performs an operation: `create`, `adopt`, `list`, `show`, `delete`, `search`, `reflect`, `verify`, `decide`,
-    /// `explain`, `approval`, `approve`, `refuse`, `pending` or `analyze`.
+    /// `explain`, `approval`, `approve`, `refuse`, `pending`, `analyze`, `definitions` or
+    /// `questions`.
     ///
     /// # Errors
     /// `request-invalid`, and the codes of the operation.
@@ -124,6 +125,8 @@ impl Session {
             "refuse" => self.refuse(&parse(request)?),
             "pending" => self.pending(),
             "analyze" => self.analyze(&parse(request)?),
+            "definitions" => self.definitions(parse(request)?),
+            "questions" => Ok(self.questions(&parse(request)?)),
             other => Err(Failure::request(format!("there is no operation `{}`", other.escape_debug()))),
         };
         answer.map(|answer| answer.to_string())

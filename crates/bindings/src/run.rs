@@ -12,7 +12,7 @@ use toolcell::{
 };
 
 use crate::failure::Failure;
-use crate::host::{FunctionDeclaration, Host, bind_functions};
+use crate::host::{AnsweredQuestions, FunctionDeclaration, Host, bind_functions};
 use crate::session::Session;
 
 /// The most runs that may wait for another one: each takes no slot from those that it waits for.
@@ -35,6 +35,8 @@ pub struct CallOptions {
     grants: Option<Grants>,
     /// How many runs wait for this one, because a function that they call has started it.
     depth: u32,
+    /// The questions that a person answered with yes, for this call.
+    approved: Vec<Value>,
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -98,7 +100,7 @@ impl Session {
         let request = RunTool::new(tool, self.parse_params(params)?);
         let options = self.run_options(options, control)?;
         let ran = self.toolbox.run(&request, &options).map_err(|error| Failure::from_run(&error, self.lang))?;
-        Ok(CompletedRun::new(Ran::Tool(Box::new(ran)), self.lang))
+        Ok(CompletedRun::of_tool(ran, self.lang))
     }
 
     /// Runs code once and stores nothing. The functions of the run are granted to it.
@@ -113,18 +115,23 @@ impl Session {
         control: RunControl,
     ) -> Result<CompletedRun, Failure> {
         let request = RunCode { code: code.to_owned(), parameters: self.parse_params(params)?, timeout_ms: None };
+        let options = self.code_options(options, control)?;
+        let ran = self.toolbox.run_code(&request, &options).map_err(|error| Failure::from_code(&error, self.lang))?;
+        Ok(CompletedRun::of_code(ran, self.lang))
+    }
+
+    /// Returns the options of a run of code, which is granted the functions of the run.
+    pub(crate) fn code_options(&self, options: &CallOptions, control: RunControl) -> Result<RunOptions, Failure> {
         let grants = options.grants.clone().unwrap_or_else(|| self.toolbox.policy().draft_grants());
         let options = self.run_options(options, control)?;
-        let options = RunOptions { code_grants: Some(with_functions(grants, &options.functions)), ..options };
-        let ran = self.toolbox.run_code(&request, &options).map_err(|error| Failure::from_code(&error, self.lang))?;
-        Ok(CompletedRun::new(Ran::Code(Box::new(ran)), self.lang))
+        Ok(RunOptions { code_grants: Some(with_functions(grants, &options.functions)), ..options })
     }
 
     pub(crate) fn parse_params(&self, params: &str) -> Result<Params, Failure> {
         Params::parse(params).map_err(|error| Failure::from_error(&error, error.code(), "", self.lang))
     }
 
-    fn run_options(&self, options: &CallOptions, control: RunControl) -> Result<RunOptions, Failure> {
+    pub(crate) fn run_options(&self, options: &CallOptions, control: RunControl) -> Result<RunOptions, Failure> {
         let RunControl { cancel, on_update, host } = control;
         let own = options.functions.iter().cloned().map(|one| one.check(self.lang)).collect::<Result<Vec<_>, _>>()?;
         let on_overload = match options.depth {
@@ -140,7 +147,12 @@ impl Session {
             seed: options.seed,
             cancel: Some(cancel),
             partial: on_update,
-            approver: self.approver(&host),
+            approver: AnsweredQuestions::approver(
+                &options.approved,
+                self.toolbox.policy(),
+                self.lang,
+                self.approver(&host),
+            ),
             functions: bind_functions(self.functions.iter().chain(&own), &host, self.lang)?,
             receipt: options.receipt,
             on_overload,
@@ -158,6 +170,14 @@ fn with_functions(grants: Grants, functions: &HostFunctions) -> Grants {
 }
 
 impl CompletedRun {
+    pub(crate) fn of_tool(ran: RunResult, lang: Lang) -> Self {
+        Self::new(Ran::Tool(Box::new(ran)), lang)
+    }
+
+    pub(crate) fn of_code(ran: CodeResult, lang: Lang) -> Self {
+        Self::new(Ran::Code(Box::new(ran)), lang)
+    }
+
     fn new(ran: Ran, lang: Lang) -> Self {
         let failure = match &ran {
             Ran::Tool(ran) => ran.value().err().map(|failure| Failure::from_tool(&failure, ran.effects, lang)),

@@ -17,6 +17,7 @@ use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
 use serde_json::json;
 use toolcell::Toolbox;
+use toolcell_model_tools::published_tools;
 
 use crate::bounds::{MAX_STDIO_MESSAGE_BYTES, MessageTooLarge};
 use crate::host_methods::{EXTENSION, HostMethod};
@@ -25,7 +26,8 @@ use crate::server::{OpenFailure, Server};
 use crate::settings::ServerSettings;
 use crate::stdio::TOO_LARGE_METHOD;
 use crate::tenant::{NotStarted, Tenant, WaitContext};
-use crate::{prompt, published, resources};
+use crate::tool_result::to_mcp_tool;
+use crate::{prompt, resources};
 
 /// How long a client may cache the list of operations, in milliseconds: one hour. The list is the
 /// same in every server of this version.
@@ -89,7 +91,7 @@ impl ServerHandler for Server {
     fn get_tool(&self, name: &str) -> Option<Tool> {
         // Headers that repeat parameters are checked against this schema, which is the same for
         // all.
-        self.settings().operation(name).map(|operation| operation.tool(&toolcell::Policy::default()))
+        self.settings().operation(name).map(|operation| to_mcp_tool(operation.definition(&toolcell::Policy::default())))
     }
 
     async fn call_tool(
@@ -302,11 +304,11 @@ impl Server {
 
 /// All tools: the operations, and the published tools.
 fn all_tools(toolbox: &Toolbox, settings: &ServerSettings) -> Result<Vec<Tool>, ErrorData> {
-    let published = published::list(toolbox, settings.max_published).map_err(|fault| {
+    let published = published_tools(toolbox, settings.max_published).map_err(|fault| {
         ErrorData::internal_error(format!("{fault}; {}", fault.hint()), Some(json!({"code": fault.code()})))
     })?;
-    let operations = settings.operations().map(|operation| operation.tool(toolbox.policy()));
-    Ok(operations.chain(published.into_iter().map(|published| published.tool)).collect())
+    let operations = settings.operations().map(|operation| to_mcp_tool(operation.definition(toolbox.policy())));
+    Ok(operations.chain(published.into_iter().map(|published| to_mcp_tool(published.definition))).collect())
 }
 
 fn open_error(failure: &OpenFailure) -> ErrorData {

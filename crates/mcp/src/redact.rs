@@ -23,8 +23,7 @@ use serde_json::Value;
 use toolcell::Lang;
 use toolcell_error::ErrorCode;
 use toolcell_i18n::msgid;
-
-use crate::tool_result::ERROR_META_KEY;
+use toolcell_model_tools::ERROR_META_KEY;
 
 /// The replacement for a path.
 const PLACEHOLDER: &str = msgid!("(path on the server)");

@@ -8,8 +8,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use toolcell::Lang;
+use toolcell_model_tools::BuiltinTool;
 
-use crate::builtin_tools::BuiltinTool;
 use crate::principal::Principal;
 
 /// The settings of a server.

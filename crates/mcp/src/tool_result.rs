@@ -1,76 +1,57 @@
-//! The results of failed calls: the contract's text, with a stable code beside it.
-//!
-//! Invariant: a failed call carries a stable code and no structured value.
+//! Definitions and results in the types of the protocol.
 
-use std::time::Duration;
+use std::sync::Arc;
 
-use rmcp::model::{CallToolResult, ContentBlock, MetaObject};
-use serde_json::{Map, Value, json};
-use toolcell::{Effects, Lang, Localize, Message};
-use toolcell_error::ErrorCode;
-use toolcell_i18n::tr;
+use rmcp::model::{CallToolResult, ContentBlock, MetaObject, Resource, Tool, ToolAnnotations};
+use toolcell::Lang;
+use toolcell_model_tools::{CallFailure, Content, KeepValue, ToolDefinition, ToolResult};
 
-use crate::next_step::hint_for_model;
+use crate::result_cache::ResultCache;
 
-/// The key in `_meta` that holds a failure for programs: `code`, `hint`, and, where they apply,
-/// `effects`, `retryAfterMs` and `pending`.
-pub(crate) const ERROR_META_KEY: &str = "toolcell/error";
-
-/// A failed tool call.
-#[derive(Debug)]
-pub(crate) struct CallFailure {
-    /// The stable code.
-    pub(crate) code: ErrorCode,
-    /// The message in the language of the server, worded as in the contract.
-    pub(crate) text: String,
-    /// What the model can do next; empty if there is nothing to suggest.
-    pub(crate) hint: Message,
-    /// How far a run changed the outside world before it failed; `None` if the call was not a run.
-    pub(crate) effects: Option<Effects>,
-    /// The pending approval that blocks the call.
-    pub(crate) pending: Option<Value>,
-    /// How long to wait before a retry, if waiting alone can help.
-    pub(crate) retry: Option<Duration>,
+/// Converts the definition of a tool.
+pub(crate) fn to_mcp_tool(definition: ToolDefinition) -> Tool {
+    let ToolDefinition { name, title, description, input_schema, output_schema, hints, .. } = definition;
+    let mut tool = Tool::new(name, description, input_schema);
+    tool.title = title.map(Into::into);
+    tool.output_schema = Some(output_schema);
+    let annotations = ToolAnnotations::new()
+        .read_only(hints.read_only)
+        .destructive(hints.destructive)
+        .idempotent(hints.idempotent)
+        .open_world(hints.open_world);
+    tool.annotations = Some(annotations);
+    tool
 }
 
-impl CallFailure {
-    /// A failure with the hint of an error, which is adapted to the model.
-    pub(crate) fn new(code: ErrorCode, text: String, hint: impl Into<Message>) -> Self {
-        Self { code, text, hint: hint_for_model(code, hint.into()), effects: None, pending: None, retry: None }
-    }
-
-    /// A failure of the server itself, with the contract's `error:` prefix in `lang`.
-    pub(crate) fn for_server(code: ErrorCode, error: &impl Localize, hint: impl Into<Message>, lang: Lang) -> Self {
-        let text = format!("{}{}{}", tr!(lang, "error"), lang.colon(), error.localize().to_text(lang));
-        Self::new(code, text, hint)
-    }
+/// Converts the result of a call.
+pub(crate) fn to_mcp_result(result: ToolResult) -> CallToolResult {
+    let ToolResult { content, structured, meta, is_error } = result;
+    let content = content.into_iter().map(to_block).collect();
+    let mut result = if is_error { CallToolResult::error(content) } else { CallToolResult::success(content) };
+    result.structured_content = structured;
+    result.meta = Some(MetaObject(meta));
+    result
 }
 
-/// Builds the result of a failed call: its content in the language of the server, and its metadata in
-/// English.
-pub(crate) fn error_result(failure: CallFailure, lang: Lang) -> CallToolResult {
-    let CallFailure { code, text, hint, effects, pending, retry } = failure;
-    let colon = lang.colon();
-    let mut lines = vec![format!("{}{colon}{code}", tr!(lang, "code"))];
-    let hint_text = hint.to_text(lang);
-    if !hint_text.is_empty() {
-        lines.push(format!("{}{colon}{hint_text}", tr!(lang, "hint")));
-    }
-    let mut error = json!({"code": code, "hint": hint});
-    if let Some(effects) = effects {
-        error["effects"] = effects.name().into();
-        // A caller that retries must know which effects have already happened.
-        if effects != Effects::None {
-            lines.push(format!("{}{colon}{}", tr!(lang, "effects"), effects.name()));
+fn to_block(content: Content) -> ContentBlock {
+    match content {
+        Content::Text(text) => ContentBlock::text(text),
+        Content::Image { mime_type, data } => ContentBlock::image(data, mime_type),
+        Content::Link { uri, bytes } => {
+            let mut resource = Resource::new(uri.as_ref(), "result").with_mime_type("application/json");
+            resource.size = u64::try_from(bytes).ok();
+            ContentBlock::resource_link(resource)
         }
     }
-    if let Some(retry) = retry {
-        error["retryAfterMs"] = json!(retry.as_millis());
-    }
-    if let Some(pending) = pending {
-        error["pending"] = pending;
-    }
-    let mut result = CallToolResult::error(vec![ContentBlock::text(text), ContentBlock::text(lines.join("\n"))]);
-    result.meta = Some(MetaObject(Map::from_iter([(ERROR_META_KEY.to_owned(), error)])));
-    result
+}
+
+/// Builds the result of a failed call.
+pub(crate) fn error_result(failure: CallFailure, lang: Lang) -> CallToolResult {
+    to_mcp_result(toolcell_model_tools::error_result(failure, lang))
+}
+
+/// Keeps long values in a cache.
+pub(crate) fn with_cache<T>(results: &ResultCache, build: impl FnOnce(Option<KeepValue<'_>>) -> T) -> T {
+    let keep = |json: &str| -> Arc<str> { results.insert(json) };
+    build(Some(&keep))
 }

@@ -24,30 +24,30 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use toolcell::hook::AwaitedAnswer;
 use toolcell::{
-    CancelToken, CreateError, CreateTool, DeleteError, DeleteTool, ExecError, FindToolError, Lang, LimitOverrides,
-    ListTools, ListToolsError, Message, Params, ReflectError, ReflectOnTask, RequestError, RunError, RunResult,
-    RunTool, Suggestion, Toolbox, VerifyError, VerifyOptions, VerifyTool, read_request,
+    CancelToken, CreateTool, DeleteTool, ExecError, Lang, LimitOverrides, ListTools, Message, Params, ReflectOnTask,
+    RequestError, RunError, RunResult, RunTool, Toolbox, VerifyError, VerifyOptions, VerifyTool, read_request,
 };
 use toolcell_error::ErrorCode;
 use toolcell_i18n::{message, msgid};
+use toolcell_model_tools::{
+    BuiltinTool, CallFailure, PublishedTool, ResultShape, ToCallFailure as _, code_result, create_result,
+    delete_result, find_published_tool, list_result, mismatch_result, reflect_result, run_result, unknown_tool_message,
+    verify_result,
+};
 use tracing::Instrument as _;
 
-use crate::builtin_results;
-use crate::builtin_tools::{BuiltinTool, unknown_tool_message};
 use crate::elicitation::{self, DeferredApprover, DeferredPrompt, ElicitationChannel, ElicitationMode, PromptContext};
 use crate::in_flight::InFlightCall;
 use crate::principal::Principal;
-use crate::published;
 use crate::redact::RedactionScope;
 use crate::request_context::{caller_claims, is_remote, is_stateless, permit_holder, request_principal};
 use crate::request_limiter::Overloaded;
 use crate::request_state::{RequestStateError, StateBinding};
 use crate::run_call::{Cancellation, Progress, ProgressTarget, RunContext, RunOutcome, RunRequest, run};
-use crate::run_result::{self, ResultShape};
 use crate::server::Server;
 use crate::telemetry::CallSpan;
 use crate::tenant::{NotStarted, Tenant, WaitContext};
-use crate::tool_result::{CallFailure, error_result};
+use crate::tool_result::{error_result, to_mcp_result, with_cache};
 
 /// Runs that may take longer than this become tasks, if the client supports tasks.
 const TASK_THRESHOLD: Duration = Duration::from_mins(1);
@@ -221,9 +221,9 @@ impl ToolCall {
                 let called = request.tool_name.as_deref().or(request.tool_id.as_deref()).unwrap_or_default();
                 let proof = toolbox.verify(called, &options).map_err(|error| match &error {
                     VerifyError::Run(error) => run_failure(error, &tenant, is_remote, lang),
-                    _ => call_failure(&error, lang),
+                    _ => error.to_call_failure(lang),
                 })?;
-                Ok(builtin_results::verify(&proof, lang))
+                Ok(to_mcp_result(verify_result(&proof, lang)))
             }));
         tokio::select! {
             verified = &mut verified => return verified,
@@ -261,22 +261,17 @@ impl ToolCall {
     /// Runs a published tool, or reports an unknown tool name.
     async fn run_published(self, mut request: CallToolRequestParams) -> Result<CallToolResponse, ErrorData> {
         let (most, name) = (self.server.settings().max_published, request.name.to_string());
-        let found = self.run_with_permit(move |toolbox| published::find(toolbox, &name, most).ok().flatten()).await;
+        let found = self.run_with_permit(move |toolbox| find_published_tool(toolbox, &name, most).ok().flatten()).await;
         let found = match found {
             Ok(found) => found,
             Err(error) => {
                 return Ok(self.reject_unstarted(error, Some(BuiltinTool::Run), Some(&request.name)).await.into());
             }
         };
-        let Some(published::PublishedTool { stored_name: tool, shape, .. }) = found else {
+        let Some(PublishedTool { stored_name: tool, shape, .. }) = found else {
             let message = unknown_tool_message(&request.name, self.server.settings().operations());
-            self.record_rejected(
-                Some(BuiltinTool::Run),
-                Some(&request.name),
-                ErrorCode::ToolUnknown,
-                message.clone().into_owned(),
-            )
-            .await;
+            self.record_rejected(Some(BuiltinTool::Run), Some(&request.name), ErrorCode::ToolUnknown, message.clone())
+                .await;
             return Err(ErrorData::invalid_params(message, Some(json!({"code": ErrorCode::ToolUnknown}))));
         };
         let arguments = request.arguments.take();
@@ -349,16 +344,16 @@ impl ToolCall {
         let (lang, results) = (self.lang(), &self.tenant.results);
         let mut result = match ran {
             Ok(RunOutcome::Tool(Ok(ran))) if shape == ResultShape::Envelope => {
-                run_result::tool_run(&ran, shape, results, lang)
+                with_cache(results, |keep| to_mcp_result(run_result(&ran, shape, keep, lang)))
             }
             Ok(RunOutcome::Tool(Ok(ran))) => match self.check_result(ran).await {
-                Ok((ran, None)) => run_result::tool_run(&ran, shape, results, lang),
-                Ok((ran, Some(problem))) => run_result::mismatch(&ran, &problem, lang),
+                Ok((ran, None)) => with_cache(results, |keep| to_mcp_result(run_result(&ran, shape, keep, lang))),
+                Ok((ran, Some(problem))) => to_mcp_result(mismatch_result(&ran, &problem, lang)),
                 Err(error) => self.reject_unstarted(error, Some(BuiltinTool::Run), name.as_deref()).await,
             },
-            Ok(RunOutcome::Code(Ok(ran))) => run_result::code_run(&ran, results, lang),
+            Ok(RunOutcome::Code(Ok(ran))) => with_cache(results, |keep| to_mcp_result(code_result(&ran, keep, lang))),
             Ok(RunOutcome::Tool(Err(error))) => error_result(self.run_failure(&error), lang),
-            Ok(RunOutcome::Code(Err(error))) => error_result(call_failure(&error, lang), lang),
+            Ok(RunOutcome::Code(Err(error))) => error_result(error.to_call_failure(lang), lang),
             Err(full) => self.reject_unstarted(full.into(), Some(BuiltinTool::Run), name.as_deref()).await,
         };
         self.server.policy_redactor().redact_content(&mut result, lang);
@@ -580,8 +575,7 @@ impl ToolCall {
 /// The command that approves the tool is for the user's program alone: a model that reads it may run
 /// it.
 fn run_failure(error: &RunError, tenant: &Tenant, is_remote: bool, lang: Lang) -> CallFailure {
-    let mut failure = call_failure(error, lang);
-    failure.effects = Some(error.effects());
+    let mut failure = toolcell_model_tools::run_failure(error, lang);
     let RunError::Denied(denial) = error else { return failure };
     let Some(AwaitedAnswer::ToolApproval(tool)) = denial.awaits() else { return failure };
     let (id, mut command) = (tool.to_string(), format!("toolcell approvals grant {}", tool.short()));
@@ -598,29 +592,28 @@ fn run_failure(error: &RunError, tenant: &Tenant, is_remote: bool, lang: Lang) -
     if let Some(store) = tenant.toolbox.store() {
         command = format!("{command} --dir '{}'", store.path().display());
     }
-    failure.hint = message!("only the user can approve the tool: ask them to review it, then run it again");
     failure.pending = Some(json!({"toolId": id, "command": command}));
     failure
 }
 
 fn create(toolbox: &Toolbox, request: &CreateTool, lang: Lang) -> Result<CallToolResult, CallFailure> {
-    let created = toolbox.create(request).map_err(|error| call_failure(&error, lang))?;
-    Ok(builtin_results::create(&created, lang))
+    let created = toolbox.create(request).map_err(|error| error.to_call_failure(lang))?;
+    Ok(to_mcp_result(create_result(&created, lang)))
 }
 
 fn list(toolbox: &Toolbox, request: &ListTools, lang: Lang) -> Result<CallToolResult, CallFailure> {
-    let listed = toolbox.list(request).map_err(|error| call_failure(&error, lang))?;
-    Ok(builtin_results::list(&listed, toolbox, lang))
+    let listed = toolbox.list(request).map_err(|error| error.to_call_failure(lang))?;
+    Ok(to_mcp_result(list_result(&listed, toolbox, lang)))
 }
 
 fn delete(toolbox: &Toolbox, request: &DeleteTool, lang: Lang) -> Result<CallToolResult, CallFailure> {
-    let step = toolbox.delete(request).map_err(|error| call_failure(&error, lang))?;
-    Ok(builtin_results::delete(&step, lang))
+    let step = toolbox.delete(request).map_err(|error| error.to_call_failure(lang))?;
+    Ok(to_mcp_result(delete_result(&step, lang)))
 }
 
 fn reflect(toolbox: &Toolbox, request: &ReflectOnTask, lang: Lang) -> Result<CallToolResult, CallFailure> {
-    let reflected = toolbox.reflect(request).map_err(|error| call_failure(&error, lang))?;
-    Ok(builtin_results::reflect(&reflected, toolbox, lang))
+    let reflected = toolbox.reflect(request).map_err(|error| error.to_call_failure(lang))?;
+    Ok(to_mcp_result(reflect_result(&reflected, toolbox, lang)))
 }
 
 /// Parses the arguments of an operation. Arguments that do not parse are recorded.
@@ -675,53 +668,4 @@ fn id_length(id: &NumberOrString) -> usize {
         NumberOrString::Number(_) => size_of::<i64>(),
         NumberOrString::String(text) => text.len(),
     }
-}
-
-/// Conversion of the operations' errors into a failed call.
-trait ToCallFailure {
-    fn to_call_failure(&self, lang: Lang) -> CallFailure;
-}
-
-macro_rules! to_call_failure {
-    ($($error:ty $(, $find:pat => $found:ident)?;)*) => {$(
-        impl ToCallFailure for $error {
-            fn to_call_failure(&self, lang: Lang) -> CallFailure {
-                $(
-                    if let $find = self
-                        && let Some(failure) = deleted_tool_failure($found, lang)
-                    {
-                        return failure;
-                    }
-                )?
-                CallFailure::new(self.code(), self.to_text(lang), self.hint())
-            }
-        }
-    )*};
-}
-
-to_call_failure! {
-    CreateError;
-    RunError, RunError::Find(error) => error;
-    ListToolsError;
-    DeleteError, DeleteError::Find(error) => error;
-    ReflectError;
-    ExecError;
-    VerifyError;
-}
-
-/// Describes that a tool was deleted, without the command that restores it.
-fn deleted_tool_failure(error: &FindToolError, lang: Lang) -> Option<CallFailure> {
-    let FindToolError::Unknown { asked, suggestion: Some(Suggestion::Deleted(name)) } = error else { return None };
-    let detail = message!(
-        "there is no tool `{asked}`; `{name}` was deleted: create it again with `create_tool`, or ask an operator of the server to restore it",
-        asked,
-        name,
-    );
-    let title = Message::verbatim(error.code().title(lang).unwrap_or_default().to_owned());
-    let colon = Message::verbatim(lang.colon().to_owned());
-    Some(CallFailure::for_server(error.code(), &Message::sequence([title, colon, detail]), error.hint(), lang))
-}
-
-fn call_failure(error: &impl ToCallFailure, lang: Lang) -> CallFailure {
-    error.to_call_failure(lang)
 }

@@ -324,6 +324,43 @@ export interface ExternalCall {
   toolCallId?: string;
 }
 
+/** A tool that a model is offered: an operation, or an approved tool (`tool` is its name then). The hints are those of the Model Context Protocol. */
+export interface ToolDefinition {
+  name: string;
+  title: string;
+  description: string;
+  inputSchema: JsonObject;
+  outputSchema: JsonObject;
+  readOnly: boolean;
+  destructive: boolean;
+  idempotent: boolean;
+  openWorld: boolean;
+  tool: string | null;
+}
+
+/** The result of a call by a model. */
+export interface CallResult {
+  /** What a model reads. */
+  text: string;
+  isError: boolean;
+  /** The same for programs. */
+  structured?: JsonObject;
+  /** `data` is in Base64. */
+  images: { mimeType: string; data: string }[];
+  /** What `run` would have rejected with. */
+  error?: ToolcellError;
+  /** The run, if the call was one and took place. */
+  run?: Ran;
+}
+
+export interface CallOptions extends Pick<RunOptions, "limits" | "signal" | "onUpdate" | "caller" | "functions"> {
+  /**
+   * The questions that a person answered with yes: for this call, and for what was shown. If the tool, its grants or the parameters
+   * are others by now, the call is refused.
+   */
+  approved?: Question[];
+}
+
 /** Creates and runs tools, each call in a sealed cell. */
 export declare class Toolbox implements AsyncDisposable {
   private constructor();
@@ -332,6 +369,12 @@ export declare class Toolbox implements AsyncDisposable {
   run<Output = any>(tool: string, params?: object, options?: RunOptions): Run<Output>;
   /** Runs TypeScript or JavaScript that defines `execute(params)` once, and stores nothing. */
   runCode<Output = any>(code: string, params?: object, options?: CodeOptions): Run<Output>;
+  /** What a model is offered: the operations (some, or none), and up to `published` approved tools, 32 where nothing is said. */
+  definitions(options?: { operations?: string[]; published?: number }): Promise<ToolDefinition[]>;
+  /** The questions that a person has to answer before a call would run. Runs nothing. */
+  questions(name: string, args?: object, options?: { caller?: RunOptions["caller"] }): Promise<Question[]>;
+  /** Calls what `definitions` offers, by name. What a model or a tool is to blame for is a result; only an abort rejects. */
+  call(name: string, args?: object, options?: CallOptions): Promise<CallResult>;
   /** Analyses a tool and stores it under the hash of its content. */
   create(tool: CreateTool): Promise<Created>;
   /** Stores each tool of a file that was written for pi or oh-my-pi, under its own name. */

@@ -47,6 +47,7 @@ class Run {
     this.#promise = new Promise((resolve, reject) => {
       operation.resolve = (answer) => {
         if (operation.thrown) return reject(operation.thrown.error);
+        if ("result" in answer) return resolve(toCallResult(answer));
         const ran = new Ran(answer);
         if (answer.failure === null) return resolve(ran);
         const cause = answer.failure.kind === "failed" ? operation.lastError : signal?.aborted ? signal.reason : undefined;
@@ -151,26 +152,41 @@ class Toolbox {
     return this.#run(true, code, params, options);
   }
 
+  async definitions({ operations, published = 32 } = {}) {
+    return (await this.#call("definitions", { operations, published })).tools;
+  }
+
+  async questions(name, args = {}, { caller } = {}) {
+    return (await this.#call("questions", { name, arguments: args, caller: checkCaller(caller) })).questions;
+  }
+
+  async call(name, args, options = {}) {
+    if (typeof options !== "object" || options === null) throw new TypeError(`options is ${describe(options)}, it must be an object`);
+    const { signal, onUpdate, functions, limits, caller, approved, ...rest } = options;
+    const [unknown] = Object.keys(rest);
+    if (unknown !== undefined) throw new TypeError(`a call has no option \`${unknown}\``);
+    if (typeof name !== "string") throw new TypeError(`name is ${describe(name)}, it must be a string`);
+    if (approved !== undefined && !Array.isArray(approved)) throw new TypeError(`approved is ${describe(approved)}, it must be an array of questions`);
+    const text = stringifyObject(args, "args");
+    const { wire, ...control } = runOptions({ signal, onUpdate, functions, limits, caller, approved });
+    const start = (operation) => this.#begin(operation, (number) => this.#native.callTool(number, name, text, wire));
+    const result = await new Run(this, start, control);
+    if (result.error?.code === "cancelled") throw result.error;
+    return result;
+  }
+
   #run(isCode, subject, params, options = {}) {
     if (typeof options !== "object" || options === null) throw new TypeError(`options is ${describe(options)}, it must be an object`);
     const { signal, onUpdate, functions, limits, seed, caller, receipt, grants, ...rest } = options;
     const [unknown] = Object.keys(rest);
     if (unknown !== undefined) throw new TypeError(`a run has no option \`${unknown}\``);
     if (typeof subject !== "string") throw new TypeError(`${isCode ? "code" : "tool"} is ${describe(subject)}, it must be a string`);
-    if (signal !== undefined && !(signal instanceof AbortSignal) && typeof signal?.addEventListener !== "function")
-      throw new TypeError(`signal is ${describe(signal)}, it must be an AbortSignal`);
-    for (const key of Object.keys(caller ?? {}))
-      if (!["client", "session", "agent", "call"].includes(key)) throw new TypeError(`caller has no \`${key}\`: it has client, session, agent, call`);
     if (!isCode) this.#checkHasStore("run");
-    const own = functions === undefined ? undefined : toFunctions(functions, "functions");
     const text = stringifyObject(params, "params");
-    const runs = depth.getStore();
-    const isPlain = own ?? runs ?? limits ?? seed ?? caller ?? receipt ?? grants;
-    const declared = own && [...own.values()].map((entry) => entry.declaration);
-    const wire = isPlain === undefined ? "" : stringify({ limits, seed, caller, receipt, grants, functions: declared, depth: runs }, "the options");
+    const { wire, ...control } = runOptions({ signal, onUpdate, functions, limits, seed, caller, receipt, grants });
     const start = (operation) =>
       this.#begin(operation, (number) => this.#native.run(number, isCode, subject, text, wire));
-    return new Run(this, start, { signal, onUpdate, functions: own });
+    return new Run(this, start, control);
   }
 
   async create(tool) {
@@ -263,7 +279,7 @@ class Toolbox {
   }
 
   #checkHasStore(operation) {
-    if (this.#dir !== undefined || ["decide", "analyze", "reflect"].includes(operation)) return;
+    if (this.#dir !== undefined || ["decide", "analyze", "reflect", "definitions", "questions"].includes(operation)) return;
     const message = `this toolbox has no store, which \`${operation}\` needs`;
     const hint = "open it with a folder: Toolbox.open({ dir: \"tools\" })";
     throw errorFromJson({ kind: "refused", code: "store-read-only", message, hint, effects: "none" });
@@ -334,6 +350,36 @@ class Toolbox {
       operation?.signal?.removeEventListener("abort", abort);
     }
   }
+}
+
+function checkCaller(caller) {
+  for (const key of Object.keys(caller ?? {}))
+    if (!["client", "session", "agent", "call"].includes(key)) throw new TypeError(`caller has no \`${key}\`: it has client, session, agent, call`);
+  return caller;
+}
+
+/** Checks the options of a run. `wire` is what the native module is told of them. */
+function runOptions({ signal, onUpdate, functions, ...told }) {
+  if (signal !== undefined && !(signal instanceof AbortSignal) && typeof signal?.addEventListener !== "function")
+    throw new TypeError(`signal is ${describe(signal)}, it must be an AbortSignal`);
+  checkCaller(told.caller);
+  const own = functions === undefined ? undefined : toFunctions(functions, "functions");
+  const runs = depth.getStore();
+  const isPlain = own === undefined && runs === undefined && Object.values(told).every((value) => value === undefined);
+  const declared = own && [...own.values()].map((entry) => entry.declaration);
+  const wire = isPlain ? "" : stringify({ ...told, functions: declared, depth: runs }, "the options");
+  return { wire, signal, onUpdate, functions: own };
+}
+
+/** The result of a call by a model. */
+function toCallResult({ result: { error, structured, ...result }, run }) {
+  const ran = run === null ? undefined : new Ran(run);
+  return {
+    ...result,
+    ...(structured === null ? {} : { structured }),
+    ...(error === null ? {} : { error: errorFromJson(error, ran) }),
+    ...(ran === undefined ? {} : { run: ran }),
+  };
 }
 
 /** The message of anything that was thrown. */

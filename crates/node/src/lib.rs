@@ -28,7 +28,8 @@ use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
 use napi_derive::napi;
 use serde_json::{Map, Value};
 use toolcell_bindings::{
-    CallOptions, Callback, CancelToken, CompletedRun, Failure, Host, PartialResultSink, RunControl, SessionHandle,
+    CallOptions, Callback, CancelToken, CompletedRun, Failure, Host, PartialResultSink, RunControl, Session,
+    SessionHandle,
 };
 
 /// The arguments of the function that events go to.
@@ -164,28 +165,23 @@ impl Native {
     /// Runs a tool, or code.
     #[napi]
     pub fn run(&self, operation: u32, is_code: bool, subject: String, params: String, options: String) {
-        let Some(session) = self.session(operation) else { return };
-        let (cancel, events) = (self.register(operation), Arc::clone(&self.events));
-        let (updates, sender) = (Arc::<Updates>::default(), Arc::clone(&events));
-        self.updates.lock().unwrap_or_else(PoisonError::into_inner).insert(operation, Arc::clone(&updates));
-        let on_update: PartialResultSink = Arc::new(move |update: &str| {
-            // One event for all that wait: a tool must not fill the queue of JavaScript.
-            if updates.push(update) {
-                sender.send("update", operation, "", String::new(), 0, 0.0);
-            }
+        self.start(operation, options, move |session, options, control| {
+            let ran = if is_code {
+                session.run_code(&subject, &params, options, control)
+            } else {
+                session.run(&subject, &params, options, control)
+            };
+            ran.map(|ran| run_json(&ran))
         });
-        let host: Arc<dyn Host> = Arc::new(NodeHost { events, operation });
-        let control = RunControl { cancel: cancel.clone(), on_update: Some(on_update), host };
-        self.spawn(operation, move || {
-            let options = CallOptions::parse(&options)?;
-            let ran = session.with(&cancel, |session| {
-                if is_code {
-                    session.run_code(&subject, &params, &options, control)
-                } else {
-                    session.run(&subject, &params, &options, control)
-                }
-            })?;
-            Ok(run_json(&ran))
+    }
+
+    /// Calls what a model is offered.
+    #[napi]
+    pub fn call_tool(&self, operation: u32, name: String, arguments: String, options: String) {
+        self.start(operation, options, move |session, options, control| {
+            let called = session.call_tool(&name, &arguments, options, control)?;
+            let run = called.run().map_or_else(|| "null".to_owned(), run_json);
+            Ok(format!(r#"{{"result":{},"run":{run}}}"#, called.to_json()))
         });
     }
 
@@ -232,6 +228,31 @@ impl Native {
                 session.close();
             }
             Ok("null".to_owned())
+        });
+    }
+
+    /// Starts work that has partial results, functions of the host, and a token that cancels it.
+    fn start(
+        &self,
+        operation: u32,
+        options: String,
+        work: impl FnOnce(&Session, &CallOptions, RunControl) -> Result<String, Failure> + Send + 'static,
+    ) {
+        let Some(session) = self.session(operation) else { return };
+        let (cancel, events) = (self.register(operation), Arc::clone(&self.events));
+        let (updates, sender) = (Arc::<Updates>::default(), Arc::clone(&events));
+        self.updates.lock().unwrap_or_else(PoisonError::into_inner).insert(operation, Arc::clone(&updates));
+        let on_update: PartialResultSink = Arc::new(move |update: &str| {
+            // One event for all that wait: a tool must not fill the queue of JavaScript.
+            if updates.push(update) {
+                sender.send("update", operation, "", String::new(), 0, 0.0);
+            }
+        });
+        let host: Arc<dyn Host> = Arc::new(NodeHost { events, operation });
+        let control = RunControl { cancel: cancel.clone(), on_update: Some(on_update), host };
+        self.spawn(operation, move || {
+            let options = CallOptions::parse(&options)?;
+            session.with(&cancel, |session| work(session, &options, control))
         });
     }
 

@@ -129,6 +129,22 @@ impl Run {
     }
 }
 
+/// What a call of a model gives: the result as JSON, and the run, if it was one.
+type Called = (String, Option<Run>);
+
+fn call_tool(
+    handle: &SessionHandle,
+    name: &str,
+    arguments: &str,
+    options: &str,
+    control: RunControl,
+) -> Result<Called, Failure> {
+    let options = CallOptions::parse(options)?;
+    let cancel = control.cancel.clone();
+    let mut called = handle.with(&cancel, |session| session.call_tool(name, arguments, &options, control))?;
+    Ok((called.to_json(), called.take_run().map(Run)))
+}
+
 /// What is run: a stored tool, or code.
 fn perform(
     handle: &SessionHandle,
@@ -158,6 +174,26 @@ fn sink(on_update: Option<Py<PyAny>>) -> Option<PartialResultSink> {
             }
         });
     }))
+}
+
+/// Does work on another thread, where `on_done(done, error)` is called at its end.
+fn spawn<T>(on_done: Py<PyAny>, work: impl FnOnce() -> Result<T, Failure> + Send + 'static) -> PyResult<()>
+where
+    Option<T>: for<'py> IntoPyObject<'py>,
+{
+    let started = toolcell_bindings::spawn(move || {
+        let done = work();
+        Python::try_attach(|py| {
+            let (done, error) = match done {
+                Ok(done) => (Some(done), None),
+                Err(failure) => (None, Some(failure.to_json())),
+            };
+            if let Err(error) = on_done.call1(py, (done, error)) {
+                error.write_unraisable(py, Some(on_done.bind(py)));
+            }
+        });
+    });
+    started.map_err(|failure| raise(&failure))
 }
 
 /// An open toolbox.
@@ -217,19 +253,46 @@ impl Session {
         let host: Arc<dyn Host> = Arc::new(PythonHost(callback));
         let control = RunControl { cancel: cancel.token.clone(), on_update: sink(on_update), host };
         let handle = Arc::clone(&self.0);
-        let started = toolcell_bindings::spawn(move || {
-            let ran = perform(&handle, is_code, &subject, &params, &options, control);
-            Python::try_attach(|py| {
-                let (run, error) = match ran {
-                    Ok(run) => (Some(Run(run)), None),
-                    Err(failure) => (None, Some(failure.to_json())),
-                };
-                if let Err(error) = on_done.call1(py, (run, error)) {
-                    error.write_unraisable(py, Some(on_done.bind(py)));
-                }
-            });
-        });
-        started.map_err(|failure| raise(&failure))
+        spawn(on_done, move || perform(&handle, is_code, &subject, &params, &options, control).map(Run))
+    }
+
+    /// Calls what a model is offered, on this thread.
+    #[expect(clippy::too_many_arguments, reason = "as above")]
+    fn call_tool(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        arguments: &str,
+        options: &str,
+        callback: Py<PyAny>,
+        on_update: Option<Py<PyAny>>,
+        cancel: &Cancel,
+    ) -> PyResult<Called> {
+        let host: Arc<dyn Host> = Arc::new(PythonHost(callback));
+        let control = RunControl { cancel: cancel.token.clone(), on_update: sink(on_update), host };
+        let called = py.detach(|| call_tool(&self.0, name, arguments, options, control));
+        if let Some(raised) = cancel.raised.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            return Err(raised);
+        }
+        called.map_err(|failure| raise(&failure))
+    }
+
+    /// Calls what a model is offered, on another thread; `on_done(called, error)` is called there at its end.
+    #[expect(clippy::too_many_arguments, reason = "as above")]
+    fn start_tool(
+        &self,
+        name: String,
+        arguments: String,
+        options: String,
+        callback: Py<PyAny>,
+        on_update: Option<Py<PyAny>>,
+        cancel: &Cancel,
+        on_done: Py<PyAny>,
+    ) -> PyResult<()> {
+        let host: Arc<dyn Host> = Arc::new(PythonHost(callback));
+        let control = RunControl { cancel: cancel.token.clone(), on_update: sink(on_update), host };
+        let handle = Arc::clone(&self.0);
+        spawn(on_done, move || call_tool(&handle, &name, &arguments, &options, control))
     }
 
     /// Cancels all calls, waits for their end, and closes the toolbox.

@@ -46,6 +46,53 @@ for (const isolation of ["process", "worker"])
     after(() => box.close());
     const open = (options) => Toolbox.open({ isolation, ...options });
 
+    test("a model is offered the operations and approved tools, and calls them by name", async () => {
+      const box = await open({ dir: folder() });
+      const [create, ...others] = await box.definitions();
+      assert.deepEqual([create.name, others.length, create.inputSchema.required], ["create_tool", 6, ["name", "description", "code"]]);
+      const made = await box.call("create_tool", { name: "twice", description: "Doubles", code: TWICE });
+      assert.deepEqual([made.isError, made.structured.name], [false, "twice"]);
+      await box.approve("twice");
+      const [twice] = await box.definitions({ operations: [] });
+      assert.deepEqual([twice.name, twice.tool, twice.readOnly], ["toolcell__twice", "twice", true]);
+      const ran = await box.call("toolcell__twice", { n: 21 });
+      assert.deepEqual([ran.text, ran.structured, ran.error, ran.run.value], ["42", { value: 42 }, undefined, 42]);
+      for (const [name, args, code] of [
+        ["fly", {}, "tool-unknown"],
+        ["create_tool", { nam: 1 }, "request-invalid"],
+        ["run_code", { code: "const execute = () => { throw new RangeError('no') }" }, "tool-failed"],
+      ]) {
+        const failed = await box.call(name, args);
+        assert.ok(failed.isError && failed.error instanceof ToolcellError && failed.error.code === code && failed.structured === undefined);
+      }
+      const controller = new AbortController();
+      const spun = box.call("run_code", { code: SPIN }, { signal: controller.signal });
+      setTimeout(() => controller.abort(), 100);
+      await assert.rejects(spun, { name: "AbortError", code: "cancelled" });
+      await assert.rejects(box.definitions({ operations: ["fly"] }), /there is no tool `fly`/);
+      await box.close();
+    });
+
+    test("a call asks before it runs, and a yes holds for what was shown", async () => {
+      const box = await open({ dir: folder(), policy: '[approval]\nmode = "ask"\n' });
+      const tool = { name: "twice", description: "Doubles", code: TWICE, parameters: { n: { type: "number", required: true } } };
+      await box.create(tool);
+      const call = ["run_dynamic_tool", { tool_name: "twice", parameters: { n: 21 } }];
+      const questions = await box.questions(...call);
+      assert.deepEqual([questions.length, questions[0].source, questions[0].parameters], [1, TWICE, { n: 21 }]);
+      const denied = await box.call(...call);
+      assert.ok(denied.isError && denied.error.awaitsApproval);
+      // They cross a process as JSON.
+      const approved = JSON.parse(JSON.stringify(questions));
+      assert.equal((await box.call(...call, { approved })).text, "42");
+      assert.equal((await box.questions(...call)).length, 1);
+      assert.ok((await box.call(call[0], { tool_name: "twice", parameters: { n: 22 } }, { approved })).isError);
+      await box.create({ ...tool, code: "const execute = ({ n }) => 3 * n", replace: true });
+      const replaced = await box.call(...call, { approved });
+      assert.match(replaced.text, /not what was approved/);
+      await box.close();
+    });
+
     test("a tool is created, run, listed, shown and deleted", async () => {
       const created = await box.create({ name: "twice", description: "Doubles", code: TWICE });
       const ran = await box.run("twice", { n: 21 });

@@ -12,13 +12,12 @@ use rmcp::RoleServer;
 use rmcp::model::{CallToolResponse, ErrorData};
 use rmcp::service::RequestContext;
 use serde_json::Value;
+use toolcell_model_tools::{ERROR_META_KEY, RUN_META_KEY};
 use tracing::field::Empty;
 use tracing_opentelemetry::OpenTelemetrySpanExt as _;
 
 use super::metrics::{DURATION, FUEL, REQUESTS};
 use crate::request_context::caller_claims;
-use crate::run_result::RUN_META_KEY;
-use crate::tool_result::ERROR_META_KEY;
 
 /// The operation of calls of published tools.
 const OTHER: &str = "other";

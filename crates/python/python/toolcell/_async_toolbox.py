@@ -20,6 +20,7 @@ from ._requests import Caller, Isolation, Limits
 from ._results import (
     Adopted,
     Analysis,
+    CallResult,
     Created,
     Decision,
     Deleted,
@@ -30,6 +31,7 @@ from ._results import (
     Reflection,
     Run,
     Tool,
+    ToolDefinition,
     ToolDetails,
     ToolList,
     from_json,
@@ -37,6 +39,7 @@ from ._results import (
 from ._toolbox import finish
 
 T = TypeVar("T")
+N = TypeVar("N")
 _MAX_UPDATES = 64
 
 
@@ -78,7 +81,51 @@ async def _await(value: Any) -> Any:
     return await value
 
 
-class AsyncRun(Generic[T]):
+class _Operation(Generic[N]):
+    """What goes on in a thread of its own, until it calls back."""
+
+    def __init__(self, host: RunHost, waiter: _LoopWaiter) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._cancel = _native.Cancel(False)
+        self._done: asyncio.Future[N] = self._loop.create_future()
+        # What is raised is seen by who awaits the run.
+        self._done.add_done_callback(lambda done: done.cancelled() or done.exception())
+        self._host = host
+        self._waiter = waiter
+
+    def cancel(self) -> None:
+        """Cancels the run, which then ends as :class:`Stopped` with the code ``cancelled``."""
+        self._cancel.cancel()
+
+    async def _end(self) -> N:
+        try:
+            return await asyncio.shield(self._done)
+        except asyncio.CancelledError:
+            self.cancel()
+            await asyncio.wait({self._done})
+            raise
+
+    def _on_done(self, done: N | None, error: str | None) -> None:
+        self._waiter.end()
+        self._post(self._settle, done, error)
+
+    def _settle(self, done: N | None, error: str | None) -> None:
+        if self._done.done():
+            return
+        if done is not None:
+            self._done.set_result(done)
+        else:
+            self._done.set_exception(error_from_json(error or ""))
+
+    def _post(self, call: Callable[..., None], *args: Any) -> None:
+        try:
+            self._loop.call_soon_threadsafe(call, *args)
+        except RuntimeError:
+            # The loop is closed: who waited is gone.
+            pass
+
+
+class AsyncRun(_Operation["_native.Run"], Generic[T]):
     """A run that goes on.
 
     Await it for its end. Iterate over it for its partial results; leaving ``async with`` early cancels
@@ -87,33 +134,17 @@ class AsyncRun(Generic[T]):
     """
 
     def __init__(self, start: Callable[[AsyncRun[T]], None], host: RunHost, waiter: _LoopWaiter) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._cancel = _native.Cancel(False)
-        self._done: asyncio.Future[_native.Run] = self._loop.create_future()
-        # What is raised is seen by who awaits the run.
-        self._done.add_done_callback(lambda done: done.cancelled() or done.exception())
+        super().__init__(host, waiter)
         # Written on the thread of the run: what is not read in time is dropped, the oldest first.
         self._updates: deque[Json] = deque(maxlen=_MAX_UPDATES)
         self._has_update = asyncio.Event()
-        self._host = host
-        self._waiter = waiter
         start(self)
-
-    def cancel(self) -> None:
-        """Cancels the run, which then ends as :class:`Stopped` with the code ``cancelled``."""
-        self._cancel.cancel()
 
     def __await__(self) -> Generator[Any, None, Run[T]]:
         return self._wait().__await__()
 
     async def _wait(self) -> Run[T]:
-        try:
-            native = await asyncio.shield(self._done)
-        except asyncio.CancelledError:
-            self.cancel()
-            await asyncio.wait({self._done})
-            raise
-        return finish(native, self._host)
+        return finish(await self._end(), self._host)
 
     async def __aiter__(self) -> AsyncIterator[Json]:
         while True:
@@ -147,25 +178,6 @@ class AsyncRun(Generic[T]):
         self._updates.append(json.loads(update))
         if not is_noticed:
             self._post(self._has_update.set)
-
-    def _on_done(self, native: _native.Run | None, error: str | None) -> None:
-        self._waiter.end()
-        self._post(self._settle, native, error)
-
-    def _settle(self, native: _native.Run | None, error: str | None) -> None:
-        if self._done.done():
-            return
-        if native is not None:
-            self._done.set_result(native)
-        else:
-            self._done.set_exception(error_from_json(error or ""))
-
-    def _post(self, call: Callable[..., None], *args: Any) -> None:
-        try:
-            self._loop.call_soon_threadsafe(call, *args)
-        except RuntimeError:
-            # The loop is closed: who waited is gone.
-            pass
 
 
 class AsyncToolbox:
@@ -269,6 +281,59 @@ class AsyncToolbox:
                 raise error_from_json(str(error)) from None
 
         return AsyncRun(start, host, waiter)
+
+    async def definitions(
+        self, *, operations: Sequence[str] | None = None, published: int = 32
+    ) -> Sequence[ToolDefinition]:
+        """See :meth:`Toolbox.definitions`."""
+        answer = await self._call(*_requests.definitions_request(operations, published))
+        return [from_json(ToolDefinition, tool) for tool in answer["tools"]]
+
+    async def questions(
+        self, name: str, args: Mapping[str, Any] | None = None, *, caller: Caller | None = None
+    ) -> Sequence[Question]:
+        """See :meth:`Toolbox.questions`."""
+        answer = await self._call(*_requests.questions_request(name, args, caller))
+        return [from_json(Question, question) for question in answer["questions"]]
+
+    async def call(
+        self,
+        name: str,
+        args: Mapping[str, Any] | None = None,
+        *,
+        approved: Sequence[Question] = (),
+        limits: Limits | None = None,
+        caller: Caller | None = None,
+        functions: Mapping[str, Callable[..., Any] | Function] | None = None,
+        on_update: Callable[[Json], None] | None = None,
+    ) -> CallResult:
+        """See :meth:`Toolbox.call`. Cancelling the task cancels the run; ``on_update`` is called in the loop."""
+        options, own = _requests.call_options(
+            limits=limits,
+            seed=0,
+            caller=caller,
+            receipt=False,
+            functions=functions,
+            grants=None,
+            inline=False,
+            approved=approved,
+        )
+        check_text(name, "name")
+        session, wire = self._opened(), encode_object(args, "args")
+        waiter = _LoopWaiter(asyncio.get_running_loop())
+        host = RunHost(self._state, {**self._state.functions, **own}, waiter)
+        operation: _Operation[tuple[str, _native.Run | None]] = _Operation(host, waiter)
+
+        def sink(update: str) -> None:
+            assert on_update is not None
+            operation._post(on_update, json.loads(update))
+
+        updates = None if on_update is None else sink
+        try:
+            session.start_tool(name, wire, options, host, updates, operation._cancel, operation._on_done)
+        except _native.NativeError as error:
+            raise error_from_json(str(error)) from None
+        return _requests.to_call_result(*await operation._end())
 
     async def create(
         self,

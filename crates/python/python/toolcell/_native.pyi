@@ -58,4 +58,23 @@ class Session:
         cancel: Cancel,
         on_done: Callable[[Run | None, str | None], None],
     ) -> None: ...
+    def call_tool(
+        self,
+        name: str,
+        arguments: str,
+        options: str,
+        callback: _Callback,
+        on_update: Callable[[str], None] | None,
+        cancel: Cancel,
+    ) -> tuple[str, Run | None]: ...
+    def start_tool(
+        self,
+        name: str,
+        arguments: str,
+        options: str,
+        callback: _Callback,
+        on_update: Callable[[str], None] | None,
+        cancel: Cancel,
+        on_done: Callable[[tuple[str, Run | None] | None, str | None], None],
+    ) -> None: ...
     def close(self) -> None: ...

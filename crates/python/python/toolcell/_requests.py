@@ -2,16 +2,34 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from ._errors import Refused, error_from_json
 from ._host import DEPTH, Function, HostState, to_functions
 from ._json import encode
-from ._results import Adopted, Decision, Explanation, Hit, Proof, Question, Reflection, Tool, ToolList, from_json
+from ._results import (
+    Adopted,
+    CallResult,
+    Decision,
+    Explanation,
+    Hit,
+    Image,
+    Proof,
+    Question,
+    Reflection,
+    Run,
+    Tool,
+    ToolList,
+    from_json,
+)
+
+if TYPE_CHECKING:
+    from . import _native
 
 Isolation = Literal["worker", "process"]
 _WORKER = Path(__file__).parent / "bin" / "toolcell-worker"
@@ -115,10 +133,11 @@ def call_options(
     functions: Mapping[str, Any] | None,
     grants: Mapping[str, Any] | None,
     inline: bool,
+    approved: Sequence[Question] = (),
 ) -> tuple[str, dict[str, Function]]:
     """Returns the options of a run, and the functions that only it may call."""
     depth = DEPTH.get()
-    if not depth and limits is None and functions is None and caller is None and grants is None and not seed and not receipt:
+    if not depth and not approved and limits is None and functions is None and caller is None and grants is None and not seed and not receipt:
         return "", {}
     options: dict[str, Any] = {"depth": depth}
     if limits is not None:
@@ -126,10 +145,9 @@ def call_options(
     if seed:
         options["seed"] = seed
     if caller is not None:
-        for key in caller:
-            if key not in ("session", "agent", "call"):
-                raise ValueError(f"caller has {key!r}; it may have session, agent, call")
-        options["caller"] = caller
+        options["caller"] = _check_caller(caller)
+    if approved:
+        options["approved"] = [_check_question(question).to_json() for question in approved]
     if receipt:
         options["receipt"] = True
     if grants is not None:
@@ -140,9 +158,22 @@ def call_options(
     return encode(options, "the options of the call"), own
 
 
+def _check_caller(caller: Caller) -> Caller:
+    for key in caller:
+        if key not in ("session", "agent", "call"):
+            raise ValueError(f"caller has {key!r}; it may have session, agent, call")
+    return caller
+
+
+def _check_question(question: object) -> Question:
+    if not isinstance(question, Question):
+        raise TypeError(f"approved has a {type(question).__name__}, each must be a Question")
+    return question
+
+
 Request = tuple[str, dict[str, Any]]
 
-_WITHOUT_STORE = ("decide", "analyze", "reflect")
+_WITHOUT_STORE = ("decide", "analyze", "reflect", "definitions", "questions")
 
 
 def check_has_store(dir: str | os.PathLike[str] | None, operation: str) -> None:
@@ -208,6 +239,36 @@ def approve_request(tool: str | Question, by: str) -> Request:
             raise ValueError("this question is about a call, not about a stored tool: answer it in the approver")
         return "approve", {"tool": tool.tool_id, "by": by, "digest": tool.digest}
     return "approve", {"tool": tool, "by": by}
+
+
+def definitions_request(operations: Sequence[str] | None, published: int) -> Request:
+    if isinstance(operations, str):
+        raise TypeError("operations is a str, it must be a list of names")
+    if isinstance(published, bool) or not isinstance(published, int) or published < 0:
+        raise ValueError(f"published is {published!r}, it must be an int, 0 or more")
+    return "definitions", {"operations": None if operations is None else list(operations), "published": published}
+
+
+def questions_request(name: str, args: Mapping[str, Any] | None, caller: Caller | None) -> Request:
+    claims = {} if caller is None else {"caller": _check_caller(caller)}
+    return "questions", {"name": name, "arguments": {} if args is None else args, **claims}
+
+
+def to_call_result(answer: str, native: _native.Run | None) -> CallResult:
+    data = json.loads(answer)
+    run: Run[Any] | None = None
+    if native is not None:
+        value = native.value
+        run = Run(native, None if value is None else json.loads(value))
+    error = data["error"]
+    return CallResult(
+        text=data["text"],
+        is_error=data["isError"],
+        structured=data["structured"],
+        images=[Image(image["mimeType"], base64.b64decode(image["data"])) for image in data["images"]],
+        error=None if error is None else error_from_json(json.dumps(error), run),
+        run=run,
+    )
 
 
 def to_adopted(answer: dict[str, Any]) -> list[Adopted]:

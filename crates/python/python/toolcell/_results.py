@@ -5,11 +5,11 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
-from ._errors import Effects
+from ._errors import Effects, ToolcellError
 from ._json import Json
 
 if TYPE_CHECKING:
@@ -333,6 +333,15 @@ class Question:
         source = ["", self.source] if self.source else []
         return "\n".join([*self.facts, *source, "", self.question])
 
+    def to_json(self) -> dict[str, Json]:
+        """Returns a JSON object, which another process can turn into the question again."""
+        return {re.sub(r"_([a-z])", lambda match: match[1].upper(), key): _to_json(value) for key, value in vars(self).items()}
+
+    @staticmethod
+    def from_json(data: Mapping[str, Any]) -> Question:
+        """Returns the question of a JSON object."""
+        return from_json(Question, dict(data))
+
 
 @dataclass(frozen=True)
 class Analysis:
@@ -341,6 +350,58 @@ class Analysis:
     safety_score: float
     quality_score: float
     findings: Sequence[Finding]
+
+
+@dataclass(frozen=True)
+class ToolDefinition:
+    """A tool that a model is offered: an operation, or an approved tool (``tool`` is its name then).
+
+    ``read_only``, ``destructive``, ``idempotent`` and ``open_world`` are the hints of the Model Context
+    Protocol.
+    """
+
+    name: str
+    title: str
+    description: str
+    input_schema: dict[str, Json]
+    output_schema: dict[str, Json]
+    read_only: bool
+    destructive: bool
+    idempotent: bool
+    open_world: bool
+    tool: str | None = None
+
+
+@dataclass(frozen=True)
+class Image:
+    """An image that a tool returned."""
+
+    mime_type: str
+    data: bytes
+
+
+@dataclass(frozen=True)
+class CallResult:
+    """The result of a call by a model: ``text`` is what it reads, ``structured`` the same for programs.
+
+    ``error`` is what :meth:`Toolbox.run` would have raised, and ``run`` the run, if the call was one.
+    """
+
+    text: str
+    is_error: bool
+    structured: Json
+    images: Sequence[Image]
+    error: ToolcellError | None
+    run: Run[Any] | None
+
+
+def _to_json(value: Any) -> Json:
+    if isinstance(value, Finding):
+        data = {re.sub(r"_([a-z])", lambda match: match[1].upper(), key): item for key, item in vars(value).items()}
+        return {("type" if key == "rule" else key): item for key, item in data.items()}
+    if isinstance(value, (list, tuple)):
+        return [_to_json(item) for item in value]
+    return value  # type: ignore[no-any-return]
 
 
 _NESTED: dict[str, type[Any]] = {"parameters": Parameter, "findings": Finding}
@@ -354,6 +415,6 @@ def from_json(kind: type[_R], data: dict[str, Any]) -> _R:
         snake["rule"] = data["type"]
     known = {field.name: snake[field.name] for field in fields(kind) if field.name in snake}
     for name, nested in _NESTED.items():
-        if isinstance(known.get(name), list):
+        if isinstance(known.get(name), list) and not (kind is Question and name == "parameters"):
             known[name] = [from_json(nested, item) for item in known[name]]
     return kind(**known)

@@ -18,6 +18,7 @@ from ._requests import Caller, Isolation, Limits
 from ._results import (
     Adopted,
     Analysis,
+    CallResult,
     Created,
     Decision,
     Deleted,
@@ -28,12 +29,14 @@ from ._results import (
     Reflection,
     Run,
     Tool,
+    ToolDefinition,
     ToolDetails,
     ToolList,
     from_json,
 )
 
 _Self = TypeVar("_Self", bound="Toolbox")
+_T = TypeVar("_T")
 
 
 def _wait(value: Any, timeout: float | None) -> Any:
@@ -54,6 +57,34 @@ def finish(native: _native.Run, host: RunHost) -> Run[Any]:
     if isinstance(error, ToolFailed) and host.errors and str(host.errors[-1]) in error.message:
         raise error from host.errors[-1]
     raise error
+
+
+class _BlockingHost(RunHost):
+    """Serves a call that blocks its thread."""
+
+    def follow(
+        self,
+        start: Callable[[Callable[[str], None] | None, _native.Cancel], _T],
+        on_update: Callable[[Json], None] | None,
+    ) -> _T:
+        cancel = _native.Cancel(threading.current_thread() is threading.main_thread())
+
+        def sink(update: str) -> None:
+            assert on_update is not None
+            try:
+                on_update(json.loads(update))
+            except BaseException as error:
+                # It is for the caller: the run ends, and raises it.
+                self.interrupt = self.interrupt or error
+                cancel.cancel()
+
+        try:
+            done = start(None if on_update is None else sink, cancel)
+        except _native.NativeError as error:
+            raise self.interrupt or error_from_json(str(error)) from None
+        if self.interrupt is not None:
+            raise self.interrupt
+        return done
 
 
 class Toolbox:
@@ -165,32 +196,65 @@ class Toolbox:
         own: dict[str, Function],
         on_update: Callable[[Json], None] | None,
     ) -> Run[Any]:
-        for name, function in own.items():
-            _check_sync(name, function)
         check_text(subject, "code" if is_code else "tool")
         if not is_code:
             _requests.check_has_store(self._dir, "run")
+        wire = encode_object(params, "params")
+        host = self._run_host(own)
+        return finish(
+            host.follow(lambda sink, cancel: self._session.run(is_code, subject, wire, options, host, sink, cancel), on_update),
+            host,
+        )
+
+    def _run_host(self, own: dict[str, Function]) -> _BlockingHost:
+        for name, function in own.items():
+            _check_sync(name, function)
         functions = {**self._state.functions, **own} if own else self._state.functions
-        host = RunHost(self._state, functions, _wait)
-        cancel = _native.Cancel(threading.current_thread() is threading.main_thread())
+        return _BlockingHost(self._state, functions, _wait)
 
-        def sink(update: str) -> None:
-            assert on_update is not None
-            try:
-                on_update(json.loads(update))
-            except BaseException as error:
-                # It is for the caller: the run ends, and raises it.
-                host.interrupt = host.interrupt or error
-                cancel.cancel()
+    def definitions(self, *, operations: Sequence[str] | None = None, published: int = 32) -> Sequence[ToolDefinition]:
+        """Returns what a model is offered: the operations (some, or none), and up to ``published`` approved tools."""
+        answer = self._call(*_requests.definitions_request(operations, published))
+        return [from_json(ToolDefinition, tool) for tool in answer["tools"]]
 
-        try:
-            wire, updates = encode_object(params, "params"), None if on_update is None else sink
-            native = self._session.run(is_code, subject, wire, options, host, updates, cancel)
-        except _native.NativeError as error:
-            raise host.interrupt or error_from_json(str(error)) from None
-        if host.interrupt is not None:
-            raise host.interrupt
-        return finish(native, host)
+    def questions(
+        self, name: str, args: Mapping[str, Any] | None = None, *, caller: Caller | None = None
+    ) -> Sequence[Question]:
+        """Returns the questions that a person has to answer before a call would run. Runs nothing."""
+        answer = self._call(*_requests.questions_request(name, args, caller))
+        return [from_json(Question, question) for question in answer["questions"]]
+
+    def call(
+        self,
+        name: str,
+        args: Mapping[str, Any] | None = None,
+        *,
+        approved: Sequence[Question] = (),
+        limits: Limits | None = None,
+        caller: Caller | None = None,
+        functions: Mapping[str, Callable[..., Any] | Function] | None = None,
+        on_update: Callable[[Json], None] | None = None,
+    ) -> CallResult:
+        """Calls what :meth:`definitions` offers, by name. Raises nothing that a model or a tool is to blame for.
+
+        ``approved`` are the :meth:`questions` that a person answered with yes: for this call, and for what
+        was shown. If the tool, its grants or the parameters are others by now, the call is refused.
+        """
+        options, own = _requests.call_options(
+            limits=limits,
+            seed=0,
+            caller=caller,
+            receipt=False,
+            functions=functions,
+            grants=None,
+            inline=True,
+            approved=approved,
+        )
+        check_text(name, "name")
+        wire = encode_object(args, "args")
+        host = self._run_host(own)
+        call = host.follow(lambda sink, cancel: self._session.call_tool(name, wire, options, host, sink, cancel), on_update)
+        return _requests.to_call_result(*call)
 
     def create(
         self,

@@ -7,6 +7,8 @@
 //! Invariant: a [`Permit`] is created only here, and whatever cannot decide refuses. The model
 //! decides nothing.
 
+use std::cell::RefCell;
+
 use serde_json::Value;
 use toolcell_analysis::Capabilities;
 use toolcell_host::{Budget, CallContext, HostCalls, NoHostCalls};
@@ -74,7 +76,7 @@ impl Permit {
         self.output_suppressed
     }
 
-    /// Returns the caller; an explanation of a run has none.
+    /// Returns the caller; a trial has none.
     pub(crate) fn caller(&self) -> Option<&HookCaller> {
         self.caller.as_ref()
     }
@@ -230,17 +232,22 @@ pub(crate) enum AdmissionMode<'a> {
         /// What the caller claims about itself.
         claims: &'a CallerClaims,
     },
-    /// Nothing runs, the approver is not prompted, and nothing is recorded.
-    Explain,
+    /// Nothing runs, and nothing is recorded. The approver is not prompted: the prompts are collected.
+    Explain {
+        /// The prompts that the approver of a run would get.
+        prompts: &'a RefCell<Vec<ApprovalPrompt>>,
+        /// The caller.
+        caller: &'a str,
+        /// What the caller claims about itself.
+        claims: &'a CallerClaims,
+    },
 }
 
 impl AdmissionMode<'_> {
-    /// Returns the caller; an explanation of a run has none.
-    fn caller(self) -> Option<HookCaller> {
-        match self {
-            Self::Run { caller, claims, .. } => Some(HookCaller { name: caller.to_owned(), claims: claims.clone() }),
-            Self::Explain => None,
-        }
+    /// Returns the caller.
+    fn caller(self) -> HookCaller {
+        let (Self::Run { caller, claims, .. } | Self::Explain { caller, claims, .. }) = self;
+        HookCaller { name: caller.to_owned(), claims: claims.clone() }
     }
 }
 
@@ -270,7 +277,7 @@ impl AdmissionControl {
         let decided_by = admission.decided_by.as_ref().map_or(decided_by, |hook| format!("hook {hook}"));
         let context = admission.context;
         let output_suppressed = admission.suppress_output;
-        Ok(Permit { args, budget, grants, decided_by, context, output_suppressed, caller: purpose.caller() })
+        Ok(Permit { args, budget, grants, decided_by, context, output_suppressed, caller: Some(purpose.caller()) })
     }
 
     /// Returns what the policy grants.
@@ -308,15 +315,11 @@ impl AdmissionControl {
             return Ok((args, Admission::default()));
         }
         let value = args_to_show(&args, "hooks")?;
-        let mut call = self.hook_event(subject.name, subject.id(), value);
-        let mut asked = None;
-        if let AdmissionMode::Run { approver: person, .. } = purpose {
-            asked = person;
-        }
-        if let Some(caller) = purpose.caller() {
-            call = caller.sign(call);
-        }
-        let person = asked;
+        let call = purpose.caller().sign(self.hook_event(subject.name, subject.id(), value));
+        let person = match purpose {
+            AdmissionMode::Run { approver, .. } => approver,
+            AdmissionMode::Explain { .. } => None,
+        };
         let admission = self.hooks.admit_with(
             Admission::default(),
             call.clone(),
@@ -330,7 +333,8 @@ impl AdmissionControl {
             Some(changed) => subject.schema.check_value(Value::clone(changed))?,
             None => args,
         };
-        if let AdmissionMode::Explain = purpose {
+        if let AdmissionMode::Explain { prompts, .. } = purpose {
+            prompts.borrow_mut().extend(admission.prompt(&call));
             return Ok((args, admission));
         }
         let admission = admission.resolve_ask(&call, person);
@@ -370,24 +374,31 @@ impl AdmissionControl {
             say(message!("deny"), why.clone());
             return Err(Denial::unapproved(entry, &why).with_missing_grants(entry, &missing).into());
         }
-        let AdmissionMode::Run { approver: person, caller, claims } = purpose else {
-            say(message!("ask"), why);
-            return Ok(ApprovedCall { decided_by: "nobody".to_owned(), grants });
+        let prompt = |why: &Message| -> Result<ApprovalPrompt, Denial> {
+            let shown = args_to_show(args, "approval")?;
+            let call = purpose.caller().sign(self.hook_event(entry.name.as_str(), Some(entry.id), shown));
+            Ok(ApprovalPrompt::for_tool(tool, &grants, call, why.clone()))
+        };
+        let is_granted_nothing = !missing.is_empty() && grants.is_empty();
+        let (person, caller) = match purpose {
+            AdmissionMode::Run { approver, caller, .. } => (approver, caller),
+            AdmissionMode::Explain { prompts, .. } => {
+                if !is_granted_nothing {
+                    prompts.borrow_mut().push(prompt(&why)?);
+                }
+                say(message!("ask"), why);
+                return Ok(ApprovedCall { decided_by: "nobody".to_owned(), grants });
+            }
         };
         let ask_later = || self.request_approval(store, entry.id, &grants, caller);
         // A tool that is granted nothing of what it requests fails, whatever the answer is.
-        let is_answerable =
-            |person: &&dyn Approver| missing.is_empty() || !grants.is_empty() || person.can_grant(&missing);
+        let is_answerable = |person: &&dyn Approver| !is_granted_nothing || person.can_grant(&missing);
         let Some(person) = person.filter(is_answerable) else {
             ask_later()?;
-            let is_granted_nothing = !missing.is_empty() && grants.is_empty();
             let denial = if is_granted_nothing { Denial::nothing_granted } else { Denial::approval_pending };
             return Err(denial(entry, &why).with_missing_grants(entry, &missing).into());
         };
-        let shown = args_to_show(args, "approval")?;
-        let call = self.hook_event(entry.name.as_str(), Some(entry.id), shown);
-        let call = call.with_caller(caller).with_claims(claims.clone());
-        let question = ApprovalPrompt::for_tool(tool, &grants, call, why.clone());
+        let question = prompt(&why)?;
         let approve_for_good =
             |grants: Grants| match self.record_decision(store, entry, &grants, Said::Approved, "person")? {
                 DecisionOutcome::Stored => Ok(ApprovedCall { decided_by: "person".to_owned(), grants }),

@@ -6,6 +6,7 @@ mod content;
 mod error;
 mod nested;
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
@@ -26,7 +27,7 @@ pub(super) use nested::NestedRuns;
 use super::deprecate::replacement_for;
 use super::hook_tools::StoredHookTools;
 use super::lookup::{find_exact, find_tool};
-use crate::admission::hook::HookContext;
+use crate::admission::hook::{ApprovalPrompt, HookContext};
 use crate::admission::{
     AdmissionError, AdmissionMode, AdmissionRequest, Called, DecisionStep, HookCaller, Permit, ReviewedRun, StoredTool,
     grant_hints,
@@ -166,6 +167,8 @@ pub struct Explanation {
     pub steps: Vec<DecisionStep>,
     /// `Ok` if the tool would run; otherwise why not.
     pub admitted: Result<(), RunError>,
+    /// The prompts that an approver would get before it runs: without them it runs at once.
+    pub prompts: Vec<ApprovalPrompt>,
 }
 
 /// Runs a stored tool.
@@ -344,9 +347,9 @@ fn deprecation(parts: &Parts, entry: &Entry) -> Option<Deprecation> {
 /// Explains, step by step, how a run would be decided, and runs nothing. Hooks are asked and
 /// reported; the approver is not.
 pub(crate) fn explain(parts: &Parts, request: &RunTool, options: &RunOptions) -> Explanation {
-    let mut steps = Vec::new();
-    let admitted = explain_steps(parts, request, options, &mut steps);
-    Explanation { steps, admitted }
+    let (mut steps, prompts) = (Vec::new(), RefCell::default());
+    let admitted = explain_steps(parts, request, options, &mut steps, &prompts);
+    Explanation { steps, admitted, prompts: prompts.into_inner() }
 }
 
 fn explain_steps(
@@ -354,6 +357,7 @@ fn explain_steps(
     request: &RunTool,
     options: &RunOptions,
     steps: &mut Vec<DecisionStep>,
+    prompts: &RefCell<Vec<ApprovalPrompt>>,
 ) -> Result<(), RunError> {
     let mut say = |stage, rule: Message, verdict: Message, reason: Message| {
         steps.push(DecisionStep { stage, rule, verdict, reason });
@@ -388,7 +392,8 @@ fn explain_steps(
         called: Called::Tool(StoredTool { store: parts.require_store()?, entry: &entry, tool }),
         hook_tools: &StoredHookTools::new(parts, options.on_overload),
     };
-    parts.admission.admit(&subject, args, budget, AdmissionMode::Explain, steps)?;
+    let mode = AdmissionMode::Explain { prompts, caller: &options.caller, claims: &options.claims };
+    parts.admission.admit(&subject, args, budget, mode, steps)?;
     Ok(())
 }
 

@@ -12,7 +12,7 @@ use crate::render::table::{Column, Fit, Overflow, Table, terminal_width};
 /// Prints the steps of an admission decision, and its result.
 pub(super) fn print_explanation(explanation: Explanation, context: &mut Context<'_>) -> Result<Exit, CliError> {
     let Context { ref mut streams, format, lang, .. } = *context;
-    let Explanation { steps, admitted } = explanation;
+    let Explanation { steps, admitted, .. } = explanation;
     let asks = admitted.is_ok() && steps.iter().any(|step| step.verdict == "ask");
     if format.is_json() {
         let refused = admitted.map_err(CliError::from).err();

@@ -147,6 +147,19 @@ impl Admission {
         }
     }
 
+    /// Returns the prompt for the approver, if the decision is `Ask`. It shows `call`, the event that was
+    /// admitted, with the arguments as the hooks modified them.
+    #[must_use]
+    pub fn prompt(&self, call: &HookEvent) -> Option<ApprovalPrompt> {
+        let HookDecision::Ask { reason } = &self.decision else { return None };
+        let asked_by = self.decided_by.clone().unwrap_or_else(|| "policy".to_owned());
+        let mut call = call.clone();
+        if let Some(args) = &self.args {
+            call.args = Arc::clone(args);
+        }
+        Some(ApprovalPrompt { asked_by, text: reason.clone(), call, tool_approval: None })
+    }
+
     /// Resolves an `Ask` by prompting the approver. An approval allows the call; a refusal, a
     /// deferral and the absence of an approver deny it. A deferral also sets
     /// [`awaits`](Self::awaits). Other decisions are left as they are.
@@ -155,15 +168,9 @@ impl Admission {
     /// modified them. Validate these arguments first, so that no person is prompted about a call
     /// that cannot run.
     pub fn resolve_ask(mut self, call: &HookEvent, person: Option<&dyn Approver>) -> Self {
-        let HookDecision::Ask { reason } = self.decision else { return self };
-        let hook = self.decided_by.clone().unwrap_or_else(|| "policy".to_owned());
-        let answer = person.map(|person| {
-            let mut call = call.clone();
-            if let Some(args) = &self.args {
-                call.args = Arc::clone(args);
-            }
-            person.ask(&ApprovalPrompt { asked_by: hook.clone(), text: reason.clone(), call, tool_approval: None })
-        });
+        let Some(prompt) = self.prompt(call) else { return self };
+        let answer = person.map(|person| person.ask(&prompt));
+        let ApprovalPrompt { asked_by: hook, text: reason, .. } = prompt;
         self.decision = match answer {
             Some(ApprovalAnswer::Approve | ApprovalAnswer::ApproveUnder { .. }) => HookDecision::Allow,
             Some(ApprovalAnswer::Refuse { feedback: None }) => {

@@ -4,13 +4,14 @@
 //! Invariant: what is in the structured content is in the output schema of its operation, short and
 //! without nulls.
 
-use rmcp::model::{CallToolResult, ContentBlock, MetaObject};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use toolcell::proof::{Proof, ProofStatus};
 use toolcell::store::VersionCommit;
 use toolcell::{CreateResult, DeleteResponse, Lang, ReflectResult, ToolList, Toolbox, deleted_text, single_line};
 use toolcell_i18n::tr;
+
+use crate::tool_result::{Content, ToolResult};
 
 /// The key in `_meta` that holds the whole response of an operation for programs: full identifiers,
 /// scores and times.
@@ -20,7 +21,9 @@ const MAX_FINDINGS: usize = 10;
 /// The longest description of a tool in a list, in characters.
 const MAX_DESCRIPTION_CHARS: usize = 300;
 
-pub(crate) fn create(created: &CreateResult, lang: Lang) -> CallToolResult {
+/// Builds the result of a created tool.
+#[must_use]
+pub fn create_result(created: &CreateResult, lang: Lang) -> ToolResult {
     let (response, colon) = (created.response(), lang.colon());
     let mut lines = vec![created.to_text(lang)];
     if !created.findings.is_empty() {
@@ -54,7 +57,9 @@ pub(crate) fn create(created: &CreateResult, lang: Lang) -> CallToolResult {
     operation_result(lines.join("\n"), structured, &response)
 }
 
-pub(crate) fn list(listed: &ToolList, toolbox: &Toolbox, lang: Lang) -> CallToolResult {
+/// Builds the result of a list of tools.
+#[must_use]
+pub fn list_result(listed: &ToolList, toolbox: &Toolbox, lang: Lang) -> ToolResult {
     let heading = tr!(lang, "# Registered dynamic tools ({count})", count = listed.tools.len());
     let mut lines = vec![format!("{heading}\n")];
     let mut tools = Vec::new();
@@ -87,13 +92,17 @@ pub(crate) fn list(listed: &ToolList, toolbox: &Toolbox, lang: Lang) -> CallTool
     operation_result(lines.join("\n"), structured, &response)
 }
 
-pub(crate) fn delete(step: &VersionCommit, lang: Lang) -> CallToolResult {
+/// Builds the result of a deleted tool.
+#[must_use]
+pub fn delete_result(step: &VersionCommit, lang: Lang) -> ToolResult {
     let response = DeleteResponse::from(step);
     let structured = json!({"id": step.id.short(), "name": response.name});
     operation_result(deleted_text(step, lang), structured, &response)
 }
 
-pub(crate) fn reflect(reflected: &ReflectResult, toolbox: &Toolbox, lang: Lang) -> CallToolResult {
+/// Builds the result of a reflection.
+#[must_use]
+pub fn reflect_result(reflected: &ReflectResult, toolbox: &Toolbox, lang: Lang) -> ToolResult {
     let response = reflected.body();
     let signatures = reflected.tools.iter().map(|entry| {
         let signature = toolbox.signature(entry).unwrap_or_else(|_| entry.name.to_string());
@@ -111,7 +120,9 @@ pub(crate) fn reflect(reflected: &ReflectResult, toolbox: &Toolbox, lang: Lang) 
     operation_result(reflected.to_text(lang), structured, &response)
 }
 
-pub(crate) fn verify(proof: &Proof, lang: Lang) -> CallToolResult {
+/// Builds the result of a verification.
+#[must_use]
+pub fn verify_result(proof: &Proof, lang: Lang) -> ToolResult {
     let checks: Vec<Value> = proof.checks.iter().map(|check| {
         json!({"check": check.check.name(), "verdict": check.verdict.name(), "reason": check.says.to_text(lang)})
     }).collect();
@@ -135,14 +146,15 @@ pub(crate) fn verify(proof: &Proof, lang: Lang) -> CallToolResult {
 
 /// Builds the result of an operation. Fields of the structured content that are null or empty are
 /// left out.
-fn operation_result(text: String, mut structured: Value, response: &impl Serialize) -> CallToolResult {
+fn operation_result(text: String, mut structured: Value, response: &impl Serialize) -> ToolResult {
     remove_empty(&mut structured);
-    let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
-    result.structured_content = Some(structured);
-    // Responses are plain data and always serialize.
-    let response = serde_json::to_value(response).unwrap_or_default();
-    result.meta = Some(MetaObject(Map::from_iter([(RESPONSE_META_KEY.to_owned(), response)])));
-    result
+    ToolResult {
+        content: vec![Content::Text(text)],
+        structured: Some(structured),
+        // Responses are plain data and always serialize.
+        meta: Map::from_iter([(RESPONSE_META_KEY.to_owned(), serde_json::to_value(response).unwrap_or_default())]),
+        is_error: false,
+    }
 }
 
 /// Removes nulls and empty lists among the fields of the outermost object, and of objects in its

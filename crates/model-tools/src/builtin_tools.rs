@@ -1,24 +1,22 @@
-//! The operations as MCP tools: names, schemas, descriptions and annotations.
+//! The operations as tools: names, schemas, descriptions and hints.
 //!
 //! A model pays for this list with each conversation: descriptions and schemas are short, and the
 //! output schemas name only the fields that matter.
 //!
-//! Invariant: the list is the same for all callers of a server at all times. The annotations are
-//! computed from what the policy can grant.
+//! Invariant: the list is the same for all callers at all times. The hints are computed from what the
+//! policy can grant.
 
-use std::borrow::Cow;
-use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock};
 
-use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use schemars::JsonSchema;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use toolcell::policy::Policy;
-use toolcell::{Capability, CreateTool, DeleteTool, ListTools, ReflectOnTask, RunCode, RunTool, VerifyTool};
+use toolcell::{CreateTool, DeleteTool, ListTools, ReflectOnTask, RunCode, RunTool, VerifyTool};
 
 use crate::client_schema;
+use crate::definition::{ToolDefinition, ToolHints};
 
-/// An operation that is an MCP tool.
+/// An operation that is a tool of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum BuiltinTool {
     /// Stores a tool.
@@ -120,50 +118,43 @@ impl BuiltinTool {
         }
     }
 
-    /// The operation as an MCP tool.
-    pub(crate) fn tool(self, policy: &Policy) -> Tool {
-        let (input, output) = &SCHEMAS[self as usize];
-        let mut tool = Tool::new(self.name(), self.description(), Arc::clone(input));
-        tool.title = Some(self.title().to_owned());
-        tool.output_schema = Some(Arc::clone(output));
-        tool.annotations = Some(self.annotations(policy));
-        tool
+    /// Returns the definition of the operation as a tool, under this policy.
+    #[must_use]
+    pub fn definition(self, policy: &Policy) -> ToolDefinition {
+        let (input_schema, output_schema) = &SCHEMAS[self as usize];
+        ToolDefinition {
+            name: self.name().into(),
+            title: Some(self.title().into()),
+            description: self.description().into(),
+            input_schema: Arc::clone(input_schema),
+            output_schema: Arc::clone(output_schema),
+            hints: self.hints(policy),
+            stored_tool: None,
+        }
     }
 
-    fn annotations(self, policy: &Policy) -> ToolAnnotations {
-        let hints = |read_only: bool, destructive: bool, idempotent: bool| {
-            ToolAnnotations::new()
-                .read_only(read_only)
-                .destructive(destructive)
-                .idempotent(idempotent)
-                .open_world(false)
+    fn hints(self, policy: &Policy) -> ToolHints {
+        let closed = |read_only: bool, destructive: bool, idempotent: bool| ToolHints {
+            read_only,
+            destructive,
+            idempotent,
+            open_world: false,
         };
         match self {
             // An earlier version stays in the history of the name.
-            Self::Create => hints(false, false, false),
-            Self::Run => effect_annotations(&policy.upper_bound()),
-            Self::RunCode => effect_annotations(&policy.draft_grants().capabilities()),
-            Self::List | Self::Reflect => hints(true, false, true),
+            Self::Create => closed(false, false, false),
+            Self::Run => ToolHints::for_run(&policy.upper_bound()),
+            Self::RunCode => ToolHints::for_run(&policy.draft_grants().capabilities()),
+            Self::List | Self::Reflect => closed(true, false, true),
             // It changes the status of the tool alone.
-            Self::Verify => hints(false, false, true),
+            Self::Verify => closed(false, false, true),
             // A deleted name cannot be deleted again.
-            Self::Delete => hints(false, true, true),
+            Self::Delete => closed(false, true, true),
         }
     }
 }
 
-/// The annotations of a run that is granted no more than these capabilities.
-pub(crate) fn effect_annotations(granted: &BTreeSet<Capability>) -> ToolAnnotations {
-    let has = |capability| granted.contains(&capability);
-    let reaches_out = has(Capability::Net) || has(Capability::Tools);
-    let changes = reaches_out || has(Capability::Kv) || has(Capability::Files);
-    // The result depends on the parameters alone, unless the tool has the real clock or real
-    // randomness.
-    let repeats = !changes && !has(Capability::Clock) && !has(Capability::Random);
-    ToolAnnotations::new().read_only(!changes).destructive(changes).idempotent(repeats).open_world(reaches_out)
-}
-
-type ToolSchemas = (Arc<JsonObject>, Arc<JsonObject>);
+type ToolSchemas = (Arc<Map<String, Value>>, Arc<Map<String, Value>>);
 
 /// The input and output schemas, in the order of [`BuiltinTool::ALL`].
 static SCHEMAS: LazyLock<[ToolSchemas; 7]> = LazyLock::new(|| {
@@ -183,15 +174,15 @@ static SCHEMAS: LazyLock<[ToolSchemas; 7]> = LazyLock::new(|| {
 
 impl BuiltinTool {
     /// The output schema.
-    pub(crate) fn output_schema(self) -> &'static Arc<JsonObject> {
+    pub(crate) fn output_schema(self) -> &'static Arc<Map<String, Value>> {
         &SCHEMAS[self as usize].1
     }
 }
 
 /// Builds an output schema. Further fields are allowed.
-fn output_schema(fields: &[(&str, &str)]) -> Arc<JsonObject> {
+fn output_schema(fields: &[(&str, &str)]) -> Arc<Map<String, Value>> {
     let properties = fields.iter().map(|(name, kind)| ((*name).to_owned(), json!({"type": kind})));
-    Arc::new(JsonObject::from_iter([
+    Arc::new(Map::from_iter([
         ("type".to_owned(), json!("object")),
         ("properties".to_owned(), Value::Object(properties.collect())),
     ]))
@@ -199,7 +190,7 @@ fn output_schema(fields: &[(&str, &str)]) -> Arc<JsonObject> {
 
 /// Generates an input schema. The Rust types have a default for every field, so that the operation
 /// can report what is missing; the schema names the required fields.
-fn input_schema<T: JsonSchema>(required: &[&str]) -> Arc<JsonObject> {
+fn input_schema<T: JsonSchema>(required: &[&str]) -> Arc<Map<String, Value>> {
     let mut schema = client_schema::for_input::<T>();
     if !required.is_empty() {
         schema.insert("required".to_owned(), required.iter().map(|name| Value::from(*name)).collect());
@@ -207,9 +198,9 @@ fn input_schema<T: JsonSchema>(required: &[&str]) -> Arc<JsonObject> {
     Arc::new(schema)
 }
 
-/// The error message for an unknown tool name.
-pub(crate) fn unknown_tool_message(name: &str, known: impl Iterator<Item = BuiltinTool>) -> Cow<'static, str> {
+/// Returns the error message for an unknown tool name.
+pub fn unknown_tool_message(name: &str, known: impl Iterator<Item = BuiltinTool>) -> String {
     let names: Vec<&str> = known.map(BuiltinTool::name).collect();
     let name: String = name.chars().take(64).flat_map(char::escape_debug).collect();
-    format!("there is no tool `{name}`; the tools are {}", names.join(", ")).into()
+    format!("there is no tool `{name}`; the tools are {}", names.join(", "))
 }

@@ -5,21 +5,20 @@
 //!
 //! Invariant: a request that matches its schema parses.
 
-use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// Generates the schema of an input.
-pub(crate) fn for_input<T: JsonSchema>() -> JsonObject {
+pub(crate) fn for_input<T: JsonSchema>() -> Map<String, Value> {
     generate::<T>(SchemaSettings::draft2020_12().for_deserialize())
 }
 
-fn generate<T: JsonSchema>(settings: SchemaSettings) -> JsonObject {
+fn generate<T: JsonSchema>(settings: SchemaSettings) -> Map<String, Value> {
     let settings = settings.with(|settings| settings.inline_subschemas = true);
     let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
     simplify(&mut schema);
-    let Value::Object(mut schema) = schema else { return JsonObject::new() };
+    let Value::Object(mut schema) = schema else { return Map::new() };
     // The tool has a description of its own, and an unknown field is an error that names it.
     for noise in ["$schema", "title", "description", "additionalProperties"] {
         schema.remove(noise);
@@ -51,9 +50,7 @@ fn simplify(schema: &mut Value) {
     if let Some(Value::Array(required)) = fields.get_mut("required") {
         required.retain(|name| !missing.iter().any(|missing| name == missing));
     }
-    for property in
-        fields.get_mut("properties").and_then(Value::as_object_mut).into_iter().flat_map(JsonObject::values_mut)
-    {
+    for property in fields.get_mut("properties").and_then(Value::as_object_mut).into_iter().flat_map(Map::values_mut) {
         simplify(property);
     }
     if let Some(items) = fields.get_mut("items") {
@@ -67,7 +64,7 @@ fn simplify(schema: &mut Value) {
 }
 
 /// Replaces `anyOf` of a schema and null by that schema.
-fn flatten_nullable(fields: &mut JsonObject) {
+fn flatten_nullable(fields: &mut Map<String, Value>) {
     let Some(Value::Array(choices)) = fields.get_mut("anyOf") else { return };
     choices.retain(|choice| choice.get("type") != Some(&Value::from("null")));
     for choice in &mut *choices {
@@ -83,7 +80,7 @@ fn flatten_nullable(fields: &mut JsonObject) {
 }
 
 /// The names of the nullable properties.
-fn nullable_properties(fields: &JsonObject) -> Vec<String> {
+fn nullable_properties(fields: &Map<String, Value>) -> Vec<String> {
     let is_null = |value: &Value| value.is_null() || value == "null" || value.get("type") == Some(&Value::from("null"));
     let may_be_null = |property: &Value| {
         let lists = [property.get("type"), property.get("anyOf"), property.get("enum")].into_iter().flatten();

@@ -10,7 +10,6 @@
 use std::sync::Arc;
 
 use data_encoding::BASE64;
-use rmcp::model::{CallToolResult, ContentBlock, JsonObject, MetaObject, Resource};
 use serde_json::{Map, Value, json};
 use toolcell::hook::HookContext;
 use toolcell::{
@@ -20,12 +19,15 @@ use toolcell::{
 use toolcell_error::ErrorCode;
 use toolcell_i18n::{message, msgid, tr};
 
-use crate::result_cache::ResultCache;
-use crate::tool_result::{CallFailure, error_result};
+use crate::call_failure::{CallFailure, error_result};
+use crate::tool_result::{Content, ToolResult};
+
+/// Keeps the JSON of a value that is too long for a model, and returns its URI.
+pub type KeepValue<'a> = &'a dyn Fn(&str) -> Arc<str>;
 
 /// The key in `_meta` that holds the measures of a run for programs: its fuel, memory and duration,
 /// its tool, and the hash of its record.
-pub(crate) const RUN_META_KEY: &str = "toolcell/run";
+pub const RUN_META_KEY: &str = "toolcell/run";
 /// The longest value that a text holds in full, in bytes.
 const MAX_VALUE_BYTES: usize = 20_000;
 /// The length of the beginning of a longer value in the structured content, in bytes.
@@ -37,7 +39,7 @@ const MAX_FRAMES: usize = 10;
 
 /// The structured content of a successful run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ResultShape {
+pub enum ResultShape {
     /// An object with any `value`, and what else there is to say.
     Envelope,
     /// The same; a published tool declares the schema of `value`.
@@ -66,7 +68,8 @@ struct FinishedRun<'a> {
 }
 
 /// Builds the result of a run of a stored tool, which may itself have failed.
-pub(crate) fn tool_run(ran: &RunResult, shape: ResultShape, results: &ResultCache, lang: Lang) -> CallToolResult {
+#[must_use]
+pub fn run_result(ran: &RunResult, shape: ResultShape, keep: Option<KeepValue<'_>>, lang: Lang) -> ToolResult {
     let mut about = Map::from_iter([
         ("toolId".to_owned(), json!(ran.tool.to_string())),
         ("toolName".to_owned(), json!(ran.name.as_str())),
@@ -90,11 +93,12 @@ pub(crate) fn tool_run(ran: &RunResult, shape: ResultShape, results: &ResultCach
         hint: msgid!("check the parameters and the code; create_tool with replace: true stores a new version"),
         about,
     };
-    run.into_result(shape, results, lang)
+    run.into_result(shape, keep, lang)
 }
 
 /// Builds the result of a published tool whose value does not match the schema that it declares.
-pub(crate) fn mismatch(ran: &RunResult, problem: &Message, lang: Lang) -> CallToolResult {
+#[must_use]
+pub fn mismatch_result(ran: &RunResult, problem: &Message, lang: Lang) -> ToolResult {
     let problem = message!("its result does not match `returns`: {problem}", problem);
     let hint = msgid!("correct the code or `returns`; create_tool with replace: true stores a new version");
     let failure = CallFailure::for_server(ErrorCode::ToolFailed, &problem, hint, lang);
@@ -102,7 +106,8 @@ pub(crate) fn mismatch(ran: &RunResult, problem: &Message, lang: Lang) -> CallTo
 }
 
 /// Builds the result of code that is not stored.
-pub(crate) fn code_run(ran: &CodeResult, results: &ResultCache, lang: Lang) -> CallToolResult {
+#[must_use]
+pub fn code_result(ran: &CodeResult, keep: Option<KeepValue<'_>>, lang: Lang) -> ToolResult {
     let outcome = ran.value();
     let failure = outcome
         .as_ref()
@@ -121,7 +126,7 @@ pub(crate) fn code_run(ran: &CodeResult, results: &ResultCache, lang: Lang) -> C
         failure: failure.unwrap_or_default(),
         about: record_field(ran.record).into_iter().collect(),
     };
-    run.into_result(ResultShape::Envelope, results, lang)
+    run.into_result(ResultShape::Envelope, keep, lang)
 }
 
 fn record_field(record: Option<blake3::Hash>) -> Option<(String, Value)> {
@@ -129,15 +134,14 @@ fn record_field(record: Option<blake3::Hash>) -> Option<(String, Value)> {
 }
 
 impl FinishedRun<'_> {
-    fn into_result(mut self, shape: ResultShape, results: &ResultCache, lang: Lang) -> CallToolResult {
+    fn into_result(mut self, shape: ResultShape, keep: Option<KeepValue<'_>>, lang: Lang) -> ToolResult {
         let outcome = std::mem::replace(&mut self.outcome, Ok(None));
         let measures = self.measures();
         let mut result = match outcome {
-            Ok(value) => self.success(value, shape, results, lang),
+            Ok(value) => self.success(value, shape, keep, lang),
             Err(failed) => self.failure(&failed, lang),
         };
-        let meta = result.meta.get_or_insert_with(MetaObject::default);
-        meta.0.insert(RUN_META_KEY.to_owned(), measures);
+        result.meta.insert(RUN_META_KEY.to_owned(), measures);
         result
     }
 
@@ -154,7 +158,7 @@ impl FinishedRun<'_> {
         Value::Object(fields)
     }
 
-    fn success(&self, value: Option<&Json>, shape: ResultShape, results: &ResultCache, lang: Lang) -> CallToolResult {
+    fn success(&self, value: Option<&Json>, shape: ResultShape, keep: Option<KeepValue<'_>>, lang: Lang) -> ToolResult {
         let shown = value.filter(|_| !self.is_suppressed);
         if shape == ResultShape::Value && shown.is_none() {
             return self.missing_value(lang);
@@ -165,36 +169,35 @@ impl FinishedRun<'_> {
             (Some(value), None) => not_empty(value.to_text()),
             (None, _) => "undefined".to_owned(),
         };
-        let link = shown.filter(|_| text.len() > MAX_VALUE_BYTES).map(|value| results.insert(value.as_str()));
-        let mut content = vec![ContentBlock::text(match &link {
-            Some(link) => cut_text(&text, link, lang),
-            None => text,
-        })];
+        let link = match (shown, keep) {
+            (Some(value), Some(keep)) if text.len() > MAX_VALUE_BYTES => Some(keep(value.as_str())),
+            _ => None,
+        };
+        let mut content = vec![Content::Text(cut_text(text, link.as_deref(), lang))];
         let images = shown.and(self.content).into_iter().flat_map(ToolContent::items).filter_map(|item| match item {
-            ContentItem::Image { mime_type, data } => Some(ContentBlock::image(BASE64.encode(data), mime_type)),
+            ContentItem::Image { mime_type, data } => {
+                Some(Content::Image { mime_type: mime_type.clone(), data: BASE64.encode(data) })
+            }
             _ => None,
         });
         content.extend(images);
         let notes = self.notes(lang);
         if !notes.is_empty() {
-            content.push(ContentBlock::text(notes));
+            content.push(Content::Text(notes));
         }
         if let (Some(link), Some(value)) = (&link, shown) {
-            let mut resource = Resource::new(link.as_ref(), "result").with_mime_type("application/json");
-            resource.size = u64::try_from(value.as_str().len()).ok();
-            content.push(ContentBlock::resource_link(resource));
+            content.push(Content::Link { uri: Arc::clone(link), bytes: value.as_str().len() });
         }
-        let mut result = CallToolResult::success(content);
-        result.structured_content = Some(match (shape, shown) {
+        let structured = match (shape, shown) {
             (ResultShape::Value, Some(value)) => parse(value),
             _ => Value::Object(self.envelope(shown, link.as_ref(), shape)),
-        });
-        result
+        };
+        ToolResult { content, structured: Some(structured), meta: Map::new(), is_error: false }
     }
 
     /// The value, and what else there is to say about the run. What is empty is left out.
-    fn envelope(&self, value: Option<&Json>, link: Option<&Arc<str>>, shape: ResultShape) -> JsonObject {
-        let mut fields = JsonObject::new();
+    fn envelope(&self, value: Option<&Json>, link: Option<&Arc<str>>, shape: ResultShape) -> Map<String, Value> {
+        let mut fields = Map::new();
         let mut put = |key: &str, value: Value| drop(fields.insert(key.to_owned(), value));
         match (value, link) {
             (Some(value), None) => put(
@@ -242,7 +245,7 @@ impl FinishedRun<'_> {
 
     /// The result of a published tool whose value a hook hides or that returned nothing: it cannot
     /// match the declared schema.
-    fn missing_value(&self, lang: Lang) -> CallToolResult {
+    fn missing_value(&self, lang: Lang) -> ToolResult {
         let text = if self.is_suppressed {
             tr!(lang, "(output hidden by a hook)")
         } else {
@@ -253,7 +256,7 @@ impl FinishedRun<'_> {
         error_result(CallFailure { effects: Some(self.effects), ..failure }, lang)
     }
 
-    fn failure(&self, failed: &ToolFailure, lang: Lang) -> CallToolResult {
+    fn failure(&self, failed: &ToolFailure, lang: Lang) -> ToolResult {
         let mut lines = vec![self.failure.clone()];
         if !self.is_suppressed {
             if let ToolFailure::Threw(thrown) = failed {
@@ -334,11 +337,17 @@ fn parse(value: &Json) -> Value {
     serde_json::from_str(value.as_str()).unwrap_or_default()
 }
 
-/// The beginning of a long value, and where the rest is.
-fn cut_text(text: &str, link: &str, lang: Lang) -> String {
+/// The beginning of a long value, and where the rest is, if it is kept.
+fn cut_text(text: String, link: Option<&str>, lang: Lang) -> String {
+    if text.len() <= MAX_VALUE_BYTES {
+        return text;
+    }
     let head = &text[..text.floor_char_boundary(MAX_VALUE_BYTES)];
     let more = text.len() - head.len();
-    let note = tr!(lang, "({more} more bytes; the whole value is the resource {link})", more, link);
+    let note = match link {
+        Some(link) => tr!(lang, "({more} more bytes; the whole value is the resource {link})", more, link),
+        None => tr!(lang, "({more} more bytes; return less: a summary, or one page at a time)", more),
+    };
     format!("{head}\n{note}")
 }
 
